@@ -140,7 +140,7 @@ for (const [kind, name, openStore] of KINDS) {
     await store.close();
     const { page } = await view([name]);
     const { sources } = await page.json<SourcesAnswer>('/api/sources');
-    expect(sources).toMatchObject([{ id: '0', kind, runs: 6, writable: false }]);
+    expect(sources).toMatchObject([{ id: '0', kind, runs: 6 }]);
     const first = await listRuns(page, '?limit=4');
     const second = await listRuns(page, `?limit=4&after=${first.next}`);
     expect([...first.runs, ...second.runs].map(({ runId }) => runId)).toEqual([
@@ -325,7 +325,7 @@ for (const [kind, name, openStore] of KINDS) {
     const other = openStore(at(name));
     await put(other, 'same', [started('same', { task: 'another' }), ...reading(1)]);
     await put(other, 'new', [started('new')]);
-    await stream.next(({ event }) => event === 'anew');
+    await stream.next(({ event }) => event === 'reset');
     const again = await stream.next(({ event }) => event === 'record');
     expect(again.data).toMatchObject({ seq: 0, payload: { task: 'another' } });
     const { runs } = await until(

@@ -2,12 +2,12 @@ import { safeText } from '../base/shown-text.ts';
 
 const SAFE: unique symbol = Symbol('html');
 
-/** HTML that `html` made: every text in it is escaped. No other code can make one, not even from parsed JSON. */
+/** HTML made by `html`: every text in it is escaped. Other code cannot make one, not even from parsed JSON. */
 export interface Html {
   readonly [SAFE]: string;
 }
 
-/** What may stand in a template: text and numbers are escaped, HTML stays, `undefined` is nothing, a list is its items. */
+/** A value in a template: text is escaped, HTML is kept, `undefined` is empty, a list is joined. */
 export type HtmlValue = string | number | Html | undefined | readonly HtmlValue[];
 
 const ENTITIES: Readonly<Record<string, string>> = {
@@ -19,10 +19,8 @@ const ENTITIES: Readonly<Record<string, string>> = {
 };
 
 /**
- * A template of HTML. Texts may come from anywhere and stand anywhere, also in a quoted attribute: they pass `safeText`, then
- * `&`, `<`, `>` and both quotation marks are escaped.
- *
- * Cost: linear in the length of what it makes.
+ * A template of HTML. Untrusted texts are safe anywhere, including quoted attributes: they pass `safeText`, then `&`, `<`, `>` and both
+ * quotation marks are escaped.
  */
 export function html(template: TemplateStringsArray, ...values: readonly HtmlValue[]): Html {
   let text = template[0] ?? '';
@@ -30,12 +28,12 @@ export function html(template: TemplateStringsArray, ...values: readonly HtmlVal
   return { [SAFE]: text };
 }
 
-/** The bytes of a page or of a part of one: for writing it out. */
-export function htmlText(made: Html): string {
-  return made[SAFE];
+/** The text of HTML, to write it. */
+export function htmlText(part: Html): string {
+  return part[SAFE];
 }
 
-/** A style sheet as the content of a `style` element, where the browser reads no entities. @param css  ours, no `<` in it */
+/** A `style` element, in which browsers read no entities. @param css  trusted, without `<` */
 export function styleElement(css: string): Html {
   return { [SAFE]: `<style>${css}</style>` };
 }

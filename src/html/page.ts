@@ -3,12 +3,12 @@ import { createHash } from 'node:crypto';
 import { html, htmlText, styleElement, type Html, type HtmlValue } from './html.ts';
 import { PAGE_STYLE } from './page-style.ts';
 
-/** `html` under a name that the formatter does not know: it would close the tags that the head leaves open. */
+/** `html` under a name that the formatter ignores: it would close the open tags of the head. */
 const openTags = html;
 
 /**
- * The beginning and the end of a page that needs nothing else: no script, no network, its style inside and allowed by its hash.
- * Light and dark as the reader has it. Equal titles give equal bytes.
+ * The beginning and the end of a self-contained page: no script, no network, its style inline and allowed by hash, light and dark. Equal
+ * titles give equal bytes.
  */
 export function pageFrame(title: string): readonly [head: Html, tail: Html] {
   const hash = createHash('sha256').update(PAGE_STYLE).digest('base64');
@@ -43,12 +43,11 @@ export function section(title: string, body: HtmlValue): Html {
   </section> `;
 }
 
-/** The parts of a table. */
 export interface TableParts {
   readonly caption: string;
   readonly head: readonly string[];
   readonly rows: readonly (readonly HtmlValue[])[];
-  /** Keeps each cell on one line; a table that is too wide scrolls. */
+  /** Keeps each cell on one line; a wide table scrolls. */
   readonly figures?: boolean;
 }
 

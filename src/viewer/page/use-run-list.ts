@@ -183,7 +183,7 @@ export function useRunList(filters: RunFilters, onSource: () => void): RunListSt
           if (isKnown) setState((before) => ({ ...before, rows: replaced(before.rows, [row]) }));
           else setArrived((before) => new Set([...before, runKey(row)]));
         },
-        onAnew: () => reload(),
+        onReset: () => reload(),
         onSource: () => {
           onSource();
           reload();
@@ -227,7 +227,7 @@ export function useRunList(filters: RunFilters, onSource: () => void): RunListSt
 
 interface Heard {
   readonly onRow: (row: ListedRow) => void;
-  readonly onAnew: () => void;
+  readonly onReset: () => void;
   readonly onSource: () => void;
   /** Nothing is heard any more; or something again. */
   readonly onLost: (isLost: boolean) => void;
@@ -241,8 +241,8 @@ function useListEvents(heard: Heard): void {
       // Sent by the same server as every answer.
       heard.onRow(JSON.parse(event.data) as ListedRow);
     });
-    events.addEventListener('gone', heard.onAnew);
-    events.addEventListener('anew', heard.onAnew);
+    events.addEventListener('gone', heard.onReset);
+    events.addEventListener('reset', heard.onReset);
     const states = new Map<string, string>();
     events.addEventListener('source', (event: MessageEvent<string>) => {
       // As above.

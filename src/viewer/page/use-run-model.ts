@@ -82,7 +82,7 @@ export function useRunModel(run: RunAddress, at: number): RunModel {
         },
         onProblem: (problem: Problem) => setTrouble(new ApiError(503, problem)),
         onFine: () => setTrouble(undefined),
-        onAnew: reload,
+        onReset: reload,
       }),
       [refresh, reload],
     ),
@@ -164,7 +164,7 @@ interface Heard {
   readonly onRecords: (lastSeq: number) => void;
   readonly onProblem: (problem: Problem) => void;
   readonly onFine: () => void;
-  readonly onAnew: () => void;
+  readonly onReset: () => void;
 }
 
 /** Records of a run as they are written; a connection that is lost is taken up again where it was. */
@@ -201,7 +201,7 @@ function useEvents(run: RunAddress, pages: RecordPages | undefined, heard: Heard
       isLost = false;
     });
     events.addEventListener('ok', heard.onFine);
-    events.addEventListener('anew', heard.onAnew);
+    events.addEventListener('reset', heard.onReset);
     return () => {
       cancelAnimationFrame(frame);
       events.close();

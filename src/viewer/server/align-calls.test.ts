@@ -5,7 +5,7 @@ import { alignKeys } from './align-calls.ts';
 
 const keys = fc.array(fc.constantFrom('a', 'b', 'c', 'd'), { maxLength: 40 });
 
-test('every call of both sides comes once, in order, and calls side by side have the same key', async () => {
+test('every call of both sides occurs once, in order, and aligned calls have the same key', async () => {
   await fc.assert(
     fc.asyncProperty(keys, keys, async (a, b) => {
       const pairs = await alignKeys(a, b);
@@ -17,7 +17,7 @@ test('every call of both sides comes once, in order, and calls side by side have
   );
 });
 
-test('there are as few differences as there can be', async () => {
+test('the number of differences is minimal', async () => {
   await fc.assert(
     fc.asyncProperty(keys, keys, async (a, b) => {
       const same = (await alignKeys(a, b)).filter(([x, y]) => x !== null && y !== null).length;
@@ -26,7 +26,7 @@ test('there are as few differences as there can be', async () => {
   );
 });
 
-test('of sequences that have nothing in common every call stands alone, however many there are', async () => {
+test('without shared keys every call stands alone, at any length', async () => {
   const a = Array.from({ length: 3_000 }, (_, index) => `a${index}`);
   const b = Array.from({ length: 2_000 }, (_, index) => `b${index}`);
   const pairs = await alignKeys(a, b);
@@ -34,13 +34,13 @@ test('of sequences that have nothing in common every call stands alone, however 
   expect(pairs.flatMap(([x]) => (x === null ? [] : [x]))).toEqual(a.map((_, index) => index));
 });
 
-test('what one side has more of, however much, hides nothing', async () => {
+test('any number of extra calls on one side hides no match', async () => {
   const a = Array.from({ length: 5_000 }, (_, index) => `k${index}`);
   const same = (await alignKeys(a, a.slice(3_000))).filter(([x, y]) => x !== null && y !== null).length;
   expect(same).toBe(2_000);
 });
 
-test('what is the same behind more than 200 differences is found again', async () => {
+test('equal calls after more than 200 differences are aligned', async () => {
   const tail = Array.from({ length: 100 }, (_, index) => `t${index}`);
   // Both have the same keys, in an order that has almost nothing in common.
   const turned = Array.from({ length: 900 }, (_, index) => `k${index}`);

@@ -3,17 +3,17 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 /** Indices of two sequences side by side: both, or one alone. */
 export type AlignedPair = readonly [number, number] | readonly [number, null] | readonly [null, number];
 
-/** Differences that are looked for at a time; where there are more, the best way so far is kept and the search begins anew behind it. */
+/** The longest search; with more differences, the best path so far is taken and the search restarts at its end. */
 const MAX_DIFFERENCES = 200;
 
 /**
- * Aligns two sequences of keys with as few differences as there can be (Myers, "An O(ND) difference algorithm"), or, where there are
- * more than 200 in a row among keys that both have, nearly as few.
+ * Aligns two sequences of keys with the fewest differences (Myers, "An O(ND) difference algorithm"); nearly the fewest if more than 200
+ * shared keys in a row differ.
  *
  * Cost: O((n + m) · 200) at most, in pieces of a few milliseconds; about a megabyte.
  */
 export async function alignKeys(a: readonly string[], b: readonly string[]): Promise<readonly AlignedPair[]> {
-  // What only one side has stands alone in any case.
+  // Keys of one side only always stand alone.
   const [inA, inB] = [new Set(a), new Set(b)];
   const left = a.flatMap((key, index) => (inB.has(key) ? [index] : []));
   const right = b.flatMap((key, index) => (inA.has(key) ? [index] : []));
@@ -51,7 +51,7 @@ async function alignShared(a: readonly string[], b: readonly string[]): Promise<
   return pairs;
 }
 
-/** The way from `(fromX, fromY)` to the end, or as far as 200 differences lead; at least one step. */
+/** The path from `(fromX, fromY)` to the end, or to the 200th difference; at least one step. */
 function stepsFrom(a: readonly string[], b: readonly string[], fromX: number, fromY: number): readonly AlignedPair[] {
   const [n, m] = [a.length - fromX, b.length - fromY];
   const limit = Math.min(n + m, MAX_DIFFERENCES);
@@ -107,7 +107,7 @@ function backtrack(trace: readonly Int32Array[], place: Place): readonly Aligned
   return steps.toReversed();
 }
 
-/** Farther along both; of two that are as far, the one that took as much of each. */
+/** Farther in total; if equal, the more balanced one. */
 function isBetter(x: number, k: number, best: { readonly x: number; readonly k: number }): boolean {
   const farther = 2 * x - k - (2 * best.x - best.k);
   return farther > 0 || (farther === 0 && Math.abs(k) < Math.abs(best.k));

@@ -2,14 +2,13 @@ import { present } from '../../base/present.ts';
 import type { AlignedAnswer, AlignedRun } from './api-shapes.ts';
 import { callsOf, type ComparedSide, type RunCalls } from './compare-runs.ts';
 
-/** Calls of each run that are shown from the first difference on. */
+/** Calls shown from the first difference on. */
 const MAX_SHOWN = 40;
-/** Calls before it that are shown, as the last that all have in common. */
+/** Equal calls shown before it. */
 const MAX_COMMON = 3;
 
 /**
- * Runs side by side from the first call in which not all of them are the same, by tool and arguments; those that succeeded first. The
- * first 20,000 calls of each are read.
+ * Runs side by side from the first call that differs by tool or arguments; successful runs first. The first 20,000 calls of each are read.
  *
  * @throws CoxswainError when a store cannot be read
  */

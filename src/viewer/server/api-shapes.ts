@@ -10,107 +10,103 @@ import type { RunSummary } from '../../store/run-summary.ts';
 import type { StoreKind } from '../../store/store-address.ts';
 import type { ToolKind } from '../../calls/tool-kind.ts';
 
-/** What went wrong. */
 export interface Problem {
-  /** A code of `CoxswainError`, or one of the viewer's own, such as `store-gone`. */
+  /** A code of `CoxswainError`, or of the viewer, such as `store-gone`. */
   readonly code: string;
   readonly message: string;
-  /** What to do about it, where something can be done. */
+  /** How to solve it, if possible. */
   readonly fix?: string;
 }
 
-/** Every answer that is not a success. */
+/** The body of every error response. */
 export interface ErrorAnswer {
   readonly error: Problem;
 }
 
-/** A store or files that the viewer was started with. */
+/** A store or files given to the viewer. */
 export interface SourceRow {
-  /** Short, without slashes; the same as long as the server runs. */
+  /** Short, without slashes; constant while the server runs. */
   readonly id: string;
   /** The last part of the path. */
   readonly name: string;
   readonly path: string;
   readonly kind: StoreKind | 'files';
-  readonly writable: boolean;
   /** Runs known so far. */
   readonly runs: number;
-  /** Set when there are more runs than are listed: the newest 100,000 are. */
+  /** Set if there are more runs than the newest 100,000, which are listed. */
   readonly truncated?: true;
   /** Set while files are read. */
   readonly indexing?: { readonly files: number; readonly done: number };
   readonly problem?: Problem;
 }
 
-/** All that the viewer was started with. */
 export interface SourcesAnswer {
   readonly sources: readonly SourceRow[];
 }
 
-/** What a run went on to spend after its first warning. */
+/** Spending of a run after its first warning. */
 export interface Wasted {
-  /** The call after which a pattern that says stuck was first flagged. */
+  /** The call after which a stuck pattern was first flagged. */
   readonly call: number;
-  /** Calls that came after it. */
+  /** Calls after it. */
   readonly calls: number;
   readonly ms: number;
-  /** Absent where no answer of the model says. */
+  /** Absent if unknown. */
   readonly tokens?: number;
   readonly costUsd?: number;
 }
 
-/** What is known of a run once its records were read. */
+/** Facts about a run that need its records. */
 export interface RunExtras {
-  /** Kinds of the patterns from `warn` up, each once, at most eight. */
+  /** Kinds of the patterns at `warn` or above, each once, at most eight. */
   readonly patterns: readonly string[];
   /** For each of them, the call after which it was first flagged. */
   readonly patternCalls: readonly number[];
-  /** Absent in a run that was never stuck. */
+  /** Absent if the run was never stuck. */
   readonly wasted?: Wasted;
   readonly verdict: RunVerdict['verdict'];
-  /** Pieces of advice by what became of them and the call that followed: `delivered repeated`. */
+  /** Number of pieces of advice by delivery and next call: `delivered repeated`. */
   readonly fates: Readonly<Record<string, number>>;
   /** Calls after which advice was produced, at most eight. */
   readonly adviceCalls: readonly number[];
-  /** The line that most calls failed with, without its numbers, and how many did; absent where no call failed with a line. */
+  /** The most frequent error line, its numbers masked, and its count; absent without error lines. */
   readonly errorLine?: readonly [string, number];
-  /** True when one of them says stuck. */
+  /** True if one of the patterns means stuck. */
   readonly stuck: boolean;
-  /** All advice that was produced. */
   readonly adviceCount: number;
-  /** Of it, what did not reach the agent as far as records say: withheld, shadowed, not delivered, or without a delivery record. */
+  /** Advice without a record of delivery: withheld, shadowed, or not delivered. */
   readonly adviceUnsaid: number;
-  /** As the answers of the model say; absent where none does. */
+  /** From the model's answers; absent if unknown. */
   readonly costUsd?: number;
   readonly tokens?: number;
-  /** At most 60 characters, one a bucket of calls: `.` fine, `x` error, `!` in a stuck pattern, `a` advice said. */
+  /** At most 60 characters, one per bucket of calls: `.` fine, `x` error, `!` in a stuck pattern, `a` advice. */
   readonly strip: string;
-  /** Names of tools that were called, at most 64, each of at most 100 characters. */
+  /** Names of the tools called: at most 64 of at most 100 characters. */
   readonly tools: readonly string[];
 }
 
-/** Where words were found in a run. */
+/** A search hit in a run. */
 export interface FoundPlace {
   readonly seq: number;
   /** At most 200 characters around the first word. */
   readonly snippet: string;
 }
 
-/** A run in a list. The members of `RunExtras` are there when `extras` is true. */
+/** A run in a list, with the members of `RunExtras` if `extras` is true. */
 export interface ListedRow extends Omit<RunSummary, 'source' | 'openCalls'>, Partial<RunExtras> {
-  /** Of `SourceRow`. */
+  /** Id of a `SourceRow`. */
   readonly source: string;
-  /** Where an imported run came from: `path#id`. */
+  /** Origin of an imported run: `path#id`. */
   readonly from?: string;
   readonly extras: boolean;
   readonly childCount: number;
-  /** In a search: the first record that holds the words; absent where the id or the task does. */
+  /** In a search: the first record with the words; absent if the id or the task contains them. */
   readonly found?: FoundPlace;
-  /** Without an outcome, and at work in the last two minutes. */
+  /** Without an outcome, and with a record in the last two minutes. */
   readonly live: boolean;
 }
 
-/** For each filter its values and how many runs have them, most first. */
+/** For each filter, its values and their number of runs, most frequent first. */
 export type Facets = Readonly<
   Record<
     'status' | 'outcome' | 'model' | 'agent' | 'task' | 'tool' | 'pattern' | 'advice',
@@ -120,47 +116,46 @@ export type Facets = Readonly<
 
 /** A page of runs. */
 export interface RunsAnswer {
-  /** Counted over the runs that were looked at. */
+  /** Counted over the runs that were read. */
   readonly facets: Facets;
   readonly runs: readonly ListedRow[];
   readonly next?: string;
-  /** Runs that match, on all pages. */
+  /** Matching runs on all pages. */
   readonly total: number;
-  /** Records that full-text search does not know yet. */
+  /** Records that are not in the full-text index yet. */
   readonly notIndexed: number;
-  /** Runs that may match too, once they have been looked at: ask again while it is not 0. */
+  /** Runs that are not read yet and may match: ask again until it is 0. */
   readonly pending: number;
-  /** Runs that were not looked at yet: the facets of patterns, tools and advice do not count them. */
+  /** Runs that are not read yet: the facets of patterns, tools and advice do not count them. */
   readonly notLookedAt: number;
 }
 
-/** Rows that were asked for by name. */
+/** Rows requested by id. */
 export interface RowsAnswer {
   readonly rows: readonly ListedRow[];
 }
 
-/** A call and the record that began it. */
+/** A call and its first record. */
 export interface EvidenceCall {
-  /** From 1, in the order in which calls began. */
+  /** From 1, in the order of the starts of calls. */
   readonly call: number;
-  /** Of its `tool_started`; where that was lost, of its result. */
+  /** Of its `tool_started`, or of its result if the start was lost. */
   readonly seq: number;
 }
 
-/** A call of a stretch of records. */
 export interface NumberedCall extends EvidenceCall {
-  /** `unknown` while it has no result. */
+  /** `unknown` until it has a result. */
   readonly kind: ToolKind;
 }
 
-/** The calls that a stretch of records began. */
+/** The calls that began in a range of records. */
 export interface CallsAnswer {
   readonly calls: readonly NumberedCall[];
-  /** Calls of records below it are there; the rest is still being read. */
+  /** Records below it were read. */
   readonly upTo: number;
 }
 
-/** Where a pattern lies in a run. */
+/** A pattern in a run. */
 export interface PatternSpan {
   readonly kind: string;
   readonly identity: string;
@@ -170,11 +165,11 @@ export interface PatternSpan {
   readonly occurrences: number;
   readonly fromSeq: number;
   readonly toSeq: number | null;
-  /** The record that flagged it; where none did, the call at which it would have been. */
+  /** The record that flagged it, or for a recomputed pattern the call at which it is flagged. */
   readonly flaggedSeq: number | null;
   /** Calls are numbered from 1. */
   readonly fromCall: number;
-  /** The call at which the agent had left it; null while it has not. */
+  /** The call at which the pattern was cleared; null if it was not. */
   readonly toCall: number | null;
   readonly flaggedCall: number | null;
   readonly evidence: readonly EvidenceCall[];
@@ -187,51 +182,51 @@ export interface AdviceMark {
   readonly speaker: 'feedback' | 'guidance';
   /** Its name. */
   readonly provider: string;
-  /** Of feedback. */
+  /** Feedback only. */
   readonly severity?: Severity;
   readonly point?: DecisionPoint;
   /** At most 2,000 characters. */
   readonly text: string;
-  /** The classification's reason, or what was observed; at most 500 characters. */
+  /** The reason of the classification, or the observations; at most 500 characters. */
   readonly why?: string;
   readonly pattern?: { readonly identity: string; readonly level: PatternLevel };
-  /** Null where nobody said. */
+  /** Null if unknown. */
   readonly delivered: boolean | null;
   readonly arm: AdviceArm;
   readonly reason?: string;
   readonly channel?: string;
   readonly callsBefore: number;
   readonly acknowledged?: 'accepted' | 'rejected' | 'noted';
-  /** Calls of the pattern that it rests on. */
+  /** Calls of its pattern. */
   readonly evidence: readonly EvidenceCall[];
   /** Their records, in order. */
   readonly evidenceSeqs: readonly number[];
-  /** The pattern was left, however late. */
+  /** True if the pattern was cleared later. */
   readonly isLeft: boolean;
   readonly nextCall: NextCall;
-  /** What followed, not why, as `fateText` says it. */
+  /** The text of `fateText`: what followed, not why. */
   readonly fate: string;
 }
 
-/** Files that calls named, by how lately. */
+/** Files named by calls, the most recent first. */
 export interface FilesRow {
   readonly count: number;
   /** At most 20. */
   readonly latest: readonly string[];
 }
 
-/** A call that failed and did not succeed since. */
+/** A call that failed and has not succeeded since. */
 export interface FailureRow {
   readonly call: number;
   readonly tool: string;
   readonly line: string;
 }
 
-/** What the agent's world was like when a call had come back. */
+/** The state of the run after a call returned. */
 export interface RunState {
   /** From 1; 0 before the first. */
   readonly call: number;
-  /** Unix milliseconds; 0 where records have no time. */
+  /** Unix milliseconds; 0 if unknown. */
   readonly atMs: number;
   readonly elapsedMs: number;
   readonly read: FilesRow;
@@ -241,18 +236,18 @@ export interface RunState {
   /** At most 20, the latest last. */
   readonly failures: readonly FailureRow[];
   readonly errorsInARow: number;
-  /** As the answers of the model say, up to there; absent where none does. */
+  /** From the model's answers up to this call; absent if unknown. */
   readonly tokens?: number;
   readonly costUsd?: number;
-  /** What the model's last answer read. */
+  /** Tokens read by the model's last answer. */
   readonly contextTokens?: number;
-  /** Until the deadline; below 0 after it; absent without one. */
+  /** Until the deadline; negative after it; absent without one. */
   readonly timeLeftMs?: number;
-  /** What the model saw in this turn; absent where no request is on record. */
+  /** The model request of this turn; absent if not recorded. */
   readonly request?: SeenRequest;
 }
 
-/** A request as the model got it. */
+/** A model request. */
 export interface SeenRequest {
   readonly modelId?: string;
   readonly messages: number;
@@ -264,46 +259,46 @@ export interface SeenRequest {
   readonly tools: readonly string[];
 }
 
-/** A minute or more before a record in which nothing happened and no call was open. */
+/** A pause of a minute or more before a record while no call was open. */
 export interface IdleGap {
   readonly seq: number;
   readonly ms: number;
 }
 
-/** A run from far away: bucket `i` covers the records from `i * seqsPerBucket` up to the next bucket's. */
+/** The timeline of a run: bucket `i` covers `seqsPerBucket` records from `i * seqsPerBucket` on. */
 export interface Overview {
   /** Records below it are covered. */
   readonly nextSeq: number;
-  /** False while a long run is still being read. */
+  /** False while the run is being read. */
   readonly complete: boolean;
   readonly seqsPerBucket: number;
   /** At most 2,000; the length of every list below. */
   readonly buckets: number;
-  /** Unix milliseconds of the bucket's first record with a time; 0 where none has. */
+  /** Unix milliseconds of the bucket's first record with a time; 0 if none. */
   readonly atMs: readonly number[];
   readonly turns: readonly number[];
   readonly calls: readonly number[];
-  /** By the bucket in which the failed call began. */
+  /** In the bucket in which the failed call began. */
   readonly errors: readonly number[];
   readonly messages: readonly number[];
-  /** Of the model's answers, as they say. */
+  /** From the model's answers. */
   readonly tokens: readonly number[];
   readonly costUsd: readonly number[];
-  /** What the last answer of the bucket read; 0 where none says. */
+  /** Tokens read by the bucket's last answer; 0 if unknown. */
   readonly context: readonly number[];
-  /** Unix milliseconds of the last record; 0 where none has a time. */
+  /** Unix milliseconds of the last record; 0 if unknown. */
   readonly endMs: number;
-  /** In the order of the run, at most 500. */
+  /** In order, at most 500. */
   readonly gaps: readonly IdleGap[];
-  /** Calls that had begun before the bucket. */
+  /** Calls that began before the bucket. */
   readonly firstCall: readonly number[];
   readonly kinds: Readonly<Partial<Record<ToolKind, readonly number[]>>>;
-  /** `recorded` by the run's own steering, or `recomputed` by the default detectors for a run without steering. */
+  /** `recorded` by the run's steering, or `recomputed` with the default detectors for a run without steering. */
   readonly patternBasis: RunPatterns['basis'];
-  /** By their first call, at most 500. */
+  /** By first call, at most 500. */
   readonly patterns: readonly PatternSpan[];
   readonly patternsLeftOut: number;
-  /** What came after the first warning; absent where there was none. */
+  /** Absent if the run was never stuck. */
   readonly wasted?: Wasted;
   /** At most 1,000. */
   readonly advice: readonly AdviceMark[];
@@ -313,41 +308,39 @@ export interface Overview {
 /** One run. */
 export interface RunAnswer {
   readonly run: ListedRow;
-  /** By their start, at most 1,000. */
+  /** By start time, at most 1,000. */
   readonly children: readonly ListedRow[];
   readonly parent?: ListedRow;
   readonly overview: Overview;
 }
 
-/** What stands in the place of a value that is too long. */
+/** Replaces a value that is too long. */
 export interface CutText {
   readonly $cut: { readonly chars: number; readonly preview: string };
 }
 
-/** Records of a run as they are stored; in the place of any value in a payload there may be a `CutText`. */
+/** Records of a run as stored, except that any value in a payload may be a `CutText`. */
 export interface RecordsAnswer {
   readonly records: readonly TrajectoryRecord[];
-  /** Where to go on; above `lastSeq` at the end. */
+  /** The start of the next request; above `lastSeq` at the end. */
   readonly nextSeq: number;
   /** Highest `seq` stored. */
   readonly lastSeq: number;
-  /** Why no more of them can be read. */
+  /** The damage that prevents reading further. */
   readonly problem?: Problem;
 }
 
-/** What can be looked for in a run. */
 export type FindKind = 'error' | 'pattern' | 'advice' | 'text';
 
-/** Where something was found. */
 export interface FindAnswer {
   readonly seq: number | null;
-  /** Set when the time was up before the end of the run: ask again from here. Without it, null means that nothing is there. */
+  /** Set if the search timed out: ask again from here. Otherwise a null `seq` means no match. */
   readonly resumeFrom?: number;
-  /** The damage that ended the search before the end of the run. */
+  /** The damage that ended the search. */
   readonly problem?: Problem;
 }
 
-/** The call that was asked for; null where the run has none there. */
+/** The requested call; null if the run has no such call. */
 export interface CallAnswer {
   readonly place: EvidenceCall | null;
 }
@@ -362,54 +355,51 @@ export interface CallRow extends EvidenceCall {
   readonly errorLine?: string;
 }
 
-/** Two calls side by side, or one alone. With both, `same: false` is the same tool with other arguments. */
+/** Two calls side by side, or one alone. Two with `same: false` have the same tool and other arguments. */
 export interface CompareRow {
   readonly a?: CallRow;
   readonly b?: CallRow;
   readonly same: boolean;
 }
 
-/** One side of a comparison. */
 export interface ComparedRunAnswer {
   readonly runId: string;
   readonly source: string;
   readonly calls: number;
 }
 
-/** Two runs, aligned. */
 export interface CompareAnswer {
   readonly a: ComparedRunAnswer;
   readonly b: ComparedRunAnswer;
   readonly rows: readonly CompareRow[];
   readonly next?: number;
-  /** Rows. */
+  /** Number of rows. */
   readonly total: number;
-  /** Index of the first row that is not the same; null where all are. */
+  /** Index of the first row that differs; null if none. */
   readonly firstDivergence: number | null;
-  /** Rows that are the same. */
+  /** Equal rows. */
   readonly same: number;
-  /** Set when a run has more calls than are compared. */
+  /** True if a run has more calls than are compared. */
   readonly truncated: boolean;
 }
 
-/** One of several runs side by side. */
 export interface AlignedRun extends Pick<RunSummary, 'runId' | 'modelId' | 'outcome' | 'success'> {
   readonly source: string;
-  /** Calls of the whole run. */
+  /** Calls of the run, at most 20,000. */
   readonly total: number;
   readonly calls: readonly CallRow[];
 }
 
-/** Several runs from about the first call in which they differ. */
+/** Several runs side by side from about the first call that differs. */
 export interface AlignedAnswer {
-  /** Calls at the beginning that are the same in all of them. */
+  /** Leading calls that are equal in all runs. */
   readonly same: number;
-  /** Calls left out at the beginning of each list. */
+  /** Leading calls left out. */
   readonly from: number;
   readonly runs: readonly AlignedRun[];
 }
 
-/** The backtest reports that the viewer was given. */
+/** The backtest reports given to the viewer. */
 export interface ReportsAnswer {
   readonly reports: readonly {
     readonly id: string;
@@ -419,12 +409,10 @@ export interface ReportsAnswer {
   }[];
 }
 
-/** A line of the labels file. */
 export type LabelRow = Label;
 
-/** The labels file, and what stands in it. */
 export interface LabelsAnswer {
-  /** Null where none was given: nothing can be labelled then. */
+  /** Null without a labels file; labelling is off then. */
   readonly file: string | null;
   readonly labels: readonly LabelRow[];
 }

@@ -3,7 +3,7 @@ import { expect, test } from 'vitest';
 
 import { Buckets } from './buckets.ts';
 
-test('every count is in the bucket that covers its record, and there are 2,000 buckets at most', () => {
+test('every count is in the bucket of its record, and there are at most 2,000 buckets', () => {
   const seqs = fc.uniqueArray(fc.integer({ min: 0, max: 20_000 }), { minLength: 1, maxLength: 300 });
   fc.assert(
     fc.property(seqs, (given) => {

@@ -3,18 +3,13 @@ import type { Overview } from './api-shapes.ts';
 
 const MAX_BUCKETS = 2_000;
 
-/** Counts of one bucket. */
-interface Bucket {
+const COUNTERS = ['turns', 'messages', 'calls', 'errors', 'tokens', 'costUsd'] as const;
+type Counter = (typeof COUNTERS)[number];
+
+interface Bucket extends Record<Counter, number> {
   atMs: number;
-  turns: number;
-  messages: number;
-  calls: number;
-  errors: number;
   firstCall: number;
-  /** Of the model's answers. */
-  tokens: number;
-  costUsd: number;
-  /** What the last answer in it read; 0 where none says. */
+  /** Tokens read by its last model answer; 0 if unknown. */
   context: number;
   readonly kinds: Partial<Record<ToolKind, number>>;
 }
@@ -22,47 +17,35 @@ interface Bucket {
 /** The lists of an overview. */
 export type BucketLists = Pick<
   Overview,
-  | 'seqsPerBucket'
-  | 'buckets'
-  | 'atMs'
-  | 'turns'
-  | 'messages'
-  | 'calls'
-  | 'errors'
-  | 'firstCall'
-  | 'kinds'
-  | 'tokens'
-  | 'costUsd'
-  | 'context'
+  'seqsPerBucket' | 'buckets' | 'atMs' | 'firstCall' | 'kinds' | 'context' | Counter
 >;
 
 /**
- * Counts what happens in a run by stretches of records: one record a bucket at first, 2, 4, 8 … once there are more than
- * 2,000.
+ * Counts the events of a run by ranges of records: one record per bucket at first, then 2, 4, 8 … to stay within 2,000 buckets.
  *
- * Cost: O(1) amortised a count; memory for 2,000 buckets.
+ * Cost: O(1) amortised per count; memory for 2,000 buckets.
  */
 export class Buckets {
   #buckets: Bucket[] = [];
   #seqsPerBucket = 1;
 
-  /** Takes notice of a record. @param calls  calls that had begun before it */
+  /** Adds a record. @param calls  calls that began before it */
   touch(seq: number, atMs: number, calls: number): void {
     const bucket = this.#at(seq, calls);
     if (bucket.atMs === 0 && atMs > 0) bucket.atMs = atMs;
   }
 
   /** @param by  default 1 */
-  count(seq: number, what: 'turns' | 'messages' | 'calls' | 'errors' | 'tokens' | 'costUsd', by = 1): void {
-    this.#at(seq, 0)[what] += by;
+  count(seq: number, counter: Counter, by = 1): void {
+    this.#at(seq, 0)[counter] += by;
   }
 
-  /** An answer of the model read so many tokens. */
+  /** Sets the tokens that a model answer read. */
   context(seq: number, tokens: number): void {
     this.#at(seq, 0).context = tokens;
   }
 
-  /** A call of this kind began. */
+  /** Counts a call of this kind. */
   kind(seq: number, kind: ToolKind): void {
     const { kinds } = this.#at(seq, 0);
     kinds[kind] = (kinds[kind] ?? 0) + 1;
@@ -70,35 +53,32 @@ export class Buckets {
 
   lists(): BucketLists {
     const buckets = this.#buckets;
-    const names = new Set(buckets.flatMap(({ kinds }) => Object.keys(kinds)));
-    const kinds: Partial<Record<ToolKind, readonly number[]>> = {};
-    for (const name of names) {
-      // The names are the keys of these objects.
-      const kind = name as ToolKind;
-      kinds[kind] = buckets.map((bucket) => bucket.kinds[kind] ?? 0);
-    }
+    // The names are the keys of these objects.
+    const names = [...new Set(buckets.flatMap(({ kinds }) => Object.keys(kinds)))] as readonly ToolKind[];
+    const listOf = (name: Counter | 'atMs' | 'context' | 'firstCall'): readonly number[] =>
+      buckets.map((bucket) => bucket[name]);
     return {
       seqsPerBucket: this.#seqsPerBucket,
       buckets: buckets.length,
-      atMs: buckets.map(({ atMs }) => atMs),
-      turns: buckets.map(({ turns }) => turns),
-      messages: buckets.map(({ messages }) => messages),
-      calls: buckets.map(({ calls }) => calls),
-      errors: buckets.map(({ errors }) => errors),
-      tokens: buckets.map(({ tokens }) => tokens),
-      costUsd: buckets.map(({ costUsd }) => Math.round(costUsd * 1e6) / 1e6),
-      context: buckets.map(({ context }) => context),
-      firstCall: buckets.map(({ firstCall }) => firstCall),
-      kinds,
+      atMs: listOf('atMs'),
+      turns: listOf('turns'),
+      messages: listOf('messages'),
+      calls: listOf('calls'),
+      errors: listOf('errors'),
+      tokens: listOf('tokens'),
+      costUsd: listOf('costUsd').map((costUsd) => Math.round(costUsd * 1e6) / 1e6),
+      context: listOf('context'),
+      firstCall: listOf('firstCall'),
+      kinds: Object.fromEntries(names.map((kind) => [kind, buckets.map(({ kinds }) => kinds[kind] ?? 0)])),
     };
   }
 
   #at(seq: number, calls: number): Bucket {
     while (Math.floor(seq / this.#seqsPerBucket) >= MAX_BUCKETS) this.#merge();
     const index = Math.floor(seq / this.#seqsPerBucket);
-    // A gap in `seq` leaves buckets in which nothing is known.
+    // A gap in `seq` leaves empty buckets.
     while (this.#buckets.length <= index) this.#buckets.push(newBucket(calls));
-    // It was made just now, if it was not there.
+    // The loop above created it.
     return this.#buckets[index] as Bucket;
   }
 
@@ -111,12 +91,7 @@ export class Buckets {
         continue;
       }
       if (into.atMs === 0) into.atMs = bucket.atMs;
-      into.turns += bucket.turns;
-      into.messages += bucket.messages;
-      into.calls += bucket.calls;
-      into.errors += bucket.errors;
-      into.tokens += bucket.tokens;
-      into.costUsd += bucket.costUsd;
+      for (const counter of COUNTERS) into[counter] += bucket[counter];
       if (bucket.context > 0) into.context = bucket.context;
       for (const [name, count] of Object.entries(bucket.kinds)) {
         // The names are the keys of this object.
@@ -133,9 +108,9 @@ function newBucket(firstCall: number): Bucket {
   return {
     atMs: 0,
     turns: 0,
-    messages: 0,
     calls: 0,
     errors: 0,
+    messages: 0,
     tokens: 0,
     costUsd: 0,
     context: 0,

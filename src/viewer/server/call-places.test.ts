@@ -3,7 +3,7 @@ import { expect, test } from 'vitest';
 
 import { CallPlaces } from './call-places.ts';
 
-test('every call of a run of any length is known exactly, by its number and by its record', () => {
+test('every call of a long run is found by its number and by its record', () => {
   fc.assert(
     fc.property(fc.integer({ min: 1, max: 60_000 }), (calls) => {
       const places = new CallPlaces();
@@ -18,7 +18,7 @@ test('every call of a run of any length is known exactly, by its number and by i
   );
 });
 
-test('a call that is not there is the nearest one, and without calls it is the first record', () => {
+test('an unknown call number gives the nearest call, or the first record without calls', () => {
   const places = new CallPlaces();
   expect([places.seqOf(5), places.callAt(9)]).toEqual([0, 0]);
   places.add(7);

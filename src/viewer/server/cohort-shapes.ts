@@ -2,7 +2,7 @@ import type { NextCall } from '../../run-view/advice-outcome.ts';
 import type { RunVerdict } from '../../run-view/run-verdict.ts';
 import type { Facets } from './api-shapes.ts';
 
-/** A call of a run, by which the page finds it. */
+/** A call of a run. */
 export interface RunMoment {
   readonly runId: string;
   /** From 1. */
@@ -13,47 +13,45 @@ export interface RunMoment {
 export const REVIEW_KINDS = ['pattern', 'advice', 'random', 'disagreement'] as const;
 export type ReviewBy = (typeof REVIEW_KINDS)[number];
 
-/** A moment that a person is to look at. */
 export interface ReviewMoment extends RunMoment {
   readonly source: string;
 }
 
-/** Moments in the order in which they are to be looked at, the same one every time. */
+/** Moments to review, always in the same order. */
 export interface ReviewAnswer {
-  /** At most 500, three of a run. */
+  /** At most 500, three per run. */
   readonly moments: readonly ReviewMoment[];
-  /** Runs that may have more, once they have been looked at. */
+  /** Runs that are not read yet and may have more. */
   readonly pending: number;
 }
 
-/** What became of the runs with a pattern. */
+/** The outcome of the runs with a pattern. */
 export interface PatternCost {
   readonly kind: string;
   readonly runs: number;
-  /** Of them, those of which it is known how they went. */
+  /** Runs with a known outcome. */
   readonly judged: number;
   readonly succeeded: number;
-  /** The share of successes among runs that had come as far without the pattern; null where there is none. */
+  /** The success rate of runs that got as far without the pattern; null without such runs. */
   readonly expected: number | null;
-  /** Calls that the runs made after it was flagged. */
+  /** Calls after it was flagged. */
   readonly callsAfter: number;
   /** Runs by the call at which it was flagged: up to 2, 5, 10, 20, 50, 100, 200, and later. */
   readonly begins: readonly number[];
-  /** Those with most calls after it, at the moment. */
+  /** The runs with most calls after it. */
   readonly examples: readonly RunMoment[];
 }
 
-/** What if each run had been stopped so many calls after its first warning. */
+/** The effect of stopping each run `after` calls after its first warning. */
 export interface EarlyStop {
   readonly after: number;
   readonly stopped: number;
-  /** Calls. */
+  /** Calls saved. */
   readonly saved: number;
-  /** Runs that succeeded after all. */
+  /** Stopped runs that succeeded. */
   readonly lost: number;
 }
 
-/** A run as a row of a picture. */
 export interface CohortRow {
   readonly source: string;
   readonly runId: string;
@@ -62,11 +60,11 @@ export interface CohortRow {
   readonly verdict: RunVerdict['verdict'];
 }
 
-/** Stuck runs that resemble each other. */
+/** Similar stuck runs. */
 export interface FailureCluster {
   /** The first pattern. */
   readonly kind: string;
-  /** What most calls failed with, numbers masked; empty where no call failed with a line. */
+  /** The most frequent error line, numbers masked; empty without error lines. */
   readonly line: string;
   readonly runs: number;
   /** After the first warning. */
@@ -74,36 +72,36 @@ export interface FailureCluster {
   readonly example: RunMoment;
 }
 
-/** What the runs that match came to. Everything but `runs` is about those that were looked at. */
+/** Figures of the matching runs. All but `runs` cover the runs that were read. */
 export interface CohortAnswer {
   readonly runs: number;
   readonly seen: number;
   readonly pending: number;
   readonly models: number;
   readonly agents: number;
-  /** Runs of which it is known how they went. */
+  /** Runs with a known outcome. */
   readonly judged: number;
   readonly succeeded: number;
   readonly stuck: number;
   readonly stuckJudged: number;
   readonly stuckSucceeded: number;
   readonly calls: number;
-  /** After the first warning, as all that is wasted here. */
+  /** All that is wasted is counted after the first warning. */
   readonly wastedCalls: number;
-  /** US dollars, where answers of the model say; 0 where none does. */
+  /** US dollars from the model's answers; 0 if unknown. */
   readonly costUsd: number;
   readonly wastedUsd: number;
   readonly tokens: number;
   readonly wastedTokens: number;
-  /** Those with most calls after them first. */
+  /** Most calls after it first. */
   readonly patterns: readonly PatternCost[];
-  /** From 0 calls after the warning on. */
+  /** By `after`, from 0. */
   readonly stops: readonly EarlyStop[];
-  /** At most 400, by their first pattern and when it began. */
+  /** At most 400, by first pattern and its call. */
   readonly rows: readonly CohortRow[];
-  /** Pieces of advice by what became of them, and by the call that followed. */
+  /** Number of pieces of advice by delivery and next call. */
   readonly fates: Readonly<Partial<Record<string, Readonly<Partial<Record<NextCall, number>>>>>>;
-  /** By the UTC day on which runs began; the latest 120. */
+  /** By the UTC day of the start; the latest 120. */
   readonly days: readonly {
     readonly day: string;
     readonly runs: number;
@@ -112,7 +110,7 @@ export interface CohortAnswer {
     readonly tokens: number;
     readonly wastedTokens: number;
   }[];
-  /** The 15 of most runs. */
+  /** The 15 with most runs. */
   readonly clusters: readonly FailureCluster[];
   readonly facets: Facets;
 }
@@ -121,19 +119,19 @@ export interface CohortAnswer {
 export interface TaskGroup {
   readonly task: string;
   readonly runs: number;
-  /** Runs of which it is known how they went. */
+  /** Runs with a known outcome. */
   readonly judged: number;
   readonly succeeded: number;
   readonly stuck: number;
   readonly medianCalls: number;
   readonly wastedCalls: number;
-  /** US dollars; absent where no answer of the model says. */
+  /** US dollars; absent if unknown. */
   readonly costUsd?: number;
-  /** At most 24, those that succeeded first. */
+  /** At most 24, successful ones first. */
   readonly named: readonly { readonly source: string; readonly runId: string }[];
 }
 
-/** The runs that match by task: at most 500, those of most runs first. */
+/** The matching runs by task: at most 500 tasks, most runs first. */
 export interface TasksAnswer {
   readonly tasks: readonly TaskGroup[];
   readonly pending: number;

@@ -35,7 +35,7 @@ function run(id: string, calls: number, verdict: RunExtras['verdict'], stuckAt?:
   return { listed: { source: { id: '0' } } as MatchedRun['listed'], run: summary, extras, found: undefined };
 }
 
-test('a pattern is compared with the runs that had come as far without it, and with no shorter ones', () => {
+test('a pattern is compared with the runs that got as far without it, not with shorter ones', () => {
   const { patterns } = cohortOf([
     run('short', 2, 'worked'),
     run('long', 20, 'worked'),
@@ -48,13 +48,13 @@ test('a pattern is compared with the runs that had come as far without it, and w
   expect(patterns[0]?.expected).toBeCloseTo((1 / 2 + 1 / 3) / 2);
 });
 
-test('stopping so many calls after the warning saves the calls that came later, and loses the successes among them', () => {
+test('stopping after the warning saves the later calls and loses the successful runs among them', () => {
   const { stops } = cohortOf([run('a', 20, 'failed', 10), run('b', 15, 'worked', 10), run('c', 9, 'worked')]);
   expect(stops[0]).toEqual({ after: 0, stopped: 2, saved: 15, lost: 1 });
   expect(stops[5]).toEqual({ after: 5, stopped: 1, saved: 5, lost: 0 });
 });
 
-test('what agents did after advice is counted by what became of it, and stuck runs by what they fail with', () => {
+test('advice is counted by delivery and next call, and stuck runs by their error line', () => {
   const { clusters, fates } = cohortOf([run('a', 20, 'failed', 10), run('b', 15, 'worked', 10)]);
   expect(fates).toEqual({ delivered: { repeated: 2 }, withheld: { succeeded: 4 } });
   expect(clusters).toMatchObject([{ kind: 'identical_call', line: 'not found', runs: 2, calls: 15 }]);

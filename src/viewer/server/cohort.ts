@@ -7,9 +7,9 @@ const MAX_EXAMPLES = 3;
 const MAX_ROWS = 400;
 const MAX_CLUSTERS = 15;
 const MAX_DAYS = 120;
-/** Runs are stopped so many calls after the first warning at most. */
+/** The latest stop after the first warning, in calls. */
 const MAX_STOP = 30;
-/** Columns of the picture of where a pattern begins: calls 1 to 2, 3 to 5, … */
+/** Columns of the histogram of first calls: 1 to 2, 3 to 5, … */
 const BEGINS = [2, 5, 10, 20, 50, 100, 200, Number.POSITIVE_INFINITY];
 
 interface SeenRun extends MatchedRun {
@@ -17,7 +17,7 @@ interface SeenRun extends MatchedRun {
 }
 
 /**
- * What many runs came to, from what was seen in each. Shares of successes are over the runs whose source or checks say how they went.
+ * Figures of many runs, from the extras of each. Success rates cover the runs with a known outcome.
  *
  * Cost: a few passes over the runs, and sorting them.
  */
@@ -56,8 +56,8 @@ function isGood({ extras }: SeenRun): boolean {
 }
 
 /**
- * What became of the runs with a pattern, beside the runs that had come as far without it: a run that goes on for long fails more often
- * whatever happens in it, so all runs together would be no comparison.
+ * The outcomes of the runs with a pattern, and of the runs that got as far without it: long runs fail more often anyway, so the average of
+ * all runs would be no fair comparison.
  */
 function patternCosts(seen: readonly SeenRun[], judged: readonly SeenRun[]): readonly PatternCost[] {
   const reached = countsFrom(judged);
@@ -80,7 +80,7 @@ function patternCosts(seen: readonly SeenRun[], judged: readonly SeenRun[]): rea
     for (const [at, { call, run }] of known.entries()) {
       if (isGood(run)) goodBefore += 1;
       const [all, good] = reached(call);
-      // Of those that came as far, the ones that had the pattern by then are left out: whoever ended before had it before.
+      // Leaves out the runs that got as far and had the pattern by then.
       const [stillHere, stillGood] = endedBefore(call);
       const rest = all - (at + 1 - (known.length - stillHere));
       if (rest <= 0) continue;
@@ -105,7 +105,7 @@ function patternCosts(seen: readonly SeenRun[], judged: readonly SeenRun[]): rea
   return costs.sort((a, b) => b.callsAfter - a.callsAfter);
 }
 
-/** How many runs had at least so many calls, and how many of these succeeded. */
+/** Counts the runs with at least `call` calls, and the successful ones among them. */
 function countsFrom(judged: readonly SeenRun[]): (call: number) => readonly [number, number] {
   const ordered = judged.toSorted((a, b) => a.run.calls - b.run.calls);
   const good = [0];
@@ -121,7 +121,6 @@ function countsFrom(judged: readonly SeenRun[]): (call: number) => readonly [num
   };
 }
 
-/** Exact on these runs: each is simply cut so many calls after its first warning. */
 function stopPoints(judged: readonly SeenRun[]): readonly EarlyStop[] {
   const points: EarlyStop[] = [];
   for (let after = 0; after <= MAX_STOP; after += 1) {
@@ -194,7 +193,7 @@ function daysOf(seen: readonly SeenRun[]): CohortAnswer['days'] {
     .map(([day, of]) => Object.assign({ day }, of));
 }
 
-/** Stuck runs by their first pattern and the line that most of their calls failed with. */
+/** Stuck runs by first pattern and most frequent error line. */
 function clustersOf(stuck: readonly SeenRun[]): readonly FailureCluster[] {
   const clusters = new Map<string, FailureCluster & { runs: number; calls: number }>();
   for (const { extras, run } of stuck) {

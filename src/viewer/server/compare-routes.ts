@@ -15,7 +15,7 @@ const MAX_COMPARED = 2_000;
 const MAX_ALIGNED = 24;
 const MAX_SHARED = 500;
 
-/** Adds what is asked of several runs: two aligned, many side by side, many as one file. */
+/** Routes about several runs: two aligned, many side by side, many as one file. */
 export function addCompareRoutes(app: Hono<ViewerEnv>, state: ViewerState): void {
   const sideOf = async ([source, runId]: readonly [string, string]): Promise<ComparedSide> => {
     const { listed, run } = await runOf(state, source, runId);
@@ -54,15 +54,15 @@ export function addCompareRoutes(app: Hono<ViewerEnv>, state: ViewerState): void
   });
 }
 
-/** As `readRunKey`, of a key in which nothing is escaped. */
+/** As `readRunKey`, without escapes. */
 function halves(key: string): readonly [string, string] {
   const slash = key.indexOf('/');
   return [key.slice(0, Math.max(0, slash)), key.slice(slash + 1)];
 }
 
-function keysOf(context: ApiContext, most: number): readonly (readonly [string, string])[] {
+function keysOf(context: ApiContext, limit: number): readonly (readonly [string, string])[] {
   const keys = (context.req.query('ids') ?? '').split(',').filter((key) => key !== '');
   if (keys.length === 0) throw new CoxswainError('invalid-argument', 'ids is empty: name the runs');
-  if (keys.length > most) throw viewerFault('too-many', `${keys.length} runs; ask for ${most} at most`);
+  if (keys.length > limit) throw viewerFault('too-many', `${keys.length} runs; ask for at most ${limit}`);
   return keys.map(readRunKey);
 }

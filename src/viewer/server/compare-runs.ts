@@ -7,18 +7,16 @@ import type { RunSummary } from '../../store/run-summary.ts';
 import { readCall } from '../../calls/tool-semantics.ts';
 import { alignKeys, type AlignedPair } from './align-calls.ts';
 import type { CallRow, CompareAnswer, CompareRow } from './api-shapes.ts';
-import { createBreather } from '../../base/breather.ts';
-import { isDamage } from './read-records.ts';
+import { undamagedRecords } from './read-records.ts';
 import type { RunReader } from './run-reader.ts';
 
-/** Calls of a run that are compared: the first. */
+/** The first calls of a run are compared. */
 const MAX_CALLS = 20_000;
 const PREVIEW_CHARS = 200;
 const NAME_CHARS = 200;
-/** How far ahead a call of the same tool is looked for among those that differ. */
+/** How many differing calls ahead a call of the same tool is searched. */
 const TOOL_AHEAD = 20;
 
-/** One side. */
 export interface ComparedSide {
   readonly source: string;
   readonly run: RunSummary;
@@ -28,8 +26,7 @@ export interface ComparedSide {
 type Compared = Omit<CompareAnswer, 'next'>;
 
 /**
- * Aligns the calls of two runs by tool and arguments; among those that differ, calls of the same tool stand side by side. The first
- * 20,000 calls of each are compared.
+ * Aligns the first 20,000 calls of two runs by tool and arguments. Among differing calls, those of the same tool stand side by side.
  *
  * @throws CoxswainError when a store cannot be read
  * Memory: about a kilobyte a call.
@@ -50,34 +47,26 @@ export async function comparedRuns(a: ComparedSide, b: ComparedSide): Promise<Co
   };
 }
 
-/** Calls of a run in order, and a key for each. */
+/** Calls of a run in order, and a comparison key for each. */
 export interface RunCalls {
   readonly calls: readonly CallRow[];
   readonly keys: readonly string[];
   readonly isCut: boolean;
 }
 
-/** The calls of a run and what each is compared by. @throws CoxswainError when the store cannot be read */
+/** The calls of a run, up to the first damage. @throws CoxswainError when the store cannot be read */
 export async function callsOf({ reader, run }: ComparedSide): Promise<RunCalls> {
   const calls: CallRow[] = [];
   const keys: string[] = [];
   const view = new RunView();
-  const breath = createBreather();
-  try {
-    for await (const record of reader.readRun(run.runId)) {
-      const pause = breath();
-      if (pause !== undefined) await pause;
-      const call = view.fold(record);
-      if (call === undefined) continue;
-      if (call.number > calls.length) {
-        if (calls.length >= MAX_CALLS) return { calls, keys, isCut: true };
-        keys.push(hashText(`${call.tool}\n${canonicalJson(call.args)}`));
-      }
-      calls[call.number - 1] = rowOf(call, errorLineOf(call, record));
+  for await (const record of undamagedRecords(reader, run)) {
+    const call = view.fold(record);
+    if (call === undefined) continue;
+    if (call.number > calls.length) {
+      if (calls.length >= MAX_CALLS) return { calls, keys, isCut: true };
+      keys.push(hashText(`${call.tool}\n${canonicalJson(call.args)}`));
     }
-  } catch (error) {
-    // What lies before the damage is compared; the run's row tells of it.
-    if (!isDamage(error) && run.problem === undefined) throw error;
+    calls[call.number - 1] = rowOf(call, errorLineOf(call, record));
   }
   return { calls, keys, isCut: false };
 }
@@ -92,17 +81,17 @@ function* rowsOf(
     const a = x === null ? undefined : left[x];
     const b = y === null ? undefined : right[y];
     if (a !== undefined && b !== undefined) {
-      yield* besides(onlyA, onlyB);
+      yield* pairedByTool(onlyA, onlyB);
       [onlyA, onlyB] = [[], []];
       yield { a, b, same: true };
     } else if (a !== undefined) onlyA.push(a);
     else if (b !== undefined) onlyB.push(b);
   }
-  yield* besides(onlyA, onlyB);
+  yield* pairedByTool(onlyA, onlyB);
 }
 
-/** Calls that differ, those of the same tool side by side. */
-function* besides(onlyA: readonly CallRow[], onlyB: readonly CallRow[]): Generator<CompareRow> {
+/** Differing calls, those of the same tool side by side. */
+function* pairedByTool(onlyA: readonly CallRow[], onlyB: readonly CallRow[]): Generator<CompareRow> {
   let at = 0;
   for (const a of onlyA) {
     const ahead = onlyB.slice(at, at + TOOL_AHEAD).findIndex(({ tool }) => tool === a.tool);

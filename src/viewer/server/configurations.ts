@@ -11,15 +11,14 @@ import { readSources } from '../../config/config-sources.ts';
 import type { ConfigurationChoice } from './trial-shapes.ts';
 import { viewerFault } from './viewer-fault.ts';
 
-/** Where configurations come from. */
 export interface ConfigurationPlaces {
-  /** Files that the user named. */
+  /** Files given by the user. */
   readonly files: readonly string[];
-  /** The folder of the project: what a live run there would have may be picked, by the same rules of trust. */
+  /** Offers the configuration of a live run in this project, by the same rules of trust. */
   readonly projectFolder?: string | undefined;
 }
 
-/** The configurations that the page may pick. A page names one by its id, never by a path. */
+/** The configurations offered by the page, which names them by id, never by path. */
 export class Configurations {
   readonly #places: ConfigurationPlaces;
 
@@ -27,12 +26,11 @@ export class Configurations {
     this.#places = places;
   }
 
-  /** @throws CoxswainError `invalid-argument` when a file that the user named cannot be used */
+  /** @throws CoxswainError `invalid-argument` for an invalid file */
   async check(): Promise<void> {
     await Promise.all(this.#places.files.map((file) => makeConfiguration({ file })));
   }
 
-  /** What may be picked now. */
   choices(): readonly ConfigurationChoice[] {
     const { files, projectFolder } = this.#places;
     const hasProject = projectFolder !== undefined && readSources({ projectFolder }).sources.length > 0;
@@ -48,7 +46,7 @@ export class Configurations {
    * Reads the configuration again, so an edited file counts at once.
    *
    * @param set  a number to set in it, as a sweep does
-   * @throws CoxswainError `not-found` for another id, `invalid-argument` when its file has a problem
+   * @throws CoxswainError `not-found` for an unknown id, `invalid-argument` for an invalid file
    */
   async make(id: string, set?: ConfigurationSpec['set']): Promise<Configuration> {
     const { files, projectFolder } = this.#places;

@@ -1,6 +1,6 @@
 import type { TrajectoryPayload } from '../../records/trajectory-record.ts';
 
-/** What the model read for an answer: the size of its context then; undefined where the record does not say. */
+/** The tokens that the model read for an answer: the size of its context then; undefined where the record does not say. */
 export function contextTokensOf(payload: TrajectoryPayload): number | undefined {
   if (payload.kind !== 'message_appended' || payload.message.role !== 'assistant') return undefined;
   const {

@@ -3,7 +3,7 @@ import { expect, test } from 'vitest';
 
 import { cutValues } from './cut-values.ts';
 
-test('what is short stays the same object', () => {
+test('a short payload stays the same object', () => {
   fc.assert(
     fc.property(fc.jsonValue({ maxDepth: 6 }), (value) => {
       expect(cutValues(value)).toBe(value);
@@ -11,7 +11,7 @@ test('what is short stays the same object', () => {
   );
 });
 
-test('a long text becomes its beginning and its length', () => {
+test('a long text becomes a preview and its length', () => {
   const text = 'ab'.repeat(20_000);
   expect(cutValues({ kind: 'x', text })).toEqual({
     kind: 'x',
@@ -19,12 +19,12 @@ test('a long text becomes its beginning and its length', () => {
   });
 });
 
-test('no character is split by a cut', () => {
+test('a cut splits no character', () => {
   const cut = cutValues({ text: `x${'😀'.repeat(15_000)}` });
   expect(JSON.stringify(cut)).not.toContain('\\ud83d"');
 });
 
-test('whatever a payload holds, about 200,000 characters of it are given', () => {
+test('at most about 200,000 characters of any payload are sent', () => {
   const wide = Object.fromEntries(Array.from({ length: 50_000 }, (_, index) => [`key-${index}`, 'y'.repeat(50)]));
   const long = Array.from({ length: 50_000 }, () => 'y'.repeat(50));
   let deep: unknown = 'bottom';
@@ -37,7 +37,7 @@ test('whatever a payload holds, about 200,000 characters of it are given', () =>
 });
 
 test('a member named __proto__ stays one', () => {
-  // JSON.parse makes it a member of its own.
+  // JSON.parse makes it a member itself.
   const payload: unknown = JSON.parse(`{"__proto__": "${'x'.repeat(30_000)}", "a": 1}`);
   expect(Object.keys(cutValues(payload) as object)).toEqual(['__proto__', 'a']);
 });

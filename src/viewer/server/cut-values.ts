@@ -3,32 +3,30 @@ import type { CutText } from './api-shapes.ts';
 /** Strings of more characters are cut. */
 const MAX_TEXT_CHARS = 20_000;
 const PREVIEW_CHARS = 4_000;
-/** Of one payload about so many characters are given, whatever they are spread over. */
+/** About this many characters of a payload are sent in all. */
 const MAX_PAYLOAD_CHARS = 200_000;
-/** Values below this depth are cut: a page that walks them must not overflow. */
+/** Deeper values are cut, so that a recursive page does not overflow. */
 const MAX_DEPTH = 40;
-/** Members of one object that are given. */
+/** Members sent per object. */
 const MAX_MEMBERS = 2_000;
-/** A short text says what something is, also where no room is left. */
+/** Shorter texts are sent even if the limit is reached. */
 const SHORT_CHARS = 200;
 
 /**
- * The payload with what is too long in it replaced by `{ "$cut": { chars, preview } }`: a text of over 20,000 characters, what lies
- * deeper than 40 levels, and what comes after 200,000 characters. The same object where nothing is. `chars` is the length of the
- * text, or about that of the value's JSON.
+ * The payload with oversized values replaced by `{ "$cut": { chars, preview } }`: texts of over 20,000 characters, values deeper than 40
+ * levels, and everything after 200,000 characters. Returns the same object if nothing is cut. `chars` is the length of the text, or about
+ * the length of the value's JSON.
  *
- * A value of the trajectory that looks like a cut says no more than what it holds.
- *
- * Cost: one walk over what is kept.
+ * Cost: one walk over the result.
  */
 export function cutValues<Value>(payload: Value): Value {
   const state = { left: MAX_PAYLOAD_CHARS };
-  // What is cut has another type than before, which the API says.
+  // A cut value has another type, as the API documents.
   return cut(payload, state, 0) as Value;
 }
 
 interface CutState {
-  /** Characters that may still be given. */
+  /** Characters left. */
   left: number;
 }
 
@@ -49,18 +47,18 @@ function cut(value: unknown, state: CutState, depth: number): unknown {
 }
 
 function cutItems(items: readonly unknown[], state: CutState, depth: number): readonly unknown[] {
-  let kept: unknown[] | undefined;
+  let changed: unknown[] | undefined;
   for (const [index, item] of items.entries()) {
     if (state.left <= 0) {
       const rest = items.slice(index);
-      return [...(kept ?? items.slice(0, index)), cutText(charsOf(rest), `${rest.length} more`)];
+      return [...(changed ?? items.slice(0, index)), cutText(charsOf(rest), `${rest.length} more`)];
     }
-    const given = cut(item, state, depth + 1);
-    if (given === item && kept === undefined) continue;
-    kept ??= items.slice(0, index);
-    kept.push(given);
+    const result = cut(item, state, depth + 1);
+    if (result === item && changed === undefined) continue;
+    changed ??= items.slice(0, index);
+    changed.push(result);
   }
-  return kept ?? items;
+  return changed ?? items;
 }
 
 function cutMembers(source: object, state: CutState, depth: number): object {
@@ -68,21 +66,21 @@ function cutMembers(source: object, state: CutState, depth: number): object {
   const members = Object.entries(source);
   for (const [index, [key, member]] of members.entries()) {
     if (index >= MAX_MEMBERS) {
-      const given: Record<string, unknown> = { ...Object.fromEntries(members.slice(0, index)), ...changed };
+      const result: Record<string, unknown> = { ...Object.fromEntries(members.slice(0, index)), ...changed };
       const rest = members.length - index;
-      define(given, '…', cutText(charsOf(members.slice(index)), `${rest} more`));
-      return given;
+      define(result, '…', cutText(charsOf(members.slice(index)), `${rest} more`));
+      return result;
     }
     state.left -= key.length;
-    const given = cut(member, state, depth + 1);
-    if (given === member) continue;
+    const result = cut(member, state, depth + 1);
+    if (result === member) continue;
     changed ??= {};
-    define(changed, key, given);
+    define(changed, key, result);
   }
   return changed === undefined ? source : { ...source, ...changed };
 }
 
-/** Also for a key such as `__proto__`, which an assignment would take for something else. */
+/** Also sets a key such as `__proto__`, which assignment would not. */
 function define(target: Record<string, unknown>, key: string, value: unknown): void {
   Object.defineProperty(target, key, { value, enumerable: true, configurable: true, writable: true });
 }
@@ -91,7 +89,7 @@ function cutText(chars: number, preview: string): CutText {
   return { $cut: { chars, preview } };
 }
 
-/** About the length of the JSON of a value; a list instead of recursion, because JSON may nest deeper than the stack. */
+/** About the length of a value's JSON. Iterative, because JSON may nest deeper than the stack. */
 function charsOf(whole: unknown): number {
   let chars = 0;
   const left: unknown[] = [whole];

@@ -4,31 +4,31 @@ import type { SourceRow } from './api-shapes.ts';
 import type { ListedSource } from './listed-source.ts';
 import { runRowOf } from './run-list.ts';
 
-/** A source is looked at so often while somebody listens. */
+/** Sources are refreshed so often while a page listens. */
 const POLL_MS = 500;
-/** Rows that wait for one listener; beyond it he is told to load the list again. */
+/** Queued rows of one listener; with more it has to reload the list. */
 const MAX_WAITING = 500;
-/** A listener is told of a run at most four times a second. */
-const TELL_MS = 250;
+/** A listener gets a run at most four times a second. */
+const SEND_MS = 250;
 
 /** An event of `/api/events`. */
 export interface FeedEvent {
-  readonly event: 'run' | 'gone' | 'source' | 'anew' | 'alive';
+  readonly event: 'run' | 'gone' | 'source' | 'reset' | 'alive';
   readonly data: unknown;
 }
 
 /**
- * What changes in all sources, until the signal. What happens while the listener is slow is joined: of a run he gets the latest
- * state, and of more than 500 runs that he is to load the list again.
+ * The changes in all sources, until the signal. While the listener is slow, changes are merged: it gets the latest state of each run, or
+ * `reset` after more than 500 runs.
  */
 export async function* feedEvents(sources: readonly ListedSource[], signal: AbortSignal): AsyncGenerator<FeedEvent> {
-  // What is there already is no news.
+  // Existing runs are not changes.
   await Promise.all(sources.map(({ source }) => source.refresh()));
   const waiting = new Waiting();
-  const ends = sources.map((listed) =>
+  const removers = sources.map((listed) =>
     listed.source.listen((change) => {
       const { id } = listed.source;
-      if (change.type === 'anew') waiting.anew(id);
+      if (change.type === 'reset') waiting.reset(id);
       else if (change.type === 'source')
         waiting.add(`source ${id}`, () => ({ event: 'source', data: listed.source.row() }));
       else waiting.add(`run ${id} ${change.runId}`, () => runEvent(listed, change.runId), id);
@@ -38,21 +38,21 @@ export async function* feedEvents(sources: readonly ListedSource[], signal: Abor
   try {
     let quietMs = 0;
     while (!signal.aborted) {
-      await pause(TELL_MS, signal);
+      await pause(SEND_MS, signal);
       const events = waiting.take();
       yield* events;
-      quietMs = events.length > 0 ? 0 : quietMs + TELL_MS;
+      quietMs = events.length > 0 ? 0 : quietMs + SEND_MS;
       if (quietMs < 15_000) continue;
       quietMs = 0;
       yield { event: 'alive', data: {} };
     }
   } finally {
-    for (const end of ends) end();
+    for (const remove of removers) remove();
     await Promise.all(polls);
   }
 }
 
-/** Waits, or until the signal. */
+/** Waits until the time or the signal. */
 export async function pause(durationMs: number, signal: AbortSignal): Promise<void> {
   await sleep(durationMs, undefined, { signal, ref: false }).catch(() => {});
 }
@@ -73,23 +73,23 @@ function runEvent(listed: ListedSource, runId: string): FeedEvent {
 
 class Waiting {
   #events = new Map<string, { readonly make: () => FeedEvent; readonly source: SourceRow['id'] | undefined }>();
-  #anew = new Set<string>();
+  #resets = new Set<string>();
 
   add(key: string, make: () => FeedEvent, source?: string): void {
-    if (source !== undefined && this.#anew.has(source)) return;
+    if (source !== undefined && this.#resets.has(source)) return;
     this.#events.set(key, { make, source });
-    if (source !== undefined && this.#events.size > MAX_WAITING) this.anew(source);
+    if (source !== undefined && this.#events.size > MAX_WAITING) this.reset(source);
   }
 
-  anew(source: string): void {
-    this.#anew.add(source);
+  reset(source: string): void {
+    this.#resets.add(source);
     for (const [key, event] of this.#events) if (event.source === source) this.#events.delete(key);
   }
 
   take(): readonly FeedEvent[] {
-    const anew = [...this.#anew].map((source): FeedEvent => ({ event: 'anew', data: { source } }));
-    const events = [...anew, ...[...this.#events.values()].map(({ make }) => make())];
-    this.#anew = new Set();
+    const resets = [...this.#resets].map((source): FeedEvent => ({ event: 'reset', data: { source } }));
+    const events = [...resets, ...[...this.#events.values()].map(({ make }) => make())];
+    this.#resets = new Set();
     this.#events = new Map();
     return events;
   }

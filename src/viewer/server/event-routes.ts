@@ -11,10 +11,10 @@ import type { ApiContext, ViewerEnv } from './viewer-env.ts';
 import { problemOf, viewerFault } from './viewer-fault.ts';
 import type { ViewerState } from './viewer-state.ts';
 
-/** Event streams at a time. */
+/** Concurrent event streams. */
 const MAX_STREAMS = 64;
 
-/** Adds the event streams, which end with the signal. */
+/** Event streams; they end with the signal. */
 export function addEventRoutes(app: Hono<ViewerEnv>, state: ViewerState, signal: AbortSignal): void {
   let streams = 0;
   const serve = (
@@ -25,11 +25,11 @@ export function addEventRoutes(app: Hono<ViewerEnv>, state: ViewerState, signal:
       throw viewerFault('too-many', `${streams} event streams are open`, 'Close some of the windows.');
     }
     streams += 1;
-    const gone = new AbortController();
+    const disconnect = new AbortController();
     return streamSSE(context, async (stream) => {
-      stream.onAbort(() => gone.abort());
+      stream.onAbort(() => disconnect.abort());
       try {
-        await write(stream, AbortSignal.any([gone.signal, signal]));
+        await write(stream, AbortSignal.any([disconnect.signal, signal]));
       } finally {
         streams -= 1;
       }
@@ -46,15 +46,15 @@ export function addEventRoutes(app: Hono<ViewerEnv>, state: ViewerState, signal:
   app.get('/api/trial', async (context) => {
     const { runs } = await state.list.matching(readRunsQuery(context.req.query()).filter, true);
     return serve(context, async (stream, ended) => {
-      const tell = (event: string, data: unknown): Promise<void> =>
+      const send = (event: string, data: unknown): Promise<void> =>
         stream.writeSSE({ event, data: JSON.stringify(data) });
       try {
-        const onProgress = (progress: TrialProgress): Promise<void> => tell('progress', progress);
+        const onProgress = (progress: TrialProgress): Promise<void> => send('progress', progress);
         const configurations = await trialConfigurations(state, context);
         const answer = await trial(runs, configurations, { onProgress, signal: ended });
-        if (answer !== undefined) await tell('done', answer);
+        if (answer !== undefined) await send('done', answer);
       } catch (error) {
-        await tell('problem', problemOf(error).problem);
+        await send('problem', problemOf(error).problem);
       }
     });
   });
@@ -66,9 +66,9 @@ export function addEventRoutes(app: Hono<ViewerEnv>, state: ViewerState, signal:
     const before = last ?? after;
     const fromSeq = before === undefined ? wholeNumber('from', from) : wholeNumber('last-event-id', before) + 1;
     return serve(context, async (stream, ended) => {
-      for await (const told of followRun(listed, runId, { fromSeq, signal: ended })) {
-        const id = told.event === 'record' ? { id: String(told.id) } : {};
-        await stream.writeSSE({ event: told.event, data: JSON.stringify(told.data), ...id });
+      for await (const followed of followRun(listed, runId, { fromSeq, signal: ended })) {
+        const id = followed.event === 'record' ? { id: String(followed.id) } : {};
+        await stream.writeSSE({ event: followed.event, data: JSON.stringify(followed.data), ...id });
       }
     });
   });

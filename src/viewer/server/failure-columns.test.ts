@@ -9,16 +9,16 @@ function columnsOf(calls: number, failed: (call: number) => boolean, marks: Part
   return failureColumns(failures, { stuck: [], advice: [], ...marks });
 }
 
-test('a column is a call, and a run without calls has none', () => {
+test('a short run has one column per call, and a run without calls has none', () => {
   expect(columnsOf(0, () => false)).toBe('');
   expect(columnsOf(5, (call) => call === 2)).toBe('..x..');
 });
 
-test('advice stands over a stuck pattern, that over a failure', () => {
+test('advice takes precedence over a stuck pattern, and that over a failure', () => {
   expect(columnsOf(6, (call) => call < 5, { stuck: [[2, 4]], advice: [3] })).toBe('xx!a!.');
 });
 
-test('of many calls a column is several, and a failure in any of them shows', () => {
+test('in a long run a column covers several calls and shows a failure of any of them', () => {
   const text = columnsOf(1_000, (call) => call === 500);
   expect(text).toHaveLength(32);
   expect(text.indexOf('x')).toBe(Math.floor(500 / 32));

@@ -1,16 +1,14 @@
 import type { StretchCounts } from '../../base/stretch-counts.ts';
 
-/** What is marked in a strip besides failures. */
 export interface StripMarks {
   /** Stretches of calls, both ends included. */
   readonly stuck: readonly (readonly [number, number])[];
-  /** Calls after which advice was said. */
+  /** Calls after which advice was delivered. */
   readonly advice: readonly number[];
 }
 
 /**
- * The run at a glance, a character a column: `a` advice was said, `!` in a stuck pattern, `x` a call failed, `.` none did; the
- * first of these that holds.
+ * The run at a glance, one character per column, by precedence: `a` advice, `!` in a stuck pattern, `x` a failed call, `.` fine.
  *
  * @param failures  along the calls
  */

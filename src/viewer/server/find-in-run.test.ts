@@ -10,7 +10,7 @@ import type { RunReader } from './run-reader.ts';
 const RECORDS = scriptCalls('run', 10);
 const query: FindQuery = { kind: 'pattern', text: '', fromSeq: 5, direction: 'next' };
 
-test('a search in an overview that is not complete never says that nothing is there', () => {
+test('a search in an incomplete overview never reports that there is no match', () => {
   const look = new RunLook();
   for (const record of RECORDS.slice(0, 3)) look.fold(record);
   const partial = look.overview(9);
@@ -24,27 +24,27 @@ test('a search in an overview that is not complete never says that nothing is th
   }
 });
 
-test('a search that a damaged record ends names the damage', async () => {
+test('a search that ends at a damaged record reports the damage', async () => {
   const store = memoryStore();
   await store.append(RECORDS);
   const summary = await store.findRun('run');
   if (summary === undefined) throw new Error('the test stored it');
   const reader: RunReader = {
-    listRuns: (asked) => store.listRuns(asked),
+    listRuns: (page) => store.listRuns(page),
     findRun: (runId) => store.findRun(runId),
-    async *readRun(runId, asked) {
-      if (asked?.fromSeq === 5) yield* store.readRun(runId, { ...asked, limit: 2 });
+    async *readRun(runId, range) {
+      if (range?.fromSeq === 5) yield* store.readRun(runId, { ...range, limit: 2 });
       throw new CoxswainError('invalid-record', 'record 2 is damaged');
     },
-    search: (asked) => store.search(asked),
+    search: (text) => store.search(text),
     changes: async () => undefined,
     close: async () => {},
   };
   for (const direction of ['next', 'prev'] as const) {
-    const asked: FindQuery = { ...query, kind: 'error', direction };
-    let answer = await findRecord(reader, summary, asked);
+    const errorQuery: FindQuery = { ...query, kind: 'error', direction };
+    let answer = await findRecord(reader, summary, errorQuery);
     while (answer.resumeFrom !== undefined) {
-      answer = await findRecord(reader, summary, { ...asked, fromSeq: answer.resumeFrom });
+      answer = await findRecord(reader, summary, { ...errorQuery, fromSeq: answer.resumeFrom });
     }
     expect(answer).toMatchObject({ seq: null, problem: { code: 'invalid-record' } });
   }

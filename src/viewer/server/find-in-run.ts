@@ -9,24 +9,23 @@ import { findWords } from './find-words.ts';
 import type { RunReader } from './run-reader.ts';
 import { problemOf } from './viewer-fault.ts';
 
-/** How long one answer looks. */
+/** The search time of one answer. */
 const LOOK_MS = 1_000;
-/** Records that are read at a time when looking backwards. */
+/** Records read at a time in a backward search. */
 const CHUNK_RECORDS = 500;
 
-/** What is looked for in a run. */
 export interface FindQuery {
   readonly kind: FindKind;
-  /** For `text`: each of its words stands in the record, in any case. */
+  /** For `text`: the record contains each of its words, ignoring case. */
   readonly text: string;
-  /** The first record looked at. */
+  /** The first record to search. */
   readonly fromSeq: number;
   readonly direction: 'next' | 'prev';
 }
 
 /**
- * Looks up patterns and advice in the overview. An overview that is still being built may lack a mark at any place, so a
- * search backwards waits for the whole of it, and a search forwards that finds nothing asks the same question again.
+ * Searches patterns and advice in the overview. An incomplete overview may lack any mark, so a backward search waits for all of it, and a
+ * forward search without a match is repeated.
  */
 export function findMark({ advice, complete, patterns }: Overview, query: FindQuery): FindAnswer {
   if (query.direction === 'prev' && !complete) return { seq: null, resumeFrom: query.fromSeq };
@@ -44,9 +43,9 @@ export function findMark({ advice, complete, patterns }: Overview, query: FindQu
 }
 
 /**
- * Finds the next or the previous record that is an error or holds a text. One answer searches for a second.
+ * Finds the next or previous record that is an error or contains a text, for up to a second per answer.
  *
- * @returns `problem` when a damaged record ended the search before the end of the run
+ * @returns `problem` if a damaged record ended the search
  * @throws CoxswainError when the store cannot be read
  */
 export async function findRecord(reader: RunReader, run: RunSummary, query: FindQuery): Promise<FindAnswer> {

@@ -1,5 +1,5 @@
 /**
- * The words of a search as they stand, in lower case: `"words in quotes"` are one. A text holds them when it holds each of them.
+ * The words of a search in lower case; `"words in quotes"` are one. A text matches if it contains each of them.
  */
 export function findWords(text: string): readonly string[] {
   return [...text.toLowerCase().matchAll(/"([^"]*)"?|[^\s"]+/g)]

@@ -1,23 +1,22 @@
-import { setTimeout as sleep } from 'node:timers/promises';
-
 import { present } from '../../base/present.ts';
 import { LruMap } from '../../base/lru-map.ts';
 import { steadyMs } from '../../base/steady-ms.ts';
 import { phrasesIn } from '../../store/words-in.ts';
 import type { FoundPlace } from './api-shapes.ts';
 import type { ViewerSource } from './viewer-source.ts';
+import { waitAtMost } from './wait-at-most.ts';
 
 const MAX_QUERIES = 16;
 const PAGE_HITS = 1_000;
-/** How long what was found is not looked for again. */
+/** A result is reused for so long. */
 const KEEP_MS = 5_000;
 
-/** The runs of a source in which the words were found. */
+/** The runs of a source that contain the words. */
 export interface FoundRuns {
-  /** The earliest place that was found in each. */
+  /** The earliest place found in each run. */
   readonly places: ReadonlyMap<string, FoundPlace>;
   readonly notIndexed: number;
-  /** The search is not at its end yet. */
+  /** The search is still running. */
   readonly isPending: boolean;
 }
 
@@ -32,8 +31,8 @@ interface Search {
 const NOTHING: FoundRuns = { places: new Map(), notIndexed: 0, isPending: false };
 
 /**
- * Finds the runs of one source whose records hold words, by the store's own search. What stands in very many records takes a while: the
- * search goes on in the background until all of them were seen.
+ * Finds the runs of one source whose records contain words, with the store's own search. Words with very many hits take a while, so
+ * the search continues in the background.
  */
 export class FullText {
   readonly #source: ViewerSource;
@@ -44,30 +43,24 @@ export class FullText {
   }
 
   /**
-   * What was found within `waitMs`; the search goes on in the background.
+   * The runs found within `waitMs`; the search continues in the background. A text without words finds nothing.
    *
-   * @throws CoxswainError as the store's search, but not for a text without words, which finds nothing
+   * @throws CoxswainError as the store's search
    */
   async find(text: string, waitMs: number): Promise<FoundRuns> {
-    if (!holdsWords(text)) return NOTHING;
+    if (!hasWords(text)) return NOTHING;
     const known = this.#searches.get(text);
     const isFresh = known !== undefined && (known.isPending || steadyMs() - known.startMs < KEEP_MS);
     const search = isFresh ? known : this.#start(text);
     this.#searches.set(text, search);
-    const stop = new AbortController();
-    const timer = sleep(waitMs, undefined, { signal: stop.signal, ref: false }).catch(() => {});
-    try {
-      await Promise.race([search.done, timer]);
-    } finally {
-      stop.abort();
-    }
+    await waitAtMost(search.done, waitMs);
     return search;
   }
 
   #start(text: string): Search {
     const begun: Omit<Search, 'done'> = { places: new Map(), notIndexed: 0, isPending: true, startMs: steadyMs() };
     const search: Search = Object.assign(begun, { done: this.#run(text, begun) });
-    // Whoever waits meets the fault; a search that nobody waits for is forgotten.
+    // A caller that waits gets the error; a failed search is forgotten.
     search.done.catch(() => this.#searches.delete(text));
     return search;
   }
@@ -78,7 +71,7 @@ export class FullText {
       let after: string | undefined;
       do {
         const found = await reader.search({ text, limit: PAGE_HITS, ...present({ after }) });
-        // The latest come first: the last one that is seen of a run is its first.
+        // The latest hits come first, so the last one read is the run's first.
         for (const { runId, seq, snippet } of found.hits) search.places.set(runId, { seq, snippet });
         search.notIndexed = found.notIndexed;
         after = found.next;
@@ -89,11 +82,11 @@ export class FullText {
   }
 }
 
-function holdsWords(text: string): boolean {
+function hasWords(text: string): boolean {
   try {
     return phrasesIn(text).length > 0;
   } catch {
-    // It says that there are no words in it, or too many characters, which was looked at before.
+    // Without words. Its length was checked before.
     return false;
   }
 }

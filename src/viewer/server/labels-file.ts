@@ -11,7 +11,7 @@ const MAX_ID_CHARS = 1_100;
 const MAX_NOTE_CHARS = 2_000;
 const MAX_SPLIT_CHARS = 100;
 
-/** What is to be stored of a run or a moment; without a target its label is taken away. */
+/** A label to store; a null target removes the label. */
 export interface LabelChange {
   readonly id: string;
   readonly target: Label['target'] | null;
@@ -19,7 +19,7 @@ export interface LabelChange {
   readonly split?: string;
 }
 
-/** The labels file of this start, where one was given. Read anew for each change, so that `coxswain label` may write it too. */
+/** The labels file, if given. It is read before each change, so `coxswain label` may write it too. */
 export class LabelsFile {
   readonly #path: string | undefined;
   #last: Promise<unknown> = Promise.resolve();
@@ -28,15 +28,15 @@ export class LabelsFile {
     this.#path = path;
   }
 
-  /** @throws CoxswainError as `readLabels`; a file that is not there yet has no labels */
+  /** A missing file has no labels. @throws CoxswainError as `readLabels` */
   async read(): Promise<LabelsAnswer> {
     return { file: this.#path ?? null, labels: await this.#labels() };
   }
 
   /**
-   * Stores one label. The file is written whole and renamed; changes are taken one after the other.
+   * Stores one label. Changes are serialised; each writes the whole file and renames it.
    *
-   * @throws CoxswainError with the reason `no-labels-file`; as `readLabels`; `input-io` where it cannot be written
+   * @throws CoxswainError with the reason `no-labels-file`; as `readLabels`; `input-io` if it cannot be written
    */
   async change(change: LabelChange): Promise<LabelsAnswer> {
     const path = this.#path;
@@ -44,7 +44,7 @@ export class LabelsFile {
       throw viewerFault('no-labels-file', 'no labels file was given', 'Start coxswain view with --labels FILE.');
     }
     const changed = this.#last.then(() => this.#change(path, change));
-    // Whoever asked for a change is told of its fault; the next one does not depend on it.
+    // The caller gets the error; the next change does not depend on it.
     this.#last = changed.catch(() => {});
     return changed;
   }
@@ -69,9 +69,9 @@ export class LabelsFile {
   }
 }
 
-/** Reads what a page sends. @throws CoxswainError `invalid-argument` */
+/** Reads a label change of the page. @throws CoxswainError `invalid-argument` */
 export function readLabelChange(body: unknown): LabelChange {
-  // What is no object has no members.
+  // Anything else has no members.
   const { id, note, split, target } = (typeof body === 'object' && body !== null ? body : {}) as Readonly<
     Record<string, unknown>
   >;

@@ -2,7 +2,7 @@ import { FullText } from './full-text.ts';
 import { RunLooks } from './run-looks.ts';
 import type { ViewerSource } from './viewer-source.ts';
 
-/** A source with what was seen in its runs. */
+/** A source with the folds of its runs. */
 export interface ListedSource {
   readonly source: ViewerSource;
   readonly looks: RunLooks;

@@ -5,19 +5,18 @@ import type { FoundRuns } from './full-text.ts';
 import type { ListedSource } from './listed-source.ts';
 import type { RunFilter } from './run-query.ts';
 
-/** Values of a facet that are given: those of most runs. */
+/** Values per facet: those with most runs. */
 const MAX_VALUES = 20;
 
-/** A run that a filter was asked about. */
 export interface MatchedRun {
   readonly listed: ListedSource;
   readonly run: RunSummary;
-  /** Undefined while the run has not been looked at. */
+  /** Undefined until the run was read. */
   readonly extras: RunExtras | undefined;
   readonly found: FoundPlace | undefined;
 }
 
-/** The filters whose values are counted, and what a run has of each. */
+/** The values of a run for each counted filter. */
 const FACETS: {
   readonly [Name in keyof Facets]: (run: RunSummary, extras: RunExtras | undefined) => readonly string[];
 } = {
@@ -33,14 +32,14 @@ const FACETS: {
 // The names are the keys of this object.
 const NAMES = Object.keys(FACETS) as readonly (keyof Facets)[];
 
-/** Runs that match, and how many more would with another value of each filter. */
+/** Matching runs, and the number of runs for other values of each filter. */
 export interface Matches {
   readonly runs: readonly MatchedRun[];
   readonly facets: Facets;
 }
 
 /**
- * The runs that pass every filter. A facet counts the runs that pass all filters but its own.
+ * The runs that pass every filter. A facet counts the runs that pass all other filters.
  *
  * Cost: one pass over the runs.
  */
@@ -72,8 +71,8 @@ export function matchRuns(
   return { runs, facets };
 }
 
-/** Whether a filter can be answered only for runs that were looked at. */
-export function needsLook({ advice, pattern, tool }: RunFilter): boolean {
+/** Returns true if the filter needs the extras of runs. */
+export function needsExtras({ advice, pattern, tool }: RunFilter): boolean {
   return advice !== undefined || pattern !== undefined || tool !== undefined;
 }
 
@@ -82,12 +81,12 @@ function mostOf(counts: ReadonlyMap<string, number>): readonly (readonly [string
 }
 
 function passes(name: keyof Facets, values: readonly string[], wanted: string): boolean {
-  const asked = plainName(wanted);
-  if (name === 'model' || name === 'agent') return values.some((value) => plainName(value).includes(asked));
-  if (name === 'pattern' && asked === 'any') return values.length > 0;
+  const plainWanted = plainName(wanted);
+  if (name === 'model' || name === 'agent') return values.some((value) => plainName(value).includes(plainWanted));
+  if (name === 'pattern' && plainWanted === 'any') return values.length > 0;
   return values.some((value) => {
-    if (plainName(value) === asked) return true;
-    return name === 'pattern' && plainName(inWords('pattern', value)).includes(asked);
+    if (plainName(value) === plainWanted) return true;
+    return name === 'pattern' && plainName(inWords('pattern', value)).includes(plainWanted);
   });
 }
 
@@ -99,7 +98,7 @@ function matchesTimes(run: RunSummary, { parent, roots, sinceMs, untilMs }: RunF
   return untilMs === undefined || startedAtMs <= untilMs;
 }
 
-/** A record holds the words, or the id or the task does, or they are what a pattern of the run is called. */
+/** True if a record, the id or the task contains the words, or if they name a pattern of the run. */
 function matchesWords(
   q: string,
   seen: {
@@ -127,7 +126,7 @@ function statusesOf({ outcome, problem, success }: RunSummary): readonly string[
   ];
 }
 
-/** `any`, what became of it, and `ignored` where the agent went on as before after advice that it got. */
+/** `any`, the deliveries, and `ignored` if the agent repeated its call or failure after delivered advice. */
 function advicesOf({ adviceCount, fates }: RunExtras): readonly string[] {
   if (adviceCount === 0) return [];
   const isIgnored = (fates['delivered repeated'] ?? 0) + (fates['delivered same-failure'] ?? 0) > 0;
@@ -139,7 +138,7 @@ function listOf(value: string | undefined): readonly string[] {
   return value === undefined ? [] : [value];
 }
 
-/** A name whatever its case and form: `ping_pong`, `Ping pong` and `ping-pong` are one. */
+/** A name without case and punctuation: `ping_pong`, `Ping pong` and `ping-pong` are equal. */
 function plainName(text: string): string {
   return text
     .toLowerCase()

@@ -1,10 +1,9 @@
 import { spawn } from 'node:child_process';
 
 /**
- * Opens an address in the browser of this user, without a shell: the address is one argument, which every user of the machine
- * can read.
+ * Opens an address in the user's browser, without a shell. All users of the machine can read the address.
  *
- * @returns false when there is no program for it; whether a browser came up cannot be told
+ * @returns false if there is no program for it; true does not mean that a browser opened
  */
 export async function openBrowser(url: string, platform: NodeJS.Platform = process.platform): Promise<boolean> {
   const [program, ...args] = OPENERS[platform] ?? ['xdg-open'];

@@ -7,19 +7,18 @@ import type { LiveReader } from '../../store/trajectory-store.ts';
 import { readFiles } from './read-files.ts';
 import { ViewerSource } from './viewer-source.ts';
 
-/** How long a page waits for a lock or a server before it says so. */
+/** How long a page waits for a lock or a server. */
 const WAIT_MS = 1_000;
 
 /**
- * A store or files as a source; what it is, its content tells. A store is only read. Files are read into a store of their own.
+ * Opens a store or files as a source, by content. A store is only read. Files are read into a separate store.
  *
  * @param id  short, without slashes
- * @throws CoxswainError `input-io` when nothing is there
+ * @throws CoxswainError `input-io` if the path does not exist
  */
 export async function openSource(id: string, path: string): Promise<ViewerSource> {
   const kind = await storeKindAt(path);
-  if (kind === 'memory')
-    throw new CoxswainError('input-io', 'memory: is empty; give a store that outlives its process');
+  if (kind === 'memory') throw new CoxswainError('input-io', 'memory: is always empty; give a stored run');
   if (kind !== undefined) {
     const open = (): Promise<LiveReader> => openStoreReader(path, { waitMs: WAIT_MS });
     return new ViewerSource({ id, path: shownAddress(path), kind, open });

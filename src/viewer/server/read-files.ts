@@ -16,20 +16,19 @@ import { sqliteStore } from '../../store/sqlite/sqlite-store.ts';
 import { MAX_BATCH_RECORDS, type TrajectoryStore } from '../../store/trajectory-store.ts';
 import type { RunReader } from './run-reader.ts';
 
-/** Of more files than this none is followed: they are read once. */
+/** With more files, none is followed: they are read once. */
 const MAX_FOLLOWED = 20;
 const FOLLOW_INTERVAL_MS = 500;
 const MAX_CHANGED = 1_000;
 const LINE_FEED = 10;
 
 /**
- * Reads files of any import format, a folder or a glob of them into a store of its own, in the background, with secrets replaced
- * as in a live run. Up to 20 files are followed as they grow, where their format is of lines. What cannot be read is told by
- * `trouble`, and the rest is read all the same.
+ * Reads files of any import format, given as a file, folder or glob, into a temporary store in the background, with secrets replaced as in
+ * a live run. Up to 20 files of line formats are followed as they grow. `trouble` reports files that cannot be read.
  *
- * The store is a SQLite file in a new folder of the system's temporary one, for its owner only; `close` deletes it.
+ * The store is a SQLite file in a new temporary folder that only its owner can read; `close` deletes it.
  *
- * Memory: what the importers hold, and 500 records.
+ * Memory: the importers' state, and 500 records.
  *
  * @throws CoxswainError as `sqliteStore`
  */
@@ -37,7 +36,7 @@ export async function readFiles(path: string): Promise<RunReader> {
   const folder = await mkdtemp(join(tmpdir(), 'coxswain-view-'));
   const file = join(folder, 'runs.db');
   const store = sqliteStore(file, { fsync: 'none' });
-  // A search of this one also finds what the store has not indexed yet.
+  // Its search also covers records that are not indexed yet.
   const reader = openSqliteReader(file);
   const reading = new FilesReading(path, store);
   reading.start();
@@ -107,7 +106,7 @@ class FilesReading {
   async #run(): Promise<void> {
     const found: FoundSource[] = [];
     for await (const source of findSources([this.#path])) {
-      // A pipe or device met in a folder would be waited for.
+      // Reading a pipe or device in a folder would block.
       if (source.named || source.sizeBytes !== undefined) found.push(source);
       this.#files = found.length;
       if (this.#stop.signal.aborted) return;
@@ -124,7 +123,7 @@ class FilesReading {
     await Promise.all(followed);
   }
 
-  /** Resolves when the file was read as far as it goes. @returns false when it is of no format that can be followed */
+  /** Resolves after the current content was read. @returns false if the format cannot be followed */
   async #follow(source: FoundSource, followed: Promise<void>[]): Promise<boolean> {
     const stop = new AbortController();
     const signal = AbortSignal.any([stop.signal, this.#stop.signal]);
@@ -132,7 +131,7 @@ class FilesReading {
     const onState = async (state: FollowState): Promise<void> => {
       await this.#write();
       if (state.type !== 'caught_up') return;
-      // It may become something later, but a file that is whole is seldom recognised by more of it.
+      // Unrecognised lines: more of the file rarely helps.
       if (state.waitingLines > 0) stop.abort();
       readSoFar.resolve(state.waitingLines === 0);
     };
@@ -155,9 +154,9 @@ class FilesReading {
       await this.#taken(source, items);
     } catch (error) {
       if (this.#stop.signal.aborted) return;
-      const isNone = error instanceof CoxswainError && error.code === 'format-unknown';
-      // What is met in a folder and is no trajectory is nobody's problem.
-      if (source.named || !isNone) this.#problem(messageOf(error));
+      const isUnknown = error instanceof CoxswainError && error.code === 'format-unknown';
+      // Other files in a folder are ignored.
+      if (source.named || !isUnknown) this.#problem(messageOf(error));
     }
   }
 
@@ -206,7 +205,7 @@ class FilesReading {
   }
 }
 
-/** Of a file that ends within a line, following would never give that line, if nobody writes any more. */
+/** Following would never return the last line of a file that does not end in a line feed. */
 async function endsInLine({ path, sizeBytes }: FoundSource): Promise<boolean> {
   if (sizeBytes === undefined || sizeBytes === 0) return false;
   try {
@@ -218,7 +217,7 @@ async function endsInLine({ path, sizeBytes }: FoundSource): Promise<boolean> {
       await file.close();
     }
   } catch {
-    // Reading it tells the reason.
+    // Reading it reports the reason.
     return false;
   }
 }

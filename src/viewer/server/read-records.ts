@@ -9,18 +9,18 @@ import type { RunReader } from './run-reader.ts';
 import { RunStateFold } from './run-state.ts';
 import { problemOf, viewerFault } from './viewer-fault.ts';
 
-/** An answer ends after about so many characters of records. */
+/** An answer ends after about this many characters of records. */
 const MAX_ANSWER_CHARS = 4 * 1024 * 1024;
 
-/** A record as the API gives it: as it is stored, with long values cut. */
+/** A record of the API: the stored one, with long values cut. */
 export function shownRecord(record: TrajectoryRecord): TrajectoryRecord {
   const stored = toStoredRecord(record);
-  // A stored record is one as the API describes it; of unknown kinds the payload is as it came.
+  // A stored record has the shape of the API; a payload of an unknown kind is passed through.
   return { ...stored, payload: cutValues(stored.payload) } as unknown as TrajectoryRecord;
 }
 
 /**
- * A stretch of a run: `limit` records, or fewer where they are large. What lies before a damaged record is given, with the problem.
+ * Up to `limit` records of a run, fewer if they are large. At a damaged record it ends with the problem.
  *
  * @throws CoxswainError when the store cannot be read
  */
@@ -45,31 +45,45 @@ export async function readRecords(
     if (!isDamage(error) && run.problem === undefined) throw error;
     return { records, nextSeq, lastSeq, problem: problemOf(error).problem };
   }
-  // The list may be a moment behind the records.
+  // The list may lag behind the records.
   lastSeq = Math.max(lastSeq, nextSeq - 1);
   return { records, nextSeq, lastSeq };
 }
 
-/** The state of the run when a call had come back, before the next one began. @throws CoxswainError when the store cannot be read */
-export async function readState(reader: RunReader, run: RunSummary, call: number): Promise<RunState> {
-  const fold = new RunStateFold();
+/**
+ * The records of a run, up to the first damage. Other work gets its turn meanwhile.
+ *
+ * @throws CoxswainError when the store cannot be read
+ */
+export async function* undamagedRecords(
+  reader: RunReader,
+  run: RunSummary,
+): AsyncGenerator<TrajectoryRecord, void, void> {
   const breath = createBreather();
   try {
     for await (const record of reader.readRun(run.runId)) {
-      // What is said and noticed after the call's result, up to the next call, belongs to it.
-      if (record.payload.kind === 'tool_started' && fold.calls >= call && !fold.isOpen(call)) break;
-      fold.fold(record);
+      yield record;
       const pause = breath();
       if (pause !== undefined) await pause;
     }
   } catch (error) {
     if (!isDamage(error) && run.problem === undefined) throw error;
   }
-  // Calls that began beside it are in the state too.
+}
+
+/** The state of the run after a call returned, before the next one began. @throws CoxswainError when the store cannot be read */
+export async function readState(reader: RunReader, run: RunSummary, call: number): Promise<RunState> {
+  const fold = new RunStateFold();
+  for await (const record of undamagedRecords(reader, run)) {
+    // Records between the call's result and the next call belong to the call.
+    if (record.payload.kind === 'tool_started' && fold.calls >= call && !fold.isOpen(call)) break;
+    fold.fold(record);
+  }
+  // The state covers calls that ran in parallel too.
   return { ...fold.state(), call: Math.min(call, fold.calls) };
 }
 
-/** One record whole. @throws CoxswainError with the reason `not-found`, or as reading it */
+/** One uncut record. @throws CoxswainError with the reason `not-found`, or as reading it */
 export async function readWholeRecord(reader: RunReader, runId: string, seq: number): Promise<unknown> {
   for await (const record of reader.readRun(runId, { fromSeq: seq, limit: 1 })) {
     if (record.seq === seq) return toStoredRecord(record);
@@ -77,10 +91,10 @@ export async function readWholeRecord(reader: RunReader, runId: string, seq: num
   throw viewerFault('not-found', `the run has no record ${seq}`);
 }
 
-/** What a store throws at a record: it is not what was written, does not decode, or is of a later version. */
+/** Thrown at a record that is not as written, does not decode, or has a later version. */
 const DAMAGE: ReadonlySet<CoxswainErrorCode> = new Set(['store-damaged', 'invalid-record', 'schema-version']);
 
-/** True where a record is damaged, and not the way to it. */
+/** True if a record is damaged, false if the store could not be read. */
 export function isDamage(error: unknown): boolean {
   return error instanceof CoxswainError && DAMAGE.has(error.code);
 }

@@ -2,7 +2,7 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
-/** A file that leads a browser to an address. */
+/** A file that redirects a browser. */
 export interface RedirectFile {
   readonly path: string;
   /** Deletes it. */
@@ -10,11 +10,11 @@ export interface RedirectFile {
 }
 
 /**
- * Writes a page that only this user can read and that leads to an address. A browser is started with its path: the arguments
- * of a process can be read by every user of the machine, so a token must not be among them.
+ * Writes a page that only this user can read and that redirects to an address. A browser is started with the path of the page, because
+ * all users of the machine can read the arguments of a process, and the address contains a token.
  *
- * @param url  with nothing in it that HTML gives a meaning to but `&`
- * @throws what the file system refuses
+ * @param url  without HTML special characters except `&`
+ * @throws errors of the file system
  */
 export async function writeRedirectFile(url: string): Promise<RedirectFile> {
   const folder = await mkdtemp(join(tmpdir(), 'coxswain-open-'));

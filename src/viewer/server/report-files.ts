@@ -8,7 +8,7 @@ import { problemOf, viewerFault } from './viewer-fault.ts';
 
 const MAX_BYTES = 64 * 1024 * 1024;
 
-/** The backtest reports that the viewer was given; read when they are asked for, so that they may be made anew meanwhile. */
+/** The backtest reports given to the viewer; read per request, so they may be rebuilt meanwhile. */
 export class ReportFiles {
   readonly #paths: readonly string[];
 
@@ -64,6 +64,6 @@ async function readReport(path: string): Promise<string> {
   if (isReport) return text;
   throw new CoxswainError(
     'format-invalid',
-    `${path} is no report of this version; make one with: coxswain backtest PATHS --json`,
+    `${path} is not a report of this version; create one with: coxswain backtest PATHS --json`,
   );
 }

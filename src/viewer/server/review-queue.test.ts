@@ -13,7 +13,7 @@ function run(runId: string, calls: number, patternCalls: readonly number[]): Mat
   } as never;
 }
 
-test('moments are drawn from what is asked for, at most three of a run, in the same order every time', () => {
+test('moments are of the requested kind, at most three per run, always in the same order', () => {
   const runs = [run('a', 9, [3, 3, 4, 5, 6]), run('b', 4, []), run('c', 0, [])];
   const queue = reviewQueue(runs, 'pattern');
   expect(queue).toHaveLength(3);

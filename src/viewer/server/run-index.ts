@@ -7,28 +7,27 @@ import { defaultDetectors } from '../../patterns/detectors/default-detectors.ts'
 import type { RunSummary } from '../../store/run-summary.ts';
 import type { RunExtras } from './api-shapes.ts';
 
-/** Rises when `RunExtras` or the way it is worked out changes: rows of other layouts are not read. */
+/** Increase it when `RunExtras` or its computation changes: rows of other layouts are not read. */
 const LAYOUT = 2;
-/** Rows that are written at a time. */
+/** Rows written at a time. */
 const BATCH_ROWS = 500;
-/** How long rows wait for others before they are written. */
+/** How long a row waits for others. */
 const BATCH_MS = 1_000;
 
-/** What was seen in a run, and the run that it was seen in. */
+/** The extras of one state of a run. */
 export interface IndexedRun {
   readonly print: string;
   readonly extras: RunExtras;
 }
 
-/** What tells one state of a run from every other: ids, times, counts and the end, as its row in the store has them. */
+/** Identifies the state of a run by its row in the store. */
 export function printOf(run: RunSummary): string {
   return hashText(JSON.stringify(run));
 }
 
 /**
- * What was seen in runs, kept across restarts in one SQLite file of the user's cache, never in a store. A row counts as long as the run
- * is what it was (`printOf`) and the detectors are the same. Whatever is wrong with the file, the viewer works without it: then runs
- * are looked at again.
+ * Extras of runs, cached across restarts in one SQLite file of the user's cache. A row is valid while the state of the run (`printOf`)
+ * and the detectors are the same. If the file fails, the viewer works without it.
  */
 export class RunIndex {
   readonly #source: string;
@@ -36,19 +35,19 @@ export class RunIndex {
   #waiting = new Map<string, IndexedRun>();
   #timer: NodeJS.Timeout | undefined;
 
-  /** @param folder  made where it is missing, for its owner only; undefined keeps nothing */
+  /** @param folder  created if missing, for its owner only; undefined: no cache */
   constructor(folder: string | undefined, sourcePath: string) {
     this.#source = hashText(`${LAYOUT} ${sourcePath} ${JSON.stringify(defaultDetectors())}`);
     this.#database = folder === undefined ? undefined : opened(folder);
   }
 
-  /** All that is kept of the source, by run. */
+  /** All rows of the source, by run. */
   load(): Map<string, IndexedRun> {
     const runs = new Map<string, IndexedRun>();
     this.#try((database) => {
       const rows = database.prepare('SELECT run_id, print, extras FROM runs WHERE source = ?').iterate(this.#source);
       for (const row of rows) {
-        // Written by `#write`, from the shape that it is read as; another layout has another source.
+        // Written by `#write` in the same shape; another layout has another source.
         const extras = JSON.parse(String(row['extras'])) as RunExtras;
         runs.set(String(row['run_id']), { print: String(row['print']), extras });
       }
@@ -56,7 +55,7 @@ export class RunIndex {
     return runs;
   }
 
-  /** Keeps what was seen in a run; written a little later, with others. */
+  /** Stores a row; rows are written in batches. */
   put(runId: string, run: IndexedRun): void {
     if (this.#database === undefined) return;
     this.#waiting.set(runId, run);
@@ -84,7 +83,7 @@ export class RunIndex {
     });
   }
 
-  /** A cache that fails is a cache that is not there: nothing depends on it but time. */
+  /** A cache that fails is not used any more. */
   #try(work: (database: DatabaseSync) => void): void {
     try {
       if (this.#database !== undefined) work(this.#database);

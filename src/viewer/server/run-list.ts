@@ -9,22 +9,23 @@ import type { RunSummary } from '../../store/run-summary.ts';
 import type { ListedRow, RunExtras, RunsAnswer } from './api-shapes.ts';
 import type { FoundRuns } from './full-text.ts';
 import type { ListedSource } from './listed-source.ts';
-import { matchRuns, needsLook, type MatchedRun, type Matches } from './match-runs.ts';
+import { matchRuns, needsExtras, type MatchedRun, type Matches } from './match-runs.ts';
 import type { RunFilter, RunsQuery, RunSort } from './run-query.ts';
 import { viewerFault } from './viewer-fault.ts';
+import { waitAtMost } from './wait-at-most.ts';
 
-/** A run without an outcome is at work when its last record is not older. */
+/** A run without an outcome is live if its last record is not older. */
 const LIVE_MS = 120_000;
-/** Sorts by what only a look at a run tells. */
-const LOOKED_AT: ReadonlySet<RunSort> = new Set(['cost', 'advice', 'wasted', 'tokens']);
-/** How long an answer waits for runs that have to be looked at. */
+/** Sort keys that need the extras of every run. */
+const NEEDS_EXTRAS: ReadonlySet<RunSort> = new Set(['cost', 'advice', 'wasted', 'tokens']);
+/** Milliseconds that an answer waits for runs to be read. */
 const LOOK_MS = 400;
 const SEARCH_MS = 1_500;
-/** How soon it is asked again whether an opened run is still being read. */
+/** How often background reading checks whether an opened run is still read. */
 const BUSY_MS = 50;
-/** How long what matches a filter is not worked out again. */
+/** The matches of a filter are reused for so long. */
 const KEEP_MS = 1_000;
-/** How long an answer waits for the first list of a large folder. */
+/** Milliseconds that an answer waits for the first list of a large folder. */
 const LIST_MS = 1_000;
 const MAX_CHILDREN = 1_000;
 
@@ -33,20 +34,19 @@ interface Candidate {
   readonly key: number;
 }
 
-/** The runs that match, as far as is known by now. */
+/** The matching runs known by now. */
 export interface Matched extends Matches {
-  /** Records that full-text search does not know yet. */
+  /** Records that are not in the full-text index yet. */
   readonly notIndexed: number;
-  /** Runs that may match too, once they have been looked at. */
+  /** Runs that are not read yet and may match. */
   readonly pending: number;
-  /** Runs that the facets of patterns, tools and advice do not count yet. */
+  /** Runs that are missing in the facets of patterns, tools and advice. */
   readonly notLookedAt: number;
 }
 
-/** Lists the runs of some sources. Cost: a pass over all runs, and sorting those that match. */
+/** Lists runs. Cost: a pass over all runs, and sorting the matching ones. */
 export class RunList {
   readonly #sources: readonly ListedSource[];
-  /** Runs that are looked at for a filter, one after the other. */
   #latest: { readonly key: string; readonly matched: Matched; readonly untilMs: number } | undefined;
   readonly #crawls = new Map<ListedSource, Promise<void>>();
 
@@ -55,15 +55,15 @@ export class RunList {
   }
 
   /**
-   * The runs that match. Those that were not looked at yet are, in the background.
+   * The matching runs. Runs that were not read yet are read in the background.
    *
-   * @param waits  the answer needs all of them, and waits a little
-   * @throws CoxswainError `not-found` for a source that does not exist
+   * @param waits  the answer needs all extras, and waits a little for them
+   * @throws CoxswainError `not-found` for an unknown source
    */
   async matching(filter: RunFilter, waits: boolean): Promise<Matched> {
     const key = JSON.stringify([filter, waits, this.#sources.map(({ source }) => source.version)]);
     const known = this.#latest;
-    // The pages of one list follow each other.
+    // The pages of a list are requested one after the other.
     if (known?.key === key && known.matched.pending === 0 && steadyMs() < known.untilMs) return known.matched;
     const matched = await this.#match(filter, waits);
     this.#latest = { key, matched, untilMs: steadyMs() + KEEP_MS };
@@ -74,8 +74,8 @@ export class RunList {
     const sources = filter.source === undefined ? this.#sources : [this.sourceOf(filter.source)];
     const areListed = await Promise.all(sources.map(({ source }) => source.refreshWithin(LIST_MS)));
     const looking = this.#lookAt(sources);
-    if (waits || needsLook(filter)) await looking;
-    // Files that are still read may hold more runs.
+    if (waits || needsExtras(filter)) await looking;
+    // Files that are still read may contain more runs.
     let pending = sources.filter(({ source }, at) => areListed[at] !== true || source.isReading).length;
     let notIndexed = 0;
     const found = new Map<ListedSource, FoundRuns>();
@@ -87,14 +87,14 @@ export class RunList {
     }
     const matches = matchRuns(sources, filter, found);
     const notLookedAt = sources.reduce((sum, listed) => sum + unseenIn(listed), 0);
-    if (waits || needsLook(filter)) pending += notLookedAt;
+    if (waits || needsExtras(filter)) pending += notLookedAt;
     return { ...matches, notIndexed, pending, notLookedAt };
   }
 
-  /** @throws CoxswainError `invalid-argument` for a cursor that no page gave, `not-found` for a source that does not exist */
+  /** @throws CoxswainError `invalid-argument` for an invalid cursor, `not-found` for an unknown source */
   async page({ after, filter, limit, order, sort }: RunsQuery): Promise<RunsAnswer> {
     const place = after === undefined ? undefined : readPageCursor(after, toPlace);
-    const { facets, notIndexed, notLookedAt, pending, runs } = await this.matching(filter, LOOKED_AT.has(sort));
+    const { facets, notIndexed, notLookedAt, pending, runs } = await this.matching(filter, NEEDS_EXTRAS.has(sort));
     const sign = order === 'asc' ? 1 : -1;
     const candidates = runs.map((matched): Candidate => ({ matched, key: keyOf(matched, sort) }));
     candidates.sort((a, b) => comparePlaces(placeOf(a), placeOf(b), sign));
@@ -118,10 +118,10 @@ export class RunList {
   sourceOf(id: string): ListedSource {
     const listed = this.#sources.find(({ source }) => source.id === id);
     if (listed !== undefined) return listed;
-    throw viewerFault('not-found', `there is no source ${id.slice(0, 80)}`, 'Begin at the list of runs.');
+    throw viewerFault('not-found', `there is no source ${id.slice(0, 80)}`, 'Start at the list of runs.');
   }
 
-  /** The rows with extras, as many as can be looked at within `waitMs`. Runs that are not there are left out. */
+  /** Rows, with the extras that can be read within `waitMs`. Unknown runs are left out. */
   async rows(keys: readonly (readonly [string, string])[], waitMs: number): Promise<readonly ListedRow[]> {
     const endMs = steadyMs() + waitMs;
     const rows: ListedRow[] = [];
@@ -136,26 +136,25 @@ export class RunList {
     return rows;
   }
 
-  /** Runs that this run started, by their start; 1,000 at most. */
+  /** Child runs by start time; at most 1,000. */
   childrenOf({ looks, source, fullText }: ListedSource, runId: string): readonly ListedRow[] {
     const children = source.childrenOf(runId).flatMap((id) => source.runs.get(id) ?? []);
     children.sort((a, b) => a.startedAtMs - b.startedAtMs);
     return children.slice(0, MAX_CHILDREN).map((run) => runRowOf({ looks, source, fullText }, run, looks.known(run)));
   }
 
-  /** Looks at runs in the background, and waits a little for it. */
+  /** Reads runs in the background, and waits a little. */
   async #lookAt(sources: readonly ListedSource[]): Promise<void> {
     const crawls = sources.map((listed) => {
       const crawl = this.#crawls.get(listed) ?? crawled(listed).finally(() => this.#crawls.delete(listed));
       this.#crawls.set(listed, crawl);
       return crawl;
     });
-    const waited = new Promise<void>((resolve) => setTimeout(resolve, LOOK_MS).unref());
-    await Promise.race([Promise.all(crawls), waited]);
+    await waitAtMost(Promise.all(crawls), LOOK_MS);
   }
 }
 
-/** A run as a list shows it. */
+/** The row of a run. */
 export function runRowOf({ source }: ListedSource, run: RunSummary, extras: RunExtras | undefined): ListedRow {
   const { openCalls: _openCalls, source: from, ...summary } = run;
   return {
@@ -169,7 +168,7 @@ export function runRowOf({ source }: ListedSource, run: RunSummary, extras: RunE
   };
 }
 
-/** Never throws: a run that cannot be read stays unknown, and the page that shows it says why. */
+/** Never throws: an unreadable run stays unread, and its page says why. */
 async function crawled({ looks, source }: ListedSource): Promise<void> {
   const runs = [...source.runs.values()].filter((run) => looks.known(run) === undefined);
   runs.sort((a, b) => b.startedAtMs - a.startedAtMs);
@@ -178,7 +177,7 @@ async function crawled({ looks, source }: ListedSource): Promise<void> {
     try {
       await looks.extras(run, 60_000);
     } catch {
-      // A store that is gone or locked is the source's problem, which `refresh` tells.
+      // A store that is gone or locked: `refresh` reports it.
       return;
     }
   }
@@ -188,7 +187,7 @@ async function foundIn({ fullText, source }: ListedSource, text: string): Promis
   try {
     return await fullText.find(text, SEARCH_MS);
   } catch (error) {
-    // Runs of other sources are found all the same.
+    // Other sources are still searched.
     source.report(error);
     return undefined;
   }

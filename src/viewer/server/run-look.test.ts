@@ -14,7 +14,7 @@ function lookOf(calls: readonly ScriptedCall[]): RunLook {
 
 const failing: ScriptedCall = { tool: 'bash', args: { command: 'make' }, result: 'make: no rule', isError: true };
 
-test('a failure counts where its call began, and its kind too', () => {
+test('a failure and the kind of a call count in the bucket of its start', () => {
   const { errors, kinds } = lookOf([{ tool: 'read_file', args: { path: 'a' } }, failing]).overview(6);
   // Records: start, turn, call, result, turn, call, result.
   expect(errors).toEqual([0, 0, 0, 0, 0, 1, 0]);
@@ -22,7 +22,7 @@ test('a failure counts where its call began, and its kind too', () => {
   expect(kinds.execute).toEqual([0, 0, 0, 0, 0, 1, 0]);
 });
 
-test('the patterns of a run without steering are those that the detectors find, with the records of their calls', () => {
+test('a run without steering has the patterns that the detectors find, with the records of their calls', () => {
   const look = lookOf([{ tool: 'read_file', args: { path: 'a' } }, ...times(6, failing)]);
   const { patterns } = look.overview(21);
   const span = patterns.find(({ kind }) => kind === 'identical_call') ?? patterns[0];
@@ -31,7 +31,7 @@ test('the patterns of a run without steering are those that the detectors find, 
   expect(look.extras()).toMatchObject({ stuck: true, strip: '.!!!!!!', adviceCount: 0, tools: ['read_file', 'bash'] });
 });
 
-test('of a steered run the patterns are those on its record, and no others', () => {
+test('a steered run has the recorded patterns only', () => {
   const [first, ...rest] = scriptedRecords(times(6, failing));
   if (first?.payload.kind !== 'run_started') throw new Error('a run begins with its start');
   const steering = { prompt_name: '', configuration_hash: 'x', mode: 'steer' } as const;
@@ -41,12 +41,12 @@ test('of a steered run the patterns are those on its record, and no others', () 
   expect(look.extras().strip).toBe('xxxxxx');
 });
 
-test('it is complete when all that is stored was folded', () => {
+test('an overview is complete once all stored records are folded', () => {
   const look = lookOf(times(2, failing));
   expect([look.nextSeq, look.overview(6).complete, look.overview(7).complete]).toEqual([7, true, false]);
 });
 
-test('advice that was withheld is counted apart from what was said, and leaves no mark of advice in the strip', () => {
+test('withheld advice is counted separately and has no mark in the strip', () => {
   const records = scriptedRecords(times(3, failing));
   const last = records.at(-1);
   if (last === undefined) throw new Error('a script has records');
@@ -76,7 +76,7 @@ test('advice that was withheld is counted apart from what was said, and leaves n
   expect(extrasAfter({ delivered: true })).toMatchObject({ adviceCount: 1, adviceUnsaid: 0, strip: '!!a' });
 });
 
-test('a minute in which nothing happened and no call was open is idle, and a call that takes as long is not', () => {
+test('a minute without records and open calls is idle, and a call that takes as long is not', () => {
   const [start, ...rest] = scriptedRecords([failing, failing]);
   const [look, laterMs] = [new RunLook(), [0, 0, 1, 121_000, 122_000, 322_000]];
   for (const [at, record] of [start, ...rest].entries()) {

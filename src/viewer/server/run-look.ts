@@ -34,27 +34,27 @@ const TEXT_CHARS = 2_000;
 const WHY_CHARS = 500;
 const MAX_LINES = 64;
 const LINE_CHARS = 160;
-/** Without a record and an open call for longer, a run is idle. */
+/** A longer pause without an open call is idle time. */
 const IDLE_MS = 60_000;
 const MAX_GAPS = 500;
 
-/** What a run had used by some record. */
+/** Usage of a run up to a record. */
 interface Spent extends RunUsage {
   readonly calls: number;
   readonly atMs: number;
 }
 
-/** What a piece of advice says, which its outcome does not hold. */
-type Said = Pick<AdviceMark, 'severity' | 'text' | 'why' | 'point' | 'channel' | 'evidence'>;
+/** The parts of an advice mark that its outcome lacks. */
+type AdviceContent = Pick<AdviceMark, 'severity' | 'text' | 'why' | 'point' | 'channel' | 'evidence'>;
 
 /**
- * Folds the records of one run into what the viewer shows of it from far away.
+ * Folds the records of one run into its extras and its overview.
  *
- * Cost: as `RunView`; about half a megabyte at most, whatever the length of the run.
+ * Cost: as `RunView`; at most about half a megabyte.
  */
 export class RunLook {
   readonly #view = new RunView({ detectors: defaultDetectors(), advice: { maxPieces: MAX_ADVICE } });
-  readonly #said = new Map<string, Said>();
+  readonly #adviceContents = new Map<string, AdviceContent>();
   readonly #buckets = new Buckets();
   readonly #places = new CallPlaces();
   readonly #tools = new Set<string>();
@@ -64,12 +64,11 @@ export class RunLook {
   #point: AdviceMark['point'];
   readonly #gaps: IdleGap[] = [];
 
-  /** The next record to fold; a gap is passed over. */
+  /** The `seq` after the last folded record; a gap counts as folded. */
   get nextSeq(): number {
     return this.#nextSeq;
   }
 
-  /** Takes the next record. */
   fold(record: TrajectoryRecord): void {
     const { payload, recorded_at_unix_ms: atMs, seq } = record;
     this.#nextSeq = lastSeqOf(record) + 1;
@@ -89,20 +88,19 @@ export class RunLook {
     else if (payload.kind === 'message_appended') this.#buckets.count(seq, 'messages');
     else if (payload.kind === 'evaluation') this.#point = payload.point;
     else if (payload.kind === 'feedback_produced' || payload.kind === 'guidance_produced') this.#produced(payload);
-    else if (payload.kind === 'feedback_delivered') this.#arrived(payload.advice_id, payload.channel);
-    else if (payload.kind === 'guidance_delivered') this.#arrived(payload.advice_id, payload.guidance.channel);
+    else if (payload.kind === 'feedback_delivered') this.#delivered(payload.advice_id, payload.channel);
+    else if (payload.kind === 'guidance_delivered') this.#delivered(payload.advice_id, payload.guidance.channel);
   }
 
-  /** What a list shows of the run. */
   extras(): RunExtras {
     const { advice, adviceLeftOut, calls, failures, flaggedPatterns: patterns, usage, verdict } = this.#view;
     const kinds = [...new Set(patterns.map(({ kind }) => kind))].slice(0, MAX_KINDS);
     const errorLine = [...this.#errorLines].sort(([, a], [, b]) => b - a)[0];
     const stuck = patterns.filter((pattern) => pattern.stuck);
-    const said = advice.filter(({ arm }) => arm === 'delivered');
+    const delivered = advice.filter(({ arm }) => arm === 'delivered');
     const strip = failureColumns(failures, {
       stuck: stuck.map(({ clearedAt, firstSeen }) => [firstSeen, clearedAt ?? calls - 1] as const),
-      advice: said.map(({ callsBefore }) => callsBefore - 1),
+      advice: delivered.map(({ callsBefore }) => callsBefore - 1),
     });
     return {
       patterns: kinds,
@@ -115,14 +113,13 @@ export class RunLook {
       fates: countsOf(advice.map(({ arm, nextCall }) => `${arm} ${nextCall}`)),
       stuck: saysStuck(patterns),
       adviceCount: advice.length + adviceLeftOut,
-      adviceUnsaid: advice.length - said.length,
+      adviceUnsaid: advice.length - delivered.length,
       ...usage,
       strip,
       tools: [...this.#tools],
     };
   }
 
-  /** Time that passed before a record while no call was open. */
   #noteGap(seq: number, atMs: number): void {
     const { lastAtMs, openCalls } = this.#view;
     const ms = atMs - lastAtMs;
@@ -147,7 +144,7 @@ export class RunLook {
     return { call: before.calls, calls: now.calls - before.calls, ms, ...present({ tokens, costUsd }) };
   }
 
-  /** The run from far away. @param lastSeq  highest `seq` stored */
+  /** @param lastSeq  highest `seq` stored */
   overview(lastSeq: number): Overview {
     const { advice, adviceLeftOut, patterns: found } = this.#view;
     const patterns = found.patterns.filter(({ pattern }) => isFlagged(pattern));
@@ -166,12 +163,12 @@ export class RunLook {
     };
   }
 
-  /** The calls of a stretch of records, as far as they were folded. */
+  /** The calls that began in a range of records. */
   calls(fromSeq: number, toSeq: number): CallsAnswer {
     return { calls: this.#places.between(fromSeq, toSeq), upTo: this.#nextSeq };
   }
 
-  /** A call by its number, or the last one that had begun at a record; null where there is none. */
+  /** A call by its number, or the last one that began at or before a record; null if there is no such call. */
   place(wanted: { readonly call: number } | { readonly atSeq: number }): EvidenceCall | null {
     const call = 'call' in wanted ? wanted.call : this.#places.callAt(wanted.atSeq);
     return call < 1 || call > this.#places.calls ? null : { call, seq: this.#places.seqOf(call) };
@@ -201,14 +198,14 @@ export class RunLook {
   #markOf(outcome: AdviceOutcome): AdviceMark {
     const { acknowledged, adviceId, arm, callsBefore, callsToClear, nextCall } = outcome;
     const { pattern, providerName, reason, seq, speaker } = outcome;
-    const said = this.#said.get(adviceId) ?? { text: '', evidence: [] };
+    const content = this.#adviceContents.get(adviceId) ?? { text: '', evidence: [] };
     return {
       seq,
       adviceId,
       provider: providerName,
       speaker,
-      ...said,
-      evidenceSeqs: said.evidence.map((call) => call.seq),
+      ...content,
+      evidenceSeqs: content.evidence.map((call) => call.seq),
       delivered: arm === 'unsettled' ? null : arm === 'delivered',
       arm,
       ...present({ reason }),
@@ -221,13 +218,12 @@ export class RunLook {
     };
   }
 
-  /** The analysis counts calls from 0, people from 1. */
   #placeOf(index: number): EvidenceCall {
     const call = callNumber(index);
     return { call, seq: this.#places.seqOf(call) };
   }
 
-  /** A call counts where it began: as begun at once, by its kind and as failed when its result is there. */
+  /** Counts a call in the bucket of its start; its kind and failure once the result is known. */
   #called({ args, endSeq, errorLine, failed, kind, number, seq, tool }: RunCall): void {
     if (errorLine !== undefined && endSeq !== undefined) {
       const line = errorLine.replaceAll(/\d+/g, '#').trim().slice(0, LINE_CHARS).toWellFormed();
@@ -248,7 +244,7 @@ export class RunLook {
   }
 
   #produced(payload: FeedbackProduced | GuidanceProduced): void {
-    if (this.#said.size >= MAX_ADVICE || this.#said.has(payload.advice_id)) return;
+    if (this.#adviceContents.size >= MAX_ADVICE || this.#adviceContents.has(payload.advice_id)) return;
     const isFeedback = payload.kind === 'feedback_produced';
     const text = isFeedback ? payload.text : payload.injection.content;
     const why = isFeedback
@@ -256,7 +252,7 @@ export class RunLook {
       : payload.classification.reason;
     const point = isFeedback ? this.#point : payload.decision_point;
     const pattern = isFeedback ? payload.feedback.pattern : payload.classification.pattern;
-    this.#said.set(payload.advice_id, {
+    this.#adviceContents.set(payload.advice_id, {
       text: text.slice(0, TEXT_CHARS).toWellFormed(),
       ...(why === undefined || why === '' ? {} : { why: why.slice(0, WHY_CHARS).toWellFormed() }),
       ...(isFeedback ? { severity: payload.feedback.severity } : {}),
@@ -268,9 +264,9 @@ export class RunLook {
     });
   }
 
-  #arrived(adviceId: string, channel: string | undefined): void {
-    const said = this.#said.get(adviceId);
-    if (said !== undefined && channel !== undefined) this.#said.set(adviceId, { ...said, channel });
+  #delivered(adviceId: string, channel: string | undefined): void {
+    const content = this.#adviceContents.get(adviceId);
+    if (content !== undefined && channel !== undefined) this.#adviceContents.set(adviceId, { ...content, channel });
   }
 }
 

@@ -62,25 +62,29 @@ test('a run is read once, and then only what was appended', async () => {
   ]);
 });
 
-test('several who ask at once share one reading', async () => {
+test('concurrent requests share one read', async () => {
   await store.append(scriptCalls('a', 10));
-  const asked = await run('a');
-  await Promise.all([looks.overview(asked, LONG_MS), looks.overview(asked, LONG_MS), looks.extras(asked, LONG_MS)]);
+  const summary = await run('a');
+  await Promise.all([
+    looks.overview(summary, LONG_MS),
+    looks.overview(summary, LONG_MS),
+    looks.extras(summary, LONG_MS),
+  ]);
   expect(readFrom).toHaveLength(1);
 });
 
-test('who does not wait gets what was read so far, and reading goes on', async () => {
+test('a caller that does not wait gets the records read so far, and reading continues', async () => {
   await store.append(scriptCalls('a', 10));
   const { promise, resolve } = Promise.withResolvers<void>();
   gate = promise;
-  const asked = await run('a');
-  expect(await looks.overview(asked, 1)).toMatchObject({ nextSeq: 0, complete: false });
+  const summary = await run('a');
+  expect(await looks.overview(summary, 1)).toMatchObject({ nextSeq: 0, complete: false });
   resolve();
-  expect(await looks.overview(asked, LONG_MS)).toMatchObject({ nextSeq: 10, complete: true });
+  expect(await looks.overview(summary, LONG_MS)).toMatchObject({ nextSeq: 10, complete: true });
   expect(readFrom).toHaveLength(1);
 });
 
-test('going through many runs does not push out one that somebody opened', async () => {
+test('a pass over many runs does not evict an opened one', async () => {
   await store.append(scriptCalls('opened', 10));
   await looks.overview(await run('opened'), LONG_MS);
   for (let index = 0; index < 100; index += 1) {
@@ -91,7 +95,7 @@ test('going through many runs does not push out one that somebody opened', async
   expect(readFrom.filter(([runId]) => runId === 'opened')).toHaveLength(1);
 });
 
-test('a run that was deleted and begins anew is read anew', async () => {
+test('a run that was deleted and recreated is read again', async () => {
   await store.append(scriptCalls('a', 10));
   await source.refresh();
   await looks.overview(await run('a'), LONG_MS);

@@ -1,5 +1,3 @@
-import { setTimeout as sleep } from 'node:timers/promises';
-
 import { LruMap } from '../../base/lru-map.ts';
 import type { RunSummary } from '../../store/run-summary.ts';
 import type { Overview, RunExtras } from './api-shapes.ts';
@@ -8,20 +6,20 @@ import { isDamage } from './read-records.ts';
 import { RunLook } from './run-look.ts';
 import { printOf, RunIndex, type IndexedRun } from './run-index.ts';
 import type { ViewerSource } from './viewer-source.ts';
+import { waitAtMost } from './wait-at-most.ts';
 
-/** Runs whose folds are kept, so that what is appended is all that has to be read. About half a megabyte each at most. */
+/** Runs whose folds stay in memory, so that only appended records are read. At most about half a megabyte each. */
 const MAX_FOLDS = 24;
 const MAX_PASSING = 24;
-/** Runs whose extras are kept. About 500 bytes each. */
+/** About 500 bytes each. */
 const MAX_EXTRAS = 100_000;
-/** Runs that are read at a time: they share one processor. */
+/** Runs read at a time: they share one processor. */
 const MAX_READING = 2;
 
 interface Fold {
   readonly look: RunLook;
-  /** Set while records are read. */
   reading?: Promise<void>;
-  /** The run's `lastSeq` when a record of it could not be read: it is not tried again before something is appended. */
+  /** The run's `lastSeq` when reading it failed: there is no retry until records are appended. */
   failedAt?: number;
 }
 
@@ -31,61 +29,59 @@ interface KnownExtras {
 }
 
 /**
- * What was seen in the runs of one source: each is read once, then only what is appended, and forgotten when others are looked at.
- * Reading goes on in the background when whoever asked stops waiting. Of a run that is damaged, what comes before the damage is
- * seen.
+ * The folds of the runs of one source: each run is read once, then only its appended records; the least recently used are dropped.
+ * Reading continues in the background when the caller stops waiting. A damaged run is read up to the damage.
  */
 export class RunLooks {
   readonly #source: ViewerSource;
-  /** Of runs that somebody opened. */
+  /** Runs that were opened. */
   readonly #folds = new LruMap<Fold>(MAX_FOLDS);
-  /** Of runs that a list looked at: going through all of them must not push the others out. */
+  /** Runs that a list read: a pass over all of them must not evict the opened ones. */
   readonly #passing = new LruMap<Fold>(MAX_PASSING);
   readonly #extras = new LruMap<KnownExtras>(MAX_EXTRAS);
   readonly #index: RunIndex;
-  /** What the index held when the viewer started, until a run of it is asked for. */
-  #kept: Map<string, IndexedRun> | undefined;
+  /** The rows of the index that were not used yet. */
+  #indexed: Map<string, IndexedRun> | undefined;
   readonly #queue: (() => void)[] = [];
   #reading = 0;
 
-  /** @param cacheFolder  where what was seen is kept for the next start; undefined: nowhere */
+  /** @param cacheFolder  stores the extras for the next start; undefined: not stored */
   constructor(source: ViewerSource, cacheFolder?: string) {
     this.#source = source;
     this.#index = new RunIndex(cacheFolder, source.path);
     source.listen((change) => {
       if (change.type === 'gone') this.#forget(change.runId);
-      else if (change.type === 'anew') this.#clear();
+      else if (change.type === 'reset') this.#clear();
     });
   }
 
-  /** The extras of a run as far as they are known for all of its records. */
+  /** The extras of a run; undefined until all its records were read. */
   known(run: RunSummary): RunExtras | undefined {
     const { lastSeq, runId } = run;
     const known = this.#extras.get(runId);
     if (known !== undefined) return known.lastSeq >= lastSeq ? known.extras : undefined;
-    this.#kept ??= this.#index.load();
-    const kept = this.#kept.get(runId);
-    if (kept === undefined) return undefined;
-    this.#kept.delete(runId);
-    if (kept.print !== printOf(run)) return undefined;
-    this.#extras.set(runId, { lastSeq, extras: kept.extras });
-    return kept.extras;
+    this.#indexed ??= this.#index.load();
+    const indexed = this.#indexed.get(runId);
+    if (indexed === undefined) return undefined;
+    this.#indexed.delete(runId);
+    if (indexed.print !== printOf(run)) return undefined;
+    this.#extras.set(runId, { lastSeq, extras: indexed.extras });
+    return indexed.extras;
   }
 
-  /** Whether a run that somebody opened is being read: what has time waits for it. */
+  /** True while an opened run is read: background work waits for it. */
   get isBusy(): boolean {
     return this.#folds.entries().some(([, { reading }]) => reading !== undefined);
   }
 
-  /** Writes what is still to be kept. */
   close(): void {
     this.#index.close();
   }
 
   /**
-   * The extras of a run, read where they are not known.
+   * The extras of a run.
    *
-   * @returns undefined when that takes longer than `waitMs`; it goes on all the same
+   * @returns undefined if reading takes longer than `waitMs`; it continues in the background
    * @throws CoxswainError when the store cannot be read
    */
   async extras(run: RunSummary, waitMs: number): Promise<RunExtras | undefined> {
@@ -98,7 +94,7 @@ export class RunLooks {
   }
 
   /**
-   * The run from far away, as far as it could be read within `waitMs`; 0 starts no reading.
+   * The overview of the records read within `waitMs`; 0 starts no reading.
    *
    * @throws CoxswainError when the store cannot be read
    */
@@ -108,7 +104,7 @@ export class RunLooks {
     return failedAt === run.lastSeq ? { ...overview, complete: true } : overview;
   }
 
-  /** What was seen of a run that somebody looks at, as `overview`. */
+  /** The fold of an opened run, as `overview`. */
   async look(run: RunSummary, waitMs: number): Promise<RunLook> {
     return (await this.#opened(run, waitMs)).look;
   }
@@ -124,13 +120,7 @@ export class RunLooks {
   async #within(run: RunSummary, fold: Fold, waitMs: number): Promise<void> {
     if (waitMs > 0 && fold.look.nextSeq <= run.lastSeq && fold.failedAt !== run.lastSeq) {
       const reading = (fold.reading ??= this.#read(run, fold));
-      const stop = new AbortController();
-      const timer = sleep(waitMs, undefined, { signal: stop.signal, ref: false }).catch(() => {});
-      try {
-        await Promise.race([reading, timer]);
-      } finally {
-        stop.abort();
-      }
+      await waitAtMost(reading, waitMs);
     }
   }
 
@@ -146,19 +136,18 @@ export class RunLooks {
       }
     } catch (error) {
       if (!isDamage(error) && run.problem === undefined) throw error;
-      // The run's row tells of it.
       fold.failedAt = run.lastSeq;
     } finally {
       delete fold.reading;
       this.#reading -= 1;
       this.#queue.shift()?.();
     }
-    // Whoever forgot the run meanwhile meant it.
+    // The run was dropped while it was read.
     if (this.#folds.get(run.runId) !== fold && this.#passing.get(run.runId) !== fold) return;
     const lastSeq = fold.failedAt ?? fold.look.nextSeq - 1;
     const extras = fold.look.extras();
     this.#extras.set(run.runId, { lastSeq, extras });
-    // Of a run that grew meanwhile more was seen than its row says.
+    // A run that grew meanwhile is ahead of its row.
     if (lastSeq === run.lastSeq) this.#index.put(run.runId, { print: printOf(run), extras });
   }
 

@@ -1,7 +1,6 @@
 import { present } from '../../base/present.ts';
 import { CoxswainError } from '../../base/error.ts';
 
-/** How a list of runs is sorted: descending unless told otherwise. */
 export type RunSort = (typeof SORTS)[number];
 
 const SORTS = ['started', 'calls', 'errors', 'cost', 'advice', 'wasted', 'tokens', 'lasted'] as const;
@@ -9,34 +8,32 @@ const DEFAULT_LIMIT = 100;
 const MAX_LIMIT = 1_000;
 const MAX_TEXT = 1_000;
 
-/** Which runs are wanted. A filter that is absent lets everything pass. */
+/** The filters of a list; absent ones pass all runs. */
 export interface RunFilter {
   readonly source?: string;
-  /** Words in the records, or a part of the id or the task. */
+  /** Words in the records, or part of the id or the task. */
   readonly q?: string;
-  /** The outcome's own word. */
   readonly outcome?: string;
   /** `open`, `ended`, `success`, `failed` or `damaged`. */
   readonly status?: string;
-  /** A part of the model's name. */
+  /** Part of the model's name. */
   readonly model?: string;
-  /** A part of the agent's or the format's name. */
+  /** Part of the agent's or the format's name. */
   readonly agent?: string;
   readonly task?: string;
   readonly tool?: string;
-  /** A kind of pattern or what it is called, `stuck`, or `any`. */
+  /** A kind or name of a pattern, `stuck`, or `any`. */
   readonly pattern?: string;
-  /** `any`, an `AdviceArm`, or `ignored`: it was delivered and the next call was the same or failed in the same way. */
+  /** `any`, an `AdviceArm`, or `ignored`: delivered, and the next call was the same or failed in the same way. */
   readonly advice?: string;
-  /** Unix milliseconds; runs that were at work in between. */
+  /** Unix milliseconds; runs active in this period. */
   readonly sinceMs?: number;
   readonly untilMs?: number;
-  /** Only runs whose parent is not known. */
+  /** Only runs without a known parent. */
   readonly roots?: true;
   readonly parent?: string;
 }
 
-/** A page of a list of runs. */
 export interface RunsQuery {
   readonly filter: RunFilter;
   readonly sort: RunSort;
@@ -46,7 +43,7 @@ export interface RunsQuery {
   readonly after?: string;
 }
 
-/** Reads the query of `/api/runs`. @throws CoxswainError `invalid-argument` for what it cannot mean */
+/** Reads the query of `/api/runs`. @throws CoxswainError `invalid-argument` */
 export function readRunsQuery(query: Readonly<Record<string, string>>): RunsQuery {
   const { after, limit = String(DEFAULT_LIMIT), order = 'desc', since, sort = 'started', until } = query;
   const known = SORTS.find((name) => name === sort);
@@ -67,7 +64,7 @@ export function readRunsQuery(query: Readonly<Record<string, string>>): RunsQuer
   };
 }
 
-/** @throws CoxswainError `invalid-argument` for what is no whole number of the range */
+/** @throws CoxswainError `invalid-argument` unless it is a whole number in the range */
 export function wholeNumber(
   name: string,
   text: string,
@@ -93,14 +90,14 @@ const TEXTS = [
 ] as const;
 
 function texts(query: Readonly<Record<string, string>>): Pick<RunFilter, (typeof TEXTS)[number]> {
-  const given: Partial<Record<(typeof TEXTS)[number], string>> = {};
+  const filters: Partial<Record<(typeof TEXTS)[number], string>> = {};
   for (const name of TEXTS) {
     const text = query[name];
     if (text === undefined || text.trim() === '') continue;
     if (text.length > MAX_TEXT) throw wrong(`${name} has ${text.length} characters; at most ${MAX_TEXT} are read`);
-    given[name] = text;
+    filters[name] = text;
   }
-  return given;
+  return filters;
 }
 
 /** Unix milliseconds, or a date as `Date` reads it. */
@@ -115,12 +112,12 @@ function wrong(message: string): CoxswainError {
   return new CoxswainError('invalid-argument', message);
 }
 
-/** Takes `SOURCE/RUN` apart, each escaped. @throws CoxswainError `invalid-argument` for what is not escaped so */
+/** Splits `SOURCE/RUN`, each URI-encoded. @throws CoxswainError `invalid-argument` for invalid escapes */
 export function readRunKey(key: string): readonly [source: string, runId: string] {
   const slash = key.indexOf('/');
   try {
     return [decodeURIComponent(key.slice(0, slash)), decodeURIComponent(key.slice(slash + 1))];
   } catch {
-    throw wrong(`ids are SOURCE/RUN, each escaped, got ${key.slice(0, 80)}`);
+    throw wrong(`ids are SOURCE/RUN, each URI-encoded, got ${key.slice(0, 80)}`);
   }
 }

@@ -1,17 +1,16 @@
 import type { RunSummary } from '../../store/run-summary.ts';
 import type { StoreReader } from '../../store/trajectory-store.ts';
 
-/** Where the viewer reads runs from: a store that it only reads, or files that were read into one. */
+/** A read-only store, or a temporary store of files. */
 export interface RunReader extends StoreReader {
   /**
-   * Ids of the runs that were written to since the last call; undefined when anything may have changed, and where that cannot be
-   * told.
+   * Ids of the runs that changed since the last call; undefined if unknown.
    */
   changes(): Promise<readonly string[] | undefined>;
-  /** Every run in one pass, where the store has a cheaper way than page by page. */
+  /** All runs in one pass, if the store has a cheaper way than paging. */
   listAll?(): AsyncIterable<RunSummary>;
-  /** How far reading files has come; undefined when all is read, and for stores. */
+  /** Progress of reading files; undefined at the end, and for stores. */
   indexing?(): { readonly files: number; readonly done: number } | undefined;
-  /** What could not be read, in one line; the rest is there. */
+  /** The files that could not be read, in one line. */
   trouble?(): string | undefined;
 }

@@ -18,14 +18,14 @@ const OVERVIEW_MS = 500;
 const CALLS_MS = 200;
 /** The first answer about a longer run does not wait: its rows show before its timeline. About 40 ms of folding. */
 const SHORT_RUN_RECORDS = 2_000;
-/** A call is looked up in the whole run. */
+/** Finding a call may need the whole run. */
 const CALL_MS = 60_000;
 const MAX_RECORDS = 500;
 const MAX_CALL_RECORDS = 2_000;
 const MAX_TEXT_CHARS = 1_000;
 const FIND_KINDS: readonly FindKind[] = ['error', 'pattern', 'advice', 'text'];
 
-/** Adds what is asked of one run. */
+/** Routes about one run. */
 export function addRunRoutes(app: Hono<ViewerEnv>, state: ViewerState): void {
   const path = '/api/runs/:source/:runId';
   const wanted = (context: ApiContext): ReturnType<typeof runOf> =>

@@ -9,12 +9,12 @@ import { contextTokensOf } from './context-tokens.ts';
 import type { FailureRow, FilesRow, RunState, SeenRequest } from './api-shapes.ts';
 
 const MAX_FILES = 2_000;
-/** Files and failures that an answer names; the latest. */
+/** Files and failures in an answer: the latest. */
 const MAX_NAMED = 20;
 const NAME_CHARS = 200;
 
 /**
- * What the agent's world was like when a call had come back: the same fold that everything else about the run comes from, stopped there.
+ * Folds a run up to a call into its state.
  *
  * Cost: a fold of the run up to the call.
  */
@@ -22,21 +22,19 @@ export class RunStateFold {
   readonly #view = new RunView();
   readonly #read = new Set<string>();
   readonly #written = new Set<string>();
-  /** What failed and has not succeeded since, by tool and arguments. */
+  /** Calls that failed and have not succeeded since, by tool and arguments. */
   readonly #failures = new Map<string, FailureRow>();
   #errorsInARow = 0;
   #contextTokens: number | undefined;
   #deadlineMs: number | undefined;
   #lastRequest: SeenRequest | undefined;
-  /** The one that the last call answers; before the first call the last one. */
+  /** The request that led to the last call; before the first call, the last request. */
   #request: SeenRequest | undefined;
 
-  /** Calls that had begun. */
   get calls(): number {
     return this.#view.calls;
   }
 
-  /** Whether a call has no result so far. */
   isOpen(call: number): boolean {
     return this.#view.openCalls.some(({ number }) => number === call);
   }
@@ -90,7 +88,7 @@ export class RunStateFold {
     this.#errorsInARow = 0;
     const files = kind === 'read' ? this.#read : kind === 'write' ? this.#written : undefined;
     if (files === undefined || target === undefined || files.size >= MAX_FILES) return;
-    // What was touched last is named first.
+    // Moves it to the end: the latest files are listed.
     files.delete(target);
     files.add(target);
   }

@@ -7,27 +7,27 @@ import { shownRecord } from './read-records.ts';
 import type { ListedSource } from './listed-source.ts';
 import { problemOf, viewerFault } from './viewer-fault.ts';
 
-/** A store is looked at so often for a run that is followed. */
+/** A followed run is polled so often. */
 const POLL_MS = 250;
 const MAX_PAUSE_MS = 2_000;
 const PAGE_RECORDS = 200;
 const ALIVE_MS = 15_000;
 
-/** An event of a run that is followed. */
+/** An event of a followed run. */
 export type TailEvent =
   | { readonly event: 'record'; readonly id: number; readonly data: TrajectoryRecord }
-  /** All that is there was given. */
+  /** All stored records were sent. */
   | { readonly event: 'caught-up'; readonly data: { readonly lastSeq: number } }
   | { readonly event: 'problem'; readonly data: Problem }
-  /** The problem is over. */
+  /** The problem is solved. */
   | { readonly event: 'ok'; readonly data: object }
-  /** Another run of that name is there now: what was given holds no longer. */
-  | { readonly event: 'anew'; readonly data: object }
+  /** Another run has this id now: discard the records received. */
+  | { readonly event: 'reset'; readonly data: object }
   | { readonly event: 'alive'; readonly data: object };
 
 /**
- * Follows a run from a record on, until the signal. Nothing is read ahead of who takes the events: a slow one costs no memory.
- * A store that is locked or gone is a problem, and the run goes on where it was once it can be read again.
+ * Follows a run from a record on, until the signal. Records are read as events are consumed, so a slow consumer costs no memory. After
+ * a store was locked or gone, the stream continues where it was.
  */
 export async function* followRun(
   listed: ListedSource,
@@ -37,10 +37,10 @@ export async function* followRun(
   let nextSeq = fromSeq;
   let problem = '';
   let isBehind = true;
-  let isAnew = false;
+  let isReset = false;
   let quietMs = 0;
-  const end = listed.source.listen((change) => {
-    if (change.type === 'anew' || (change.type === 'gone' && change.runId === runId)) isAnew = true;
+  const stopListening = listed.source.listen((change) => {
+    if (change.type === 'reset' || (change.type === 'gone' && change.runId === runId)) isReset = true;
   });
   try {
     while (!signal.aborted) {
@@ -48,34 +48,34 @@ export async function* followRun(
       try {
         await listed.source.refresh();
         const reader = await listed.source.reader();
-        if (isAnew) {
-          [isAnew, isBehind, nextSeq] = [false, true, 0];
-          yield { event: 'anew', data: {} };
+        if (isReset) {
+          [isReset, isBehind, nextSeq] = [false, true, 0];
+          yield { event: 'reset', data: {} };
         }
         const run = listed.source.runs.get(runId) ?? (await reader.findRun(runId));
         if (run === undefined) throw viewerFault('not-found', `there is no run ${runId.slice(0, 200)} (any more)`);
-        let given = 0;
+        let sent = 0;
         if (nextSeq <= run.lastSeq) {
           for await (const record of reader.readRun(runId, { fromSeq: nextSeq, limit: PAGE_RECORDS })) {
-            // Two deletions and a beginning may have come between.
-            if (signal.aborted || isAnew) break;
+            // The run may have been replaced meanwhile.
+            if (signal.aborted || isReset) break;
             yield { event: 'record', id: record.seq, data: shownRecord(record) };
             nextSeq = lastSeqOf(record) + 1;
-            given += 1;
+            sent += 1;
           }
         }
         if (problem !== '') yield { event: 'ok', data: {} };
         problem = '';
-        if (given > 0) [isBehind, quietMs] = [true, 0];
-        if (given === PAGE_RECORDS || isAnew) continue;
+        if (sent > 0) [isBehind, quietMs] = [true, 0];
+        if (sent === PAGE_RECORDS || isReset) continue;
         if (isBehind) yield { event: 'caught-up', data: { lastSeq: Math.max(run.lastSeq, nextSeq - 1) } };
         isBehind = false;
       } catch (error) {
-        const told = problemOf(error).problem;
-        if (told.message !== problem) yield { event: 'problem', data: told };
-        problem = told.message;
+        const { problem: data } = problemOf(error);
+        if (data.message !== problem) yield { event: 'problem', data };
+        problem = data.message;
       }
-      // In a folder of JSON lines every look reads its segment from the start.
+      // In a folder of JSON lines every poll reads its segment from the start.
       const pauseMs = Math.min(MAX_PAUSE_MS, Math.max(POLL_MS, 4 * (steadyMs() - startMs)));
       await pause(pauseMs, signal);
       quietMs += pauseMs;
@@ -84,6 +84,6 @@ export async function* followRun(
       yield { event: 'alive', data: {} };
     }
   } finally {
-    end();
+    stopListening();
   }
 }

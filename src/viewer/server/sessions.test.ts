@@ -3,7 +3,7 @@ import { expect, test } from 'vitest';
 import { createFakeClock } from '../../testing/fake-clock.ts';
 import { Sessions } from './sessions.ts';
 
-test('an address for a browser is good for a minute', () => {
+test('a one-time address is valid for a minute', () => {
   const clock = createFakeClock();
   const sessions = new Sessions(() => clock.nowMs());
   const [soon, late] = [sessions.issueOnce(), sessions.issueOnce()];
@@ -13,7 +13,7 @@ test('an address for a browser is good for a minute', () => {
   expect(sessions.open(late)).toBe(undefined);
 });
 
-test('neither a token nor nothing is a session', () => {
+test('neither a token nor undefined is a session', () => {
   const sessions = new Sessions(() => 0);
   expect([sessions.isOpen(sessions.token), sessions.isOpen(''), sessions.isOpen(undefined)]).toEqual([
     false,

@@ -1,14 +1,14 @@
 import { createHash, randomBytes, timingSafeEqual } from 'node:crypto';
 
-/** How long an address that was handed to a browser is good for, in milliseconds. */
+/** Lifetime of a one-time token. */
 export const ONCE_MS = 60_000;
 
 /**
- * Who may use the viewer: whoever has the token of this start, which stands in the address that is printed. It is changed for a
- * session, which a cookie holds. Both are 256 random bits, forgotten with the process, and compared in constant time.
+ * Access to the viewer: the token in the printed address is exchanged for a session cookie. Both are 256 random bits that end with the
+ * process and are compared in constant time.
  */
 export class Sessions {
-  /** For the address that is printed; good as long as the process runs. */
+  /** For the printed address; valid while the process runs. */
   readonly token: string = secret();
   readonly #session = secret();
   readonly #nowMs: () => number;
@@ -19,7 +19,7 @@ export class Sessions {
     this.#nowMs = nowMs;
   }
 
-  /** A token that is good once, for a minute: for the file that a browser is started with. */
+  /** A token for one use within a minute: for the file that opens the browser. */
   issueOnce(): string {
     const token = secret();
     this.#once.set(digest(token).toString('hex'), this.#nowMs() + ONCE_MS);
@@ -29,7 +29,7 @@ export class Sessions {
   /** The session for a token; undefined for a wrong one. */
   open(token: string): string | undefined {
     if (isEqual(token, this.token)) return this.#session;
-    // What is looked up is a digest, of which time tells nothing.
+    // The lookup is by digest, so its time reveals nothing.
     const key = digest(token).toString('hex');
     const untilMs = this.#once.get(key);
     this.#once.delete(key);
@@ -45,9 +45,9 @@ function secret(): string {
   return randomBytes(32).toString('base64url');
 }
 
-/** In a time that depends on the length of what was given alone. */
-function isEqual(given: string, known: string): boolean {
-  return timingSafeEqual(digest(given), digest(known));
+/** Takes a time that depends only on the length of `candidate`. */
+function isEqual(candidate: string, known: string): boolean {
+  return timingSafeEqual(digest(candidate), digest(known));
 }
 
 function digest(text: string): Buffer {

@@ -19,48 +19,44 @@ import { pageFolder as builtPageFolder } from './static-files.ts';
 import { cookieOf, createViewerApp, SECURITY_HEADERS, sessionCookie } from './viewer-app.ts';
 import { problemOf } from './viewer-fault.ts';
 
-/** What a viewer is started with. */
 export interface ViewerOptions {
   /** Stores, files, folders, globs. At least one. */
   readonly paths: readonly string[];
-  /** 0 to 65535; 0 is any free one. Default: 7717, or the next free one. */
+  /** 0 to 65535; 0 picks a free port. Default: 7717, or the next free one. */
   readonly port?: number;
-  /** Where labels are read from and written to. */
+  /** The labels file. */
   readonly labels?: string;
   /** Backtest reports as JSON. */
   readonly reports?: readonly string[];
-  /** Configurations that runs may be replayed under, beside the standard set. */
+  /** Configuration files offered for replays, besides the standard set. */
   readonly configs?: readonly string[];
-  /** Its configuration in force may be picked too. Default: none. */
+  /** Offers the project's configuration for replays too. Default: none. */
   readonly projectFolder?: string;
-  /** The built page; default: where the build puts it. */
+  /** The built page; default: the folder of the build. */
   readonly pageFolder?: string;
-  /** Where what was seen in runs is kept for the next start; default: nowhere. */
+  /** Cache for the extras of runs; default: no cache. */
   readonly cacheFolder?: string;
 }
 
-/** A viewer that runs. */
 export interface RunningViewer {
   readonly port: number;
-  /** With the token of this start: good until `close`. */
+  /** With the token of this start: valid until `close`. */
   readonly url: string;
-  /** An address that is good once, for a minute: for starting a browser with. */
+  /** An address for one use within a minute, to open a browser. */
   urlOnce(): string;
-  /** Ends event streams, closes what is open, and deletes what was read of files. */
+  /** Ends event streams, closes stores, and deletes temporary stores. */
   close(): Promise<void>;
 }
 
 const DEFAULT_PORT = 7717;
 const PORTS_TRIED = 20;
-/** Comparisons that are kept: up to 20 MB each. */
+/** Cached comparisons: up to 20 MB each. */
 const MAX_COMPARISONS = 4;
 
 /**
- * Starts the viewer's server on the loopback addresses of this machine, 127.0.0.1 and, where there is one, ::1. Stores are opened
- * for reading only, when they are first asked for.
+ * Starts the viewer's server on the loopback addresses 127.0.0.1 and, if available, ::1. Stores are opened read-only on first use.
  *
- * @throws CoxswainError `input-io` when nothing is at a path, or the port that was asked for is taken; `invalid-argument` for a
- *   configuration that cannot be used
+ * @throws CoxswainError `input-io` if a path does not exist or the given port is taken; `invalid-argument` for an invalid configuration
  */
 export async function startViewer(options: ViewerOptions): Promise<RunningViewer> {
   const stop = new AbortController();
@@ -70,7 +66,7 @@ export async function startViewer(options: ViewerOptions): Promise<RunningViewer
   const sources = await Promise.all(options.paths.map((path, index) => openSource(String(index), path)));
   const listed = sources.map((source) => listedSource(source, options.cacheFolder));
   let listener: ProvingListener = (_request, response) => void response.writeHead(503).end();
-  const { port, servers } = await listen(options.port, (...asked) => listener(...asked));
+  const { port, servers } = await listen(options.port, (...request) => listener(...request));
   const app = createViewerApp({
     state: {
       sources,
@@ -87,7 +83,7 @@ export async function startViewer(options: ViewerOptions): Promise<RunningViewer
   });
   const answer = getRequestListener(app.fetch, { overrideGlobalObjects: false });
   const cookie = sessionCookie(port);
-  // What it throws, it answers.
+  // It turns every error into a response.
   const proving: ProvingListener = (request, response, prove) => {
     if (sessions.isOpen(cookieOf(request.headers.cookie, cookie))) prove(request.socket);
     void answer(request, response);
@@ -107,7 +103,7 @@ export async function startViewer(options: ViewerOptions): Promise<RunningViewer
   };
 }
 
-/** Takes a request, and calls `prove` with a connection that has a session. */
+/** Handles a request, and calls `prove` for a connection with a session. */
 type ProvingListener = (request: IncomingMessage, response: ServerResponse, prove: (socket: Socket) => void) => void;
 
 function guarded(listener: ProvingListener, port: number): ProvingListener {
@@ -134,7 +130,7 @@ async function listen(wanted: number | undefined, listener: ProvingListener): Pr
   if (wanted !== undefined) {
     const listening = await tryPort(wanted, listener);
     if (listening !== undefined) return listening;
-    throw new CoxswainError('input-io', `port ${wanted} is taken; give another one, or none to take the next free one`);
+    throw new CoxswainError('input-io', `port ${wanted} is taken; give another one, or none to use the next free one`);
   }
   for (let port = DEFAULT_PORT; port < DEFAULT_PORT + PORTS_TRIED; port += 1) {
     const listening = await tryPort(port, listener);
@@ -143,7 +139,7 @@ async function listen(wanted: number | undefined, listener: ProvingListener): Pr
   return listen(0, listener);
 }
 
-/** @returns undefined when somebody else has the port at one of the addresses */
+/** @returns undefined if the port is taken at one of the addresses */
 async function tryPort(wanted: number, listener: ProvingListener): Promise<Listening | undefined> {
   const first = await listenAt('127.0.0.1', wanted, listener);
   if (first === 'taken' || first === 'absent') return undefined;
@@ -152,7 +148,7 @@ async function tryPort(wanted: number, listener: ProvingListener): Promise<Liste
   const second = await listenAt('::1', port, listener);
   if (second === 'absent') return { port, servers: [first] };
   if (second !== 'taken') return { port, servers: [first, second] };
-  // A browser might take the other one's page for this one's under the name localhost.
+  // Otherwise `localhost` might lead a browser to another server.
   await closed(first);
   return wanted === 0 ? tryPort(0, listener) : undefined;
 }

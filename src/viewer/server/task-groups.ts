@@ -2,12 +2,12 @@ import { present } from '../../base/present.ts';
 import type { MatchedRun } from './match-runs.ts';
 import type { TaskGroup } from './cohort-shapes.ts';
 
-/** Tasks that are listed: those of most runs. */
+/** The tasks with most runs are listed. */
 const MAX_TASKS = 500;
-/** Runs that are named of each, for a comparison. */
+/** Runs per task, for a comparison. */
 const MAX_NAMED = 24;
 
-/** Runs by the task that they were given; those without one are left out. Cost: one pass over the runs. */
+/** Runs by task; those without a task are left out. Cost: one pass over the runs. */
 export function taskGroups(runs: readonly MatchedRun[]): readonly TaskGroup[] {
   const groups = new Map<string, MatchedRun[]>();
   for (const matched of runs) {
@@ -28,7 +28,7 @@ function groupOf(task: string, of: readonly MatchedRun[]): TaskGroup {
     of.reduce((all, one) => all + (what(one) ?? 0), 0);
   const calls = of.map(({ run }) => run.calls).sort((a, b) => a - b);
   const hasCost = of.some(({ extras }) => extras?.costUsd !== undefined);
-  // What the passing runs did is read first.
+  // Successful runs first.
   const named = [...of].sort((a, b) => Number(b.run.success === true) - Number(a.run.success === true));
   return {
     task,

@@ -11,11 +11,9 @@ import { measureEffect } from '../../backtest/measure-effect.ts';
 import { RunReplay, type OnAdvice } from '../../backtest/run-replay.ts';
 import { FiringKeys } from '../../backtest/run-row.ts';
 import { truthOfOutcomes } from '../../backtest/truth.ts';
-import type { TrajectoryRecord } from '../../records/trajectory-record.ts';
 import type { RunSummary } from '../../store/run-summary.ts';
-import { createBreather } from '../../base/breather.ts';
 import type { ListedSource } from './listed-source.ts';
-import { isDamage } from './read-records.ts';
+import { undamagedRecords } from './read-records.ts';
 import type { RunReader } from './run-reader.ts';
 import type { AdviceChange, TrialAnswer, TrialProgress, TriedAdvice, TriedRunAnswer } from './trial-shapes.ts';
 
@@ -23,13 +21,13 @@ const MAX_ADVICE = 1_000;
 const TEXT_CHARS = 2_000;
 const PROGRESS_MS = 150;
 
-/** What is compared with, and what is tried. */
+/** The configuration to compare with, and the one to try. */
 export type TrialPair = readonly [against: Configuration, under: Configuration];
 
 type Fired = Pick<TriedAdvice, 'provider' | 'speaker' | 'text' | 'seq'> & { readonly index: number };
 
 /**
- * Replays one run under two configurations and pairs what they say.
+ * Replays one run under two configurations and pairs their advice.
  *
  * @throws CoxswainError when the store cannot be read
  */
@@ -48,7 +46,10 @@ export async function triedRun(
     fired[configuration]?.push({ provider: payload.provider_name, speaker, text: shown, seq, index });
   };
   const replay = new RunReplay(run.runId, pair, new FiringKeys(), onAdvice);
-  await readInto(reader, run, (record) => replay.take(record), signal);
+  for await (const record of undamagedRecords(reader, run)) {
+    replay.take(record);
+    if (signal.aborted) break;
+  }
   const advice = compared(fired[0], fired[1]);
   const counts: Record<AdviceChange, number> = { same: 0, earlier: 0, later: 0, new: 0, gone: 0 };
   for (const { change } of advice) counts[change] += 1;
@@ -80,8 +81,8 @@ function compared(before: readonly Fired[], after: readonly Fired[]): readonly T
 /**
  * Replays runs under each configuration, run by run, and lets other requests pass meanwhile. Two that are not swept are compared.
  *
- * @param onProgress  called a few times a second; the trial waits for it
- * @returns undefined when `signal` ended it
+ * @param onProgress  called a few times a second and awaited
+ * @returns undefined after `signal`
  * @throws CoxswainError when a store cannot be read
  * Memory: a row of about 500 bytes a run.
  */
@@ -97,20 +98,20 @@ export async function trial(
   const rows: JoinedRow[] = [];
   const effects: EffectRow[] = [];
   const paths = [...new Set(runs.map(({ listed }) => listed.source.row().path))];
-  let toldMs = Number.NEGATIVE_INFINITY;
+  let sentMs = Number.NEGATIVE_INFINITY;
   for (const [at, { listed, run }] of runs.entries()) {
     if (signal.aborted) return undefined;
-    if (steadyMs() - toldMs >= PROGRESS_MS) {
+    if (steadyMs() - sentMs >= PROGRESS_MS) {
       await onProgress({ runs: at, of: runs.length });
-      toldMs = steadyMs();
+      sentMs = steadyMs();
     }
     const replay = new RunReplay(run.runId, configurations, keys);
     const effect = new EffectRowFold(run.runId, present({ prices: configurations.at(-1)?.prices }));
-    const take = (record: TrajectoryRecord): void => {
+    for await (const record of undamagedRecords(await listed.source.reader(), run)) {
       replay.take(record);
       effect.fold(record);
-    };
-    await readInto(await listed.source.reader(), run, take, signal);
+      if (signal.aborted) return undefined;
+    }
     rows.push({ ...replay.row(), source: listed.source.path });
     effects.push(effect.row());
   }
@@ -121,24 +122,4 @@ export async function trial(
     { paths, configurations, truth: truthOfOutcomes(), gates: {}, compares: !isSweep, stopEarly: false },
   );
   return { report, effect: measureEffect({ paths, worthwhile: DEFAULT_WORTHWHILE, rows: effects }) };
-}
-
-/** Reads a run to its end, or to the first damage. */
-async function readInto(
-  reader: RunReader,
-  run: RunSummary,
-  take: (record: TrajectoryRecord) => void,
-  signal: AbortSignal,
-): Promise<void> {
-  const breath = createBreather();
-  try {
-    for await (const record of reader.readRun(run.runId)) {
-      take(record);
-      const pause = breath();
-      if (pause !== undefined) await pause;
-      if (signal.aborted) return;
-    }
-  } catch (error) {
-    if (!isDamage(error) && run.problem === undefined) throw error;
-  }
 }

@@ -18,13 +18,12 @@ import type { ApiContext, ViewerEnv } from './viewer-env.ts';
 import { problemOf, viewerFault } from './viewer-fault.ts';
 import type { ViewerState } from './viewer-state.ts';
 
-/** What the routes need besides the state. */
 export interface AppSetup {
   readonly state: ViewerState;
   readonly sessions: Sessions;
   /** The folder of the built page. */
   readonly pageFolder: string;
-  /** Tells cookies of several viewers on one machine apart: browsers keep them by name, not by port. */
+  /** Part of the cookie's name: browsers share cookies between ports. */
   readonly port: number;
   /** Aborted when the server stops. */
   readonly signal: AbortSignal;
@@ -34,12 +33,12 @@ const ROWS_MS = 500;
 const MAX_ROWS = 100;
 const MAX_BODY_BYTES = 64 * 1024;
 
-/** Nothing but what the viewer itself serves: no inline script or style, no frame, no other origin. */
+/** Only files of the viewer: no inline script or style, no frame, no other origin. */
 const CONTENT_POLICY =
   "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; " +
   "base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
 
-/** Headers of every answer, also of those that refuse. None of them is for other origins (CORS). */
+/** Headers of every response, including errors. No CORS headers. */
 export const SECURITY_HEADERS: Readonly<Record<string, string>> = {
   'content-security-policy': CONTENT_POLICY,
   'x-content-type-options': 'nosniff',
@@ -52,10 +51,10 @@ export const SECURITY_HEADERS: Readonly<Record<string, string>> = {
 };
 
 /**
- * The routes of the viewer. Requests come here only when `guardRequest` let them pass.
+ * The routes of the viewer, for requests that passed `guardRequest`.
  *
- * Everything under `/api` needs the session's cookie; whatever writes needs the header `x-coxswain` too, which no page of another
- * origin can send without being asked first, and it is never told that it may.
+ * All of `/api` needs the session cookie. Writes also need the header `x-coxswain`, which other origins cannot send without a CORS
+ * preflight, and no preflight succeeds.
  */
 export function createViewerApp(setup: AppSetup): Hono<ViewerEnv> {
   const app = new Hono<ViewerEnv>();
@@ -146,7 +145,7 @@ function addListRoutes(app: Hono<ViewerEnv>, { state }: AppSetup): void {
   );
   app.get('/api/rows', async (context) => {
     const keys = (context.req.query('ids') ?? '').split(',').filter((key) => key !== '');
-    if (keys.length > MAX_ROWS) throw viewerFault('too-many', `${keys.length} rows; ask for ${MAX_ROWS} at most`);
+    if (keys.length > MAX_ROWS) throw viewerFault('too-many', `${keys.length} rows; ask for at most ${MAX_ROWS}`);
     return context.json({ rows: await list.rows(keys.map(readRunKey), ROWS_MS) });
   });
 }
@@ -162,12 +161,12 @@ function addFileRoutes(app: Hono<ViewerEnv>, { state: { labels, reports } }: App
   );
 }
 
-/** The name of the session's cookie. Browsers keep cookies by name, not by port. */
+/** The name of the session cookie. Browsers share cookies between ports. */
 export function sessionCookie(port: number): string {
   return `coxswain-${port}`;
 }
 
-/** The value of a cookie in the header `cookie`; what we set needs no decoding. */
+/** The value of a cookie in the header `cookie`; our value needs no decoding. */
 export function cookieOf(header: string | undefined, name: string): string | undefined {
   const cookies = (header ?? '').split(';').map((cookie) => cookie.trim());
   return cookies.find((cookie) => cookie.startsWith(`${name}=`))?.slice(name.length + 1);
@@ -177,7 +176,7 @@ function requireWriteHeader(context: ApiContext): void {
   if (context.req.header('x-coxswain') !== '1') throw viewerFault('forbidden', 'the header x-coxswain is missing');
 }
 
-/** @throws CoxswainError for what is no JSON, or longer than 64 KB */
+/** @throws CoxswainError unless it is JSON of at most 64 KB */
 async function readBody(context: ApiContext): Promise<unknown> {
   if (!/^application\/json(?:;|$)/.test(context.req.header('content-type') ?? '')) {
     throw viewerFault('forbidden', 'the content type must be application/json');
@@ -192,6 +191,6 @@ async function readBody(context: ApiContext): Promise<unknown> {
   try {
     return JSON.parse(text);
   } catch {
-    throw new CoxswainError('invalid-argument', 'the body is no JSON');
+    throw new CoxswainError('invalid-argument', 'the body is not JSON');
   }
 }

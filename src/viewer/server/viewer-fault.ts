@@ -3,7 +3,7 @@ import { CoxswainError, messageOf } from '../../base/error.ts';
 import { isLocked } from '../../store/sqlite/sqlite-reader.ts';
 import type { Problem } from './api-shapes.ts';
 
-/** Why the viewer cannot answer, besides the codes of `CoxswainError`. */
+/** Reasons of the viewer, besides the codes of `CoxswainError`. */
 export type FaultReason =
   | 'forbidden'
   | 'no-session'
@@ -14,7 +14,7 @@ export type FaultReason =
   | 'too-many'
   | 'no-labels-file';
 
-/** The statuses that the viewer answers with when something is wrong. */
+/** HTTP statuses of errors. */
 export type FaultStatus = 400 | 401 | 403 | 404 | 409 | 410 | 413 | 500 | 503;
 
 const STATUS: Readonly<Record<FaultReason, FaultStatus>> = {
@@ -28,17 +28,17 @@ const STATUS: Readonly<Record<FaultReason, FaultStatus>> = {
   'no-labels-file': 409,
 };
 
-/** A fault of the viewer's own. @param fix  what to do about it */
+/** An error of the viewer. @param fix  how to solve it */
 export function viewerFault(reason: FaultReason, message: string, fix?: string): CoxswainError {
   const code = reason === 'store-gone' || reason === 'store-locked' ? 'store-io' : 'invalid-argument';
   return new CoxswainError(code, message, { details: { reason, ...present({ fix }) } });
 }
 
-/** What is said of anything that was thrown, and with which status. */
+/** The problem and the HTTP status for a thrown value. */
 export function problemOf(thrown: unknown): { readonly problem: Problem; readonly status: FaultStatus } {
   const message = messageOf(thrown);
   if (isLocked(thrown)) {
-    const fix = 'It goes on by itself when the other process is done.';
+    const fix = 'The viewer continues when the other process is done.';
     return { problem: { code: 'store-locked', message, fix }, status: 409 };
   }
   if (!(thrown instanceof CoxswainError)) return { problem: { code: 'fault', message }, status: 500 };

@@ -7,37 +7,36 @@ import type { RunSummary } from '../../store/run-summary.ts';
 import type { Problem, SourceRow } from './api-shapes.ts';
 import type { RunReader } from './run-reader.ts';
 import { problemOf, viewerFault } from './viewer-fault.ts';
+import { waitAtMost } from './wait-at-most.ts';
 
-/** Runs of a source that are listed: the newest. About 500 bytes each. */
+/** The newest runs of a source are listed. About 500 bytes each. */
 const MAX_RUNS = 100_000;
 const PAGE_RUNS = 1_000;
-/** A store is looked at again after this at the earliest, and after four times as long as the look took. */
+/** The shortest pause between two refreshes; it is at least four times as long as the refresh took. */
 const MIN_PAUSE_MS = 200;
 
-/** What a source is made of. */
 export interface SourceSetup {
   /** Short, without slashes. */
   readonly id: string;
-  /** As it may be shown. */
   readonly path: string;
   readonly kind: SourceRow['kind'];
-  /** Called again when the store was replaced, or is back. */
+  /** Called again after the store was replaced or came back. */
   readonly open: () => Promise<RunReader>;
 }
 
-/** What changed in a source. */
+/** A change in a source. */
 export type SourceChange =
   | { readonly type: 'run'; readonly runId: string }
-  /** It is gone, or another run of the same name has begun, which is told next. */
+  /** The run was deleted, or replaced by another run with the same id, whose `run` change follows. */
   | { readonly type: 'gone'; readonly runId: string }
-  /** Another store lies there now. */
-  | { readonly type: 'anew' }
-  /** Its problem, or how far reading has come. */
+  /** Another store is at the path now. */
+  | { readonly type: 'reset' }
+  /** Its problem or its reading progress. */
   | { readonly type: 'source' };
 
 /**
- * A store, or files, and the list of its runs, which is kept up to date by `refresh`. A store that cannot be read, is locked, or is
- * gone has a problem until it can be read again; its runs stay listed.
+ * A store, or files, and the list of its runs, which `refresh` updates. A store that is unreadable, locked or gone has a problem until it
+ * can be read again; its runs stay listed.
  */
 export class ViewerSource {
   readonly id: string;
@@ -51,10 +50,10 @@ export class ViewerSource {
   #place: string | undefined;
   #problem: Problem | undefined;
   #isTruncated = false;
-  #hasListed = false;
+  #isListed = false;
   #indexing: SourceRow['indexing'];
   #version = 0;
-  #told = '';
+  #lastRow = '';
   #refreshing: Promise<void> | undefined;
   #nextLookMs = 0;
   #isClosed = false;
@@ -65,17 +64,17 @@ export class ViewerSource {
     this.path = setup.path;
   }
 
-  /** The runs, in no order. */
+  /** Unordered. */
   get runs(): ReadonlyMap<string, RunSummary> {
     return this.#runs;
   }
 
-  /** Rises with every change of the list. */
+  /** Increases with every change of the list. */
   get version(): number {
     return this.#version;
   }
 
-  /** Whether files are still read, so that more runs may follow. */
+  /** True while files are read, so more runs may follow. */
   get isReading(): boolean {
     return this.#indexing !== undefined;
   }
@@ -98,7 +97,6 @@ export class ViewerSource {
       name: basename(path),
       path,
       kind,
-      writable: false,
       runs: this.#runs.size,
       ...(this.#isTruncated ? { truncated: true as const } : {}),
       ...present({ indexing, problem }),
@@ -106,15 +104,15 @@ export class ViewerSource {
   }
 
   /**
-   * What to read from.
+   * Opens the store if it is not open.
    *
    * @throws CoxswainError with the reason `store-gone`, or as opening the store
    */
   async reader(): Promise<RunReader> {
     if (this.#isClosed) throw viewerFault('store-gone', 'the viewer is closed');
-    await this.#seePlace();
+    await this.#checkPlace();
     if (this.#reader !== undefined) return this.#reader;
-    // Whoever asks meanwhile gets the same: a second one would stay open.
+    // Concurrent callers share one: a second one would stay open.
     this.#opening ??= this.#setup.open().finally(() => (this.#opening = undefined));
     const reader = await this.#opening;
     if (this.#isClosed) await reader.close();
@@ -122,34 +120,29 @@ export class ViewerSource {
     return reader;
   }
 
-  /** Told of every change, from the refresh that finds it. @returns ends that */
+  /** Calls the listener with every change that a refresh finds. @returns removes it */
   listen(listener: (change: SourceChange) => void): () => void {
     this.#listeners.add(listener);
     return () => void this.#listeners.delete(listener);
   }
 
-  /** Looks what is new, unless it was just done. Never throws: what is wrong becomes the problem of the source. */
+  /** Finds changes, unless that was just done. Never throws: an error becomes the problem of the source. */
   async refresh(): Promise<void> {
     if (this.#isClosed || (this.#refreshing === undefined && steadyMs() < this.#nextLookMs)) return;
     this.#refreshing ??= this.#look().finally(() => (this.#refreshing = undefined));
     await this.#refreshing;
   }
 
-  /** The same, but no longer than so many milliseconds; looking goes on. @returns whether all runs have been listed once */
+  /** Waits at most `waitMs` for a refresh, which continues. @returns whether all runs have been listed once */
   async refreshWithin(waitMs: number): Promise<boolean> {
-    let timer: NodeJS.Timeout | undefined;
-    const waited = new Promise<void>((resolve) => {
-      timer = setTimeout(resolve, waitMs);
-    });
-    await Promise.race([this.refresh(), waited]);
-    clearTimeout(timer);
-    return this.#hasListed || this.#problem !== undefined;
+    await waitAtMost(this.refresh(), waitMs);
+    return this.#isListed || this.#problem !== undefined;
   }
 
-  /** Something else than a look found it unreadable: that is its problem until the next look. */
+  /** Sets the problem until the next refresh. */
   report(error: unknown): void {
     this.#problem = problemOf(error).problem;
-    this.#tellOfSource();
+    this.#tellRow();
   }
 
   async close(): Promise<void> {
@@ -163,7 +156,7 @@ export class ViewerSource {
     const startMs = steadyMs();
     try {
       const reader = await this.reader();
-      // Before the changes: when it says that all is read, they hold all of it.
+      // Read before the changes: once it is undefined, they are complete.
       const indexing = reader.indexing?.();
       const changed = await reader.changes();
       const isFull = this.#runs.size > MAX_RUNS + PAGE_RUNS;
@@ -176,7 +169,7 @@ export class ViewerSource {
     }
     const now = steadyMs();
     this.#nextLookMs = now + Math.max(MIN_PAUSE_MS, 4 * (now - startMs));
-    this.#tellOfSource();
+    this.#tellRow();
   }
 
   async #listAll(reader: RunReader): Promise<void> {
@@ -191,7 +184,7 @@ export class ViewerSource {
       this.#take(run.runId, run);
     }
     for (const runId of this.#runs.keys()) if (!there.has(runId)) this.#take(runId, undefined);
-    this.#hasListed = true;
+    this.#isListed = true;
   }
 
   #take(runId: string, run: RunSummary | undefined): void {
@@ -205,8 +198,8 @@ export class ViewerSource {
       return;
     }
     if (before !== undefined && isSame(before, run)) return;
-    const isAnew = before !== undefined && (run.lastSeq < before.lastSeq || run.startedAtMs !== before.startedAtMs);
-    if (isAnew) this.#tell({ type: 'gone', runId });
+    const isReplaced = before !== undefined && (run.lastSeq < before.lastSeq || run.startedAtMs !== before.startedAtMs);
+    if (isReplaced) this.#tell({ type: 'gone', runId });
     this.#runs.set(runId, run);
     this.#version += 1;
     if (run.parentRunId !== undefined) {
@@ -218,8 +211,8 @@ export class ViewerSource {
   }
 
   /** @throws CoxswainError with the reason `store-gone` */
-  async #seePlace(): Promise<void> {
-    // Files that were read stay read, and a database says by itself when it is gone.
+  async #checkPlace(): Promise<void> {
+    // Files that were read stay read, and a database reports itself when it is gone.
     if (this.#setup.kind === 'files' || this.#setup.kind === 'postgres') return;
     const facts = await stat(this.path).catch(() => undefined);
     const place = facts === undefined ? undefined : `${facts.dev} ${facts.ino}`;
@@ -230,11 +223,11 @@ export class ViewerSource {
       this.#runs.clear();
       this.#childrenOf.clear();
       this.#version += 1;
-      this.#tell({ type: 'anew' });
+      this.#tell({ type: 'reset' });
     }
     if (place === undefined) {
-      const fix = 'The page goes on by itself when it is there again.';
-      throw viewerFault('store-gone', `${this.path} is not there (any more)`, fix);
+      const fix = 'The page continues when it is back.';
+      throw viewerFault('store-gone', `${this.path} does not exist (any more)`, fix);
     }
   }
 
@@ -244,10 +237,10 @@ export class ViewerSource {
     await reader?.close();
   }
 
-  #tellOfSource(): void {
-    const told = JSON.stringify(this.row());
-    if (told === this.#told) return;
-    this.#told = told;
+  #tellRow(): void {
+    const row = JSON.stringify(this.row());
+    if (row === this.#lastRow) return;
+    this.#lastRow = row;
     this.#tell({ type: 'source' });
   }
 
@@ -265,7 +258,7 @@ async function* allRuns(reader: RunReader): AsyncGenerator<RunSummary, void, voi
   } while (after !== undefined);
 }
 
-/** The members that tell whether anything was written. */
+/** Compares the members that change with every write. */
 function isSame(a: RunSummary, b: RunSummary): boolean {
   return (
     a.lastSeq === b.lastSeq &&

@@ -9,21 +9,21 @@ import type { RunList } from './run-list.ts';
 import { viewerFault } from './viewer-fault.ts';
 import type { ViewerSource } from './viewer-source.ts';
 
-/** Everything that the routes answer from. */
+/** The data of the routes. */
 export interface ViewerState {
   readonly sources: readonly ViewerSource[];
   readonly list: RunList;
   readonly labels: LabelsFile;
   readonly reports: ReportFiles;
   readonly configurations: Configurations;
-  /** What is left of comparisons, so that their pages need no new one. */
+  /** Recent comparisons, so that their pages are not recomputed. */
   readonly comparisons: LruMap<Omit<CompareAnswer, 'next'>>;
 }
 
-/** A run is looked up by itself where the list takes longer. */
+/** A single run is looked up if the list takes longer. */
 const LOOK_MS = 1_000;
 
-/** A run of a source, looked up again where the list does not know it yet. @throws CoxswainError with the reason `not-found` */
+/** A run of a source, looked up in the store if it is not listed yet. @throws CoxswainError with the reason `not-found` */
 export async function runOf(
   { list }: ViewerState,
   sourceId: string,
@@ -33,7 +33,7 @@ export async function runOf(
   await listed.source.refreshWithin(LOOK_MS);
   const { runs } = listed.source;
   const known = runs.get(runId);
-  // A store that is gone says so, also of runs that are still listed.
+  // Throws if the store is gone, also for a listed run.
   const reader = await listed.source.reader();
   const run = known ?? (await reader.findRun(runId));
   if (run !== undefined) return { listed, run };

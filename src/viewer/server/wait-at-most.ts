@@ -1,0 +1,11 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+
+/** Resolves with the work, or after `waitMs` while the work goes on. @throws what the work throws meanwhile */
+export async function waitAtMost(work: Promise<unknown>, waitMs: number): Promise<void> {
+  const stop = new AbortController();
+  try {
+    await Promise.race([work, sleep(waitMs, undefined, { signal: stop.signal, ref: false }).catch(() => {})]);
+  } finally {
+    stop.abort();
+  }
+}
