@@ -31,7 +31,7 @@ interface LaneProps {
 const TABS = ['advice', 'tried', 'patterns', 'state', 'family'] as const;
 type Tab = (typeof TABS)[number];
 
-/** Beside the conversation: what was said to the agent and why, what was noticed, and the runs around this one. */
+/** The panel beside the conversation: advice, patterns, the state, and related runs. */
 export function AdviceLane(props: LaneProps): ReactElement {
   const { overview, children, parent } = props.answer;
   const [tab, setTab] = useState<Tab>(() =>
@@ -123,7 +123,7 @@ function Cards(
   const near = useSyncExternalStore(range.subscribe, () => nearest(places, selected, range.get()));
   useEffect(() => {
     const { current } = scroller;
-    // Under the pointer nothing moves away.
+    // Cards under the pointer do not move.
     if (near < 0 || current === null || current.matches(':hover')) return;
     const item = virtual.getVirtualItems().find(({ index }) => index === near);
     const bottom = current.scrollTop + current.clientHeight;
@@ -158,7 +158,7 @@ function Cards(
   );
 }
 
-/** The one that is selected, else the last one up to the middle of what is seen; -1 when all come later. */
+/** The selected place, else the last one up to the middle of the view; -1 if all come later. */
 function nearest(places: readonly number[], selected: number | undefined, view: { from: number; to: number }): number {
   const chosen = selected === undefined ? -1 : places.indexOf(selected);
   if (chosen >= 0) return chosen;
@@ -216,7 +216,7 @@ function AdviceCard(props: LaneProps & { readonly mark: AdviceMark }): ReactElem
   );
 }
 
-/** Marks the calls of a card while it is pointed at, or has the focus. */
+/** Marks the calls of a card while the card is hovered or focused. */
 function marking(seqs: readonly number[], onEvidence: LaneProps['onEvidence']): HTMLAttributes<HTMLElement> {
   const on = (): void => onEvidence(seqs);
   const off = (): void => onEvidence([]);

@@ -12,7 +12,7 @@ import { useLoaded } from './use-loaded.ts';
 
 const SHOWN_CHARS = 120;
 
-/** Several runs side by side, from the first call in which they differ; those that succeeded stand first. */
+/** Several runs side by side from the first call that differs; successful runs first. */
 export function AlignedPage({ runs }: { readonly runs: readonly string[] }): ReactElement {
   const { error, reload, value } = useLoaded(`aligned ${runs.join(' ')}`, () => getAligned(runs));
   if (error !== undefined) return <ErrorNotice error={error} onRetry={reload} />;

@@ -3,15 +3,15 @@ import type { ReactElement } from 'react';
 import { safeText } from '../../base/shown-text.ts';
 
 const COLOURS = ['black', 'red', 'green', 'yellow', 'blue', 'magenta', 'cyan', 'white'] as const;
-/** A sequence that sets colours; the parser package that was tried brings no licence text. */
+/** A sequence that sets colours; the parser package that we tried has no licence text. */
 const SET_COLOUR = /\u001b\[([\d;]*)m/g;
 
-/** Whether a text sets colours of a terminal. */
+/** Returns true if a text contains terminal colours. */
 export function hasColours(text: string): boolean {
   return text.includes('\u001b[');
 }
 
-/** A terminal's output with its named colours; every other sequence is left out, as everywhere. */
+/** Terminal output in its named colours; other sequences are dropped. */
 export function AnsiText({ chars, raw }: { readonly raw: string; readonly chars: number }): ReactElement {
   const parts: ReactElement[] = [];
   let style: Style = PLAIN;
@@ -48,7 +48,7 @@ const PLAIN: Style = { colour: '', isBold: false };
 function styleAfter(before: Style, codes: readonly number[]): Style {
   let style = before;
   for (const code of codes) {
-    // A colour of a palette, in the numbers that follow.
+    // A palette colour; its numbers follow.
     if (code === 38 || code === 48) return style;
     const colour = COLOURS[code >= 90 ? code - 90 : code - 30];
     if (code === 0) style = PLAIN;

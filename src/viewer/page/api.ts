@@ -23,13 +23,13 @@ import type { LabelTarget } from '../../backtest/labels.ts';
 import type { TrajectoryRecord } from '../../records/trajectory-record.ts';
 import { WRITE_HEADER } from './session.ts';
 
-/** Which run: the id of its source and its own. */
+/** A run: the id of its source and its own id. */
 export interface RunAddress {
   readonly source: string;
   readonly runId: string;
 }
 
-/** A request that was answered with a fault, or not at all. `code` is the server's, or `unreachable`. */
+/** A failed request. `code` is the server's, or `unreachable`. */
 export class ApiError extends Error {
   readonly code: string;
   readonly status: number;
@@ -44,10 +44,10 @@ export class ApiError extends Error {
   }
 }
 
-/** What may be asked of a list of runs; every member is optional and stands in the address of the page. */
+/** The options of a list of runs; all are optional and are part of the page's address. */
 export type RunFilters = Readonly<Partial<Record<RunFilterName, string>>>;
 
-/** The names of `RunFilters`, in the order in which they stand in an address. */
+/** The names of `RunFilters` in their order in an address. */
 export const RUN_FILTER_NAMES = [
   'source',
   'q',
@@ -67,7 +67,7 @@ export const RUN_FILTER_NAMES = [
 ] as const;
 type RunFilterName = (typeof RUN_FILTER_NAMES)[number];
 
-/** Ids of the configuration that runs are replayed under, and of the one that is compared with. */
+/** Ids of the configuration to replay under and of the one to compare with. */
 export interface TrialChoice {
   readonly under: string;
   /** Default: `recorded`. */
@@ -78,7 +78,7 @@ export function getSources(): Promise<SourcesAnswer> {
   return get<SourcesAnswer>('/api/sources');
 }
 
-/** What the runs that match came to, as far as they were looked at. */
+/** Figures of the matching runs. */
 export function getCohort(filters: RunFilters): Promise<CohortAnswer> {
   return get<CohortAnswer>(`/api/cohort?${filterQuery(filters)}`);
 }
@@ -87,12 +87,12 @@ export function getTasks(filters: RunFilters): Promise<TasksAnswer> {
   return get<TasksAnswer>(`/api/tasks?${filterQuery(filters)}`);
 }
 
-/** @param keys  as `runKey` makes them */
+/** @param keys  made by `runKey` */
 export function getAligned(keys: readonly string[]): Promise<AlignedAnswer> {
   return get<AlignedAnswer>(`/api/aligned?${idsOf(keys)}`);
 }
 
-/** Where the runs can be downloaded as one file. */
+/** The download address of runs as one file. */
 export function shareAddress(keys: readonly string[]): string {
   return `/api/share?${idsOf(keys)}`;
 }
@@ -106,9 +106,9 @@ export function getReview(by: ReviewBy): Promise<ReviewAnswer> {
   return get<ReviewAnswer>(`/api/review?by=${by}`);
 }
 
-/** @param limit  rows of the first page; at most 1,000 are given */
+/** @param limit  rows of the first page; at most 1,000 */
 export function getRuns(filters: RunFilters, after: string | undefined, limit = 0): Promise<RunsAnswer> {
-  // A first page that is quick, then few requests for the rest.
+  // A small first page, then few large ones.
   const query = new URLSearchParams({
     limit: after === undefined ? String(Math.min(1_000, Math.max(200, limit))) : '500',
   });
@@ -117,7 +117,7 @@ export function getRuns(filters: RunFilters, after: string | undefined, limit = 
   return get<RunsAnswer>(`/api/runs?${query}`);
 }
 
-/** The rows of at most 100 runs with what a list left out at first, as many as were ready in time. */
+/** The rows of at most 100 runs, with the extras that are ready in time. */
 export function getRows(runs: readonly RunAddress[]): Promise<RowsAnswer> {
   return get<RowsAnswer>(`/api/rows?${idsOf(runs.map(({ runId, source }) => `${source}/${runId}`))}`);
 }
@@ -126,7 +126,7 @@ export function getRun(run: RunAddress): Promise<RunAnswer> {
   return get<RunAnswer>(runPath(run));
 }
 
-/** The overview of a run that is still being read. */
+/** The overview of a run that is being read. */
 export function getOverview(run: RunAddress): Promise<Overview> {
   return get<Overview>(`${runPath(run)}/overview`);
 }
@@ -138,13 +138,13 @@ export function getRecords(
   return get<RecordsAnswer>(`${runPath(run)}/records?from=${from}&limit=${limit}`);
 }
 
-/** A record with its texts whole. */
+/** An uncut record. */
 export async function getRecord(run: RunAddress, seq: number): Promise<TrajectoryRecord> {
   const answer = await get<TrajectoryRecord | { readonly record: TrajectoryRecord }>(`${runPath(run)}/record/${seq}`);
   return 'record' in answer ? answer.record : answer;
 }
 
-/** What `find` goes by: `from` counts in, whichever the direction. */
+/** A search in a run; `from` is included in both directions. */
 export interface FindRequest {
   readonly kind: 'error' | 'pattern' | 'advice' | 'text';
   readonly from: number;
@@ -152,7 +152,7 @@ export interface FindRequest {
   readonly q?: string;
 }
 
-/** The next record of a kind, or null when there is none. A long search comes in parts. @throws Error when damage cut it short */
+/** The next matching record, or null. Sends several requests for a long search. @throws Error if damage ended the search */
 export async function findInRun(run: RunAddress, query: FindRequest): Promise<number | null> {
   let from: number | undefined = query.from;
   while (from !== undefined) {
@@ -166,17 +166,17 @@ export async function findInRun(run: RunAddress, query: FindRequest): Promise<nu
   return null;
 }
 
-/** The calls that began at records from `from` up to, not with, `to`, as far as the run was read. */
+/** The calls that began in the records from `from` to before `to`, as far as they were read. */
 export function getCalls(run: RunAddress, from: number, to: number): Promise<CallsAnswer> {
   return get<CallsAnswer>(`${runPath(run)}/calls?from=${from}&to=${to}`);
 }
 
-/** The state of a run when a call had come back. */
+/** The state of a run after a call returned. */
 export function getState(run: RunAddress, call: number): Promise<RunState> {
   return get<RunState>(`${runPath(run)}/state?call=${call}`);
 }
 
-/** A call by its number, or the last one that had begun at a record; null where there is none. */
+/** A call by its number, or the last one that began at or before a record; null if there is no such call. */
 export async function getCall(
   run: RunAddress,
   wanted: { readonly call: number } | { readonly seq: number },
@@ -193,12 +193,12 @@ export function getConfigurations(): Promise<ConfigurationsAnswer> {
   return get<ConfigurationsAnswer>('/api/configurations');
 }
 
-/** What a run is told under another configuration. */
+/** The advice of a run under another configuration. */
 export function getTried(run: RunAddress, { against, under }: TrialChoice): Promise<TriedRunAnswer> {
   return get<TriedRunAnswer>(`${runPath(run)}/tried?${new URLSearchParams({ under, against })}`);
 }
 
-/** The stream of a trial over the runs that pass the filters; closing it ends the trial. */
+/** The stream of a trial over the matching runs; closing it ends the trial. */
 export function openTrial(filters: RunFilters, { against, under }: TrialChoice, sweep: string): EventSource {
   const query = filterQuery(filters);
   query.set('under', under);
@@ -219,7 +219,7 @@ export function getLabels(): Promise<LabelsAnswer> {
   return get<LabelsAnswer>('/api/labels');
 }
 
-/** Labels a run, or a moment as `RUN@CALL` (calls from 1); null removes the label. Without a note the earlier one stays. */
+/** Labels a run, or a moment as `RUN@CALL` (calls from 1); null removes the label. An undefined note keeps the earlier one. */
 export async function putLabel(id: string, target: LabelTarget | null, note?: string): Promise<LabelsAnswer> {
   const answer = await request('/api/labels', {
     method: 'POST',
@@ -230,7 +230,7 @@ export async function putLabel(id: string, target: LabelTarget | null, note?: st
   return (await answer.json()) as LabelsAnswer;
 }
 
-/** Where the server has a run: the base of everything about it. */
+/** The API path of a run. */
 export function runPath({ source, runId }: RunAddress): string {
   return `/api/runs/${encodeURIComponent(source)}/${encodeURIComponent(runId)}`;
 }
@@ -244,7 +244,7 @@ function filterQuery(filters: RunFilters): URLSearchParams {
   return query;
 }
 
-/** A day of the reader's own calendar as Unix milliseconds: its start for `since`, its end for `until`. */
+/** A local day as Unix milliseconds: its start for `since`, its end for `until`. */
 function dayAsMs(day: string, name: 'since' | 'until'): string {
   const ms = new Date(`${day}T${name === 'since' ? '00:00:00.000' : '23:59:59.999'}`).getTime();
   return Number.isNaN(ms) ? day : String(ms);
@@ -252,7 +252,7 @@ function dayAsMs(day: string, name: 'since' | 'until'): string {
 
 async function get<Answer>(path: string): Promise<Answer> {
   const answer = await request(path, {});
-  // The server is of the same package, and its answers are built from the same shapes.
+  // The server is part of the same package and uses the same types.
   return (await answer.json()) as Answer;
 }
 
@@ -280,11 +280,11 @@ async function readError(answer: Response): Promise<ErrorAnswer['error']> {
     };
   }
   try {
-    // The same server, as above.
+    // As in `get`.
     const { error } = (await answer.json()) as Partial<ErrorAnswer>;
     if (error !== undefined) return error;
   } catch {
-    // No JSON: told below.
+    // Not JSON: see below.
   }
   return { code: 'unreadable', message: `The viewer answered ${answer.status} without saying why.` };
 }

@@ -22,7 +22,7 @@ import { ThemeButton } from './theme-button.tsx';
 import { useLoaded } from './use-loaded.ts';
 import { useRoute } from './use-route.ts';
 
-/** The whole page: the bar at the top, and below it what the address asks for. */
+/** The page: the bar at the top, and below it the content of the route. */
 export function App({ sessionProblem }: { readonly sessionProblem: string | undefined }): ReactElement {
   const route = useRoute();
   const [isHelpOpen, setHelpOpen] = useState(false);
@@ -96,7 +96,7 @@ export function App({ sessionProblem }: { readonly sessionProblem: string | unde
   );
 }
 
-/** What is kept of an address when the reader goes from the overview to the runs, or back. */
+/** The part of an address kept between the overview and the runs. */
 function filtersOf(route: Route): RunFilters {
   if (route.page !== 'overview' && route.page !== 'runs' && route.page !== 'experiments') return {};
   const { order: _order, sort: _sort, ...filters } = route.filters;

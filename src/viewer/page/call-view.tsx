@@ -20,17 +20,17 @@ import { kindColour } from './tool-kinds.ts';
 const MAX_NAME = 120;
 const MAX_FIELDS = 40;
 
-/** A call, with what it came back with where that is at hand. */
+/** A call, with its result if loaded. */
 export function CallView(props: {
   readonly record: TrajectoryRecord;
   readonly call: ToolStarted;
   readonly end: TrajectoryRecord | undefined;
   readonly kind: ToolKind;
-  /** The call that it repeats: `= call 4` with the same result, `≈ call 4` with another one, `~ call 4 12 15` where they differ in part. */
+  /** The call that it repeats: `= call 4` with the same result, `≈ call 4` with another one, `~ call 4 12 15` if they differ in part. */
   readonly equal: string | undefined;
 }): ReactElement {
   const { call, end, equal, record } = props;
-  // What is searched for may stand in it.
+  // The words of the search may be in it.
   const { words } = useContext(FoldedTextContext);
   const ended = end?.payload.kind === 'tool_ended' ? end.payload : undefined;
   const { headline, isWhole, shownName } = headlineOf(call.args);
@@ -57,7 +57,7 @@ export function CallView(props: {
   );
 }
 
-/** The run that the call started, where it did. */
+/** The run started by the call, if any. */
 function ChildRun({ call }: { readonly call: ToolStarted }): ReactElement | null {
   const run = childOf(call, useContext(ChildRunsContext));
   if (run === undefined) return null;
@@ -75,7 +75,7 @@ function ChildRun({ call }: { readonly call: ToolStarted }): ReactElement | null
   );
 }
 
-/** A result whose call lies far before it. */
+/** A result far after its call. */
 export function ResultView(props: { readonly seq: number; readonly ended: ToolEnded }): ReactElement {
   return (
     <div className="box">
@@ -138,7 +138,7 @@ function tailOf(
   );
 }
 
-/** Arguments by name, but for one that was shown already. */
+/** Arguments by name, without the one shown already. */
 function Arguments(props: {
   readonly args: unknown;
   readonly seq: number;
@@ -165,12 +165,12 @@ function Arguments(props: {
   );
 }
 
-/** What an edit takes out and puts in. */
+/** The removed and added lines of an edit. */
 function Edit({ lines }: { readonly lines: EditDiff['lines'] }): ReactElement {
   return (
     <pre className="diff" dir="auto">
       {lines.map(({ sign, text }, at) => (
-        // Lines of a stored edit never change their order.
+        // The lines of a stored edit have a fixed order.
         <span key={at} className={sign === '-' ? 'gone' : sign === '+' ? 'new' : undefined}>
           {sign} {safeText(text)}
           {'\n'}
@@ -180,10 +180,10 @@ function Edit({ lines }: { readonly lines: EditDiff['lines'] }): ReactElement {
   );
 }
 
-/** Names of arguments that hold the text of a file. */
+/** Arguments that contain the text of a file. */
 const CONTENTS: ReadonlySet<string> = new Set(['content', 'contents', 'file_text', 'new_string', 'new_str', 'code']);
 
-/** The file that a call is about, where its arguments name one. */
+/** The file named by the arguments, if any. */
 function pathOf(args: unknown): unknown {
   if (!isObject(args)) return undefined;
   return args['path'] ?? args['file_path'] ?? args['filePath'];
@@ -193,7 +193,7 @@ function Field(props: {
   readonly name: string;
   readonly value: unknown;
   readonly seq: number;
-  /** Of the file that the call is about. */
+  /** The language of the call's file. */
   readonly language: string;
 }): ReactElement {
   const language = CONTENTS.has(props.name) ? props.language : '';
@@ -218,7 +218,7 @@ function Output(props: { readonly ended: ToolEnded; readonly seq: number; readon
       ) : null}
       <FoldedText shown={shown} seq={seq} part="result" language={ended.is_error ? '' : language} />
       {pictures.map((picture, at) => (
-        // Parts of a stored result never change their order.
+        // The parts of a stored result have a fixed order.
         <Picture key={at} picture={picture} seq={seq} />
       ))}
     </div>

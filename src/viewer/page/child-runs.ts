@@ -4,13 +4,13 @@ import type { ToolStarted } from '../../records/trajectory-record.ts';
 import type { ListedRow } from '../server/api-shapes.ts';
 import { isObject } from './text-of.ts';
 
-/** Shorter tasks say too little to tell runs apart by. */
+/** Shorter tasks do not identify a run. */
 const MIN_TASK_CHARS = 12;
 
-/** The runs that the shown run started. Given by the page of a run. */
+/** The child runs of the shown run. Provided by the run page. */
 export const ChildRunsContext = createContext<readonly ListedRow[]>([]);
 
-/** The run that a call started: the one that is named for the call, or whose task the call gives. */
+/** The run started by a call: named for the call, or with the task in the call's arguments. */
 export function childOf(call: ToolStarted, children: readonly ListedRow[]): ListedRow | undefined {
   if (children.length === 0) return undefined;
   const named = children.find(({ runId }) => call.tool_call_id !== '' && runId.endsWith(call.tool_call_id));

@@ -8,13 +8,13 @@ import { addressOf, type Route } from './route.ts';
 import { LABEL_WORDS } from './use-labels.ts';
 import { asError } from './use-loaded.ts';
 
-/** More are not aligned at a time. */
+/** The most runs in an alignment. */
 const MAX_ALIGNED = 24;
 const TARGETS: readonly LabelTarget[] = ['stuck', 'ok', 'skip'];
 
-/** What can be done with the runs that are ticked in the list. */
+/** Actions on the runs ticked in the list. */
 export function ChosenRuns(props: {
-  /** Keys, in the order of the list. */
+  /** Keys in the order of the list. */
   readonly keys: readonly string[];
   readonly isWritable: boolean;
   readonly onClear: () => void;

@@ -2,10 +2,10 @@ import { useEffect, useState, type ReactElement } from 'react';
 
 import type { CodeToken } from './highlight.ts';
 
-/** Longer code is shown in one colour: its words would be found too slowly. */
+/** Longer code is not highlighted, because that is slow. */
 const MAX_CHARS = 8_000;
 
-/** Code in colours, as soon as the words of its language are known. */
+/** Code, highlighted once the tokens are available. */
 export function CodeText({ language, text }: { readonly text: string; readonly language: string }): ReactElement {
   const [lines, setLines] = useState<readonly (readonly CodeToken[])[] | undefined>();
   const isShort = language !== '' && text.length <= MAX_CHARS;
@@ -19,7 +19,7 @@ export function CodeText({ language, text }: { readonly text: string; readonly l
         const found = await highlighted(text, language.toLowerCase());
         if (isCurrent) setLines(found);
       } catch {
-        // Without colours it can be read as well.
+        // Plain text is readable too.
       }
     };
     void colour();
@@ -44,7 +44,7 @@ export function CodeText({ language, text }: { readonly text: string; readonly l
   );
 }
 
-/** The language of a file, by its name; empty where it has none that is known. */
+/** The language of a file by its name; empty if unknown. */
 export function languageOf(path: unknown): string {
   if (typeof path !== 'string' || path.length > 1_000) return '';
   return /\.([a-z]{1,6})$/i.exec(path)?.[1]?.toLowerCase() ?? '';

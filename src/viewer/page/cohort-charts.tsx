@@ -10,7 +10,7 @@ import { costText, shareOrDash } from './number-text.ts';
 const WIDTH = 400;
 const HEIGHT = 150;
 
-/** Calls saved against successes lost, for each number of calls after the warning; a slider picks one. */
+/** Calls saved and successes lost, by the number of calls after the warning; a slider picks one. */
 export function StopCurve(props: {
   readonly cohort: CohortAnswer;
   readonly stop: number;
@@ -67,7 +67,7 @@ const FATES = [
   ['none', 'the run ended there', '--line-strong'],
 ] as const;
 
-/** What followed advice, a bar for each thing that became of it. */
+/** The calls that followed advice, one bar per delivery. */
 export function FateBars(props: { readonly cohort: CohortAnswer; readonly filters: RunFilters }): ReactElement {
   const arms = Object.entries(props.cohort.fates);
   if (arms.length === 0) return <p>There was no advice in these runs.</p>;
@@ -95,7 +95,7 @@ export function FateBars(props: { readonly cohort: CohortAnswer; readonly filter
       })}
       <p>
         {FATES.map(([fate, words, colour]) => (
-          // A custom property, which the types of React do not know.
+          // A custom property, unknown to React's types.
           <span key={fate} className="key" style={{ ['--key' as string]: `var(${colour})` }}>
             {words}{' '}
           </span>
@@ -110,7 +110,7 @@ export function FateBars(props: { readonly cohort: CohortAnswer; readonly filter
   );
 }
 
-/** What each day cost, and what of it came after the first warning. */
+/** The cost of each day, and its part after the first warning. */
 export function DayBars(props: { readonly cohort: CohortAnswer; readonly filters: RunFilters }): ReactElement {
   const { costUsd, days } = props.cohort;
   const isMoney = costUsd > 0;

@@ -21,20 +21,20 @@ import { RowLayout, type PlacedRow } from './row-layout.ts';
 import { useRepeats } from './use-repeats.ts';
 import type { VisibleRange } from './visible-range.ts';
 
-/** How often rows are measured anew within one frame before the rest waits for the next. */
+/** The most measurements within one frame; the rest waits for the next frame. */
 const MAX_ROUNDS = 5;
 
-/** What others may ask of the conversation. */
+/** Imperative methods of the conversation. */
 export interface ConversationHandle {
-  /** Brings a row into the middle, unless all of it is seen already and `always` is not set. */
+  /** Scrolls a row to the middle, unless all of it is visible and `always` is not set. */
   readonly show: (seq: number, always?: boolean) => void;
   readonly showEnd: () => void;
 }
 
-/** The records of a run as they read best: what was said, calls with their results, and what coxswain noticed. */
+/** The records of a run as a conversation: messages, calls with their results, patterns and advice. */
 export function ConversationView(props: {
   readonly pages: RecordPages;
-  /** Rows to show: the highest `seq` and one. */
+  /** Number of rows: the highest `seq` plus one. */
   readonly count: number;
   readonly withDetails: boolean;
   readonly selected: number | undefined;
@@ -42,19 +42,19 @@ export function ConversationView(props: {
   readonly advice: readonly AdviceMark[];
   readonly evidence: ReadonlySet<number>;
   readonly calls: Calls;
-  /** What people said of a record's call, by `seq`. */
+  /** Labels of calls, by `seq`. */
   readonly labels: ReadonlyMap<number, string>;
   readonly range: VisibleRange;
   readonly handle: { current: ConversationHandle | undefined };
   readonly onSelect: (seq: number) => void;
-  /** The reader moved away from the end, or back to it. */
+  /** Called when the user scrolls away from the end or back to it. */
   readonly onAtEnd: (isAtEnd: boolean) => void;
 }): ReactElement {
   const { pages, count, withDetails, selected, evidence, calls, range, handle, onSelect, onAtEnd } = props;
   const scroller = useRef<HTMLDivElement>(null);
   const [, redraw] = useReducer((round: number) => round + 1, 0);
   const layout = useMemo(() => new RowLayout(count), [pages]);
-  /** Where this component put the upper edge, and how far down it could have been. */
+  /** The last scroll position set by this component, and the highest possible one. */
   const applied = useRef({ top: 0, most: 0 });
   const rounds = useRef(0);
   const version = useSyncExternalStore(pages.subscribe, pages.version);
@@ -75,16 +75,16 @@ export function ConversationView(props: {
   const scrollTop = layout.scrollTopFor(viewportPx);
   const rows = layout.rowsAt(scrollTop, { viewportPx, pages, withDetails });
 
-  /** Holds on to where the reader moved to. @returns whether there was a move */
+  /** Anchors the row that the user scrolled to. @returns true if the user scrolled */
   const takeMove = useCallback(
     (current: HTMLElement): boolean => {
       const { top, most } = applied.current;
       const mostNow = current.scrollHeight - current.clientHeight;
       if (Math.abs(current.scrollTop - top) < 1) return false;
-      // Content that became shorter moved it, not the reader.
+      // Shrinking content moved it, not the user.
       if (top > mostNow && current.scrollTop >= mostNow - 1) return false;
       const isAtEnd = current.scrollTop >= Math.min(most, mostNow) - 4;
-      // At the end a reader wants to see the end, whatever heights the rows before it turn out to have.
+      // At the end, stay at the end, whatever the heights of the rows above turn out to be.
       if (isAtEnd) layout.anchor = { by: 'end' };
       else layout.holdAt(current.scrollTop);
       applied.current = { top: current.scrollTop, most: mostNow };
@@ -107,7 +107,7 @@ export function ConversationView(props: {
       return;
     }
     rounds.current = 0;
-    // Its event is still to come: what the reader did last holds, not what was held on to before.
+    // Its scroll event is pending: the user's position wins over the previous anchor.
     if (takeMove(current)) redraw();
     const wanted = layout.scrollTopFor(current.clientHeight);
     if (Math.abs(wanted - current.scrollTop) >= 1) current.scrollTop = wanted;
@@ -222,8 +222,8 @@ function endOf(record: Exclude<PlacedRow['record'], undefined>, pages: RecordPag
 }
 
 /**
- * The earlier call that this one repeats, or is nearly like, in few words that stay the same from drawing to drawing; undefined where
- * there is none. What differs from a call that is nearly like it is named by the places in its headline: `~ call 4 12 15`.
+ * The earlier call that this one repeats or resembles, as a text that is stable across renders; undefined if there is no such call. For a
+ * similar call it includes the range that differs in the headline: `~ call 4 12 15`.
  */
 function equalOf(record: TrajectoryRecord, pages: RecordPages, calls: Calls): string | undefined {
   const equal = equalCallBefore(record, pages);
@@ -234,7 +234,7 @@ function equalOf(record: TrajectoryRecord, pages: RecordPages, calls: Calls): st
   return near === undefined || like === undefined ? undefined : `~ call ${like} ${near.from} ${near.to}`;
 }
 
-/** Asks for the records around what is seen, and says what that is. */
+/** Requests the records around the view, and publishes the visible range. */
 function tellRange(
   rows: readonly PlacedRow[],
   view: { readonly from: number; readonly to: number },
@@ -250,7 +250,7 @@ function tellRange(
   range.set({ from, to: Math.max(from + 1, layout.heights.rowAt(view.to) + 1) });
 }
 
-/** Draws again when a row that is shown changes its height: a text is unfolded, an image arrives. */
+/** Renders again when a visible row changes its height: a text is unfolded, an image loads. */
 function useRowSizes(layout: RowLayout, redraw: () => void): (item: HTMLElement | null) => (() => void) | undefined {
   const observer = useMemo(
     () =>

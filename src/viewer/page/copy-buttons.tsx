@@ -4,7 +4,7 @@ import type { TrajectoryRecord } from '../../records/trajectory-record.ts';
 import type { RecordPages } from './record-pages.ts';
 import { markdownOf } from './run-markdown.ts';
 
-/** Copies the link to what is shown, and the chosen row as Markdown. */
+/** Copies the link to the view, and the chosen row as Markdown. */
 export function CopyButtons(props: {
   /** The chosen row. */
   readonly record: TrajectoryRecord | undefined;

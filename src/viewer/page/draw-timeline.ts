@@ -6,7 +6,7 @@ import { columnsOf, packPatterns, type Column, type PlaceWindow } from './timeli
 import { elapsedMs, type TimelineScale } from './timeline-scale.ts';
 import type { SeqRange } from './visible-range.ts';
 
-/** Where a lane lies, in CSS pixels from the top of the picture. */
+/** Position of a lane, in CSS pixels from the top. */
 interface Lane {
   readonly top: number;
   readonly height: number;
@@ -24,36 +24,36 @@ export interface Lanes {
 const PATTERN_ROWS = 3;
 const MAX_MARK_PX = 12;
 const MAX_CALL_PX = 64;
-/** A narrower call has no room for its number. */
+/** Narrower calls are not numbered. */
 const NUMBER_PX = 20;
 const TICK_PX = 110;
 const FONT = '10px system-ui, sans-serif';
 
-/** What a picture is drawn with. */
+/** A drawing surface. */
 export interface Canvas {
   readonly context: CanvasRenderingContext2D;
   readonly widthPx: number;
-  /** The value of a colour of the style sheet. */
+  /** The value of a colour in the style sheet. */
   readonly colour: (name: string) => string;
 }
 
-/** What is drawn. */
+/** The content of a drawing. */
 export interface TimelinePicture {
   readonly overview: Overview;
   readonly scale: TimelineScale;
   readonly window: PlaceWindow;
   readonly visible: SeqRange;
-  /** The `seq` that the reader chose. */
+  /** The chosen `seq`. */
   readonly selected: number | undefined;
-  /** What people said of calls, by `seq`. */
+  /** Labels of calls, by `seq`. */
   readonly labels: ReadonlyMap<number, string>;
-  /** The advice under another configuration, where one was picked. */
+  /** The advice under another configuration, if one was chosen. */
   readonly tried: readonly TriedAdvice[] | undefined;
 }
 
 type XOf = (seq: number) => number;
 
-/** Lanes for what the run has. */
+/** The lanes that a run needs. */
 export function lanesOf({ overview, tried }: Pick<TimelinePicture, 'overview' | 'tried'>): Lanes {
   const hasCost = overview.costUsd.some((usd) => usd > 0);
   const wanted: readonly (readonly [LaneName, string, number] | undefined)[] = [
@@ -77,7 +77,7 @@ export function lanesOf({ overview, tried }: Pick<TimelinePicture, 'overview' | 
   return { lanes, heightPx: top };
 }
 
-/** The lanes of a window of the run. */
+/** Draws the lanes of a window of the run. */
 export function drawLanes(canvas: Canvas, picture: TimelinePicture): void {
   const { context, widthPx, colour } = canvas;
   const { overview, scale, selected, visible, window } = picture;
@@ -124,7 +124,7 @@ const CHANGE_COLOURS: Readonly<Record<TriedAdvice['change'], string>> = {
   gone: '--bad',
 };
 
-/** How long the run had lasted, at even distances. */
+/** Elapsed time at regular distances. */
 function drawTime(
   { colour, context, widthPx }: Canvas,
   { overview, scale, window }: TimelinePicture,
@@ -145,7 +145,7 @@ function drawTime(
   }
 }
 
-/** A dashed line, or by time a band, where nothing happened for a minute or more. */
+/** A dashed line, or by time a band, for each idle period. */
 function drawIdle(
   { colour, context, widthPx }: Canvas,
   { overview }: TimelinePicture,
@@ -206,14 +206,14 @@ function drawCalls(
     }
     if (errors === 0) continue;
     context.fillStyle = colour('--bad');
-    // Among many calls that went well a failed one is paler.
+    // The more calls succeeded, the paler the errors.
     context.globalAlpha = 0.35 + 0.65 * Math.min(1, errors / Math.max(1, calls));
     context.fillRect(x, lanes.errors.top, Math.max(2, wide), lanes.errors.height);
     context.globalAlpha = 1;
   }
 }
 
-/** Of a short run a column could be as wide as a hand; a mark is not. */
+/** Limits the width of a mark in a short run. */
 export function markWidth(columnPx: number, { seqsPerBucket }: Overview): number {
   const wide = Math.max(1, columnPx - (columnPx > 3.5 ? 1 : 0));
   return seqsPerBucket > 1 ? wide : Math.min(MAX_MARK_PX, wide);
@@ -234,7 +234,7 @@ function drawPatterns({ context, colour, widthPx }: Canvas, overview: Overview, 
   }
 }
 
-/** How much the model read for each answer, as a line of steps: compaction is a step down. */
+/** The tokens read per answer, as a step line: compaction is a step down. */
 function drawContext(canvas: Canvas, { context: tokens, seqsPerBucket }: Overview, xOf: XOf, lane: Lane): void {
   const most = Math.max(1, ...tokens);
   const steps = tokens.flatMap((one, bucket) => (one > 0 ? [[xOf(bucket * seqsPerBucket), one / most] as const] : []));
@@ -242,7 +242,7 @@ function drawContext(canvas: Canvas, { context: tokens, seqsPerBucket }: Overvie
   drawMost(canvas, `${countText(most)} tokens`, lane);
 }
 
-/** What the run had cost, or read and written, up to each place: a line that only rises. */
+/** The cumulated cost or tokens. */
 function drawSum(canvas: Canvas, { costUsd, seqsPerBucket, tokens }: Overview, xOf: XOf, lane: Lane): void {
   const isCost = lane.name === 'Cost';
   const list = isCost ? costUsd : tokens;
@@ -284,7 +284,7 @@ function drawLine(
   context.globalAlpha = 1;
 }
 
-/** The highest value of a line, at its right end. */
+/** The maximum of a line, at its right end. */
 function drawMost({ colour, context, widthPx }: Canvas, text: string, { top }: Lane): void {
   context.font = FONT;
   context.textBaseline = 'top';
@@ -292,7 +292,7 @@ function drawMost({ colour, context, widthPx }: Canvas, text: string, { top }: L
   context.fillText(text, widthPx - context.measureText(text).width - 3, top + 1);
 }
 
-/** Feedback is a disc, guidance a diamond; what is not known to have reached the agent, or is gone, is hollow. */
+/** Feedback is a disc, guidance a diamond; undelivered or removed advice is hollow. */
 function drawPiece(
   { context, colour, widthPx }: Canvas,
   piece: Pick<AdviceMark, 'speaker'> & { readonly x: number; readonly isFull: boolean; readonly colour: string },
@@ -317,7 +317,7 @@ function drawPiece(
   else context.stroke();
 }
 
-/** A flag where a person said something of a call. */
+/** Draws a flag at each labelled call. */
 function drawLabels({ context, colour }: Canvas, labels: TimelinePicture['labels'], xOf: XOf, lane: Lane): void {
   for (const [seq, text] of labels) {
     const x = xOf(seq);

@@ -1,18 +1,18 @@
 import { lineDiff, type DiffLine } from '../../cli/terminal/line-diff.ts';
 
-/** A longer edit is shown as its arguments: comparing costs the product of its lines. */
+/** Longer edits are shown as arguments: the diff takes time in the product of the lengths. */
 const MAX_LINES = 400;
 
 const BEFORE = ['old', 'old_str', 'old_string', 'oldString', 'old_text', 'oldText', 'search'] as const;
 const AFTER = ['new', 'new_str', 'new_string', 'newString', 'new_text', 'newText', 'replace'] as const;
 
-/** What an edit replaces by what, and the arguments that say so. */
+/** The diff of an edit, and the arguments it covers. */
 export interface EditDiff {
   readonly names: readonly string[];
   readonly lines: readonly DiffLine[];
 }
 
-/** Undefined for any call that is no edit, or a long one. */
+/** Undefined unless the call is a short edit. */
 export function editOf(args: Readonly<Record<string, unknown>>): EditDiff | undefined {
   const [old, now] = [BEFORE, AFTER].map((names) => names.find((name) => typeof args[name] === 'string'));
   if (old === undefined || now === undefined) return undefined;

@@ -2,20 +2,20 @@ import type { ToolEnded, TrajectoryRecord } from '../../records/trajectory-recor
 import type { RecordPages } from './record-pages.ts';
 import { headlineOf } from './text-of.ts';
 
-/** Records that are looked back over for an equal call. */
+/** Records searched back for an equal call. */
 const MAX_BACK = 400;
 
 /** An earlier call with the same tool and arguments. */
 export interface EqualCall {
-  /** The record that began it. */
+  /** Its first record. */
   readonly seq: number;
-  /** It came back with the same. */
+  /** True if the results are equal too. */
   readonly sameResult: boolean;
 }
 
 const keys = new WeakMap<TrajectoryRecord, string>();
 
-/** The last call before this one that is equal to it, where it is at hand. */
+/** The last equal call before this one, if loaded. */
 export function equalCallBefore(record: TrajectoryRecord, pages: RecordPages): EqualCall | undefined {
   const { payload } = record;
   if (payload.kind !== 'tool_started') return undefined;
@@ -29,20 +29,20 @@ export function equalCallBefore(record: TrajectoryRecord, pages: RecordPages): E
   return undefined;
 }
 
-/** The tool, the arguments and the result of a call; undefined while the result is not at hand. */
+/** The tool, arguments and result of a call; undefined until the result is loaded. */
 export function callKey(record: TrajectoryRecord, pages: RecordPages): string | undefined {
   if (record.payload.kind !== 'tool_started') return undefined;
   const result = resultText(record, pages);
   return result === undefined ? undefined : `${record.payload.tool_name}\n${keyOf(record)}\n${result}`;
 }
 
-/** Records that are looked back over for a call that is nearly equal. */
+/** Records searched back for a similar call. */
 const NEAR_BACK = 60;
 const MIN_NEAR_CHARS = 16;
-/** Of the longer of two headlines, what they must have in common at their beginnings and ends. */
+/** The share of the longer headline that similar calls have in common at its beginning and end. */
 const NEAR_SHARE = 0.6;
 
-/** Where the headline of a call differs from that of the call of the same tool before it, where most of it is the same. */
+/** The range in which the headline of a call differs from a similar previous call of the same tool. */
 export function nearCallBefore(
   record: TrajectoryRecord,
   pages: RecordPages,

@@ -10,7 +10,7 @@ import { safeLine } from './safe-text.ts';
 import { sentenceOf, type ToldPayload } from './sentences.ts';
 import { textOf } from './text-of.ts';
 
-/** A turning point of the run, or something that went wrong on coxswain's side, in a line. */
+/** A turning point of the run, or a fault of coxswain, in one line. */
 export function EventView({ payload }: { readonly payload: ToldPayload }): ReactElement {
   const [title, text] = sentenceOf(payload);
   return (
@@ -21,7 +21,7 @@ export function EventView({ payload }: { readonly payload: ToldPayload }): React
   );
 }
 
-/** A pattern that was flagged or left. */
+/** A pattern that was flagged or cleared. */
 export function PatternView(props: { readonly pattern: TrajectoryPattern; readonly isCleared: boolean }): ReactElement {
   const { pattern, isCleared } = props;
   const about = pattern.subject === undefined ? '' : ` (${safeLine(pattern.subject)})`;
@@ -39,7 +39,7 @@ export function PatternView(props: { readonly pattern: TrajectoryPattern; readon
   );
 }
 
-/** A record of another shape than its kind has, such as one of which a name was too long to send, as JSON. */
+/** A record without the shape of its kind, such as one with a cut name, as JSON. */
 export function RawView(props: { readonly payload: unknown; readonly seq: number }): ReactElement {
   return <FoldedText shown={textOf(props.payload)} seq={props.seq} part="raw" />;
 }

@@ -1,6 +1,6 @@
 import { useEffect, useState, type ReactElement } from 'react';
 
-/** The words to find in a run. Enter goes to the next place, with shift to the one before; Escape leaves. */
+/** Searches words in a run. Enter goes to the next match, Shift-Enter to the previous one; Escape leaves. */
 export function FindBox(props: {
   readonly find: string | undefined;
   readonly onFind: (find: string, direction: 1 | -1) => void;

@@ -6,38 +6,38 @@ import { CodeText } from './code-text.tsx';
 import { Markdown } from './markdown.tsx';
 import type { ShownText } from './text-of.ts';
 
-/** What every text of a run can ask of the page around it. */
+/** Context for the texts of a run. */
 export interface TextSurroundings {
-  /** Words to be marked, in lower case. */
+  /** Words to mark, in lower case. */
   readonly words: readonly string[];
-  /** Texts that were unfolded: rows come and go while the reader scrolls. */
+  /** Unfolded texts, kept because rows are unmounted while scrolling. */
   readonly unfolded: Set<string>;
-  /** Fetches the whole of a record that was sent shortened. */
+  /** Fetches the uncut record. */
   readonly fetchWhole: (seq: number) => Promise<void>;
 }
 
-/** Given by the conversation. */
+/** Provided by the conversation. */
 export const FoldedTextContext = createContext<TextSurroundings>({
   words: [],
   unfolded: new Set(),
   fetchWhole: () => Promise.resolve(),
 });
 
-/** What of a long text is shown at first. */
+/** The part of a long text shown at first. */
 export const FOLDED_LINES = 10;
 export const FOLDED_CHARS = 1_600;
-/** So much text at most is put into the page at once. */
+/** The most text added to the page at once. */
 const MAX_CHARS = 400_000;
 
-/** A text of the trajectory; a long one is folded to its beginning. */
+/** A text of the trajectory; a long one is folded. */
 export function FoldedText(props: {
   readonly shown: ShownText;
   readonly seq: number;
-  /** Tells the texts of one record apart. */
+  /** Identifies the text within its record. */
   readonly part: string;
-  /** Read as Markdown. */
+  /** Render as Markdown. */
   readonly isMarkdown?: true;
-  /** Of code: the language, or the ending of its file's name. */
+  /** Of code: the language or the file extension. */
   readonly language?: string;
 }): ReactElement | null {
   const { shown, seq, part, isMarkdown, language = '' } = props;
@@ -48,7 +48,7 @@ export function FoldedText(props: {
   if (text === '') return null;
   const begin = beginning(text);
   const isLong = begin.length < text.length;
-  // A word that is looked for is not left in what is folded.
+  // A text with a match is not folded.
   const isOpen = opened ?? (isLong && words.length > 0 && holdsOne(text.slice(begin.length).toLowerCase(), words));
   const visible = isLong && !isOpen ? begin : text.slice(0, MAX_CHARS);
   const toggle = (): void => {
@@ -111,7 +111,7 @@ function beginning(text: string): string {
   for (let line = 0; line < FOLDED_LINES; line += 1) {
     const next = text.indexOf('\n', end);
     if (next < 0 || next > FOLDED_CHARS) {
-      // Two more lines are no reason to fold.
+      // Two more lines are not worth folding.
       return text.length <= FOLDED_CHARS ? text : text.slice(0, FOLDED_CHARS).toWellFormed();
     }
     end = next + 1;
@@ -131,7 +131,7 @@ const MAX_MARKS = 200;
 /** The text with the words marked. */
 function marked(text: string, words: readonly string[]): readonly (string | ReactElement)[] {
   const small = text.toLowerCase();
-  // Where lower case has another length, places in it say nothing about places in the text.
+  // If lower case has another length, its positions do not apply to the text.
   if (small.length !== text.length) return [text];
   const parts: (string | ReactElement)[] = [];
   let done = 0;

@@ -5,16 +5,16 @@ import { FOLDED_CHARS, FOLDED_LINES } from './folded-text.tsx';
 import type { RecordPages } from './record-pages.ts';
 import { headlineOf, isCut, isObject } from './text-of.ts';
 
-/** Heights of `style.css`, measured at its usual size; a guess that is off is put right when the row is seen. */
+/** Heights of `style.css`, measured at its usual size; a wrong guess is corrected when the row is visible. */
 const LINE_PX = 18.6;
 const ROW_PX = 8;
 const HEAD_PX = 30;
 const FOLD_PX = 22;
 const OTHER_PX = 34;
-/** Characters of a line of text in a window of usual width. */
+/** Characters per line in a window of usual width. */
 const LINE_CHARS = 120;
 
-/** About how high the row of a record will be, so that little moves when it is first seen. Cost: a look at its first characters. */
+/** The approximate height of a record's row, so that little moves when it becomes visible. Cost: reads its first characters. */
 export function guessHeight(record: TrajectoryRecord, pages: RecordPages): number {
   const { payload, seq } = record;
   switch (payload.kind) {
@@ -59,7 +59,7 @@ function argumentsPx(args: unknown): number {
   return sum;
 }
 
-/** Of a text as it is folded. */
+/** The height of a folded text. */
 function textPx(value: unknown): number {
   const text = isCut(value) ? value.$cut.preview : value;
   if (typeof text !== 'string') return 3 * LINE_PX;

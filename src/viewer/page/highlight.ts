@@ -1,10 +1,10 @@
 import { createCssVariablesTheme, createHighlighterCore, type HighlighterCore, type LanguageInput } from 'shiki/core';
 import { createJavaScriptRegexEngine } from 'shiki/engine/javascript';
 
-/** A word of code. */
+/** A token of code. */
 export interface CodeToken {
   readonly content: string;
-  /** Of the style sheet: what the word is. */
+  /** A class of the style sheet. */
   readonly className: string;
 }
 
@@ -35,12 +35,12 @@ const NAMES: Readonly<Record<string, string>> = {
   yml: 'yaml',
   patch: 'diff',
 };
-/** Shiki names the language of `tsx.mjs` so. */
+/** Shiki's name for the language of `tsx.mjs`. */
 const GRAMMARS: Readonly<Record<string, string>> = { typescript: 'tsx' };
 
 let highlighter: Promise<HighlighterCore> | undefined;
 
-/** The words of some code, line by line; undefined for a language that is not known. */
+/** The tokens of code by line; undefined for an unknown language. */
 export async function highlighted(
   text: string,
   language: string,
@@ -50,7 +50,7 @@ export async function highlighted(
   if (load === undefined) return undefined;
   highlighter ??= createHighlighterCore({
     themes: [createCssVariablesTheme({ name: 'page', fontStyle: false })],
-    // WebAssembly would need a weaker policy of what the page may run.
+    // WebAssembly would need a weaker Content-Security-Policy.
     engine: createJavaScriptRegexEngine({ forgiving: true }),
   });
   const shiki = await highlighter;
@@ -59,7 +59,7 @@ export async function highlighted(
   return tokens.map((line) => line.map(({ color, content }) => ({ content, className: classOf(color) })));
 }
 
-/** `var(--shiki-token-string)` becomes `token-string`; what the style sheet has no colour for is plain. */
+/** `var(--shiki-token-string)` becomes `token-string`; tokens without a colour are plain. */
 function classOf(color: string | undefined): string {
   return /(token-[a-z-]+)/.exec(color ?? '')?.[1] ?? '';
 }

@@ -1,4 +1,4 @@
-/** Whether a key belongs to a field, a list of choices or an open dialog, or comes with a modifier: then it is no shortcut. */
+/** Returns true if a key belongs to a field, a select or an open dialog, or has a modifier, and so is no shortcut. */
 export function isTyping(event: KeyboardEvent): boolean {
   if (event.ctrlKey || event.metaKey || event.altKey || event.defaultPrevented) return true;
   if (document.querySelector('dialog[open]') !== null) return true;

@@ -12,7 +12,7 @@ const BUTTONS: readonly (readonly [LabelTarget, string])[] = [
 /** The label of the chosen call, or of the run where none is chosen. */
 export function LabelBar(props: {
   readonly labels: Labels;
-  /** Of the review that the moment belongs to. */
+  /** Of the current review. */
   readonly progress: string | undefined;
 }): ReactElement | null {
   const { labels, progress } = props;

@@ -3,15 +3,15 @@ import { createElement, useMemo, type ReactElement, type ReactNode } from 'react
 
 import { CodeText } from './code-text.tsx';
 
-/** A longer text is shown as it is: reading it takes too long. */
+/** Longer texts are shown as plain text, because parsing is slow. */
 const MAX_CHARS = 20_000;
 const MAX_DEPTH = 12;
 
 /**
- * Markdown as elements of an allow-list, each made by the page: headings, paragraphs, lists, tables, code, emphasis. Links, pictures and
- * HTML are text, with their address beside them: nothing of a trajectory can be clicked or loaded.
+ * Markdown as elements of an allow-list: headings, paragraphs, lists, tables, code, emphasis. Links, pictures and
+ * HTML stay text next to their address, so nothing of a trajectory can be clicked or loaded.
  *
- * @param text  what may be shown (`safeText`)
+ * @param text  a safe text (`safeText`)
  */
 export function Markdown({ text }: { readonly text: string }): ReactElement {
   const tokens = useMemo(() => tokensOf(text), [text]);
@@ -27,19 +27,19 @@ function tokensOf(text: string): readonly Token[] | undefined {
   try {
     return lexer(text, { gfm: true, breaks: true });
   } catch {
-    // A text that the lexer cannot read is shown as it is.
+    // Texts that the lexer rejects are shown as plain text.
     return undefined;
   }
 }
 
 function blocks(tokens: readonly Token[], depth: number): readonly ReactNode[] {
-  // Tokens of one text never change their order.
+  // The tokens of a text have a fixed order.
   return tokens.map((token, at) => <Part key={at} token={token} depth={depth} />);
 }
 
 function Part({ depth, token: given }: { readonly token: Token; readonly depth: number }): ReactNode {
   if (depth > MAX_DEPTH) return given.raw;
-  // The union holds a catch-all for extensions, of which there are none.
+  // The union includes a catch-all for extensions, which are not used.
   const token = given as Tokens.Generic & MarkedToken;
   const inner = (): readonly ReactNode[] => blocks(token.tokens ?? [], depth + 1);
   switch (token.type) {
@@ -48,7 +48,7 @@ function Part({ depth, token: given }: { readonly token: Token; readonly depth: 
     case 'paragraph':
       return <p dir="auto">{inner()}</p>;
     case 'heading':
-      // Headings of a message lie below those of the page, and are none of its outline.
+      // Headings of a message are not part of the page's outline.
       return <p className={`heading h${Math.min(token.depth, 3)}`}>{inner()}</p>;
     case 'blockquote':
       return <blockquote>{inner()}</blockquote>;
@@ -116,7 +116,7 @@ function Part({ depth, token: given }: { readonly token: Token; readonly depth: 
         </>
       );
     default:
-      // Pictures, HTML, definitions, and what a later lexer may know.
+      // Pictures, HTML, definitions, and unknown tokens.
       return token.raw;
   }
 }

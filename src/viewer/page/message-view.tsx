@@ -13,11 +13,11 @@ const NAMES: Readonly<Record<StoredMessage['role'], string>> = {
   tool_result: 'Result',
 };
 
-/** Something that was said or thought; calls have rows of their own. */
+/** A message or reasoning; its calls have separate rows. */
 export function MessageView(props: { readonly message: StoredMessage; readonly seq: number }): ReactElement {
   const { message, seq } = props;
   const { content } = message;
-  // What is stored may be shortened, and then it is neither text nor parts.
+  // A cut value is neither text nor parts.
   const parts: readonly StoredContentBlock[] | undefined = Array.isArray(content) ? content : undefined;
   return (
     <div className={`said ${message.role}`}>
@@ -28,7 +28,7 @@ export function MessageView(props: { readonly message: StoredMessage; readonly s
       ) : null}
       {parts === undefined ? <FoldedText shown={textOf(content)} seq={seq} part="said" isMarkdown /> : null}
       {parts?.map((block, at) => (
-        // Parts of a stored message never change their order.
+        // The parts of a stored message have a fixed order.
         <Block key={at} block={block} seq={seq} part={`said.${at}`} />
       ))}
     </div>
@@ -62,7 +62,7 @@ function Block(props: {
     case 'other':
       return <FoldedText shown={textOf(block.value)} seq={seq} part={part} />;
     default:
-      // A source may hold what this version has no name for.
+      // A part that this version does not know.
       return <FoldedText shown={textOf(block)} seq={seq} part={part} />;
   }
 }

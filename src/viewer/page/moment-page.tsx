@@ -8,7 +8,7 @@ import { safeLine } from './safe-text.ts';
 import { useLoaded } from './use-loaded.ts';
 import { goTo } from './use-route.ts';
 
-/** Finds the run that a report names in the sources at hand, and goes to the call. */
+/** Finds a run of a report in the sources, and goes to the call. */
 export function MomentPage(props: {
   readonly route: Extract<Route, { page: 'moment' }>;
   readonly sources: readonly SourceRow[];
@@ -33,10 +33,10 @@ interface Place {
   readonly at: number;
 }
 
-/** Between two looks while files are read. */
+/** Pause between two attempts while files are read. */
 const LOOK_MS = 300;
 
-/** Where a call of a run lies; null where no source has the run, also once all files are read. */
+/** Finds a call of a run; null if no source has the run after all files were read. */
 async function placeOf(sources: readonly SourceRow[], runId: string, call: number): Promise<Place | null> {
   const found = await placeIn(sources, runId, call);
   if (found !== null || sources.every(({ indexing }) => indexing === undefined)) return found;

@@ -13,7 +13,7 @@ const clock = new Intl.DateTimeFormat(undefined, {
 });
 const full = new Intl.DateTimeFormat(undefined, { dateStyle: 'medium', timeStyle: 'medium', hourCycle: 'h23' });
 
-/** `Oct 12, 22:04`; `—` where the time is not known. */
+/** `Oct 12, 22:04`; `—` if unknown. */
 export function dayText(ms: number): string {
   return ms > 0 ? dayAndTime.format(ms) : '—';
 }
@@ -46,7 +46,7 @@ export function costText(usd: number): string {
   return `$${usd < 0.1 ? usd.toPrecision(2) : usd.toFixed(2)}`;
 }
 
-/** `12 %`; `—` where it is not known. */
+/** `12 %`; `—` if unknown. */
 export function shareOrDash(share: number | null): string {
   return share === null ? '—' : `${(100 * share).toFixed(share > 0 && share < 0.1 ? 1 : 0)} %`;
 }

@@ -15,10 +15,10 @@ import { RunFiltersBar } from './run-filters-bar.tsx';
 import { useLoaded } from './use-loaded.ts';
 import { goTo } from './use-route.ts';
 
-/** How soon the page asks again while runs are looked at. */
+/** The interval of requests while runs are read. */
 const AGAIN_MS = 1_500;
 
-/** What the runs that match came to: the first page. */
+/** The first page: figures of the matching runs. */
 export function OverviewPage(props: {
   readonly route: Extract<Route, { page: 'overview' }>;
   readonly sources: readonly SourceRow[];

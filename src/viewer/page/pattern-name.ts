@@ -1,6 +1,6 @@
 import { inWords } from '../../records/words.ts';
 
-/** A pattern's kind as people read it. */
+/** The name of a pattern's kind. */
 export function patternName(kind: string): string {
   return inWords('pattern', kind.slice(0, 60));
 }

@@ -22,7 +22,7 @@ export function Picture(props: { readonly picture: ShownPicture; readonly seq: n
   }
   const source = safeImage(mediaType, data);
   if (source === undefined) {
-    // Most records hold the size and a digest of a picture, not the picture.
+    // Most records contain the size and digest of a picture, not its data.
     const bytes = isObject(data) && typeof data['bytes'] === 'number' ? ` and ${countText(data['bytes'])} bytes` : '';
     return (
       <p className="dim">

@@ -1,45 +1,45 @@
 import type { RecordsAnswer } from '../server/api-shapes.ts';
 import type { TrajectoryRecord } from '../../records/trajectory-record.ts';
 
-/** `seq`s of one page: a request each. */
+/** Records per page, which is one request. */
 export const PAGE_RECORDS = 200;
-/** Pages held at most: what lies around the reader, and no more of a run than that. */
+/** The most pages in memory. */
 export const MAX_PAGES = 12;
 
-/** Fetches the records of a run from `from` on. */
+/** Fetches records from `from` on. */
 export type LoadRecords = (query: { readonly from: number; readonly limit: number }) => Promise<RecordsAnswer>;
 
 interface Page {
   readonly records: Map<number, TrajectoryRecord>;
-  /** By call: where it began and where it came back, as far as this page holds it. */
+  /** Start and end of calls on this page, by call id. */
   readonly starts: Map<string, number>;
   readonly ends: Map<string, number>;
 }
 
 /**
- * The part of a run that is at hand: pages of `PAGE_RECORDS` around where the reader is, the ones looked at longest ago let go.
+ * The loaded part of a run: pages of `PAGE_RECORDS` around the view; the least recently used are dropped.
  *
- * Cost: at most `MAX_PAGES` pages of memory, whatever the length of the run.
+ * Cost: memory for `MAX_PAGES` pages.
  */
 export class RecordPages {
   readonly #load: LoadRecords;
   readonly #onFault: (error: unknown) => void;
   readonly #pages = new Map<number, Page>();
   readonly #underWay = new Map<number, Promise<void>>();
-  /** Records that were written while their page was fetched. */
+  /** Records that arrived while their page was fetched. */
   readonly #late = new Map<number, TrajectoryRecord[]>();
   readonly #listeners = new Set<() => void>();
   #version = 0;
   #lastSeq: number;
 
-  /** @param onFault  told of a request that failed; asking for the page again tries again */
+  /** @param onFault  called for each failed request; requesting the page again retries */
   constructor(lastSeq: number, load: LoadRecords, onFault: (error: unknown) => void) {
     this.#lastSeq = lastSeq;
     this.#load = load;
     this.#onFault = onFault;
   }
 
-  /** Changes whenever something that was given may be another now. */
+  /** Changes with every change of the content. */
   readonly version = (): number => this.#version;
 
   readonly subscribe = (listener: () => void): (() => void) => {
@@ -47,22 +47,22 @@ export class RecordPages {
     return () => this.#listeners.delete(listener);
   };
 
-  /** Highest `seq` known of. */
+  /** The highest known `seq`. */
   get lastSeq(): number {
     return this.#lastSeq;
   }
 
-  /** Pages in memory. */
+  /** Number of pages in memory. */
   get size(): number {
     return this.#pages.size;
   }
 
-  /** The record at `seq`; undefined while it is not loaded, or where there is none. */
+  /** The record at `seq`; undefined if it is not loaded or does not exist. */
   at(seq: number): TrajectoryRecord | undefined {
     return this.#pages.get(pageOf(seq))?.records.get(seq);
   }
 
-  /** Every record at hand. */
+  /** All loaded records. */
   *records(): Iterable<TrajectoryRecord> {
     for (const page of this.#pages.values()) yield* page.records.values();
   }
@@ -71,31 +71,31 @@ export class RecordPages {
     return this.#pages.has(pageOf(seq));
   }
 
-  /** `seq` of the result of the call that began at `seq`, where it is at hand. */
+  /** `seq` of the result of the call that began at `seq`, if loaded. */
   endOf(callId: string, seq: number): number | undefined {
     return this.#near(seq, ({ ends }) => ends.get(callId));
   }
 
-  /** `seq` of the beginning of the call that came back at `seq`, where it is at hand. */
+  /** `seq` of the start of the call that returned at `seq`, if loaded. */
   startOf(callId: string, seq: number): number | undefined {
     return this.#near(seq, ({ starts }) => starts.get(callId));
   }
 
-  /** Sees to it that the pages of a range are or will be there, and are let go last. */
+  /** Loads the pages of a range, and marks them as recently used. */
   want(fromSeq: number, toSeq: number): void {
     const last = pageOf(Math.min(Math.max(toSeq, 0), this.#lastSeq));
     for (let page = pageOf(Math.max(0, fromSeq)); page <= last; page += 1) {
-      // A request that failed was told of already.
+      // `onFault` was called.
       this.#ensurePage(page).catch(() => {});
     }
   }
 
-  /** Resolves when the page of `seq` is there. @throws what the request threw */
+  /** Resolves once the page of `seq` is loaded. @throws the error of the request */
   ensure(seq: number): Promise<void> {
     return seq < 0 || seq > this.#lastSeq ? Promise.resolve() : this.#ensurePage(pageOf(seq));
   }
 
-  /** Takes a record that has just been written, in order. */
+  /** Adds a new record, in order. */
   add(record: TrajectoryRecord): void {
     const { seq, payload } = record;
     const before = this.#lastSeq;
@@ -113,7 +113,7 @@ export class RecordPages {
     this.#changed();
   }
 
-  /** Puts a record in the place of a shortened one. */
+  /** Replaces a cut record. */
   replace(record: TrajectoryRecord): void {
     const page = this.#pages.get(pageOf(record.seq));
     if (page === undefined) return;
@@ -121,7 +121,7 @@ export class RecordPages {
     this.#changed();
   }
 
-  /** Lets everything go, to be fetched anew. */
+  /** Drops all pages, to fetch them again. */
   clear(): void {
     this.#pages.clear();
     this.#changed();
@@ -140,7 +140,7 @@ export class RecordPages {
   #ensurePage(number: number): Promise<void> {
     const held = this.#pages.get(number);
     if (held !== undefined) {
-      // A Map gives its keys in the order of insertion: what was looked at last goes to the end.
+      // A Map keeps the order of insertion: recently used pages move to the end.
       this.#pages.delete(number);
       this.#pages.set(number, held);
       return Promise.resolve();
@@ -161,7 +161,7 @@ export class RecordPages {
     try {
       const page = newPage();
       let next: number | undefined = from;
-      // A large page comes in parts.
+      // A large page needs several requests.
       while (next !== undefined && next < from + PAGE_RECORDS) {
         const answer: RecordsAnswer = await this.#load({ from: next, limit: from + PAGE_RECORDS - next });
         for (const record of answer.records) if (pageOf(record.seq) === number) put(page, record);

@@ -4,10 +4,10 @@ import type { StoredContent } from '../../records/stored-message.ts';
 import type { TrajectoryRecord } from '../../records/trajectory-record.ts';
 import { PAGE_RECORDS, type RecordPages } from './record-pages.ts';
 
-/** The row that a record has; `none`: it is shown with another record, or not at all. */
+/** The row of a record; `none`: the record is shown in another row, or not shown. */
 export type RowKind = Row | 'none';
 
-/** How a record is shown, given what else is at hand. */
+/** The row of a record, given the loaded records. */
 export function rowKindOf(record: TrajectoryRecord, pages: RecordPages, withDetails: boolean): RowKind {
   const kind = plainKind(record, pages);
   return kind === 'detail' && !withDetails ? 'none' : kind;
@@ -17,7 +17,7 @@ function plainKind(record: TrajectoryRecord, pages: RecordPages): RowKind {
   const { payload, seq } = record;
   if (payload.kind === 'tool_ended') return pages.startOf(payload.tool_call_id, seq) === undefined ? 'result' : 'none';
   if (payload.kind === 'message_appended') {
-    // A result is shown with its call already.
+    // The result is part of its call's row.
     if (payload.message.role === 'tool_result') return 'detail';
     return hasSomethingToSay(payload.message.content) ? 'message' : 'detail';
   }
@@ -26,9 +26,9 @@ function plainKind(record: TrajectoryRecord, pages: RecordPages): RowKind {
   return definedRow(payload);
 }
 
-/** Whether there is more to a message than calls, which have rows of their own. */
+/** Returns true if a message contains more than calls, which have separate rows. */
 function hasSomethingToSay(content: StoredContent): boolean {
-  // What is stored may be shortened, and then it is neither text nor parts.
+  // A cut value is neither text nor parts.
   if (typeof content === 'string') return content.trim() !== '';
   if (!Array.isArray(content)) return true;
   return content.some((block) => {
@@ -37,10 +37,10 @@ function hasSomethingToSay(content: StoredContent): boolean {
   });
 }
 
-/** Most records that are looked back over for the beginning of a turn. */
+/** Records searched back for the start of a turn. */
 const MAX_BACK = 120;
 
-/** Whether the answer that ends a turn was appended as a message within it. */
+/** Returns true if the answer that ends a turn was appended as a message within it. */
 function wasSaid(record: TrajectoryRecord, pages: RecordPages): boolean {
   for (let seq = record.seq - 1; seq >= Math.max(0, record.seq - MAX_BACK); seq -= 1) {
     const payload = pages.at(seq)?.payload;
@@ -57,7 +57,7 @@ export interface RowSearch {
   readonly withDetails: boolean;
 }
 
-/** The first row from `seq` on in a direction; null where none is shown from there on. */
+/** The first row from `seq` on in a direction; null if there is none. */
 export async function nextRow(seq: number, pages: RecordPages, search: RowSearch): Promise<number | null> {
   for (let at = seq; at >= 0 && at <= pages.lastSeq; at += search.direction) {
     await ensureJoined(at, pages);
@@ -67,7 +67,7 @@ export async function nextRow(seq: number, pages: RecordPages, search: RowSearch
   return null;
 }
 
-/** Sees to it that a record is there, and for a result the page before it too, where its call may be. */
+/** Loads a record, and for a result also the previous page, which may contain its call. */
 async function ensureJoined(seq: number, pages: RecordPages): Promise<void> {
   await pages.ensure(seq);
   const payload = pages.at(seq)?.payload;
@@ -75,7 +75,7 @@ async function ensureJoined(seq: number, pages: RecordPages): Promise<void> {
   await pages.ensure(seq - PAGE_RECORDS);
 }
 
-/** The row that shows the record at `seq`: its call's for a result, its own, or the next one there is. */
+/** The row that shows the record at `seq`: the call of a result, the record itself, or the next row. */
 export async function recordRowOf(seq: number, pages: RecordPages, withDetails: boolean): Promise<number | null> {
   await ensureJoined(seq, pages);
   const payload = pages.at(seq)?.payload;
@@ -83,7 +83,7 @@ export async function recordRowOf(seq: number, pages: RecordPages, withDetails: 
   return start ?? (await nextRow(seq, pages, { direction: 1, withDetails }));
 }
 
-/** Whether what is found at `seq` is something else than the calls of an answer, which have rows of their own. */
+/** Returns false if the words at `seq` occur only in the calls of an answer, which have separate rows. */
 export async function isSaidAt(seq: number, pages: RecordPages, words: readonly string[]): Promise<boolean> {
   await pages.ensure(seq);
   const payload = pages.at(seq)?.payload;
@@ -94,7 +94,7 @@ export async function isSaidAt(seq: number, pages: RecordPages, words: readonly 
   return words.some((word) => text.includes(word));
 }
 
-/** The last `seq` that a row shows: where a call came back, else its own. */
+/** The last `seq` of a row: the result of a call, else its own. */
 export function endOfRow(seq: number, pages: RecordPages): number {
   const payload = pages.at(seq)?.payload;
   return payload?.kind === 'tool_started' ? (pages.endOf(payload.tool_call_id, seq) ?? seq) : seq;

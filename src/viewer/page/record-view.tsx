@@ -19,22 +19,22 @@ import { textOf, withoutBlankLines } from './text-of.ts';
 /** One row of the conversation. */
 export const RecordView = memo(function RecordView(props: {
   readonly record: TrajectoryRecord;
-  /** For a call: the record it came back with. */
+  /** For a call: the record of its result. */
   readonly end: TrajectoryRecord | undefined;
   readonly kind: RowKind;
-  /** For a call: its number and what it does. */
+  /** For a call: its number and kind. */
   readonly call: NumberedCall | undefined;
-  /** As of `CallView`. */
+  /** As in `CallView`. */
   readonly equal: string | undefined;
-  /** Calls of the stretch of equal calls of which this is the second; 0: of none. */
+  /** Number of equal calls if this is the second one of a stretch, else 0. */
   readonly repeats: number;
   readonly isFolded: boolean;
   readonly onFold: (seq: number) => void;
-  /** What people said of the call. */
+  /** The label of the call. */
   readonly label: string | undefined;
-  /** Of advice: what became of it. */
+  /** For advice: its outcome. */
   readonly advice: AdviceMark | undefined;
-  /** Classes: `is-selected`, `is-stuck` (within a pattern that says so), `is-evidence` (shows why advice was given). */
+  /** Classes: `is-selected`, `is-stuck` (within a stuck pattern), `is-evidence` (evidence of advice). */
   readonly marks: string;
   readonly onSelect: (seq: number) => void;
 }): ReactElement {
@@ -50,7 +50,7 @@ export const RecordView = memo(function RecordView(props: {
       aria-current={props.marks.includes('is-selected') ? 'true' : undefined}
       onClick={({ target }) => {
         const isControl = target instanceof Element && target.closest('button, a, summary') !== null;
-        // Who marks text to copy it chooses no row.
+        // Selecting text to copy does not choose the row.
         if (!isControl && getSelection()?.isCollapsed !== false) onSelect(seq);
       }}
     >

@@ -3,16 +3,16 @@ import { callKey } from './equal-call.ts';
 import type { RecordPages } from './record-pages.ts';
 import { rowKindOf } from './record-row.ts';
 
-/** Fewer equal calls in a row are shown one by one. */
+/** Fewer equal calls in a row are not folded. */
 const MIN_CALLS = 3;
 
-/** Equal calls in a row that came back with the same; nothing but the agent's own words stands between them. */
+/** Equal calls in a row with equal results and only messages between them. */
 export interface RepeatStretch {
-  /** The records that began them. */
+  /** Their first records. */
   readonly calls: readonly number[];
 }
 
-/** The stretches among records that are at hand. @param records  in order */
+/** The stretches of the loaded records. @param records  in order */
 export function repeatStretches(records: Iterable<TrajectoryRecord>, pages: RecordPages): readonly RepeatStretch[] {
   const found: RepeatStretch[] = [];
   let calls: number[] = [];

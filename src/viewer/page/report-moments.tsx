@@ -6,23 +6,23 @@ import { safeLine } from './safe-text.ts';
 
 const MAX_ID_CHARS = 36;
 
-/** What the page knows of runs that a report names. */
+/** Knowledge about the runs of a report. */
 export interface KnownRuns {
-  /** Those of which it is sure that no source has them. */
+  /** Runs that no source has. */
   readonly absent: ReadonlySet<string>;
 }
 
-/** The order is that of reading: a false alarm shows best what is wrong with a rule. */
+/** False alarms first: they show best what is wrong with a rule. */
 const KINDS: readonly (readonly [keyof ExamplesReport, string])[] = [
   ['negative', 'False alarms'],
   ['positive', 'In runs that went wrong'],
   ['unlabelled', 'In runs of which nobody says'],
 ];
 
-/** A row of first firings of the rule above it, each a link to its call; none where there is none, or the report has no examples. */
+/** A row with links to the first firings of the rule above; null without examples. */
 export function SignalMoments(props: {
   readonly examples: ExamplesReport | undefined;
-  /** Of the table. */
+  /** Columns of the table. */
   readonly columns: number;
   readonly known: KnownRuns;
 }): ReactElement | null {
@@ -64,7 +64,7 @@ function Moment({ moment, isAbsent }: { readonly moment: MomentReport; readonly 
   );
 }
 
-/** Of long ids the end says most: those of one source often begin alike. */
+/** The end of a long id is the most specific part. */
 function shortId(id: string): string {
   return id.length <= MAX_ID_CHARS ? id : `${id.slice(0, 8)}…${id.slice(9 - MAX_ID_CHARS)}`.toWellFormed();
 }

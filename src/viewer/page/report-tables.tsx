@@ -17,7 +17,7 @@ import { safeLine } from './safe-text.ts';
 
 const MAX_PLACES = 50;
 
-/** Bounds that were asked for and whether they hold. */
+/** The gates of a backtest and their results. */
 export function GatesTable({ gates }: { readonly gates: readonly GateReport[] }): ReactElement | null {
   if (gates.length === 0) return null;
   return (
@@ -35,7 +35,7 @@ export function GatesTable({ gates }: { readonly gates: readonly GateReport[] })
   );
 }
 
-/** How everything that speaks and every pattern behaved, and where to look. */
+/** Figures and examples of every provider and pattern. */
 export function SignalsTable(props: {
   readonly title: string;
   readonly figures: PartFigures;
@@ -144,7 +144,7 @@ export function SweepTable({ sweep }: { readonly sweep: SweepReport | undefined 
   );
 }
 
-/** What a second configuration changes, by who speaks. */
+/** The changes by a second configuration, by provider. */
 export function ComparisonTable(props: { readonly comparison: ComparisonReport | undefined }): ReactElement | null {
   const { comparison } = props;
   if (comparison === undefined) return null;
@@ -166,7 +166,7 @@ export function ComparisonTable(props: { readonly comparison: ComparisonReport |
   );
 }
 
-/** Moments to look at; each leads to its run where the viewer has it. */
+/** The changed moments, linked to their runs. */
 export function PlacesTable({
   comparison,
 }: {
@@ -198,7 +198,7 @@ export function PlacesTable({
   );
 }
 
-/** A table that scrolls sideways by itself where it is too wide. */
+/** A table that scrolls sideways if it is too wide. */
 export function Table(props: {
   readonly title: string;
   readonly head: readonly string[];

@@ -3,7 +3,7 @@ import { present } from '../../base/present.ts';
 import { REVIEW_KINDS, type ReviewBy } from '../server/cohort-shapes.ts';
 import { RUN_FILTER_NAMES, type RunAddress, type RunFilters, type TrialChoice } from './api.ts';
 
-/** What the page shows, all of which stands in its address. */
+/** A view of the page; all of it is part of the address. */
 export type Route =
   | { readonly page: 'overview'; readonly filters: RunFilters; readonly stop?: number }
   | { readonly page: 'runs'; readonly filters: RunFilters }
@@ -13,7 +13,7 @@ export type Route =
       readonly at?: number;
       readonly details?: true;
       readonly find?: string;
-      /** The queue that the chosen moment belongs to. */
+      /** The review queue of the chosen moment. */
       readonly review?: ReviewBy;
       readonly trial?: TrialChoice;
     }
@@ -26,10 +26,10 @@ export type Route =
       readonly report?: string;
       readonly trial?: TrialChoice;
     }
-  /** A call, numbered from 1, of a run of which only the id is known: leads on to the run. */
+  /** A call, from 1, of a run whose source is unknown: redirects to the run. */
   | { readonly page: 'moment'; readonly runId: string; readonly call: number };
 
-/** Reads the query of an address; what makes no sense in it is passed over. */
+/** Reads the query of an address; invalid parts are ignored. */
 export function parseRoute(search: string): Route {
   const query = new URLSearchParams(search);
   const page = query.get('page');
@@ -59,7 +59,7 @@ export function parseRoute(search: string): Route {
   return { page: 'overview', filters, ...(Number.isSafeInteger(stop) && stop >= 0 ? { stop } : {}) };
 }
 
-/** The address of a route, from `/` on. `parseRoute` gives the route back. */
+/** The address of a route, from `/` on: the inverse of `parseRoute`. */
 export function formatRoute(route: Route): string {
   const query = new URLSearchParams();
   switch (route.page) {
@@ -107,12 +107,12 @@ export function formatRoute(route: Route): string {
   return text === '' ? '/' : `/?${text}`;
 }
 
-/** How a comparison names a run. */
+/** The key of a run in addresses. */
 export function runKey({ source, runId }: RunAddress): string {
   return `${source}/${runId}`;
 }
 
-/** The other way round: a source's id holds no slash. */
+/** The inverse of `runKey`: a source's id contains no slash. */
 export function addressOf(key: string): RunAddress {
   const slash = key.indexOf('/');
   return slash < 0 ? { source: '', runId: key } : { source: key.slice(0, slash), runId: key.slice(slash + 1) };

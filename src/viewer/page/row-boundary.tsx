@@ -1,12 +1,12 @@
 import { Component, type ReactNode } from 'react';
 
 interface Props {
-  /** What is shown where `children` cannot be. */
+  /** Shown if rendering `children` fails. */
   readonly instead: ReactNode;
   readonly children: ReactNode;
 }
 
-/** Keeps a record that is not of the shape its kind promises, of whatever source, from taking the page with it. */
+/** Keeps a malformed record from crashing the page. */
 export class RowBoundary extends Component<Props, { readonly isBroken: boolean }> {
   override state: { readonly isBroken: boolean } = { isBroken: false };
 

@@ -1,25 +1,25 @@
-/** A page of a browser can be some 33 million pixels high; beyond that nothing is shown. */
+/** Browsers limit the height of an element to about 33 million pixels. */
 const MAX_TOTAL_PX = 30_000_000;
 
-/** What is known of a row; 0 is nothing. */
+/** States of a row's height; 0 is unknown. */
 const MEASURED = 1;
 const GUESSED = 2;
 
 /**
- * How high each row of a very long list is: what was measured, and an estimate for the rest.
+ * The row heights of a very long list: measured ones, and an estimate for the rest.
  *
- * Cost: O(log n) to set a height, to ask where a row begins, or which row is at a place; 16 bytes a row.
+ * Cost: O(log n) to set a height, to get the top of a row, or to find the row at an offset; 16 bytes per row.
  */
 export class RowHeights {
   #count = 0;
   #estimate: number;
-  /** Difference of a row's height from the estimate. */
+  /** A row's height minus the estimate. */
   #extra: Float64Array<ArrayBuffer>;
   /** Sums of `#extra` (a Fenwick tree). */
   #sums: Float64Array<ArrayBuffer>;
   #known: Uint8Array<ArrayBuffer>;
 
-  /** @param estimatePx  of a row that was not measured; smaller where so many rows would be too high together */
+  /** @param estimatePx  of a row that was not measured; reduced if the total would be too high */
   constructor(count: number, estimatePx: number) {
     this.#estimate = Math.min(estimatePx, MAX_TOTAL_PX / Math.max(1, count));
     const room = Math.max(1_024, 2 ** Math.ceil(Math.log2(count + 1)));
@@ -37,7 +37,7 @@ export class RowHeights {
     return this.top(this.#count);
   }
 
-  /** Rows are added at the end, or taken away there. */
+  /** Adds or removes rows at the end. */
   resize(count: number): void {
     if (count > this.#extra.length) this.#makeRoom(count);
     for (let row = count; row < this.#count; row += 1) this.forget(row);
@@ -48,44 +48,44 @@ export class RowHeights {
     return this.#estimate + (this.#extra[row] ?? 0);
   }
 
-  /** Whether it was measured. */
+  /** Returns true if the height was measured. */
   isKnown(row: number): boolean {
     return this.#known[row] === MEASURED;
   }
 
-  /** Whether it was measured or guessed. */
+  /** Returns true if the height was measured or guessed. */
   isGuessed(row: number): boolean {
     return this.#known[row] !== 0;
   }
 
-  /** @returns whether it was another before */
+  /** @returns true if the height changed */
   set(row: number, px: number): boolean {
     if (row < 0 || row >= this.#count) return false;
     this.#known[row] = MEASURED;
     return this.#put(row, px - this.#estimate);
   }
 
-  /** As `set`, for a row that was not seen yet. */
+  /** As `set`, for a row that was not visible yet. */
   guess(row: number, px: number): void {
     if (row < 0 || row >= this.#count || this.isKnown(row)) return;
     this.#known[row] = GUESSED;
     this.#put(row, px - this.#estimate);
   }
 
-  /** Back to the estimate. */
+  /** Resets the height to the estimate. */
   forget(row: number): boolean {
     this.#known[row] = 0;
     return this.#put(row, 0);
   }
 
-  /** Where a row begins; for `count`, where the last one ends. */
+  /** The top of a row; for `count`, the end of the last row. */
   top(row: number): number {
     let sum = row * this.#estimate;
     for (let at = row; at > 0; at -= at & -at) sum += this.#sums[at] ?? 0;
     return sum;
   }
 
-  /** The row at a place: the last one that begins at or before it and is not empty, as far as there is one. */
+  /** The last non-empty row that begins at or before an offset. */
   rowAt(px: number): number {
     let row = 0;
     let left = Math.max(0, px);

@@ -5,33 +5,33 @@ import type { RecordPages } from './record-pages.ts';
 import type { RepeatStretch } from './repeat-stretches.ts';
 import { RowHeights } from './row-heights.ts';
 
-/** Height of a row that was not seen yet, in CSS pixels: about the mean of those of runs of shell calls. */
+/** Estimated row height in CSS pixels: about the mean of runs of shell calls. */
 const ESTIMATE_PX = 44;
-/** How far beyond what is seen rows are kept. */
+/** Rows are rendered so far beyond the view. */
 const OVERSCAN_PX = 500;
 
 /** A row to be shown. */
 export interface PlacedRow {
   readonly seq: number;
   readonly top: number;
-  /** Undefined while it is fetched. */
+  /** Undefined until loaded. */
   readonly record: TrajectoryRecord | undefined;
   readonly kind: RowKind;
 }
 
 /**
- * What the reader looks at, so that it stays where it is while rows above it get their heights.
+ * Keeps the view in place while rows above it get their heights.
  *
- * - `at`: the row `seq` stands `offset` pixels above the upper edge
- * - `show`: the row `seq` is to be in the middle
- * - `end`: the last row is to be seen
+ * - `at`: the row `seq` is `offset` pixels above the upper edge
+ * - `show`: the row `seq` is in the middle
+ * - `end`: the last row is visible
  */
 export type Anchor =
   | { readonly by: 'at'; readonly seq: number; readonly offset: number }
   | { readonly by: 'show'; readonly seq: number }
   | { readonly by: 'end' };
 
-/** Where the rows of a run lie, of which most are neither loaded nor measured. */
+/** The positions of a run's rows, most of which are neither loaded nor measured. */
 export class RowLayout {
   readonly heights: RowHeights;
   anchor: Anchor = { by: 'at', seq: 0, offset: 0 };
@@ -41,9 +41,9 @@ export class RowLayout {
   }
 
   /**
-   * Gives records that no row shows no height, and others theirs back. Cost: O(records).
+   * Collapses records without a row, and restores others. Cost: O(records).
    *
-   * @param folded  stretches of which the row of the second call alone is shown
+   * @param folded  stretches that show only the row of the second call
    */
   settle(
     records: Iterable<TrajectoryRecord>,
@@ -62,13 +62,13 @@ export class RowLayout {
         if (!this.heights.isGuessed(seq)) this.heights.guess(seq, guessHeight(record, pages));
       }
       if (payload.kind !== 'gap') continue;
-      // Far gaps are wider than a page; only as much as a reader can come across is taken out at once.
+      // A gap may exceed a page; only the part that a user may scroll to is collapsed.
       const last = Math.min(payload.through_seq, seq + MAX_GAP);
       for (let lost = seq + 1; lost <= last; lost += 1) this.heights.set(lost, 0);
     }
   }
 
-  /** Where the upper edge must be for the anchor to hold. */
+  /** The scroll position of the anchor. */
   scrollTopFor(viewportPx: number): number {
     const { heights, anchor } = this;
     const most = Math.max(0, heights.total - viewportPx);
@@ -79,13 +79,13 @@ export class RowLayout {
     return Math.max(0, Math.min(most, top - Math.min(room / 2, viewportPx / 3)));
   }
 
-  /** Holds on to the row at the upper edge. */
+  /** Anchors the row at the upper edge. */
   holdAt(scrollTop: number): void {
     const seq = this.heights.rowAt(scrollTop);
     this.anchor = { by: 'at', seq, offset: scrollTop - this.heights.top(seq) };
   }
 
-  /** The rows around what is seen, in order. */
+  /** The rows in and around the view, in order. */
   rowsAt(
     scrollTop: number,
     { viewportPx, pages, withDetails }: { viewportPx: number; pages: RecordPages; withDetails: boolean },

@@ -11,7 +11,7 @@ import { SavedViews } from './saved-views.tsx';
 import { goTo } from './use-route.ts';
 
 type FilterName = keyof RunFilters;
-/** What says how runs are shown, and not which. */
+/** Options of the display, not filters. */
 const SHAPES: ReadonlySet<string> = new Set(['sort', 'order', 'group']);
 const MAX_CHARS = 60;
 
@@ -24,7 +24,7 @@ const STATUS: Readonly<Record<string, string>> = {
 };
 const ADVICE: Readonly<Record<string, string>> = { any: 'any advice', ignored: 'ignored by the agent' };
 
-/** The filters whose values are counted: the name of each, and what its values are called. */
+/** The counted filters and the texts of their values. */
 const SELECTS: readonly (readonly [keyof Facets, string, (value: string) => string])[] = [
   ['status', 'status', (value) => STATUS[value] ?? value],
   ['outcome', 'outcome', (value) => inWords('outcome', value)],
@@ -36,13 +36,13 @@ const SELECTS: readonly (readonly [keyof Facets, string, (value: string) => stri
   ['tool', 'tool', String],
 ];
 
-/** Which runs a page is about: every choice stands in its address. */
+/** The filters of a page; all are part of its address. */
 export function RunFiltersBar(props: {
   readonly filters: RunFilters;
   readonly sources: readonly SourceRow[];
   readonly facets: Facets | undefined;
   readonly status: string;
-  /** The page with other filters. */
+  /** The route with other filters. */
   readonly to: (filters: RunFilters) => Route;
   readonly children?: ReactElement;
 }): ReactElement {
@@ -103,7 +103,7 @@ export function RunFiltersBar(props: {
   );
 }
 
-/** One filter with its values and their counts; left out where there is nothing to choose. */
+/** One filter with its values and counts; hidden without values. */
 function FacetSelect(props: {
   readonly name: keyof Facets;
   readonly label: string;
@@ -114,7 +114,7 @@ function FacetSelect(props: {
 }): ReactElement | null {
   const { label, name, onSet, value, values, wordOf } = props;
   if (values.length < 2 && value === '' && name !== 'status') return null;
-  // A value from elsewhere, such as a part of a name, is one of the choices too.
+  // A value from the address, such as part of a name, is an option too.
   const choices =
     value === '' || values.some(([one]) => one === value) ? values : [[value, undefined] as const, ...values];
   return (
@@ -135,7 +135,7 @@ function FacetSelect(props: {
   );
 }
 
-/** Takes effect on Enter, when it is left, and a moment after the last key. */
+/** Applies on Enter, on blur, and shortly after the last key. */
 function SearchBox(props: {
   readonly filters: RunFilters;
   readonly onSet: (name: FilterName, value: string) => void;

@@ -20,7 +20,7 @@ import { goTo } from './use-route.ts';
 import { useRunList, type RunListState } from './use-run-list.ts';
 
 const ROW_PX = 52;
-/** Where the reader was in each list, for who comes back to it. */
+/** Scroll positions of lists, for coming back. */
 const places = new LruMap<{ readonly top: number; readonly current: number }>(20);
 const NO_LABELS: readonly LabelRow[] = [];
 const LOST = new ApiError(0, {
@@ -28,14 +28,14 @@ const LOST = new ApiError(0, {
   message: 'The viewer does not answer.',
   fix: 'What is shown may be old. The page tries again by itself.',
 });
-/** Rows before the end at which the next page is asked for. */
+/** The next page is requested so many rows before the end. */
 const AHEAD = 60;
 
 /** The runs that match the filters of the address. */
 export function RunListPage(props: {
   readonly filters: RunFilters;
   readonly sources: readonly SourceRow[];
-  /** The sources are to be looked at again. */
+  /** Reloads the sources. */
   readonly onSource: () => void;
 }): ReactElement {
   const { filters, sources } = props;
@@ -81,7 +81,7 @@ export function RunListPage(props: {
   );
 }
 
-/** Leads to the same runs by task, or back. */
+/** Toggles grouping by task. */
 function GroupLink({ filters }: { readonly filters: RunFilters }): ReactElement {
   const { group, ...rest } = filters;
   const to = { page: 'runs', filters: group === 'task' ? rest : { ...rest, group: 'task' } } as const;
@@ -215,7 +215,7 @@ function Nothing(props: {
       </Notice>
     );
   }
-  // The banner above says what is wrong with it, and what can be done.
+  // The banner above shows the problem and what to do.
   if (props.sources.some((source) => source.problem !== undefined)) return <Notice title="No runs can be read" />;
   if (props.list.pending > 0) return <Notice title={`Reading ${reading?.name ?? 'the runs'}…`} />;
   return (

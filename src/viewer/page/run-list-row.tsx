@@ -24,7 +24,7 @@ export const RunListRow = memo(function RunListRow(props: {
   readonly isChosen: boolean;
   readonly onChoose: (key: string) => void;
   readonly labels: readonly LabelRow[];
-  /** The words that the list was searched for. */
+  /** The search words of the list. */
   readonly find: string | undefined;
   readonly onToggle: (key: string) => void;
 }): ReactElement {
@@ -37,7 +37,7 @@ export const RunListRow = memo(function RunListRow(props: {
     <div
       className={classes.join(' ')}
       role="row"
-      // The depth is a number of ours; the style sheet makes an indent of it.
+      // The depth is our own number; the style sheet turns it into an indent.
       style={{ transform: `translateY(${props.top}px)`, ['--depth' as string]: depth }}
       onClick={() => goTo(to)}
     >
@@ -141,12 +141,12 @@ export const RunListRow = memo(function RunListRow(props: {
   );
 });
 
-/** A run, at the place where the words of a search were found in it. */
+/** The route of a run, at its first search hit. */
 export function runRouteOf({ found, runId, source }: ListedRow, find: string | undefined): Route {
   return { page: 'run', run: { source, runId }, ...present({ at: found?.seq, find }) };
 }
 
-/** What was said, and beside it what did not reach the agent as far as is known. */
+/** The number of pieces delivered, and apart from it those not known to be delivered. */
 function AdviceCount({ all, unsaid }: { readonly all: number; readonly unsaid: number }): ReactElement {
   if (unsaid === 0) return <>{countText(all)}</>;
   return (
@@ -165,11 +165,11 @@ function Later(): ReactElement {
   );
 }
 
-/** How a run stands: the colour of its dot and the words for it. */
+/** The state of a run: the colour of its dot and its text. */
 export function stateOf(run: ListedRow): {
   readonly className: '' | 'good' | 'bad' | 'live';
   readonly text: string;
-  /** Finds the runs that stand so too. */
+  /** Finds the runs in the same state. */
   readonly filters: RunFilters;
 } {
   if (run.problem !== undefined)

@@ -3,10 +3,10 @@ import type { TrajectoryRecord } from '../../records/trajectory-record.ts';
 import type { RecordPages } from './record-pages.ts';
 import { textOf } from './text-of.ts';
 
-/** Of one text so much is copied. */
+/** Longer texts are cut. */
 const MAX_CHARS = 4_000;
 
-/** A row as Markdown, for a report: what was called or said, and what came back. @param link  where it is seen */
+/** A row as Markdown: the call or message, and the result. @param link  of the row */
 export function markdownOf(record: TrajectoryRecord, pages: RecordPages, link: string): string {
   const { payload, seq } = record;
   const parts = [`### Record ${seq}, \`${payload.kind}\``, `<${link}>`];
@@ -26,7 +26,7 @@ export function markdownOf(record: TrajectoryRecord, pages: RecordPages, link: s
   return `${parts.join('\n\n')}\n`;
 }
 
-/** A block that no text within it can end. */
+/** A fenced block whose fence does not occur in the text. */
 function fenced(text: string): string {
   const longest = Math.max(2, ...[...text.matchAll(/`+/g)].map(([ticks]) => ticks.length));
   const fence = '`'.repeat(longest + 1);

@@ -36,7 +36,7 @@ import { VisibleRange } from './visible-range.ts';
 
 type RunRoute = Extract<Route, { page: 'run' }>;
 
-/** One run: its timeline, its conversation, and what coxswain noticed and said. */
+/** One run: its timeline, its conversation, patterns and advice. */
 export function RunPageView({ route }: { readonly route: RunRoute }): ReactElement {
   const model = useRunModel(route.run, route.at ?? 0);
   if (model.error !== undefined) return <ErrorNotice error={model.error} onRetry={model.reload} />;
@@ -86,7 +86,7 @@ function Loaded(props: {
     },
     [pages, withDetails, say, pause],
   );
-  // The first time, the row that the address names is shown; afterwards whoever selects one shows it.
+  // On load, shows the row in the address; later changes scroll by themselves.
   const isShown = useRef(false);
   useEffect(() => {
     if (isShown.current) return;
@@ -97,7 +97,7 @@ function Loaded(props: {
     } else if (run.live) handle.current?.showEnd();
   }, [selected, run.live, show]);
 
-  // Another moment of the same run, from a review or from Back, is brought into sight.
+  // Scrolls to another moment of the same run, from a review or the Back button.
   useEffect(() => {
     const { from, to } = range.get();
     if (selected !== undefined && (selected < from || selected >= to)) handle.current?.show(selected);
@@ -121,13 +121,13 @@ function Loaded(props: {
       const seq = await findRow(wanted);
       if (seq === null) say(`No ${wanted.direction === 1 ? 'more' : 'earlier'} ${FOUND[wanted.kind]}.`);
       else await show(seq);
-      // The words may stand in what was too long to send.
+      // The words may be in a cut value.
       if (seq !== null && wanted.kind === 'text' && isShortened(pages.at(seq))) await model.fetchWhole(seq);
     } catch (error) {
       say(asError(error).message);
     }
   };
-  /** The call beside the one that is chosen, or beside what is seen. */
+  /** The call next to the chosen one, or next to the view. */
   const goToCall = async (direction: 1 | -1): Promise<void> => {
     const place = await getCall(route.run, { seq: current });
     const next = await getCall(route.run, { call: Math.max(1, (place?.call ?? 0) + direction) });
@@ -267,15 +267,15 @@ function Loaded(props: {
   );
 }
 
-/** What is looked for, and which way. */
+/** A search in the run. */
 interface Wanted {
   readonly kind: keyof typeof FOUND;
   readonly direction: 1 | -1;
-  /** The words, where `kind` is `text`. */
+  /** The words if `kind` is `text`. */
   readonly q?: string;
 }
 
-/** Whether a value of the record was too long to send. */
+/** Returns true if a value of the record was cut. */
 function isShortened(record: TrajectoryRecord | undefined): boolean {
   return record !== undefined && JSON.stringify(record.payload).includes('"$cut"');
 }
@@ -296,7 +296,7 @@ function focusFind(): void {
   document.querySelector<HTMLInputElement>('.actions input[type=search]')?.focus();
 }
 
-/** A sentence that goes away by itself. */
+/** A text that disappears after a while. */
 function useToast(): readonly [string | undefined, (text: string) => void] {
   const [text, setText] = useState<string | undefined>();
   useEffect(() => {

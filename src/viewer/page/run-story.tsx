@@ -6,7 +6,7 @@ import type { AdviceMark, Overview, RunAnswer } from '../server/api-shapes.ts';
 import { costText, shareOrDash, spanText } from './number-text.ts';
 import { patternName } from './pattern-name.ts';
 
-/** The run in four sentences: where it got stuck, what that cost, what was said, and what followed. */
+/** The run in four sentences: where it got stuck, the cost of that, the advice, and what followed. */
 export function RunStory(props: { readonly answer: RunAnswer; readonly onGo: (seq: number) => void }): ReactElement {
   const { overview, run } = props.answer;
   const { onGo } = props;
@@ -96,7 +96,7 @@ function Told({ overview: { advice, adviceLeftOut }, onGo }: SentenceProps): Rea
   );
 }
 
-/** What followed what was said, without a word about why. */
+/** The events after the advice, without a claim about the reason. */
 function fateSentence(advice: readonly AdviceMark[]): string {
   const said = advice.filter(({ delivered }) => delivered === true);
   if (said.length === 0) return advice.length === 0 ? 'There was no advice.' : 'No advice reached the agent.';

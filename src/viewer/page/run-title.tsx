@@ -11,14 +11,14 @@ import { runRouteOf, stateOf } from './run-list-row.tsx';
 import { safeLine } from './safe-text.ts';
 import { placeInList } from './use-run-list.ts';
 
-/** What the run is, how it went, and what can be done with it. */
+/** The title, outcome and actions of a run. */
 export function RunTitle({
   answer,
   label,
   children,
 }: {
   readonly answer: RunAnswer;
-  /** What its labels say. */
+  /** Its labels. */
   readonly label: string | undefined;
   readonly children: ReactNode;
 }): ReactElement {
@@ -72,7 +72,7 @@ export function RunTitle({
   );
 }
 
-/** The runs beside this one in the list that it was opened from. */
+/** The previous and next run of the list. */
 function Neighbours({ run }: { readonly run: ListedRow }): ReactElement | null {
   const place = placeInList(run);
   if (place === undefined) return null;

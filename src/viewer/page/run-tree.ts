@@ -1,18 +1,18 @@
 import type { ListedRow } from '../server/api-shapes.ts';
 import { runKey } from './route.ts';
 
-/** A run at its place in the list. */
+/** A run in the list. */
 export interface PlacedRun {
   readonly run: ListedRow;
-  /** 0 for a run that stands by itself, 1 for its child, and so on. */
+  /** 0 for a root, 1 for its child, and so on. */
   readonly depth: number;
-  /** Runs below it that the list holds. */
+  /** Its descendants in the list. */
   readonly children: number;
   readonly isOpen: boolean;
 }
 
 /**
- * Puts child runs below their parents, in the list's own order; a child whose parent is not in the list stands by itself.
+ * Puts child runs below their parents, in the order of the list; a child whose parent is not listed is a root.
  *
  * @param closed  keys of runs whose children are hidden
  */
@@ -34,7 +34,7 @@ export function placeRuns(rows: readonly ListedRow[], closed: ReadonlySet<string
   const seen = new Set<string>();
   const place = (run: ListedRow, depth: number): void => {
     const key = runKey(run);
-    // Runs that name each other as parents, in a damaged source, would go round for ever.
+    // Cyclic parents in a damaged source would loop forever.
     if (seen.has(key)) return;
     seen.add(key);
     const children = below.get(key) ?? [];

@@ -1,10 +1,10 @@
-/** Kinds that are pictures and nothing else: no scripts, no links. */
+/** Image formats without scripts and links. */
 const KINDS: ReadonlySet<string> = new Set(['image/png', 'image/jpeg', 'image/gif', 'image/webp']);
 
-/** The first bytes of each, in base64: what calls itself a picture must begin like one. */
+/** Their first bytes in base64, which the data must begin with. */
 const BEGINNINGS: readonly string[] = ['iVBORw0KGgo', '/9j/', 'R0lGOD', 'UklGR'];
 
-/** An address of a picture within the page, or undefined for anything that is not known to be harmless. */
+/** A data URL of a picture; undefined unless it is known to be harmless. */
 export function safeImage(mediaType: unknown, base64: unknown): string | undefined {
   if (typeof mediaType !== 'string' || typeof base64 !== 'string' || !KINDS.has(mediaType)) return undefined;
   if (!BEGINNINGS.some((beginning) => base64.startsWith(beginning))) return undefined;

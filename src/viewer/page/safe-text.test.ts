@@ -4,7 +4,7 @@ import { describe, expect, test } from 'vitest';
 import { safeText } from '../../base/shown-text.ts';
 import { safeLine } from './safe-text.ts';
 
-/** What reorders or hides text, or is half a character. */
+/** Characters that reorder or hide text, and half characters. */
 const UNSAFE = /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u200b-\u200f\u202a-\u202e\u2060-\u206f\ufeff\ud800-\udfff]/u;
 
 describe('text that is shown', () => {

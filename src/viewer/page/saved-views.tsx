@@ -8,13 +8,13 @@ import { goTo } from './use-route.ts';
 const KEY = 'coxswain-views';
 const MAX_VIEWS = 50;
 
-/** Filters that were kept under a name, as the address of their page. */
+/** Named filters, as the address of their page. */
 export interface SavedView {
   readonly name: string;
   readonly address: string;
 }
 
-/** The views that this browser keeps; none where it keeps nothing. */
+/** The views stored in this browser. */
 export function savedViews(): readonly SavedView[] {
   try {
     const kept: unknown = JSON.parse(localStorage.getItem(KEY) ?? '[]');
@@ -29,12 +29,12 @@ function isView(value: unknown): value is SavedView {
   return typeof value.name === 'string' && typeof value.address === 'string';
 }
 
-/** Where a view leads. */
+/** The route of a view. */
 export function viewRoute({ address }: SavedView): Route {
   return parseRoute(new URL(address, location.origin).search);
 }
 
-/** A choice of the views that were kept, and a button that keeps or forgets the one that is shown. */
+/** Selects a saved view, and saves or deletes the current one. */
 export function SavedViews({ filters, route }: { readonly filters: RunFilters; readonly route: Route }): ReactElement {
   const [views, setViews] = useState(savedViews);
   const address = formatRoute(route);
@@ -44,7 +44,7 @@ export function SavedViews({ filters, route }: { readonly filters: RunFilters; r
     try {
       localStorage.setItem(KEY, JSON.stringify(next));
     } catch {
-      // It holds as long as the page is open.
+      // Kept until the page is closed.
     }
   };
   const name = Object.entries(filters)

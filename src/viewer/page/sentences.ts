@@ -6,13 +6,13 @@ import { fullTimeText, spanText } from './number-text.ts';
 
 type ToldKind = KindsThat<{ readonly row: 'event' | 'fault' }>;
 
-/** A payload that is shown as a sentence. */
+/** A payload shown as a sentence. */
 export type ToldPayload = PayloadOf<ToldKind>;
 
 /** A title and a text. */
 type Sentence = readonly [string, string];
 
-/** A kind whose row is `event` or `fault` does not compile until its sentence stands here. */
+/** A kind whose row is `event` or `fault` does not compile without an entry here. */
 const SENTENCES: { readonly [Kind in ToldKind]: (payload: PayloadOf<Kind>) => Sentence } = {
   run_started: ({ identity }) => ['Run began', joined(identity.agent_name, identity.model_id)],
   run_ended: ({ outcome, success }) => [
@@ -51,14 +51,14 @@ function joined(...parts: readonly (string | undefined)[]): string {
   return parts.filter((part) => part !== undefined).join(' · ');
 }
 
-/** Whether a payload is shown as a sentence. */
+/** Returns true if a payload is shown as a sentence. */
 export function isTold(payload: TrajectoryPayload): payload is ToldPayload {
   const row = rowOf(payload);
   return row === 'event' || row === 'fault';
 }
 
-/** What is said of a turning point, or of a fault of coxswain's. */
+/** The sentence of a turning point or a fault of coxswain. */
 export function sentenceOf(payload: ToldPayload): Sentence {
-  // Each stands under its own kind.
+  // Each entry is stored under its own kind.
   return (SENTENCES[payload.kind] as (payload: ToldPayload) => Sentence)(payload);
 }

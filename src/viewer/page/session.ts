@@ -1,20 +1,20 @@
-/** Every write of the page carries it; another site cannot send it without being asked first. */
+/** Required for writes: another site cannot send it without a CORS preflight. */
 export const WRITE_HEADER: Readonly<Record<string, string>> = { 'x-coxswain': '1' };
 
 const WANTED = 'coxswain-wanted';
-/** A link that was opened without a session is gone to when one begins so soon after it. */
+/** The address opened without a session is restored if a session begins within this time. */
 const WANTED_MS = 10 * 60_000;
 
-/** Remembers the address that was opened without a session. */
+/** Stores the address opened without a session. */
 export function keepAddress(): void {
   try {
     localStorage.setItem(WANTED, JSON.stringify([Date.now(), location.pathname + location.search]));
   } catch {
-    // A browser that stores nothing opens the first page.
+    // Without storage, the first page opens.
   }
 }
 
-/** The address that was remembered a short while ago, once. */
+/** Returns the stored address once, if it is recent. */
 function takeAddress(): string | undefined {
   try {
     const kept: unknown = JSON.parse(localStorage.getItem(WANTED) ?? 'null');
@@ -29,9 +29,9 @@ function takeAddress(): string | undefined {
 }
 
 /**
- * Takes the token out of the address, once, and changes it for a cookie that scripts cannot read.
+ * Removes the token from the address, and exchanges it for a cookie that scripts cannot read.
  *
- * @returns what went wrong, in one sentence, or undefined when the page may go on
+ * @returns an error in one sentence, or undefined
  */
 export async function openSession(): Promise<string | undefined> {
   const token = new URLSearchParams(location.hash.slice(1)).get('token');

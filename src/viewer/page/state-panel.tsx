@@ -7,7 +7,7 @@ import { costText, spanText } from './number-text.ts';
 import { safeLine } from './safe-text.ts';
 import { useLoaded } from './use-loaded.ts';
 
-/** The agent's world when the chosen call had come back; the arrow keys go from call to call. */
+/** The state after the chosen call; the arrow keys go from call to call. */
 export function StatePanel(props: {
   readonly run: RunAddress;
   readonly calls: number;
@@ -94,7 +94,7 @@ export function StatePanel(props: {
   );
 }
 
-/** What the model got to see in the turn of the chosen call. */
+/** The model request of the chosen call's turn. */
 function Seen({ request }: { readonly request: SeenRequest }): ReactElement {
   const { messages, modelId, systemChars, toolCount, tools } = request;
   const sizes = [countOf(messages, 'message'), `${countOf(systemChars, 'character')} of instructions`];

@@ -2,16 +2,16 @@ import { safeText } from '../../base/shown-text.ts';
 import type { CutText } from '../server/api-shapes.ts';
 import { hasColours } from './ansi-text.tsx';
 
-/** A value of a trajectory as text, safe to show. */
+/** A value of a trajectory as safe text. */
 export interface ShownText {
   readonly text: string;
-  /** Characters of the whole, where this is its beginning only. */
+  /** Length of the whole text, if this is a preview. */
   readonly cutFrom?: number;
-  /** The same with the colours of a terminal, where it has any. Not safe to show. */
+  /** The same with terminal colours, if it has any. Not safe to show. */
   readonly raw?: string;
 }
 
-/** Blank lines of a text taken out, where room is scarce. */
+/** Removes blank lines, where space is scarce. */
 export function withoutBlankLines(text: string): string {
   return text.replaceAll(/\n\s*\n/g, '\n');
 }
@@ -31,21 +31,21 @@ function safely(text: string): ShownText {
   return hasColours(text) ? { ...shown, raw: text } : shown;
 }
 
-/** Whether a value stands for a string that was too long to send. */
+/** Returns true for the replacement of a cut value. */
 export function isCut(value: unknown): value is CutText {
   if (typeof value !== 'object' || value === null || !('$cut' in value)) return false;
   const cut: unknown = value.$cut;
   return typeof cut === 'object' && cut !== null && 'preview' in cut && typeof cut.preview === 'string';
 }
 
-/** A picture within a result, as the agent saw it. */
+/** A picture in a result. */
 export interface ShownPicture {
   readonly mediaType: unknown;
-  /** Base64, or a `CutText` where it was too long to send. */
+  /** Base64, or a `CutText` if it was cut. */
   readonly data: unknown;
 }
 
-/** What a call came back with: its text, and its pictures. */
+/** The text and the pictures of a result. */
 export function shownResult(value: unknown): { readonly shown: ShownText; readonly pictures: readonly ShownPicture[] } {
   const list: unknown = isObject(value) && Array.isArray(value['content']) ? value['content'] : value;
   const blocks: readonly unknown[] = Array.isArray(list) ? list : [list];
@@ -56,7 +56,7 @@ export function shownResult(value: unknown): { readonly shown: ShownText; readon
   return { shown: textOf(rest.length === 0 ? '' : rest), pictures };
 }
 
-/** The forms in which hosts give pictures: as stored messages do, as Anthropic does, as MCP does, as OpenAI does. */
+/** The picture formats of stored messages, Anthropic, MCP and OpenAI. */
 function pictureOf(block: unknown): ShownPicture | undefined {
   if (!isObject(block)) return undefined;
   const { data, data_base64: stored, image_url: link, media_type: type, mimeType, source } = block;
@@ -69,7 +69,7 @@ function pictureOf(block: unknown): ShownPicture | undefined {
   return parts === null ? undefined : { mediaType: parts[1], data: parts[2] };
 }
 
-/** Results of many hosts are lists of text parts: their text is what the model read. */
+/** Many hosts return lists of text parts: their text is what the model read. */
 function textBlocks(value: unknown): string | undefined {
   const list: unknown = isObject(value) ? value['content'] : value;
   if (!Array.isArray(list) || list.length === 0) return undefined;
@@ -81,13 +81,13 @@ function textBlocks(value: unknown): string | undefined {
   return texts.join('\n');
 }
 
-/** Arguments of a call as what is read first and the rest by name. */
+/** The arguments of a call: the most important one, and the rest. */
 export interface ShownArgs {
-  /** In one line: a lone text, or the one that matters most. */
+  /** In one line: the only text, or the most important one. */
   readonly headline: string;
-  /** The argument that `headline` shows all of, where it shows one of several. */
+  /** The argument shown completely by `headline`, if there are others. */
   readonly shownName?: string;
-  /** Whether `headline` says all there is. */
+  /** True if `headline` shows all arguments. */
   readonly isWhole: boolean;
 }
 
@@ -126,7 +126,7 @@ function headline(text: string, isAll: boolean): ShownArgs {
   return { headline: cut, isWhole: isAll && cut.length === text.trimEnd().length };
 }
 
-/** Whether a value is a JSON object. */
+/** Returns true for a JSON object. */
 export function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }

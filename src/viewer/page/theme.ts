@@ -1,7 +1,7 @@
-/** What the reader chose; `auto` follows the system. */
+/** The theme setting; `auto` follows the system. */
 export type Theme = 'auto' | 'light' | 'dark';
 
-/** Every choice, in the order of the button. */
+/** All settings, in the order of the button. */
 export const THEMES: readonly Theme[] = ['auto', 'light', 'dark'];
 
 const KEY = 'coxswain-theme';
@@ -10,7 +10,7 @@ const system = matchMedia('(prefers-color-scheme: dark)');
 
 system.addEventListener('change', () => applyTheme(storedTheme()));
 
-/** The choice of before; `auto` where there is none or nothing can be stored. */
+/** The stored setting; `auto` by default. */
 export function storedTheme(): Theme {
   try {
     const stored = localStorage.getItem(KEY);
@@ -20,18 +20,18 @@ export function storedTheme(): Theme {
   }
 }
 
-/** Shows the page in a theme and remembers the choice. */
+/** Applies a theme and stores it. */
 export function applyTheme(theme: Theme): void {
   document.documentElement.dataset['theme'] = theme === 'auto' ? (system.matches ? 'dark' : 'light') : theme;
   try {
     localStorage.setItem(KEY, theme);
   } catch {
-    // A browser that stores nothing asks again next time.
+    // Without storage, the setting lasts until reload.
   }
   dispatchEvent(new Event(CHANGED));
 }
 
-/** Calls back whenever the colours are others. @returns what ends it */
+/** Calls back when the colours change. @returns stops it */
 export function onThemeChange(listener: () => void): () => void {
   addEventListener(CHANGED, listener);
   return () => removeEventListener(CHANGED, listener);

@@ -3,13 +3,13 @@ import type { ToolKind } from '../../calls/tool-kind.ts';
 import type { TimelineScale } from './timeline-scale.ts';
 import { TOOL_KINDS } from './tool-kinds.ts';
 
-/** A part of a run, in places of its scale: from `from` up to, not with, `to`. */
+/** A part of a run in places of its scale: from `from` to before `to`. */
 export interface PlaceWindow {
   readonly from: number;
   readonly to: number;
 }
 
-/** A column of a lane: what happened in some neighbouring buckets. */
+/** A column of a lane: the sums of some neighbouring buckets. */
 export interface Column {
   readonly x: number;
   readonly width: number;
@@ -21,7 +21,7 @@ export interface Column {
   readonly kinds: readonly (readonly [ToolKind, number])[];
 }
 
-/** Sums up the buckets of a window in columns of at least `minPx`, the same ones wherever the window lies. */
+/** Sums the buckets of a window in columns of at least `minPx`; column boundaries do not depend on the window. */
 export function columnsOf(
   overview: Overview,
   window: PlaceWindow,
@@ -36,7 +36,7 @@ export function columnsOf(
   for (let bucket = 0, end = 0; bucket < buckets; bucket = end) {
     end = bucket + 1;
     while (end < buckets && between(bucket, end) < least) end += 1;
-    // What is left over at the end of the run belongs to the last column.
+    // The remainder at the end of the run belongs to the last column.
     if (between(end, buckets) < least) end = buckets;
     const x = ((places[bucket] ?? 0) - window.from) * pxPerPlace;
     const width = between(bucket, end) * pxPerPlace;
@@ -65,7 +65,7 @@ function sumOf(list: readonly number[] | undefined, from: number, to: number): n
   return sum;
 }
 
-/** Patterns in rows in which none covers another, the ones that say stuck first; what has no room is in the last row. */
+/** Assigns patterns to rows without overlap, stuck ones first; the overflow goes to the last row. */
 export function packPatterns(
   patterns: readonly PatternSpan[],
   rows: number,
@@ -81,7 +81,7 @@ export function packPatterns(
   });
 }
 
-/** A window zoomed about one of its places; a `factor` below 1 shows less, down to `least`. */
+/** Zooms a window around a place; a `factor` below 1 zooms in, down to `least`. */
 export function zoomed(
   window: PlaceWindow,
   factor: number,
@@ -92,7 +92,7 @@ export function zoomed(
   return fitted({ from: about - share * size, to: about - share * size + size }, length);
 }
 
-/** A window moved so that it lies within the run. */
+/** Moves a window into the run. */
 export function fitted({ from, to }: PlaceWindow, length: number): PlaceWindow {
   const size = Math.min(to - from, length);
   const start = Math.max(0, Math.min(from, length - size));

@@ -1,8 +1,8 @@
 import type { Overview } from '../server/api-shapes.ts';
 
-/** Where records lie from left to right: one after the other, or by time with idle stretches cut short. */
+/** Positions of records: evenly spaced, or by time with idle periods shortened. */
 export interface TimelineScale {
-  /** Of the whole run; places go from 0 up to it. */
+  /** Of the whole run; places go from 0 to it. */
   readonly length: number;
   /** The place of a record. */
   readonly at: (seq: number) => number;
@@ -10,22 +10,22 @@ export interface TimelineScale {
   readonly seqAt: (place: number) => number;
 }
 
-/** Of the time in which something happened: what an idle stretch is cut to. */
+/** The length of an idle period, as a share of the active time. */
 const IDLE_SHARE = 1 / 40;
-/** Of the same, over all buckets: what records of one moment take, so that they can be told apart. */
+/** The minimum length of all buckets together, as a share of the active time, so that simultaneous records are distinct. */
 const LEAST_SHARE = 1 / 5;
 
-/** Every record is as wide as the next. */
+/** All records have the same width. */
 export function recordScale({ nextSeq }: Overview): TimelineScale {
   return { length: Math.max(1, nextSeq), at: (seq) => seq, seqAt: (place) => Math.floor(place) };
 }
 
-/** By time; undefined where the records have none. */
+/** By time; undefined if the records have no times. */
 export function timeScale(overview: Overview): TimelineScale | undefined {
   const { atMs, buckets, endMs, gaps, seqsPerBucket } = overview;
   const idle = new Float64Array(buckets);
   for (const { ms, seq } of gaps) {
-    // The time before a bucket's first record belongs to the bucket before.
+    // The time before a bucket's first record belongs to the previous bucket.
     const bucket = Math.floor((seq - 1) / seqsPerBucket);
     idle[bucket] = (idle[bucket] ?? 0) + ms;
   }
@@ -63,7 +63,7 @@ export function timeScale(overview: Overview): TimelineScale | undefined {
   return { length: starts[buckets] ?? 1, at, seqAt };
 }
 
-/** Milliseconds from the start of the run to a record; undefined where records have no time. */
+/** Milliseconds from the start of the run to a record; undefined if unknown. */
 export function elapsedMs({ atMs, seqsPerBucket }: Overview, seq: number): number | undefined {
   const first = atMs.find((ms) => ms > 0);
   const there = atMs.slice(0, Math.floor(seq / seqsPerBucket) + 1).findLast((ms) => ms > 0);

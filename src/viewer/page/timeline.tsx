@@ -13,19 +13,19 @@ import { TOOL_KINDS } from './tool-kinds.ts';
 import { onThemeChange } from './theme.ts';
 import type { VisibleRange } from './visible-range.ts';
 
-/** Fewest records that are shown across the whole width. */
+/** The fewest records across the whole width. */
 const MIN_RECORDS = 40;
 
-/** The run from left to right: the whole of it in little, and lanes of what happened in the part looked at. */
+/** The timeline of a run: a minimap, and lanes of the visible window. */
 export function Timeline(props: {
   readonly overview: Overview;
   readonly range: VisibleRange;
   readonly selected: number | undefined;
-  /** What people said of calls, by `seq`. */
+  /** Labels of calls, by `seq`. */
   readonly labels: ReadonlyMap<number, string>;
-  /** The advice under another configuration, where one was picked. */
+  /** The advice under another configuration, if one was chosen. */
   readonly tried: readonly TriedAdvice[] | undefined;
-  /** The reader wants to see this `seq`. */
+  /** Called to show this `seq`. */
   readonly onGo: (seq: number) => void;
 }): ReactElement {
   const { overview, range, selected, labels, onGo, tried } = props;
@@ -53,7 +53,7 @@ export function Timeline(props: {
     const half = (chosen.to - chosen.from) / 2;
     setChosen(fitted({ from: place - half, to: place + half }, length));
   };
-  // A selection that lies outside is brought into the window.
+  // Moves the window to a selection outside it.
   useEffect(() => {
     if (selected === undefined || chosen === undefined) return;
     const place = scale.at(selected);
@@ -121,7 +121,7 @@ export function Timeline(props: {
       </div>
       <div className="tools">
         {TOOL_KINDS.filter(({ kind }) => overview.kinds[kind]?.some((calls) => calls > 0)).map(({ name, colour }) => (
-          // A custom property, which the types of React do not know.
+          // A custom property, unknown to React's types.
           <span key={name} className="key" style={{ ['--key' as string]: `var(${colour})` }}>
             {name}
           </span>
@@ -157,13 +157,13 @@ export function Timeline(props: {
   );
 }
 
-/** Where a pointer is, from 0 at the left edge to 1. */
+/** The position of a pointer, from 0 at the left edge to 1. */
 function shareOf(event: { readonly currentTarget: Element; readonly clientX: number }): number {
   const { left, width } = event.currentTarget.getBoundingClientRect();
   return Math.max(0, Math.min(1, (event.clientX - left) / Math.max(1, width)));
 }
 
-/** The advice or pattern that was pointed at, where one is near; else the place itself. */
+/** The advice or pattern near the pointer, else the place itself. */
 function nearestMark(
   { lanes: { lanes }, overview, tried }: Pick<TimelinePicture, 'overview' | 'tried'> & { readonly lanes: Lanes },
   pointed: { readonly seq: number; readonly y: number; readonly reach: number; readonly scale: TimelineScale },
@@ -286,7 +286,7 @@ function useWheel(
       event.preventDefault();
       if (current !== null) latest.current(event, shareOf({ currentTarget: current, clientX: event.clientX }));
     };
-    // React's own wheel listeners are passive: they cannot keep the browser from zooming the page.
+    // React's wheel listeners are passive and cannot prevent the browser's zoom.
     current?.addEventListener('wheel', listen, { passive: false });
     return () => current?.removeEventListener('wheel', listen);
   }, [canvas]);

@@ -1,6 +1,6 @@
 import type { ToolKind } from '../../calls/tool-kind.ts';
 
-/** The kinds of tools in the order in which they are stacked, what they are called, and the colour that names each. */
+/** The kinds of tools in stacking order, with their names and colours. */
 export const TOOL_KINDS: readonly { readonly kind: ToolKind; readonly name: string; readonly colour: string }[] = [
   { kind: 'read', name: 'read', colour: '--kind-read' },
   { kind: 'write', name: 'write', colour: '--kind-write' },
@@ -12,7 +12,7 @@ export const TOOL_KINDS: readonly { readonly kind: ToolKind; readonly name: stri
   { kind: 'unknown', name: 'other', colour: '--kind-unknown' },
 ];
 
-/** The colour of a kind, as the value of a property. */
+/** The colour of a kind as a property value. */
 export function kindColour(kind: ToolKind): string {
   return `var(--kind-${kind})`;
 }

@@ -13,14 +13,14 @@ import { goTo } from './use-route.ts';
 
 type RunRoute = Extract<Route, { page: 'run' }>;
 
-/** The shown run under the configuration that its address names. */
+/** The shown run under the configuration of the address. */
 export interface TriedRun {
   readonly choice: TrialChoice | undefined;
   readonly loaded: Loaded<TriedRunAnswer | undefined>;
   readonly onChoose: (trial: TrialChoice | undefined) => void;
 }
 
-/** @param lastSeq  a run that grew is replayed again */
+/** @param lastSeq  the replay restarts when it grows */
 export function useTriedRun(route: RunRoute, lastSeq: number): TriedRun {
   const { run, trial } = route;
   const key = trial === undefined ? 'none' : `${runKey(run)} ${lastSeq} ${trial.under} ${trial.against}`;
@@ -43,7 +43,7 @@ const CHANGES: Readonly<Record<AdviceChange, { readonly text: string; readonly t
   same: { text: 'the same', tag: '' },
 };
 
-/** The advice that the run would have had under another configuration, beside the advice it had. */
+/** The advice of the run under another configuration, compared with its own. */
 export function TriedPanel(props: { readonly tried: TriedRun; readonly onGo: (seq: number) => void }): ReactElement {
   const { choice, loaded, onChoose } = props.tried;
   const { error, value } = loaded;
@@ -62,7 +62,7 @@ export function TriedPanel(props: { readonly tried: TriedRun; readonly onGo: (se
         )}
       </div>
       {(value?.advice ?? []).map((advice, at) => (
-        // Of one answer, which never changes its order.
+        // An answer has a fixed order.
         <Card key={at} advice={advice} onGo={props.onGo} />
       ))}
     </div>

@@ -15,7 +15,7 @@ import { goTo } from './use-route.ts';
 
 type ExperimentsRoute = Extract<Route, { page: 'experiments' }>;
 
-/** Replays the runs that pass the filters under another configuration, on demand. */
+/** Replays the matching runs under another configuration, on demand. */
 export function TryConfiguration(props: {
   readonly route: ExperimentsRoute;
   readonly sources: readonly SourceRow[];
@@ -95,7 +95,7 @@ interface Trial {
   readonly cancel: () => void;
 }
 
-/** What was measured belongs to the filters and the configurations: with others it goes away, and what runs ends. */
+/** Other filters or configurations discard the result and end a running trial. */
 function useTrial(filters: RunFilters, choice: TrialChoice, sweep: string): Trial {
   const [state, setState] = useState<Pick<Trial, 'answer' | 'progress' | 'error'>>(NOTHING);
   const events = useRef<EventSource | undefined>(undefined);
@@ -108,7 +108,7 @@ function useTrial(filters: RunFilters, choice: TrialChoice, sweep: string): Tria
   const start = (): void => {
     end({ ...NOTHING, progress: { runs: 0, of: 1 } });
     const stream = (events.current = openTrial(filters, choice, sweep));
-    // What the server of the same package sends.
+    // Sent by the server of the same package.
     stream.addEventListener('progress', ({ data }: MessageEvent<string>) =>
       setState({ ...NOTHING, progress: JSON.parse(data) as TrialProgress }),
     );

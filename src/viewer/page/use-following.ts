@@ -3,10 +3,10 @@ import { useCallback, useEffect, useState } from 'react';
 import type { ConversationHandle } from './conversation.tsx';
 import type { RecordPages } from './record-pages.ts';
 
-/** Whether the page stays at the end of a growing run, and what came since it does not. */
+/** Whether the page follows the end of a growing run, and the number of records since it stopped. */
 export interface Following {
   readonly isFollowing: boolean;
-  /** Highest `seq` in the list. */
+  /** The highest `seq` in the list. */
   readonly shownLast: number;
   readonly waiting: number;
   readonly toggle: () => void;
@@ -15,8 +15,8 @@ export interface Following {
 }
 
 /**
- * @param props.isLive   whether it starts at the end
- * @param props.lastSeq  highest `seq` drawn, which is up to a frame behind that of `pages`
+ * @param props.isLive   start at the end
+ * @param props.lastSeq  the highest `seq` rendered, up to a frame behind that of `pages`
  */
 export function useFollowing(props: {
   readonly isLive: boolean;
@@ -30,7 +30,7 @@ export function useFollowing(props: {
   const shownLast = isFollowing ? lastSeq : Math.min(held, lastSeq);
   const pause = useCallback(() => {
     if (!isFollowing) return;
-    // A result is drawn in its call's row as soon as it is at hand: it is not new to who pauses on it.
+    // A result appears in the row of its call, so it does not count as new.
     setHeld(pages.lastSeq);
     setFollowing(false);
   }, [isFollowing, pages]);

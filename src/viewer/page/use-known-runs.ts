@@ -4,14 +4,14 @@ import { getRows, type RunAddress } from './api.ts';
 import type { KnownRuns } from './report-moments.tsx';
 import { useLoaded } from './use-loaded.ts';
 
-/** Of one request: what the server takes, and what surely fits into an address. */
+/** Runs per request: the server's limit, and short enough for an address. */
 const MAX_ROWS = 100;
 const MAX_CHARS = 6_000;
 const NOTHING: KnownRuns = { absent: new Set() };
 
 /**
- * Which runs of a report no source has. Until that is known, and where a source cannot tell (it is still read, cut short, or in
- * trouble), none of them counts as absent: the link to it says so then.
+ * The runs of a report that no source has. Until that is known, and if a source cannot tell (it is being read, truncated, or has a
+ * problem), no run counts as absent: following its link shows it then.
  */
 export function useKnownRuns(report: BacktestReport, sources: readonly SourceRow[]): KnownRuns {
   const ids = runIdsOf(report);
@@ -26,7 +26,7 @@ async function absentOf(ids: readonly string[], sources: readonly SourceRow[]): 
   if (!canTell) return NOTHING;
   const absent = new Set(ids);
   for (const { id: source } of sources) {
-    // One after the other: each makes the server look at runs.
+    // Sequential, because each request makes the server read runs.
     for (const addresses of inPieces([...absent].map((runId) => ({ source, runId })))) {
       const { rows } = await getRows(addresses);
       for (const { runId } of rows) absent.delete(runId);
@@ -40,7 +40,7 @@ function runIdsOf({ parts }: BacktestReport): readonly string[] {
   for (const { byConfiguration } of parts) {
     for (const { advice, details, patterns, providers } of byConfiguration) {
       for (const signal of [advice, ...providers, ...details, ...patterns]) {
-        // Reports of the same version that were made before there were examples have none.
+        // Older reports of the same version have no examples.
         const { examples }: Partial<Pick<SignalReport, 'examples'>> = signal;
         if (examples === undefined) continue;
         for (const { run } of [...examples.negative, ...examples.positive, ...examples.unlabelled]) ids.add(run);

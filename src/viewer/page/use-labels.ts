@@ -5,22 +5,22 @@ import type { LabelRow } from '../server/api-shapes.ts';
 import { getCall, getLabels, putLabel, type RunAddress } from './api.ts';
 import { asError, useLoaded } from './use-loaded.ts';
 
-/** What a label says, for people. */
+/** The words for labels. */
 export const LABEL_WORDS: Readonly<Record<LabelTarget, string>> = { stuck: 'stuck', ok: 'fine', skip: 'cannot say' };
-/** Moments of a run that have marks. */
+/** The most marked moments of a run. */
 const MAX_MARKS = 200;
 
-/** The labels of a run, and a way to set one. */
+/** The labels of a run, and methods to change them. */
 export interface Labels {
   /** False without a labels file. */
   readonly isWritable: boolean;
-  /** Number of the call that `put` labels; undefined where it labels the run. */
+  /** The call that `put` labels; undefined if it labels the run. */
   readonly call: number | undefined;
-  /** What the label of that call or of the run says. */
+  /** The label of that call or of the run. */
   readonly target: LabelTarget | undefined;
-  /** Of the run as a whole, or how many of its moments have one; undefined where none has. */
+  /** The label of the run, and the number of labelled moments; undefined without labels. */
   readonly summary: string | undefined;
-  /** What was said of calls, by the `seq` that began them. */
+  /** Labels of calls, by their first `seq`. */
   readonly marks: ReadonlyMap<number, string>;
   /** The note of the label; kept for the next label while there is none. */
   readonly note: string;
@@ -31,7 +31,7 @@ export interface Labels {
   readonly undo: () => void;
 }
 
-/** What the page does beside labelling. */
+/** Callbacks of the page. */
 export interface LabelHooks {
   readonly say: (text: string) => void;
   /** A label was written. */
@@ -44,7 +44,7 @@ export interface LabelHooks {
 let replaced: { readonly id: string; readonly target: LabelTarget | null; readonly note: string } | undefined;
 
 /**
- * The labels of one run, from the file that the viewer was started with.
+ * The labels of one run, from the labels file of the viewer.
  *
  * @param selected  `seq` of the chosen row: the call at or before it is labelled
  */
@@ -69,7 +69,7 @@ export function useLabels(
   const put = useCallback(
     async (target: LabelTarget | null) => {
       try {
-        // A key may be faster than the answer that says where labels are.
+        // A key may be pressed before the labels are loaded.
         if ((labels ?? (await getLabels())).file === null) {
           say('Start the viewer with --labels FILE to label.');
           return;
@@ -125,7 +125,7 @@ export function labelsOf(runId: string, labels: readonly LabelRow[]): readonly L
   return labels.filter(({ id }) => id === runId || (id.startsWith(runId) && /^@\d+$/.test(id.slice(runId.length))));
 }
 
-/** What is said of a run, in a few words; undefined where nothing is. */
+/** The labels of a run in a few words; undefined without labels. */
 export function labelText(own: readonly LabelRow[], runId: string): string | undefined {
   const whole = own.find(({ id }) => id === runId);
   const moments = own.length - (whole === undefined ? 0 : 1);

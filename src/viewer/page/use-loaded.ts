@@ -1,6 +1,6 @@
 import { useCallback, useEffect, useRef, useState } from 'react';
 
-/** Something that is fetched: what is known of it so far. A value stays while it is fetched again. */
+/** A fetched value. The previous value stays while it is fetched again. */
 export interface Loaded<Value> {
   readonly value: Value | undefined;
   readonly error: Error | undefined;
@@ -17,9 +17,9 @@ interface State<Value> {
 }
 
 /**
- * Fetches a value and again whenever `key` changes; an answer to an older key is dropped.
+ * Fetches a value, and again whenever `key` changes; answers to older keys are dropped.
  *
- * @param key  names what is fetched: `load` is called once for each
+ * @param key  identifies the value: `load` is called once per key
  */
 export function useLoaded<Value>(key: string, load: () => Promise<Value>): Loaded<Value> {
   const [state, setState] = useState<State<Value>>({ key, value: undefined, error: undefined, isLoading: true });
@@ -56,7 +56,7 @@ export function useLoaded<Value>(key: string, load: () => Promise<Value>): Loade
   };
 }
 
-/** What was thrown, as an error. */
+/** The thrown value as an error. */
 export function asError(thrown: unknown): Error {
   return thrown instanceof Error ? thrown : new Error(String(thrown));
 }

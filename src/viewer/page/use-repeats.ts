@@ -5,16 +5,16 @@ import { repeatStretches, type RepeatStretch } from './repeat-stretches.ts';
 
 /** Stretches of equal calls, and which of them are folded. */
 export interface Repeats {
-  /** By the record that began their second call, whose row stands for them. */
+  /** By the first record of their second call, whose row represents them. */
   readonly at: ReadonlyMap<number, RepeatStretch>;
   readonly folded: readonly RepeatStretch[];
-  /** Another text whenever another stretch is folded. */
+  /** Changes with the folded stretches. */
   readonly key: string;
   /** Folds or unfolds the stretch of a second call. */
   readonly toggle: (seq: number) => void;
 }
 
-/** All stretches are folded but those that the reader unfolded, and the one in which a row is chosen. */
+/** Folds all stretches except those unfolded by the user and the one with the chosen row. */
 export function useRepeats(
   pages: RecordPages,
   version: unknown,

@@ -5,12 +5,12 @@ import { formatRoute, parseRoute, type Route } from './route.ts';
 const listeners = new Set<() => void>();
 let known: { readonly search: string; readonly route: Route } | undefined;
 
-/** The route of the address, kept up to date. */
+/** The current route. */
 export function useRoute(): Route {
   return useSyncExternalStore(subscribe, currentRoute);
 }
 
-/** Goes to another route; `replace` leaves no step for the back button. */
+/** Goes to another route; `replace` adds no history entry. */
 export function goTo(route: Route, { replace = false }: { readonly replace?: boolean } = {}): void {
   const path = formatRoute(route);
   if (path === location.pathname + location.search) return;

@@ -6,30 +6,30 @@ import { getRows, getRuns, type RunAddress, type RunFilters } from './api.ts';
 import { runKey } from './route.ts';
 import { asError } from './use-loaded.ts';
 
-/** Runs whose extras are asked for at once: what the server takes. */
+/** The server's limit of rows per request. */
 const MAX_ROWS = 100;
-/** How long the list waits before it asks again for what was not ready. */
+/** The delay before a request is repeated for data that was not ready. */
 const AGAIN_MS = 700;
 
-/** The list as far as it was scrolled to. */
+/** The loaded part of the list. */
 export interface RunListState {
   readonly rows: readonly ListedRow[];
   readonly total: number;
-  /** Records that a full-text search has not seen yet. */
+  /** Records that are not in the full-text index yet. */
   readonly notIndexed: number;
-  /** Runs that may match and are still looked at. */
+  /** Runs that are not read yet and may match. */
   readonly pending: number;
-  /** Counts for the filters; undefined before the first answer. */
+  /** Undefined before the first answer. */
   readonly facets: Facets | undefined;
   readonly isLoading: boolean;
   readonly error: Error | undefined;
-  /** The viewer does not answer: what is shown may be old. */
+  /** The viewer does not respond, so the list may be outdated. */
   readonly isLost: boolean;
-  /** Runs that appeared since and stand at no place of the list yet. */
+  /** Number of new runs that are not in the list yet. */
   readonly arrived: number;
   readonly more: () => void;
   readonly reload: () => void;
-  /** Asks for what these rows lack. */
+  /** Fetches the extras of these rows. */
   readonly complete: (rows: readonly ListedRow[]) => void;
 }
 
@@ -39,17 +39,17 @@ interface State {
   readonly total: number;
   readonly notIndexed: number;
   readonly pending: number;
-  /** Runs that the facets do not count yet. */
+  /** Runs missing in the facets. */
   readonly notLookedAt: number;
   readonly facets: Facets | undefined;
   readonly isLoading: boolean;
   readonly error: Error | undefined;
 }
 
-/** Of the list that was shown last. */
+/** The key of the last shown list. */
 let lastKey: string | undefined;
 
-/** A run's place in the list that was shown last. */
+/** A run's place in the last shown list. */
 export interface ListPlace {
   /** From 1. */
   readonly number: number;
@@ -59,17 +59,17 @@ export interface ListPlace {
   readonly find: string | undefined;
 }
 
-/** Undefined where no list was shown, or the run is not in it. */
+/** Undefined if no list was shown, or if it does not contain the run. */
 export function placeInList(run: RunAddress): ListPlace | undefined {
   const list = lastKey === undefined ? undefined : lists.get(lastKey);
   const at = list?.rows.findIndex((row) => runKey(row) === runKey(run)) ?? -1;
   if (lastKey === undefined || list === undefined || at < 0) return undefined;
-  // The key is the filters' own text.
+  // The key is the JSON of the filters.
   const { q } = JSON.parse(lastKey) as RunFilters;
   return { number: at + 1, total: list.total, before: list.rows[at - 1], next: list.rows[at + 1], find: q };
 }
 
-/** Lists as they were left, for who comes back to one. */
+/** Lists as they were left, for coming back. */
 const lists = new LruMap<State>(8);
 
 const EMPTY: State = {
@@ -85,9 +85,9 @@ const EMPTY: State = {
 };
 
 /**
- * Loads the runs that match, page by page, and keeps their rows up to date while they change.
+ * Loads the matching runs page by page, and updates their rows.
  *
- * @param onSource  told when a source got into trouble, or out of it
+ * @param onSource  called when the state of a source changes
  */
 export function useRunList(filters: RunFilters, onSource: () => void): RunListState {
   const key = JSON.stringify(filters);
@@ -110,7 +110,7 @@ export function useRunList(filters: RunFilters, onSource: () => void): RunListSt
       const own = round.current;
       setState((before) => ({ ...before, isLoading: true, error: undefined }));
       try {
-        // The key is the filters' own text.
+        // The key is the JSON of the filters.
         const page = await getRuns(JSON.parse(key) as RunFilters, after, limit);
         if (own !== round.current) return;
         setState((before) => ({
@@ -144,7 +144,7 @@ export function useRunList(filters: RunFilters, onSource: () => void): RunListSt
   useEffect(() => {
     const kept = lists.get(key);
     setState(kept ?? EMPTY);
-    // As long as it was, so that the reader's place is still there.
+    // At the previous length, so that the scroll position is still valid.
     reload(kept?.rows.length);
   }, [key, reload]);
 
@@ -164,12 +164,12 @@ export function useRunList(filters: RunFilters, onSource: () => void): RunListSt
       setState((before) => ({ ...before, rows: replaced(before.rows, answer.rows) }));
       const unready = answer.rows.filter((row) => !row.extras);
       if (unready.length === 0) return;
-      // Asked for again when they are next seen, a little later.
+      // Requested again when they are visible a little later.
       await new Promise((resolve) => setTimeout(resolve, AGAIN_MS));
       for (const row of unready) asked.current.delete(runKey(row));
       if (own === round.current) setState((before) => ({ ...before, rows: [...before.rows] }));
     };
-    // The rows stay as they are; a list that fails says so itself.
+    // The rows stay; a failing list reports itself.
     fetchThem().catch(() => {});
   }, []);
 
@@ -199,7 +199,7 @@ export function useRunList(filters: RunFilters, onSource: () => void): RunListSt
   useEffect(() => {
     if (notLookedAt === 0 || isLoading) return undefined;
     const own = round.current;
-    // The filters grow by what is found meanwhile; the rows stay, because nothing may move away under the reader.
+    // Only the facets are updated: rows must not move while the user reads.
     const count = async (): Promise<void> => {
       // As above.
       const page = await getRuns(JSON.parse(key) as RunFilters, undefined);
@@ -210,10 +210,10 @@ export function useRunList(filters: RunFilters, onSource: () => void): RunListSt
     return () => clearTimeout(timer);
   }, [facets, failedCounts, isLoading, key, notLookedAt]);
   const isEmpty = state.rows.length === 0;
-  // In an empty list nothing can move away under the reader.
+  // In an empty list nothing can move.
   const hasNews = pending > 0 || (isEmpty && arrived.size > 0);
   useEffect(() => {
-    // An answer under way is not thrown away for the next one.
+    // Does not discard a pending request.
     if (!hasNews || isLoading) return undefined;
     const timer = setTimeout(() => reload(latest.current.rows.length), isEmpty ? AGAIN_MS : 2_000);
     return () => clearTimeout(timer);
@@ -229,16 +229,16 @@ interface Heard {
   readonly onRow: (row: ListedRow) => void;
   readonly onReset: () => void;
   readonly onSource: () => void;
-  /** Nothing is heard any more; or something again. */
+  /** The connection was lost, or is back. */
   readonly onLost: (isLost: boolean) => void;
 }
 
-/** Hears of runs that appear or change. */
+/** Listens to changes of runs. */
 function useListEvents(heard: Heard): void {
   useEffect(() => {
     const events = new EventSource('/api/events');
     events.addEventListener('run', (event: MessageEvent<string>) => {
-      // Sent by the same server as every answer.
+      // Sent by the server of the same package.
       heard.onRow(JSON.parse(event.data) as ListedRow);
     });
     events.addEventListener('gone', heard.onReset);
@@ -257,13 +257,13 @@ function useListEvents(heard: Heard): void {
   }, [heard]);
 }
 
-/** Rows with new ones behind them, each once. */
+/** Appends rows, each once. */
 function joined(rows: readonly ListedRow[], more: readonly ListedRow[]): readonly ListedRow[] {
   const known = new Set(rows.map(runKey));
   return [...rows, ...more.filter((row) => !known.has(runKey(row)))];
 }
 
-/** Rows that were fetched again, with what was known of them as long as nothing was written to them. */
+/** Refetched rows, with the known extras if the run has not changed. */
 function refreshed(rows: readonly ListedRow[], before: readonly ListedRow[]): readonly ListedRow[] {
   const byKey = new Map(before.map((row) => [runKey(row), row]));
   return rows.map((row) => {
@@ -272,7 +272,7 @@ function refreshed(rows: readonly ListedRow[], before: readonly ListedRow[]): re
   });
 }
 
-/** Rows with newer ones in their places; what a newer one lacks is kept. */
+/** Replaces rows by newer ones, keeping members that these lack. */
 function replaced(rows: readonly ListedRow[], newer: readonly ListedRow[]): readonly ListedRow[] {
   const byKey = new Map(newer.map((row) => [runKey(row), row]));
   return rows.map((row) => {

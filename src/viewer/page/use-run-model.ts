@@ -6,23 +6,23 @@ import { ApiError, getOverview, getRecord, getRecords, getRun, runPath, type Run
 import { PAGE_RECORDS, RecordPages, type LoadRecords } from './record-pages.ts';
 import { asError } from './use-loaded.ts';
 
-/** How soon an overview that is not complete is asked for again. */
+/** The delay before an incomplete overview is requested again; the server waits too. */
 const OVERVIEW_MS = 20;
-/** A growing run's summary and overview are fetched again at most so often. */
+/** The shortest interval between two updates of a growing run. */
 const FRESH_MS = 2_000;
 
-/** A run that is looked at. */
+/** A loaded run. */
 export interface RunModel {
   readonly answer: RunAnswer | undefined;
   readonly pages: RecordPages | undefined;
-  /** What keeps the run from being seen at all. */
+  /** Prevents showing the run. */
   readonly error: Error | undefined;
-  /** What is wrong with what is seen: a request that failed, a store that is locked or gone. */
+  /** A problem of the shown run: a failed request, a store that is locked or gone. */
   readonly trouble: Error | undefined;
   readonly reload: () => void;
-  /** Fetches a record whole, in the place of its shortened form. */
+  /** Replaces a cut record by the whole one. */
   readonly fetchWhole: (seq: number) => Promise<void>;
-  /** Highest `seq` known of; it grows with a live run. */
+  /** The highest known `seq`; it grows with a live run. */
   readonly lastSeq: number;
 }
 
@@ -33,9 +33,9 @@ interface State {
 }
 
 /**
- * Loads a run and follows it: records arrive as they are written.
+ * Loads a run and follows it.
  *
- * @param at  `seq` that will be shown first
+ * @param at  the `seq` shown first
  */
 export function useRunModel(run: RunAddress, at: number): RunModel {
   const [state, setState] = useState<State>({ answer: undefined, pages: undefined, error: undefined });
@@ -51,7 +51,7 @@ export function useRunModel(run: RunAddress, at: number): RunModel {
     setTrouble(undefined);
     const fetchIt = async (): Promise<void> => {
       try {
-        // Asked for at once: the first page does not depend on what is known of the run.
+        // The first page does not depend on the run's answer, so it is requested in parallel.
         const begun = firstPage({ source, runId }, startAt.current);
         const answer = await getRun({ source, runId });
         if (!isCurrent) return;
@@ -102,14 +102,14 @@ export function useRunModel(run: RunAddress, at: number): RunModel {
   return { ...state, trouble, reload, fetchWhole, lastSeq };
 }
 
-/** Asks for the page of a `seq`, to be taken by whoever wants it first. */
+/** Requests the page of a `seq`, for the first caller of `take`. */
 function firstPage(
   run: RunAddress,
   at: number,
 ): { readonly take: (query: Parameters<LoadRecords>[0]) => Promise<RecordsAnswer> | undefined } {
   const from = at - (at % PAGE_RECORDS);
   let answer: Promise<RecordsAnswer> | undefined = getRecords(run, { from, limit: PAGE_RECORDS });
-  // Whoever takes it hears of a fault; when nobody does, the run itself could not be had.
+  // `take` returns the error; without a caller, the run itself failed to load.
   answer.catch(() => {});
   return {
     take: (query) => {
@@ -123,7 +123,7 @@ function firstPage(
 
 type SetState = (change: (before: State) => State) => void;
 
-/** Fetches the summary again a while after something changed, and no more often than `FRESH_MS`. */
+/** Fetches the summary again after a change, at most every `FRESH_MS`. */
 function useRefresh(run: RunAddress, pages: RecordPages | undefined, setState: SetState): () => void {
   const timer = useRef<ReturnType<typeof setTimeout> | undefined>(undefined);
   const { source, runId } = run;
@@ -135,14 +135,14 @@ function useRefresh(run: RunAddress, pages: RecordPages | undefined, setState: S
       getRun({ source, runId }).then(
         (answer) => setState((before) => (before.pages === pages ? { ...before, answer } : before)),
         () => {
-          // The events say what is wrong; the next record asks again.
+          // The events report the problem; the next record retries.
         },
       );
     }, FRESH_MS);
   }, [source, runId, pages, setState]);
 }
 
-/** Asks for the overview of a long run until it covers all of it. */
+/** Fetches the overview until it covers the whole run. */
 function useCompletion(run: RunAddress, answer: RunAnswer | undefined, setState: SetState): void {
   const { source, runId } = run;
   const overview = answer?.overview;
@@ -153,7 +153,7 @@ function useCompletion(run: RunAddress, answer: RunAnswer | undefined, setState:
         setState((before) =>
           before.answer === undefined ? before : { ...before, answer: { ...before.answer, overview: next } },
         );
-      // Left as it is when it fails: what is there is still right, only short.
+      // On failure the incomplete overview stays.
       getOverview({ source, runId }).then(put, () => {});
     }, OVERVIEW_MS);
     return () => clearTimeout(timer);
@@ -167,7 +167,7 @@ interface Heard {
   readonly onReset: () => void;
 }
 
-/** Records of a run as they are written; a connection that is lost is taken up again where it was. */
+/** Receives new records; a lost connection resumes where it was. */
 function useEvents(run: RunAddress, pages: RecordPages | undefined, heard: Heard): void {
   const { source, runId } = run;
   useEffect(() => {
@@ -179,7 +179,7 @@ function useEvents(run: RunAddress, pages: RecordPages | undefined, heard: Heard
       heard.onRecords(pages.lastSeq);
     };
     events.addEventListener('record', (event: MessageEvent<string>) => {
-      // Sent by the same server as every answer.
+      // Sent by the server of the same package.
       pages.add(JSON.parse(event.data) as TrajectoryRecord);
       if (frame === 0) frame = requestAnimationFrame(tell);
     });

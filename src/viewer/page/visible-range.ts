@@ -1,10 +1,10 @@
-/** A part of a run, in `seq`s: from `from` up to, not with, `to`. */
+/** A part of a run, in `seq`s: from `from` to before `to`. */
 export interface SeqRange {
   readonly from: number;
   readonly to: number;
 }
 
-/** Which `seq`s the reader sees. It changes with every pixel of scrolling, so only those who ask are told. */
+/** The visible `seq`s. They change with every scroll event, so only subscribers are notified. */
 export class VisibleRange {
   #window: SeqRange = { from: 0, to: 1 };
   readonly #listeners = new Set<() => void>();
