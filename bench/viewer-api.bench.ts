@@ -76,14 +76,14 @@ try {
   await measure('rows: extras of 40 runs', one(`/api/rows?ids=${ids}`));
   await measure('search: a word of one run', one('/api/runs?q=needle'));
   await measure('run: first page of 200 records', one('/api/runs/0/long/records'));
-  await measure('run: first answer, with what is seen from far away so far', one('/api/runs/0/long'));
-  await measure('run: from far away, whole', async () => {
+  await measure('run: first answer, with the overview so far', one('/api/runs/0/long'));
+  await measure('run: overview, complete', async () => {
     for (;;) {
       const text = await get('/api/runs/0/long/overview');
       if ((JSON.parse(text) as { readonly complete: boolean }).complete) return text.length;
     }
   });
-  await measure('run: from far away, warm', one('/api/runs/0/long/overview'));
+  await measure('run: overview, warm', one('/api/runs/0/long/overview'));
   await measure('run: records from the middle', one(`/api/runs/0/long/records?from=${records / 2}`));
   await measure('run: a text at its end is found', async () => {
     let from = 0;
@@ -102,7 +102,7 @@ try {
       await new Promise((resolve) => setTimeout(resolve, 20));
     }
   };
-  await measure('list: all runs that got stuck (each is looked at)', stuck);
+  await measure('list: all stuck runs (each is read)', stuck);
   await measure('overview: all runs, warm', one('/api/cohort'));
   await viewer.close();
   const reader = openSqliteReader(path);

@@ -63,6 +63,13 @@ async function measureRun({ open, viewer }: ViewerScene): Promise<void> {
     );
   }
   await report(page, 'scroll it from end to end', '.talk-scroll', '.row:not(.is-waiting)');
+  await reportInput(page, 'press j 40 times, then G and g', async () => {
+    for (const key of [...Array.from({ length: 40 }, () => 'j'), 'G', 'g']) await page.keyboard.press(key);
+  });
+  await page.locator('.talk-scroll').hover();
+  await reportInput(page, 'turn the wheel 40 times by 2,000 pixels', async () => {
+    for (let turn = 0; turn < 40; turn += 1) await page.mouse.wheel(0, 2_000);
+  });
   const started = performance.now();
   await page.goto(`${origin}/?source=0&run=large&at=${Math.floor(RECORDS * 0.7)}`);
   await page.locator('.row.is-selected').waitFor();
@@ -115,4 +122,16 @@ async function report(page: Page, what: string, scroller: string, row: string): 
   console.log(
     `${what} in ${STEPS} steps, ${tookMs.toFixed(0)} ms: ${tasks.length} tasks over 50 ms, the longest ${longest.toFixed(0)} ms; ${blank} steps at which every row was still being fetched`,
   );
+}
+
+/** Prints the longest task while a user's input is handled. */
+async function reportInput(page: Page, what: string, input: () => Promise<void>): Promise<void> {
+  // Strings, as above.
+  await page.evaluate(`globalThis.longTasks = [];
+    globalThis.taskObserver = new PerformanceObserver((list) => longTasks.push(...list.getEntries().map((entry) => entry.duration)));
+    taskObserver.observe({ type: 'longtask' });`);
+  await input();
+  await page.waitForTimeout(300);
+  const tasks = await page.evaluate<readonly number[]>('taskObserver.disconnect(), longTasks');
+  console.log(`${what}: ${tasks.length} tasks over 50 ms, the longest ${Math.max(0, ...tasks).toFixed(0)} ms`);
 }

@@ -3,14 +3,14 @@ import { connect } from 'node:net';
 
 import type { RunningViewer } from '../src/viewer/server/start-viewer.ts';
 
-/** What a server answered. */
+/** A response. */
 export interface Answer {
   readonly status: number;
   readonly headers: IncomingHttpHeaders;
   readonly text: string;
 }
 
-/** What a request is made of. */
+/** Parts of a request. */
 export interface Asked {
   readonly method?: string;
   readonly headers?: Readonly<Record<string, string>>;
@@ -72,7 +72,7 @@ export async function openPage(viewer: RunningViewer): Promise<Page> {
     json: async (path) => {
       const { status, text } = await ask(viewer, path, { headers: { cookie } });
       if (status !== 200) throw new Error(`${path}: ${status} ${text}`);
-      // What the API answers there; a test that is wrong about it fails on the members.
+      // The shape of the API; a wrong assumption fails on the members.
       return JSON.parse(text);
     },
     post: (path, body, headers) =>

@@ -104,7 +104,7 @@ async function exported(payloads: readonly TrajectoryPayload[], runId = 'run'): 
   return answer.text;
 }
 
-test('an export is one page without a script, an image or an address to fetch from, allowed nothing but its style', async () => {
+test('an export is one page without scripts, images and requests, and its policy allows only its style', async () => {
   const html = await exported(hostileRun());
   expect(html).toContain('&lt;script&gt;alert(1)&lt;/script&gt;');
   const style = /<style>([^<]*)<\/style>/.exec(html)?.[1] ?? '';
@@ -132,7 +132,7 @@ test('an export is one page without a script, an image or an address to fetch fr
   expect([...html.matchAll(/href="([^"]*)"/g)].every(([, target]) => /^#s\d+$/.test(target ?? ''))).toBe(true);
 });
 
-test('what reorders, hides or colours text is shown by its number or taken out', async () => {
+test('characters that reorder, hide or colour text are shown by number or removed', async () => {
   const html = await exported(hostileRun());
   expect(html).toContain('⟨U+202E⟩');
   expect(html).toContain('⟨U+200B⟩');
@@ -142,13 +142,13 @@ test('what reorders, hides or colours text is shown by its number or taken out',
   expect(html.isWellFormed()).toBe(true);
 });
 
-test('secrets are replaced once more, wherever they stand', async () => {
+test('secrets are replaced again, anywhere', async () => {
   const html = await exported(hostileRun());
   expect(html).not.toContain(SECRET);
   expect(html).toContain('[REDACTED');
 });
 
-test('equal runs give equal bytes, and a run id of any marks makes a plain file name', async () => {
+test('equal runs give equal bytes, and any run id gives a plain file name', async () => {
   const first = await exported(hostileRun());
   const again = await (await openPage(viewer as RunningViewer)).get('/api/runs/0/run/export.html');
   expect(again.text).toBe(first);
@@ -163,7 +163,7 @@ test('equal runs give equal bytes, and a run id of any marks makes a plain file 
   expect(answer.headers['content-disposition']).toBe('attachment; filename="coxswain-a-X-y-b.html"');
 });
 
-test('an archive whose names lead elsewhere is refused, and nothing is written anywhere', async () => {
+test('an archive with escaping names is refused, and nothing is written', async () => {
   const before = await readdir(folder.path);
   const names = ['../../evil.json', '/etc/evil.json', '..\\evil.json', 'header.json'];
   const path = join(folder.path, 'log.eval');

@@ -61,7 +61,7 @@ const EVERY_PATH = [
   '/api/nothing',
 ];
 
-test('the addresses of this machine in a network are not listened at', async () => {
+test('it does not listen at the network addresses of this machine', async () => {
   const outside = Object.values(networkInterfaces())
     .flatMap((list) => list ?? [])
     .filter(({ internal }) => !internal);
@@ -77,7 +77,7 @@ test('the addresses of this machine in a network are not listened at', async () 
   expect((await ask(viewer, '/')).status).toBe(200);
 });
 
-test('only the three names of this machine are taken as Host, on every path', async () => {
+test('only the three names of this machine are accepted as Host, on every path', async () => {
   const { port } = viewer;
   for (const path of EVERY_PATH.filter((one) => !one.endsWith('events'))) {
     const headers = { cookie: page.cookie };
@@ -135,7 +135,7 @@ test('a foreign Origin gets 403 on every path, documents and event streams too',
   expect(own.status).toBe(200);
 });
 
-test('what another site makes a browser ask gets 403 on every path, documents and event streams too', async () => {
+test('a request of another site gets 403 on every path, documents and event streams too', async () => {
   for (const path of EVERY_PATH) {
     for (const site of ['cross-site', 'same-site', 'anything']) {
       const answer = await ask(viewer, path, { headers: { cookie: page.cookie, 'sec-fetch-site': site } });
@@ -147,7 +147,7 @@ test('what another site makes a browser ask gets 403 on every path, documents an
   }
 });
 
-test('no answer opens itself to another origin, and asking beforehand is refused', async () => {
+test('no response allows another origin, and preflights are refused', async () => {
   const preflight = await ask(viewer, '/api/labels', {
     method: 'OPTIONS',
     headers: {
@@ -175,7 +175,7 @@ test('everything under /api needs the cookie, which a wrong token does not give'
   }
 });
 
-test('the token stands in the fragment alone, has 256 random bits, and every start has another', async () => {
+test('the token is only in the fragment, has 256 random bits, and differs with every start', async () => {
   const url = new URL(viewer.url);
   expect(url.search).toBe('');
   expect(Buffer.from(tokenOf(viewer.url), 'base64url')).toHaveLength(32);
@@ -190,7 +190,7 @@ test('the token stands in the fragment alone, has 256 random bits, and every sta
   }
 });
 
-test('the cookie is for the server and its own pages alone, and is not the token', async () => {
+test('the cookie is only for the server and its own pages, and is not the token', async () => {
   const { headers, status } = await openSession(viewer);
   expect(status).toBe(204);
   const [cookie = ''] = headers['set-cookie'] ?? [];
@@ -198,13 +198,13 @@ test('the cookie is for the server and its own pages alone, and is not the token
   expect(cookie).not.toContain(tokenOf(viewer.url));
 });
 
-test('an address that was handed to a browser is good once', async () => {
+test('the address for a browser is valid once', async () => {
   const token = tokenOf(viewer.urlOnce());
   expect((await openSession(viewer, token)).status).toBe(204);
   expect((await openSession(viewer, token)).status).toBe(403);
 });
 
-test('writes need the header that another origin cannot send, a JSON body, and a page that asks', async () => {
+test('writes need the header that another origin cannot send, a JSON body, and a request of the page', async () => {
   const label = { id: 'run@1', target: 'stuck' };
   const without = await ask(viewer, '/api/labels', {
     method: 'POST',
@@ -224,7 +224,7 @@ test('writes need the header that another origin cannot send, a JSON body, and a
   }
 });
 
-test('every answer has the headers that keep a page to itself, refusals too', async () => {
+test('every response has the isolating headers, errors too', async () => {
   const answers = await Promise.all([
     page.get('/'),
     page.get('/api/runs'),

@@ -75,7 +75,7 @@ async function listRuns(page: Page, query = ''): Promise<RunsAnswer> {
 
 const started = (runId: string, more: Partial<TrajectoryPayload> = {}): TrajectoryPayload => {
   const payload = { kind: 'run_started', identity: { run_id: runId, depth: 0 }, ...more };
-  // A run's first payload with more members of its own.
+  // A run's first payload, with additional members.
   return payload as TrajectoryPayload;
 };
 
@@ -93,7 +93,7 @@ function call(
   ];
 }
 
-async function put(store: TrajectorySink, runId: string, payloads: readonly TrajectoryPayload[]): Promise<void> {
+async function appendRun(store: TrajectorySink, runId: string, payloads: readonly TrajectoryPayload[]): Promise<void> {
   const records = scriptRun(runId, payloads);
   for (let from = 0; from < records.length; from += 500) await store.append(records.slice(from, from + 500));
 }
@@ -110,7 +110,7 @@ const reading = (count: number, part = 'part'): readonly TrajectoryPayload[] =>
 /** A run under the standard steering that fails at the same again and again, and is told so. */
 async function steeredRun(store: TrajectorySink, runId: string): Promise<void> {
   const cox = createCoxswain({ store });
-  const run = cox.startRun({ runId, task: 'Mend the build.' });
+  const run = cox.startRun({ runId, task: 'Fix the build.' });
   for (let index = 0; index < 12; index += 1) {
     run.emit({ type: 'turn_start' });
     run.emit({ type: 'tool_execution_start', toolCallId: `c${index}`, toolName: 'bash', args: { command: 'make' } });
@@ -136,7 +136,7 @@ for (const [kind, name, openStore] of KINDS) {
       });
       await store.append(records);
     }
-    await put(store, 'stuck', [started('stuck'), ...failing(8)]);
+    await appendRun(store, 'stuck', [started('stuck'), ...failing(8)]);
     await store.close();
     const { page } = await view([name]);
     const { sources } = await page.json<SourcesAnswer>('/api/sources');
@@ -162,14 +162,14 @@ for (const [kind, name, openStore] of KINDS) {
     ]);
   });
 
-  test(`${kind}: filters and sorts look at what is asked for`, async () => {
+  test(`${kind}: filters and sorts apply`, async () => {
     const store = openStore(at(name));
-    await put(store, 'calm', [
+    await appendRun(store, 'calm', [
       started('calm', { task: 'Write the report' }),
       ...reading(4),
       { kind: 'run_ended', outcome: 'ended', new_messages: [], success: true },
     ]);
-    await put(store, 'stuck', [started('stuck', { task: 'Mend it' }), ...failing(8)]);
+    await appendRun(store, 'stuck', [started('stuck', { task: 'Fix it' }), ...failing(8)]);
     await steeredRun(store, 'told');
     await store.close();
     const { page } = await view([name]);
@@ -205,7 +205,7 @@ for (const [kind, name, openStore] of KINDS) {
     expect((await page.get('/api/runs?source=7')).status).toBe(404);
   });
 
-  test(`${kind}: advice is shown with its text, its reason, its evidence, and what came of it`, async () => {
+  test(`${kind}: advice is sent with its text, reason, evidence and outcome`, async () => {
     const store = openStore(at(name));
     await steeredRun(store, 'told');
     await store.close();
@@ -235,9 +235,9 @@ for (const [kind, name, openStore] of KINDS) {
     expect(found.seq).toBe(mark?.seq);
   });
 
-  test(`${kind}: a run is followed from where a page was, once each, and goes on`, async () => {
+  test(`${kind}: a run is followed from a given record, each record once`, async () => {
     const store = openStore(at(name));
-    await put(store, 'live', [started('live'), ...reading(3)]);
+    await appendRun(store, 'live', [started('live'), ...reading(3)]);
     const { page, viewer } = await view([name]);
     await page.json('/api/runs');
     const stream = await openStream(viewer, '/api/runs/0/live/events', { cookie: page.cookie, 'last-event-id': '7' });
@@ -256,15 +256,17 @@ for (const [kind, name, openStore] of KINDS) {
     await store.close();
   });
 
-  test(`${kind}: a run that appears or grows is told to the list`, async () => {
+  test(`${kind}: a run that appears or grows is sent to the list`, async () => {
     const store = openStore(at(name));
-    await put(store, 'first', [started('first')]);
+    await appendRun(store, 'first', [started('first')]);
     const { page, viewer } = await view([name]);
     const stream = await openStream(viewer, '/api/events', { cookie: page.cookie });
     await listRuns(page);
-    await put(store, 'second', [started('second'), ...reading(1)]);
-    const told = await stream.next(({ data, event }) => event === 'run' && JSON.stringify(data).includes('"second"'));
-    expect(told.data).toMatchObject({ source: '0', runId: 'second', calls: 1 });
+    await appendRun(store, 'second', [started('second'), ...reading(1)]);
+    const appearance = await stream.next(
+      ({ data, event }) => event === 'run' && JSON.stringify(data).includes('"second"'),
+    );
+    expect(appearance.data).toMatchObject({ source: '0', runId: 'second', calls: 1 });
     // Of lines in a folder nothing is deleted but by removing the run's folder.
     await store.close();
     if (kind === 'jsonl') await rm(join(at(name), 'run-first'), { recursive: true });
@@ -273,15 +275,15 @@ for (const [kind, name, openStore] of KINDS) {
       await other.deleteRun('first');
       await other.close();
     }
-    const gone = await stream.next(({ event }) => event === 'gone');
-    expect(gone.data).toEqual({ source: '0', runId: 'first' });
+    const deletion = await stream.next(({ event }) => event === 'gone');
+    expect(deletion.data).toEqual({ source: '0', runId: 'first' });
     stream.close();
     await store.close();
   });
 
-  test(`${kind}: a store that is moved away says so, and goes on when it is back`, async () => {
+  test(`${kind}: a store that is moved away says so, and continues when it is back`, async () => {
     const store = openStore(at(name));
-    await put(store, 'kept', [started('kept'), ...reading(2)]);
+    await appendRun(store, 'kept', [started('kept'), ...reading(2)]);
     await store.close();
     const { page, viewer } = await view([name]);
     await page.json('/api/runs/0/kept');
@@ -309,9 +311,9 @@ for (const [kind, name, openStore] of KINDS) {
     stream.close();
   });
 
-  test(`${kind}: another store in its place is told, and its runs are listed`, async () => {
+  test(`${kind}: another store in its place is reported, and its runs are listed`, async () => {
     const store = openStore(at(name));
-    await put(store, 'same', [started('same'), ...reading(2)]);
+    await appendRun(store, 'same', [started('same'), ...reading(2)]);
     await store.close();
     const { page, viewer } = await view([name]);
     await page.json('/api/runs/0/same');
@@ -323,8 +325,8 @@ for (const [kind, name, openStore] of KINDS) {
     // Something else takes the place that was freed.
     await mkdir(at('filler'));
     const other = openStore(at(name));
-    await put(other, 'same', [started('same', { task: 'another' }), ...reading(1)]);
-    await put(other, 'new', [started('new')]);
+    await appendRun(other, 'same', [started('same', { task: 'another' }), ...reading(1)]);
+    await appendRun(other, 'new', [started('new')]);
     await stream.next(({ event }) => event === 'reset');
     const again = await stream.next(({ event }) => event === 'record');
     expect(again.data).toMatchObject({ seq: 0, payload: { task: 'another' } });
@@ -338,7 +340,7 @@ for (const [kind, name, openStore] of KINDS) {
   });
 }
 
-test('any run id can be asked for, whatever marks it holds', async () => {
+test('any run id can be requested, with any characters', async () => {
   const store = sqliteStore(at('runs.db'));
   const ids = [
     'a/b',
@@ -351,7 +353,7 @@ test('any run id can be asked for, whatever marks it holds', async () => {
     "'; DROP TABLE runs; --",
     '<script>alert(1)</script>',
   ];
-  for (const id of ids) await put(store, id, [started(id), ...reading(1)]);
+  for (const id of ids) await appendRun(store, id, [started(id), ...reading(1)]);
   await store.close();
   const { page } = await view(['runs.db']);
   for (const id of ids) {
@@ -366,11 +368,11 @@ test('any run id can be asked for, whatever marks it holds', async () => {
   expect(rows.map(({ runId }) => runId)).toEqual(ids);
 });
 
-test('records come in stretches, with what is long cut and whole on demand', async () => {
+test('records are sent in pages, with long values cut and whole on demand', async () => {
   const store = sqliteStore(at('runs.db'));
   const long = 'x'.repeat(50_000);
   const many = Object.fromEntries(Array.from({ length: 5_000 }, (_, index) => [`key-${index}`, 'y'.repeat(100)]));
-  await put(store, 'run', [
+  await appendRun(store, 'run', [
     started('run'),
     ...call('c', 'bash', { long }),
     ...call('d', 'bash', many, { result: long }),
@@ -394,7 +396,7 @@ test('records come in stretches, with what is long cut and whole on demand', asy
 
 test('errors, patterns and texts are found in both directions', async () => {
   const store = sqliteStore(at('runs.db'));
-  await put(store, 'run', [
+  await appendRun(store, 'run', [
     started('run'),
     ...reading(400),
     ...call('e', 'bash', { command: 'NEEDLE' }, { result: 'no', isError: true }),
@@ -422,9 +424,9 @@ test('errors, patterns and texts are found in both directions', async () => {
   expect(await find('kind=advice')).toBe(null);
 });
 
-test('the runs that a run started are its children, and it is their parent', async () => {
+test('the runs started by a run are its children, and it is their parent', async () => {
   const store = sqliteStore(at('runs.db'));
-  await put(store, 'parent', [started('parent')]);
+  await appendRun(store, 'parent', [started('parent')]);
   const [first] = scriptRun('child', [started('child')]);
   if (first === undefined) throw new Error('there is one');
   await store.append([{ ...first, parent_run_id: 'parent', depth: 1 }]);
@@ -439,13 +441,13 @@ test('the runs that a run started are its children, and it is their parent', asy
 
 test('two runs are aligned by tool and arguments, with the first difference named', async () => {
   const store = sqliteStore(at('runs.db'));
-  await put(store, 'a', [
+  await appendRun(store, 'a', [
     started('a'),
     ...reading(3),
     ...call('x', 'bash', { command: 'make' }),
     ...call('y', 'grep', { q: 1 }),
   ]);
-  await put(store, 'b', [
+  await appendRun(store, 'b', [
     started('b'),
     ...reading(3),
     ...call('x', 'bash', { command: 'make test' }),
@@ -508,12 +510,12 @@ test('files of any format are read once, and one of lines is followed as it grow
     at('run.jsonl'),
     line(2, { kind: 'run_ended', outcome: 'ended', new_messages: [] }) + line(3, { kind: 'turn_started' }),
   );
-  const told = await stream.next(({ event }) => event === 'record');
-  expect(told.data).toMatchObject({ payload: { kind: 'run_ended' } });
+  const recordEvent = await stream.next(({ event }) => event === 'record');
+  expect(recordEvent.data).toMatchObject({ payload: { kind: 'run_ended' } });
   stream.close();
 });
 
-test('what was read of files has no secrets in it, and is deleted at the end', async () => {
+test('the store of files contains no secrets, and is deleted at the end', async () => {
   const secret = `sk-ant-api03-${'Ab1'.repeat(30)}`;
   await writeFile(
     at('chat.json'),
@@ -534,7 +536,7 @@ test('what was read of files has no secrets in it, and is deleted at the end', a
 
 test('a store that is locked says so, and can be read again when it is not', async () => {
   const store = sqliteStore(at('runs.db'));
-  await put(store, 'run', [started('run')]);
+  await appendRun(store, 'run', [started('run')]);
   await store.close();
   const { page } = await view(['runs.db']);
   const other = new DatabaseSync(at('runs.db'));
@@ -556,9 +558,9 @@ test('a store that is locked says so, and can be read again when it is not', asy
   ).toBe(200);
 });
 
-test('a damaged record is named, and what lies before it is shown', async () => {
+test('a damaged record is named, and the records before it are shown', async () => {
   const store = sqliteStore(at('runs.db'));
-  await put(store, 'run', [started('run'), ...reading(3)]);
+  await appendRun(store, 'run', [started('run'), ...reading(3)]);
   await store.close();
   const damage = new DatabaseSync(at('runs.db'));
   damage.exec(`UPDATE records SET json = '{"broken' WHERE seq = 5`);
@@ -573,9 +575,9 @@ test('a damaged record is named, and what lies before it is shown', async () => 
   expect(overview.nextSeq).toBe(5);
 });
 
-test('a long run is seen from far away in bounded lists, with all of its counts', async () => {
+test('the overview of a long run has bounded lists with all counts', async () => {
   const store = sqliteStore(at('runs.db'));
-  await put(store, 'long', [started('long'), ...reading(4_000), ...failing(4)]);
+  await appendRun(store, 'long', [started('long'), ...reading(4_000), ...failing(4)]);
   await store.close();
   const { page } = await view(['runs.db']);
   const overview = await until(
@@ -589,7 +591,7 @@ test('a long run is seen from far away in bounded lists, with all of its counts'
   expect(overview.patterns.map(({ fromCall, fromSeq }) => [fromCall, fromSeq])).toContainEqual([4_001, 12_002]);
 });
 
-test('labels are read from and written to the file that was given', async () => {
+test('labels are read from and written to the given file', async () => {
   await writeFile(at('labels.csv'), 'id,target,split,note\nold,ok,dev,"said, once"\n');
   const store = sqliteStore(at('runs.db'));
   await store.close();
@@ -625,7 +627,7 @@ test('without a labels file nothing is written, and the answer says how to give 
   ]);
 });
 
-test('reports are given as they stand in their files, and what is none is named', async () => {
+test('reports are sent as they are in their files, and other files are named', async () => {
   const report = { version: 1, paths: ['runs'], parts: [], notes: [] };
   await writeFile(at('report.json'), JSON.stringify(report));
   await writeFile(at('other.json'), '{"version": 99}');
@@ -651,7 +653,7 @@ test('a listener that does not read costs little memory, and gets everything onc
     kind: 'message_appended',
     message: { role: 'user', content: `${index} ${text}` },
   }));
-  await put(store, 'big', payloads);
+  await appendRun(store, 'big', payloads);
   await store.close();
   payloads.length = 0;
   const { page, viewer } = await view(['runs.db']);
@@ -689,10 +691,10 @@ function heldBytes(): number {
   return heapUsed + external + arrayBuffers;
 }
 
-test('what was seen in runs is kept for the next start, as long as a run is what it was', async () => {
+test('extras are cached for the next start while a run is unchanged', async () => {
   const store = sqliteStore(at('runs.db'));
-  await put(store, 'stuck', [started('stuck'), ...failing(8)]);
-  await put(store, 'calm', [started('calm'), ...reading(2)]);
+  await appendRun(store, 'stuck', [started('stuck'), ...failing(8)]);
+  await appendRun(store, 'calm', [started('calm'), ...reading(2)]);
   await store.flush();
   const cacheFolder = at('cache');
   const first = await view(['runs.db'], { cacheFolder });
@@ -708,18 +710,18 @@ test('what was seen in runs is kept for the next start, as long as a run is what
   expect(seen.find(([runId]) => runId === 'stuck')).toEqual(['stuck', true, expect.any(Number), expect.any(Number)]);
 });
 
-test('a cache that cannot be used costs time and nothing else', async () => {
+test('an unusable cache only costs time', async () => {
   const store = sqliteStore(at('runs.db'));
-  await put(store, 'stuck', [started('stuck'), ...failing(8)]);
+  await appendRun(store, 'stuck', [started('stuck'), ...failing(8)]);
   await store.close();
   await writeFile(at('cache'), 'a file where a folder should be');
   const { page } = await view(['runs.db'], { cacheFolder: at('cache') });
   expect((await listRuns(page, '?pattern=stuck')).total).toBe(1);
 });
 
-test('the state at a call is what the calls up to it left behind, and nothing later', async () => {
+test('the state at a call depends on the calls up to it and nothing later', async () => {
   const store = sqliteStore(at('runs.db'));
-  await put(store, 'run', [
+  await appendRun(store, 'run', [
     started('run'),
     ...call('a', 'read_file', { path: 'a.ts' }, { result: 'one' }),
     ...call('b', 'bash', { command: 'npm test' }, { result: 'Error: 1 failed', isError: true }),

@@ -11,7 +11,7 @@ import { addRun, addSampleRun, shellTurn, startOf, viewerScene, type ViewerScene
 
 const chromium = findChromium();
 
-/** What lies beyond the right edge of the window and cannot be scrolled to. */
+/** Elements beyond the right edge of the window that cannot be scrolled to. */
 const WIDER = `[...document.querySelectorAll('.page *')].filter((e) => {
   if (e.getBoundingClientRect().right <= innerWidth + 1 || e.closest('.visually-hidden, canvas')) return false;
   for (let up = e.parentElement; up !== null; up = up.parentElement)
@@ -41,11 +41,11 @@ describe.skipIf(chromium === undefined)('every page, looked at by axe (needs a C
         const same = Array.from({ length: 4 }, (_, at) =>
           shellTurn(at, 'make', '\u001b[31mno\u001b[0m rule', true),
         ).flat();
-        const said =
+        const markdown =
           '# Plan\n\n1. `make` **it**\n\n| a | b |\n|---|---|\n| 1 | 2 |\n\n```ts\nconst a = "b"; // c\n```\n\n> so';
         await addRun(store, 'words', [
           startOf('words', 'Say it'),
-          { kind: 'message_appended', message: { role: 'assistant', content: said } },
+          { kind: 'message_appended', message: { role: 'assistant', content: markdown } },
           ...same,
         ]);
         await addRun(store, 'live', [startOf('live', 'At work'), ...shellTurn(0, 'ls', 'b')], {
@@ -131,7 +131,7 @@ describe.skipIf(chromium === undefined)('every page, looked at by axe (needs a C
     });
   }
 
-  test('the theme goes on by its button, which says by keyboard too which one holds, and is remembered', async () => {
+  test('the theme button switches the theme, names the current one, works by keyboard, and is remembered', async () => {
     const page = await scene.open('/?page=runs', { colorScheme: 'dark' });
     const shown = (): Promise<unknown> => page.evaluate('document.documentElement.dataset.theme');
     await page.getByRole('button', { name: 'Theme: as the system' }).focus();

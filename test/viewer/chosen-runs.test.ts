@@ -80,7 +80,7 @@ describe.skipIf(chromium === undefined)('several runs at once (needs a Chromium)
     await page.context().close();
   });
 
-  test('all runs of a task stand side by side from their first difference, those that succeeded first', async () => {
+  test('all runs of a task are shown side by side from their first difference, successful ones first', async () => {
     const page = await scene.open('/?page=runs');
     await page.getByRole('link', { name: 'Group by task' }).click();
     const row = page.getByRole('row', { name: /^Build it/ });
@@ -88,7 +88,7 @@ describe.skipIf(chromium === undefined)('several runs at once (needs a Chromium)
     await row.getByRole('link', { name: 'Side by side' }).click();
     const table = page.getByRole('region', { name: 'Calls of all runs' });
     await table.waitFor();
-    await page.getByText('The first call is the same in all of them.').waitFor();
+    await page.getByText('The first call is equal in all runs.').waitFor();
     expect(await table.locator('thead th').nth(1).innerText()).toContain('build-1');
     expect(await table.locator('tr.first').innerText()).toContain('make test');
     await table.locator('tr.first a').first().click();
@@ -97,7 +97,7 @@ describe.skipIf(chromium === undefined)('several runs at once (needs a Chromium)
     await page.context().close();
   });
 
-  test('a view is kept under a name, found by a few letters after the page is loaded again, and forgotten', async () => {
+  test('a named view is saved, found by a few letters after a reload, and deleted', async () => {
     const page = await scene.open('/?page=runs&task=Build+it');
     await page.getByRole('button', { name: 'Save view' }).click();
     await page.goto(new URL('/', page.url()).href);
@@ -109,13 +109,13 @@ describe.skipIf(chromium === undefined)('several runs at once (needs a Chromium)
       .toContain('task Build it');
     await page.keyboard.press('Enter');
     await expect.poll(() => page.locator('.run-row').count()).toBe(3);
-    await page.getByRole('button', { name: 'Forget view' }).click();
+    await page.getByRole('button', { name: 'Delete view' }).click();
     await expect.poll(() => page.getByRole('button', { name: 'Save view' }).count()).toBe(1);
     expect(faultsOf(page)).toEqual([]);
     await page.context().close();
   });
 
-  test('a run is gone to by any word in it', async () => {
+  test('the palette jumps to a run by any word in it', async () => {
     const page = await scene.open('/');
     await page.getByRole('button', { name: /Search or jump/ }).click();
     await page.getByRole('combobox', { name: 'Search or jump' }).fill('the same');

@@ -19,7 +19,7 @@ const SAID = [
   '```',
 ].join('\n');
 
-function said(content: string): TrajectoryRecord['payload'] {
+function messageOf(content: string): TrajectoryRecord['payload'] {
   return { kind: 'message_appended', message: { role: 'assistant', content } };
 }
 
@@ -35,7 +35,7 @@ describe.skipIf(chromium === undefined)('the conversation (needs a Chromium)', (
         await addRun(store, 'stretch', [startOf('stretch', 'Build it'), ...polls, ...near]);
         await addRun(store, 'words', [
           startOf('words', 'Say it'),
-          said(SAID),
+          messageOf(SAID),
           ...shellTurn(0, 'npm test', '\u001b[31mred\u001b[0m and \u001b[1;32mgreen\u001b[0m'),
           { kind: 'tool_started', tool_call_id: 'r', tool_name: 'read_file', args: { path: 'a.ts' } },
           {
@@ -69,7 +69,7 @@ describe.skipIf(chromium === undefined)('the conversation (needs a Chromium)', (
     await page.context().close();
   });
 
-  test('marks what differs from a nearly equal call before it', async () => {
+  test('marks the difference from a similar previous call', async () => {
     const page = await scene.open('/?source=0&run=stretch');
     await expect.poll(() => page.locator('mark.changed').allInnerTexts()).toEqual(['2']);
     expect(await page.getByText('like call 6').count()).toBe(1);

@@ -58,7 +58,7 @@ describe.skipIf(found === undefined)('the HTML file of a run, from disk (needs a
     return page;
   }
 
-  test('is read without scripts: advice stands in its place, with its delivery and what followed', async () => {
+  test('works without scripts: advice is in its place, with its delivery and what followed', async () => {
     const page = await open('stuck-run', { javaScriptEnabled: false });
     const advice = page.locator('article.pattern + article.advice').first();
     expect(await advice.innerText()).toMatch(/feedback of \w+[\s\S]*reached the agent[\s\S]*next call: /);
@@ -71,7 +71,7 @@ describe.skipIf(found === undefined)('the HTML file of a run, from disk (needs a
     expect(await page.locator('article:target h3').innerText()).toMatch(/call \d+ /);
   });
 
-  test('hostile text stays text, and asks for nothing', async () => {
+  test('hostile text stays text and makes no requests', async () => {
     const page = await open('hostile');
     expect(await page.title()).toBe('coxswain run hostile');
     expect(await page.locator('script, img, svg, iframe, link, form, base').count()).toBe(0);

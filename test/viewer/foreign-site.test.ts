@@ -11,7 +11,7 @@ import { findChromium } from './chromium.ts';
 
 const chromium = findChromium();
 
-/** What a page of another origin of this machine can try; answers what it got to know or to do. */
+/** The attempts of a page of another origin; returns what succeeded. */
 const ATTACK = `
 async function attack(viewer) {
   const got = {};

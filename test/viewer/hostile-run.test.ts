@@ -95,7 +95,7 @@ function hostileRun(): readonly TrajectoryPayload[] {
   ] as readonly TrajectoryPayload[];
 }
 
-/** A report in which everything that comes from runs or from whoever configured is hostile. */
+/** A report in which every value from runs or configurations is hostile. */
 async function hostileReport(folder: string): Promise<string> {
   const path = join(folder, 'runs.jsonl');
   await writeFile(path, `${sampleRun('stuck', 'stuck')}\n`);
@@ -109,10 +109,10 @@ async function hostileReport(folder: string): Promise<string> {
   return text.replace(`[${JSON.stringify(path)}]`, JSON.stringify([HOSTILE]));
 }
 
-/** What a page may not hold, whatever the run says. */
+/** Elements and attributes that a page must not contain. */
 const INERT = { faults: [], isOwned: false, elements: 0, links: [], images: [], handlers: 0, unseen: 0 };
 
-/** What of that it holds. */
+/** The forbidden elements and attributes on the page. */
 async function activeParts(
   page: Page,
 ): Promise<Readonly<Record<string, unknown>> & { readonly faults: readonly string[] }> {
@@ -159,7 +159,7 @@ describe.skipIf(chromium === undefined)('a run of hostile text (needs a Chromium
     await page.context().close();
   });
 
-  test('is inert where it is read, and asks for nothing', async () => {
+  test('is inert in the conversation and makes no requests', async () => {
     const page = await scene.open(`/?${address}&details=1`);
     await page.locator('.row').first().waitFor();
     await page.getByRole('tab', { name: /Patterns/ }).click();
@@ -184,7 +184,7 @@ describe.skipIf(chromium === undefined)('a run of hostile text (needs a Chromium
     await page.context().close();
   });
 
-  test('is inert when it is compared', async () => {
+  test('is inert in a comparison', async () => {
     const page = await scene.open(
       `/?${new URLSearchParams({ page: 'compare', a: `0/${RUN}`, b: '0/other' }).toString()}`,
     );
@@ -193,7 +193,7 @@ describe.skipIf(chromium === undefined)('a run of hostile text (needs a Chromium
     await page.context().close();
   });
 
-  test('is inert in a report, and as a moment that is looked for', async () => {
+  test('is inert in a report, and as the moment of an address', async () => {
     const page = await scene.open('/?page=experiments');
     const moment = page.locator('.moments a').first();
     await page.locator('.moments li > .dim').first().waitFor();
@@ -207,7 +207,7 @@ describe.skipIf(chromium === undefined)('a run of hostile text (needs a Chromium
     await page.context().close();
   });
 
-  test('is inert as what the reader searches for', async () => {
+  test('is inert as a search text', async () => {
     const page = await scene.open(`/?${new URLSearchParams({ q: HOSTILE.slice(0, 200), pattern: NAME }).toString()}`);
     await page.getByText('No run matches').waitFor();
     expect(await activeParts(page)).toEqual(INERT);

@@ -16,7 +16,7 @@ describe.skipIf(chromium === undefined)('a file (needs a Chromium)', () => {
   });
   afterAll(() => scene.close());
 
-  test('fills the list by itself, which was asked for before the file was read', async () => {
+  test('fills the list that was requested before the file was read', async () => {
     const page = await scene.open('/?page=runs');
     await expect.poll(() => page.locator('.run-row').count(), { timeout: 10_000 }).toBe(1);
     await expect.poll(() => page.getByRole('search').innerText()).toContain('1 run');

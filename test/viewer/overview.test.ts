@@ -28,7 +28,7 @@ describe.skipIf(chromium === undefined)('the overview (needs a Chromium)', () =>
   });
   afterAll(() => scene.close());
 
-  test('says what the runs came to, and each figure leads to its runs', async () => {
+  test('shows figures of the runs, each linked to its runs', async () => {
     const page = await scene.open('/');
     const figures = page.locator('.figure-cards');
     await expect
@@ -43,7 +43,7 @@ describe.skipIf(chromium === undefined)('the overview (needs a Chromium)', () =>
     await page.context().close();
   });
 
-  test('obeys its filters, which stand in the address with the place of the slider', async () => {
+  test('obeys its filters, which are part of the address like the slider', async () => {
     const page = await scene.open('/');
     await page.getByLabel('Task').selectOption('Build it');
     await expect.poll(() => page.locator('.figure-cards').innerText()).toMatch(/runs\s+3/);

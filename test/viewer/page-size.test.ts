@@ -17,7 +17,7 @@ async function withImports(assets: string, name: string, known = new Set<string>
   return known;
 }
 
-test('the page is below 200 KB compressed without what it loads later, and holds no parser of shell commands', async () => {
+test('the page is below 200 KB compressed without lazy parts, and contains no parser of shell commands', async () => {
   const folder = await tempFolder();
   try {
     const page = await buildPage(folder.path);

@@ -82,7 +82,7 @@ describe.skipIf(chromium === undefined)('the moments of a backtest (needs a Chro
     await page.context().close();
   });
 
-  test('patterns have their moments too, and so has each pattern of a provider with its decision point', async () => {
+  test('patterns have moments too, and so has each pattern and decision point of a provider', async () => {
     const page = await scene.open('/?page=experiments&report=0');
     const pattern = ruleRow(page, 'Patterns', 'the same error again and again');
     await pattern.moments.waitFor();
@@ -110,7 +110,7 @@ describe.skipIf(chromium === undefined)('the moments of a backtest (needs a Chro
     await page.context().close();
   });
 
-  test('a run that is in no source is marked, and its link says what to do', async () => {
+  test('a run without a source is marked, and its link says what to do', async () => {
     const page = await scene.open('/?page=experiments&report=0');
     const { moments } = ruleRow(page, 'Advice', 'Pattern');
     const item = moments.getByRole('listitem').filter({ hasText: 'elsewhere' });

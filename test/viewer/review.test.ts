@@ -33,7 +33,7 @@ describe.skipIf(chromium === undefined)('the review (needs a Chromium)', () => {
     await folder.dispose();
   });
 
-  test('labels twenty moments with twenty keys, and says how far it has come', async () => {
+  test('labels twenty moments with twenty keys, undoes one, adds a note, shows the progress, and lists disagreements', async () => {
     const page = await scene.open('/?page=review&by=random');
     await page.getByRole('button', { name: 'Begin' }).click();
     for (let label = 0; label < 20; label += 1) {

@@ -43,7 +43,7 @@ describe.skipIf(chromium === undefined)('the list of runs (needs a Chromium)', (
     await page.context().close();
   });
 
-  test('keeps its filters in the address, also after the page is loaded again', async () => {
+  test('keeps its filters in the address, also after a reload', async () => {
     const page = await scene.open('/?page=runs');
     await page.getByLabel('Search everything in the runs').fill('zebra');
     await expect.poll(() => page.url()).toContain('q=zebra');
@@ -60,7 +60,7 @@ describe.skipIf(chromium === undefined)('the list of runs (needs a Chromium)', (
     await page.context().close();
   });
 
-  test('a hit opens at its place, with its words kept, and Back leads to where the reader was', async () => {
+  test('a hit opens at its place with its words, and Back restores the list', async () => {
     const page = await scene.open('/?q=zebra');
     const row = page.locator('.run-row', { hasText: 'One of the two' });
     await expect.poll(() => row.innerText()).toContain('zebra');
@@ -79,12 +79,12 @@ describe.skipIf(chromium === undefined)('the list of runs (needs a Chromium)', (
     await page.context().close();
   });
 
-  test('a link that is opened without a session is gone to when there is one', async () => {
+  test('a link opened without a session works once there is one', async () => {
     const context = await scene.browser.newContext();
     const page = await context.newPage();
     const { origin, hash } = new URL(scene.viewer.url);
     await page.goto(`${origin}/?source=0&run=child&at=3`);
-    await page.getByText('Open the whole address that').waitFor();
+    await page.getByText('Open the complete address that').waitFor();
     await page.goto('about:blank');
     await page.goto(`${origin}/${hash}`);
     await page.locator('.row.is-selected').waitFor();
@@ -149,7 +149,7 @@ describe.skipIf(chromium === undefined)('the list of runs (needs a Chromium)', (
     await page.context().close();
   });
 
-  test('sorts by a column, and the other way round by a second click', async () => {
+  test('sorts by a column, and reverses by a second click', async () => {
     const page = await scene.open('/?page=runs');
     const first = (): Promise<string> => page.locator('.run-row').first().innerText();
     await page.getByRole('button', { name: 'Calls' }).click();
@@ -183,7 +183,7 @@ describe.skipIf(chromium === undefined)('the list of runs (needs a Chromium)', (
     const context = await scene.browser.newContext();
     const page = await context.newPage();
     await page.goto(new URL(scene.viewer.url).origin);
-    await expect.poll(() => page.getByText('Open the whole address that').count()).toBe(1);
+    await expect.poll(() => page.getByText('Open the complete address that').count()).toBe(1);
     await context.close();
   });
 });

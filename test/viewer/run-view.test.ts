@@ -35,7 +35,7 @@ async function addWithheldRun(store: TrajectoryStore): Promise<void> {
   await store.append(records);
 }
 
-/** What an MCP tool gives back that shows the screen: a picture of four pixels. */
+/** The result of an MCP tool that shows the screen: a picture of four pixels. */
 const PICTURE = [
   { type: 'text', text: 'The screen:' },
   {
@@ -84,7 +84,7 @@ describe.skipIf(chromium === undefined)('one run (needs a Chromium)', () => {
           kind: 'message_appended',
           message: { role: 'assistant', content: 'On it.', usage: { input_tokens } },
         });
-        const asked = (message_count: number, tools: readonly string[]): TrajectoryRecord['payload'] => ({
+        const requestOf = (message_count: number, tools: readonly string[]): TrajectoryRecord['payload'] => ({
           kind: 'provider_request_prepared',
           iteration: 0,
           model_id: 'gpt-5',
@@ -95,11 +95,11 @@ describe.skipIf(chromium === undefined)('one run (needs a Chromium)', () => {
         });
         await addRun(store, 'asked', [
           startOf('asked', 'Ask'),
-          asked(1, ['bash', 'read']),
+          requestOf(1, ['bash', 'read']),
           ...shellTurn(0, 'ls', 'a'),
-          asked(3, ['bash']),
+          requestOf(3, ['bash']),
           ...shellTurn(1, 'ls b', 'b'),
-          asked(5, []),
+          requestOf(5, []),
         ]);
         await addRun(store, 'counted', [startOf('counted', 'Count'), spent(500), spent(1_000)]);
         await addRun(store, 'edits', [
@@ -123,7 +123,7 @@ describe.skipIf(chromium === undefined)('one run (needs a Chromium)', () => {
     await labels.dispose();
   });
 
-  test('shows calls with their results, and beside them what was said, why, and what came of it', async () => {
+  test('shows calls with their results, and next to them the advice, its reason and its outcome', async () => {
     const page = await scene.open('/?source=0&run=stuck-run');
     const call = page.locator('.row', { hasText: 'invoice.mjs' }).first();
     await call.waitFor();
@@ -137,7 +137,7 @@ describe.skipIf(chromium === undefined)('one run (needs a Chromium)', () => {
     await page.context().close();
   });
 
-  test('tells advice that was withheld from advice that was said, in the conversation and in the list', async () => {
+  test('distinguishes withheld from delivered advice, in the conversation and in the list', async () => {
     const page = await scene.open('/?source=0&run=withheld');
     const row = page.locator('.row .spoken').first();
     await row.waitFor();
@@ -150,7 +150,7 @@ describe.skipIf(chromium === undefined)('one run (needs a Chromium)', () => {
     await page.context().close();
   });
 
-  test('goes to the next and the last error, pattern and advice by their keys', async () => {
+  test('goes to the next and the previous error, pattern and advice by keys', async () => {
     const page = await scene.open('/?source=0&run=stuck-run');
     await page.locator('.row .call-head').first().waitFor();
     await page.keyboard.press('e');
@@ -200,7 +200,7 @@ describe.skipIf(chromium === undefined)('one run (needs a Chromium)', () => {
     await page.context().close();
   });
 
-  test('holds a few pages of a long run only, wherever the reader goes', async () => {
+  test('holds only a few pages of a long run in memory, wherever the user goes', async () => {
     const page = await scene.open('/?source=0&run=large');
     await page.locator('.row .call-head').first().waitFor();
     for (let share = 0; share <= 10; share += 1) {
@@ -226,7 +226,7 @@ describe.skipIf(chromium === undefined)('one run (needs a Chromium)', () => {
     await page.context().close();
   });
 
-  test('folds long outputs, and fetches the whole of what was shortened', async () => {
+  test('folds long outputs, and fetches cut values whole', async () => {
     const page = await scene.open('/?source=0&run=long-output');
     await page.getByRole('button', { name: 'Show 190 more lines' }).click();
     await page.getByText('line 199').waitFor();
@@ -237,7 +237,7 @@ describe.skipIf(chromium === undefined)('one run (needs a Chromium)', () => {
     await page.context().close();
   });
 
-  test('finds words in what is folded, and unfolds it', async () => {
+  test('finds words in folded texts, and unfolds them', async () => {
     const page = await scene.open('/?source=0&run=long-output');
     await page.locator('.row .call-head').first().waitFor();
     await page.getByLabel('Find in this run').fill('"line 150"');
@@ -246,7 +246,7 @@ describe.skipIf(chromium === undefined)('one run (needs a Chromium)', () => {
     await page.context().close();
   });
 
-  test('shows the pictures of a result, and leads from a call to the run that it started', async () => {
+  test('shows the pictures of a result, and links a call to the run that it started', async () => {
     const page = await scene.open('/?source=0&run=picture');
     const image = page.locator('.output img');
     await image.waitFor({ state: 'attached' });
@@ -258,14 +258,14 @@ describe.skipIf(chromium === undefined)('one run (needs a Chromium)', () => {
     await page.context().close();
   });
 
-  test('shows as JSON what is not of the shape that its kind has, and the rest as ever', async () => {
+  test('shows malformed records as JSON, and the others as usual', async () => {
     const page = await scene.open('/?source=0&run=odd');
     await page.getByText('after it').waitFor();
     await expect.poll(() => page.getByText('"$cut"').count()).toBeGreaterThan(0);
     await page.context().close();
   });
 
-  test('follows a run that is at work, and when paused counts what is new', async () => {
+  test('follows a live run, and counts new records while paused', async () => {
     const startMs = Date.now() - 60_000;
     const begun = [startOf('live', 'At work'), ...shellTurn(0, 'ls', 'first')];
     await addRun(scene.store, 'live', begun, { startMs });
@@ -351,7 +351,7 @@ describe.skipIf(chromium === undefined)('one run (needs a Chromium)', () => {
     await page.context().close();
   });
 
-  test('says in four sentences what happened, and shows the state at the call that arrow keys lead to', async () => {
+  test('tells the run in four sentences, and shows the state at the call chosen by arrow keys', async () => {
     const page = await scene.open('/?source=0&run=stuck-run');
     await expect.poll(() => page.locator('.story').innerText()).toMatch(/From call 4 .* noticed at call 12/);
     expect(await page.locator('.story').innerText()).toMatch(/\d+ times, first after call 1/);
@@ -367,7 +367,7 @@ describe.skipIf(chromium === undefined)('one run (needs a Chromium)', () => {
     await page.context().close();
   });
 
-  test('shows at a call what the model saw in its turn: the model, the sizes and the tools offered', async () => {
+  test('shows the model request of a call: the model, the sizes and the tools offered', async () => {
     const page = await scene.open('/?source=0&run=asked');
     await page.getByRole('tab', { name: 'State' }).click();
     const seen = page.locator('dt', { hasText: 'What the model saw this turn' }).locator('+ dd');
@@ -381,7 +381,7 @@ describe.skipIf(chromium === undefined)('one run (needs a Chromium)', () => {
     await page.context().close();
   });
 
-  test('shows on the timeline what the run had used by the place that is pointed at', async () => {
+  test('shows the usage up to the place pointed at on the timeline', async () => {
     const page = await scene.open('/?source=0&run=counted');
     const lanes = page.locator('.timeline canvas').nth(1);
     await lanes.waitFor();
@@ -403,12 +403,12 @@ describe.skipIf(chromium === undefined)('one run (needs a Chromium)', () => {
     await page.getByRole('button', { name: 'Copy Markdown' }).click();
     await page.getByText('The chosen row copied as Markdown.').waitFor();
     expect(await page.evaluate('navigator.clipboard.readText()')).toMatch(
-      /^### Call of `read_file`\n\n<http[^\n]*>\n\n```\n[\s\S]*It gave back:/,
+      /^### Call of `read_file`\n\n<http[^\n]*>\n\n```\n[\s\S]*Result:/,
     );
     await page.context().close();
   });
 
-  test('says which call an equal one repeats, folds its result away, and shows an edit as a difference', async () => {
+  test('names the call that an equal one repeats, folds its result, and shows an edit as a diff', async () => {
     const page = await scene.open('/?source=0&run=edits');
     const again = page.locator('.row:has(.call-head)').nth(1);
     await expect.poll(() => again.locator('.call-head').innerText()).toContain('= call 1');
@@ -441,11 +441,11 @@ describe.skipIf(chromium === undefined)('one run (needs a Chromium)', () => {
     await page.locator('.pair .cell').first().click();
     await page.locator('.row.is-selected').waitFor();
     await page.goto(`${new URL(scene.viewer.url).origin}/?page=compare&a=0/stuck-run&b=0/other-run`);
-    await expect.poll(() => page.getByText('They never part.').count()).toBe(1);
+    await expect.poll(() => page.getByText('They do not differ.').count()).toBe(1);
     await page.context().close();
   });
 
-  test('finds the moment that a report names, and says when no source has the run', async () => {
+  test('finds the moment of a report, and reports a run that no source has', async () => {
     const page = await scene.open('/?page=moment&run=stuck-run&call=14');
     await page.locator('.row.is-selected').waitFor();
     await expect.poll(() => chosen(page)).toMatch(/Call\s+14[\s\S]*node check.mjs/);

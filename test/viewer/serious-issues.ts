@@ -8,7 +8,7 @@ interface Violation {
   readonly nodes: readonly { readonly target: readonly string[] }[];
 }
 
-/** What axe finds that is serious or worse, one line each. */
+/** The serious and critical issues found by axe, one line each. */
 export async function seriousIssues(page: Page): Promise<readonly string[]> {
   // Through the browser's own debugger: the page itself may run no script that is not the viewer's.
   await page.evaluate(axe.source);

@@ -29,7 +29,7 @@ describe.skipIf(chromium === undefined)('a store in trouble while it is looked a
     await page.context().close();
   });
 
-  test('whose viewer has ended is told, with what to do', async () => {
+  test('whose viewer has ended says so, with what to do', async () => {
     const page = await scene.open('/?source=0&run=stuck-run');
     const list = await scene.open('/?page=runs');
     await page.locator('.row .call-head').first().waitFor();
@@ -37,10 +37,10 @@ describe.skipIf(chromium === undefined)('a store in trouble while it is looked a
     await scene.viewer.close();
     await expect
       .poll(() => page.locator('[role=alert]').allInnerTexts())
-      .toEqual([expect.stringContaining('The viewer does not answer')]);
+      .toEqual([expect.stringContaining('The viewer does not respond')]);
     await expect
       .poll(() => list.locator('[role=alert]').allInnerTexts())
-      .toEqual([expect.stringContaining('The viewer does not answer')]);
+      .toEqual([expect.stringContaining('The viewer does not respond')]);
     await list.reload().catch(() => {});
     await page.context().close();
     await list.context().close();

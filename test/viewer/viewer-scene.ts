@@ -23,24 +23,23 @@ export interface ViewerScene {
   readonly store: TrajectoryStore;
   readonly viewer: RunningViewer;
   readonly browser: Browser;
-  /** A new page with a session, at a path such as `/?run=…`. What goes wrong in it is in `faultsOf`. */
+  /** A new page with a session, at a path such as `/?run=…`. `faultsOf` has its errors. */
   readonly open: (path: string, options?: BrowserContextOptions) => Promise<Page>;
   readonly close: () => Promise<void>;
 }
 
-/** What a scene is made of. */
 export interface SceneOptions {
   readonly chromium: string;
   /** Fills the store before the viewer starts. */
   readonly fill: (store: TrajectoryStore) => Promise<void>;
-  /** What the viewer opens instead of the store. */
+  /** Opened instead of the store. */
   readonly paths?: readonly string[];
   readonly viewer?: Omit<ViewerOptions, 'paths' | 'port' | 'pageFolder'>;
 }
 
 const faults = new WeakMap<Page, string[]>();
 
-/** What the page wrote as errors, threw, and asked for that is not the viewer's. */
+/** Console errors, exceptions and foreign requests of a page. */
 export function faultsOf(page: Page): readonly string[] {
   return faults.get(page) ?? [];
 }
@@ -106,7 +105,7 @@ export async function addSampleRun(store: TrajectoryStore, runId = 'stuck-run'):
   await playSample(await sampleRecords(), { store, runId, onEvent: async () => {}, ignoresAdvice: true });
 }
 
-/** Appends payloads as a run of their own, a second apart. */
+/** Appends payloads as one run, a second apart. */
 export async function addRun(
   store: TrajectoryStore,
   runId: string,

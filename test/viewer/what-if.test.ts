@@ -44,7 +44,7 @@ describe.skipIf(chromium === undefined)('what another configuration would have s
     await files.dispose();
   });
 
-  test('stands beside the advice of a run: the standard set repeats what it said, another one says less', async () => {
+  test('is compared with the advice of a run: the standard set repeats it, another one gives less', async () => {
     const page = await scene.open('/?source=0&run=stuck-run');
     await page.getByRole('tab', { name: 'What if' }).click();
     await page.getByLabel('Replay under').selectOption({ label: 'the standard set' });
@@ -60,7 +60,7 @@ describe.skipIf(chromium === undefined)('what another configuration would have s
     await page.context().close();
   });
 
-  test('shows as new what a run without steering was never told', async () => {
+  test('shows the advice of a run without steering as new', async () => {
     const page = await scene.open('/?source=0&run=failing-0&under=standard');
     await expect.poll(() => page.getByRole('complementary').innerText()).toMatch(/\d+ new/);
     await page.context().close();

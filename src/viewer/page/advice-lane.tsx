@@ -72,7 +72,7 @@ export function AdviceLane(props: LaneProps): ReactElement {
           {...props}
           tab={tab}
           places={overview.advice.map((mark) => mark.seq)}
-          empty="Nothing was said to the agent in this run."
+          empty="The agent got no advice in this run."
           leftOut={overview.adviceLeftOut}
           card={(at) => {
             const mark = overview.advice[at];
@@ -251,7 +251,7 @@ function PatternCard(props: LaneProps & { readonly span: PatternSpan }): ReactEl
         <dt>Calls</dt>
         <dd>
           {countText(span.fromCall)} to{' '}
-          {span.toCall === null ? 'the end, never left' : `${countText(span.toCall)}, then left`}
+          {span.toCall === null ? 'the end, not cleared' : `${countText(span.toCall)}, then cleared`}
         </dd>
         <Evidence calls={span.evidence} onGo={onGo} />
       </dl>

@@ -53,9 +53,9 @@ export function AlignedPage({ runs }: { readonly runs: readonly string[] }): Rea
 }
 
 function sameText(same: number): string {
-  if (same === 0) return 'They differ from the first call on.';
+  if (same === 0) return 'The first call differs.';
   return same === 1
-    ? 'The first call is the same in all of them.'
+    ? 'The first call is equal in all runs.'
     : `The first ${countText(same)} calls are the same in all of them.`;
 }
 

@@ -263,7 +263,7 @@ async function request(path: string, init: RequestInit): Promise<Response> {
   } catch {
     throw new ApiError(0, {
       code: 'unreachable',
-      message: 'The viewer does not answer.',
+      message: 'The viewer does not respond.',
       fix: 'Is `coxswain view` still running in its terminal? Start it again and open the address it prints.',
     });
   }
@@ -276,7 +276,7 @@ async function readError(answer: Response): Promise<ErrorAnswer['error']> {
     return {
       code: 'no-session',
       message: 'This page has no session with the viewer.',
-      fix: 'Open the whole address that `coxswain view` printed in its terminal, with the token at its end.',
+      fix: 'Open the complete address that `coxswain view` printed in its terminal, with the token at its end.',
     };
   }
   try {
@@ -286,5 +286,5 @@ async function readError(answer: Response): Promise<ErrorAnswer['error']> {
   } catch {
     // Not JSON: see below.
   }
-  return { code: 'unreadable', message: `The viewer answered ${answer.status} without saying why.` };
+  return { code: 'unreadable', message: `The viewer responded with ${answer.status} and no reason.` };
 }

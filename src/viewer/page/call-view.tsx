@@ -212,7 +212,7 @@ function Output(props: { readonly ended: ToolEnded; readonly seq: number; readon
   const { pictures, shown } = shownResult(ended.result);
   return (
     <div className="output">
-      {ended.result_missing === true ? <p className="text dim">The source holds no result of this call.</p> : null}
+      {ended.result_missing === true ? <p className="text dim">The source has no result of this call.</p> : null}
       {shown.text === '' && pictures.length === 0 && ended.result_missing !== true ? (
         <p className="text dim">nothing</p>
       ) : null}

@@ -39,7 +39,7 @@ export function ChooseRun({ a }: { readonly a: string | undefined }): ReactEleme
       {found.error === undefined ? null : <ErrorNotice error={found.error} onRetry={found.reload} />}
       {runs.length === 0 && !found.isLoading && found.error === undefined ? (
         <Notice title="No other run to compare with">
-          <p className="dim">Start the viewer with a store or files that hold more than one run.</p>
+          <p className="dim">Start the viewer with a store or files that contain more than one run.</p>
         </Notice>
       ) : null}
       <table>

@@ -18,8 +18,7 @@ export function StopCurve(props: {
 }): ReactElement {
   const { calls, stops, succeeded } = props.cohort;
   const chosen = stops[Math.min(props.stop, stops.length - 1)];
-  if (chosen === undefined || stops[0]?.stopped === 0)
-    return <p>No run of which it is known how it went was warned about.</p>;
+  if (chosen === undefined || stops[0]?.stopped === 0) return <p>No run with a known outcome had a warning.</p>;
   const [mostSaved, mostLost] = [
     Math.max(1, ...stops.map(({ saved }) => saved)),
     Math.max(1, ...stops.map(({ lost }) => lost)),
@@ -115,7 +114,7 @@ export function DayBars(props: { readonly cohort: CohortAnswer; readonly filters
   const { costUsd, days } = props.cohort;
   const isMoney = costUsd > 0;
   const most = Math.max(...days.map((day) => (isMoney ? day.costUsd : day.tokens)), 0);
-  if (days.length === 0 || most === 0) return <p>No answer of the model says what it cost.</p>;
+  if (days.length === 0 || most === 0) return <p>The model's answers contain no cost.</p>;
   const text = (amount: number): string => (isMoney ? costText(amount) : countOf(amount, 'token'));
   return (
     <div className="days">

@@ -68,7 +68,7 @@ function Aligned(props: { readonly a: string; readonly b: string; readonly first
             {countText(first.same)} of {countOf(first.total, 'row')} are the same
           </span>
           {firstDivergence === null ? (
-            <span className="good">They never part.</span>
+            <span className="good">They do not differ.</span>
           ) : (
             <button type="button" className="link" onClick={toDivergence}>
               They part at row {countText(firstDivergence + 1)}

@@ -17,7 +17,7 @@ export function CopyButtons(props: {
       await navigator.clipboard.writeText(text);
       say(done);
     } catch {
-      say('The browser does not let the page copy.');
+      say('The browser does not allow the page to copy.');
     }
   };
   const row = record === undefined ? 'the run' : 'the chosen row';

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 
 import { editOf } from './edit-diff.ts';
 
-test('an edit is shown as what it takes out and what it puts in, with the lines around', () => {
+test('an edit is shown as removed and added lines with context', () => {
   const args = { path: 'a.ts', old_str: 'one\ntwo\nthree', new_str: 'one\n2\nthree' };
   const { lines = [], names } = editOf(args) ?? {};
   expect(lines.map(({ sign, text }) => `${sign}${text}`)).toEqual([' one', '-two', '+2', ' three']);
@@ -10,7 +10,7 @@ test('an edit is shown as what it takes out and what it puts in, with the lines 
   expect(editOf({ path: 'a.ts', old: 'a', new: 'b' })?.names).toEqual(['old', 'new']);
 });
 
-test('a call that is no edit, and an edit of very many lines, is shown by its arguments', () => {
+test('other calls and very long edits are shown by their arguments', () => {
   expect(editOf({ command: 'ls' })).toBeUndefined();
   expect(editOf({ old_str: 'a\n'.repeat(500), new_str: 'b' })).toBeUndefined();
 });

@@ -22,12 +22,12 @@ export function LabelBar(props: {
     <div className="label-bar" role="group" aria-label="Label">
       <span>{call === undefined ? 'The run is' : `At call ${call} the agent is`}</span>
       {BUTTONS.map(([name, key]) => (
-        <button key={name} type="button" aria-pressed={target === name} onClick={() => labels.put(name)}>
+        <button key={name} type="button" aria-pressed={target === name} onClick={() => labels.setLabel(name)}>
           {LABEL_WORDS[name]} <kbd>{key}</kbd>
         </button>
       ))}
       {target === undefined ? null : (
-        <button type="button" onClick={() => labels.put(null)}>
+        <button type="button" onClick={() => labels.setLabel(null)}>
           remove <kbd>u</kbd>
         </button>
       )}
@@ -39,7 +39,7 @@ export function LabelBar(props: {
         onChange={(event) => labels.setNote(event.target.value)}
         onKeyDown={(event) => {
           if (event.key !== 'Enter') return;
-          if (target !== undefined) labels.put(target);
+          if (target !== undefined) labels.setLabel(target);
           event.currentTarget.blur();
         }}
       />

@@ -23,7 +23,7 @@ export function MomentPage(props: {
   if (value !== null) return <Notice title="Looking for the run…" />;
   return (
     <Notice title={`No run ${safeLine(runId)} here`}>
-      <p className="dim">Start the viewer with the runs that the backtest was made of as well.</p>
+      <p className="dim">Start the viewer with the runs of the backtest too.</p>
     </Notice>
   );
 }

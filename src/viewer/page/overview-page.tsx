@@ -94,7 +94,7 @@ function Panels(props: {
         >
           <CohortRows rows={cohort.rows} />
         </Panel>
-        <Panel title="What agents did after advice" note="The next call, side by side. Nothing here says why.">
+        <Panel title="What agents did after advice" note="The next call, side by side. This does not show why.">
           <FateBars cohort={cohort} filters={filters} />
         </Panel>
         <Panel

@@ -19,22 +19,22 @@ function callAt(seq: number): TrajectoryRecord {
 
 /** A run of `count` records on a server that gives at most `most` at a time. */
 function pagesOf(count: number, most = 500, at: (seq: number) => TrajectoryRecord = callAt) {
-  const asked: number[] = [];
+  const queries: number[] = [];
   const load = async ({ from, limit }: { from: number; limit: number }): Promise<RecordsAnswer> => {
-    asked.push(from);
+    queries.push(from);
     const to = Math.min(count, from + Math.min(limit, most));
     const records = Array.from({ length: Math.max(0, to - from) }, (_, index) => at(from + index));
     return { records, nextSeq: to, lastSeq: count - 1 };
   };
   const faults: unknown[] = [];
-  return { pages: new RecordPages(count - 1, load, (error) => faults.push(error)), asked, faults };
+  return { pages: new RecordPages(count - 1, load, (error) => faults.push(error)), queries, faults };
 }
 
 describe('pages of records', () => {
-  test('are fetched once, also in parts, and let go when others are looked at', async () => {
-    const { pages, asked } = pagesOf(100_000, 90);
+  test('are fetched once, also in parts, and dropped when others are used', async () => {
+    const { pages, queries } = pagesOf(100_000, 90);
     await Promise.all([pages.ensure(10), pages.ensure(20)]);
-    expect(asked).toEqual([0, 90, 180]);
+    expect(queries).toEqual([0, 90, 180]);
     expect(pages.at(199)?.seq).toBe(199);
     expect(pages.at(200)).toBeUndefined();
     for (let page = 1; page <= MAX_PAGES; page += 1) await pages.ensure(page * PAGE_RECORDS);
@@ -43,7 +43,7 @@ describe('pages of records', () => {
     expect(pages.isLoaded(PAGE_RECORDS)).toBe(true);
   });
 
-  test('know where the call of a result began, also on the page before', async () => {
+  test('find the start of the call of a result, also on the previous page', async () => {
     const { pages } = pagesOf(1_000, 500, (seq) => recordOf(seq, callAt(seq + 1).payload));
     await pages.ensure(0);
     await pages.ensure(PAGE_RECORDS);
@@ -52,14 +52,14 @@ describe('pages of records', () => {
     expect(pages.startOf(`call-${PAGE_RECORDS / 2}`, PAGE_RECORDS)).toBe(PAGE_RECORDS - 1);
   });
 
-  test('take records as they are written, and skip what they have', async () => {
-    const { pages, asked } = pagesOf(4);
+  test('add new records, and skip known ones', async () => {
+    const { pages, queries } = pagesOf(4);
     await pages.ensure(0);
     for (const seq of [3, 4, 5]) pages.add(callAt(seq));
-    expect([pages.lastSeq, pages.at(5)?.seq, asked.length]).toEqual([5, 5, 1]);
+    expect([pages.lastSeq, pages.at(5)?.seq, queries.length]).toEqual([5, 5, 1]);
   });
 
-  test('keep a record that is written while its page is under way', async () => {
+  test('keep a record that arrives while its page is fetched', async () => {
     const { pages } = pagesOf(4);
     const fetched = pages.ensure(0);
     pages.add(callAt(4));
@@ -67,7 +67,7 @@ describe('pages of records', () => {
     expect(pages.at(4)?.seq).toBe(4);
   });
 
-  test('tell of a request that failed, and try again when they are asked again', async () => {
+  test('report a failed request, and retry on the next request', async () => {
     let isDown = true;
     const faults: unknown[] = [];
     const load = async (): Promise<RecordsAnswer> => {
@@ -82,7 +82,7 @@ describe('pages of records', () => {
     expect(pages.at(0)?.seq).toBe(0);
   });
 
-  test('end when the server has no more to give, though more was promised', async () => {
+  test('end when the server has fewer records than promised', async () => {
     const load = async (): Promise<RecordsAnswer> => ({ records: [], nextSeq: 0, lastSeq: 10 });
     const pages = new RecordPages(10, load, () => {});
     await pages.ensure(0);
@@ -91,7 +91,7 @@ describe('pages of records', () => {
 });
 
 describe('rows of records', () => {
-  test('join a result to its call, and stand alone where the call is far away', async () => {
+  test('join a result to its call, or show it alone if the call is far away', async () => {
     const { pages } = pagesOf(10);
     await pages.ensure(0);
     expect([0, 1].map((seq) => rowKindOf(callAt(seq), pages, false))).toEqual(['call', 'none']);
@@ -110,18 +110,18 @@ describe('rows of records', () => {
     expect(rowKindOf(alone, pages, false)).toBe('result');
   });
 
-  test('are found for a result whose call is on the page before, which nobody has looked at', async () => {
+  test('are found for a result whose call is on a previous page that was not loaded', async () => {
     const { pages } = pagesOf(1_000, 500, (seq) => recordOf(seq, callAt(seq + 1).payload));
     expect(await recordRowOf(PAGE_RECORDS, pages, false)).toBe(PAGE_RECORDS - 1);
   });
 
-  test('leave out bookkeeping unless it is asked for', () => {
+  test('omit bookkeeping unless it is requested', () => {
     const { pages } = pagesOf(10);
     const evaluation = recordOf(4, { kind: 'evaluation', point: 'pre_render' });
     expect([false, true].map((withDetails) => rowKindOf(evaluation, pages, withDetails))).toEqual(['none', 'detail']);
   });
 
-  test('show an answer once where it is both appended and the end of a turn', async () => {
+  test('show an answer once if it is both appended and the end of a turn', async () => {
     const message = { role: 'assistant', content: 'Done.' } as const;
     const payloads: readonly TrajectoryPayload[] = [
       { kind: 'turn_started' },

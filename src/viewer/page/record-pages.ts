@@ -25,7 +25,7 @@ export class RecordPages {
   readonly #load: LoadRecords;
   readonly #onFault: (error: unknown) => void;
   readonly #pages = new Map<number, Page>();
-  readonly #underWay = new Map<number, Promise<void>>();
+  readonly #requests = new Map<number, Promise<void>>();
   /** Records that arrived while their page was fetched. */
   readonly #late = new Map<number, TrajectoryRecord[]>();
   readonly #listeners = new Set<() => void>();
@@ -103,28 +103,28 @@ export class RecordPages {
     this.#lastSeq = payload.kind === 'gap' ? Math.max(seq, payload.through_seq) : seq;
     const page = this.#pages.get(pageOf(seq));
     this.#late.get(pageOf(seq))?.push(record);
-    if (page !== undefined) put(page, record);
+    if (page !== undefined) addTo(page, record);
     // A page that begins with this record is complete as it grows.
     else if (seq % PAGE_RECORDS === 0 && seq === before + 1) {
-      const begun = newPage();
-      put(begun, record);
-      this.#keep(pageOf(seq), begun);
+      const started = newPage();
+      addTo(started, record);
+      this.#store(pageOf(seq), started);
     }
-    this.#changed();
+    this.#notify();
   }
 
   /** Replaces a cut record. */
   replace(record: TrajectoryRecord): void {
     const page = this.#pages.get(pageOf(record.seq));
     if (page === undefined) return;
-    put(page, record);
-    this.#changed();
+    addTo(page, record);
+    this.#notify();
   }
 
   /** Drops all pages, to fetch them again. */
   clear(): void {
     this.#pages.clear();
-    this.#changed();
+    this.#notify();
   }
 
   #near<Value>(seq: number, look: (page: Page) => Value | undefined): Value | undefined {
@@ -138,20 +138,20 @@ export class RecordPages {
   }
 
   #ensurePage(number: number): Promise<void> {
-    const held = this.#pages.get(number);
-    if (held !== undefined) {
+    const loaded = this.#pages.get(number);
+    if (loaded !== undefined) {
       // A Map keeps the order of insertion: recently used pages move to the end.
       this.#pages.delete(number);
-      this.#pages.set(number, held);
+      this.#pages.set(number, loaded);
       return Promise.resolve();
     }
-    const underWay = this.#underWay.get(number);
-    if (underWay !== undefined) return underWay;
+    const pending = this.#requests.get(number);
+    if (pending !== undefined) return pending;
     const request = this.#fetchPage(number).finally(() => {
-      this.#underWay.delete(number);
+      this.#requests.delete(number);
       this.#late.delete(number);
     });
-    this.#underWay.set(number, request);
+    this.#requests.set(number, request);
     this.#late.set(number, []);
     return request;
   }
@@ -164,21 +164,21 @@ export class RecordPages {
       // A large page needs several requests.
       while (next !== undefined && next < from + PAGE_RECORDS) {
         const answer: RecordsAnswer = await this.#load({ from: next, limit: from + PAGE_RECORDS - next });
-        for (const record of answer.records) if (pageOf(record.seq) === number) put(page, record);
+        for (const record of answer.records) if (pageOf(record.seq) === number) addTo(page, record);
         this.#lastSeq = Math.max(this.#lastSeq, answer.lastSeq);
         if (answer.records.length === 0 || answer.nextSeq <= next || answer.nextSeq > answer.lastSeq) break;
         next = answer.nextSeq;
       }
-      for (const record of this.#late.get(number) ?? []) put(page, record);
-      this.#keep(number, page);
-      this.#changed();
+      for (const record of this.#late.get(number) ?? []) addTo(page, record);
+      this.#store(number, page);
+      this.#notify();
     } catch (error) {
       this.#onFault(error);
       throw error;
     }
   }
 
-  #keep(number: number, page: Page): void {
+  #store(number: number, page: Page): void {
     this.#pages.set(number, page);
     for (const oldest of this.#pages.keys()) {
       if (this.#pages.size <= MAX_PAGES) return;
@@ -186,7 +186,7 @@ export class RecordPages {
     }
   }
 
-  #changed(): void {
+  #notify(): void {
     this.#version += 1;
     for (const listener of this.#listeners) listener();
   }
@@ -200,7 +200,7 @@ function newPage(): Page {
   return { records: new Map(), starts: new Map(), ends: new Map() };
 }
 
-function put(page: Page, record: TrajectoryRecord): void {
+function addTo(page: Page, record: TrajectoryRecord): void {
   page.records.set(record.seq, record);
   const { payload } = record;
   if (payload.kind === 'tool_started') page.starts.set(payload.tool_call_id, record.seq);

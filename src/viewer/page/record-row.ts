@@ -19,15 +19,15 @@ function plainKind(record: TrajectoryRecord, pages: RecordPages): RowKind {
   if (payload.kind === 'message_appended') {
     // The result is part of its call's row.
     if (payload.message.role === 'tool_result') return 'detail';
-    return hasSomethingToSay(payload.message.content) ? 'message' : 'detail';
+    return hasContent(payload.message.content) ? 'message' : 'detail';
   }
   if (payload.kind === 'turn_ended')
-    return hasSomethingToSay(payload.assistant.content) && !wasSaid(record, pages) ? 'message' : 'detail';
+    return hasContent(payload.assistant.content) && !isRepeated(record, pages) ? 'message' : 'detail';
   return definedRow(payload);
 }
 
 /** Returns true if a message contains more than calls, which have separate rows. */
-function hasSomethingToSay(content: StoredContent): boolean {
+function hasContent(content: StoredContent): boolean {
   // A cut value is neither text nor parts.
   if (typeof content === 'string') return content.trim() !== '';
   if (!Array.isArray(content)) return true;
@@ -41,7 +41,7 @@ function hasSomethingToSay(content: StoredContent): boolean {
 const MAX_BACK = 120;
 
 /** Returns true if the answer that ends a turn was appended as a message within it. */
-function wasSaid(record: TrajectoryRecord, pages: RecordPages): boolean {
+function isRepeated(record: TrajectoryRecord, pages: RecordPages): boolean {
   for (let seq = record.seq - 1; seq >= Math.max(0, record.seq - MAX_BACK); seq -= 1) {
     const payload = pages.at(seq)?.payload;
     if (payload === undefined) return false;
@@ -57,7 +57,7 @@ export interface RowSearch {
   readonly withDetails: boolean;
 }
 
-/** The first row from `seq` on in a direction; null if there is none. */
+/** The first row from `seq` on in a direction; null without one. */
 export async function nextRow(seq: number, pages: RecordPages, search: RowSearch): Promise<number | null> {
   for (let at = seq; at >= 0 && at <= pages.lastSeq; at += search.direction) {
     await ensureJoined(at, pages);
@@ -89,8 +89,8 @@ export async function isSaidAt(seq: number, pages: RecordPages, words: readonly 
   const payload = pages.at(seq)?.payload;
   const message = payload?.kind === 'message_appended' ? payload.message : undefined;
   if (message?.role !== 'assistant' || !Array.isArray(message.content)) return true;
-  const said = message.content.filter((block) => block.type !== 'tool_call');
-  const text = JSON.stringify(said).toLowerCase();
+  const blocks = message.content.filter((block) => block.type !== 'tool_call');
+  const text = JSON.stringify(blocks).toLowerCase();
   return words.some((word) => text.includes(word));
 }
 

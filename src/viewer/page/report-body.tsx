@@ -20,7 +20,7 @@ export function ReportBody(props: {
     ['calls', input.calls],
     [report.truth === 'labels' ? 'labelled stuck' : 'failed', input.positive],
     [report.truth === 'labels' ? 'labelled fine' : 'succeeded', input.negative],
-    ['nobody says', input.unlabelled],
+    ['no outcome', input.unlabelled],
   ];
   return (
     <>

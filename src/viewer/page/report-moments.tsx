@@ -16,7 +16,7 @@ export interface KnownRuns {
 const KINDS: readonly (readonly [keyof ExamplesReport, string])[] = [
   ['negative', 'False alarms'],
   ['positive', 'In runs that went wrong'],
-  ['unlabelled', 'In runs of which nobody says'],
+  ['unlabelled', 'In runs without an outcome'],
 ];
 
 /** A row with links to the first firings of the rule above; null without examples. */

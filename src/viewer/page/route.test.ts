@@ -26,7 +26,7 @@ const routes: fc.Arbitrary<Route> = fc.oneof(
   fc.record({ page: fc.constant('moment' as const), runId: text, call: fc.integer({ min: 1 }) }),
 );
 
-test('an address gives back the route that it was made of', () => {
+test('an address parses to its route', () => {
   fc.assert(
     fc.property(routes, (route) => {
       const address = new URL(formatRoute(route), 'http://viewer');
@@ -36,7 +36,7 @@ test('an address gives back the route that it was made of', () => {
   );
 });
 
-test('what makes no sense in an address is passed over', () => {
+test('invalid parts of an address are ignored', () => {
   expect(parseRoute('?page=nothing&at=7')).toEqual({ page: 'overview', filters: {} });
   expect(parseRoute('?source=0&run=a&at=-3')).toEqual({ page: 'run', run: { source: '0', runId: 'a' } });
   expect(parseRoute('?source=0&run=a&at=1e99')).toEqual({ page: 'run', run: { source: '0', runId: 'a' } });

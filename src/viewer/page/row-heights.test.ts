@@ -4,7 +4,7 @@ import { describe, expect, test } from 'vitest';
 import { RowHeights } from './row-heights.ts';
 
 describe('heights of rows', () => {
-  test('are the sums of what was set and the estimate of the rest, whatever the order', () => {
+  test('are the sums of set heights and estimates, in any order', () => {
     const change = fc.record({ row: fc.nat(199), px: fc.integer({ min: 0, max: 500 }) });
     fc.assert(
       fc.property(fc.integer({ min: 1, max: 200 }), fc.array(change), fc.nat(20_000), (count, changes, px) => {
@@ -24,7 +24,7 @@ describe('heights of rows', () => {
     );
   });
 
-  test('keep what was measured when rows are added', () => {
+  test('keep measured heights when rows are added', () => {
     const heights = new RowHeights(10, 40);
     heights.set(3, 100);
     heights.resize(5_000);
@@ -44,7 +44,7 @@ describe('heights of rows', () => {
     expect([heights.height(2), heights.isGuessed(2)]).toEqual([40, false]);
   });
 
-  test('of a million rows stay below what a browser can show', () => {
+  test('of a million rows stay below the limit of browsers', () => {
     expect(new RowHeights(1_000_000, 40).total).toBeLessThanOrEqual(30_000_000);
   });
 });

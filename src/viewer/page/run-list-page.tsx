@@ -25,8 +25,8 @@ const places = new LruMap<{ readonly top: number; readonly current: number }>(20
 const NO_LABELS: readonly LabelRow[] = [];
 const LOST = new ApiError(0, {
   code: 'unreachable',
-  message: 'The viewer does not answer.',
-  fix: 'What is shown may be old. The page tries again by itself.',
+  message: 'The viewer does not respond.',
+  fix: 'The page may be outdated. It retries automatically.',
 });
 /** The next page is requested so many rows before the end. */
 const AHEAD = 60;
@@ -107,8 +107,8 @@ function Rows(props: {
   const { list, filters } = props;
   const scroller = useRef<HTMLDivElement>(null);
   const [closed, setClosed] = useState<ReadonlySet<string>>(new Set());
-  const kept = places.get(formatRoute({ page: 'runs', filters }));
-  const [current, setCurrent] = useState(kept?.current ?? 0);
+  const leftAt = places.get(formatRoute({ page: 'runs', filters }));
+  const [current, setCurrent] = useState(leftAt?.current ?? 0);
   const { reload: reloadLabels, value: labelled } = useLoaded('labels', getLabels);
   const labels = labelled?.labels ?? NO_LABELS;
   const [chosen, setChosen] = useState<ReadonlySet<string>>(new Set());
@@ -124,7 +124,7 @@ function Rows(props: {
     getScrollElement: () => scroller.current,
     estimateSize: () => ROW_PX,
     overscan: 8,
-    initialOffset: kept?.top ?? 0,
+    initialOffset: leftAt?.top ?? 0,
   });
   const leaving = useRef(() => {});
   leaving.current = () => {
@@ -206,7 +206,7 @@ function Nothing(props: {
   if (Object.keys(props.filters).some((name) => name !== 'sort' && name !== 'order')) {
     return (
       <Notice title="No run matches">
-        <p className="dim">Words are looked for in everything that was said, called and answered.</p>
+        <p className="dim">The search covers all messages, calls and results.</p>
         <p>
           <button type="button" onClick={() => goTo({ page: 'runs', filters: {} })}>
             Show all runs

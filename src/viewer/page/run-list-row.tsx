@@ -159,7 +159,7 @@ function AdviceCount({ all, unsaid }: { readonly all: number; readonly unsaid: n
 
 function Later(): ReactElement {
   return (
-    <span className="dim" title="Still being looked at">
+    <span className="dim" title="Not read yet">
       …
     </span>
   );

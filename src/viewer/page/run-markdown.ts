@@ -16,7 +16,7 @@ export function markdownOf(record: TrajectoryRecord, pages: RecordPages, link: s
     const end = pages.endOf(payload.tool_call_id, seq);
     const ended = end === undefined ? undefined : pages.at(end)?.payload;
     if (ended?.kind === 'tool_ended') {
-      parts.push(ended.is_error ? 'It failed:' : 'It gave back:', fenced(textOf(ended.result).text));
+      parts.push(ended.is_error ? 'It failed:' : 'Result:', fenced(textOf(ended.result).text));
     }
   } else if (payload.kind === 'message_appended') {
     parts[0] = `### ${payload.message.role}`;

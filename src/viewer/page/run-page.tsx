@@ -164,12 +164,12 @@ function Loaded(props: {
     details: () => goTo(withDetails ? withoutDetails(route) : { ...route, details: true }, { replace: true }),
     search: focusFind,
     compare: () => goTo({ page: 'compare', a: runKey(route.run) }),
-    label: labels.put,
+    label: labels.setLabel,
     undo: labels.undo,
     neighbour: (direction) => {
       const place = placeInList(route.run);
       const row = direction === 1 ? place?.next : place?.before;
-      if (row === undefined) say(direction === 1 ? 'No next run in the list.' : 'No run before in the list.');
+      if (row === undefined) say(direction === 1 ? 'No next run in the list.' : 'No previous run in the list.');
       else goTo(runRouteOf(row, place?.find));
     },
     leave: () => goTo(withoutPlace(route), { replace: true }),

@@ -18,8 +18,8 @@ export function RunStory(props: { readonly answer: RunAnswer; readonly onGo: (se
       <Part name="Cost of it" mark={overview.wasted === undefined ? '' : 'bad'}>
         {costSentence(overview, run.calls)}
       </Part>
-      <Part name="Was told" mark={overview.advice.length > 0 ? 'advice' : ''}>
-        <Told overview={overview} onGo={onGo} />
+      <Part name="Advice" mark={overview.advice.length > 0 ? 'advice' : ''}>
+        <Advice overview={overview} onGo={onGo} />
       </Part>
       <Part name="What followed" mark="">
         {fateSentence(overview.advice)}
@@ -44,7 +44,7 @@ interface SentenceProps {
 
 function Stuck({ overview, onGo }: SentenceProps): ReactElement {
   const first = overview.patterns.find(({ stuck }) => stuck);
-  if (first === undefined) return <>{overview.complete ? 'At no call.' : 'Not as far as it was read.'}</>;
+  if (first === undefined) return <>{overview.complete ? 'Never.' : 'Not in the part read so far.'}</>;
   const others = overview.patterns.filter(({ stuck }) => stuck).length - 1;
   const until = first.toCall === null ? 'to the end' : `until call ${countText(first.toCall)}`;
   return (
@@ -62,7 +62,7 @@ function Stuck({ overview, onGo }: SentenceProps): ReactElement {
 }
 
 function costSentence({ wasted }: Overview, calls: number): string {
-  if (wasted === undefined) return 'Nothing was spent after a warning.';
+  if (wasted === undefined) return 'No warning, so no waste.';
   const parts = [
     countOf(wasted.calls, 'call'),
     ...(wasted.ms > 0 ? [spanText(wasted.ms)] : []),
@@ -73,35 +73,35 @@ function costSentence({ wasted }: Overview, calls: number): string {
   return `${parts.join(' · ')} after the first warning (${share} of the calls).`;
 }
 
-function Told({ overview: { advice, adviceLeftOut }, onGo }: SentenceProps): ReactElement {
-  const said = advice.filter(({ delivered }) => delivered === true);
-  const [first] = said;
+function Advice({ overview: { advice, adviceLeftOut }, onGo }: SentenceProps): ReactElement {
+  const delivered = advice.filter((mark) => mark.delivered === true);
+  const [first] = delivered;
   const rest = Object.entries(Object.groupBy(advice, ({ arm }) => arm)).filter(([arm]) => arm !== 'delivered');
-  const unsaid = rest.map(([arm, marks]) => `${countText(marks.length)} ${inWords('delivery', arm)}`).join(', ');
+  const undelivered = rest.map(([arm, marks]) => `${countText(marks.length)} ${inWords('delivery', arm)}`).join(', ');
   if (advice.length === 0) return <>Nothing.</>;
   return (
     <>
       {first === undefined ? (
-        'Nothing that reached the agent'
+        'No advice reached the agent'
       ) : (
         <>
-          {countOf(said.length + adviceLeftOut, 'time')}, first after{' '}
+          {countOf(delivered.length + adviceLeftOut, 'time')}, first after{' '}
           <button type="button" className="link" onClick={() => onGo(first.seq)}>
             call {countText(first.callsBefore)}
           </button>
         </>
       )}
-      {unsaid === '' ? '.' : `; ${unsaid}.`}
+      {undelivered === '' ? '.' : `; ${undelivered}.`}
     </>
   );
 }
 
 /** The events after the advice, without a claim about the reason. */
 function fateSentence(advice: readonly AdviceMark[]): string {
-  const said = advice.filter(({ delivered }) => delivered === true);
-  if (said.length === 0) return advice.length === 0 ? 'There was no advice.' : 'No advice reached the agent.';
+  const delivered = advice.filter((mark) => mark.delivered === true);
+  if (delivered.length === 0) return advice.length === 0 ? 'There was no advice.' : 'No advice reached the agent.';
   const count = (...calls: readonly AdviceMark['nextCall'][]): number =>
-    said.filter(({ nextCall }) => calls.includes(nextCall)).length;
+    delivered.filter(({ nextCall }) => calls.includes(nextCall)).length;
   const parts = [
     [count('repeated'), 'made the same call again'],
     [count('same-failure'), 'failed in the same way'],
@@ -109,7 +109,7 @@ function fateSentence(advice: readonly AdviceMark[]): string {
     [count('succeeded'), 'made another call, which succeeded'],
     [count('none', 'open'), 'made no further call'],
   ] as const;
-  const left = said.filter(({ isLeft }) => isLeft).length;
-  const told = parts.filter(([times]) => times > 0).map(([times, what]) => `${countText(times)}× it ${what}`);
-  return `Next, ${told.join(', ')}. The pattern was left after ${countText(left)} of ${countText(said.length)}.`;
+  const left = delivered.filter(({ isLeft }) => isLeft).length;
+  const sentences = parts.filter(([times]) => times > 0).map(([times, what]) => `${countText(times)}× it ${what}`);
+  return `Next, ${sentences.join(', ')}. The pattern was cleared after ${countText(left)} of ${countText(delivered.length)}.`;
 }

@@ -20,8 +20,8 @@ const WORDS: readonly (readonly [string, string])[] = [
 export const RunStrip = memo(function RunStrip({ strip }: { readonly strip: string }): ReactElement {
   const marks = strip.split('');
   const counted = WORDS.map(([mark, word]) => [marks.filter((other) => other === mark).length, word] as const);
-  const said = counted.filter(([count]) => count > 0).map(([count, word]) => `${count} ${word}`);
-  const label = marks.length === 0 ? 'No calls' : `${marks.length} parts of the run: ${said.join(', ') || 'all fine'}`;
+  const parts = counted.filter(([count]) => count > 0).map(([count, word]) => `${count} ${word}`);
+  const label = marks.length === 0 ? 'No calls' : `${marks.length} parts of the run: ${parts.join(', ') || 'all fine'}`;
   return (
     <svg
       className="strip"

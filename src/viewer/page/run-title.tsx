@@ -89,7 +89,7 @@ function Neighbours({ run }: { readonly run: ListedRow }): ReactElement | null {
     );
   return (
     <span className="neighbours">
-      run {countText(place.number)} of {countText(place.total)} {to(place.before, 'Run before (K)', '‹')}{' '}
+      run {countText(place.number)} of {countText(place.total)} {to(place.before, 'Previous run (K)', '‹')}{' '}
       {to(place.next, 'Next run (J)', '›')}
     </span>
   );

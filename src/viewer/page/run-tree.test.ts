@@ -25,16 +25,16 @@ function runOf(runId: string, parentRunId?: string): ListedRow {
 const shape = (rows: readonly ListedRow[], closed: readonly string[] = []): readonly string[] =>
   placeRuns(rows, new Set(closed)).map(({ run, depth }) => `${'-'.repeat(depth)}${run.runId}`);
 
-test('child runs stand below their parents, in the order of the list', () => {
+test('child runs are listed below their parents, in the order of the list', () => {
   const rows = [runOf('grandchild', 'child'), runOf('child', 'parent'), runOf('lone', 'far away'), runOf('parent')];
   expect(shape(rows)).toEqual(['lone', 'parent', '-child', '--grandchild']);
 });
 
-test('children of a run that is closed are hidden, however deep', () => {
+test('descendants of a closed run are hidden', () => {
   const rows = [runOf('parent'), runOf('child', 'parent'), runOf('grandchild', 'child'), runOf('other')];
   expect(shape(rows, ['0/parent'])).toEqual(['parent', 'other']);
 });
 
-test('runs that name each other as parents are listed all the same, once each', () => {
+test('runs with cyclic parents are listed once each', () => {
   expect(shape([runOf('a', 'b'), runOf('b', 'a'), runOf('self', 'self')])).toEqual(['self', 'a', '-b']);
 });

@@ -4,11 +4,11 @@ import { safeImage } from './safe-image.ts';
 
 const PNG = 'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==';
 
-test('pictures of the four known kinds are shown', () => {
+test('pictures of the four known formats are shown', () => {
   expect(safeImage('image/png', PNG)).toBe(`data:image/png;base64,${PNG}`);
 });
 
-test('nothing else is shown: other kinds, what only calls itself a picture, what is no base64', () => {
+test('other formats, mislabelled data and invalid base64 are not shown', () => {
   expect(safeImage('image/svg+xml', PNG)).toBeUndefined();
   expect(safeImage('IMAGE/PNG', PNG)).toBeUndefined();
   expect(safeImage('image/png;x', PNG)).toBeUndefined();

@@ -8,7 +8,7 @@ import { safeLine } from './safe-text.ts';
 const UNSAFE = /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u200b-\u200f\u202a-\u202e\u2060-\u206f\ufeff\ud800-\udfff]/u;
 
 describe('text that is shown', () => {
-  test('never holds what reorders or hides text, whatever it is made of', () => {
+  test('never contains characters that reorder or hide text', () => {
     const parts = fc.constantFrom(
       'a',
       '\u202e',
@@ -34,17 +34,17 @@ describe('text that is shown', () => {
     );
   });
 
-  test('stays as it is when there is nothing to change', () => {
+  test('is unchanged if it is safe', () => {
     for (const text of ['', 'plain\n\ttext', 'grüße ✓ 漢字 👍']) expect(safeText(text)).toBe(text);
   });
 
-  test('names what it would not show, and drops the colours of a terminal', () => {
+  test('shows unsafe characters by number, and drops terminal colours', () => {
     expect(safeText('a\u202eb\u0000')).toBe('a⟨U+202E⟩b⟨U+0000⟩');
     expect(safeText('\u001b[1;31mred\u001b[0m \u001b]8;;http://x\u0007link\u001b]8;;\u0007')).toBe('red link');
     expect(safeText('one\r\ntwo')).toBe('one\ntwo');
   });
 
-  test('is one line where one is wanted', () => {
+  test('is one line on request', () => {
     expect(safeLine(' one\n  two\r\nthree ')).toBe('one ⏎ two ⏎ three');
   });
 });

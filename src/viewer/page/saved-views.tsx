@@ -17,8 +17,8 @@ export interface SavedView {
 /** The views stored in this browser. */
 export function savedViews(): readonly SavedView[] {
   try {
-    const kept: unknown = JSON.parse(localStorage.getItem(KEY) ?? '[]');
-    return Array.isArray(kept) ? kept.filter(isView) : [];
+    const stored: unknown = JSON.parse(localStorage.getItem(KEY) ?? '[]');
+    return Array.isArray(stored) ? stored.filter(isView) : [];
   } catch {
     return [];
   }
@@ -39,7 +39,7 @@ export function SavedViews({ filters, route }: { readonly filters: RunFilters; r
   const [views, setViews] = useState(savedViews);
   const address = formatRoute(route);
   const current = views.find((view) => view.address === address);
-  const keep = (next: readonly SavedView[]): void => {
+  const store = (next: readonly SavedView[]): void => {
     setViews(next);
     try {
       localStorage.setItem(KEY, JSON.stringify(next));
@@ -70,11 +70,15 @@ export function SavedViews({ filters, route }: { readonly filters: RunFilters; r
         </select>
       )}
       {current !== undefined ? (
-        <button type="button" className="quiet" onClick={() => keep(views.filter((view) => view !== current))}>
-          Forget view
+        <button type="button" className="quiet" onClick={() => store(views.filter((view) => view !== current))}>
+          Delete view
         </button>
       ) : name === '' ? null : (
-        <button type="button" className="quiet" onClick={() => keep([{ name, address }, ...views].slice(0, MAX_VIEWS))}>
+        <button
+          type="button"
+          className="quiet"
+          onClick={() => store([{ name, address }, ...views].slice(0, MAX_VIEWS))}
+        >
           Save view
         </button>
       )}

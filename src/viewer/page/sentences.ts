@@ -19,12 +19,12 @@ const SENTENCES: { readonly [Kind in ToldKind]: (payload: PayloadOf<Kind>) => Se
     'Run ended',
     `${outcome}${success === undefined ? '' : success ? ', succeeded' : ', failed'}`,
   ],
-  run_resumed: ({ trigger }) => ['Run goes on', trigger],
+  run_resumed: ({ trigger }) => ['Run resumed', trigger],
   run_identified: ({ agent_name: agent, conversation_id: conversation, model_id: model }) => [
-    'Known of the run',
+    'Facts about the run',
     joined(agent, model, conversation),
   ],
-  child_ended: ({ child_run_id: run, usage }) => ['Run below ended', `${run}, ${countOf(usage.calls ?? 0, 'call')}`],
+  child_ended: ({ child_run_id: run, usage }) => ['Child run ended', `${run}, ${countOf(usage.calls ?? 0, 'call')}`],
   deadline_set: ({ deadline_at_unix_ms: atMs }) => ['Deadline', atMs === undefined ? 'none' : fullTimeText(atMs)],
   stop_requested: ({ reason }) => ['Asked to stop', reason],
   completion_checked: ({ met, missing }) => [

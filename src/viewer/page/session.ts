@@ -17,10 +17,10 @@ export function keepAddress(): void {
 /** Returns the stored address once, if it is recent. */
 function takeAddress(): string | undefined {
   try {
-    const kept: unknown = JSON.parse(localStorage.getItem(WANTED) ?? 'null');
+    const stored: unknown = JSON.parse(localStorage.getItem(WANTED) ?? 'null');
     localStorage.removeItem(WANTED);
-    if (!Array.isArray(kept)) return undefined;
-    const [atMs, path] = kept as readonly unknown[];
+    if (!Array.isArray(stored)) return undefined;
+    const [atMs, path] = stored as readonly unknown[];
     const isFresh = typeof atMs === 'number' && Date.now() - atMs < WANTED_MS;
     return isFresh && typeof path === 'string' && path.startsWith('/?') ? path : undefined;
   } catch {
@@ -43,11 +43,11 @@ export async function openSession(): Promise<string | undefined> {
       headers: { 'content-type': 'application/json', ...WRITE_HEADER },
       body: JSON.stringify({ token }),
     });
-    if (!answer.ok) return 'The address is of another start of the viewer.';
+    if (!answer.ok) return 'The address is from another start of the viewer.';
     const wanted = location.search === '' ? takeAddress() : undefined;
     if (wanted !== undefined) history.replaceState(null, '', wanted);
     return undefined;
   } catch {
-    return 'The viewer does not answer.';
+    return 'The viewer does not respond.';
   }
 }

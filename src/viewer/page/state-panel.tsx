@@ -29,13 +29,13 @@ export function StatePanel(props: {
     <div className="lane-scroll" role="tabpanel" id="lane-panel" aria-labelledby="tab-state" tabIndex={0}>
       {loaded.error === undefined ? null : <p className="card bad">{loaded.error.message}</p>}
       {state === undefined ? (
-        <p className="card dim">Reading up to there…</p>
+        <p className="card dim">Reading the run…</p>
       ) : (
         <article className="card">
           <div className="card-head">
             <button
               type="button"
-              aria-label="State at the call before"
+              aria-label="State at the previous call"
               disabled={state.call <= 1}
               onClick={() => void go(state.call - 1)}
             >

@@ -24,7 +24,7 @@ export function TaskTable({ filters }: { readonly filters: RunFilters }): ReactE
   }, [pending, isLoading, reload]);
   if (error !== undefined && value === undefined) return <ErrorNotice error={error} onRetry={reload} />;
   if (value === undefined) return <Notice title="Loading…" />;
-  if (value.tasks.length === 0) return <Notice title="No run of these has a task" />;
+  if (value.tasks.length === 0) return <Notice title="None of these runs has a task" />;
   return (
     <div className="run-scroll task-scroll" tabIndex={0} role="region" aria-label="Tasks">
       <table className="tasks">

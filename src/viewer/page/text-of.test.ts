@@ -16,11 +16,11 @@ test('a result is shown as the model read it: text, the text of its parts, or JS
   expect(textOf(null)).toEqual({ text: '' });
 });
 
-test('a text that was sent shortened says how long it is', () => {
+test('a cut text shows its length', () => {
   expect(textOf({ $cut: { chars: 30_000, preview: 'begin' } })).toEqual({ text: 'begin', cutFrom: 30_000 });
 });
 
-test('arguments are headed by what they are about, and that is not said twice', () => {
+test('the headline of arguments is their subject, which is not repeated below', () => {
   expect(headlineOf({ command: 'ls' })).toEqual({ headline: 'ls', isWhole: true });
   expect(headlineOf({ path: 'a.ts', old: 'x' })).toEqual({ headline: 'a.ts', isWhole: false, shownName: 'path' });
   expect(headlineOf({ command: 'one\ntwo' })).toEqual({ headline: 'one', isWhole: false });

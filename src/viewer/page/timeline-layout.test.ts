@@ -24,7 +24,7 @@ function spanOf(fromSeq: number, toSeq: number | null, stuck: boolean): PatternS
 }
 
 describe('columns of the timeline', () => {
-  test('count every call of the whole run once, however narrow the picture is', () => {
+  test('count every call of the run once, at any width', () => {
     const lists = fc.array(fc.nat(9), { minLength: 1, maxLength: 300 });
     fc.assert(
       fc.property(
@@ -46,7 +46,7 @@ describe('columns of the timeline', () => {
     );
   });
 
-  test('do not shift against each other while the window moves', () => {
+  test('keep their boundaries while the window moves', () => {
     const overview = overviewOf(
       Array.from({ length: 500 }, (_, at) => at),
       10,
@@ -60,7 +60,7 @@ describe('columns of the timeline', () => {
   });
 });
 
-test('patterns that overlap lie in different rows as long as there is room, the stuck ones on top', () => {
+test('overlapping patterns get different rows while there is room, stuck ones on top', () => {
   const packed = packPatterns([spanOf(0, 10, false), spanOf(5, null, true), spanOf(20, 30, false)], 3);
   expect(packed.map(({ span, row }) => [span.fromSeq, row])).toEqual([
     [5, 0],

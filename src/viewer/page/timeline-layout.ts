@@ -71,12 +71,14 @@ export function packPatterns(
   rows: number,
 ): readonly { readonly span: PatternSpan; readonly row: number }[] {
   const ordered = [...patterns].sort((a, b) => Number(b.stuck) - Number(a.stuck) || a.fromSeq - b.fromSeq);
-  const taken: PlaceWindow[][] = Array.from({ length: rows }, () => []);
+  const windowsByRow: PlaceWindow[][] = Array.from({ length: rows }, () => []);
   return ordered.map((span) => {
     const window = { from: span.fromSeq, to: span.toSeq ?? Number.MAX_SAFE_INTEGER };
-    const free = taken.findIndex((others) => others.every((other) => other.to < window.from || other.from > window.to));
+    const free = windowsByRow.findIndex((others) =>
+      others.every((other) => other.to < window.from || other.from > window.to),
+    );
     const row = free < 0 ? rows - 1 : free;
-    taken[row]?.push(window);
+    windowsByRow[row]?.push(window);
     return { span, row };
   });
 }

@@ -3,7 +3,7 @@ import { expect, test } from 'vitest';
 import { overviewOf } from '../../../test/support/overview-of.ts';
 import { timeScale } from './timeline-scale.ts';
 
-test('by time, calls lie as far apart as they were made, and an idle hour takes little room', () => {
+test('by time, calls are as far apart as in time, and an idle hour takes little space', () => {
   const hour = 3_600_000;
   const overview = {
     ...overviewOf([1, 1, 1, 1], 1),
@@ -18,6 +18,6 @@ test('by time, calls lie as far apart as they were made, and an idle hour takes 
   expect([0, 1, 2, 3].map((seq) => scale?.seqAt(scale.at(seq) + 1))).toEqual([0, 1, 2, 3]);
 });
 
-test('records without a time have no such scale', () => {
+test('records without times have no time scale', () => {
   expect(timeScale(overviewOf([1, 1], 1))).toBe(undefined);
 });

@@ -36,8 +36,8 @@ export function TryConfiguration(props: {
         status={list.value === undefined ? 'Loading…' : countOf(runs, 'run')}
         to={(next) => ({ ...route, filters: next })}
       />
-      <section className="panel" aria-label="What would have been said">
-        <h2>What would have been said</h2>
+      <section className="panel" aria-label="Advice under another configuration">
+        <h2>Advice under another configuration</h2>
         <p className="dim">
           Replays the runs above through another configuration: what it advises earlier, later, in addition, or no more.
           It only reads. A sweep instead replays them once for each value of one number.
@@ -119,7 +119,7 @@ function useTrial(filters: RunFilters, choice: TrialChoice, sweep: string): Tria
       end({ ...NOTHING, error: new Error((JSON.parse(data) as Problem).message) }),
     );
     stream.addEventListener('error', () =>
-      end({ ...NOTHING, error: new Error('The viewer refused, or does not answer.') }),
+      end({ ...NOTHING, error: new Error('The viewer refused the request or does not respond.') }),
     );
   };
   return { ...state, start, cancel: () => end(NOTHING) };

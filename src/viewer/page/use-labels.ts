@@ -14,7 +14,7 @@ const MAX_MARKS = 200;
 export interface Labels {
   /** False without a labels file. */
   readonly isWritable: boolean;
-  /** The call that `put` labels; undefined if it labels the run. */
+  /** The call that `setLabel` labels; undefined if it labels the run. */
   readonly call: number | undefined;
   /** The label of that call or of the run. */
   readonly target: LabelTarget | undefined;
@@ -22,12 +22,12 @@ export interface Labels {
   readonly summary: string | undefined;
   /** Labels of calls, by their first `seq`. */
   readonly marks: ReadonlyMap<number, string>;
-  /** The note of the label; kept for the next label while there is none. */
+  /** The note of the label; kept for the next label if there is no label yet. */
   readonly note: string;
   readonly setNote: (note: string) => void;
   /** Labels the chosen call, or the run where none is chosen; null removes the label. */
-  readonly put: (target: LabelTarget | null) => void;
-  /** Restores the label that the last `put` replaced. */
+  readonly setLabel: (target: LabelTarget | null) => void;
+  /** Restores the label that the last `setLabel` replaced. */
   readonly undo: () => void;
 }
 
@@ -40,7 +40,7 @@ export interface LabelHooks {
   readonly onUndone: () => void;
 }
 
-/** The label that the last `put` replaced. */
+/** The label that the last `setLabel` replaced. */
 let replaced: { readonly id: string; readonly target: LabelTarget | null; readonly note: string } | undefined;
 
 /**
@@ -66,7 +66,7 @@ export function useLabels(
   const [draft, setDraft] = useState<{ readonly id: string; readonly note: string }>();
   const own = useMemo(() => labelsOf(runId, labels?.labels ?? []), [runId, labels]);
   const places = useLoaded(`${source}/${runId} ${own.map((one) => one.id).join(' ')}`, () => placesOf(run, own));
-  const put = useCallback(
+  const setLabel = useCallback(
     async (target: LabelTarget | null) => {
       try {
         // A key may be pressed before the labels are loaded.
@@ -113,7 +113,7 @@ export function useLabels(
     marks: places.value ?? NO_MARKS,
     note: draft?.id === id ? draft.note : (label?.note ?? ''),
     setNote: (note) => setDraft({ id, note }),
-    put: (target) => void put(target),
+    setLabel: (target) => void setLabel(target),
     undo: () => void undo(),
   };
 }

@@ -96,7 +96,7 @@ export function useRunList(filters: RunFilters, onSource: () => void): RunListSt
   const round = useRef(0);
   const latest = useRef(state);
   latest.current = state;
-  const asked = useRef(new Set<string>());
+  const requested = useRef(new Set<string>());
 
   useEffect(() => {
     if (!state.isLoading) {
@@ -134,7 +134,7 @@ export function useRunList(filters: RunFilters, onSource: () => void): RunListSt
   const reload = useCallback(
     (limit?: number) => {
       round.current += 1;
-      asked.current.clear();
+      requested.current.clear();
       setArrived(new Set());
       void load(undefined, limit);
     },
@@ -142,10 +142,10 @@ export function useRunList(filters: RunFilters, onSource: () => void): RunListSt
   );
 
   useEffect(() => {
-    const kept = lists.get(key);
-    setState(kept ?? EMPTY);
+    const saved = lists.get(key);
+    setState(saved ?? EMPTY);
     // At the previous length, so that the scroll position is still valid.
-    reload(kept?.rows.length);
+    reload(saved?.rows.length);
   }, [key, reload]);
 
   const more = useCallback(() => {
@@ -154,9 +154,9 @@ export function useRunList(filters: RunFilters, onSource: () => void): RunListSt
   }, [load]);
 
   const complete = useCallback((rows: readonly ListedRow[]) => {
-    const wanted = rows.filter((row) => !row.extras && !asked.current.has(runKey(row))).slice(0, MAX_ROWS);
+    const wanted = rows.filter((row) => !row.extras && !requested.current.has(runKey(row))).slice(0, MAX_ROWS);
     if (wanted.length === 0) return;
-    for (const row of wanted) asked.current.add(runKey(row));
+    for (const row of wanted) requested.current.add(runKey(row));
     const own = round.current;
     const fetchThem = async (): Promise<void> => {
       const answer = await getRows(wanted);
@@ -166,7 +166,7 @@ export function useRunList(filters: RunFilters, onSource: () => void): RunListSt
       if (unready.length === 0) return;
       // Requested again when they are visible a little later.
       await new Promise((resolve) => setTimeout(resolve, AGAIN_MS));
-      for (const row of unready) asked.current.delete(runKey(row));
+      for (const row of unready) requested.current.delete(runKey(row));
       if (own === round.current) setState((before) => ({ ...before, rows: [...before.rows] }));
     };
     // The rows stay; a failing list reports itself.
@@ -179,7 +179,7 @@ export function useRunList(filters: RunFilters, onSource: () => void): RunListSt
       () => ({
         onRow: (row: ListedRow) => {
           const isKnown = latest.current.rows.some((known) => runKey(known) === runKey(row));
-          asked.current.delete(runKey(row));
+          requested.current.delete(runKey(row));
           if (isKnown) setState((before) => ({ ...before, rows: replaced(before.rows, [row]) }));
           else setArrived((before) => new Set([...before, runKey(row)]));
         },
@@ -225,7 +225,7 @@ export function useRunList(filters: RunFilters, onSource: () => void): RunListSt
   );
 }
 
-interface Heard {
+interface ListEvents {
   readonly onRow: (row: ListedRow) => void;
   readonly onReset: () => void;
   readonly onSource: () => void;
@@ -234,27 +234,27 @@ interface Heard {
 }
 
 /** Listens to changes of runs. */
-function useListEvents(heard: Heard): void {
+function useListEvents(handlers: ListEvents): void {
   useEffect(() => {
     const events = new EventSource('/api/events');
     events.addEventListener('run', (event: MessageEvent<string>) => {
       // Sent by the server of the same package.
-      heard.onRow(JSON.parse(event.data) as ListedRow);
+      handlers.onRow(JSON.parse(event.data) as ListedRow);
     });
-    events.addEventListener('gone', heard.onReset);
-    events.addEventListener('reset', heard.onReset);
+    events.addEventListener('gone', handlers.onReset);
+    events.addEventListener('reset', handlers.onReset);
     const states = new Map<string, string>();
     events.addEventListener('source', (event: MessageEvent<string>) => {
       // As above.
       const { id, problem, indexing } = JSON.parse(event.data) as SourceRow;
       const state = `${problem?.code ?? ''} ${indexing?.done ?? ''}`;
-      if (state !== (states.get(id) ?? ' ')) heard.onSource();
+      if (state !== (states.get(id) ?? ' ')) handlers.onSource();
       states.set(id, state);
     });
-    events.addEventListener('error', () => heard.onLost(true));
-    events.addEventListener('open', () => heard.onLost(false));
+    events.addEventListener('error', () => handlers.onLost(true));
+    events.addEventListener('open', () => handlers.onLost(false));
     return () => events.close();
-  }, [heard]);
+  }, [handlers]);
 }
 
 /** Appends rows, each once. */

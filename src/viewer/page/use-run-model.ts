@@ -114,9 +114,9 @@ function firstPage(
   return {
     take: (query) => {
       if (query.from !== from) return undefined;
-      const taken = answer;
+      const first = answer;
       answer = undefined;
-      return taken;
+      return first;
     },
   };
 }
@@ -149,18 +149,18 @@ function useCompletion(run: RunAddress, answer: RunAnswer | undefined, setState:
   useEffect(() => {
     if (overview === undefined || overview.complete) return undefined;
     const timer = setTimeout(() => {
-      const put = (next: Overview): void =>
+      const update = (next: Overview): void =>
         setState((before) =>
           before.answer === undefined ? before : { ...before, answer: { ...before.answer, overview: next } },
         );
       // On failure the incomplete overview stays.
-      getOverview({ source, runId }).then(put, () => {});
+      getOverview({ source, runId }).then(update, () => {});
     }, OVERVIEW_MS);
     return () => clearTimeout(timer);
   }, [overview, source, runId, setState]);
 }
 
-interface Heard {
+interface RunEvents {
   readonly onRecords: (lastSeq: number) => void;
   readonly onProblem: (problem: Problem) => void;
   readonly onFine: () => void;
@@ -168,43 +168,43 @@ interface Heard {
 }
 
 /** Receives new records; a lost connection resumes where it was. */
-function useEvents(run: RunAddress, pages: RecordPages | undefined, heard: Heard): void {
+function useEvents(run: RunAddress, pages: RecordPages | undefined, handlers: RunEvents): void {
   const { source, runId } = run;
   useEffect(() => {
     if (pages === undefined) return undefined;
     const events = new EventSource(`${runPath({ source, runId })}/events?from=${pages.lastSeq + 1}`);
     let frame = 0;
-    const tell = (): void => {
+    const notify = (): void => {
       frame = 0;
-      heard.onRecords(pages.lastSeq);
+      handlers.onRecords(pages.lastSeq);
     };
     events.addEventListener('record', (event: MessageEvent<string>) => {
       // Sent by the server of the same package.
       pages.add(JSON.parse(event.data) as TrajectoryRecord);
-      if (frame === 0) frame = requestAnimationFrame(tell);
+      if (frame === 0) frame = requestAnimationFrame(notify);
     });
     events.addEventListener('problem', (event: MessageEvent<string>) => {
       // As above.
-      heard.onProblem(JSON.parse(event.data) as Problem);
+      handlers.onProblem(JSON.parse(event.data) as Problem);
     });
     let isLost = false;
     events.addEventListener('error', () => {
       isLost = true;
-      heard.onProblem({
+      handlers.onProblem({
         code: 'unreachable',
-        message: 'The viewer does not answer.',
-        fix: 'What is shown may be old. The page tries again by itself.',
+        message: 'The viewer does not respond.',
+        fix: 'The page may be outdated. It retries automatically.',
       });
     });
     events.addEventListener('open', () => {
-      if (isLost) heard.onFine();
+      if (isLost) handlers.onFine();
       isLost = false;
     });
-    events.addEventListener('ok', heard.onFine);
-    events.addEventListener('reset', heard.onReset);
+    events.addEventListener('ok', handlers.onFine);
+    events.addEventListener('reset', handlers.onReset);
     return () => {
       cancelAnimationFrame(frame);
       events.close();
     };
-  }, [pages, source, runId, heard]);
+  }, [pages, source, runId, handlers]);
 }
