@@ -1,9 +1,8 @@
 /**
- * What does each rule of detection add? `node scripts/ablation.ts [PART…]` switches off one unit of `src/calls` and `src/patterns`
- * at a time and prints what that changes: a detector, a regular expression, a list of words, a function that says yes or no or
- * finds something or nothing. PART limits it to files whose path holds one of these. `--count` prints lines, expressions and
- * words only; `--together` switches off everything that changed nothing by itself, one after the other, and keeps off what still
- * changes nothing.
+ * Measures the contribution of each detection rule. `node scripts/ablation.ts [PART…]` switches off one unit of `src/calls` and
+ * `src/patterns` at a time and prints the changed figures: a detector, a regular expression, a list of words, or a function that returns
+ * a boolean or an optional value. PART limits it to files whose path contains one of these. `--count` only prints lines, expressions and
+ * words; `--together` then switches off all units that changed nothing alone, one after the other, as long as nothing changes.
  *
  * Figures: stretches found in the build part of `test/truth`, successful runs flagged, alarms in recorded runs of older and
  * today's models; found and wrongly flagged clear-cut cases of `../shared/scenarios`, `../shared/windows` and `test/cases`.
@@ -15,7 +14,7 @@ import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
 import { parseSync } from 'vite';
 
-/** Text of a source file that is replaced. */
+/** A part of a source file and its replacement. */
 interface Unit {
   readonly file: string;
   readonly what: string;
@@ -26,7 +25,7 @@ interface Unit {
 
 const root = fileURLToPath(new URL('../', import.meta.url));
 const SWITCHED_OFF = 'COXSWAIN_ABLATION';
-/** A shorter list is no vocabulary. */
+/** Shorter lists are ignored. */
 const MIN_WORDS = 4;
 const LIST = /^[^\s,|]+(?:[\s,|]+[^\s,|]+)+$/;
 
@@ -34,9 +33,10 @@ const { values, positionals } = parseArgs({
   allowPositionals: true,
   options: { count: { type: 'boolean' }, together: { type: 'boolean' } },
 });
-const given = process.env[SWITCHED_OFF];
-// What this process itself handed to its child.
-if (given !== undefined) console.log(JSON.stringify(await figuresWithout(JSON.parse(given) as readonly Unit[])));
+const switchedOff = process.env[SWITCHED_OFF];
+// Written by the parent process below.
+if (switchedOff !== undefined)
+  console.log(JSON.stringify(await figuresWithout(JSON.parse(switchedOff) as readonly Unit[])));
 else if (values.count === true) printCounts();
 else ablate(unitsOf(positionals), values.together === true);
 
@@ -68,7 +68,7 @@ function unitsOf(parts: readonly string[]): readonly Unit[] {
   });
 }
 
-/** A detector is switched off by leaving its row out of the list of the values. */
+/** A detector is switched off by removing its row from the list. */
 function detectorsIn(file: string, text: string): readonly Unit[] {
   return [...text.matchAll(/^ {2}(\w+)(?:: \w+)?,$/gm)].map(({ 0: row, 1: name = '', index }) => ({
     file,
@@ -93,7 +93,7 @@ function spanOf(node: unknown): [number, number] {
   return isNode(node) ? [node.start, node.end] : [0, 0];
 }
 
-/** Visits every node with the names of what it stands in. */
+/** Visits every node with the names of its ancestors. */
 function walk(node: unknown, names: readonly string[], visit: (node: Node, name: string) => void): void {
   if (Array.isArray(node)) for (const each of node) walk(each, names, visit);
   if (!isNode(node)) return;
@@ -103,7 +103,7 @@ function walk(node: unknown, names: readonly string[], visit: (node: Node, name:
   for (const value of Object.values(node)) if (typeof value === 'object') walk(value, inner, visit);
 }
 
-/** The words of a list: of a text that holds nothing but words, or of an array of texts. */
+/** The words of a list: a string of words, or an array of strings. */
 function wordsIn(node: Node): readonly string[] {
   if (node.type === 'ArrayExpression' && Array.isArray(node['elements'])) {
     const texts = node['elements'].map((each: unknown) => (isNode(each) ? each['value'] : undefined));
@@ -131,7 +131,7 @@ function printCounts(): void {
 
 function ablate(units: readonly Unit[], together: boolean): void {
   const base = run([]);
-  console.log(`as it is: ${base}`);
+  console.log(`unchanged: ${base}`);
   const idle: Unit[] = [];
   for (const unit of units) {
     const seen = run([unit]);

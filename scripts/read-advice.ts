@@ -1,5 +1,5 @@
 /**
- * What the standard steering would say in the recorded runs of `../shared/trajectories`.
+ * Lists what the standard steering would say in the recorded runs of `../shared/trajectories`.
  *
  * `node scripts/read-advice.ts` prints pieces of advice per corpus and 1,000 calls. `--draw N --seed S [--part build|judge]`
  * prints N of them instead, drawn at random in equal strata, one a corpus, each with the calls around it; `--order S` shuffles
@@ -59,7 +59,7 @@ async function readCorpora(): Promise<void> {
     const { runs, calls, pieces } = await piecesOf(corpus, folder);
     const per = calls === 0 ? 0 : (1_000 * pieces.length) / calls;
     const by = Object.entries(Object.groupBy(pieces, ({ provider }) => provider)).map(
-      ([name, said = []]) => `${name} ${said.length}`,
+      ([name, list = []]) => `${name} ${list.length}`,
     );
     if (values.draw === undefined)
       console.log([corpus.name, runs, calls, pieces.length, per.toFixed(1), ...by].join('\t'));
@@ -96,8 +96,8 @@ async function piecesOf(
       runs += 1;
       calls += reading.calls.length;
       const run = corpus.files.includes('*') ? basename(path) : item.run.id;
-      for (const said of reading.said) {
-        pieces.push({ corpus: corpus.name, run, ...said, context: reading.around(said.call) });
+      for (const piece of reading.pieces) {
+        pieces.push({ corpus: corpus.name, run, ...piece, context: reading.around(piece.call) });
       }
     }
   }
@@ -107,21 +107,21 @@ async function piecesOf(
 /** One run, steered after the fact. */
 class Reading {
   readonly calls: string[] = [];
-  readonly said: Omit<Piece, 'corpus' | 'run' | 'context'>[] = [];
+  readonly pieces: Omit<Piece, 'corpus' | 'run' | 'context'>[] = [];
   readonly #replay = new SteeringReplay();
-  readonly #asked = new Map<string, string>();
+  readonly #callTexts = new Map<string, string>();
   #task = '';
 
   take(record: Parameters<SteeringReplay['take']>[0]): void {
     const { payload } = record;
     if (payload.kind === 'run_started') this.#task = payload.task ?? '';
     if (payload.kind === 'tool_started') {
-      this.#asked.set(payload.tool_call_id, `${payload.tool_name} ${ends(canonicalJson(payload.args), 150)}`);
+      this.#callTexts.set(payload.tool_call_id, `${payload.tool_name} ${ends(canonicalJson(payload.args), 150)}`);
     }
     if (payload.kind === 'tool_ended') {
       const result = typeof payload.result === 'string' ? payload.result : canonicalJson(payload.result);
-      const asked = this.#asked.get(payload.tool_call_id) ?? '?';
-      this.calls.push(`${asked}\n    ${payload.is_error ? 'FAILED' : 'ok'}: ${ends(result, 130)}`);
+      const callText = this.#callTexts.get(payload.tool_call_id) ?? '?';
+      this.calls.push(`${callText}\n    ${payload.is_error ? 'FAILED' : 'ok'}: ${ends(result, 130)}`);
     }
     if (payload.kind === 'message_appended' && payload.message.role === 'user') {
       if (this.calls.length > 0) this.calls[this.calls.length - 1] += '\n  USER SPEAKS';
@@ -129,10 +129,10 @@ class Reading {
     for (const derived of this.#replay.follow(record)) {
       const call = this.calls.length;
       if (derived.kind === 'feedback_produced') {
-        this.said.push({ call, provider: derived.provider_name, text: derived.text });
+        this.pieces.push({ call, provider: derived.provider_name, text: derived.text });
       }
       if (derived.kind === 'guidance_produced') {
-        this.said.push({ call, provider: derived.provider_name, text: derived.injection.content });
+        this.pieces.push({ call, provider: derived.provider_name, text: derived.injection.content });
       }
     }
   }
@@ -141,7 +141,7 @@ class Reading {
     const from = Math.max(0, call - CALLS_BEFORE);
     const lines = this.calls.slice(from, call + CALLS_AFTER).map((text, index) => {
       const number = from + index + 1;
-      return `${number === call + 1 ? '  ---- said here ----\n' : ''}  ${number}. ${text}`;
+      return `${number === call + 1 ? '  ---- advice ----\n' : ''}  ${number}. ${text}`;
     });
     return [`  TASK ${ends(this.#task, 110)}`, ...lines, `  (${this.calls.length} calls in all)`].join('\n');
   }

@@ -146,7 +146,7 @@ async function scoreRecorded(
   }
 }
 
-/** What goes when the flags of one kind are left out; what other detectors would then see for the first time is not counted. */
+/** Prints the figures lost without the flags of one kind; other detectors may see a pattern first then, which is not counted. */
 function printKinds(runs: readonly FoldedRun[], moments: readonly Moment[]): void {
   const all = scoreTruth(runs, moments);
   console.log('| kind | alarms | stretches found by it alone | successful runs flagged by it alone |');

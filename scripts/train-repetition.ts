@@ -32,7 +32,7 @@ interface Run {
 const FOLDS = 5;
 /** Ridge penalty: with some hundred labelled calls, enough to keep weights of like features apart from noise. */
 const PENALTY = 1;
-/** A call of a run that succeeded is most likely fine, but nobody has read it. */
+/** A call of a run that succeeded is probably fine, but was not read. */
 const UNREAD_WEIGHT = 0.2;
 /** Largest share of the runs that succeeded which the score may flag: the rules beside it take some of the 1 % too. */
 const MAX_FLAGGED = 0.006;

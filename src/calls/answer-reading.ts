@@ -19,7 +19,7 @@ const SOFT_CHARS = 200;
 const SENTENCE_CHARS = 80;
 const ACKNOWLEDGEMENT_CHARS = 240;
 
-/** What the words of an answer say, independent of the call. Each property is computed on first use. */
+/** The reading of an answer, independent of the call. Each property is computed on first use. */
 export class AnswerReading {
   readonly text: string;
   readonly #statements: Partial<Record<AnswerSays, boolean>> = {};

@@ -31,7 +31,7 @@ export type AnswerSays =
 
 /** A rule with the longest answer that it reads; default any length. */
 const RULES: Readonly<Record<AnswerSays, ReadingRule & { readonly maxChars?: number }>> = {
-  /** A shell or an interpreter prints an error of its own. */
+  /** A shell or an interpreter prints an error. */
   complains: {
     id: 'line-complains',
     form: /^(?:(?:\/?(?:usr\/)?bin\/)?(?:ba|z|da|k)?sh: [^\n]{0,160}(?:not found|no such file or directory|permission denied|syntax error|unexpected)|[\w./-]{1,80}: (?:line \d+: )?[^\n]{0,160}(?:command not found|no such file or directory|permission denied|not a directory|is a directory|cannot access)|Traceback \(most recent call last\):|npm (?:ERR!|error\b)|fatal: |E: )/im,

@@ -6,7 +6,7 @@ import { loopArgs } from './declared-keys.ts';
 import { tokensOf } from './tokens.ts';
 import { readCall, type CallSemantics, type ToolDeclarations } from './tool-semantics.ts';
 
-/** What the arguments of a call say, before its result. */
+/** The reading of a call's arguments. */
 export interface ArgumentReading {
   readonly semantics: CallSemantics;
   /** Equal for calls of one tool with equal arguments, in any order of keys. */

@@ -22,7 +22,7 @@ test.each([
   'ls tests',
   'make install',
   'echo contest',
-])('%s is none', (command) => {
+])('%s is not a check', (command) => {
   expect(checkCommandOf({ command })).toBeUndefined();
 });
 

@@ -80,3 +80,10 @@ test('the values of an assertion tell failures apart', () => {
   const failed = (value: number): string => `FAILED sums\n  expected: 4\n  received: ${value}`;
   expect(classifyError(failed(2)).messageKey).not.toBe(classifyError(failed(3)).messageKey);
 });
+
+test('a heading alone names no failure: the next line does', () => {
+  const failure = classifyError('ERROR:\nNo replacement was performed, old_str did not appear in a.c.');
+  expect(failure.line).toBe('ERROR: No replacement was performed, old_str did not appear in a.c.');
+  expect(failure.groupKey).not.toBe(classifyError('ERROR:\nMultiple occurrences of old_str in lines 3, 7.').groupKey);
+  expect(classifyError('ERROR:').line).toBe('ERROR:');
+});

@@ -71,6 +71,8 @@ const TELLS_APART =
 const LOG_LINE = /^[^a-z]{0,60}(?:\[[^\]]{0,40}\] *)?\b(?:INFO|DEBUG|TRACE)\b/;
 /** `==== FAILURES ====` names no failure. */
 const BANNER = /^([=\-_*#~])\1{2,}.*\1{3}$/;
+/** `ERROR:` alone: the next line says what failed. */
+const HEADING = /^\W*(?:error|fatal|failed|failure|exception)\W*$/i;
 /** The last line of a traceback. */
 const RAISED = /^[A-Za-z_][\w.]*(?:Error|Exception|Exit|Interrupt|Failure|Warning)\b(?:: |$)/;
 /** `:12:5`, `(12,5)`, `line 12`. */
@@ -131,13 +133,17 @@ export function groupKeyOf(category: ErrorCategory, line: string): string {
 /** The non-empty lines, trimmed; for a long text those of both ends. */
 function linesOf(text: string): readonly string[] {
   const read = text.length <= 2 * END_CHARS ? text : `${text.slice(0, END_CHARS)}\n${text.slice(-END_CHARS)}`;
-  return read
+  const lines = read
     .split('\n')
     .map((line) => line.trim())
     .filter((line) => line !== '');
+  return lines.flatMap((line, at) => {
+    if (HEADING.test(lines[at - 1] ?? '')) return [];
+    return HEADING.test(line) ? [`${line} ${lines[at + 1] ?? ''}`.trim()] : [line];
+  });
 }
 
-/** The line that names the failure: the last line of a traceback, else the first that names a failure, else the first. */
+/** The line that names the failure: the last line of a traceback, else the first that names a failure, else the first line. */
 function namingLine(text: string, lines: readonly string[]): string {
   const trace = text.includes('Traceback (most recent call last)');
   const raised = trace ? (lines.findLast((line) => RAISED.test(line)) ?? lines.at(-1)) : undefined;
@@ -149,7 +155,7 @@ function isNoise(line: string): boolean {
   return LOG_LINE.test(line) || BANNER.test(line);
 }
 
-/** The lines that name a failure or tell it apart, masked; the whole text if there are none. */
+/** The lines that name a failure or tell it apart, masked; without such lines the whole text. */
 function messageOf(lines: readonly string[], line: string): string {
   const errors = lines.filter((one) => (NAMES_FAILURE.test(one) || TELLS_APART.test(one)) && !LOG_LINE.test(one));
   if (errors.length === 0) return failureMask(lines.join('\n'));

@@ -3,8 +3,8 @@ import { unitAt } from '../base/unit-at.ts';
 import type { ReadingRule } from './reading-rule.ts';
 
 /**
- * What changes from one call to the next without meaning anything. Each form holds a digit and is tried where a run of letters and
- * digits with one begins. Plain numbers stay: they may be progress.
+ * Parts of a text that change from call to call without a meaning. Each form contains a digit and is tried at the start of a run of
+ * letters and digits with one. Plain numbers stay: they may be progress.
  */
 export const VOLATILE: readonly ReadingRule[] = [
   {
@@ -13,17 +13,17 @@ export const VOLATILE: readonly ReadingRule[] = [
   },
   {
     id: 'hexadecimal-id',
-    // Of whole bytes, with a digit and a letter. A digest tells one content from another.
+    // Whole bytes, with a digit and a letter. A digest identifies a content.
     form: /[\da-f]{8}-[\da-f]{4}-[\da-f]{4}-[\da-f]{4}-[\da-f]{12}(?![a-z\d])|(?=[\da-f-]*\d)[\da-f]{8}(?:-[\da-f]{4}){1,3}(?![a-z\d])|0x[\da-f]{6,}\b|(?<!(?:sha\d{0,3}|md5|digest|checksum|hash)["']?[:=] ?["']?)(?=[\da-f]*\d)(?=[\da-f]*[a-f])(?:[\da-f]{2}){4,32}(?![a-z\d])/,
   },
   {
     id: 'named-id',
-    // worker-9f3a1c, req-01HX3Z8K2M: behind a word that says whose id it is
+    // worker-9f3a1c, req-01HX3Z8K2M: after a word
     form: /(?<=[A-Za-z][_-])(?:(?=[\da-f]*\d)(?=[\da-f]*[a-f])[\da-f]{6,7}|(?=(?:[A-Za-z]*\d+[A-Za-z]+){2})[A-Za-z\d]{8,40})(?![A-Za-z\d])/,
   },
   {
     id: 'long-number',
-    // Unix times; numbers too long for a count, or with a zero in front
+    // Unix times; numbers too long for a count, or with a leading zero
     form: /(?<![A-Za-z\d.])(?:0\d{7,29}|\d{13,30})(?![\d.])|\b1[5-9]\d{8}\b/,
   },
   {
@@ -38,7 +38,7 @@ export const VOLATILE: readonly ReadingRule[] = [
   },
   {
     id: 'process',
-    // pid 4711, relayd[48215]:, a port that a system gives for one connection
+    // pid 4711, relayd[48215]:, an ephemeral port
     form: /(?<=\b(?:[Pp]id|PID|[Pp]rocess|[Ss]ession)(?:_?id)?["']?[ #:=]+["']?(?:[a-z]+-)?)[\w-]+|(?<=[a-z]\[)\d{3,7}(?=\]: )|(?<=localhost:|\.\d{1,3}:)(?:3[3-9]|[45]\d|6[0-5])\d{3}\b/,
   },
   {
@@ -50,22 +50,22 @@ export const VOLATILE: readonly ReadingRule[] = [
   { id: 'temporary-path', form: /(?<=\/(?:tmp|var\/folders|dev\/shm)\/[\w./-]{0,80})[\w./-]+/ },
 ];
 
-/** Compiled when it is first used: a short-lived process may not need it. */
+/** Compiled on first use: a short-lived process may not need it. */
 let anyVolatile: RegExp | undefined;
-/** How much of each end of a text is masked; what lies between is compared as it is. */
+/** Characters masked at each end of a text; the middle stays. */
 const END_CHARS = 4_096;
-/** What no name has that people give, in a run of so many letters and digits. */
+/** Appears in no name that people choose. */
 const MADE_UP = /\d[a-z]/i;
 const MADE_UP_CHARS = [6, 40] as const;
-/** Longest run that may be an id. */
+/** Longest id. */
 const MAX_RUN_CHARS = 64;
 
 /**
- * The text with what is volatile replaced by `~`, so that two results that differ only in a clock or a receipt number are equal.
+ * The text with volatile parts replaced by `~`, so that two results that differ only in a time or an id are equal.
  * Masks the first and the last 4,096 characters.
  *
- * @param strictly  made-up ids of any form too: for failures, which quote the ids of what they refuse; default false
- * Cost: one expression where a run with a digit begins.
+ * @param strictly  also masks random ids of any form: for failures, which quote the ids of what they refuse; default false
+ * Cost: one expression per run with a digit.
  */
 export function lightMask(text: string, strictly = false): string {
   if (text.length <= 2 * END_CHARS) return maskPiece(text, strictly);
@@ -73,12 +73,12 @@ export function lightMask(text: string, strictly = false): string {
   return head + text.slice(END_CHARS, -END_CHARS) + maskPiece(text.slice(-END_CHARS), strictly);
 }
 
-/** Of a failure: see `lightMask`. */
+/** Masks the text of a failure: see `lightMask`. */
 export function failureMask(text: string): string {
   return lightMask(text, true);
 }
 
-/** Ids of the rules by which something at the beginning of a text is masked. */
+/** Ids of the rules that mask a part of the beginning of a text. */
 export function masksOf(text: string): readonly string[] {
   const piece = text.slice(0, END_CHARS);
   const parts = volatileParts(piece, false);
@@ -98,7 +98,7 @@ function maskPiece(piece: string, strictly: boolean): string {
   return done === 0 ? piece : masked + piece.slice(done);
 }
 
-/** Where what is volatile begins and ends. */
+/** The volatile parts. */
 function volatileParts(piece: string, strictly: boolean): readonly (readonly [start: number, end: number])[] {
   const form = (anyVolatile ??= new RegExp(VOLATILE.map((rule) => rule.form.source).join('|'), 'my'));
   const parts: (readonly [number, number])[] = [];
@@ -132,10 +132,9 @@ const SPECIFIC =
   /https?:\/\/[^\s"')\]]+|"[^"\n]{0,400}"|'[^'\n]{0,400}'|`[^`\n]{0,400}`|\[[^\]\n]{0,400}\]|(?:[A-Za-z]:)?(?:[\w.@~-]*[\\/])+[\w.@~-]+|\b[\w-]+\.[a-z]{1,4}\b|\b0x[0-9a-f]+\b|\d+/gi;
 
 /**
- * A line with everything that names a particular thing (paths, quotations, brackets, numbers) replaced, to
- * group errors of one cause. Never used to tell whether a result is new.
+ * The line without the names of particular things (paths, quotations, brackets, numbers), to group errors of one cause.
  *
- * @param line  a few hundred characters at most
+ * @param line  at most a few hundred characters
  */
 export function strongMask(line: string): string {
   return line.replace(SPECIFIC, '#').replace(/\s+/g, ' ').trim().toLowerCase();

@@ -24,7 +24,7 @@ test.each([
   { content: [{ type: 'text', text: inner }], isError: true },
   { content: [{ type: 'text', text: inner }], is_error: true, _meta: { took: 1 } },
   `<tool_use_error>${inner}</tool_use_error>`,
-])('what stands around it says of %j that the call failed', (result) => {
+])('the wrapping of %j reports a failure', (result) => {
   expect(openAnswer(result)).toEqual({ result: inner, failed: true });
 });
 

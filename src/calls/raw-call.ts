@@ -1,14 +1,14 @@
 import type { Json } from '../base/json.ts';
 import type { ToolAnnotations } from './tool-semantics.ts';
 
-/** A call and its result as they stand in the records. */
+/** A call and its result as recorded. */
 export interface RawCall {
   readonly index: number;
   readonly turn: number;
   readonly atMs: number;
   readonly tool: string;
   readonly args: Json;
-  /** What the tool's MCP server says of it; a declaration beats it. */
+  /** Hints of the tool's MCP server; a declaration beats them. */
   readonly annotations?: ToolAnnotations | undefined;
   readonly result: Json;
   readonly isError: boolean;

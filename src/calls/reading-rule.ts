@@ -1,4 +1,4 @@
-/** A rule of reading as data; `reading-rules.test.ts` holds texts that each matches and texts that it passes over. */
+/** A rule that reads text; `reading-rules.test.ts` has examples that match and examples that do not. */
 export interface ReadingRule {
   /** Unique, in kebab case: `coxswain explain` names it. */
   readonly id: string;

@@ -1,6 +1,6 @@
 import { isJsonObject, jsonOf, type Json } from '../base/json.ts';
 
-/** What a program printed, and how it ended. */
+/** The output of a program and its exit code. */
 export interface ShellAnswer {
   readonly text: string;
   readonly exitCode: number;
@@ -8,12 +8,12 @@ export interface ShellAnswer {
 
 const EXIT_KEYS = ['exit_code', 'exitCode', 'returncode', 'return_code', 'exit_status'] as const;
 const PRINTED_KEYS = ['output', 'stdout', 'stderr'] as const;
-/** A text that may hold one; most answers hold none, and are not parsed. */
+/** JSON text that may hold an exit code; other texts are not parsed. */
 const MAY_HOLD = /"(?:exit_?(?:code|status)|return_?code)"\s*:/i;
 const LOOKED_AT_CHARS = 600;
 const NOTHING_PRINTED = /^\((?:empty|none)\)$/;
 
-/** Heads and whole forms of harnesses, by how they open: Codex, mini-SWE-agent, Gemini CLI. A command that still runs has no code. */
+/** The forms of Codex, mini-SWE-agent and Gemini CLI, by how they begin. A running command has no code. */
 const HEADED: readonly (readonly [opening: RegExp, form: RegExp])[] = [
   [
     /^(?:Exit code: \d|Chunk ID: |Wall time: )/,
@@ -25,7 +25,7 @@ const HEADED: readonly (readonly [opening: RegExp, form: RegExp])[] = [
     /^(?:<untrusted_context>\n)?[^]*?(?:Stdout|Output): (?<text>[^]*?)(?:\nStderr: (?<stderr>[^]*?))?\n(?:Error: [^\n]*\n)?Exit Code: (?:(?<code>\d+)|\(none\))(?:\n[A-Z][\w ]*: [^\n]*)*\s*(?:<\/untrusted_context>\s*)?$/,
   ],
 ];
-/** A first line that says how the command ended, in any harness's words, and last lines in brackets; of other last lines only what failed. */
+/** A first line with an exit code, and last lines with one: in brackets, or of a failure. */
 const FIRST_LINE =
   /^(?:(?:The )?(?:[Pp]rocess|[Cc]ommand|[Ss]hell) )?[Ee]xit(?:ed)?(?: with)?(?: exit)? (?:code|status):? (?<code>\d+)\.?(?:\n(?<text>[^]*))?$/;
 const LAST_LINES =
@@ -33,11 +33,11 @@ const LAST_LINES =
 const CODES = /(?:code|status):? (-?\d+)/g;
 
 /**
- * What a harness hands over in a form of its own: JSON such as `{"output": "…", "metadata": {"exit_code": 1}}`, or `stdout`,
- * `stderr` and `exit_code` side by side, as an object or as its text; the forms above. A command that is still running has the
+ * Reads the output of a program with its exit code: JSON such as `{"output": "…", "metadata": {"exit_code": 1}}`, or `stdout`,
+ * `stderr` and `exit_code`, as an object or as its text; or one of the forms above. A running command has the
  * exit code 0. Undefined for any other answer.
  *
- * Cost: a look at both ends of a text; one `JSON.parse` or a regular expression where it has such a form.
+ * Cost: a look at both ends of a text; one `JSON.parse` or regular expression if it has such a form.
  */
 export function shellAnswer(result: Json): ShellAnswer | undefined {
   const sections = typeof result === 'string' ? sectioned(result) : undefined;
@@ -61,7 +61,7 @@ function sectioned(text: string): ShellAnswer | undefined {
   const tail = text.slice(-LOOKED_AT_CHARS);
   const last = LAST_LINES.exec(tail);
   if (last === null) return undefined;
-  // Of several lines the last counts: what a command that was killed left stands before it.
+  // The last line counts: the output of a killed command may stand before it.
   const code = Number([...last[0].matchAll(CODES)].at(-1)?.[1]);
   return answerOf([text.slice(0, text.length - tail.length + last.index)], Math.max(0, code));
 }
@@ -80,6 +80,5 @@ function exitCodeOf(value: unknown): number | undefined {
 function parsed(text: string): unknown {
   if (!text.startsWith('{')) return undefined;
   if (!MAY_HOLD.test(text.slice(0, LOOKED_AT_CHARS)) && !MAY_HOLD.test(text.slice(-LOOKED_AT_CHARS))) return undefined;
-  // A text that only looks like JSON is what was printed.
   return jsonOf(text);
 }

@@ -5,7 +5,7 @@ import { patchedFile } from './patch-text.ts';
 import { kindOfProgram, SETUP_PROGRAMS } from './shell-program.ts';
 import type { ToolKind } from './tool-kind.ts';
 
-/** What a shell command line does, read from its syntax tree. */
+/** The effect of a shell command line, read from its syntax tree. */
 export interface ShellCommand {
   /** The first program that does more than prepare another one (`cd`, `export`, `echo`), such as `grep`; empty if none. */
   readonly program: string;

@@ -1,6 +1,6 @@
 import { isJsonObject } from '../base/json.ts';
 import type { AnswerReading } from './answer-reading.ts';
-import { groupKeyOf, type ErrorClass } from './error-class.ts';
+import { classifyError, groupKeyOf, type ErrorClass } from './error-class.ts';
 import type { RawCall } from './raw-call.ts';
 import type { ShellAnswer } from './shell-answer.ts';
 import type { CallSemantics } from './tool-semantics.ts';
@@ -28,8 +28,24 @@ export function failureOf(
 ): StepFailure | undefined {
   if (!call.isError && (endedWell || (!answer.refuses && !runFailed(answer, semantics)))) return undefined;
   const { args } = call;
-  const failure = isJsonObject(args) ? withoutQuotation(answer.failure, args) : answer.failure;
+  const failure = isJsonObject(args) ? withoutQuotation(withoutEchoes(answer, args), args) : answer.failure;
   return { ...failure, soft: !call.isError && !answer.declaresFailure };
+}
+
+/** A shorter argument may appear in an answer by chance. */
+const MIN_ECHO_CHARS = 12;
+/** A longer answer is compared with its echoes. */
+const MAX_ECHOING_CHARS = 8_000;
+
+/** The failure with a message that ignores arguments which the answer repeats. */
+function withoutEchoes({ text, failure }: AnswerReading, args: Readonly<Record<string, unknown>>): ErrorClass {
+  if (text.length > MAX_ECHOING_CHARS) return failure;
+  let bare = text;
+  for (const value of Object.values(args)) {
+    const echo = typeof value === 'string' ? value.trim() : '';
+    if (echo.length >= MIN_ECHO_CHARS && bare.includes(echo)) bare = bare.replaceAll(echo, '@');
+  }
+  return bare === text ? failure : { ...failure, messageKey: classifyError(bare).messageKey };
 }
 
 const MIN_QUOTED_CHARS = 3;

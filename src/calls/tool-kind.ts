@@ -1,5 +1,5 @@
 /**
- * What a call does to the world, as far as detection cares.
+ * The effect of a call.
  *
  * - `read`: looks, changes nothing
  * - `write`: changes files or another durable state

@@ -45,9 +45,9 @@ test('a replacement tells what was there and what is there now', () => {
 
 test('a patch of one file tells what gives way to what, also on a command line', () => {
   const patch = '*** Begin Patch\n*** Update File: a.css\n-x\n+y\n*** End Patch';
-  const told = { kind: 'write', target: 'a.css', replaces: { before: 'x', after: 'y' } };
-  expect(readCall('apply_patch', { input: patch })).toMatchObject(told);
-  expect(readCall('shell', { command: ['bash', '-lc', `apply_patch <<'EOF'\n${patch}\nEOF`] })).toMatchObject(told);
+  const expected = { kind: 'write', target: 'a.css', replaces: { before: 'x', after: 'y' } };
+  expect(readCall('apply_patch', { input: patch })).toMatchObject(expected);
+  expect(readCall('shell', { command: ['bash', '-lc', `apply_patch <<'EOF'\n${patch}\nEOF`] })).toMatchObject(expected);
 });
 
 test.each([
@@ -104,4 +104,14 @@ test('arguments of any shape are read', () => {
     expect(() => readCall('Bash', args)).not.toThrow();
     expect(() => readCall('anything', args)).not.toThrow();
   }
+});
+
+test('a statement that changes a database is a write, a query is a read', () => {
+  expect(readCall('execute_sql', { query: 'INSERT INTO t VALUES (1)' }).kind).toBe('write');
+  expect(readCall('execute_sql', { query: 'SELECT * FROM t' }).kind).toBe('read');
+});
+
+test('an editor that is asked for a range reads the file', () => {
+  const args = { path: 'a.ts', view_range: [1, 20], old_str: null };
+  expect(readCall('str_replace_editor', args).kind).toBe('read');
 });

@@ -13,7 +13,7 @@ export interface ToolAnnotations {
   readonly destructiveHint?: boolean;
 }
 
-/** What a host declares about a tool, by an adapter or in the configuration. A declaration beats a guess. */
+/** A host's declaration about a tool, by an adapter or in the configuration. It beats a guess. */
 export interface ToolDeclaration {
   readonly kind?: ToolKind;
   /** Arguments by which calls are compared, as names or paths (`filter.id`). Default: all arguments. */
@@ -27,7 +27,7 @@ export interface ToolDeclaration {
 /** Declarations by tool name. */
 export type ToolDeclarations = Readonly<Record<string, ToolDeclaration>>;
 
-/** What is known about a call before its result. */
+/** The meaning of a call without its result. */
 export interface CallSemantics {
   readonly kind: ToolKind;
   /** The tool, or for a shell call the program it runs. */
@@ -88,14 +88,14 @@ const NAME_KINDS: readonly (readonly [ToolKind, ReadonlySet<string>])[] = [
   [
     'read',
     wordSet(
-      'read get list ls search find grep glob view open cat show fetch query lookup describe inspect browse job jobs',
+      'read get list ls search find grep glob view open cat show fetch query lookup describe inspect browse job jobs sql',
     ),
   ],
   ['execute', wordSet('run execute exec python bash shell test build compile code')],
 ];
 
 /**
- * What a call does: by declarations, else by the syntax tree of a shell command, the shape of the arguments and the words of the
+ * Reads what a call does: by declarations, else by the syntax tree of a shell command, the shape of the arguments and the words of the
  * tool's name. `unknown` if none of these tell.
  */
 export function readCall(tool: string, args: Json, declarations: ToolDeclarations = {}): CallSemantics {
@@ -194,12 +194,18 @@ function opensWithProgram(command: string): boolean {
   return isProgram(command.trimStart().split(/\s/, 1)[0] ?? '');
 }
 
+/** A statement, not a word alone: searches have queries too. */
+const SQL_CHANGE =
+  /^\s*(?:insert\s+into|update\s+\S+\s+set|delete\s+from|truncate\s+table|(?:create|alter|drop)\s+(?:table|index|view))\b/i;
+
 function kindOf(tool: string, args: Arguments, writes: boolean): ToolKind {
   const action = actionOf(args);
   if (/^(?:poll|status|wait)$/i.test(action) || args['chars'] === '' || args['input'] === '') return 'poll';
-  if (writes) return 'write';
+  if (writes || SQL_CHANGE.test(stringAt(args, ['query', 'sql', 'statement']) ?? '')) return 'write';
   // A subagent does work of unknown effect.
   if (typeof args['prompt'] === 'string' && /^(?:task|agent)$/i.test(tool)) return 'execute';
+  // An editor that is asked for a range shows it.
+  if (action === '' && args['view_range'] !== undefined && typeof args['old_str'] !== 'string') return 'read';
   // For a tool with several actions, the action decides.
   const byAction = kindOfWords(action.trimStart().split(/\s/, 1)[0] ?? '');
   const named = byAction === 'unknown' ? kindOfName(tool) : byAction;

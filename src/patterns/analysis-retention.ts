@@ -1,16 +1,16 @@
-/** How much of a run's past an analysis keeps for reading. What it counts, and what detectors see, is the same either way. */
+/** How much of a run's past an analysis keeps for reading. Counts and detectors do not depend on it. */
 export interface AnalysisRetention {
-  /** Calls that `recentCalls()` can give. */
+  /** Calls that `recentCalls()` can return. */
   readonly recentCalls: number;
-  /** Failed calls that `recentErrors()` can give. */
+  /** Failed calls that `recentErrors()` can return. */
   readonly recentErrors: number;
-  /** Patterns that are over and that `patterns()` can give. */
+  /** Ended patterns that `patterns()` can return. */
   readonly closedPatterns: number;
 }
 
 /**
- * What a long-lived process keeps; as a snapshot less than 64 KiB (`bench/fold.bench.ts`), twice that where call after call fails
- * in long words of its own.
+ * The retention of a long-lived process. The snapshot has less than 64 KiB (`bench/fold.bench.ts`), twice that if each call fails
+ * with another long message.
  */
 export const FULL_ANALYSIS_RETENTION: AnalysisRetention = {
   recentCalls: 224,

@@ -25,12 +25,12 @@ export interface TrajectoryAnalysisSnapshot {
   readonly faults: readonly DetectorFault[];
 }
 
-/** A call that has not come back yet. */
+/** A call without a result yet. */
 export interface PendingCall {
   readonly index: number;
   readonly turn: number;
   readonly args: Json;
   readonly annotations?: ToolStarted['annotations'];
-  /** It was made long after everything before it had come back. */
+  /** It was issued long after the last result. */
   readonly rested?: true;
 }

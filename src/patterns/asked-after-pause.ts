@@ -1,12 +1,12 @@
 import type { Step } from './step.ts';
 
-/** No model and no host takes so long over one call: the agent was set to look again later. A choice. */
+/** No model takes this long over one call: the agent was scheduled to look again later. A choice. */
 const LONG_REST_MS = 15 * 60_000;
 
 /**
- * Whether a call began so long after the last result that the agent must have waited on purpose.
+ * Returns true if a call began so long after the last result that the agent must have waited on purpose.
  *
- * @param lastEndMs  Unix milliseconds; 0 where unknown
+ * @param lastEndMs  Unix milliseconds; 0 if unknown
  * @param beganMs    the same
  */
 export function isLongRest(lastEndMs: number, beganMs: number): boolean {
@@ -14,9 +14,8 @@ export function isLongRest(lastEndMs: number, beganMs: number): boolean {
 }
 
 /**
- * Who pauses and then asks again what was asked before waits for something, whatever the tool is called. A failure is
- * none of it, unless nothing but its words tells that a service still cannot be reached: that is what one waits for while
- * it comes up.
+ * Turns a repeated look after a pause into a poll, whatever the tool is called. A failure stays a failure, unless only its words
+ * say that a service cannot be reached: the service may still be starting.
  */
 export function askedAfterPause(step: Step): Step {
   const asks = step.kind === 'read' || step.kind === 'unknown' || step.kind === 'execute';

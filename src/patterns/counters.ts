@@ -4,7 +4,7 @@ import type { Mutable } from '../base/mutable.ts';
 export interface Counters {
   readonly turns: number;
   readonly calls: number;
-  /** Groups of calls that began with none finished in between: they stand for turns where the host tells of none. */
+  /** Groups of calls that began before any of them finished: the turns of a host that reports none. */
   readonly batches: number;
   /** No call has finished since the last one began. */
   readonly batchOpen: boolean;
@@ -18,15 +18,15 @@ export interface Counters {
   readonly waited: boolean;
   readonly firstAtMs: number;
   readonly lastAtMs: number;
-  /** When the last result came, Unix milliseconds; 0 where none had a time. */
+  /** Time of the last result, Unix milliseconds; 0 if unknown. */
   readonly lastEndMs: number;
   readonly task: string | null;
 }
 
-/** Counters as their one owner counts them: in place, because copying them costs more than the rest of a fold. */
+/** Counters that their owner changes in place: copying them costs more than the rest of a fold. */
 export type OwnCounters = Mutable<Counters>;
 
-/** The counters of a run of which nothing is known yet. */
+/** The counters of a new run. */
 export function newCounters(): OwnCounters {
   return {
     turns: 0,

@@ -2,7 +2,7 @@ import type { AnswerClass, PatternLevel, TrajectoryPattern } from '../records/tr
 import type { Sighting, StepContext } from './pattern-detector.ts';
 import type { Step } from './step.ts';
 
-/** A pattern appeared, grew more certain, or was left. */
+/** A pattern appeared, rose to another level, or was cleared. */
 export interface PatternChange {
   readonly type: 'noticed' | 'raised' | 'cleared';
   readonly pattern: TrajectoryPattern;
@@ -10,12 +10,12 @@ export interface PatternChange {
 
 interface OpenPattern {
   readonly pattern: TrajectoryPattern;
-  /** Steps since the last sighting: all that count, and those that brought something new. */
+  /** Steps since the last sighting: all except transparent ones, and those with something new. */
   readonly quiet: number;
   readonly progress: number;
 }
 
-/** What `PatternBook` needs to go on: plain JSON. */
+/** The state of a `PatternBook` as JSON. */
 export interface PatternBookSnapshot {
   readonly open: readonly OpenPattern[];
   readonly closed: readonly TrajectoryPattern[];
@@ -25,28 +25,28 @@ export interface PatternBookSnapshot {
 const NO_CHANGES: readonly PatternChange[] = [];
 const RANK: Readonly<Record<PatternLevel, number>> = { hint: 0, warn: 1, strong: 2 };
 const MAX_EVIDENCE = 32;
-/** Open patterns at once; beyond it the oldest is closed. */
+/** Beyond it the oldest open pattern is closed. */
 const MAX_OPEN = 64;
-/** New things since the last sighting after which the agent has left a pattern. */
+/** Steps with something new that clear a pattern. */
 const PROGRESS_TO_CLEAR = 3;
-/** Steps without a sighting after which a pattern is over, new things or not. */
+/** Steps without a sighting that clear a pattern. */
 const QUIET_TO_CLEAR = 12;
 
 /**
- * Keeps the patterns of a run: joins sightings of one identity, lets the level only rise, and closes a pattern
- * when its detector says that it is over, when three new things have succeeded since, or twelve steps passed without seeing it.
+ * Keeps the patterns of a run: joins sightings of one identity, only raises the level, and clears a pattern
+ * when its detector ends it, after three successful steps with something new, or after twelve steps without a sighting.
  *
- * Cost: O(open patterns) a step, which are few; 64 open and 200 closed ones at most.
+ * Cost: O(open patterns) per step; at most 64 open and 200 closed patterns.
  */
 export class PatternBook {
   #open: Map<string, OpenPattern>;
-  /** What `open` gave last; asked for several times a call, and most calls change nothing. */
+  /** The last result of `open`, which is called several times per call and rarely changes. */
   #openList: readonly TrajectoryPattern[] | undefined;
   readonly #closed: TrajectoryPattern[];
   readonly #maxClosed: number;
   #closedTotal: number;
 
-  /** @param maxClosed  patterns that are over and kept for reading; their count stays exact */
+  /** @param maxClosed  cleared patterns kept for reading; their count stays exact */
   constructor(snapshot?: PatternBookSnapshot, maxClosed = 200) {
     this.#maxClosed = maxClosed;
     this.#open = new Map((snapshot?.open ?? []).map((open) => [open.pattern.identity, open]));
@@ -54,7 +54,7 @@ export class PatternBook {
     this.#closedTotal = snapshot?.closedTotal ?? 0;
   }
 
-  /** Takes what the detectors saw at a step. */
+  /** Adds the sightings of a step. */
   observe(step: Step, context: StepContext, sightings: readonly Sighting[]): readonly PatternChange[] {
     if (sightings.length === 0 && this.#open.size === 0) return NO_CHANGES;
     this.#openList = undefined;
@@ -67,7 +67,7 @@ export class PatternBook {
         if (open !== undefined) changes.push(this.#close(identity, open, step));
         continue;
       }
-      if (sighting.vague === true && this.#knowsBetter(sighting, sightings)) continue;
+      if (sighting.vague === true && this.#hasSpecific(sighting, sightings)) continue;
       seen.add(identity);
       const change = this.#see(identity, sighting, step);
       if (change !== undefined) changes.push(change);
@@ -76,28 +76,28 @@ export class PatternBook {
     return changes;
   }
 
-  /** Whether a stuck pattern that says more is flagged at this step, or was at the last but one. */
-  #knowsBetter({ kind }: Sighting, sightings: readonly Sighting[]): boolean {
-    const isBetter = (other: Pick<Sighting, 'kind' | 'stuck' | 'level'>): boolean =>
+  /** Returns true if a more specific stuck pattern is flagged now or was within the last two steps. */
+  #hasSpecific({ kind }: Sighting, sightings: readonly Sighting[]): boolean {
+    const isSpecific = (other: Pick<Sighting, 'kind' | 'stuck' | 'level'>): boolean =>
       other.kind !== kind && other.stuck && other.level !== 'hint';
-    if (sightings.some(isBetter)) return true;
-    for (const { pattern, quiet } of this.#open.values()) if (quiet < 2 && isBetter(pattern)) return true;
+    if (sightings.some(isSpecific)) return true;
+    for (const { pattern, quiet } of this.#open.values()) if (quiet < 2 && isSpecific(pattern)) return true;
     return false;
   }
 
-  /** Patterns the agent is in now, in the order in which they were noticed. */
+  /** Open patterns, in the order in which they were noticed. */
   open(): readonly TrajectoryPattern[] {
     return (this.#openList ??= Array.from(this.#open.values(), (open) => open.pattern));
   }
 
-  /** All patterns of the run in the order of their first call; of those that are over, the last 200. */
+  /** All patterns of the run by their first call; the last 200 of the cleared ones. */
   all(): readonly TrajectoryPattern[] {
     return [...this.#closed, ...this.open()].sort(
       (a, b) => a.firstSeen - b.firstSeen || (a.identity < b.identity ? -1 : 1),
     );
   }
 
-  /** Patterns that are over, also those no longer kept. */
+  /** All cleared patterns, also those no longer kept. */
   get closedTotal(): number {
     return this.#closedTotal;
   }
@@ -161,7 +161,7 @@ export class PatternBook {
 
 const SUBJECT_CHARS = 80;
 
-/** What a pattern of one tool is about; a detector may speak of another tool than that of the step. */
+/** The subject and the answer of a pattern; unknown if the detector names another tool than that of the step. */
 function aboutStep(tool: string, step: Step): Pick<TrajectoryPattern, 'tool' | 'subject' | 'answer'> {
   if (tool !== step.tool) return { tool };
   const subject = step.program === tool ? step.target : step.program;

@@ -2,13 +2,13 @@ import type { Json } from '../base/json.ts';
 import type { PatternLevel } from '../records/trajectory-pattern.ts';
 import type { Step } from './step.ts';
 
-/** What the world looks like at a step: the same for every detector. */
+/** The surroundings of a step, equal for every detector. */
 export interface StepContext {
   /** Counts successful changes of the world and messages of the user: repeats count within one epoch. */
   readonly epoch: number;
   /** This step advanced the epoch. */
   readonly advanced: boolean;
-  /** Nothing with these arguments and this result was seen in this epoch. */
+  /** No call with these arguments and this result was seen in this epoch. */
   readonly novel: boolean;
   /** Share of the lines of the answer, digits aside, that no recent answer had: 0 to 1. */
   readonly freshLines: number;
@@ -16,11 +16,11 @@ export interface StepContext {
   readonly ordinal: number;
   /** Messages of the user so far. */
   readonly userMessages: number;
-  /** What the agent was asked to do, where known. */
+  /** The agent's task, if known. */
   readonly task: string | undefined;
 }
 
-/** A detector says that it sees a pattern, again or for the first time. */
+/** A pattern that a detector sees, again or for the first time. */
 export interface Sighting {
   readonly kind: string;
   /** Tells patterns of one kind apart: a call, a cause, a file. */
@@ -33,20 +33,20 @@ export interface Sighting {
   readonly tool?: string;
   /** Call indices, ascending; the last 32 are kept. */
   readonly evidence: readonly number[];
-  /** The pattern of this kind and key is over: the agent has got out. Its other members do not matter. Default false. */
+  /** The pattern of this kind and key has ended; the other members do not matter. Default false. */
   readonly over?: true;
-  /** It says less than other stuck patterns: it is passed over while one of them is flagged. Default false. */
+  /** It is skipped while a more specific stuck pattern is flagged. Default false. */
   readonly vague?: true;
 }
 
 /** A detector at work on one run. */
 export interface PatternFold {
   /**
-   * Takes the next step. Called once a step, in order of results. May not keep `step` objects: only small facts.
-   * @returns what it sees now; nothing (undefined or empty) most of the time
+   * Takes the next step, in order of results. May not keep `step` objects, only small facts.
+   * @returns the patterns it sees now; undefined or empty most of the time
    */
   observe(step: Step, context: StepContext): readonly Sighting[] | undefined;
-  /** The state as JSON: `start(snapshot())` goes on as if nothing had happened. */
+  /** The state as JSON: `start(snapshot())` continues without a difference. */
   snapshot(): Json;
 }
 

@@ -1,10 +1,10 @@
 import type { Step } from './step.ts';
 import type { ToolKind } from '../calls/tool-kind.ts';
 
-/** Newest calls whose `comparison` is kept: enough for any window, and a snapshot stays small. */
+/** Newest calls that keep their `comparison`; it bounds the snapshot. */
 export const COMPARED_CALLS = 32;
 
-/** What tells how alike two calls are: keys and hashes, no content. */
+/** Keys and hashes by which two calls are compared. */
 interface CallComparison {
   /** Equal for calls of one tool with equal arguments. */
   readonly argsKey: string;
@@ -14,7 +14,7 @@ interface CallComparison {
   readonly tokens: readonly number[];
 }
 
-/** A call as the analysis remembers it: facts and keys, no content. */
+/** A call in the memory of the analysis: facts and keys, no content. */
 export interface RecentCall {
   readonly index: number;
   readonly turn: number;
@@ -31,17 +31,17 @@ export interface RecentCall {
   readonly comparison?: CallComparison;
 }
 
-/** What is remembered of a step. */
+/** The memory of a step. */
 export function recentCallOf(step: Step, novel: boolean, flagged: boolean): RecentCall {
   const { index, turn, tool, kind, atMs, resultChars, failure } = step;
   const comparison = { argsKey: step.argsKey, resultKey: step.resultKey, tokens: step.tokens };
-  // Without a spread in the middle, behind which each member is set one by one: this runs once a call.
+  // No spread, which is slower: this runs once per call.
   return failure === undefined
     ? { index, turn, tool, kind, failed: flagged, novel, atMs, resultChars, comparison }
     : { index, turn, tool, kind, failed: flagged, errorLine: failure.line, novel, atMs, resultChars, comparison };
 }
 
-/** The call without what only near calls are compared by. */
+/** The call without its comparison. */
 export function withoutComparison(call: RecentCall): RecentCall {
   // Member by member: a rest pattern takes several times as long, and this runs once a call.
   const { index, turn, tool, kind, failed, novel, atMs, resultChars, errorLine } = call;
@@ -50,7 +50,7 @@ export function withoutComparison(call: RecentCall): RecentCall {
     : { index, turn, tool, kind, failed, errorLine, novel, atMs, resultChars };
 }
 
-/** A `RecentCall` in a snapshot, without the names of its members, which are half of it as JSON. */
+/** A `RecentCall` in a snapshot, without member names, which are half of its JSON. */
 export type PackedCall = readonly [
   index: number,
   turn: number,

@@ -75,12 +75,12 @@ test('a status command that fails while checks are pending has not failed', () =
   });
   expect(step).toMatchObject({ kind: 'poll' });
   expect(step.failure).toBeUndefined();
-  const asked = stepOf({
+  const health = stepOf({
     tool: 'Bash',
     args: { command: 'curl -s localhost/health' },
     result: '{"status":"starting"}',
   });
-  expect(asked.kind).toBe('poll');
+  expect(health.kind).toBe('poll');
 });
 
 test('an unknown tool that only says done counts as a write', () => {
@@ -106,7 +106,7 @@ test('how long a line sleeps before it looks makes no other call', () => {
   expect(look(30)).toMatchObject({ kind: 'poll', argsKey: look(60).argsKey });
 });
 
-test('an output that tells of a failure is one, for a program that ran and not for a file that was shown', () => {
+test('an output that reports a failure fails a program that ran, not a file that was shown', () => {
   const result = 'cc -c a.c\na.c:1:1: fatal error: zlib.h: No such file\nstopped';
   expect(stepOf({ tool: 'Bash', args: { command: 'make || true' }, result }).failure?.soft).toBe(true);
   expect(
@@ -114,7 +114,7 @@ test('an output that tells of a failure is one, for a program that ran and not f
   ).toBe(undefined);
 });
 
-test('a poll that tells of a failure is a look', () => {
+test('a poll that reports a failure is a read', () => {
   const args = { port: 'COM7' };
   expect(stepOf({ tool: 'serial_monitor', args, result: 'boot\nGuru Meditation Error: panic' }).kind).toBe('read');
   expect(stepOf({ tool: 'serial_monitor', args, result: 'boot\nready' }).kind).toBe('poll');

@@ -3,32 +3,32 @@ import { LruMap } from '../base/lru-map.ts';
 import type { StepContext } from './pattern-detector.ts';
 import type { Step } from './step.ts';
 
-/** What is compared of one of the last calls. */
+/** The compared facts of one of the last calls. */
 interface SeenCall {
   readonly turn: number;
   readonly ordinal: number;
   readonly tool: string;
-  /** Epochs and changes so far, also those made before: what stands after one is not compared with what stood before it. */
+  /** Epochs and changes so far, including repeated changes: calls of different eras are not compared. */
   readonly era: number;
   readonly argsKey: string;
   readonly frameKey: number;
   readonly resultKey: string;
   readonly shapeKey: number;
   readonly tokens: readonly number[];
-  /** Key of the failure's cause; empty for a success. */
+  /** Key of the cause of the failure; empty for a success. */
   readonly cause: string;
-  /** The world changed, the answer was met before, share of its lines that were not. */
+  /** The world changed; the answer had the shape of an earlier one; the share of its lines that are new. */
   readonly advanced: boolean;
   readonly old: boolean;
   readonly freshLines: number;
   readonly short: boolean;
-  /** The same call came out alike before, among those compared. */
+  /** The same call had the same result before, among the compared calls. */
   readonly again: boolean;
-  /** The same call came out otherwise before. */
+  /** The same call had another result before. */
   readonly moved: boolean;
 }
 
-/** What `Structure` needs to go on: plain JSON. */
+/** The state of a `Structure` as JSON. */
 export interface StructureSnapshot {
   readonly calls: readonly SeenCall[];
   readonly shapes: readonly number[];
@@ -60,28 +60,28 @@ export const FEATURES = [
   'moved',
 ] as const;
 
-/** Calls compared. */
+/** Compared calls. */
 const WINDOW = 8;
 const MAX_SHAPES = 64;
-/** So many calls in a row without a new line count; more say no more. */
+/** The longest row of calls without a new line that counts. */
 const MAX_STALE = 12;
-/** An answer under so many characters says little. */
+/** A shorter answer says little. */
 const SHORT_CHARS = 10;
 const LIKE = 0.6;
 
 /**
- * How much the last 8 calls resemble each other, as numbers from 0 to 1 (`FEATURES`): no word of any answer is read. Calls of the
- * same turn are not compared with each other.
+ * Measures how much the last 8 calls resemble each other, as numbers from 0 to 1 (`FEATURES`), without reading a word of an answer.
+ * Calls of one turn are not compared with each other.
  *
- * Cost: O(8) a step; 64 answers are remembered as hashes.
+ * Cost: O(8) per step; hashes of 64 answers are remembered.
  */
 export class Structure {
-  /** The last one and 8 before it. */
+  /** The last call and 8 before it. */
   readonly #calls: SeenCall[];
   readonly #shapes: LruMap<true, number>;
   #staleRun: number;
   #changes: number;
-  /** Ordinal and tool of the last call that succeeded with something new. */
+  /** Ordinal and tool of the last success with something new. */
   #newAt: number;
   #newTool: string;
   #cameBack = false;
@@ -98,12 +98,12 @@ export class Structure {
     this.#newTool = snapshot?.newTool ?? '';
   }
 
-  /** The last call was made before, and another tool has done something new since, or it is new work after a look by another tool. */
+  /** The last call repeats one before something new of another tool, or is new work after a look with another tool. */
   get cameBack(): boolean {
     return this.#cameBack;
   }
 
-  /** Takes in the next step. */
+  /** Adds the next step. */
   observe(step: Step, context: StepContext): void {
     if (step.kind === 'write' && step.failure === undefined && !step.unchanged) this.#changes += 1;
     if (this.#calls.length > WINDOW) this.#calls.shift();
@@ -120,15 +120,15 @@ export class Structure {
     this.#staleRun = now.freshLines === 0 && now.old && !now.advanced ? Math.min(MAX_STALE, this.#staleRun + 1) : 0;
   }
 
-  /** Share of the calls that came out as the same call did before, since the last change. */
+  /** Share of the calls that repeat the result of the same call, since the last change. */
   get again(): number {
     return this.#share((call, now) => call.again && call.era === now.era);
   }
-  /** Share of the calls that came out otherwise than the same call did before, since the last change. */
+  /** Share of the calls that had another result than the same call before, since the last change. */
   get moved(): number {
     return this.#share((call, now) => call.moved && call.era === now.era);
   }
-  /** How many calls are compared, as a share of 8. */
+  /** Number of compared calls, as a share of 8. */
   get filled(): number {
     return Math.min(WINDOW, this.#calls.length) / WINDOW;
   }
@@ -136,12 +136,12 @@ export class Structure {
   get sameAnswer(): number {
     return this.#alike((call, now) => call.resultKey === now.resultKey);
   }
-  /** Share of earlier calls that failed for the cause of the last one. */
+  /** Share of earlier calls that failed with the cause of the last one. */
   get sameCause(): number {
     return this.#alike((call, now) => now.cause !== '' && call.cause === now.cause);
   }
 
-  /** The features after the last step, in the order of `FEATURES`. Cost: some passes over 8 calls. */
+  /** The features after the last step, in the order of `FEATURES`. Cost: a few passes over 8 calls. */
   features(): readonly number[] {
     const calls = this.#calls.slice(-WINDOW);
     return [
@@ -166,13 +166,13 @@ export class Structure {
     ];
   }
 
-  /** How many of the last 8 calls match, as a share of 8. */
+  /** Number of the last 8 calls that match, as a share of 8. */
   #share(matches: (call: SeenCall, now: SeenCall) => boolean): number {
     const now = this.#calls.at(-1);
     return now === undefined ? 0 : this.#calls.slice(-WINDOW).filter((call) => matches(call, now)).length / WINDOW;
   }
 
-  /** The same of the 8 before the last one, as far as they are of other turns and nothing has changed since. */
+  /** The same for the 8 calls before the last one, without those of its turn or of another era. */
   #alike(matches: (call: SeenCall, now: SeenCall) => boolean): number {
     const now = this.#calls.at(-1);
     if (now === undefined) return 0;

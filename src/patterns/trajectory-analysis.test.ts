@@ -77,7 +77,7 @@ test('results that come out of order belong to their own calls', () => {
   ]);
 });
 
-test('what the server of a tool says of it tells a reading call from a changing one, unless the host declares it', () => {
+test('annotations of an MCP server tell reads from changes, unless the host declares the tool', () => {
   const kindOf = (annotations?: ToolAnnotations, tools: ToolDeclarations = {}): string | undefined => {
     const call = { tool: 'frobnicate', args: { a: 1 }, result: 'a line of text', ...present({ annotations }) };
     return scriptedRun([call], { tools }).analysis.recentCalls(1)[0]?.kind;
@@ -89,12 +89,12 @@ test('what the server of a tool says of it tells a reading call from a changing 
 });
 
 test('a detector that throws is switched off and reported, and the others go on', () => {
-  let asked = 0;
+  let starts = 0;
   const broken: PatternDetector = {
     name: 'broken',
     start: () => ({
       observe() {
-        asked += 1;
+        starts += 1;
         throw new Error('out of order');
       },
       snapshot: () => null,
@@ -103,12 +103,12 @@ test('a detector that throws is switched off and reported, and the others go on'
   const { analysis } = scriptedRun(times(4, { tool: 'read', args: { path: 'a' }, result: 'same text' }), {
     detectors: [broken, ...allDetectors()],
   });
-  expect(asked).toBe(1);
+  expect(starts).toBe(1);
   expect(analysis.faults).toEqual([{ detector: 'broken', callIndex: 0, message: 'out of order' }]);
   expect(analysis.openPatterns().map(({ kind }) => kind)).toContain('identical_call');
   const later = new TrajectoryAnalysis({ detectors: [broken], snapshot: analysis.snapshot() });
   later.fold(recordOf(9, { kind: 'tool_ended', tool_call_id: 'z', tool_name: 'read', result: '', is_error: false }));
-  expect(asked).toBe(1);
+  expect(starts).toBe(1);
 });
 
 test('a pattern that a user wrote himself is kept like any other', () => {
@@ -163,7 +163,7 @@ test('calls that never come back are forgotten beyond 512', () => {
 test('an analysis restored at any call goes on as if it had never stopped', () => {
   fc.assert(
     fc.property(fc.array(someCall(), { minLength: 1, maxLength: 40 }), fc.nat(), (calls, place) => {
-      const records = scriptedRecords(calls, { task: 'read the alpha files and mend beta' });
+      const records = scriptedRecords(calls, { task: 'read the alpha files and fix beta' });
       const whole = new TrajectoryAnalysis({ detectors: allDetectors() });
       const changes = records.map((record) => whole.fold(record));
       const stop = place % records.length;
@@ -298,7 +298,7 @@ function someCall(): fc.Arbitrary<ScriptedCall> {
   );
 }
 
-test('what is asked again after each pause is waited for, whatever the tool is called', () => {
+test('what is starts again after each pause is waited for, whatever the tool is called', () => {
   const pause: ScriptedCall = { tool: 'op1', args: { seconds: 30 }, result: 'slept' };
   const look: ScriptedCall = { tool: 'op2', args: { name: 'out' }, result: 'nothing there so far' };
   const flags = (calls: readonly ScriptedCall[]): readonly string[] =>

@@ -23,18 +23,18 @@ import { makeStep, withoutCause, type Step } from './step.ts';
 import type { ToolDeclarations } from '../calls/tool-semantics.ts';
 import { World } from './world.ts';
 
-/** How an analysis is set up. */
+/** Options of an analysis. */
 export interface TrajectoryAnalysisOptions {
   readonly detectors: readonly PatternDetector[];
-  /** What the host says of its tools. */
+  /** Declarations of the host's tools. */
   readonly tools?: ToolDeclarations;
   /** Default: `FULL_ANALYSIS_RETENTION`. */
   readonly retain?: AnalysisRetention;
-  /** Go on from here instead of from the start of a run. */
+  /** Continues from here instead of from the start of a run. */
   readonly snapshot?: TrajectoryAnalysisSnapshot;
-  /** Nobody else has the snapshot, so it is not copied. Default false. */
+  /** The caller gives up the snapshot, so it is not copied. Default false. */
   readonly adopt?: boolean;
-  /** Takes secrets out of what a detector throws, before it is kept. May not throw. Default: it stays as it is. */
+  /** Redacts the message of a detector's error before it is kept. May not throw. Default: no change. */
   readonly redact?: (text: string) => string;
 }
 
@@ -42,10 +42,10 @@ const TASK_CHARS = 4_000;
 const NO_CHANGES: readonly PatternChange[] = [];
 
 /**
- * What a run looks like so far: counters, recent calls and the patterns that the detectors see. A pure fold over
- * records; time comes from the records alone, so a replay gives the same answer.
+ * Analyses a run: counters, recent calls and the patterns that the detectors see. A pure fold over
+ * records: time comes from the records, so a replay gives the same result.
  *
- * Cost: O(1) a record and bounded memory, whatever the length of the run.
+ * Cost: O(1) per record and bounded memory for any length of the run.
  */
 export class TrajectoryAnalysis {
   readonly #counters: OwnCounters;
@@ -64,9 +64,9 @@ export class TrajectoryAnalysis {
    * @throws CoxswainError `snapshot-version` when the snapshot is of another version
    */
   constructor(options: TrajectoryAnalysisOptions) {
-    // Folds change their state in place, so nothing may be shared with a snapshot that somebody keeps.
+    // Folds change their state in place, so a snapshot that the caller keeps is copied.
     const snapshot = options.adopt === true ? options.snapshot : structuredClone(options.snapshot);
-    // A snapshot from elsewhere may hold anything in that field, whatever its type says.
+    // A stored snapshot may be of any version, whatever its type says.
     const version: number | undefined = snapshot?.schema_version;
     if (version !== undefined && version !== 6) {
       throw new CoxswainError('snapshot-version', `analysis snapshot has version ${version}, this build reads 6`);
@@ -85,7 +85,7 @@ export class TrajectoryAnalysis {
     this.#folds = startFolds(options.detectors, snapshot, this.#faults);
   }
 
-  /** Takes the next record. Never throws on a record of a known shape. */
+  /** Adds the next record. Never throws on a record of a known shape. */
   fold(record: TrajectoryRecord): readonly PatternChange[] {
     const at = record.recorded_at_unix_ms;
     const counters = this.#counters;
@@ -124,11 +124,11 @@ export class TrajectoryAnalysis {
   get turns(): number {
     return this.#counters.turns;
   }
-  /** Calls issued so far, also those still open. */
+  /** Calls issued so far, including open ones. */
   get calls(): number {
     return this.#counters.calls;
   }
-  /** Calls flagged as failed (by the source, or inferred where it has no flag). */
+  /** Calls flagged as failed, by the source or inferred if it has no flag. */
   get errors(): number {
     return this.#counters.errors;
   }
@@ -136,7 +136,7 @@ export class TrajectoryAnalysis {
   get consecutiveErrors(): number {
     return this.#counters.consecutiveErrors;
   }
-  /** From the first to the last record that has a time; undefined where none has. */
+  /** From the first to the last record with a time; undefined if none has one. */
   get durationMs(): number | undefined {
     return this.#counters.firstAtMs === 0 ? undefined : this.#counters.lastAtMs - this.#counters.firstAtMs;
   }
@@ -146,7 +146,7 @@ export class TrajectoryAnalysis {
   get compactions(): number {
     return this.#counters.compactions;
   }
-  /** What the agent was asked to do: the first 4,000 characters, where known. */
+  /** The first 4,000 characters of the agent's task, if known. */
   get task(): string | undefined {
     return this.#counters.task ?? undefined;
   }
@@ -155,27 +155,27 @@ export class TrajectoryAnalysis {
     return this.#faults;
   }
 
-  /** The last calls that came back, oldest first; 224 at most, fewer where less is retained. */
+  /** The last finished calls, oldest first; at most 224, or as many as are retained. */
   recentCalls(count: number = this.#recentCalls.capacity): readonly RecentCall[] {
     return this.#recentCalls.last(count);
   }
-  /** The last failed calls, oldest first; 64 at most, fewer where less is retained. */
+  /** The last failed calls, oldest first; at most 64, or as many as are retained. */
   recentErrors(count: number = this.#recentErrors.capacity): readonly RecentCall[] {
     return this.#recentErrors.last(count);
   }
-  /** All patterns of the run, by their first call; of those that are over, the last 200. */
+  /** All patterns of the run by their first call; the last 200 of the cleared ones. */
   patterns(): readonly TrajectoryPattern[] {
     return this.#book.all();
   }
-  /** Patterns the agent is in now. */
+  /** Open patterns. */
   openPatterns(): readonly TrajectoryPattern[] {
     return this.#book.open();
   }
 
   /**
-   * The whole state as JSON; an analysis made from it goes on as if nothing had happened.
+   * The whole state as JSON; an analysis created from it continues without a difference.
    *
-   * @param shared  it shares its values with this analysis: for one that is written down at once; default false
+   * @param shared  shares its values with this analysis, for a snapshot that is stored at once; default false
    */
   snapshot(shared = false): TrajectoryAnalysisSnapshot {
     const detectors: Record<string, Json> = {};
@@ -205,7 +205,7 @@ export class TrajectoryAnalysis {
     counters.calls += 1;
     if (!counters.batchOpen) counters.batches += 1;
     counters.batchOpen = true;
-    // A host that tells of no turns: calls that begin after another came back were not issued with it.
+    // For a host that reports no turns: a call that begins after another one finished was not issued with it.
     const turn = counters.turns > 0 ? counters.turns : counters.batches;
     const { args, annotations } = started;
     const pending = annotations === undefined ? { index, turn, args } : { index, turn, args, annotations };
@@ -214,7 +214,7 @@ export class TrajectoryAnalysis {
   }
 
   #finish(ended: ToolEnded, atMs: number): readonly PatternChange[] {
-    // A result whose start was lost or forgotten still is a call.
+    // A result without a start is a call too.
     const call = this.#pending.end(ended.tool_call_id) ?? this.#begin({ tool_name: ended.tool_name, args: null });
     this.#counters.batchOpen = false;
     if (atMs > 0) this.#counters.lastEndMs = atMs;
@@ -235,20 +235,20 @@ export class TrajectoryAnalysis {
     return this.#observe(step, ended.is_error, call.rested === true);
   }
 
-  #observe(taken: Step, flagged: boolean, rested: boolean): readonly PatternChange[] {
-    const view = this.#world.observe(taken);
+  #observe(original: Step, flagged: boolean, rested: boolean): readonly PatternChange[] {
+    const view = this.#world.observe(original);
     const counters = this.#counters;
-    // A run may itself take that long where only its end is timed, so a rest proves nothing for it.
-    const paused = counters.waited || (rested && taken.kind !== 'execute');
-    const asked = paused && !view.novel ? askedAfterPause(taken) : taken;
-    const step = view.background ? withoutCause(asked) : asked;
-    // What is only thought between a pause and the look after it changes nothing.
+    // A program may itself run that long if only its end is timed.
+    const paused = counters.waited || (rested && original.kind !== 'execute');
+    const polled = paused && !view.novel ? askedAfterPause(original) : original;
+    const step = view.background ? withoutCause(polled) : polled;
+    // A thought between a pause and the look after it does not end the pause.
     if (step.kind !== 'note') counters.waited = step.kind === 'wait';
     counters.finished += 1;
     if (!step.transparent) counters.ordinal += 1;
     if (flagged) counters.errors += 1;
     counters.consecutiveErrors = flagged ? counters.consecutiveErrors + 1 : 0;
-    this.#remember(taken.failure === undefined ? step : taken, view.novel, flagged);
+    this.#remember(original.failure === undefined ? step : original, view.novel, flagged);
     const { epoch, advanced, novel, freshLines } = view;
     const context: StepContext = {
       epoch,

@@ -1,37 +1,36 @@
 import { LruMap } from '../base/lru-map.ts';
 import type { Step } from './step.ts';
 
-/** How the world's clock of changes stands after a step. */
+/** The state of the world after a step. */
 export interface WorldView {
   readonly epoch: number;
   readonly advanced: boolean;
   readonly novel: boolean;
-  /** Share of the lines of the answer, digits aside, that no recent answer had; of an answer without lines 1 when it is novel. */
+  /** Share of the lines of the answer, digits aside, that no recent answer had; without lines 1 for a novel step, else 0. */
   readonly freshLines: number;
-  /** The call failed, and the line that says so also stands in what succeeded: it says nothing of this failure. */
+  /** The call failed with a line that programs also print when they end well: it names no cause. */
   readonly background: boolean;
 }
 
-/** What `World` needs to go on: plain JSON. */
+/** The state of a `World` as JSON. */
 export interface WorldSnapshot {
   readonly epoch: number;
   readonly seen: readonly string[];
   readonly mutations: readonly string[];
-  /** Lines of answers as hashes, with 1 for those that a program printed which then ended well. */
+  /** Hashes of answer lines, with 1 for those of programs that ended well. */
   readonly lines?: readonly (readonly [number, 0 | 1])[];
 }
 
-/** Calls remembered within one epoch, and changes remembered over the run. */
+/** Calls remembered per epoch, and changes per run. */
 const REMEMBERED = 512;
-/** Lines of answers remembered over the run. */
+/** Answer lines remembered per run. */
 const REMEMBERED_LINES = 384;
 
 /**
- * Counts epochs. A successful change with arguments or an answer not met before begins a new epoch, and so does a
- * message of the user: what was tried before may come out differently now. Repeats, cycles and errors count within
- * one epoch.
+ * Counts epochs. A successful change with new arguments or a new answer begins a new epoch, and so does a
+ * message of the user: an earlier call may give another result now. Repeats, cycles and errors count within one epoch.
  *
- * Cost: O(1) a step; 1,024 keys and 384 lines at most.
+ * Cost: O(1) per step; at most 1,024 keys and 384 lines.
  */
 export class World {
   #epoch = 0;
@@ -52,7 +51,7 @@ export class World {
     this.#lines = new LruMap(REMEMBERED_LINES, snapshot?.lines);
   }
 
-  /** The user spoke: the agent has new information. */
+  /** A message of the user: the agent has new information. */
   userSpoke(): void {
     this.#advance();
   }
@@ -69,7 +68,7 @@ export class World {
 
   #freshLines(step: Step, novel: boolean): number {
     if (step.lines.length === 0) return novel ? 1 : 0;
-    // What a program prints while it ends well is no failure of another time; a file that is shown may hold any.
+    // A line of a program that ends well names no failure; a file that is shown may hold any line.
     const isBackground = step.failure === undefined && !step.resultMissing && step.kind === 'execute';
     let fresh = 0;
     for (const line of step.lines) {
@@ -91,7 +90,7 @@ export class World {
 
   #isNewChange(step: Step): boolean {
     if (step.kind !== 'write' || step.resultMissing || step.unchanged) return false;
-    // Where a line edits and then runs, it is the run that failed.
+    // In a line that edits and then runs, the run failed.
     if (step.failure !== undefined && !step.editsAndRuns) return false;
     const known = this.#mutations.has(step.callKey);
     this.#mutations.set(step.callKey, true);

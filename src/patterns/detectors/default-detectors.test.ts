@@ -33,7 +33,7 @@ function stuckKinds(calls: readonly ScriptedCall[]): readonly string[] {
   return [...new Set(flagged.map((pattern) => pattern.kind))];
 }
 
-test('every detector has a name of its own', () => {
+test('each detector has a unique name', () => {
   const names = defaultDetectors().map((detector) => detector.name);
   expect(new Set(names).size).toBe(names.length);
 });
@@ -100,7 +100,7 @@ const LEGITIMATE: Readonly<Record<string, readonly ScriptedCall[]>> = {
   ],
 };
 
-test.each(Object.entries(LEGITIMATE))('nobody is called stuck for %s', (_name, calls) => {
+test.each(Object.entries(LEGITIMATE))('no pattern is flagged for %s', (_name, calls) => {
   expect(stuckKinds(calls)).toEqual([]);
 });
 
@@ -135,6 +135,6 @@ const STUCK: Readonly<Record<string, readonly ScriptedCall[]>> = {
   ),
 };
 
-test.each(Object.entries(STUCK))('it is seen: %s', (_name, calls) => {
+test.each(Object.entries(STUCK))('a pattern is flagged for %s', (_name, calls) => {
   expect(stuckKinds(calls)).not.toEqual([]);
 });

@@ -8,7 +8,7 @@ const near = (at: number): ScriptedCall => ({
   result: `${at}`,
 });
 const far = (at: number): ScriptedCall => ({ tool: 'read', args: { path: `weather/rain_${at}.ts` }, result: `${at}` });
-const TASK = 'Mend the billing rounding';
+const TASK = 'Fix the billing rounding';
 
 test('twenty calls off the subject after work on it are flagged, and it is not being stuck', () => {
   const calls = [...times(5, near), ...times(20, far)];
@@ -18,7 +18,7 @@ test('twenty calls off the subject after work on it are flagged, and it is not b
   expect(analysis.patterns()).toMatchObject([{ kind: 'drift', stuck: false }]);
 });
 
-test('one look at the subject begins anew', () => {
+test('one look at the subject resets the count', () => {
   const calls = [...times(5, near), ...times(15, far), near(9), ...times(15, far)];
   expect(firstFlag(driftDetector(), calls, TASK)).toBeNull();
 });

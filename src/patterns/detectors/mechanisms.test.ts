@@ -11,7 +11,7 @@ interface Call {
   readonly turn?: number;
 }
 
-/** What is flagged as stuck in a run of such calls, and what of it was left. */
+/** The flagged stuck patterns of a run, and those that were cleared. */
 function flagged(calls: readonly Call[]): { readonly kinds: readonly string[]; readonly left: readonly string[] } {
   const analysis = new TrajectoryAnalysis({ detectors: defaultDetectors() });
   let turn = -1;

@@ -39,8 +39,8 @@ test('legitimate twins are left alone', () => {
 });
 
 test('a user who asks for the status each time is answered each time', () => {
-  const asked = times(12, (): ScriptedCall => ({ ...POLL, userBefore: true }));
-  expect(firstFlag(pollingDetector(), asked)).toBeNull();
+  const calls = times(12, (): ScriptedCall => ({ ...POLL, userBefore: true }));
+  expect(firstFlag(pollingDetector(), calls)).toBeNull();
 });
 
 test('a program that is silent for half a minute at each look is waited for, until half an hour has passed', () => {

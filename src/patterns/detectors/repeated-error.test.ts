@@ -52,15 +52,15 @@ test('it clears after successes with something new', () => {
 });
 
 test('failures that were overcome do not count with the next ones', () => {
-  const put = (part: number, fails: boolean): ScriptedCall => ({
+  const callOf = (part: number, fails: boolean): ScriptedCall => ({
     tool: 'op1',
     args: { part },
     result: fails ? '{"status":503,"error":"SlowDown"}' : `{"status":200,"part":${part}}`,
     isError: fails,
   });
-  const parts = [1, 2, 3].flatMap((part) => [put(part, true), put(part, true), put(part, false)]);
+  const parts = [1, 2, 3].flatMap((part) => [callOf(part, true), callOf(part, true), callOf(part, false)]);
   expect(firstFlag(repeatedErrorDetector(), parts)).toBeNull();
-  expect(firstFlag(repeatedErrorDetector(), [put(1, true), put(1, true), put(1, true)])).toBe(2);
+  expect(firstFlag(repeatedErrorDetector(), [callOf(1, true), callOf(1, true), callOf(1, true)])).toBe(2);
 });
 
 test('one failure under changing lines of a log is one failure', () => {
@@ -84,10 +84,10 @@ test('things that are not there are no row while the same program finds others b
 });
 
 test('a failure that an answer declares counts like a flagged one, one that is read from words needs one more', () => {
-  const asked = (result: string) => (at: number) => ({ tool: 'edit', args: { field: `f${at}` }, result });
-  const declared = asked('{"ok": false, "error": {"code": "MISSING_SCOPE", "message": "no right to write"}}');
+  const calls = (result: string) => (at: number) => ({ tool: 'edit', args: { field: `f${at}` }, result });
+  const declared = calls('{"ok": false, "error": {"code": "MISSING_SCOPE", "message": "no right to write"}}');
   expect(firstFlag(repeatedErrorDetector(), times(3, declared))).toBe(2);
-  const worded = asked('Error: the ledger is closed');
+  const worded = calls('Error: the ledger is closed');
   expect(firstFlag(repeatedErrorDetector(), times(3, worded))).toBeNull();
   expect(firstFlag(repeatedErrorDetector(), times(4, worded))).toBe(3);
 });

@@ -6,8 +6,8 @@ import { repetitionDetector, sharesOf } from './repetition.ts';
 const ask = (query: string, result: string): ScriptedCall => ({ tool: 'sql', args: { query }, result });
 
 test('a few questions that come round with one answer are flagged, though no two in a row are equal', () => {
-  const asked = ['SELECT MAX(a) AS b FROM t', 'SELECT MAX(a) AS c FROM t', 'SELECT b, MAX(a) FROM t'];
-  const calls = times(8, (at) => ask(asked[at % 3] ?? '', "[('cat', 12.0), ('dog', 13.4)]"));
+  const queries = ['SELECT MAX(a) AS b FROM t', 'SELECT MAX(a) AS c FROM t', 'SELECT b, MAX(a) FROM t'];
+  const calls = times(8, (at) => ask(queries[at % 3] ?? '', "[('cat', 12.0), ('dog', 13.4)]"));
   expect(firstFlag(repetitionDetector(), calls)).not.toBeNull();
 });
 
@@ -24,7 +24,7 @@ test('pages, batches and readings are left alone', () => {
   expect(firstFlag(repetitionDetector(), readings)).toBeNull();
 });
 
-test('a change begins anew, also one that was made before', () => {
+test('a change resets the window, also a repeated one', () => {
   const change: ScriptedCall = { tool: 'write', args: { path: 'f', content: 'x' }, result: 'ok' };
   const calls = times(12, (at) => (at % 2 === 0 ? ask('SELECT 1', "[('one',)]") : change));
   expect(firstFlag(repetitionDetector(), calls)).toBeNull();

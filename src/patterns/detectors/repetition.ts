@@ -19,7 +19,7 @@ interface State {
   readonly waited: boolean;
 }
 
-/** What one feature adds to the score of a call. */
+/** The contribution of one feature to the score of a call. */
 export interface FeatureShare {
   readonly feature: string;
   /** 0 to 1. */

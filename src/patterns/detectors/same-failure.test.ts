@@ -74,7 +74,7 @@ test('a time limit met after each change is one failure, whatever the job is cal
   ).toBeNull();
 });
 
-test('a check that passes between begins anew', () => {
+test('a check that passes resets the count', () => {
   const passed: ScriptedCall = { ...check('passed'), isError: false };
   const calls = rounds(9, () => '1 failed').map((call, at) => (at % 8 === 4 ? passed : call));
   expect(firstFlag(sameFailureDetector(), calls)).toBeNull();

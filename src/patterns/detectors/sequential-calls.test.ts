@@ -18,7 +18,7 @@ test('reads that were issued together are what it asks for', () => {
   ).toBeNull();
 });
 
-test('other work between begins anew', () => {
+test('other work resets the count', () => {
   const calls = times(30, (at) => (at % 5 === 4 ? { tool: 'write', args: { path: 'f', content: `${at}` } } : read(at)));
   expect(firstFlag(sequentialCallsDetector(), calls)).toBeNull();
 });

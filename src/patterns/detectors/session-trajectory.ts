@@ -6,7 +6,7 @@ import { ToolInvoked } from '../../session/tool-invoked.ts';
 import { TrajectoryAnalysis } from '../trajectory-analysis.ts';
 import { defaultDetectors } from './default-detectors.ts';
 
-/** An analysis, and how many calls of its session it has. */
+/** An analysis and the number of calls of its session that it has. */
 interface Followed {
   readonly analysis: TrajectoryAnalysis;
   calls: number;
@@ -16,12 +16,12 @@ const followed = new WeakMap<Session, Followed>();
 
 /**
  * The trajectory of a session without a run, folded from its `ToolInvoked` events with the default detectors. Each call counts as
- * a turn, because a session does not say which calls were issued together.
+ * a turn, because a session does not record turns.
  *
- * Cost: a fold of the calls since the last time; of 1,000 at most, which is what a session retains.
+ * Cost: a fold of the calls since the last time; at most the 1,000 that a session retains.
  */
 export function sessionTrajectory(session: Session): TrajectoryAnalysis {
-  const known = followed.get(session) ?? { analysis: begun(session), calls: 0 };
+  const known = followed.get(session) ?? { analysis: newAnalysis(session), calls: 0 };
   followed.set(session, known);
   const view = session.slice(ToolInvoked);
   const missed = Math.min(view.total() - known.calls, ToolInvoked.retain);
@@ -30,7 +30,7 @@ export function sessionTrajectory(session: Session): TrajectoryAnalysis {
   return known.analysis;
 }
 
-function begun({ task }: Session): TrajectoryAnalysis {
+function newAnalysis({ task }: Session): TrajectoryAnalysis {
   const analysis = new TrajectoryAnalysis({ detectors: defaultDetectors() });
   if (task === undefined) return analysis;
   const payload: TrajectoryPayload = { kind: 'run_started', identity: { run_id: 'session', depth: 0 }, task };
@@ -52,16 +52,16 @@ function foldCall(analysis: TrajectoryAnalysis, call: ToolInvoked): void {
   }
 }
 
-/** Arguments that are cut alike and differ stay different. */
+/** Cut arguments get a word of their hash, so different ones stay different. */
 function argsOf({ paramsHash, paramsPreview }: ToolInvoked): Json {
   const isWhole = hashText(paramsPreview) === paramsHash;
   try {
-    // What JSON.parse gives of a text is JSON.
+    // JSON.parse returns JSON.
     const args = JSON.parse(paramsPreview) as Json;
     if (isWhole) return args;
     return isJsonObject(args) ? { ...args, '…': wordOf(paramsHash) } : [args, wordOf(paramsHash)];
   } catch {
-    // A snapshot of an earlier version holds the beginning alone.
+    // The preview is cut, so it is no JSON.
     return `${paramsPreview} ${wordOf(paramsHash)}`;
   }
 }

@@ -69,8 +69,8 @@ test('legitimate twins are left alone', () => {
 });
 
 test('what the user wants back is no thrash', () => {
-  const asked = times(5, (at): ScriptedCall => ({ ...write(at % 2 === 0 ? 'a' : 'b'), userBefore: true }));
-  expect(firstFlag(thrashDetector(), asked)).toBeNull();
+  const calls = times(5, (at): ScriptedCall => ({ ...write(at % 2 === 0 ? 'a' : 'b'), userBefore: true }));
+  expect(firstFlag(thrashDetector(), calls)).toBeNull();
 });
 
 test('an expression with signs that mean something is undone by its plain twin', () => {
@@ -83,7 +83,7 @@ test('an expression with signs that mean something is undone by its plain twin',
   expect(firstFlag(thrashDetector(), [there, back, there])).toBe(2);
 });
 
-test('to take a fix out, test without it and put it back is method, going on with it is not', () => {
+test('to take a fix out, test without it and callOf it back is method, going on with it is not', () => {
   const run = (passes: boolean): ScriptedCall => ({
     tool: 'bash',
     args: { command: 'pytest' },

@@ -20,7 +20,7 @@ test('nothing is recommended that the run never used, unless it is declared', ()
   expect(firstFlag(toolAvoidanceDetector({ recommendations, warnAt: 3 }), times(3, grep))).toBe(2);
 });
 
-test('using the tool begins anew', () => {
+test('using the tool resets the count', () => {
   expect(firstFlag(toolAvoidanceDetector(), [USED, ...times(9, grep), USED, ...times(9, grep)])).toBeNull();
 });
 
