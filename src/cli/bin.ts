@@ -1,7 +1,7 @@
 #!/usr/bin/env node
 import type * as StatusMain from './commands/status/status-main.ts';
 
-// Nothing is imported and nothing new is written before the version is known: an old Node must be able to read this.
+// Checks the version before any import, in syntax that an old Node can parse.
 const [major = 0, minor = 0] = process.versions.node.split('.').map(Number);
 if (major < 22 || (major === 22 && minor < 23)) {
   process.stderr.write(
@@ -11,15 +11,15 @@ if (major < 22 || (major === 22 && minor < 23)) {
   );
   process.exitCode = 1;
 } else {
-  // Node 22 calls its SQLite experimental, which says nothing to a user. Arguments are handed on as they are.
-  const emitWarning = process.emitWarning.bind(process) as (...given: unknown[]) => void;
+  // Node 22 warns that its SQLite is experimental, which does not help a user. Arguments are passed on unchanged.
+  const emitWarning = process.emitWarning.bind(process) as (...values: unknown[]) => void;
   process.emitWarning = (warning: string | Error, ...rest: unknown[]): void => {
     if (!String(warning).startsWith('SQLite is an experimental')) emitWarning(warning, ...rest);
   };
   const [command, flag, template, ...more] = process.argv.slice(2);
   const isFormat = flag === '--format' && template !== undefined && more.length === 0;
   if (command === 'status' && (flag === undefined || isFormat || (flag === '--json' && template === undefined))) {
-    // A status line starts it every second: not even the names of the other commands are loaded.
+    // A status line runs this every second, so not even the list of commands is loaded.
     const options = isFormat ? { format: template } : { json: flag !== undefined };
     void statusMain().then((main) => main(options));
   } else {
@@ -27,12 +27,12 @@ if (major < 22 || (major === 22 && minor < 23)) {
   }
 }
 
-/** From the one file that the build makes of it, which loads in half the time; from source, as it is. */
+/** Loads the bundled file of a build, which takes half the time; from source, the module. */
 async function statusMain(): Promise<typeof StatusMain.statusMain> {
   const bundle = process.getBuiltinModule('node:url').fileURLToPath(new URL('../status.cjs', import.meta.url));
   const isBuilt = process.getBuiltinModule('node:fs').existsSync(bundle);
   if (!isBuilt) return (await import('./commands/status/status-main.ts')).statusMain;
   const require = process.getBuiltinModule('node:module').createRequire(import.meta.url);
-  // It is built from that file.
+  // The bundle is built from that module.
   return (require(bundle) as typeof StatusMain).statusMain;
 }

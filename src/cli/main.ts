@@ -8,13 +8,13 @@ import { Terminal } from './terminal/terminal.ts';
 const USAGE = 2;
 
 /**
- * Runs the command line of this process and sets its exit code: 0 done, 1 something could not be read, 2 wrong
- * usage. Never throws; says in one line what went wrong.
+ * Runs the command line of this process and sets its exit code: 0 success, 1 something could not be read, 2 wrong usage.
+ * Never throws: an error is one line on standard error.
  */
 export async function main(): Promise<void> {
   const { stdout, stderr } = process;
   const terminal = new Terminal({ stdout, stderr });
-  leaveQuietly(terminal);
+  handleExits(terminal);
   process.exitCode = await exitCodeOf(process.argv.slice(2), terminal);
 }
 
@@ -29,15 +29,15 @@ async function exitCodeOf(args: readonly string[], terminal: Terminal): Promise<
     });
     return exitCode;
   } catch (error) {
-    return failed(error, terminal);
+    return reportError(error, terminal);
   }
 }
 
-function failed(error: unknown, terminal: Terminal): number {
+function reportError(error: unknown, terminal: Terminal): number {
   const message = printableCut(messageOf(error).replaceAll('\n', ' '), 500);
   if (error instanceof CommanderError) {
     if (error.exitCode === 0) return 0;
-    // For a command that only holds others commander has printed its help already.
+    // For a command with only subcommands commander has printed the help.
     if (error.code !== 'commander.help') {
       terminal.complain(`coxswain: ${message.replace(/^error: /, '')}; see coxswain --help`);
     }
@@ -47,8 +47,8 @@ function failed(error: unknown, terminal: Terminal): number {
   return error instanceof CoxswainError && error.code === 'invalid-argument' ? USAGE : 1;
 }
 
-/** A reader that closed the pipe and a pressed Ctrl-C are no faults. */
-function leaveQuietly(terminal: Terminal): void {
+/** A closed pipe and Ctrl-C are not errors. */
+function handleExits(terminal: Terminal): void {
   process.stdout.on('error', (error) => {
     const isClosed = 'code' in error && error.code === 'EPIPE';
     if (!isClosed) terminal.complain(`coxswain: standard output: ${printableCut(error.message, 200)}`);

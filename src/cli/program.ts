@@ -6,7 +6,6 @@ import type { CommandDefinition, OptionDefinition } from './commands/command-def
 import { COMMANDS } from './commands/command-list.ts';
 import type { Terminal } from './terminal/terminal.ts';
 
-/** What the program writes by itself, and what it does with the exit code of a command. */
 export interface ProgramSetup {
   readonly terminal: Terminal;
   readonly writeOut: (text: string) => void;
@@ -15,26 +14,27 @@ export interface ProgramSetup {
 }
 
 const EXAMPLES = [
-  'coxswain                               what the agents of this machine did in the last 12 hours',
+  'coxswain                               report on the agents of this machine in the last 12 hours',
   'coxswain demo                          play a sample run that gets stuck, and record it',
-  "coxswain analyze 'runs/**/*.jsonl'     a report of each run, and totals",
-  'coxswain analyze runs/ --json          a line of JSON a run',
-  'coxswain watch                         every agent at work, live',
-  'coxswain runs                          what is recorded in .coxswain/runs.db',
+  "coxswain analyze 'runs/**/*.jsonl'     report on each run, with totals",
+  'coxswain analyze runs/ --json          print one line of JSON per run',
+  'coxswain watch                         follow every running agent live',
+  'coxswain runs                          list the runs in .coxswain/runs.db',
   'coxswain init claude-code              record and steer Claude Code sessions',
-  "coxswain backtest 'runs/**/*.jsonl'    what a steering would have said, and how often it is wrong",
+  "coxswain backtest 'runs/**/*.jsonl'    show what a steering would have said, and how often it is wrong",
 ];
 
 /**
- * Runs the command line; without arguments `coxswain report`. Loads the definition of the named command, or of all for the help and for a name that does not exist.
+ * Runs the command line; `coxswain report` without arguments. Loads the definition of the named command; for the help and an
+ * unknown name, of every command.
  *
- * @throws commander's `CommanderError` instead of leaving the process, and as the command
+ * @throws commander's `CommanderError` instead of ending the process, and as the command
  */
-export async function runProgram(given: readonly string[], setup: ProgramSetup): Promise<void> {
+export async function runProgram(argv: readonly string[], setup: ProgramSetup): Promise<void> {
   const { writeOut, writeErr } = setup;
-  const args = given.length === 0 ? ['report'] : given;
+  const args = argv.length === 0 ? ['report'] : argv;
   const program = new Command('coxswain')
-    .description('Records what unattended AI agents do, notices where they get stuck, and says so softly.')
+    .description('Records what unattended AI agents do, detects when they get stuck, and advises them.')
     .version(packageVersion(), '-V, --version', 'print the version')
     .helpOption('-h, --help', 'print this help')
     .helpCommand(false)
@@ -42,7 +42,7 @@ export async function runProgram(given: readonly string[], setup: ProgramSetup):
     .configureOutput({ writeOut, writeErr, outputError: () => {} })
     .addHelpText(
       'after',
-      `${examplesText(EXAMPLES)}\nExit codes: 0 done, 1 something could not be read or is damaged, 2 wrong usage.\n`,
+      `${examplesText(EXAMPLES)}\nExit codes: 0 success, 1 something could not be read or is damaged, 2 wrong usage.\n`,
     );
   const [first = ''] = args;
   const loaders =
@@ -64,10 +64,10 @@ function addCommand(parent: Command, definition: CommandDefinition, setup: Progr
   for (const [flags, option] of Object.entries(definition.options ?? {})) addOption(command, flags, option);
   for (const inner of commands) addCommand(command, inner, setup);
   if (load === undefined) return;
-  command.action(async (...given: unknown[]) => {
-    // Commander adds itself behind the arguments and the options, which are those of the definition.
+  command.action(async (...values: unknown[]) => {
+    // Commander passes the arguments and options of the definition, then itself.
     const run = (await load()) as (...parameters: unknown[]) => Promise<number | void>;
-    const code = await run(...given.slice(0, -1), setup.terminal);
+    const code = await run(...values.slice(0, -1), setup.terminal);
     if (code !== undefined) setup.onExitCode(code);
   });
 }
@@ -75,7 +75,7 @@ function addCommand(parent: Command, definition: CommandDefinition, setup: Progr
 function addOption(command: Command, flags: string, option: OptionDefinition): void {
   const { text, isRequired = false, isRepeatable = false } = typeof option === 'string' ? { text: option } : option;
   if (isRepeatable) {
-    command.option(flags, text, (value: string, before: readonly string[] | undefined) => [...(before ?? []), value]);
+    command.option(flags, text, (value: string, values: readonly string[] = []) => [...values, value]);
   } else if (isRequired) {
     command.requiredOption(flags, text);
   } else {
@@ -83,7 +83,6 @@ function addOption(command: Command, flags: string, option: OptionDefinition): v
   }
 }
 
-/** The examples at the end of a help text. */
 function examplesText(lines: readonly string[]): string {
   return `\nExamples:\n${lines.map((line) => `  ${line}\n`).join('')}`;
 }

@@ -5,7 +5,7 @@ import { callNumber } from '../../base/call-number.ts';
 import { isFlagged } from '../../run-view/seen-pattern.ts';
 import type { RunReport } from './run-report.ts';
 
-/** A run as one flat row: what tables for other programs hold. Null: not known. */
+/** A run as one flat row, for CSV and Parquet. Null: unknown. */
 export interface AnalysedRow {
   readonly id: string;
   readonly source: string;
@@ -25,7 +25,7 @@ export interface AnalysedRow {
   readonly reward: number | null;
   readonly verdict: string;
   readonly stuck: boolean;
-  /** Number of the call at which a stuck pattern was first flagged, from 1. */
+  /** Number (from 1) of the call at which a stuck pattern was first flagged. */
   readonly first_stuck_call: number | null;
   readonly first_stuck_pattern: string | null;
   readonly first_stuck_tool: string | null;
@@ -33,7 +33,6 @@ export interface AnalysedRow {
   readonly cost_after_flag_usd: number | null;
 }
 
-/** The row of a report. */
 export function analysedRow(report: RunReport): AnalysedRow {
   const { afterFlag, calls, durationMs, errors, format, id, modelId, outcome, source, task, turns, usage } = report;
   const stuck = report.patterns.filter((pattern) => pattern.stuck && isFlagged(pattern));
@@ -65,11 +64,11 @@ export function analysedRow(report: RunReport): AnalysedRow {
   };
 }
 
-/** Rows as CSV (RFC 4180 with plain line feeds), with their names in the first line. Empty: not known. */
+/** Rows as CSV (RFC 4180 with plain line feeds), column names first. Empty: unknown. */
 export function csvText(rows: readonly AnalysedRow[]): string {
   const [first] = rows;
   if (first === undefined) return '';
-  // The names of a row are those of its type.
+  // A row has exactly the members of its type.
   const names = Object.keys(first) as (keyof AnalysedRow)[];
   const lines = rows.map((row) => names.map((name) => cellOf(row[name])).join(','));
   return `${[names.join(','), ...lines].join('\n')}\n`;
@@ -77,6 +76,6 @@ export function csvText(rows: readonly AnalysedRow[]): string {
 
 function cellOf(value: AnalysedRow[keyof AnalysedRow]): string {
   const text = value === null ? '' : String(value);
-  // A spreadsheet takes what begins so for a formula.
+  // A spreadsheet would read such a text as a formula.
   return csvField(typeof value === 'string' && /^[=+\-@\t\r]/.test(text) ? `'${text}` : text);
 }

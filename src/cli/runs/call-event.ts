@@ -8,10 +8,9 @@ import type { CallEvent } from './live-event.ts';
 
 const MAX_CHARS = 200;
 
-/** A call that came back, for a line; undefined while it is open. @param record  the latest of the call */
+/** The event of a finished call; undefined while it is open. @param record  the call's latest */
 export function callEventOf(call: RunCall | undefined, record: TrajectoryRecord): CallEvent | undefined {
   if (call?.endSeq === undefined) return undefined;
-  const errorLine = errorLineOf(call, record);
   const { args, failed, number, resultMissing, tool } = call;
   return {
     type: 'call',
@@ -19,12 +18,12 @@ export function callEventOf(call: RunCall | undefined, record: TrajectoryRecord)
     tool,
     call: shortCall(tool, args),
     failed,
-    ...present({ error: errorLine }),
+    ...present({ error: errorLineOf(call, record) }),
     ...(resultMissing ? { missing: true } : {}),
   };
 }
 
-/** `bash node check.mjs` where a text is all that the tool is given, else `tool {…}`. */
+/** `bash node check.mjs` if the only argument is a text, else `tool {…}`. */
 function shortCall(tool: string, args: Json): string {
   if (typeof args !== 'object' || args === null || Array.isArray(args)) return callText(tool, args);
   const values = Object.values(args);

@@ -26,7 +26,7 @@ test('arguments of any size, width or depth give a preview of at most 100 charac
   }
 });
 
-test('a call keeps its preview once it was kept, and an old one that was not is gone', () => {
+test('kept previews stay, other old ones are dropped', () => {
   const previews = new CallPreviews();
   for (let index = 0; index < 1000; index += 1) {
     previews.add(index, `tool${index}`, null);
@@ -41,7 +41,7 @@ test('a call keeps its preview once it was kept, and an old one that was not is 
   ]);
 });
 
-test('what failed stands with its call', () => {
+test('an error line stays with its call', () => {
   const previews = new CallPreviews();
   previews.add(0, 'a', null);
   previews.add(1, 'b', null);

@@ -2,23 +2,23 @@ import type { Json } from '../../base/json.ts';
 import { RingBuffer } from '../../base/ring-buffer.ts';
 
 const PREVIEW_CHARS = 100;
-/** Calls whose preview is at hand when a pattern shows itself. */
+/** A pattern's evidence lies within this many calls. */
 const RECENT = 64;
-/** Previews kept for good; some four a pattern. */
+/** About four per pattern. */
 const MAX_KEPT = 512;
 
-/** What a call was, in short. Raw text from the trajectory: make it `printable` before showing it. */
+/** A call in short. Untrusted text: pass it through `printable` before showing it. */
 export interface CallPreview {
   /** Tool and arguments, at most 100 characters. */
   readonly call: string;
-  /** The line that says what failed, where it did. */
+  /** The error line of a failed call. */
   readonly error?: string;
 }
 
 /**
- * Previews of the last calls of a run, and for good of those that were kept.
+ * Previews of the recent calls of a run, and of earlier calls marked with `keep`.
  *
- * Cost: O(100) characters a call, however large its arguments.
+ * Cost: O(100) characters per call, whatever the size of its arguments.
  */
 export class CallPreviews {
   readonly #recent = new RingBuffer<{ readonly index: number; readonly preview: CallPreview }>(RECENT);
@@ -28,35 +28,33 @@ export class CallPreviews {
     this.#recent.push({ index, preview: { call: callText(tool, args) } });
   }
 
-  /** Adds to a recent call what failed; nothing when it is no longer held. */
+  /** Adds the error line of a call that is still recent. */
   fail(index: number, error: string): void {
-    for (let back = -1; back >= -this.#recent.size; back -= 1) {
-      const item = this.#recent.at(back);
-      if (item === undefined || item.index < index) return;
-      if (item.index === index) {
-        this.#recent.replaceAt(back, { index, preview: { ...item.preview, error: error.slice(0, 2 * PREVIEW_CHARS) } });
-        return;
-      }
-    }
+    const found = this.#find(index);
+    if (found === undefined) return;
+    const preview = { ...found.preview, error: error.slice(0, 2 * PREVIEW_CHARS) };
+    this.#recent.replaceAt(found.back, { index, preview });
   }
 
-  /** Keeps the previews of these calls, as far as they are held. */
+  /** Keeps the previews of those of these calls that are still recent. */
   keep(indices: readonly number[]): void {
     for (const index of indices) {
-      const preview = this.#kept.size < MAX_KEPT && !this.#kept.has(index) ? this.#find(index) : undefined;
-      if (preview !== undefined) this.#kept.set(index, preview);
+      if (this.#kept.size >= MAX_KEPT || this.#kept.has(index)) continue;
+      const found = this.#find(index);
+      if (found !== undefined) this.#kept.set(index, found.preview);
     }
   }
 
-  /** The preview of a call that was kept. */
+  /** The preview of a kept call. */
   kept(index: number): CallPreview | undefined {
     return this.#kept.get(index);
   }
 
-  #find(index: number): CallPreview | undefined {
+  #find(index: number): { readonly back: number; readonly preview: CallPreview } | undefined {
     for (let back = -1; back >= -this.#recent.size; back -= 1) {
       const item = this.#recent.at(back);
-      if (item?.index === index) return item.preview;
+      if (item === undefined || item.index < index) return undefined;
+      if (item.index === index) return { back, preview: item.preview };
     }
     return undefined;
   }
@@ -74,7 +72,7 @@ function isBare(args: Json): boolean {
   return args === null || (typeof args === 'object' && Object.keys(args).length === 0);
 }
 
-/** JSON of a value, cut off soon after `chars` characters without looking at the rest. */
+/** JSON of a value, cut soon after `chars` characters without reading the rest. */
 function shortJson(value: Json, chars: number): string {
   if (typeof value === 'string') return JSON.stringify(value.slice(0, chars + 1));
   if (value === null || typeof value !== 'object') return String(value);

@@ -6,29 +6,29 @@ import type { DecisionPoint } from '../../records/guidance.ts';
 import type { TrajectoryPattern } from '../../records/trajectory-pattern.ts';
 import type { TrajectoryPayload } from '../../records/trajectory-record.ts';
 
-/** A call came back, or is known not to come back any more. Raw text: make it `printable` before showing it. */
+/** A call ended, or its result is lost. Untrusted text: pass it through `printable` before showing it. */
 export interface CallEvent {
   readonly type: 'call';
-  /** 0-based. */
+  /** From 0. */
   readonly index: number;
   readonly tool: string;
-  /** The tool and what it was given, in short. */
+  /** The tool and its arguments, in short. */
   readonly call: string;
   readonly failed: boolean;
-  /** The line that says what failed. */
+  /** The error line. */
   readonly error?: string;
-  /** There is no result of it. */
+  /** It has no result. */
   readonly missing?: true;
 }
 
-/** A pattern was flagged, became more certain, or was left. */
+/** A pattern was flagged, raised or cleared. */
 export interface PatternEvent {
   readonly type: 'pattern';
   readonly change: 'flagged' | 'raised' | 'cleared';
   readonly pattern: TrajectoryPattern;
 }
 
-/** Something is said to the agent, or would be. */
+/** Advice for the agent. */
 export interface AdviceEvent {
   readonly type: 'advice';
   readonly source: 'feedback' | 'guidance';
@@ -46,10 +46,10 @@ interface FaultEvent {
   readonly message: string;
 }
 
-/** What happens in a run, as a reader follows it. */
+/** An event of a run for a reader. */
 export type LiveEvent = CallEvent | PatternEvent | AdviceEvent | FaultEvent;
 
-/** The event of a derived payload; undefined for every other one. */
+/** The event of a derived payload; undefined for any other payload. */
 export function liveEventOf(payload: TrajectoryPayload): LiveEvent | undefined {
   switch (payload.kind) {
     case 'pattern_flagged':

@@ -6,21 +6,20 @@ import { countOf } from '../../base/number-text.ts';
 import type { Paint, Style } from '../terminal/paint.ts';
 import { printable, printableCut } from '../terminal/printable.ts';
 
-/** Texts of advice are cut there; those of our own providers are far shorter. */
+/** Advice of the built-in providers is far shorter. */
 const MAX_TEXT_CHARS = 4_000;
 const MIN_CALL_CHARS = 24;
 const SEVERITY_STYLE: Readonly<Record<Severity, Style>> = { info: 'cyan', caution: 'yellow', warning: 'red' };
 
-/** How events are written. */
 export interface LiveTextOptions {
   readonly paint: Paint;
   /** Columns of a line. */
   readonly width: number;
-  /** Whether texts are broken into lines of that width. */
+  /** Breaks advice into lines of that width. */
   readonly wrap: boolean;
 }
 
-/** An event as lines for a reader: a line a call and a pattern, an indented block for advice. */
+/** An event for a reader: one line for a call or a pattern, an indented block for advice. */
 export function liveLines(event: LiveEvent, options: LiveTextOptions): readonly string[] {
   const { paint, width } = options;
   switch (event.type) {
@@ -43,9 +42,9 @@ function callLine({ index, call, failed, error, missing }: CallEvent, { paint, w
   const head = `  ${paint('dim', number)} `;
   if (missing === true) return `${head}${printableCut(call, room - 14)}  ${paint('dim', '? no result')}`;
   if (!failed) return head + printableCut(call, room);
-  const said = error === undefined ? '' : ` ${printable(error)}`;
-  const shown = printableCut(call, Math.max(Math.floor(room / 2), room - said.length - 3));
-  return `${head}${shown}  ${paint('red', `×${printableCut(said, Math.max(2, room - shown.length - 3))}`)}`;
+  const reason = error === undefined ? '' : ` ${printable(error)}`;
+  const shown = printableCut(call, Math.max(Math.floor(room / 2), room - reason.length - 3));
+  return `${head}${shown}  ${paint('red', `×${printableCut(reason, Math.max(2, room - shown.length - 3))}`)}`;
 }
 
 function patternLine({ change, pattern }: PatternEvent, paint: Paint): string {
@@ -61,15 +60,15 @@ function patternLine({ change, pattern }: PatternEvent, paint: Paint): string {
 function adviceLines({ source, provider, severity, text }: AdviceEvent, options: LiveTextOptions): readonly string[] {
   const { paint, width, wrap } = options;
   const style = SEVERITY_STYLE[severity];
-  const said = text.slice(0, MAX_TEXT_CHARS).split('\n').map(printable);
-  const lines = wrap ? said.flatMap((line) => wrapped(line, Math.max(MIN_CALL_CHARS, width - 7))) : said;
+  const textLines = text.slice(0, MAX_TEXT_CHARS).split('\n').map(printable);
+  const lines = wrap ? textLines.flatMap((line) => wrapped(line, Math.max(MIN_CALL_CHARS, width - 7))) : textLines;
   return [
     `    ${paint(style, '▸')} ${paint('bold', printableCut(provider, 80))} ${paint('dim', `${source}, ${severity}`)}`,
     ...lines.map((line) => `    ${paint(style, '│')}${line === '' ? '' : ` ${line}`}`),
   ];
 }
 
-/** A line broken at blanks; a word that is longer than a line stands alone. */
+/** Breaks a line at blanks; a word longer than a line gets its own. */
 function wrapped(line: string, width: number): readonly string[] {
   const lines: string[] = [];
   let current = '';

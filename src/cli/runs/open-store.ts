@@ -1,5 +1,4 @@
-import { stat } from 'node:fs/promises';
-
+import { existsSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
 
 import { CoxswainError } from '../../base/error.ts';
@@ -10,27 +9,26 @@ import type { LiveReader, TrajectoryStore } from '../../store/trajectory-store.t
 import { printable } from '../terminal/printable.ts';
 import { shellWord } from '../terminal/shell-word.ts';
 
-/** Where runs are recorded when nothing else is said. */
 const DEFAULT_STORE = '.coxswain/runs.db';
 
-/** The address of a store that a command was given, else that in `COXSWAIN_STORE`, else `.coxswain/runs.db`. */
-export function storeNamed(given: string | undefined): string {
-  const { COXSWAIN_STORE: named = '' } = process.env;
-  return given ?? (named === '' ? DEFAULT_STORE : named);
+/** The store address of the command line, else of `COXSWAIN_STORE`, else `.coxswain/runs.db`. */
+export function storeNamed(address: string | undefined): string {
+  const { COXSWAIN_STORE: fromEnv = '' } = process.env;
+  return address ?? (fromEnv === '' ? DEFAULT_STORE : fromEnv);
 }
 
-/** The address of a store as every command prints it: without a password, and with nothing that acts on a terminal. */
+/** A store address for a terminal: without its password. */
 export function shownStore(address: string): string {
   return printable(shownAddress(address));
 }
 
-/** ` --store ADDRESS` for a command to type; nothing for the default store. */
+/** ` --store ADDRESS` for a suggested command; empty for the default store. */
 export function storeFlag(address: string): string {
   return address === DEFAULT_STORE ? '' : ` --store ${shellWord(shownStore(address))}`;
 }
 
 /**
- * Opens the store at this address; made where missing.
+ * Opens the store at this address, or creates it.
  *
  * @throws CoxswainError as `openStore` of the registry; `unsafe-path`
  */
@@ -40,9 +38,9 @@ export async function openStoreNamed(address: string): Promise<TrajectoryStore> 
 }
 
 /**
- * Opens a store that is there.
+ * Opens an existing store.
  *
- * @throws CoxswainError `input-io` when it is not, saying how to make one; else as `openStoreNamed`
+ * @throws CoxswainError `input-io` if there is none, with how to create one; else as `openStoreNamed`
  */
 export async function openExistingStore(address: string): Promise<TrajectoryStore> {
   await requireStore(address);
@@ -50,27 +48,22 @@ export async function openExistingStore(address: string): Promise<TrajectoryStor
 }
 
 /**
- * Opens a store that is there for reading only: nothing in its folder moves, so that media and folders that cannot be written
- * to do as well.
+ * Opens an existing store for reading. Nothing in its folder changes, so read-only media work too.
  *
- * @throws CoxswainError `input-io` when it is not there, saying how to make one; else as `openStoreReader`
+ * @throws CoxswainError `input-io` if there is none, with how to create one; else as `openStoreReader`
  */
 export async function openReadableStore(address: string): Promise<LiveReader> {
   await requireStore(address);
   return openStoreReader(address);
 }
 
-/** @throws CoxswainError `input-io` when nothing is at this path, saying how to make a store; `unsafe-path` */
+/** @throws CoxswainError `input-io` if the path does not exist, with how to create a store; `unsafe-path` */
 export async function requireStore(address: string): Promise<void> {
   checkPlace(address);
   const parsed = parseStoreAddress(address);
-  // A database is found missing by the first call.
+  // The first query finds a missing database.
   if (parsed.kind !== 'path') return;
-  const isThere = await stat(parsed.path).then(
-    () => true,
-    () => false,
-  );
-  if (isThere) return;
+  if (existsSync(parsed.path)) return;
   const shown = shownStore(address);
   throw new CoxswainError(
     'input-io',
@@ -80,7 +73,7 @@ export async function requireStore(address: string): Promise<void> {
 }
 
 /**
- * A store that nobody named must be this user's own; one that is named on the command line is its user's choice.
+ * The default store must belong to this user; a store named on the command line is the user's choice.
  *
  * @throws CoxswainError `unsafe-path`
  */

@@ -8,19 +8,18 @@ import { shownEvidence } from './report-fold.ts';
 import type { RunReport } from './run-report.ts';
 import { spanLine } from './run-strip.ts';
 
-/** Patterns of a run shown in full; of more only the number. */
+/** Patterns shown per run; the rest is counted. */
 const MAX_SHOWN = 8;
 const CALL_CHARS = 100;
 const LEVEL_STYLE: Readonly<Record<PatternLevel, Style>> = { hint: 'cyan', warn: 'yellow', strong: 'red' };
 const LEVEL_RANK: Readonly<Record<PatternLevel, number>> = { hint: 0, warn: 1, strong: 2 };
 
-/** How much of a report is written. */
 export interface ReportTextOptions {
-  /** Whether the calls that show a pattern are named; default true. */
+  /** Shows the calls that are evidence of a pattern; default true. */
   readonly evidence?: boolean;
 }
 
-/** The strip of a run with its patterns marked below, then each pattern with its evidence. */
+/** The strip of a run with its patterns marked below it, then each pattern with its evidence. */
 export function patternLines(report: RunReport, paint: Paint, options: ReportTextOptions = {}): readonly string[] {
   const { evidence = true } = options;
   const shown = mostSerious(report.patterns);
@@ -36,7 +35,7 @@ export function patternLines(report: RunReport, paint: Paint, options: ReportTex
   ];
 }
 
-/** At most `MAX_SHOWN`, the most serious ones, in the order of the run. */
+/** The `MAX_SHOWN` most serious patterns, in the order of the run. */
 function mostSerious(patterns: readonly TrajectoryPattern[]): readonly TrajectoryPattern[] {
   if (patterns.length <= MAX_SHOWN) return patterns;
   const weight = ({ stuck, level }: TrajectoryPattern): number => (stuck ? 3 : 0) + LEVEL_RANK[level];
@@ -76,7 +75,7 @@ function detailLines(pattern: TrajectoryPattern, context: DetailContext): readon
   const cost = report.patternCosts.get(pattern.identity);
   const facts = [
     flaggedAt === null
-      ? `from call ${callNumber(firstSeen)}, never more than perhaps`
+      ? `from call ${callNumber(firstSeen)}, never more than a hint`
       : `from call ${callNumber(firstSeen)}, noticed at call ${callNumber(flaggedAt)} of ${report.calls}`,
     `seen ${countOf(occurrences, 'time')}`,
     clearedAt === undefined ? 'not over at the end' : `over by call ${callNumber(clearedAt)}`,

@@ -3,7 +3,7 @@ import type { ModelPrices } from '../../records/answer-cost.ts';
 
 let known: { readonly prices: ModelPrices | undefined } | undefined;
 
-/** Prices of models that the configuration here names; undefined where it names none. Read once a process. */
+/** Model prices of the configuration of this folder, if any. Read once per process. */
 export function pricesInForce(): ModelPrices | undefined {
   known ??= { prices: loadConfigSync({ projectFolder: process.cwd(), env: process.env }).resolved.prices };
   return known.prices;

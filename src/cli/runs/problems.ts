@@ -3,18 +3,17 @@ import { countText } from '../../base/number-text.ts';
 import { printable, printableCut } from '../terminal/printable.ts';
 import type { Terminal } from '../terminal/terminal.ts';
 
-/** Lines about one source; of more only the number. */
+/** Lines per source; further ones are counted. */
 const MAX_LINES = 10;
 const MESSAGE_CHARS = 500;
 
-/** Where in a source something was wrong, and what. */
 export interface SourceProblem {
-  /** 1-based. */
+  /** From 1. */
   readonly line?: number | undefined;
   readonly message: string;
 }
 
-/** Says on standard error what could not be read: `coxswain: path:12: reason`, a line each. */
+/** Reports on standard error what could not be read: `coxswain: path:12: reason`, one per line. */
 export class Problems {
   readonly #terminal: Terminal;
   #path = '';
@@ -25,46 +24,45 @@ export class Problems {
     this.#terminal = terminal;
   }
 
-  /** True once something was lost. */
+  /** True once there was a fault. */
   get any(): boolean {
     return this.#any;
   }
 
-  /** What follows is about this source. */
+  /** The following problems are about this source. */
   source(path: string): void {
     this.endSource();
     this.#path = path;
   }
 
-  /** Something was lost. */
+  /** Data was lost. */
   fault(problem: SourceProblem): void {
     this.#any = true;
-    this.#say(problem);
+    this.#report(problem);
   }
 
-  /** Something was repaired or left out on purpose. */
+  /** Data was repaired, or left out on purpose. */
   note({ line, message }: SourceProblem): void {
-    this.#say({ line, message: `note: ${message}` });
+    this.#report({ line, message: `note: ${message}` });
   }
 
-  /** The source could not be read, or not to its end. */
+  /** The source could not be read to its end. */
   failure(error: unknown): void {
-    const { details } = error instanceof CoxswainError ? error : { details: {} as Readonly<Record<string, unknown>> };
-    const line = details['line'];
+    const line = error instanceof CoxswainError ? error.details['line'] : undefined;
     this.fault({
       message: withoutPath(messageOf(error), this.#path),
       line: typeof line === 'number' ? line : undefined,
     });
   }
 
-  /** Says how many lines about the source were left out. */
+  /** Reports the number of lines left out. */
   endSource(): void {
     const left = this.#lines - MAX_LINES;
     if (left > 0) this.#terminal.complain(`coxswain: ${printable(this.#path)}: and ${countText(left)} more`);
     this.#lines = 0;
   }
 
-  #say({ line, message }: SourceProblem): void {
+  #report({ line, message }: SourceProblem): void {
     this.#lines += 1;
     if (this.#lines > MAX_LINES) return;
     const place = line === undefined ? this.#path : `${this.#path}:${line}`;
@@ -72,7 +70,7 @@ export class Problems {
   }
 }
 
-/** Errors of the importers name the path by themselves. */
+/** Errors of the importers already name the path. */
 function withoutPath(message: string, path: string): string {
   for (const prefix of [`${path}: `, 'standard input: ']) {
     if (message.startsWith(prefix)) return message.slice(prefix.length);

@@ -31,7 +31,7 @@ function failing(count: number): readonly TrajectoryPayload[] {
   }).flat();
 }
 
-test('a report tells who the run was, what it did and how it went', () => {
+test('a report has the identity, the counts and the outcome of a run', () => {
   const ended: TrajectoryPayload = {
     kind: 'run_ended',
     outcome: 'limit',
@@ -54,13 +54,13 @@ test('a report tells who the run was, what it did and how it went', () => {
   });
 });
 
-test('hints are left out unless they are asked for', () => {
+test('hints are left out by default', () => {
   const payloads = [started, ...failing(2)];
   expect(reportOf(payloads).patterns).toEqual([]);
   expect(reportOf(payloads, true).patterns.map(({ level }) => level)).toContain('hint');
 });
 
-test('the first, the flagged and the last evidence call have their previews, however long the run', () => {
+test('the first, the flagged and the last evidence call have previews, whatever the length of the run', () => {
   const { patterns, previews } = reportOf([started, ...failing(500)]);
   const pattern = patterns.find(({ stuck }) => stuck);
   expect(pattern?.evidence.at(-1)).toBe(499);
@@ -72,7 +72,7 @@ test('the first, the flagged and the last evidence call have their previews, how
   }
 });
 
-test('a result whose call was lost counts as a call', () => {
+test('a result without its call counts as a call', () => {
   const ended: TrajectoryPayload = {
     kind: 'tool_ended',
     tool_call_id: 'x',
@@ -83,7 +83,7 @@ test('a result whose call was lost counts as a call', () => {
   expect(reportOf([started, ended])).toMatchObject({ calls: 1, errors: 1, strip: { cells: '×' } });
 });
 
-test('of many diagnostics the first 50 are carried, and the number of the rest', () => {
+test('a report has the first 50 diagnostics and the number of the rest', () => {
   const fold = new ReportFold('r', { source: 's' });
   for (let line = 1; line <= 60; line += 1) fold.diagnose({ severity: 'error', message: 'torn', line });
   const { diagnostics, source } = fold.report();

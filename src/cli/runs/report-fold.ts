@@ -11,20 +11,16 @@ import { CallPreviews, type CallPreview } from './call-previews.ts';
 import type { RunDiagnostic, RunReport } from './run-report.ts';
 import { stripOf } from './run-strip.ts';
 
-/** Diagnostics a run carries; of more only the number. */
+/** Diagnostics per run; further ones are counted. */
 const MAX_DIAGNOSTICS = 50;
-/** Evidence calls of a pattern that are shown: the first, the flagged and the last one. */
-const SHOWN_FIRST = 1;
-const SHOWN_LAST = 1;
 const TASK_CHARS = 4_000;
 
-/** How a run is reported. */
 export interface ReportFoldOptions {
-  /** Patterns that never got beyond a hint are reported too. No record tells of those, so patterns are recomputed. */
+  /** Reports hints too. They are not recorded, so patterns are recomputed. */
   readonly hints?: boolean;
-  /** Patterns are recomputed with the default detectors where the run has its own on record too; default false. */
+  /** Recomputes patterns with the default detectors even if some are recorded; default false. */
   readonly recompute?: boolean;
-  /** Where the run comes from; default: what its `run_started` says. */
+  /** Default: the source in `run_started`. */
   readonly source?: string | undefined;
 }
 
@@ -40,7 +36,7 @@ export class ReportFold {
   readonly #previews = new CallPreviews();
   readonly #diagnostics: RunDiagnostic[] = [];
   #diagnosticsLeftOut = 0;
-  /** Where the first stuck pattern was flagged. */
+  /** The state when the first stuck pattern was flagged. */
   #firstFlag: { readonly calls: number; readonly costUsd: number | undefined } | undefined;
 
   constructor(id: string, options: ReportFoldOptions = {}) {
@@ -54,7 +50,7 @@ export class ReportFold {
     });
   }
 
-  /** Takes the next record. @returns the call that it began or ended */
+  /** Takes the next record. @returns the call it started or ended */
   fold(record: TrajectoryRecord): RunCall | undefined {
     const call = this.view.fold(record);
     if (call !== undefined) {
@@ -71,13 +67,12 @@ export class ReportFold {
     return call;
   }
 
-  /** Adds what was said of this run while it was read. */
+  /** Adds a diagnostic of the importer. */
   diagnose(diagnostic: RunDiagnostic): void {
     if (this.#diagnostics.length < MAX_DIAGNOSTICS) this.#diagnostics.push(diagnostic);
     else this.#diagnosticsLeftOut += 1;
   }
 
-  /** The report of what was folded so far. */
   report(): RunReport {
     const { counts, failures, flaggedPatterns, outcome, patterns: found, started, verdict } = this.view;
     const { calls, errors, lastAtMs, startedAtMs, turns } = counts;
@@ -121,7 +116,7 @@ export class ReportFold {
   #allDiagnostics(): readonly RunDiagnostic[] {
     const faults = this.view.detectorFaults.map(({ detector, callIndex, message }): RunDiagnostic => ({
       severity: 'error',
-      message: `the detector ${detector} failed at call ${callNumber(callIndex)} and was switched off: ${message}`,
+      message: `detector ${detector} failed at call ${callNumber(callIndex)} and was switched off: ${message}`,
     }));
     const left = this.#diagnosticsLeftOut;
     const more: readonly RunDiagnostic[] = left === 0 ? [] : [{ severity: 'note', message: `and ${left} more` }];
@@ -139,9 +134,9 @@ export class ReportFold {
   }
 }
 
-/** The evidence calls of a pattern whose previews are kept: the first one, the flagged one and the last one. */
+/** The evidence calls shown for a pattern: the first, the flagged and the last. */
 export function shownEvidence({ evidence, flaggedAt }: TrajectoryPattern): readonly number[] {
-  const shown = new Set([...evidence.slice(0, SHOWN_FIRST), ...evidence.slice(-SHOWN_LAST)]);
+  const shown = new Set([...evidence.slice(0, 1), ...evidence.slice(-1)]);
   if (flaggedAt !== null) shown.add(flaggedAt);
   return [...shown].sort((a, b) => a - b);
 }

@@ -20,7 +20,7 @@ const noRefusal = ({ error }: RefusedRun): never => {
   throw error;
 };
 
-test('interleaved runs of any length arrive whole and in order', async () => {
+test('interleaved runs of any length are stored completely and in order', async () => {
   const store = memoryStore();
   const recorder = new RunRecorder(store, noRefusal);
   for (let seq = 0; seq < 1300; seq += 1) for (const id of ['a', 'b']) await recorder.add(id, record(id, seq));
@@ -31,7 +31,7 @@ test('interleaved runs of any length arrive whole and in order', async () => {
   }
 });
 
-test('large records are written before many of them wait', async () => {
+test('large records are written early', async () => {
   const store = memoryStore();
   const recorder = new RunRecorder(store, noRefusal);
   for (let seq = 0; seq < 6; seq += 1) await recorder.add('a', record('a', seq, 'x'.repeat(1_000_000)));
@@ -40,7 +40,7 @@ test('large records are written before many of them wait', async () => {
   expect((await store.findRun('a'))?.records).toBe(6);
 });
 
-test('a run that the store refuses is told once and left out, and the others are recorded', async () => {
+test('a refused run is reported once and skipped, and the others are recorded', async () => {
   const store = memoryStore();
   await store.append([record('a', 0, 'another')]);
   const refused: string[] = [];
@@ -52,7 +52,7 @@ test('a run that the store refuses is told once and left out, and the others are
   expect((await store.findRun('b'))?.records).toBe(1200);
 });
 
-test('a store that fails altogether stops the recording', async () => {
+test('a failing store stops the recording', async () => {
   const store = memoryStore();
   await store.close();
   const recorder = new RunRecorder(store, noRefusal);
@@ -60,10 +60,10 @@ test('a store that fails altogether stops the recording', async () => {
   await expect(recorder.end('a')).rejects.toMatchObject({ code: 'store-closed' });
 });
 
-test('a secret in an imported run is replaced before it is stored', async () => {
+test('a secret in an imported run is redacted before it is stored', async () => {
   const store = memoryStore();
   const recorder = new RunRecorder(store, noRefusal);
-  // Put together here, so that no scanner takes this file for a leak.
+  // Built here, so that no scanner reports this file as a leak.
   const secret = ['gh', 'p_', 'A1b2'.repeat(9)].join('');
   await recorder.add('a', record('a', 0, `token ${secret} here`));
   await recorder.end('a');

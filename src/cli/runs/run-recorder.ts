@@ -6,7 +6,7 @@ import { createFingerprint } from '../../redaction/fingerprint.ts';
 import { createRedactor, type Redactor } from '../../redaction/redactor.ts';
 import { MAX_BATCH_RECORDS, type TrajectorySink, type TrajectoryStore } from '../../store/trajectory-store.ts';
 
-/** About how much text waits in memory before it is written. */
+/** Approximate size of the text held in memory before it is written. */
 const MAX_WAITING_CHARS = 4 * 1024 * 1024;
 
 /** A run that the store refused. */
@@ -15,21 +15,19 @@ export interface RefusedRun {
   readonly error: CoxswainError;
 }
 
-/** How records are taken. */
 export interface RunRecorderOptions {
-  /** The records come from a store and stay as they are, nothing is replaced. Default false. */
+  /** The records come from a store: no redaction. Default false. */
   readonly isCopy?: boolean;
   /**
-   * The store behind the sink: what it holds with secrets that are replaced here counts as the same record, and stays as it
-   * is. Default: that is a conflict.
+   * The store behind the sink. A record it holds that differs only by secrets redacted here is accepted as the same record.
+   * Default: such a record is a conflict.
    */
   readonly stored?: Pick<TrajectoryStore, 'readRun'>;
 }
 
 /**
- * Writes the records of many runs into a store, in batches, with secrets replaced as in a live run. A run that the
- * store refuses (`store-conflict`: it holds another run of that id) is given to `onRefused` and left out from there on;
- * the others go on.
+ * Writes the records of many runs into a store in batches, redacted as in a live run. If the store refuses a run
+ * (`store-conflict`: it holds another run with that id), `onRefused` is called and the rest of the run is skipped.
  *
  * Memory: at most 500 records or about 4 MiB of text, whichever is less.
  */
@@ -59,9 +57,9 @@ export class RunRecorder {
    *
    * @throws CoxswainError `store-io` and `store-closed`
    */
-  async add(runId: string, given: TrajectoryRecord): Promise<void> {
+  async add(runId: string, raw: TrajectoryRecord): Promise<void> {
     if (this.#refused.has(runId)) return;
-    const record = this.#redactor === undefined ? given : { ...given, payload: this.#redactor.redact(given.payload) };
+    const record = this.#redactor === undefined ? raw : { ...raw, payload: this.#redactor.redact(raw.payload) };
     const waiting = this.#waiting.get(runId);
     if (waiting === undefined) this.#waiting.set(runId, [record]);
     else waiting.push(record);
@@ -73,7 +71,7 @@ export class RunRecorder {
     this.#waitingChars = 0;
   }
 
-  /** Writes what waits of a run, which is over. Throws as `add`. */
+  /** Writes the remaining records of a run that has ended. Throws as `add`. */
   async end(runId: string): Promise<void> {
     this.#waitingRecords -= this.#waiting.get(runId)?.length ?? 0;
     await this.#write(runId);
@@ -104,15 +102,15 @@ export class RunRecorder {
     }
   }
 
-  /** How many records of a batch, from its first on, are stored but for their secrets. */
+  /** The number of records at the start of a batch that are stored already, except for their secrets. */
   async #repeatedIn(runId: string, batch: readonly TrajectoryRecord[]): Promise<number> {
     const redactor = this.#redactor;
     if (redactor === undefined || this.#stored === undefined) return 0;
     let repeated = 0;
     for await (const record of this.#stored.readRun(runId, { fromSeq: batch[0]?.seq ?? 0, limit: batch.length })) {
-      const given = batch[repeated];
+      const next = batch[repeated];
       const clean = { ...record, payload: redactor.redact(record.payload) };
-      if (given === undefined || textOf(given) !== textOf(clean)) break;
+      if (next === undefined || textOf(next) !== textOf(clean)) break;
       repeated += 1;
     }
     return repeated;
@@ -123,7 +121,7 @@ function textOf(record: TrajectoryRecord): string {
   return canonicalJson(toStoredRecord(record));
 }
 
-/** About the length of the JSON of a value. */
+/** The approximate length of a value as JSON. */
 function charsOf(value: unknown): number {
   if (typeof value === 'string') return value.length + 2;
   if (typeof value !== 'object' || value === null) return 8;

@@ -7,15 +7,15 @@ import type { RunPatterns } from '../../run-view/seen-pattern.ts';
 import type { CallPreview } from './call-previews.ts';
 import type { StripText } from './run-strip.ts';
 
-/** Something of a run that could not be read, or was repaired. */
+/** A part of a run that could not be read, or was repaired. */
 export interface RunDiagnostic {
   readonly severity: 'error' | 'note';
   readonly message: string;
-  /** 1-based, in the source. */
+  /** Of the source, from 1. */
   readonly line?: number;
 }
 
-/** What the analysis of one run found. */
+/** The analysis of one run. */
 export interface RunReport {
   readonly id: string;
   readonly source: string;
@@ -27,25 +27,24 @@ export interface RunReport {
   readonly durationMs?: number;
   readonly usage: RunUsage;
   readonly modelId?: string;
-  /** What came after the first flag of a stuck pattern; absent for a run that did not get stuck. */
+  /** Calls and cost after the first flag of a stuck pattern; absent if the run did not get stuck. */
   readonly afterFlag?: { readonly calls: number; readonly costUsd?: number };
   readonly outcome?: RunOutcome;
-  /** Whether it did what it was for, as far as its records say. */
   readonly verdict: RunVerdict;
   readonly patternBasis: RunPatterns['basis'];
-  /** By coxswain, so that there may be patterns on record. */
+  /** Steered by coxswain, so patterns may be recorded. */
   readonly steered: boolean;
-  /** Cost of each pattern while it was open, by its identity, as far as it is known. */
+  /** Cost while a pattern was open, by its identity, if known. */
   readonly patternCosts: ReadonlyMap<string, number>;
-  /** By their first call; hints only where they were asked for. */
+  /** By first call; hints only on request. */
   readonly patterns: readonly TrajectoryPattern[];
   readonly diagnostics: readonly RunDiagnostic[];
   readonly strip: StripText;
-  /** Evidence calls of the patterns, by call index, as far as they were kept. */
+  /** Evidence calls of the patterns, by call index, if kept. */
   readonly previews: ReadonlyMap<number, CallPreview>;
 }
 
-/** A report as `--json` prints it. */
+/** A report for `--json`. */
 export function reportJson(report: RunReport): JsonObject {
   const { id, source, format, calls, turns, errors, durationMs, outcome } = report;
   return {

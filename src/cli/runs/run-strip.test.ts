@@ -13,19 +13,19 @@ function stripFor(failures: readonly boolean[]): StripText {
   return stripOf(counts);
 }
 
-test('a short run has a column for each call', () => {
+test('a short run has a column per call', () => {
   expect(stripFor([false, true, false, false])).toEqual({ cells: '·×··', callsPerColumn: 1 });
   expect(stripFor([])).toEqual({ cells: '', callsPerColumn: 1 });
 });
 
-test('beyond 60 calls neighbours share a column, and a column with both kinds says so', () => {
+test('beyond 60 calls neighbours share a column, and a mixed column has its own mark', () => {
   const failures = Array.from({ length: 61 }, (_, index) => index < 3);
   const { cells, callsPerColumn } = stripFor(failures);
   expect(callsPerColumn).toBe(2);
   expect(cells).toBe(`×▪${'·'.repeat(29)}`);
 });
 
-test('a run of any length fits into 60 columns, and a column says whether a call of it failed', () => {
+test('a run of any length fits into 60 columns, and each column marks its failed calls', () => {
   fc.assert(
     fc.property(fc.array(fc.boolean(), { maxLength: 700 }), (failures) => {
       const { cells, callsPerColumn } = stripFor(failures);
@@ -45,7 +45,7 @@ test('a million calls cost no more than 60 columns', () => {
   expect(stripOf(counts).cells).toBe('▪'.repeat(Math.ceil(1_000_000 / 32_768)));
 });
 
-test('a span begins at its first call, ends at its last and points at the flag', () => {
+test('a span covers the first to the last call and marks the flag', () => {
   const strip = stripFor(Array.from({ length: 12 }, () => false));
   expect(spanLine({ from: 2, to: 8, flaggedAt: 5 }, strip)).toBe('  ╶──▲──╴');
   expect(spanLine({ from: 2, to: 2, flaggedAt: 2 }, strip)).toBe('  ▲');

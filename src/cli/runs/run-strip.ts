@@ -1,14 +1,13 @@
 import type { StretchCounts } from '../../base/stretch-counts.ts';
 
-/** A strip as text, and how call indices map to its columns. */
+/** A run at a glance, and how call indices map to its columns. */
 export interface StripText {
-  /** One character a column: `·` no call failed, `▪` some did, `×` all did. */
+  /** One character per column: `·` no call failed, `▪` some did, `×` all did. */
   readonly cells: string;
-  /** Calls a column stands for. */
   readonly callsPerColumn: number;
 }
 
-/** A run at a glance: a column for each call, or for 2, 4, 8 … of them. @param failures  along the calls */
+/** The strip of a run: a column per call, or per 2, 4, 8 … calls. */
 export function stripOf(failures: StretchCounts): StripText {
   const { length, perStretch: callsPerColumn } = failures;
   const cells = failures.counts().map((count, column) => {
@@ -18,16 +17,11 @@ export function stripOf(failures: StretchCounts): StripText {
   return { cells: cells.join(''), callsPerColumn };
 }
 
-/** Which calls a mark under the strip covers. */
-export interface StripSpan {
-  readonly from: number;
-  readonly to: number;
-  /** The call at which the pattern was flagged; null where it was not. */
-  readonly flaggedAt: number | null;
-}
-
-/** The line under a strip that shows where a pattern lies: `╶──▲──╴`, with `▲` where it was flagged. */
-export function spanLine(span: StripSpan, { callsPerColumn }: StripText): string {
+/** A line under a strip that marks the calls of a pattern: `╶──▲──╴`, with `▲` at the call that flagged it, if any. */
+export function spanLine(
+  span: { readonly from: number; readonly to: number; readonly flaggedAt: number | null },
+  { callsPerColumn }: StripText,
+): string {
   const columnOf = (index: number): number => Math.floor(index / callsPerColumn);
   const from = columnOf(span.from);
   const to = Math.max(from, columnOf(span.to));

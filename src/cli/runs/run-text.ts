@@ -11,7 +11,7 @@ import type { RunReport } from './run-report.ts';
 const ID_CHARS = 80;
 const TASK_CHARS = 76;
 
-/** The report of one run for a reader: one line when nothing was found, else a block with an empty line behind. */
+/** The report of one run for a reader: one line without patterns, else a block followed by an empty line. */
 export function runText(report: RunReport, paint: Paint, options: ReportTextOptions = {}): string {
   if (report.patterns.length === 0) {
     const { id, title } = namesOf(report);
@@ -20,7 +20,7 @@ export function runText(report: RunReport, paint: Paint, options: ReportTextOpti
   return `${runLines(report, paint, options).join('\n')}\n\n`;
 }
 
-/** The report of one run as a block, also when nothing was found. */
+/** The report of one run as a block, with or without patterns. */
 export function runLines(report: RunReport, paint: Paint, options: ReportTextOptions = {}): readonly string[] {
   const { id, title } = namesOf(report);
   return [
@@ -37,7 +37,7 @@ export function runLines(report: RunReport, paint: Paint, options: ReportTextOpt
   ];
 }
 
-/** A run is known by its task, which says more than an id. */
+/** The title of a run is its task, which says more than an id. */
 function namesOf({ id, task }: RunReport): { readonly title: string; readonly id: string } {
   const shownId = printableCut(id, ID_CHARS);
   return task === undefined
@@ -45,7 +45,7 @@ function namesOf({ id, task }: RunReport): { readonly title: string; readonly id
     : { title: printableCut(task, TASK_CHARS), id: `, run ${shownId}` };
 }
 
-/** ✓ only for a run that worked, ✗ for one that failed or died, ● for one that was stuck at its end, · for any other. */
+/** ✓ for a run that worked, ✗ for one that failed or died, ● for one stuck at its end, · for any other. */
 export function verdictMark({ patterns, verdict: { verdict } }: MarkedRun, paint: Paint): string {
   if (verdict === 'worked') return paint('green', '✓');
   if (verdict === 'failed') return paint('red', '✗');
@@ -71,7 +71,7 @@ function factsOf(report: RunReport): readonly string[] {
   ];
 }
 
-/** What the model took: `12,345 tokens`, `$0.42`, or `at least $0.42` where some answers have no known cost. */
+/** Tokens and cost: `12,345 tokens`, `$0.42`, or `at least $0.42` if the cost of some answers is unknown. */
 export function usageFacts({ answersWithoutCost, costUsd, tokens }: RunUsage): readonly string[] {
   const least = answersWithoutCost === undefined ? '' : 'at least ';
   return [
@@ -80,7 +80,7 @@ export function usageFacts({ answersWithoutCost, costUsd, tokens }: RunUsage): r
   ];
 }
 
-/** How a run went, in words: `finished (it worked, reward 1)`. */
+/** An outcome in words: `finished (it worked, reward 1)`. */
 export function outcomeText({ outcome, reason, success, reward }: RunOutcome): string {
   const facts = [
     ...(success === undefined ? [] : [success ? 'it worked' : 'it did not work']),

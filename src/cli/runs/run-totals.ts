@@ -2,23 +2,23 @@ import type { JsonObject } from '../../base/json.ts';
 import { saysStuck } from '../../run-view/seen-pattern.ts';
 import type { RunReport } from './run-report.ts';
 
-/** Different outcomes and kinds counted by name; all further ones are counted together. */
+/** Names counted separately; further ones are counted together. */
 const MAX_NAMES = 64;
 const OTHERS = '(others)';
 
-/** How many runs share something. */
+/** Counts of a group of runs. */
 export interface RunTally {
   readonly runs: number;
-  /** Of them, with a pattern that says stuck. */
+  /** Runs with a stuck pattern. */
   readonly stuck: number;
-  /** Of them, whose source says whether they succeeded, and those that did. */
+  /** Runs whose source says whether they succeeded, and those that did. */
   readonly judged: number;
   readonly succeeded: number;
 }
 
 const NONE: RunTally = { runs: 0, stuck: 0, judged: 0, succeeded: 0 };
 
-/** Counts runs as they go by. Patterns count from `warn` up. Cost: O(patterns) a run, memory bounded. */
+/** Counts runs. Patterns count from `warn` up. Cost: O(patterns) per run, bounded memory. */
 export class RunTotals {
   #all = NONE;
   #calls = 0;
@@ -53,7 +53,7 @@ export class RunTotals {
     return byRuns(this.#patterns);
   }
 
-  /** The totals as `--summary --json` prints them. */
+  /** The totals for `--summary --json`. */
   toJson(): JsonObject {
     const { runs } = this.#all;
     return {
@@ -66,8 +66,8 @@ export class RunTotals {
   }
 }
 
-function count(tallies: Map<string, RunTally>, wanted: string, report: RunReport): void {
-  const name = tallies.has(wanted) || tallies.size < MAX_NAMES ? wanted : OTHERS;
+function count(tallies: Map<string, RunTally>, key: string, report: RunReport): void {
+  const name = tallies.has(key) || tallies.size < MAX_NAMES ? key : OTHERS;
   tallies.set(name, tallied(tallies.get(name) ?? NONE, report));
 }
 

@@ -10,12 +10,12 @@ function run(runId: string, startedAtMs: number, parentRunId?: string): RunSumma
 const shown = (runs: readonly RunSummary[]): readonly string[] =>
   runTree(runs).map(({ level, run: { runId } }) => `${'>'.repeat(level)}${runId}`);
 
-test('a run stands below the one that started it, the first one first', () => {
+test('a run is listed below its parent, in the order of start', () => {
   const runs = [run('c', 9, 'a'), run('other', 8), run('d', 7, 'b'), run('b', 6, 'a'), run('a', 5)];
   expect(shown(runs)).toEqual(['other', 'a', '>b', '>>d', '>c']);
 });
 
-test('a run whose parent is on another page stands where it stood', () => {
+test('a run whose parent is on another page stays in place', () => {
   expect(shown([run('b', 2, 'gone'), run('a', 1)])).toEqual(['b', 'a']);
 });
 

@@ -1,14 +1,14 @@
 import type { RunSummary } from '../../store/run-summary.ts';
 
-/** A run and how many of the runs above it are shown. */
+/** A run and its depth in the tree shown. */
 export interface RunBranch {
   readonly run: RunSummary;
   readonly level: number;
 }
 
 /**
- * Runs as a tree: each below the one that started it, in the order in which they started; one whose parent is not among them
- * stands where it stood.
+ * Runs as a tree: children below their parent in the order of their start. A run whose parent is not in the list stays in
+ * place.
  */
 export function runTree(runs: readonly RunSummary[]): readonly RunBranch[] {
   const ids = new Set(runs.map(({ runId }) => runId));
@@ -22,6 +22,6 @@ export function runTree(runs: readonly RunSummary[]): readonly RunBranch[] {
     const below = (children.get(run.runId) ?? []).toSorted((a, b) => a.startedAtMs - b.startedAtMs);
     return [{ run, level }, ...below.flatMap((child) => branch(child, level + 1))];
   };
-  // A record may name runs as each other's parents: none of them is left out.
+  // Records may name two runs as each other's parents; both are shown.
   return [...runs.filter((run) => !isBelow(run)), ...runs].flatMap((run) => branch(run, 0));
 }

@@ -3,15 +3,15 @@ import { countOf } from '../../base/number-text.ts';
 import { shownStore } from './open-store.ts';
 import { shellWord } from '../terminal/shell-word.ts';
 
-/** What lies in the spill files beside a store: hook events that are not among its records. */
+/** Notes about the spill files next to a store: hook events that are not recorded yet. */
 export interface SpillNote {
-  /** Undefined if no event waits to be folded. */
+  /** Events that wait to be recorded. */
   readonly waiting?: string;
-  /** Undefined if there is no file that can never be folded. */
+  /** Files that can never be recorded. */
   readonly unusable?: string;
 }
 
-/** One line each, for commands that only read. Cost: one look at the folder. */
+/** The notes of a store. Cost: lists one folder. */
 export function spillNote(storeAddress: string): SpillNote {
   const { damaged, refused, waiting } = countSpills(storeAddress);
   const folder = spillFolderOf(storeAddress);
@@ -19,7 +19,7 @@ export function spillNote(storeAddress: string): SpillNote {
   const unusable = `${folder} holds ${countOf(damaged, 'damaged file')} and ${countOf(refused, 'refused event')}`;
   return {
     ...(waiting > 0 && {
-      waiting: `${events}: the next hook folds them, or run: coxswain recover ${shellWord(shownStore(storeAddress))}`,
+      waiting: `${events}: the next hook records them, or run: coxswain recover ${shellWord(shownStore(storeAddress))}`,
     }),
     ...(damaged + refused > 0 && { unusable }),
   };

@@ -3,7 +3,7 @@ import { statSync } from 'node:fs';
 import { projectFolderOf } from '../../hosts/claude-code/project-folder.ts';
 import type { RunSummary } from '../../store/run-summary.ts';
 
-/** The runs of a store by the names that transcripts have for them. */
+/** The runs of a store by the ids that transcripts give them. */
 export class StoredNames {
   readonly #runs = new Set<string>();
   readonly #idOfName = new Map<string, string>();
@@ -19,20 +19,20 @@ export class StoredNames {
     if (isSession && !this.#idOfName.has(conversationId)) this.#idOfName.set(conversationId, runId);
   }
 
-  /** The stored run that a run of a transcript is; undefined where the store does not have it. */
+  /** The id of a transcript's run in the store, if the store has it. */
   idOf(transcriptRunId: string): string | undefined {
     return this.#idOfName.get(nameOf(transcriptRunId));
   }
 }
 
-/** Hooks name a subagent `SESSION/ID`, transcripts `SESSION/agent-ID`; a session in several files has a number behind its id. */
+/** Hooks name a subagent `SESSION/ID`, transcripts `SESSION/agent-ID`; a session in several files has a number after its id. */
 function nameOf(runId: string): string {
   return runId.replace(/#\d+$/, '').replace('/agent-', '/');
 }
 
-/** The project of a folder; one that is no longer there stands for itself. */
+/** The project of a folder; the folder itself if it no longer exists. */
 export function projectAt(folder: string | undefined): string | undefined {
   if (folder === undefined) return undefined;
-  const isThere = statSync(folder, { throwIfNoEntry: false })?.isDirectory() === true;
-  return isThere ? projectFolderOf({ projectDir: undefined, cwd: folder }) : folder;
+  const exists = statSync(folder, { throwIfNoEntry: false })?.isDirectory() === true;
+  return exists ? projectFolderOf({ projectDir: undefined, cwd: folder }) : folder;
 }

@@ -1,9 +1,9 @@
 import { createInterface } from 'node:readline/promises';
 
 /**
- * Asks a question that is answered by yes or no; everything but yes is no, and so is the end of the input.
+ * Asks a yes/no question. Anything but yes, including the end of the input, is no.
  *
- * @returns undefined where nobody is there to answer: standard input is no terminal
+ * @returns undefined if standard input is not a terminal
  */
 export async function askYesNo(question: string): Promise<boolean | undefined> {
   if (!process.stdin.isTTY) return undefined;

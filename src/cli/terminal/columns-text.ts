@@ -1,6 +1,5 @@
 /**
- * Rows of cells as lines, each column as wide as its widest cell: the first column and those of `leftAligned` begin at the left,
- * the others end at the right.
+ * Aligns rows of cells in columns. The first column and those in `leftAligned` are left-aligned, the others right-aligned.
  */
 export function columnsText(rows: readonly (readonly string[])[], leftAligned: readonly number[]): readonly string[] {
   const columns = Math.max(0, ...rows.map((row) => row.length));

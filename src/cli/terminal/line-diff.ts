@@ -1,14 +1,13 @@
-/** A line of a comparison: kept (` `), taken out (`-`) or put in (`+`). */
+/** A line of a diff: unchanged (` `), removed (`-`) or added (`+`). */
 export interface DiffLine {
   readonly sign: ' ' | '-' | '+';
   readonly text: string;
 }
 
 /**
- * What changed from one text to another, line by line, with some unchanged lines around each change; a gap between changes is
- * one line `…`. For files a person reads.
+ * The line diff of two texts with `context` unchanged lines around each change; `…` marks a gap.
  *
- * Cost: the product of the lines that differ, after equal ones at both ends are set aside.
+ * Cost: the product of the numbers of lines between the common start and the common end.
  */
 export function lineDiff(before: string, after: string, context: number = 2): readonly DiffLine[] {
   const lines = allLines(before.split(/\r?\n/), after.split(/\r?\n/));
@@ -37,10 +36,10 @@ function allLines(before: readonly string[], after: readonly string[]): readonly
   ];
 }
 
-/** By the longest common subsequence. */
+/** The diff by longest common subsequence. */
 function middle(before: readonly string[], after: readonly string[]): readonly DiffLine[] {
   const width = after.length + 1;
-  // common[i * width + j]: how many lines of before from i on and after from j on can be paired.
+  // common[i * width + j]: length of the longest common subsequence of before[i…] and after[j…].
   const common = new Uint32Array((before.length + 1) * width);
   for (let i = before.length - 1; i >= 0; i -= 1) {
     for (let j = after.length - 1; j >= 0; j -= 1) {

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 
 import { bytesText, shareText } from './number-text.ts';
 
-test('shares keep a digit where they are small, and nothing of nothing is no share', () => {
+test('small shares keep a decimal, and zero of zero is 0 %', () => {
   expect([
     shareText(1, 10_000),
     shareText(1, 1000),
@@ -13,7 +13,7 @@ test('shares keep a digit where they are small, and nothing of nothing is no sha
   ]).toEqual(['<0.1 %', '0.1 %', '31 %', '0 %', '100 %', '0 %']);
 });
 
-test('bytes come in the unit that fits', () => {
+test('a size is given in the largest fitting unit', () => {
   expect([0, 999, 1000, 3_449_000, 2_000_000_000].map(bytesText)).toEqual([
     '0 B',
     '999 B',

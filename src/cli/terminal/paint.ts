@@ -1,12 +1,11 @@
 import { styleText } from 'node:util';
 
-/** The styles that reports use. */
 export type Style = 'bold' | 'dim' | 'red' | 'yellow' | 'green' | 'cyan';
 
-/** Colours a text, or gives it back as it is where colours are not wanted. */
+/** Styles a text, or returns it unchanged if colours are off. */
 export type Paint = (style: Style, text: string) => string;
 
-/** Paint for a stream: coloured on a terminal, unless `NO_COLOR` says otherwise; always under `FORCE_COLOR`. */
+/** Paint for a stream: coloured on a terminal unless `NO_COLOR` is set; always with `FORCE_COLOR`. */
 export function paintFor(stream: NodeJS.WritableStream): Paint {
   return (style, text) => styleText(style, text, { stream });
 }

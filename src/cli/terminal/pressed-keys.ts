@@ -1,15 +1,15 @@
-/** Ends a raw terminal's line: what Ctrl-C and Ctrl-D send. */
+/** Ctrl-C and Ctrl-D of a terminal in raw mode. */
 const ENDS = new Set(['\u0003', '\u0004']);
 
-/** Where keys come from: a terminal, or a pipe. */
+/** A terminal or a pipe. */
 export type KeyInput = NodeJS.ReadableStream & {
   readonly isTTY?: boolean;
   readonly setRawMode?: (isRaw: boolean) => unknown;
 };
 
 /**
- * Keys as they are pressed, without Enter where the input is a terminal; from a pipe each character is one. Line breaks and
- * blanks are passed over, and arrow keys and their like too. Ctrl-C and Ctrl-D end it, as the end of the input does.
+ * Keys as they are pressed, without waiting for Enter on a terminal; each character of a pipe is a key. Skips white space and
+ * arrow keys. Ends at Ctrl-C, Ctrl-D or the end of the input.
  */
 export async function* pressedKeys(input: KeyInput): AsyncGenerator<string, void, void> {
   const raw = input.isTTY === true ? input.setRawMode?.bind(input) : undefined;
@@ -17,7 +17,6 @@ export async function* pressedKeys(input: KeyInput): AsyncGenerator<string, void
   try {
     input.setEncoding('utf8');
     for await (const chunk of input) {
-      // With an encoding set chunks are texts.
       const text = String(chunk);
       if (text.startsWith('\u001b')) continue;
       for (const key of text) {

@@ -21,7 +21,7 @@ test.each([
   ['bell\u0007 nul\u0000 del\u007f', 'bell nul del'],
   ['lone \ud800 half', 'lone \ufffd half'],
   ['plain ünï 日本 🚣', 'plain ünï 日本 🚣'],
-])('%j is shown as %j', (text, shown) => {
+])('%j is printed as %j', (text, shown) => {
   expect(printable(text)).toBe(shown);
 });
 
@@ -44,7 +44,7 @@ const hostile = fc.string({
   ),
 });
 
-test('nothing that acts on a terminal is left of any text', () => {
+test('no text keeps a character that acts on a terminal', () => {
   fc.assert(
     fc.property(hostile, (text) => {
       expect(printable(text)).not.toMatch(ACTS_ON_A_TERMINAL);
@@ -53,7 +53,7 @@ test('nothing that acts on a terminal is left of any text', () => {
   );
 });
 
-test('a line of JSON holds nothing that acts on a terminal and parses to the same value', () => {
+test('a line of JSON has no character that acts on a terminal and parses to the same value', () => {
   fc.assert(
     fc.property(hostile, (text) => {
       const line = jsonLine({ [text]: text });
@@ -64,13 +64,13 @@ test('a line of JSON holds nothing that acts on a terminal and parses to the sam
   expect(jsonLine('\u{e0041}')).toBe('"\\udb40\\udc41"\n');
 });
 
-test('a cut text is never longer than asked, and cut only where it is longer', () => {
+test('only text over the limit is cut, and to the limit', () => {
   expect(printableCut('abcdef', 6)).toBe('abcdef');
   expect(printableCut('abcdefg', 6)).toBe('abcde…');
   expect(printableCut('🚣🚣🚣', 4).isWellFormed()).toBe(true);
 });
 
-test('a long run of unclosed sequences takes linear time', () => {
+test('many unclosed sequences take linear time', () => {
   const growth = costGrowth((factor) => {
     printable('\u001b]'.repeat(8_000 * factor));
     printable('\u001b['.repeat(8_000 * factor));

@@ -3,8 +3,8 @@ import { TERMINAL_SEQUENCES, unseen } from '../../base/shown-text.ts';
 const UNSEEN = unseen();
 
 /**
- * A text from outside as it may stand in one line of a terminal: line breaks as `⏎`, tabs as a blank, everything
- * that moves the cursor, colours, reorders or hides text taken out.
+ * Makes untrusted text safe for one line of a terminal: line breaks become `⏎`, tabs a blank, and sequences that move the
+ * cursor, colour, reorder or hide text are removed.
  *
  * Cost: linear in the text; cut long texts first.
  */
@@ -17,22 +17,22 @@ export function printable(text: string): string {
     .toWellFormed();
 }
 
-/** `printable`, cut to `chars` UTF-16 units with `…` at the cut. */
+/** `printable`, cut to `chars` UTF-16 units, with `…` at the cut. */
 export function printableCut(text: string, chars: number): string {
   const shown = printable(text.slice(0, 4 * chars));
   return shown.length <= chars ? shown : `${shown.slice(0, chars - 1).toWellFormed()}…`;
 }
 
 /**
- * A value as one line of JSON in which nothing acts on a terminal: what `JSON.stringify` leaves raw of the
- * characters that `printable` takes out is written as `\u` escapes. Parsing gives the value back unchanged.
+ * A value as one line of JSON that is safe for a terminal: characters that `printable` removes become `\u` escapes, so that
+ * parsing gives the same value.
  */
 export function jsonLine(value: unknown): string {
   return printableJson(JSON.stringify(value));
 }
 
 /**
- * The same for JSON that is text already and holds no line break. Tabs between its parts, which are no part of any value, stay.
+ * The same for JSON text without line breaks. Tabs between its tokens stay.
  */
 export function printableJson(json: string): string {
   return `${json.replaceAll(UNSEEN, (character) => (character === '\t' ? character : escaped(character)))}\n`;

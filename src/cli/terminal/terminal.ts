@@ -9,10 +9,10 @@ export interface TerminalStreams {
   readonly stderr: Writable & { readonly isTTY?: boolean; readonly columns?: number };
 }
 
-/** Line width where standard output is no terminal. */
+/** Line width if standard output is not a terminal. */
 const PLAIN_WIDTH = 120;
 
-/** Where a command writes. Text from outside must be `printable` before it comes here. */
+/** The output of a command. Pass untrusted text through `printable` first. */
 export class Terminal {
   /** Colours for `write`. */
   readonly paint: Paint;
@@ -25,7 +25,7 @@ export class Terminal {
     this.#streams = streams;
   }
 
-  /** True when a status line can be shown. */
+  /** True if standard error is a terminal. */
   get showsStatus(): boolean {
     return this.#streams.stderr.isTTY === true;
   }
@@ -33,11 +33,11 @@ export class Terminal {
   /** Columns of the status line. */
   get columns(): number {
     const { columns = 0 } = this.#streams.stderr;
-    // Some terminals do not tell their size, which reads as 0.
+    // Some terminals report a width of 0.
     return columns > 0 ? columns : 80;
   }
 
-  /** True when someone watches standard output. */
+  /** True if standard output is a terminal. */
   get isWatched(): boolean {
     return this.#streams.stdout.isTTY === true;
   }
@@ -55,17 +55,17 @@ export class Terminal {
     return rows > 0 ? rows : 24;
   }
 
-  /** Rings the terminal's bell, where standard error is one. */
+  /** Rings the bell if standard error is a terminal. */
   ring(): undefined {
     if (this.showsStatus) this.#streams.stderr.write('\u0007');
   }
 
-  /** What the next Ctrl-C does, in place of leaving. One more leaves. */
+  /** Handles the next Ctrl-C instead of leaving; the one after it leaves. */
   onInterrupt(stop: () => void): void {
     this.#interrupted = stop;
   }
 
-  /** Ctrl-C was pressed. @returns false when nobody takes care of it */
+  /** Ctrl-C was pressed. @returns false if there is no handler */
   interrupt(): boolean {
     const stop = this.#interrupted;
     this.#interrupted = undefined;
@@ -73,7 +73,7 @@ export class Terminal {
     return stop !== undefined;
   }
 
-  /** Writes to standard output; resolves when more may come. */
+  /** Writes to standard output; resolves when it takes more. */
   async write(text: string): Promise<void> {
     if (this.#streams.stdout.isTTY === true) this.status('');
     if (!this.#streams.stdout.write(text)) await once(this.#streams.stdout, 'drain');
@@ -87,7 +87,7 @@ export class Terminal {
     this.status(status);
   }
 
-  /** Replaces the last line of standard error; the empty text takes it away. Nothing where that is no terminal. */
+  /** Replaces the status line of standard error, if that is a terminal; an empty text removes it. */
   status(text: string): void {
     if (!this.showsStatus || text === this.#status) return;
     this.#status = text;

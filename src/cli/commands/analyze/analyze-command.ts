@@ -1,12 +1,13 @@
 import { homedir } from 'node:os';
 
-import { CoxswainError, messageOf } from '../../../base/error.ts';
+import { messageOf } from '../../../base/error.ts';
 import { findSessions } from '../../../formats/find-sessions.ts';
 import { findSources, type FoundSource } from '../../../formats/find-sources.ts';
 import { importers } from '../../../formats/importers.ts';
-import type { FormatName } from '../../../formats/import-item.ts';
+
 import { analyzeSources } from './analyze-sources.ts';
 import { openStoreNamed } from '../../runs/open-store.ts';
+import { choiceOption } from '../../terminal/option-values.ts';
 import { printable } from '../../terminal/printable.ts';
 import { Problems } from '../../runs/problems.ts';
 import { Progress } from '../../terminal/progress.ts';
@@ -15,7 +16,7 @@ import { GROUPS, TableOutput } from './table-output.ts';
 import { RunRecorder, type RefusedRun } from '../../runs/run-recorder.ts';
 import type { Terminal } from '../../terminal/terminal.ts';
 
-/** The options of `coxswain analyze`, as the command line gives them. */
+/** The options of `coxswain analyze`. */
 export interface AnalyzeOptions {
   readonly json?: boolean;
   readonly hints?: boolean;
@@ -32,18 +33,20 @@ export interface AnalyzeOptions {
 }
 
 /**
- * `coxswain analyze`.
- *
- * @param paths  files, folders, globs and `-`; none: the sessions of every agent program of this user, newest first
- * @returns the exit code: 0, or 1 when something could not be read or recorded
- * @throws CoxswainError `invalid-argument` for an unknown format, `store-io`, `store-version`
+ * @param paths  files, folders, globs and `-`; default: the sessions of every agent program of this user, newest first
+ * @returns the exit code: 1 if something could not be read or recorded
+ * @throws CoxswainError `invalid-argument`, `store-io`, `store-version`
  */
 export async function analyzeCommand(
   paths: readonly string[],
   options: AnalyzeOptions,
   terminal: Terminal,
 ): Promise<number> {
-  const format = formatNamed(options.format);
+  const formats = [...new Set(importers.map((importer) => importer.format))].sort();
+  const format = options.format === undefined ? undefined : choiceOption('--format', options.format, formats);
+  // The keys of GROUPS are those of its type.
+  const groups = Object.keys(GROUPS) as (keyof typeof GROUPS)[];
+  const by = options.by === undefined ? undefined : choiceOption('--by', options.by, groups);
   const problems = new Problems(terminal);
   const progress = new Progress(terminal);
   const print = {
@@ -51,9 +54,7 @@ export async function analyzeCommand(
     summaryOnly: options.summary === true,
     all: options.all === true,
   };
-  const by = groupNamed(options.by);
-  const table =
-    by === undefined && options.csv === undefined && options.parquet === undefined ? undefined : new TableOutput();
+  const table = (by ?? options.csv ?? options.parquet) === undefined ? undefined : new TableOutput();
   const printed = options.json === true ? new JsonOutput(terminal, print) : new TextOutput(terminal, print);
   const output = table === undefined ? printed : by === undefined ? bothOutputs(printed, table) : table;
   const store = options.store === undefined ? undefined : await openStoreNamed(options.store);
@@ -77,7 +78,7 @@ export async function analyzeCommand(
   return problems.any ? 1 : 0;
 }
 
-/** All sources at once, so that the progress has a total. Standard input has none. */
+/** Finds all sources before the first is read, so that the progress has a total. */
 async function counted(sources: AsyncIterable<FoundSource>, progress: Progress): Promise<AsyncIterable<FoundSource>> {
   const all: FoundSource[] = [];
   for await (const source of sources) {
@@ -103,23 +104,13 @@ function bothOutputs(first: ReportOutput, second: ReportOutput): ReportOutput {
   };
 }
 
-function groupNamed(name: string | undefined): keyof typeof GROUPS | undefined {
-  if (name === undefined) return undefined;
-  // The keys of GROUPS are those of its type.
-  const group = (Object.keys(GROUPS) as (keyof typeof GROUPS)[]).find((one) => one === name);
-  if (group !== undefined) return group;
-  throw new CoxswainError('invalid-argument', `--by ${name}: give ${Object.keys(GROUPS).join(', ')}`);
-}
-
-/** Also says what was found, and of which programs. A session that holds no run, such as an empty one, is no problem. */
+/** Reports the number of sessions per program. A session without runs, such as an empty one, is not a problem. */
 async function* installedSessions(terminal: Terminal): AsyncGenerator<FoundSource> {
   const hosts = await findSessions({ home: homedir(), env: process.env });
   const installed = hosts.filter(({ sessions }) => sessions.length > 0);
   if (installed.length === 0) {
     const folders = hosts.map(({ title, folder }) => `${title} ${printable(folder)}`).join(', ');
-    terminal.complain(
-      `coxswain: no session of an agent program found; looked at ${folders}. Name files to read instead`,
-    );
+    terminal.complain(`coxswain: no session of an agent program found in ${folders}. Name the files to read`);
     return;
   }
   const counts = installed.map(
@@ -132,18 +123,10 @@ async function* installedSessions(terminal: Terminal): AsyncGenerator<FoundSourc
   }
 }
 
-function formatNamed(name: string | undefined): FormatName | undefined {
-  if (name === undefined) return undefined;
-  const known = [...new Set(importers.map((importer) => importer.format))].sort();
-  const format = known.find((one) => one === name);
-  if (format !== undefined) return format;
-  throw new CoxswainError('invalid-argument', `--format ${name}: no such format; choose one of ${known.join(', ')}`);
-}
-
 function refusalText({ runId, error }: RefusedRun): string {
   const reason =
     error.code === 'store-conflict'
-      ? 'the store holds another run of that id; it is left as it is, use another store for this one'
+      ? 'the store holds another run with that id; use another store for this one'
       : messageOf(error);
   return `run ${runId} is not recorded: ${reason}`;
 }

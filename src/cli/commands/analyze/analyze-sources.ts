@@ -14,10 +14,9 @@ import { ReportFold } from '../../runs/report-fold.ts';
 import type { RunRecorder } from '../../runs/run-recorder.ts';
 import type { RunDiagnostic } from '../../runs/run-report.ts';
 
-/** Runs of one source that are analysed at a time. */
+/** Runs of one source analysed at the same time. */
 const MAX_OPEN = 1000;
 
-/** What `analyzeSources` works with. */
 export interface AnalyzeSetup {
   readonly problems: Problems;
   readonly progress: Progress;
@@ -26,25 +25,25 @@ export interface AnalyzeSetup {
   readonly recorder?: RunRecorder | undefined;
   readonly format?: FormatName | undefined;
   readonly hints: boolean;
-  /** Patterns on record are passed over, and found again by the default detectors. */
+  /** Ignores recorded patterns and runs the default detectors. */
   readonly recompute: boolean;
-  /** Notes of the importers are said too, not errors only. */
+  /** Reports notes of the importers too, not only errors. */
   readonly verbose: boolean;
-  /** What a source is called in reports and records; default the path as given, and resolved in records. */
+  /** The name of a source in reports and records; default: its path, which is resolved in records. */
   readonly nameSource?: (path: string) => string;
 }
 
 /**
- * Reads every run of these sources, and gives each report to the output as soon as its
- * run is over. What cannot be read is a problem, and the rest is read all the same.
+ * Reads every run of these sources and passes each report to the output when its run ends. An unreadable source is a problem;
+ * the rest is still read.
  *
- * @throws CoxswainError `store-io` when the recorder's store refuses altogether
- * Memory: what the importers hold, and about 20 kB a run that is open, of which there are 1,000 at most.
+ * @throws CoxswainError `store-io` when the recorder's store fails
+ * Memory: that of the importers, and about 20 kB for each of at most 1,000 open runs.
  */
 export async function analyzeSources(sources: AsyncIterable<FoundSource>, setup: AnalyzeSetup): Promise<void> {
   const ids = new RunIds();
   for await (const found of sources) {
-    // A pipe or device met in a folder would be waited for.
+    // Reading a pipe or a device in a folder might never end.
     if (!found.named && found.sizeBytes === undefined) continue;
     setup.problems.source(found.path);
     setup.progress.source(found.path);
@@ -58,9 +57,9 @@ class SourceAnalysis {
   readonly #ids: RunIds;
   readonly #setup: AnalyzeSetup;
   readonly #name: string;
-  /** The runs that are open, the one whose last record is the oldest first. */
+  /** Open runs, the least recently changed first. */
   readonly #folds = new Map<ReadRun, ReportFold>();
-  /** Runs that were reported before their end, to make room; true once more came of them. */
+  /** Runs reported before their end, to make room; true once a later record was lost. */
   readonly #reported = new Map<ReadRun, boolean>();
   #last: ReadRun | undefined;
 
@@ -77,7 +76,7 @@ class SourceAnalysis {
     } catch (error) {
       const code = error instanceof CoxswainError ? error.code : undefined;
       if (code === 'store-io' || code === 'store-closed') throw error;
-      // What is met in a folder and is no trajectory is nobody's problem.
+      // A file in a folder need not be a trajectory.
       if (code !== 'format-unknown' || this.#found.named) this.#setup.problems.failure(error);
     }
   }
@@ -86,11 +85,12 @@ class SourceAnalysis {
     const { format, progress, recorder } = this.#setup;
     const { path } = this.#found;
     const onBytes = progress.bytes.bind(progress);
-    const items = importSource(path, { format, onBytes });
-    for await (const item of readRuns(items, { source: this.#storedName(), ids: this.#ids })) {
+    const isNamed = this.#setup.nameSource !== undefined || path === '-';
+    const source = isNamed ? this.#name : resolve(path);
+    for await (const item of readRuns(importSource(path, { format, onBytes }), { source, ids: this.#ids })) {
       switch (item.type) {
         case 'record': {
-          if (item.run !== this.#last) await this.#turnTo(item.run);
+          if (item.run !== this.#last) await this.#switchTo(item.run);
           this.#folds.get(item.run)?.fold(item.record);
           if (recorder !== undefined) await recorder.add(item.run.id, item.record);
           break;
@@ -104,13 +104,8 @@ class SourceAnalysis {
     }
   }
 
-  #storedName(): string {
-    if (this.#setup.nameSource !== undefined || this.#found.path === '-') return this.#name;
-    return resolve(this.#found.path);
-  }
-
-  /** Makes this run the last one touched, and room for it where it is new. */
-  async #turnTo(run: ReadRun): Promise<void> {
+  /** Marks a run as the most recently changed; makes room for a new one. */
+  async #switchTo(run: ReadRun): Promise<void> {
     this.#last = run;
     const fold = this.#folds.get(run);
     if (fold !== undefined) {
@@ -122,7 +117,7 @@ class SourceAnalysis {
       await this.#makeRoom();
     } else if (this.#reported.get(run) === false) {
       this.#reported.set(run, true);
-      const message = `run ${run.id} goes on after ${MAX_OPEN} other runs; the report covers what came before`;
+      const message = `run ${run.id} continues after ${MAX_OPEN} other runs; its report covers only the records before them`;
       this.#setup.problems.fault({ message });
     }
   }
@@ -149,7 +144,7 @@ class SourceAnalysis {
     await this.#setup.output.add(fold.report());
   }
 
-  /** What belongs to no run by name belongs to the one that is just being read. */
+  /** A diagnostic without a run belongs to the run being read. */
   #diagnose({ severity, message, line }: RunDiagnostic, run: ReadRun | undefined): void {
     const { problems, verbose } = this.#setup;
     const problem = { line, message };

@@ -10,10 +10,10 @@ const DEFAULTS: ReportOutputOptions = { stuckOnly: false, summaryOnly: false, al
 
 async function printed(
   reports: readonly RunReport[],
-  make: (terminal: Terminal) => ReportOutput = (terminal) => new TextOutput(terminal, DEFAULTS),
+  outputOn: (terminal: Terminal) => ReportOutput = (terminal) => new TextOutput(terminal, DEFAULTS),
 ): Promise<string> {
   const stdout = new PassThrough({ highWaterMark: 10_000_000 });
-  const output = make(new Terminal({ stdout, stderr: new PassThrough() }));
+  const output = outputOn(new Terminal({ stdout, stderr: new PassThrough() }));
   for (const one of reports) await output.add(one);
   await output.finish();
   expect(output.runs).toBe(reports.length);
@@ -84,7 +84,7 @@ test('a run with a pattern is a block: facts, strip, span, pattern and evidence'
   );
 });
 
-test('of very many patterns the most serious are shown and the rest counted', async () => {
+test('the most serious of many patterns are shown and the rest is counted', async () => {
   const minor = Array.from({ length: 10 }, (_, index) => pattern({ kind: `minor_${index}`, stuck: false }));
   const text = await printed([report('r1', { patterns: [...minor, pattern({ level: 'strong' })] })]);
   expect(text).toContain('the same call with the same result  stuck, for sure');
@@ -92,7 +92,7 @@ test('of very many patterns the most serious are shown and the rest counted', as
   expect(text).toContain('and 3 more patterns; --json lists all');
 });
 
-test('the totals count runs by outcome and by pattern, hints apart', async () => {
+test('the totals count runs by outcome and by pattern, without hints', async () => {
   const good = { outcome: 'ended', success: true };
   const bad = { outcome: 'limit', success: false };
   const text = await printed([
@@ -119,17 +119,17 @@ test('the totals count runs by outcome and by pattern, hints apart', async () =>
   );
 });
 
-test('of thousands of runs those are printed that were stuck the most', async () => {
+test('of thousands of runs the ones stuck the most are printed', async () => {
   const reports = Array.from({ length: 2000 }, (_, index) =>
     report(`r${index}`, { patterns: [pattern({ occurrences: index })] }),
   );
   const text = await printed(reports);
   const ids = [...text.matchAll(/^● run (r\d+)/gm)].map((match) => match[1]);
   expect(ids).toEqual(Array.from({ length: 20 }, (_, index) => `r${1999 - index}`));
-  expect(text).toContain('2,000 runs: shown are the 20 stuck the most, of 2,000 that got stuck.');
+  expect(text).toContain('2,000 runs: only the 20 stuck the most are shown, of 2,000 that got stuck.');
 });
 
-test('JSON gives a line a run at once, and a line of totals only when asked', async () => {
+test('JSON is one line per run, and a line of totals on request', async () => {
   const reports = [report('a', { patterns: [pattern()] }), report('b')];
   const lines = (await printed(reports, (terminal) => new JsonOutput(terminal, DEFAULTS))).trimEnd().split('\n');
   expect(lines).toHaveLength(2);

@@ -7,31 +7,29 @@ import { RunTotals } from '../../runs/run-totals.ts';
 import type { Terminal } from '../../terminal/terminal.ts';
 import { totalsText } from '../../runs/totals-text.ts';
 
-/** More runs than this are not all printed, unless asked for. */
+/** Up to this many runs are all printed. */
 const MAX_HELD = 50;
-/** Of more runs, so many of those that were stuck the most. */
+/** Of more runs, only the ones stuck the most are printed. */
 const MAX_TOP = 20;
 
-/** Which reports are printed. */
 export interface ReportOutputOptions {
   /** Only runs that got stuck. */
   readonly stuckOnly: boolean;
   /** Only the totals. */
   readonly summaryOnly: boolean;
-  /** All runs in full, however many. */
+  /** Every run, whatever their number. */
   readonly all: boolean;
 }
 
-/** Takes the reports of an invocation, one by one. */
+/** Takes the reports one by one. */
 export interface ReportOutput {
   add(report: RunReport): Promise<void>;
-  /** No more will come. */
   finish(): Promise<void>;
-  /** Runs taken so far, also those not printed. */
+  /** Runs taken, printed or not. */
   readonly runs: number;
 }
 
-/** A line of JSON a run, printed at once; with `summaryOnly` one line of totals. */
+/** One line of JSON per run, printed at once; with `summaryOnly` one line of totals. */
 export class JsonOutput implements ReportOutput {
   readonly #terminal: Terminal;
   readonly #options: ReportOutputOptions;
@@ -64,8 +62,8 @@ interface TopRun {
 }
 
 /**
- * Reports for a reader. Up to 50 runs are printed one after the other; of more only the 20 that were stuck the
- * most, then the totals. With `all` every run is printed as it comes.
+ * Reports for a reader: up to 50 runs in full, of more only the 20 stuck the most; then the totals. With `all` every run is
+ * printed at once.
  *
  * Memory: 50 printed reports and 20 more.
  */
@@ -73,7 +71,7 @@ export class TextOutput implements ReportOutput {
   readonly #terminal: Terminal;
   readonly #options: ReportOutputOptions;
   readonly #totals = new RunTotals();
-  /** What will be printed; undefined once there is too much. */
+  /** Texts to print; undefined once there are too many. */
   #held: string[] | undefined = [];
   #top: readonly TopRun[] = [];
 
@@ -89,14 +87,15 @@ export class TextOutput implements ReportOutput {
   async add(report: RunReport): Promise<void> {
     this.#totals.add(report);
     const { summaryOnly, stuckOnly, all } = this.#options;
-    const stuck = saysStuck(report.patterns);
-    if (summaryOnly || (stuckOnly && !stuck)) return;
+    const isStuck = saysStuck(report.patterns);
+    if (summaryOnly || (stuckOnly && !isStuck)) return;
+    const { paint } = this.#terminal;
     if (all) {
-      await this.#terminal.write(runText(report, this.#terminal.paint));
+      await this.#terminal.write(runText(report, paint));
       return;
     }
-    if (stuck) this.#enterTop(report);
-    this.#held?.push(runText(report, this.#terminal.paint));
+    if (isStuck) this.#addToTop(report);
+    this.#held?.push(runText(report, paint));
     if (this.#held !== undefined && this.#held.length > MAX_HELD) this.#held = undefined;
   }
 
@@ -104,12 +103,13 @@ export class TextOutput implements ReportOutput {
     const { paint } = this.#terminal;
     if (this.#held === undefined) await this.#writeTop();
     else for (const text of this.#held) await this.#terminal.write(text);
-    const { runs } = this.#totals.all;
-    if (runs > 1 || this.#options.summaryOnly)
-      await this.#terminal.write((this.#options.summaryOnly ? '' : '\n') + totalsText(this.#totals, paint));
+    const { summaryOnly } = this.#options;
+    if (this.runs > 1 || summaryOnly) {
+      await this.#terminal.write((summaryOnly ? '' : '\n') + totalsText(this.#totals, paint));
+    }
   }
 
-  #enterTop(report: RunReport): void {
+  #addToTop(report: RunReport): void {
     const rank = stuckness(report);
     const last = this.#top.at(-1);
     if (this.#top.length >= MAX_TOP && last !== undefined && last.rank >= rank) return;
@@ -117,23 +117,21 @@ export class TextOutput implements ReportOutput {
   }
 
   async #writeTop(): Promise<void> {
-    const { paint } = this.#terminal;
     const { runs, stuck } = this.#totals.all;
-    for (const { report } of this.#top) await this.#terminal.write(runText(report, paint));
+    for (const { report } of this.#top) await this.#terminal.write(runText(report, this.#terminal.paint));
     const shown = this.#top.length;
-    const left =
+    const which =
       stuck === 0
         ? 'none of them got stuck'
         : shown === stuck
-          ? `shown are the ${countText(stuck)} that got stuck`
-          : `shown are the ${shown} stuck the most, of ${countText(stuck)} that got stuck`;
-    await this.#terminal.write(`${countText(runs)} runs: ${left}. --all shows every run.\n`);
+          ? `only the ${countText(stuck)} that got stuck are shown`
+          : `only the ${shown} stuck the most are shown, of ${countText(stuck)} that got stuck`;
+    await this.#terminal.write(`${countText(runs)} runs: ${which}. --all shows every run.\n`);
   }
 }
 
-/** How much of a run went into patterns that say stuck. */
+/** Occurrences of stuck patterns in a run. */
 function stuckness({ patterns }: RunReport): number {
-  let rank = 0;
-  for (const { stuck, level, occurrences } of patterns) if (stuck && level !== 'hint') rank += occurrences;
-  return rank;
+  const stuckPatterns = patterns.filter(({ stuck, level }) => stuck && level !== 'hint');
+  return stuckPatterns.reduce((sum, { occurrences }) => sum + occurrences, 0);
 }

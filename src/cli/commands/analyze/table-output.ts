@@ -12,7 +12,7 @@ import { jsonLine, printable, printableCut } from '../../terminal/printable.ts';
 import type { Terminal } from '../../terminal/terminal.ts';
 import type { ReportOutput } from './report-output.ts';
 
-/** What runs are grouped by: a key of each row, and what stands for a run without one. */
+/** The groupings of `--by`: a column of the rows, and the name of the group without a value. */
 export const GROUPS = {
   model: ['model', 'not known'],
   task: ['task', 'no task on record'],
@@ -20,13 +20,13 @@ export const GROUPS = {
   folder: ['folder', '.'],
 } as const;
 
-/** Groups that are printed; `--json` has all. */
+/** Groups printed; `--json` has all. */
 const MAX_PRINTED = 40;
 const NAME_CHARS = 40;
-/** Runs that a group names. */
+/** Example runs per group. */
 const SAMPLES = 3;
 
-/** Collects every run as a row, for a table by group and for files. Memory: about 500 bytes a run. */
+/** Collects runs as rows, for a table by group and for files. Memory: about 500 bytes per run. */
 export class TableOutput implements ReportOutput {
   readonly #rows: AnalysedRow[] = [];
 
@@ -42,8 +42,8 @@ export class TableOutput implements ReportOutput {
 
   /** Prints the runs by group, the largest first. */
   async write(by: keyof typeof GROUPS, isJson: boolean, terminal: Terminal): Promise<void> {
-    const [key, none] = GROUPS[by];
-    const groups = [...Map.groupBy(this.#rows, (row) => row[key] ?? none)]
+    const [key, unknown] = GROUPS[by];
+    const groups = [...Map.groupBy(this.#rows, (row) => row[key] ?? unknown)]
       .map(([name, rows]) => groupOf(name, rows))
       .sort((a, b) => b.runs - a.runs || (a.name < b.name ? -1 : 1));
     if (isJson) {
@@ -51,13 +51,12 @@ export class TableOutput implements ReportOutput {
       return;
     }
     const head = [by, 'runs', 'stuck', 'worked', 'calls', 'after first flag', 'cost', 'after first flag'];
-    const lines = columnsText([head, ...groups.slice(0, MAX_PRINTED).map(cellsOf)], []);
-    const [names = '', ...rest] = lines;
-    const samples = groups.slice(0, MAX_PRINTED).map(({ samples: shown }) => shown.map(sampleText));
+    const [names = '', ...lines] = columnsText([head, ...groups.slice(0, MAX_PRINTED).map(cellsOf)], []);
     await terminal.write(`${terminal.paint('dim', names)}\n`);
-    for (const [index, line] of rest.entries()) {
-      const stuck = (samples[index] ?? []).map((sample) => terminal.paint('dim', `    ${sample}`));
-      await terminal.write(`${[line, ...stuck].join('\n')}\n`);
+    for (const [index, line] of lines.entries()) {
+      const samples = groups[index]?.samples ?? [];
+      const sampleLines = samples.map((sample) => terminal.paint('dim', `    ${sampleText(sample)}`));
+      await terminal.write(`${[line, ...sampleLines].join('\n')}\n`);
     }
     const left = groups.length - MAX_PRINTED;
     if (left > 0) await terminal.write(`and ${countText(left)} more; --json has all\n`);
@@ -73,26 +72,25 @@ export class TableOutput implements ReportOutput {
     try {
       await writeFile(file, kind === 'csv' ? csvText(this.#rows) : await parquetBytes(this.#rows), { mode: 0o600 });
     } catch (error) {
-      throw new CoxswainError('input-io', `${printable(file)} cannot be written: ${messageOf(error)}`, {
-        cause: error,
-      });
+      const message = `${printable(file)} cannot be written: ${messageOf(error)}`;
+      throw new CoxswainError('input-io', message, { cause: error });
     }
   }
 }
 
-/** What the runs of a group come to. Sums are over the runs of which the figure is known. */
+/** The figures of a group. Sums cover the runs whose figure is known. */
 interface Group {
   readonly name: string;
   readonly runs: number;
   readonly stuck: number;
-  /** Of those whose source says whether they succeeded. */
   readonly succeeded: number;
+  /** Runs whose source says whether they succeeded. */
   readonly judged: number;
   readonly calls: number;
   readonly callsAfterFlag: number;
   readonly costUsd: number | null;
   readonly costAfterFlagUsd: number | null;
-  /** Of the stuck runs. */
+  /** Stuck runs. */
   readonly samples: readonly Pick<AnalysedRow, 'id' | 'first_stuck_call' | 'first_stuck_pattern'>[];
 }
 
@@ -135,14 +133,13 @@ function sampleText({ first_stuck_call: call, first_stuck_pattern: kind, id }: G
   return `call ${call ?? '?'}: ${printableCut(inWords('pattern', kind ?? ''), 60)}, run ${printableCut(id, 60)}`;
 }
 
-/** Types of the columns that are no text. */
+/** Columns that hold numbers. */
 const NUMBERS = /^(?:calls|turns|errors|tokens|duration_ms|cost_|reward|first_stuck_call)/;
 const FLAGS: ReadonlySet<string> = new Set(['success', 'stuck']);
 
 async function parquetBytes(rows: readonly AnalysedRow[]): Promise<Uint8Array> {
-  // Loaded for those who ask for it only.
   const { parquetWriteBuffer } = await import('hyparquet-writer');
-  // The names of a row are those of its type.
+  // A row has exactly the members of its type.
   const names = Object.keys(rows[0] ?? {}) as (keyof AnalysedRow)[];
   const columnData = names.map((name) => ({
     name,

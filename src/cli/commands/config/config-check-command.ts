@@ -1,5 +1,6 @@
 import { relative } from 'node:path';
 
+import { countOf } from '../../../base/number-text.ts';
 import { present } from '../../../base/present.ts';
 import { problemText, type ConfigProblem } from '../../../config/config-problem.ts';
 import { loadConfig } from '../../../config/load-config.ts';
@@ -9,7 +10,7 @@ import { jsonLine, printable, printableCut } from '../../terminal/printable.ts';
 import { steeringRows, steeringText } from './steering-text.ts';
 import type { Terminal } from '../../terminal/terminal.ts';
 
-/** The options of `coxswain config check`, as the command line gives them. */
+/** The options of `coxswain config check`. */
 export interface ConfigCheckOptions {
   readonly json?: boolean;
 }
@@ -17,9 +18,9 @@ export interface ConfigCheckOptions {
 const MESSAGE_CHARS = 500;
 
 /**
- * `coxswain config check`: what is wrong with a configuration, what of it does not count, and what comes of it.
+ * `coxswain config check`: the errors in a configuration, the fields ignored for lack of trust, and the resulting steering.
  *
- * @returns the exit code: 1 when something is wrong
+ * @returns the exit code: 1 if there are errors
  */
 export async function configCheckCommand(
   file: string | undefined,
@@ -37,38 +38,29 @@ export async function configCheckCommand(
   if (refusal !== undefined) terminal.complain(`coxswain: ${printable(refusalError(refusal).message)}`);
   for (const field of ignored) terminal.complain(`coxswain: ${ignoredLine(field)}`);
   if (sources.length === 0 && problems.length === 0) {
-    await terminal.write('There is no configuration here: the standard steering holds.\n');
+    await terminal.write('There is no configuration here: the standard steering applies.\n');
   }
   for (const { file: path, layer, trusted } of sources) {
-    const whose =
-      layer === 'user'
-        ? 'your own'
-        : layer === 'explicit'
-          ? 'named'
-          : trusted
-            ? 'of the project, trusted'
-            : 'of the project';
-    await terminal.write(`${shownPath(path)}: ${whose}\n`);
+    const owner = { user: 'your own', explicit: 'named', project: `of the project${trusted ? ', trusted' : ''}` }[
+      layer
+    ];
+    await terminal.write(`${shownPath(path)}: ${owner}\n`);
   }
-  const found =
-    problems.length === 0
-      ? 'nothing is wrong'
-      : `${problems.length} ${problems.length === 1 ? 'field is' : 'fields are'} wrong and as if not there`;
-  await terminal.write(`${found}\n\n${steeringText(loaded, terminal)}`);
+  const summary = problems.length === 0 ? 'no errors' : `${countOf(problems.length, 'field')} wrong and ignored`;
+  await terminal.write(`${summary}\n\n${steeringText(loaded, terminal)}`);
   return exitCode;
 }
 
-/** One problem in a line, its file first. */
 function problemLine(problem: ConfigProblem): string {
   const where = problem.file === undefined ? '' : `${shownPath(problem.file)}: `;
   return where + printableCut(problemText(problem), MESSAGE_CHARS);
 }
 
 function ignoredLine({ file, path, why }: IgnoredField): string {
-  return `${shownPath(file)}: ${path === '' ? '' : `${printableCut(path, 200)}: `}does not count: ${printableCut(why, MESSAGE_CHARS)}`;
+  return `${shownPath(file)}: ${path === '' ? '' : `${printableCut(path, 200)}: `}ignored: ${printableCut(why, MESSAGE_CHARS)}`;
 }
 
-/** A path below this folder without the folder. */
+/** A path relative to the working folder if it is below it. */
 function shownPath(path: string): string {
   const near = relative(process.cwd(), path);
   return printable(near === '' || near.startsWith('..') ? path : near);

@@ -1,4 +1,5 @@
 import { isJsonObject, memberAt } from '../../../base/json.ts';
+import { countOf } from '../../../base/number-text.ts';
 import { configFields } from '../../../config/config-fields.ts';
 import type { CoxswainConfig } from '../../../config/coxswain-config.ts';
 import { loadConfig } from '../../../config/load-config.ts';
@@ -7,7 +8,7 @@ import type { Shape } from '../../../base/shape.ts';
 import { jsonLine, printableCut } from '../../terminal/printable.ts';
 import type { Terminal } from '../../terminal/terminal.ts';
 
-/** The options of `coxswain config show`, as the command line gives them. */
+/** The options of `coxswain config show`. */
 export interface ConfigShowOptions {
   readonly config?: string;
   readonly set?: boolean;
@@ -15,23 +16,22 @@ export interface ConfigShowOptions {
 }
 
 /**
- * `coxswain config show`: every field with the value that holds. Problems are the business of `config check`; here they
- * are only counted.
+ * `coxswain config show`: every field with its effective value. Errors are only counted; `config check` lists them.
  *
- * @returns the exit code: 1 when something is wrong
+ * @returns the exit code: 1 if there are errors
  */
 export async function configShowCommand(options: ConfigShowOptions, terminal: Terminal): Promise<number> {
   const { config, problems } = await loadConfig({ projectFolder: process.cwd(), explicitPath: options.config });
   if (problems.length > 0) {
-    terminal.complain(`coxswain: ${problems.length} problems; coxswain config check tells them`);
+    terminal.complain(`coxswain: ${countOf(problems.length, 'problem')}; coxswain config check lists them`);
   }
-  if (options.json === true) await terminal.write(jsonLine(withoutSecrets(config)));
-  else
-    for (const line of fieldLines(withoutSecrets(config), options.set === true, terminal)) await terminal.write(line);
+  const shown = withoutSecrets(config);
+  if (options.json === true) await terminal.write(jsonLine(shown));
+  else for (const line of fieldLines(shown, options.set === true, terminal)) await terminal.write(line);
   return problems.length === 0 ? 0 : 1;
 }
 
-/** Keys and passwords are not shown: somebody may look over a shoulder or into a log. */
+/** Hides keys and passwords. */
 function withoutSecrets(config: CoxswainConfig): CoxswainConfig {
   const { redaction, store } = config;
   return {

@@ -11,27 +11,27 @@ import { Problems } from '../../runs/problems.ts';
 import { jsonLine, printable } from '../../terminal/printable.ts';
 import type { Terminal } from '../../terminal/terminal.ts';
 
-/** The options of `coxswain config suggest`, as the command line gives them. */
+/** The options of `coxswain config suggest`. */
 export interface ConfigSuggestOptions {
   readonly config?: string;
   readonly labels?: string;
   readonly json?: boolean;
 }
 
-/** A field of the configuration that is better switched off, and why. */
+/** A part of the configuration to switch off, and why. */
 interface Suggestion {
-  /** Its section and name; undefined for what no configuration names. */
+  /** Its section and name; undefined if no configuration field switches it off. */
   readonly field: readonly [section: 'detectors' | 'feedback' | 'guidance', name: string] | undefined;
-  /** As reports name it. */
+  /** Its name in reports. */
   readonly signal: string;
   readonly why: 'chance' | 'contrary';
   readonly precision: SignalReport['precision'];
 }
 
 /**
- * `coxswain config suggest`: what of a configuration says nothing about how recorded runs end.
+ * `coxswain config suggest`: the detectors and providers of a configuration that do not predict how recorded runs end.
  *
- * @returns the exit code: 1 when something could not be read
+ * @returns the exit code: 1 if something could not be read
  * @throws CoxswainError as `backtest` and `readLabels`
  */
 export async function configSuggestCommand(
@@ -43,8 +43,8 @@ export async function configSuggestCommand(
     ...present({ config }),
     labels: labels === undefined ? undefined : await readLabels(labels),
   });
-  const said = new Problems(terminal);
-  for (const problem of problems) said.fault(problem);
+  const reported = new Problems(terminal);
+  for (const problem of problems) reported.fault(problem);
   const part = report.parts.at(-1);
   const base = part === undefined ? undefined : baseRate(part);
   const suggestions = part === undefined || base === undefined ? [] : suggestionsOf(part, base);
@@ -60,7 +60,7 @@ export async function configSuggestCommand(
 
 function suggestionsOf(part: PartReport, base: number): readonly Suggestion[] {
   return part.byConfiguration.flatMap(({ providers, details, patterns }) => {
-    // What speaks of time or budget is no guess about the end.
+    // Advice about time or budget does not predict the end.
     const ofPatterns = new Set(details.flatMap(({ name, pattern }) => (pattern === null ? [] : [name])));
     const signals = [...patterns, ...providers.filter(({ name }) => ofPatterns.has(name))];
     return signals.flatMap((signal): readonly Suggestion[] => {
@@ -80,7 +80,7 @@ function fieldOf({ by, name }: SignalReport): Suggestion['field'] {
     ['feedback', FEEDBACK],
     ['guidance', GUIDANCE],
   ] as const) {
-    // Each makes its provider without options.
+    // Every table entry creates its provider without options.
     for (const [key, { make }] of Object.entries(table as Readonly<Record<string, AnyFeedback>>)) {
       if (make().name === name) return [section, key];
     }
@@ -110,18 +110,18 @@ interface Findings {
 function textOf({ runs, positive, negative, base, suggestions, proposal }: Findings): string {
   const judged = positive + negative;
   if (base === undefined) {
-    return `${countOf(runs, 'run')}, of which ${countText(judged)} say how they ended, all alike: there is nothing to compare. Give labels with --labels FILE.\n`;
+    return `${countOf(runs, 'run')}, ${countText(judged)} with a known end, all alike: there is nothing to compare. Give labels with --labels FILE.\n`;
   }
-  const head = `${countText(positive)} of ${countOf(judged, 'run')} went wrong (${percent(base)}), whatever was said in them.\n`;
+  const head = `${countText(positive)} of ${countOf(judged, 'run')} went wrong (${percent(base)}).\n`;
   if (suggestions.length === 0) {
-    return `${head}Nothing to suggest: everything that spoke in five runs or more does better than chance.\n`;
+    return `${head}Nothing to suggest: everything that spoke in five or more runs does better than chance.\n`;
   }
   const lines = suggestions.map(({ signal, why, precision: { hits, of, low, high } }) => {
-    const tells = why === 'chance' ? 'no better than chance' : 'speaks where runs go well';
-    return `  ${printable(signal)}: ${tells}; ${hits} of ${of} runs in which it spoke went wrong (95 % interval ${percent(low ?? 0)} to ${percent(high ?? 1)})\n`;
+    const finding = why === 'chance' ? 'no better than chance' : 'speaks in runs that go well';
+    return `  ${printable(signal)}: ${finding}; ${hits} of ${of} runs in which it spoke went wrong (95 % interval ${percent(low ?? 0)} to ${percent(high ?? 1)})\n`;
   });
   const json = JSON.stringify(proposal, null, 2);
-  return `${head}\n${lines.join('')}\nTo switch that off, in coxswain.config.json:\n\n${json}\n\nCompare before you do: coxswain backtest --compare standard coxswain.config.json PATH…\n`;
+  return `${head}\n${lines.join('')}\nTo switch these off, in coxswain.config.json:\n\n${json}\n\nCompare first: coxswain backtest --compare standard coxswain.config.json PATH…\n`;
 }
 
 function percent(share: number): string {

@@ -1,18 +1,17 @@
 import type { CommandDefinition } from '../command-definition.ts';
 
-/** `coxswain config`. */
 export const config: CommandDefinition = {
   name: 'config',
-  summary: 'check and show the configuration that holds in this folder',
+  summary: 'check and show the configuration of this folder',
   examples: ['coxswain config check', 'coxswain config show --set'],
   commands: [
     {
       name: 'check',
-      summary: 'say what is wrong with the configuration, and what it does',
+      summary: 'report errors in the configuration, and what it does',
       description:
-        'Says everything that is wrong with the configuration, field by field, what of it does not count without trust, ' +
-        'and what steering comes of it. Without a file: the one that holds in this folder, with your own below it. A file ' +
-        'that is named is trusted, and its code runs. Exit code 1 when something is wrong.',
+        'Reports every error in the configuration by field, the fields ignored for lack of trust, ' +
+        'and the resulting steering. Without a file: the configuration of this folder on top of your own. A named file ' +
+        'is trusted, and its code runs. Exit code 1 if there are errors.',
       arguments: { '[file]': 'a configuration: .json, .jsonc or .ts' },
       options: { '--json': 'print one line of JSON' },
       examples: ['coxswain config check', 'coxswain config check coxswain.config.json --json'],
@@ -20,27 +19,27 @@ export const config: CommandDefinition = {
     },
     {
       name: 'show',
-      summary: 'print every field with the value that holds',
-      description: 'print every field with the value that holds, and which of them were set',
+      summary: 'print every field with its effective value',
+      description: 'Prints every field with its effective value, and which of them are set.',
       options: {
-        '--config <file>': 'the configuration to show; named, it is trusted',
-        '--set': 'print only what was set',
-        '--json': 'print what was set as one line of JSON',
+        '--config <file>': 'the configuration to show; it is trusted',
+        '--set': 'print only fields that are set',
+        '--json': 'print the fields that are set as one line of JSON',
       },
       examples: ['coxswain config show', 'coxswain config show --set'],
       load: async () => (await import('./config-show-command.ts')).configShowCommand,
     },
     {
       name: 'suggest',
-      summary: 'say which detectors and providers are no better than chance on your recorded runs',
+      summary: 'list detectors and providers that are no better than chance on your recorded runs',
       description:
-        'Replays recorded runs of which it is known how they ended, and names the detectors and providers that speak no ' +
-        'oftener in runs that went wrong than in any: with the figures, and with the configuration that switches them off. ' +
+        'Replays recorded runs whose outcome is known and lists the detectors and providers that do not speak more often ' +
+        'in runs that went wrong, with the figures and the configuration that switches them off. ' +
         'Writes nothing.',
       arguments: { '<paths...>': 'stores, files, folders or globs' },
       options: {
-        '--config <file>': 'the configuration to look at, or standard (default: standard)',
-        '--labels <file>': 'truth about runs, a CSV of id,target,split,note, in place of their outcomes',
+        '--config <file>': 'the configuration to test, or standard (default: standard)',
+        '--labels <file>': 'labels to use instead of the outcomes: CSV with id,target,split,note',
         '--json': 'print one line of JSON',
       },
       examples: ['coxswain config suggest runs/', 'coxswain config suggest .coxswain/runs.db --labels truth.csv'],

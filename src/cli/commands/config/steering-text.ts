@@ -9,7 +9,7 @@ import { shownStore } from '../../runs/open-store.ts';
 import { printableCut } from '../../terminal/printable.ts';
 import type { Terminal } from '../../terminal/terminal.ts';
 
-/** Who speaks, when, and how much. Plain JSON. */
+/** A provider, its trigger and its limits. Plain JSON. */
 export interface SpeakerRow {
   readonly name: string;
   readonly kind: 'feedback' | 'observer' | 'guidance' | 'model';
@@ -17,34 +17,27 @@ export interface SpeakerRow {
   readonly limits: string;
 }
 
-/** Everyone who speaks under a configuration, in order. */
+/** Every provider of a configuration, in order. */
 export function steeringRows({ steering }: ResolvedConfig): readonly SpeakerRow[] {
   const { feedback = [], observers = [], guidance = [], models = [] } = steering;
+  const row = (kind: SpeakerRow['kind'], name: string, when: string, limits = ''): SpeakerRow => ({
+    name,
+    kind,
+    when,
+    limits,
+  });
   return [
-    ...feedback.map(({ provider, trigger }) => ({
-      name: provider.name,
-      kind: 'feedback' as const,
-      when: triggerText(trigger ?? provider.defaultTrigger),
-      limits: '',
-    })),
-    ...observers.map(({ observer, trigger }) => ({
-      name: observer.name,
-      kind: 'observer' as const,
-      when: triggerText(trigger ?? observer.defaultTrigger),
-      limits: '',
-    })),
-    ...guidance.map((config) => ({
-      name: config.provider.name,
-      kind: 'guidance' as const,
-      when: (config.decisionPoints ?? config.provider.decisionPoints ?? ['every decision point']).join(', '),
-      limits: limitsText(config),
-    })),
-    ...models.map(({ classifier, decisionPoints }) => ({
-      name: classifier.name,
-      kind: 'model' as const,
-      when: decisionPoints.join(', '),
-      limits: '',
-    })),
+    ...feedback.map(({ provider, trigger }) =>
+      row('feedback', provider.name, triggerText(trigger ?? provider.defaultTrigger)),
+    ),
+    ...observers.map(({ observer, trigger }) =>
+      row('observer', observer.name, triggerText(trigger ?? observer.defaultTrigger)),
+    ),
+    ...guidance.map((config) => {
+      const points = config.decisionPoints ?? config.provider.decisionPoints ?? ['every decision point'];
+      return row('guidance', config.provider.name, points.join(', '), limitsText(config));
+    }),
+    ...models.map(({ classifier, decisionPoints }) => row('model', classifier.name, decisionPoints.join(', '))),
   ];
 }
 
@@ -55,7 +48,7 @@ function triggerText(trigger: FeedbackTrigger = {}): string {
     everyNSeconds === undefined ? [] : [`every ${everyNSeconds} seconds`],
     onSessionEvent === undefined ? [] : [`on ${onSessionEvent.eventName}`],
     onPattern === undefined ? [] : [patternText(onPattern)],
-    onFileCreated === undefined ? [] : [`when ${onFileCreated} is there`],
+    onFileCreated === undefined ? [] : [`when ${onFileCreated} exists`],
   ].flat();
   return parts.length === 0 ? 'never' : parts.join(', or ');
 }
@@ -72,20 +65,20 @@ function limitsText({
   maxPerRun,
 }: GuidanceProviderConfig): string {
   return [
-    `${maxPerTurn} a turn`,
+    `${maxPerTurn} per turn`,
     ...(cooldownTurns === 0 ? [] : [`then silent for ${cooldownTurns} turns`]),
-    ...(maxPerRun === undefined ? [] : [`${maxPerRun} a run`]),
+    ...(maxPerRun === undefined ? [] : [`${maxPerRun} per run`]),
     `from a confidence of ${minConfidence}`,
   ].join(', ');
 }
 
-/** What a configuration comes to, as a short table. */
+/** The steering of a configuration, as a short table. */
 export function steeringText({ resolved, config }: LoadedConfig, { paint }: Terminal): string {
   const { steering, deadline, deadlineFrom, holdout, store, redaction, gc, completion } = resolved;
   const facts: readonly (readonly [string, string])[] = [
-    ['mode', steering.mode === 'shadow' ? 'shadow: nothing is said' : 'steer'],
+    ['mode', steering.mode === 'shadow' ? 'shadow: advice is only recorded' : 'steer'],
     ['deadline', deadline === undefined ? 'none' : `${spanText(deadline)}, from ${FROM[deadlineFrom]}`],
-    ...(holdout === 0 ? [] : [['holdout', `advice is withheld from ${shareText(holdout, 1)} of episodes`] as const]),
+    ...(holdout === 0 ? [] : [['holdout', `advice is withheld in ${shareText(holdout, 1)} of episodes`] as const]),
     ['store', `${shownStore(store.address)} (${store.kind})`],
     ['redaction', redaction === false ? 'off' : (redaction.mode ?? 'secrets')],
     ...gcFacts(gc),
@@ -104,12 +97,12 @@ export function steeringText({ resolved, config }: LoadedConfig, { paint }: Term
         ...(limits === '' ? [] : [paint('dim', limits)]),
       ].join('  '),
     ),
-    ...(rows.length === 0 ? ['Nobody speaks.'] : []),
+    ...(rows.length === 0 ? ['No providers.'] : []),
   ];
   return `${lines.join('\n')}\n`;
 }
 
-const FROM = { session: 'the first prompt of the session', prompt: 'each prompt anew' } as const;
+const FROM = { session: 'the first prompt of the session', prompt: 'each prompt' } as const;
 
 function spanText({ hours = 0, minutes = 0, seconds = 0 }: NonNullable<ResolvedConfig['deadline']>): string {
   return durationText(1_000 * (hours * 3_600 + minutes * 60 + seconds));
@@ -117,20 +110,20 @@ function spanText({ hours = 0, minutes = 0, seconds = 0 }: NonNullable<ResolvedC
 
 function gcFacts({ olderThanMs, maxBytes }: ResolvedConfig['gc']): readonly (readonly [string, string])[] {
   const parts = [
-    ...(olderThanMs === undefined ? [] : [`runs without activity for ${durationText(olderThanMs)} go`]),
-    ...(maxBytes === undefined ? [] : [`the oldest go over ${bytesText(maxBytes)}`]),
+    ...(olderThanMs === undefined ? [] : [`deletes runs inactive for ${durationText(olderThanMs)}`]),
+    ...(maxBytes === undefined ? [] : [`deletes the oldest runs over ${bytesText(maxBytes)}`]),
   ];
   return parts.length === 0 ? [] : [['gc', parts.join(', ')]];
 }
 
 function completionText({ files, command, maxAttempts }: NonNullable<ResolvedConfig['completion']>): string {
-  const must = [...files, ...(command === undefined ? [] : [`\`${command.join(' ')}\` passes`])];
-  return `${must.join(', ')}; asked ${maxAttempts} times at most`;
+  const conditions = [...files, ...(command === undefined ? [] : [`\`${command.join(' ')}\` passes`])];
+  return `${conditions.join(', ')}; checked at most ${maxAttempts} times`;
 }
 
 function detectorsText(section: NonNullable<LoadedConfig['config']['detectors']>, count: number): string {
-  const off = Object.entries(section).flatMap(([kind, given]) => (given === false ? [kind] : []));
+  const off = Object.entries(section).flatMap(([kind, value]) => (value === false ? [kind] : []));
   const all = defaultDetectors().length;
-  if (off.length === 0) return count === all ? 'all' : `all, and ${count - all} of code`;
+  if (off.length === 0) return count === all ? 'all' : `all, and ${count - all} from code`;
   return `${count} on; off: ${off.join(', ')}`;
 }

@@ -5,9 +5,10 @@ import { openaiAgentsCapabilities } from '../../../adapters/openai-agents/capabi
 import { openaiCapabilities } from '../../../adapters/openai/capabilities.ts';
 import { DECISION_POINTS } from '../../../records/guidance.ts';
 import type { AdapterCapabilities, PointCapability } from '../../../host/adapter-capabilities.ts';
+import { columnsText } from '../../terminal/columns-text.ts';
 import type { Paint } from '../../terminal/paint.ts';
 
-/** What each way to an agent can do. The hooks of Claude Code and of its SDK are the same. */
+/** The capabilities of each adapter. Claude Code and its SDK have the same hooks. */
 export const CAPABILITIES: Readonly<Record<string, AdapterCapabilities>> = {
   'claude-code': claudeAgentSdkCapabilities,
   'claude-agent-sdk': claudeAgentSdkCapabilities,
@@ -17,16 +18,17 @@ export const CAPABILITIES: Readonly<Record<string, AdapterCapabilities>> = {
   langchain: langchainCapabilities,
 };
 
-/** The capabilities as a table: a row an adapter, a column a decision point. */
+/** The capabilities as a table: a row per adapter, a column per decision point. */
 export function capabilityTable(paint: Paint): string {
   const rows = Object.entries(CAPABILITIES).map(([name, capabilities]) =>
     [name].concat(DECISION_POINTS.map((point) => cellOf(capabilities[point]))),
   );
-  const head = ['', ...DECISION_POINTS];
-  const widths = head.map((_, column) => Math.max(...[head, ...rows].map((row) => row[column]?.length ?? 0)));
-  const line = (row: readonly string[]): string =>
-    `  ${row.map((cell, column) => cell.padEnd(widths[column] ?? 0)).join('  ')}`.trimEnd();
-  return `${[paint('bold', 'What advice can do, by adapter'), paint('dim', line(head)), ...rows.map(line)].join('\n')}\n`;
+  const [head = '', ...lines] = columnsText(
+    [['', ...DECISION_POINTS], ...rows],
+    [...DECISION_POINTS.keys()].map((at) => at + 1),
+  );
+  const table = [paint('dim', `  ${head}`), ...lines.map((line) => `  ${line}`)];
+  return `${[paint('bold', 'Delivery of advice, by adapter'), ...table].join('\n')}\n`;
 }
 
 function cellOf({ persistence, timing }: PointCapability): string {

@@ -3,7 +3,7 @@ import type { LoadedConfig } from '../../../config/loaded-config.ts';
 import { shownAddress } from '../../../store/store-address.ts';
 import { failed, passed, unknown, type DoctorLine } from './doctor-line.ts';
 
-/** What is wrong with the configuration, and what of it does not count. */
+/** Errors in the configuration, and fields ignored for lack of trust. */
 export function checkConfig({ ignored, problems, sources }: LoadedConfig): readonly DoctorLine[] {
   const [problem] = problems;
   const files = sources.map(({ file }) => file).join(', ');
@@ -11,25 +11,25 @@ export function checkConfig({ ignored, problems, sources }: LoadedConfig): reado
   const [field] = ignored;
   return [
     problem === undefined
-      ? passed('configuration', files === '' ? 'none: the standard steering holds' : files)
+      ? passed('configuration', files === '' ? 'none: the standard steering applies' : files)
       : failed(
           'configuration',
           `${problem.file === undefined ? '' : `${problem.file}: `}${problemText(problem)}${more(problems.length)}`,
-          'Run coxswain config check; what is wrong is as if it were not there.',
+          'Run coxswain config check; wrong fields are ignored.',
         ),
     ...(field === undefined
       ? []
       : [
           unknown(
             'trust',
-            `${field.file}: ${field.path === '' ? 'the file' : field.path} does not count: ${field.why}${more(ignored.length)}`,
-            'Look at the file, then run coxswain trust if it should count.',
+            `${field.file}: ${field.path === '' ? 'the file' : field.path} is ignored: ${field.why}${more(ignored.length)}`,
+            'Read the file, then run coxswain trust if it should apply.',
           ),
         ]),
   ];
 }
 
-/** Whether the project's folder of records is used. */
+/** Checks that the records folder of the project is in use. */
 export function checkRecords({ refusal, resolved }: LoadedConfig): DoctorLine {
   const check = 'records';
   if (refusal === undefined) return passed(check, `in ${shownAddress(resolved.store.address)}`);

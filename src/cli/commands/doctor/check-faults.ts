@@ -1,21 +1,21 @@
 import { closeSync, fstatSync, openSync, readSync } from 'node:fs';
 
 import { isJsonObject } from '../../../base/json.ts';
+import { present } from '../../../base/present.ts';
 import { stateFile, type StateOwner } from '../../../base/state-places.ts';
 import { faultOwners, type FaultLine } from '../../../hosts/claude-code/fault-log.ts';
 import { countOf, durationText } from '../../../base/number-text.ts';
 import { CANARY_PREFIX, failed, passed, unknown, type DoctorLine } from './doctor-line.ts';
 
-/** Of each file the last bytes. */
+/** Bytes read from the end of each file. */
 const TAIL_BYTES = 256 * 1024;
-/** Faults this old are history. */
 const RECENT_MS = 24 * 3_600_000;
 const MAX_SHOWN = 3;
 
-/** A fault, and the log that holds it. */
+/** A fault and its log file. */
 type LoggedFault = FaultLine & { readonly file: string };
 
-/** The faults in an owner's logs, the oldest first. Never throws. */
+/** The faults in the logs of an owner, oldest first. Never throws. */
 export function readFaults(owner: StateOwner): readonly LoggedFault[] {
   const files = [stateFile('olderFaults', owner), stateFile('faults', owner)];
   const faults = files.flatMap((file) =>
@@ -27,11 +27,11 @@ export function readFaults(owner: StateOwner): readonly LoggedFault[] {
 }
 
 /**
- * What went wrong in the hook without any agent feeling it: a failure where it was in this project in the last 24 hours. Faults in the
- * user's own log may come from anywhere, so they are only named.
+ * Faults of the hook, which agents do not notice. Faults of this project in the last 24 hours are a failure; those in the
+ * user's log may come from any project, so they are only listed.
  */
 export function checkFaults(place: StateOwner, nowMs: number): readonly DoctorLine[] {
-  // Those of the events that the doctor itself sends belong to the line about the hook.
+  // Faults of the doctor's own events belong to the line about the hook.
   const isRecent = ({ at, sessionId }: FaultLine): boolean =>
     nowMs - Date.parse(at) < RECENT_MS && sessionId?.startsWith(CANARY_PREFIX) !== true;
   const [project = place, user] = faultOwners(place);
@@ -43,8 +43,8 @@ export function checkFaults(place: StateOwner, nowMs: number): readonly DoctorLi
       : [
           unknown(
             'faults elsewhere',
-            `${countOf(others.length, 'problem')} in 24 hours, not known to be of this project; the last: ${last.message.slice(0, 200)}`,
-            `Nothing to do here. The list is ${last.file}.`,
+            `${countOf(others.length, 'problem')} in 24 hours, perhaps of other projects; the last: ${last.message.slice(0, 200)}`,
+            `Nothing to do here. The list is in ${last.file}.`,
           ),
         ];
   return [projectFaults(readFaults(project), isRecent, nowMs), ...elsewhere];
@@ -64,15 +64,15 @@ function projectFaults(
   for (const { where } of recent) kinds.set(where, (kinds.get(where) ?? 0) + 1);
   const counts = [...kinds].toSorted(([, a], [, b]) => b - a).map(([where, count]) => `${where} ${count}`);
   const since = durationText(nowMs - Date.parse(recent[0]?.at ?? ''));
-  const said = recent
+  const latest = recent
     .slice(-MAX_SHOWN)
     .toReversed()
     .map(({ at, event, message, where }) => {
       const what = event === undefined ? where : `${where}, ${event}`;
       return `${durationText(nowMs - Date.parse(at))} ago (${what}): ${message.slice(0, 200)}`;
     });
-  const found = `${countOf(recent.length, 'problem')} in ${since} (${counts.join(', ')}); ${said.join('; ')}`;
-  return failed('faults', found, `The agents noticed nothing of it. Once it is put right, delete ${newest.file}.`);
+  const found = `${countOf(recent.length, 'problem')} in ${since} (${counts.join(', ')}); ${latest.join('; ')}`;
+  return failed('faults', found, `The agents were not affected. After fixing the cause, delete ${newest.file}.`);
 }
 
 function faultOf(line: string): readonly FaultLine[] {
@@ -81,22 +81,15 @@ function faultOf(line: string): readonly FaultLine[] {
   try {
     value = JSON.parse(line);
   } catch {
-    // The first line of a tail, or one that a full disk cut.
+    // The first line of the tail, or one cut off by a full disk.
     return [];
   }
   if (!isJsonObject(value)) return [];
   const { at, event, message, sessionId, where } = value;
   if (typeof at !== 'string' || Number.isNaN(Date.parse(at))) return [];
   if (typeof message !== 'string' || typeof where !== 'string') return [];
-  return [
-    {
-      at,
-      where,
-      message,
-      ...(typeof event === 'string' && { event }),
-      ...(typeof sessionId === 'string' && { sessionId }),
-    },
-  ];
+  const text = (member: unknown): string | undefined => (typeof member === 'string' ? member : undefined);
+  return [{ at, where, message, ...present({ event: text(event), sessionId: text(sessionId) }) }];
 }
 
 function tailOf(file: string): string {
@@ -108,7 +101,7 @@ function tailOf(file: string): string {
     const count = readSync(fd, bytes, 0, bytes.length, size - bytes.length);
     return bytes.toString('utf8', 0, count);
   } catch {
-    // Nothing went wrong yet, or the log is not ours to read.
+    // There is no log yet, or it is not readable.
     return '';
   } finally {
     if (fd !== undefined) closeSync(fd);

@@ -10,8 +10,8 @@ import { failed, passed, unknown, type DoctorLine } from './doctor-line.ts';
 import type { SettingsPlaces } from './find-settings.ts';
 
 /**
- * What the settings of the hosts besides Claude Code say: a line for each file that holds a hook of ours, and whether Codex
- * trusts it. Starts `codex` where its settings hold our hook, and nothing else.
+ * Checks the settings of hosts other than Claude Code: a line per file with a coxswain hook, and whether Codex trusts it.
+ * Starts `codex` only if its settings have the hook.
  */
 export async function checkHosts({ env, homeFolder, projectFolder }: SettingsPlaces): Promise<readonly DoctorLine[]> {
   const program = { node: process.execPath, hookFile: ownHookFile() };
@@ -31,11 +31,11 @@ export async function checkHosts({ env, homeFolder, projectFolder }: SettingsPla
         const isCurrent = HOST_PLACES[host].edit(text, program) === text;
         lines.push(
           isCurrent
-            ? passed(check, `${file}: the hook of coxswain`)
-            : failed(check, `${file}: a hook of another coxswain, or not of every event`, again),
+            ? passed(check, `${file}: the coxswain hook`)
+            : failed(check, `${file}: the hook of another coxswain, or not for every event`, again),
         );
       } catch (error) {
-        lines.push(failed(check, `${file}: ${messageOf(error)}`, `Correct ${file} in an editor.`));
+        lines.push(failed(check, `${file}: ${messageOf(error)}`, `Fix ${file} in an editor.`));
       }
     }
   }
@@ -48,7 +48,7 @@ async function trustLine(
 ): Promise<DoctorLine> {
   const check = 'codex trust';
   const hooks = await codexHooks(projectFolder, { env, command: hookCommand(node, hookFile) });
-  if (typeof hooks === 'string') return unknown(check, hooks, 'Look at /hooks in Codex.');
+  if (typeof hooks === 'string') return unknown(check, hooks, 'See /hooks in Codex.');
   const untrusted = hooks.filter(({ isTrusted }) => !isTrusted).length;
   if (hooks.length > 0 && untrusted === 0) return passed(check, `${hostTitle('codex')} trusts the hook`);
   const found =

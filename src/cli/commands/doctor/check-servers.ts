@@ -10,9 +10,9 @@ const LIMIT_MS = 3_000;
 const CANARY_LIMIT_MS = 10_000;
 
 /**
- * Asks each server of our http hooks whether it is there, and knows the token of the settings: `/health` at its address. Through
- * one that does an event is sent, whose run is deleted. An address in the project's settings counts only if it is that of the
- * server that `init --http` set up: a repository may have brought it along.
+ * Checks by `/health` that each server of a coxswain http hook runs and accepts the token of the settings, then sends it an
+ * event and deletes its run. An address in project settings is only contacted if it is that of the server set up by
+ * `init --http`: it may have come with the repository.
  */
 export async function checkServers(
   settings: readonly FoundSettings[],
@@ -21,8 +21,8 @@ export async function checkServers(
   const lines = settings.flatMap(({ layer, requests }) =>
     requests.map(async (request): Promise<readonly DoctorLine[]> => {
       try {
-        const mayAsk = layer === 'user' || isServerOf(setup.projectFolder, request);
-        return mayAsk ? await checkServer(request, setup) : [notTried(request.url)];
+        const isAllowed = layer === 'user' || isServerOf(setup.projectFolder, request);
+        return isAllowed ? await checkServer(request, setup) : [notTried(request.url)];
       } catch (error) {
         return [failed('server', messageOf(error), 'Run coxswain init claude-code --http again.')];
       }
@@ -42,53 +42,53 @@ async function checkServer(
   setup: Pick<CanarySetup, 'projectFolder' | 'openStore'>,
 ): Promise<readonly DoctorLine[]> {
   const check = 'server';
-  const fix = 'Start it with coxswain serve, or take its hooks out of the settings.';
+  const fix = 'Start it with coxswain serve, or remove its hooks from the settings.';
   const { origin } = new URL(url);
   try {
     const { ok, status, body } = await fetch(`${origin}/health`, {
-      headers: plain(headers),
+      headers: literal(headers),
       signal: AbortSignal.timeout(LIMIT_MS),
       redirect: 'error',
     });
     await body?.cancel();
     if (status === 401) {
-      const renew = 'Run coxswain init claude-code --http again, which puts the right token into the settings.';
-      return [failed(check, `${origin} answers, and does not know the token of the settings`, renew)];
+      const renew = 'Run coxswain init claude-code --http again, which writes the current token into the settings.';
+      return [failed(check, `${origin} rejects the token of the settings`, renew)];
     }
-    if (!ok) return [failed(check, `${origin}/health answers with status ${status}`, fix)];
+    if (!ok) return [failed(check, `${origin}/health responds with status ${status}`, fix)];
   } catch (error) {
     const cause = error instanceof Error && error.cause instanceof Error ? `: ${error.cause.message}` : '';
-    const found = `${origin} does not answer: ${messageOf(error)}${cause}`;
-    return [startsByItself(setup.projectFolder, origin) ?? failed(check, found, fix)];
+    const found = `${origin} does not respond: ${messageOf(error)}${cause}`;
+    return [stoppedServer(setup.projectFolder, origin) ?? failed(check, found, fix)];
   }
-  return [passed(check, `${origin} answers`), await canaryOver(url, headers, setup)];
+  return [passed(check, `${origin} responds`), await sendCanaryOver(url, headers, setup)];
 }
 
-/** A server that has stopped is no fault where the next prompt starts it. */
-function startsByItself(projectFolder: string, origin: string): DoctorLine | undefined {
+/** A stopped server of this project is not a failure: the next prompt starts it. */
+function stoppedServer(projectFolder: string, origin: string): DoctorLine | undefined {
   const settings = readServeSettings(projectFolder);
   if (settings === undefined || !origin.endsWith(`:${settings.port}`)) return undefined;
   const pid = findServer(projectFolder)?.holder.pid;
   if (pid !== undefined) {
-    return failed('server', `process ${pid} does not answer at ${origin}`, 'Run coxswain serve stop; then start it.');
+    return failed('server', `process ${pid} does not respond at ${origin}`, 'Run coxswain serve stop, then start it.');
   }
   const found = `no server runs at ${origin}; the next session or prompt starts it`;
   return unknown('server', found, 'Run coxswain serve start, then coxswain doctor again.');
 }
 
-async function canaryOver(
+async function sendCanaryOver(
   url: string,
   headers: HookRequest['headers'],
   setup: Pick<CanarySetup, 'projectFolder' | 'openStore'>,
 ): Promise<DoctorLine> {
   const check = 'hook alive';
-  const fix = 'The line about problems below says why.';
+  const fix = 'See the line about faults below.';
   const event = canaryEvent(setup.projectFolder);
   const startMs = performance.now();
   try {
     const { status, body } = await fetch(url, {
       method: 'POST',
-      headers: { ...plain(headers), 'content-type': 'application/json' },
+      headers: { ...literal(headers), 'content-type': 'application/json' },
       body: JSON.stringify(event),
       signal: AbortSignal.timeout(CANARY_LIMIT_MS),
       redirect: 'error',
@@ -98,13 +98,13 @@ async function canaryOver(
     const { found, problem } = await lookForCanary(event.session_id, setup);
     if (problem !== undefined) return failed(check, `${url}: ${problem}`, fix);
     if (found) return passed(check, `an event sent to the server was recorded in ${took}: ${url}`);
-    return failed(check, `${url} answered with status ${status} in ${took} and recorded nothing`, fix);
+    return failed(check, `${url} responded with status ${status} in ${took} but recorded nothing`, fix);
   } catch (error) {
     return failed(check, `${url}: ${messageOf(error)}`, fix);
   }
 }
 
-/** Without what Claude Code takes from its environment. */
-function plain(headers: HookRequest['headers']): Record<string, string> {
+/** The headers without those that Claude Code fills in from its environment. */
+function literal(headers: HookRequest['headers']): Record<string, string> {
   return Object.fromEntries(Object.entries(headers).filter(([, value]) => !value.includes('$')));
 }

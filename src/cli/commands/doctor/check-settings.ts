@@ -13,22 +13,21 @@ function initFor(layer: FoundSettings['layer'] | undefined): string {
   return `coxswain init claude-code${layer === 'user' ? ' --user' : layer === 'project' ? ' --shared' : ''}`;
 }
 
-/** Every command of ours in the settings, once. */
 function commandsIn(settings: readonly FoundSettings[]): readonly string[] {
   return [...new Set(settings.flatMap(({ commands }) => [...commands.values()].flat()))];
 }
 
-/** A command of ours in the settings. */
+/** A coxswain command in the settings. */
 export interface FoundCommand {
   readonly command: string;
   /**
-   * Whether it may be run: the user's own settings name it, or it is the hook of this installation. Settings in the project may
-   * have come with a repository, and the mark at the end of a command proves nothing.
+   * True if the user's own settings name it, or it is the hook of this installation. Project settings may have come with the
+   * repository, and the mark at the end of a command proves nothing.
    */
   readonly mayRun: boolean;
 }
 
-/** Every command of ours in the settings, once, and whether `doctor` may try it. */
+/** Every coxswain command in the settings. */
 export function commandsToTry(settings: readonly FoundSettings[]): readonly FoundCommand[] {
   const own = new Set([
     hookCommand(process.execPath, ownHookFile()),
@@ -38,9 +37,9 @@ export function commandsToTry(settings: readonly FoundSettings[]): readonly Foun
 }
 
 /**
- * What the settings say: a line a file that is there, the events that nobody is told of, and paths that lead nowhere.
+ * Checks the settings: a line per existing file, events without a hook, and paths that do not exist.
  *
- * @param hasOthers  other hosts have our hook, so that Claude Code may do without
+ * @param hasOthers  other hosts have the hook, so Claude Code does not need it
  */
 export function checkSettings(settings: readonly FoundSettings[], hasOthers: boolean): readonly DoctorLine[] {
   const lines = settings.flatMap(fileLine);
@@ -53,52 +52,40 @@ export function checkSettings(settings: readonly FoundSettings[], hasOthers: boo
   ];
 }
 
-function fileLine({
-  commands,
-  file,
-  hooksOff,
-  httpEvents,
-  layer,
-  problem,
-  state,
-}: FoundSettings): readonly DoctorLine[] {
+function fileLine(settings: FoundSettings): readonly DoctorLine[] {
+  const { commands, file, hooksOff, httpEvents, layer, problem = 'unreadable', state } = settings;
   const check = `settings (${layer})`;
   if (state === 'absent') return [];
-  if (state === 'unreadable')
-    return [failed(check, `${file}: ${problem ?? 'unreadable'}`, `Correct ${file} in an editor: it must be JSON.`)];
+  if (state === 'unreadable') {
+    return [failed(check, `${file}: ${problem}`, `Fix ${file} in an editor: it must be JSON.`)];
+  }
   if (hooksOff) {
-    return [
-      failed(
-        check,
-        `${file}: disableAllHooks is set, so nothing is recorded`,
-        `Delete the line with disableAllHooks in ${file}.`,
-      ),
-    ];
+    const found = `${file}: disableAllHooks is set, so nothing is recorded`;
+    return [failed(check, found, `Delete the line with disableAllHooks in ${file}.`)];
   }
   const { size } = new Set([...commands.keys(), ...httpEvents]);
   const over = httpEvents.length === 0 ? '' : `, ${httpEvents.length} of them over http`;
-  return [
-    passed(check, `${file}: ${size === 0 ? 'no hooks' : `hooks for ${countOf(size, 'event')}`} of coxswain${over}`),
-  ];
+  const hooks = size === 0 ? 'no coxswain hooks' : `coxswain hooks for ${countOf(size, 'event')}`;
+  return [passed(check, `${file}: ${hooks}${over}`)];
 }
 
 function hookLines(settings: readonly FoundSettings[], hooked: ReadonlySet<string>): readonly DoctorLine[] {
   const plugins = [...new Set(settings.flatMap((found) => found.plugins))];
   if (hooked.size === 0) {
-    const plugged = plugins.length > 0 ? `; the plugin ${plugins.join(', ')} is on, which is not tried here` : '';
-    const found = `no hook of coxswain in any settings${plugged}`;
+    const note = plugins.length > 0 ? `; the plugin ${plugins.join(', ')} is enabled, which is not checked here` : '';
+    const found = `no coxswain hook in any settings${note}`;
     return [unknown('hooks', found, `Run ${initFor(undefined)}, unless the hooks come from a plugin.`)];
   }
   const missing = [...hookGroups('').keys()].filter((event) => !hooked.has(event));
   const layers = settings
     .filter(({ commands, httpEvents }) => commands.size > 0 || httpEvents.length > 0)
     .map(({ layer }) => layer);
-  const twice = layers.length > 1 ? `, in several settings (${layers.join(', ')}), of which one is enough` : '';
+  const twice = layers.length > 1 ? `, in several settings (${layers.join(', ')}); one is enough` : '';
   if (missing.length === 0) return [passed('hooks', `all ${hooked.size} events${twice}`)];
   return [failed('hooks', `these events are not recorded: ${missing.join(', ')}`, `Run ${initFor(layers[0])} again.`)];
 }
 
-/** Node, the hook, and what the hook loads. */
+/** Checks the paths of Node, the hook, and the file the hook loads. */
 function pathLine(command: string, settings: readonly FoundSettings[]): readonly DoctorLine[] {
   const words = commandWords(command);
   const paths = words.filter((word) => isAbsolute(word) || /^[A-Za-z]:[\\/]/.test(word));
@@ -109,5 +96,5 @@ function pathLine(command: string, settings: readonly FoundSettings[]): readonly
   if (gone.length === 0) return [];
   const holder = settings.find(({ commands }) => [...commands.values()].some((found) => found.includes(command)));
   const fix = `Run ${initFor(holder?.layer)} again: Node or coxswain has moved.`;
-  return [failed('hook paths', `${gone.join(', ')} is not there`, fix)];
+  return [failed('hook paths', `${gone.join(', ')} does not exist`, fix)];
 }

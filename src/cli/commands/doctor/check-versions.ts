@@ -8,7 +8,7 @@ import { runLimited } from '../../../base/run-limited.ts';
 
 const CLAUDE_LIMIT_MS = 10_000;
 
-/** What runs: Node, coxswain, SQLite, and Claude Code where it is on the PATH. */
+/** The versions of Node, coxswain, SQLite, and of Claude Code if it is on the PATH. */
 export async function checkVersions(
   version: string,
   options: {
@@ -30,8 +30,8 @@ export async function checkVersions(
 }
 
 function checkSqlite(version: string | undefined): DoctorLine {
-  const fix = 'Install Node 24 from nodejs.org, which brings a newer SQLite.';
-  if (version === undefined) return unknown('sqlite', 'this Node does not say which SQLite it has', fix);
+  const fix = 'Install Node 24 from nodejs.org, which includes a newer SQLite.';
+  if (version === undefined) return unknown('sqlite', 'this Node does not report its SQLite version', fix);
   try {
     requireSqlite(version);
     return passed('sqlite', version);
@@ -51,9 +51,9 @@ async function checkClaude(cwd: string, env: Readonly<Record<string, string | un
     env,
     limitMs: CLAUDE_LIMIT_MS,
   });
-  const said = stdout.trim().split('\n')[0] ?? '';
-  if (code === 0 && said !== '') return passed('claude', `${said} (${file})`);
-  const why = timedOut ? `did not answer in ${CLAUDE_LIMIT_MS / 1000} seconds` : `ended with code ${code}`;
+  const version = stdout.trim().split('\n')[0] ?? '';
+  if (code === 0 && version !== '') return passed('claude', `${version} (${file})`);
+  const why = timedOut ? `did not finish in ${CLAUDE_LIMIT_MS / 1000} seconds` : `exited with code ${code}`;
   return unknown('claude', `${file} --version ${why}`, fix);
 }
 

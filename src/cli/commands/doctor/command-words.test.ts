@@ -4,7 +4,7 @@ import { expect, test } from 'vitest';
 import { hookCommand } from '../../../hosts/claude-code/init-hooks.ts';
 import { commandWords } from './command-words.ts';
 
-test('the words of a command that init wrote are the paths it was given', () => {
+test('the words of a command written by init are its paths', () => {
   const path = fc.string({ minLength: 1 }).filter((text) => !text.includes('\\') && !text.includes('\0'));
   fc.assert(
     fc.property(path, path, (node, hook) => {
@@ -13,7 +13,7 @@ test('the words of a command that init wrote are the paths it was given', () => 
   );
 });
 
-test('double quotes and backslashes are read as a shell reads them', () => {
+test('double quotes and backslashes work as in a shell', () => {
   expect(commandWords(String.raw`"C:\Program Files\node.exe" a\ b "say \"x\"" coxswain-hook`)).toEqual([
     String.raw`C:\Program Files\node.exe`,
     'a b',

@@ -1,13 +1,11 @@
+import { existsSync } from 'node:fs';
 import { homedir } from 'node:os';
 
 import { messageOf } from '../../../base/error.ts';
 import { countOf } from '../../../base/number-text.ts';
 import { inWords } from '../../../records/words.ts';
 import { BUILD } from '../../../hosts/claude-code/build.ts';
-import { projectFolderOf } from '../../../hosts/claude-code/project-folder.ts';
-import { loadConfigSync } from '../../../config/load-config.ts';
 import type { ResolvedStore } from '../../../config/resolved-config.ts';
-import type { LiveReader, TrajectoryStore } from '../../../store/trajectory-store.ts';
 import { CAPABILITIES, capabilityTable } from './capability-table.ts';
 import { checkClock, readClocks } from './check-clock.ts';
 import { checkConfig, checkRecords } from './check-config.ts';
@@ -20,22 +18,23 @@ import { checkStore } from './check-store.ts';
 import { checkVersions } from './check-versions.ts';
 import { failed, unknown, type DoctorLine, type DoctorStatus } from './doctor-line.ts';
 import { findSettings } from './find-settings.ts';
-import { heartbeatLine, readHeartbeats, type Heartbeats } from './heartbeats.ts';
+import { HEARTBEAT_FIX, heartbeatLine, readHeartbeats, type Heartbeats } from './heartbeats.ts';
 import { notTried, sendCanary } from './send-canary.ts';
 import { within } from './within.ts';
 import { openReadableStore, openStoreNamed, shownStore } from '../../runs/open-store.ts';
+import { loadProject } from '../../runs/project-store.ts';
 import type { Style } from '../../terminal/paint.ts';
 import { jsonLine, printableCut } from '../../terminal/printable.ts';
 import type { Terminal } from '../../terminal/terminal.ts';
 
-/** The options of `coxswain doctor`, as the command line gives them. */
+/** The options of `coxswain doctor`. */
 export interface DoctorOptions {
   readonly json?: boolean;
   readonly adapters?: boolean;
 }
 
 const STORE_LIMIT_MS = 5_000;
-/** Different commands of ours that are tried. */
+/** Hook commands that are tried. */
 const MAX_CANARIES = 4;
 const LINE_CHARS = 700;
 const MARKS: Readonly<Record<DoctorStatus, readonly [string, Style]>> = {
@@ -44,7 +43,7 @@ const MARKS: Readonly<Record<DoctorStatus, readonly [string, Style]>> = {
   unknown: ['unknown', 'yellow'],
 };
 
-/** What the checks found. Plain JSON: what `--json` prints. */
+/** The report for `--json`. */
 interface DoctorReport {
   readonly ok: boolean;
   readonly projectFolder: string;
@@ -54,10 +53,10 @@ interface DoctorReport {
 }
 
 /**
- * `coxswain doctor`: whether the hook is alive and what stands in its way, a line each. Changes nothing but that it sends
- * an event through the hook, whose run it deletes. Every check has a time limit.
+ * `coxswain doctor`: checks that the hook works, one line per check. Sends an event through the hook and deletes its run;
+ * changes nothing else. Every check has a time limit.
  *
- * @returns the exit code: 1 when a check fails
+ * @returns the exit code: 1 if a check fails
  */
 export async function doctorCommand(options: DoctorOptions, terminal: Terminal): Promise<number> {
   const report = await examine();
@@ -86,39 +85,35 @@ function closingText(lines: readonly DoctorLine[]): string {
     const count = countOf(problems.length, 'problem');
     return `${count} in this project. First: ${inWords('check', first.check)}. ${printableCut(first.fix ?? '', LINE_CHARS)}`;
   }
-  const isSeen = lines.some(({ check, status }) => check === 'heartbeat' && status === 'pass');
-  return isSeen
+  const hasSession = lines.some(({ check, status }) => check === 'heartbeat' && status === 'pass');
+  return hasSession
     ? 'All is well: sessions of this project are recorded.'
     : 'No problem found. No session of this project is recorded yet.';
 }
 
 async function examine(): Promise<DoctorReport> {
   const { env } = process;
-  // As the hook finds it.
-  const projectFolder = projectFolderOf({ projectDir: env['CLAUDE_PROJECT_DIR'], cwd: process.cwd() });
-  const loaded = loadConfigSync({ projectFolder, env });
+  const { loaded, projectFolder } = loadProject();
   const { store } = loaded.resolved;
-  const open = (): Promise<TrajectoryStore> => openStoreNamed(store.address);
-
   const places = { projectFolder, homeFolder: homedir(), env };
   const settings = findSettings(places);
   const hosts = await checkHosts(places);
-  // Who uses another program needs no Claude Code.
+  // Users of another program do not need Claude Code.
   const usesClaude =
     hosts.length === 0 || settings.some(({ commands, requests }) => commands.size + requests.length > 0);
   const versions = await checkVersions(BUILD, { cwd: projectFolder, env, usesClaude });
-  const setup = { projectFolder, env, openStore: open };
-  // Before the canaries: a prompt starts a server that is not there.
+  const setup = { projectFolder, env, openStore: () => openStoreNamed(store.address) };
+  // Before the canaries, because a prompt starts a stopped server.
   const servers = await checkServers(settings, setup);
   const canaries: DoctorLine[] = [];
   for (const { command, mayRun } of commandsToTry(settings).slice(0, MAX_CANARIES)) {
     canaries.push(mayRun ? await sendCanary(command, setup) : notTried(command));
   }
   const stored = await checkStore(store, projectFolder);
-  const isThere = stored.length > 2;
-  const heartbeats = isThere ? await heartbeatsOf(() => openReadableStore(store.address)) : undefined;
+  const hasStore = store.kind === 'postgres' || existsSync(store.address);
+  const heartbeats = hasStore ? await heartbeatsOf(store.address) : undefined;
   const clocks = await readClocks();
-  const nowMs = clocks.nowMs;
+  const { nowMs } = clocks;
   const lines = [
     ...versions,
     ...checkSettings(settings, hosts.length > 0),
@@ -148,27 +143,24 @@ interface ReadHeartbeats {
   readonly problem?: string;
 }
 
-async function heartbeatsOf(open: () => Promise<LiveReader>): Promise<ReadHeartbeats> {
-  const look = async (): Promise<ReadHeartbeats> => {
-    const store = await open();
+async function heartbeatsOf(address: string): Promise<ReadHeartbeats> {
+  const read = async (): Promise<ReadHeartbeats> => {
+    const store = await openReadableStore(address);
     try {
       return { read: await readHeartbeats(store) };
     } finally {
       await store.close();
     }
   };
-  const late: ReadHeartbeats = { problem: `the store did not answer in ${STORE_LIMIT_MS / 1000} seconds` };
-  return within(look(), STORE_LIMIT_MS, late).catch((error: unknown): ReadHeartbeats => ({
-    problem: messageOf(error),
-  }));
+  const late: ReadHeartbeats = { problem: `the store did not respond in ${STORE_LIMIT_MS / 1000} seconds` };
+  return within(read(), STORE_LIMIT_MS, late).catch((error: unknown) => ({ problem: messageOf(error) }));
 }
 
 function heartbeatsLine(heartbeats: ReadHeartbeats | undefined, nowMs: number): DoctorLine {
   if (heartbeats?.problem !== undefined) {
-    return failed('heartbeat', heartbeats.problem, 'Run coxswain verify, which says what is wrong with the store.');
+    return failed('heartbeat', heartbeats.problem, 'Run coxswain verify to find out what is wrong with the store.');
   }
-  const none: Heartbeats = { lastByEvent: {}, lastRecordMs: 0 };
   return heartbeats?.read === undefined
-    ? unknown('heartbeat', 'there is no store yet', heartbeatLine(none, nowMs).fix ?? '')
+    ? unknown('heartbeat', 'there is no store yet', HEARTBEAT_FIX)
     : heartbeatLine(heartbeats.read, nowMs);
 }

@@ -1,17 +1,16 @@
-/** Ids of the runs that a doctor makes and takes away. */
+/** Prefix of the ids of the runs that `doctor` creates and deletes. */
 export const CANARY_PREFIX = 'coxswain-doctor-';
 
-/** What a check found: `unknown` where nothing proves either. */
 export type DoctorStatus = 'pass' | 'fail' | 'unknown';
 
 /** One line of `coxswain doctor`. Plain JSON. */
 export interface DoctorLine {
-  /** What was looked at: `hooks`, `store`… */
+  /** The name of the check: `hooks`, `store`… */
   readonly check: string;
   readonly status: DoctorStatus;
-  /** What was found; text of files and processes, not yet printable. */
+  /** The finding; text of files and processes, not yet printable. */
   readonly found: string;
-  /** What to do, one sentence; absent where all is well. */
+  /** What to do, in one sentence; absent for `pass`. */
   readonly fix?: string;
 }
 

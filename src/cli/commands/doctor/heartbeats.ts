@@ -6,30 +6,30 @@ import type { TrajectoryStore } from '../../../store/trajectory-store.ts';
 import { durationText } from '../../../base/number-text.ts';
 import { CANARY_PREFIX, passed, unknown, type DoctorLine } from './doctor-line.ts';
 
-/** Runs that are looked at, of those that started last the ones with the latest records. */
+/** Runs read: those with the latest records among the most recently started. */
 const MAX_RUNS = 20;
 const LISTED_RUNS = 200;
-/** Last records of each. */
+/** Records read from the end of each run. */
 const TAIL_RECORDS = 500;
 
-/** When hooks last wrote. Plain JSON. */
+/** The times of the last hook events. Plain JSON. */
 export interface Heartbeats {
-  /** Unix milliseconds by event of Claude Code; an event that left no record is not in it. */
+  /** Unix milliseconds by event of Claude Code; events without a record are absent. */
   readonly lastByEvent: Readonly<Record<string, number>>;
-  /** Unix milliseconds of the latest record of any run; 0 where there is none. */
+  /** Unix milliseconds of the last record of any run; 0 without records. */
   readonly lastRecordMs: number;
 }
 
 /**
- * Reads when a hook last wrote, per event, from the latest records of the latest sessions. A record tells its event by
- * what it is; `SessionStart` leaves one only when a session is opened again.
+ * Reads the time of the last hook event of each kind from the latest records of the latest sessions. `SessionStart` leaves a
+ * record only when a session is resumed.
  *
- * Cost: 20 runs of 500 records at most.
+ * Cost: at most 20 runs of 500 records.
  */
 export async function readHeartbeats(store: Pick<TrajectoryStore, 'listRuns' | 'readRun'>): Promise<Heartbeats> {
   const { runs } = await store.listRuns({ limit: LISTED_RUNS });
-  const lived = runs.filter(({ format, runId }) => format === undefined && !runId.startsWith(CANARY_PREFIX));
-  const latest = lived.toSorted((a, b) => b.lastAtMs - a.lastAtMs);
+  const live = runs.filter(({ format, runId }) => format === undefined && !runId.startsWith(CANARY_PREFIX));
+  const latest = live.toSorted((a, b) => b.lastAtMs - a.lastAtMs);
   const lastByEvent = new Map<string, number>();
   for (const run of latest.slice(0, MAX_RUNS)) await readRun(store, run, lastByEvent);
   return { lastByEvent: Object.fromEntries(lastByEvent), lastRecordMs: latest[0]?.lastAtMs ?? 0 };
@@ -50,7 +50,7 @@ async function readRun(
   }
 }
 
-/** A session's run is named like its conversation; a subagent's, like that and more. */
+/** The id of a session's run is that of its conversation; a subagent's id starts with it. */
 async function isOfHook(store: Pick<TrajectoryStore, 'listRuns' | 'readRun'>, { runId }: RunSummary): Promise<boolean> {
   for await (const { payload } of store.readRun(runId, { limit: 1 })) {
     if (payload.kind !== 'run_started') return false;
@@ -77,7 +77,7 @@ function eventOf({ depth, payload }: TrajectoryRecord, pointBefore: string | und
       return 'PreCompact';
     case 'evaluation':
       if (payload.point === 'pre_response') return depth > 0 ? 'SubagentStop' : 'Stop';
-      // With a prompt two points are asked for, one after the other.
+      // A prompt evaluates two points in a row.
       return payload.point === 'pre_tool_selection' && pointBefore !== 'pre_render' ? 'PostToolBatch' : undefined;
     case 'run_ended':
       return depth === 0 && payload.labels !== undefined && 'reason' in payload.labels ? 'SessionEnd' : undefined;
@@ -89,17 +89,16 @@ function eventOf({ depth, payload }: TrajectoryRecord, pointBefore: string | und
   }
 }
 
-/** When hooks last wrote; that none did proves nothing. */
+export const HEARTBEAT_FIX = 'Let Claude Code take one step in this project, then run coxswain doctor again.';
+
+/** The times of the last hook events; having none proves nothing. */
 export function heartbeatLine({ lastByEvent }: Heartbeats, nowMs: number): DoctorLine {
-  const seen = Object.entries(lastByEvent).toSorted(([, a], [, b]) => b - a);
-  const [last] = seen;
-  const fix = 'Let Claude Code take one step in this project; then run coxswain doctor again.';
-  if (last === undefined) return unknown('heartbeat', 'no session was recorded here yet', fix);
-  const ages = seen.map(([event, atMs]) => `${event} ${durationText(Math.max(0, nowMs - atMs))}`);
+  const events = Object.entries(lastByEvent).toSorted(([, a], [, b]) => b - a);
+  const [last] = events;
+  if (last === undefined) return unknown('heartbeat', 'no session was recorded here yet', HEARTBEAT_FIX);
+  const ages = events.map(([event, atMs]) => `${event} ${durationText(Math.max(0, nowMs - atMs))}`);
   const missing = [...hookGroups('').keys()].filter((event) => lastByEvent[event] === undefined);
   const rest = missing.length === 0 ? '' : `; not seen: ${missing.join(', ')}`;
-  return passed(
-    'heartbeat',
-    `the last came ${durationText(Math.max(0, nowMs - last[1]))} ago; ${ages.join(', ')}${rest}`,
-  );
+  const lastAge = durationText(Math.max(0, nowMs - last[1]));
+  return passed('heartbeat', `last event ${lastAge} ago; ${ages.join(', ')}${rest}`);
 }

@@ -13,17 +13,16 @@ const HOOK_LIMIT_MS = 10_000;
 const STORE_LIMIT_MS = 5_000;
 const SHOWN_CHARS = 300;
 
-/** What a canary needs. */
 export interface CanarySetup {
   readonly projectFolder: string;
   readonly env: Readonly<Record<string, string | undefined>>;
-  /** Opens the store that the configuration names. */
+  /** Opens the configured store. */
   readonly openStore: () => Promise<TrajectoryStore>;
 }
 
 /**
- * Sends one event through a command of the settings, as Claude Code would: by the shell, in the project, with the event on
- * standard input. Passes when its record is in the store; the run that it made is deleted in every case.
+ * Sends one event through a hook command as Claude Code would: by the shell, in the project, on standard input. Passes if it
+ * was recorded. Always deletes the run.
  */
 export async function sendCanary(command: string, setup: CanarySetup): Promise<DoctorLine> {
   const { env, projectFolder } = setup;
@@ -39,13 +38,13 @@ export async function sendCanary(command: string, setup: CanarySetup): Promise<D
   const stored = await lookForCanary(sessionId, setup);
   const check = 'hook alive';
   const shown = command.slice(0, SHOWN_CHARS);
-  const fix = 'Run coxswain init claude-code again; the line about problems below may say why.';
+  const fix = 'Run coxswain init claude-code again; the line about faults below may name the cause.';
   const took = `${Math.round(result.durationMs)} ms`;
   if (result.error !== undefined) return failed(check, `${shown} did not start: ${result.error}`, fix);
   if (result.timedOut) return failed(check, `${shown} did not end in ${HOOK_LIMIT_MS / 1000} seconds`, fix);
   if (result.code !== 0) {
-    const said = result.stderr.trim().slice(0, SHOWN_CHARS);
-    return failed(check, `${shown} ended with code ${result.code}${said === '' ? '' : `: ${said}`}`, fix);
+    const output = result.stderr.trim().slice(0, SHOWN_CHARS);
+    return failed(check, `${shown} exited with code ${result.code}${output === '' ? '' : `: ${output}`}`, fix);
   }
   if (stored.problem !== undefined) return failed(check, `${shown}: ${stored.problem}`, fix);
   if (!stored.found) {
@@ -53,21 +52,21 @@ export async function sendCanary(command: string, setup: CanarySetup): Promise<D
       .flatMap(readFaults)
       .findLast((line) => line.sessionId === sessionId);
     const why = fault === undefined ? '' : `: ${fault.where}: ${fault.message}`;
-    return failed(check, `${shown} ran in ${took} and recorded nothing${why}`, fix);
+    return failed(check, `${shown} ran in ${took} but recorded nothing${why}`, fix);
   }
   return passed(check, `an event sent through the hook was recorded in ${took}: ${shown}`);
 }
 
-/** A hook that stands in the project's settings and is not this installation's: a repository may have brought it along. */
+/** For a hook in the project settings that is not of this installation: it may have come with the repository. */
 export function notTried(hook: string): DoctorLine {
   return unknown(
     'hook alive',
-    `not tried, because the settings of the project name it and it is not the hook of this coxswain: ${hook.slice(0, SHOWN_CHARS)}`,
-    'If you did not write it, take it out of the settings; run coxswain init claude-code for the hook of this coxswain.',
+    `not tried, because it is in the project settings and is not the hook of this coxswain: ${hook.slice(0, SHOWN_CHARS)}`,
+    'If you did not write it, remove it; run coxswain init claude-code for the hook of this coxswain.',
   );
 }
 
-/** An event that nobody else sends. */
+/** An event that only `doctor` sends. */
 export interface CanaryEvent {
   readonly session_id: string;
   readonly cwd: string;
@@ -75,22 +74,22 @@ export interface CanaryEvent {
   readonly prompt: string;
 }
 
-/** The event of a canary, with a session of its own. */
+/** A test event with a new session id. */
 export function canaryEvent(projectFolder: string): CanaryEvent {
   return {
     session_id: CANARY_PREFIX + randomBytes(6).toString('hex'),
     cwd: projectFolder,
     hook_event_name: 'UserPromptSubmit',
-    prompt: 'coxswain doctor looks whether this arrives.',
+    prompt: 'A test event of coxswain doctor.',
   };
 }
 
-/** Whether the run of a canary is stored; it is not any more afterwards. */
+/** Looks for the run of a canary in the store and deletes it. */
 export async function lookForCanary(
   runId: string,
   { openStore }: Pick<CanarySetup, 'openStore'>,
 ): Promise<{ readonly found: boolean; readonly problem?: string }> {
-  const look = async (): Promise<boolean> => {
+  const findAndDelete = async (): Promise<boolean> => {
     const store = await openStore();
     try {
       const summary = await store.findRun(runId);
@@ -101,12 +100,10 @@ export async function lookForCanary(
     }
   };
   try {
-    const found = await within(look(), STORE_LIMIT_MS, undefined);
+    const found = await within(findAndDelete(), STORE_LIMIT_MS, undefined);
     if (found !== undefined) return { found };
-    return {
-      found: false,
-      problem: `the store did not answer in ${STORE_LIMIT_MS / 1000} seconds; run ${runId} may be left`,
-    };
+    const problem = `the store did not respond in ${STORE_LIMIT_MS / 1000} seconds; run ${runId} may remain in it`;
+    return { found: false, problem };
   } catch (error) {
     return { found: false, problem: messageOf(error) };
   }

@@ -1,4 +1,4 @@
-/** What `work` gives, or `late` when that takes longer than `limitMs`; what it gives then, or throws, is nobody's. */
+/** The result of `work`, or `late` after `limitMs`; a later result or error is dropped. */
 export async function within<Value, Late>(work: Promise<Value>, limitMs: number, late: Late): Promise<Value | Late> {
   let timer: NodeJS.Timeout | undefined;
   const limit = new Promise<Late>((resolve) => {

@@ -1,21 +1,20 @@
 import { type CommandDefinition, STORE_OPTION } from '../command-definition.ts';
 
-/** `coxswain export`. */
 export const exportRuns: CommandDefinition = {
   name: 'export',
-  summary: 'write runs as JSON lines, spans, trajectories, chat messages or one HTML file, or copy them into a store',
+  summary: 'write runs as JSON lines, spans, trajectories, chat messages or one HTML file, or copy them to a store',
   description:
-    'Writes the records of runs as they are stored, one line of JSON each; with --format in the form of another tool; ' +
-    'or copies them into another store. A copy may be repeated: it goes on where it was interrupted.',
-  arguments: { '[runs...]': 'ids of runs, or beginnings of them (default: all)' },
+    'Writes the records of runs as stored, one line of JSON each; with --format in the format of another tool; ' +
+    'or copies them to another store. Repeating a copy continues where it was interrupted.',
+  arguments: { '[runs...]': 'run ids, or their beginnings (default: all runs)' },
   options: {
     ...STORE_OPTION,
     '--format <name>': 'records (default), atif, inspect-json, openai, otlp or html',
     '--html': 'one HTML file of one run, for a bug report; the same as --format html',
-    '--to <target>': 'write into this new file (default: -, standard output), or send spans to this http address',
-    '--no-content': 'with --format otlp: without arguments, results, messages, and texts that may quote them',
-    '--to-store <address>': 'copy into this store instead',
-    '--json': 'with --to or --to-store: print the totals as a line of JSON',
+    '--to <target>': 'write to this new file (default: -, standard output), or send spans to this http address',
+    '--no-content': 'with --format otlp: omit arguments, results, messages, and texts that may quote them',
+    '--to-store <address>': 'copy to this store instead',
+    '--json': 'with --to or --to-store: print the totals as one line of JSON',
   },
   examples: [
     'coxswain export > all.ndjson',

@@ -1,6 +1,6 @@
 import { resolve } from 'node:path';
 
-import { CoxswainError, messageOf } from '../../../base/error.ts';
+import { CoxswainError, invalidArgument, messageOf } from '../../../base/error.ts';
 import type { TrajectoryRecord } from '../../../records/trajectory-record.ts';
 import { lastSeqOf, type RunSummary } from '../../../store/run-summary.ts';
 import type { StoreReader } from '../../../store/trajectory-store.ts';
@@ -8,13 +8,14 @@ import { countOf } from '../../../base/number-text.ts';
 import type { ExportedRun } from '../../../exports/exported-run.ts';
 import { openReadableStore, openStoreNamed, shownStore, storeNamed } from '../../runs/open-store.ts';
 import { RunRecorder, type RefusedRun } from '../../runs/run-recorder.ts';
+import { choiceOption } from '../../terminal/option-values.ts';
 import { jsonLine, printable } from '../../terminal/printable.ts';
 import { Problems } from '../../runs/problems.ts';
 import { allRuns, namedRun } from '../../runs/stored-runs.ts';
 import type { Terminal } from '../../terminal/terminal.ts';
 import { EXPORT_FORMATS, writeExport, type ExportFormat } from './write-export.ts';
 
-/** The options of `coxswain export`, as the command line gives them. */
+/** The options of `coxswain export`. */
 export interface ExportOptions {
   readonly store?: string;
   readonly to?: string;
@@ -27,15 +28,15 @@ export interface ExportOptions {
 }
 
 /**
- * `coxswain export`: runs in the form of their records or in another one, or copied into another store. A copy may be repeated, and
- * goes on where it was interrupted: what is there already is skipped.
+ * `coxswain export`: writes runs as records or in another format, or copies them to another store. Repeating a copy continues
+ * where it was interrupted.
  *
- * @param wanted  run ids, or beginnings of them; none means every run
- * @returns the exit code: 1 when a run could not be read to its end or was refused
+ * @param ids  run ids, or their beginnings; none: every run
+ * @returns the exit code: 1 if a run could not be read to its end or was refused
  * @throws CoxswainError `invalid-argument`, `input-io` without a store or such a run, and as the stores
  */
 export async function exportCommand(
-  wanted: readonly string[],
+  ids: readonly string[],
   options: ExportOptions,
   terminal: Terminal,
 ): Promise<number> {
@@ -47,20 +48,20 @@ export async function exportCommand(
   const store = await openReadableStore(file);
   try {
     const named: RunSummary[] = [];
-    for (const one of wanted) named.push(await namedRun(store, one, file));
-    const counted = { runs: 0, records: 0 };
+    for (const id of ids) named.push(await namedRun(store, id, file));
+    const counts = { runs: 0, records: 0 };
     const exported = (run: RunSummary): ExportedRun => {
-      counted.runs += 1;
+      counts.runs += 1;
       let isFirst = true;
       const records = (): AsyncIterable<TrajectoryRecord> => {
-        const [counts, told] = isFirst ? [counted, problems] : [undefined, undefined];
+        const first = isFirst ? { counts, problems } : undefined;
         isFirst = false;
-        return readable(store, run, { told, counts, isPage: format === 'html' });
+        return readable(store, run, { first, isPage: format === 'html' });
       };
       return { run, records };
     };
     const runs = async function* (): AsyncGenerator<ExportedRun, void, void> {
-      for await (const run of wanted.length === 0 ? allRuns(store) : named) yield exported(run);
+      for await (const run of ids.length === 0 ? allRuns(store) : named) yield exported(run);
     };
     const name =
       options.toStore === undefined
@@ -77,12 +78,8 @@ export async function exportCommand(
         : await copyRuns(options.toStore, runs(), problems);
     problems.endSource();
     if (name !== undefined) {
-      const { records, runs: count } = counted;
-      await terminal.write(
-        options.json === true
-          ? jsonLine({ runs: count, records, to: name })
-          : `${countOf(count, 'run')}, ${countOf(records, 'record')} read; now in ${printable(name)}\n`,
-      );
+      const text = `${countOf(counts.runs, 'run')}, ${countOf(counts.records, 'record')} written to ${printable(name)}\n`;
+      await terminal.write(options.json === true ? jsonLine({ ...counts, to: name }) : text);
     }
     return problems.any ? 1 : 0;
   } finally {
@@ -107,51 +104,37 @@ async function copyRuns(address: string, runs: AsyncIterable<ExportedRun>, probl
 }
 
 function formatOf({ format, html }: ExportOptions): ExportFormat {
-  const named = html === true ? 'html' : (format ?? 'records');
-  const known = EXPORT_FORMATS.find((one) => one === named);
-  if (known !== undefined && (html !== true || (format ?? 'html') === 'html')) return known;
-  throw new CoxswainError(
-    'invalid-argument',
-    known === undefined
-      ? `--format ${printable(named)}: give one of ${EXPORT_FORMATS.join(', ')}`
-      : 'give --html or --format, not both',
-  );
+  if (html === true && (format ?? 'html') !== 'html') throw invalidArgument('give --html or --format, not both');
+  return html === true ? 'html' : choiceOption('--format', format ?? 'records', EXPORT_FORMATS);
 }
 
 function checkTarget(file: string, { to, toStore }: ExportOptions, format: ExportFormat): void {
-  if (toStore !== undefined && format !== 'records') {
-    throw new CoxswainError('invalid-argument', '--to-store copies records: leave out --format and --html');
-  }
-  if (to !== undefined && toStore !== undefined) {
-    throw new CoxswainError('invalid-argument', 'give --to or --to-store, not both');
-  }
-  if (toStore !== undefined && resolve(toStore) === resolve(file)) {
-    throw new CoxswainError(
-      'invalid-argument',
-      `--to-store ${shownStore(toStore)}: this is the store that is read; give another`,
-    );
+  if (toStore === undefined) return;
+  if (format !== 'records') throw invalidArgument('--to-store copies records: omit --format and --html');
+  if (to !== undefined) throw invalidArgument('give --to or --to-store, not both');
+  if (resolve(toStore) === resolve(file)) {
+    throw invalidArgument(`--to-store ${shownStore(toStore)}: the same store as --store; give another`);
   }
 }
 
 interface Reading {
-  /** Undefined where the run was read before. */
-  readonly told: Problems | undefined;
-  readonly counts: { records: number } | undefined;
-  /** The page says itself where the run ends early. */
+  /** Undefined if the run was read before. */
+  readonly first: { readonly counts: { records: number }; readonly problems: Problems } | undefined;
+  /** The page itself marks where the run ends early. */
   readonly isPage: boolean;
 }
 
-/** The records of a run up to the first that cannot be read, which is a problem; so is an end before the listed one. */
+/** The records of a run up to the first unreadable one. That, or fewer records than listed, is a problem. */
 async function* readable(
   store: StoreReader,
   { runId, lastSeq }: RunSummary,
-  { counts, isPage, told }: Reading,
+  { first, isPage }: Reading,
 ): AsyncGenerator<TrajectoryRecord, void, void> {
   let readSeq = -1;
   let reason: string | undefined;
   try {
     for await (const record of store.readRun(runId)) {
-      if (counts !== undefined) counts.records += 1;
+      if (first !== undefined) first.counts.records += 1;
       yield record;
       readSeq = lastSeqOf(record);
     }
@@ -160,6 +143,7 @@ async function* readable(
     reason = messageOf(error);
   }
   if (reason === undefined) return;
-  told?.fault({ message: `run ${runId} ends early here: ${reason}; coxswain recover may save more of it` });
+  const message = `run ${runId} is incomplete here: ${reason}; coxswain recover may save more of it`;
+  first?.problems.fault({ message });
   if (isPage) throw new CoxswainError('input-io', reason);
 }

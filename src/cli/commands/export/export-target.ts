@@ -7,32 +7,32 @@ import type { Terminal } from '../../terminal/terminal.ts';
 
 const WRITE_CHARS = 1024 * 1024;
 
-/** Where text is exported to: standard output, or a new file. */
+/** Standard output or a new file. */
 export interface TextTarget {
-  /** The file, as it may be shown; undefined for standard output. */
+  /** The file; undefined for standard output. */
   readonly name: string | undefined;
   write(text: string): Promise<void>;
-  /** @param isWhole  everything was written; false after a failure */
+  /** @param isWhole  false after a failure */
   close(isWhole: boolean): Promise<void>;
 }
 
 /**
  * Opens standard output (default, or `-`) or a new file.
  *
- * @throws CoxswainError `input-io` when the file is there already or cannot be made; `unsafe-path` as `checkOutput`
+ * @throws CoxswainError `input-io` if the file exists or cannot be created; `unsafe-path` as `checkOutput`
  */
 export async function openTextTarget(to: string | undefined, terminal: Terminal): Promise<TextTarget> {
   if (to !== undefined && to !== '-') return openFileTarget(to);
   return { name: undefined, write: (text) => terminal.write(text), close: async () => {} };
 }
 
-/** The file has its name only when it is whole: until then it is written beside, and a failure leaves nothing. */
+/** Writes to a temporary file and names it when it is complete, so that a failure leaves nothing. */
 async function openFileTarget(path: string): Promise<TextTarget> {
   checkOutput(path);
-  if (lookAt(path) !== undefined) throw thereAlready(path);
+  if (lookAt(path) !== undefined) throw alreadyExists(path);
   const unfinished = `${path}.${process.pid}.part`;
   const file = await open(unfinished, 'wx', 0o600).catch((error: unknown) => {
-    throw new CoxswainError('input-io', `${printable(path)}: cannot be made: ${messageOf(error)}`);
+    throw new CoxswainError('input-io', `${printable(path)} cannot be created: ${messageOf(error)}`);
   });
   let waiting = '';
   const flush = async (): Promise<void> => {
@@ -56,19 +56,19 @@ async function openFileTarget(path: string): Promise<TextTarget> {
         }
       } finally {
         await file.close();
-        // Unlike a rename, a link never replaces a file that somebody else made meanwhile.
-        if (isStored) await link(unfinished, path).catch((error: unknown) => Promise.reject(whyNotNamed(path, error)));
+        // Unlike a rename, a link never replaces a file created in the meantime.
+        if (isStored) await link(unfinished, path).catch((error: unknown) => Promise.reject(linkError(path, error)));
         await rm(unfinished, { force: true });
       }
     },
   };
 }
 
-function whyNotNamed(path: string, error: unknown): CoxswainError {
-  if (error instanceof Error && 'code' in error && error.code === 'EEXIST') return thereAlready(path);
-  return new CoxswainError('input-io', `${printable(path)}: cannot be made: ${messageOf(error)}`, { cause: error });
+function linkError(path: string, error: unknown): CoxswainError {
+  if (error instanceof Error && 'code' in error && error.code === 'EEXIST') return alreadyExists(path);
+  return new CoxswainError('input-io', `${printable(path)} cannot be created: ${messageOf(error)}`, { cause: error });
 }
 
-function thereAlready(path: string): CoxswainError {
-  return new CoxswainError('input-io', `${printable(path)}: is there already; give another name or remove it`);
+function alreadyExists(path: string): CoxswainError {
+  return new CoxswainError('input-io', `${printable(path)} already exists; give another name or remove it`);
 }

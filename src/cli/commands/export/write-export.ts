@@ -1,4 +1,4 @@
-import { CoxswainError } from '../../../base/error.ts';
+import { invalidArgument } from '../../../base/error.ts';
 import { atifOf, chatOf, inspectOf, spanBatches, type ExportedTree } from '../../../exports/export-json.ts';
 import type { ExportedRun } from '../../../exports/exported-run.ts';
 import { otlpCollector } from '../../../exports/otlp-collector.ts';
@@ -12,31 +12,28 @@ import { printableJson } from '../../terminal/printable.ts';
 import type { Terminal } from '../../terminal/terminal.ts';
 import { openTextTarget } from './export-target.ts';
 
-/** The forms in which runs are exported. */
 export const EXPORT_FORMATS = ['records', 'atif', 'inspect-json', 'openai', 'otlp', 'html'] as const;
 
 export type ExportFormat = (typeof EXPORT_FORMATS)[number];
 
-/** What is exported, and where to. */
 export interface ExportSetup {
   readonly format: ExportFormat;
   readonly to: string | undefined;
-  /** False: arguments, results and messages stay out of spans. */
+  /** False: no arguments, results and messages in spans. */
   readonly content: boolean;
   readonly runs: () => AsyncIterable<ExportedRun>;
-  /** Makes an exported run of a stored one. */
   readonly exported: (run: RunSummary) => ExportedRun;
   readonly store: StoreReader;
   readonly terminal: Terminal;
-  /** Told of what a collector did not take. */
+  /** Called when a collector refuses spans. */
   readonly onRefused: (why: string) => void;
 }
 
 /**
- * Writes runs in one form into a new file, to standard output, or as spans to a collector.
+ * Writes runs in one format to a new file or standard output, or sends spans to a collector.
  *
- * @returns where they are now; undefined for standard output
- * @throws CoxswainError `invalid-argument` where the form holds one run and there are others; as `openTextTarget`
+ * @returns the name of the target; undefined for standard output
+ * @throws CoxswainError `invalid-argument` if the format holds one run and there are several; as `openTextTarget`
  */
 export async function writeExport(setup: ExportSetup): Promise<string | undefined> {
   const { format, terminal, to } = setup;
@@ -45,7 +42,7 @@ export async function writeExport(setup: ExportSetup): Promise<string | undefine
   const target = await openTextTarget(to, terminal);
   let isWhole = false;
   try {
-    // A file keeps every character; a terminal gets nothing that acts on it.
+    // A file keeps every character; text for a terminal is made safe.
     const shown = target.name === undefined ? printableJson : (json: string) => `${json}\n`;
     for await (const text of textsOf(setup, shown)) await target.write(text);
     isWhole = true;
@@ -84,7 +81,7 @@ async function sendSpans(setup: ExportSetup, to: string): Promise<string> {
   for await (const spans of batchesOf(setup)) {
     const why = await collector.send(otlpRequest(spans, resourceOf()));
     if (why === undefined) continue;
-    setup.onRefused(`${collector.name}: ${why}; nothing more is sent`);
+    setup.onRefused(`${collector.name}: ${why}; the rest is not sent`);
     break;
   }
   return collector.name;
@@ -99,12 +96,12 @@ function resourceOf(): { readonly 'service.name': string } {
   return { 'service.name': name === '' ? 'coxswain' : name };
 }
 
-/** The run above all that are above this one, as far as they are stored. */
+/** The topmost stored ancestor of a run. */
 async function rootOf(store: StoreReader, runId: string): Promise<string> {
-  const above = new Set<string>();
+  const ancestors = new Set<string>();
   let id = runId;
-  while (!above.has(id)) {
-    above.add(id);
+  while (!ancestors.has(id)) {
+    ancestors.add(id);
     id = (await store.findRun(id))?.parentRunId ?? id;
   }
   return id;
@@ -115,24 +112,15 @@ async function onlyRun({ format, runs }: ExportSetup): Promise<ExportedRun> {
   for await (const run of runs()) if (found.push(run) > 1) break;
   const [only] = found;
   if (only !== undefined && found.length === 1) return only;
-  throw new CoxswainError(
-    'invalid-argument',
-    `--format ${format} holds one run: name it; list them with: coxswain runs`,
-  );
+  throw invalidArgument(`--format ${format} holds one run: name it; list the runs with: coxswain runs`);
 }
 
 async function treeOf({ exported, store }: ExportSetup, root: ExportedRun): Promise<ExportedTree> {
-  const below = new Map<string, RunSummary[]>();
-  for await (const run of allRuns(store)) {
-    if (run.parentRunId === undefined) continue;
-    const beside = below.get(run.parentRunId) ?? [];
-    beside.push(run);
-    below.set(run.parentRunId, beside);
-  }
-  const grown = (one: ExportedRun): ExportedTree => {
-    const children = below.get(one.run.runId) ?? [];
-    below.delete(one.run.runId);
-    return { ...one, below: children.toReversed().map((child) => grown(exported(child))) };
+  const childrenOf = Map.groupBy(await Array.fromAsync(allRuns(store)), ({ parentRunId }) => parentRunId);
+  const treeBelow = (one: ExportedRun): ExportedTree => {
+    const children = childrenOf.get(one.run.runId) ?? [];
+    childrenOf.delete(one.run.runId);
+    return { ...one, below: children.toReversed().map((child) => treeBelow(exported(child))) };
   };
-  return grown(root);
+  return treeBelow(root);
 }

@@ -1,18 +1,19 @@
-import { stat } from 'node:fs/promises';
+import { existsSync } from 'node:fs';
 
 import { formatLabels, readLabels, type Label, type LabelTarget } from '../../../backtest/labels.ts';
 import { callNumber } from '../../../base/call-number.ts';
-import { CoxswainError } from '../../../base/error.ts';
+import { invalidArgument } from '../../../base/error.ts';
 import { checkOutput } from '../../../base/guarded-file.ts';
 import { replaceFile } from '../../../hosts/claude-code/written-file.ts';
-import { labelMoments, MOMENT_SOURCES, type LabelMoment, type MomentSource } from './label-moments.ts';
+import { labelMoments, MOMENT_SOURCES, type LabelMoment } from './label-moments.ts';
 import { countOf, countText } from '../../../base/number-text.ts';
 import { pressedKeys, type KeyInput } from '../../terminal/pressed-keys.ts';
+import { choiceOption, wholeOption } from '../../terminal/option-values.ts';
 import { printable, printableCut } from '../../terminal/printable.ts';
 import { Problems } from '../../runs/problems.ts';
 import type { Terminal } from '../../terminal/terminal.ts';
 
-/** The options of `coxswain label`, as the command line gives them. */
+/** The options of `coxswain label`. */
 export interface LabelOptions {
   readonly out: string;
   readonly from?: string;
@@ -21,19 +22,17 @@ export interface LabelOptions {
 
 const KEYS: Readonly<Record<string, LabelTarget>> = { y: 'stuck', n: 'ok', s: 'skip' };
 const HELP = 'y stuck  n fine  s skip  b back  q quit';
-const DEFAULT_COUNT = 3;
-const MAX_COUNT = 100;
+
 const TASK_CHARS = 300;
 const CALL_CHARS = 160;
 const ERROR_CHARS = 200;
 
 /**
- * `coxswain label`: shows moments of runs and stores what a person says of each, after every key. What is labelled already
- * is not shown again.
+ * `coxswain label`: shows moments of runs and saves a label for each key pressed. Skips moments that have a label.
  *
- * @param input  where keys come from; a pipe will do
- * @returns the exit code: 1 when something could not be read
- * @throws CoxswainError `invalid-argument`, `input-io` where the labels cannot be read or written, `unsafe-path` as
+ * @param input  the source of keys: a terminal or a pipe
+ * @returns the exit code: 1 if something could not be read
+ * @throws CoxswainError `invalid-argument`, `input-io` if the labels cannot be read or written, `unsafe-path` as
  *   `checkOutput`, and as the stores
  */
 export async function labelCommand(
@@ -42,11 +41,12 @@ export async function labelCommand(
   terminal: Terminal,
   input: KeyInput = process.stdin,
 ): Promise<number> {
-  const from = sourceOf(options.from);
-  const count = countOfMoments(options.count);
-  if (paths.includes('-')) throw invalid('standard input is where the keys come from; give the runs as a file');
+  const from = choiceOption('--from', options.from ?? 'patterns', MOMENT_SOURCES);
+  const count = wholeOption('--count', options.count ?? '3', [1, 100]);
+  if (paths.includes('-')) throw invalidArgument('keys are read from standard input; give the runs as a file');
   checkOutput(options.out);
-  const labels = new Map((await existing(options.out)).map((label) => [label.id, label]));
+  const saved = existsSync(options.out) ? await readLabels(options.out) : [];
+  const labels = new Map(saved.map((label) => [label.id, label]));
   const problems = new Problems(terminal);
   let path = '';
   const moments = labelMoments(paths, {
@@ -79,10 +79,10 @@ interface SessionParts {
 
 class LabelSession {
   readonly #parts: SessionParts;
-  /** Moments shown in this session, so that one can go back. */
+  /** Moments shown in this session, for `b`. */
   readonly #shown: LabelMoment[] = [];
   #at = 0;
-  #given = 0;
+  #keys = 0;
   #isDone = false;
 
   constructor(parts: SessionParts) {
@@ -97,7 +97,7 @@ class LabelSession {
       const target = KEYS[key];
       if (key === 'q') return;
       if (target !== undefined) {
-        this.#give(moment, target);
+        this.#save(moment, target);
         this.#at += 1;
       } else if (key === 'b') {
         if (this.#at > 0) this.#at -= 1;
@@ -116,10 +116,10 @@ class LabelSession {
     const of = (target: LabelTarget): string => countText(all.filter((label) => label.target === target).length);
     const end = this.#isDone ? (this.#shown.length === 0 ? 'nothing left to label; ' : 'that was the last one; ') : '';
     const counts = `${of('stuck')} stuck, ${of('ok')} fine, ${of('skip')} skipped`;
-    return `${end}${countOf(this.#given, 'key')} stored; ${printable(out)} has ${countOf(all.length, 'label')}: ${counts}\n`;
+    return `${end}${countOf(this.#keys, 'key')} saved; ${printable(out)} has ${countOf(all.length, 'label')}: ${counts}\n`;
   }
 
-  /** Shows the moment that is next, or the one that was gone back to. */
+  /** Shows the current moment: a new one, or an earlier one after `b`. */
   async #show(): Promise<LabelMoment | undefined> {
     const moment = this.#shown[this.#at] ?? (await this.#next());
     if (moment === undefined) this.#isDone = true;
@@ -138,20 +138,20 @@ class LabelSession {
     }
   }
 
-  #give(moment: LabelMoment, target: LabelTarget): void {
+  #save({ id }: LabelMoment, target: LabelTarget): void {
     const { labels, out } = this.#parts;
-    const { note = '', split = '' } = labels.get(moment.id) ?? {};
-    labels.set(moment.id, { id: moment.id, target, split, note });
-    // Written whole and renamed, so that an interruption costs no label.
+    const { note = '', split = '' } = labels.get(id) ?? {};
+    labels.set(id, { id, target, split, note });
+    // Replaces the whole file, so that an interruption loses no label.
     replaceFile(out, Buffer.from(formatLabels([...labels.values()])));
-    this.#given += 1;
+    this.#keys += 1;
   }
 
-  /** What a detector thinks of it is not shown: labels are to judge detectors. */
+  /** Does not show what detectors found: labels are for judging detectors. */
   #text({ around, call, calls, id, run, task }: LabelMoment): string {
     const { labels, terminal } = this.#parts;
     const { paint } = terminal;
-    const before = labels.get(id);
+    const label = labels.get(id);
     const head = `${paint('bold', printableCut(run, CALL_CHARS))}  call ${callNumber(call)} of ${countText(calls)}`;
     const lines = around.flatMap((one) => {
       const mark = one.index === call ? '>' : ' ';
@@ -166,33 +166,8 @@ class LabelSession {
       head,
       ...(task === '' ? [] : [paint('dim', printableCut(task, TASK_CHARS))]),
       ...lines,
-      `Is the agent stuck here?  ${HELP}${before === undefined ? '' : `  (now ${before.target})`}`,
+      `Is the agent stuck here?  ${HELP}${label === undefined ? '' : `  (now ${label.target})`}`,
       '',
     ].join('\n');
   }
-}
-
-async function existing(file: string): Promise<readonly Label[]> {
-  const isThere = await stat(file).then(
-    () => true,
-    () => false,
-  );
-  return isThere ? readLabels(file) : [];
-}
-
-function sourceOf(text = 'patterns'): MomentSource {
-  const source = MOMENT_SOURCES.find((known) => known === text);
-  if (source === undefined) throw invalid(`--from ${text}: give ${MOMENT_SOURCES.join(', ')}`);
-  return source;
-}
-
-function countOfMoments(text: string | undefined): number {
-  if (text === undefined) return DEFAULT_COUNT;
-  const count = Number(text);
-  if (/^\d+$/.test(text) && count >= 1 && count <= MAX_COUNT) return count;
-  throw invalid(`--count ${text}: give a whole number from 1 to ${MAX_COUNT}`);
-}
-
-function invalid(message: string): CoxswainError {
-  return new CoxswainError('invalid-argument', message);
 }

@@ -6,50 +6,44 @@ import { RunView } from '../../../run-view/run-view.ts';
 import { callEventOf } from '../../runs/call-event.ts';
 import type { CallEvent } from '../../runs/live-event.ts';
 
-/** Which moments are offered. */
-export type MomentSource =
-  /** Where a pattern was flagged. */
-  | 'patterns'
-  /** Where the standard steering would have spoken. */
-  | 'advice'
-  /** Drawn from all calls, the same ones whenever it is called. */
-  | 'random';
+/**
+ * - `patterns`: calls at which a pattern was flagged
+ * - `advice`: calls at which the standard steering would have spoken
+ * - `random`: a sample of all calls, the same on each call
+ */
+export const MOMENT_SOURCES = ['patterns', 'advice', 'random'] as const;
 
-/** Every source. */
-export const MOMENT_SOURCES: readonly MomentSource[] = ['patterns', 'advice', 'random'];
-
-/** A moment of a run, to be labelled. Texts are raw: make them printable before showing them. */
+/** A moment of a run to label. Untrusted text: pass it through `printable` before showing it. */
 export interface LabelMoment {
   /** `RUN@CALL`, calls from 1. */
   readonly id: string;
   readonly run: string;
   /** Index of the call, from 0. */
   readonly call: number;
-  /** Of the run. */
+  /** Calls of the run. */
   readonly calls: number;
   readonly task: string;
   /** The calls around it, in order. */
   readonly around: readonly CallEvent[];
 }
 
-/** Which moments are wanted. */
 export interface MomentOptions {
-  readonly from: MomentSource;
-  /** Of one run, at most. */
+  readonly from: (typeof MOMENT_SOURCES)[number];
+  /** Moments per run, at most. */
   readonly count: number;
   readonly onProblem: OnReadProblem;
 }
 
 const CALLS_BEFORE = 7;
 const CALLS_AFTER = 3;
-/** Of one run, calls that can be shown. Some 400 bytes each. */
+/** Calls kept per run, about 400 bytes each. */
 const MAX_CALLS = 5_000;
 
 /**
  * Moments of the runs at these paths, run by run, in the order of their calls.
  *
  * @throws CoxswainError as opening and listing a store
- * Memory: the first 5,000 calls in short of each run that is open.
+ * Memory: previews of the first 5,000 calls of each open run.
  */
 export async function* labelMoments(
   paths: readonly string[],
@@ -83,14 +77,14 @@ class RunMoments {
 
   take(record: TrajectoryRecord): void {
     const { from } = this.#options;
-    const came = this.#replay.follow(record);
+    const derived = this.#replay.follow(record);
     const call = callEventOf(this.#view.fold(record), record);
     if (call !== undefined && this.#calls.length < MAX_CALLS) this.#calls.push(call);
     if (from === 'random') return;
-    for (const { kind } of came) {
-      const isWanted =
+    for (const { kind } of derived) {
+      const matches =
         from === 'patterns' ? kind === 'pattern_flagged' : kind === 'feedback_produced' || kind === 'guidance_produced';
-      if (isWanted) this.#marked.add(Math.max(0, this.#view.calls - 1));
+      if (matches) this.#marked.add(Math.max(0, this.#view.calls - 1));
     }
   }
 
@@ -98,9 +92,9 @@ class RunMoments {
     const { calls, started } = this.#view;
     const task = started?.task ?? '';
     return this.#chosen().flatMap((call) => {
-      const place = this.#calls.findIndex(({ index }) => index === call);
-      if (place < 0) return [];
-      const around = this.#calls.slice(Math.max(0, place - CALLS_BEFORE), place + CALLS_AFTER + 1);
+      const at = this.#calls.findIndex(({ index }) => index === call);
+      if (at < 0) return [];
+      const around = this.#calls.slice(Math.max(0, at - CALLS_BEFORE), at + CALLS_AFTER + 1);
       return [{ id: `${this.#run}@${call + 1}`, run: this.#run, call, calls, task, around }];
     });
   }
@@ -108,9 +102,9 @@ class RunMoments {
   #chosen(): readonly number[] {
     const { count, from } = this.#options;
     if (from !== 'random') return [...this.#marked].slice(0, count);
-    const drawn = this.#calls.map(({ index }) => ({ index, place: hashText(`${this.#run}@${index}`) }));
-    drawn.sort((left, right) => (left.place < right.place ? -1 : 1));
-    return drawn
+    const shuffled = this.#calls.map(({ index }) => ({ index, hash: hashText(`${this.#run}@${index}`) }));
+    shuffled.sort((left, right) => (left.hash < right.hash ? -1 : 1));
+    return shuffled
       .slice(0, count)
       .map(({ index }) => index)
       .sort((left, right) => left - right);

@@ -1,9 +1,8 @@
 import type { CommandDefinition } from '../command-definition.ts';
 
-/** `coxswain notify`. */
 export const notify: CommandDefinition = {
   name: 'notify',
-  summary: 'try the notifications of your own configuration',
+  summary: 'test the notifications of your own configuration',
   examples: ['coxswain notify test'],
   commands: [
     {

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 
 import { systemClock } from '../../../base/clock.ts';
-import { CoxswainError } from '../../../base/error.ts';
+import { invalidArgument } from '../../../base/error.ts';
 import { loadConfig } from '../../../config/load-config.ts';
 import { Problems } from '../../runs/problems.ts';
 import { printable } from '../../terminal/printable.ts';
@@ -10,20 +10,20 @@ import { Notifier } from '../../../notify/notifier.ts';
 import { targetsOf } from '../../../notify/targets-of.ts';
 
 /**
- * `coxswain notify test`: sends one notification to everyone whom the configuration names.
+ * `coxswain notify test`: sends one notification to every configured target.
  *
- * @returns the exit code: 1 when somebody was not reached
- * @throws CoxswainError `invalid-argument` when nobody is to be notified
+ * @returns the exit code: 1 if a target was not reached
+ * @throws CoxswainError `invalid-argument` if no target is configured
  */
 export async function notifyTestCommand(_options: object, terminal: Terminal): Promise<number> {
   const { resolved, ignored } = await loadConfig({ projectFolder: process.cwd() });
   const targets = targetsOf(resolved.notify ?? {});
   if (targets.length === 0) {
-    const left = ignored.find(({ path }) => path === 'notify');
-    const why = left === undefined ? '' : `; that of ${left.file} does not count: ${left.why}`;
+    const unused = ignored.find(({ path }) => path === 'notify');
+    const why = unused === undefined ? '' : `; notify of ${unused.file} is ignored: ${unused.why}`;
     const what =
-      'nobody is to be notified: name a webhook, a command or the desktop as notify in your own configuration';
-    throw new CoxswainError('invalid-argument', `${what}${why}`);
+      'no notifications are configured: set notify in your own configuration to a webhook, a command or the desktop';
+    throw invalidArgument(`${what}${why}`);
   }
   const problems = new Problems(terminal);
   problems.source('notify');

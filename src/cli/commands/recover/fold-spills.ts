@@ -1,11 +1,12 @@
 import { systemClock } from '../../../base/clock.ts';
 import { EventIntake } from '../../../hosts/claude-code/event-intake.ts';
-import { projectFolderOf } from '../../../hosts/claude-code/project-folder.ts';
+
 import { projectRedaction, projectSessions } from '../../../hosts/claude-code/project-sessions.ts';
 import { countSpills } from '../../../hosts/claude-code/spilled-events.ts';
-import { loadConfigSync } from '../../../config/load-config.ts';
+
 import { countOf } from '../../../base/number-text.ts';
 import { openStoreNamed, requireStore, shownStore } from '../../runs/open-store.ts';
+import { loadProject } from '../../runs/project-store.ts';
 import { jsonLine } from '../../terminal/printable.ts';
 import { Problems } from '../../runs/problems.ts';
 import type { Terminal } from '../../terminal/terminal.ts';
@@ -24,9 +25,8 @@ export async function foldSpills(
 ): Promise<number> {
   // Waiting events may be the first of a new store.
   if (countSpills(address).waiting === 0) await requireStore(address);
-  const { env } = process;
-  const projectFolder = projectFolderOf({ projectDir: env['CLAUDE_PROJECT_DIR'], cwd: process.cwd() });
-  const { resolved } = loadConfigSync({ projectFolder, env });
+  const { loaded, projectFolder } = loadProject();
+  const { resolved } = loaded;
   const problems = new Problems(terminal);
   problems.source(shownStore(address));
   const onFault = ({ message }: { readonly message: string }): void => problems.fault({ message });

@@ -1,27 +1,26 @@
 import type { CommandDefinition } from '../command-definition.ts';
 
-/** `coxswain report`. */
 export const report: CommandDefinition = {
   name: 'report',
-  summary: 'say what the agents did all night',
+  summary: 'report what the agents did overnight',
   description:
-    'What the agents did: runs and how they ended, time, calls, tokens and cost, patterns, advice and what came of it, faults, ' +
-    'and the five moments most worth a look. Takes a store, or transcripts as analyze does; without an argument the ' +
+    'Reports runs and how they ended, time, calls, tokens and cost, patterns, advice and what followed it, faults, ' +
+    'and the five moments most worth a look. Takes a store, or transcripts as analyze does; by default the ' +
     'store of this project and the sessions that Claude Code, Codex, Copilot CLI, Gemini CLI, opencode and pi keep on this machine, ' +
-    'by project, each run once. Runs count by their last record. Tokens and cost are those that the hosts reported.',
+    'by project, each run once. A run counts if its last record is recent enough. Tokens and cost are those the hosts reported.',
   arguments: {
-    '[paths...]': 'a store, or files, folders, globs of transcripts; none: this project and every agent program',
+    '[paths...]': 'a store, or files, folders, globs of transcripts (default: this project and every agent program)',
   },
   options: {
-    '--since <span>': 'runs at work in this time, such as 12h or 7d, or all (default: all of named files, else 12h)',
-    '--json': 'print one line of JSON a run, then one with the totals',
-    '--html <file>': 'write one page that needs nothing else',
+    '--since <span>': 'runs active in this time, such as 12h or 7d, or all (default: all for named files, else 12h)',
+    '--json': 'print one line of JSON per run, then one with the totals',
+    '--html <file>': 'write one self-contained page',
     '--markdown': 'print Markdown',
-    '--by <group>': 'group by project, person or agent (default: by project where it is known)',
+    '--by <group>': 'group by project, person or agent (default: by project if known)',
     '--to <address>': {
       text:
-        'send it, without secrets, and print nothing: https://… (a webhook), or mailto:YOU@HOST (with the package nodemailer, by ' +
-        'sendmail or the server in COXSWAIN_SMTP); may be repeated',
+        'send it without secrets and print nothing: https://… (a webhook), or mailto:YOU@HOST (needs the package nodemailer; uses ' +
+        'the server in COXSWAIN_SMTP, else sendmail); may be repeated',
       isRepeatable: true,
     },
   },

@@ -1,6 +1,7 @@
 import { stat } from 'node:fs/promises';
 import { dirname } from 'node:path';
 
+import { present } from '../../../base/present.ts';
 import type { FoundSession } from '../../../formats/find-sessions.ts';
 import { findSources, type FoundSource } from '../../../formats/find-sources.ts';
 import { sessionFolder } from '../../../formats/session-folder.ts';
@@ -14,35 +15,35 @@ import { allRuns } from '../../runs/stored-runs.ts';
 import type { FoundRun } from './night-run.ts';
 import { runsOfStore, runsOfTranscripts, type KnownOfRun } from './report-source.ts';
 
-/** What a report of this machine reads. */
+/** The sources of a report of this machine. */
 export interface MachineSources {
-  /** Absent where this project has none. */
+  /** The store of this project, if any. */
   readonly store: Pick<TrajectoryStore, 'listRuns' | 'readRun'> | undefined;
-  /** Its address. */
+  /** The address of the store. */
   readonly place: string;
-  /** What the store is called in messages. */
+  /** The store in messages. */
   readonly storeName: string;
   /** The project of the store. */
   readonly project: string;
-  /** Session files that were written since `sinceMs`. */
+  /** Session files written since `sinceMs`. */
   readonly sessions: readonly FoundSession[];
-  /** The runs of the store, filled before the first run is given. */
+  /** The runs of the store; filled before the first run is yielded. */
   readonly stored: StoredNames;
   readonly problems: Problems;
   readonly sinceMs: number;
-  /** The sessions of Claude Code that are open now; undefined where that is not known. */
+  /** The open sessions of Claude Code, if known. */
   readonly open: ReadonlyMap<string, OpenSession> | undefined;
 }
 
 /**
- * Every run of session files and of the project's store whose latest record is not before `sinceMs`, each with its project. A run that
- * both hold is given once: as the store has it, with the end that the transcript has where the store has none.
+ * Every run of the session files and of the project's store whose last record is not before `sinceMs`, with its project. A run
+ * in both is yielded once: from the store, with the end from the transcript if the store has none.
  *
- * Memory: as `runsOfStore` and `runsOfTranscripts`; an id, and at most one record, a run of the store.
+ * Memory: as `runsOfStore` and `runsOfTranscripts`; an id, and at most one record, per run of the store.
  */
 export async function* runsOfMachine(sources: MachineSources): AsyncGenerator<FoundRun, void, void> {
   const { open, place, problems, project, sessions, sinceMs, store, stored, storeName } = sources;
-  const standing = open === undefined ? {} : { standing: standingBy(open) };
+  const standing = present({ standing: standingBy(open) });
   if (store !== undefined) {
     for await (const run of allRuns(store)) if (run.lastAtMs >= sinceMs) stored.add(run);
   }
@@ -64,8 +65,14 @@ export async function* runsOfMachine(sources: MachineSources): AsyncGenerator<Fo
     yield { ...found, run: { ...found.run, project } };
 }
 
-/** A session of Claude Code without an end whose process is gone was killed; one that is open may wait for its user. */
-export function standingBy(open: ReadonlyMap<string, OpenSession>): KnownOfRun {
+/**
+ * Adds to a session of Claude Code without an end what its process tells: it was killed if the process is gone, and may wait
+ * for its user if not.
+ *
+ * @returns undefined if the open sessions are unknown
+ */
+export function standingBy(open: ReadonlyMap<string, OpenSession> | undefined): KnownOfRun | undefined {
+  if (open === undefined) return undefined;
   return (fold) => {
     if (fold.outcome !== undefined || fold.program !== 'claude-code') return;
     const session = open.get(fold.sessionId);
@@ -77,12 +84,12 @@ export function standingBy(open: ReadonlyMap<string, OpenSession>): KnownOfRun {
   };
 }
 
-/** Sessions and the files of their subagents, as far as they were written since. */
+/** The files of sessions and of their subagents written since `sinceMs`. */
 async function* filesOf(sessions: readonly FoundSession[], sinceMs: number): AsyncGenerator<FoundSource, void, void> {
   for (const session of sessions) {
     for await (const found of findSources([session.path])) {
       const stats = found.path === session.path ? undefined : await stat(found.path).catch(() => undefined);
-      // A session that was deleted meanwhile, or holds no run, is no problem.
+      // A deleted session, or one without runs, is not a problem.
       if (stats === undefined || stats.mtimeMs >= sinceMs) yield { ...found, named: false };
     }
   }

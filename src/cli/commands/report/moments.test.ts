@@ -10,15 +10,15 @@ const MINUTE_MS = 60_000;
 const derived = { cause_seq: 0, ordinal: 0 };
 const steering = { prompt_name: 'p', configuration_hash: 'h', mode: 'steer' as const };
 
-/** Folds payloads, each so many minutes after the one before. */
+/** Folds payloads, each a number of minutes after the previous one. */
 function found(...payloads: readonly (readonly [number, TrajectoryPayload])[]): FoundRun {
   const fold = new NightFold('run');
   let atMs = START_MS;
-  const begun: readonly [number, TrajectoryPayload] = [
+  const start: readonly [number, TrajectoryPayload] = [
     0,
     { kind: 'run_started', identity: { run_id: 'run', depth: 0 }, steering },
   ];
-  for (const [seq, [minutes, payload]] of [begun, ...payloads].entries()) {
+  for (const [seq, [minutes, payload]] of [start, ...payloads].entries()) {
     atMs += minutes * MINUTE_MS;
     const record: TrajectoryRecord = {
       schema_version: 1,
@@ -57,7 +57,7 @@ function flagged(level: 'warn' | 'strong', clearedAt?: number): readonly [number
   return [0, { kind: 'pattern_cleared', pattern: { ...pattern, clearedAt }, ...derived }];
 }
 
-test('a loop that was never left comes before one that was', () => {
+test('an open loop scores higher than one that was left', () => {
   expect(found(flagged('strong')).moments).toMatchObject([
     { score: 84, call: 1, what: expect.stringContaining('not over at the end') },
   ]);
@@ -66,21 +66,21 @@ test('a loop that was never left comes before one that was', () => {
   expect(found(flagged('warn'), flagged('warn', 9)).moments).toEqual([]);
 });
 
-test('failures in a row count from the first of them', () => {
+test('failures in a row count from the first one', () => {
   const calls = [0, 1, 2, 3, 4, 5, 6].flatMap((id) => call(id, id > 0 && id < 6));
   expect(found(...calls).moments).toMatchObject([{ score: 45, call: 1, what: '5 failures in a row' }]);
 });
 
-test('a long time is worth a look while a call ran, and not while the agent waited for its user', () => {
+test('a long call is worth a look, a wait for the user is not', () => {
   expect(found(...call(0, false), ...call(1, false, 60)).moments).toMatchObject([
     { score: 55, call: 1, atMs: START_MS, what: 'nothing happened for 1.0 hours' },
   ]);
-  const asked: TrajectoryPayload = { kind: 'message_appended', message: { role: 'user', content: 'and now?' } };
-  expect(found(...call(0, false), [600, asked], ...call(1, false)).moments).toEqual([]);
-  expect(found(...call(0, false), [600, { kind: 'deadline_set' }], [0, asked], ...call(1, false)).moments).toEqual([]);
+  const prompt: TrajectoryPayload = { kind: 'message_appended', message: { role: 'user', content: 'and now?' } };
+  expect(found(...call(0, false), [600, prompt], ...call(1, false)).moments).toEqual([]);
+  expect(found(...call(0, false), [600, { kind: 'deadline_set' }], [0, prompt], ...call(1, false)).moments).toEqual([]);
 });
 
-test('a given-up completion, a bad end and a warning that was lost are found, two of a run at most', () => {
+test('an abandoned completion check, a bad end and a lost warning are found, at most two per run', () => {
   const feedback = {
     summary: 'x',
     observations: [],
@@ -115,19 +115,19 @@ test('a given-up completion, a bad end and a warning that was lost are found, tw
   expect(found(...lost, [0, gaveUp], [0, end]).moments.map(({ score }) => score)).toEqual([95, 70]);
 });
 
-test('a run that goes on after its end has no outcome', () => {
+test('a run that continues after its end has no outcome', () => {
   const end: TrajectoryPayload = { kind: 'run_ended', outcome: 'ended', new_messages: [] };
   expect(found([0, end]).run.outcome).toMatchObject({ outcome: 'ended' });
   expect(found([0, end], [1, { kind: 'run_resumed', trigger: 'prompt' }]).run.outcome).toBeUndefined();
 });
 
-test('the best of many runs are kept, of equals the first', () => {
+test('the best moments of many runs are kept, the first of equals', () => {
   const best = new BestMoments(3);
   for (let run = 0; run < 100; run += 1) best.add([{ runId: `run-${run}`, what: 'x', type: 'x', score: run % 10 }]);
   expect(best.best.map(({ runId }) => runId)).toEqual(['run-9', 'run-19', 'run-29']);
 });
 
-test('moments of one type give way to others, and come back where there are no others', () => {
+test('a second moment of one type is listed only if other types do not fill the list', () => {
   const best = new BestMoments(3);
   const add = (runId: string, type: string, score: number): void => best.add([{ runId, type, what: type, score }]);
   for (let run = 0; run < 5; run += 1) add(`loop-${run}`, 'stuck cycle', 90);
@@ -137,7 +137,7 @@ test('moments of one type give way to others, and come back where there are no o
   expect(best.best.map(({ runId }) => runId)).toEqual(['loop-0', 'dead', 'silent']);
 });
 
-test('a moment at a call has the time at which the call began', () => {
+test('a moment at a call has the start time of the call', () => {
   const { moments } = found(...call(1, false, 5), ...call(2, true), ...[3, 4, 5, 6].flatMap((id) => call(id, true)));
   expect(moments[0]).toMatchObject({ type: 'streak', call: 1, atMs: START_MS + 5 * MINUTE_MS });
 });

@@ -7,17 +7,17 @@ import { isCutOff } from '../../../run-view/run-verdict.ts';
 import type { RunReport } from '../../runs/run-report.ts';
 import type { Moment } from './night-run.ts';
 
-/** A stretch of a run: failures in a row, or a time without any record. */
+/** A stretch of a run: failures in a row, or a time without a record. */
 export interface Stretch {
   /** Failures, or milliseconds. */
   readonly length: number;
   /** Its first call. */
   readonly call: number;
-  /** Unix milliseconds of its beginning; 0 where they are not known. */
+  /** Unix milliseconds of its start; 0 if unknown. */
   readonly atMs: number;
 }
 
-/** What moments are looked for in. */
+/** The facts of a run that moments are found in. */
 export interface MomentSources {
   readonly runId: string;
   readonly report: RunReport;
@@ -26,29 +26,31 @@ export interface MomentSources {
   readonly streak: Stretch;
   readonly gap: Stretch;
   readonly gaveUp: Stretch | undefined;
-  /** Unix milliseconds at which calls began, by index; 0 or absent where that is not known. */
+  /** Unix milliseconds at which calls started, by index; 0 or absent if unknown. */
   readonly callTimes: readonly number[];
 }
 
 const MAX_TYPES = 64;
-/** Of one run, so that a report shows several. */
-const MAX_A_RUN = 2;
+/** Per run, so that a report shows several runs. */
+const MAX_PER_RUN = 2;
 const MIN_STREAK = 5;
 const MIN_GAP_MINUTES = 10;
 
+type FoundMoment = Omit<Moment, 'runId'>;
+
 /**
- * What of a run is worth a look, the highest score first: two moments at most, one of them a pattern. Scores are ranks set by hand, by what a
- * person would want to see first the next morning, and measured against nothing; docs/report.md has the table.
+ * The moments of a run worth a look, the highest score first: at most two, and one of them a pattern. Scores are ranks set by
+ * hand, by what a person would want to see first in the morning; they are not measured. docs/report.md has the table.
  */
 export function momentsOf(sources: MomentSources): readonly Moment[] {
   const { callTimes, faults, gap, gaveUp, outcomes, report, runId, streak } = sources;
   const [fault] = faults;
-  const found: (Omit<Moment, 'runId'> | undefined)[] = [
+  const found: (FoundMoment | undefined)[] = [
     gaveUp && {
       ...placeOf(gaveUp),
       score: 95,
       type: 'gave up',
-      what: `let go after ${countOf(gaveUp.length, 'check')} that what must hold did not`,
+      what: `allowed to end unfinished after ${countOf(gaveUp.length, 'check')}`,
     },
     worstPattern(report),
     endMoment(report),
@@ -64,20 +66,20 @@ export function momentsOf(sources: MomentSources): readonly Moment[] {
       return [{ runId, ...moment, ...(atMs === undefined || atMs <= 0 ? {} : { atMs }) }];
     })
     .toSorted((a, b) => b.score - a.score)
-    .slice(0, MAX_A_RUN);
+    .slice(0, MAX_PER_RUN);
 }
 
-/** Keeps the best of the moments of any number of runs. Memory: `size` moments of each of 64 types. */
+/** Keeps the best moments of any number of runs. Memory: `size` moments of each of 64 types. */
 export class BestMoments {
   readonly #size: number;
-  /** By type, the highest score first; of equals, what came first. */
+  /** By type, the highest score first, the earliest of equals. */
   readonly #byType = new Map<string, readonly Moment[]>();
 
   constructor(size: number) {
     this.#size = size;
   }
 
-  /** The highest score first, each of another type as long as there are such, and of another run. */
+  /** The highest score first; types and runs repeat only if there are too few. */
   get best(): readonly Moment[] {
     const all = [...this.#byType.values()].flat().toSorted((a, b) => b.score - a.score);
     const chosen: Moment[] = [];
@@ -97,13 +99,13 @@ export class BestMoments {
   }
 }
 
-/** One pattern a run: others of it are most often the same calls seen by another detector. */
-function worstPattern({ patterns }: RunReport): Omit<Moment, 'runId'> | undefined {
+/** One pattern per run: others are mostly the same calls seen by another detector. */
+function worstPattern({ patterns }: RunReport): FoundMoment | undefined {
   const found = patterns.flatMap((pattern) => patternMoment(pattern) ?? []);
   return found.toSorted((a, b) => b.score - a.score)[0];
 }
 
-function patternMoment(pattern: TrajectoryPattern): Omit<Moment, 'runId'> | undefined {
+function patternMoment(pattern: TrajectoryPattern): FoundMoment | undefined {
   const { clearedAt, flaggedAt, firstSeen, kind, level, occurrences, stuck, tool } = pattern;
   if (!stuck || level === 'hint') return undefined;
   const isLeft = clearedAt !== undefined;
@@ -115,13 +117,13 @@ function patternMoment(pattern: TrajectoryPattern): Omit<Moment, 'runId'> | unde
   return { call: flaggedAt ?? firstSeen, score, type: `stuck ${kind}`, what: `stuck: ${what}, ${end}` };
 }
 
-function endMoment({ calls, outcome, verdict }: RunReport): Omit<Moment, 'runId'> | undefined {
+function endMoment({ calls, outcome, verdict }: RunReport): FoundMoment | undefined {
   if (outcome === undefined || outcome.success !== undefined || !isCutOff(outcome)) return undefined;
   const type = `end ${outcome.reason ?? outcome.outcome}`;
   return { ...(calls > 0 ? { call: calls - 1 } : {}), score: 70, type, what: `died: ${verdict.evidence}` };
 }
 
-function warningMoment(outcomes: readonly AdviceOutcome[]): Omit<Moment, 'runId'> | undefined {
+function warningMoment(outcomes: readonly AdviceOutcome[]): FoundMoment | undefined {
   const lost = outcomes.find(({ arm, severity }) => arm === 'undelivered' && severity === 'warning');
   if (lost === undefined) return undefined;
   const why = lost.reason === undefined ? '' : `: ${lost.reason}`;
@@ -134,7 +136,7 @@ function warningMoment(outcomes: readonly AdviceOutcome[]): Omit<Moment, 'runId'
   };
 }
 
-function streakMoment(streak: Stretch): Omit<Moment, 'runId'> | undefined {
+function streakMoment(streak: Stretch): FoundMoment | undefined {
   if (streak.length < MIN_STREAK) return undefined;
   return {
     ...placeOf(streak),
@@ -144,7 +146,7 @@ function streakMoment(streak: Stretch): Omit<Moment, 'runId'> | undefined {
   };
 }
 
-function gapMoment(gap: Stretch): Omit<Moment, 'runId'> | undefined {
+function gapMoment(gap: Stretch): FoundMoment | undefined {
   const minutes = Math.floor(gap.length / 60_000);
   if (minutes < MIN_GAP_MINUTES) return undefined;
   const score = Math.min(75, 35 + Math.floor(minutes / 3));

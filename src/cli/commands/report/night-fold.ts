@@ -10,11 +10,11 @@ import { NO_ADVICE, tallied, type FoundRun, type NightPattern } from './night-ru
 
 const MAX_SHOWN_PATTERNS = 8;
 const MAX_FAULTS = 20;
-/** Calls whose time is kept. */
+/** Calls whose start time is kept. */
 const MAX_TIMED_CALLS = 20_000;
 
 /**
- * Folds the records of one run into what a report says of it.
+ * Folds the records of one run for a report.
  *
  * Cost: as `RunView`; bounded memory.
  */
@@ -32,47 +32,45 @@ export class NightFold {
   #gaveUp: Stretch | undefined;
   #ended: TrajectoryRecord | undefined;
 
-  /** @param place  the path of what holds the run */
+  /** @param place  the path of the store or file of the run */
   constructor(id: string, source?: string, place: string | undefined = source) {
     this.#id = id;
     this.#place = place;
     this.#fold = new ReportFold(id, { source });
   }
 
-  /** Unix milliseconds of the latest record that has a time. */
+  /** Unix milliseconds of the last record with a time. */
   get lastAtMs(): number {
     return this.#fold.view.lastAtMs;
   }
 
-  /** How the run ended, as far as it was folded. */
   get outcome(): RunOutcome | undefined {
     return this.#fold.view.outcome;
   }
 
-  /** The agent program of the run, where its records name it. */
+  /** The agent program of the run, if its records name it. */
   get program(): string | undefined {
     const { started } = this.#fold.view;
     return started?.format ?? started?.host;
   }
 
-  /** The id of its session: its own, or that of the session that started it. */
+  /** The id of its session; for a subagent, of the session that started it. */
   get sessionId(): string {
     return this.#fold.view.counts.conversationId ?? this.#id.replace(/#\d+$/, '');
   }
 
-  /** Whether its records say that it waits for its user. */
+  /** True if its records say that it waits for its user. */
   get isWaiting(): boolean {
     return this.#fold.view.waitsFor !== '';
   }
 
-  /** Takes what is known of the run besides its records, as if it were recorded last. */
+  /** Folds a fact that is not recorded, as if it were the last record. */
   add(payload: TrajectoryPayload): void {
     const { counts, lastAtMs } = this.#fold.view;
     const place = { run_id: this.#id, depth: counts.depth, seq: counts.lastSeq + 1, schema_version: 1 } as const;
     this.fold({ ...place, recorded_at_unix_ms: lastAtMs, payload });
   }
 
-  /** Takes the next record. */
   fold(record: TrajectoryRecord): void {
     const { view } = this.#fold;
     const { payload, recorded_at_unix_ms: atMs } = record;
@@ -85,26 +83,26 @@ export class NightFold {
     if (lastAtMs > 0 && isOfAgent(payload) && atMs - lastAtMs > this.#longestGap.length) {
       this.#longestGap = { length: atMs - lastAtMs, call: Math.max(0, view.calls - 1), atMs: lastAtMs };
     }
-    if (call?.endSeq !== undefined) this.#came(call.number - 1, call.failed, atMs);
+    if (call?.endSeq !== undefined) this.#countStreak(call.number - 1, call.failed, atMs);
     if (payload.kind === 'completion_checked' && payload.gave_up === true) {
       this.#gaveUp = { length: payload.attempt, call: view.calls, atMs };
     }
     if (payload.kind === 'run_ended') this.#ended = { ...record, payload: { ...payload, new_messages: [] } };
-    if (payload.kind === 'fault_noticed') this.#fault(`${payload.where}: ${payload.message}`);
+    if (payload.kind === 'fault_noticed') this.#addFault(`${payload.where}: ${payload.message}`);
     if (payload.kind === 'provider_failed') {
-      this.#fault(`${payload.provider_name} (${payload.phase}): ${payload.message}`);
+      this.#addFault(`${payload.provider_name} (${payload.phase}): ${payload.message}`);
     }
   }
 
-  /** What was found. @param problem  why the run could not be read to its end */
+  /** @param problem  why the run could not be read to its end */
   found(problem?: string): FoundRun {
     const { advice: outcomes, checks, counts, started, usage } = this.#fold.view;
     const report = this.#fold.report();
     const { calls, errors, outcome, patternBasis, patterns, task, turns, verdict } = report;
     const { agent_name: agentName, model_id: modelId } = started?.identity ?? {};
     const agent = agentName ?? this.program;
-    const labelled = outcome?.labels?.['person'];
-    const person = typeof labelled === 'string' ? labelled : ownerOf(this.#place);
+    const label = outcome?.labels?.['person'];
+    const person = typeof label === 'string' ? label : ownerOf(this.#place);
     const moments = momentsOf({
       runId: this.#id,
       report,
@@ -123,9 +121,7 @@ export class NightFold {
       ...(outcome === undefined ? {} : present({ ended: this.#ended })),
       run: {
         id: this.#id,
-        ...present({ parentId: counts.parentRunId }),
-        ...(task === undefined ? {} : { task: task.slice(0, 200).toWellFormed() }),
-        ...present({ agent, modelId, person }),
+        ...present({ parentId: counts.parentRunId, task: task?.slice(0, 200).toWellFormed(), agent, modelId, person }),
         startedAtMs: counts.startedAtMs,
         lastAtMs: counts.lastAtMs,
         ...present({ outcome }),
@@ -146,7 +142,7 @@ export class NightFold {
     };
   }
 
-  #came(call: number, failed: boolean, atMs: number): void {
+  #countStreak(call: number, failed: boolean, atMs: number): void {
     const { length } = this.#streak;
     this.#streak = failed
       ? { ...(length === 0 ? { call, atMs } : this.#streak), length: length + 1 }
@@ -154,38 +150,24 @@ export class NightFold {
     if (this.#streak.length > this.#longestStreak.length) this.#longestStreak = this.#streak;
   }
 
-  #fault(text: string): void {
+  #addFault(text: string): void {
     this.#faultCount += 1;
     if (this.#faults.length < MAX_FAULTS) this.#faults.push(text.slice(0, 300));
   }
 }
 
-/** Whose home folder a path lies in; undefined where that cannot be seen. */
+/** The user whose home folder contains a path, if any. */
 function ownerOf(path: string | undefined): string | undefined {
   return path === undefined ? undefined : /^(?:\/home|\/Users|[A-Za-z]:\\Users)[/\\]([^/\\]+)[/\\]/.exec(path)?.[1];
 }
 
-/** Whether the agent did it: what its user or its host does after a long time says nothing of the agent. */
+/** True if the agent caused the record: a late message of its user or its host says nothing about the agent. */
 function isOfAgent(payload: TrajectoryRecord['payload']): boolean {
   if (payload.kind === 'message_appended') return payload.message.role !== 'user' && payload.message.role !== 'system';
   return payload.kind === 'tool_started' || payload.kind === 'tool_ended' || payload.kind === 'turn_started';
 }
 
-function shortPattern({
-  clearedAt,
-  flaggedAt,
-  kind,
-  level,
-  occurrences,
-  stuck,
-  tool,
-}: TrajectoryPattern): NightPattern {
-  return {
-    kind,
-    level,
-    stuck,
-    flaggedAt,
-    occurrences,
-    ...present({ clearedAt, tool }),
-  };
+function shortPattern(pattern: TrajectoryPattern): NightPattern {
+  const { clearedAt, flaggedAt, kind, level, occurrences, stuck, tool } = pattern;
+  return { kind, level, stuck, flaggedAt, occurrences, ...present({ clearedAt, tool }) };
 }

@@ -2,7 +2,7 @@ import { RunTotals } from '../../runs/run-totals.ts';
 import { BestMoments } from './moments.ts';
 import { NO_ADVICE, tallied, type AdviceTally, type FoundRun, type Moment, type NightRun } from './night-run.ts';
 
-/** Runs that are listed; of more only what they add up to. */
+/** Runs listed; further ones are only added up. */
 const MAX_LISTED = 200;
 const MAX_MOMENTS = 5;
 const MAX_SOURCES = 1_000;
@@ -17,38 +17,58 @@ export interface ShownMoment extends Moment {
   readonly command: string;
 }
 
-/** What runs are grouped by. */
+/** The values of `--by`. */
 export const GROUPINGS = ['project', 'person', 'agent'] as const;
 export type Grouping = (typeof GROUPINGS)[number];
 const GROUPS_NAME = { project: 'projects', person: 'people', agent: 'agents' } as const;
 
-/** What the runs of one project, person or agent come to. */
+/** Counts of the runs of a project, person or agent. */
 interface GroupTally {
   readonly count: number;
-  /** Of them, those that failed, or died before they answered. */
+  /** Runs that failed, or died before they answered. */
   readonly died: number;
 }
 
-/** A project, person or agent, and its runs as far as they are listed. */
+/** A project, person or agent with its listed runs. */
 export interface ListedGroup extends GroupTally {
   /** A folder for a project. */
   readonly name: string;
   readonly runs: readonly NightRun[];
 }
 
-/** Where a report is from and of when. Plain JSON. */
+/** The source and time span of a report. Plain JSON. */
 export interface ReportFrame {
-  /** What was read: a store or paths. */
+  /** A store or paths. */
   readonly from: string;
-  /** Unix milliseconds; 0 for from the beginning. */
+  /** Unix milliseconds; 0 for all records. */
   readonly sinceMs: number;
   readonly untilMs: number;
 }
 
+/** The sums of a report. */
+interface ReportSums {
+  count: number;
+  /** Subagents. */
+  below: number;
+  /** Without a recorded end. */
+  open: number;
+  /** Ended with an answer. */
+  answered: number;
+  /** Worked, according to their records. */
+  worked: number;
+  /** Failed, or died before they answered. */
+  died: number;
+  /** Milliseconds from the first to the last record of each run, without subagents. */
+  busyMs: number;
+  tokens?: number;
+  cacheTokens?: number;
+  costUsd?: number;
+}
+
 /**
- * Adds runs up to a report.
+ * Adds up runs for a report.
  *
- * Memory: 200 runs, and what they add up to, whatever their number.
+ * Memory: 200 runs and bounded sums, whatever the number of runs.
  */
 export class NightReport {
   readonly totals: RunTotals = new RunTotals();
@@ -59,20 +79,11 @@ export class NightReport {
   readonly #advice = new Map<string, AdviceTally>();
   readonly #faults = new Map<string, number>();
   readonly #commandOf: (moment: Moment, source: string) => string;
-  /** Where the runs of moments were read from. */
+  /** The sources of the runs of moments, by run id. */
   readonly #sources = new Map<string, string>();
-  #count = 0;
-  #below = 0;
-  #open = 0;
-  #answered = 0;
-  #worked = 0;
-  #died = 0;
-  #busyMs = 0;
-  #tokens: number | undefined;
-  #cacheTokens: number | undefined;
-  #costUsd: number | undefined;
+  readonly #sums: ReportSums = { count: 0, below: 0, open: 0, answered: 0, worked: 0, died: 0, busyMs: 0 };
 
-  /** @param commandOf  what shows a run */
+  /** @param commandOf  the command that shows a moment */
   constructor(commandOf: (moment: Moment, source: string) => string, by: Grouping = 'project') {
     this.#commandOf = commandOf;
     this.#by = by;
@@ -80,22 +91,12 @@ export class NightReport {
 
   add({ faults, moments, outcomes, report, run }: FoundRun): void {
     this.totals.add(report);
-    this.#count += 1;
-    if (run.parentId !== undefined) this.#below += 1;
-    // The time of a subagent is within that of its run.
-    else this.#busyMs += run.lastAtMs - run.startedAtMs;
-    if (run.outcome === undefined) this.#open += 1;
-    else if (run.verdict.verdict === 'failed') this.#died += 1;
-    else this.#answered += 1;
-    if (run.verdict.verdict === 'worked') this.#worked += 1;
-    if (run.tokens !== undefined) this.#tokens = (this.#tokens ?? 0) + run.tokens;
-    if (run.cacheTokens !== undefined) this.#cacheTokens = (this.#cacheTokens ?? 0) + run.cacheTokens;
-    if (run.costUsd !== undefined) this.#costUsd = (this.#costUsd ?? 0) + run.costUsd;
+    this.#addSums(run);
     this.#list(run);
     this.#tally(run);
     this.#moments.add(moments);
     if (moments.length > 0) this.#sources.set(run.id, report.source);
-    if (this.#sources.size > MAX_SOURCES) this.#forgetSources();
+    if (this.#sources.size > MAX_SOURCES) this.#dropSources();
     for (const outcome of outcomes) {
       const name = nameIn(this.#advice, outcome.providerName, MAX_PROVIDERS);
       this.#advice.set(name, tallied(this.#advice.get(name) ?? NO_ADVICE, outcome));
@@ -106,47 +107,14 @@ export class NightReport {
     }
   }
 
-  get count(): number {
-    return this.#count;
+  get sums(): Readonly<ReportSums> {
+    return this.#sums;
   }
-  /** Of them, subagents. */
-  get below(): number {
-    return this.#below;
-  }
-  /** Of them, ended with an answer. */
-  get answered(): number {
-    return this.#answered;
-  }
-  /** Of them, those that worked, as far as their records say. */
-  get worked(): number {
-    return this.#worked;
-  }
-  /** Of them, those that failed, or died before they answered. */
-  get died(): number {
-    return this.#died;
-  }
-  /** Of them, without an end on record. */
-  get open(): number {
-    return this.#open;
-  }
-  /** Milliseconds from the first to the last record of each run that is no subagent, added up. */
-  get busyMs(): number {
-    return this.#busyMs;
-  }
-  get tokens(): number | undefined {
-    return this.#tokens;
-  }
-  get cacheTokens(): number | undefined {
-    return this.#cacheTokens;
-  }
-  get costUsd(): number | undefined {
-    return this.#costUsd;
-  }
-  /** The 200 that were at work last, the latest first; runs without times come last. */
+  /** The 200 most recently active runs, the latest first; runs without times are last. */
   get runs(): readonly NightRun[] {
     return this.#runs.toSorted((a, b) => b.lastAtMs - a.lastAtMs).slice(0, MAX_LISTED);
   }
-  /** The listed runs, by project, person or agent, the one that was at work last first; undefined where no run has one. */
+  /** The listed runs by project, person or agent, the most recently active group first; undefined without groups. */
   get groups(): readonly ListedGroup[] | undefined {
     if (this.#groups.size === 0) return undefined;
     const listed = Map.groupBy(this.runs, (run) => run[this.#by] ?? NOT_KNOWN);
@@ -155,20 +123,37 @@ export class NightReport {
       return { name, runs, count, died };
     });
   }
-  /** The most worth a look first. */
+  /** The highest score first. */
   get moments(): readonly ShownMoment[] {
     return this.#moments.best.map((moment): ShownMoment => {
       const command = this.#commandOf(moment, this.#sources.get(moment.runId) ?? '');
       return Object.assign({}, moment, { command });
     });
   }
-  /** By provider, the one that spoke most first. */
+  /** By provider, the most frequent first. */
   get advice(): readonly (readonly [string, AdviceTally])[] {
     return [...this.#advice].toSorted(([a, left], [b, right]) => right.pieces - left.pieces || (a < b ? -1 : 1));
   }
   /** The most frequent first. */
   get faults(): readonly (readonly [string, number])[] {
     return [...this.#faults].toSorted(([a, left], [b, right]) => right - left || (a < b ? -1 : 1));
+  }
+
+  #addSums(run: NightRun): void {
+    const sums = this.#sums;
+    const { verdict } = run.verdict;
+    sums.count += 1;
+    if (run.parentId !== undefined) sums.below += 1;
+    // The time of a subagent is part of its parent's.
+    else sums.busyMs += run.lastAtMs - run.startedAtMs;
+    if (run.outcome === undefined) sums.open += 1;
+    else if (verdict === 'failed') sums.died += 1;
+    else sums.answered += 1;
+    if (verdict === 'worked') sums.worked += 1;
+    for (const name of ['tokens', 'cacheTokens', 'costUsd'] as const) {
+      const value = run[name];
+      if (value !== undefined) sums[name] = (sums[name] ?? 0) + value;
+    }
   }
 
   #list(run: NightRun): void {
@@ -185,27 +170,17 @@ export class NightReport {
     this.#groups.set(name, { count: count + 1, died: died + (verdict.verdict === 'failed' ? 1 : 0) });
   }
 
-  #forgetSources(): void {
-    const kept = new Set(this.#moments.best.map(({ runId }) => runId));
-    for (const runId of this.#sources.keys()) if (!kept.has(runId)) this.#sources.delete(runId);
+  #dropSources(): void {
+    const inUse = new Set(this.#moments.best.map(({ runId }) => runId));
+    for (const runId of this.#sources.keys()) if (!inUse.has(runId)) this.#sources.delete(runId);
   }
 
-  /** All but the runs, as `--json` prints it. */
+  /** Everything but the runs, for `--json`. */
   toJson(frame: ReportFrame): unknown {
+    const { count: _count, tokens = null, cacheTokens = null, costUsd = null, ...sums } = this.#sums;
     return {
       ...frame,
-      totals: {
-        ...this.totals.toJson(),
-        below: this.#below,
-        open: this.#open,
-        answered: this.#answered,
-        worked: this.#worked,
-        died: this.#died,
-        busyMs: this.#busyMs,
-        tokens: this.#tokens ?? null,
-        cacheTokens: this.#cacheTokens ?? null,
-        costUsd: this.#costUsd ?? null,
-      },
+      totals: { ...this.totals.toJson(), ...sums, tokens, cacheTokens, costUsd },
       ...(this.#groups.size === 0
         ? {}
         : {

@@ -5,23 +5,25 @@ import type { RunWork } from './night-work.ts';
 import type { TrajectoryRecord } from '../../../records/trajectory-record.ts';
 import type { RunReport } from '../../runs/run-report.ts';
 
-/** What came of the advice of a run, or of one provider. Plain JSON. */
+/** The effect of the advice of a run, or of one provider. Plain JSON. */
 export interface AdviceTally {
   readonly pieces: number;
   readonly delivered: number;
-  /** Not said on purpose: by an experiment, or because the run only watches. */
+  /** Held back on purpose: by an experiment, or in shadow mode. */
   readonly withheld: number;
-  /** Should have arrived and did not, or nobody said that it did. */
+  /** Not delivered, or not confirmed as delivered. */
   readonly undelivered: number;
-  /** Of the delivered ones about a pattern: those with at least ten calls after them, and of these, those that left it by then. */
+  /** Delivered, about a pattern, with at least ten calls after it. */
   readonly followed: number;
+  /** Of `followed`: the pattern was left within ten calls. */
   readonly cleared: number;
-  /** Of the delivered ones about a pattern: those after which the run had fewer calls. */
+  /** Delivered, about a pattern, with fewer calls after it. */
   readonly endedEarly: number;
-  /** Of the delivered ones with a call after them: those after which the agent made the same call again. */
+  /** Delivered, with a call after it. */
   readonly withNext: number;
+  /** Of `withNext`: the agent repeated its call. */
   readonly repeated: number;
-  /** Of the delivered ones: those that the agent answered. */
+  /** Delivered, and answered by the agent. */
   readonly acknowledged: number;
 }
 
@@ -38,7 +40,7 @@ export const NO_ADVICE: AdviceTally = {
   acknowledged: 0,
 };
 
-/** The tally with one more piece. */
+/** Adds one piece of advice. */
 export function tallied(tally: AdviceTally, outcome: AdviceOutcome): AdviceTally {
   const { acknowledged, arm, callsLeft, cleared, nextCall, pattern } = outcome;
   const isDelivered = arm === 'delivered';
@@ -56,29 +58,28 @@ export function tallied(tally: AdviceTally, outcome: AdviceOutcome): AdviceTally
   };
 }
 
-/** A run as the report lists it. Plain JSON. */
+/** A run in the report. Plain JSON. */
 export interface NightRun extends RunWork {
   readonly id: string;
   readonly parentId?: string;
   readonly task?: string;
-  /** The folder that it worked in, or the folder of its source; absent where the report is of one store or of named files. */
+  /** The folder it worked in, else that of its source; absent in a report on one store or on named files. */
   readonly project?: string;
-  /** The label `person` of the run's end, else whose home folder its source lies in. */
+  /** The label `person` of the run's end, else the user whose home folder contains its source. */
   readonly person?: string;
-  /** Its name, else its program. */
+  /** The name of the agent, else of its program. */
   readonly agent?: string;
   readonly modelId?: string;
-  /** Unix milliseconds; 0 where no record has a time. */
+  /** Unix milliseconds; 0 if no record has a time. */
   readonly startedAtMs: number;
   readonly lastAtMs: number;
-  /** Absent while the run is open, or when it was cut off. */
+  /** Absent if the run is open or was cut off. */
   readonly outcome?: RunOutcome;
-  /** Whether it did what it was for, as far as its records say, and why. */
   readonly verdict: RunVerdict;
   readonly calls: number;
   readonly turns: number;
   readonly errors: number;
-  /** As the answers of the model say; absent where none does. */
+  /** As reported by the model; absent if unknown. */
   readonly tokens?: number;
   readonly cacheTokens?: number;
   readonly costUsd?: number;
@@ -89,7 +90,7 @@ export interface NightRun extends RunWork {
   /** From `warn` up, at most eight. */
   readonly patterns: readonly NightPattern[];
   readonly advice: AdviceTally;
-  /** Faults of coxswain and of providers, on the run's record. */
+  /** Recorded faults of coxswain and of providers. */
   readonly faults: number;
   /** Why the run could not be read to its end. */
   readonly problem?: string;
@@ -101,26 +102,26 @@ export type NightPattern = Pick<
   'kind' | 'level' | 'stuck' | 'flaggedAt' | 'occurrences' | 'clearedAt' | 'tool'
 >;
 
-/** Everything that is found in one run. */
+/** A run, and what a report needs besides it. */
 export interface FoundRun {
   readonly run: NightRun;
   readonly report: RunReport;
   readonly outcomes: readonly AdviceOutcome[];
   readonly faults: readonly string[];
   readonly moments: readonly Moment[];
-  /** How it ended, without messages; absent where it is open. */
+  /** Its last record, without messages; absent if it is open. */
   readonly ended?: TrajectoryRecord;
 }
 
 /** A place in a run that is worth a look. Plain JSON. */
 export interface Moment {
   readonly runId: string;
-  /** Index of the call, from 0; absent where it is no call's. */
+  /** Index from 0; absent if it is not at a call. */
   readonly call?: number;
-  /** Unix milliseconds, where they are known. */
+  /** Unix milliseconds, if known. */
   readonly atMs?: number;
   readonly what: string;
-  /** Moments of one type tell the same story. */
+  /** A report prefers moments of different types. */
   readonly type: string;
   /** 0 to 100. */
   readonly score: number;

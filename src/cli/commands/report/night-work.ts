@@ -1,16 +1,17 @@
 import { isJsonObject } from '../../../base/json.ts';
+import { present } from '../../../base/present.ts';
 import { readCall } from '../../../calls/tool-semantics.ts';
 import { textOfContent } from '../../../records/stored-message.ts';
 import type { TrajectoryPayload } from '../../../records/trajectory-record.ts';
 import type { RunCall } from '../../../run-view/run-call.ts';
 
-/** What a run has done to its project. Plain JSON. */
+/** The work of a run on its project. Plain JSON. */
 export interface RunWork {
-  /** Files that its calls wrote, as they name them, at most 50. */
+  /** Files its calls wrote, as the calls name them, at most 50. */
   readonly filesChanged: readonly string[];
   /** Successful `git commit` commands. */
   readonly commits: number;
-  /** The beginning of what the agent said last. */
+  /** The start of the agent's last message. */
   readonly lastMessage?: string;
 }
 
@@ -18,13 +19,13 @@ const MAX_FILES = 50;
 const MESSAGE_CHARS = 300;
 const COMMIT = /\bgit (?:-\S+ \S+ )*commit\b/;
 
-/** Collects the work of one run. Cost: of a call without a kind, the reading of its arguments. */
+/** Collects the work of one run. Cost: reads the arguments of each call without a kind. */
 export class WorkFold {
   readonly #files = new Set<string>();
   #commits = 0;
   #lastMessage: string | undefined;
 
-  /** Takes a record, and the call that it ended. */
+  /** @param call  the call that the record ended */
   fold(payload: TrajectoryPayload, call: RunCall | undefined): void {
     if (payload.kind === 'message_appended' && payload.message.role === 'assistant') {
       const text = textOfContent(payload.message.content).trim();
@@ -41,8 +42,6 @@ export class WorkFold {
   }
 
   get work(): RunWork {
-    const lastMessage = this.#lastMessage;
-    const done = { filesChanged: [...this.#files], commits: this.#commits };
-    return lastMessage === undefined ? done : { ...done, lastMessage };
+    return { filesChanged: [...this.#files], commits: this.#commits, ...present({ lastMessage: this.#lastMessage }) };
   }
 }

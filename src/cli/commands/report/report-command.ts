@@ -2,206 +2,213 @@ import { homedir } from 'node:os';
 import { basename, dirname, resolve } from 'node:path';
 
 import { callNumber } from '../../../base/call-number.ts';
-import { CoxswainError } from '../../../base/error.ts';
-import { present } from '../../../base/present.ts';
-import { RECORDS_FOLDER } from '../../../store/records-folder.ts';
-import { parseDuration } from '../../../base/parse-duration.ts';
-import { findSessions, hostFolder } from '../../../formats/find-sessions.ts';
-import { sessionFolder } from '../../../formats/session-folder.ts';
-import { findSources } from '../../../formats/find-sources.ts';
-import { openSessions } from '../../../hosts/claude-code/open-sessions.ts';
+import { CoxswainError, invalidArgument } from '../../../base/error.ts';
 import { countOf, durationText } from '../../../base/number-text.ts';
-import { openReadableStore, shownStore } from '../../runs/open-store.ts';
-import { jsonLine, printable } from '../../terminal/printable.ts';
+import { parseDuration } from '../../../base/parse-duration.ts';
+import { present } from '../../../base/present.ts';
+import { findSessions, hostFolder, type HostSessions } from '../../../formats/find-sessions.ts';
+import { findSources } from '../../../formats/find-sources.ts';
+import { sessionFolder } from '../../../formats/session-folder.ts';
+import { openSessions } from '../../../hosts/claude-code/open-sessions.ts';
+import { RECORDS_FOLDER } from '../../../store/records-folder.ts';
 import { storeKindAt } from '../../../store/registry/open-store.ts';
+import type { LiveReader } from '../../../store/trajectory-store.ts';
+import { openReadableStore, shownStore } from '../../runs/open-store.ts';
 import { Problems } from '../../runs/problems.ts';
-import { runsOfMachine, standingBy } from './machine-runs.ts';
-import { GROUPINGS, NightReport, type Grouping, type ReportFrame } from './night-report.ts';
-import type { FoundRun, Moment } from './night-run.ts';
-import { reportTarget } from './send-report.ts';
-import { sendable, writeReport, type ReportForm } from './write-report.ts';
-import { runsOfStore, runsOfTranscripts } from './report-source.ts';
-import { shellWord } from '../../terminal/shell-word.ts';
 import { projectStore } from '../../runs/project-store.ts';
 import { spillNote } from '../../runs/spill-note.ts';
 import { projectAt, StoredNames } from '../../runs/stored-names.ts';
 import { allRuns } from '../../runs/stored-runs.ts';
-import type { StoreReader } from '../../../store/trajectory-store.ts';
+import { choiceOption } from '../../terminal/option-values.ts';
+import { jsonLine, printable } from '../../terminal/printable.ts';
+import { shellWord } from '../../terminal/shell-word.ts';
 import type { Terminal } from '../../terminal/terminal.ts';
+import { runsOfMachine, standingBy } from './machine-runs.ts';
+import { GROUPINGS, NightReport, type Grouping, type ReportFrame } from './night-report.ts';
+import type { FoundRun, Moment } from './night-run.ts';
+import { runsOfStore, runsOfTranscripts } from './report-source.ts';
+import { reportTarget } from './send-report.ts';
+import { sendable, writeReport, type ReportForm } from './write-report.ts';
 
-/** The options of `coxswain report`, as the command line gives them. */
+/** The options of `coxswain report`. */
 export interface ReportOptions extends ReportForm {
   readonly since?: string;
   readonly by?: string;
 }
 
+interface ReportContext {
+  readonly options: ReportOptions;
+  readonly by: Grouping | undefined;
+  readonly terminal: Terminal;
+  readonly problems: Problems;
+  readonly untilMs: number;
+}
+
 /** Where agent programs keep their files. */
 const places = { home: homedir(), env: process.env };
 
-/** A night: how far back a report of a store goes where nothing is said. */
+/** One night. */
 const DEFAULT_SINCE_MS = 12 * 3_600_000;
 
 /**
- * `coxswain report`: what the agents did: runs and how they ended, what they took, patterns, advice and what came of it, faults,
- * and the moments most worth a look. Of a store, or of transcripts; default the store of this project and the sessions of every agent
+ * `coxswain report`: runs and how they ended, their time and cost, patterns, advice and its effect, faults, and the moments
+ * most worth a look. Reads a store or transcripts; by default the store of this project and the sessions of every agent
  * program of this user.
  *
- * @returns the exit code: 1 when something could not be read
- * @throws CoxswainError `invalid-argument`, `input-io` where there is nothing to read, and as the store
+ * @returns the exit code: 1 if something could not be read or sent
+ * @throws CoxswainError `invalid-argument`, `input-io` if there is nothing to read, and as the store
  */
 export async function reportCommand(
   paths: readonly string[],
   options: ReportOptions,
   terminal: Terminal,
 ): Promise<number> {
-  checkOptions(options);
-  const untilMs = Date.now();
+  const by = checkOptions(options);
+  const context = { options, by, terminal, problems: new Problems(terminal), untilMs: Date.now() };
   const [path] = paths;
-  if (path === undefined) return machineReport(options, terminal, untilMs);
-  const ofStore = paths.length === 1 && (await storeKindAt(path)) !== undefined;
-  const sinceMs = sinceOf(options.since, untilMs, ofStore);
-  const problems = new Problems(terminal);
-  const frame: ReportFrame = { from: ofStore ? shownStore(path) : paths.join(', '), sinceMs, untilMs };
-  const write = (report: NightReport): Promise<boolean> => writeReport(report, frame, { form: options, terminal });
-  if (!ofStore) {
-    const runs = runsOfTranscripts(findSources(paths), { problems, sinceMs });
-    const isSent = await write(
-      await addedUp(
-        options.by === 'project' ? withProjects(runs) : runs,
-        (moment, source) => viewing(source, moment),
-        options,
-        terminal,
-      ),
-    );
-    return problems.any || !isSent ? 1 : 0;
+  let isSent: boolean;
+  if (path === undefined) isSent = await machineReport(context);
+  else if (paths.length === 1 && (await storeKindAt(path)) !== undefined) isSent = await storeReport(path, context);
+  else {
+    const sinceMs = sinceOf(context, false);
+    const runs = runsOfTranscripts(findSources(paths), { problems: context.problems, sinceMs });
+    const report = await foldRuns(by === 'project' ? withProjects(runs) : runs, viewCommandOf, context);
+    isSent = await write(report, { from: paths.join(', '), sinceMs, untilMs: context.untilMs }, context);
   }
+  return context.problems.any || !isSent ? 1 : 0;
+}
+
+async function storeReport(path: string, context: ReportContext): Promise<boolean> {
+  const { problems, untilMs } = context;
+  const sinceMs = sinceOf(context, true);
+  const name = shownStore(path);
   const store = await openReadableStore(path);
   try {
-    const commandOf = (moment: Moment): string => viewing(shownStore(path), moment);
-    // A store in its project's folder was written on this machine, whose processes say which sessions are open.
-    const isHere = basename(dirname(path)) === RECORDS_FOLDER;
-    const open = isHere ? await openSessions(hostFolder('claude-code', places)) : undefined;
-    const standing = open && standingBy(open);
-    const runs = readable(
-      runsOfStore(store, { sinceMs, place: resolve(path), ...present({ standing }) }),
-      problems,
-      shownStore(path),
+    // A store in its project's folder was written on this machine, so its processes tell which sessions are open.
+    const isLocal = basename(dirname(path)) === RECORDS_FOLDER;
+    const standing = standingBy(isLocal ? await openSessions(hostFolder('claude-code', places)) : undefined);
+    const runs = runsOfStore(store, { sinceMs, place: resolve(path), ...present({ standing }) });
+    const report = await foldRuns(
+      reportProblems(runs, problems, name),
+      (moment) => viewCommandOf(moment, name),
+      context,
     );
-    const report = await addedUp(runs, commandOf, options, terminal);
-    const isSent = await write(report);
-    await sayWhatIsLeft({ path, store, isEmpty: report.count === 0, untilMs }, terminal);
-    return problems.any || !isSent ? 1 : 0;
+    const isSent = await write(report, { from: name, sinceMs, untilMs }, context);
+    await noteMissingRuns(path, store, { report, context });
+    return isSent;
   } finally {
     await store.close();
   }
 }
 
-/** The report of this project's store and of every session file of this user that was written in the time. */
-async function machineReport(options: ReportOptions, terminal: Terminal, untilMs: number): Promise<number> {
-  const sinceMs = sinceOf(options.since, untilMs, true);
-  const problems = new Problems(terminal);
-  const { address: path, projectFolder } = projectStore();
+/** The report of this project's store and of every session file of this user written since. */
+async function machineReport(context: ReportContext): Promise<boolean> {
+  const { problems, terminal, untilMs } = context;
+  const sinceMs = sinceOf(context, true);
+  const { address: place, projectFolder: project } = projectStore();
+  const storeName = shownStore(place);
   const hosts = await findSessions(places);
-  const store = await openReadableStore(path).catch((error: unknown) => {
-    const isMissing = error instanceof CoxswainError && error.code === 'input-io';
-    if (hosts.every(({ sessions }) => sessions.length === 0)) {
-      if (!isMissing) throw error;
-      const titles = hosts.map(({ title }) => title).join(', ');
-      const message =
-        `nothing to report: no runs are recorded in ${shownStore(path)}, and no session files of ${titles} are there; ` +
-        'try coxswain demo, or see coxswain --help';
-      throw new CoxswainError('input-io', message, { cause: error });
-    }
-    problems.source(shownStore(path));
-    if (!isMissing) problems.failure(error);
-    return undefined;
-  });
+  const store = await openMachineStore(place, hosts, problems);
   try {
     const recent = hosts.map(({ sessions, title }) => ({
       title,
       sessions: sessions.filter(({ modifiedAtMs }) => modifiedAtMs >= sinceMs),
     }));
     const sessions = recent.flatMap((host) => host.sessions).toSorted((a, b) => b.modifiedAtMs - a.modifiedAtMs);
-    const read = [
-      ...(store === undefined ? [] : [shownStore(path)]),
-      ...recent.flatMap((host) =>
-        host.sessions.length === 0 ? [] : [`${countOf(host.sessions.length, 'session file')} of ${host.title}`],
-      ),
-    ];
-    const from = read.length === 0 ? 'no session file of this time' : read.join(', ');
+    const inputs = recent
+      .filter((host) => host.sessions.length > 0)
+      .map((host) => `${countOf(host.sessions.length, 'session file')} of ${host.title}`);
+    if (store !== undefined) inputs.unshift(storeName);
     const stored = new StoredNames();
     const open = await openSessions(hostFolder('claude-code', places));
-    const storeName = shownStore(path);
-    const sources = {
-      store,
-      place: path,
-      storeName,
-      project: projectFolder,
-      sessions,
-      stored,
-      problems,
-      sinceMs,
-      open,
-    };
+    const runs = runsOfMachine({ store, place, storeName, project, sessions, stored, problems, sinceMs, open });
     const commandOf = (moment: Moment, source: string): string =>
-      viewing(stored.has(moment.runId) ? shownStore(path) : source, moment);
-    const runs = readable(runsOfMachine(sources), problems, shownStore(path));
-    const report = await addedUp(runs, commandOf, options, terminal);
-    const isSent = await writeReport(report, { from, sinceMs, untilMs }, { form: options, terminal });
-    if (store !== undefined) await sayWhatIsLeft({ path, store, isEmpty: report.count === 0, untilMs }, terminal);
+      viewCommandOf(moment, stored.has(moment.runId) ? storeName : source);
+    const report = await foldRuns(reportProblems(runs, problems, storeName), commandOf, context);
+    const from = inputs.length === 0 ? 'no recent session file' : inputs.join(', ');
+    const isSent = await write(report, { from, sinceMs, untilMs }, context);
+    if (store !== undefined) await noteMissingRuns(place, store, { report, context });
     const older = hosts.flatMap((host) => host.sessions).length - sessions.length;
-    if (report.count === 0 && older > 0) {
+    if (report.sums.count === 0 && older > 0) {
       terminal.complain(`coxswain: ${countOf(older, 'older session file')} not read: --since all reads every one`);
     }
-    return problems.any || !isSent ? 1 : 0;
+    return isSent;
   } finally {
     await store?.close();
   }
 }
 
-/** Opens the call of a moment in the browser. */
-function viewing(path: string, { call, runId }: Moment): string {
+/** The store of this project; undefined if it cannot be opened and there are sessions to report. */
+async function openMachineStore(
+  address: string,
+  hosts: readonly HostSessions[],
+  problems: Problems,
+): Promise<LiveReader | undefined> {
+  try {
+    return await openReadableStore(address);
+  } catch (error) {
+    const isMissing = error instanceof CoxswainError && error.code === 'input-io';
+    const hasSessions = hosts.some(({ sessions }) => sessions.length > 0);
+    if (!hasSessions && isMissing) {
+      const titles = hosts.map(({ title }) => title).join(', ');
+      const message =
+        `nothing to report: no runs are recorded in ${shownStore(address)}, and there are no session files of ${titles}; ` +
+        'try coxswain demo, or see coxswain --help';
+      throw new CoxswainError('input-io', message, { cause: error });
+    }
+    if (!hasSessions) throw error;
+    problems.source(shownStore(address));
+    if (!isMissing) problems.failure(error);
+    return undefined;
+  }
+}
+
+/** The command that opens the call of a moment in the browser. */
+function viewCommandOf({ call, runId }: Moment, path: string): string {
   const at = call === undefined ? '' : ` --call ${callNumber(call)}`;
   return `coxswain view ${shellWord(path)} --run ${shellWord(runId)}${at}`;
 }
 
-/** What of a store is not in its report. */
-async function sayWhatIsLeft(
-  read: {
-    readonly path: string;
-    readonly store: Pick<StoreReader, 'listRuns'>;
-    readonly isEmpty: boolean;
-    readonly untilMs: number;
-  },
-  terminal: Terminal,
+/** Notes on standard error what the report of a store does not cover: spilled events, older runs. */
+async function noteMissingRuns(
+  address: string,
+  store: LiveReader,
+  { report, context: { terminal, untilMs } }: { readonly report: NightReport; readonly context: ReportContext },
 ): Promise<void> {
-  const { unusable, waiting } = spillNote(read.path);
+  const { unusable, waiting } = spillNote(address);
   for (const note of [waiting, unusable]) if (note !== undefined) terminal.complain(`coxswain: ${printable(note)}`);
-  if (!read.isEmpty) return;
-  for await (const { lastAtMs } of allRuns(read.store)) {
-    const ago = durationText(Math.max(0, read.untilMs - lastAtMs));
-    terminal.complain(`coxswain: the run that started last was at work ${ago} ago: --since all looks further back`);
+  if (report.sums.count > 0) return;
+  for await (const { lastAtMs } of allRuns(store)) {
+    const age = durationText(Math.max(0, untilMs - lastAtMs));
+    terminal.complain(`coxswain: the most recent run was active ${age} ago: --since all looks further back`);
     break;
   }
 }
 
-/** Adds runs up; with `--json` each is printed when it was read. */
-async function addedUp(
+/** Adds up runs; with `--json` each is printed at once. */
+async function foldRuns(
   runs: AsyncIterable<FoundRun>,
   commandOf: (moment: Moment, source: string) => string,
-  { by, json, to = [] }: ReportOptions,
-  terminal: Terminal,
+  { by, options: { json, to }, terminal }: ReportContext,
 ): Promise<NightReport> {
-  const report = new NightReport(commandOf, groupingOf(by));
+  const report = new NightReport(commandOf, by);
   for await (const whole of runs) {
-    const found = to.length === 0 ? whole : sendable(whole);
+    const found = to === undefined ? whole : sendable(whole);
     report.add(found);
     if (json === true) await terminal.write(jsonLine({ ...found.run, moments: found.moments }));
   }
   return report;
 }
 
-async function* readable(runs: AsyncIterable<FoundRun>, problems: Problems, path: string): AsyncGenerator<FoundRun> {
+function write(report: NightReport, frame: ReportFrame, { options, terminal }: ReportContext): Promise<boolean> {
+  return writeReport(report, frame, { form: options, terminal });
+}
+
+async function* reportProblems(
+  runs: AsyncIterable<FoundRun>,
+  problems: Problems,
+  path: string,
+): AsyncGenerator<FoundRun> {
   problems.source(path);
   for await (const found of runs) {
     const { id, problem } = found.run;
@@ -211,7 +218,7 @@ async function* readable(runs: AsyncIterable<FoundRun>, problems: Problems, path
   problems.endSource();
 }
 
-/** Runs of named files, each with the project that its session worked in. */
+/** Adds to the runs of named files the project of their session. */
 async function* withProjects(runs: AsyncIterable<FoundRun>): AsyncGenerator<FoundRun> {
   for await (const found of runs) {
     const { source } = found.report;
@@ -220,25 +227,17 @@ async function* withProjects(runs: AsyncIterable<FoundRun>): AsyncGenerator<Foun
   }
 }
 
-function groupingOf(by: string | undefined): Grouping | undefined {
-  return GROUPINGS.find((one) => one === by);
-}
-
-function checkOptions({ by, html, json, markdown, to }: ReportOptions): void {
+/** Checks the options before anything is read. */
+function checkOptions({ by, html, json, markdown, to }: ReportOptions): Grouping | undefined {
   const forms = [json === true, markdown === true, html !== undefined, to !== undefined].filter(Boolean);
-  if (forms.length > 1) throw invalid('give one of --json, --markdown, --html and --to');
-  if (by !== undefined && groupingOf(by) === undefined) throw invalid(`--by ${by}: give ${GROUPINGS.join(', ')}`);
-  // Before anything is read.
+  if (forms.length > 1) throw invalidArgument('give one of --json, --markdown, --html and --to');
   to?.forEach(reportTarget);
+  return by === undefined ? undefined : choiceOption('--by', by, GROUPINGS);
 }
 
-function sinceOf(text: string | undefined, nowMs: number, ofStore: boolean): number {
-  if (text === undefined) return ofStore ? nowMs - DEFAULT_SINCE_MS : 0;
-  const span = text === 'all' ? nowMs : parseDuration(text);
-  if (span === undefined) throw invalid(`--since ${text}: give a span such as 12h, 90m or 7d, or all`);
-  return Math.max(0, nowMs - span);
-}
-
-function invalid(message: string): CoxswainError {
-  return new CoxswainError('invalid-argument', message);
+function sinceOf({ options: { since }, untilMs }: ReportContext, isStore: boolean): number {
+  if (since === undefined) return isStore ? untilMs - DEFAULT_SINCE_MS : 0;
+  const spanMs = since === 'all' ? untilMs : parseDuration(since);
+  if (spanMs === undefined) throw invalidArgument(`--since ${since}: give a span such as 12h, 90m or 7d, or all`);
+  return Math.max(0, untilMs - spanMs);
 }

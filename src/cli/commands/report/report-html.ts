@@ -11,7 +11,7 @@ import type { NightReport, ReportFrame } from './night-report.ts';
 import type { NightRun } from './night-run.ts';
 import { adviceFacts, headFacts, patternFacts, groupFacts, runFacts, workFacts } from './report-text.ts';
 
-/** A report as one page. Equal reports give equal bytes. */
+/** A report as one page. The bytes depend on the report alone. */
 export function reportHtml(report: NightReport, frame: ReportFrame): string {
   return pageText(`What the agents did until ${timeText(frame.untilMs)}`, [
     html`<p>${frame.from}: ${headFacts(report, frame).join('; ')}</p> `,
@@ -33,11 +33,11 @@ function momentsHtml({ moments }: NightReport): Html | undefined {
   ]);
   return section(
     'Worth a look',
-    table({ caption: 'The most worth a look first', head: ['What', 'Where', 'When', 'Shown by'], rows }),
+    table({ caption: 'The most important first', head: ['What', 'Where', 'When', 'Command'], rows }),
   );
 }
 
-function runsHtml({ count, groups, runs }: NightReport): Html {
+function runsHtml({ groups, runs, sums: { count } }: NightReport): Html {
   const left = count - runs.length;
   const caption = left > 0 ? `${countText(runs.length)} of ${countOf(count, 'run')}` : countOf(count, 'run');
   const tables = groups?.map((group) => runsTable(groupFacts(group), group.runs)) ?? [runsTable(caption, runs)];
@@ -62,7 +62,7 @@ function runsTable(caption: string, runs: readonly NightRun[]): Html {
       patternFacts(run).join('; '),
     ];
   });
-  return table({ caption, head: ['', 'Run', 'What it came to', 'Patterns'], rows });
+  return table({ caption, head: ['', 'Run', 'Result', 'Patterns'], rows });
 }
 
 function totalsHtml({ totals }: NightReport): Html | undefined {
@@ -75,7 +75,7 @@ function totalsHtml({ totals }: NightReport): Html | undefined {
       shareText(runs, all.runs),
       countText(stuck),
     ];
-  const head = ['Runs', 'Share', 'Of them stuck'];
+  const head = ['Runs', 'Share', 'Stuck'];
   return section('Outcomes and patterns', [
     table({ caption: 'How runs ended', head: ['Outcome', ...head], rows: outcomes.map(rowOf('outcome')) }),
     patterns.length === 0
@@ -87,15 +87,12 @@ function totalsHtml({ totals }: NightReport): Html | undefined {
 function adviceHtml({ advice }: NightReport): Html | undefined {
   if (advice.length === 0) return undefined;
   const rows = advice.map(([name, tally]) => [printableCut(name, 80), adviceFacts(tally).join(', ')]);
-  const note = 'What followed the advice. That it was the reason cannot be seen from this.';
-  return section('Advice', table({ caption: note, head: ['Who', 'What became of it'], rows }));
+  const note = 'What followed the advice. This does not show that the advice was the cause.';
+  return section('Advice', table({ caption: note, head: ['Provider', 'What followed'], rows }));
 }
 
 function faultsHtml({ faults }: NightReport): Html | undefined {
   if (faults.length === 0) return undefined;
   const rows = faults.map(([fault, count]) => [countText(count), printableCut(fault, 300)]);
-  return section(
-    'Faults',
-    table({ caption: 'What went wrong on the side of coxswain', head: ['Times', 'What'], rows }),
-  );
+  return section('Faults', table({ caption: 'Faults of coxswain itself', head: ['Times', 'What'], rows }));
 }

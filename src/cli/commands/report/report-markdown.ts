@@ -9,7 +9,8 @@ const MARKS = { worked: '✓', failed: '✗', unknown: '·' } as const;
 
 /** A report as Markdown, for a message or an issue. */
 export function reportMarkdown(report: NightReport, frame: ReportFrame): string {
-  const { advice, count, faults, groups, moments, runs } = report;
+  const { advice, faults, groups, moments, runs } = report;
+  const { count } = report.sums;
   const left = count - runs.length;
   const tables = groups?.map((group) => ({ head: groupFacts(group), of: group.runs })) ?? [{ head: 'Runs', of: runs }];
   return [
@@ -25,7 +26,7 @@ export function reportMarkdown(report: NightReport, frame: ReportFrame): string 
       .join('\n'),
     ...(count === 0 ? [] : tables).flatMap(({ head, of }) => [`## ${plain(head, 300)}`, of.map(runItem).join('\n')]),
     ...(left > 0 ? [`and ${left} more runs`] : []),
-    ...(advice.length === 0 ? [] : ['## Advice', 'What followed it; not that it was the reason.']),
+    ...(advice.length === 0 ? [] : ['## Advice', 'What followed it, which need not be its effect.']),
     advice.map(([name, tally]) => `- ${plain(name, 40)}: ${adviceFacts(tally).join(', ')}`).join('\n'),
     ...(faults.length === 0 ? [] : ['## Faults']),
     faults.map(([fault, times]) => `- ${times}×  ${plain(fault, 200)}`).join('\n'),
@@ -46,7 +47,7 @@ function runItem(run: NightRun): string {
   return lines.join('\n  ');
 }
 
-/** As it is, whatever Markdown would make of it. */
+/** Escapes Markdown. */
 function plain(text: string, chars: number): string {
   return printableCut(text, chars).replaceAll(/[\\`*_[\]<>#|~!]/g, String.raw`\$&`);
 }

@@ -1,9 +1,9 @@
-import { messageOf } from '../../../base/error.ts';
+import { CoxswainError, messageOf } from '../../../base/error.ts';
 import type { FoundSource } from '../../../formats/find-sources.ts';
 import { importSource } from '../../../formats/import-source.ts';
 import { readRuns } from '../../../formats/read-runs.ts';
 import { RunIds } from '../../../formats/run-ids.ts';
-import { CoxswainError } from '../../../base/error.ts';
+
 import type { TrajectoryRecord } from '../../../records/trajectory-record.ts';
 import type { TrajectoryStore } from '../../../store/trajectory-store.ts';
 import type { Problems } from '../../runs/problems.ts';
@@ -11,25 +11,24 @@ import { allRuns } from '../../runs/stored-runs.ts';
 import { NightFold } from './night-fold.ts';
 import type { FoundRun } from './night-run.ts';
 
-/** Which runs of a store are wanted, and what else is known of them. */
 interface StoreQuery {
   readonly sinceMs: number;
-  /** Ends of runs from elsewhere, by run id, for runs that do not know why they ended. */
+  /** Ends of runs from transcripts, by run id, for stored runs without a reason for their end. */
   readonly endings?: ReadonlyMap<string, TrajectoryRecord>;
   readonly standing?: KnownOfRun;
   /** The path of the store. */
   readonly place?: string;
 }
 
-/** Adds to a run what is known of it now and on no record. */
+/** Adds facts that are known now but not recorded. */
 export type KnownOfRun = (fold: NightFold) => void;
 
-/** Runs of one transcript that are folded at a time; beyond it the one that began first is given before its end. */
+/** Runs of one transcript folded at the same time; beyond it the earliest is yielded before its end. */
 const MAX_OPEN = 1_000;
 
 /**
- * Every run of a store whose latest record is not before `sinceMs`, the one that started last first. A run that cannot be read
- * is given with what could be, and why.
+ * Every run of a store whose last record is not before `sinceMs`, the most recently started first. A damaged run is yielded
+ * with its readable part and the problem.
  *
  * Memory: one run at a time.
  */
@@ -48,7 +47,7 @@ export async function* runsOfStore(
       problem ??= messageOf(error);
     }
     const ending = endings?.get(summary.runId);
-    if (ending !== undefined && saysMore(ending, fold)) {
+    if (ending !== undefined && explainsEnd(ending, fold)) {
       fold.fold({ ...ending, run_id: summary.runId, seq: summary.lastSeq + 1 });
     }
     standing?.(fold);
@@ -56,14 +55,14 @@ export async function* runsOfStore(
   }
 }
 
-function saysMore({ payload }: TrajectoryRecord, { outcome }: NightFold): boolean {
+function explainsEnd({ payload }: TrajectoryRecord, { outcome }: NightFold): boolean {
   if (outcome === undefined) return true;
   return outcome.reason === undefined && outcome.success === undefined && 'reason' in payload;
 }
 
 /**
- * Every run of transcripts, in the order in which they end. What cannot be read is a problem, and the rest is read all the same.
- * A run without times counts as of any time.
+ * Every run of transcripts, in the order of their ends. An unreadable file is a problem; the rest is still read. A run without
+ * times is always included.
  */
 export async function* runsOfTranscripts(
   sources: AsyncIterable<FoundSource>,
@@ -72,14 +71,14 @@ export async function* runsOfTranscripts(
   const ids = new RunIds();
   const { problems } = options;
   for await (const { named, path, sizeBytes } of sources) {
-    // A pipe or device met in a folder would be waited for.
+    // Reading a pipe or a device in a folder might never end.
     if (!named && sizeBytes === undefined) continue;
     problems.source(path);
     try {
       yield* runsOfFile(path, ids, options);
     } catch (error) {
-      const isNone = error instanceof CoxswainError && error.code === 'format-unknown';
-      if (named || !isNone) problems.failure(error);
+      const isUnknown = error instanceof CoxswainError && error.code === 'format-unknown';
+      if (named || !isUnknown) problems.failure(error);
     }
     problems.endSource();
   }
@@ -91,7 +90,7 @@ async function* runsOfFile(
   { sinceMs, standing }: { readonly sinceMs: number; readonly standing?: KnownOfRun },
 ): AsyncGenerator<FoundRun, void, void> {
   const folds = new Map<string, NightFold>();
-  const given = new Set<string>();
+  const yielded = new Set<string>();
   const take = (id: string): readonly FoundRun[] => {
     const fold = folds.get(id);
     folds.delete(id);
@@ -104,13 +103,13 @@ async function* runsOfFile(
     if (item.type === 'diagnostic') continue;
     const { id } = item.run;
     if (item.type === 'end') yield* take(id);
-    else if (!given.has(id)) {
+    else if (!yielded.has(id)) {
       const fold = folds.get(id) ?? new NightFold(id, path);
       folds.set(id, fold);
       fold.fold(item.record);
       const [oldest] = folds.keys();
       if (folds.size > MAX_OPEN && oldest !== undefined) {
-        given.add(oldest);
+        yielded.add(oldest);
         yield* take(oldest);
       }
     }

@@ -10,7 +10,7 @@ import { totalsText } from '../../runs/totals-text.ts';
 import type { ListedGroup, NightReport, ReportFrame } from './night-report.ts';
 import type { AdviceTally, NightRun } from './night-run.ts';
 
-/** Runs that are printed; `--json` and `--html` have more. */
+/** Runs printed; `--json` and `--html` have more. */
 const MAX_PRINTED = 30;
 const MAX_FAULTS = 5;
 const ID_CHARS = 80;
@@ -18,24 +18,24 @@ const TASK_CHARS = 76;
 const EVIDENCE_CHARS = 160;
 const INDENT = '    ';
 
-/** The head of a report: what was read, of when, and what it adds up to. */
-export function headFacts(report: NightReport, { sinceMs, untilMs }: ReportFrame): readonly string[] {
-  const { answered, below, busyMs, cacheTokens, costUsd, count, died, open, tokens, totals, worked } = report;
+/** The head of a report: its time span and totals. */
+export function headFacts({ sums, totals }: NightReport, { sinceMs, untilMs }: ReportFrame): readonly string[] {
+  const { answered, below, busyMs, cacheTokens, costUsd, count, died, open, tokens, worked } = sums;
   return [
-    `${sinceMs > 0 ? `the last ${durationText(untilMs - sinceMs)}` : 'from the beginning'}, times in ${zoneText(untilMs)}`,
+    `${sinceMs > 0 ? `the last ${durationText(untilMs - sinceMs)}` : 'all records'}, times in ${zoneText(untilMs)}`,
     `${countOf(count, 'run')}${below > 0 ? ` (${countOf(below, 'subagent')})` : ''}`,
     ...(answered > 0 ? [`${countText(answered)} answered${worked > 0 ? ` (${countText(worked)} worked)` : ''}`] : []),
     ...(died > 0 ? [`${countText(died)} failed or died`] : []),
-    ...(open > 0 ? [`${countText(open)} without an answer yet`] : []),
+    ...(open > 0 ? [`${countText(open)} not finished`] : []),
     `${countOf(totals.calls, 'call')}, ${countOf(totals.errors, 'error')}`,
-    ...(busyMs > 0 ? [`${durationText(busyMs)} of runs`] : []),
+    ...(busyMs > 0 ? [`${durationText(busyMs)} of run time`] : []),
     ...(tokens === undefined ? [] : [countOf(tokens, 'token')]),
     ...(cacheTokens ? [`${countText(cacheTokens)} cached`] : []),
     ...(costUsd === undefined ? [] : [usdText(costUsd)]),
   ];
 }
 
-/** What became of advice, in words. */
+/** Advice and what followed it, in words. */
 export function adviceFacts(tally: AdviceTally): readonly string[] {
   const { acknowledged, cleared, delivered, endedEarly, followed, pieces, repeated, undelivered, withheld, withNext } =
     tally;
@@ -45,16 +45,16 @@ export function adviceFacts(tally: AdviceTally): readonly string[] {
     ...(undelivered > 0 ? [`${countText(undelivered)} not delivered`] : []),
     ...(followed > 0
       ? [
-          `pattern left within 10 calls: ${countText(cleared)} of the ${countText(followed)} with 10 calls after (${shareText(cleared, followed)})`,
+          `pattern left within 10 calls: ${countText(cleared)} of ${countText(followed)} with 10 calls after it (${shareText(cleared, followed)})`,
         ]
       : []),
-    ...(endedEarly > 0 ? [`${countText(endedEarly)} too near the end to tell`] : []),
+    ...(endedEarly > 0 ? [`${countText(endedEarly)} too close to the end to tell`] : []),
     ...(repeated > 0 ? [`same call again after ${countText(repeated)} of ${countText(withNext)}`] : []),
     ...(acknowledged > 0 ? [`${countText(acknowledged)} answered`] : []),
   ];
 }
 
-/** What a run came to, in words. */
+/** The figures of a run, in words. */
 export function runFacts(run: NightRun): readonly string[] {
   const { advice, cacheTokens, calls, costUsd, errors, faults, lastAtMs, startedAtMs, tokens } = run;
   return [
@@ -70,7 +70,7 @@ export function runFacts(run: NightRun): readonly string[] {
   ];
 }
 
-/** What a run did to its project, in words: files, commits, checks. */
+/** The work of a run, in words: files, commits, checks. */
 export function workFacts({ checks, commits, filesChanged }: NightRun): readonly string[] {
   const [first = ''] = filesChanged;
   const names = filesChanged.length === 1 ? first : `${first} and ${countOf(filesChanged.length - 1, 'more file')}`;
@@ -81,17 +81,17 @@ export function workFacts({ checks, commits, filesChanged }: NightRun): readonly
   ];
 }
 
-/** Before the evidence of a run that nobody judged and that ended badly. */
+/** Precedes the evidence of a run that ended badly without a judgement of its source. */
 export function diedText({ outcome, verdict }: NightRun): string {
   return verdict.verdict === 'failed' && outcome?.success === undefined ? 'died: ' : '';
 }
 
-/** A project, person or agent and what its runs come to, in words. */
+/** A project, person or agent with the counts of its runs, in words. */
 export function groupFacts({ count, died, name }: ListedGroup): string {
   return `${printableCut(name, 200)}: ${countOf(count, 'run')}${died > 0 ? `, ${countText(died)} failed or died` : ''}`;
 }
 
-/** The patterns of a run in a few words each. */
+/** The patterns of a run, in a few words each. */
 export function patternFacts({ patterns }: NightRun): readonly string[] {
   return patterns.map(({ clearedAt, flaggedAt, kind, level, stuck }) => {
     const where = flaggedAt === null ? '' : ` at call ${callNumber(flaggedAt)}`;
@@ -100,7 +100,7 @@ export function patternFacts({ patterns }: NightRun): readonly string[] {
   });
 }
 
-/** A report for a reader at a terminal. @param width  columns of a line */
+/** A report for a terminal. @param width  columns of a line */
 export function reportText(
   report: NightReport,
   frame: ReportFrame,
@@ -108,7 +108,7 @@ export function reportText(
 ): string {
   const facts = filled(headFacts(report, frame), '; ', width);
   const head = `${paint('bold', printable(frame.from))}\n${facts.join('\n')}\n`;
-  if (report.count === 0) return head;
+  if (report.sums.count === 0) return head;
   const blocks = [
     head,
     momentsText(report, paint),
@@ -130,7 +130,7 @@ function momentsText({ moments }: NightReport, paint: Paint): string {
   return `${[paint('bold', 'worth a look'), ...lines].join('\n')}\n`;
 }
 
-function runsText({ count, groups: found, runs }: NightReport, paint: Paint, width: number): string {
+function runsText({ groups: found, runs, sums: { count } }: NightReport, paint: Paint, width: number): string {
   const printed = new Set(runs.slice(0, MAX_PRINTED));
   const groups = (found ?? [undefined]).map((group) => ({
     head: group === undefined ? [] : [paint('bold', groupFacts(group))],
@@ -165,7 +165,7 @@ function runLines(run: NightRun, paint: Paint, width: number): readonly string[]
 function adviceText({ advice }: NightReport, paint: Paint): string {
   if (advice.length === 0) return '';
   const lines = advice.map(([name, tally]) => `  ${printableCut(name, 40)}: ${adviceFacts(tally).join(', ')}`);
-  return `${[paint('bold', 'advice (what followed it; not that it was the reason)'), ...lines].join('\n')}\n`;
+  return `${[paint('bold', 'advice (what followed it, which need not be its effect)'), ...lines].join('\n')}\n`;
 }
 
 function faultsText({ faults }: NightReport, paint: Paint): string {
@@ -174,7 +174,7 @@ function faultsText({ faults }: NightReport, paint: Paint): string {
   return `${[paint('bold', 'faults'), ...lines].join('\n')}\n`;
 }
 
-/** Facts behind one another, in as many lines as they take. */
+/** Wraps facts into lines of at most `width`. */
 function filled(facts: readonly string[], separator: string, width: number): readonly string[] {
   const lines: string[] = [];
   for (const fact of facts) {

@@ -7,13 +7,12 @@ import type { NotifyFailure } from '../../../notify/notification.ts';
 import { tried } from '../../../notify/notifier.ts';
 import { postJson } from '../../../notify/webhook-target.ts';
 
-/** Slack takes no longer text. */
+/** Slack's limit for a text. */
 const SLACK_CHARS = 39_000;
 /** For a mail server to connect, to greet and to answer. */
 const SERVER_TIMEOUT_MS = 30_000;
 const LOOPBACK = new Set(['127.0.0.1', 'localhost', '[::1]']);
 
-/** Where a report goes. */
 export type ReportTarget =
   | { readonly type: 'webhook'; readonly url: string; readonly name: string }
   | { readonly type: 'mail'; readonly to: string; readonly name: string };
@@ -27,7 +26,8 @@ export interface SentReport {
 }
 
 /**
- * `https://…`, also `http://` on this machine, or `mailto:ADDRESS`. Messages name no more of a webhook than its host: the rest is the key.
+ * Parses `https://…`, `http://` on this machine, or `mailto:ADDRESS`. Messages name only the host of a webhook: the rest may
+ * hold a key.
  *
  * @throws CoxswainError `invalid-argument` for anything else
  */
@@ -40,21 +40,21 @@ export function reportTarget(text: string): ReportTarget {
   throw new CoxswainError('invalid-argument', '--to takes an address that begins with https://, or mailto:YOU@HOST');
 }
 
-/** Sends a report; three times where a failure may pass. @returns why it did not arrive; undefined when it did */
+/** Sends a report; tries a busy webhook three times. @returns the failure, if any */
 export async function sendReport(target: ReportTarget, report: SentReport): Promise<NotifyFailure | undefined> {
-  if (target.type === 'mail') return mailed(target.to, report);
+  if (target.type === 'mail') return mail(target.to, report);
   const { json, markdown } = report;
   const isSlack = new URL(target.url).host === 'hooks.slack.com';
   const body = isSlack ? { text: markdown.slice(0, SLACK_CHARS).toWellFormed() } : { text: markdown, report: json };
   return tried(() => postJson(target.url, body), sleep);
 }
 
-/** By the server of `COXSWAIN_SMTP` (`smtps://user:password@host`), else by this machine's `sendmail`. */
-async function mailed(to: string, { html, markdown, subject }: SentReport): Promise<NotifyFailure | undefined> {
+/** Mails through the server in `COXSWAIN_SMTP` (`smtps://user:password@host`), else through `sendmail`. */
+async function mail(to: string, { html, markdown, subject }: SentReport): Promise<NotifyFailure | undefined> {
   const mailer = await optionalPackage(() => import('nodemailer'));
   if (mailer === undefined) {
     const why =
-      'mail needs the package nodemailer, which is not installed beside coxswain; run: npm install nodemailer';
+      'mail needs the package nodemailer, which is not installed next to coxswain; run: npm install nodemailer';
     return { why, mayRetry: false };
   }
   const { COXSWAIN_MAIL_FROM: from = `coxswain <${userInfo().username}@localhost>`, COXSWAIN_SMTP: smtp = '' } =
@@ -77,7 +77,7 @@ async function mailed(to: string, { html, markdown, subject }: SentReport): Prom
   }
 }
 
-/** A URL with its own or our time limits: nodemailer would wait up to ten minutes, which a scheduler does not see. */
+/** The URL with time limits: by default nodemailer waits up to ten minutes, and a scheduled report would hang. */
 function serverAt(smtp: string): string | undefined {
   const url = URL.parse(smtp);
   if (url === null || !/^smtps?:$/.test(url.protocol) || url.hostname === '') return undefined;

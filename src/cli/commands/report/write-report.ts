@@ -13,7 +13,7 @@ import { reportMarkdown } from './report-markdown.ts';
 import { reportText } from './report-text.ts';
 import { reportTarget, sendReport } from './send-report.ts';
 
-/** How a report is given: one of these, else as text. */
+/** The form of a report: one of these, else text. */
 export interface ReportForm {
   readonly json?: boolean;
   readonly markdown?: boolean;
@@ -23,7 +23,7 @@ export interface ReportForm {
   readonly to?: readonly string[];
 }
 
-/** Prints, writes or sends a report. @returns whether it arrived everywhere it was sent to @throws CoxswainError `input-io` */
+/** Prints, writes or sends a report. @returns false if sending failed @throws CoxswainError `input-io` */
 export async function writeReport(
   report: NightReport,
   frame: ReportFrame,
@@ -46,17 +46,17 @@ export async function writeReport(
   return true;
 }
 
-/** Silent where it arrives, so that a scheduler has nothing to say. */
+/** Prints nothing on success, so that a scheduler sends no mail. */
 async function sendToAll(
   to: readonly string[],
   report: NightReport,
   frame: ReportFrame,
   terminal: Terminal,
 ): Promise<boolean> {
-  const { count, died } = report;
+  const { count, died } = report.sums;
   const sent = {
     subject: `coxswain: ${countOf(count, 'run')}${died > 0 ? `, ${countText(died)} failed or died` : ''}`,
-    // Once more as a whole: paths of sources come in last.
+    // Redacted again as a whole, because it also names the paths of sources.
     markdown: withoutSecrets(reportMarkdown(report, frame)),
     html: withoutSecrets(reportHtml(report, frame)),
     json: withoutSecretsIn(report.toJson(frame)),
@@ -71,14 +71,14 @@ async function sendToAll(
   return isSent;
 }
 
-/** A run without secrets in what a report says of it. */
+/** A run for sending: without secrets. */
 export function sendable(found: FoundRun): FoundRun {
   const { faults, moments, run } = found;
   return { ...found, ...withoutSecretsIn({ faults, moments, run }) };
 }
 
 function withoutSecretsIn<Value>(value: Value): Value {
-  // JSON in, the same shape out: only strings are replaced, by strings.
+  // Only strings are replaced, by strings, so the shape stays.
   return JSON.parse(JSON.stringify(value), (_key, one: unknown) =>
     typeof one === 'string' ? withoutSecrets(one) : one,
   ) as Value;

@@ -1,7 +1,7 @@
 import { present } from '../../../base/present.ts';
 import type { RunSummary } from '../../../store/run-summary.ts';
 import type { StoreReader } from '../../../store/trajectory-store.ts';
-import { limitOf } from '../../terminal/limit-of.ts';
+import { limitOf } from '../../terminal/option-values.ts';
 import { countOf, durationText } from '../../../base/number-text.ts';
 import { openReadableStore, storeNamed } from '../../runs/open-store.ts';
 import { jsonLine, printableCut } from '../../terminal/printable.ts';

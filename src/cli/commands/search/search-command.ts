@@ -2,7 +2,7 @@ import { CoxswainError } from '../../../base/error.ts';
 import { present } from '../../../base/present.ts';
 import { RunView } from '../../../run-view/run-view.ts';
 import type { SearchHit, StoreReader } from '../../../store/trajectory-store.ts';
-import { limitOf } from '../../terminal/limit-of.ts';
+import { limitOf } from '../../terminal/option-values.ts';
 import { countOf, countText } from '../../../base/number-text.ts';
 import { openReadableStore, storeNamed } from '../../runs/open-store.ts';
 import { jsonLine, printableCut } from '../../terminal/printable.ts';

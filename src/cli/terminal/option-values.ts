@@ -1,0 +1,29 @@
+import { invalidArgument } from '../../base/error.ts';
+import { printableCut } from './printable.ts';
+
+const SHOWN_CHARS = 80;
+
+/**
+ * The value of an option that takes a whole number.
+ *
+ * @param option  its name, such as `--limit`
+ * @throws CoxswainError `invalid-argument` when the text is not a whole number from `min` to `max`
+ */
+export function wholeOption(option: string, text: string, [min, max]: readonly [min: number, max: number]): number {
+  const value = Number(text);
+  if (/^\d+$/.test(text) && value >= min && value <= max) return value;
+  const upTo = max === Number.MAX_SAFE_INTEGER ? '' : ` to ${max}`;
+  throw invalidArgument(`${option} ${printableCut(text, SHOWN_CHARS)}: give a whole number from ${min}${upTo}`);
+}
+
+/** The value of `--limit`: 1 to 1,000, default 50. @throws CoxswainError `invalid-argument` */
+export function limitOf(text = '50'): number {
+  return wholeOption('--limit', text, [1, 1000]);
+}
+
+/** The value of an option that takes one of these names. @throws CoxswainError `invalid-argument` */
+export function choiceOption<Name extends string>(option: string, text: string, names: readonly Name[]): Name {
+  const name = names.find((one) => one === text);
+  if (name !== undefined) return name;
+  throw invalidArgument(`${option} ${printableCut(text, SHOWN_CHARS)}: give one of ${names.join(', ')}`);
+}
