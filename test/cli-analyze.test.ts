@@ -25,7 +25,7 @@ beforeAll(async () => {
 
 afterAll(() => folder.dispose());
 
-test('--json gives a line a run with every documented member', async () => {
+test('--json prints one line per run with every documented member', async () => {
   const { code, stdout, stderr } = await runCli(['analyze', 'runs/a.json', '--json'], { cwd });
   expect([code, stderr]).toEqual([0, '']);
   const [run, ...rest] = jsonLines(stdout);
@@ -54,13 +54,13 @@ test('--json gives a line a run with every documented member', async () => {
   expect(patterns.some((pattern) => pattern['stuck'] === true && pattern['firstSeen'] === 0)).toBe(true);
 });
 
-test('a folder is walked, packed files are read, and what is no trajectory is passed over in silence', async () => {
+test('folders and packed files are read, and other files are skipped silently', async () => {
   const { code, stdout, stderr } = await runCli(['analyze', 'runs', '--json'], { cwd });
   expect([code, stderr]).toEqual([0, '']);
   expect(jsonLines(stdout).map((run) => run['id'])).toEqual(['stuck-one', 'fine-one']);
 });
 
-test('standard input is read for -, and the same id from two sources is told apart', async () => {
+test('- reads standard input, and equal ids of two sources stay apart', async () => {
   const stdin = sampleRun('stuck-one', 'stuck');
   const { code, stdout } = await runCli(['analyze', 'runs/a.json', '-', '--json'], { cwd, stdin });
   expect(code).toBe(0);
@@ -70,7 +70,7 @@ test('standard input is read for -, and the same id from two sources is told apa
   ]);
 });
 
-test('a glob that the shell left alone is expanded', async () => {
+test('a quoted glob is expanded', async () => {
   const { stdout } = await runCli(['analyze', 'runs/**/*.gz', '--json'], { cwd });
   expect(jsonLines(stdout).map((run) => run['id'])).toEqual(['fine-one']);
 });
@@ -92,11 +92,11 @@ test('a report of several runs has a line for a clean run and ends with the tota
   expect(stdout).toMatch(/2 runs, 16 calls, 8 errors\nstuck: 1 \(50 %\)\n/);
 });
 
-test('of more than 50 runs only stuck ones are printed, unless --all asks for every one', async () => {
+test('beyond 50 runs only stuck ones are printed, unless --all is given', async () => {
   const some = await runCli(['analyze', 'many.jsonl'], { cwd });
   expect(some.stdout.match(/^● run run-/gm)?.length).toBe(20);
   expect(some.stdout).not.toContain('✓');
-  expect(some.stdout).toContain('60 runs: shown are the 20 that got stuck. --all shows every run.');
+  expect(some.stdout).toContain('60 runs: only the 20 that got stuck are shown. --all shows every run.');
   const all = await runCli(['analyze', 'many.jsonl', '--all'], { cwd });
   expect(all.stdout.match(/^[●·] run run-/gm)?.length).toBe(60);
 });
@@ -109,7 +109,7 @@ test('--stuck reports only runs that got stuck, and counts them all', async () =
   expect(text.stdout).toContain('60 runs, 480 calls, 160 errors');
 });
 
-test('--summary prints the totals only, also as JSON', async () => {
+test('--summary prints only the totals, as text or JSON', async () => {
   const text = await runCli(['analyze', 'many.jsonl', '--summary'], { cwd });
   expect(text.stdout).toMatch(/^60 runs, 480 calls, 160 errors\nstuck: 20 \(33 %\)\n/);
   expect(text.stdout).not.toContain('run-0');
@@ -117,7 +117,7 @@ test('--summary prints the totals only, also as JSON', async () => {
   expect(jsonLines(json.stdout)).toMatchObject([{ runs: 60, stuck: 20, calls: 480, errors: 160 }]);
 });
 
-test('--hints reports patterns that never got beyond a hint, with flaggedAt null', async () => {
+test('--hints reports hints, with flaggedAt null', async () => {
   const stdin = sampleRun('two', 'stuck', 2);
   const without = await runCli(['analyze', '-', '--json'], { cwd, stdin });
   expect(jsonLines(without.stdout)).toMatchObject([{ patterns: [] }]);
@@ -127,7 +127,7 @@ test('--hints reports patterns that never got beyond a hint, with flaggedAt null
   for (const pattern of patterns) expect(pattern).toMatchObject({ level: 'hint', flaggedAt: null });
 });
 
-test('colours come with FORCE_COLOR, and never with NO_COLOR or into a pipe', async () => {
+test('FORCE_COLOR turns colours on; NO_COLOR and a pipe turn them off', async () => {
   const plain = await runCli(['analyze', 'runs'], { cwd });
   expect(plain.stdout).not.toContain('\u001b');
   const noColor = await runCli(['analyze', 'runs'], { cwd, env: { NO_COLOR: '1' } });
@@ -136,7 +136,7 @@ test('colours come with FORCE_COLOR, and never with NO_COLOR or into a pipe', as
   expect(forced.stdout).toContain('\u001b[31m');
 });
 
-test('an interrupt while waiting for input leaves with 130 and says nothing', async () => {
+test('an interrupt while waiting for input exits with 130 and prints nothing', async () => {
   const result = await runCli(['analyze', '-'], {
     cwd,
     // More than the system keeps between two processes: it is through once the command reads.
@@ -145,14 +145,14 @@ test('an interrupt while waiting for input leaves with 130 and says nothing', as
   expect(result).toEqual({ code: 130, stdout: '', stderr: '' });
 });
 
-test('a reader that stops early ends it with exit code 0 and no word', async () => {
+test('a closed pipe ends it with exit code 0 and no message', async () => {
   const many = Array.from({ length: 3000 }, (_, index) => sampleRun(`run-${index}`, 'stuck')).join('\n');
   const result = await runCli(['analyze', '-', '--json'], { cwd, stdin: many, onStdout: ({ close }) => close() });
   expect([result.code, result.stderr]).toEqual([0, '']);
   expect(jsonLines(result.stdout.slice(0, result.stdout.lastIndexOf('\n') + 1)).length).toBeLessThan(3000);
 });
 
-test('of very many open runs those longest untouched are reported early, and say so if they go on', async () => {
+test('with too many open runs the least recent are reported early, with a note if they continue', async () => {
   const line = (runId: string, seq: number, payload: unknown): string =>
     JSON.stringify({ schema_version: 1, seq, run_id: runId, depth: 0, recorded_at_unix_ms: 1, payload });
   const begun = Array.from({ length: 1100 }, (_, index) =>
@@ -164,11 +164,11 @@ test('of very many open runs those longest untouched are reported early, and say
   const { code, stdout, stderr } = await runCli(['analyze', '-', '--json'], { cwd, stdin });
   const turns = new Map(jsonLines(stdout).map((run) => [run['id'], run['turns']]));
   expect([turns.size, turns.get('r0'), turns.get('r1099')]).toEqual([1100, 0, 1]);
-  expect(stderr).toMatch(/^coxswain: -: run r0 goes on after 1000 other runs[^\n]*\n$/);
+  expect(stderr).toMatch(/^coxswain: -: run r0 continues after 1000 other runs[^\n]*\n$/);
   expect(code).toBe(1);
 });
 
-test('without a path the sessions of the agent programs of this user are read, the newest first', async () => {
+test('without a path the sessions of this user are read, newest first', async () => {
   const home = join(cwd, 'home');
   const samples = fileURLToPath(new URL('session-samples/', import.meta.url));
   const places = {
@@ -192,13 +192,13 @@ test('without a path the sessions of the agent programs of this user are read, t
   expect(jsonLines(stdout).map((run) => run['format'])).toEqual(['gemini', 'codex', 'pi']);
 });
 
-test('without a path and without sessions it says where it looked', async () => {
+test('without a path and sessions it names the places searched', async () => {
   const { code, stdout, stderr } = await runCli(['analyze'], { cwd, env: homeOnly(join(cwd, 'nobody')) });
   expect([code, stdout]).toEqual([1, '']);
   expect(stderr).toContain(`Codex ${join(cwd, 'nobody', '.codex')}`);
 });
 
-test('of a file of unknown form it says what it looks like, and lists the known forms', async () => {
+test('a file of unknown format is described, with a list of the known formats', async () => {
   await writeFile(join(cwd, 'table.csv'), 'a,b\n1,2\n');
   const { code, stderr } = await runCli(['analyze', 'table.csv', 'runs/notes.json', 'runs/image.png'], { cwd });
   expect(code).toBe(1);
@@ -210,7 +210,7 @@ test('of a file of unknown form it says what it looks like, and lists the known 
   ]);
 });
 
-test('runs by folder have calls after the first flag and examples, and the rows go into CSV and Parquet', async () => {
+test('--by folder shows calls after the first flag and examples, and rows are written as CSV and Parquet', async () => {
   const { code, stderr, stdout } = await runCli(
     ['analyze', 'many.jsonl', '--by', 'folder', '--json', '--csv', 'rows.csv', '--parquet', 'rows.parquet'],
     { cwd },

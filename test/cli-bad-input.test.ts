@@ -38,7 +38,7 @@ const BAD: readonly (readonly [name: string, content: string | Uint8Array | unde
   ],
 ];
 
-test.each(BAD)('%s gives a clear line, and the file beside it is analysed', async (name, content, line) => {
+test.each(BAD)('%s gives a clear line, and the next file is analysed', async (name, content, line) => {
   if (content !== undefined) await writeFile(join(cwd, name), content);
   const { code, stdout, stderr } = await runCli(['analyze', name, 'good.json', '--json'], { cwd });
   expect(code).toBe(1);
@@ -49,7 +49,7 @@ test.each(BAD)('%s gives a clear line, and the file beside it is analysed', asyn
   expect(jsonLines(stdout).at(-1)?.['id']).toBe('good');
 });
 
-test('a folder as a named file beside others is walked, also when one of them is missing', async () => {
+test('a folder among named files is read, also if another one is missing', async () => {
   await mkdir(join(cwd, 'sub'), { recursive: true });
   await writeFile(join(cwd, 'sub', 'in.json'), sampleRun('inside', 'fine'));
   const { code, stdout } = await runCli(['analyze', 'nowhere', 'sub', '--json'], { cwd });
@@ -57,7 +57,7 @@ test('a folder as a named file beside others is walked, also when one of them is
   expect(jsonLines(stdout).map((run) => run['id'])).toEqual(['inside']);
 });
 
-test('many damaged lines are summarised after ten', async () => {
+test('after ten damaged lines the rest is counted', async () => {
   const lines = Array.from({ length: 40 }, (_, index) => (index % 2 === 0 ? sampleRun(`m${index}`, 'fine') : '{no'));
   await writeFile(join(cwd, 'damaged.jsonl'), lines.join('\n'));
   const { code, stdout, stderr } = await runCli(['analyze', 'damaged.jsonl', '--json'], { cwd });
@@ -68,7 +68,7 @@ test('many damaged lines are summarised after ten', async () => {
   expect(said.at(-1)).toBe('coxswain: damaged.jsonl: and 10 more');
 });
 
-test('a folder without any run says so', async () => {
+test('a folder without runs is reported', async () => {
   await mkdir(join(cwd, 'hollow'), { recursive: true });
   const { code, stderr } = await runCli(['analyze', 'hollow'], { cwd });
   expect([code, stderr]).toEqual([1, 'coxswain: hollow: no run found\n']);
@@ -86,7 +86,7 @@ const EVIL = '\u001b[2J\u001b]0;owned\u0007\u202eevil\u2066\u200b\u009b31m\nnext
 const ACTS_ON_A_TERMINAL =
   /[\u0000-\u0009\u000b-\u001f\u007f-\u009f\u061c\u200b-\u200f\u202a-\u202e\u2060-\u2069\ufeff]/u;
 
-test('nothing in a trajectory or a file name acts on the terminal, as text or as JSON', async () => {
+test('a trajectory or file name cannot act on the terminal, as text or JSON', async () => {
   const call = { tool: EVIL, args: { [EVIL]: EVIL }, result: `Error: ${EVIL}`, isError: true };
   const evil = JSON.stringify({ id: EVIL, description: EVIL, calls: Array.from({ length: 8 }, () => call) });
   await mkdir(join(cwd, 'evil'), { recursive: true });

@@ -35,7 +35,7 @@ async function suggest(runs: readonly string[], ...more: readonly string[]): Ret
   return runCli(['config', 'suggest', file, ...more], { cwd: folder.path });
 }
 
-test('what speaks as often in runs that succeed is suggested to be switched off, with its figures', async () => {
+test('a signal as frequent in successful runs is suggested for switching off, with its figures', async () => {
   const runs = Array.from({ length: 40 }, (_, at) => run(at, at % 2 === 0 ? 6 : 0, at % 4 < 2));
   const { code, stdout } = await suggest(runs);
   expect(code).toBe(0);
@@ -46,7 +46,7 @@ test('what speaks as often in runs that succeed is suggested to be switched off,
   expect(json.proposal).toMatchObject({ detectors: { repeated_error: false } });
 });
 
-test('what speaks in runs that fail stays, and without both outcomes nothing is compared', async () => {
+test('a signal of failing runs stays, and without both outcomes there is no comparison', async () => {
   const useful = Array.from({ length: 40 }, (_, at) => run(at, at % 2 === 0 ? 6 : 0, at % 2 !== 0));
   expect((await suggest(useful)).stdout).toContain('Nothing to suggest');
   const alike = Array.from({ length: 10 }, (_, at) => run(at, 6, true));

@@ -24,14 +24,14 @@ async function write(config: unknown): Promise<void> {
   await writeFile(join(cwd, 'coxswain.config.json'), typeof config === 'string' ? config : JSON.stringify(config));
 }
 
-test('without a configuration config check says so, and what holds', async () => {
+test('without a configuration config check shows the standard steering', async () => {
   const { code, stdout, stderr } = await run('config', 'check');
   expect([code, stderr]).toEqual([0, '']);
-  expect(stdout).toMatch(/^There is no configuration here: the standard steering holds\.\nnothing is wrong\n/);
+  expect(stdout).toMatch(/^There is no configuration here: the standard steering applies\.\nno errors\n/);
   expect(stdout).toMatch(/^Pattern +on a stuck pattern from warn$/m);
 });
 
-test('config check tells every problem with its field and what was meant, and fails', async () => {
+test('config check lists every problem with its field and a suggestion, and fails', async () => {
   await write({ mode: 'shaddow', guidance: { doomLoop: { maxRepetitons: 4 } } });
   const { code, stdout, stderr } = await run('config', 'check');
   expect(code).toBe(1);
@@ -39,37 +39,37 @@ test('config check tells every problem with its field and what was meant, and fa
     'coxswain: coxswain.config.json: mode: must be one of steer, shadow, got "shaddow"; did you mean "shadow"?\n' +
       'coxswain: coxswain.config.json: guidance.doomLoop.maxRepetitons: there is no such field; did you mean "maxRepetitions"?\n',
   );
-  expect(stdout).toContain('2 fields are wrong and as if not there');
+  expect(stdout).toContain('2 fields wrong and ignored');
   const { problems } = jsonLines((await run('config', 'check', '--json')).stdout)[0] ?? {};
   expect(problems).toMatchObject([{ path: 'mode', kind: 'value', suggestion: '"shadow"' }, { kind: 'unknown-field' }]);
 });
 
-test('what needs trust is told, counts after coxswain trust, and no more after a change', async () => {
+test('fields that need trust are listed, apply after coxswain trust, and no longer after a change', async () => {
   await write({ deadline: '45m', completion: { command: ['npm', 'test'] }, feedback: { pace: false } });
   const before = await run('config', 'check');
   expect(before.code).toBe(0);
   expect(before.stderr).toMatch(
-    /^coxswain: coxswain\.config\.json: completion\.command: does not count: runs a program; it counts only after/m,
+    /^coxswain: coxswain\.config\.json: completion\.command: ignored: runs a program; it counts only after/m,
   );
   expect(before.stdout).not.toMatch(/npm test|45 minutes/);
   const trusted = await run('trust');
   expect([trusted.code, trusted.stderr]).toEqual([0, '']);
-  expect(trusted.stdout).toContain('counts now: completion.command: ["npm","test"]');
+  expect(trusted.stdout).toContain('applies now: completion.command: ["npm","test"]');
   const after = await run('config', 'check');
   expect(after.stderr).toBe('');
   expect(after.stdout).toMatch(/^deadline +45 minutes, from the first prompt of the session$/m);
   expect(after.stdout).not.toMatch(/^Pace/m);
   expect(after.stdout).toMatch(/^coxswain\.config\.json: of the project, trusted$/m);
-  expect(after.stdout).toMatch(/^completion +`npm test` passes; asked 3 times at most$/m);
+  expect(after.stdout).toMatch(/^completion +`npm test` passes; checked at most 3 times$/m);
   expect((await run('trust', '--list')).stdout).toMatch(/project \(coxswain\.config\.json\): trusted\n$/);
   await write({ completion: { command: ['npm', 'run', 'other'] } });
-  expect((await run('config', 'check')).stderr).toContain('does not count');
+  expect((await run('config', 'check')).stderr).toContain('ignored');
   expect((await run('trust', '--list')).stdout).toContain('changed since');
   expect((await run('trust', '--revoke')).code).toBe(0);
   expect((await run('trust', '--revoke')).stderr).toMatch(/^coxswain: \. is not trusted/);
 });
 
-test('config show prints every field with its value, and no key', async () => {
+test('config show prints every field with its value, without keys', async () => {
   await write({
     redaction: { mode: 'structureOnly', key: 'a key of twenty chars' },
     detectors: { stall: { maxCalls: 30 } },
@@ -109,7 +109,7 @@ test.each([
   expect(answer.stderr.trimEnd().split('\n')).toHaveLength(1);
 });
 
-test('what a configuration says cannot act on a terminal', async () => {
+test('text of a configuration is safe for a terminal', async () => {
   await write({ ['\u001b[31mred']: 1, mode: '\u001b]0;title\u0007' });
   const { stderr, stdout } = await run('config', 'check');
   expect(stderr + stdout).not.toContain('\u001b');

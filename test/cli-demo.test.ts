@@ -19,7 +19,7 @@ beforeEach(async () => {
 
 afterEach(() => folder.dispose());
 
-test('the demo shows calls, a flagged pattern, advice, how the agent takes it and leaves the pattern, and what to do next', async () => {
+test('the demo shows calls, a pattern, advice, how the agent follows it, and what to do next', async () => {
   const { code, stdout, stderr } = await runCli(['demo'], { cwd });
   expect([code, stderr]).toEqual([0, '']);
   expect(stdout).toContain('\n  #12 bash node check.mjs  × FAIL total: expected 7439, got 7438\n' + FLAGGED);
@@ -38,7 +38,7 @@ test('the demo shows calls, a flagged pattern, advice, how the agent takes it an
   expect(stdout).toMatch(/coxswain show demo-stuck-run\n[^\n]+coxswain analyze PATH…\n[^\n]+coxswain watch\n$/);
 });
 
-test('what the demo shows is what it records: every piece of advice, delivered', async () => {
+test('the demo records what it shows: every piece of advice, delivered', async () => {
   const { stdout } = await runCli(['demo', '--store', 'other.db'], { cwd });
   expect(stdout).toContain('coxswain show demo-stuck-run --store other.db\n');
   const shown = await runCli(['show', 'demo-stuck-run', '--json', '--store', 'other.db'], { cwd });
@@ -51,7 +51,7 @@ test('what the demo shows is what it records: every piece of advice, delivered',
   expect(of('pattern_cleared')).toHaveLength(stdout.match(/^ {2}△ /gm)?.length ?? 0);
 });
 
-test('the demo can be repeated and changes nothing, also after it was interrupted', async () => {
+test('repeating the demo changes nothing, also after an interruption', async () => {
   const first = await runCli(['demo'], { cwd });
   const shown = await runCli(['show', 'demo-stuck-run', '--json'], { cwd });
   expect(await runCli(['demo'], { cwd })).toEqual(first);
@@ -70,7 +70,7 @@ test('the demo can be repeated and changes nothing, also after it was interrupte
   expect((await runCli(['show', 'demo-stuck-run', '--json', '--store', 'part.db'], { cwd })).stdout).toBe(shown.stdout);
 });
 
-test('where the store holds another run of that id, the demo records under a fresh one, the same each time', async () => {
+test('if the store holds another run with its id, the demo uses a new id, the same each time', async () => {
   await writeFile(
     join(cwd, 'x.json'),
     JSON.stringify({ id: 'demo-stuck-run', calls: [{ tool: 'bash', result: 'x' }] }),
@@ -85,14 +85,14 @@ test('where the store holds another run of that id, the demo records under a fre
   expect(new Set(runs)).toEqual(new Set(['demo-stuck-run', 'demo-stuck-run-2']));
 });
 
-test('the demo and an analysis of the sample do not meet in a store', async () => {
+test('the demo and an analysis of the sample have different ids in a store', async () => {
   await runCli(['demo'], { cwd });
   const analysed = await runCli(['analyze', sample, '--store', '.coxswain/runs.db'], { cwd });
   expect([analysed.code, analysed.stderr]).toEqual([0, '']);
   expect((await runCli(['demo'], { cwd })).code).toBe(0);
 });
 
-test('colours are used only where they are wanted', async () => {
+test('colours are used only on request', async () => {
   const coloured = await runCli(['demo'], { cwd, env: { FORCE_COLOR: '1' } });
   expect(coloured.stdout).toContain('\u001b[');
   const plain = await runCli(['demo'], { cwd, env: { NO_COLOR: '1' } });

@@ -77,7 +77,7 @@ function tell(event: Readonly<Record<string, unknown>>): void {
   expect([done.status, String(done.stderr)]).toEqual([0, '']);
 }
 
-test('an event goes through the hook command of the settings and leaves nothing behind', async () => {
+test('an event is sent through the configured hook command and leaves no trace', async () => {
   await settings(addHooks('', hookGroups(command)));
   const { code, lines, of } = await doctor();
   expect(of('hook alive')).toMatchObject({ status: 'pass' });
@@ -91,7 +91,7 @@ test('an event goes through the hook command of the settings and leaves nothing 
   await store.close();
 });
 
-test('without hooks, store and claude nothing is proven, nothing fails and nothing is made', async () => {
+test('without hooks, store and claude every check is unknown and nothing is created', async () => {
   const { code, of } = await doctor();
   for (const check of ['hooks', 'heartbeat', 'store', 'claude']) expect(of(check)).toMatchObject({ status: 'unknown' });
   expect(of('hook alive')).toBeUndefined();
@@ -99,7 +99,7 @@ test('without hooks, store and claude nothing is proven, nothing fails and nothi
   expect(await readdir(project)).not.toContain('.coxswain');
 });
 
-test('a hook that wrote is seen by what its events left, and the canary is not', async () => {
+test('recorded hook events count as a heartbeat, and the canary does not', async () => {
   await settings(addHooks('', hookGroups(command)));
   tell({ hook_event_name: 'UserPromptSubmit', prompt: 'make the tests pass' });
   const call = { tool_name: 'Bash', tool_input: { command: 'ls' }, tool_use_id: 'call-1' };
@@ -114,7 +114,7 @@ test('a hook that wrote is seen by what its events left, and the canary is not',
   expect(code).toBe(0);
 });
 
-test('a hook whose files have moved fails with what to do', async () => {
+test('a hook whose files have moved fails with a fix', async () => {
   await settings(
     addHooks('', hookGroups(`${process.execPath} '${join(root.path, 'gone', 'hook.cjs')}' coxswain-hook`)),
   );
@@ -125,7 +125,7 @@ test('a hook whose files have moved fails with what to do', async () => {
   expect(code).toBe(1);
 });
 
-test('a store that is no store fails with the reason from our own log, and stays as it is', async () => {
+test('a file that is not a store fails with the reason from the log, and is not changed', async () => {
   await settings(addHooks('', hookGroups(command)));
   makeRecords(join(project, '.coxswain'), { env });
   const file = join(project, '.coxswain', 'runs.db');
@@ -141,7 +141,7 @@ test('a store that is no store fails with the reason from our own log, and stays
   expect(await readFile(file)).toEqual(before);
 });
 
-test('a folder of records that came with the project fails, and is accepted with one command', async () => {
+test('a records folder that came with the project fails, and one command accepts it', async () => {
   await settings(addHooks('', hookGroups(command)));
   await mkdir(join(project, '.coxswain'));
   await writeFile(join(project, '.coxswain', 'runs.db'), '');
@@ -155,7 +155,7 @@ test('a folder of records that came with the project fails, and is accepted with
   expect(accepted.of('hook alive')).toMatchObject({ status: 'pass' });
 });
 
-test('hooks that are switched off, half there or unreadable fail', async () => {
+test('disabled, incomplete or unreadable hooks fail', async () => {
   await settings(addHooks('', hookGroups(command)));
   expect((await doctor({ COXSWAIN_DISABLE: '1' })).of('hook alive')).toMatchObject({ status: 'fail' });
   await settings(addHooks('{ "disableAllHooks": true }', hookGroups(command)));
@@ -168,7 +168,7 @@ test('hooks that are switched off, half there or unreadable fail', async () => {
   expect(code).toBe(1);
 });
 
-test('a store that others may read, a wrong configuration and one that needs trust are told', async () => {
+test('a readable store, a wrong configuration and an untrusted one are reported', async () => {
   tell({ hook_event_name: 'UserPromptSubmit', prompt: 'hello' });
   await chmod(join(project, '.coxswain', 'runs.db'), 0o644);
   await writeFile(
@@ -182,7 +182,7 @@ test('a store that others may read, a wrong configuration and one that needs tru
   expect(code).toBe(1);
 });
 
-test('a hook that a repository may have brought along is shown, and neither run nor asked', async () => {
+test('a hook that may come from the repository is shown and neither run nor contacted', async () => {
   const ran = join(root.path, 'ran');
   const asked: string[] = [];
   const server = createServer((request, response) => {
@@ -212,7 +212,7 @@ test('a hook that a repository may have brought along is shown, and neither run 
   expect(notTried.map(({ status }) => status)).toEqual(Array.from({ length: 4 }, () => 'unknown'));
 });
 
-test('the server of http hooks is asked whether it is there', async () => {
+test('the server of http hooks is contacted', async () => {
   const server = createServer((request, response) => response.writeHead(request.url === '/health' ? 200 : 404).end());
   const port = await new Promise<number>((resolve) => {
     server.listen(0, '127.0.0.1', () => {
@@ -229,7 +229,7 @@ test('the server of http hooks is asked whether it is there', async () => {
   expect(code).toBe(1);
 });
 
-test('the terminal gets a line a check in words, what to do below it and at the end, and with --adapters what they can do', async () => {
+test('the terminal shows one line per check, its fix, a summary, and with --adapters their capabilities', async () => {
   await settings(addHooks('', hookGroups(`${process.execPath} '/gone/\u001b[31m/hook.cjs' coxswain-hook`)));
   const { code, stdout } = await runCli(['doctor'], { cwd: project, env });
   expect(code).toBe(1);
@@ -240,7 +240,7 @@ test('the terminal gets a line a check in words, what to do below it and at the 
   expect(stdout).not.toContain('\u001b');
 });
 
-test('a fault of this project is a problem whose log is there; one from elsewhere is named and none of this project', async () => {
+test('a fault of this project is a problem with its log; one of another project is only listed', async () => {
   const place = { env, nowMs: Date.now(), homeFolder: env['HOME'] };
   logFault({ where: 'store', message: 'of another project' }, place);
   const before = await doctor();
@@ -258,7 +258,7 @@ test('a fault of this project is a problem whose log is there; one from elsewher
   }
 });
 
-test('who uses another agent program is not asked for Claude Code, and the end says whether sessions are recorded', async () => {
+test('users of another program do not need Claude Code, and the summary says if sessions are recorded', async () => {
   const hook = await runCli(['init', 'gemini', '--yes'], { cwd: project, env });
   expect(hook.code).toBe(0);
   expect((await doctor()).of('claude')).toBeUndefined();

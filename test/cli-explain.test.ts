@@ -45,7 +45,7 @@ const sh = (command: string, result: string, isError = false): Call => ({
   isError,
 });
 
-test('an explanation names kind, failure, equal calls, patterns, and what each feature adds to repetition', async () => {
+test('an explanation has the kind, failure, equal calls, patterns, and the effect of each feature on repetition', async () => {
   const { code, stdout } = await runCli(['explain', SAMPLE, '--call', '24'], { cwd });
   expect(code).toBe(0);
   expect(stdout).toContain('call 24 of 39\n  bash {command: "node check.mjs"}\n');
@@ -57,10 +57,10 @@ test('an explanation names kind, failure, equal calls, patterns, and what each f
   expect(stdout).toMatch(
     /stuck for sure: calls and answers that resemble each other, from call 24, noticed at call 24, .*evidence 24\n/,
   );
-  expect(stdout).toMatch(/score of repetition at this call: 0\.\d\d;.*\n {4}\w+ +\d\.\d\d {2}[+-]\d\.\d\d\n/);
+  expect(stdout).toMatch(/repetition score at this call: 0\.\d\d .*\n {4}\w+ +\d\.\d\d {2}[+-]\d\.\d\d\n/);
 });
 
-test('what the features add gives the chance at which repetition was flagged', async () => {
+test('the effects of the features add up to the chance at which repetition was flagged', async () => {
   const { stdout } = await runCli(['explain', SAMPLE, '--call', '24', '--json'], { cwd });
   const { repetition } = JSON.parse(stdout);
   const { chance, chanceWithoutFeatures, shares } = repetition;
@@ -70,7 +70,7 @@ test('what the features add gives the chance at which repetition was flagged', a
   expect(logit(chance)).toBeCloseTo(sum, 9);
 });
 
-test('a run of a store is explained as its file is', async () => {
+test('a stored run has the same explanation as its file', async () => {
   await writeFile(join(cwd, 'a.json'), sampleRun('alpha', 'stuck'));
   await runCli(['analyze', 'a.json', '--store', 'runs.db'], { cwd });
   const file = await runCli(['explain', 'a.json', '--call', '8', '--json'], { cwd });
@@ -79,7 +79,7 @@ test('a run of a store is explained as its file is', async () => {
   expect(stored.stdout).toBe(file.stdout);
 });
 
-test('the text that is compared stands beside the text as it came', async () => {
+test('an explanation has the text compared and the original text', async () => {
   const build = (second: number): Call => sh('make', `built at 2026-01-01T00:00:0${second}Z\nok 3`);
   expect(await explained(build(1), build(2))).toMatchObject({
     resultText: 'built at 2026-01-01T00:00:02Z\nok 3',
@@ -90,7 +90,7 @@ test('the text that is compared stands beside the text as it came', async () => 
   });
 });
 
-test('the reason of a failure is the exit code where no flag is set, and the words where there is neither', async () => {
+test('the reason of a failure is the flag, else the exit code, else the words', async () => {
   expect(await explained(sh('node a.js', '{"output": "boom", "exit_code": 2}'))).toMatchObject({
     failed: true,
     countedAsError: false,
@@ -102,31 +102,31 @@ test('the reason of a failure is the exit code where no flag is set, and the wor
   });
   expect(await explained(sh('grep x a.txt', '{"output": "", "exit_code": 1}'))).toMatchObject({
     failed: false,
-    failedReason: 'a look that finds nothing is no failure (exit code 1)',
+    failedReason: 'a search without a match is not a failure (exit code 1)',
   });
 });
 
-test('a kind that the answer or a pause decided is told apart from one by the arguments', async () => {
+test('an explanation tells whether the kind comes from the arguments, the result or a pause', async () => {
   const job = (result: string): Call => ({ tool: 'get_job', args: { id: 'build' }, result });
   expect(await explained(job('{"status": "pending"}'))).toMatchObject({
     kind: 'poll',
-    kindReason: expect.stringMatching(/^its answer says so; tool and arguments alone read as /),
+    kindReason: expect.stringMatching(/^by its result; tool and arguments alone would be /),
   });
   const look = sh('cat out.log', 'step 3 of 9');
   expect(await explained(look, sh('sleep 60', ''), look)).toMatchObject({
     kind: 'poll',
-    kindReason: 'it looks again after a pause; by itself it reads as read',
+    kindReason: 'it checks again after a pause; on its own it would be read',
   });
 });
 
-test('a call after a change is compared with none before it', async () => {
+test('a call after a change is not compared with earlier ones', async () => {
   const look = sh('cat a.txt', 'one');
   const write: Call = { tool: 'write_file', args: { path: 'a.txt', content: 'two' }, result: 'ok' };
   expect(await explained(look, write)).toMatchObject({ kind: 'write', target: 'a.txt', beganEpoch: true });
   expect(await explained(look, write, look)).toMatchObject({ sameCalls: [], novel: true });
 });
 
-test('nothing in an explained call acts on the terminal', async () => {
+test('an explanation is safe for a terminal', async () => {
   await writeFile(
     join(cwd, 'a.json'),
     JSON.stringify({ id: 'r', calls: [sh('echo \u001b[31m', '\u001b]0;x\u0007red\u202e', true)] }),
@@ -138,7 +138,7 @@ test('nothing in an explained call acts on the terminal', async () => {
   }
 });
 
-test('a call or run that is not there is refused with what to give instead', async () => {
+test('a missing call or run is an error with a suggestion', async () => {
   await writeFile(join(cwd, 'a.json'), sampleRun('alpha', 'stuck'));
   await writeFile(join(cwd, 'two.jsonl'), `${sampleRun('one', 'stuck')}\n${sampleRun('two', 'fine')}\n`);
   const refusal = async (...args: readonly string[]): Promise<string> => {

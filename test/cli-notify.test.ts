@@ -53,7 +53,7 @@ const own = (notify: object): Promise<void> =>
 const notifyTest = (): Promise<CliResult> =>
   runCli(['notify', 'test'], { cwd, env: { XDG_CONFIG_HOME: home, XDG_STATE_HOME: home } });
 
-test('notify test posts JSON to the webhook and gives it to the command', async () => {
+test('notify test sends JSON to the webhook and to the command', async () => {
   const { url, bodies } = await webhook();
   await own({ webhook: url, command: ['sh', '-c', 'cat > told.json'] });
   const { code, stdout, stderr } = await notifyTest();
@@ -64,7 +64,7 @@ test('notify test posts JSON to the webhook and gives it to the command', async 
   expect(jsonLines(await readFile(join(cwd, 'told.json'), 'utf8'))).toEqual([expected]);
 });
 
-test('the form of Slack is one text, and a webhook that is busy is tried again', async () => {
+test('the Slack form is one text, and a busy webhook is retried', async () => {
   const { url, bodies } = await webhook([503]);
   await own({ webhook: url, form: 'slack' });
   const { code } = await notifyTest();
@@ -73,7 +73,7 @@ test('the form of Slack is one text, and a webhook that is busy is tried again',
   expect(bodies).toEqual([{ text }, { text }]);
 });
 
-test('a webhook that refuses is exit code 1, and its address is not shown', async () => {
+test('a refusing webhook is exit code 1, and its address is not shown', async () => {
   const { url } = await webhook([404]);
   await own({ webhook: url });
   const { code, stderr } = await notifyTest();
@@ -83,7 +83,7 @@ test('a webhook that refuses is exit code 1, and its address is not shown', asyn
   ]);
 });
 
-test('a repository cannot have anyone notified, trusted or not', async () => {
+test('a repository cannot configure notifications, trusted or not', async () => {
   const { url, bodies } = await webhook();
   await writeFile(join(cwd, 'coxswain.config.json'), JSON.stringify({ mode: 'shadow', notify: { webhook: url } }));
   const places = { env: { XDG_CONFIG_HOME: home, XDG_STATE_HOME: home }, homeFolder: home };
@@ -97,7 +97,7 @@ test('a repository cannot have anyone notified, trusted or not', async () => {
   expect(bodies).toEqual([]);
 });
 
-test('watch notifies whom the configuration names of what it asks for, and of nothing else', async () => {
+test('watch sends the configured notifications to the configured targets, and no others', async () => {
   const { url, bodies } = await webhook();
   await own({ webhook: url, on: ['failed'] });
   const file = join(cwd, 'run.jsonl');
@@ -110,7 +110,7 @@ test('watch notifies whom the configuration names of what it asks for, and of no
     cwd,
     env: { XDG_CONFIG_HOME: home, XDG_STATE_HOME: home },
     onStdout: ({ all }) => {
-      if (isEnded || !all.includes('the last of it')) return;
+      if (isEnded || !all.includes('the last ones')) return;
       isEnded = true;
       void appendFile(file, end);
     },

@@ -52,7 +52,7 @@ async function record(): Promise<void> {
   await store.close();
 }
 
-test('a report without a path has the store of the project and the sessions of every program, each run once', async () => {
+test('a report without a path covers the project store and the sessions of every program, each run once', async () => {
   await record();
   const rollout = await readFile(
     fileURLToPath(new URL('session-samples/codex-rollout.jsonl', import.meta.url)),
@@ -112,7 +112,7 @@ test('a report without a path has the store of the project and the sessions of e
   expect(await readFile(join(here.cwd, 'night.html'), 'utf8')).toContain('/gone/other: 1 run, 1 failed or died');
 });
 
-test('sessions are reported where the project has no store, and a night without any names the older files', async () => {
+test('sessions are reported without a project store, and an empty night names the older files', async () => {
   await put('.claude/projects/-o/alone.jsonl', session('alone'));
   const env = homeOnly(join(here.cwd, 'home'));
   const { code, stderr, stdout } = await here.run([], { env });
@@ -123,14 +123,14 @@ test('sessions are reported where the project has no store, and a night without 
   expect([empty.code, empty.stderr]).toEqual([0, expect.stringContaining('1 older session file not read')]);
 });
 
-test('without a command, a store and a session it says where it looked and names the help', async () => {
+test('without a command, a store and a session it names the places searched and the help', async () => {
   const { code, stderr, stdout } = await here.run([], { env: homeOnly(join(here.cwd, 'nobody')) });
   expect([code, stdout]).toEqual([1, '']);
   expect(stderr).toContain('coxswain --help');
   expect(stderr).toMatch(/^coxswain: [^\n]+\n$/);
 });
 
-test('a session without an end is dead where its process is gone, and waits where the program says so', async () => {
+test('a session without an end is dead if its process is gone, and waits if the program says so', async () => {
   const [asked = ''] = session('waits').split('\n');
   await put('.claude/projects/-o/waits.jsonl', asked);
   await put('.claude/projects/-o/dead.jsonl', asked.replaceAll('waits', 'dead'));

@@ -33,7 +33,7 @@ async function recorded(): Promise<void> {
   await writeFile(join(here.cwd, 'run.json'), sampleRun(`with ${SECRET}`, 'stuck'));
 }
 
-test('a report goes to a webhook as Markdown and as data, without secrets, and nothing is printed', async () => {
+test('a report is posted as Markdown and data, without secrets, and nothing is printed', async () => {
   await recorded();
   const { bodies, url } = await webhook();
   expect(await here.run(['report', 'run.json', '--to', url])).toEqual({ code: 0, stdout: '', stderr: '' });
@@ -44,7 +44,7 @@ test('a report goes to a webhook as Markdown and as data, without secrets, and n
   expect(report).toMatchObject({ totals: { runs: 1 }, from: 'run.json' });
 });
 
-test('a webhook that refuses is one line and exit code 1, without the rest of its address', async () => {
+test('a refusing webhook is one line and exit code 1, with only its host', async () => {
   await recorded();
   const { bodies, url } = await webhook(404);
   const { code, stderr } = await here.run(['report', 'run.json', '--to', url]);
@@ -55,7 +55,7 @@ test('a webhook that refuses is one line and exit code 1, without the rest of it
   expect(bodies).toHaveLength(1);
 });
 
-test('a report is mailed by sendmail, as text and as a page', async () => {
+test('sendmail gets a report as text and as a page', async () => {
   await recorded();
   const bin = join(here.cwd, 'bin');
   await mkdir(bin);
@@ -71,7 +71,7 @@ test('a report is mailed by sendmail, as text and as a page', async () => {
   expect(mail).not.toContain(SECRET);
 });
 
-test('any other address, and two forms at once, are wrong usage', async () => {
+test('any other address, and two forms, are wrong usage', async () => {
   for (const to of ['http://example.org/x', 'mailto:', 'mailto:a@b,c@d', 'me@example.org', 'file:///x']) {
     const { code, stderr } = await here.run(['report', '--to', to]);
     expect([to, code, stderr]).toEqual([to, 2, expect.stringMatching(/^coxswain: --to takes an address [^\n]+\n$/)]);
@@ -80,7 +80,7 @@ test('any other address, and two forms at once, are wrong usage', async () => {
   expect([both.code, both.stderr]).toEqual([2, 'coxswain: give one of --json, --markdown, --html and --to\n']);
 });
 
-test('runs are grouped by the person and the agent that they name', async () => {
+test('runs are grouped by person and by agent', async () => {
   const store = sqliteStore(join(here.cwd, 'team.db'));
   const cox = createCoxswain({ store });
   for (const [person, agentName] of [

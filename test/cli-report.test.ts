@@ -50,7 +50,7 @@ async function record(path: string): Promise<void> {
   await store.close();
 }
 
-test('a report of the night counts runs, use, advice and what became of it', async () => {
+test('a report counts runs, usage, advice and what followed it', async () => {
   const store = 'runs.db';
   await record(store);
   const { code, stderr, stdout } = await here.run(['report', store, '--json']);
@@ -79,7 +79,7 @@ test('a report of the night counts runs, use, advice and what became of it', asy
   expect(all.at(-1)?.['totals']).toMatchObject({ runs: 3, succeeded: 1 });
 });
 
-test('a moment names a command that opens its call', async () => {
+test('the command of a moment opens its call', async () => {
   await record('runs.db');
   const report = jsonLines((await here.run(['report', 'runs.db', '--json'])).stdout).at(-1);
   // As the command prints it; without any moment the command is wrong usage, which fails below.
@@ -98,7 +98,7 @@ test('a moment names a command that opens its call', async () => {
   expect(shown.stdout).toContain(`/?page=moment&run=night&call=${Number(moment?.call) + 1}#token=`);
 });
 
-test('without a path the store of the project is read, and an empty night says when there was something', async () => {
+test('without a path the project store is read, and an empty report names the time of the last run', async () => {
   await writeFile(join(here.cwd, 'coxswain.config.json'), JSON.stringify({ store: { address: 'mine.db' } }));
   trustProject(here.cwd, { env: process.env });
   await record('mine.db');
@@ -111,7 +111,7 @@ test('without a path the store of the project is read, and an empty night says w
   expect((await here.run(['report', '--json', '--html', 'x.html'])).code).toBe(2);
 });
 
-test('transcripts are reported too, and what cannot be read is told', async () => {
+test('transcripts are reported, and unreadable files are named', async () => {
   await writeFile(join(here.cwd, 'runs.jsonl'), `${sampleRun('one', 'stuck')}\n${sampleRun('two', 'fine')}\n`);
   await writeFile(join(here.cwd, 'poem.txt'), 'roses are red\n');
   const { code, stderr, stdout } = await here.run(['report', 'runs.jsonl', 'poem.txt']);
@@ -121,7 +121,7 @@ test('transcripts are reported too, and what cannot be read is told', async () =
   expect(stdout).toMatch(/coxswain view runs\.jsonl --run \S+ --call \d+\n/);
 });
 
-test('the page holds every text escaped, runs nothing and loads nothing', async () => {
+test('the page escapes every text and has no script or external resource', async () => {
   await record('runs.db');
   expect((await here.run(['report', 'runs.db', '--html', 'a.html'])).code).toBe(0);
   const page = await readFile(join(here.cwd, 'a.html'), 'utf8');
@@ -134,7 +134,7 @@ test('the page holds every text escaped, runs nothing and loads nothing', async 
   expect(text.stdout).not.toContain('\u001b');
 });
 
-test('a run that is damaged is reported as far as it can be read', async () => {
+test('the readable part of a damaged run is reported', async () => {
   await here.recorded('runs.db');
   await damageRecord(join(here.cwd, 'runs.db'), 'beta', 100);
   const { code, stderr, stdout } = await here.run(['report', 'runs.db', '--since', 'all', '--json']);
@@ -144,7 +144,7 @@ test('a run that is damaged is reported as far as it can be read', async () => {
   expect(runs.find(({ id }) => id === 'alpha')).not.toHaveProperty('problem');
 });
 
-test('thousands of runs are listed in part and added up in full', async () => {
+test('of thousands of runs some are listed and all are added up', async () => {
   const lines = Array.from({ length: 2_000 }, (_, index) =>
     sampleRun(`run-${index}`, index % 4 === 0 ? 'stuck' : 'fine', 8),
   );

@@ -54,7 +54,7 @@ async function status(args: readonly string[] = [], stdin = ''): Promise<string>
   return stdout;
 }
 
-test('the run at work last is shown, or the session that standard input names, also from below the project', async () => {
+test('status shows the most recently active run, or the session named on standard input, also from a subfolder', async () => {
   await record(sqliteStore(join(project, '.coxswain', 'runs.db')));
   expect(await status()).toBe('cox 2 calls, 2 errors\n');
   const cwd = join(project, 'src');
@@ -67,7 +67,7 @@ test('the run at work last is shown, or the session that standard input names, a
   expect(await status(['--json'], JSON.stringify({ session_id: 'not yet', cwd }))).toBe('null\n');
 });
 
-test('a store that the configuration names is read', async () => {
+test('a configured store is read', async () => {
   await writeFile(join(project, 'coxswain.config.json'), JSON.stringify({ store: { address: 'records.db' } }));
   trustAs({ project, env: { ...env, XDG_STATE_HOME: process.env['XDG_STATE_HOME'] ?? '' } });
   await record(sqliteStore(join(project, 'records.db')));
@@ -75,7 +75,7 @@ test('a store that the configuration names is read', async () => {
   expect(await status()).toBe('cox 2 calls, 2 errors\n');
 });
 
-test('without a store, with a damaged one or with strange input it is one quiet line, and nothing is made', async () => {
+test('without a store, with a damaged one or with odd input it prints one line and creates nothing', async () => {
   expect(await status([], '\u0000 not JSON')).toBe('cox: no run\n');
   expect(await readdir(project)).toEqual(['.git']);
   const folder = join(project, '.coxswain');
@@ -93,7 +93,7 @@ test('without a store, with a damaged one or with strange input it is one quiet 
   expect((await stat(file)).size).toBe(2_300);
 });
 
-test('a pipe that nobody writes to does not hold it up', async () => {
+test('a pipe without a writer does not delay it', async () => {
   const child = spawn(process.execPath, [BIN, 'status'], { cwd: project, env: { ...process.env, ...env } });
   endWithTest(child);
   let stdout = '';
@@ -102,7 +102,7 @@ test('a pipe that nobody writes to does not hold it up', async () => {
   expect([code, stdout]).toEqual([0, 'cox: no run\n']);
 });
 
-test('other flags are told as wrong usage, and help as help', async () => {
+test('unknown flags are wrong usage, and --help prints the help', async () => {
   expect((await runCli(['status', '--loud'], { cwd: project, env })).code).toBe(2);
   expect((await runCli(['status', '--help'], { cwd: project, env })).stdout).toContain('--format');
 });

@@ -75,7 +75,7 @@ test('verify names the place of damage, and leaves with 1', async () => {
   expect([json.code, jsonLines(json.stdout)[0]]).toEqual([1, expect.objectContaining({ runId: 'beta', seq: 5 })]);
   const partly = await here.run(['export', '--store', store]);
   expect(partly.code).toBe(1);
-  expect(partly.stderr).toMatch(/^coxswain: [^\n]+: run beta ends early here: [^\n]+coxswain recover[^\n]+\n$/);
+  expect(partly.stderr).toMatch(/^coxswain: [^\n]+: run beta is incomplete here: [^\n]+coxswain recover[^\n]+\n$/);
 });
 
 test('an export is imported with every record as it was, also twice', async () => {

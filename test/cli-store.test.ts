@@ -20,7 +20,7 @@ beforeEach(async () => {
 
 afterEach(() => folder.dispose());
 
-test('recorded runs are listed, and shown as they were analysed', async () => {
+test('recorded runs are listed and shown as analysed', async () => {
   const analysed = await runCli(['analyze', 'a.json', 'b.json', '--store', 'x/runs.db'], { cwd });
   expect([analysed.code, analysed.stderr]).toEqual([0, '']);
 
@@ -39,28 +39,28 @@ test('recorded runs are listed, and shown as they were analysed', async () => {
   expect(records.length).toBeGreaterThan(1400);
 });
 
-test('runs are listed below those that started them, with agent and conversation', async () => {
+test('runs are listed below their parents, with agent and conversation', async () => {
   const cox = createCoxswain({ store: sqliteStore(join(cwd, 'tree.db')) });
   const root = cox.startRun({ runId: 'root', agentName: 'planner', conversationId: 'chat-9' });
   root.child({ runId: 'below', agentName: 'reader' });
   await cox.close();
   const { stdout } = await runCli(['runs', '--store', 'tree.db'], { cwd });
   expect(stdout).toMatch(
-    /^no task on record\n {2}planner, .*\n {2}run root, conversation chat-9\n {2}no task on record\n {4}reader, .*\n {4}run below\n$/,
+    /^no recorded task\n {2}planner, .*\n {2}run root, conversation chat-9\n {2}no recorded task\n {4}reader, .*\n {4}run below\n$/,
   );
   expect((await runCli(['show', 'below', '--store', 'tree.db'], { cwd })).stdout).toContain(
     'agent reader, conversation chat-9, started by root',
   );
 });
 
-test('the records that show prints can be analysed again, with the same result', async () => {
+test('the records printed by show give the same analysis', async () => {
   const first = await runCli(['analyze', 'a.json', '--json', '--store', 'runs.db'], { cwd });
   const records = await runCli(['show', 'alpha-1', '--store', 'runs.db', '--json'], { cwd });
   const again = await runCli(['analyze', '-', '--json'], { cwd, stdin: records.stdout });
   expect(jsonLines(again.stdout)[0]).toEqual({ ...jsonLines(first.stdout)[0], source: '-', format: 'coxswain' });
 });
 
-test('recording the same again changes nothing, also by another name of the path', async () => {
+test('recording the same file again changes nothing, also by another path', async () => {
   await runCli(['analyze', 'a.json', '--store', 'runs.db'], { cwd });
   const before = (await runCli(['show', 'alpha-1', '--store', 'runs.db', '--json'], { cwd })).stdout;
   const again = await runCli(['analyze', join(cwd, 'a.json'), '--store', 'runs.db'], { cwd });
@@ -68,7 +68,7 @@ test('recording the same again changes nothing, also by another name of the path
   expect((await runCli(['show', 'alpha-1', '--store', 'runs.db', '--json'], { cwd })).stdout).toBe(before);
 });
 
-test('another run of a recorded id is one line and exit code 1, and the other runs are recorded', async () => {
+test('another run with a recorded id is one error line and exit code 1, and the other runs are recorded', async () => {
   await runCli(['analyze', 'a.json', '--store', 'runs.db'], { cwd });
   await writeFile(join(cwd, 'a.json'), sampleRun('alpha-1', 'fine', 3000));
   const { code, stdout, stderr } = await runCli(['analyze', 'a.json', 'b.json', '--json', '--store', 'runs.db'], {
@@ -81,7 +81,7 @@ test('another run of a recorded id is one line and exit code 1, and the other ru
   expect(runs).toHaveLength(2);
 });
 
-test('a store that is no store is one line and exit code 1', async () => {
+test('a file that is not a store is one error line and exit code 1', async () => {
   await writeFile(join(cwd, 'plain.db'), 'not a database, and long enough to be looked at'.repeat(100));
   for (const args of [
     ['analyze', 'a.json', '--store', 'plain.db'],
@@ -94,7 +94,7 @@ test('a store that is no store is one line and exit code 1', async () => {
   expect(await readFile(join(cwd, 'plain.db'), 'utf8')).toContain('not a database');
 });
 
-test('without a store, runs and show say what to run', async () => {
+test('without a store, runs and show suggest a command', async () => {
   for (const args of [['runs'], ['show', 'x']]) {
     const { code, stdout, stderr } = await runCli(args, { cwd });
     expect([code, stdout]).toEqual([1, '']);
@@ -103,7 +103,7 @@ test('without a store, runs and show say what to run', async () => {
   expect(existsSync(join(cwd, '.coxswain'))).toBe(false);
 });
 
-test('the beginning of an id is enough where only one run begins so', async () => {
+test('a unique beginning of an id is enough', async () => {
   await runCli(['analyze', 'a.json', 'b.json', '--store', '.coxswain/runs.db'], { cwd });
   await writeFile(join(cwd, 'c.json'), sampleRun('beta', 'fine'));
   await runCli(['analyze', 'c.json', '--store', '.coxswain/runs.db'], { cwd });
@@ -112,13 +112,13 @@ test('the beginning of an id is enough where only one run begins so', async () =
   const several = await runCli(['show', 'alpha'], { cwd });
   expect([several.code, several.stderr]).toEqual([
     2,
-    'coxswain: alpha may be several runs: alpha-1, alpha-2; give more of the id\n',
+    'coxswain: alpha matches several runs: alpha-1, alpha-2; give more of the id\n',
   ]);
   const none = await runCli(['show', 'gamma'], { cwd });
   expect([none.code, none.stderr.split('\n').length]).toEqual([1, 2]);
 });
 
-test('pages of runs follow one another by the cursor that is named', async () => {
+test('the cursor leads to the next page of runs', async () => {
   await runCli(['analyze', 'a.json', 'b.json', '--store', '.coxswain/runs.db'], { cwd });
   const first = await runCli(['runs', '--limit', '1', '--json'], { cwd });
   const cursor = /--after (\S+)/.exec(first.stderr)?.[1] ?? '';
@@ -130,7 +130,7 @@ test('pages of runs follow one another by the cursor that is named', async () =>
   expect((await runCli(['runs', '--after', 'nonsense'], { cwd })).code).toBe(2);
 });
 
-test('runs --cost and show say what a run cost: by the price of its model, by the configuration, never guessed', async () => {
+test('runs --cost and show print the cost of a run from built-in or configured prices, never a guess', async () => {
   const cox = createCoxswain({ store: sqliteStore(join(cwd, 'cost.db')) });
   for (const modelId of ['claude-haiku-4-5', 'made-up-1']) {
     const run = cox.startRun({ runId: modelId, modelId });

@@ -30,7 +30,7 @@ async function ownTemp(): Promise<string> {
   return path;
 }
 
-test('view prints an address that opens the runs, and Ctrl-C ends it with nothing left behind', async () => {
+test('view prints an address that opens the runs, and Ctrl-C ends it without a trace', async () => {
   const temp = await ownTemp();
   let address = '';
   let answers = 0;
@@ -51,7 +51,7 @@ test('view prints an address that opens the runs, and Ctrl-C ends it with nothin
   expect(await readdir(temp)).toEqual([]);
 });
 
-test('a browser is started with a file that only this user can read, and no token is among its arguments', async () => {
+test('the browser gets a private file and no token in its arguments', async () => {
   const temp = await ownTemp();
   const bin = join(folder.path, 'bin');
   const seen = join(folder.path, 'seen');
@@ -81,7 +81,7 @@ test('a browser is started with a file that only this user can read, and no toke
   expect(await readdir(temp)).toEqual([]);
 });
 
-test('--run and --call lead to the call: the address that is printed opens it', async () => {
+test('with --run and --call the printed address opens the call', async () => {
   let address = '';
   let calls = '';
   const { code } = await runCli(['view', 'run.json', '--no-open', '--port', '0', '--run', 'one', '--call', '3'], {
@@ -117,7 +117,7 @@ test('--run and --call lead to the call: the address that is printed opens it', 
   }
 });
 
-test('SIGTERM ends it as Ctrl-C does, also while a page listens', async () => {
+test('SIGTERM ends it like Ctrl-C, also while a page is connected', async () => {
   const temp = await ownTemp();
   const child = spawn(process.execPath, [BIN, 'view', 'run.json', '--no-open', '--port', '0'], {
     cwd: folder.path,
@@ -142,7 +142,7 @@ test('SIGTERM ends it as Ctrl-C does, also while a page listens', async () => {
   expect(await readdir(temp)).toEqual([]);
 });
 
-test('what is not there, no port, and standard input are refused with what to do', async () => {
+test('a missing path, a wrong port and standard input are errors with a suggestion', async () => {
   const cwd = folder.path;
   const none = await runCli(['view', 'none.db', '--no-open'], { cwd });
   expect([none.code, none.stderr]).toEqual([1, expect.stringContaining('none.db cannot be opened')]);
@@ -154,7 +154,7 @@ test('what is not there, no port, and standard input are refused with what to do
   expect([store.code, store.stderr]).toEqual([1, expect.stringContaining('no runs are recorded here yet')]);
 });
 
-test('a port that was asked for and is taken is refused; without one the next free one is taken', async () => {
+test('a taken port is an error; without --port the next free one is used', async () => {
   const paths = [join(folder.path, 'run.json')];
   const first = await startViewer({ paths });
   const second = await startViewer({ paths });
@@ -167,7 +167,7 @@ test('a port that was asked for and is taken is refused; without one the next fr
   }
 });
 
-test('a port that somebody else has at ::1 alone is not taken: localhost would lead there', async () => {
+test('a port in use only on ::1 is skipped, because localhost would lead there', async () => {
   const server = createServer();
   const port = await new Promise<number | undefined>((resolve) => {
     server.once('error', () => resolve(undefined));
@@ -189,7 +189,7 @@ test('a port that somebody else has at ::1 alone is not taken: localhost would l
   expect(started).toContain('is taken');
 });
 
-test('a machine without a browser is told of, and no shell ever reads the address', async () => {
+test('a missing browser is reported, and no shell reads the address', async () => {
   const path = process.env['PATH'];
   process.env['PATH'] = folder.path;
   try {

@@ -41,7 +41,7 @@ async function begin(sessionId: string): Promise<string> {
   return file;
 }
 
-test('watch without a path follows every session at work, also one that begins later, and tells whom it should', async () => {
+test('watch without a path follows every active session, also later ones, and sends notifications', async () => {
   const one = await begin('one');
   const steps: (readonly [seen: string, act: () => Promise<void>])[] = [
     ['following every session', () => appendFile(one, call('one') + call('one'))],
@@ -73,7 +73,7 @@ test('watch without a path follows every session at work, also one that begins l
   ]);
 });
 
-test('a run that this project’s store and a transcript hold is watched once, with the advice that it was given', async () => {
+test('a run in the project store and in a transcript is watched once, with its recorded advice', async () => {
   await begin('both');
   await writeFile(join(here.cwd, 'coxswain.config.json'), JSON.stringify({ store: { address: 'mine.db' } }));
   trustProject(here.cwd, { env: process.env });
@@ -106,16 +106,16 @@ test('a run that this project’s store and a transcript hold is watched once, w
   expect(seen[1]).toMatchObject({ run: 'both', task: 'as the store has it' });
 });
 
-test('--newest follows the session that was written last', async () => {
+test('--newest follows the most recently written session', async () => {
   const file = await begin('new');
   let seen = '';
   const { code, stdout } = await runCli(['watch', '--newest', '--interval', '20'], {
     cwd: here.cwd,
     env: environment(),
     onStdout: ({ all, interrupt }) => {
-      if (seen === '' && all.includes('the last of it')) void appendFile(file, call('new') + call('new'));
+      if (seen === '' && all.includes('the last ones')) void appendFile(file, call('new') + call('new'));
       if (seen !== 'call' && all.includes('#1')) interrupt();
-      seen = all.includes('#1') ? 'call' : all.includes('the last of it') ? 'caught up' : '';
+      seen = all.includes('#1') ? 'call' : all.includes('the last ones') ? 'caught up' : '';
     },
   });
   expect(code).toBe(0);
@@ -124,7 +124,7 @@ test('--newest follows the session that was written last', async () => {
   expect([none.code, none.stderr]).toEqual([1, expect.stringContaining('no session of an agent program is there yet')]);
 });
 
-test('the list has a line a run that fits the terminal, those that are stuck or wait first', async () => {
+test('the list has one line per run that fits the terminal, stuck and waiting runs first', async () => {
   const stdout = Object.assign(new PassThrough(), { isTTY: true, columns: 70, rows: 6 });
   const list = new ListFeed(new Terminal({ stdout, stderr: new PassThrough() }), 0);
   const atMs = Date.now();
@@ -136,14 +136,13 @@ test('the list has a line a run that fits the terminal, those that are stuck or 
   const found = { kind: 'ping_pong', identity: 'x', stuck: true, level: 'warn', confidence: 1, evidence: [0] } as const;
   const pattern = { ...found, firstSeen: 0, flaggedAt: 0, occurrences: 2 };
   await list.take({ type: 'pattern', change: 'flagged', pattern, run: 'c', label: 'project-c', atMs });
-  await list.look({
-    nowMs: atMs,
-    open: new Map([
+  await list.scanned(
+    new Map([
       ['d', { waitingFor: 'permission prompt' }],
       ['a', {}],
       ['c', {}],
     ]),
-  });
+  );
   // oxlint-disable-next-line no-control-regex -- what moves the cursor is what is looked for
   const drawn =
     String(stdout.read())

@@ -85,13 +85,13 @@ const append =
   () =>
     appendFile(file, text);
 
-test('advice is printed while the file still grows, and nothing is lost between two looks', async () => {
+test('advice is printed while the file grows, and no record is lost between two reads', async () => {
   const run = new Recording();
   await writeFile(file, run.start() + run.call());
   const { code, stdout, stderr } = await watch(
     ['--until-end', '--deadline', '8m'],
     [
-      ['the last of it', append(run.call() + run.call())],
+      ['the last ones', append(run.call() + run.call())],
       ['#3 bash make', () => {}],
       ['[Feedback - Pattern]', append(run.call('done', 'read_file'))],
       ['#4 read_file', append(run.end())],
@@ -99,7 +99,7 @@ test('advice is printed while the file still grows, and nothing is lost between 
   );
   expect([code, stderr]).toEqual([0, '']);
   expect(stdout).toMatch(/^Watching run\.jsonl, [^]*nothing reaches the agent\.\n/);
-  expect(stdout).toContain('— read 1 run, 1 call, 0 patterns, 1 piece of advice; the last of it:\n');
+  expect(stdout).toContain('— read 1 run, 1 call, 0 patterns, 1 piece of advice; the last ones:\n');
   expect(stdout).toContain('  ▲ stuck, likely: the same call with the same result, bash, seen 3 times since call 1\n');
   expect(stdout).toContain(
     '    ▸ Deadline feedback, info\n    │ [Feedback - Deadline]\n    │\n    │ You have 7 minutes remaining.\n',
@@ -108,7 +108,7 @@ test('advice is printed while the file still grows, and nothing is lost between 
   expect(stdout).toMatch(/\nwatched 1 run, 4 calls, 1 pattern, \d pieces of advice\n$/);
 });
 
-test('a file that is not there is waited for, and Ctrl-C ends with a summary and exit code 0', async () => {
+test('watch waits for a missing file, and Ctrl-C ends it with a summary and exit code 0', async () => {
   const run = new Recording();
   const { code, stdout, stderr } = await watch(
     [],
@@ -121,12 +121,12 @@ test('a file that is not there is waited for, and Ctrl-C ends with a summary and
   expect(stdout).toMatch(/\nwatched 1 run, 1 call, 0 patterns, 0 pieces of advice\n$/);
 });
 
-test('without waiting, a file that is not there is one line and exit code 1', async () => {
+test('with --no-wait a missing file is one line and exit code 1', async () => {
   const { code, stderr } = await watch(['--no-wait'], []);
   expect([code, stderr]).toEqual([1, 'coxswain: run.jsonl: no such file\n']);
 });
 
-test('a line is read once it is whole', async () => {
+test('a line is read once it is complete', async () => {
   const run = new Recording();
   const start = run.start();
   const whole = run.call();
@@ -136,7 +136,7 @@ test('a line is read once it is whole', async () => {
     ['--until-end'],
     [
       [
-        'the last of it',
+        'the last ones',
         () =>
           new Promise((resolve) => setTimeout(resolve, 100)).then(() => appendFile(file, whole.slice(cut) + run.end())),
       ],
@@ -160,17 +160,17 @@ test.each([
   const { code, stdout } = await watch(
     ['--until-end'],
     [
-      ['the last of it', () => change(text)],
-      ['reading it anew', () => (reason === 'truncated' ? appendFile(file, text) : undefined)],
+      ['the last ones', () => change(text)],
+      ['reading it again', () => (reason === 'truncated' ? appendFile(file, text) : undefined)],
     ],
   );
   expect(code).toBe(0);
-  expect(stdout).toContain(`— run.jsonl was ${reason}: reading it anew\n`);
+  expect(stdout).toContain(`— run.jsonl was ${reason}: reading it again\n`);
   expect(stdout).toMatch(/coxswain, run other-run\n/);
   expect(stdout).toContain('watched 2 runs, 3 calls');
 });
 
-test('lines of several runs begin with a short name of theirs', async () => {
+test('lines of several runs start with a short name of the run', async () => {
   const run = new Recording('parent');
   const child = new Recording('parent/agent-7f3a99', 'parent');
   await writeFile(file, run.start() + run.call());
@@ -184,7 +184,7 @@ test('lines of several runs begin with a short name of theirs', async () => {
   expect(stdout).toContain('\nparent   #2 bash make\n');
 });
 
-test('Claude Code lines are followed; a call is told when the next answer begins', async () => {
+test('Claude Code lines are followed; a call is shown when the next answer starts', async () => {
   let entries = 0;
   const entry = (type: string, message: object): string => {
     entries += 1;
@@ -205,7 +205,7 @@ test('Claude Code lines are followed; a call is told when the next answer begins
   const { code, stdout, stderr } = await watch(
     [],
     [
-      ['the last of it', append(call('a') + call('b'))],
+      ['the last ones', append(call('a') + call('b'))],
       ['#1 Bash make  × no rule', append(call('c') + call('d') + call('e'))],
       ['[Feedback - Pattern]', interrupt],
     ],
@@ -216,7 +216,7 @@ test('Claude Code lines are followed; a call is told when the next answer begins
   expect(stdout).toContain('watched 1 run, 4 calls');
 });
 
-test('--json prints an object an event, and no escape reaches the terminal', async () => {
+test('--json prints one object per event, safe for a terminal', async () => {
   const run = new Recording();
   const hostile = '\u001b[31mevil\u202e';
   await writeFile(file, run.start() + run.call() + run.call() + run.call() + run.call('x', hostile) + run.end());
@@ -260,7 +260,7 @@ test('--json prints an object an event, and no escape reaches the terminal', asy
   expect(text).toContain('#4 evil make');
 });
 
-test('a broken line is one line of complaint, what follows is read, and the exit code is 1', async () => {
+test('a broken line is one error line, the rest is read, and the exit code is 1', async () => {
   const run = new Recording();
   await writeFile(file, `${run.start()}{"torn\n${run.call()}${run.end()}`);
   const { code, stdout, stderr } = await watch(['--until-end'], []);
@@ -269,7 +269,7 @@ test('a broken line is one line of complaint, what follows is read, and the exit
   expect(stdout).toContain('  #1 bash make\n');
 });
 
-test('a file that cannot be followed says so', async () => {
+test('a file that cannot be followed is an error', async () => {
   await writeFile(file, Buffer.from([0x1f, 0x8b, 8, 0, 0, 0]));
   const packed = await watch([], []);
   expect([packed.code, packed.stderr]).toEqual([
@@ -284,13 +284,13 @@ test('a file that cannot be followed says so', async () => {
   ]);
 });
 
-test('--on-stuck runs the command once for what gets stuck while it is watched', async () => {
+test('--on-stuck runs the command once for a run that gets stuck while watched', async () => {
   const run = new Recording();
   await writeFile(file, run.start() + run.call());
   const command = `cat >> told.jsonl; echo "$COXSWAIN_EVENT" >> events.txt`;
   const { code, stderr } = await watch(
     ['--until-end', '--on-stuck', command],
-    [['the last of it', append(run.call() + run.call() + run.call() + run.end())]],
+    [['the last ones', append(run.call() + run.call() + run.call() + run.end())]],
   );
   expect([code, stderr]).toEqual([0, '']);
   expect(await readFile(join(cwd, 'events.txt'), 'utf8')).toBe('stuck\n');
@@ -303,30 +303,30 @@ test('--on-stuck runs the command once for what gets stuck while it is watched',
   ]);
 });
 
-test('--on-stuck is silent about what was there before', async () => {
+test('--on-stuck ignores patterns from before the start', async () => {
   const run = new Recording();
   await writeFile(file, run.start() + run.call() + run.call() + run.call());
   const { code, stdout } = await watch(
     ['--until-end', '--on-stuck', 'echo told >> told.txt'],
-    [['the last of it', append(run.end())]],
+    [['the last ones', append(run.end())]],
   );
   expect(code).toBe(0);
   expect(stdout).toContain('stuck, likely: the same call');
   await expect(readFile(join(cwd, 'told.txt'), 'utf8')).rejects.toThrow('ENOENT');
 });
 
-test('a command of --on-stuck that fails is one line on standard error, and watching goes on', async () => {
+test('a failing --on-stuck command is one line on standard error, and watching continues', async () => {
   const run = new Recording();
   await writeFile(file, run.start() + run.call());
   const { code, stdout, stderr } = await watch(
     ['--until-end', '--on-stuck', 'exit 3'],
-    [['the last of it', append(run.call() + run.call() + run.end())]],
+    [['the last ones', append(run.call() + run.call() + run.end())]],
   );
   expect([code, stderr]).toEqual([0, 'coxswain: run.jsonl: note: --on-stuck was not notified (stuck): exit code 3\n']);
   expect(stdout).toContain(', run r1');
 });
 
-test('an empty command of --on-stuck is wrong usage', async () => {
+test('an empty --on-stuck command is wrong usage', async () => {
   const { code, stderr } = await runCli(['watch', '--on-stuck', ' '], { cwd });
-  expect([code, stderr]).toEqual([2, 'coxswain: --on-stuck is empty: give a command for the shell\n']);
+  expect([code, stderr]).toEqual([2, 'coxswain: --on-stuck is empty: give a shell command\n']);
 });

@@ -69,7 +69,7 @@ const fields = configFields().filter((field) => isOwnRow(field) && !SECTIONS.has
 const [general] = tables('field | default');
 const rows = tables('field | default').flat();
 
-test('the page has every field of the configuration, and no other', () => {
+test('the page has exactly the fields of the configuration', () => {
   expect(general?.length).toBeGreaterThan(20);
   expect(rows.map(([path]) => withoutCode(path)).sort()).toEqual(fields.map(({ path }) => nameOnPage(path)).sort());
 });
@@ -98,7 +98,7 @@ test('the page has the default limits of every guidance provider', () => {
   expect(limits?.map(([name]) => withoutCode(name))).toEqual(LIMITS);
 });
 
-test('the page has the table of what needs trust: every class with its reason', () => {
+test('the page has the trust table: every class with its reason', () => {
   const [table] = tables('field | from a repository');
   const expected = Object.entries(FIELD_TRUST).map(([path, { needs, why }]) => [
     path,
@@ -108,7 +108,7 @@ test('the page has the table of what needs trust: every class with its reason', 
   expect(table?.map(([path, needs, why]) => [withoutCode(path), needs, why])).toEqual(expected);
 });
 
-test('the first example of the page is a configuration, and changes what it says it does', () => {
+test('the first example of the page is a configuration that works as described', () => {
   const [, json = ''] = /```json\n(.*?)```/s.exec(page) ?? [];
   const { config, problems } = readConfigText(json);
   expect(problems).toEqual([]);
@@ -118,7 +118,7 @@ test('the first example of the page is a configuration, and changes what it says
   expect(steering.guidance?.map(({ provider }) => provider.name)).toEqual(['doom_loop', 'read-the-error']);
 });
 
-test('the default size of a store on the page is the one that is collected by', () => {
+test('the page has the default store size of gc', () => {
   const [, , text = ''] = rows.find(([path]) => path === '`gc.maxSize`') ?? [];
   const [, size = ''] = /Without both fields: `([^`]+)`/.exec(text) ?? [];
   expect(parseBytes(size)).toBe(DEFAULT_MAX_STORE_BYTES);

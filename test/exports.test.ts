@@ -143,7 +143,7 @@ test('a run goes out in every form and comes back with the calls and the pattern
       '--to',
       file,
     ]);
-    expect([code, stdout]).toEqual([0, `1 run, 158 records read; now in ${file}\n`]);
+    expect([code, stdout]).toEqual([0, `1 run, 158 records written to ${file}\n`]);
     expect(await summary(file)).toEqual(before);
   }
   const { stdout } = await here.run(['export', '--store', 'runs.db', '--format', 'openai']);
@@ -233,7 +233,7 @@ test('spans go to a collector in requests of bounded size, which are tried again
   expect([sent.code, sent.stderr, sent.stdout]).toEqual([
     0,
     '',
-    expect.stringMatching(/^2 runs, \d+ records read; now in http:\/\/127\.0\.0\.1:\d+\/v1\/traces\n$/),
+    expect.stringMatching(/^2 runs, \d+ records written to http:\/\/127\.0\.0\.1:\d+\/v1\/traces\n$/),
   ]);
   expect(new Set(requests.map(({ authorization, url: path }) => `${path} ${authorization}`))).toEqual(
     new Set(['/v1/traces Basic abc']),

@@ -13,7 +13,7 @@ import { printableCut } from '../../terminal/printable.ts';
 import { freeRunId, playSample } from './sample-run.ts';
 import type { Terminal } from '../../terminal/terminal.ts';
 
-/** The options of `coxswain demo`, as the command line gives them. */
+/** The options of `coxswain demo`. */
 export interface DemoOptions {
   readonly store?: string;
   readonly fast?: boolean;
@@ -22,17 +22,17 @@ export interface DemoOptions {
 const SAMPLE_NAME = 'samples/stuck-run.jsonl';
 const RUN_ID = 'demo-stuck-run';
 
-/** The bundled sample: as far above `dist/cli` as above `src/cli`. */
+/** The bundled sample; the path is the same from `dist/cli` and `src/cli`. */
 const SAMPLE = fileURLToPath(new URL(`../../../../${SAMPLE_NAME}`, import.meta.url));
 
-/** How long an event stays the last one, in milliseconds: the demo takes about three seconds in all. */
-const STAY_MS: Readonly<Record<LiveEvent['type'], number>> = { call: 120, pattern: 250, advice: 300, fault: 300 };
+/** Pause after an event; the demo takes about three seconds. */
+const PAUSE_MS: Readonly<Record<LiveEvent['type'], number>> = { call: 120, pattern: 250, advice: 300, fault: 300 };
 
 /**
- * `coxswain demo`: plays the bundled sample through a live, steered run, shows what happens as it happens, and records
- * it. Repeating it changes nothing; where the store holds another version of the run, this one gets another id.
+ * `coxswain demo`: plays the bundled sample as a live, steered run, prints its events, and records it. Repeating it changes
+ * nothing; if the store holds another version of the run, this one gets a new id.
  *
- * @returns the exit code: 1 when records were lost
+ * @returns the exit code: 1 if records were lost
  * @throws CoxswainError `store-io` and `store-version`
  */
 export async function demoCommand(options: DemoOptions, terminal: Terminal): Promise<number> {
@@ -53,10 +53,10 @@ export async function demoCommand(options: DemoOptions, terminal: Terminal): Pro
             .map((line) => `${line}\n`)
             .join(''),
         );
-        if (isPaced) await sleep(STAY_MS[event.type]);
+        if (isPaced) await sleep(PAUSE_MS[event.type]);
       },
       onListening: async (saved) => {
-        const note = `— It listens and leaves this file. In the recording nobody spoke: it took ${countOf(saved, 'more call')}.`;
+        const note = `— It follows the advice and leaves this file. In the recording there was no advice: it took ${countOf(saved, 'more call')}.`;
         await terminal.write(`${terminal.paint('green', note)}\n`);
       },
     });
@@ -82,7 +82,7 @@ function openingText(records: readonly TrajectoryRecord[], { paint }: Terminal):
   const task = first?.payload.kind === 'run_started' ? first.payload.task : undefined;
   return (
     `${paint('bold', 'A recorded agent, played through coxswain as if it were live.')}\n` +
-    `It gets stuck, is told so, and finds the way out. What it is told stands where it is told.\n` +
+    `It gets stuck, gets advice, and finds the way out. Each piece of advice is shown where the agent gets it.\n` +
     (task === undefined ? '\n' : `${paint('dim', `task: ${printableCut(task, 200)}`)}\n\n`)
   );
 }

@@ -6,16 +6,16 @@ interface Seen {
   readonly cleared: boolean;
 }
 
-/** Tells what changed among the patterns of a live run between two looks. Hints are no change. */
+/** Finds the changes between two states of the patterns of a live run. Ignores hints. */
 export class PatternChanges {
   readonly #seen = new Map<string, Seen>();
 
-  /** @param patterns  all of the run, as `run.analysis.patterns()` gives them */
+  /** @param patterns  from `run.analysis.patterns()` */
   take(patterns: readonly TrajectoryPattern[]): readonly PatternEvent[] {
     return patterns.flatMap((pattern) => {
       const { identity, flaggedAt, level, clearedAt } = pattern;
       if (flaggedAt === null) return [];
-      // One that was left and comes back is flagged at another call.
+      // A pattern that returns after it was left is flagged at another call.
       const key = `${flaggedAt} ${identity}`;
       const before = this.#seen.get(key);
       const cleared = clearedAt !== undefined;

@@ -18,33 +18,31 @@ import { callEventOf } from '../../runs/call-event.ts';
 import type { LiveEvent } from '../../runs/live-event.ts';
 import { PatternChanges } from './pattern-changes.ts';
 
-/** So that the last calls of the six minutes come below the deadline's warning threshold. */
+/** The last calls of the six minutes reach the deadline's warning threshold. */
 const DEADLINE = { minutes: 8 };
 const CHANNEL = 'demo';
 
-/** What `playSample` takes besides the records. */
 interface PlayOptions {
   readonly store: TrajectoryStore;
   readonly runId: string;
-  /** Told of each event, and waited for. */
   readonly onEvent: (event: LiveEvent) => Promise<void>;
-  /** Told when the agent changes its course, with the recorded calls that it saves. */
+  /** Called when the agent follows the advice. @param saved  recorded calls it skips */
   readonly onListening?: (saved: number) => Promise<void>;
-  /** The agent does what it did when it was recorded, whatever it is advised. */
+  /** The agent ignores advice and does what was recorded. */
   readonly ignoresAdvice?: true;
 }
 
-/** With this file the recorded agent found its way out, 22 calls later. */
+/** The file with the fault, which the recorded agent read 22 calls later. */
 const WAY_OUT = 'tax.mjs';
 
 /**
- * Plays recorded records through a live run with the standard steering, at their own times: the run is asked for advice
- * after each tool result and before each turn but the first, and what it says counts as delivered. The agent listens: after the
- * first advice about a pattern the play goes on where the recording looks at the file that held the fault.
+ * Plays records as a live run with the standard steering, at their recorded times. Advice is requested after each tool result
+ * and before each turn but the first, and counts as delivered. After the first advice about a pattern the play skips to the
+ * turn in which the recorded agent reads the file with the fault.
  *
  * Two plays of the same records give the same run, record by record.
  *
- * @returns how coxswain did; everything is stored, as far as the store took it
+ * @returns the faults of coxswain, after everything is stored
  */
 export async function playSample(records: readonly TrajectoryRecord[], options: PlayOptions): Promise<Health> {
   let nowMs = records[0]?.recorded_at_unix_ms ?? 0;
@@ -52,7 +50,7 @@ export async function playSample(records: readonly TrajectoryRecord[], options: 
     ...standardSteering(),
     store: options.store,
     clock: { nowMs: () => nowMs },
-    // How fast this machine is must not be in the records.
+    // The records must not depend on the speed of the machine.
     measureMs: () => 0,
   });
   const started = records.find(({ payload }) => payload.kind === 'run_started')?.payload;
@@ -76,7 +74,7 @@ export async function playSample(records: readonly TrajectoryRecord[], options: 
     const record = records[at];
     if (record === undefined) break;
     const { payload } = record;
-    // The time is still that of the record before: the model is about to be asked.
+    // At the time of the previous record: the model is about to be called.
     if (payload.kind === 'turn_started' && run.analysis.turns > 0) await player.advise('pre_tool_selection');
     nowMs = timeOf(record) - skippedMs;
     await player.play(record);
@@ -86,7 +84,7 @@ export async function playSample(records: readonly TrajectoryRecord[], options: 
   return cox.health();
 }
 
-/** The turn in which the recorded agent reads the file that holds the fault; 0 where it does not. */
+/** The turn in which the recorded agent reads the file with the fault; 0 if it does not. */
 function wayOutOf(records: readonly TrajectoryRecord[]): number {
   const read = records.findIndex(
     ({ payload }) => payload.kind === 'tool_started' && isDeepStrictEqual(payload.args, { path: WAY_OUT }),
@@ -106,7 +104,7 @@ class Player {
   readonly #onEvent: PlayOptions['onEvent'];
   readonly #view = new RunView();
   readonly #patterns = new PatternChanges();
-  /** Whether something was said about a pattern. */
+  /** True after advice about a pattern. */
   wasAdvised = false;
 
   constructor(run: Run, onEvent: PlayOptions['onEvent']) {
@@ -134,7 +132,7 @@ class Player {
 }
 
 /**
- * The first of `name`, `name-2`, `name-3` … under which the store holds nothing, or this same play, whole or begun.
+ * The first of `name`, `name-2`, `name-3` … that is free in the store or holds this same play, complete or not.
  *
  * @throws CoxswainError `store-io` and `store-closed`
  */
@@ -151,8 +149,8 @@ export async function freeRunId(
   }
 }
 
-async function holdsNothingElse(store: TrajectoryStore, wanted: TrajectoryStore, runId: string): Promise<boolean> {
-  const rest = wanted.readRun(runId)[Symbol.asyncIterator]();
+async function holdsNothingElse(store: TrajectoryStore, expected: TrajectoryStore, runId: string): Promise<boolean> {
+  const rest = expected.readRun(runId)[Symbol.asyncIterator]();
   try {
     for await (const record of store.readRun(runId)) {
       const next = await rest.next();
@@ -160,7 +158,7 @@ async function holdsNothingElse(store: TrajectoryStore, wanted: TrajectoryStore,
     }
     return true;
   } catch (error) {
-    // A record that this version cannot read is another one.
+    // A record that this version cannot read is not of this play.
     if (error instanceof CoxswainError && (error.code === 'invalid-record' || error.code === 'schema-version')) {
       return false;
     }
@@ -168,7 +166,7 @@ async function holdsNothingElse(store: TrajectoryStore, wanted: TrajectoryStore,
   }
 }
 
-/** What a host would have told when this was recorded; undefined for what no host tells. */
+/** The host event of a record; undefined for records that no host event causes. */
 function eventOf(payload: TrajectoryPayload): AgentEvent | undefined {
   switch (payload.kind) {
     case 'turn_started':
@@ -201,7 +199,7 @@ function messageOf(message: StoredMessage): AgentMessage {
   return { role: 'tool_result', toolCallId: message.tool_call_id, content };
 }
 
-/** Samples hold text and calls only. */
+/** Samples have only text and calls. */
 function contentOf(content: StoredContent): MessageContent {
   if (typeof content === 'string') return content;
   return content.flatMap((block): readonly ContentBlock[] =>

@@ -1,12 +1,13 @@
-import { stat } from 'node:fs/promises';
+import { statSync } from 'node:fs';
 import { resolve } from 'node:path';
 
-import { CoxswainError } from '../../../base/error.ts';
+import { CoxswainError, invalidArgument } from '../../../base/error.ts';
 import { importSource } from '../../../formats/import-source.ts';
 import { readRuns } from '../../../formats/read-runs.ts';
 import { openReadableStore, storeNamed } from '../../runs/open-store.ts';
 import { Problems } from '../../runs/problems.ts';
 import { namedRun } from '../../runs/stored-runs.ts';
+import { wholeOption } from '../../terminal/option-values.ts';
 import { jsonLine, printable, printableCut } from '../../terminal/printable.ts';
 import type { Terminal } from '../../terminal/terminal.ts';
 import { ExplainFold } from './explain-fold.ts';
@@ -14,7 +15,7 @@ import { explanationText } from './explanation-text.ts';
 
 const ID_CHARS = 80;
 
-/** The options of `coxswain explain`, as the command line gives them. */
+/** The options of `coxswain explain`. */
 export interface ExplainOptions {
   readonly call: string;
   readonly store?: string;
@@ -23,22 +24,22 @@ export interface ExplainOptions {
 }
 
 /**
- * `coxswain explain`: how one call of a run was read, and why.
+ * `coxswain explain`: how one call of a run was classified, and why.
  *
- * @param subject  a file or `-` where no store is named, else a run id or the beginning of one
- * @returns the exit code: 0, or 1 when part of a file could not be read
- * @throws CoxswainError `invalid-argument` without such a call, or when it may be a call of several runs; `input-io` without
- *   such a run, or when the call has no result; as the store or the file
+ * @param subject  a file or `-` unless `--store` is given, else a run id or its beginning
+ * @returns the exit code: 1 if part of a file could not be read
+ * @throws CoxswainError `invalid-argument` if there is no such call, or several runs match; `input-io` if there is no such run,
+ *   or the call has no result; as the store or the file
  */
 export async function explainCommand(subject: string, options: ExplainOptions, terminal: Terminal): Promise<number> {
-  const number = callNumber(options.call);
+  const number = wholeOption('--call', options.call, [1, Number.MAX_SAFE_INTEGER]);
   const problems = new Problems(terminal);
-  const isFile = options.store === undefined && (await namesFile(subject));
+  const isFile = options.store === undefined && namesFile(subject);
   if (!isFile && options.run !== undefined) {
-    throw new CoxswainError('invalid-argument', '--run chooses a run of a file; name a run of a store without it');
+    throw invalidArgument('--run selects a run of a file; name a run of a store without it');
   }
   const fold = isFile
-    ? await foldFile(subject, { number, wanted: options.run, problems })
+    ? await foldFile(subject, { number, idStart: options.run, problems })
     : await foldStored(subject, number, options.store);
   problems.endSource();
   const explanation = fold.explanation();
@@ -46,25 +47,15 @@ export async function explainCommand(subject: string, options: ExplainOptions, t
   return problems.any ? 1 : 0;
 }
 
-function callNumber(text: string): number {
-  const number = Number(text);
-  if (/^\d+$/.test(text) && number >= 1 && Number.isSafeInteger(number)) return number;
-  throw new CoxswainError('invalid-argument', `--call ${printableCut(text, 40)}: give a whole number from 1`);
+function namesFile(subject: string): boolean {
+  return subject === '-' || statSync(subject, { throwIfNoEntry: false })?.isFile() === true;
 }
 
-async function namesFile(subject: string): Promise<boolean> {
-  if (subject === '-') return true;
-  return stat(subject).then(
-    (found) => found.isFile(),
-    () => false,
-  );
-}
-
-async function foldStored(wanted: string, number: number, named: string | undefined): Promise<ExplainFold> {
-  const address = storeNamed(named);
+async function foldStored(idStart: string, number: number, option: string | undefined): Promise<ExplainFold> {
+  const address = storeNamed(option);
   const store = await openReadableStore(address);
   try {
-    const { runId } = await namedRun(store, wanted, address);
+    const { runId } = await namedRun(store, idStart, address);
     const fold = new ExplainFold(runId, number);
     for await (const record of store.readRun(runId)) fold.fold(record);
     return fold;
@@ -75,38 +66,32 @@ async function foldStored(wanted: string, number: number, named: string | undefi
 
 interface FileChoice {
   readonly number: number;
-  readonly wanted: string | undefined;
+  readonly idStart: string | undefined;
   readonly problems: Problems;
 }
 
-/** Folds the run of that id, or the only one whose id begins so; without an id the only run that no other started. */
-async function foldFile(path: string, { number, wanted, problems }: FileChoice): Promise<ExplainFold> {
+/** Folds the run with this id, or the only one whose id starts with it; without an id the only run that is not a subagent. */
+async function foldFile(path: string, { number, idStart, problems }: FileChoice): Promise<ExplainFold> {
   const folds = new Map<string, ExplainFold>();
   problems.source(path);
   for await (const item of readRuns(importSource(path), { source: path === '-' ? path : resolve(path) })) {
     if (item.type === 'diagnostic' && item.diagnostic.severity === 'error') problems.fault(item.diagnostic);
     if (item.type !== 'record') continue;
     const { id, depth } = item.run;
-    if (wanted === undefined ? depth > 0 : !id.startsWith(wanted)) continue;
-    let fold = folds.get(id);
-    if (fold === undefined) {
-      fold = new ExplainFold(id, number);
-      folds.set(id, fold);
-    }
+    if (idStart === undefined ? depth > 0 : !id.startsWith(idStart)) continue;
+    const fold = folds.get(id) ?? new ExplainFold(id, number);
+    folds.set(id, fold);
     fold.fold(item.record);
   }
   const [only] = folds.values();
-  const fold = (wanted === undefined ? undefined : folds.get(wanted)) ?? (folds.size === 1 ? only : undefined);
+  const fold = (idStart === undefined ? undefined : folds.get(idStart)) ?? (folds.size === 1 ? only : undefined);
   if (fold !== undefined) return fold;
   const name = printable(path);
   if (only === undefined) {
-    const which = wanted === undefined ? 'no run' : `no run ${printableCut(wanted, ID_CHARS)}`;
+    const which = idStart === undefined ? 'no run' : `no run ${printableCut(idStart, ID_CHARS)}`;
     throw new CoxswainError('input-io', `${name}: ${which}; list its runs with: coxswain analyze ${name}`);
   }
   const some = [...folds.keys()].slice(0, 3).map((id) => printableCut(id, ID_CHARS));
   const more = folds.size > some.length ? ', …' : '';
-  throw new CoxswainError(
-    'invalid-argument',
-    `${name} has several runs: ${some.join(', ')}${more}; choose one with --run`,
-  );
+  throw invalidArgument(`${name} has several runs: ${some.join(', ')}${more}; choose one with --run`);
 }

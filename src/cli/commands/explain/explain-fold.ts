@@ -1,4 +1,4 @@
-import { CoxswainError } from '../../../base/error.ts';
+import { CoxswainError, invalidArgument } from '../../../base/error.ts';
 import { present } from '../../../base/present.ts';
 import { defaultDetectors } from '../../../patterns/detectors/default-detectors.ts';
 import type { PatternDetector, StepContext } from '../../../patterns/pattern-detector.ts';
@@ -12,10 +12,10 @@ import { printableCut } from '../../terminal/printable.ts';
 import { chanceOf, sharesOf, type FeatureShare } from '../../../patterns/detectors/repetition.ts';
 import { explainReading, type CallReading } from './explain-reading.ts';
 
-/** A pattern that a call belongs to, at the end of the run. Calls are numbered from 1. */
+/** A pattern of a call, at the end of the run. Calls are numbered from 1. */
 export interface ExplainedPattern extends Pick<TrajectoryPattern, 'kind' | 'stuck' | 'level' | 'occurrences'> {
   readonly firstCall: number;
-  /** Null for one that never got beyond a hint. */
+  /** Null for a hint. */
   readonly flaggedAtCall: number | null;
   readonly leftAtCall?: number;
   /** The last 32 at most. */
@@ -26,20 +26,20 @@ export interface ExplainedPattern extends Pick<TrajectoryPattern, 'kind' | 'stuc
 export interface ExplainedScore {
   /** 0 to 1. */
   readonly chance: number;
-  /** What the chance would be if every feature were 0. */
+  /** The chance if every feature were 0. */
   readonly chanceWithoutFeatures: number;
   readonly shares: readonly FeatureShare[];
 }
 
-/** How a call was read, and why. Calls are numbered from 1. Raw text from the trajectory: make it `printable` before showing it. */
+/** How a call was classified, and why. Calls are numbered from 1. Untrusted text: pass it through `printable` before showing it. */
 export interface CallExplanation extends CallReading {
   readonly run: string;
   readonly call: number;
   /** Calls of the run. */
   readonly calls: number;
-  /** Successful changes and messages of the user before it: calls are compared within one epoch. */
+  /** Successful changes and user messages before it: calls are compared within one epoch. */
   readonly epoch: number;
-  /** The call itself began this epoch. */
+  /** The call itself started this epoch. */
   readonly beganEpoch: boolean;
   readonly novel: boolean;
   /** Earlier calls of the epoch that equal it in arguments and result, in arguments only, in the result only. */
@@ -47,7 +47,7 @@ export interface CallExplanation extends CallReading {
   readonly sameArguments: readonly number[];
   readonly sameResults: readonly number[];
   readonly patterns: readonly ExplainedPattern[];
-  /** Where `repetition` is among the patterns. */
+  /** Present if `repetition` is among the patterns. */
   readonly repetition?: ExplainedScore;
 }
 
@@ -66,10 +66,10 @@ interface SeenStep {
 type Read = Omit<CallExplanation, 'run' | 'call' | 'calls' | 'patterns' | 'repetition'>;
 
 /**
- * Folds a run with the default detectors and explains one of its calls. The run is read to its end, since a pattern may be flagged
- * after a call that belongs to it.
+ * Folds a run with the default detectors and explains one of its calls. Reads the run to its end, because a pattern may be
+ * flagged after the call.
  *
- * Cost: as `RunView` with detectors; memory grows with the calls of the call's epoch, three keys each.
+ * Cost: as `RunView` with detectors; memory grows with the calls of the call's epoch, two keys each.
  */
 export class ExplainFold {
   readonly #runId: string;
@@ -97,21 +97,18 @@ export class ExplainFold {
   }
 
   /**
-   * @throws CoxswainError `invalid-argument` when the run has no such call
-   * @throws CoxswainError `input-io` when the call has no result, so that it was not read
+   * @throws CoxswainError `invalid-argument` if the run has no such call
+   * @throws CoxswainError `input-io` if the call has no result and so was not classified
    */
   explanation(): CallExplanation {
     const { calls } = this.#view;
     const id = printableCut(this.#runId, 80);
     if (this.#number > calls) {
       const choice = calls === 0 ? 'no calls' : `${calls} calls; give a number from 1 to ${calls}`;
-      throw new CoxswainError('invalid-argument', `--call ${this.#number}: run ${id} has ${choice}`);
+      throw invalidArgument(`--call ${this.#number}: run ${id} has ${choice}`);
     }
     if (this.#read === undefined) {
-      throw new CoxswainError(
-        'input-io',
-        `call ${this.#number} of run ${id} has no result on record, so it was not read`,
-      );
+      throw new CoxswainError('input-io', `call ${this.#number} of run ${id} has no recorded result to explain`);
     }
     const index = this.#number - 1;
     const patterns = this.#view.patterns.patterns.map(({ pattern }) => pattern).filter((one) => covers(one, index));
@@ -153,7 +150,7 @@ export class ExplainFold {
   }
 }
 
-/** A detector that sees no pattern: it hands over each step as the others see it. */
+/** A detector that finds no pattern and passes on each step as the other detectors see it. */
 function witnessDetector(see: (seen: SeenStep) => void): PatternDetector {
   return {
     name: 'explain',
@@ -172,7 +169,7 @@ function witnessDetector(see: (seen: SeenStep) => void): PatternDetector {
   };
 }
 
-/** Whether the call is evidence of it, or lies between its first and last call. */
+/** True if the call lies between the first and the last call of the pattern. */
 function covers({ evidence, firstSeen, flaggedAt }: TrajectoryPattern, index: number): boolean {
   const last = Math.max(firstSeen, flaggedAt ?? 0, evidence.at(-1) ?? 0);
   return index >= firstSeen && index <= last;

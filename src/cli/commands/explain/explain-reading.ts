@@ -8,7 +8,7 @@ import type { ToolEnded } from '../../../records/trajectory-record.ts';
 import type { RunCall } from '../../../run-view/run-call.ts';
 import { callText } from '../../runs/call-previews.ts';
 
-/** How a call and its answer were read, whatever stands around them in the run. */
+/** How a call and its result were classified, apart from its context in the run. */
 export interface CallReading {
   readonly tool: string;
   /** Tool and arguments, at most 100 characters. */
@@ -16,28 +16,28 @@ export interface CallReading {
   readonly target?: string;
   readonly kind: ToolKind;
   readonly kindReason: string;
-  /** Detection takes it as failed. */
+  /** Detection treats it as failed. */
   readonly failed: boolean;
   readonly failedReason: string;
-  /** It counts among the errors of the run: flagged by its source, or inferred where that has no flag. */
+  /** Counted as an error of the run: flagged by its source, or inferred if the source has no flags. */
   readonly countedAsError: boolean;
-  /** The line that says what failed; empty where none does. */
+  /** The error line; empty if there is none. */
   readonly failureLine?: string;
   readonly failureClass?: ErrorCategory;
-  /** The beginning of the result as it stands on record, and of the text that is compared; 2,000 UTF-16 units at most. */
+  /** The start of the recorded result, and of the text compared; at most 2,000 UTF-16 units. */
   readonly resultText: string;
   readonly comparedText: string;
   /** The whole texts are equal. */
   readonly comparedAsItCame: boolean;
-  /** More is left out of the comparison than what the compared text masks: ids, numbers or an echo of the call. */
+  /** The comparison also ignores parts of `comparedText`: ids, numbers or an echo of the call. */
   readonly comparedWithLess: boolean;
-  /** Ids of the reading rules that hold of its answer, and of those that mask a part of it. */
+  /** Ids of the reading rules that match the result or mask a part of it. */
   readonly rules: readonly string[];
 }
 
 const TEXT_CHARS = 2_000;
 
-/** @param step  of the call, as the detectors saw it */
+/** @param step  the call as the detectors saw it */
 export function explainReading(call: RunCall, ended: ToolEnded, step: Step): CallReading {
   const { args, number, tool } = call;
   const { result, is_error: isError, result_missing: missing } = ended;
@@ -69,16 +69,16 @@ function beginningOf(text: string): string {
   return text.slice(0, TEXT_CHARS).toWellFormed();
 }
 
-/** @param alone  the step without what came before it in the run */
+/** @param alone  the step without its context */
 function kindReason({ tool, args }: RunCall, step: Step, alone: Step): string {
   const { kind, program, shell } = readArguments(tool, args, {}).semantics;
-  if (step.kind !== alone.kind) return `it looks again after a pause; by itself it reads as ${alone.kind}`;
-  if (step.kind !== kind) return `its answer says so; tool and arguments alone read as ${kind}`;
+  if (step.kind !== alone.kind) return `it checks again after a pause; on its own it would be ${alone.kind}`;
+  if (step.kind !== kind) return `by its result; tool and arguments alone would be ${kind}`;
   return shell ? `the shell command runs ${program}` : 'by the name of the tool and its arguments';
 }
 
 function failedReason(ended: ToolEnded, step: Step, alone: Step, reading: ResultReading): string {
-  if (ended.result_missing === true) return 'its source holds no result';
+  if (ended.result_missing === true) return 'its source has no result';
   const { answer, envelopeFailed, printed } = reading;
   const exitCode = printed?.exitCode;
   const flags = [
@@ -86,20 +86,20 @@ function failedReason(ended: ToolEnded, step: Step, alone: Step, reading: Result
       ? [ended.error_inferred === true ? 'its text reads like a failure' : 'its source flags it']
       : []),
     ...(exitCode === undefined || exitCode === 0 ? [] : [`exit code ${exitCode}`]),
-    ...(envelopeFailed ? ['the envelope around its answer says so'] : []),
+    ...(envelopeFailed ? ['the envelope of its result reports a failure'] : []),
   ];
   const shownFlags = flags.join(', ');
   if (step.failure === undefined) {
-    if (alone.failure !== undefined) return 'after a pause, a service that cannot be reached yet is waited for';
+    if (alone.failure !== undefined) return 'it waits for a service that is not reachable yet';
     if (flags.length === 0)
-      return exitCode === 0 ? 'no flag, and exit code 0' : 'no flag, and its answer tells of no failure';
-    if (step.kind === 'poll' && answer.isPending) return `its answer says that something is pending (${shownFlags})`;
-    if (exitCode === 1 && answer.isEmpty) return `a look that finds nothing is no failure (${shownFlags})`;
-    return `the call foretold this answer (${shownFlags})`;
+      return exitCode === 0 ? 'no flag, and exit code 0' : 'no flag, and its result reports no failure';
+    if (step.kind === 'poll' && answer.isPending) return `its result reports pending work (${shownFlags})`;
+    if (exitCode === 1 && answer.isEmpty) return `a search without a match is not a failure (${shownFlags})`;
+    return `the call expected this result (${shownFlags})`;
   }
-  const words = answer.declaresFailure ? 'its answer declares a failure' : 'the words of its answer tell of a failure';
+  const words = answer.declaresFailure ? 'its result declares a failure' : 'the words of its result report a failure';
   const reason = flags.length === 0 ? words : shownFlags;
   return step.failure.category === alone.failure?.category
     ? reason
-    : `${reason}; its line also stands in output that ended well, so it names no cause`;
+    : `${reason}; its error line also occurs in successful output, so it is not the cause`;
 }

@@ -5,10 +5,10 @@ import type { CallExplanation, ExplainedPattern, ExplainedScore } from './explai
 
 const SHOWN_LINES = 4;
 const LINE_CHARS = 160;
-/** Numbers of calls in one line; of more the last ones. */
+/** Call numbers in one line; of more, the last ones. */
 const SHOWN_CALLS = 32;
 
-/** An explanation in plain words, safe for a terminal. */
+/** An explanation for a terminal. */
 export function explanationText(explanation: CallExplanation, paint: Paint): string {
   const { run, call, calls, preview, target, kind, kindReason, patterns, repetition } = explanation;
   const lines = [
@@ -19,7 +19,7 @@ export function explanationText(explanation: CallExplanation, paint: Paint): str
     ...failureLines(explanation),
     ...textLines(explanation),
     ...equalityLines(explanation),
-    ...(patterns.length === 0 ? ['  patterns: none'] : ['  patterns, as they stand at the end of the run:']),
+    ...(patterns.length === 0 ? ['  patterns: none'] : ['  patterns, as of the end of the run:']),
     ...patterns.map(patternLine),
     ...(repetition === undefined ? [] : scoreLines(repetition)),
   ];
@@ -40,11 +40,11 @@ function failureLines(explanation: CallExplanation): readonly string[] {
 function textLines(explanation: CallExplanation): readonly string[] {
   const { resultText, comparedText, comparedAsItCame, comparedWithLess, rules } = explanation;
   const less = [
-    ...(comparedWithLess ? ['    left out besides: ids, numbers, or what repeats the call'] : []),
-    ...(rules.length === 0 ? [] : [`  reading rules that hold of it: ${rules.join(', ')}`]),
+    ...(comparedWithLess ? ['    also ignored: ids, numbers, or an echo of the call'] : []),
+    ...(rules.length === 0 ? [] : [`  matching reading rules: ${rules.join(', ')}`]),
   ];
-  if (comparedAsItCame) return ['  result, compared as it came:', ...firstLines(resultText), ...less];
-  return ['  result as it came:', ...firstLines(resultText), '  compared as:', ...firstLines(comparedText), ...less];
+  if (comparedAsItCame) return ['  result, compared unchanged:', ...firstLines(resultText), ...less];
+  return ['  result:', ...firstLines(resultText), '  compared as:', ...firstLines(comparedText), ...less];
 }
 
 function firstLines(text: string): readonly string[] {
@@ -74,18 +74,18 @@ function patternLine(pattern: ExplainedPattern): string {
   const { kind, level, stuck, firstCall, flaggedAtCall, leftAtCall, evidenceCalls } = pattern;
   const facts = [
     `${stuck ? 'stuck ' : ''}${inWords('level', level)}: ${printableCut(inWords('pattern', kind), 60)}, from call ${firstCall}`,
-    flaggedAtCall === null ? 'never more than perhaps' : `noticed at call ${flaggedAtCall}`,
+    flaggedAtCall === null ? 'never more than a hint' : `noticed at call ${flaggedAtCall}`,
     ...(leftAtCall === undefined ? [] : [`over by call ${leftAtCall}`]),
     `evidence ${callList(evidenceCalls)}`,
   ];
   return `    ${facts.join(', ')}`;
 }
 
-/** Features that add something, those that add most first. */
+/** Features with an effect, the strongest first. */
 function scoreLines({ chance, chanceWithoutFeatures, shares }: ExplainedScore): readonly string[] {
   const shown = shares.filter(({ adds }) => adds !== 0).sort((a, b) => Math.abs(b.adds) - Math.abs(a.adds));
   return [
-    `  score of repetition at this call: ${chance.toFixed(2)}; ${chanceWithoutFeatures.toFixed(2)} without features; each with its value and what it adds in logits`,
+    `  repetition score at this call: ${chance.toFixed(2)} (${chanceWithoutFeatures.toFixed(2)} without features); each feature with its value and its effect in logits`,
     ...shown.map(({ feature, value, adds }) => {
       const sign = adds > 0 ? '+' : '';
       return `    ${feature.padEnd(14)} ${value.toFixed(2)}  ${sign}${adds.toFixed(2)}`;

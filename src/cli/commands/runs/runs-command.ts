@@ -12,7 +12,7 @@ import { RunView, type RunUsage } from '../../../run-view/run-view.ts';
 import { timeText } from '../../terminal/time-text.ts';
 import type { Terminal } from '../../terminal/terminal.ts';
 
-/** The options of `coxswain runs`, as the command line gives them. */
+/** The options of `coxswain runs`. */
 export interface RunsOptions {
   readonly store?: string;
   readonly json?: boolean;
@@ -22,7 +22,7 @@ export interface RunsOptions {
 }
 
 /**
- * `coxswain runs`: one page of what a store holds, the run that started last first.
+ * `coxswain runs`: one page of the runs of a store, the most recently started first.
  *
  * @returns the exit code
  * @throws CoxswainError `invalid-argument`, `input-io` without a store, and as the store
@@ -31,10 +31,7 @@ export async function runsCommand(options: RunsOptions, terminal: Terminal): Pro
   const limit = limitOf(options.limit);
   const store = await openReadableStore(storeNamed(options.store));
   try {
-    const { runs, next } = await store.listRuns({
-      limit,
-      ...present({ after: options.after }),
-    });
+    const { runs, next } = await store.listRuns({ limit, ...present({ after: options.after }) });
     const usages = new Map<string, RunUsage>();
     if (options.cost === true) for (const { runId } of runs) usages.set(runId, await usageOf(store, runId));
     if (options.json === true) {
@@ -52,14 +49,14 @@ export async function runsCommand(options: RunsOptions, terminal: Terminal): Pro
   }
 }
 
-/** A row of a run has no tokens, because prices may change: its records have. */
+/** Folds the records: summaries have no cost, because prices may change. */
 async function usageOf(store: StoreReader, runId: string): Promise<RunUsage> {
   const view = new RunView(present({ prices: pricesInForce() }));
   for await (const record of store.readRun(runId)) view.fold(record);
   return view.usage;
 }
 
-/** What is open is how a store joins later results: of no use to a reader. */
+/** Without the open calls, which only the store needs. */
 function listed({ openCalls: _openCalls, ...run }: RunSummary): Omit<RunSummary, 'openCalls'> {
   return run;
 }
@@ -77,19 +74,12 @@ function rowText(
     countOf(errors, 'error'),
     ...(lastAtMs > startedAtMs && startedAtMs > 0 ? [durationText(lastAtMs - startedAtMs)] : []),
     ...usageFacts(usage),
-    ...(outcome === undefined
-      ? []
-      : [
-          outcomeText({
-            outcome,
-            ...present({ success, reward }),
-          }),
-        ]),
+    ...(outcome === undefined ? [] : [outcomeText({ outcome, ...present({ success, reward }) })]),
   ];
   const isNamed = conversationId !== undefined && conversationId !== run.runId && level === 0;
   const ids = `run ${printableCut(run.runId, 80)}${isNamed ? `, conversation ${printableCut(conversationId, 60)}` : ''}`;
   const lines = [
-    paint('bold', task === undefined ? 'no task on record' : printableCut(task, 76)),
+    paint('bold', task === undefined ? 'no recorded task' : printableCut(task, 76)),
     `  ${facts.join(', ')}`,
     paint('dim', `  ${ids}`),
   ];

@@ -12,10 +12,10 @@ import { runLines } from '../../runs/run-text.ts';
 import { namedRun } from '../../runs/stored-runs.ts';
 import type { Terminal } from '../../terminal/terminal.ts';
 
-/** Pieces of advice that are listed; `--json` has them all. */
+/** Pieces of advice listed; `--json` has all. */
 const MAX_ADVICE = 20;
 
-/** The options of `coxswain show`, as the command line gives them. */
+/** The options of `coxswain show`. */
 export interface ShowOptions {
   readonly store?: string;
   readonly json?: boolean;
@@ -24,18 +24,17 @@ export interface ShowOptions {
 }
 
 /**
- * `coxswain show`: the report of a recorded run, or its records as they are stored.
+ * `coxswain show`: the report of a recorded run, or its stored records.
  *
- * @param wanted  a run id, or the beginning of one and no other
+ * @param idStart  a run id, or a unique beginning of one
  * @returns the exit code
- * @throws CoxswainError `input-io` without a store or such a run, `invalid-argument` when it may be several, and
- *   as the store
+ * @throws CoxswainError `input-io` without a store or such a run, `invalid-argument` if several runs match, and as the store
  */
-export async function showCommand(wanted: string, options: ShowOptions, terminal: Terminal): Promise<number> {
+export async function showCommand(idStart: string, options: ShowOptions, terminal: Terminal): Promise<number> {
   const file = storeNamed(options.store);
   const store = await openReadableStore(file);
   try {
-    const run = await namedRun(store, wanted, file);
+    const run = await namedRun(store, idStart, file);
     if (options.json === true) {
       for await (const record of store.readRun(run.runId)) await terminal.write(printableJson(encodeRecord(record)));
       return 0;
@@ -51,7 +50,7 @@ export async function showCommand(wanted: string, options: ShowOptions, terminal
   }
 }
 
-/** Each piece of advice, its delivery, and what followed. */
+/** Each piece of advice, its delivery, and what followed it. */
 function adviceLines({ advice, adviceLeftOut }: RunView): readonly string[] {
   const lines = advice.slice(0, MAX_ADVICE).map((outcome) => {
     const { arm, callsBefore, providerName, reason } = outcome;
@@ -61,7 +60,7 @@ function adviceLines({ advice, adviceLeftOut }: RunView): readonly string[] {
   if (lines.length === 0) return [];
   const more = advice.length - lines.length + adviceLeftOut;
   return [
-    '  advice, and what followed it (not that it was the reason)',
+    '  advice (what followed it, which need not be its effect)',
     ...lines,
     ...(more > 0 ? [`    and ${more} more`] : []),
   ];
@@ -77,8 +76,5 @@ function headerLines(run: RunSummary, file: string): readonly string[] {
     ...(modelId === undefined ? [] : [`model ${printableCut(modelId, 60)}`]),
     ...(parentRunId === undefined ? [] : [`started by ${printableCut(parentRunId, 80)}`]),
   ];
-  return [
-    facts.join(', '),
-    ...(problem === undefined ? [] : [`not readable to its end: ${printableCut(problem, 200)}`]),
-  ];
+  return [facts.join(', '), ...(problem === undefined ? [] : [`incomplete: ${printableCut(problem, 200)}`])];
 }

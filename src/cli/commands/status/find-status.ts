@@ -12,31 +12,29 @@ import { guardStore, RECORDS_FOLDER, type GuardedStore, type RecordsRefusal } fr
 import { glanceSqlite } from '../../../store/sqlite/sqlite-glance.ts';
 import { runStatus, type RunStatus } from './run-status.ts';
 
-/** A status line is waited for. */
+/** A status line must be quick. */
 const STORE_WAIT_MS = 1_000;
 
-/** Of a run in a database, the first and the last records are read. */
+/** Records read from the start and the end of a run in a database. */
 const HEAD_RECORDS = 64;
 const TAIL_RECORDS = 2_000;
 
-/** How a project stands. */
 export interface FoundStatus {
-  /** Absent when there is no run. */
+  /** Absent if there is no run. */
   readonly run?: RunStatus;
-  /** Why the project's folder of records is not used. */
+  /** Why the project's records folder is not used. */
   readonly refusal?: RecordsRefusal;
 }
 
-/** What `findStatus` goes by. */
 export interface StatusHints {
   readonly env: Readonly<Record<string, string | undefined>>;
-  /** What came on standard input: Claude Code gives a status line its session. */
+  /** Standard input, where Claude Code names its session. */
   readonly stdin: string;
   readonly nowMs: number;
 }
 
 /**
- * How the run of this project stands: the one of the session that standard input names, else the one at work last.
+ * The status of the run of the session that standard input names, else of the most recently active run of this project.
  *
  * @throws what the store throws
  */
@@ -67,9 +65,10 @@ async function storedStatus(
   const store = await openPostgresReader(address, { waitMs: STORE_WAIT_MS });
   try {
     const { runs } = session.id === undefined ? await store.listRuns() : { runs: [await store.findRun(session.id)] };
-    const live = runs.flatMap((run) => (run === undefined ? [] : [run]));
-    const own = live.filter(({ depth, format }) => session.id !== undefined || (depth === 0 && format === undefined));
-    const summary = own.toSorted((a, b) => b.lastAtMs - a.lastAtMs)[0];
+    const [summary] = runs
+      .filter((run) => run !== undefined)
+      .filter(({ depth, format }) => session.id !== undefined || (depth === 0 && format === undefined))
+      .toSorted((a, b) => b.lastAtMs - a.lastAtMs);
     if (summary === undefined) return undefined;
     const { lastSeq, runId } = summary;
     const records: TrajectoryRecord[] = [];
@@ -82,7 +81,7 @@ async function storedStatus(
   }
 }
 
-/** The configuration takes longer to load than all the rest: only where there is one. */
+/** Loads the configuration only if there is one, because that takes longer than everything else. */
 async function storeOf(
   projectFolder: string,
   env: Readonly<Record<string, string | undefined>>,
@@ -109,7 +108,7 @@ function sessionOf(stdin: string): SessionHints {
   try {
     input = JSON.parse(stdin);
   } catch {
-    // Somebody else's input, or none.
+    // Not from Claude Code, or empty.
     return {};
   }
   if (!isJsonObject(input)) return {};

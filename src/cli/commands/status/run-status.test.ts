@@ -58,8 +58,8 @@ function started(deadlineAtMs: number): TrajectoryPayload {
   };
 }
 
-test('the worst pattern that was not left and the last deadline count', () => {
-  const told = records(
+test('the status has the worst open pattern and the last deadline', () => {
+  const changes = records(
     started(NOW_MS + 1),
     change('pattern_flagged', 'stagnation', 'warn'),
     change('pattern_flagged', 'identical_call', 'strong'),
@@ -67,21 +67,21 @@ test('the worst pattern that was not left and the last deadline count', () => {
     change('pattern_cleared', 'ping_pong', 'strong'),
     { kind: 'deadline_set', deadline_at_unix_ms: NOW_MS + 720_000 },
   );
-  const status = runStatus(summary, told, NOW_MS);
+  const status = runStatus(summary, changes, NOW_MS);
   expect(status).toMatchObject({ pattern: { kind: 'identical_call', level: 'strong' }, leftMs: 720_000 });
   expect(statusText(status)).toBe(
     'cox 1,234 calls, 1 error, stuck for sure: the same call with the same result, 12 minutes left',
   );
 });
 
-test('a deadline that was taken away, one that has passed and the end of the run are said', () => {
+test('the status shows a removed deadline, a passed one and the end of the run', () => {
   expect(runStatus(summary, records(started(NOW_MS), { kind: 'deadline_set' }), NOW_MS).leftMs).toBeNull();
   expect(statusText(runStatus(summary, records(started(NOW_MS - 90_000)), NOW_MS))).toContain('90 seconds over time');
   const ended = runStatus({ ...summary, outcome: 'limit' }, records(started(NOW_MS + 9)), NOW_MS);
   expect(statusText(ended)).toBe('cox 1,234 calls, 1 error, stopped by a limit');
 });
 
-test('a template is filled in, keeps what it does not know and lets nothing act on the terminal', () => {
+test('a template keeps unknown names and is safe for a terminal', () => {
   const status = runStatus(summary, [], NOW_MS);
   expect(formattedStatus('{run}|{task}|{pattern}|{calls}/{errors}|{other}|$1', status)).toBe(
     'run-1|fix⏎it||1234/1|{other}|$1',

@@ -2,16 +2,16 @@ import type { PatternLevel, TrajectoryPattern } from '../../../records/trajector
 import type { TrajectoryRecord } from '../../../records/trajectory-record.ts';
 import type { RunSummary } from '../../../store/run-summary.ts';
 
-/** How a run stands. Plain JSON: what `coxswain status --json` prints. */
+/** The status of a run, as `coxswain status --json` prints it. */
 export interface RunStatus {
   readonly runId: string;
   readonly task: string | null;
-  /** The agent program that reports the run by its hooks; null for any other run. */
+  /** The agent program whose hooks report the run; null for any other run. */
   readonly host: string | null;
   readonly calls: number;
   readonly errors: number;
   readonly turns: number;
-  /** The worst pattern that the agent has not left. */
+  /** The worst open pattern. */
   readonly pattern: Pick<TrajectoryPattern, 'kind' | 'level' | 'occurrences' | 'stuck'> | null;
   /** Unix milliseconds. */
   readonly deadlineAtMs: number | null;
@@ -20,13 +20,13 @@ export interface RunStatus {
   /** Null while the run is open. */
   readonly outcome: string | null;
   readonly lastAtMs: number;
-  /** Hook events that wait in spill files beside the store and are not counted above; absent if none do. */
+  /** Hook events waiting in spill files, not counted above; absent if there are none. */
   readonly waitingEvents?: number;
 }
 
 const RANK: Readonly<Record<PatternLevel, number>> = { hint: 0, warn: 1, strong: 2 };
 
-/** The status that records tell: those of its beginning and of its end are enough. Pure. */
+/** @param records  those of the start and the end of the run are enough */
 export function runStatus(summary: RunSummary, records: Iterable<TrajectoryRecord>, nowMs: number): RunStatus {
   const open = new Map<string, TrajectoryPattern>();
   let deadlineAtMs: number | null = null;

@@ -6,24 +6,24 @@ import { jsonLine, printable } from '../../terminal/printable.ts';
 import { findStatus } from './find-status.ts';
 import { formattedStatus, statusText } from './status-text.ts';
 
-/** The options of `coxswain status`, as the command line gives them. */
+/** The options of `coxswain status`. */
 export interface StatusOptions {
   readonly json?: boolean;
   readonly format?: string;
 }
 
-/** Whoever has something to say says it at once; a pipe that nobody writes to must not hold up a prompt. */
+/** Claude Code writes at once; a pipe without a writer must not delay a prompt. */
 const STDIN_LIMIT_MS = 300;
 
 /**
  * `coxswain status`: one line about the run of this project, for a status line or a shell. Ends the process, always with exit
- * code 0: what goes wrong is a short line too, and `problem` with `--json`.
+ * code 0: an error is a short line too, and `problem` with `--json`.
  */
 export async function statusMain(options: StatusOptions): Promise<never> {
   try {
     writeStdout(await statusLine(options));
   } catch {
-    // Nobody reads: there is nobody to tell.
+    // The pipe is closed.
   }
   return endProcess();
 }
@@ -41,9 +41,9 @@ async function statusLine({ format, json }: StatusOptions): Promise<string> {
   }
 }
 
-/** What came on standard input, unless that is a terminal. */
+/** Standard input, unless it is a terminal. */
 async function input(): Promise<string> {
-  // `process.stdin` takes long to load.
+  // Loading `process.stdin` takes long.
   const { isatty } = await import('node:tty');
   if (isatty(0)) return '';
   let timer: NodeJS.Timeout | undefined;

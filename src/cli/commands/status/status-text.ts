@@ -3,7 +3,7 @@ import { countOf, durationText } from '../../../base/number-text.ts';
 import { printableCut } from '../../terminal/printable.ts';
 import type { RunStatus } from './run-status.ts';
 
-/** The status in a line: `cox 39 calls, 16 errors, stuck for sure: the same call with the same result, 12 minutes left`. */
+/** The status in one line: `cox 39 calls, 16 errors, stuck for sure: the same call with the same result, 12 minutes left`. */
 export function statusText(status: RunStatus | undefined): string {
   if (status === undefined) return 'cox: no run';
   const { calls, errors, leftMs, outcome, pattern, waitingEvents = 0 } = status;
@@ -19,8 +19,8 @@ export function statusText(status: RunStatus | undefined): string {
 }
 
 /**
- * The status as a template says: `{calls}`, `{errors}`, `{turns}`, `{pattern}`, `{level}`, `{left}`, `{outcome}`, `{run}`,
- * `{host}` and `{task}` stand for what they name, and for nothing where there is none; all else stays. Empty without a run.
+ * Fills in a template: replaces `{calls}`, `{errors}`, `{turns}`, `{pattern}`, `{level}`, `{left}`, `{outcome}`, `{run}`,
+ * `{host}` and `{task}`; unknown names stay. Empty without a run.
  */
 export function formattedStatus(template: string, status: RunStatus | undefined): string {
   if (status === undefined) return '';

@@ -1,12 +1,12 @@
 import { join, resolve } from 'node:path';
 
-import { CoxswainError } from '../../../base/error.ts';
+import { CoxswainError, invalidArgument } from '../../../base/error.ts';
 import { listTrust, revokeTrust, trustProject, type TrustState } from '../../../config/trust-project.ts';
 import { adoptRecords, RECORDS_FOLDER } from '../../../store/records-folder.ts';
 import { jsonLine, printable, printableCut } from '../../terminal/printable.ts';
 import type { Terminal } from '../../terminal/terminal.ts';
 
-/** The options of `coxswain trust`, as the command line gives them. */
+/** The options of `coxswain trust`. */
 export interface TrustOptions {
   readonly revoke?: boolean;
   readonly list?: boolean;
@@ -15,7 +15,7 @@ export interface TrustOptions {
 }
 
 /**
- * `coxswain trust`: trusts a project's configuration, takes it back, or lists what is trusted.
+ * `coxswain trust`: trusts the configuration of a project, revokes the trust, or lists the trusted projects.
  *
  * @returns the exit code
  * @throws CoxswainError `invalid-argument` for options that exclude each other, `input-io` as `trustProject`
@@ -26,64 +26,61 @@ export async function trustCommand(
   terminal: Terminal,
 ): Promise<number> {
   const { revoke = false, list = false, json = false, records = false } = options;
-  if (list) {
-    if (revoke || records || folder !== undefined) {
-      throw new CoxswainError('invalid-argument', '--list stands alone: without a folder, --revoke or --records');
-    }
-    return await listed(json, terminal);
+  if (list && (revoke || records || folder !== undefined)) {
+    throw invalidArgument('--list takes no folder, --revoke or --records');
   }
-  if (records) {
-    if (revoke)
-      throw new CoxswainError('invalid-argument', '--records accepts a folder; to take that back, delete the folder');
-    return await accepted(folder ?? '.', json, terminal);
-  }
-  return revoke ? await revoked(folder ?? '.', json, terminal) : await trusted(folder ?? '.', json, terminal);
-}
-
-async function trusted(folder: string, json: boolean, terminal: Terminal): Promise<number> {
-  const project = trustProject(folder);
-  if (json) {
-    await terminal.write(jsonLine(project));
-    return 0;
-  }
-  const { files, counts } = project;
-  const what = files.length === 0 ? 'it has no configuration yet' : `with ${files.join(' and ')} as now`;
-  await terminal.write(`trusted: ${printable(project.folder)}, ${what}\n`);
-  for (const { path, value } of counts) {
-    const says = value === undefined ? '' : `: ${printableCut(JSON.stringify(value), 300)}`;
-    await terminal.write(`  counts now: ${printableCut(path, 100)}${says}\n`);
-  }
-  await terminal.write('A change of these files withdraws it; so does: coxswain trust --revoke\n');
+  if (records && revoke) throw invalidArgument('--records accepts a folder; to undo that, delete the folder');
+  const output = { json, terminal };
+  if (list) await listTrusted(output);
+  else if (records) await acceptRecords(folder ?? '.', output);
+  else if (revoke) await revokeProject(folder ?? '.', output);
+  else await trust(folder ?? '.', output);
   return 0;
 }
 
-async function accepted(folder: string, json: boolean, terminal: Terminal): Promise<number> {
-  const records = join(resolve(folder), RECORDS_FOLDER);
-  adoptRecords(records, { env: process.env });
+interface TrustOutput {
+  readonly json: boolean;
+  readonly terminal: Terminal;
+}
+
+async function trust(name: string, { json, terminal }: TrustOutput): Promise<void> {
+  const project = trustProject(name);
+  const { counts, files, folder } = project;
+  const what = files.length === 0 ? 'it has no configuration yet' : `with the current ${files.join(' and ')}`;
+  const fields = counts.map(({ path, value }) => {
+    const text = value === undefined ? '' : `: ${printableCut(JSON.stringify(value), 300)}`;
+    return `  applies now: ${printableCut(path, 100)}${text}\n`;
+  });
+  const note = 'Changing these files revokes the trust; so does: coxswain trust --revoke\n';
+  await terminal.write(json ? jsonLine(project) : `trusted: ${printable(folder)}, ${what}\n${fields.join('')}${note}`);
+}
+
+async function acceptRecords(name: string, { json, terminal }: TrustOutput): Promise<void> {
+  const folder = join(resolve(name), RECORDS_FOLDER);
+  adoptRecords(folder, { env: process.env });
   await terminal.write(
-    json ? jsonLine({ folder: records, state: 'accepted' }) : `accepted: ${printable(records)} is used from now on\n`,
+    json ? jsonLine({ folder, state: 'accepted' }) : `accepted: ${printable(folder)} is used from now on\n`,
   );
-  return 0;
 }
 
-async function revoked(folder: string, json: boolean, terminal: Terminal): Promise<number> {
-  const found = revokeTrust(folder);
-  if (found === undefined) {
-    throw new CoxswainError('input-io', `${printable(folder)} is not trusted; coxswain trust --list shows what is`);
+async function revokeProject(name: string, { json, terminal }: TrustOutput): Promise<void> {
+  const folder = revokeTrust(name);
+  if (folder === undefined) {
+    throw new CoxswainError(
+      'input-io',
+      `${printable(name)} is not trusted; list trusted projects: coxswain trust --list`,
+    );
   }
-  await terminal.write(
-    json ? jsonLine({ folder: found, state: 'revoked' }) : `not trusted any more: ${printable(found)}\n`,
-  );
-  return 0;
+  await terminal.write(json ? jsonLine({ folder, state: 'revoked' }) : `no longer trusted: ${printable(folder)}\n`);
 }
 
 const STATES: Readonly<Record<TrustState['state'], string>> = {
   trusted: 'trusted',
-  changed: 'changed since: what needs trust does not count',
-  gone: 'the folder is gone',
+  changed: 'changed since, so fields that need trust are ignored',
+  gone: 'the folder no longer exists',
 };
 
-async function listed(json: boolean, terminal: Terminal): Promise<number> {
+async function listTrusted({ json, terminal }: TrustOutput): Promise<void> {
   const projects = listTrust();
   for (const project of projects) {
     const { folder, files, state } = project;
@@ -91,5 +88,4 @@ async function listed(json: boolean, terminal: Terminal): Promise<number> {
     await terminal.write(json ? jsonLine(project) : `${printable(folder)}${names}: ${STATES[state]}\n`);
   }
   if (projects.length === 0 && !json) await terminal.write('no project is trusted\n');
-  return 0;
 }

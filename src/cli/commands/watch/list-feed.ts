@@ -5,15 +5,15 @@ import { outcomeText } from '../../runs/run-text.ts';
 import { columnsText } from '../../terminal/columns-text.ts';
 import { printableCut } from '../../terminal/printable.ts';
 import type { Terminal } from '../../terminal/terminal.ts';
-import type { MachineFeed, MachineLook } from './lines-feed.ts';
+import type { MachineFeed, OpenSessions } from './lines-feed.ts';
 import type { WatchedEvent } from './watched-item.ts';
 
 const TASK_CHARS = 76;
 const STATE_CHARS = 46;
-/** Narrower terminals do not name the programs. */
+/** Narrower terminals have no column for the program. */
 const WIDE = 110;
 const MAX_ROWS = 1_000;
-/** Changes of records are drawn at most so often. */
+/** Least time between two redraws for events. */
 const DRAW_MS = 500;
 
 interface Row {
@@ -24,36 +24,38 @@ interface Row {
   errors: number;
   atMs: number;
   doing: string;
-  /** Kinds of patterns by which it is stuck. */
+  /** Kinds of its open stuck patterns. */
   readonly stuck: Set<string>;
-  over: string;
+  /** Its outcome; empty while it runs. */
+  outcome: string;
 }
 
-/** A line a run on a terminal, drawn again as runs go on: those that are stuck or wait come first, then the one at work last. */
+/** A list of runs on a terminal, one line each: stuck and waiting ones first, then the most recently active. */
 export class ListFeed implements MachineFeed {
   readonly #terminal: Terminal;
   readonly #sinceMs: number;
   readonly #rows = new Map<string, Row>();
-  #look: MachineLook | undefined;
-  #drawn = 0;
+  #open: OpenSessions;
+  #hasScanned = false;
+  #drawnLines = 0;
   #drawnAtMs = 0;
-  #count = 0;
+  #calls = 0;
 
-  /** @param sinceMs  a run that was not at work since then is not shown; Unix milliseconds */
+  /** @param sinceMs  runs inactive since then are hidden; Unix milliseconds */
   constructor(terminal: Terminal, sinceMs: number) {
     this.#terminal = terminal;
     this.#sinceMs = sinceMs;
   }
 
   called(count: number): void {
-    this.#count += count;
+    this.#calls += count;
   }
 
   async take(event: WatchedEvent): Promise<void> {
     const row = this.#rowOf(event);
     row.atMs = Math.max(row.atMs, event.atMs ?? 0);
-    if (event.type === 'run_ended') row.over = outcomeText(event);
-    else if (event.type !== 'run_started') row.over = '';
+    if (event.type === 'run_ended') row.outcome = outcomeText(event);
+    else if (event.type !== 'run_started') row.outcome = '';
     if (event.type === 'call') {
       row.calls += 1;
       row.errors += event.failed ? 1 : 0;
@@ -64,11 +66,12 @@ export class ListFeed implements MachineFeed {
       if (event.change === 'cleared') row.stuck.delete(kind);
       else if (stuck && level !== 'hint') row.stuck.add(kind);
     }
-    if (this.#look !== undefined && Date.now() - this.#drawnAtMs >= DRAW_MS) await this.#draw();
+    if (this.#hasScanned && Date.now() - this.#drawnAtMs >= DRAW_MS) await this.#draw();
   }
 
-  async look(look: MachineLook): Promise<void> {
-    this.#look = look;
+  async scanned(open: OpenSessions): Promise<void> {
+    this.#hasScanned = true;
+    this.#open = open;
     await this.#draw();
   }
 
@@ -77,12 +80,12 @@ export class ListFeed implements MachineFeed {
   }
 
   async finish(): Promise<void> {
-    await this.#terminal.write(`watched ${countOf(this.#rows.size, 'run')}, ${countOf(this.#count, 'call')}\n`);
+    await this.#terminal.write(`watched ${countOf(this.#rows.size, 'run')}, ${countOf(this.#calls, 'call')}\n`);
   }
 
   #rowOf(event: WatchedEvent): Row {
     const known = this.#rows.get(event.run);
-    // One that begins again is read from elsewhere.
+    // A run that starts again comes from another source.
     if (known !== undefined && event.type !== 'run_started') return known;
     const { format = '', task = '' } = event.type === 'run_started' ? event : {};
     const row: Row = {
@@ -93,7 +96,7 @@ export class ListFeed implements MachineFeed {
       errors: 0,
       atMs: 0,
       doing: '',
-      over: '',
+      outcome: '',
       stuck: new Set(),
     };
     this.#rows.set(event.run, row);
@@ -109,14 +112,14 @@ export class ListFeed implements MachineFeed {
       .filter(([, row]) => row.atMs === 0 || row.atMs >= this.#sinceMs)
       .map(([run, row]) => ({ row, state: this.#stateOf(run, row) }))
       .toSorted((a, b) => a.state.rank - b.state.rank || b.row.atMs - a.row.atMs);
-    // The first line, the one about more, and the one of the cursor.
+    // Without the head, the line about further runs, and the cursor line.
     const most = Math.max(1, height - 3);
     const isWide = width >= WIDE;
     const cells = shown.slice(0, most).map(({ row, state }) => {
       const work = [agoText(row), countOf(row.calls, 'call'), countOf(row.errors, 'error')];
       const program = isWide ? [printableCut(row.format === '' ? '' : hostTitle(row.format), 12)] : [];
-      const said = [printableCut(state.text, STATE_CHARS), printableCut(row.task, TASK_CHARS)];
-      return [`${state.mark} ${printableCut(row.label, 20)}`].concat(program, work, said);
+      const texts = [printableCut(state.text, STATE_CHARS), printableCut(row.task, TASK_CHARS)];
+      return [`${state.mark} ${printableCut(row.label, 20)}`].concat(program, work, texts);
     });
     const lines = columnsText(cells, isWide ? [1, 5, 6] : [4, 5]).map((line, at) => {
       const cut = printableCut(line, width - 1);
@@ -124,35 +127,35 @@ export class ListFeed implements MachineFeed {
       return style === undefined ? cut : paint(style, cut);
     });
     const more = shown.length - lines.length;
-    const head = shown.length === 0 ? 'No agent is at work; waiting for one' : countOf(shown.length, 'run');
+    const head = shown.length === 0 ? 'No active agent; waiting for one' : countOf(shown.length, 'run');
     const text = [
       paint('bold', printableCut(`${head}. Ctrl-C ends it; nothing reaches the agents.`, width - 1)),
       ...lines,
       ...(more > 0 ? [paint('dim', `and ${countOf(more, 'more run')}`)] : []),
     ];
-    const up = this.#drawn === 0 ? '' : `\u001b[${this.#drawn}A`;
-    this.#drawn = text.length;
+    const up = this.#drawnLines === 0 ? '' : `\u001b[${this.#drawnLines}A`;
+    this.#drawnLines = text.length;
     await this.#terminal.write(`${up}\r\u001b[J${text.join('\n')}\n`);
   }
 
   #stateOf(run: string, row: Row) {
-    const open = this.#look?.open;
-    const session = open?.get(run.replace(/#\d+$/, ''));
+    const session = this.#open?.get(run.replace(/#\d+$/, ''));
     if (session?.waitingFor !== undefined) {
       return { rank: 0, mark: '?', style: 'yellow', text: `waits for ${session.waitingFor}` } as const;
     }
-    if (row.over !== '') return { rank: 2, mark: '■', style: 'dim', text: row.over } as const;
+    if (row.outcome !== '') return { rank: 2, mark: '■', style: 'dim', text: row.outcome } as const;
     const [kind] = row.stuck;
     if (kind !== undefined) {
       return { rank: 0, mark: '●', style: 'red', text: `stuck: ${inWords('pattern', kind)}` } as const;
     }
-    const isGone = row.format === 'claude-code' && !run.includes('/') && open !== undefined && session === undefined;
-    if (isGone) return { rank: 2, mark: '■', style: 'dim', text: 'closed' } as const;
+    const isClaude = row.format === 'claude-code' && !run.includes('/');
+    if (isClaude && this.#open !== undefined && session === undefined)
+      return { rank: 2, mark: '■', style: 'dim', text: 'closed' } as const;
     return { rank: 1, mark: '·', style: undefined, text: row.doing } as const;
   }
 }
 
-/** How long ago it was at work: `5 s`, `12 min`. */
+/** The time since its last record: `5 s`, `12 min`. */
 function agoText({ atMs }: Row): string {
   const seconds = Math.max(0, Math.floor((Date.now() - atMs) / 1_000));
   if (atMs === 0) return '';

@@ -1,17 +1,17 @@
 const ID_CHARS = 8;
 const NAME_CHARS = 16;
 
-/** Short names of runs, each unlike the others. */
+/** Short unique names of runs. */
 export class RunLabels {
-  readonly #given = new Set<string>();
+  readonly #labels = new Set<string>();
 
-  /** A label for a run that has none yet: of its name, else the beginning of what follows the last `/` of its id. */
+  /** A label for a new run: the start of its name, else of its id after the last `/`. */
   take(runId: string, name?: string): string {
     const ofId = runId.slice(runId.lastIndexOf('/') + 1).replace(/^agent-(?=.)/, '');
     const short = (name ?? ofId).slice(0, name === undefined ? ID_CHARS : NAME_CHARS).toWellFormed();
     let label = short;
-    for (let count = 2; this.#given.has(label); count += 1) label = `${short}~${count}`;
-    this.#given.add(label);
+    for (let count = 2; this.#labels.has(label); count += 1) label = `${short}~${count}`;
+    this.#labels.add(label);
     return label;
   }
 }

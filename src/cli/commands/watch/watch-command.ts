@@ -9,7 +9,7 @@ import { printable } from '../../terminal/printable.ts';
 import { Problems } from '../../runs/problems.ts';
 import type { Terminal } from '../../terminal/terminal.ts';
 import { commandTarget } from '../../../notify/command-target.ts';
-import type { NotifyEvent, NotifyTarget } from '../../../notify/notification.ts';
+import type { NotifyEvent } from '../../../notify/notification.ts';
 import { Notifier } from '../../../notify/notifier.ts';
 import { targetsOf } from '../../../notify/targets-of.ts';
 import { WatchFeed } from './watch-feed.ts';
@@ -18,16 +18,15 @@ import { JsonWatchOutput, TextWatchOutput, type WatchOutput } from './watch-outp
 import { newestSession, watchMachine } from './watch-machine.ts';
 import { Watcher } from './watcher.ts';
 
-/** What `--on-stuck` is for. */
+/** The events of `--on-stuck` and `--bell`. */
 const STUCK: readonly NotifyEvent[] = ['stuck', 'continued'];
 
 /**
- * `coxswain watch`: follows a growing file, or without one every session of this machine, and says what the standard steering would say, until
- * Ctrl-C. Nothing reaches the agent.
+ * `coxswain watch`: follows a growing file, or every session of this machine, until Ctrl-C, and prints the advice the standard
+ * steering would give. Nothing reaches the agent.
  *
- * @returns the exit code: 0, or 1 when something could not be read
- * @throws CoxswainError `invalid-argument` for options; `input-io`, `format-unknown` and `format-invalid` as
- *   `followSource`
+ * @returns the exit code: 1 if something could not be read
+ * @throws CoxswainError `invalid-argument`; `input-io`, `format-unknown` and `format-invalid` as `followSource`
  */
 export async function watchCommand(
   path: string | undefined,
@@ -57,9 +56,9 @@ export async function watchCommand(
     signal: stop.signal,
     wait: options.wait !== false,
     onState: async (state) => {
-      // A file that appears while it is waited for is news; one that is read anew is not.
+      // Records of a file that appears are live; those of a replaced file that is read again are not.
       isLive = state.type === 'missing' || (state.type === 'caught_up' && state.waitingLines === 0);
-      await tellState(state, { file, feed, output });
+      await reportState(state, { file, feed, output });
     },
   });
   const watcher = new Watcher({ feed, notifiers, deadline });
@@ -76,12 +75,12 @@ export async function watchCommand(
 
 function openingText(file: string, { paint }: Terminal): string {
   return (
-    `${paint('bold', `Watching ${printable(file)}`)}, Ctrl-C ends it. This only prints what the standard steering would\n` +
-    'say: nothing reaches the agent.\n'
+    `${paint('bold', `Watching ${printable(file)}`)}, Ctrl-C ends it. This only prints the advice the standard steering\n` +
+    'would give: nothing reaches the agent.\n'
   );
 }
 
-/** One for `--on-stuck`, one for `--bell`, one for the user's own configuration. */
+/** A notifier for `--on-stuck` and `--bell`, and one for the user's own configuration. */
 async function notifiersOf(
   { bell, onStuck }: WatchOptions,
   problems: Problems,
@@ -89,7 +88,7 @@ async function notifiersOf(
 ): Promise<readonly Notifier[]> {
   const { resolved, ignored } = await loadConfig({ projectFolder: process.cwd() });
   for (const { path, file, why } of ignored) {
-    if (path === 'notify') problems.note({ message: `notify of ${file} does not count: ${why}` });
+    if (path === 'notify') problems.note({ message: `notify of ${file} is ignored: ${why}` });
   }
   const parts = {
     clock: systemClock,
@@ -100,16 +99,12 @@ async function notifiersOf(
   const targets = targetsOf(notify);
   const own = [
     ...(onStuck === undefined ? [] : [commandTarget(onStuck, '--on-stuck')]),
-    ...(bell === true ? [bellTarget(terminal)] : []),
+    ...(bell === true ? [{ name: 'the bell', send: async () => terminal.ring() }] : []),
   ];
   return [
     ...(own.length === 0 ? [] : [new Notifier({ ...parts, targets: own, on: STUCK })]),
     ...(targets.length === 0 ? [] : [new Notifier({ ...parts, targets, ...present({ on: notify.on }) })]),
   ];
-}
-
-function bellTarget(terminal: Terminal): NotifyTarget {
-  return { name: 'the bell', send: async () => terminal.ring() };
 }
 
 interface StateContext {
@@ -118,18 +113,10 @@ interface StateContext {
   readonly output: WatchOutput;
 }
 
-async function tellState(state: FollowState, { file, feed, output }: StateContext): Promise<void> {
-  switch (state.type) {
-    case 'missing':
-      await output.write({ type: 'note', message: `${file} is not there yet; waiting for it` });
-      return;
-    case 'restarted':
-      await output.write({ type: 'note', message: `${file} was ${state.reason}: reading it anew` });
-      return;
-    default:
-      if (state.waitingLines > 0) {
-        const message = `nothing recognises the first ${state.waitingLines} lines of ${file}; waiting for more`;
-        await output.write({ type: 'note', message });
-      } else await feed.caughtUp();
-  }
+async function reportState(state: FollowState, { file, feed, output }: StateContext): Promise<void> {
+  const note = (message: string): Promise<void> => output.write({ type: 'note', message });
+  if (state.type === 'missing') await note(`${file} does not exist yet; waiting for it`);
+  else if (state.type === 'restarted') await note(`${file} was ${state.reason}: reading it again`);
+  else if (state.waitingLines === 0) await feed.caughtUp();
+  else await note(`no format matches the first ${state.waitingLines} lines of ${file}; waiting for more`);
 }

@@ -2,13 +2,12 @@ import { RingBuffer } from '../../../base/ring-buffer.ts';
 import type { WatchOutput } from './watch-output.ts';
 import type { WatchCounts, WatchedEvent } from './watched-item.ts';
 
-/** Of what was there before, so many calls are shown, and what was said at them. */
+/** Calls shown of those before the command started. */
 const RECENT_CALLS = 10;
 const MAX_RECENT = 200;
 
 /**
- * Counts what is seen and hands it on. Until `caughtUp` nothing is written; then what was seen is summed up, and the
- * last ten calls are shown.
+ * Counts events and writes them. Until `caughtUp` it only counts; then it writes the counts and the last ten calls.
  *
  * Memory: 200 events.
  */
@@ -22,7 +21,7 @@ export class WatchFeed {
   #patterns = 0;
   #advice = 0;
 
-  /** @param fromStart  everything is written at once, also what was there before */
+  /** @param fromStart  writes every event */
   constructor(output: WatchOutput, fromStart: boolean) {
     this.#output = output;
     this.#isLive = fromStart;
@@ -32,7 +31,7 @@ export class WatchFeed {
     return { runs: this.#runs, calls: this.#calls, patterns: this.#patterns, advice: this.#advice };
   }
 
-  /** More calls have begun in some run. */
+  /** More calls have started in some run. */
   called(count: number): void {
     this.#calls += count;
   }
@@ -46,13 +45,12 @@ export class WatchFeed {
     else this.#recent.push({ event, results: this.#results });
   }
 
-  /** Nothing more comes. */
   async finish(): Promise<void> {
     if (this.#runs > 0) await this.caughtUp();
     await this.#output.write({ type: 'summary', ...this.counts });
   }
 
-  /** What follows happens from now on. A second call does nothing. */
+  /** The following events are live. A second call does nothing. */
   async caughtUp(): Promise<void> {
     if (this.#isLive) return;
     this.#isLive = true;

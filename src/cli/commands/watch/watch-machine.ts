@@ -29,15 +29,14 @@ import type { WatchOptions } from './watch-options.ts';
 import { JsonWatchOutput, TextWatchOutput } from './watch-output.ts';
 import { Watcher, type WatchedSource } from './watcher.ts';
 
-/** Sessions that were written in this time before the command began are followed from the start. */
+/** Sessions written in this time before the start are followed. */
 const RECENT_MS = 30 * 60_000;
-/** Between two looks for sessions, where looking takes no time. */
-const LOOK_MS = 2_000;
-/** Looking, or reading a file again, takes at most one part in so many of the time. */
+/** Least time between two scans for sessions. */
+const SCAN_MS = 2_000;
+/** A scan, or reading a file again, is followed by a pause of this many times its duration. */
 const REST = 20;
 const PLACES: SessionPlaces = { home: homedir(), env: process.env };
 
-/** What watching every session works with. */
 export interface WatchMachineParts {
   readonly deadline: TimeSpan | undefined;
   readonly intervalMs: number;
@@ -46,23 +45,23 @@ export interface WatchMachineParts {
   readonly signal: AbortSignal;
 }
 
-/** The session of any agent program that was written last. @throws CoxswainError `input-io` where there is none */
+/** The most recently written session of any agent program. @throws CoxswainError `input-io` if there is none */
 export async function newestSession(): Promise<string> {
   const sessions = (await findSessions(PLACES)).flatMap((host) => host.sessions).filter(({ path }) => isOfLines(path));
   const [newest] = sessions.toSorted((a, b) => b.modifiedAtMs - a.modifiedAtMs);
   if (newest !== undefined) return newest.path;
   throw new CoxswainError(
     'input-io',
-    'no session of an agent program is there yet; coxswain watch waits for the first',
+    'there is no session of an agent program yet; coxswain watch waits for the first',
   );
 }
 
 /**
- * Follows the sessions of every agent program, and the store of this project, until the signal. A run that both hold is followed in the
- * store. A file that is not of lines is read again when it has changed.
+ * Follows the sessions of every agent program and the store of this project until the signal. A run in both is followed in the
+ * store. A file that does not consist of lines is read again whenever it changes.
  *
- * @returns whether everything could be read
- * Cost: lists the folders of the programs every two seconds; two `stat` a file and interval.
+ * @returns false if something could not be read
+ * Cost: lists the folders of the programs every two seconds; two `stat` calls per file and interval.
  */
 export async function watchMachine(options: WatchOptions, parts: WatchMachineParts): Promise<boolean> {
   const { deadline, intervalMs, notifiers, signal, terminal } = parts;
@@ -76,13 +75,13 @@ export async function watchMachine(options: WatchOptions, parts: WatchMachinePar
   const watcher = new Watcher({ feed, notifiers, deadline });
   const stored = new StoredNames();
   const all: Problems[] = [];
-  const take = async (path: string, name: string | undefined, items: AsyncIterable<ReadRunsItem>, isStore = false) => {
+  const follow = async (path: string, name: string, items: AsyncIterable<ReadRunsItem>, isStore = false) => {
     const problems = new Problems(terminal);
     problems.source(path);
     all.push(problems);
-    // A time that is not known counts as now: such a file is most often one that grows.
+    // An unknown time counts as now: such a file is most likely growing.
     const isLive = (atMs: number): boolean => atMs === 0 || atMs >= startMs;
-    const source: WatchedSource = { problems, isLive, isStore, ...present({ name }) };
+    const source: WatchedSource = { problems, isLive, isStore, name };
     try {
       for await (const item of items) {
         const storedId = isStore || item.run === undefined ? undefined : stored.idOf(item.run.id);
@@ -90,8 +89,8 @@ export async function watchMachine(options: WatchOptions, parts: WatchMachinePar
         else if (storedId !== item.run?.id) feed.drop(item.run?.id ?? '');
       }
     } catch (error) {
-      const isNone = error instanceof CoxswainError && error.code === 'format-unknown';
-      if (!signal.aborted && !isNone) problems.failure(error);
+      const isUnknown = error instanceof CoxswainError && error.code === 'format-unknown';
+      if (!signal.aborted && !isUnknown) problems.failure(error);
     }
   };
   const { address, projectFolder } = projectStore();
@@ -100,25 +99,26 @@ export async function watchMachine(options: WatchOptions, parts: WatchMachinePar
   const followed = new Set<string>();
   try {
     while (!signal.aborted) {
-      const lookMs = steadyMs();
+      const scanStartMs = steadyMs();
       if (store === undefined) {
-        // One that is not there yet may come.
+        // The store may be created later.
         store = await openReadableStore(address).catch(() => undefined);
         if (store !== undefined) {
           for await (const run of allRuns(store)) if (run.lastAtMs >= sinceMs) stored.add(run);
           const runs = followStore(store, { signal, intervalMs, stored, sinceMs });
-          running.push(take(shownStore(address), basename(projectFolder), runs, true));
+          running.push(follow(shownStore(address), basename(projectFolder), runs, true));
         }
       }
       for (const path of await recentFiles(sinceMs)) {
         if (followed.has(path)) continue;
         followed.add(path);
-        const items = isOfLines(path) ? followSource(path, { intervalMs, signal }) : undefined;
-        const runs = items === undefined ? readAgain(path, parts) : readRuns(items, { source: path });
-        running.push(take(path, basename(projectAt(await sessionFolder(path)) ?? dirname(path)), runs));
+        const runs = isOfLines(path)
+          ? readRuns(followSource(path, { intervalMs, signal }), { source: path })
+          : readChanges(path, parts);
+        running.push(follow(path, basename(projectAt(await sessionFolder(path)) ?? dirname(path)), runs));
       }
-      await feed.look({ nowMs: Date.now(), open: await openSessions(hostFolder('claude-code', PLACES)) });
-      await pause(Math.max(LOOK_MS, REST * (steadyMs() - lookMs)), signal);
+      await feed.scanned(await openSessions(hostFolder('claude-code', PLACES)));
+      await pause(Math.max(SCAN_MS, REST * (steadyMs() - scanStartMs)), signal);
     }
   } finally {
     await Promise.all(running);
@@ -129,7 +129,7 @@ export async function watchMachine(options: WatchOptions, parts: WatchMachinePar
   return !all.some(({ any }) => any);
 }
 
-/** Sessions, and the files of their subagents, that were written since. */
+/** The files of sessions written since, and of their subagents. */
 async function recentFiles(sinceMs: number): Promise<readonly string[]> {
   const recent = (await findSessions(PLACES)).flatMap(({ sessions }) =>
     sessions.filter(({ modifiedAtMs }) => modifiedAtMs >= sinceMs),
@@ -143,8 +143,8 @@ function isOfLines(path: string): boolean {
   return path.endsWith('.jsonl');
 }
 
-/** The records of a file that is written as a whole: those that were not there before, each time it has changed. */
-async function* readAgain(
+/** The records of a file that is rewritten as a whole: after each change the new ones. */
+async function* readChanges(
   path: string,
   { intervalMs, signal }: Pick<WatchMachineParts, 'intervalMs' | 'signal'>,
 ): AsyncGenerator<ReadRunsItem> {
@@ -170,7 +170,7 @@ async function* readAgain(
   }
 }
 
-/** The records of a store's runs, as they come, of those that were at work since. */
+/** The new records of the runs of a store that were active since. */
 async function* followStore(
   reader: LiveReader,
   options: {
@@ -204,6 +204,6 @@ async function* followStore(
 }
 
 async function pause(ms: number, signal: AbortSignal): Promise<void> {
-  // Aborted: who waits looks at the signal.
+  // The caller checks the signal.
   await sleep(ms, undefined, { signal }).catch(() => undefined);
 }

@@ -11,12 +11,11 @@ const ID_CHARS = 80;
 const TASK_CHARS = 76;
 const MESSAGE_CHARS = 500;
 
-/** Writes what is watched. */
 export interface WatchOutput {
   write(item: WatchedItem): Promise<void>;
 }
 
-/** One line of JSON an item. */
+/** One line of JSON per item. */
 export class JsonWatchOutput implements WatchOutput {
   readonly #terminal: Terminal;
 
@@ -29,7 +28,7 @@ export class JsonWatchOutput implements WatchOutput {
   }
 }
 
-/** Lines for a reader; they begin with a run's label once there are several runs. */
+/** Lines for a reader, with the label of their run once there are several runs. */
 export class TextWatchOutput implements WatchOutput {
   readonly #terminal: Terminal;
   readonly #labels = new Set<string>();
@@ -76,7 +75,7 @@ function linesOf(event: WatchedEvent, options: LiveTextOptions): readonly string
       const { run, format, parentRun, task } = event;
       const by = parentRun === undefined ? '' : `, started by ${printableCut(parentRun, ID_CHARS)}`;
       return [
-        paint('bold', `● ${task === undefined ? 'a run began' : printableCut(task, TASK_CHARS)}`),
+        paint('bold', `● ${task === undefined ? 'a run started' : printableCut(task, TASK_CHARS)}`),
         paint('dim', `  ${printable(format)}, run ${printableCut(run, ID_CHARS)}${by}`),
       ];
     }
@@ -94,8 +93,8 @@ function endLine(event: WatchedEvent & { readonly type: 'run_ended' }, paint: Pa
 }
 
 function caughtUpText(item: WatchCounts & { readonly shown: number }): string {
-  if (item.runs === 0) return 'nothing is there yet; waiting';
-  return `read ${countsText(item)}; the last of it:`;
+  if (item.runs === 0) return 'no records yet; waiting';
+  return `read ${countsText(item)}; the last ones:`;
 }
 
 function countsText({ runs, calls, patterns, advice }: WatchCounts): string {

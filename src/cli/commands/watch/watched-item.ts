@@ -1,26 +1,24 @@
 import type { LiveEvent } from '../../runs/live-event.ts';
 
-/** What was seen so far of everything that is watched. */
 export interface WatchCounts {
   readonly runs: number;
-  /** Calls that began, also those without a result so far. */
+  /** Started calls, with or without a result. */
   readonly calls: number;
-  /** Flagged ones. */
+  /** Flagged patterns. */
   readonly patterns: number;
   /** Pieces of advice. */
   readonly advice: number;
 }
 
-/** Where something that happened belongs. */
+/** The run and time of an event. */
 export interface WatchPlace {
   readonly run: string;
-  /** A short name of the run, unlike that of every other one. */
+  /** A short unique name of the run. */
   readonly label: string;
-  /** Unix milliseconds; absent where the source does not say. */
+  /** Unix milliseconds, if known. */
   readonly atMs?: number;
 }
 
-/** A run began. */
 interface WatchedBeginning extends WatchPlace {
   readonly type: 'run_started';
   readonly format: string;
@@ -28,23 +26,21 @@ interface WatchedBeginning extends WatchPlace {
   readonly task?: string;
 }
 
-/** A run is over: its source says so. */
 interface WatchedEnd extends WatchPlace {
   readonly type: 'run_ended';
   readonly outcome: string;
   readonly success?: boolean;
 }
 
-/** What belongs to a run. */
+/** An event of a run. */
 export type WatchedEvent = (LiveEvent & WatchPlace) | WatchedBeginning | WatchedEnd;
 
-/** Where watching stands. */
 export type WatchNotice =
-  /** A file that is not there yet, or is another one now, or that nothing recognises. */
+  /** The file is missing, was replaced, or has an unknown format. */
   | { readonly type: 'note'; readonly message: string }
-  /** All that was there was read; of it `shown` events follow. */
+  /** All existing records were read; the last `shown` events follow. */
   | ({ readonly type: 'caught_up'; readonly shown: number } & WatchCounts)
   | ({ readonly type: 'summary' } & WatchCounts);
 
-/** Everything `coxswain watch` writes; with `--json` as it is, one a line. */
+/** The output of `coxswain watch`; with `--json` one per line. */
 export type WatchedItem = WatchedEvent | WatchNotice;

@@ -10,22 +10,21 @@ import { callEventOf } from '../../runs/call-event.ts';
 import { liveEventOf } from '../../runs/live-event.ts';
 import type { WatchedEvent, WatchPlace } from './watched-item.ts';
 
-/** What a `WatchedRun` is told besides its run. */
 interface WatchedRunOptions {
   readonly label: string;
   readonly deadline?: TimeSpan | undefined;
-  /** Of a run that was steered, its patterns and advice are those on record. */
+  /** The run comes from a store: a steered one has recorded patterns and advice. */
   readonly isStore?: boolean;
 }
 
-/** A record of a watched run, and what a reader should know of it. */
+/** A record of a watched run with its events. */
 interface SeenRecord {
   readonly record: TrajectoryRecord;
   readonly events: readonly WatchedEvent[];
 }
 
 /**
- * One run that is watched: what it does, and what the standard steering would say to it.
+ * A watched run: its events, and the advice of the standard steering.
  *
  * Cost: as `SteeringReplay.take`; bounded memory.
  */
@@ -41,17 +40,16 @@ export class WatchedRun {
     this.#run = run;
     this.#label = label;
     this.#isStore = isStore;
-    // A subagent's time is its parent's, which is told of it.
+    // The deadline of a subagent is its parent's.
     const limit = deadline === undefined || run.depth > 0 ? {} : { deadline };
     this.#steering = new SteeringReplay({ steering: standardSteering(), growing: true, ...limit });
   }
 
-  /** Calls of the run so far. */
   get calls(): number {
     return this.#view.calls;
   }
 
-  /** Takes the next record. @returns it and what follows from it, each with what a reader should know of it */
+  /** Takes the next record. @returns it and its derived records */
   take(record: TrajectoryRecord): readonly SeenRecord[] {
     const call = this.#view.fold(record);
     const { payload } = record;
@@ -65,11 +63,7 @@ export class WatchedRun {
     const place: WatchPlace = { run: this.#run.id, label: this.#label, ...(atMs > 0 ? { atMs } : {}) };
     if (payload.kind === 'run_started') {
       const { format = 'coxswain', task } = payload;
-      const { parentId } = this.#run;
-      const known = {
-        ...present({ parentRun: parentId, task }),
-      };
-      return [{ type: 'run_started', ...place, format, ...known }];
+      return [{ type: 'run_started', ...place, format, ...present({ parentRun: this.#run.parentId, task }) }];
     }
     if (payload.kind === 'run_ended') {
       const { outcome, success } = payload;

@@ -8,42 +8,40 @@ import { RunLabels } from './run-labels.ts';
 import type { WatchedEvent } from './watched-item.ts';
 import { WatchedRun } from './watched-run.ts';
 
-/** Runs that are watched at a time. */
+/** Runs watched at the same time. */
 const MAX_OPEN = 256;
 
-/** Takes what happens in runs. */
 export interface WatchedFeed {
   take(event: WatchedEvent): Promise<void>;
-  /** More calls have begun in some run. */
+  /** More calls have started in some run. */
   called(count: number): void;
 }
 
-/** What a `Watcher` works with. */
 export interface WatcherParts {
   readonly feed: WatchedFeed;
   readonly notifiers: readonly Notifier[];
   readonly deadline: TimeSpan | undefined;
 }
 
-/** What is known of the source of an item. */
+/** The source of a run. */
 export interface WatchedSource {
   readonly problems: Problems;
-  /** Whether the item is news, of which people are notified. */
+  /** True for a record recent enough to notify people. */
   readonly isLive: (atMs: number) => boolean;
-  /** What its runs are called; default: by their ids. */
+  /** The name of its runs; default: from their ids. */
   readonly name?: string;
-  /** Steered runs of a store: their patterns and advice are those on record. */
+  /** Steered runs of a store have recorded patterns and advice. */
   readonly isStore?: boolean;
 }
 
-/** Folds the records of runs and hands on what a reader should know. Of more than 256 runs the one that was silent longest is given up. */
+/** Folds the records of runs and passes on their events. Beyond 256 runs the least recently active is dropped. */
 export class Watcher {
   readonly #parts: WatcherParts;
   readonly #notices: RunNotifications;
   readonly #labels = new RunLabels();
   readonly #open = new LruMap<WatchedRun>(MAX_OPEN);
-  readonly #begun = new WeakSet<ReadRun>();
-  readonly #givenUp = new WeakSet<ReadRun>();
+  readonly #started = new WeakSet<ReadRun>();
+  readonly #dropped = new WeakSet<ReadRun>();
 
   constructor(parts: WatcherParts) {
     this.#parts = parts;
@@ -55,7 +53,7 @@ export class Watcher {
     if (item.type === 'end') this.#open.delete(keyOf(item.run, source));
     if (item.type === 'diagnostic' && item.diagnostic.severity === 'error') source.problems.fault(item.diagnostic);
     if (item.type !== 'record') return;
-    const watched = this.#of(item.run, source);
+    const watched = this.#watchedRun(item.run, source);
     if (watched === undefined) return;
     const { calls } = watched;
     const seen = watched.take(item.record);
@@ -68,28 +66,28 @@ export class Watcher {
     }
   }
 
-  /** The watch over a run; undefined when it was given up. */
-  #of(run: ReadRun, source: WatchedSource): WatchedRun | undefined {
+  /** Undefined for a dropped run. */
+  #watchedRun(run: ReadRun, source: WatchedSource): WatchedRun | undefined {
     const { isStore = false, name, problems } = source;
     const known = this.#open.get(keyOf(run, source));
     if (known !== undefined) return known;
-    if (this.#begun.has(run)) {
-      if (!this.#givenUp.has(run)) {
-        const message = `run ${run.id} goes on after ${MAX_OPEN} other runs; it is no longer watched`;
+    if (this.#started.has(run)) {
+      if (!this.#dropped.has(run)) {
+        const message = `run ${run.id} continues after ${MAX_OPEN} other runs; it is no longer watched`;
         problems.note({ message });
       }
-      this.#givenUp.add(run);
+      this.#dropped.add(run);
       return undefined;
     }
     const label = this.#labels.take(run.id, name);
     const watched = new WatchedRun(run, { label, deadline: this.#parts.deadline, isStore });
-    this.#begun.add(run);
+    this.#started.add(run);
     this.#open.set(keyOf(run, source), watched);
     return watched;
   }
 }
 
-/** A run that a transcript and a store hold is read by itself from each. */
+/** A run in a transcript and in a store is read from each separately. */
 function keyOf({ id }: ReadRun, { isStore = false }: WatchedSource): string {
   return `${isStore ? 'store' : 'file'} ${id}`;
 }
