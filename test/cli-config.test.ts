@@ -101,7 +101,7 @@ test.each([
   [['config', 'chekc'], 2, /^coxswain: unknown command 'chekc'/],
   [['config', 'check', '--jsn'], 2, /^coxswain: unknown option '--jsn'/],
   [['trust', 'nowhere'], 1, /^coxswain: nowhere: there is no such folder\n$/],
-  [['trust', '.', '--list'], 2, /^coxswain: --list stands alone/],
+  [['trust', '.', '--list'], 2, /^coxswain: --list takes no folder/],
 ])('%j is answered in one line', async (args, code, line) => {
   const answer = await run(...args);
   expect(answer.code).toBe(code);
