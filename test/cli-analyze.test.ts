@@ -193,9 +193,9 @@ test('without a path the sessions of this user are read, newest first', async ()
 });
 
 test('without a path and sessions it names the places searched', async () => {
-  const { code, stdout, stderr } = await runCli(['analyze'], { cwd, env: homeOnly(join(cwd, 'nobody')) });
+  const { code, stdout, stderr } = await runCli(['analyze'], { cwd, env: homeOnly(join(cwd, 'empty-home')) });
   expect([code, stdout]).toEqual([1, '']);
-  expect(stderr).toContain(`Codex ${join(cwd, 'nobody', '.codex')}`);
+  expect(stderr).toContain(`Codex ${join(cwd, 'empty-home', '.codex')}`);
 });
 
 test('a file of unknown format is described, with a list of the known formats', async () => {

@@ -63,9 +63,9 @@ test('after ten damaged lines the rest is counted', async () => {
   const { code, stdout, stderr } = await runCli(['analyze', 'damaged.jsonl', '--json'], { cwd });
   expect(code).toBe(1);
   expect(jsonLines(stdout)).toHaveLength(20);
-  const said = stderr.trimEnd().split('\n');
-  expect(said).toHaveLength(11);
-  expect(said.at(-1)).toBe('coxswain: damaged.jsonl: and 10 more');
+  const complaints = stderr.trimEnd().split('\n');
+  expect(complaints).toHaveLength(11);
+  expect(complaints.at(-1)).toBe('coxswain: damaged.jsonl: and 10 more');
 });
 
 test('a folder without runs is reported', async () => {

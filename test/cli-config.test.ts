@@ -49,7 +49,7 @@ test('fields that need trust are listed, apply after coxswain trust, and no long
   const before = await run('config', 'check');
   expect(before.code).toBe(0);
   expect(before.stderr).toMatch(
-    /^coxswain: coxswain\.config\.json: completion\.command: ignored: runs a program; it counts only after/m,
+    /^coxswain: coxswain\.config\.json: completion\.command: ignored: runs a program; it applies only after/m,
   );
   expect(before.stdout).not.toMatch(/npm test|45 minutes/);
   const trusted = await run('trust');

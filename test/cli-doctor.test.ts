@@ -184,9 +184,9 @@ test('a readable store, a wrong configuration and an untrusted one are reported'
 
 test('a hook that may come from the repository is shown and neither run nor contacted', async () => {
   const ran = join(root.path, 'ran');
-  const asked: string[] = [];
+  const requests: string[] = [];
   const server = createServer((request, response) => {
-    asked.push(request.url ?? '');
+    requests.push(request.url ?? '');
     response.end();
   });
   const port = await new Promise<number>((resolve) => {
@@ -206,7 +206,7 @@ test('a hook that may come from the repository is shown and neither run nor cont
   }
   const { lines } = await doctor();
   await new Promise((resolve) => server.close(resolve));
-  expect(asked).toEqual([]);
+  expect(requests).toEqual([]);
   expect(await readdir(root.path)).not.toContain('ran');
   const notTried = lines.filter(({ check, found }) => check === 'hook alive' && found.startsWith('not tried'));
   expect(notTried.map(({ status }) => status)).toEqual(Array.from({ length: 4 }, () => 'unknown'));

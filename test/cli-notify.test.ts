@@ -89,7 +89,7 @@ test('a repository cannot configure notifications, trusted or not', async () => 
   const places = { env: { XDG_CONFIG_HOME: home, XDG_STATE_HOME: home }, homeFolder: home };
   const { code, stderr } = await notifyTest();
   expect(code).not.toBe(0);
-  expect(stderr).toContain('it counts only in your own configuration');
+  expect(stderr).toContain('it applies only in your own configuration');
   trustProject(cwd, places);
   const { config, ignored } = await loadConfig({ projectFolder: cwd, ...places });
   expect(config).toEqual({ mode: 'shadow' });

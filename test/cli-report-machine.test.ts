@@ -13,7 +13,7 @@ const here = useStoresFolder();
 const HOUR_MS = 3_600_000;
 const AN_HOUR_AGO = new Date(Date.now() - HOUR_MS).toISOString();
 
-async function put(path: string, text: string, hoursAgo = 0): Promise<void> {
+async function writeFileAt(path: string, text: string, hoursAgo = 0): Promise<void> {
   const full = join(here.cwd, 'home', path);
   await mkdir(dirname(full), { recursive: true });
   await writeFile(full, text);
@@ -58,15 +58,15 @@ test('a report without a path covers the project store and the sessions of every
     fileURLToPath(new URL('session-samples/codex-rollout.jsonl', import.meta.url)),
     'utf8',
   );
-  await put('.codex/sessions/rollout-1.jsonl', rollout.replaceAll('2026-11-23T03', AN_HOUR_AGO.slice(0, 13)));
-  await put('.claude/projects/-p/both.jsonl', session('both', { died: true }));
-  await put('.claude/projects/-p/both/subagents/agent-a1.jsonl', session('both', { agentId: 'a1' }));
-  await put('.claude/projects/-p/sdk-session.jsonl', session('sdk-session'));
-  await put('.claude/projects/-o/alone.jsonl', session('alone', { died: true }));
-  await put('.claude/projects/-o/nowhere.jsonl', session('nowhere', { cwd: '' }));
-  await put('.claude/projects/-o/old.jsonl', session('old'), 48);
-  await put('.claude/projects/-o/alone/subagents/agent-old.jsonl', session('alone', { agentId: 'old' }), 48);
-  await put('.claude/projects/-o/empty.jsonl', '');
+  await writeFileAt('.codex/sessions/rollout-1.jsonl', rollout.replaceAll('2026-11-23T03', AN_HOUR_AGO.slice(0, 13)));
+  await writeFileAt('.claude/projects/-p/both.jsonl', session('both', { died: true }));
+  await writeFileAt('.claude/projects/-p/both/subagents/agent-a1.jsonl', session('both', { agentId: 'a1' }));
+  await writeFileAt('.claude/projects/-p/sdk-session.jsonl', session('sdk-session'));
+  await writeFileAt('.claude/projects/-o/alone.jsonl', session('alone', { died: true }));
+  await writeFileAt('.claude/projects/-o/nowhere.jsonl', session('nowhere', { cwd: '' }));
+  await writeFileAt('.claude/projects/-o/old.jsonl', session('old'), 48);
+  await writeFileAt('.claude/projects/-o/alone/subagents/agent-old.jsonl', session('alone', { agentId: 'old' }), 48);
+  await writeFileAt('.claude/projects/-o/empty.jsonl', '');
   const env = homeOnly(join(here.cwd, 'home'));
 
   const { code, stderr, stdout } = await here.run(['report', '--json'], { env });
@@ -113,18 +113,18 @@ test('a report without a path covers the project store and the sessions of every
 });
 
 test('sessions are reported without a project store, and an empty night names the older files', async () => {
-  await put('.claude/projects/-o/alone.jsonl', session('alone'));
+  await writeFileAt('.claude/projects/-o/alone.jsonl', session('alone'));
   const env = homeOnly(join(here.cwd, 'home'));
   const { code, stderr, stdout } = await here.run([], { env });
   expect([code, stderr]).toEqual([0, '']);
   expect(stdout).toContain('task of alone');
-  await put('.claude/projects/-o/alone.jsonl', session('alone'), 48);
+  await writeFileAt('.claude/projects/-o/alone.jsonl', session('alone'), 48);
   const empty = await here.run([], { env });
   expect([empty.code, empty.stderr]).toEqual([0, expect.stringContaining('1 older session file not read')]);
 });
 
 test('without a command, a store and a session it names the places searched and the help', async () => {
-  const { code, stderr, stdout } = await here.run([], { env: homeOnly(join(here.cwd, 'nobody')) });
+  const { code, stderr, stdout } = await here.run([], { env: homeOnly(join(here.cwd, 'empty-home')) });
   expect([code, stdout]).toEqual([1, '']);
   expect(stderr).toContain('coxswain --help');
   expect(stderr).toMatch(/^coxswain: [^\n]+\n$/);
@@ -132,8 +132,8 @@ test('without a command, a store and a session it names the places searched and 
 
 test('a session without an end is dead if its process is gone, and waits if the program says so', async () => {
   const [asked = ''] = session('waits').split('\n');
-  await put('.claude/projects/-o/waits.jsonl', asked);
-  await put('.claude/projects/-o/dead.jsonl', asked.replaceAll('waits', 'dead'));
+  await writeFileAt('.claude/projects/-o/waits.jsonl', asked);
+  await writeFileAt('.claude/projects/-o/dead.jsonl', asked.replaceAll('waits', 'dead'));
   const env = homeOnly(join(here.cwd, 'home'));
   const evidence = async (): Promise<unknown> => {
     const runs = jsonLines((await here.run(['report', '--json'], { env })).stdout).slice(0, -1);
@@ -142,6 +142,6 @@ test('a session without an end is dead if its process is gone, and waits if the 
   const unknown = 'no answer yet: cut off, or still at work';
   expect(await evidence()).toEqual({ waits: unknown, dead: unknown });
   const open = { pid: process.pid, sessionId: 'waits', waitingFor: 'permission prompt' };
-  await put('.claude/sessions/1.json', JSON.stringify(open));
+  await writeFileAt('.claude/sessions/1.json', JSON.stringify(open));
   expect(await evidence()).toEqual({ waits: 'waiting for permission', dead: 'killed' });
 });

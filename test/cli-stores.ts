@@ -6,7 +6,7 @@ import { tempFolder } from './support/temp-folder.ts';
 import { runCli, sampleRun } from './run-cli.ts';
 import type { CliOptions, CliResult } from './run-cli.ts';
 
-/** A folder of its own for each test of a file, with two runs to be recorded: `alpha`, and `beta` of 300 calls. */
+/** A separate folder for each test of a file, with two runs to record: `alpha`, and `beta` of 300 calls. */
 export interface StoresFolder {
   readonly cwd: string;
   /** Runs the command line in the folder. */

@@ -56,7 +56,7 @@ test('the browser gets a private file and no token in its arguments', async () =
   const bin = join(folder.path, 'bin');
   const seen = join(folder.path, 'seen');
   await mkdir(bin);
-  // What another user can see, and what the browser reads.
+  // Writes down the arguments that other users can see, and the file that the browser reads.
   const opener = `#!/bin/sh\nf="\${1#file://}"\n{ echo "$*"; stat -c '%a' "$f" "$(dirname "$f")"; cat "$f"; } > '${seen}.tmp'\nmv '${seen}.tmp' '${seen}'\n`;
   await writeFile(join(bin, 'xdg-open'), opener, { mode: 0o755 });
   let opened = '';
@@ -176,7 +176,7 @@ test('a port in use only on ::1 is skipped, because localhost would lead there',
       resolve(typeof address === 'object' && address !== null ? address.port : undefined);
     });
   });
-  // A machine without ::1 has nobody there.
+  // On a machine without ::1 the port is free.
   const paths = [join(folder.path, 'run.json')];
   const started =
     port === undefined

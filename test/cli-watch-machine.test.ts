@@ -120,7 +120,7 @@ test('--newest follows the most recently written session', async () => {
   });
   expect(code).toBe(0);
   expect(stdout).toContain(`Watching ${file}`);
-  const none = await runCli(['watch', '--newest'], { cwd: here.cwd, env: homeOnly(join(here.cwd, 'nobody')) });
+  const none = await runCli(['watch', '--newest'], { cwd: here.cwd, env: homeOnly(join(here.cwd, 'empty-home')) });
   expect([none.code, none.stderr]).toEqual([1, expect.stringContaining('no session of an agent program is there yet')]);
 });
 

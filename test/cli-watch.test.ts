@@ -62,7 +62,7 @@ class Recording {
   }
 }
 
-/** What is done when the output so far holds a text; each once, in order. */
+/** An action once the output contains a text; each once, in order. */
 type Step = readonly [seen: string, act: (control: CliControl) => Promise<void> | void];
 
 function watch(args: readonly string[], steps: readonly Step[]): Promise<CliResult> {
@@ -70,7 +70,7 @@ function watch(args: readonly string[], steps: readonly Step[]): Promise<CliResu
   return runCli(['watch', 'run.jsonl', '--interval', '20', ...args], {
     cwd,
     onStdout: (control) => {
-      // What several steps wait for may come in one piece.
+      // One chunk may contain the texts of several steps.
       for (let next = waiting[0]; next !== undefined && control.all.includes(next[0]); next = waiting[0]) {
         waiting.shift();
         void next[1](control);
@@ -150,9 +150,9 @@ test('a line is read once it is complete', async () => {
 test.each([
   ['truncated', () => truncate(file, 0)],
   ['replaced', async (text: string) => (await writeFile(join(cwd, 'new'), text), await rename(join(cwd, 'new'), file))],
-  // In place: `writeFile` would cut it short first, and who looks in between sees that.
+  // In place: `writeFile` would cut it short first, and a read in between would see that.
   ['rewritten', (text: string) => writeFile(file, `${text}${' '.repeat(5_000)}\n`, { flag: 'r+' })],
-])('a file that was %s is read anew', async (reason, change) => {
+])('a %s file is read again', async (reason, change) => {
   const run = new Recording();
   const other = new Recording('other-run');
   const text = other.start() + other.call('x', 'read_file') + other.end();

@@ -76,12 +76,12 @@ test('the page has exactly the fields of the configuration', () => {
 
 test('the page states the default of every field', () => {
   const shown = new Map(rows.map(([path, standard]) => [withoutCode(path), standard]));
-  const given = fields.flatMap((field) => {
+  const defaults = fields.flatMap((field) => {
     const standard = defaultOf(field.shape);
     return standard === undefined ? [] : [[nameOnPage(field.path), standard] as const];
   });
-  expect(given.length).toBeGreaterThan(80);
-  for (const [path, standard] of given) expect([path, shown.get(path)]).toEqual([path, standard]);
+  expect(defaults.length).toBeGreaterThan(80);
+  for (const [path, standard] of defaults) expect([path, shown.get(path)]).toEqual([path, standard]);
 });
 
 test('the page has the default limits of every guidance provider', () => {

@@ -17,19 +17,19 @@ import type { ResolvedConfig } from './resolved-config.ts';
 import { isJsonObject } from '../base/json.ts';
 import { trustOf } from './field-trust.ts';
 
-/** A module of a configuration that was loaded, or what it threw. */
+/** A loaded module of a configuration, or the error it threw. */
 export type LoadedModule = { readonly exported: unknown } | { readonly thrown: unknown };
 
-/** What one file says. */
+/** The content of one file. */
 interface Layer {
   readonly config: CoxswainConfig;
   readonly code?: CodeSection;
 }
 
 /**
- * Makes one configuration of all files.
+ * Builds one configuration from all files.
  *
- * @param modules what the files with trusted code export, by path
+ * @param modules  the exports of the files with trusted code, by path
  */
 export function assembleConfig(read: ReadSources, modules: ReadonlyMap<string, LoadedModule>): LoadedConfig {
   const problems: ConfigProblem[] = [...read.problems];
@@ -41,11 +41,10 @@ export function assembleConfig(read: ReadSources, modules: ReadonlyMap<string, L
     const { file } = source;
     const layer = layerOf(source, modules.get(file), (problem) => problems.push({ ...problem, file }));
     if (layer === undefined) {
-      ignored.push({ file, path: '', why: 'code runs only after: coxswain trust, or named with --config' });
+      ignored.push({ file, path: '', why: 'code runs only after coxswain trust, or when named with --config' });
       continue;
     }
-    const given = countingFields(layer.config, source, (field) => ignored.push({ ...field, file }));
-    config = mergeConfig(config, given);
+    config = mergeConfig(config, trustedFields(layer.config, source, ignored));
     if (layer.code !== undefined) codes.push(layer.code);
   }
   const together = checkTogether(config);
@@ -94,41 +93,29 @@ function layerOf(
   return { config: storingLess(reading.config, reading.problems), ...present({ code }) };
 }
 
-/** Of a mode that is not understood it is only sure that it is not left at its default: rather too little is stored. */
+/** With an invalid redaction mode it is safer to store too little. */
 function storingLess(config: CoxswainConfig, problems: readonly ConfigProblem[]): CoxswainConfig {
   if (!problems.some(({ path }) => path === 'redaction.mode')) return config;
   return { ...config, redaction: { ...config.redaction, mode: 'structureOnly' } };
 }
 
-/** What of a file counts: of the user's own, and of one that was named, everything. */
-function countingFields(
-  given: CoxswainConfig,
-  { layer, trusted }: ReadSource,
-  ignore: (field: { readonly path: string; readonly why: string }) => void,
-): CoxswainConfig {
-  if (layer !== 'project') return given;
-  const { config, ignored } = applyTrust(given, trusted);
-  ignored.forEach(ignore);
-  return config;
-}
-
-/** A repository can bring along a folder or a link where the store would be, and so choose what is read and written. */
+/** A repository can contain a folder or a link at the path of the store, and so choose what is read and written. */
 function guardedStore(
   resolved: ResolvedConfig,
   { folder, places, isTrusted }: ReadSources,
   ignore: (field: IgnoredField) => void,
 ): Pick<LoadedConfig, 'resolved' | 'refusal'> {
-  const { store: named } = resolved;
-  const { store, refusal } = guardStore(named, places);
+  const { store: configured } = resolved;
+  const { store, refusal } = guardStore(configured, places);
   if (refusal !== undefined) return { resolved: { ...resolved, store }, refusal };
-  if (named.kind !== 'sqlite' || !isLinkedOutside(folder, named.address) || isTrusted()) return { resolved };
+  if (configured.kind !== 'sqlite' || !isLinkedOutside(folder, configured.address) || isTrusted()) return { resolved };
   const address = stateFile('fallbackStore', { ...places, projectFolder: folder });
   const why = `a link leads out of the project; until coxswain trust, runs are recorded in ${address}`;
-  ignore({ path: 'store.address', why, file: named.address });
+  ignore({ path: 'store.address', why, file: configured.address });
   return { resolved: { ...resolved, store: { kind: 'sqlite', address } } };
 }
 
-/** What code does cannot be compared, but its text can. */
+/** Adds the text of code to the hashes, because functions cannot be compared. */
 function withCodeHash(resolved: ResolvedConfig, codeHash: string): ResolvedConfig {
   const { steering, hash } = resolved;
   return {
@@ -138,40 +125,28 @@ function withCodeHash(resolved: ResolvedConfig, codeHash: string): ResolvedConfi
   };
 }
 
-/** A field that does not count without trust. */
-interface UntrustedField {
-  readonly path: string;
-  readonly why: string;
-}
-
-/** A configuration with what needs trust left out. */
-interface AppliedTrust {
-  readonly config: CoxswainConfig;
-  readonly ignored: readonly UntrustedField[];
-}
-
-/**
- * Leaves out of a project's configuration what does not count, by the table `FIELD_TRUST`.
- *
- * @param isTrusted  whether the user trusts the project
- */
-function applyTrust(project: CoxswainConfig, isTrusted: boolean): AppliedTrust {
-  const ignored: UntrustedField[] = [];
-  const counting = (value: Readonly<Record<string, unknown>>, above: string): Readonly<Record<string, unknown>> =>
+/** The fields of a file that apply: of a project's file those that `FIELD_TRUST` allows, else all. */
+function trustedFields(
+  config: CoxswainConfig,
+  { file, layer, trusted }: ReadSource,
+  ignored: IgnoredField[],
+): CoxswainConfig {
+  if (layer !== 'project') return config;
+  const allowed = (value: Readonly<Record<string, unknown>>, above: string): Readonly<Record<string, unknown>> =>
     Object.fromEntries(
       Object.entries(value).flatMap(([name, member]) => {
         const path = above === '' ? name : `${above}.${name}`;
         const trust = trustOf(path);
         if (trust === undefined && isJsonObject(member)) {
-          const rest = counting(member, path);
+          const rest = allowed(member, path);
           return Object.keys(rest).length === 0 ? [] : [[name, rest] as const];
         }
-        if (trust?.needs === 'none' || (isTrusted && trust?.needs === 'trust')) return [[name, member] as const];
+        if (trust?.needs === 'none' || (trusted && trust?.needs === 'trust')) return [[name, member] as const];
         const where = trust?.needs === 'own' ? 'in your own configuration' : 'after coxswain trust';
-        ignored.push({ path, why: `${trust?.why ?? 'has no class'}; it counts only ${where}` });
+        ignored.push({ file, path, why: `${trust?.why ?? 'has no class'}; it applies only ${where}` });
         return [];
       }),
     );
-  // Only members were left out, and none is required.
-  return { config: counting({ ...project }, ''), ignored };
+  // Every member is optional, so leaving some out keeps the type.
+  return allowed({ ...config }, '');
 }

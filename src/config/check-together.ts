@@ -16,7 +16,7 @@ import type {
   StaticFeedbackConfig,
 } from './coxswain-config.ts';
 
-/** Names that the built-in providers have; caps and cadence count by name. */
+/** Names of the built-in providers; caps and cadence count by name. */
 const FEEDBACK_NAMES: readonly string[] = [
   'Deadline',
   'Pattern',
@@ -33,17 +33,17 @@ const GUIDANCE_NAMES: readonly string[] = [
   'parallel_tool_reminder',
 ];
 
-/** A configuration with what does not fit together left out, and why. */
+/** A configuration without conflicting values, and the conflicts. */
 export interface CheckedTogether {
   readonly config: CoxswainConfig;
   readonly problems: readonly ConfigProblem[];
 }
 
 /**
- * Checks what no field can be asked alone: limits of two fields against each other, names that are given twice. Runs on
- * what all files say together. After it, a run can start with the configuration.
+ * Checks fields against each other: limits, and names used twice. Takes the merged configuration of all files. A run can start
+ * with the result.
  *
- * @param config each field in order by itself
+ * @param config  each field valid on its own
  */
 export function checkTogether(config: CoxswainConfig): CheckedTogether {
   const problems: ConfigProblem[] = [];
@@ -69,7 +69,7 @@ type Report = (path: string, message: string) => void;
 function checkFeedback(section: FeedbackSection, report: Report): FeedbackSection {
   if (section.static === undefined) return section;
   const names = new Set(FEEDBACK_NAMES);
-  const kept = section.static.filter((one, index) => {
+  const valid = section.static.filter((one, index) => {
     const path = `feedback.static[${index}]`;
     if (names.has(one.name)) {
       report(`${path}.name`, `${JSON.stringify(one.name)} is the name of another provider; give each its own`);
@@ -78,10 +78,10 @@ function checkFeedback(section: FeedbackSection, report: Report): FeedbackSectio
     names.add(one.name);
     const length = renderedLength(one);
     if (length <= MAX_FEEDBACK_CHARS) return true;
-    report(path, `has ${length} characters as the agent reads it; at most ${MAX_FEEDBACK_CHARS} are said`);
+    report(path, `has ${length} characters as the agent reads it; at most ${MAX_FEEDBACK_CHARS} are delivered`);
     return false;
   });
-  return { ...section, static: kept };
+  return { ...section, static: valid };
 }
 
 function renderedLength({ name, summary, observations = [], suggestions = [] }: StaticFeedbackConfig): number {
@@ -90,11 +90,11 @@ function renderedLength({ name, summary, observations = [], suggestions = [] }: 
 
 function checkGuidance(section: GuidanceSection, report: Report): GuidanceSection {
   const { doomLoop, bank } = section;
-  const fits = typeof doomLoop !== 'object' || fitsWindow(doomLoop, 5, 3);
-  if (typeof doomLoop === 'object' && !fits) report('guidance.doomLoop.maxRepetitions', windowText(doomLoop, 5, 3));
   return {
     ...section,
-    ...(typeof doomLoop === 'object' && !fits ? { doomLoop: withoutWindow(doomLoop) } : {}),
+    ...(typeof doomLoop === 'object' && !fitsWindow(doomLoop, 'guidance.doomLoop', report)
+      ? { doomLoop: withoutWindow(doomLoop) }
+      : {}),
     ...(bank === undefined ? {} : { bank: checkBank(bank, report) }),
   };
 }
@@ -114,9 +114,7 @@ function checkBank(bank: readonly BankEntry[], report: Report): readonly BankEnt
 
 function conditionFits(condition: Condition, path: string, report: Report): boolean {
   if ('doomLoop' in condition) {
-    if (condition.doomLoop === true || fitsWindow(condition.doomLoop, 5, 3)) return true;
-    report(`${path}.doomLoop.maxRepetitions`, windowText(condition.doomLoop, 5, 3));
-    return false;
+    return condition.doomLoop === true || fitsWindow(condition.doomLoop, `${path}.doomLoop`, report);
   }
   if ('not' in condition) return conditionFits(condition.not, `${path}.not`, report);
   if ('threshold' in condition) return conditionFits(condition.threshold.of, `${path}.threshold.of`, report);
@@ -127,14 +125,11 @@ function conditionFits(condition: Condition, path: string, report: Report): bool
 
 type Window = Pick<DoomLoopOptions, 'windowSize' | 'maxRepetitions'>;
 
-function fitsWindow(options: Window, windowSize: number, maxRepetitions: number): boolean {
-  return (options.maxRepetitions ?? maxRepetitions) <= (options.windowSize ?? windowSize);
-}
-
-function windowText(options: Window, windowSize: number, maxRepetitions: number): string {
-  const size = options.windowSize ?? windowSize;
-  const count = options.maxRepetitions ?? maxRepetitions;
-  return `${count} repetitions cannot be found in a window of ${size} calls; raise windowSize or lower maxRepetitions`;
+function fitsWindow({ maxRepetitions = 3, windowSize = 5 }: Window, path: string, report: Report): boolean {
+  if (maxRepetitions <= windowSize) return true;
+  const message = `${maxRepetitions} repetitions cannot be found in a window of ${windowSize} calls`;
+  report(`${path}.maxRepetitions`, `${message}; raise windowSize or lower maxRepetitions`);
+  return false;
 }
 
 function withoutWindow<Options extends Window>(options: Options): Omit<Options, keyof Window> {
@@ -146,8 +141,8 @@ function checkRedaction(section: RedactionSection, report: Report): RedactionSec
   if (section.mode === 'structureOnly' && section.enabled !== false && section.key === undefined) {
     report(
       'redaction.key',
-      'is missing: structureOnly needs a text of 16 characters or more, best in your own configuration; until then ' +
-        'a key made of the project folder is used, which others can guess',
+      'is missing: structureOnly needs a text of at least 16 characters, preferably in your own configuration; until then ' +
+        'the key is derived from the project folder, which others can guess',
     );
   }
   if (section.rules === undefined) return section;
@@ -161,7 +156,7 @@ function checkRedaction(section: RedactionSection, report: Report): RedactionSec
   return { ...section, rules };
 }
 
-/** The agent waits for the command; a Stop hook that never answers would be taken for one that hangs. */
+/** The agent waits for the command, and would consider a slower Stop hook to hang. */
 const MAX_TIMEOUT_MS = 3_600_000;
 
 function checkCompletion(section: CompletionSection, report: Report): CompletionSection {

@@ -8,26 +8,26 @@ import type { ConfigProblem } from './config-problem.ts';
 import type { CoxswainConfig } from './coxswain-config.ts';
 import type { ResolvedConfig } from './resolved-config.ts';
 
-/** What only code can say. It comes after what the data says: a list is added to. */
+/** The parts of a configuration that need code. Lists are appended to those of the data. */
 export interface CodeSection extends Pick<
   SteeringOptions,
   'feedback' | 'observers' | 'guidance' | 'models' | 'detectors' | 'slices'
 > {
-  /** Rules and exceptions with patterns and functions, besides those of `redaction`. */
+  /** Rules and exceptions with patterns and functions, added to those of `redaction`. */
   readonly redaction?: Pick<RedactionOptions, 'rules' | 'allow'>;
 }
 
-/** What `coxswain.config.ts` exports as its default: the data, and code. */
+/** The default export of `coxswain.config.ts`: data, and code. */
 export interface CodeConfig extends CoxswainConfig {
   readonly code?: CodeSection;
 }
 
-/** A code configuration, with its types checked in the editor: `export default defineConfig({ … })`. */
+/** Checks the types of a code configuration in the editor: `export default defineConfig({ … })`. */
 export function defineConfig(config: CodeConfig): CodeConfig {
   return config;
 }
 
-/** The data and the code that a module exports. */
+/** The data and the code of a module. */
 export interface ReadModule {
   /** For `readConfig`. */
   readonly data: unknown;
@@ -37,14 +37,14 @@ export interface ReadModule {
 
 const LISTS = ['feedback', 'observers', 'guidance', 'models', 'detectors', 'slices'] as const;
 
-/** Takes a module of a configuration apart. @param exported the module's namespace */
+/** Splits a configuration module into data and code. @param exported  the module's namespace */
 export function readModule(exported: unknown): ReadModule {
-  const given: unknown = isJsonObject(exported) ? exported['default'] : undefined;
-  if (!isJsonObject(given)) {
+  const config: unknown = isJsonObject(exported) ? exported['default'] : undefined;
+  if (!isJsonObject(config)) {
     const message = 'has no configuration as its default export; write: export default defineConfig({ … })';
     return { data: {}, code: undefined, problems: [{ path: '', kind: 'file', message }] };
   }
-  const { code, ...data } = given;
+  const { code, ...data } = config;
   if (code === undefined) return { data, code: undefined, problems: [] };
   if (!isJsonObject(code)) return { data, code: undefined, problems: [wrong('code', 'must be an object')] };
   const problems = Object.entries(code).flatMap(([name, value]) => {
@@ -54,7 +54,7 @@ export function readModule(exported: unknown): ReadModule {
     }
     return value === undefined || Array.isArray(value) ? [] : [wrong(`code.${name}`, 'must be a list')];
   });
-  // What is in the lists is tried before it is used.
+  // The items of the lists are tested by `addCode`.
   return { data, code: problems.length === 0 ? code : undefined, problems };
 }
 
@@ -63,10 +63,10 @@ function wrong(path: string, message: string): ConfigProblem {
 }
 
 /**
- * Adds code to a resolved configuration, if a run can start with it: a provider without a name, or two of one name, would
- * else be found only when the agent is at work.
+ * Adds code to a resolved configuration, if a run can start with it. Otherwise a provider without a name, or two with one name,
+ * would be found only while the agent runs.
  *
- * @returns the configuration as it was, and why, when a run cannot start
+ * @returns the unchanged configuration and the problem if a run cannot start
  */
 export function addCode(
   resolved: ResolvedConfig,
@@ -87,7 +87,7 @@ export function addCode(
     redaction: resolved.redaction === false ? false : withRedaction(resolved.redaction, code.redaction ?? {}),
   };
   try {
-    // What `startRun` does, without what records: a hook process would load that for nothing.
+    // As `startRun`, without the recorder, which a hook process would load for nothing.
     void new RunFold({ steering: resolveSteering(added.steering), prompts: [] });
     if (added.redaction !== false) createRedactor(added.redaction);
     return { resolved: added };

@@ -8,7 +8,7 @@ export interface ConfigField {
   readonly shape: Shape;
 }
 
-/** Every field, each after the one that holds it. A field that holds itself is not followed. */
+/** Every field, parents first. Recursive fields are not followed. */
 export function configFields(): readonly ConfigField[] {
   if (all === undefined) {
     const fields: ConfigField[] = [];
@@ -18,7 +18,7 @@ export function configFields(): readonly ConfigField[] {
   return all;
 }
 
-/** Asked for again and again while mistakes are explained, and never otherwise. */
+/** Computed on first use: only explanations of mistakes need it, and then repeatedly. */
 let all: readonly ConfigField[] | undefined;
 
 function collect(shape: Shape, path: string, into: ConfigField[]): void {

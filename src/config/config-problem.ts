@@ -3,30 +3,30 @@ import { safeText } from '../base/shown-text.ts';
 const MAX_PATH_CHARS = 200;
 const MAX_MESSAGE_CHARS = 500;
 
-/** One thing that is wrong with a configuration. Plain JSON. */
+/** An error in a configuration. Plain JSON. */
 export interface ConfigProblem {
   /** The field, such as `guidance.doomLoop.maxRepetitions` or `feedback.static[0].name`; empty: the file as a whole. */
   readonly path: string;
-  /** What is wrong: what was found, and what is allowed. */
+  /** The value found, and the values allowed. */
   readonly message: string;
-  /** What was probably meant, where that can be told. */
+  /** The value probably intended, if known. */
   readonly suggestion?: string;
   /**
-   * - `syntax`: the text is no JSON
+   * - `syntax`: the text is not JSON
    * - `unknown-field`: there is no such field
-   * - `value`: the value is of a wrong type or out of range
-   * - `together`: each value is fine, and they do not fit each other
+   * - `value`: the value has a wrong type or is out of range
+   * - `together`: each value is valid, but they conflict
    * - `file`: the file cannot be read, or its code fails
    */
   readonly kind: 'syntax' | 'unknown-field' | 'value' | 'together' | 'file';
-  /** The file; absent for what was no file. */
+  /** Absent if the configuration did not come from a file. */
   readonly file?: string;
-  /** For `syntax`: 1-based. */
+  /** For `syntax`: from 1. */
   readonly line?: number;
   readonly column?: number;
 }
 
-/** A problem as logs and terminals may show it: names and values from a file are bounded and have no control characters. */
+/** A problem safe for logs and terminals: text from a file is bounded and has no control characters. */
 export function shownProblem(problem: ConfigProblem): ConfigProblem {
   const shown = (text: string, chars: number): string =>
     safeText(text.slice(0, chars)).replaceAll('\n', '⏎').replaceAll('\t', ' ');

@@ -17,7 +17,7 @@ function problemsOf(value: unknown): readonly ConfigProblem[] {
   return 'problems' in decoded ? decoded.problems : [];
 }
 
-/** What the schema cannot say are limits of two fields against each other; the decoder finds them in what it accepts. */
+/** Ignores conflicts between two fields, which the schema cannot express. */
 function disagreement(value: unknown): string | undefined {
   const problems = problemsOf(value).filter(({ kind }) => kind !== 'together');
   const accepts = problems.length === 0;
@@ -27,7 +27,7 @@ function disagreement(value: unknown): string | undefined {
     : `only we refuse: ${problems.map(problemText).join('; ')}`;
 }
 
-test('the schema and the decoder accept every configuration whose fields are in order', () => {
+test('the schema and the decoder accept every valid configuration', () => {
   fc.assert(
     fc.property(anyConfig(), (config) => {
       expect(problemsOf(config).filter(({ kind }) => kind !== 'together')).toEqual([]);
@@ -37,7 +37,7 @@ test('the schema and the decoder accept every configuration whose fields are in 
   );
 });
 
-test('the schema and the decoder agree about values that are almost a configuration', () => {
+test('the schema and the decoder agree on almost valid configurations', () => {
   const seen = { accepted: 0, refused: 0 };
   fc.assert(
     fc.property(almostConfig(), (value) => {
@@ -49,7 +49,7 @@ test('the schema and the decoder agree about values that are almost a configurat
   expect(Math.min(seen.accepted, seen.refused)).toBeGreaterThan(200);
 });
 
-test('the schema and the decoder agree about configurations with anything put anywhere', () => {
+test('the schema and the decoder agree on configurations with arbitrary values', () => {
   const value = anyConfig().chain((config) => mutatedJson(config));
   fc.assert(
     fc.property(value, (mutated) => {

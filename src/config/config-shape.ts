@@ -49,7 +49,7 @@ const duration = (standard?: string): TextShape =>
     ...present({ default: standard }),
   });
 
-/** A path or a PostgreSQL URL: a store in memory would be gone with each process. */
+/** A path or a PostgreSQL URL. A store in memory would end with each process. */
 const STORE_ADDRESS = /^(?!memory:|(?!postgres(?:ql)?:[/][/])[a-z][a-z0-9+.-]+:[/][/])[^\0]+$/;
 
 const memberPath = text('a name or a path such as filter.id', { minChars: 1, maxChars: 256 });

@@ -8,26 +8,26 @@ import { factsOf, findProject, userFolders, type UserFolders } from './find-conf
 import type { ConfigSource, LoadConfigOptions } from './loaded-config.ts';
 import { readTrust, trustFile, trusts, type TrustedFiles } from './trust.ts';
 
-/** A file that was read. */
+/** A configuration file with its text. */
 export interface ReadSource extends ConfigSource {
   readonly text: string;
   readonly isCode: boolean;
 }
 
-/** All files of a configuration, before anyone has looked into them. */
+/** All files of a configuration, not yet decoded. */
 export interface ReadSources {
   readonly folder: string;
   readonly user: UserFolders;
-  /** Where the user's state folder is. */
+  /** The places of the user's state folder. */
   readonly places: StatePlaces;
-  /** The weakest first. */
+  /** Lowest precedence first. */
   readonly sources: readonly ReadSource[];
   readonly problems: readonly ConfigProblem[];
-  /** True when the user trusts the project as it is. Asked only where it matters. */
+  /** True if the user trusts the project in its current state. Called only when needed. */
   readonly isTrusted: () => boolean;
 }
 
-/** A configuration is a page; what is larger is something else. */
+/** A larger file is not a configuration. */
 const MAX_BYTES = 1_048_576;
 const CODE_ENDINGS: ReadonlySet<string> = new Set(['.ts', '.mts', '.js', '.mjs']);
 
@@ -50,9 +50,9 @@ export function readSources(options: LoadConfigOptions): ReadSources {
     .map((name) => join(user.config, name))
     .filter((file) => factsOf(file) !== undefined)
     .flatMap((file) => read(file, { layer: 'user', trusted: true }));
-  const named = options.explicitPath;
-  if (named !== undefined) {
-    const sources = [...own, ...read(resolve(named), { layer: 'explicit', trusted: true })];
+  const { explicitPath } = options;
+  if (explicitPath !== undefined) {
+    const sources = [...own, ...read(resolve(explicitPath), { layer: 'explicit', trusted: true })];
     const folder = resolve(options.projectFolder);
     return { folder, user, places, sources, problems, isTrusted: once(() => trustsProject(folder, [])) };
   }
@@ -63,9 +63,9 @@ export function readSources(options: LoadConfigOptions): ReadSources {
   return { folder, user, places, sources: [...own, ...project], problems, isTrusted };
 }
 
-function once(ask: () => boolean): () => boolean {
-  let answer: boolean | undefined;
-  return () => (answer ??= ask());
+function once(compute: () => boolean): () => boolean {
+  let result: boolean | undefined;
+  return () => (result ??= compute());
 }
 
 function readTrusted(folder: string, places: StatePlaces, problems: ConfigProblem[]): TrustedFiles | undefined {
@@ -78,14 +78,14 @@ function readTrusted(folder: string, places: StatePlaces, problems: ConfigProble
 }
 
 /**
- * The text of a configuration file. A device or a pipe is not opened, because it might never end.
+ * The text of a configuration file. Does not open a device or a pipe, which might never end.
  *
- * @throws an error that says, of the file, why it is not read: it is missing, no regular file, has more than 1 MiB
+ * @throws Error if the file is missing, not a regular file, or larger than 1 MiB
  */
 export function readConfigFile(file: string): string {
-  const facts = factsOf(file);
-  if (facts === undefined) throw new Error(`there is no file ${basename(file)} that can be read`);
-  if (!facts.isFile()) throw new Error('is no regular file');
-  if (facts.size > MAX_BYTES) throw new Error(`has ${facts.size} bytes; at most ${MAX_BYTES} are read`);
+  const stats = factsOf(file);
+  if (stats === undefined) throw new Error(`there is no readable file ${basename(file)}`);
+  if (!stats.isFile()) throw new Error('is not a regular file');
+  if (stats.size > MAX_BYTES) throw new Error(`has ${stats.size} bytes; the limit is ${MAX_BYTES}`);
   return readFileSync(file, 'utf8');
 }

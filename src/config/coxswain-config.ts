@@ -16,67 +16,67 @@ import type { FEEDBACK } from './feedback-providers.ts';
 import type { GUIDANCE, GuidanceLimits } from './guidance-providers.ts';
 
 /**
- * What `coxswain.config.json` may say. Plain JSON; what is absent is as in `standardSteering()`. docs/configuration.md
- * has every field with its default, `schema/coxswain.config.schema.json` the same for editors.
+ * The content of `coxswain.config.json`. Plain JSON; absent fields are as in `standardSteering()`. docs/configuration.md has
+ * every field with its default, `schema/coxswain.config.schema.json` the same for editors.
  */
 export interface CoxswainConfig {
-  /** Where an editor finds the schema; means nothing here. */
+  /** For editors; ignored. */
   readonly $schema?: string;
-  /** False: only those speak who are named here; default true. Detectors stay on: they do not speak. */
+  /** False: only the providers named here speak; default true. Detectors stay on. */
   readonly standard?: boolean;
-  /** `shadow`: everything is worked out and recorded, nothing is said. Default `steer`. */
+  /** `shadow`: advice is recorded but not delivered. Default `steer`. */
   readonly mode?: 'steer' | 'shadow';
-  /** Share of episodes, 0 to 1, of which advice is withheld at random, to measure what it does; default 0. */
+  /** Share of episodes, 0 to 1, whose advice is withheld at random, to measure its effect; default 0. */
   readonly holdout?: number;
-  /** By when a run should be done: `45m`, `1h30m`, `90s`, or parts that add up. Default: no deadline. */
+  /** The time a run has: `45m`, `1h30m`, `90s`, or parts that add up. Default: no deadline. */
   readonly deadline?: DurationText | TimeSpan;
-  /** What the deadline counts from: the first prompt of the session (default), or each prompt anew. */
+  /** The start of the deadline: the first prompt of the session (default), or each prompt. */
   readonly deadlineFrom?: DeadlineFrom;
-  /** What a run may use; what is absent has no limit. */
+  /** The budget of a run; absent members have no limit. */
   readonly budget?: Budget;
-  /** When a run is to be stopped, by a host that can; default: never. */
+  /** When a host that can stop a run should do so; default: never. */
   readonly stop?: StopPolicy;
-  /** What models cost, by id, beside the built-in prices and in place of those of the same id; for figures, never for advice. */
+  /** Prices of models by id, which add to or replace the built-in ones; for figures, never for advice. */
   readonly prices?: Readonly<Record<string, Omit<ModelPrice, 'source' | 'checked'>>>;
   /** Default `all`. */
   readonly delivery?: FeedbackDelivery;
   /** Default `per-provider`. */
   readonly cadence?: FeedbackCadence;
   readonly noise?: NoiseOptions;
-  /** Pieces of guidance a turn, over all providers; default 3. */
+  /** Pieces of guidance per turn, over all providers; default 3. */
   readonly maxGuidancePerTurn?: number;
-  /** What a provider may take before it counts as an overrun; default 50. */
+  /** Time after which a provider counts as an overrun; default 50. */
   readonly providerTimeLimitMs?: number;
   /**
-   * Whether advice may make the agent go on when it wants to stop, at most once a run, where the host has no gentler way
-   * to say it at that point; default false.
+   * Lets advice keep the agent from stopping, at most once per run, if the host has no gentler way to deliver it at that
+   * point; default false.
    */
   readonly forceTurnAtStop?: boolean;
   readonly feedback?: FeedbackSection;
   readonly guidance?: GuidanceSection;
   readonly detectors?: DetectorSection;
-  /** What tools do, by name; default: guessed. Advice may name the tools that stand here. */
+  /** Tools by name; default: guessed. Advice may name the tools listed here. */
   readonly tools?: ToolDeclarations;
   readonly redaction?: RedactionSection;
   readonly store?: StoreSection;
-  /** When runs are deleted; default: the oldest, while the store is larger than 2 GB. */
+  /** Default: deletes the oldest runs while the store is larger than 2 GB. */
   readonly gc?: GcSection;
-  /** What must hold before the agent may stop; default: nothing. */
+  /** Conditions for the agent to stop; default: none. */
   readonly completion?: CompletionSection;
-  /** Whom `coxswain watch` and the resident server of the hooks notify; default: nobody. Counts only in the user's own configuration. */
+  /** Notifications of `coxswain watch` and the resident server of the hooks; default: none. Applies only in the user's own configuration. */
   readonly notify?: NotifySection;
 }
 
 /** Hours, minutes and seconds in this order: `45m`, `1h30m`, `90s`. */
 export type DurationText = string;
 
-/** What a deadline counts from. */
+/** The start of a deadline: the first prompt of the session, or each prompt. */
 export type DeadlineFrom = 'session' | 'prompt';
 
-/** When feedback is asked for, as JSON can say it: session events are for code. */
+/** A trigger of feedback in JSON; session events need code. */
 export type TriggerConfig = Omit<FeedbackTrigger, 'onSessionEvent'>;
 
-/** `false`: off. `true`: on with its defaults. Options: on with these; what they leave out has its default. */
+/** `false`: off. `true`: on with its defaults. Options: on with these and the defaults of the others. */
 export type Switch<Options> = boolean | Options;
 
 interface Triggered {
@@ -84,7 +84,7 @@ interface Triggered {
   readonly trigger?: TriggerConfig;
 }
 
-/** What a configuration may say of each provider of a table: its options, and what every provider has. */
+/** The configuration of each provider of a table: its own options and the common ones. */
 type Switches<Table, Common> = {
   readonly [Name in keyof Table]?: Switch<
     (Table[Name] extends { readonly make: ProviderDefinition<infer Options, unknown> } ? Options : never) & Common
@@ -93,22 +93,22 @@ type Switches<Table, Common> = {
 
 /** Feedback providers by name. Deadline, pattern and pace belong to the standard set. */
 export type FeedbackSection = Switches<typeof FEEDBACK, Triggered> & {
-  /** Texts of one's own, each at its trigger. */
+  /** Your own texts, each with a trigger. */
   readonly static?: readonly StaticFeedbackConfig[];
 };
 
-/** A text that is said whenever its trigger fires. */
+/** A text that is delivered whenever its trigger fires. */
 export interface StaticFeedbackConfig extends Omit<StaticFeedbackOptions, 'pattern'> {
   readonly trigger: TriggerConfig;
 }
 
 /** Guidance providers by name. None belongs to the standard set. */
 export type GuidanceSection = Switches<typeof GUIDANCE, GuidanceLimits> & {
-  /** Texts of one's own, each with the situation in which it is said. */
+  /** Your own texts, each with the situation in which it is delivered. */
   readonly bank?: readonly BankEntry[];
 };
 
-/** A piece of guidance of one's own. */
+/** Your own piece of guidance. */
 export interface BankEntry extends GuidanceDraft, GuidanceLimits {
   readonly when: Condition;
 }
@@ -129,26 +129,26 @@ export type Condition =
   | { readonly not: Condition }
   | { readonly threshold: { readonly of: Condition; readonly minConfidence: number } };
 
-/** Detectors by the kind of pattern that reports name: `false` is off, `true` the default thresholds. */
+/** Detectors by kind of pattern: `false` is off, `true` the default thresholds. */
 export type DetectorSection = {
   readonly [Kind in keyof typeof DETECTORS]?: Switch<
     (typeof DETECTORS)[Kind] extends DetectorFactory<infer Options> ? Options : never
   >;
 };
 
-/** What is taken out of records before they are stored. */
+/** Redaction of records before they are stored. */
 export interface RedactionSection {
-  /** False takes nothing out; default true. */
+  /** Default true. */
   readonly enabled?: boolean;
   /** Default `secrets`. `structureOnly` stores no content. */
   readonly mode?: 'secrets' | 'structureOnly';
-  /** For `structureOnly`: 16 characters at least. */
+  /** For `structureOnly`: at least 16 characters. */
   readonly key?: string;
-  /** Rules of one's own; the pattern is a JavaScript regular expression without flags. */
+  /** Your own rules; the pattern is a JavaScript regular expression without flags. */
   readonly rules?: readonly { readonly name: string; readonly pattern: string }[];
-  /** Built-in rules that are off. */
+  /** Built-in rules to switch off. */
   readonly off?: readonly string[];
-  /** Texts that look like secrets and are none. */
+  /** Texts that look like secrets but are not. */
   readonly allow?: readonly string[];
 }
 
@@ -163,37 +163,37 @@ export interface StoreSection {
 
 /** Which runs are deleted. */
 export interface GcSection {
-  /** Runs without activity for so long go: `30d`, `12h`, `2w`. */
+  /** Deletes runs inactive for this time: `30d`, `12h`, `2w`. */
   readonly olderThan?: string;
-  /** The oldest runs go while the store is larger: `2GB`, `500MB`. */
+  /** Deletes the oldest runs while the store is larger: `2GB`, `500MB`. */
   readonly maxSize?: string;
 }
 
-/** What must hold before the agent may stop. */
+/** Conditions for the agent to stop. */
 export interface CompletionSection {
-  /** Files that must exist, from the project folder. */
+  /** Files that must exist, relative to the project folder. */
   readonly files?: readonly string[];
-  /** A program and its arguments that must end with exit code 0; no shell reads it. */
+  /** A program and its arguments that must exit with code 0; runs without a shell. */
   readonly command?: readonly string[];
-  /** How long the command may take; default `60s`. */
+  /** Time limit of the command; default `60s`. */
   readonly timeout?: DurationText;
-  /** How often the agent is sent back at most; default 3. */
+  /** Times the agent is kept from stopping, at most; default 3. */
   readonly maxAttempts?: number;
 }
 
-/** Who is notified of what. */
+/** Notifications of people. */
 export interface NotifySection {
-  /** An address that each notification is posted to. */
+  /** An address to post each notification to. */
   readonly webhook?: string;
-  /** What is posted: the notification as JSON (default), or what Slack takes. */
+  /** The form of the post: JSON (default), or for Slack. */
   readonly form?: 'json' | 'slack';
-  /** A program and its arguments; no shell reads it. */
+  /** A program and its arguments; runs without a shell. */
   readonly command?: readonly string[];
-  /** The desktop's own notification; default false. */
+  /** Desktop notifications; default false. */
   readonly desktop?: boolean;
-  /** Default: all of them. */
+  /** Default: all reasons. */
   readonly on?: readonly NotifyReason[];
 }
 
-/** What a run can be notified for. */
+/** The reasons for a notification. */
 export type NotifyReason = 'stuck' | 'continued' | 'budget' | 'deadline' | 'failed' | 'ended';

@@ -14,11 +14,11 @@ function textsOf(json: unknown): readonly string[] {
   return problemsOf(json).map(problemText);
 }
 
-test('an empty configuration is one', () => {
+test('an empty configuration is valid', () => {
   expect(decodeConfig({})).toEqual({ config: {} });
 });
 
-test('what decodes is given back as it was', () => {
+test('a valid configuration is returned unchanged', () => {
   const config = {
     $schema: './node_modules/coxswain/schema/coxswain.config.schema.json',
     mode: 'shadow',
@@ -34,7 +34,7 @@ test('what decodes is given back as it was', () => {
   expect(decodeConfig(config)).toEqual({ config });
 });
 
-test('all problems are told at once, each with the path of its field', () => {
+test('all problems are reported at once, each with the path of its field', () => {
   const problems = problemsOf({
     mode: 'loud',
     holdout: 2,
@@ -96,13 +96,13 @@ test.each([
   expect(problemsOf(json)).toMatchObject([{ kind: 'unknown-field', suggestion }]);
 });
 
-test('a name that is like no other is answered with all there are', () => {
+test('an unknown name without a similar one lists all names', () => {
   expect(textsOf({ budget: { zebra: 1 } })).toEqual([
     'budget.zebra: there is no such field; there are calls, tokens, costUsd',
   ]);
 });
 
-test('secrets are not shown in problems', () => {
+test('problems contain no secrets', () => {
   const texts = textsOf({ redaction: { key: 'hunter2', allow: ['', 7] } });
   expect(texts.join()).not.toContain('hunter2');
   expect(texts[0]).toBe('redaction.key: must be a text of 16 characters or more, got a text of 7 characters');
@@ -111,10 +111,10 @@ test('secrets are not shown in problems', () => {
 test.each([
   [{ guidance: { doomLoop: { windowSize: 4, maxRepetitions: 6 } } }, 'guidance.doomLoop.maxRepetitions'],
   [{ guidance: { doomLoop: { maxRepetitions: 6 } } }, 'guidance.doomLoop.maxRepetitions'],
-  [{ feedback: { static: [said('Pace')] } }, 'feedback.static[0].name'],
-  [{ feedback: { static: [said('Mine'), said('Mine')] } }, 'feedback.static[1].name'],
+  [{ feedback: { static: [staticText('Pace')] } }, 'feedback.static[0].name'],
+  [{ feedback: { static: [staticText('Mine'), staticText('Mine')] } }, 'feedback.static[1].name'],
   [
-    { feedback: { static: [{ ...said('Long'), suggestions: ['x'.repeat(1000), 'y'.repeat(1000)] }] } },
+    { feedback: { static: [{ ...staticText('Long'), suggestions: ['x'.repeat(1000), 'y'.repeat(1000)] }] } },
     'feedback.static[0]',
   ],
   [{ guidance: { bank: [piece('doom_loop')] } }, 'guidance.bank[0].key'],
@@ -130,7 +130,7 @@ test.each([
   expect(problemsOf(json)).toMatchObject([{ kind: 'together', path }]);
 });
 
-function said(name: string): object {
+function staticText(name: string): object {
   return { name, summary: 'Hello.', trigger: { everyNCalls: 5 } };
 }
 
@@ -138,30 +138,30 @@ function piece(key: string): object {
   return { key, content: 'Hello.', when: { errorStreak: true } };
 }
 
-test('a situation that is nested too deeply is a problem, not an overflow', () => {
+test('a deeply nested situation is a problem, not an overflow', () => {
   let when: unknown = { errorStreak: true };
   for (let depth = 0; depth < 5_000; depth += 1) when = { not: when };
   const [problem] = problemsOf({ guidance: { bank: [{ key: 'a', content: 'b', when }] } });
   expect(problem?.message).toBe('is nested more than 8 deep');
 });
 
-test('of a file full of mistakes a hundred are told', () => {
+test('at most a hundred problems are reported', () => {
   const many = Object.fromEntries(Array.from({ length: 5_000 }, (_, index) => [`x${index}`, 1]));
   expect(problemsOf(many)).toHaveLength(100);
 });
 
-test('what was meant is looked for a hundred times at most, so that a hostile file costs no time', () => {
+test('at most a hundred suggestions are computed, so that a hostile file costs no time', () => {
   const many = Object.fromEntries(Array.from({ length: 5_000 }, (_, index) => [`name${index}`, 1]));
-  let asked = 0;
+  let suggestions = 0;
   const suggestName = (): undefined => {
-    asked += 1;
+    suggestions += 1;
     return undefined;
   };
   decodeShape({ ...many, tools: many }, configShape, { report: () => undefined, suggestName });
-  expect(asked).toBe(100);
+  expect(suggestions).toBe(100);
 });
 
-test('a field with a problem is as if it were not there, and the rest holds', () => {
+test('a field with a problem is ignored, and the rest applies', () => {
   const { config } = readConfig({
     mode: 'shadow',
     holdout: 2,
@@ -176,7 +176,7 @@ test('a field with a problem is as if it were not there, and the rest holds', ()
   });
 });
 
-test('what would mean something else by half is left out whole', () => {
+test('an indivisible object with a problem is ignored as a whole', () => {
   const { config } = readConfig({
     deadline: { hours: 1, minutes: -5 },
     store: { address: 'mysql://root@db/runs' },
@@ -194,7 +194,7 @@ test('what would mean something else by half is left out whole', () => {
   });
 });
 
-test('names of an object’s own machinery are names like any other', () => {
+test('names of built-in object members are ordinary names', () => {
   const { config, problems } = readConfigText(
     '{ "__proto__": { "mode": "shadow" }, "tools": { "__proto__": { "kind": "read" } } }',
   );
@@ -203,7 +203,7 @@ test('names of an object’s own machinery are names like any other', () => {
   expect(Object.keys(config.tools ?? {})).toEqual(['__proto__']);
 });
 
-test('whatever comes, decoding never throws', () => {
+test('decoding never throws', () => {
   fc.assert(
     fc.property(fc.anything({ withBigInt: true, withDate: true, withMap: true, withNullPrototype: true }), (value) => {
       expect(Object.keys(readConfig(value))).toEqual(['config', 'problems']);

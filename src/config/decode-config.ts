@@ -7,14 +7,14 @@ import { decodeShape } from './decode-shape.ts';
 import { readJson } from './read-json.ts';
 import { nearestName } from '../base/nearest-name.ts';
 
-/** A configuration, or everything that is wrong with it: at most 100 problems. */
+/** A configuration, or its problems, at most 100. */
 export type DecodedConfig = { readonly config: CoxswainConfig } | { readonly problems: readonly ConfigProblem[] };
 
 /**
- * Decodes a configuration. A run can start with one that decodes.
+ * Decodes a configuration. A run can start with the result.
  *
- * @param json what `JSON.parse` gave
- * Cost: one walk over the value; the schema is not read.
+ * @param json  the result of `JSON.parse`
+ * Cost: one walk over the value.
  */
 export function decodeConfig(json: unknown): DecodedConfig {
   const { config, problems } = readConfig(json);
@@ -23,21 +23,21 @@ export function decodeConfig(json: unknown): DecodedConfig {
   return together.problems.length > 0 ? { problems: together.problems } : { config: together.config };
 }
 
-/** What of a value counts, and what is wrong with the rest. */
+/** The valid part of a configuration, and the problems of the rest. */
 export interface ConfigReading {
   readonly config: CoxswainConfig;
   readonly problems: readonly ConfigProblem[];
 }
 
-/** Takes from a value all fields that are in order by themselves. What one file says; `checkTogether` comes after all of them. */
+/** Reads the fields of one file that are valid on their own; `checkTogether` checks the merged files. */
 export function readConfig(json: unknown): ConfigReading {
   const problems: ConfigProblem[] = [];
   const decoded = decodeShape(json, configShape, { report: (problem) => problems.push(problem), suggestName });
-  // The shape is that of the type: its objects are checked against the type's members where they are written.
+  // `satisfies ShapesOf` ties the shape to the type.
   return { config: decoded ?? {}, problems };
 }
 
-/** The same of a file's text, which may have comments. Problems of its syntax have a line and a column. */
+/** As `readConfig`, for the text of a file, which may have comments. Syntax problems have a line and a column. */
 export function readConfigText(text: string): ConfigReading {
   const reading = readJson(text);
   if ('value' in reading) return readConfig(reading.value);
@@ -48,10 +48,10 @@ export function readConfigText(text: string): ConfigReading {
   };
 }
 
-/** `ping_pong` is a kind of pattern that has no detector of its own. */
+/** The `cycle` detector also finds `ping_pong`. */
 const OTHER_NAMES: Readonly<Record<string, string>> = { ping_pong: 'cycle', pingPong: 'cycle' };
 
-/** A name beside it, or the place where a field of that name is. */
+/** A similar name at this level, or the path of a field with this name. */
 function suggestName(name: string, names: readonly string[]): string | undefined {
   const other = Object.hasOwn(OTHER_NAMES, name) ? OTHER_NAMES[name] : undefined;
   if (other !== undefined && names.includes(other)) return JSON.stringify(other);

@@ -5,26 +5,25 @@ import { expectedText, fitsShape, foundText, typeOf } from '../base/describe-sha
 import type { ListShape, MapShape, ObjectShape, Shape } from '../base/shape.ts';
 import { nearestName } from '../base/nearest-name.ts';
 
-/** Most problems that are reported of one value. */
+/** Problems reported per value. */
 const MAX_PROBLEMS = 100;
 
-/** Deeper than this a shape that contains itself is not followed. */
+/** Depth to which a recursive shape is followed. */
 const MAX_NESTING = 8;
 
-/** Stands for a value that does not count. */
+/** Marks an invalid value. */
 const VOID: unique symbol = Symbol('void');
 
-/** Where problems go, and how a name that no field has is explained. */
 export interface DecodeShapeOptions {
   readonly report: (problem: ConfigProblem) => unknown;
-  /** What may have been meant by a name that is none of these. */
+  /** The name probably intended by an unknown one. */
   readonly suggestName: (name: string, names: readonly string[]) => string | undefined;
 }
 
 /**
- * Takes from a value what a shape allows: a copy with only what is in order. Everything else is reported.
+ * Copies the part of a value that matches a shape and reports the rest.
  *
- * @returns undefined when nothing of it counts
+ * @returns undefined if no part matches
  * Cost: one walk over the value.
  */
 export function decodeShape(value: unknown, shape: Shape, options: DecodeShapeOptions): unknown {
@@ -34,7 +33,7 @@ export function decodeShape(value: unknown, shape: Shape, options: DecodeShapeOp
 
 class ShapeDecoder {
   readonly #options: DecodeShapeOptions;
-  /** Problems so far: what is strict counts those inside it. */
+  /** Number of problems; a strict object compares it before and after its members. */
   #count = 0;
 
   constructor(options: DecodeShapeOptions) {
@@ -68,14 +67,11 @@ class ShapeDecoder {
 
   #list(value: unknown, shape: ListShape, path: string, nesting: number): unknown {
     if (!Array.isArray(value)) return this.#wrong(value, shape, path);
-    const given: readonly unknown[] = value;
-    if (given.length < shape.minItems || given.length > shape.maxItems) return this.#wrong(value, shape, path);
-    const items = given.map((item, index) => this.decode(item, shape.items, `${path}[${index}]`, nesting));
-    const kept = items.filter((item) => item !== VOID);
-    if (kept.length === items.length) return items;
-    return typeOf(shape.items) === 'object' && shape.items.kind === 'object' && kept.length >= shape.minItems
-      ? kept
-      : VOID;
+    if (value.length < shape.minItems || value.length > shape.maxItems) return this.#wrong(value, shape, path);
+    const items = value.map((item, index) => this.decode(item, shape.items, `${path}[${index}]`, nesting));
+    const valid = items.filter((item) => item !== VOID);
+    if (valid.length === items.length) return items;
+    return shape.items.kind === 'object' && valid.length >= shape.minItems ? valid : VOID;
   }
 
   #map(value: unknown, shape: MapShape, path: string, nesting: number): unknown {
@@ -96,28 +92,28 @@ class ShapeDecoder {
 
   #object(value: unknown, shape: ObjectShape, path: string, nesting: number): unknown {
     if (!isJsonObject(value)) return this.#wrong(value, shape, path);
-    const before = this.#count;
-    const kept: (readonly [string, unknown])[] = [];
-    const given = Object.entries(value).filter(([, member]) => member !== undefined);
-    for (const [name, member] of given) {
+    const countBefore = this.#count;
+    const valid: (readonly [string, unknown])[] = [];
+    const members = Object.entries(value).filter(([, member]) => member !== undefined);
+    for (const [name, member] of members) {
       const field = Object.hasOwn(shape.fields, name) ? shape.fields[name] : undefined;
       if (field === undefined) {
         this.#unknown(name, Object.keys(shape.fields), path);
         continue;
       }
       const decoded = this.decode(member, field, path === '' ? name : `${path}.${name}`, nesting);
-      if (decoded !== VOID) kept.push([name, decoded]);
+      if (decoded !== VOID) valid.push([name, decoded]);
     }
-    const isWhole = this.#hasMembers(new Set(given.map(([name]) => name)), shape, path);
-    const isEnough = (shape.required ?? []).every((name) => kept.some(([known]) => known === name));
-    if (!isWhole || !isEnough || (shape.members !== undefined && kept.length === 0)) return VOID;
-    return shape.strict === true && this.#count > before ? VOID : Object.fromEntries(kept);
+    const isComplete = this.#checkMembers(new Set(members.map(([name]) => name)), shape, path);
+    const hasRequired = (shape.required ?? []).every((name) => valid.some(([known]) => known === name));
+    if (!isComplete || !hasRequired || (shape.members !== undefined && valid.length === 0)) return VOID;
+    return shape.strict === true && this.#count > countBefore ? VOID : Object.fromEntries(valid);
   }
 
-  #hasMembers(given: ReadonlySet<string>, shape: ObjectShape, path: string): boolean {
-    const missing = (shape.required ?? []).filter((name) => !given.has(name));
+  #checkMembers(members: ReadonlySet<string>, shape: ObjectShape, path: string): boolean {
+    const missing = (shape.required ?? []).filter((name) => !members.has(name));
     for (const name of missing) this.#report({ path, kind: 'value', message: `${name} is missing` });
-    const count = given.size;
+    const count = members.size;
     const names = Object.keys(shape.fields).join(', ');
     if (shape.members === 'some' && count === 0) {
       this.#report({ path, kind: 'value', message: `is empty; give at least one of ${names}` });
@@ -153,7 +149,7 @@ class ShapeDecoder {
     });
   }
 
-  /** Looking for what was meant takes time; a file of nothing but mistakes must not hold up an agent. */
+  /** Suggestions take time, and a file full of mistakes must not delay an agent. */
   #isFull(): boolean {
     if (this.#count < MAX_PROBLEMS) return false;
     this.#count += 1;
@@ -171,17 +167,11 @@ function jsonTypeOf(value: unknown): string {
   return Array.isArray(value) ? 'list' : value === null ? 'null' : typeof value;
 }
 
-/** What was probably meant by a value that a shape does not take, as one writes it; undefined when nobody can tell. */
+/** The JSON probably intended by an invalid value; undefined if unknown. */
 function suggestValue(value: unknown, shape: Shape): string | undefined {
-  const shapes = shape.kind === 'either' ? shape.shapes : [shape];
-  for (const one of shapes) {
-    const meant = meantBy(value, one);
-    if (meant !== undefined) return meant;
+  if (shape.kind === 'either') {
+    return shape.shapes.map((one) => suggestValue(value, one)).find((suggestion) => suggestion !== undefined);
   }
-  return undefined;
-}
-
-function meantBy(value: unknown, shape: Shape): string | undefined {
   if (typeof value === 'string') {
     const plain = value.trim();
     if (shape.kind === 'choice') {

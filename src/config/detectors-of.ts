@@ -6,23 +6,32 @@ import type { DetectorSection } from './coxswain-config.ts';
 
 const DEFINITIONS: readonly (readonly [string, Pick<DetectorFactory<object>, 'options'>])[] = Object.entries(DETECTORS);
 
-/** `detectors`: by the kind of pattern, as reports name it. */
+/** `detectors`: by kind of pattern. */
 export const detectorShape: ObjectShape = {
   kind: 'object',
   fields: Object.fromEntries(DEFINITIONS.map(([kind, { options }]) => [kind, switchOf(options, true)])),
 };
 
-/** Kinds of patterns that are found. `ping_pong` has no thresholds of its own: `cycle` finds it. */
+/** Kinds of patterns. `ping_pong` has no options: `cycle` finds it. */
 export const PATTERN_KINDS: readonly string[] = ['ping_pong', ...Object.keys(DETECTORS)];
 
-/** The detectors of a configuration, in the order of `defaultDetectors()`: all that are not switched off. */
+/** The enabled detectors of a configuration, in the order of `defaultDetectors()`. */
 export function detectorsOf(section: DetectorSection): readonly PatternDetector[] {
+<<<<<<< HEAD
   // A section has each detector's own options under its kind.
   const given = section as Readonly<Record<string, boolean | object | undefined>>;
   return Object.entries(DETECTORS).flatMap(([kind, factory]) => {
     // What stands under its kind is what it takes.
     const create = factory as unknown as DetectorFactory<object>;
     const options = given[kind];
+=======
+  // The section has the options of each detector under its kind.
+  const byKind = section as Readonly<Record<string, boolean | object | undefined>>;
+  return Object.entries(DETECTORS).flatMap(([kind, definition]) => {
+    // Each detector takes the options under its kind.
+    const { make } = definition as unknown as DetectorDefinition<object>;
+    const options = byKind[kind];
+>>>>>>> c096bfd (The configuration in plain English; one function decides which fields of a project apply)
     if (options === false) return [];
     return [typeof options === 'object' ? create(options) : create()];
   });

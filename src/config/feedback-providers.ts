@@ -8,7 +8,7 @@ import type { FeedbackProvider } from '../steering/prompt/feedback-provider.ts';
 import type { FeedbackTrigger } from '../steering/prompt/feedback-trigger.ts';
 import { STANDARD_TRIGGERS } from '../steering/standard-steering.ts';
 
-/** A provider as a configuration has it. */
+/** A feedback provider in the configuration. */
 export interface ConfiguredFeedback<Definition> {
   readonly make: Definition;
   /** It belongs to the standard set. */
@@ -17,7 +17,7 @@ export interface ConfiguredFeedback<Definition> {
   readonly trigger?: FeedbackTrigger;
 }
 
-/** Feedback providers by the name that configurations give them, in the order in which they are asked. */
+/** Feedback providers by their configuration name, in the order of evaluation. */
 export const FEEDBACK: {
   readonly deadline: ConfiguredFeedback<typeof deadlineFeedback>;
   readonly pattern: ConfiguredFeedback<typeof patternFeedback>;
@@ -30,12 +30,12 @@ export const FEEDBACK: {
   deadline: { make: deadlineFeedback, isUsual: true, trigger: STANDARD_TRIGGERS.deadline },
   pattern: { make: patternFeedback, isUsual: true },
   pace: { make: paceFeedback, isUsual: true, trigger: STANDARD_TRIGGERS.pace },
-  // The seeds' own example of a trigger for this provider.
+  // From the seeds' example of this provider.
   toolUsageMonitor: { make: toolUsageMonitor, isUsual: false, trigger: { everyNCalls: 10 } },
   stall: { make: stallFeedback, isUsual: false },
   errorCascade: { make: errorCascadeFeedback, isUsual: false },
   drift: { make: driftFeedback, isUsual: false },
 };
 
-/** A provider of the table, whatever its options: what stands under its name is what it takes. */
+/** Any provider of the table, with the options under its name. */
 export type AnyFeedback = ConfiguredFeedback<ProviderDefinition<object, FeedbackProvider>>;

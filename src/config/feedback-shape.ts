@@ -49,7 +49,7 @@ function triggered(fields: Readonly<Record<string, Shape>>): ObjectShape {
   return { kind: 'object', fields: { ...fields, trigger: triggerShape } };
 }
 
-const sayable = (is: string): TextShape => text(is, { maxChars: 1_000, pattern: () => /[^\s\p{C}]/u });
+const adviceText = (is: string): TextShape => text(is, { maxChars: 1_000, pattern: () => /[^\s\p{C}]/u });
 
 const staticShape: ObjectShape = object(
   {
@@ -57,20 +57,20 @@ const staticShape: ObjectShape = object(
       maxChars: 64,
       pattern: () => /^[\p{L}\p{N}][\p{L}\p{N} ._-]*$/u,
     }),
-    summary: sayable('a text of 1 to 1,000 characters'),
+    summary: adviceText('a text of 1 to 1,000 characters'),
     severity: choice<Severity>({ info: true, caution: true, warning: true }, 'info'),
     observations: list(
       object(
         {
-          category: sayable('a category of 1 to 1,000 characters'),
-          description: sayable('a text of 1 to 1,000 characters'),
-          evidence: sayable('a text of 1 to 1,000 characters'),
+          category: adviceText('a category of 1 to 1,000 characters'),
+          description: adviceText('a text of 1 to 1,000 characters'),
+          evidence: adviceText('a text of 1 to 1,000 characters'),
         } satisfies ShapesOf<Observation>,
         { required: ['category', 'description'] },
       ),
       MAX_ITEMS,
     ),
-    suggestions: list(sayable('a text of 1 to 1,000 characters'), MAX_ITEMS),
+    suggestions: list(adviceText('a text of 1 to 1,000 characters'), MAX_ITEMS),
     trigger: triggerShape,
   } satisfies ShapesOf<StaticFeedbackConfig>,
   { required: ['name', 'summary', 'trigger'], strict: true },

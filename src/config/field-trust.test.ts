@@ -11,7 +11,7 @@ test('every field of the configuration has a class', () => {
   expect(without).toEqual([]);
 });
 
-test('every class is that of a field', () => {
+test('every class belongs to a field', () => {
   const paths = new Set(configFields().map(({ path }) => path));
   expect(Object.keys(FIELD_TRUST).filter((path) => !paths.has(path))).toEqual([]);
 });

@@ -1,32 +1,29 @@
 import type { CoxswainConfig } from './coxswain-config.ts';
 
-/** Whether a field counts in the configuration of a project. */
+/** The trust a field of a project's configuration needs. */
 export interface FieldTrust {
-  /** `none`: it counts. `trust`: it counts only after `coxswain trust`. `own`: it never counts there. */
+  /** `none`: always applies. `trust`: applies after `coxswain trust`. `own`: never applies there. */
   readonly needs: 'none' | 'trust' | 'own';
-  /** What a repository could do with it; for `none`, why it can do nothing. */
+  /** The harm a repository could do with it; for `none`, why it can do none. */
   readonly why: string;
 }
 
-/** A field, or a field of a section. */
-type TrustPath =
-  | keyof CoxswainConfig
-  | { readonly [Name in 'redaction' | 'completion']: `${Name}.${keyof Required<CoxswainConfig>[Name] & string}` }[
-      | 'redaction'
-      | 'completion'];
-
-/** Sections whose fields stand in the table one by one. */
+/** Sections listed field by field. */
 type Split = 'redaction' | 'completion';
+
+type TrustPath =
+  | Exclude<keyof CoxswainConfig, Split>
+  | { readonly [Name in Split]: `${Name}.${keyof Required<CoxswainConfig>[Name] & string}` }[Split];
 
 function needsTrust(why: string): FieldTrust {
   return { needs: 'trust', why };
 }
 
 /**
- * What each field could do in the hands of somebody else's repository. A field of a section that does not stand here has
- * the class of its section. A new field of the configuration does not compile without a row.
+ * The trust of each field, by the harm a foreign repository could do with it. A nested field that is not listed has the class
+ * of its section. A new field of the configuration does not compile without a row.
  */
-export const FIELD_TRUST: Readonly<Record<Exclude<TrustPath, Split>, FieldTrust>> = {
+export const FIELD_TRUST: Readonly<Record<TrustPath, FieldTrust>> = {
   $schema: { needs: 'none', why: 'nothing reads it' },
   standard: needsTrust('silences the standard set'),
   mode: needsTrust('silences all advice'),
@@ -35,12 +32,12 @@ export const FIELD_TRUST: Readonly<Record<Exclude<TrustPath, Split>, FieldTrust>
   deadlineFrom: needsTrust('moves your own deadline'),
   budget: needsTrust('makes an agent wrap up early, or takes your own budget away'),
   stop: needsTrust('stops your agents'),
-  prices: { needs: 'none', why: 'only figures of cost that are printed follow from it' },
+  prices: { needs: 'none', why: 'it only affects printed costs' },
   delivery: needsTrust('silences all feedback but the first'),
   cadence: needsTrust('lets one provider silence another'),
   noise: needsTrust('silences advice'),
   maxGuidancePerTurn: needsTrust('silences guidance'),
-  providerTimeLimitMs: needsTrust('switches providers off that take longer'),
+  providerTimeLimitMs: needsTrust('switches off slower providers'),
   forceTurnAtStop: needsTrust('forces turns'),
   feedback: needsTrust('silences feedback, or has the agent read the repository’s text as advice'),
   guidance: needsTrust('silences guidance, or has the agent read the repository’s text as advice'),
@@ -48,24 +45,24 @@ export const FIELD_TRUST: Readonly<Record<Exclude<TrustPath, Split>, FieldTrust>
   tools: needsTrust('hides calls from detection by declaring what a tool does'),
   'redaction.enabled': needsTrust('stores your secrets'),
   'redaction.mode': needsTrust('stores no content, or content that your own configuration leaves out'),
-  'redaction.key': needsTrust('makes fingerprints that whoever knows the key can guess'),
-  'redaction.rules': needsTrust('takes what it likes out of records, or holds the agent up with a slow pattern'),
-  'redaction.off': needsTrust('stores secrets of a kind'),
+  'redaction.key': needsTrust('makes fingerprints guessable for anyone who knows the key'),
+  'redaction.rules': needsTrust('removes any text from records, or delays the agent with a slow pattern'),
+  'redaction.off': needsTrust('stores some kinds of secrets'),
   'redaction.allow': needsTrust('stores the secrets it names'),
-  store: needsTrust('records into a file of its choice'),
+  store: needsTrust('records to a file of its choice'),
   gc: needsTrust('deletes runs'),
   'completion.files': needsTrust('forces turns'),
   'completion.command': needsTrust('runs a program'),
-  'completion.timeout': needsTrust('holds the agent up, or fails your own check'),
+  'completion.timeout': needsTrust('delays the agent, or fails your own check'),
   'completion.maxAttempts': needsTrust('forces turns, or ends your own check early'),
-  notify: { needs: 'own', why: 'sends what your agents do to whom it likes, or runs a program' },
+  notify: { needs: 'own', why: 'sends the work of your agents anywhere, or runs a program' },
 };
 
 /**
  * The class of a field.
  *
  * @param path  as in `configFields`, such as `guidance.doomLoop.maxRepetitions`
- * @returns undefined for a field without a class, and for a section whose fields have one each
+ * @returns undefined for a field without a class, and for a section listed field by field
  */
 export function trustOf(path: string): FieldTrust | undefined {
   const table: Readonly<Record<string, FieldTrust>> = FIELD_TRUST;

@@ -7,9 +7,8 @@ import { stateRoot } from '../base/state-places.ts';
 const CONFIG_FILE = 'coxswain.config.json';
 const CODE_FILE = 'coxswain.config.ts';
 
-/** Where a configuration is looked for. */
 export interface ConfigPlaces {
-  /** `XDG_CONFIG_HOME` and `XDG_STATE_HOME` are read; default `process.env`. */
+  /** For `XDG_CONFIG_HOME` and `XDG_STATE_HOME`; default `process.env`. */
   readonly env?: Readonly<Record<string, string | undefined>> | undefined;
   /** Default: `os.homedir()`. */
   readonly homeFolder?: string | undefined;
@@ -18,49 +17,49 @@ export interface ConfigPlaces {
 /** The user's own folders. All absolute. */
 export interface UserFolders {
   readonly home: string;
-  /** `config.json` and `config.ts` are here. */
+  /** For `config.json` and `config.ts`. */
   readonly config: string;
-  /** Control files: `STATE_FILES`. */
+  /** For control files: `STATE_FILES`. */
   readonly state: string;
 }
 
-/** The user's folders, by the XDG rules: a variable that holds no absolute path does not count. */
+/** The user's folders by the XDG rules, which ignore relative paths. */
 export function userFolders({ env = process.env, homeFolder }: ConfigPlaces): UserFolders {
   const home = homeFolder ?? process.getBuiltinModule('node:os').homedir();
-  const named = env['XDG_CONFIG_HOME'];
-  const config = join(named !== undefined && isAbsolute(named) ? named : join(home, '.config'), 'coxswain');
+  const xdgHome = env['XDG_CONFIG_HOME'];
+  const config = join(xdgHome !== undefined && isAbsolute(xdgHome) ? xdgHome : join(home, '.config'), 'coxswain');
   return { home, config, state: stateRoot({ env, homeFolder: home }) };
 }
 
-/** A project's configuration as it lies on the disk. */
+/** The configuration files of a project. */
 export interface FoundProject {
-  /** The folder of the files; where there are none, the folder that was asked about. */
+  /** The folder of the files; without files the folder where the search started. */
   readonly folder: string;
-  /** Absolute paths of the files that are there: the data before the code. */
+  /** Absolute paths of the existing files, data before code. */
   readonly files: readonly string[];
 }
 
 /**
- * Looks for a project's configuration in a folder and those above it, up to the root of the git repository. Outside of a
- * repository only the folder itself counts: what lies above it is not the project's.
+ * Finds a project's configuration in a folder or its parents, up to the root of the git repository; outside of a repository
+ * only in the folder itself.
  *
- * Cost: three look-ups a folder.
+ * Cost: three `stat` calls per folder.
  */
 export function findProject(projectFolder: string): FoundProject {
   let found: FoundProject | undefined;
   for (let folder = projectFolder; ; folder = dirname(folder)) {
-    // Not `join`, which looks at every character: a hook looks into each folder up to the root.
+    // `join` is slow, and a hook checks every folder up to the root.
     const at = folder.endsWith(sep) ? folder : folder + sep;
-    const files = [at + CONFIG_FILE, at + CODE_FILE].filter(isThere);
+    const files = [at + CONFIG_FILE, at + CODE_FILE].filter(exists);
     if (files.length > 0) found ??= { folder, files };
-    // What is in the folder itself needs no repository.
+    // The folder itself needs no repository.
     if (found?.folder === projectFolder) return found;
-    if (isThere(`${at}.git`)) return found ?? { folder: projectFolder, files: [] };
+    if (exists(`${at}.git`)) return found ?? { folder: projectFolder, files: [] };
     if (dirname(folder) === folder) return { folder: projectFolder, files: [] };
   }
 }
 
-/** What is at a path, links followed; undefined where nothing is or nobody may look. */
+/** The `stat` of a path; undefined if it does not exist or is not accessible. */
 export function factsOf(path: string): Stats | undefined {
   try {
     return statSync(path, { throwIfNoEntry: false });
@@ -69,6 +68,6 @@ export function factsOf(path: string): Stats | undefined {
   }
 }
 
-function isThere(path: string): boolean {
+function exists(path: string): boolean {
   return factsOf(path) !== undefined;
 }

@@ -13,17 +13,17 @@ import type { Classifier } from '../steering/guidance/classifier.ts';
 import type { ProviderDefinition } from '../steering/prompt/define-provider.ts';
 import type { GuidanceProvider, GuidanceProviderConfig } from '../steering/prompt/guidance-provider.ts';
 
-/** How often a guidance provider may speak, and where. */
+/** How often and where a guidance provider may speak. */
 export type GuidanceLimits = Omit<GuidanceProviderConfig, 'provider'>;
 
-/** A guidance provider as a configuration has it: none speaks unless it is named. */
+/** A guidance provider in the configuration; off by default. */
 interface ConfiguredGuidance<Definition> {
   readonly make: Definition;
-  /** Where the configuration says nothing else. */
+  /** Default limits. */
   readonly limits: GuidanceLimits;
 }
 
-/** Guidance providers by the name that configurations give them, in the order in which they are asked. */
+/** Guidance providers by their configuration name, in the order of evaluation. */
 export const GUIDANCE: {
   readonly diagnosticSignal: ConfiguredGuidance<typeof diagnosticSignal>;
   readonly doomLoop: ConfiguredGuidance<typeof doomLoopGuidance>;
@@ -36,13 +36,13 @@ export const GUIDANCE: {
   parallelToolReminder: { make: parallelToolReminder, limits: { maxPerTurn: 1, cooldownTurns: 10, maxPerRun: 3 } },
 };
 
-/** Limits of a text of the user's own: quieter than what follows a measured pattern. */
+/** Default limits of the user's own texts, stricter than those of guidance about measured patterns. */
 export const BANK_LIMITS: GuidanceLimits = { maxPerTurn: 1, cooldownTurns: 5 };
 
-/** A provider of the table, whatever its options: what stands under its name is what it takes. */
+/** Any provider of the table, with the options under its name. */
 export type AnyGuidance = ConfiguredGuidance<ProviderDefinition<object, GuidanceProvider>>;
 
-/** Classifiers that a condition of the bank may name, with their options. */
+/** Classifiers for the conditions of the bank. */
 export const CLASSIFIERS: {
   readonly doomLoop: typeof doomLoop;
   readonly errorStreak: typeof errorStreak;
@@ -63,5 +63,5 @@ export const CLASSIFIERS: {
   sequentialWhenParallel,
 };
 
-/** A classifier of the table, whatever its options. */
+/** Any classifier of the table. */
 export type AnyClassifier = ProviderDefinition<object, Classifier>;

@@ -25,7 +25,7 @@ const decisionPoint = choice<DecisionPoint>({
   pre_response: true,
 });
 
-/** @param usual  what a provider has where nothing is said; the rest as `resolveGuidanceConfig` fills it in */
+/** The shapes of limits with a provider's defaults; other defaults as in `resolveGuidanceConfig`. */
 function limits({
   maxPerTurn,
   minConfidence = 0.5,
@@ -41,10 +41,6 @@ function limits({
   };
 }
 
-function limited(fields: Readonly<Record<string, Shape>>, usual: GuidanceLimits): ObjectShape {
-  return { kind: 'object', fields: { ...fields, ...limits(usual) } };
-}
-
 const onlyTrue: Shape = { kind: 'flag', onlyTrue: true };
 
 /** `true`, or options. */
@@ -55,10 +51,10 @@ function classifier(options: ObjectShape): EitherShape {
 /** Names of all members of a condition. */
 type ConditionName = Condition extends infer One ? (One extends Condition ? keyof One : never) : never;
 
-const again: Shape = { kind: 'lazy', shape: () => conditionShape };
-const parts = list(again, 16, 1);
+const nested: Shape = { kind: 'lazy', shape: () => conditionShape };
+const parts = list(nested, 16, 1);
 
-/** The situation in which a piece of the bank is said. */
+/** The situation in which a text of the bank is delivered. */
 const conditionShape: ObjectShape = object(
   {
     ...Object.fromEntries(
@@ -67,9 +63,9 @@ const conditionShape: ObjectShape = object(
     sensitiveContentPending: onlyTrue,
     allOf: parts,
     anyOf: parts,
-    not: again,
+    not: nested,
     threshold: object(
-      { of: again, minConfidence: share() } satisfies ShapesOf<{ of: unknown; minConfidence: number }>,
+      { of: nested, minConfidence: share() } satisfies ShapesOf<{ of: unknown; minConfidence: number }>,
       { required: ['of', 'minConfidence'] },
     ),
   } satisfies ShapesOf<Record<Exclude<ConditionName, keyof typeof CLASSIFIERS>, unknown>>,
@@ -94,9 +90,9 @@ const bankShape: ObjectShape = object(
 /** `guidance`. */
 export const guidanceShape: ObjectShape = object({
   ...Object.fromEntries(
-    Object.entries(GUIDANCE).map(([name, { make, limits: usual }]) => [
+    Object.entries(GUIDANCE).map(([name, { make, limits: defaults }]) => [
       name,
-      switchOf(limited(make.options, usual), false),
+      switchOf(object({ ...make.options, ...limits(defaults) }), false),
     ]),
   ),
   bank: list(bankShape, 100),

@@ -3,15 +3,15 @@ import { basename, dirname, isAbsolute, join, relative, sep } from 'node:path';
 
 import { realPath } from '../store/git-index.ts';
 
-/** Files that a sqlite store keeps beside its own. */
+/** Files that SQLite creates next to a database. */
 const SIDE_FILES = ['-wal', '-shm', '-journal'] as const;
 
 /**
- * True when what is written at a path would end up outside a folder, or among the files of git: by the path itself, or by
- * a link on the way, also one that leads nowhere yet, or one in the place of a file that sqlite keeps beside its own.
+ * True if writing to a path would end up outside a folder or among the files of git: by the path itself, by a link on the way,
+ * dangling or not, or by a link in place of a side file of SQLite.
  *
- * @param path absolute; nothing needs to be there
- * Cost: up to six look-ups where the path is there.
+ * @param path  absolute; need not exist
+ * Cost: up to six file system calls if the path exists.
  */
 function leadsOutside(folder: string, path: string): boolean {
   const realFolder = realPath(folder);
@@ -20,7 +20,7 @@ function leadsOutside(folder: string, path: string): boolean {
   return SIDE_FILES.some((suffix) => lstat(path + suffix)?.isSymbolicLink() === true);
 }
 
-/** True when a path that is written as one inside a folder leads out of it: by a link that came with the folder. */
+/** True if a path inside a folder leads out of it by a link. */
 export function isLinkedOutside(folder: string, path: string): boolean {
   return isInside(folder, path) && leadsOutside(folder, path);
 }
@@ -32,7 +32,7 @@ function isInside(folder: string, path: string): boolean {
   return names[0] !== '..' && !names.some((name) => name.toLowerCase() === '.git');
 }
 
-/** The real path of what is there, with the rest that is not; undefined for a link that leads nowhere. */
+/** The real path, followed by the part that does not exist; undefined for a dangling link. */
 function realTarget(path: string): string | undefined {
   const missing: string[] = [];
   for (let at = path; ; at = dirname(at)) {

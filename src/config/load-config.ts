@@ -5,14 +5,13 @@ import type { LoadConfigOptions, LoadedConfig } from './loaded-config.ts';
 import { resolveConfig } from './resolve-config.ts';
 
 /**
- * Reads the configuration for a folder: the user's own (`config.json`, then `config.ts` in `~/.config/coxswain`), over it
- * the project's (`coxswain.config.json`, then `coxswain.config.ts`). What a project's files may not decide without trust
- * is ignored and listed. Never throws, and never stops an agent: what cannot be read or understood is a problem in the
- * answer, and the rest holds.
+ * Loads the configuration of a folder: the user's own (`config.json`, then `config.ts` in `~/.config/coxswain`), overridden by
+ * the project's (`coxswain.config.json`, then `coxswain.config.ts`). Project fields that need trust are ignored and listed.
+ * Never throws, so that it never stops an agent: unreadable or invalid parts are problems in the result, and the rest applies.
  *
- * Code is loaded only where it is trusted or named, and must be loadable without waiting (no `await` at its top).
+ * Code is loaded only if it is trusted or named, and must load synchronously (no top-level `await`).
  *
- * Cost without code: about a dozen look-ups in the file system, and the files that are there.
+ * Cost without code: about a dozen file system calls, and reading the files.
  */
 export function loadConfigSync(options: LoadConfigOptions): LoadedConfig {
   try {
@@ -24,7 +23,7 @@ export function loadConfigSync(options: LoadConfigOptions): LoadedConfig {
   }
 }
 
-/** The same for a process that can wait: code may `await` at its top. Never rejects. */
+/** As `loadConfigSync`, but code may use top-level `await`. Never rejects. */
 export async function loadConfig(options: LoadConfigOptions): Promise<LoadedConfig> {
   try {
     const read = readSources(options);
@@ -42,7 +41,7 @@ function mayRun({ isCode, trusted }: ReadSource): boolean {
 
 function requireModule(file: string): LoadedModule {
   try {
-    // Not imported: it would be loaded where there is no code, too.
+    // A static import would load the module even without code.
     return { exported: process.getBuiltinModule('node:module').createRequire(file)(file) as unknown };
   } catch (thrown) {
     return { thrown };
@@ -57,7 +56,7 @@ async function importModule(file: string): Promise<LoadedModule> {
   }
 }
 
-/** A fault of ours, or a machine without a home folder: the defaults hold. */
+/** The defaults, after an internal error or without a home folder. */
 function withoutFiles({ projectFolder, homeFolder = projectFolder }: LoadConfigOptions, error: unknown): LoadedConfig {
   return {
     resolved: resolveConfig({}, { folder: projectFolder, homeFolder }),

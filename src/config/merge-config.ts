@@ -4,13 +4,13 @@ import type { CoxswainConfig } from './coxswain-config.ts';
 import type { Shape } from '../base/shape.ts';
 
 /**
- * One configuration over another: objects are joined member by member, everything else (lists, numbers, switches) is
- * replaced. So is what makes sense only whole: a deadline of hours and minutes, a trigger, a store.
+ * Merges two configurations: objects member by member; everything else (lists, numbers, switches) is replaced, and so are
+ * indivisible objects: a deadline of hours and minutes, a trigger, a store.
  *
- * @param above counts where both say something
+ * @param above  takes precedence
  */
 export function mergeConfig(below: CoxswainConfig, above: CoxswainConfig): CoxswainConfig {
-  // Both have the shape, and so has what is joined along it.
+  // Merging along the shape keeps it.
   return merged(below, above, configShape) as CoxswainConfig;
 }
 
@@ -19,10 +19,10 @@ function merged(below: unknown, above: unknown, shape: Shape): unknown {
   const inner = shape.kind === 'either' ? shape.shapes.find((one) => one.kind === 'object') : shape;
   if (inner?.kind === 'map') return { ...below, ...above };
   if (inner?.kind !== 'object' || inner.strict === true) return above;
-  const joined = Object.entries(above).map(([name, member]) => {
+  const members = Object.entries(above).map(([name, member]) => {
     const field = Object.hasOwn(inner.fields, name) ? inner.fields[name] : undefined;
     const known = Object.hasOwn(below, name) && field !== undefined;
     return [name, known ? merged(below[name], member, field) : member] as const;
   });
-  return { ...below, ...Object.fromEntries(joined) };
+  return { ...below, ...Object.fromEntries(members) };
 }

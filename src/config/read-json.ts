@@ -1,18 +1,17 @@
 import { parseTree, printParseErrorCode, type Node, type ParseError } from 'jsonc-parser';
 
-/** The value of a JSON text, or where and why it cannot be read; lines and columns count from 1. */
+/** The value of a JSON text, or its syntax error; lines and columns count from 1. */
 export type JsonReading =
   | { readonly value: unknown }
   | { readonly message: string; readonly line: number; readonly column: number };
 
 /**
- * Reads JSON that may have comments and commas before a closing bracket, as editors allow it in `.jsonc`. Plain JSON is read
- * by the engine; the parser of JSONC sees only what the engine refuses.
+ * Parses JSON that may have comments and trailing commas, as in `.jsonc`. Uses `JSON.parse` if possible, which is faster.
  *
- * @param options.allowEmptyContent  whether a text without a value is undefined instead of a fault; default false
+ * @param options.allowEmptyContent  an empty text is undefined instead of an error; default false
  */
 export function readJson(text: string, options: { readonly allowEmptyContent?: boolean } = {}): JsonReading {
-  // Editors of one system begin a file with this mark.
+  // Editors on Windows may write a byte order mark.
   const plain = text.startsWith('\uFEFF') ? text.slice(1) : text;
   try {
     return { value: JSON.parse(plain) as unknown };
@@ -28,7 +27,7 @@ function readJsonc(text: string, options: { readonly allowEmptyContent?: boolean
     const [error] = errors;
     if (error === undefined) return { value: tree === undefined ? undefined : valueOf(tree) };
     const before = text.slice(0, error.offset).split('\n');
-    // Its codes are names such as `CommaExpected`.
+    // Codes are names such as `CommaExpected`.
     const message = printParseErrorCode(error.error).replaceAll(/(?<=[a-z])[A-Z]/g, (letter) => ` ${letter}`);
     return { message: message.toLowerCase(), line: before.length, column: (before.at(-1) ?? '').length + 1 };
   } catch (error) {
@@ -37,11 +36,11 @@ function readJsonc(text: string, options: { readonly allowEmptyContent?: boolean
   }
 }
 
-/** The value of a syntax tree; the last of several members with one name counts, as in JSON.parse. */
+/** The value of a syntax tree; of members with the same name the last one wins, as in JSON.parse. */
 function valueOf(node: Node): unknown {
   if (node.type === 'array') return (node.children ?? []).map(valueOf);
   if (node.type !== 'object') return node.value;
-  // Not by assignment, because a member may be called `__proto__`.
+  // Assignment would break for a member named `__proto__`.
   return Object.fromEntries(
     (node.children ?? []).map(({ children: [name, value] = [] }) => [
       name?.value,

@@ -19,11 +19,10 @@ import { COMPLETION_DEFAULTS, type CompletionCheck } from '../run/completion-che
 import type { ResolvedConfig, ResolvedGc, ResolvedStore } from './resolved-config.ts';
 import { steeringOf } from './steering-of.ts';
 
-/** Where relative paths begin. */
 export interface ResolveConfigOptions {
-  /** Absolute: the project's folder. */
+  /** The absolute base of relative paths: the project's folder. */
   readonly folder: string;
-  /** Absolute: what `~/` stands for. */
+  /** The absolute path of `~/`. */
   readonly homeFolder: string;
 }
 
@@ -32,7 +31,7 @@ const DEFAULT_ADDRESS = '.coxswain/runs.db';
 /**
  * Fills in every default.
  *
- * @param config as `decodeConfig` gives it; such a one never makes this throw, nor the start of a run with the result
+ * @param config  a result of `decodeConfig`: neither this nor starting a run with the result throws
  */
 export function resolveConfig(config: CoxswainConfig, options: ResolveConfigOptions): ResolvedConfig {
   const { budget, holdout = 0, deadlineFrom = 'session', forceTurnAtStop = false } = config;
@@ -53,7 +52,7 @@ export function resolveConfig(config: CoxswainConfig, options: ResolveConfigOpti
   };
 }
 
-/** Equal for configurations that say the same. The key of redaction, the password of the store and who is notified are no part of it. */
+/** Equal for equal configurations. Does not cover the redaction key, the password of the store, and notifications. */
 function configHash({ $schema: _schema, notify: _notify, redaction, store, ...config }: CoxswainConfig): string {
   const { key: _key, ...open } = redaction ?? {};
   const { address } = store ?? {};
@@ -81,20 +80,19 @@ function redactionOf(section: RedactionSection, folder: string): RedactionOption
 }
 
 /**
- * Where a key is missing, one that is the same for every process of the project. It can be guessed, so it is a problem
- * too; storing the content because of a missing key would be worse.
+ * Replaces a missing key, the same for every process of the project. It can be guessed, which is reported as a problem, but
+ * storing the content would be worse.
  */
 function weakKeyOf(folder: string): string {
   return hashText(folder) + hashText(folder, 1);
 }
 
-/** An absolute path from one of the configuration: relative ones begin at the folder, `~/` at home. */
+/** The absolute path of a configured path. */
 function pathOf(path: string, { folder, homeFolder }: ResolveConfigOptions): string {
   if (path === '~' || path.startsWith('~/')) return join(homeFolder, path.slice(1));
   return isAbsolute(path) ? resolve(path) : resolve(folder, path);
 }
 
-/** Where a store section says that runs are recorded. */
 function storeOf({ address = DEFAULT_ADDRESS }: StoreSection, options: ResolveConfigOptions): ResolvedStore {
   const parsed = parseStoreAddress(address);
   return parsed.kind === 'path'
@@ -105,7 +103,7 @@ function storeOf({ address = DEFAULT_ADDRESS }: StoreSection, options: ResolveCo
 function gcOf({ olderThan, maxSize }: GcSection): ResolvedGc {
   const olderThanMs = olderThan === undefined ? undefined : parseDuration(olderThan);
   const maxBytes = maxSize === undefined ? undefined : parseBytes(maxSize);
-  return { ...present({ olderThanMs, maxBytes }) };
+  return present({ olderThanMs, maxBytes });
 }
 
 function completionOf(section: CompletionSection, options: ResolveConfigOptions): CompletionCheck | undefined {

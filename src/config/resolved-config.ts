@@ -6,7 +6,7 @@ import type { RedactionOptions } from '../redaction/redactor.ts';
 import type { SteeringOptions } from '../steering/steering-options.ts';
 import type { DeadlineFrom, NotifySection } from './coxswain-config.ts';
 
-/** A configuration with every default filled in, as the rest of the program takes it. */
+/** A configuration with every default filled in. */
 export interface ResolvedConfig {
   /** For `createCoxswain({ ...steering, redaction, store })`. */
   readonly steering: SteeringOptions;
@@ -16,30 +16,30 @@ export interface ResolvedConfig {
   readonly deadlineFrom: DeadlineFrom;
   /** Absent: no limit. */
   readonly budget?: Budget;
-  /** Beside the built-in ones; absent: none. */
+  /** In addition to the built-in prices. */
   readonly prices?: ModelPrices;
-  /** Share of episodes of which advice is withheld; 0 is none. */
+  /** Share of episodes whose advice is withheld. */
   readonly holdout: number;
-  /** Advice may make the agent go on when it wants to stop, at most once a run. */
+  /** Advice may keep the agent from stopping, at most once per run. */
   readonly forceTurnAtStop: boolean;
   readonly store: ResolvedStore;
   readonly gc: ResolvedGc;
-  /** Absent: nothing is checked. */
+  /** Absent: no checks. */
   readonly completion?: CompletionCheck;
-  /** Absent: nobody is notified. */
+  /** Absent: no notifications. */
   readonly notify?: NotifySection;
-  /** Equal for configurations that say the same, whatever the order and layout of their files; 16 hexadecimal digits. */
+  /** 16 hexadecimal digits, equal for equal configurations, whatever the order and layout of their files. */
   readonly hash: string;
 }
 
 /** Where runs are recorded. */
 export interface ResolvedStore {
   readonly kind: 'sqlite' | 'postgres';
-  /** An absolute path, or the URL of a database with its password: `shownAddress` gives what may be shown. */
+  /** An absolute path, or the URL of a database with its password, which `shownAddress` removes. */
   readonly address: string;
 }
 
-/** Which runs are deleted; what is absent deletes nothing by itself. */
+/** Which runs are deleted; absent limits delete nothing. */
 export interface ResolvedGc {
   readonly olderThanMs?: number;
   readonly maxBytes?: number;

@@ -42,7 +42,7 @@ async function faultsOf(resolved: ResolvedConfig): Promise<readonly unknown[]> {
   return [...failed, ...(lastFault === undefined ? [] : [lastFault])];
 }
 
-test('a run can start, and be advised, with every configuration that decodes', async () => {
+test('a run can start, and get advice, with every valid configuration', async () => {
   let started = 0;
   await fc.assert(
     fc.asyncProperty(anyConfig(), async (given) => {
@@ -56,7 +56,7 @@ test('a run can start, and be advised, with every configuration that decodes', a
   expect(started).toBeGreaterThan(75);
 });
 
-test('a run can start with what is left of every configuration that is wrong', async () => {
+test('a run can start with the valid part of every wrong configuration', async () => {
   await fc.assert(
     fc.asyncProperty(fc.oneof(anyConfig(), almostConfig()), async (given) => {
       const { config } = checkTogether(readConfig(given).config);
@@ -73,7 +73,7 @@ test('an empty configuration is the standard steering, down to its hash', () => 
   expect(resolveSteering(steeringOf({ tools })).configurationHash).toBe(resolveSteering({ tools }).configurationHash);
 });
 
-test('the hash of a run’s configuration differs where a threshold does', () => {
+test('the hash of a run’s configuration depends on thresholds', () => {
   const hashOf = (config: CoxswainConfig): string => resolveSteering(steeringOf(config)).configurationHash;
   const hashes = [
     {},
@@ -88,7 +88,7 @@ test('the hash of a run’s configuration differs where a threshold does', () =>
   );
 });
 
-test('the hash of a resolved configuration does not depend on order, and not on the key', () => {
+test('the hash of a resolved configuration does not depend on order and key', () => {
   const hashOf = (config: CoxswainConfig): string => resolveConfig(config, PLACE).hash;
   expect(hashOf({ mode: 'shadow', holdout: 0.1 })).toBe(hashOf({ holdout: 0.1, mode: 'shadow' }));
   expect(hashOf({ $schema: 'x' })).toBe(hashOf({}));
@@ -121,14 +121,14 @@ test('a section changes the standard set by name', () => {
   ).toEqual(['Deadline', 'Pattern', 'Drift', 'Report', 'doom_loop', 'run-tests']);
 });
 
-test('without the standard set only those speak who are named', () => {
+test('without the standard set only the named providers speak', () => {
   expect(speakers({ standard: false })).toEqual([]);
   expect(
     speakers({ standard: false, feedback: { pattern: true, pace: false }, guidance: { doomLoop: { windowSize: 8 } } }),
   ).toEqual(['Pattern', 'doom_loop']);
 });
 
-test('options keep the limits and the trigger of the standard set where they name none', () => {
+test('options without limits and trigger keep those of the standard set', () => {
   const { guidance = [], feedback = [] } = steeringOf({
     feedback: { pace: { window: 30 }, deadline: { trigger: { everyNCalls: 3 } } },
     guidance: { doomLoop: { maxRepetitions: 4 }, parallelToolReminder: { maxPerRun: 1 } },
@@ -146,7 +146,7 @@ test('options keep the limits and the trigger of the standard set where they nam
   ]);
 });
 
-test('detectors are all on but those that are switched off', () => {
+test('all detectors are on except those switched off', () => {
   const names = defaultDetectors().map(({ name }) => name);
   expect(detectorsOf({}).map(({ name }) => name)).toEqual(names);
   expect(detectorsOf({ drift: false, stall: { maxCalls: 5 } }).map(({ name }) => name)).toEqual(
@@ -156,22 +156,22 @@ test('detectors are all on but those that are switched off', () => {
   expect(fields.map(({ path }) => path.replace('detectors.', ''))).toEqual(names);
 });
 
-test('a threshold reaches the provider that it is for', () => {
-  const heard = (config: CoxswainConfig): boolean => {
+test('a threshold reaches its provider', () => {
+  const speaks = (config: CoxswainConfig): boolean => {
     const run = createCoxswain({ ...steeringOf(config), delivery: 'all' }).startRun();
-    let said = false;
+    let isSpoken = false;
     for (let index = 0; index < 3; index += 1) {
       const toolCallId = `call-${index}`;
       run.emit({ type: 'turn_start' });
       run.emit({ type: 'tool_execution_start', toolCallId, toolName: 'bash', args: { command: `make ${index}` } });
       run.emit({ type: 'tool_execution_end', toolCallId, toolName: 'bash', result: `no rule ${index}`, isError: true });
-      said ||= run.advise('post_tool_result').some(({ text }) => text.includes('console errors'));
+      isSpoken ||= run.advise('post_tool_result').some(({ text }) => text.includes('console errors'));
     }
-    return said;
+    return isSpoken;
   };
   const alone = { standard: false, guidance: { diagnosticSignal: { errorThreshold: 3, logToolName: 'view_logs' } } };
-  expect(heard(alone)).toBe(true);
-  expect(heard({ ...alone, guidance: { diagnosticSignal: { errorThreshold: 4, logToolName: 'view_logs' } } })).toBe(
+  expect(speaks(alone)).toBe(true);
+  expect(speaks({ ...alone, guidance: { diagnosticSignal: { errorThreshold: 4, logToolName: 'view_logs' } } })).toBe(
     false,
   );
 });

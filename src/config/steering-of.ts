@@ -25,10 +25,10 @@ import { sensitiveContentPending } from '../steering/guidance/sensitive-content-
 const BANK_CATEGORY = 'project';
 
 /**
- * The steering that a configuration describes: `standardSteering()` with what it changes. An empty configuration is
- * the standard steering itself, down to its hash.
+ * The steering of a configuration: `standardSteering()` with its changes. An empty configuration gives the standard steering,
+ * with the same hash.
  *
- * @param config as `decodeConfig` gives it; such a one never makes this throw
+ * @param config  a result of `decodeConfig`, with which this never throws
  */
 export function steeringOf(config: CoxswainConfig): SteeringOptions {
   const { mode, holdout, stop, noise, maxGuidancePerTurn, providerTimeLimitMs, tools } = config;
@@ -44,49 +44,50 @@ export function steeringOf(config: CoxswainConfig): SteeringOptions {
   };
 }
 
-/** A hash of the sections whose numbers end up inside providers and detectors; undefined where none says anything. */
+/** A hash of the sections that end up inside providers and detectors; undefined if they are empty. */
 function madeFromOf({ feedback = {}, guidance = {}, detectors = {} }: CoxswainConfig): string | undefined {
-  const said = [feedback, guidance, detectors].some((section) => Object.keys(section).length > 0);
-  return said ? hashText(canonicalJson({ feedback, guidance, detectors })) : undefined;
+  const isEmpty = [feedback, guidance, detectors].every((section) => Object.keys(section).length === 0);
+  return isEmpty ? undefined : hashText(canonicalJson({ feedback, guidance, detectors }));
 }
 
 function feedbackOf({ feedback = {}, standard = true }: CoxswainConfig): readonly FeedbackProviderConfig[] {
-  // What stands under a provider's name is what it takes.
-  const given = feedback as Readonly<Record<string, Switch<{ readonly trigger?: TriggerConfig }> | undefined>>;
+  // Each provider takes the options under its name.
+  const switches = feedback as Readonly<Record<string, Switch<{ readonly trigger?: TriggerConfig }> | undefined>>;
   const definitions = Object.entries(FEEDBACK) as unknown as readonly (readonly [string, AnyFeedback])[];
-  const named = definitions.flatMap(([name, { make, isUsual, trigger: usual }]): readonly FeedbackProviderConfig[] => {
-    const said = given[name];
-    if (said === false || (said === undefined && !(isUsual && standard))) return [];
-    const options = typeof said === 'object' ? said : undefined;
-    const trigger = options?.trigger ?? usual;
-    // Who says when means it.
+  const builtIn = definitions.flatMap(([name, definition]): readonly FeedbackProviderConfig[] => {
+    const { make, isUsual, trigger: defaultTrigger } = definition;
+    const value = switches[name] ?? (isUsual && standard);
+    if (value === false) return [];
+    const options = value === true ? undefined : value;
+    const trigger = options?.trigger ?? defaultTrigger;
+    // A configured trigger is used as it is.
     const spacing = options?.trigger === undefined ? 'halving' : 'trigger';
     const provider = make(optionsFor(make, name === 'deadline' ? { spacing, ...options } : options));
     return [{ provider, ...present({ trigger }) }];
   });
-  const own = (feedback.static ?? []).map(({ trigger, ...said }) => ({ provider: staticFeedback(said), trigger }));
-  return [...named, ...own];
+  const own = (feedback.static ?? []).map(({ trigger, ...text }) => ({ provider: staticFeedback(text), trigger }));
+  return [...builtIn, ...own];
 }
 
 function guidanceOf({ guidance = {} }: CoxswainConfig): readonly GuidanceProviderConfig[] {
-  // What stands under a provider's name is what it takes.
-  const given = guidance as Readonly<Record<string, Switch<GuidanceLimits> | undefined>>;
+  // Each provider takes the options under its name.
+  const switches = guidance as Readonly<Record<string, Switch<GuidanceLimits> | undefined>>;
   const definitions = Object.entries(GUIDANCE) as unknown as readonly (readonly [string, AnyGuidance])[];
-  const named = definitions.flatMap(([name, { make, limits }]): readonly GuidanceProviderConfig[] => {
-    const said = given[name] ?? false;
-    if (said === false) return [];
-    const options = said === true ? {} : said;
+  const builtIn = definitions.flatMap(([name, { make, limits }]): readonly GuidanceProviderConfig[] => {
+    const value = switches[name] ?? false;
+    if (value === false) return [];
+    const options = value === true ? {} : value;
     return [{ ...limits, ...limitsIn(options), provider: make(optionsFor(make, options)) }];
   });
-  return [...named, ...(guidance.bank ?? []).map(bankGuidance)];
+  return [...builtIn, ...(guidance.bank ?? []).map(bankGuidance)];
 }
 
-/** The members of a configured object that are options of the provider itself: the rest is its trigger or its limits. */
+/** The provider's own options of a configured object; the others are its trigger or its limits. */
 function optionsFor({ options }: { readonly options: object }, configured: object = {}): object {
   return Object.fromEntries(Object.entries(configured).filter(([name]) => Object.hasOwn(options, name)));
 }
 
-/** A provider of one piece of guidance. */
+/** The provider of one text of the bank. */
 function bankGuidance(entry: BankEntry): GuidanceProviderConfig {
   const { key, content, priority, category = BANK_CATEGORY, when } = entry;
   const provider = defineGuidance({
@@ -101,14 +102,12 @@ function bankGuidance(entry: BankEntry): GuidanceProviderConfig {
   return { ...BANK_LIMITS, ...limitsIn(entry), provider };
 }
 
-function limitsIn(given: GuidanceLimits): GuidanceLimits {
-  const { maxPerTurn, minConfidence, decisionPoints, cooldownTurns, maxPerRun } = given;
-  return {
-    ...present({ maxPerTurn, minConfidence, decisionPoints, cooldownTurns, maxPerRun }),
-  };
+function limitsIn(options: GuidanceLimits): GuidanceLimits {
+  const { maxPerTurn, minConfidence, decisionPoints, cooldownTurns, maxPerRun } = options;
+  return present({ maxPerTurn, minConfidence, decisionPoints, cooldownTurns, maxPerRun });
 }
 
-/** The classifier that a condition of the bank describes. @param condition as decoded */
+/** The classifier of a decoded condition of the bank. */
 function classifierOf(condition: Condition): Classifier {
   if ('sensitiveContentPending' in condition) return sensitiveContentPending();
   if ('allOf' in condition) return allOf(...condition.allOf.map(classifierOf));
@@ -117,7 +116,7 @@ function classifierOf(condition: Condition): Classifier {
   if ('threshold' in condition)
     return threshold(classifierOf(condition.threshold.of), condition.threshold.minConfidence);
   const [name, options] = Object.entries(condition)[0] ?? [];
-  // What stands under a classifier's name is what it takes, and a condition has exactly one member.
+  // A condition has exactly one member: a classifier with its options.
   const make = CLASSIFIERS[name as keyof typeof CLASSIFIERS] as AnyClassifier;
   return make(typeof options === 'object' ? options : undefined);
 }

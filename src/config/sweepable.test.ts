@@ -5,7 +5,7 @@ import type { CoxswainConfig } from './coxswain-config.ts';
 import { decodeConfig } from './decode-config.ts';
 import { sweepable } from './sweepable.ts';
 
-test('a number is set by its whole path, or by the end of it', () => {
+test('a number is set by its path, or by the end of it', () => {
   const config: CoxswainConfig = {
     mode: 'shadow',
     guidance: { doomLoop: { windowSize: 8 }, parallelToolReminder: false },
@@ -22,7 +22,7 @@ test('a number is set by its whole path, or by the end of it', () => {
   expect(config).toEqual({ mode: 'shadow', guidance: { doomLoop: { windowSize: 8 }, parallelToolReminder: false } });
 });
 
-test('a path that is also the end of others means itself', () => {
+test('a full path wins over the end of another', () => {
   expect(sweepable({}, 'holdout', 0.5).config).toEqual({ holdout: 0.5 });
 });
 
@@ -35,7 +35,7 @@ test.each<readonly [CoxswainConfig]>([[{}], [{ guidance: { doomLoop: false } }],
   },
 );
 
-test('a window that could not hold the repetitions is raised, and that is told', () => {
+test('a window too small for the repetitions is raised and reported', () => {
   expect(sweepable({}, 'doomLoop.maxRepetitions', 6)).toEqual({
     path: 'guidance.doomLoop.maxRepetitions',
     raised: { path: 'guidance.doomLoop.windowSize', value: 6 },
@@ -46,7 +46,7 @@ test('a window that could not hold the repetitions is raised, and that is told',
   );
 });
 
-test('every number can be set to each end of its range, and what comes of it decodes', () => {
+test('every number can be set to both ends of its range with a valid result', () => {
   const numbers = configFields().filter(({ path, shape }) => shape.kind === 'number' && !/\[\]|\*/.test(path));
   expect(numbers.length).toBeGreaterThan(60);
   for (const { path, shape } of numbers) {
@@ -77,7 +77,7 @@ test.each([
     /^doomLoop\.maxRepetitons: there is no such number; did you mean doomLoop\.maxRepetitions\?$/,
   ],
   ['zebra', 3, /^zebra: there is no such number; coxswain config show lists the fields$/],
-  ['mode', 3, /^mode: is no number but one of steer, shadow$/],
+  ['mode', 3, /^mode: is not a number but one of steer, shadow$/],
   ['doomLoop.maxRepetitions', 1, /^guidance\.doomLoop\.maxRepetitions: must be a whole number from 2 to 32, got 1$/],
   ['doomLoop.maxRepetitions', Number.NaN, /must be a whole number/],
 ])('%s = %d is refused with what would do', (name, value, message) => {

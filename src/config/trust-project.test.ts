@@ -27,7 +27,7 @@ function write(config: unknown): void {
   writeFileSync(join(root, 'project/coxswain.config.json'), JSON.stringify(config));
 }
 
-test('a project is trusted with its files as they are, and what counts now is shown', () => {
+test('a project is trusted with its current files, and the fields that apply now are listed', () => {
   write({ completion: { command: ['npm', 'test'] }, redaction: { key: 'sixteen characters', off: ['jwt'] } });
   writeFileSync(join(root, 'project/coxswain.config.ts'), 'export default {};');
   expect(trustProject(join(root, 'project/sub'), places)).toEqual({
@@ -43,7 +43,7 @@ test('a project is trusted with its files as they are, and what counts now is sh
   expect(loadConfigSync({ ...places, projectFolder: join(root, 'project') }).ignored).toEqual([]);
 });
 
-test('a list of what is trusted says what was changed, and what is gone', () => {
+test('the list of trusted projects shows changed and deleted ones', () => {
   write({ mode: 'shadow' });
   mkdirSync(join(root, 'other'));
   trustProject(join(root, 'project'), places);
@@ -55,7 +55,7 @@ test('a list of what is trusted says what was changed, and what is gone', () => 
   expect(states()).toEqual(['gone', 'changed']);
 });
 
-test('trust is taken back through any path to the project, also when the folder is gone', () => {
+test('trust is revoked through any path to the project, also if the folder is deleted', () => {
   write({ mode: 'shadow' });
   const project = join(root, 'project');
   symlinkSync(project, join(root, 'link'));
@@ -68,7 +68,7 @@ test('trust is taken back through any path to the project, also when the folder 
   expect(listTrust(places)).toEqual([]);
 });
 
-test('a folder that is not there cannot be trusted', () => {
+test('a missing folder cannot be trusted', () => {
   expect(() => trustProject(join(root, 'nowhere'), places)).toThrow(CoxswainError);
   expect(listTrust(places)).toEqual([]);
 });

@@ -12,37 +12,37 @@ import { loadConfigSync } from './load-config.ts';
 import type { IgnoredField } from './loaded-config.ts';
 import { readAllTrust, removeTrust, trusts, writeTrust, type TrustedFile } from './trust.ts';
 
-/** A project that is trusted now. Plain JSON. */
+/** A newly trusted project. Plain JSON. */
 export interface TrustedProject {
   /** Its real path. */
   readonly folder: string;
-  /** Names of the files that were looked at; empty where the project has no configuration. */
+  /** Names of its configuration files. */
   readonly files: readonly string[];
-  /** What did not count before. */
-  readonly counts: readonly CountingField[];
+  /** Fields that were ignored before. */
+  readonly counts: readonly AppliedField[];
 }
 
-/** A field that counts now. */
-export interface CountingField {
-  /** Such as `completion.command`; a file's name for its code. */
+/** A field that applies now. */
+export interface AppliedField {
+  /** Such as `completion.command`; for code the name of its file. */
   readonly path: string;
-  /** What it says; absent for code. Keys of redaction are not shown. */
+  /** Absent for code and redaction keys. */
   readonly value?: unknown;
 }
 
-/** A project that somebody trusted, and whether that still holds. Plain JSON. */
+/** A trusted project, and whether the trust is still valid. Plain JSON. */
 export interface TrustState {
   readonly folder: string;
   readonly files: readonly string[];
-  /** `changed`: a file is another one, or a new one is there; `gone`: the folder is not there. */
+  /** `changed`: a file was changed or added; `gone`: the folder does not exist. */
   readonly state: 'trusted' | 'changed' | 'gone';
 }
 
 /**
- * Trusts a project with the configuration files that it has now. The text that is trusted is the text that was read.
+ * Trusts a project with its current configuration files.
  *
- * @param folder where the project's files are looked for, as by `loadConfig`
- * @throws CoxswainError "input-io" when the folder is not there, or a file cannot be read or written
+ * @param folder  as for `loadConfig`
+ * @throws CoxswainError "input-io" if the folder does not exist, or a file cannot be read or written
  */
 export function trustProject(folder: string, places: ConfigPlaces = {}): TrustedProject {
   const { real, files } = projectAt(folder);
@@ -51,32 +51,32 @@ export function trustProject(folder: string, places: ConfigPlaces = {}): Trusted
   return {
     folder: real,
     files: files.map(({ file }) => basename(file)),
-    counts: ignored.filter(({ path }) => trustOf(path)?.needs !== 'own').map((one) => counting(one, files)),
+    counts: ignored.filter(({ path }) => trustOf(path)?.needs !== 'own').map((one) => appliedField(one, files)),
   };
 }
 
-function counting({ path, file }: IgnoredField, files: readonly TrustedFile[]): CountingField {
+function appliedField({ path, file }: IgnoredField, files: readonly TrustedFile[]): AppliedField {
   if (path === '') return { path: basename(file) };
   const text = files.find((one) => one.file === file)?.text;
-  // A link in the place of the store is in no file.
+  // A link in place of the store is not in a file.
   if (text === undefined) return { path, value: file };
   return path === 'redaction.key' ? { path } : { path, value: memberAt(readConfigText(text).config, path.split('.')) };
 }
 
 /**
- * Takes trust back.
+ * Revokes the trust of a project.
  *
- * @returns the folder whose trust was taken back; undefined when nobody trusted it
- * @throws CoxswainError "input-io" when the file of trust cannot be read or written
+ * @returns its folder; undefined if it was not trusted
+ * @throws CoxswainError "input-io" if the trust file cannot be read or written
  */
 export function revokeTrust(folder: string, places: ConfigPlaces = {}): string | undefined {
   const state = statePlaces(places);
-  const given = resolve(folder);
-  // A folder that is gone has no real path, and its entry must go all the same.
-  return [realProject(findProject(given).folder), realProject(given)].find((path) => removeTrust(path, state));
+  const path = resolve(folder);
+  // A deleted folder has no real path, but its trust must be removable.
+  return [realProject(findProject(path).folder), realProject(path)].find((real) => removeTrust(real, state));
 }
 
-/** Every project that is trusted. @throws CoxswainError "input-io" when the file of trust cannot be read */
+/** Every trusted project. @throws CoxswainError "input-io" if a trust file cannot be read */
 export function listTrust(places: ConfigPlaces = {}): readonly TrustState[] {
   return readAllTrust(statePlaces(places)).map((trusted) => {
     const { folder } = trusted;
@@ -91,15 +91,15 @@ function statePlaces(places: ConfigPlaces): StatePlaces {
 }
 
 function projectAt(folder: string): { readonly real: string; readonly files: readonly TrustedFile[] } {
-  const given = resolve(folder);
-  if (factsOf(given)?.isDirectory() !== true) {
+  const path = resolve(folder);
+  if (factsOf(path)?.isDirectory() !== true) {
     throw new CoxswainError('input-io', `${folder}: there is no such folder`, { details: { folder } });
   }
-  const found = findProject(given);
+  const found = findProject(path);
   return { real: realPath(found.folder) ?? found.folder, files: readAll(found.files) };
 }
 
-/** The files of a folder that can be read; a change that cannot be seen must not pass for none. */
+/** The files of a folder. Unreadable files count as changed. */
 function filesIn(folder: string): readonly TrustedFile[] {
   const { folder: found, files } = findProject(folder);
   try {

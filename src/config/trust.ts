@@ -13,49 +13,48 @@ import {
   type StatePlaces,
 } from '../base/state-places.ts';
 
-/** A project whose configuration the user accepted. Plain JSON. */
+/** A project whose configuration the user trusts. Plain JSON. */
 export interface TrustedFiles {
   /** The real path of the project. */
   readonly folder: string;
-  /** The text of each file that was accepted, by its name. */
+  /** The text of each trusted file, by its name. */
   readonly files: Readonly<Record<string, string>>;
 }
 
-/** A file's name and text. */
 export interface TrustedFile {
-  /** Its path; the name at its end is what is remembered. */
+  /** Its path; only the name is stored. */
   readonly file: string;
   readonly text: string;
 }
 
 const VERSION = 2;
 
-/** The file that holds what is trusted of a project, in the user's state folder. */
+/** The trust file of a project, in the user's state folder. */
 export function trustFile(folder: string, places: StatePlaces): string {
   return stateFile('trust', { ...places, projectFolder: folder });
 }
 
 /**
- * What is trusted of a project.
+ * The trusted files of a project.
  *
  * @param folder  any path to the project
- * @returns undefined for a project that is not trusted
- * @throws CoxswainError "input-io" when the file cannot be read or is not what `writeTrust` wrote
+ * @returns undefined if the project is not trusted
+ * @throws CoxswainError "input-io" if the trust file cannot be read or was not written by `writeTrust`
  */
 export function readTrust(folder: string, places: StatePlaces): TrustedFiles | undefined {
   const trusted = readTrustFile(trustFile(folder, places));
-  // Two paths with one key, or a file that was moved.
+  // Differs for two paths with the same key, or a moved file.
   return trusted?.folder === realProject(folder) ? trusted : undefined;
 }
 
-/** Every project that is trusted, by its path. Damaged files are left out. @throws CoxswainError "input-io" */
+/** Every trusted project, by path. @throws CoxswainError "input-io" for an unreadable or damaged trust file */
 export function readAllTrust(places: StatePlaces): readonly TrustedFiles[] {
   const folder = join(stateFolder(places), 'projects');
   let names: readonly string[];
   try {
     names = readdirSync(folder);
   } catch {
-    // Nothing was ever trusted here.
+    // No project was ever trusted.
     return [];
   }
   const found = names.map((name) => readTrustFile(join(folder, name, STATE_FILES.trust.name)));
@@ -70,13 +69,10 @@ function readTrustFile(path: string): TrustedFiles | undefined {
     if (bytes === undefined) return undefined;
     const parsed: unknown = JSON.parse(bytes.toString('utf8'));
     if (isJsonObject(parsed) && parsed['version'] === VERSION && isTrusted(parsed)) return parsed;
-    throw new Error('it is not what coxswain writes there');
+    throw new Error('it was not written by coxswain');
   } catch (cause) {
-    throw new CoxswainError(
-      'input-io',
-      `${path} cannot be read: ${messageOf(cause)}; delete it and run coxswain trust again`,
-      { details: { path }, cause },
-    );
+    const message = `${path} cannot be read: ${messageOf(cause)}; delete it and run coxswain trust again`;
+    throw new CoxswainError('input-io', message, { details: { path }, cause });
   }
 }
 
@@ -90,9 +86,9 @@ function isTrusted(
 }
 
 /**
- * Trusts a project with these files, in place of what was trusted before. The file is for its owner only.
+ * Trusts a project with these files, replacing earlier trust. Only the owner can read the trust file.
  *
- * @throws CoxswainError "input-io" when it cannot be written
+ * @throws CoxswainError "input-io" if it cannot be written
  */
 export function writeTrust(folder: string, files: readonly TrustedFile[], places: StatePlaces): void {
   const path = trustFile(folder, places);
@@ -106,7 +102,7 @@ export function writeTrust(folder: string, files: readonly TrustedFile[], places
   }
 }
 
-/** Takes trust back. @returns false when there was none */
+/** Revokes the trust of a project. @returns false if it was not trusted */
 export function removeTrust(folder: string, places: StatePlaces): boolean {
   if (readTrust(folder, places) === undefined) return false;
   rmSync(trustFile(folder, places), { force: true });
@@ -114,8 +110,8 @@ export function removeTrust(folder: string, places: StatePlaces): boolean {
 }
 
 /**
- * True when a project is trusted with just these files: a change of one, or a new one, withdraws it. Texts are compared, not
- * hashes: loading a hash takes a hook 6 ms.
+ * True if a project is trusted with exactly these files: a changed or new file revokes the trust. Compares texts, because
+ * loading a hash function takes a hook 6 ms.
  */
 export function trusts(trusted: TrustedFiles | undefined, files: readonly TrustedFile[]): boolean {
   if (trusted === undefined) return false;

@@ -40,7 +40,7 @@ export async function openStoreNamed(address: string): Promise<TrajectoryStore> 
 /**
  * Opens an existing store.
  *
- * @throws CoxswainError `input-io` if there is none, with how to create one; else as `openStoreNamed`
+ * @throws CoxswainError `input-io` if it does not exist, with how to create one; else as `openStoreNamed`
  */
 export async function openExistingStore(address: string): Promise<TrajectoryStore> {
   await requireStore(address);
@@ -50,7 +50,7 @@ export async function openExistingStore(address: string): Promise<TrajectoryStor
 /**
  * Opens an existing store for reading. Nothing in its folder changes, so read-only media work too.
  *
- * @throws CoxswainError `input-io` if there is none, with how to create one; else as `openStoreReader`
+ * @throws CoxswainError `input-io` if it does not exist, with how to create one; else as `openStoreReader`
  */
 export async function openReadableStore(address: string): Promise<LiveReader> {
   await requireStore(address);

@@ -92,9 +92,9 @@ function pathLine(command: string, settings: readonly FoundSettings[]): readonly
   const loaded = paths
     .filter((path) => basename(path) === 'hook.cjs')
     .map((path) => join(dirname(path), 'hook-main.cjs'));
-  const gone = [...paths, ...loaded].filter((path) => !existsSync(path));
-  if (gone.length === 0) return [];
+  const missing = [...paths, ...loaded].filter((path) => !existsSync(path));
+  if (missing.length === 0) return [];
   const holder = settings.find(({ commands }) => [...commands.values()].some((found) => found.includes(command)));
   const fix = `Run ${initFor(holder?.layer)} again: Node or coxswain has moved.`;
-  return [failed('hook paths', `${gone.join(', ')} does not exist`, fix)];
+  return [failed('hook paths', `${missing.join(', ')} does not exist`, fix)];
 }

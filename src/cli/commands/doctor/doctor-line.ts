@@ -10,7 +10,7 @@ export interface DoctorLine {
   readonly status: DoctorStatus;
   /** The finding; text of files and processes, not yet printable. */
   readonly found: string;
-  /** What to do, in one sentence; absent for `pass`. */
+  /** The fix, in one sentence; absent for `pass`. */
   readonly fix?: string;
 }
 

@@ -21,7 +21,7 @@ export interface CallReading {
   readonly failedReason: string;
   /** Counted as an error of the run: flagged by its source, or inferred if the source has no flags. */
   readonly countedAsError: boolean;
-  /** The error line; empty if there is none. */
+  /** The error line; empty without one. */
   readonly failureLine?: string;
   readonly failureClass?: ErrorCategory;
   /** The start of the recorded result, and of the text compared; at most 2,000 UTF-16 units. */

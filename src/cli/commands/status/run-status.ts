@@ -20,7 +20,7 @@ export interface RunStatus {
   /** Null while the run is open. */
   readonly outcome: string | null;
   readonly lastAtMs: number;
-  /** Hook events waiting in spill files, not counted above; absent if there are none. */
+  /** Hook events waiting in spill files, not counted above; absent without any. */
   readonly waitingEvents?: number;
 }
 

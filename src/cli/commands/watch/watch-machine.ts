@@ -45,7 +45,7 @@ export interface WatchMachineParts {
   readonly signal: AbortSignal;
 }
 
-/** The most recently written session of any agent program. @throws CoxswainError `input-io` if there is none */
+/** The most recently written session of any agent program. @throws CoxswainError `input-io` without sessions */
 export async function newestSession(): Promise<string> {
   const sessions = (await findSessions(PLACES)).flatMap((host) => host.sessions).filter(({ path }) => isOfLines(path));
   const [newest] = sessions.toSorted((a, b) => b.modifiedAtMs - a.modifiedAtMs);
