@@ -96,7 +96,7 @@ test.each([
   [
     ['config', 'check', 'nowhere.json'],
     1,
-    /^coxswain: nowhere\.json: there is no file nowhere\.json that can be read\n$/,
+    /^coxswain: nowhere\.json: there is no readable file nowhere\.json\n$/,
   ],
   [['config', 'chekc'], 2, /^coxswain: unknown command 'chekc'/],
   [['config', 'check', '--jsn'], 2, /^coxswain: unknown option '--jsn'/],

@@ -139,11 +139,11 @@ test('each key labels a moment at once, and another call goes on where the last 
   const second = await cli(['label', 'runs.ndjson', '--out', 'labels.csv', '--count', '1'], 'n');
   expect(second.stdout).not.toContain('alpha  call');
   expect(second.stdout).toContain(
-    'that was the last one; 1 key stored; labels.csv has 2 labels: 1 stuck, 1 fine, 0 skipped',
+    'that was the last one; 1 key saved; labels.csv has 2 labels: 1 stuck, 1 fine, 0 skipped',
   );
   const third = await cli(['label', 'runs.ndjson', '--out', 'labels.csv', '--count', '1'], 'n');
   expect(third.stdout).toBe(
-    'nothing left to label; 0 keys stored; labels.csv has 2 labels: 1 stuck, 1 fine, 0 skipped\n',
+    'nothing left to label; 0 keys saved; labels.csv has 2 labels: 1 stuck, 1 fine, 0 skipped\n',
   );
 });
 
@@ -172,9 +172,9 @@ test('random moments are the same ones each time, and of all runs', async () => 
 });
 
 test.each([
-  [['label', 'runs.ndjson', '--out', 'labels.csv', '--from', 'hunger'], '--from hunger: give patterns, advice, random'],
+  [['label', 'runs.ndjson', '--out', 'labels.csv', '--from', 'hunger'], '--from hunger: give one of patterns, advice, random'],
   [['label', 'runs.ndjson', '--out', 'labels.csv', '--count', '0'], '--count 0: give a whole number from 1 to 100'],
-  [['label', '-', '--out', 'labels.csv'], 'standard input is where the keys come from'],
+  [['label', '-', '--out', 'labels.csv'], 'keys are read from standard input'],
   [['label', 'runs.ndjson'], "required option '--out <file>' not specified"],
 ])('%j is refused with exit code 2 before anything is written', async (args, message) => {
   await samples();

@@ -102,5 +102,5 @@ test('runs are grouped by person and by agent', async () => {
   const markdown = (await here.run(['report', 'team.db', '--by', 'agent', '--markdown'])).stdout;
   expect(markdown).toMatch(/\n## planner: 2 runs\n\n- ✓ \*\*for (ann|ben)\*\*/);
   const wrong = await here.run(['report', '--by', 'moon']);
-  expect([wrong.code, wrong.stderr]).toEqual([2, 'coxswain: --by moon: give project, person, agent\n']);
+  expect([wrong.code, wrong.stderr]).toEqual([2, 'coxswain: --by moon: give one of project, person, agent\n']);
 });

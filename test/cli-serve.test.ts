@@ -236,7 +236,7 @@ test('doctor tells of a server that is there, that has stopped, that does not an
   expect(there('hook alive')).toMatchObject(ways.map((found) => ({ status: 'pass', found })));
 
   await writeFile(local(), (await readFile(local(), 'utf8')).replaceAll(/Bearer [\w-]+/g, 'Bearer another'));
-  const found = expect.stringContaining('does not know');
+  const found = expect.stringContaining('rejects the token');
   expect((await doctor())('server')).toMatchObject([{ status: 'fail', found }]);
 
   await cox('init', '--http', '--yes');

@@ -121,7 +121,7 @@ test('--newest follows the most recently written session', async () => {
   expect(code).toBe(0);
   expect(stdout).toContain(`Watching ${file}`);
   const none = await runCli(['watch', '--newest'], { cwd: here.cwd, env: homeOnly(join(here.cwd, 'empty-home')) });
-  expect([none.code, none.stderr]).toEqual([1, expect.stringContaining('no session of an agent program is there yet')]);
+  expect([none.code, none.stderr]).toEqual([1, expect.stringContaining('there is no session of an agent program yet')]);
 });
 
 test('the list has one line per run that fits the terminal, stuck and waiting runs first', async () => {

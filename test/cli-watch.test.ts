@@ -113,7 +113,7 @@ test('watch waits for a missing file, and Ctrl-C ends it with a summary and exit
   const { code, stdout, stderr } = await watch(
     [],
     [
-      ['is not there yet', () => writeFile(file, run.start() + run.call())],
+      ['does not exist yet', () => writeFile(file, run.start() + run.call())],
       ['#1 bash make', interrupt],
     ],
   );

@@ -17,21 +17,12 @@ export const PATTERN_KINDS: readonly string[] = ['ping_pong', ...Object.keys(DET
 
 /** The enabled detectors of a configuration, in the order of `defaultDetectors()`. */
 export function detectorsOf(section: DetectorSection): readonly PatternDetector[] {
-<<<<<<< HEAD
-  // A section has each detector's own options under its kind.
-  const given = section as Readonly<Record<string, boolean | object | undefined>>;
-  return Object.entries(DETECTORS).flatMap(([kind, factory]) => {
-    // What stands under its kind is what it takes.
-    const create = factory as unknown as DetectorFactory<object>;
-    const options = given[kind];
-=======
   // The section has the options of each detector under its kind.
   const byKind = section as Readonly<Record<string, boolean | object | undefined>>;
-  return Object.entries(DETECTORS).flatMap(([kind, definition]) => {
+  return Object.entries(DETECTORS).flatMap(([kind, factory]) => {
     // Each detector takes the options under its kind.
-    const { make } = definition as unknown as DetectorDefinition<object>;
+    const create = factory as unknown as DetectorFactory<object>;
     const options = byKind[kind];
->>>>>>> c096bfd (The configuration in plain English; one function decides which fields of a project apply)
     if (options === false) return [];
     return [typeof options === 'object' ? create(options) : create()];
   });

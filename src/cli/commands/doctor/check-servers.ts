@@ -82,7 +82,7 @@ async function sendCanaryOver(
   setup: Pick<CanarySetup, 'projectFolder' | 'openStore'>,
 ): Promise<DoctorLine> {
   const check = 'hook alive';
-  const fix = 'See the line about faults below.';
+  const fix = 'See “problems noticed” below.';
   const event = canaryEvent(setup.projectFolder);
   const startMs = performance.now();
   try {

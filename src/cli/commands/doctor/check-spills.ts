@@ -7,8 +7,8 @@ export function checkSpills(storeAddress: string): DoctorLine {
   const { unusable, waiting } = spillNote(storeAddress);
   if (unusable !== undefined) {
     const found = waiting === undefined ? unusable : `${unusable}; ${waiting}`;
-    return failed(check, found, 'They cannot be read: see the line about faults. Then delete these files.');
+    return failed(check, found, 'They cannot be read: see “problems noticed”. Then delete these files.');
   }
   if (waiting === undefined) return passed(check, 'none');
-  return unknown(check, waiting, 'The next event records them. If they stay, see the line about faults.');
+  return unknown(check, waiting, 'The next event records them. If they stay, see “problems noticed”.');
 }

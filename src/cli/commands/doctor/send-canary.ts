@@ -38,7 +38,7 @@ export async function sendCanary(command: string, setup: CanarySetup): Promise<D
   const stored = await lookForCanary(sessionId, setup);
   const check = 'hook alive';
   const shown = command.slice(0, SHOWN_CHARS);
-  const fix = 'Run coxswain init claude-code again; the line about faults below may name the cause.';
+  const fix = 'Run coxswain init claude-code again; “problems noticed” below may name the cause.';
   const took = `${Math.round(result.durationMs)} ms`;
   if (result.error !== undefined) return failed(check, `${shown} did not start: ${result.error}`, fix);
   if (result.timedOut) return failed(check, `${shown} did not end in ${HOOK_LIMIT_MS / 1000} seconds`, fix);
