@@ -172,7 +172,10 @@ test('random moments are the same ones each time, and of all runs', async () => 
 });
 
 test.each([
-  [['label', 'runs.ndjson', '--out', 'labels.csv', '--from', 'hunger'], '--from hunger: give one of patterns, advice, random'],
+  [
+    ['label', 'runs.ndjson', '--out', 'labels.csv', '--from', 'hunger'],
+    '--from hunger: give one of patterns, advice, random',
+  ],
   [['label', 'runs.ndjson', '--out', 'labels.csv', '--count', '0'], '--count 0: give a whole number from 1 to 100'],
   [['label', '-', '--out', 'labels.csv'], 'keys are read from standard input'],
   [['label', 'runs.ndjson'], "required option '--out <file>' not specified"],

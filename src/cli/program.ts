@@ -75,7 +75,7 @@ function addCommand(parent: Command, definition: CommandDefinition, setup: Progr
 function addOption(command: Command, flags: string, option: OptionDefinition): void {
   const { text, isRequired = false, isRepeatable = false } = typeof option === 'string' ? { text: option } : option;
   if (isRepeatable) {
-    command.option(flags, text, (value: string, values: readonly string[] = []) => [...values, value]);
+    command.option(flags, text, (value: string, values: readonly string[] | undefined) => [...(values ?? []), value]);
   } else if (isRequired) {
     command.requiredOption(flags, text);
   } else {
