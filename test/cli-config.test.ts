@@ -93,11 +93,7 @@ test('config show prints every field with its value, without keys', async () => 
 });
 
 test.each([
-  [
-    ['config', 'check', 'nowhere.json'],
-    1,
-    /^coxswain: nowhere\.json: there is no readable file nowhere\.json\n$/,
-  ],
+  [['config', 'check', 'nowhere.json'], 1, /^coxswain: nowhere\.json: there is no readable file nowhere\.json\n$/],
   [['config', 'chekc'], 2, /^coxswain: unknown command 'chekc'/],
   [['config', 'check', '--jsn'], 2, /^coxswain: unknown option '--jsn'/],
   [['trust', 'nowhere'], 1, /^coxswain: nowhere: there is no such folder\n$/],
