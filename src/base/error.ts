@@ -76,12 +76,21 @@ export function invalidArgument(message: string, options?: CoxswainErrorOptions)
   return new CoxswainError('invalid-argument', message, options);
 }
 
-/** The message of anything that was thrown, without a stack. Never throws. */
+/** The message of a thrown value, without a stack. Never throws. */
 export function messageOf(thrown: unknown): string {
   try {
-    // What is thrown may be a proxy, and a message anything.
+    // A thrown value may be a proxy, and a message may be anything.
     return String(thrown instanceof Error ? thrown.message : thrown);
   } catch {
     return 'something that has no text was thrown';
   }
+}
+
+export const MAX_FAULT_CHARS = 300;
+/** A longer message is cut before redaction. */
+export const MAX_READ_CHARS = 16_000;
+
+/** The message of a fault as recorded. Redacted before it is cut to 300 characters: half a secret would not be recognised. */
+export function faultText(message: string, redact: (text: string) => string = (text) => text): string {
+  return redact(message.slice(0, MAX_READ_CHARS)).slice(0, MAX_FAULT_CHARS);
 }

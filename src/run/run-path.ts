@@ -1,4 +1,4 @@
-import { messageOf } from '../base/error.ts';
+import { MAX_FAULT_CHARS, MAX_READ_CHARS, messageOf } from '../base/error.ts';
 import type { DerivedPayload } from '../records/derived-draft.ts';
 import { isDerived } from '../records/is-derived.ts';
 import type { TrajectoryPayload, TrajectoryRecord } from '../records/trajectory-record.ts';
@@ -10,9 +10,7 @@ import type { RunFamily } from './run-family.ts';
 import type { RunFold } from './run-fold.ts';
 import { ownUsage } from './run-situation.ts';
 
-const MAX_FAULT_CHARS = 300;
-const MAX_READ_CHARS = 16_000;
-/** After these the run may have used more. */
+/** Records after which the usage of the run may have grown. */
 const USES: ReadonlySet<TrajectoryPayload['kind']> = new Set(['message_appended', 'tool_started', 'tool_ended']);
 
 /** What a path leads through. */

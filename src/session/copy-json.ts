@@ -1,15 +1,15 @@
 import { CoxswainError, type CoxswainErrorCode } from '../base/error.ts';
 import type { Json } from '../base/json.ts';
 
-/** JSON nested deeper than this is refused, which also ends the walk over a cycle. */
+/** Deeper JSON is refused, which also ends a cycle. */
 const MAX_DEPTH = 64;
 
 /**
- * A deep copy of a JSON value that shares nothing with it. `-0` becomes `0`, as in JSON text.
+ * Deep-copies a JSON value. `-0` becomes `0`, as in JSON text.
  *
- * @param path where the value lies, the beginning of the path in the error: `slices.plan.items`
- * @throws CoxswainError `code`, with `details.path`, at the first member that JSON text cannot give back: a function,
- *   `undefined`, a number that is not finite, a class instance (`Date`, `Map`), a hole, more than 64 levels or a cycle
+ * @param path  prefix of the path in the error: `slices.plan.items`
+ * @throws CoxswainError `code`, with `details.path`, for the first member that JSON cannot represent: a function,
+ *   `undefined`, a number that is not finite, a class instance (`Date`, `Map`), a hole, more than 64 levels, or a cycle
  * Cost: one walk over the value.
  */
 export function copyJson(value: unknown, path: string, code: CoxswainErrorCode): Json {
@@ -18,7 +18,7 @@ export function copyJson(value: unknown, path: string, code: CoxswainErrorCode):
 
 interface Walk {
   readonly root: string;
-  /** Keys and positions from the root to the value at hand; grows and shrinks with the walk. */
+  /** Path from the root to the current value. */
   readonly below: (string | number)[];
   readonly code: CoxswainErrorCode;
 }
@@ -41,15 +41,15 @@ function copy(value: unknown, walk: Walk): Json {
 }
 
 function copyArray(items: readonly unknown[], walk: Walk): readonly Json[] {
-  // `Array.from` visits holes too, as `undefined`, which is refused.
+  // `Array.from` visits holes as `undefined`, which is refused.
   return Array.from(items, (item, index) => copyMember(index, item, walk));
 }
 
 function copyObject(value: object, walk: Walk): Json {
   const prototype: unknown = Object.getPrototypeOf(value);
-  // A plain object of another realm has a prototype of its own that is, like ours, the end of its chain.
+  // A plain object of another realm has another prototype, which also ends the chain.
   if (prototype !== null && Object.getPrototypeOf(prototype) !== null) throw refused(walk, 'a class instance');
-  // `fromEntries` defines members, so a key named `__proto__` stays data.
+  // `fromEntries` defines members, so the key `__proto__` is data.
   return Object.fromEntries(
     Object.entries(value).map(([key, member]: [string, unknown]) => [key, copyMember(key, member, walk)]),
   );

@@ -36,7 +36,7 @@ test('a dispatched event is folded before dispatch returns', () => {
   expect(session.slice(Texts).latest()).toBe('a');
 });
 
-test('an event keeps its own time and gets the clock time when it has none, and the clock is read only then', () => {
+test('an event without a time gets the clock's, which is read only then', () => {
   const counting = clockFrom(100);
   const session = createSession({ clock: counting });
   const seen: SessionEvent<unknown>[] = [];
@@ -58,12 +58,12 @@ test.each([Number.NaN, Number.POSITIVE_INFINITY])('the time %d is refused and no
   expect(session.slice(Texts).all()).toEqual(['b']);
 });
 
-test('events are numbered from 0 without gaps, also those nobody folds', () => {
+test('events are numbered from 0 without gaps, even without reducers', () => {
   const session = createSession({ clock });
   const seen: SessionEvent<unknown>[] = [];
   record(session, seen);
   session.dispatch(Text('a'));
-  session.dispatch({ type: 'nobody-knows', data: null });
+  session.dispatch({ type: 'unknown-type', data: null });
   session.dispatch(Count(1));
   expect(seen.map((event) => event.index)).toEqual([0, 2]);
   expect(session.eventCount()).toBe(3);
@@ -84,7 +84,7 @@ test('reducers run before subscribers, slices in order of registration, reducers
   expect(order).toEqual(['b', 'a1', 'a2', 's1', 's2']);
 });
 
-test('a later reducer of one slice sees what an earlier one did', () => {
+test('a later reducer of a slice sees the change of an earlier one', () => {
   const Sizes = defineSlice<number>('sizes')
     .on(Text, () => append(1))
     .on(Text, (view) => append(view.total() + 100));
@@ -93,7 +93,7 @@ test('a later reducer of one slice sees what an earlier one did', () => {
   expect(session.slice(Sizes).all()).toEqual([1, 101]);
 });
 
-test('dispatching from inside waits in one queue, breadth first, with the time of the cause', () => {
+test('events dispatched during a dispatch are queued, breadth first, with the time of their cause', () => {
   const Log = defineSlice<string>('log')
     .on(Text, (_view, event) => ({
       operation: append(event.data),
@@ -151,14 +151,14 @@ test('one dispatch causes at most 1,000 events, however wide they fan out', () =
   expect(new Set(session.faults().map((fault) => fault.code))).toEqual(new Set(['dispatch-depth']));
 });
 
-test('a reducer that throws leaves its slice unchanged, is recorded, and everyone else still runs', () => {
+test('a reducer that throws leaves its slice unchanged and is recorded; others still run', () => {
   const Bad = defineSlice<string>('bad')
     .on(Text, appendAll)
     .on(Text, () => {
       throw new Error('broken reducer');
     });
-  const told: [SessionFault, unknown][] = [];
-  const session = createSession({ clock, slices: [Bad, Texts], onFault: (...fault) => told.push(fault) });
+  const reported: [SessionFault, unknown][] = [];
+  const session = createSession({ clock, slices: [Bad, Texts], onFault: (...fault) => reported.push(fault) });
   const seen: SessionEvent<unknown>[] = [];
   record(session, seen);
   session.dispatch(Text('a'));
@@ -174,10 +174,10 @@ test('a reducer that throws leaves its slice unchanged, is recorded, and everyon
     slice: 'bad',
   };
   expect(session.faults()).toEqual([fault]);
-  expect(told).toEqual([[fault, new Error('broken reducer')]]);
+  expect(reported).toEqual([[fault, new Error('broken reducer')]]);
 });
 
-test('what a reducer returns counts as a whole or not at all', () => {
+test('the result of a reducer is applied completely or not at all', () => {
   const Bad = defineSlice<string>('bad').on(Text, () => ({
     operation: append('half'),
     dispatch: [Count(1), Count(2, { atMs: Number.NaN })],
@@ -234,7 +234,7 @@ test('thrown values without text, and messages of any length, are recorded', () 
   });
   session.dispatch(Text('a'));
   expect(session.faults().map((fault) => fault.message.length)).toEqual([
-    'something was thrown that has no text'.length,
+    'something that has no text was thrown'.length,
     300,
   ]);
 });
@@ -252,11 +252,11 @@ test('the last 100 faults are kept and all are counted', () => {
 });
 
 test('onFault may throw and may dispatch, without an endless loop', () => {
-  let told = 0;
+  let reported = 0;
   const session: Session = createSession({
     clock,
     onFault: () => {
-      told += 1;
+      reported += 1;
       session.dispatch(Text('again'));
       throw new Error('broken handler');
     },
@@ -266,7 +266,7 @@ test('onFault may throw and may dispatch, without an endless loop', () => {
   });
   session.dispatch(Text('a'));
   expect(session.eventCount()).toBe(17);
-  expect(told).toBe(17);
+  expect(reported).toBe(17);
   expect(
     session
       .faults()
@@ -304,7 +304,7 @@ test('one handler subscribed twice has two subscriptions that end one by one', (
   expect(seen).toEqual(['a', 'a', 'b']);
 });
 
-test('who subscribes or registers during an event begins with the next one', () => {
+test('a subscription or registration during an event takes effect with the next one', () => {
   const session = createSession({ clock });
   const seen: string[] = [];
   const end = session.subscribe(Text, () => {

@@ -9,7 +9,7 @@ import { SliceRegistry, type BoundReducer } from './slice-registry.ts';
 import { ToolCallCount } from './tool-call-count.ts';
 import { ToolInvoked } from './tool-invoked.ts';
 
-/** Slices that every session has, so that a tool call counts even if nobody asked for it beforehand. */
+/** Registered in every session, so that every tool call counts. */
 const BUILT_IN: readonly Slice<unknown>[] = [ToolInvoked, ToolCallCount];
 
 const EMPTY: SessionSnapshot = {
@@ -21,21 +21,20 @@ const EMPTY: SessionSnapshot = {
 };
 
 /**
- * An empty session.
+ * Creates an empty session.
  *
- * @throws CoxswainError "invalid-definition" when two different slices, or event types, share one name
+ * @throws CoxswainError "invalid-definition" if two slices or two event types share a name
  */
 export function createSession(options: SessionOptions): Session {
   return new FoldingSession(EMPTY, options);
 }
 
 /**
- * A session that goes on where `snapshot` was taken, as if there had been no break. Slices in the snapshot that are
- * not registered are kept until they are; a slice whose `retain` became smaller keeps its newest items. Shares
- * nothing with `snapshot`.
+ * Continues a session from a copy of a snapshot. Slices of the snapshot are kept until they are registered; a slice with a
+ * smaller `retain` keeps its newest items.
  *
- * @param snapshot what `session.snapshot()` gave, perhaps by way of JSON text; decoded here
- * @throws CoxswainError "snapshot-version" when it is of a newer schema, or malformed (`details.path` says where)
+ * @param snapshot  the result of `session.snapshot()`, possibly serialised
+ * @throws CoxswainError "snapshot-version" if its schema is newer, or it is malformed (`details.path`)
  * @throws CoxswainError "invalid-definition" as `createSession`
  * Cost: one copy of the snapshot.
  */
@@ -43,10 +42,7 @@ export function restoreSession(snapshot: unknown, options: SessionOptions): Sess
   return new FoldingSession(decodeSnapshot(snapshot), options);
 }
 
-/**
- * As `restoreSession`, of a snapshot that this very version has written and that nobody else has: it is neither checked nor
- * copied.
- */
+/** `restoreSession` without check and copy, for an unshared snapshot that this version has written. */
 export function adoptSession(snapshot: SessionSnapshot, options: SessionOptions): Session {
   return new FoldingSession(snapshot, options);
 }
@@ -62,7 +58,7 @@ class FoldingSession implements Session {
   readonly #queue: EventQueue;
   readonly #faults: FaultLog;
   readonly #slices: SliceRegistry;
-  // The lists are replaced, never changed, so that one being walked stays as it was.
+  // Lists are replaced, not changed, so that iterations are not affected.
   readonly #subscriptions = new Map<string, readonly Subscription[]>();
   #eventCount: number;
   /** The event being processed, or the last one. */
@@ -96,13 +92,13 @@ class FoldingSession implements Session {
   #reduce({ sliceName, state, reduce }: BoundReducer, event: SessionEvent<unknown>): void {
     const view: SliceView<unknown> = state;
     try {
-      // One token a name, checked when registered: the reducer is typed for this slice's items and this type's data.
+      // Names are unique, checked on registration: the reducer is typed for this slice's items and this type's data.
       const outcome = reduce(view as SliceView<never>, event as SessionEvent<never>);
       if (!('operation' in outcome)) {
         state.apply(outcome);
         return;
       }
-      // Checked before the slice changes, so that a reducer counts as a whole or not at all.
+      // Checked before the slice changes: a reducer applies completely or not at all.
       for (const input of outcome.dispatch) checkEventTime(input);
       state.apply(outcome.operation);
       for (const input of outcome.dispatch) this.dispatch(input);
@@ -117,7 +113,7 @@ class FoldingSession implements Session {
       this.#faults.reportThrown(placeOf('subscriber-failed', event), thrown);
     };
     try {
-      // One token a name, checked when subscribed: the handler is typed for this type's data.
+      // Names are unique, checked on subscription: the handler is typed for this type's data.
       const returned = subscription.handler(event as SessionEvent<never>);
       if (returned instanceof Promise) returned.catch(report);
     } catch (thrown) {
@@ -127,7 +123,7 @@ class FoldingSession implements Session {
 
   slice<Item>(slice: Slice<Item>): SliceView<Item> {
     const view: SliceView<unknown> = this.#slices.register(slice);
-    // What is registered under this very token was put there by its own reducers, typed by `Item`.
+    // The items of this slice were created by its own reducers, typed by `Item`.
     return view as SliceView<Item>;
   }
 

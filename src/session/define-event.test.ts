@@ -15,7 +15,7 @@ test('an event type makes plain events that carry its name', () => {
   expect(PlanStepDone.eventName).toBe('plan/step-done');
 });
 
-test('a given time is on the event, and no time is no member', () => {
+test('a time is a member of the event only if given', () => {
   const Tick = defineEvent<number>('tick');
   expect(Tick(1, { atMs: 0 })).toEqual({ type: 'tick', data: 1, atMs: 0 });
   expect('atMs' in Tick(1)).toBe(false);
@@ -25,7 +25,7 @@ test('an event type without data makes events whose data is null', () => {
   expect(defineEvent('check')()).toEqual({ type: 'check', data: null });
 });
 
-test('is() tells events of the type from others by name', () => {
+test('is() compares the name of the type', () => {
   const A = defineEvent<StepDone>('a');
   const B = defineEvent<number>('b');
   const event = JSON.parse(JSON.stringify(A({ stepId: 'x' }))) as { type: string; data: unknown };
@@ -44,7 +44,7 @@ test.each(['a', '0', 'plan/step-done', 'a.b_c-d/e', 'a'.repeat(64)])('the event 
   expect(defineEvent(name).eventName).toBe(name);
 });
 
-test('the type checker accepts JSON data and refuses what JSON cannot say', () => {
+test('the type checker accepts JSON data and refuses other values', () => {
   defineEvent<Json>('json');
   defineEvent<{ readonly kind: 'a'; readonly at: readonly [number, null] } | { readonly kind: 'b' }>('union');
   // @ts-expect-error a Date is not JSON

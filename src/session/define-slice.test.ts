@@ -17,7 +17,7 @@ test('a type and its slice share one name', () => {
   expect(Note.sliceName).toBe('note');
 });
 
-test('on() gives a new slice and leaves the old one as it was', () => {
+test('on() returns a new slice and does not change the old one', () => {
   const bare = defineSlice<Note>('n', { retain: 5 });
   const folded = bare.on(Noted, appendAll);
   expect(folded).not.toBe(bare);
@@ -27,7 +27,7 @@ test('on() gives a new slice and leaves the old one as it was', () => {
   expect(Object.isFrozen(folded)).toBe(true);
 });
 
-test('a slice retains 1,000 items unless told otherwise', () => {
+test('a slice retains 1,000 items by default', () => {
   expect(defineSlice<Note>('n').retain).toBe(1000);
 });
 

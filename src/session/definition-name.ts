@@ -2,20 +2,20 @@ import { CoxswainError } from '../base/error.ts';
 
 const MAX_CHARS = 64;
 
-/** True for a name that an event type or a slice may carry: `^[a-z0-9][a-z0-9._/-]{0,63}$`. */
+/** Tests the name of an event type or slice: `^[a-z0-9][a-z0-9._/-]{0,63}$`. */
 export function isDefinitionName(name: string): boolean {
   if (name.length === 0 || name.length > MAX_CHARS) return false;
-  // By units: every process defines its slices when it starts, and compiling the pattern would take longer.
+  // Every process defines its slices at start, and compiling a pattern would take longer.
   for (let at = 0; at < name.length; at += 1) {
     const unit = name.charCodeAt(at);
     const isWord = (unit >= 0x61 && unit <= 0x7a) || (unit >= 0x30 && unit <= 0x39);
-    // `-`, `.` and `/` stand in a row.
+    // `-`, `.` and `/` are consecutive.
     if (!isWord && (at === 0 || !((unit >= 0x2d && unit <= 0x2f) || unit === 0x5f))) return false;
   }
   return true;
 }
 
-/** @throws CoxswainError "invalid-definition" when `name` is not 1 to 64 of `a-z 0-9 . _ / -`, a letter or digit first */
+/** @throws CoxswainError "invalid-definition" unless `isDefinitionName(name)` */
 export function checkDefinitionName(kind: 'event' | 'slice', name: string): void {
   if (isDefinitionName(name)) return;
   throw new CoxswainError(

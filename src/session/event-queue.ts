@@ -1,35 +1,28 @@
 import type { Clock } from '../base/clock.ts';
-import { CoxswainError } from '../base/error.ts';
+import { invalidArgument } from '../base/error.ts';
 import type { EventInput } from './define-event.ts';
 
-/** The longest chain of events that cause each other, below the outermost one. */
+/** Maximum depth of events that cause each other. */
 const MAX_DEPTH = 16;
 
-/** The most events that one outermost dispatch may cause: two a reducer would be 131,070 at depth 16. */
+/** Maximum events caused by one outermost dispatch: two per event would be 131,070 at depth 16. */
 const MAX_CAUSED = 1000;
 
-/** An event that waits to be processed. */
 export interface QueuedEvent {
   readonly input: EventInput<unknown>;
-  /** Unix milliseconds: the event's own, its cause's or the clock's time. */
+  /** Unix milliseconds: the event's own time, its cause's or the clock's. */
   readonly atMs: number;
-  /** 0 for an outermost event, its cause's plus 1 for another. */
+  /** 0 for an outermost event. */
   readonly depth: number;
 }
 
-/** @throws CoxswainError "invalid-argument" when the event brings a time that is not a finite number */
-export function checkEventTime(input: EventInput<unknown>): void {
-  if (input.atMs === undefined || Number.isFinite(input.atMs)) return;
-  throw new CoxswainError(
-    'invalid-argument',
-    `event "${input.type}": atMs must be a finite number, got ${input.atMs}`,
-    {
-      details: { type: input.type },
-    },
-  );
+/** @throws CoxswainError "invalid-argument" if the event has a time that is not a finite number */
+export function checkEventTime({ atMs, type }: EventInput<unknown>): void {
+  if (atMs === undefined || Number.isFinite(atMs)) return;
+  throw invalidArgument(`event "${type}": atMs must be a finite number, got ${atMs}`, { details: { type } });
 }
 
-/** Events in the order in which they are processed: first in, first out. */
+/** A FIFO queue of events. */
 export class EventQueue {
   readonly #clock: Clock;
   #waiting: QueuedEvent[] = [];
@@ -45,7 +38,7 @@ export class EventQueue {
     return this.#current !== undefined;
   }
 
-  /** @returns why the event is not taken, or undefined when it is */
+  /** @returns the reason of a refusal, else undefined */
   add(input: EventInput<unknown>): string | undefined {
     checkEventTime(input);
     const cause = this.#current;
@@ -64,11 +57,11 @@ export class EventQueue {
     return undefined;
   }
 
-  /** Processes what waits and what that adds. Does nothing when called from inside. */
+  /** Processes waiting events and those they cause. Does nothing during a drain. */
   drain(process: (event: QueuedEvent) => void): void {
     if (this.busy) return;
     try {
-      // The array grows while it is walked.
+      // The array grows during the iteration.
       for (const event of this.#waiting) {
         this.#current = event;
         process(event);

@@ -1,27 +1,26 @@
-import { messageOf } from '../base/error.ts';
+import { faultText, messageOf } from '../base/error.ts';
 import { RingBuffer } from '../base/ring-buffer.ts';
 
-/** The newest faults that a session keeps; all of them are counted. */
+/** Faults retained; all are counted. */
 const RETAINED_FAULTS = 100;
-const MAX_MESSAGE_LENGTH = 300;
-/** What is looked at of a message before it is cut. */
-const MAX_READ_CHARS = 16_000;
+
+export const FAULT_CODES = ['reducer-failed', 'subscriber-failed', 'dispatch-depth', 'fault-handler-failed'] as const;
 
 /**
- * Something that went wrong inside a dispatch and was kept away from the caller. Plain JSON.
+ * A fault in a dispatch, which the caller does not see. Plain JSON.
  *
- * - `reducer-failed`: a reducer threw, or its operation could not be applied; its slice stayed as it was
+ * - `reducer-failed`: a reducer threw, or its operation could not be applied; its slice is unchanged
  * - `subscriber-failed`: a subscriber threw or its promise was rejected
  * - `dispatch-depth`: an event was not dispatched, because events kept causing each other
  * - `fault-handler-failed`: `onFault` threw
  */
 export interface SessionFault {
-  readonly code: 'reducer-failed' | 'subscriber-failed' | 'dispatch-depth' | 'fault-handler-failed';
+  readonly code: (typeof FAULT_CODES)[number];
   /** At most 300 characters. */
   readonly message: string;
-  /** Name of the event that was being processed; for `dispatch-depth`, of the one that was not dispatched. */
+  /** Type of the processed event; for `dispatch-depth`, of the refused one. */
   readonly eventType: string;
-  /** Running number of the event that was being processed. */
+  /** Index of the processed event. */
   readonly eventIndex: number;
   /** Unix milliseconds of that event. */
   readonly atMs: number;
@@ -30,20 +29,18 @@ export interface SessionFault {
 }
 
 /**
- * Told of each fault when it happens. It may throw and may dispatch; while it runs, further faults are recorded
- * without it being told.
+ * Called for each fault. It may throw and may dispatch; it is not called for faults that happen while it runs.
  *
- * @param thrown what was thrown, for logging with a stack; undefined for `dispatch-depth`
+ * @param thrown  the thrown value, for logging with a stack; undefined for `dispatch-depth`
  */
 export type FaultHandler = (fault: SessionFault, thrown: unknown) => void;
 
-/** A fault before it has a message. */
+/** A fault without its message. */
 export type FaultPlace = Omit<SessionFault, 'message'>;
 
-/** How faults are kept. */
 export interface FaultLogOptions {
   readonly onFault?: FaultHandler | undefined;
-  /** Takes secrets out of a message. Default: it stays as it is. */
+  /** Removes secrets from messages. Default: no change. */
   readonly redact?: ((text: string) => string) | undefined;
 }
 
@@ -51,10 +48,10 @@ export interface FaultLogOptions {
 export class FaultLog {
   readonly #ring: RingBuffer<SessionFault>;
   readonly #onFault: FaultHandler | undefined;
-  readonly #redact: (text: string) => string;
-  #telling = false;
+  readonly #redact: ((text: string) => string) | undefined;
+  #isReporting = false;
 
-  constructor({ onFault, redact = asItIs }: FaultLogOptions, faults: readonly SessionFault[], count: number) {
+  constructor({ onFault, redact }: FaultLogOptions, faults: readonly SessionFault[], count: number) {
     this.#ring = RingBuffer.restore(RETAINED_FAULTS, faults, count);
     this.#onFault = onFault;
     this.#redact = redact;
@@ -69,36 +66,21 @@ export class FaultLog {
   }
 
   reportThrown(place: FaultPlace, thrown: unknown): void {
-    this.report(place, textOf(thrown), thrown);
+    this.report(place, messageOf(thrown), thrown);
   }
 
   report(place: FaultPlace, message: string, thrown?: unknown): void {
-    // Cut afterwards: half a secret would not be recognised.
-    const whole = this.#redact(message.slice(0, MAX_READ_CHARS));
-    // Frozen, so that what `recent` gives out may be shared.
-    const fault: SessionFault = Object.freeze({ ...place, message: whole.slice(0, MAX_MESSAGE_LENGTH) });
+    // Frozen, so that the results of `recent` may be shared.
+    const fault: SessionFault = Object.freeze({ ...place, message: faultText(message, this.#redact) });
     this.#ring.push(fault);
-    if (this.#onFault === undefined || this.#telling) return;
-    this.#telling = true;
+    if (this.#onFault === undefined || this.#isReporting) return;
+    this.#isReporting = true;
     try {
       this.#onFault(fault, thrown);
     } catch (failure) {
-      this.report({ ...place, code: 'fault-handler-failed' }, textOf(failure));
+      this.report({ ...place, code: 'fault-handler-failed' }, messageOf(failure));
     } finally {
-      this.#telling = false;
+      this.#isReporting = false;
     }
-  }
-}
-
-function asItIs(text: string): string {
-  return text;
-}
-
-/** What user code throws may be anything, also a value that refuses to become text. */
-function textOf(thrown: unknown): string {
-  try {
-    return messageOf(thrown);
-  } catch {
-    return 'something was thrown that has no text';
   }
 }

@@ -7,10 +7,10 @@ import type { Json } from '../base/json.ts';
  */
 export type JsonLike<Value> = { readonly [Key in keyof Value]: JsonMember<Value[Key]> };
 
-// `Json` itself first: it is recursive, and taking it apart would not end.
+// `Json` first: it is recursive, and expanding it would not end.
 type JsonMember<Value> = [Value] extends [Json] ? Value : JsonBranch<Value>;
 
-// An interface is not assignable to `Json`, because it could be extended; so its members are looked at one by one.
+// An interface is not assignable to `Json`, because it could be extended, so its members are checked one by one.
 type JsonBranch<Value> = Value extends Json
   ? Value
   : Value extends (...input: never[]) => unknown

@@ -50,7 +50,7 @@ const PendingTrigger = pendingTrigger(PlanProgressCheck);
 const clock = { nowMs: (): number => 0 };
 const slices = [Plan, PendingTrigger];
 
-test('a reducer marks a trigger as pending by the event it returns, once, until it is served', () => {
+test('a reducer returns an event that marks a trigger as pending, once, until it is served', () => {
   const session = createSession({ clock, slices });
   const pending = session.slice(PendingTrigger);
   session.dispatch(

@@ -7,17 +7,16 @@ export function appendAll<Item>(_view: SliceView<Item>, event: SessionEvent<Item
   return append(event.data);
 }
 
-/** Reducer: the slice becomes the event's data alone. Cost: O(1). */
+/** Reducer: replaces the slice's content by the event's data. Cost: O(1). */
 export function replaceLatest<Item>(_view: SliceView<Item>, event: SessionEvent<Item>): SliceOperation<Item> {
   return replace([event.data]);
 }
 
 /**
- * Makes a reducer that puts the event's data in the place of the retained item with the same key, or appends it
- * when there is none. An item keeps its place when it is updated, so `latest()` is the newest key, not the newest
- * update. A key that `retain` dropped counts as new.
+ * Creates a reducer that replaces the retained item with the same key by the event's data, else appends it. An updated item
+ * keeps its place, so `latest()` has the newest key, not the newest update. A key that is no longer retained is new.
  *
- * Cost: O(retained) an event. `keyOf` must be pure.
+ * Cost: O(retained) per event. `keyOf` must be pure.
  */
 export function upsertBy<Item>(keyOf: (item: Item) => string | number): Reducer<Item, Item> {
   return (view, event) => {

@@ -57,7 +57,7 @@ const event: fc.Arbitrary<EventInput<unknown>> = fc.oneof(
   fc.constant({ type: 'unheard-of', data: null }),
 );
 
-test('going on from a snapshot equals never having taken one, at any point', () => {
+test('continuing from a snapshot changes nothing, at any point', () => {
   fc.assert(
     fc.property(fc.array(event, { maxLength: 30 }), fc.array(event, { maxLength: 30 }), (before, after) => {
       const whole = createSession(options());
@@ -75,7 +75,7 @@ test('going on from a snapshot equals never having taken one, at any point', () 
   );
 });
 
-test('a snapshot says what the session holds', () => {
+test('a snapshot has the state of the session', () => {
   const session = createSession(options());
   for (const value of [1, 2, 3, 4]) session.dispatch(Put({ key: 'a', value }));
   session.dispatch(Bad());
@@ -109,7 +109,7 @@ test('a snapshot shares nothing with the session, on either side', () => {
   expect(restored.slice(Log).all()).toEqual([{ key: 'a', value: 1 }]);
 });
 
-test('slices of a snapshot that nobody registers are kept, and filled in when one does', () => {
+test('slices of a snapshot are kept until they are registered', () => {
   const session = createSession(options());
   for (const value of [1, 2, 3, 4]) session.dispatch(Put({ key: 'a', value }));
   const snapshot = session.snapshot();
@@ -206,7 +206,7 @@ function outcomeOf(snapshot: unknown): unknown {
   }
 }
 
-test('whatever JSON is restored, the only failure is a refusal with the code snapshot-version', () => {
+test('any invalid JSON is refused with the code snapshot-version', () => {
   const almost = fc.record(
     {
       schema_version: fc.constantFrom(1, 2, null),

@@ -2,37 +2,35 @@ import { CoxswainError } from '../base/error.ts';
 import { isJsonObject, type Json } from '../base/json.ts';
 import { copyJson } from './copy-json.ts';
 import { isDefinitionName } from './definition-name.ts';
-import type { SessionFault } from './fault-log.ts';
+import { FAULT_CODES, type SessionFault } from './fault-log.ts';
 
-/** The snapshot schema that this version writes, and the newest it reads. */
+/** The schema version that is written, and the newest that is read. */
 export const SESSION_SNAPSHOT_VERSION = 1;
 
-/** One slice at rest. */
 export interface SliceSnapshot {
-  /** As `view.total()`: at least the number of items. */
+  /** `view.total()`, at least the number of items. */
   readonly total: number;
   /** The retained items, oldest first. */
   readonly items: readonly Json[];
 }
 
-/** A session at rest: plain JSON that shares nothing with the session it was taken from. */
+/** The state of a session as plain JSON. */
 export interface SessionSnapshot {
   readonly schema_version: number;
-  /** Events processed so far, which is the running number of the next one. */
+  /** Events processed, which is the index of the next one. */
   readonly event_count: number;
-  /** Faults so far. */
   readonly fault_count: number;
-  /** The last of them, at most 100, oldest first. */
+  /** The last faults, at most 100, oldest first. */
   readonly faults: readonly SessionFault[];
   /** By slice name. */
   readonly slices: Readonly<Record<string, SliceSnapshot>>;
 }
 
 /**
- * Reads a snapshot from outside. Unknown members are ignored; items are taken as they are, because only a slice's
- * owner knows their shape.
+ * Decodes a snapshot. Unknown members are ignored; items are not checked, because only the owner of a slice knows their
+ * shape.
  *
- * @throws CoxswainError "snapshot-version" when it is of a newer schema, or malformed (`details.path` says where)
+ * @throws CoxswainError "snapshot-version" if its schema is newer, or it is malformed (`details.path`)
  * Cost: one copy of the snapshot.
  */
 export function decodeSnapshot(value: unknown): SessionSnapshot {
@@ -80,15 +78,9 @@ function decodeFault(value: unknown, path: string): SessionFault {
 }
 
 function faultCode(value: unknown, path: string): SessionFault['code'] {
-  switch (value) {
-    case 'reducer-failed':
-    case 'subscriber-failed':
-    case 'dispatch-depth':
-    case 'fault-handler-failed':
-      return value;
-    default:
-      throw malformed(path, 'a fault code');
-  }
+  const code = FAULT_CODES.find((known) => known === value);
+  if (code === undefined) throw malformed(path, 'a fault code');
+  return code;
 }
 
 function object(value: unknown, path: string): Readonly<Record<string, unknown>> {

@@ -5,92 +5,87 @@ import type { FaultHandler, SessionFault } from './fault-log.ts';
 import type { SessionSnapshot } from './session-snapshot.ts';
 
 /**
- * The state of one agent run as typed slices, folded from events. One `dispatch` is one synchronous fold; nothing
- * else changes a slice.
+ * The state of one agent run as typed slices, folded from events. One `dispatch` is one synchronous fold; nothing else
+ * changes a slice.
  */
 export interface Session {
-  /** What the agent was asked to do; undefined where nobody said. A snapshot does not hold it. */
+  /** The task given to the agent, if known. Not part of a snapshot. */
   readonly task: string | undefined;
 
   /**
-   * Folds an event: stamps it, runs every reducer of its type (slices in order of registration, reducers in order of
-   * `on`), then its subscribers in order of subscription. Events that these dispatch in turn wait in one queue, first
-   * in first out, and are processed before the outermost `dispatch` returns.
+   * Folds an event: runs every reducer of its type (slices in order of registration, reducers in order of `on`), then its
+   * subscribers. Events that these dispatch wait in a FIFO queue and are processed before the outermost `dispatch` returns.
    *
-   * `atMs` is the event's own, else its cause's when it is dispatched by a reducer or subscriber, else the clock's; so
-   * a replay with the same times gives the same state. A chain of causes may be 16 events deep and one outermost
-   * dispatch may cause 1,000 events; what exceeds either is not dispatched but recorded as a `dispatch-depth` fault.
+   * `atMs` is the event's own time, else its cause's, else the clock's, so a replay with the same times gives the same
+   * state. Causes may be 16 events deep, and one outermost dispatch may cause 1,000 events; others are refused with a
+   * `dispatch-depth` fault.
    *
-   * Never throws for what reducers, subscribers or `onFault` do: see `faults`.
+   * Never throws for reducers, subscribers or `onFault`: see `faults`.
    *
-   * @throws CoxswainError "invalid-argument" when `event.atMs` is given and not a finite number
-   * Cost: O(reducers + subscribers of that type), whatever the number of events before.
+   * @throws CoxswainError "invalid-argument" if `event.atMs` is not a finite number
+   * Cost: O(reducers + subscribers of that type), whatever the number of earlier events.
    */
   dispatch(event: EventInput<unknown>): void;
 
   /**
-   * A live view of a slice; the same object each time. A slice not yet registered is registered.
+   * Returns the live view of a slice, the same object each time. Registers the slice if necessary.
    *
    * @throws CoxswainError "invalid-definition" as `register`
    */
   slice<Item>(slice: Slice<Item>): SliceView<Item>;
 
   /**
-   * Registers a slice: from the next event on it is folded. Events before that are not replayed, so it begins empty,
-   * or with what a restored snapshot holds under its name. Registering the same slice again does nothing.
+   * Registers a slice, which folds events from now on. It starts with its content in the restored snapshot, else empty.
+   * Registering the same slice again does nothing.
    *
-   * @throws CoxswainError "invalid-definition" when another slice of that name is registered (`on` makes another
-   *   slice), or another event type of a name in use
+   * @throws CoxswainError "invalid-definition" if another slice with that name is registered (`on` returns another
+   *   slice), or another event type with one of its names is in use
    */
   register(slice: Slice<unknown>): void;
 
   /**
-   * Calls `handler` after each event of a type is folded. It may throw or, where it is asynchronous, reject: that is
-   * recorded as a fault and changes nothing else. It may dispatch. What it returns is not waited for.
+   * Calls `handler` after each folded event of a type. It may dispatch. An exception or a rejection is recorded as a fault;
+   * a returned promise is not awaited.
    *
-   * @returns ends the subscription at once; calling it again does nothing
-   * @throws CoxswainError "invalid-definition" when another event type of that name is in use
+   * @returns a function that ends the subscription
+   * @throws CoxswainError "invalid-definition" if another event type with that name is in use
    */
   subscribe<Data>(eventType: EventType<Data>, handler: (event: SessionEvent<Data>) => unknown): () => void;
 
-  /** Events processed so far, exact. */
+  /** Exact number of processed events. */
   eventCount(): number;
 
   /** The last faults, at most 100, oldest first. */
   faults(): readonly SessionFault[];
 
-  /** Faults so far, exact. */
+  /** Exact number of faults. */
   faultCount(): number;
 
   /**
-   * The session as plain JSON. Slices that came with a restored snapshot and were never registered are in it too.
-   * Subscriptions are not.
+   * The state as plain JSON, including slices of a restored snapshot that are not registered. Without subscriptions.
    *
-   * @throws CoxswainError "invalid-argument" when an item is not JSON (the message names the slice and path), or
-   *   inside a dispatch, where events may still wait
-   * Cost: one copy of what is retained.
+   * @throws CoxswainError "invalid-argument" if an item is not JSON (the message has slice and path), or inside a dispatch
+   * Cost: one copy of the retained items.
    */
   snapshot(options?: SnapshotOptions): SessionSnapshot;
 }
 
-/** What a session is made from. */
 export interface SessionOptions {
   /** Read once per outermost dispatch of an event without `atMs`. */
   readonly clock: Clock;
-  /** What the agent was asked to do, for what compares the work with it. Default: nobody knows. */
+  /** The task given to the agent, for detectors such as drift. Default: unknown. */
   readonly task?: string;
-  /** Registered in this order, after `ToolInvoked` and `ToolCallCount`, which every session has. Default: none. */
+  /** Registered in this order, after `ToolInvoked` and `ToolCallCount`. Default: none. */
   readonly slices?: readonly Slice<unknown>[];
-  /** Most items kept by slice name, where that is less than the slice's own `retain`; totals stay exact. Default: none. */
+  /** Lower limits than the slices' own `retain`, by slice name; totals stay exact. Default: none. */
   readonly retain?: Readonly<Record<string, number>>;
-  /** Told of each fault. Default: faults are only recorded. */
+  /** Called for each fault. Default: faults are only recorded. */
   readonly onFault?: FaultHandler;
-  /** Takes secrets out of what reducers and subscribers throw, before it is kept. May not throw. Default: it stays as it is. */
+  /** Removes secrets from messages of faults. Must not throw. Default: no change. */
   readonly redact?: (text: string) => string;
 }
 
-/** How a snapshot is taken. */
 export interface SnapshotOptions {
-  /** It shares its values with what goes on, and items are not checked: for one that is written down at once. Default false. */
+  /** Shares values with the session and does not check items: for a snapshot that is serialised at once. Default false. */
   readonly shared?: boolean;
 }

@@ -1,6 +1,6 @@
 import type { EventInput } from './define-event.ts';
 
-/** What a reducer asks to be done to its slice. Plain data; the session applies it. */
+/** A change of a slice, which the session applies. Plain data. */
 export type SliceOperation<Item> =
   | { readonly kind: 'none' }
   | { readonly kind: 'append'; readonly item: Item }
@@ -9,13 +9,13 @@ export type SliceOperation<Item> =
   | { readonly kind: 'amend'; readonly position: number; readonly item: Item }
   | { readonly kind: 'clear' };
 
-/** An operation together with events that are dispatched after the current event is folded into every slice. */
+/** An operation with events that are dispatched after all slices have folded the current event. */
 export interface ReducerResult<Item> {
   readonly operation: SliceOperation<Item>;
   readonly dispatch: readonly EventInput<unknown>[];
 }
 
-/** Leaves the slice as it is. */
+/** Leaves the slice unchanged. */
 export const none: SliceOperation<never> = Object.freeze({ kind: 'none' });
 
 /** Adds one item at the end: `total()` grows by 1. */
@@ -28,14 +28,13 @@ export function extend<Item>(items: readonly Item[]): SliceOperation<Item> {
   return { kind: 'extend', items };
 }
 
-/** Makes `items` the whole content: `total()` becomes their number, also where `retain` keeps fewer. */
+/** Replaces the content: `total()` becomes the number of `items`, even if fewer are retained. */
 export function replace<Item>(items: readonly Item[]): SliceOperation<Item> {
   return { kind: 'replace', items };
 }
 
 /**
- * Puts `item` in the place of the retained item at `position` (0 is the oldest in `view.all()`): `total()` stays.
- * A position outside the retained items is a fault and changes nothing.
+ * Replaces the retained item at `position` (0 is the oldest in `view.all()`); `total()` stays. An invalid position is a fault.
  */
 export function amend<Item>(position: number, item: Item): SliceOperation<Item> {
   return { kind: 'amend', position, item };

@@ -5,52 +5,51 @@ import type { Slice, SliceReducer } from './define-slice.ts';
 import type { SliceSnapshot } from './session-snapshot.ts';
 import { SliceState } from './slice-state.ts';
 
-/** A reducer together with the slice that it folds into. */
+/** A reducer with its slice. */
 export interface BoundReducer {
   readonly sliceName: string;
   readonly state: SliceState<unknown>;
   readonly reduce: SliceReducer['reduce'];
 }
 
-const NOBODY: readonly BoundReducer[] = [];
+const NONE: readonly BoundReducer[] = [];
 
 interface RegisteredSlice {
   readonly slice: Slice<unknown>;
   readonly state: SliceState<unknown>;
 }
 
-/** A type of event, and who folds it, in order of registration, then of `on`. */
 interface KnownEventType {
   readonly eventType: SliceReducer['eventType'];
-  // Replaced, never changed, so that a list being walked stays as it was.
+  /** In order of registration, then of `on`. Replaced, not changed, so that iterations are not affected. */
   reducers: readonly BoundReducer[];
 }
 
-/** The slices of one session, and which of their reducers fold which event. */
+/** The slices of one session, with their reducers by event type. */
 export class SliceRegistry {
   readonly #slices = new Map<string, RegisteredSlice>();
   readonly #eventTypes = new Map<string, KnownEventType>();
-  /** Slices of the snapshot that nobody registered yet. */
-  readonly #kept: Map<string, SliceSnapshot>;
+  /** Slices of the snapshot that are not registered yet. */
+  readonly #unregistered: Map<string, SliceSnapshot>;
   readonly #retain: Readonly<Record<string, number>>;
 
-  /** @param retain  most items kept by slice name, where that is less than the slice's own */
+  /** @param retain  lower limits than the slices' own `retain`, by slice name */
   constructor(slices: Readonly<Record<string, SliceSnapshot>>, retain: Readonly<Record<string, number>> = {}) {
-    this.#kept = new Map(Object.entries(slices));
+    this.#unregistered = new Map(Object.entries(slices));
     this.#retain = retain;
   }
 
-  /** @throws CoxswainError "invalid-definition" when another slice, or event type, of a name is in use */
+  /** @throws CoxswainError "invalid-definition" if another slice or event type with the same name is in use */
   register(slice: Slice<unknown>): SliceState<unknown> {
     const { sliceName } = slice;
     const known = this.#slices.get(sliceName);
     if (known?.slice === slice) return known.state;
     if (known !== undefined) throw duplicate('slice', sliceName);
     for (const { eventType } of slice.reducers) this.#claimed(eventType);
-    const kept = this.#kept.get(sliceName);
-    if (kept !== undefined) this.#kept.delete(sliceName);
+    const restored = this.#unregistered.get(sliceName);
+    this.#unregistered.delete(sliceName);
     const retain = Math.min(slice.retain, this.#retain[sliceName] ?? Infinity);
-    const state = new SliceState<unknown>(retain, kept?.items, kept?.total);
+    const state = new SliceState<unknown>(retain, restored?.items, restored?.total);
     this.#slices.set(sliceName, { slice, state });
     for (const { eventType, reduce } of slice.reducers) {
       const type = this.#claimed(eventType);
@@ -59,21 +58,21 @@ export class SliceRegistry {
     return state;
   }
 
-  /** @throws CoxswainError "invalid-definition" when another event type of that name is in use */
+  /** @throws CoxswainError "invalid-definition" if another event type with that name is in use */
   claimEventType(eventType: SliceReducer['eventType']): void {
     this.#claimed(eventType);
   }
 
   /** In order of registration, then of `on`. */
   reducersOf(eventName: string): readonly BoundReducer[] {
-    return this.#eventTypes.get(eventName)?.reducers ?? NOBODY;
+    return this.#eventTypes.get(eventName)?.reducers ?? NONE;
   }
 
   #claimed(eventType: SliceReducer['eventType']): KnownEventType {
     const { eventName } = eventType;
     const known = this.#eventTypes.get(eventName);
     if (known === undefined) {
-      const claimed: KnownEventType = { eventType, reducers: NOBODY };
+      const claimed: KnownEventType = { eventType, reducers: NONE };
       this.#eventTypes.set(eventName, claimed);
       return claimed;
     }
@@ -81,13 +80,15 @@ export class SliceRegistry {
     return known;
   }
 
-  /** @throws CoxswainError "invalid-argument" when an item is not JSON, unless `shared` */
+  /** @throws CoxswainError "invalid-argument" if an item is not JSON, unless `shared` */
   snapshot(shared = false): Readonly<Record<string, SliceSnapshot>> {
-    const copied = shared ? asTheyAre : copyItems;
+    const itemsOf = (name: string, items: readonly unknown[]): readonly Json[] =>
+      // The caller of a shared snapshot serialises it.
+      shared ? (items as readonly Json[]) : copyItems(name, items);
     const slices: Record<string, SliceSnapshot> = {};
-    for (const [name, { total, items }] of this.#kept) slices[name] = { total, items: copied(name, items) };
+    for (const [name, { total, items }] of this.#unregistered) slices[name] = { total, items: itemsOf(name, items) };
     for (const [name, { state }] of this.#slices) {
-      slices[name] = { total: state.total(), items: copied(name, state.all()) };
+      slices[name] = { total: state.total(), items: itemsOf(name, state.all()) };
     }
     return slices;
   }
@@ -95,11 +96,6 @@ export class SliceRegistry {
 
 function copyItems(name: string, items: readonly unknown[]): readonly Json[] {
   return items.map((item, index) => copyJson(item, `slices.${name}.items[${index}]`, 'invalid-argument'));
-}
-
-function asTheyAre(_name: string, items: readonly unknown[]): readonly Json[] {
-  // Whoever asks for them so writes them as JSON.
-  return items as readonly Json[];
 }
 
 function duplicate(kind: 'slice' | 'event type', name: string): CoxswainError {

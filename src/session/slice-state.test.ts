@@ -71,7 +71,7 @@ test('all() is the last min(retain, total) items of the unbounded slice, and tot
   );
 });
 
-test('what all() returned is frozen and never changes, and is not built again without a change', () => {
+test('the result of all() is frozen and rebuilt only after a change', () => {
   const state = new SliceState<number>(2);
   state.apply(extend([1, 2]));
   const before = state.all();

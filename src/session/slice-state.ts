@@ -5,15 +5,15 @@ import type { SliceView } from './define-slice.ts';
 import type { SliceOperation } from './slice-operation.ts';
 
 /**
- * The content of one slice: the last `retain` items, frozen with all that is in them, and an exact total.
+ * The content of one slice: the last `retain` items, deeply frozen, and an exact total.
  *
- * Cost: `apply` is O(items in the operation); memory is `retain` references, twice that once `all()` was read.
+ * Cost: `apply` is O(items in the operation); memory is `retain` references, twice that after `all()`.
  */
 export class SliceState<Item> implements SliceView<Item> {
   #ring: RingBuffer<Item>;
   #all: readonly Item[] | undefined;
 
-  /** @param total at least `items.length`; items beyond `retain` are dropped, oldest first */
+  /** @param total  at least `items.length`; items beyond `retain` are dropped, oldest first */
   constructor(retain: number, items: readonly Item[] = [], total: number = items.length) {
     this.#ring = RingBuffer.restore(retain, items.map(frozen), total);
   }
@@ -39,7 +39,7 @@ export class SliceState<Item> implements SliceView<Item> {
     return this.#ring.total;
   }
 
-  /** Applies all of an operation or, when it throws, nothing of it. */
+  /** Applies an operation; if it throws, the slice is unchanged. */
   apply(operation: SliceOperation<Item>): void {
     switch (operation.kind) {
       case 'none':
@@ -73,7 +73,7 @@ export class SliceState<Item> implements SliceView<Item> {
   }
 }
 
-/** The value itself, which nobody can change any more. */
+/** Freezes a value deeply. */
 function frozen<Value>(value: Value): Value {
   if (typeof value !== 'object' || value === null || Object.isFrozen(value)) return value;
   Object.freeze(value);

@@ -2,14 +2,14 @@ import { defineSlice, type Slice, type SliceView } from './define-slice.ts';
 import { amend, append } from './slice-operation.ts';
 import { ToolInvokedEvent } from './tool-invoked.ts';
 
-/** How many tool calls came back under one prompt. */
+/** Number of finished tool calls of one prompt. */
 export interface ToolCallCount {
   readonly promptName: string;
-  /** Exact, also where `ToolInvoked` no longer retains the calls. */
+  /** Exact, even if `ToolInvoked` no longer retains the calls. */
   readonly calls: number;
 }
 
-/** One item a prompt, in order of first use. Registered in every session. */
+/** One item per prompt, in order of first use. Registered in every session. */
 export const ToolCallCount: Slice<ToolCallCount> = defineSlice<ToolCallCount>('tool-call-count').on(
   ToolInvokedEvent,
   (view, event) => {
@@ -23,12 +23,12 @@ export const ToolCallCount: Slice<ToolCallCount> = defineSlice<ToolCallCount>('t
   },
 );
 
-/** Tool calls that came back under `promptName`. Cost: O(prompts used). */
+/** Cost: O(prompts used). */
 export function toolCallCount(view: SliceView<ToolCallCount>, promptName: string): number {
   return itemsOf(view).findLast((item) => item.promptName === promptName)?.calls ?? 0;
 }
 
-/** Nearly every run has one prompt, and `all` freezes a list anew after each change. */
+/** Nearly every run has one prompt, and `all` freezes a new list after each change. */
 function itemsOf(view: SliceView<ToolCallCount>): readonly ToolCallCount[] {
   return view.total() === 1 ? view.last(1) : view.all();
 }

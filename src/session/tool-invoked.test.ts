@@ -7,7 +7,7 @@ import { ToolInvoked, ToolInvokedEvent, toolInvoked } from './tool-invoked.ts';
 const clock = { nowMs: (): number => 77 };
 const call = { name: 'read', params: { path: 'a' }, result: 'text', success: true };
 
-test('a tool call is remembered in every session, without registering anything', () => {
+test('every session records tool calls without registration', () => {
   const session = createSession({ clock });
   session.dispatch(toolInvoked(call));
   session.dispatch(toolInvoked({ ...call, success: false, promptName: 'plan', durationMs: 12, atMs: 5 }));
@@ -26,13 +26,13 @@ test('a tool call is remembered in every session, without registering anything',
   expect(second).toMatchObject({ callIndex: 1, success: false, promptName: 'plan', durationMs: 12, atMs: 5 });
 });
 
-test('a given callIndex is kept', () => {
+test('a given callIndex is used', () => {
   const session = createSession({ clock });
   session.dispatch(toolInvoked({ ...call, callIndex: 40 }));
   expect(session.slice(ToolInvoked).latest()?.callIndex).toBe(40);
 });
 
-test('calls are fingerprinted by value, not by key order', () => {
+test('hashes of calls do not depend on the order of keys', () => {
   const one = toolInvoked({ ...call, params: { a: 1, b: 2 } }).data;
   const two = toolInvoked({ ...call, params: { b: 2, a: 1 } }).data;
   const three = toolInvoked({ ...call, params: { a: 1, b: 3 } }).data;
@@ -41,7 +41,7 @@ test('calls are fingerprinted by value, not by key order', () => {
   expect(toolInvoked({ ...call, result: { ok: 1 } }).data.resultPreview).toBe('{"ok":1}');
 });
 
-test('results that differ only beyond the preview have different fingerprints', () => {
+test('results that differ only beyond the preview have different hashes', () => {
   const one = toolInvoked({ ...call, result: `${'x'.repeat(5000)}1${'x'.repeat(5000)}` }).data;
   const two = toolInvoked({ ...call, result: `${'x'.repeat(5000)}2${'x'.repeat(5000)}` }).data;
   expect(one.resultPreview).toBe(two.resultPreview);
@@ -74,7 +74,7 @@ test('1,000 calls are retained, and the counts stay exact beyond that, per promp
   ]);
 });
 
-test('subscribers are told of tool calls', () => {
+test('subscribers receive tool calls', () => {
   const session = createSession({ clock });
   const names: string[] = [];
   session.subscribe(ToolInvokedEvent, (event) => names.push(event.data.name));

@@ -7,36 +7,32 @@ import { append, type SliceOperation } from './slice-operation.ts';
 
 const PARAMS_PREVIEW_LENGTH = 512;
 const RESULT_PREVIEW_LENGTH = 256;
-/** Most characters of one text in the parameters, tried in turn. */
+/** Maximum lengths of a text in the parameters, tried in this order. */
 const FIELD_LENGTHS: readonly number[] = [400, 200, 100, 50, 20];
 const SHORTEST_PREVIEW = 200;
 const MAX_DEPTH = 4;
 const MAX_ITEMS = 8;
 const MAX_MEMBERS = 24;
 
-/** A finished tool call as the session remembers it: fingerprints and short previews, never the whole result. */
+/** A finished tool call: hashes and short previews, never the whole result. */
 export interface ToolInvoked {
   /** The tool's name. */
   readonly name: string;
-  /** Equal for equal parameters, whatever the order of their keys. 16 hexadecimal digits, not for security. */
+  /** Independent of the order of keys. 16 hexadecimal digits, not for security. */
   readonly paramsHash: string;
-  /**
-   * The parameters as canonical JSON, at most 512 characters. Where they are longer, each text in them is cut, so that a long
-   * one hides no other: `callOf` reads it.
-   */
+  /** Canonical JSON, at most 512 characters; longer parameters have each of their texts cut. */
   readonly paramsPreview: string;
-  /** Equal for equal results. */
   readonly resultHash: string;
-  /** The result, a string as it is and all else as canonical JSON; its beginning and its end where it is over 256 characters. */
+  /** The result as text or canonical JSON; a result over 256 characters keeps its beginning and end. */
   readonly resultPreview: string;
-  /** UTF-16 units of the whole result; absent where the preview is all of it. */
+  /** UTF-16 units of the whole result; absent if the preview is complete. */
   readonly resultChars?: number;
   readonly success: boolean;
-  /** 0-based position among the calls of the session. */
+  /** 0-based index among the calls of the session. */
   readonly callIndex: number;
-  /** The prompt in force, `''` when none is. */
+  /** The prompt in force; `''` without one. */
   readonly promptName: string;
-  /** Unix milliseconds when the call came back. */
+  /** Unix milliseconds of the end of the call. */
   readonly atMs: number;
   readonly durationMs?: number;
 }
@@ -47,17 +43,17 @@ export interface ToolInvocation extends Omit<ToolInvoked, 'callIndex' | 'atMs'> 
   readonly callIndex?: number;
 }
 
-/** A tool call came back. Made by `toolInvoked`. */
+/** A finished tool call; create it with `toolInvoked`. */
 export const ToolInvokedEvent: EventType<ToolInvocation> = defineEvent<ToolInvocation>('tool-invoked');
 
-/** Every tool call of the session, the last 1,000 of them retained, `total()` exact. Registered in every session. */
+/** The tool calls of the session, the last 1,000 retained. Registered in every session. */
 export const ToolInvoked: Slice<ToolInvoked> = defineSlice<ToolInvoked>('tool-invoked').on(
   ToolInvokedEvent,
   (view: SliceView<ToolInvoked>, event: SessionEvent<ToolInvocation>): SliceOperation<ToolInvoked> =>
     append({ ...event.data, callIndex: event.data.callIndex ?? view.total(), atMs: event.atMs }),
 );
 
-/** A tool call as its caller knows it. */
+/** Argument of `toolInvoked`. */
 export interface ToolCallOutcome {
   readonly name: string;
   /** Any JSON value. */
@@ -69,16 +65,16 @@ export interface ToolCallOutcome {
   /** Default `''`. */
   readonly promptName?: string;
   readonly durationMs?: number | undefined;
-  /** 0-based; default: the number of calls that the session saw before. */
+  /** 0-based; default: the number of earlier calls in the session. */
   readonly callIndex?: number;
-  /** Unix milliseconds; default: the session's time when it is dispatched. */
+  /** Unix milliseconds; default: the session's time. */
   readonly atMs?: number;
 }
 
 /**
- * The event that tells a session of a finished tool call: `session.dispatch(toolInvoked({ name, params, result }))`.
+ * Creates the event of a finished tool call: `session.dispatch(toolInvoked({ name, params, result }))`.
  *
- * Cost: one walk over the parameters and the result; the event holds fingerprints and previews only.
+ * Cost: one walk over the parameters and the result.
  */
 export function toolInvoked(outcome: ToolCallOutcome): EventInput<ToolInvocation> {
   const params = canonicalJson(outcome.params);
@@ -99,7 +95,7 @@ export function toolInvoked(outcome: ToolCallOutcome): EventInput<ToolInvocation
   return ToolInvokedEvent(data, atMs === undefined ? {} : { atMs });
 }
 
-/** The parameters with each text in them cut, to the most characters at which all of it fits. */
+/** Cuts each text in the parameters to the greatest length at which the whole fits. */
 function cutParams(params: unknown): string {
   for (const limit of FIELD_LENGTHS) {
     const text = canonicalJson(cutValue(params, limit, 0));
@@ -120,14 +116,14 @@ function cutValue(value: unknown, limit: number, depth: number): unknown {
   return Object.fromEntries(members.slice(0, MAX_MEMBERS).map(([key, item]) => [preview(key, 40), cut(item)]));
 }
 
-/** The beginning and the end of a text, the end from where a quarter of the room is left. */
+/** Keeps three quarters from the beginning and one quarter from the end. */
 function ends(text: string, length: number): string {
   if (text.length <= length) return text;
   const tail = text.slice(-Math.floor(length / 4)).replace(/^[\uDC00-\uDFFF]/, '');
   return `${preview(text, length - tail.length)}${tail}`;
 }
 
-/** The beginning of a text, at most `length` UTF-16 units, never half of a surrogate pair. */
+/** Cuts a text to at most `length` UTF-16 units, never inside a surrogate pair. */
 function preview(text: string, length: number): string {
   if (text.length <= length) return text;
   const cut = text.slice(0, length - 1);

@@ -1,4 +1,4 @@
-import { messageOf } from '../../base/error.ts';
+import { faultText, messageOf } from '../../base/error.ts';
 import type { SpeakerSource } from './feedback-cadence.ts';
 import type { Speaker } from './speaker.ts';
 
@@ -29,19 +29,15 @@ export interface FeedbackFault {
 /** Called for each fault. If it throws, that is one more fault. */
 export type FeedbackFaultHandler = (fault: FeedbackFault) => void;
 
-const MAX_MESSAGE_LENGTH = 300;
-/** A longer message is cut before redaction. */
-const MAX_READ_CHARS = 16_000;
-
 const NONE: readonly FeedbackFault[] = [];
 
 /** The faults of one evaluation. `report` never throws. */
 export class FeedbackFaults {
   readonly #faults: FeedbackFault[] = [];
   readonly #onFault: FeedbackFaultHandler | undefined;
-  readonly #redact: (text: string) => string;
+  readonly #redact: ((text: string) => string) | undefined;
 
-  constructor(onFault: FeedbackFaultHandler | undefined, redact: (text: string) => string) {
+  constructor(onFault: FeedbackFaultHandler | undefined, redact: ((text: string) => string) | undefined) {
     this.#onFault = onFault;
     this.#redact = redact;
   }
@@ -56,8 +52,7 @@ export class FeedbackFaults {
       source: speaker.source,
       phase,
       code,
-      // Redacted before the final cut: half a secret would not be recognised.
-      message: this.#redact(message.slice(0, MAX_READ_CHARS)).slice(0, MAX_MESSAGE_LENGTH),
+      message: faultText(message, this.#redact),
     };
     this.#faults.push(fault);
     try {
@@ -66,21 +61,12 @@ export class FeedbackFaults {
       this.#faults.push({
         ...fault,
         code: 'fault-handler-failed',
-        message: this.#redact(textOf(thrown)).slice(0, MAX_MESSAGE_LENGTH),
+        message: faultText(messageOf(thrown), this.#redact),
       });
     }
   }
 
   reportThrown(speaker: Speaker, phase: FeedbackFault['phase'], thrown: unknown): void {
-    this.report(speaker, phase, 'provider-failed', textOf(thrown));
-  }
-}
-
-/** User code may throw anything, even a value that cannot be converted to text. */
-function textOf(thrown: unknown): string {
-  try {
-    return messageOf(thrown).slice(0, MAX_READ_CHARS);
-  } catch {
-    return 'something was thrown that has no text';
+    this.report(speaker, phase, 'provider-failed', messageOf(thrown));
   }
 }

@@ -9,7 +9,8 @@ import type {
 import type { GuidanceContext, GuidanceProviderConfig } from '../prompt/guidance-provider.ts';
 import { completeDraft, injectionProblem, type InjectionProblem } from './check-injection.ts';
 import { type ResolvedGuidanceConfig, resolveGuidanceConfig } from './guidance-config.ts';
-import { type GuidanceFault, thrownText } from './guidance-fault.ts';
+import { faultText, messageOf } from '../../base/error.ts';
+import type { GuidanceFault } from './guidance-fault.ts';
 import { type AdviceCandidate, severityOfLevel } from '../advice/advice.ts';
 import type { Severity } from '../../records/feedback.ts';
 
@@ -88,7 +89,7 @@ export function askProvider(
     return skipped({ ...at, reason: problem, ...(problem === 'invalid-key' ? {} : { key: injection.key }) });
   } catch (thrown) {
     const code = phase === 'config' ? 'provider-misconfigured' : 'provider-failed';
-    return fault(config, phase, code, thrownText(thrown, redact));
+    return fault(config, phase, code, faultText(messageOf(thrown), redact));
   }
 }
 

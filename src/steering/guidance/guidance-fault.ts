@@ -1,5 +1,3 @@
-import { messageOf } from '../../base/error.ts';
-
 /**
  * A fault of a guidance provider or model-backed classifier, which the agent never sees. Plain JSON.
  *
@@ -24,21 +22,4 @@ export interface GuidanceFault {
     | 'model-unknown-id';
   /** At most 300 characters. */
   readonly message: string;
-}
-
-const MAX_MESSAGE_CHARS = 300;
-/** A longer message is cut before redaction. */
-const MAX_READ_CHARS = 16_000;
-
-/**
- * The message of a thrown value, even of one that cannot be converted to text.
- *
- * @param redact  removes secrets before the message is cut: half a secret would not be recognised
- */
-export function thrownText(thrown: unknown, redact: (text: string) => string = (text) => text): string {
-  try {
-    return redact(messageOf(thrown).slice(0, MAX_READ_CHARS)).slice(0, MAX_MESSAGE_CHARS);
-  } catch {
-    return 'something was thrown that has no text';
-  }
 }

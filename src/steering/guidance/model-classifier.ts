@@ -6,7 +6,8 @@ import type { GuidanceBank } from './guidance-bank.ts';
 import { present } from '../../base/present.ts';
 import { isJsonObject } from '../../base/json.ts';
 import { checkWhole } from './check-options.ts';
-import { type GuidanceFault, thrownText } from './guidance-fault.ts';
+import { faultText, messageOf } from '../../base/error.ts';
+import type { GuidanceFault } from './guidance-fault.ts';
 
 /** Input of a model-backed classifier: names, kinds and counts, but no arguments, results or messages. Plain JSON. */
 export interface ContextDigest {
@@ -122,7 +123,7 @@ export function askModel(
       case 'timed-out':
         return faultOf(classifier, 'model-timed-out', `no answer within ${timeLimitMs} ms`);
       case 'failed':
-        return faultOf(classifier, 'model-rejected', thrownText(outcome.thrown, redact));
+        return faultOf(classifier, 'model-rejected', faultText(messageOf(outcome.thrown), redact));
       case 'done':
         return readAnswer(classifier, options, outcome.value);
       default:
@@ -147,7 +148,7 @@ function readAnswer(
     }
     return { kind: 'verdict', classifier: classifier.name, verdict: { instructionId, confidence } };
   } catch (thrown) {
-    return faultOf(classifier, 'model-junk', thrownText(thrown, redact));
+    return faultOf(classifier, 'model-junk', faultText(messageOf(thrown), redact));
   }
 }
 
