@@ -17,7 +17,7 @@ import { z } from 'zod';
 import { coxswainAgent, type CoxswainAgent, type CoxswainAgentOptions } from '../src/adapters/ai-sdk/index.ts';
 import { createCoxswain, type CoxswainOptions } from '../src/run/coxswain.ts';
 import type { TrajectoryPayload, TrajectoryRecord } from '../src/records/trajectory-record.ts';
-import { isDerived } from '../src/records/is-derived.ts';
+import { isDerived } from '../src/records/derived-payload.ts';
 import { Replay } from '../src/replay/replay.ts';
 import type { Run } from '../src/run/run.ts';
 import { memoryStore } from '../src/store/memory/memory-store.ts';

@@ -1,6 +1,6 @@
 /**
- * What users import from `coxswain/edge`: sessions, analysis, feedback and guidance in memory, for runtimes without Node's modules.
- * It is one file, and a copy of its own: objects made by `coxswain` are no instances of its classes.
+ * The public API of `coxswain/edge`: sessions, analysis, feedback and guidance in memory, for runtimes without Node's modules.
+ * A separate copy in one file: objects of `coxswain` are not instances of its classes.
  */
 export type { Clock } from './base/clock.ts';
 export { deadlineAfter, isExpired, remainingMs, type Deadline } from './base/deadline.ts';

@@ -1,4 +1,4 @@
-/** What users import from `coxswain`. Stores on disk and formats have subpaths of their own. */
+/** The public API of `coxswain`. Stores on disk and formats have separate subpaths. */
 export { budgetRemaining, type Budget, type BudgetAmounts, type BudgetUsage } from './base/budget.ts';
 export { systemClock, type Clock } from './base/clock.ts';
 export { deadlineAfter, isExpired, remainingMs, type Deadline, type TimeSpan } from './base/deadline.ts';
@@ -19,14 +19,14 @@ export {
   type GuidanceInjection,
   type PatternReference,
 } from './records/guidance.ts';
-export type { RunIdentity } from './records/run-identity.ts';
-export type { StoredContent, StoredContentBlock, StoredMessage, StoredUsage } from './records/stored-message.ts';
-export type { PatternLevel, TrajectoryPattern } from './records/trajectory-pattern.ts';
 export {
+  type RunIdentity,
   TRAJECTORY_SCHEMA_VERSION,
   type TrajectoryPayload,
   type TrajectoryRecord,
 } from './records/trajectory-record.ts';
+export type { StoredContent, StoredContentBlock, StoredMessage, StoredUsage } from './records/stored-message.ts';
+export type { PatternLevel, TrajectoryPattern } from './records/trajectory-pattern.ts';
 
 export { createSession, restoreSession } from './session/create-session.ts';
 export { defineEvent, type EventInput, type EventType, type SessionEvent } from './session/define-event.ts';
@@ -289,8 +289,7 @@ export { eventChannel, type ChannelItem, type EventChannel } from './run/event-c
 export type { EventSink, ListenerHealth } from './run/listeners.ts';
 export { sinkOf } from './recorder/sink-of.ts';
 export { createCoxswain, type Coxswain, type CoxswainOptions, type Health, type RunOptions } from './run/coxswain.ts';
-export type { DerivedPayload } from './records/derived-draft.ts';
-export { isDerived } from './records/is-derived.ts';
+export { type DerivedPayload, isDerived } from './records/derived-payload.ts';
 export { Replay, type ReplayOptions } from './replay/replay.ts';
 export { SteeringReplay, type SteeringReplayOptions } from './replay/steering-replay.ts';
 export type { ChildOptions, OpenRunOptions } from './run/run-options.ts';

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { createCoxswain, type Coxswain, type CoxswainOptions } from '../src/run/coxswain.ts';
 import type { Run } from '../src/run/run.ts';
 import type { TrajectoryRecord } from '../src/records/trajectory-record.ts';
-import { isDerived } from '../src/records/is-derived.ts';
+import { isDerived } from '../src/records/derived-payload.ts';
 import { Replay } from '../src/replay/replay.ts';
 import { deadlineFeedback } from '../src/steering/feedback/deadline-feedback.ts';
 import { paceFeedback } from '../src/steering/feedback/pace-feedback.ts';

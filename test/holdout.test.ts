@@ -6,7 +6,7 @@ import { resolveConfig } from '../src/config/resolve-config.ts';
 import { createCoxswain, type Coxswain, type CoxswainOptions } from '../src/run/coxswain.ts';
 import type { TrajectoryPayload, TrajectoryRecord } from '../src/records/trajectory-record.ts';
 import { holdoutArmOf } from '../src/steering/holdout.ts';
-import { isDerived } from '../src/records/is-derived.ts';
+import { isDerived } from '../src/records/derived-payload.ts';
 import { Replay } from '../src/replay/replay.ts';
 import { RunStepper } from '../src/run/run-step.ts';
 import type { Run } from '../src/run/run.ts';

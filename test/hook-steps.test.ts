@@ -6,7 +6,7 @@ import type { Clock } from '../src/base/clock.ts';
 import { ClaudeSessions } from '../src/hosts/claude-code/claude-sessions.ts';
 import { foldClaudeState, NEW_CLAUDE_STATE, type ClaudeState } from '../src/hosts/claude-code/claude-state.ts';
 import type { TrajectoryRecord } from '../src/records/trajectory-record.ts';
-import { isDerived } from '../src/records/is-derived.ts';
+import { isDerived } from '../src/records/derived-payload.ts';
 import { Replay } from '../src/replay/replay.ts';
 import { RunMemory } from '../src/run/run-memory.ts';
 import { memoryStore } from '../src/store/memory/memory-store.ts';

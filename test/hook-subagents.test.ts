@@ -3,7 +3,7 @@ import { expect, test } from 'vitest';
 import { readHookInput } from '../src/adapters/claude/read-hook-input.ts';
 import { ClaudeSessions, type ClaudeSessionsOptions } from '../src/hosts/claude-code/claude-sessions.ts';
 import type { ClaudeState } from '../src/hosts/claude-code/claude-state.ts';
-import { isDerived } from '../src/records/is-derived.ts';
+import { isDerived } from '../src/records/derived-payload.ts';
 import type { TrajectoryRecord } from '../src/records/trajectory-record.ts';
 import { Replay } from '../src/replay/replay.ts';
 import { RunMemory } from '../src/run/run-memory.ts';

@@ -1,12 +1,11 @@
 import * as fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { createCoxswain } from '../src/run/coxswain.ts';
-import type { DerivedPayload } from '../src/records/derived-draft.ts';
+import { type DerivedPayload, isDerived } from '../src/records/derived-payload.ts';
 import { DECISION_POINTS, type DecisionPoint } from '../src/records/guidance.ts';
 import type { TrajectoryRecord } from '../src/records/trajectory-record.ts';
 import { importSource } from '../src/formats/import-source.ts';
 import { readRuns } from '../src/formats/read-runs.ts';
-import { isDerived } from '../src/records/is-derived.ts';
 import { Replay } from '../src/replay/replay.ts';
 import type { Run } from '../src/run/run.ts';
 import { doomLoopGuidance } from '../src/steering/guidance/doom-loop.ts';

@@ -3,7 +3,7 @@ import postgres from 'postgres';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { createCoxswain, type Coxswain, type CoxswainOptions } from '../src/run/coxswain.ts';
 import type { Run } from '../src/run/run.ts';
-import { isDerived } from '../src/records/is-derived.ts';
+import { isDerived } from '../src/records/derived-payload.ts';
 import type { TrajectoryRecord } from '../src/records/trajectory-record.ts';
 import { Replay } from '../src/replay/replay.ts';
 import { ToolInvoked } from '../src/session/tool-invoked.ts';

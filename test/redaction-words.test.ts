@@ -1,13 +1,12 @@
 import { expect, test } from 'vitest';
 import { createCoxswain } from '../src/run/coxswain.ts';
-import type { DerivedPayload } from '../src/records/derived-draft.ts';
+import { type DerivedPayload, isDerived } from '../src/records/derived-payload.ts';
 import type { TrajectoryRecord } from '../src/records/trajectory-record.ts';
 import { guidanceBank } from '../src/steering/guidance/guidance-bank.ts';
 import type { FeedbackProvider } from '../src/steering/prompt/feedback-provider.ts';
 import type { GuidanceProvider } from '../src/steering/prompt/guidance-provider.ts';
 import type { TrajectoryObserver } from '../src/steering/prompt/trajectory-observer.ts';
 import { createRedactor, type RedactionOptions } from '../src/redaction/redactor.ts';
-import { isDerived } from '../src/records/is-derived.ts';
 import { Replay } from '../src/replay/replay.ts';
 import { RunStepper } from '../src/run/run-step.ts';
 import type { Run } from '../src/run/run.ts';

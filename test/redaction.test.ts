@@ -4,7 +4,7 @@ import { expect, test } from 'vitest';
 import { createCoxswain } from '../src/run/coxswain.ts';
 import type { TrajectoryRecord } from '../src/records/trajectory-record.ts';
 import type { RedactionOptions } from '../src/redaction/redactor.ts';
-import { isDerived } from '../src/records/is-derived.ts';
+import { isDerived } from '../src/records/derived-payload.ts';
 import { Replay } from '../src/replay/replay.ts';
 import { diagnosticSignal } from '../src/steering/guidance/failure-guidance.ts';
 import { standardSteering } from '../src/steering/standard-steering.ts';

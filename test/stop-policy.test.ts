@@ -3,7 +3,7 @@ import { expect, test } from 'vitest';
 import { readHookInput } from '../src/adapters/claude/read-hook-input.ts';
 import { claudeHooks } from '../src/adapters/claude/claude-hooks.ts';
 import { ClaudeSessions } from '../src/hosts/claude-code/claude-sessions.ts';
-import { isDerived } from '../src/records/is-derived.ts';
+import { isDerived } from '../src/records/derived-payload.ts';
 import type { TrajectoryRecord } from '../src/records/trajectory-record.ts';
 import { Replay } from '../src/replay/replay.ts';
 import { createCoxswain } from '../src/run/coxswain.ts';

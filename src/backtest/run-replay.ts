@@ -2,7 +2,7 @@ import { present } from '../base/present.ts';
 import { passOver } from '../records/pass-over.ts';
 import { hashText } from '../base/hash.ts';
 import type { TrajectoryPayload, TrajectoryRecord } from '../records/trajectory-record.ts';
-import { isDerived } from '../records/is-derived.ts';
+import { isDerived } from '../records/derived-payload.ts';
 import { roleOf } from '../records/kind-definition.ts';
 import { RunFold } from '../run/run-fold.ts';
 import { RunView } from '../run-view/run-view.ts';

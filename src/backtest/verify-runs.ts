@@ -1,12 +1,11 @@
 import { present } from '../base/present.ts';
 import { canonicalJson } from '../base/canonical-json.ts';
 import { messageOf, invalidArgument } from '../base/error.ts';
-import type { DerivedPayload } from '../records/derived-draft.ts';
+import { type DerivedPayload, isDerived } from '../records/derived-payload.ts';
 import type { TrajectoryRecord } from '../records/trajectory-record.ts';
 import { resolveSteering } from '../steering/resolve-steering.ts';
 import type { PromptTemplate } from '../steering/prompt/prompt-template.ts';
 import type { RedactionOptions } from '../redaction/redactor.ts';
-import { isDerived } from '../records/is-derived.ts';
 import { Replay } from '../replay/replay.ts';
 import type { SteeringOptions } from '../steering/steering-options.ts';
 import { openStoreReader } from '../store/registry/open-store.ts';

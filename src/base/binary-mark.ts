@@ -1,16 +1,16 @@
 import { hashText } from './hash.ts';
 import type { JsonObject } from './json.ts';
 
-/** Bytes of which the digest is made, at most: the first and the last ones, and blocks spread evenly between them. */
+/** Input of a digest: the first and last bytes, and evenly spread blocks between them. */
 const END_BYTES = 16_384;
 const BLOCKS = 32;
 const BLOCK_BYTES = 1_024;
 
 /**
- * What is stored of bytes: `{ type: 'binary', name, bytes, digest }`. The digest is of all of them up to 64 KiB, and of a
- * spread sample above. Not for security.
+ * Replaces bytes by `{ type: 'binary', name, bytes, digest }`. The digest covers up to 64 KiB, of more a spread sample. Not
+ * for security.
  *
- * Cost: O(64 KiB) whatever the size.
+ * Cost: O(64 KiB), whatever the size.
  */
 export function binaryMark(value: ArrayBufferView | ArrayBufferLike): JsonObject {
   const bytes = ArrayBuffer.isView(value)
@@ -20,12 +20,12 @@ export function binaryMark(value: ArrayBufferView | ArrayBufferLike): JsonObject
   return { type: 'binary', name, bytes: bytes.length, digest: digestOf(bytes) };
 }
 
-/** Shorter texts are kept: a mark would be longer. */
+/** A shorter text is kept, because its mark would be longer. */
 const LEAST_CHARS = 64;
 const DATA_URL = /^data:([\w.+/-]{1,100})(?:;[\w.+=-]{1,40}){0,3};base64,/;
 const INNER_DATA_URL = /data:([\w.+/-]{1,100})(?:;[\w.+=-]{1,40}){0,3};base64,([A-Za-z0-9+/_-]{64,}={0,2})/g;
 const BASE64 = /^[A-Za-z0-9+/_-]{64,}={0,2}$/;
-/** Members that hold bytes where their object says what kind of file it is, or that it holds one. */
+/** Members with bytes, in an object that states the type of a file. */
 const BYTE_MEMBERS: ReadonlySet<string> = new Set([
   'data',
   'base64',
@@ -47,7 +47,7 @@ const FILE_TYPES: ReadonlySet<unknown> = new Set([
   'document',
 ]);
 
-/** The same of bytes in base64. */
+/** The same for base64. */
 export function base64Mark(
   base64: string,
   mediaType: string,
@@ -60,9 +60,8 @@ export function base64Mark(
 }
 
 /**
- * What is stored of a text that is a picture or another file: its mark where it is a `data:` URL, or stands in a member such as
- * `data` of an object that says so; the text with a short mark in the place of each `data:` URL in it. Undefined for any other
- * text.
+ * Replaces a text with bytes: a `data:` URL, or base64 in a member such as `data` of an object with a file type, becomes a
+ * mark; each `data:` URL inside a longer text a short one. Undefined for any other text.
  *
  * Cost: one search for `;base64,`.
  */
@@ -86,27 +85,27 @@ export function bytesInText(
 
 function heldType({ name, of }: { readonly name: string; readonly of: object }): string | undefined {
   if (!BYTE_MEMBERS.has(name)) return undefined;
-  // Any object may be asked for any name.
+  // Any name may be read from any object.
   const holder = of as Readonly<Record<string, unknown>>;
   const named = FILE_MEMBERS.map((member) => holder[member]).find((type) => typeof type === 'string');
   if (typeof named === 'string') return named.slice(0, 100);
   return FILE_TYPES.has(holder['type']) ? 'application/octet-stream' : undefined;
 }
 
-/** What a `Blob` or a `File` tells of itself; reading it would take time. */
+/** The mark of a `Blob` or `File`, without a digest, because reading it is asynchronous. */
 export function blobMark(blob: { readonly size: number; readonly type: string }): JsonObject {
   return { type: 'binary', name: 'Blob', media_type: blob.type.slice(0, 100), bytes: blob.size };
 }
 
-/** True for what has the shape of a `Blob`. */
+/** Checks the shape of a `Blob`. */
 export function isBlob(value: object): value is { readonly size: number; readonly type: string } {
-  // What any object answers for a name it does not have is undefined.
+  // A missing member is undefined.
   const { size, type, arrayBuffer } = value as Readonly<Record<string, unknown>>;
   return typeof arrayBuffer === 'function' && Number.isSafeInteger(size) && typeof type === 'string';
 }
 
 function digestOf(bytes: Uint8Array): string {
-  // One character a byte, each its own.
+  // One distinct character per byte.
   const decoder = new TextDecoder('windows-1252');
   const parts = samplesOf(bytes.length).map(([start, end]) => decoder.decode(bytes.slice(start, end)));
   return hashText(parts.join(''), bytes.length | 0);

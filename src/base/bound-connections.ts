@@ -1,23 +1,23 @@
 import type { Server } from 'node:http';
 import type { Socket } from 'node:net';
 
-/** What a server on the loopback interface allows to connections that have not shown a secret yet. */
+/** Limits of a loopback server for connections that have not shown a secret yet. */
 export const UNPROVEN_LIMITS = {
-  /** Connections at once; one more ends the oldest. */
+  /** Concurrent connections; one more closes the oldest. */
   connections: 256,
-  /** Connections that wait to be accepted: fewer than are kept, so that one turn of the event loop never ends one that it accepted. */
+  /** Below `connections`, so that one turn of the event loop never closes a connection that it accepted. */
   backlog: 128,
   /** Milliseconds for the headers of a request. */
   headersMs: 5_000,
-  /** How often that is checked, in milliseconds. */
+  /** Interval of that check in milliseconds. */
   checkMs: 1_000,
 } as const;
 
 /**
- * Bounds the connections of a server that have not shown a secret: any user of the machine can open some and leave them
- * half open. When there are too many, the oldest of them ends, so a new one is always answered.
+ * Limits the connections of a server that have not shown a secret: any user of the machine can open some and leave them
+ * half open. Beyond the limit the oldest is closed, so a new one is always served.
  *
- * @returns `prove`, to be called with a connection whose request showed the secret: it no longer counts
+ * @returns `prove`, to be called with a connection whose request showed the secret
  */
 export function boundConnections(server: Server): { readonly prove: (socket: Socket) => void } {
   const unproven = new Set<Socket>();

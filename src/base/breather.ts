@@ -2,13 +2,13 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 
 import { steadyMs } from './steady-ms.ts';
 
-/** How long somebody works before others have their turn. */
+/** Maximum time between two turns of the event loop. */
 const WORK_MS = 8;
 
 /**
- * For a long piece of work in one process with a server: call it now and then.
+ * For long work in the process of a server: call it regularly.
  *
- * @returns a promise to wait for when it is the others' turn, undefined when the work may go on
+ * @returns a promise to await if the event loop needs a turn, else undefined
  */
 export function createBreather(): () => Promise<void> | undefined {
   let untilMs = steadyMs() + WORK_MS;

@@ -1,28 +1,25 @@
 import { invalidArgument } from './error.ts';
 
-/** What may be counted of a run: the limits of a budget, what was used of it, or what is left. Plain data. */
+/** Limits, usage or remaining amounts of a run. Plain data. */
 export interface BudgetAmounts {
   /** Tool calls. */
   readonly calls?: number;
-  /** Tokens read and written, as the host reports them. */
+  /** Input and output tokens, as reported by the host. */
   readonly tokens?: number;
-  /** US dollars, as the host reports them. */
+  /** US dollars, as reported by the host. */
   readonly costUsd?: number;
 }
 
-/** How much a run may use; what is absent has no limit. */
+/** Limits of a run; an absent member has no limit. */
 export type Budget = BudgetAmounts;
 
-/** How much a run has used so far; what is absent is not known. */
+/** Usage of a run; an absent member is unknown. */
 export type BudgetUsage = BudgetAmounts;
 
-/** The parts of a budget, in the order in which they are spoken of. */
+/** In the order of messages. */
 export const BUDGET_PARTS: readonly (keyof BudgetAmounts)[] = ['calls', 'tokens', 'costUsd'];
 
-/**
- * What is left of each limited part, at least 0. A part whose use is not known is left out, because nothing can be
- * said about it.
- */
+/** The remaining amount of each limited part, at least 0. A part with unknown usage is left out. */
 export function budgetRemaining(budget: Budget, usage: BudgetUsage): BudgetAmounts {
   const left: { -readonly [Part in keyof BudgetAmounts]: number } = {};
   for (const part of BUDGET_PARTS) {
@@ -33,7 +30,7 @@ export function budgetRemaining(budget: Budget, usage: BudgetUsage): BudgetAmoun
   return left;
 }
 
-/** Both together; a part that neither knows is absent. */
+/** The sum; a part that is unknown in both is absent. */
 export function addUsage(left: BudgetUsage, right: BudgetUsage): BudgetUsage {
   const sum: { -readonly [Part in keyof BudgetAmounts]: number } = {};
   for (const part of BUDGET_PARTS) {
@@ -42,7 +39,7 @@ export function addUsage(left: BudgetUsage, right: BudgetUsage): BudgetUsage {
   return sum;
 }
 
-/** @throws CoxswainError "invalid-argument" when a limit is not a finite number from 0 */
+/** @throws CoxswainError "invalid-argument" if a limit is not a finite number from 0 */
 export function checkBudget(budget: Budget): void {
   for (const part of BUDGET_PARTS) {
     const limit = budget[part];

@@ -1,4 +1,4 @@
-/** The number by which people know a call: calls are stored by their index, from 0, and shown from 1. */
+/** The number of a call for people: indices are stored from 0 and shown from 1. */
 export function callNumber(index: number): number {
   return index + 1;
 }

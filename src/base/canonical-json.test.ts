@@ -6,7 +6,7 @@ test('the order of keys does not matter', () => {
   expect(canonicalJson({ b: 1, a: { d: [1, 2], c: null } })).toBe(canonicalJson({ a: { c: null, d: [1, 2] }, b: 1 }));
 });
 
-test('it says what JSON says of any JSON value', () => {
+test('canonical JSON equals the JSON of any value, except for the order of keys', () => {
   fc.assert(
     fc.property(fc.jsonValue(), (value) => {
       expect(JSON.parse(canonicalJson(value))).toEqual(JSON.parse(JSON.stringify(value)));

@@ -1,10 +1,9 @@
-/** Nesting below this depth is written as `"…"`, so that hostile input cannot overflow the stack. */
+/** Deeper values are written as `"…"`, so that hostile input cannot overflow the stack. */
 const MAX_DEPTH = 64;
 
 /**
- * JSON text that is equal for equal values: keys sorted, no whitespace, `undefined` members left out, numbers
- * as JavaScript prints them. What JSON cannot say becomes `null`; a value inside itself and anything below
- * depth 64 becomes `"…"`.
+ * JSON text that is equal for equal values: sorted keys, no whitespace, no `undefined` members. Values that are not JSON
+ * become `null`; cycles and values below depth 64 become `"…"`.
  *
  * Cost: one walk over the value.
  */
@@ -12,7 +11,7 @@ export function canonicalJson(value: unknown): string {
   return write(value, []);
 }
 
-/** @param path  the objects around the value, outermost first; left as it was found */
+/** @param path  the enclosing objects, outermost first; restored on return */
 function write(value: unknown, path: object[]): string {
   switch (typeof value) {
     case 'string':
@@ -48,7 +47,7 @@ function writeItems(items: readonly unknown[], path: object[]): string {
 }
 
 function writeMembers(value: object, path: object[]): string {
-  // A plain object's own members are what JSON shows of it.
+  // JSON has the own members of a plain object.
   const source = value as Readonly<Record<string, unknown>>;
   let text = '{';
   for (const key of sortedKeys(source)) {
@@ -69,14 +68,14 @@ function sortedKeys(source: object): readonly string[] {
   return keys;
 }
 
-/** Longest string looked through here; beyond it JSON.stringify is as fast. */
+/** For longer strings JSON.stringify is as fast. */
 const SHORT_CHARS = 64;
 
 function quote(text: string): string {
   if (text.length > SHORT_CHARS) return JSON.stringify(text);
   for (let index = 0; index < text.length; index += 1) {
     const unit = text.charCodeAt(index);
-    // Everything but printable ASCII without quote and backslash needs a closer look.
+    // Printable ASCII without quote and backslash needs no escapes.
     if (unit < 32 || unit > 126 || unit === 34 || unit === 92) return JSON.stringify(text);
   }
   return `"${text}"`;

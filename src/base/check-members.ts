@@ -2,9 +2,9 @@ import { invalidArgument } from './error.ts';
 import { nearestName } from './nearest-name.ts';
 
 /**
- * Refuses an options object that is none, or has a member that nothing reads: mistakes that only plain JavaScript can make.
+ * Refuses a value that is not an object or has an unknown member, for JavaScript callers.
  *
- * @param name  what messages call it
+ * @param name  name for messages
  * @throws CoxswainError "invalid-argument"
  */
 export function checkMembers(name: string, options: unknown, known: Readonly<Record<string, true>>): void {
@@ -13,12 +13,12 @@ export function checkMembers(name: string, options: unknown, known: Readonly<Rec
   }
   const wrong = Object.keys(options).find((member) => !Object.hasOwn(known, member));
   if (wrong === undefined) return;
-  const meant = nearestName(wrong, Object.keys(known));
-  const hint = meant === undefined ? `there are ${Object.keys(known).join(', ')}` : `did you mean ${meant}?`;
+  const nearest = nearestName(wrong, Object.keys(known));
+  const hint = nearest === undefined ? `there are ${Object.keys(known).join(', ')}` : `did you mean ${nearest}?`;
   throw invalidArgument(`${name} has no member ${wrong}; ${hint}`);
 }
 
-/** Refuses what is no list; absent is fine. @throws CoxswainError "invalid-argument" */
+/** Refuses a value that is neither a list nor undefined. @throws CoxswainError "invalid-argument" */
 export function checkList(name: string, list: unknown): void {
   if (list === undefined || Array.isArray(list)) return;
   throw invalidArgument(`${name} must be a list, got ${kindOf(list)}`);

@@ -1,4 +1,4 @@
-/** Where time comes from. Nothing in this package reads a clock any other way. */
+/** The source of time. */
 export interface Clock {
   /** Unix time in milliseconds. */
   nowMs(): number;

@@ -1,17 +1,17 @@
 /** Room for the mark between head and tail. */
 const MARK_CHARS = 80;
-/** How far from its middle a cut may move to fall between two lines, so that no secret is halved. */
+/** Maximum shift of a cut to a line break, so that no secret is halved. */
 const SEAM_CHARS = 4_096;
-/** A private key is no longer than this. */
+/** Maximum length of a private key. */
 const KEY_CHARS = 16_384;
 
 /**
- * The head and the tail of a text, with a mark between them that tells its size. Falls between lines where there are any,
- * else between words, and never into a private key or a surrogate pair: half a secret would not be recognised.
+ * Keeps the head and tail of a text, with a mark between them that has its size. Cuts between lines if possible, else
+ * between words, and never inside a private key or a surrogate pair: half a secret would not be recognised.
  *
  * Cost: O(maxChars), whatever the length of the text.
  *
- * @param maxChars  most UTF-16 units of the result, at least 256
+ * @param maxChars  maximum UTF-16 units of the result, at least 256
  */
 export function cutText(text: string, maxChars: number): string {
   if (text.length <= maxChars) return text;
@@ -20,7 +20,7 @@ export function cutText(text: string, maxChars: number): string {
   const tail = text.slice(tailStart(text, text.length - half));
   const left = text.length - head.length - tail.length;
   const cut = `${head}\n[… ${left} of ${text.length} characters left out …]\n${tail}`;
-  // Makes one flat text of the parts, which would keep the whole original in memory.
+  // Flattens the rope, which would keep the whole original in memory.
   cut.charCodeAt(0);
   return cut;
 }
@@ -52,7 +52,7 @@ function tailStart(text: string, limit: number): number {
   return isLow(text.charCodeAt(start)) ? start + 1 : start;
 }
 
-/** Behind the last blank or comma; 0 where there is none. */
+/** The index after the last space or comma; 0 without one. */
 function lastBreak(text: string): number {
   return Math.max(text.lastIndexOf(' '), text.lastIndexOf(',')) + 1;
 }

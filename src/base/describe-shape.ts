@@ -19,7 +19,7 @@ export function typeOf(shape: Shape): 'boolean' | 'number' | 'string' | 'list' |
   }
 }
 
-/** What a value must be, in words: `a whole number from 2 to 32`. */
+/** A shape in words: `a whole number from 2 to 32`. */
 export function expectedText(shape: Shape): string {
   switch (shape.kind) {
     case 'flag':
@@ -50,7 +50,7 @@ function numberText({ min, max, whole, above }: NumberShape): string {
   return above === true ? `${kind} above ${min}, at most ${max}` : `${kind} from ${min} to ${max}`;
 }
 
-/** What was found, in words and short: `"shadw"`, `3`, `a list of 2`. */
+/** A short description of a value: `"shadw"`, `3`, `a list of 2`. */
 export function foundText(value: unknown, isSecret = false): string {
   if (value === null) return 'null';
   if (Array.isArray(value)) return `a list of ${value.length}`;
@@ -63,7 +63,7 @@ export function foundText(value: unknown, isSecret = false): string {
   return typeof value === 'object' ? 'an object' : `a ${typeof value}`;
 }
 
-/** Whether a value is of a shape without members: a flag, a number, a text or a choice. */
+/** Checks a value against a flag, number, text or choice; false for other shapes. */
 export function fitsShape(value: unknown, shape: Shape): boolean {
   switch (shape.kind) {
     case 'flag':

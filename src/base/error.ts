@@ -1,26 +1,26 @@
 /**
- * Every code a `CoxswainError` can carry. Closed: callers may switch over it exhaustively.
+ * Codes of `CoxswainError`, a closed set: callers may switch over it exhaustively.
  *
- * - `invalid-argument`: a caller passed a value outside the documented range
- * - `invalid-definition`: a slice, detector, provider or key is defined wrongly (found when defined, not when used)
- * - `invalid-record`: text that should be a trajectory record is not one
- * - `schema-version`: a record or store was written by a newer schema than this version reads
- * - `snapshot-version`: a snapshot does not belong to the thing that should restore it
- * - `run-exists`: a run is started under the id of one that there is already; `openRun` continues it
- * - `run-unknown`: a run is to be continued that is not stored
- * - `store-conflict`: another record is already stored under that `(run_id, seq)`
+ * - `invalid-argument`: a value is outside the documented range
+ * - `invalid-definition`: a slice, detector, provider or key is defined incorrectly
+ * - `invalid-record`: a text or value is not a trajectory record
+ * - `schema-version`: a record or store has a newer schema than this version reads
+ * - `snapshot-version`: a snapshot has another version or is malformed
+ * - `run-exists`: a run with this id exists; `openRun` continues it
+ * - `run-unknown`: the run to continue is not stored
+ * - `store-conflict`: another record is stored with that `(run_id, seq)`
  * - `store-gap`: the batch does not continue the stored sequence
- * - `trajectory-rejected`: under the policy `throw`, the sink refused records that it will not take
- * - `trajectory-io`: under the policy `throw`, records could not be stored
+ * - `trajectory-rejected`: with the policy `throw`, the sink rejected records
+ * - `trajectory-io`: with the policy `throw`, records could not be stored
  * - `store-closed`: the store was used after `close()`
- * - `store-damaged`: a stored record, summary, snapshot or page is not what was written; `details` has `runId` and `seq` where
- *   they are known
- * - `store-schema`: a database holds tables, triggers, views or other objects that coxswain did not make
- * - `store-io`: the disk or the database refused
- * - `store-version`: the storage engine is too old or the file belongs to another program
+ * - `store-damaged`: a stored record, summary, snapshot or page is not what was written; `details` has `runId` and `seq` if
+ *   known
+ * - `store-schema`: a database has tables, triggers, views or other objects of another program
+ * - `store-io`: an error of the disk or the database
+ * - `store-version`: the storage engine is too old, or the file belongs to another program
  * - `format-unknown`: no importer recognises the content
- * - `format-invalid`: an importer recognised the content and it is broken
- * - `input-too-large`: a document, line or archive entry is over the stated limit
+ * - `format-invalid`: an importer recognised the content, but it is invalid
+ * - `input-too-large`: a document, line or archive entry exceeds the limit
  * - `input-io`: a file could not be opened or read
  * - `unsafe-path`: a file or folder is a link, has a second name, belongs to another user, or came with a repository; it is
  *   neither read nor written
@@ -48,16 +48,14 @@ export type CoxswainErrorCode =
   | 'input-io'
   | 'unsafe-path';
 
-/** What a `CoxswainError` carries besides its message. */
 export interface CoxswainErrorOptions {
-  /** The values the message speaks of, for programs. Plain JSON. */
+  /** The values in the message, for programs. Plain JSON. */
   readonly details?: Readonly<Record<string, unknown>>;
   readonly cause?: unknown;
 }
 
 /**
- * The one error class of this package. The message says what happened, with which value, and what to do;
- * `code` is for programs.
+ * The only error class of this package. The message states what happened, with which value, and what to do.
  */
 export class CoxswainError extends Error {
   override readonly name = 'CoxswainError';
@@ -71,7 +69,6 @@ export class CoxswainError extends Error {
   }
 }
 
-/** The error for a value outside the documented range. */
 export function invalidArgument(message: string, options?: CoxswainErrorOptions): CoxswainError {
   return new CoxswainError('invalid-argument', message, options);
 }
@@ -91,6 +88,6 @@ export const MAX_FAULT_CHARS = 300;
 export const MAX_READ_CHARS = 16_000;
 
 /** The message of a fault as recorded. Redacted before it is cut to 300 characters: half a secret would not be recognised. */
-export function faultText(message: string, redact: (text: string) => string = (text) => text): string {
+export function cutMessage(message: string, redact: (text: string) => string = (text) => text): string {
   return redact(message.slice(0, MAX_READ_CHARS)).slice(0, MAX_FAULT_CHARS);
 }

@@ -1,11 +1,11 @@
 /**
- * As `items.findLast(isMeant)`, for code that runs after every call: on a frozen list, which is what a slice gives, the
- * engine's own takes six times as long (seen with Node 24).
+ * `items.findLast(matches)` for hot paths: on a frozen list, which slices return, the built-in method takes six times as long
+ * (measured with Node 24).
  */
-export function findLast<Item>(items: readonly Item[], isMeant: (item: Item) => boolean): Item | undefined {
+export function findLast<Item>(items: readonly Item[], matches: (item: Item) => boolean): Item | undefined {
   for (let at = items.length - 1; at >= 0; at -= 1) {
     const item = items[at];
-    if (item !== undefined && isMeant(item)) return item;
+    if (item !== undefined && matches(item)) return item;
   }
   return undefined;
 }

@@ -3,22 +3,22 @@ import type { IncomingMessage } from 'node:http';
 import { CoxswainError } from './error.ts';
 import { present } from './present.ts';
 
-/** The names under which a program on this machine reaches a server on its loopback addresses. */
+/** The `Host` headers of requests to a loopback server. */
 export function allowedHosts(port: number): readonly string[] {
   return [`127.0.0.1:${port}`, `localhost:${port}`, `[::1]:${port}`];
 }
 
 const METHODS: ReadonlySet<string> = new Set(['GET', 'POST']);
-/** What an address may hold: no control character, no backslash, nothing that is not ASCII, no broken escape. */
+/** ASCII without control characters, backslashes and broken escapes. */
 const TARGET = /^\/(?!\/)(?:[!"$&-;=?-[\]^-~]|%[0-9A-Fa-f]{2})*$/;
 const MAX_TARGET_CHARS = 16_384;
-/** Of what is sent by a page of another origin; `none` is the address bar. */
+/** Values of `Sec-Fetch-Site`; `none` is the address bar. */
 const ALLOWED_SITES: ReadonlySet<string> = new Set(['same-origin', 'none']);
 
 /**
- * Refuses every request of a browser that is not of a page of the server itself, or of its user: another host name (DNS rebinding), another
- * origin, another site, also for event streams and all documents but the bare page, and addresses that are not plain. Looks at the request as it came,
- * before anything has normalised it.
+ * Refuses browser requests that are not from a page of this server or from its user: another host name (DNS rebinding),
+ * another origin, another site (except for the bare page), and unusual addresses. Checks the raw request before any
+ * normalisation.
  *
  * @throws CoxswainError with the reason `forbidden`
  */
@@ -40,13 +40,13 @@ export function guardRequest(request: IncomingMessage, hosts: readonly string[])
   if (site === undefined || (site !== '' && !ALLOWED_SITES.has(site) && !opensPage(request))) {
     throw forbidden('another site may not ask this server');
   }
-  // A page of the server says where it comes from whenever it sends something.
+  // A page of this server always sends its origin with a POST.
   if (method === 'POST' && site === 'none') throw forbidden('only a page of this server may write');
 }
 
 /**
- * The page itself, opened in a window of its own: as from the file that a browser is started with, whose origin is another
- * one. It holds nothing of a run; what it asks for then comes from the viewer's own origin.
+ * True for the bare page in a new window, for example opened from a local file, which has another origin. The page has no
+ * data of a run; its later requests have the viewer's origin.
  */
 function opensPage(request: IncomingMessage): boolean {
   const { method, url } = request;
@@ -54,7 +54,7 @@ function opensPage(request: IncomingMessage): boolean {
   return isNavigation && method === 'GET' && url === '/';
 }
 
-/** A header that may come once; the empty text where it does not come, undefined where it comes more than once. */
+/** The value of a single header: `''` if it is absent, undefined if it is repeated. */
 function only(request: IncomingMessage, name: string): string | undefined {
   const { rawHeaders } = request;
   const values = rawHeaders.filter((_, index) => index % 2 === 1 && rawHeaders[index - 1]?.toLowerCase() === name);

@@ -20,14 +20,12 @@ import { CoxswainError, messageOf } from './error.ts';
 // Windows has neither flag; its links need rights that a clone does not have.
 const NO_FOLLOW = (constants.O_NOFOLLOW ?? 0) | (constants.O_NONBLOCK ?? 0);
 
-/** A control file is a page; a larger one was not written by us. */
+/** Control files are small; a larger one was not written by coxswain. */
 const MAX_BYTES = 16 * 1024 * 1024;
 
 /**
- * Why a file must not be read or written: it is a link, no regular file, has a second name (a hard link), or belongs to
- * another user.
- *
- * @returns undefined if nothing speaks against it
+ * The reason not to read or write a file: it is a link, not a regular file, has a second name (a hard link), or belongs to
+ * another user. Undefined if it is safe.
  */
 export function faultOfFile(facts: Stats): string | undefined {
   if (facts.isSymbolicLink()) return 'it is a link';
@@ -36,19 +34,19 @@ export function faultOfFile(facts: Stats): string | undefined {
   return isOwn(facts) ? undefined : 'it belongs to another user';
 }
 
-/** Why a folder must not be used: it is a link, no folder, or belongs to another user. Undefined if nothing speaks against it. */
+/** The reason not to use a folder: it is a link, not a folder, or belongs to another user. Undefined if it is safe. */
 export function faultOfFolder(facts: Stats): string | undefined {
   if (facts.isSymbolicLink()) return 'it is a link';
   if (!facts.isDirectory()) return 'it is not a folder';
   return isOwn(facts) ? undefined : 'it belongs to another user';
 }
 
-/** Windows has no owner that Node could compare. */
+/** Always true on Windows, where Node has no owner. */
 function isOwn({ uid }: Stats): boolean {
   return process.getuid === undefined || uid === process.getuid();
 }
 
-/** @returns undefined where nothing is; a link is described, not followed */
+/** `lstat`, undefined for a missing path. */
 export function lookAt(path: string): Stats | undefined {
   return lstatSync(path, { throwIfNoEntry: false });
 }
@@ -58,21 +56,19 @@ export function unsafePath(path: string, why: string): CoxswainError {
   return new CoxswainError('unsafe-path', `${path} is neither read nor written: ${why}`, { details: { path, why } });
 }
 
-/** What may be read. */
 export interface ReadOptions {
   /** Default 16 MB. */
   readonly maxBytes?: number;
-  /** Whether others may write it, as in a project whose group works on it; default false. */
+  /** Accepts a file that others may write, as in a project of a group; default false. */
   readonly mayBeShared?: boolean;
 }
 
 /**
- * Reads a file of ours whole, without following a link.
+ * Reads a whole file without following a link; undefined if it is missing.
  *
- * @returns undefined where there is none
  * @throws CoxswainError "unsafe-path" for a link, a hard link, another user's file, one that others may write, or one that
- *   is too large; what the file system refuses
- * Cost: open, look, read, close.
+ *   is too large; errors of the file system
+ * Cost: open, fstat, read, close.
  */
 export function readGuarded(path: string, options: ReadOptions = {}): Buffer | undefined {
   const { maxBytes = MAX_BYTES, mayBeShared = false } = options;
@@ -84,7 +80,7 @@ export function readGuarded(path: string, options: ReadOptions = {}): Buffer | u
       faultOfFile(facts) ??
       (facts.size > maxBytes ? `it has ${facts.size} bytes` : mayBeShared ? undefined : writableByOthers(facts));
     if (fault !== undefined) throw unsafePath(path, fault);
-    // Not `readFileSync`, which looks at the file again: a hook reads several at each event.
+    // Not `readFileSync`, which calls fstat again: a hook reads several files per event.
     const bytes = Buffer.alloc(facts.size);
     const count = readSync(fd, bytes, 0, facts.size, 0);
     return count === facts.size ? bytes : bytes.subarray(0, count);
@@ -98,9 +94,9 @@ function writableByOthers({ mode }: Stats): string | undefined {
 }
 
 /**
- * Appends to a file of ours (0600), without following a link; makes it where it is missing.
+ * Appends to a file without following a link; creates it (0600) if it is missing.
  *
- * @throws CoxswainError "unsafe-path" as `readGuarded`; what the file system refuses
+ * @throws CoxswainError "unsafe-path" as `readGuarded`; errors of the file system
  */
 export function appendGuarded(path: string, text: string): void {
   const fd = openNoFollow(path, constants.O_WRONLY | constants.O_APPEND | constants.O_CREAT);
@@ -114,7 +110,7 @@ export function appendGuarded(path: string, text: string): void {
   }
 }
 
-/** @returns undefined where nothing is. @throws CoxswainError "unsafe-path" for a link */
+/** Undefined for a missing file. @throws CoxswainError "unsafe-path" for a link */
 function openNoFollow(path: string, flags: number): number | undefined {
   try {
     return openSync(path, flags | NO_FOLLOW, 0o600);
@@ -129,25 +125,23 @@ function openNoFollow(path: string, flags: number): number | undefined {
   }
 }
 
-/** How a file is replaced. */
 export interface ReplaceOptions {
   /** Default 0600. */
   readonly mode?: number;
-  /** Whether the bytes are on the disk before the file has its name; default false. */
+  /** Flushes the bytes to disk before the rename; default false. */
   readonly isDurable?: boolean;
 }
 
 /**
- * Writes a file whole or not at all: a new file takes the place of the old one, so a link or a second name is replaced and
- * never written through. Its folder must be there.
+ * Replaces a file atomically by a new one, so a link or a second name is never written through. Its folder must exist.
  *
- * @throws what the file system refuses
+ * @throws errors of the file system
  */
 export function replaceGuarded(path: string, bytes: string | Uint8Array, options: ReplaceOptions = {}): void {
   const { mode = 0o600, isDurable = false } = options;
   const unfinished = `${path}.${process.pid}.tmp`;
   try {
-    // A process with this number that was killed.
+    // Left by a killed process with this pid.
     rmSync(unfinished, { force: true });
     writeFileSync(unfinished, bytes, { flag: 'wx', mode, flush: isDurable });
     renameSync(unfinished, path);
@@ -157,14 +151,14 @@ export function replaceGuarded(path: string, bytes: string | Uint8Array, options
 }
 
 /**
- * Checks that a path inside a folder really is there: each folder on the way that exists is a folder of this user and no
- * link. The file itself may be missing; if it is there, it is a regular file of this user with one name.
+ * Checks a path inside a folder: each existing folder on the way must belong to this user and not be a link; the file, if it
+ * exists, must be a regular file of this user with one name.
  *
- * @param root  absolute; itself reached by any path, also through links
+ * @param root  absolute; may contain links
  * @param path  absolute, inside `root`
- * @returns the path with links in `root` resolved: the one to use
- * @throws CoxswainError "unsafe-path" with the part that must not be used
- * Cost: a look at each part.
+ * @returns the path to use, with links in `root` resolved
+ * @throws CoxswainError "unsafe-path" with the unsafe part
+ * Cost: one lstat per part.
  */
 export function insideFolder(root: string, path: string): string {
   const steps = relative(root, path);
@@ -183,8 +177,8 @@ export function insideFolder(root: string, path: string): string {
 }
 
 /**
- * Checks a file that a user named to be written: inside the folder they are in, which may be a cloned repository, nothing on
- * the way is a link. Outside of it, and for a device, it is their choice.
+ * Checks an output file named by the user: inside the current folder, which may be a cloned repository, the path must not
+ * contain links. Outside it, anything is allowed.
  *
  * @throws CoxswainError "unsafe-path"
  */
@@ -195,11 +189,11 @@ export function checkOutput(path: string, folder: string = process.cwd()): void 
 }
 
 /**
- * Makes a folder of ours in the user's state folder, and what is missing above it, for this user only (0700).
+ * Creates a folder in the user's state folder, with missing parents, for this user only (0700).
  *
- * @param root  the uppermost folder that is ours: it and all below it are checked; those above may be links
- * @throws CoxswainError "unsafe-path" where one of ours is a link, another user's, or may be written by others; "input-io"
- *   where one cannot be made
+ * @param root  the topmost folder of coxswain: it and all below are checked; those above may be links
+ * @throws CoxswainError "unsafe-path" if a checked folder is a link, belongs to another user or may be written by others;
+ *   "input-io" if a folder cannot be created
  */
 export function makeOwnFolder(root: string, folder: string): void {
   try {

@@ -1,7 +1,7 @@
 /**
- * A 64-bit fingerprint of a text as 16 hexadecimal digits: multiply-rotate lanes over pairs of UTF-16 units, each
- * pair in two lanes, with the mixing constants of MurmurHash3 and xxHash. Not for security: equal texts always
- * agree, different ones collide with a chance of about n² / 2⁶⁵ for n texts.
+ * A 64-bit hash of a text as 16 hexadecimal digits: multiply-rotate lanes over pairs of UTF-16 units, each pair in two lanes,
+ * with the mixing constants of MurmurHash3 and xxHash. Not for security; the chance of a collision among n texts is about
+ * n² / 2⁶⁵.
  *
  * Cost: one pass, no copy; less than `JSON.stringify` of the same text.
  */
@@ -11,18 +11,18 @@ export function hashText(text: string, seed = 0): string {
 }
 
 /**
- * The same fingerprint as a number of 48 bits, for where it is stored: six bytes in a row of SQLite. Different texts agree
- * with a chance of 2⁻⁴⁸; a change within one pair of units always gives another number before it is cut to 48 bits.
+ * The same hash as a number of 48 bits, which takes six bytes in a row of SQLite. Two texts collide with a chance of 2⁻⁴⁸; a
+ * change within one pair of units always changes the 64-bit hash.
  */
 export function hashNumber(text: string, seed = 0): number {
   const high = mix(text, seed);
   return (high & 0xffff) * 2 ** 32 + (lowWord >>> 0);
 }
 
-/** The second word of the last `mix`: a pair would be an allocation a call. */
+/** The second word of the last `mix`: returning a pair would allocate. */
 let lowWord = 0;
 
-/** @returns the first word of the fingerprint; the second is `lowWord` */
+/** @returns the first word of the hash; the second is `lowWord` */
 function mix(text: string, seed: number): number {
   const length = text.length;
   let high = 0xdeadbeef ^ seed;

@@ -15,7 +15,7 @@ export const INPUT_FAULTS = [
 ] as const;
 
 /**
- * What can be wrong with what a host hands in. Each case is mended or refused, and counted.
+ * Faults of a host's input. Each is repaired or refused, and counted.
  *
  * - `badTimes`: a time that is not a number from 0; the clock's time is used
  * - `wrongUnits`: a time in seconds, microseconds or nanoseconds; it is converted
@@ -32,8 +32,8 @@ export const INPUT_FAULTS = [
  */
 export type InputFault = (typeof INPUT_FAULTS)[number];
 
-/** Takes note of a fault. @param detail  the field and what is wrong with it; quotes no text of the agent's */
+/** @param detail  the field and its fault, without text of the agent */
 export type NoteFault = (fault: InputFault, detail: string) => void;
 
-/** How often each fault was met since the start; a fault that was not met is absent. */
+/** Number of each fault since the start; absent at 0. */
 export type InputCounts = Readonly<Partial<Record<InputFault, number>>>;

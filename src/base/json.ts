@@ -1,4 +1,4 @@
-/** What JSON can say. Everything that is stored is of this type. */
+/** A JSON value. Everything stored has this type. */
 export type Json = null | boolean | number | string | readonly Json[] | JsonObject;
 
 /** A JSON object. */
@@ -11,7 +11,7 @@ export function isJsonObject(value: unknown): value is Readonly<Record<string, u
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
-/** The value at the end of a path of member names; undefined where there is none. A JSON value has only JSON values in it. */
+/** The value at a path of member names; undefined if it is missing. */
 export function memberAt(value: Json, path: readonly string[]): Json | undefined;
 export function memberAt(value: unknown, path: readonly string[]): unknown;
 export function memberAt(value: unknown, path: readonly string[]): unknown {
@@ -23,10 +23,10 @@ export function memberAt(value: unknown, path: readonly string[]): unknown {
   return at;
 }
 
-/** The value that a text holds; undefined where it is not JSON. Cost: one `JSON.parse`. */
+/** Parses a text; undefined if it is not JSON. */
 export function jsonOf(text: string): Json | undefined {
   try {
-    // JSON.parse gives JSON.
+    // JSON.parse returns JSON.
     return JSON.parse(text) as Json;
   } catch {
     return undefined;

@@ -1,14 +1,14 @@
 /**
- * A map that forgets the entry written longest ago once it holds `capacity` entries.
+ * A map that drops the least recently written entry beyond `capacity` entries.
  *
- * Cost: O(1) an operation. `get` does not refresh an entry, `set` does.
+ * Cost: O(1) per operation. `get` does not refresh an entry, `set` does.
  */
 export class LruMap<V, K extends string | number = string> {
   readonly capacity: number;
   readonly #map = new Map<K, V>();
   /**
-   * Goes from one that is forgotten to the next. A new iterator would pass the places of all that were forgotten since the map
-   * was last rebuilt: twice the time of a `set` at 512 entries, ten times at 8,192.
+   * Iterates over the entries to drop. A new iterator would skip the holes of all entries deleted since the last rehash: twice
+   * the time of a `set` at 512 entries, ten times at 8,192.
    */
   #keys: Iterator<K, unknown> | undefined;
 
@@ -33,7 +33,7 @@ export class LruMap<V, K extends string | number = string> {
     this.#map.delete(key);
     this.#map.set(key, value);
     if (this.#map.size <= this.capacity) {
-      // An iterator that rests keeps alive what the map has outgrown.
+      // An idle iterator keeps outgrown tables of the map alive.
       this.#keys = undefined;
       return;
     }
@@ -50,7 +50,7 @@ export class LruMap<V, K extends string | number = string> {
     this.#map.clear();
   }
 
-  /** Entries, the one written longest ago first. */
+  /** Least recently written first. */
   entries(): readonly (readonly [K, V])[] {
     return [...this.#map.entries()];
   }

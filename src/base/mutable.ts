@@ -1,2 +1,2 @@
-/** A value while it is put together: its members may still be set. */
+/** A type without `readonly`, to build a value. */
 export type Mutable<Value> = { -readonly [Member in keyof Value]: Value[Member] };

@@ -1,8 +1,7 @@
 /**
- * The name that was probably meant: the same but for case and separators, else the nearest one that is at most a third
- * of its length away. Undefined when none is near.
+ * The most similar name: equal except for case and separators, else within an edit distance of a third of its length.
  *
- * Cost: O(names × length²); asked for mistakes only.
+ * Cost: O(names × length²).
  */
 export function nearestName(given: string, names: readonly string[]): string | undefined {
   if (given.length > 64) return undefined;
@@ -25,7 +24,7 @@ function plainName(name: string): string {
   return name.toLowerCase().replaceAll(/[_\-. ]/g, '');
 }
 
-/** Letters inserted, left out, changed or swapped with their neighbour, at least. */
+/** Damerau-Levenshtein distance. */
 export function editDistance(one: string, other: string): number {
   let beforeLast: readonly number[] = [];
   let last: readonly number[] = Array.from({ length: other.length + 1 }, (_, column) => column);

@@ -1,6 +1,6 @@
 const THOUSANDS = /\B(?=(?:\d{3})+$)/g;
 
-/** A count with its thousands apart: `12,449`. */
+/** A count with thousands separators: `12,449`. */
 export function countText(count: number): string {
   return String(count).replaceAll(THOUSANDS, ',');
 }
@@ -11,8 +11,8 @@ export function countOf(count: number, word: string, plural = `${word}s`): strin
 }
 
 /**
- * A length of time: `340 ms`, `1 second`, under two minutes `90 seconds`, under an hour `8 minutes`, else `1.5 hours`.
- * Always rounded down, so it never promises more time than there is; negative is `0 ms`.
+ * A duration: `340 ms`, `1 second`, under two minutes `90 seconds`, under an hour `8 minutes`, else `1.5 hours`. Rounded
+ * down; a negative duration is `0 ms`.
  */
 export function durationText(durationMs: number): string {
   const seconds = Math.floor(durationMs / 1000);
@@ -22,7 +22,7 @@ export function durationText(durationMs: number): string {
   return `${countText(Math.floor(seconds / 3600))}.${Math.floor((seconds % 3600) / 360)} hours`;
 }
 
-/** US dollars: `$12.40`, below ten cents with two digits that count: `$0.0042`. */
+/** US dollars: `$12.40`, below ten cents with two significant digits: `$0.0042`. */
 export function usdText(usd: number): string {
   return `$${usd >= 0.1 || usd === 0 ? usd.toFixed(2) : usd.toPrecision(2)}`;
 }

@@ -1,21 +1,21 @@
 import { LruMap } from './lru-map.ts';
 
-/** Calls that may be open at once. Of more, the one that began first is forgotten; its result is then one whose start was lost. */
+/** Beyond this number the oldest open call is dropped; its result then counts as one without a start. */
 const MAX_OPEN_CALLS = 512;
 
 /**
- * Joins results to the calls that they belong to, by call id. This is the one rule for it:
+ * Joins results to calls by id. The single rule for this:
  *
- * - Every start is a call, also one with the id of a call that is still open, which then stays without a result.
- * - A result belongs to the open call of its id and closes it.
- * - Any other result is a call of its own, whose start was lost.
+ * - Every start is a call. If a call with the same id is open, that one stays without a result.
+ * - A result closes the open call with its id.
+ * - Any other result is a separate call, whose start was lost.
  *
- * Cost: O(1) a start and a result; memory for 512 calls.
+ * Cost: O(1) per start and result; memory for 512 calls.
  */
 export class OpenCalls<Call> {
   readonly #open: LruMap<Call>;
 
-  /** @param calls  those that are open, the one that began first at the front */
+  /** @param calls  open calls, oldest first */
   constructor(calls: Iterable<readonly [string, Call]> = []) {
     this.#open = new LruMap(MAX_OPEN_CALLS, calls);
   }
@@ -28,14 +28,14 @@ export class OpenCalls<Call> {
     this.#open.set(id, call);
   }
 
-  /** @returns the call that the result belongs to; undefined when its start was lost */
+  /** @returns the call of the result; undefined if its start was lost */
   end(id: string): Call | undefined {
     const call = this.#open.get(id);
     this.#open.delete(id);
     return call;
   }
 
-  /** The one that began first at the front. */
+  /** Oldest first. */
   entries(): readonly (readonly [string, Call])[] {
     return this.#open.entries();
   }

@@ -1,4 +1,4 @@
-/** A package that may not be installed; undefined where it is not. */
+/** Imports an optional package; undefined if it is not installed. */
 export async function optionalPackage<Module>(load: () => Promise<Module>): Promise<Module | undefined> {
   try {
     return await load();

@@ -4,7 +4,7 @@ export const DURATION_TEXT: RegExp =
 
 const UNITS_MS = [7 * 86_400_000, 86_400_000, 3_600_000, 60_000, 1_000] as const;
 
-/** Milliseconds that a text such as `45m`, `1h30m`, `90s` or `30d` stands for; undefined when it is none. Above 0. */
+/** Parses a duration such as `45m`, `1h30m`, `90s` or `30d` to milliseconds above 0; undefined if it is invalid. */
 export function parseDuration(text: string): number | undefined {
   const parts = DURATION_TEXT.exec(text)?.slice(1);
   return parts?.reduce((sum, digits: string | undefined, unit) => sum + Number(digits ?? 0) * (UNITS_MS[unit] ?? 0), 0);

@@ -4,6 +4,6 @@ import { present } from './present.ts';
 
 test('members without a value are absent, and null, false, 0 and the empty text are values', () => {
   const value: string | undefined = [].at(0);
-  const kept: { readonly a?: string; readonly b: null } = present({ a: value, b: null, c: false, d: 0, e: '' });
-  expect(kept).toStrictEqual({ b: null, c: false, d: 0, e: '' });
+  const result: { readonly a?: string; readonly b: null } = present({ a: value, b: null, c: false, d: 0, e: '' });
+  expect(result).toStrictEqual({ b: null, c: false, d: 0, e: '' });
 });

@@ -1,4 +1,4 @@
-/** The members that have a value: those that may be undefined become optional. */
+/** Members that may be undefined become optional. */
 export type Present<Members> = {
   readonly [Name in keyof Members as undefined extends Members[Name] ? never : Name]: Members[Name];
 } & {
@@ -8,10 +8,10 @@ export type Present<Members> = {
   >;
 };
 
-/** A copy without the members that are undefined, for objects whose optional members are absent instead. */
+/** Copies an object without its undefined members. */
 export function present<Members extends object>(members: Members): Present<Members> {
-  const kept: Record<string, unknown> = {};
-  for (const name in members) if (members[name] !== undefined) kept[name] = members[name];
-  // Nothing else was taken out.
-  return kept as Present<Members>;
+  const result: Record<string, unknown> = {};
+  for (const name in members) if (members[name] !== undefined) result[name] = members[name];
+  // Only undefined members are missing.
+  return result as Present<Members>;
 }

@@ -1,14 +1,14 @@
 import { readFileSync, readlinkSync } from 'node:fs';
 import { hostname } from 'node:os';
 
-/** A process, known again after its pid was given away. Plain JSON, as it stands in files. */
+/** Identifies a process even if its pid is reused. Plain JSON. */
 export interface ProcessIdentity {
-  /** Host name, and on Linux the process namespace: a pid means something only within it. */
+  /** Host name, and on Linux the process namespace of the pid. */
   readonly host: string;
-  /** Names this start of the machine; empty where the system does not say. */
+  /** Boot id of the machine; empty if unknown. */
   readonly boot: string;
   readonly pid: number;
-  /** When the process began, in the system's own unit; empty where the system does not say. */
+  /** Start of the process, in the system's unit; empty if unknown. */
   readonly processStart: string;
 }
 
@@ -24,25 +24,25 @@ export function thisProcess(): ProcessIdentity {
   return own;
 }
 
-/** False only when it is surely gone, or is no process. One on another host or in another container may be there. */
+/** False if the process certainly has ended or is invalid. One on another host or in another container may be alive. */
 export function mayBeAlive({ host, boot, pid, processStart }: ProcessIdentity): boolean {
   const here = thisProcess();
-  // Signals to 0 and below go to groups of processes: asking for one of these would always find something.
+  // Signals to 0 and below address process groups.
   if (!(Number.isInteger(pid) && pid > 0 && pid < 2 ** 31)) return false;
   if (host !== here.host) return true;
   if (boot !== here.boot || !isRunning(pid)) return false;
   const { start, state } = processFacts(pid);
-  // One that has ended stays in the list until somebody asks how; in a container that may be never.
+  // A zombie stays in the list until its parent reaps it, in a container possibly forever.
   if (state === 'Z' || state === 'X') return false;
   return start === '' || processStart === '' || start === processStart;
 }
 
-/** True for a process of this machine that is there, also another user's. */
+/** True for a process of any user on this machine. */
 export function isRunning(pid: number): boolean {
   try {
     return process.kill(pid, 0);
   } catch (thrown) {
-    // Another user's process may not be asked, but it is there.
+    // The process of another user exists.
     return thrown instanceof Error && 'code' in thrown && thrown.code === 'EPERM';
   }
 }

@@ -12,7 +12,7 @@ test('what is given for a text was made of that very text', () => {
   );
 });
 
-test('a text that comes again is seldom made anew, as long as few others come between', () => {
+test('a repeated text is rarely computed again if few others come in between', () => {
   let made = 0;
   const recent = new RecentTexts(256, () => {
     made += 1;

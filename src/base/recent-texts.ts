@@ -1,9 +1,8 @@
 /**
- * What is made of a text, kept for the texts that were met lately: for what only saves work. A fixed number of places; a text
- * takes that of another one which falls on the same, so the oldest are forgotten by and by.
+ * A cache of values computed from texts. It has a fixed number of slots; a text replaces another one in its slot.
  *
- * Cost: at most 128 characters of the text are looked at to find its place, and the text is compared where its place is taken. A map
- * would hash the whole text, which takes a good part of what is saved.
+ * Cost: the slot depends on at most 128 characters; the text is compared with the one in its slot. A map would hash the
+ * whole text, which takes much of the time saved.
  */
 export class RecentTexts<V extends object> {
   readonly #texts: string[];
@@ -12,7 +11,7 @@ export class RecentTexts<V extends object> {
 
   /**
    * @param places  a power of two
-   * @param make  may throw; then nothing is kept
+   * @param make  may throw; then nothing is cached
    */
   constructor(places: number, make: (text: string) => V) {
     this.#texts = Array.from({ length: places }, () => '');
@@ -22,8 +21,8 @@ export class RecentTexts<V extends object> {
 
   get(text: string): V {
     const place = this.#placeOf(text);
-    const kept = this.#texts[place] === text ? this.#values[place] : undefined;
-    if (kept !== undefined) return kept;
+    const cached = this.#texts[place] === text ? this.#values[place] : undefined;
+    if (cached !== undefined) return cached;
     const value = this.#make(text);
     this.#texts[place] = text;
     this.#values[place] = value;
@@ -34,7 +33,7 @@ export class RecentTexts<V extends object> {
     const { length } = text;
     const stride = (length >>> 6) + 1;
     let hash = length;
-    // From the end, where near texts differ most.
+    // From the end, where similar texts differ most.
     for (let at = length - 1; at >= 0; at -= stride) hash = Math.imul(hash ^ text.charCodeAt(at), 0x01000193);
     return (hash ^ (hash >>> 15)) & (this.#texts.length - 1);
   }

@@ -1,14 +1,14 @@
 import type { IncomingMessage } from 'node:http';
 
-/** What all bodies that are coming in take together. */
+/** Memory of all incoming bodies. */
 export interface BufferedBodies {
   bytes: number;
   readonly maxBytes: number;
 }
 
 /**
- * The body of a request; why for one that is too long. That one is read to its end all the same, so that the other side hears
- * the answer.
+ * Reads the body of a request, or returns why it is too large. It is read to its end anyway, so that the client gets the
+ * response.
  */
 export async function bodyOf(
   request: IncomingMessage,
@@ -17,10 +17,10 @@ export async function bodyOf(
 ): Promise<Buffer | { readonly tooMuch: string }> {
   const chunks: Buffer[] = [];
   let total = 0;
-  let held = 0;
+  let bufferedBytes = 0;
   let tooMuch: string | undefined;
   try {
-    // Without an encoding set, a stream of a request gives buffers.
+    // Without an encoding, a request stream has buffers.
     for await (const chunk of request as AsyncIterable<Buffer>) {
       total += chunk.length;
       if (total > maxBytes) tooMuch ??= `it is over ${maxBytes} bytes`;
@@ -28,16 +28,16 @@ export async function bodyOf(
         tooMuch ??= `${buffered.maxBytes} bytes came in together`;
       if (tooMuch === undefined) {
         chunks.push(chunk);
-        held += chunk.length;
+        bufferedBytes += chunk.length;
         buffered.bytes += chunk.length;
       } else {
         chunks.length = 0;
-        buffered.bytes -= held;
-        held = 0;
+        buffered.bytes -= bufferedBytes;
+        bufferedBytes = 0;
       }
     }
     return tooMuch === undefined ? Buffer.concat(chunks) : { tooMuch };
   } finally {
-    buffered.bytes -= held;
+    buffered.bytes -= bufferedBytes;
   }
 }

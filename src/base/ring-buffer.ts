@@ -1,7 +1,7 @@
 import { invalidArgument } from './error.ts';
 
 /**
- * The last `capacity` items of a sequence, with an exact count of all that ever came.
+ * The last `capacity` items of a sequence, with an exact total.
  *
  * Cost: `push` and `at` are O(1); memory is `capacity` references.
  */
@@ -18,12 +18,12 @@ export class RingBuffer<T> {
     this.capacity = capacity;
   }
 
-  /** Items held now, at most `capacity`. */
+  /** At most `capacity`. */
   get size(): number {
     return this.#items.length;
   }
 
-  /** Items ever pushed, also those no longer held. */
+  /** Number of items ever pushed. */
   get total(): number {
     return this.#total;
   }
@@ -38,7 +38,7 @@ export class RingBuffer<T> {
     this.#total += 1;
   }
 
-  /** The item at `index` from the oldest held; negative counts from the newest (`-1`). */
+  /** The item at `index` from the oldest; a negative index counts from the newest (`-1`). */
   at(index: number): T | undefined {
     const length = this.#items.length;
     const offset = index < 0 ? length + index : index;
@@ -46,7 +46,7 @@ export class RingBuffer<T> {
     return this.#items[(this.#start + offset) % this.capacity];
   }
 
-  /** Puts `item` in the place of the one at `index`, counted as in `at`; false when there is none. */
+  /** Replaces the item at `index`, as in `at`; false if the index is invalid. */
   replaceAt(index: number, item: T): boolean {
     const length = this.#items.length;
     const offset = index < 0 ? length + index : index;
@@ -60,13 +60,13 @@ export class RingBuffer<T> {
     const length = this.#items.length;
     const from = count > 0 ? Math.max(0, length - count) : length;
     const begin = this.#start + from;
-    // Two block copies: about five times faster than an item at a time.
+    // Two block copies: about five times faster than item by item.
     if (this.#start === 0) return this.#items.slice(begin);
     if (begin >= length) return this.#items.slice(begin - length, this.#start);
     return this.#items.slice(begin).concat(this.#items.slice(0, this.#start));
   }
 
-  /** All items held, oldest first. */
+  /** Oldest first. */
   toArray(): readonly T[] {
     return this.last(this.#items.length);
   }
@@ -76,7 +76,7 @@ export class RingBuffer<T> {
     this.#start = 0;
   }
 
-  /** Puts back what `toArray()` and `total` gave. */
+  /** Restores `toArray()` and `total`. */
   static restore<T>(capacity: number, items: readonly T[], total: number): RingBuffer<T> {
     const ring = new RingBuffer<T>(capacity);
     for (const item of items) ring.push(item);

@@ -28,7 +28,7 @@ test('a program that is not there is told as an error', async () => {
   expect(result).toMatchObject({ code: null, error: expect.stringContaining('ENOENT') });
 });
 
-/** A process that has ended and that nobody has asked about counts as ended. */
+/** A zombie counts as ended. */
 function isAlive(pid: number): boolean {
   try {
     process.kill(pid, 0);

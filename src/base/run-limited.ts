@@ -1,8 +1,7 @@
 import { spawn } from 'node:child_process';
 
-/** A process to run for a short time. */
 export interface LimitedProcess {
-  /** With `args` undefined, a line for the shell. */
+  /** A shell command if `args` is undefined. */
   readonly command: string;
   readonly args?: readonly string[];
   readonly cwd: string;
@@ -11,23 +10,22 @@ export interface LimitedProcess {
   readonly limitMs: number;
 }
 
-/** How it went. */
 export interface LimitedResult {
-  /** Null when a signal ended it, or it did not start. */
+  /** Null if a signal ended it, or it did not start. */
   readonly code: number | null;
   /** The first 64 KB of each. */
   readonly stdout: string;
   readonly stderr: string;
   readonly durationMs: number;
-  /** It took too long, and was ended with what it had started. */
+  /** It was killed with its process group after the time limit. */
   readonly timedOut: boolean;
-  /** Why it did not start. */
+  /** The reason it did not start. */
   readonly error?: string;
 }
 
 const MAX_OUTPUT_CHARS = 64 * 1024;
 
-/** Runs a process and waits for its end, for `limitMs` at most. Never rejects and never waits longer. */
+/** Runs a process for at most `limitMs`. Never rejects. */
 export async function runLimited(process_: LimitedProcess): Promise<LimitedResult> {
   const { command, args, cwd, env, stdin = '', limitMs } = process_;
   const startMs = performance.now();
@@ -38,12 +36,12 @@ export async function runLimited(process_: LimitedProcess): Promise<LimitedResul
       clearTimeout(timer);
       resolve({ stdout, stderr, durationMs: performance.now() - startMs, ...rest });
     };
-    // A group of its own, so that what it started ends with it.
+    // A separate process group, so that its children end with it.
     const options = { cwd, env: { ...env }, detached: process.platform !== 'win32' };
     const child = spawn(command, args === undefined ? [] : [...args], { ...options, shell: args === undefined });
     const timer = setTimeout(() => {
       endGroup(child.pid);
-      // What left the group may hold the pipes.
+      // A process that left the group may hold the pipes.
       for (const stream of [child.stdin, child.stdout, child.stderr]) stream.destroy();
       child.unref();
       finish({ code: null, timedOut: true });
@@ -66,6 +64,6 @@ function endGroup(pid: number | undefined): void {
   try {
     process.kill(process.platform === 'win32' ? pid : -pid, 'SIGKILL');
   } catch {
-    // It has ended by itself meanwhile.
+    // It has ended meanwhile.
   }
 }

@@ -1,9 +1,6 @@
-import { present } from '../base/present.ts';
+import { present } from './present.ts';
 
-/**
- * What a value of the configuration may be. Plain data, so that the decoder, the list of fields, sweeps and the tests
- * against the published schema all read the same.
- */
+/** The type of a configuration value. Plain data, read by the decoder, the list of fields, sweeps and the schema. */
 export type Shape =
   | FlagShape
   | NumberShape
@@ -17,7 +14,7 @@ export type Shape =
 
 export interface FlagShape {
   readonly kind: 'flag';
-  /** Only `true` is allowed: what is not wanted is left out. */
+  /** Only `true` is allowed. */
   readonly onlyTrue?: boolean;
   readonly default?: boolean;
 }
@@ -34,19 +31,19 @@ export interface NumberShape {
 
 export interface TextShape {
   readonly kind: 'text';
-  /** What it must be, for messages: `a duration such as 45m`. */
+  /** Description for messages: `a duration such as 45m`. */
   readonly is: string;
   /** In characters (code points); default 0. */
   readonly minChars?: number;
   readonly maxChars: number;
   /**
-   * With the flag `u` or none, as JSON Schema reads it. Made when it is asked for: the classes of Unicode take a
-   * short-lived process a millisecond to compile.
+   * With the flag `u` or none, as in JSON Schema. Created on demand: Unicode classes take 1 ms to compile, which matters in a
+   * short-lived process.
    */
   readonly pattern?: () => RegExp;
   /** It must be a regular expression. */
   readonly isPattern?: boolean;
-  /** Messages do not show what was found. */
+  /** Messages do not show the value. */
   readonly isSecret?: boolean;
   readonly default?: string;
 }
@@ -57,7 +54,7 @@ export interface ChoiceShape {
   readonly default?: string;
 }
 
-/** Objects that are wrong are left out of a list; a list with anything else wrong is as if it were not there. */
+/** Invalid objects in a list are left out; a list with other invalid items is ignored. */
 export interface ListShape {
   readonly kind: 'list';
   readonly items: Shape;
@@ -65,7 +62,7 @@ export interface ListShape {
   readonly maxItems: number;
 }
 
-/** Any names, values of one shape. */
+/** Any names, with values of one shape. */
 export interface MapShape {
   readonly kind: 'map';
   readonly values: Shape;
@@ -81,25 +78,24 @@ export interface ObjectShape extends ObjectRules {
 export interface ObjectRules {
   /** Default: none. */
   readonly required?: readonly string[];
-  /** How many members it must have: at least one, or exactly one. Default: any number. */
+  /** Required number of members: at least one, or exactly one. Default: any number. */
   readonly members?: 'some' | 'one';
-  /** With anything wrong inside, the whole object is as if it were not there: half of it would mean something else. */
+  /** An object with an invalid member is ignored, because the rest would have another meaning. */
   readonly strict?: boolean;
 }
 
-/** Told apart by the JSON type. */
+/** Distinguished by JSON type. */
 export interface EitherShape {
   readonly kind: 'either';
   readonly shapes: readonly Shape[];
 }
 
-/** For shapes that contain themselves. */
+/** For recursive shapes. */
 export interface LazyShape {
   readonly kind: 'lazy';
   readonly shape: () => Shape;
 }
 
-/** True or false. */
 export function flag(standard?: boolean): FlagShape {
   return { kind: 'flag', ...present({ default: standard }) };
 }
@@ -124,12 +120,11 @@ export function share(standard?: number): NumberShape {
   return amount(0, 1, standard);
 }
 
-/** A text that must be something. */
 export function text(is: string, rules: Omit<TextShape, 'kind' | 'is'>): TextShape {
   return { kind: 'text', is, ...rules };
 }
 
-/** One of a closed set of texts, and of no other: the type names all of them. */
+/** One of a closed set of texts; the type must name all of them. */
 export function choice<Value extends string>(values: Readonly<Record<Value, true>>, standard?: Value): ChoiceShape {
   return { kind: 'choice', values: Object.keys(values), ...present({ default: standard }) };
 }
@@ -139,7 +134,7 @@ export function list(items: Shape, maxItems: number, minItems = 0): ListShape {
   return { kind: 'list', items, minItems, maxItems };
 }
 
-/** The shapes of the options of something: all of them, and no other. For `object({ … } satisfies ShapesOf<Options>)`. */
+/** The shapes of all options. For `object({ … } satisfies ShapesOf<Options>)`. */
 export type ShapesOf<Options> = { readonly [Name in keyof Required<Options>]: Shape };
 
 /** An object with these fields and no others. */

@@ -1,4 +1,4 @@
-/** Terminal sequences that are whole; of a torn one only the escape character itself is left, which `unseen` has. */
+/** Complete terminal sequences; the escape character of an incomplete one is in `unseen`. */
 export const TERMINAL_SEQUENCES: RegExp =
   /(?:\u001b\[|\u009b)[0-?]*[ -/]*[@-~]|(?:\u001b[\]PX^_]|[\u0090\u0098\u009d-\u009f])[^\u0007\u001b\u009c]*(?:\u0007|\u001b\\|\u009c)|\u001b[ -/]*[0-Z\\^-~]/g;
 
@@ -6,10 +6,10 @@ export const TERMINAL_SEQUENCES: RegExp =
 const UNSEEN_RANGES = String.raw`\u007f-\u009f\u00ad\u061c\u180e\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff\ufff9-\ufffb\u{e0000}-\u{e007f}`;
 
 /**
- * What acts on text without being seen, or is shown without showing itself: control characters, marks that reorder text,
- * characters without width, tags. The one list for terminals and pages.
+ * Invisible characters: control characters, marks that reorder text, zero-width characters, tags. The single list for
+ * terminals and pages.
  *
- * @param kept  control characters that the place may hold, such as `\t\n`
+ * @param kept  allowed control characters, such as `\t\n`
  */
 export function unseen(kept = ''): RegExp {
   return new RegExp(`[${classOf(kept)}]`, 'gu');
@@ -24,10 +24,10 @@ const UNSEEN = unseen('\t\n');
 const HAS_ANY = new RegExp(String.raw`[${classOf('\t\n')}\ud800-\udfff]`, 'u');
 
 /**
- * A text from outside as a page may show it: terminal sequences are taken out, line breaks are made `\n`, and each character
- * that would reorder or hide what stands around it is shown by its number, such as `⟨U+202E⟩`. Not escaped for HTML.
+ * Makes an untrusted text safe to display: removes terminal sequences, normalises line breaks, and replaces each character
+ * that would reorder or hide others by its code point, such as `⟨U+202E⟩`. Not escaped for HTML.
  *
- * Cost: linear in the text; one look where there is nothing to change.
+ * Cost: linear; one pass if nothing changes.
  */
 export function safeText(text: string): string {
   if (!HAS_ANY.test(text)) return text;

@@ -3,12 +3,12 @@ import type * as Sqlite from 'node:sqlite';
 import { CoxswainError } from './error.ts';
 
 /**
- * SQLite as the runtime brings it. Not imported, so that a runtime without it can load everything else.
+ * The runtime's SQLite. Not imported, so that everything else works without it.
  *
- * @throws CoxswainError `store-version` where the runtime has none
+ * @throws CoxswainError `store-version` if the runtime has none
  */
 export function sqliteModule(): typeof Sqlite {
-  // The types know no runtime without it.
+  // The types assume that every runtime has it.
   const found = process.getBuiltinModule('node:sqlite') as typeof Sqlite | undefined;
   if (found !== undefined) return found;
   throw new CoxswainError(

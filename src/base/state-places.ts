@@ -4,12 +4,11 @@ import { dirname, isAbsolute, join } from 'node:path';
 import { hashText } from './hash.ts';
 import { makeOwnFolder } from './guarded-file.ts';
 
-/** Variables of the environment by name. */
 export type Environment = Readonly<Record<string, string | undefined>>;
 
 /**
- * Every file that decides what coxswain does or that coxswain keeps for itself, apart from records. All are in the user's
- * state folder, so no repository can bring one along. `docs/configuration.md` shows this table.
+ * Every control file of coxswain, apart from records. All are in the user's state folder, so that no repository can contain
+ * one. `docs/configuration.md` has this table.
  */
 export const STATE_FILES = {
   faults: { name: 'faults.jsonl', holds: 'faults that the agent never noticed; `coxswain doctor` shows them' },
@@ -33,10 +32,9 @@ export const STATE_FILES = {
   fallbackStore: { name: 'runs.db', holds: 'the runs recorded while the project’s `.coxswain` is refused' },
 } as const;
 
-/** The name of a control file. */
 export type StateFile = keyof typeof STATE_FILES;
 
-/** Where the user's state folder is looked for. */
+/** Inputs for the location of the user's state folder. */
 export interface StatePlaces {
   /** `XDG_STATE_HOME`, `HOME` and `LOCALAPPDATA` are read. */
   readonly env: Environment;
@@ -44,15 +42,14 @@ export interface StatePlaces {
   readonly homeFolder?: string | undefined;
 }
 
-/** Whose control files: those of a project, or without one, the user's. */
+/** Owner of control files: a project, or the user. */
 export interface StateOwner extends StatePlaces {
   /** Absolute. Undefined: the user's own. */
   readonly projectFolder?: string | undefined;
 }
 
 /**
- * The folder of all state: `coxswain` in `$XDG_STATE_HOME` if that is absolute, else in `~/.local/state`; on Windows in
- * `%LOCALAPPDATA%`.
+ * The state folder: `coxswain` in `$XDG_STATE_HOME` if absolute, else in `~/.local/state`; on Windows in `%LOCALAPPDATA%`.
  */
 export function stateRoot({ env, homeFolder }: StatePlaces): string {
   const bases = [env['XDG_STATE_HOME'], ...(process.platform === 'win32' ? [env['LOCALAPPDATA']] : [])];
@@ -60,14 +57,13 @@ export function stateRoot({ env, homeFolder }: StatePlaces): string {
   if (base !== undefined) return join(base, 'coxswain');
   const { HOME } = env;
   const isPlain = process.platform !== 'win32' && HOME !== undefined && isAbsolute(HOME);
-  // Not imported: `HOME` alone says it to most hooks.
+  // Not imported, because most hooks have `HOME`.
   const home = homeFolder ?? (isPlain ? HOME : process.getBuiltinModule('node:os').homedir());
   return join(home, '.local', 'state', 'coxswain');
 }
 
 /**
- * The folder of what can be made again at any time: `coxswain` in `$XDG_CACHE_HOME` if that is absolute, else in `~/.cache`; on Windows
- * in `%LOCALAPPDATA%`.
+ * The cache folder: `coxswain` in `$XDG_CACHE_HOME` if absolute, else in `~/.cache`; on Windows in `%LOCALAPPDATA%`.
  */
 export function cacheRoot({ env, homeFolder }: StatePlaces): string {
   const cache = env['XDG_CACHE_HOME'];
@@ -78,25 +74,25 @@ export function cacheRoot({ env, homeFolder }: StatePlaces): string {
     : join(dirname(dirname(dirname(state))), '.cache', 'coxswain');
 }
 
-/** The folder of a project's control files, or of the user's. Need not be there. */
+/** The folder of an owner's control files. May be missing. */
 export function stateFolder(owner: StateOwner): string {
   const root = stateRoot(owner);
   return owner.projectFolder === undefined ? root : folderOfProject(root, realProject(owner.projectFolder));
 }
 
-/** The path of a control file. Need not be there. */
+/** The path of a control file. May be missing. */
 export function stateFile(name: StateFile, owner: StateOwner): string {
   return join(stateFolder(owner), STATE_FILES[name].name);
 }
 
-/** Makes the folder of the control files (0700). @throws CoxswainError as `makeOwnFolder` */
+/** Creates the folder of an owner's control files (0700). @throws CoxswainError as `makeOwnFolder` */
 export function makeStateFolder(owner: StateOwner): string {
   const folder = stateFolder(owner);
   makeOwnFolder(stateRoot(owner), folder);
   return folder;
 }
 
-/** The real path of a project; the path itself where nothing is there. */
+/** The real path of a project; the path itself if it is missing. */
 export function realProject(projectFolder: string): string {
   try {
     return realpathSync.native(projectFolder);
@@ -106,8 +102,8 @@ export function realProject(projectFolder: string): string {
 }
 
 /**
- * The folder of the control files of a project, named by its real path: 128 bits. Not a cryptographic hash, because loading one takes a hook 6 ms; whoever could
- * choose the path of another project of the same user needs no collision.
+ * The folder of a project's control files, named by a 128-bit hash of its real path. Not a cryptographic hash, because loading
+ * one takes a hook 6 ms; an attacker who can choose the path of another project of this user needs no collision.
  */
 export function folderOfProject(root: string, real: string): string {
   return join(root, 'projects', hashText(real) + hashText(real, 1));

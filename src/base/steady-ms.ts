@@ -1,6 +1,5 @@
 /**
- * Milliseconds of a clock that only goes forwards, from some point in the past. As `performance.now()`, which however
- * loads what a short-lived process would wait 2 ms for.
+ * Milliseconds of a monotonic clock. Unlike `performance.now()`, which takes a short-lived process 2 ms to load.
  */
 export function steadyMs(): number {
   return Number(process.hrtime.bigint()) / 1e6;

@@ -1,8 +1,7 @@
 /**
- * Counts things along a sequence of unknown length: by single places, then by stretches of 2, 4, 8 … of them, so that there are
- * `maxStretches` at most.
+ * A histogram over a sequence of unknown length with at most `maxStretches` stretches, of 1, then 2, 4, 8 … places each.
  *
- * Cost: O(1) amortised a place, `maxStretches` numbers of memory, whatever the length.
+ * Cost: O(1) amortised per place; memory of `maxStretches` numbers.
  */
 export class StretchCounts {
   readonly #maxStretches: number;
@@ -15,24 +14,23 @@ export class StretchCounts {
     this.#maxStretches = maxStretches;
   }
 
-  /** Places so far. */
   get length(): number {
     return this.#length;
   }
 
-  /** Places that a stretch stands for; the last one may have fewer. */
+  /** Places per stretch; the last one may have fewer. */
   get perStretch(): number {
     return this.#perStretch;
   }
 
-  /** Takes the place at `index` in, and counts it where told to. */
+  /** Adds the place at `index`, and counts it if `counted`. */
   mark(index: number, counted: boolean): void {
     this.#length = Math.max(this.#length, index + 1);
     while (this.#stretchOf(index) >= this.#maxStretches) this.#merge();
     if (counted) this.#counts[this.#stretchOf(index)] = this.#at(this.#stretchOf(index)) + 1;
   }
 
-  /** How many were counted in each stretch. */
+  /** The count of each stretch. */
   counts(): readonly number[] {
     return Array.from({ length: Math.ceil(this.#length / this.#perStretch) }, (_, stretch) => this.#at(stretch));
   }
@@ -41,7 +39,7 @@ export class StretchCounts {
     return Math.floor(index / this.#perStretch);
   }
 
-  /** Stretches in which nothing was counted are holes. */
+  /** Stretches without counts are holes. */
   #at(stretch: number): number {
     return this.#counts[stretch] ?? 0;
   }

@@ -47,7 +47,7 @@ function copy(value: unknown, budget: ValueBudget): Json | undefined {
   }
 }
 
-/** What stands in a list, or alone, for what JSON leaves out of an object. */
+/** Replaces a value that JSON leaves out of objects, in a list or alone. */
 function unsayable(value: unknown): Json {
   if (typeof value === 'function') return '[function]';
   return typeof value === 'symbol' ? `[${String(value).slice(0, 100)}]` : null;
@@ -81,7 +81,7 @@ function copyObject(value: object, budget: ValueBudget): Json {
   try {
     if (Array.isArray(value)) {
       const length = lengthOf(value);
-      return copyItems(value, { held: length, total: length }, budget);
+      return copyItems(value, { atHand: length, total: length }, budget);
     }
     const prototype: unknown = Object.getPrototypeOf(value);
     if (prototype === Object.prototype || prototype === null) return copyPlain(value, budget);
@@ -101,7 +101,7 @@ function unreadable(error: unknown, budget: ValueBudget): string {
 
 /** An object without a class, or of one that is not known here. */
 function copyPlain(value: object, budget: ValueBudget): Json {
-  // What any object answers for a name it does not have is undefined.
+  // A missing member is undefined.
   const { toJSON } = value as { readonly toJSON?: unknown };
   if (typeof toJSON !== 'function') return copyMembers(value, budget);
   let made: unknown;
@@ -134,7 +134,7 @@ function copyInstance(value: object, budget: ValueBudget): Json {
   if (value instanceof Map) return copyMap(value, budget);
   if (value instanceof Set) {
     const items = firstOf<unknown>(value, budget);
-    return copyItems(items, { held: items.length, total: value.size }, budget);
+    return copyItems(items, { atHand: items.length, total: value.size }, budget);
   }
   if (value instanceof RegExp || value instanceof URLSearchParams) return budget.text(String(value));
   if (value instanceof Promise) return '[promise]';
@@ -163,7 +163,7 @@ function copyError(error: Error, budget: ValueBudget): Json {
   for (const key of Object.keys(error)) {
     if (key === 'name' || key === 'message' || key === 'stack' || (left -= 1) < 0) continue;
     const member: unknown = memberOf(error, key, budget);
-    // What hangs on an error besides plain values is the host's own machinery: sockets, requests, streams.
+    // Objects attached to an error are internals of the host: sockets, requests, streams.
     if (typeof member === 'object' && member !== null) continue;
     const copied = copy(member, budget);
     if (copied !== undefined) set(made, key, copied);
@@ -187,7 +187,7 @@ function textMember(read: () => unknown, budget: ValueBudget): string {
 function copyMap(map: ReadonlyMap<unknown, unknown>, budget: ValueBudget): Json {
   const entries = firstOf(map, budget);
   if (!entries.every(([key]) => typeof key === 'string')) {
-    return copyItems(entries, { held: entries.length, total: map.size }, budget);
+    return copyItems(entries, { atHand: entries.length, total: map.size }, budget);
   }
   const members: Record<string, unknown> = {};
   for (const [key, member] of entries) set(members, String(key), member);
@@ -213,7 +213,7 @@ function lengthOf(items: readonly unknown[]): number {
 /** @param count  how many items are at hand, and how many there are */
 function copyItems(
   items: readonly unknown[],
-  { held: length, total }: { readonly held: number; readonly total: number },
+  { atHand: length, total }: { readonly atHand: number; readonly total: number },
   budget: ValueBudget,
 ): Json {
   const made: Json[] = [];
@@ -292,7 +292,7 @@ function copyMember(source: object, key: string, made: Record<string, Json>, bud
   if (copied !== undefined) set(made, budget.text(key), copied);
 }
 
-/** What a member holds; a mark where reading it throws. */
+/** Reads a member; a mark if that throws. */
 function memberOf(source: object, key: string, budget: ValueBudget): unknown {
   try {
     // Any object may be asked for any name.

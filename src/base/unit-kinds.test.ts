@@ -7,7 +7,7 @@ test.each([
   ['isDigit', isDigit, /\d/],
   ['isLetterOrDigit', isLetterOrDigit, /[a-z\d]/i],
   ['isWordUnit', isWordUnit, /\w/],
-] as const)('%s tells of every unit what the expression tells', (_, tells, expression) => {
+] as const)('%s agrees with the expression for every unit', (_, tells, expression) => {
   const wrong: number[] = [];
   for (let unit = 0; unit < 0x10000; unit += 1) {
     if (tells(unit) !== expression.test(String.fromCharCode(unit))) wrong.push(unit);

@@ -4,8 +4,8 @@ import type { InputFault } from './input-fault.ts';
 type TimeUnit = 'seconds' | 'milliseconds' | 'microseconds' | 'nanoseconds';
 
 /**
- * A Unix time of unknown unit in milliseconds, told by its magnitude: below 10^11 it is seconds (to the year 5138), below
- * 10^14 milliseconds (from 1973), below 10^17 microseconds, else nanoseconds.
+ * Converts a Unix time to milliseconds. The unit is inferred from the magnitude: below 10^11 seconds (to the year 5138),
+ * below 10^14 milliseconds (from 1973), below 10^17 microseconds, else nanoseconds.
  */
 export function unixMsOf(value: number): { readonly ms: number; readonly unit: TimeUnit } {
   if (value < 1e11) return { ms: value * 1_000, unit: 'seconds' };
@@ -13,7 +13,6 @@ export function unixMsOf(value: number): { readonly ms: number; readonly unit: T
   return value < 1e17 ? { ms: value / 1e3, unit: 'microseconds' } : { ms: value / 1e6, unit: 'nanoseconds' };
 }
 
-/** A time as it may be recorded, and what was wrong with it. */
 interface ReadTime {
   /** Unix milliseconds. */
   readonly ms: number;
@@ -21,11 +20,11 @@ interface ReadTime {
   readonly detail?: string;
 }
 
-/** Nothing happens later than now; clocks of two processes differ by less than this. */
+/** Maximum difference between the clocks of two processes. */
 const AHEAD_MS = 60_000;
 const DECADE_MS = 10 * 366 * 86_400_000;
 
-/** Whether an event can have happened at `atMs`, as far as the clock tells. */
+/** True if the time of an event is plausible. */
 export function isNear(atMs: unknown, nowMs: number): atMs is number {
   return typeof atMs === 'number' && isWithinReach(atMs, nowMs);
 }

@@ -1,30 +1,27 @@
 import { cutText } from './cut-text.ts';
 import type { NoteFault } from './input-fault.ts';
 
-/** What of one event is kept. Ordinary events stay far below: a model reads a megabyte of text at most. */
+/** Size limits of one event. Ordinary events are far smaller: a model reads at most a megabyte of text. */
 export const VALUE_LIMITS = {
-  /** Members of objects and items of lists, in all. */
+  /** Total members of objects and items of lists. */
   nodes: 10_000,
-  /** Levels of objects and lists inside each other. */
+  /** Nesting of objects and lists. */
   depth: 64,
   /** UTF-16 units of one text. */
   textChars: 1_048_576,
-  /** UTF-16 units of all texts and names of members together. */
+  /** Total UTF-16 units of texts and member names. */
   chars: 4_194_304,
 } as const;
 
-/** What a text keeps when nothing is left for it, in UTF-16 units. */
+/** UTF-16 units that a text keeps if the budget is used up. */
 const LEAST_CHARS = 256;
 
-/**
- * What may still be kept of the event at hand. Whatever walks over a value of a host takes from it, so that the work is
- * bounded by the limits and not by the value.
- */
+/** The remaining limits of one event. Every walk over a host's value draws on it, so that the limits bound the work. */
 export class ValueBudget {
   nodes: number = VALUE_LIMITS.nodes;
-  /** The clock, Unix milliseconds; 0 where none is at hand, and then no time is judged. */
+  /** Unix milliseconds of the clock; 0 without one, and then times are not checked. */
   nowMs = 0;
-  /** The objects around the value at hand, outermost first. */
+  /** The enclosing objects, outermost first. */
   readonly path: object[] = [];
   readonly note: NoteFault;
   #chars: number = VALUE_LIMITS.chars;
@@ -41,16 +38,16 @@ export class ValueBudget {
     this.nowMs = nowMs;
   }
 
-  /** The text, or its head and tail. */
+  /** Returns the text, cut to its head and tail if necessary. */
   text(text: string): string {
     const { length } = text;
     if (length <= this.#chars && length <= VALUE_LIMITS.textChars) {
       this.#chars -= length;
       return text;
     }
-    const kept = cutText(text, Math.max(LEAST_CHARS, Math.min(VALUE_LIMITS.textChars, this.#chars)));
-    this.#chars = Math.max(0, this.#chars - kept.length);
-    if (kept !== text) this.note('cutValues', `a text of ${length} characters`);
-    return kept;
+    const cut = cutText(text, Math.max(LEAST_CHARS, Math.min(VALUE_LIMITS.textChars, this.#chars)));
+    this.#chars = Math.max(0, this.#chars - cut.length);
+    if (cut !== text) this.note('cutValues', `a text of ${length} characters`);
+    return cut;
   }
 }

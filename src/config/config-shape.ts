@@ -1,6 +1,8 @@
 import { STANDARD_NOISE } from '../steering/standard-steering.ts';
 import { present } from '../base/present.ts';
-import type { NoiseOptions } from '../steering/advice/decide-advice.ts';
+import { NOISE_DEFAULTS, type NoiseOptions } from '../steering/advice/decide-advice.ts';
+import { STEERING_DEFAULTS } from '../steering/prompt/steering-defaults.ts';
+import { COMPLETION_DEFAULTS } from '../run/completion-check.ts';
 import type { Budget } from '../base/budget.ts';
 import type { TimeSpan } from '../base/deadline.ts';
 import { BYTES_TEXT } from '../base/parse-bytes.ts';
@@ -22,7 +24,7 @@ import type {
 import { detectorShape } from './detectors-of.ts';
 import { feedbackShape, pathText } from './feedback-shape.ts';
 import { guidanceShape } from './guidance-shape.ts';
-import type { StopPolicy } from '../steering/stop-policy.ts';
+import { MAX_AFTER_CALLS, STUCK_STOP_DEFAULTS, type StopPolicy } from '../steering/stop-policy.ts';
 import type { ModelPrice } from '../records/answer-cost.ts';
 import {
   above0,
@@ -78,8 +80,8 @@ const redactionShape: ObjectShape = object({
 const completionShape: ObjectShape = object({
   files: list(pathText, 100),
   command: list(text('a program or an argument', { maxChars: 4_096, pattern: () => /^[^\0]*$/ }), 100, 1),
-  timeout: duration('60s'),
-  maxAttempts: whole(1, 8, 3),
+  timeout: duration(`${COMPLETION_DEFAULTS.timeoutMs / 1_000}s`),
+  maxAttempts: whole(1, 8, COMPLETION_DEFAULTS.maxAttempts),
 } satisfies ShapesOf<CompletionSection>);
 
 const notifyShape: ObjectShape = object(
@@ -129,8 +131,8 @@ export const configShape: ObjectShape = object({
   } satisfies ShapesOf<Budget>),
   stop: object({
     stuck: object({
-      level: choice<'warn' | 'strong'>({ warn: true, strong: true }, 'strong'),
-      afterCalls: whole(0, 1_000, 2),
+      level: choice<'warn' | 'strong'>({ warn: true, strong: true }, STUCK_STOP_DEFAULTS.level),
+      afterCalls: whole(0, MAX_AFTER_CALLS, STUCK_STOP_DEFAULTS.afterCalls),
     } satisfies ShapesOf<Required<StopPolicy>['stuck']>),
     budget: flag(false),
   } satisfies ShapesOf<StopPolicy>),
@@ -153,15 +155,15 @@ export const configShape: ObjectShape = object({
   delivery: choice<FeedbackDelivery>({ first: true, all: true }, 'all'),
   cadence: choice<FeedbackCadence>({ shared: true, 'per-provider': true }, 'per-provider'),
   noise: object({
-    maxPerPattern: whole(0, MAX_COUNT, 4),
-    cooldownCalls: whole(0, MAX_COUNT, 5),
-    cooldownTurns: whole(0, MAX_COUNT, 0),
-    feedbackCooldownCalls: whole(0, MAX_COUNT, 0),
+    maxPerPattern: whole(0, MAX_COUNT, NOISE_DEFAULTS.maxPerPattern),
+    cooldownCalls: whole(0, MAX_COUNT, NOISE_DEFAULTS.cooldownCalls),
+    cooldownTurns: whole(0, MAX_COUNT, NOISE_DEFAULTS.cooldownTurns),
+    feedbackCooldownCalls: whole(0, MAX_COUNT, NOISE_DEFAULTS.feedbackCooldownCalls),
     callsPerAdvice: whole(0, MAX_COUNT, STANDARD_NOISE.callsPerAdvice),
     maxPerRun: whole(0, MAX_COUNT, STANDARD_NOISE.maxPerRun),
   } satisfies ShapesOf<NoiseOptions>),
-  maxGuidancePerTurn: whole(0, MAX_COUNT, 3),
-  providerTimeLimitMs: amount(1, 60_000, 50),
+  maxGuidancePerTurn: whole(0, MAX_COUNT, STEERING_DEFAULTS.maxGuidancePerTurn),
+  providerTimeLimitMs: amount(1, 60_000, STEERING_DEFAULTS.providerTimeLimitMs),
   forceTurnAtStop: flag(false),
   feedback: feedbackShape,
   guidance: guidanceShape,

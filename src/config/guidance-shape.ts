@@ -1,3 +1,4 @@
+import { GUIDANCE_DEFAULTS } from '../steering/prompt/steering-defaults.ts';
 import type { DecisionPoint } from '../records/guidance.ts';
 import type { BankEntry, Condition, GuidanceSection } from './coxswain-config.ts';
 import { BANK_LIMITS, CLASSIFIERS, GUIDANCE, type GuidanceLimits } from './guidance-providers.ts';
@@ -28,8 +29,8 @@ const decisionPoint = choice<DecisionPoint>({
 /** The shapes of limits with a provider's defaults; other defaults as in `resolveGuidanceConfig`. */
 function limits({
   maxPerTurn,
-  minConfidence = 0.5,
-  cooldownTurns = 0,
+  minConfidence = GUIDANCE_DEFAULTS.minConfidence,
+  cooldownTurns = GUIDANCE_DEFAULTS.cooldownTurns,
   maxPerRun,
 }: GuidanceLimits): ShapesOf<GuidanceLimits> {
   return {

@@ -1,4 +1,4 @@
-import { joinAdvice } from '../steering/advice/join-advice.ts';
+import { joinAdvice, MAX_ADVICE_CHARS } from '../steering/advice/join-advice.ts';
 import type { AdviceHandle } from '../run/advice-handle.ts';
 import type { Trouble } from './run-outcome.ts';
 
@@ -25,8 +25,6 @@ interface FailedRequest {
   settle(): void;
 }
 
-const DEFAULT_MAX_CHARS = 9_000;
-
 /** Advice between its production and the model: in a request, in a result, or waiting for the next request. */
 export class AdviceUnderWay {
   readonly #maxChars: number;
@@ -35,7 +33,7 @@ export class AdviceUnderWay {
   #failed: FailedRequest | undefined;
   #trouble: Trouble | undefined;
 
-  constructor(maxChars: number = DEFAULT_MAX_CHARS) {
+  constructor(maxChars: number = MAX_ADVICE_CHARS) {
     this.#maxChars = maxChars;
   }
 

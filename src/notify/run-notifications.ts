@@ -7,7 +7,14 @@ import type { TrajectoryPattern } from '../records/trajectory-pattern.ts';
 import type { TrajectoryRecord } from '../records/trajectory-record.ts';
 import { isCutOff } from '../run-view/run-verdict.ts';
 import { changeOf } from '../run-view/seen-pattern.ts';
-import { answered, begun, deadlineOf, EMPTY_SITUATION, knownUsage, type RunSituation } from '../run/run-situation.ts';
+import {
+  situationAfterResponse,
+  situationAfterStart,
+  deadlineOf,
+  EMPTY_SITUATION,
+  knownUsage,
+  type RunSituation,
+} from '../run/run-situation.ts';
 import type { Notification, NotifyEvent } from './notification.ts';
 
 const MAX_RUNS = 256;
@@ -83,14 +90,14 @@ export class RunNotifications {
     const { situation } = notes;
     // Kinds without information about limits, use or advice, which are most.
     if (payload.kind === 'run_started' || payload.kind === 'run_identified' || payload.kind === 'child_ended') {
-      const next = begun(situation, payload);
+      const next = situationAfterStart(situation, payload);
       return { ...notes, situation: { ...next, deadlineAtMs: next.deadlineAtMs ?? situation.deadlineAtMs } };
     }
     if (payload.kind === 'deadline_set') {
       return { ...notes, situation: { ...situation, deadlineAtMs: payload.deadline_at_unix_ms ?? null } };
     }
     if (payload.kind === 'message_appended' && payload.message.role === 'assistant') {
-      return { ...notes, situation: answered(situation, payload.message) };
+      return { ...notes, situation: situationAfterResponse(situation, payload.message) };
     }
     if (payload.kind === 'tool_ended') return { ...notes, calls: notes.calls + 1 };
     return this.#isAdvice(payload) ? { ...notes, wasAdvised: true } : notes;

@@ -3,7 +3,7 @@ import { invalidArgument } from '../base/error.ts';
 import type { InputFault } from '../base/input-fault.ts';
 import { isNear, readEventTime } from '../base/unix-time.ts';
 import { ValueBudget } from '../base/value-budget.ts';
-import { mendPayload } from '../records/decode-payload.ts';
+import { repairPayload } from '../records/decode-payload.ts';
 import { countDecode } from '../records/field-decode.ts';
 import {
   TRAJECTORY_SCHEMA_VERSION,
@@ -142,7 +142,7 @@ export class RunLog {
     budget.renew(nowMs);
     this.#nestedReads += 1;
     try {
-      return mendPayload(payload, budget);
+      return repairPayload(payload, budget);
     } finally {
       this.#nestedReads -= 1;
     }
@@ -180,7 +180,7 @@ export class RunLog {
     if (id !== runId || parent !== (parentRunId ?? undefined))
       this.noteInput('wrongTypes', 'the id of a run cannot be stored');
     // `count` returns a number or undefined.
-    const level = (countDecode.mend(depth, this.#budget, 'depth') ?? 0) as number;
+    const level = (countDecode.repair(depth, this.#budget, 'depth') ?? 0) as number;
     return { runId: id, ...(parent === undefined ? {} : { parentRunId: parent }), depth: level };
   }
 }

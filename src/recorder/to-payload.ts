@@ -3,13 +3,12 @@ import { isJsonObject, type Json, type JsonObject } from '../base/json.ts';
 import type { AgentEvent, AgentIdentity } from '../records/agent-event.ts';
 import type { AgentMessage, ContentBlock, MessageContent, Usage } from '../records/agent-message.ts';
 import { isKnownKind } from '../records/kind-definition.ts';
-import type { RunIdentity } from '../records/run-identity.ts';
+import type { RunIdentity, TrajectoryPayload } from '../records/trajectory-record.ts';
 import type { StoredContent, StoredContentBlock, StoredMessage, StoredUsage } from '../records/stored-message.ts';
-import type { TrajectoryPayload } from '../records/trajectory-record.ts';
 
 /**
  * The payload of an event; undefined for a streaming delta and for `agent_start`, which only resets a stream. Only names change
- * here: the values are the host's and match the types only after `mendPayload`. An event of an unknown type becomes `unrecognised`.
+ * here: the values are the host's and match the types only after `repairPayload`. An event of an unknown type becomes `unrecognised`.
  *
  * Cost: O(parts of the event).
  */
@@ -149,14 +148,14 @@ function unknownEvent(event: never): TrajectoryPayload {
   return { kind: 'unrecognised', original: { kind: 'unrecognised_event', event: asJson(event) } };
 }
 
-/** A host's value, which is JSON only after `mendPayload`. */
+/** A host's value, which is JSON only after `repairPayload`. */
 function asJson(value: unknown): Json {
   return value as Json;
 }
 
-/** Maps a list; any other value is returned unchanged, for `mendPayload`. */
+/** Maps a list; any other value is returned unchanged, for `repairPayload`. */
 function mapList<Item, Made>(items: readonly Item[] | undefined, change: (item: Item) => Made): readonly Made[] {
-  // `mendPayload` repairs a value that is not a list.
+  // `repairPayload` repairs a value that is not a list.
   return Array.isArray(items) ? items.map(change) : ((items ?? []) as readonly never[]);
 }
 
@@ -190,7 +189,7 @@ export function toStoredIdentity(identity: AgentIdentity): RunIdentity {
 }
 
 function toStoredMessage(message: AgentMessage): StoredMessage {
-  // An untyped host may send anything; `mendPayload` repairs it.
+  // An untyped host may send anything; `repairPayload` repairs it.
   if (!isJsonObject(message)) return message;
   const content = toStoredContent(message.content);
   switch (message.role) {

@@ -4,7 +4,7 @@ import { LruMap } from '../base/lru-map.ts';
 import { readEventTime } from '../base/unix-time.ts';
 import { ValueBudget } from '../base/value-budget.ts';
 import type { AgentEvent, AgentIdentity } from '../records/agent-event.ts';
-import { mendPayload } from '../records/decode-payload.ts';
+import { repairPayload } from '../records/decode-payload.ts';
 import type { TrajectoryPayload } from '../records/trajectory-record.ts';
 import { storableRunId } from '../store/check-batch.ts';
 import type { TrajectorySink } from '../store/trajectory-store.ts';
@@ -166,7 +166,7 @@ export class TrajectoryRecorder implements EventObserver {
 
   #repaired(payload: TrajectoryPayload): TrajectoryPayload {
     const budget = new ValueBudget((fault) => this.#tally.note(fault));
-    return mendPayload(payload, budget);
+    return repairPayload(payload, budget);
   }
 
   #openRuns(stream: string): HeldRun[] {

@@ -2,7 +2,6 @@ import type { JsonObject } from '../base/json.ts';
 import type { AgentMessage } from './agent-message.ts';
 import type { ToolStarted } from './trajectory-record.ts';
 
-/** Who a run is, in memory. */
 export interface AgentIdentity {
   readonly runId: string;
   readonly parentRunId?: string;
@@ -13,18 +12,16 @@ export interface AgentIdentity {
   readonly modelId?: string;
 }
 
-/** What every event may carry. */
-interface EventTime {
-  /** Unix milliseconds, where the host knows better than the clock when it happened. One that cannot be meant is not used. */
+export interface EventTime {
+  /** Unix milliseconds; default: the clock. An implausible time is ignored. */
   readonly atMs?: number;
 }
 
 /**
- * What a host tells of its agent, as it happens. Discriminated on `type`. `args` and `result` may be any value:
- * docs/recording.md says what becomes of one that JSON cannot say, or that is too large.
+ * An event of an agent, reported by its host. Discriminated on `type`. `args` and `result` may be any value: docs/recording.md
+ * describes how values that are not JSON, or too large, are stored.
  *
- * The three `*_update` and `message_start` events are streaming deltas: they are for a user interface and are
- * never recorded.
+ * The `*_update` and `message_start` events are streaming deltas for user interfaces and never recorded.
  */
 export type AgentEvent = EventTime &
   (
@@ -33,25 +30,25 @@ export type AgentEvent = EventTime &
     | {
         readonly type: 'agent_end';
         readonly messages?: readonly AgentMessage[];
-        /** `ended` by default; `aborted`, `error`, `limit`, or the host's own word. */
+        /** `aborted`, `error`, `limit`, or a word of the host; default `ended`. */
         readonly outcome?: string;
-        /** Why: an `EndReason`, or the host's own word. */
+        /** An `EndReason`, or a word of the host. */
         readonly reason?: string;
         readonly success?: boolean;
         readonly reward?: number;
         readonly labels?: JsonObject;
       }
-    /** The host goes on with a run that had ended, such as a session that is opened again. */
+    /** The host resumes a run that has ended, such as a reopened session. */
     | { readonly type: 'run_resumed'; readonly trigger: string }
-    /** The agent wanted to stop, and what must hold by then was looked at. */
+    /** The agent wanted to stop, and the conditions were checked. */
     | {
         readonly type: 'completion_checked';
         readonly met: boolean;
-        /** What does not hold, one line each. */
+        /** Unmet conditions, one line each. */
         readonly missing: readonly string[];
-        /** 1 for the first time the agent wanted to stop. */
+        /** From 1. */
         readonly attempt: number;
-        /** It did not hold, and the agent was let go all the same. */
+        /** Unmet, but the agent may stop after the last attempt. */
         readonly gaveUp?: boolean;
       }
     | { readonly type: 'turn_start' }
@@ -64,7 +61,7 @@ export type AgentEvent = EventTime &
         readonly toolCallId: string;
         readonly toolName: string;
         readonly args: unknown;
-        /** What the tool's MCP server says of it; absent: nothing is known. */
+        /** Annotations of the tool's MCP server, if known. */
         readonly annotations?: NonNullable<ToolStarted['annotations']>;
       }
     | {
@@ -80,7 +77,7 @@ export type AgentEvent = EventTime &
         readonly result: unknown;
         readonly isError: boolean;
         readonly durationMs?: number;
-        /** Nobody will ever tell the result, as when the call was interrupted; `result` says why. */
+        /** The result will never be known, for example after an interruption; `result` has the reason. */
         readonly resultMissing?: boolean;
       }
     | {
@@ -119,9 +116,9 @@ export type AgentEvent = EventTime &
         readonly newCap: number;
       }
     | { readonly type: 'compaction'; readonly trigger: string }
-    /** What an adapter met and has no name for; kept, so that nothing is lost. */
+    /** An event unknown to the adapter, kept so that nothing is lost. */
     | { readonly type: 'unrecognised'; readonly original: JsonObject }
   );
 
-/** What a host knows of how a run went, when it ends it. */
+/** The end of a run, as known to the host. */
 export type AgentEnding = Omit<Extract<AgentEvent, { readonly type: 'agent_end' }>, 'type' | 'messages' | 'atMs'>;

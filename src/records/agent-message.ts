@@ -5,21 +5,21 @@ export type ContentBlock =
   | { readonly type: 'text'; readonly text: string }
   | { readonly type: 'reasoning'; readonly text: string }
   | { readonly type: 'tool_call'; readonly id: string; readonly name: string; readonly args: Json }
-  /** Of the bytes only their number and a digest are stored. */
+  /** Only the size and a digest of the bytes are stored. */
   | { readonly type: 'image'; readonly mediaType: string; readonly dataBase64?: string; readonly url?: string }
-  /** What the host had and this version has no name for. */
+  /** A block of an unknown type. */
   | { readonly type: 'other'; readonly value: Json };
 
 /** The content of a message: plain text, or parts in order. */
 export type MessageContent = string | readonly ContentBlock[];
 
-/** Tokens and cost of one model answer, where the host reports them. Cached tokens as the host counts them. */
+/** Tokens and cost of one model response, as reported by the host. */
 export interface Usage {
   readonly inputTokens?: number;
   readonly outputTokens?: number;
   readonly cacheReadTokens?: number;
   readonly cacheWriteTokens?: number;
-  /** Those of the output that are reasoning. */
+  /** Part of the output. */
   readonly reasoningTokens?: number;
   readonly costUsd?: number;
 }

@@ -33,7 +33,7 @@ test.each([
 test.each([
   ['the model is unknown', { input_tokens: 1, output_tokens: 1 }, 'gpt-99'],
   ['the model only begins like a known one', { input_tokens: 1, output_tokens: 1 }, 'gpt-5-turbo'],
-  ['nobody says which model it is', { input_tokens: 1, output_tokens: 1 }, undefined],
+  ['the model is unknown', { input_tokens: 1, output_tokens: 1 }, undefined],
   ['the answer does not count its output', { input_tokens: 1 }, 'gpt-5'],
   ['the request is longer than the price holds for', { input_tokens: 300_000, output_tokens: 1 }, 'gemini-2.5-pro'],
   [

@@ -1,30 +1,30 @@
 import type { StoredUsage } from './stored-message.ts';
 
-/** What a model costs, in US dollars for a million tokens. An answer with tokens of a kind that has no price has no known cost. Plain JSON. */
+/** Prices of a model in US dollars per million tokens. The cost of a response with unpriced tokens is unknown. Plain JSON. */
 export interface ModelPrice {
   readonly input?: number;
   readonly output?: number;
-  /** Tokens read from a cache, and written into one. */
+  /** Tokens read from, and written to, a cache. */
   readonly cacheRead?: number;
   readonly cacheWrite?: number;
-  /** Whether the input tokens of an answer hold those of the cache; default `within`. */
+  /** `within` (default): the input tokens include those of the cache; `beside`: they do not. */
   readonly cached?: 'within' | 'beside';
-  /** The price holds for requests of so many input tokens; the cost of longer ones is not known. */
+  /** Maximum input tokens of a request for this price; the cost of longer ones is unknown. */
   readonly upToInputTokens?: number;
-  /** Where the price stands, and when it was compared with it. */
+  /** URL of the price, and the date it was checked. */
   readonly source?: string;
   readonly checked?: string;
 }
 
-/** Prices by the model's id, without a vendor in front and a date behind. */
+/** Prices by model id, without vendor prefix and date suffix. */
 export type ModelPrices = Readonly<Record<string, ModelPrice>>;
 
 const PER_TOKENS = 1e6;
 
 /**
- * What one answer of a model cost, in US dollars: as the host says, else by the prices.
+ * The cost of one model response in US dollars: as reported by the host, else computed from the prices.
  *
- * @returns undefined where the model has no price, or the answer does not count its tokens: a cost is never guessed
+ * @returns undefined if the price or the number of tokens is unknown: a cost is never estimated
  */
 export function answerCost(usage: StoredUsage, modelId: string | undefined, prices: ModelPrices): number | undefined {
   const {
@@ -55,11 +55,11 @@ export function answerCost(usage: StoredUsage, modelId: string | undefined, pric
   return cost / PER_TOKENS;
 }
 
-/** The price of a model: of the very id, else of the id without what names a vendor, a window, a day or the newest. */
+/** The price of the exact id, else of the id without vendor, context window, date and `latest`. */
 function priceOf(modelId: string, prices: ModelPrices): ModelPrice | undefined {
   const id = modelId.replace(/^(?:anthropic|openai|google|models)[/]/, '').replace(/\[1m\]$/, '');
   const undated = id.replace(/[-@](?:\d{8}|\d{4}-\d{2}-\d{2}|latest)$/, '');
-  // Sources write versions with a point or a dash.
+  // Sources write versions with a dot or a dash.
   const dotted = undated.replace(/-(\d)-(\d)(?=-|$)/, '-$1.$2');
   const dashed = undated.replaceAll('.', '-');
   const name = [modelId, id, undated, dotted, dashed].find((one) => Object.hasOwn(prices, one));

@@ -6,18 +6,17 @@ import { TRAJECTORY_SCHEMA_VERSION, type TrajectoryRecord } from './trajectory-r
 import { withSourceText } from './unrecognised-text.ts';
 
 /**
- * Decodes a JSON value into a record, by hand: this runs in short-lived hook processes.
+ * Decodes a JSON value into a record, without a library, because it runs in short-lived hook processes.
  *
- * - A missing `schema_version` reads as 0, a missing `depth` as 0, a `run_id`, `parent_run_id` or `late_input_id` of null as
- *   absent.
- * - A payload of an unknown kind becomes `{ kind: 'unrecognised', original }`, a content block of an unknown
- *   type `{ type: 'other', value }`.
+ * - A missing `schema_version` or `depth` is 0; a null `run_id`, `parent_run_id` or `late_input_id` is absent.
+ * - A payload of an unknown kind becomes `{ kind: 'unrecognised', original }`, a content block of an unknown type
+ *   `{ type: 'other', value }`.
  * - Unknown fields are kept.
  *
- * Cost: one look at each named field; parts that are right as they are are not copied.
+ * Cost: one look at each known field; valid parts are not copied.
  *
- * @throws CoxswainError `schema-version` when the record was written by a newer schema
- * @throws CoxswainError `invalid-record` naming the path of the first broken field
+ * @throws CoxswainError `schema-version` if the record has a newer schema
+ * @throws CoxswainError `invalid-record` with the path of the first invalid field
  */
 export function decodeRecord(value: unknown): TrajectoryRecord {
   if (!isJsonObject(value)) throw brokenField('record', 'an object', value);
@@ -40,10 +39,10 @@ export function decodeRecord(value: unknown): TrajectoryRecord {
   const hasId = isText(value['run_id'], 'run_id');
   const hasParent = isText(value['parent_run_id'], 'parent_run_id');
   const hasLateInput = isText(value['late_input_id'], 'late_input_id');
-  const isAsItIs = version === value['schema_version'] && depth === value['depth'] && payload === value['payload'];
-  // Every field that TrajectoryRecord names was looked at above.
-  if (isAsItIs && hasId && hasParent && hasLateInput) return value as unknown as TrajectoryRecord;
-  // Members keep their order, so that a record is written again as it was.
+  const isUnchanged = version === value['schema_version'] && depth === value['depth'] && payload === value['payload'];
+  // Every field of TrajectoryRecord was checked above.
+  if (isUnchanged && hasId && hasParent && hasLateInput) return value as unknown as TrajectoryRecord;
+  // Members keep their order, so that a record is encoded as it was.
   const decoded: Record<string, unknown> = { ...value, schema_version: version, depth, payload };
   if (!hasId) delete decoded['run_id'];
   if (!hasParent) delete decoded['parent_run_id'];
@@ -52,8 +51,8 @@ export function decodeRecord(value: unknown): TrajectoryRecord {
 }
 
 /**
- * `decodeRecord` for a value that was parsed from text: a payload of an unknown kind keeps its own text with it, so that it is
- * stored again byte for byte.
+ * `decodeRecord` for a value parsed from text: a payload of an unknown kind keeps its text, so that it is stored byte for
+ * byte.
  *
  * @param line  the text of the whole record
  * @throws CoxswainError as `decodeRecord`
@@ -65,10 +64,10 @@ export function decodeParsed(value: unknown, line: string): TrajectoryRecord {
 }
 
 /**
- * Decodes one line of JSON into a record; rules and errors as for `decodeRecord`. A payload of an unknown kind keeps its own
- * text with it, so that `encodeRecord` writes it byte for byte.
+ * Decodes one line of JSON into a record, as `decodeRecord`. A payload of an unknown kind keeps its text, so that
+ * `encodeRecord` writes it byte for byte.
  *
- * @throws CoxswainError `invalid-record` also when the text is not JSON
+ * @throws CoxswainError `invalid-record` also if the text is not JSON
  */
 export function parseRecord(line: string): TrajectoryRecord {
   let value: unknown;
@@ -80,7 +79,7 @@ export function parseRecord(line: string): TrajectoryRecord {
   return decodeParsed(value, line);
 }
 
-/** False for null, which reads as absent. */
+/** False for null, which counts as absent. */
 function isText(value: unknown, path: string): boolean {
   if (value === null) return false;
   if (value !== undefined) textDecode(value, path);

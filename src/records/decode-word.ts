@@ -13,7 +13,7 @@ import {
   jsonObject,
   listDecode,
   literal,
-  mendFields,
+  repairFields,
   nullable,
   objectOf,
   oneOf,
@@ -27,7 +27,7 @@ import type { Base, Fields, Word } from './field-types.ts';
 import { BLOCKS, CHOICES, FIGURES, MESSAGES, SHAPES } from './shapes.ts';
 import { withoutPicture } from './without-bytes.ts';
 
-/** A block of a type that has no name here becomes `other`, which is what `other` is for. */
+/** A block of an unknown type becomes `other`. */
 const block: FieldDecode = fieldDecode(
   (value, path, key) => {
     const own = pathOf(path, key);
@@ -36,11 +36,11 @@ const block: FieldDecode = fieldDecode(
     return decodes === undefined ? { type: 'other', value } : decodeFields(value, decodes, own);
   },
   {
-    mend: (value, budget) => {
+    repair: (value, budget) => {
       if (typeof value === 'string') return { type: 'text', text: budget.text(value) };
       const decodes = isJsonObject(value) ? decodesNamed(BLOCKS, 'type', value) : undefined;
       if (!isJsonObject(value) || decodes === undefined) return { type: 'other', value: toJson(value, budget) };
-      return mendFields(withoutPicture(value), decodes, budget);
+      return repairFields(withoutPicture(value), decodes, budget);
     },
   },
 );
@@ -49,11 +49,11 @@ const blockList = listDecode(block);
 const messageContent: FieldDecode = fieldDecode(
   (value, path, key) => (typeof value === 'string' ? value : blockList(value, path, key)),
   {
-    mend: (value, budget, key) => {
+    repair: (value, budget, key) => {
       if (typeof value === 'string') return budget.text(value);
-      // Some hosts have null for the content of an answer that is nothing but calls.
+      // Some hosts have null content in a response with calls only.
       if (value === undefined || value === null) return '';
-      return blockList.mend(Array.isArray(value) ? value : [value], budget, key);
+      return blockList.repair(Array.isArray(value) ? value : [value], budget, key);
     },
   },
 );
@@ -68,20 +68,20 @@ const message: FieldDecode = fieldDecode(
     return decodeFields(value, decodes, own);
   },
   {
-    mend: (value, budget, key) => {
+    repair: (value, budget, key) => {
       const named = isJsonObject(value) ? value : { content: value };
       const decodes = decodesNamed(MESSAGES, 'role', named);
-      if (decodes !== undefined) return mendFields(named, decodes, budget);
+      if (decodes !== undefined) return repairFields(named, decodes, budget);
       budget.note('wrongTypes', `${key} is a message of no known role`);
-      // Not a user's: that would be a new task.
+      // Not `user`, which would be a new task.
       const role = named['role'] === 'tool' ? 'tool_result' : 'system';
-      return mendFields({ ...named, role }, variantDecodes(MESSAGES, 'role', role), budget);
+      return repairFields({ ...named, role }, variantDecodes(MESSAGES, 'role', role), budget);
     },
   },
 );
 
-/** Made anew for every word that is met: a short-lived process meets few. */
-const MADE = new Map<string, FieldDecode>(
+/** Extended on demand: a short-lived process sees few words. */
+const DECODES_BY_WORD = new Map<string, FieldDecode>(
   Object.entries({
     content: textDecode,
     name: textDecode,
@@ -106,21 +106,20 @@ const MADE = new Map<string, FieldDecode>(
   } satisfies Partial<Record<Base, FieldDecode>>),
 );
 
-/** How a field of this word is decoded and mended. */
 function decodeOf(word: string): FieldDecode {
-  const known = MADE.get(word);
+  const known = DECODES_BY_WORD.get(word);
   if (known !== undefined) return known;
-  const made = madeOf(word);
-  MADE.set(word, made);
-  return made;
+  const decode = createDecode(word);
+  DECODES_BY_WORD.set(word, decode);
+  return decode;
 }
 
-function madeOf(word: string): FieldDecode {
+function createDecode(word: string): FieldDecode {
   if (word.endsWith('?')) return optional(decodeOf(word.slice(0, -1)));
   if (word.endsWith('[]')) return listDecode(decodeOf(word.slice(0, -2)));
   if (word.endsWith('|null')) return nullable(decodeOf(word.slice(0, -5)));
   if (Object.hasOwn(CHOICES, word)) return oneOf(CHOICES[word as keyof typeof CHOICES]);
-  // What is left of the words are shapes.
+  // All other words are shapes.
   return objectOf(decodesOf({ ...FIGURES, ...SHAPES }[word as keyof typeof FIGURES | keyof typeof SHAPES]));
 }
 
@@ -132,7 +131,7 @@ export function decodesOf(fields: Fields): Readonly<Record<string, FieldDecode>>
 type Variants = typeof BLOCKS | typeof MESSAGES;
 const VARIANTS = new Map<string, FieldDecodes>();
 
-/** The decodes of the variant that an object names in its field `by`. */
+/** The decodes of the variant named by the field `by` of an object. */
 function decodesNamed(
   variants: Variants,
   by: string,
@@ -145,7 +144,7 @@ function decodesNamed(
 function variantDecodes(variants: Readonly<Record<string, Fields>>, by: string, name: string): FieldDecodes {
   const known = VARIANTS.get(name);
   if (known !== undefined) return known;
-  const made = { [by]: literal(name), ...decodesOf(variants[name] ?? {}) };
-  VARIANTS.set(name, made);
-  return made;
+  const decodes = { [by]: literal(name), ...decodesOf(variants[name] ?? {}) };
+  VARIANTS.set(name, decodes);
+  return decodes;
 }

@@ -1,5 +1,5 @@
-/** Why advice is not delivered in an experiment, as delivery records say it. */
+/** Reason in delivery records of an experiment. */
 export const WITHHELD_REASON = 'withheld by experiment';
 
-/** Why advice is not delivered in shadow mode, as delivery records say it. */
+/** Reason in delivery records of shadow mode. */
 export const SHADOW_REASON = 'shadow mode';

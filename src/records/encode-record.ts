@@ -4,12 +4,12 @@ import { brokenField } from './field-decode.ts';
 import type { TrajectoryPayload, TrajectoryRecord, UnrecognisedPayload } from './trajectory-record.ts';
 import { textToStore } from './unrecognised-text.ts';
 
-/** A record with the payload that lies on disk: an `unrecognised` one is its `original` again. */
+/** A record as stored: the payload of an `unrecognised` one is its `original`. */
 interface StoredRecord extends Omit<TrajectoryRecord, 'payload'> {
   readonly payload: Exclude<TrajectoryPayload, UnrecognisedPayload> | JsonObject;
 }
 
-/** The form in which a record is stored. Cost: a shallow copy when the payload is `unrecognised`, else none. */
+/** Cost: a shallow copy for an `unrecognised` payload, else none. */
 export function toStoredRecord(record: TrajectoryRecord): StoredRecord {
   const { payload } = record;
   // Without the `unrecognised` payload a record is a StoredRecord already.
@@ -17,11 +17,11 @@ export function toStoredRecord(record: TrajectoryRecord): StoredRecord {
 }
 
 /**
- * One record as one line of JSON, without the line break. `parseRecord(line)` gives it back.
- * A lone surrogate is written as a `\u` escape, so the line is always valid UTF-8.
+ * Encodes a record as one line of JSON without the line break, for `parseRecord`. A lone surrogate is written as a `\u`
+ * escape, so the line is valid UTF-8.
  *
- * @throws CoxswainError `invalid-record` when JSON cannot say it: a bigint, a cycle, nesting beyond the stack,
- *   or an unrecognised payload whose `original` has no `kind`
+ * @throws CoxswainError `invalid-record` if it is not JSON: a bigint, a cycle, nesting beyond the stack, or an unrecognised
+ *   payload whose `original` has no `kind`
  */
 export function encodeRecord(record: TrajectoryRecord): string {
   const stored = toStoredRecord(record);
@@ -39,12 +39,12 @@ export function encodeRecord(record: TrajectoryRecord): string {
   }
 }
 
-/** The record as `JSON.stringify` writes it, with this text in the place of its payload. */
+/** `JSON.stringify(record)` with this text as its payload. */
 function encodeAround(record: TrajectoryRecord, payloadText: string): string {
   const members: string[] = [];
   for (const [key, value] of Object.entries(record)) {
     const text = key === 'payload' ? payloadText : JSON.stringify(value);
-    // `JSON.stringify` answers undefined for what JSON leaves out, whatever its type says.
+    // `JSON.stringify` returns undefined for a member that JSON leaves out.
     if ((text as string | undefined) !== undefined) members.push(`${JSON.stringify(key)}:${text}`);
   }
   return `{${members.join(',')}}`;

@@ -3,45 +3,41 @@ import { isJsonObject } from '../base/json.ts';
 import { toJson } from '../base/to-json.ts';
 import { readDeadlineTime, withoutDate } from '../base/unix-time.ts';
 import type { ValueBudget } from '../base/value-budget.ts';
-import { noteType, numberMeant } from './note-type.ts';
 
 /**
- * What one field may hold, said once for both directions. Called, it takes the value of the field as it lies in a store and
- * gives what the rest of the program reads: usually the value itself.
+ * The definition of one field. As a function it decodes the stored value, usually to the value itself.
  *
- * @param path  where the value lies, such as `payload.tool_name`; where `key` is given, that is its last part. They are put
- *   together only for an error, because every field of every record comes through here
- * @throws CoxswainError `invalid-record` naming the path
+ * @param path  path of the value, such as `payload.tool_name`, without `key`. Both are joined only for an error, because
+ *   every field of every record is decoded here
+ * @throws CoxswainError `invalid-record` with the path
  */
 export interface FieldDecode {
   (value: unknown, path: string, key?: string | number): unknown;
   /**
-   * The value that a host gives as one that this field takes: cut, clamped or converted where it must be, each noted in the
-   * budget. Undefined: nothing can be made of it. Throws only where reading the value does.
+   * Cuts, clamps or converts a host's value so that the field accepts it, and notes that in the budget. Undefined for an
+   * unusable value. Throws only if reading the value does.
    */
-  readonly mend: (value: unknown, budget: ValueBudget, key: string | number) => unknown;
-  /** What stands in the field where it must be there and nothing can be made of its value; undefined: nothing may. */
+  readonly repair: (value: unknown, budget: ValueBudget, key: string | number) => unknown;
+  /** Replaces an unusable value of a required field; undefined: the record is refused. */
   readonly fallback?: unknown;
 }
 
-/** How one field is decoded and mended. */
 export function fieldDecode(
   decode: (value: unknown, path: string, key?: string | number) => unknown,
-  mending: Pick<FieldDecode, 'mend' | 'fallback'>,
+  repairs: Pick<FieldDecode, 'repair' | 'fallback'>,
 ): FieldDecode {
-  return Object.assign(decode, mending);
+  return Object.assign(decode, repairs);
 }
 
 /** Decodes of the named fields of one kind of object. Fields not named are kept as they are. */
 export type FieldDecodes = Readonly<Record<string, FieldDecode>>;
 
-/** The whole path of a field. */
 export function pathOf(path: string, key: string | number | undefined): string {
   if (key === undefined) return path;
   return typeof key === 'number' ? `${path}[${key}]` : `${path}.${key}`;
 }
 
-/** The error for a record that is broken at `path`. */
+/** The error for an invalid field. */
 export function brokenField(path: string, expected: string, value: unknown): CoxswainError {
   return new CoxswainError('invalid-record', `${path} must be ${expected}, got ${nameOf(value)}`, {
     details: { path },
@@ -63,7 +59,7 @@ export const textDecode: FieldDecode = fieldDecode(
     throw brokenField(pathOf(path, key), 'a text', value);
   },
   {
-    mend: (value, budget, key) => {
+    repair: (value, budget, key) => {
       if (typeof value === 'string') return budget.text(value);
       if (value === undefined || value === null) return undefined;
       noteType(budget, key, value);
@@ -81,7 +77,7 @@ export const flagDecode: FieldDecode = fieldDecode(
     throw brokenField(pathOf(path, key), 'true or false', value);
   },
   {
-    mend: (value, budget, key) => {
+    repair: (value, budget, key) => {
       if (typeof value === 'boolean') return value;
       if (value === undefined || value === null) return undefined;
       noteType(budget, key, value);
@@ -91,61 +87,48 @@ export const flagDecode: FieldDecode = fieldDecode(
   },
 );
 
-/** A whole number from 0 that JavaScript holds exactly. */
-export const countDecode: FieldDecode = fieldDecode(
-  (value, path, key) => {
-    if (Number.isSafeInteger(value) && Number(value) >= 0) return value;
-    throw brokenField(pathOf(path, key), 'a whole number from 0', value);
-  },
-  {
-    mend: (value, budget, key) => {
-      if (typeof value === 'number' && value >= 0 && Number.isSafeInteger(value)) return value === 0 ? 0 : value;
-      const number = numberMeant(value, budget, key);
-      if (number === undefined || Number.isNaN(number) || number < 0) return undefined;
-      return Math.min(Math.trunc(number), Number.MAX_SAFE_INTEGER);
+/** @param convert  makes a valid number of another one, if possible */
+function numberDecode(
+  expected: string,
+  isValid: (value: number) => boolean,
+  convert: (value: number) => number | undefined = (value) => (isValid(value) ? value : undefined),
+): FieldDecode {
+  return fieldDecode(
+    (value, path, key) => {
+      if (typeof value === 'number' && isValid(value)) return value;
+      throw brokenField(pathOf(path, key), expected, value);
     },
-    fallback: 0,
-  },
+    {
+      repair: (value, budget, key) => {
+        // Without the sign of -0, which JSON loses.
+        if (typeof value === 'number' && isValid(value)) return value === 0 ? 0 : value;
+        const number = numberMeant(value, budget, key);
+        return number === undefined ? undefined : convert(number);
+      },
+      fallback: 0,
+    },
+  );
+}
+
+/** A safe integer from 0. */
+export const countDecode: FieldDecode = numberDecode(
+  'a whole number from 0',
+  (value) => value >= 0 && Number.isSafeInteger(value),
+  (value) => (value >= 0 ? Math.min(Math.trunc(value), Number.MAX_SAFE_INTEGER) : undefined),
 );
 
-/** A finite number, also negative or broken. */
-export const anyNumber: FieldDecode = fieldDecode(
-  (value, path, key) => {
-    if (Number.isFinite(value)) return value;
-    throw brokenField(pathOf(path, key), 'a number', value);
-  },
-  {
-    mend: (value, budget, key) => {
-      if (typeof value === 'number' && Number.isFinite(value)) return value === 0 ? 0 : value;
-      const number = numberMeant(value, budget, key);
-      return Number.isFinite(number) ? number : undefined;
-    },
-    fallback: 0,
-  },
-);
+/** A finite number, possibly negative or fractional. */
+export const anyNumber: FieldDecode = numberDecode('a number', Number.isFinite);
 
 /** A finite number from 0: a duration or a time in milliseconds. */
-export const amountDecode: FieldDecode = fieldDecode(
-  (value, path, key) => {
-    if (Number.isFinite(value) && Number(value) >= 0) return value;
-    throw brokenField(pathOf(path, key), 'a number from 0', value);
-  },
-  {
-    mend: (value, budget, key) => {
-      if (typeof value === 'number' && value >= 0 && value < Infinity) return value === 0 ? 0 : value;
-      const number = numberMeant(value, budget, key);
-      return number !== undefined && number >= 0 && number < Infinity ? number : undefined;
-    },
-    fallback: 0,
-  },
-);
+export const amountDecode: FieldDecode = numberDecode('a number from 0', (value) => value >= 0 && value < Infinity);
 
-/** A deadline, stored as `decode` takes it; a host may give it in another unit. */
+/** A deadline; a host may give it in another unit. */
 export function deadlineTime(decode: FieldDecode): FieldDecode {
   return fieldDecode((value, path, key) => decode(value, path, key), {
     ...decode,
-    mend: (value, budget, key) => {
-      const atMs = amountDecode.mend(withoutDate(value), budget, key);
+    repair: (value, budget, key) => {
+      const atMs = amountDecode.repair(withoutDate(value), budget, key);
       if (typeof atMs !== 'number' || budget.nowMs === 0) return atMs;
       const { ms, fault, detail = '' } = readDeadlineTime(atMs, budget.nowMs);
       if (fault !== undefined) budget.note(fault, detail);
@@ -154,14 +137,14 @@ export function deadlineTime(decode: FieldDecode): FieldDecode {
   });
 }
 
-/** Whatever JSON can say, but not nothing. */
+/** Any JSON value, but not undefined. */
 export const anyJson: FieldDecode = fieldDecode(
   (value, path, key) => {
     const type = typeof value;
     if (type !== 'undefined' && type !== 'function' && type !== 'symbol') return value;
     throw brokenField(pathOf(path, key), 'a JSON value', value);
   },
-  { mend: toJson },
+  { repair: toJson },
 );
 
 export const jsonObject: FieldDecode = fieldDecode(
@@ -170,7 +153,7 @@ export const jsonObject: FieldDecode = fieldDecode(
     throw brokenField(pathOf(path, key), 'an object', value);
   },
   {
-    mend: (value, budget, key) => {
+    repair: (value, budget, key) => {
       if (value === undefined || value === null) return undefined;
       const json = toJson(value, budget);
       if (isJsonObject(json)) return json;
@@ -184,18 +167,19 @@ export const jsonObject: FieldDecode = fieldDecode(
 /** The field may be absent. */
 export function optional(decode: FieldDecode): FieldDecode {
   return fieldDecode((value, path, key) => (value === undefined ? undefined : decode(value, path, key)), {
-    mend: (value, budget, key) => (value === undefined || value === null ? undefined : decode.mend(value, budget, key)),
+    repair: (value, budget, key) =>
+      value === undefined || value === null ? undefined : decode.repair(value, budget, key),
   });
 }
 
 export function nullable(decode: FieldDecode): FieldDecode {
   return fieldDecode((value, path, key) => (value === null ? null : decode(value, path, key)), {
-    mend: (value, budget, key) => (value === undefined || value === null ? null : decode.mend(value, budget, key)),
+    repair: (value, budget, key) => (value === undefined || value === null ? null : decode.repair(value, budget, key)),
     fallback: null,
   });
 }
 
-/** Exactly `only`: a field that is either absent or says one thing. */
+/** Exactly this value. */
 export function literal(only: string | boolean): FieldDecode {
   return fieldDecode(
     (value, path, key) => {
@@ -203,7 +187,7 @@ export function literal(only: string | boolean): FieldDecode {
       throw brokenField(pathOf(path, key), JSON.stringify(only), value);
     },
     {
-      mend: (value, budget, key) => {
+      repair: (value, budget, key) => {
         if (value === only) return value;
         if (value !== undefined && value !== false) noteType(budget, key, value);
         return undefined;
@@ -221,7 +205,7 @@ export function oneOf(words: readonly string[]): FieldDecode {
       throw brokenField(pathOf(path, key), `one of ${words.join(', ')}`, value);
     },
     {
-      mend: (value, budget, key) => {
+      repair: (value, budget, key) => {
         if (typeof value === 'string' && words.includes(value)) return value;
         noteType(budget, key, value);
         return undefined;
@@ -230,7 +214,7 @@ export function oneOf(words: readonly string[]): FieldDecode {
   );
 }
 
-/** A list, each item of which `decode` takes. */
+/** A list of items for `decode`. */
 export function listDecode(decode: FieldDecode): FieldDecode {
   return fieldDecode(
     (value, path, key) => {
@@ -248,9 +232,9 @@ export function listDecode(decode: FieldDecode): FieldDecode {
       return changed ?? value;
     },
     {
-      mend: (value, budget, key) => {
+      repair: (value, budget, key) => {
         if (value === undefined || value === null) return undefined;
-        if (Array.isArray(value)) return mendItems(value, decode, budget);
+        if (Array.isArray(value)) return repairItems(value, decode, budget);
         noteType(budget, key, value);
         return undefined;
       },
@@ -259,23 +243,23 @@ export function listDecode(decode: FieldDecode): FieldDecode {
   );
 }
 
-/** The items that something can be made of: as many of the first and of the last ones as the budget has nodes for. */
-function mendItems(items: readonly unknown[], decode: FieldDecode, budget: ValueBudget): readonly unknown[] {
+/** The usable items: of a list beyond the budget's nodes, the first and the last ones. */
+function repairItems(items: readonly unknown[], decode: FieldDecode, budget: ValueBudget): readonly unknown[] {
   const length = Number.isSafeInteger(items.length) ? Math.max(0, items.length) : 0;
-  const kept = Math.min(length, budget.nodes);
-  if (kept < length) budget.note('cutValues', `a list of ${length}`);
-  budget.nodes -= kept;
-  const head = Math.ceil(kept / 2);
-  const made: unknown[] = [];
-  for (let index = 0; index < kept; index += 1) {
-    const at = index < head ? index : length - kept + index;
-    const mended = decode.mend(items[at], budget, at) ?? decode.fallback;
-    if (mended !== undefined) made.push(mended);
+  const count = Math.min(length, budget.nodes);
+  if (count < length) budget.note('cutValues', `a list of ${length}`);
+  budget.nodes -= count;
+  const head = Math.ceil(count / 2);
+  const repairedItems: unknown[] = [];
+  for (let index = 0; index < count; index += 1) {
+    const at = index < head ? index : length - count + index;
+    const repaired = decode.repair(items[at], budget, at) ?? decode.fallback;
+    if (repaired !== undefined) repairedItems.push(repaired);
   }
-  return made;
+  return repairedItems;
 }
 
-/** An object with these fields, and any others. */
+/** An object with these fields and possibly others. */
 export function objectOf(decodes: FieldDecodes): FieldDecode {
   return fieldDecode(
     (value, path, key) => {
@@ -284,8 +268,8 @@ export function objectOf(decodes: FieldDecodes): FieldDecode {
       return decodeFields(value, decodes, own);
     },
     {
-      mend: (value, budget, key) => {
-        if (isJsonObject(value)) return mendFields(value, decodes, budget);
+      repair: (value, budget, key) => {
+        if (isJsonObject(value)) return repairFields(value, decodes, budget);
         if (value !== undefined && value !== null) noteType(budget, key, value);
         return undefined;
       },
@@ -294,65 +278,64 @@ export function objectOf(decodes: FieldDecodes): FieldDecode {
 }
 
 /**
- * The object as one that these fields take. Members that have no name here stay, as JSON; what must be there and is not gets
- * its fallback.
+ * Repairs the fields of an object. Other members are converted to JSON; a missing required field gets its fallback.
  *
- * Cost: one look at each named field, and a copy of the object, not of its texts.
+ * Cost: one look at each field, and a shallow copy of the object.
  *
- * @throws CoxswainError `invalid-record` where a field must be there that nothing may stand for
+ * @throws CoxswainError `invalid-record` if a required field without a fallback is unusable
  */
-export function mendFields(
+export function repairFields(
   source: Readonly<Record<string, unknown>>,
   decodes: FieldDecodes,
   budget: ValueBudget,
 ): Readonly<Record<string, unknown>> {
-  return mendOwn({ ...source }, decodes, budget);
+  return repairOwn({ ...source }, decodes, budget);
 }
 
-/** `mendFields` of an object that is nobody else's: it is changed in place. */
-export function mendOwn(
-  made: Record<string, unknown>,
+/** `repairFields` in place, for an unshared object. */
+export function repairOwn(
+  object: Record<string, unknown>,
   decodes: FieldDecodes,
   budget: ValueBudget,
 ): Readonly<Record<string, unknown>> {
-  for (const key in made) {
+  for (const key in object) {
     const decode = Object.hasOwn(decodes, key) ? decodes[key] : undefined;
-    const value = made[key];
-    const mended = decode === undefined ? mendUnnamed(value, budget) : mendField(decode, value, budget, key);
-    if (mended === value) continue;
-    if (mended === undefined) delete made[key];
-    else made[key] = mended;
+    const value = object[key];
+    const repaired = decode === undefined ? repairUnnamed(value, budget) : repairField(decode, value, budget, key);
+    if (repaired === value) continue;
+    if (repaired === undefined) delete object[key];
+    else object[key] = repaired;
   }
   for (const key in decodes) {
     const decode = decodes[key];
-    if (decode === undefined || made[key] !== undefined) continue;
-    const mended = mendField(decode, undefined, budget, key);
-    if (mended !== undefined) made[key] = mended;
+    if (decode === undefined || object[key] !== undefined) continue;
+    const repaired = repairField(decode, undefined, budget, key);
+    if (repaired !== undefined) object[key] = repaired;
   }
-  return made;
+  return object;
 }
 
-function mendUnnamed(value: unknown, budget: ValueBudget): unknown {
+function repairUnnamed(value: unknown, budget: ValueBudget): unknown {
   return value === undefined || typeof value === 'function' ? undefined : toJson(value, budget);
 }
 
-function mendField(decode: FieldDecode, value: unknown, budget: ValueBudget, key: string): unknown {
-  const mended = decode.mend(value, budget, key);
-  if (mended !== undefined) return mended;
-  // Takes a field that may be absent, and refuses one that may not.
+function repairField(decode: FieldDecode, value: unknown, budget: ValueBudget, key: string): unknown {
+  const repaired = decode.repair(value, budget, key);
+  if (repaired !== undefined) return repaired;
+  // Accepts an optional field and refuses a required one.
   if (decode.fallback === undefined) return decode(undefined, key);
   budget.note('wrongTypes', `${key} is missing or cannot be used`);
   return decode.fallback;
 }
 
-/** Runs every decode on its field. Gives `source` itself when none of them changed anything. */
+/** Decodes every field. Returns `source` itself if nothing changed. */
 export function decodeFields(
   source: Readonly<Record<string, unknown>>,
   decodes: FieldDecodes,
   path: string,
 ): Readonly<Record<string, unknown>> {
   let changed: Record<string, unknown> | undefined;
-  // No field is called like a member that every object has, so what a plain object answers is its own.
+  // No field has the name of a member of `Object.prototype`.
   const isPlain = Object.getPrototypeOf(source) === Object.prototype;
   for (const key in decodes) {
     const value = isPlain || Object.hasOwn(source, key) ? source[key] : undefined;
@@ -363,4 +346,21 @@ export function decodeFields(
     }
   }
   return changed ?? source;
+}
+
+/** Notes a value of the wrong type. */
+function noteType(budget: ValueBudget, key: string | number, value: unknown): void {
+  budget.note('wrongTypes', `${key} is of type ${value === null ? 'null' : typeof value}`);
+}
+
+/** The number that a host probably meant; notes the fault. */
+function numberMeant(value: unknown, budget: ValueBudget, key: string | number): number | undefined {
+  if (value === undefined || value === null) return undefined;
+  if (typeof value === 'number') {
+    budget.note('badNumbers', `${key} is ${value}`);
+    return value;
+  }
+  noteType(budget, key, value);
+  if (typeof value === 'bigint') return Number(value);
+  return typeof value === 'string' && value.length < 40 && value.trim() !== '' ? Number(value) : undefined;
 }

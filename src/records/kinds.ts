@@ -1,19 +1,19 @@
 /**
- * Every kind of record, defined once. Types, decoder, redaction, JSON Schema, the samples of tests and the table in
- * docs/recording.md are made from these tables; the comments are the words of the schema and of that table.
+ * The single definition of every kind of record. Types, decoder, redaction, JSON Schema, samples of tests and the table in
+ * docs/recording.md are generated from these tables; the comments are the descriptions in the schema and in that table.
  *
  * A kind has
  *
- * - a role: `input` is what the host and the agent did; `asked`, that the steering was asked, or what was looked at for it;
- *   `advised`, what became of its advice; `derived` follows from the inputs, is made anew by every replay, and names its
- *   input. A replay with other steering leaves out `advised`, and `asked` where it asks at points of its own
- * - a row: how it is shown to a reader of the run; an `event` or a `fault` has its sentence in `src/viewer/page/sentences.ts`
- * - fields: words of `field-types.ts`, with `?` where the field may be absent, `[]` for a list, `|null` where null is allowed
+ * - a role: `input`, an event of the host or the agent; `asked`, a request for steering; `advised`, the delivery of advice;
+ *   `derived`, computed from an input, which it names, and again by every replay. A replay with other steering leaves out
+ *   `advised`, and `asked` if it has its own decision points
+ * - a row: its presentation; an `event` or a `fault` has its sentence in `src/viewer/page/sentences.ts`
+ * - fields: words of `field-types.ts`, with `?` for optional, `[]` for a list, `|null` for nullable
  *
- * The tables are the groups that a switch may pass over (`pass-over.ts`).
+ * The tables are the groups that a switch may ignore (`pass-over.ts`).
  */
 
-/** How a run begins, ends and goes on. */
+/** Start, end and resumption of a run. */
 export const LIFE = {
   /** A run began. Always the first record of a run. */
   run_started: {
@@ -21,52 +21,52 @@ export const LIFE = {
     row: 'event',
     fields: {
       identity: 'identity',
-      /** What the agent was asked to do, where known. */
+      /** The task given to the agent, if known. */
       task: 'content?',
-      /** Where an imported run came from: `path#id`. */
+      /** Origin of an imported run: `path#id`. */
       source: 'content?',
       /** The import format, for an imported run. */
       format: 'name?',
       /** The agent program that reported the run by its hooks, such as `codex`. */
       host: 'name?',
-      /** What steering went by: a replay needs the same. Absent for an imported run. */
+      /** The steering, for replays. Absent for an imported run. */
       steering: 'steering?',
     },
   },
-  /** A run ended. `success`, `reward` and `labels` say how it went, where the source knows. */
+  /** A run ended. `success`, `reward` and `labels` describe the result, if the source has them. */
   run_ended: {
     role: 'input',
     row: 'event',
     fields: {
-      /** `ended`, `aborted`, `error`, `limit`, or the source's own word. */
+      /** `ended`, `aborted`, `error`, `limit`, or a word of the source. */
       outcome: 'name',
-      /** Why, where the source knows: `answered`, `rate_limit`, `login`, `overloaded`, `context`, `turn_limit` and so on. */
+      /** If the source has one: `answered`, `rate_limit`, `login`, `overloaded`, `context`, `turn_limit` and so on. */
       reason: 'name?',
       new_messages: 'message[]',
       success: 'flag?',
       reward: 'number?',
-      /** What the host says of the run. */
+      /** Labels of the host. */
       labels: 'object?',
-      /** What the session has used in all, where the host adds it up: of a run that went on, since its beginning. */
+      /** Total usage of the session as reported by the host, including usage before a resumption. */
       usage: 'budget?',
     },
   },
-  /** The host goes on with a run that had ended. Such as a session that is opened again. */
+  /** The host resumed a run that had ended. For example a reopened session. */
   run_resumed: {
     role: 'input',
     row: 'event',
     fields: {
-      /** In the host's words: `resume`, `continue`, `clear`. */
+      /** A word of the host: `resume`, `continue`, `clear`. */
       trigger: 'name',
     },
   },
 } as const;
 
-/** What model and user say. */
+/** Turns and messages. */
 export const TALK = {
-  /** The model began an answer. The calls until the next one belong to this turn and were issued together. */
+  /** The model began a response. The calls until the next one belong to this turn and were issued together. */
   turn_started: { role: 'input', row: 'detail', fields: {} },
-  /** The model's answer is complete and its tools have run. */
+  /** The model's response is complete and its tools have run. */
   turn_ended: { role: 'input', row: 'message', fields: { assistant: 'message', tool_results: 'message[]' } },
   /** A message joined the transcript. */
   message_appended: { role: 'input', row: 'message', fields: { message: 'message' } },
@@ -75,7 +75,7 @@ export const TALK = {
     role: 'input',
     row: 'event',
     fields: {
-      /** `auto`, `manual`, or the host's own word. */
+      /** `auto`, `manual`, or a word of the host. */
       trigger: 'name',
     },
   },
@@ -91,38 +91,38 @@ export const CALLS = {
       tool_call_id: 'id',
       tool_name: 'name',
       args: 'json',
-      /** What the tool's MCP server says of it, where the host passed that on. */
+      /** Annotations of the tool's MCP server, if the host reports them. */
       annotations: 'tool_annotations?',
     },
   },
-  /** A tool call came back. */
+  /** A tool call finished. */
   tool_ended: {
     role: 'input',
     row: 'result',
     fields: {
       tool_call_id: 'id',
       tool_name: 'name',
-      /** What the model got to see: a string, or the host's structured result. */
+      /** The result as seen by the model: a string, or the host's structured result. */
       result: 'result',
       is_error: 'flag',
-      /** Set on an error that was read from the text, because the source has no flag. */
+      /** Set for an error that was inferred from the text, because the source has no flag. */
       error_inferred: 'true?',
-      /** Set when the source holds the call but no result for it. */
+      /** Set if the source has no result for the call. */
       result_missing: 'true?',
       duration_ms: 'amount?',
     },
   },
 } as const;
 
-/** How a request to the model was put together. */
+/** How a request to the model was built. */
 export const REQUESTS = {
-  /** What one model request looked like, after transforms and gates. */
+  /** A request to the model, after transforms and gates. */
   provider_request_prepared: {
     role: 'input',
     row: 'detail',
     fields: {
       iteration: 'count',
-      /** Null where it is not known. */
+      /** Null if unknown. */
       model_id: 'name|null',
       system_prompt_chars: 'count',
       message_count: 'count',
@@ -150,7 +150,7 @@ export const REQUESTS = {
     row: 'detail',
     fields: { iteration: 'count', plugin: 'name', allow: 'name[]?' },
   },
-  /** Tool gates had nothing in common, so one of them was chosen. */
+  /** Tool gates allowed no common tool, so one of them was chosen. */
   tool_gate_conflict_resolved: {
     role: 'input',
     row: 'detail',
@@ -170,25 +170,25 @@ export const REQUESTS = {
   },
 } as const;
 
-/** What the host sets or tells around the agent's work. */
+/** Events of the host around the agent's work. */
 export const HOST = {
-  /** More became known of the run after it began. A member that is absent stays as it was. */
+  /** The identity of the run was completed after its start. An absent member is unchanged. */
   run_identified: {
     role: 'input',
     row: 'event',
     fields: { conversation_id: 'id?', agent_name: 'name?', model_id: 'name?' },
   },
-  /** A run below this one ended. */
+  /** A child run ended. */
   child_ended: {
     role: 'input',
     row: 'event',
     fields: {
       child_run_id: 'own',
-      /** What it used, with all runs below it, since it began or last ended. */
+      /** Its usage, including descendants, since it started or last ended. */
       usage: 'budget',
     },
   },
-  /** The run has another deadline from here on. Without a time it has none. */
+  /** The deadline changed. An absent time removes it. */
   deadline_set: {
     role: 'input',
     row: 'event',
@@ -197,19 +197,19 @@ export const HOST = {
       deadline_at_unix_ms: 'deadline?',
     },
   },
-  /** Another prompt is in force from here on. */
+  /** Another prompt is in force. */
   prompt_used: { role: 'input', row: 'event', fields: { prompt_name: 'configured' } },
-  /** The agent wanted to stop, and what must hold by then was looked at. */
+  /** The agent wanted to stop, and the conditions were checked. */
   completion_checked: {
     role: 'asked',
     row: 'event',
     fields: {
       met: 'flag',
-      /** What does not hold, one line each; empty when `met`. */
+      /** Unmet conditions, one line each; empty if `met`. */
       missing: 'content[]',
-      /** 1 for the first time the agent wanted to stop. */
+      /** From 1. */
       attempt: 'count',
-      /** Set when it did not hold and the agent was let go all the same, because it had been sent back often enough. */
+      /** Set if the conditions were unmet and the agent could stop anyway, after the last attempt. */
       gave_up: 'true?',
     },
   },
@@ -220,18 +220,18 @@ export const HOST = {
     fields: {
       /** `stuck` or `budget`. */
       policy: 'configured',
-      /** In one sentence, for people. */
+      /** One sentence for people. */
       reason: 'configured',
     },
   },
-  /** An event of the host's own that session slices fold. */
+  /** An event of the host for its session slices. */
   session_event: { role: 'input', row: 'detail', fields: { event_type: 'configured', data: 'json' } },
 } as const;
 
 export const PATTERNS = {
   /** A pattern reached `warn`, or rose to `strong`. */
   pattern_flagged: { role: 'derived', row: 'pattern', fields: { pattern: 'pattern' } },
-  /** The agent left a pattern that had been flagged. */
+  /** The agent left a flagged pattern. */
   pattern_cleared: { role: 'derived', row: 'pattern', fields: { pattern: 'pattern' } },
 } as const;
 
@@ -244,7 +244,7 @@ export const PRODUCED = {
       advice_id: 'own',
       provider_name: 'configured',
       feedback: 'spoken_advice',
-      /** What is said to the agent. */
+      /** Text for the agent. */
       text: 'configured',
     },
   },
@@ -263,7 +263,7 @@ export const PRODUCED = {
 } as const;
 
 export const DELIVERED = {
-  /** Whether feedback reached the agent. The host says so. */
+  /** The host reported the delivery of feedback. */
   feedback_delivered: {
     role: 'advised',
     row: 'detail',
@@ -272,13 +272,13 @@ export const DELIVERED = {
       advice_id: 'own',
       provider_name: 'configured',
       delivered: 'flag',
-      /** How, in the adapter's words, such as `tool-result`. */
+      /** A word of the adapter, such as `tool-result`. */
       channel: 'name?',
-      /** Why not. */
+      /** Why it was not delivered. */
       reason: 'name?',
     },
   },
-  /** Whether guidance reached the agent. The host says so. */
+  /** The host reported the delivery of guidance. */
   guidance_delivered: {
     role: 'advised',
     row: 'detail',
@@ -290,11 +290,11 @@ export const DELIVERED = {
   },
 } as const;
 
-/** How the steering was asked, and what was answered. */
+/** Requests for steering, and responses. */
 export const ASKED = {
   /**
-   * A decision point was reached and the steering was asked. Everything that the answer depends on and that no earlier
-   * record holds; the time is the record's.
+   * Advice was requested at a decision point. Has all input of the evaluation that no earlier record has; the time is the
+   * record's.
    */
   evaluation: {
     role: 'asked',
@@ -302,31 +302,31 @@ export const ASKED = {
     fields: {
       point: 'decision_point',
       pending_calls: 'pending_call[]?',
-      /** Text of the model's last answer, where the host gave it here. */
+      /** Text of the model's last response, if the host gave it here. */
       last_response: 'content?',
-      /** The prompt as last rendered, where the host gave it here. */
+      /** The prompt as last rendered, if the host gave it here. */
       rendered_prompt: 'content?',
-      /** Files that triggers of the configuration watch for and that exist now. */
+      /** Files of triggers that exist now. */
       files_created: 'configured[]?',
       usage: 'budget?',
-      /** What other runs, above, beside and below this one, used of the same budget so far. */
+      /** Usage of the same budget by related runs. */
       shared_usage: 'budget?',
     },
   },
-  /** A model-backed classifier answered, failed, or ran out of time. */
+  /** A model-backed classifier responded, failed or timed out. */
   model_answered: {
     role: 'asked',
     row: 'detail',
     fields: {
       classifier_name: 'configured',
-      /** An id of its bank; absent when none applies or it failed. */
+      /** An id of its bank; absent if none applies or it failed. */
       instruction_id: 'configured?',
       confidence: 'amount?',
       fault_code: 'name?',
       fault_message: 'content?',
     },
   },
-  /** The agent answered a piece of advice. */
+  /** The agent responded to a piece of advice. */
   advice_acknowledged: {
     role: 'advised',
     row: 'event',
@@ -334,32 +334,32 @@ export const ASKED = {
   },
 } as const;
 
-/** What went wrong on our side. */
+/** Internal faults. */
 export const FAULTS = {
-  /** A provider, classifier, observer or detector threw or answered with nonsense. It stayed silent. */
+  /** A provider, classifier, observer or detector threw or returned an invalid result, which was not used. */
   provider_failed: {
     role: 'derived',
     row: 'fault',
     fields: {
       provider_name: 'configured',
-      /** What it was doing: `shouldRun`, `provide`, `classify`, `observe`… */
+      /** `shouldRun`, `provide`, `classify`, `observe`… */
       phase: 'configured',
       code: 'configured',
       message: 'configured',
     },
   },
-  /** A provider took longer than it may. Its answer counted; after the third time it is not asked again. */
+  /** A provider exceeded its time limit. Its result was used; after the third time it is disabled. */
   provider_overran: {
     role: 'advised',
     row: 'fault',
     fields: { provider_name: 'configured', duration_ms: 'amount', limit_ms: 'amount' },
   },
-  /** Something went wrong on our side, or a provider turned on the run that asked it. */
+  /** An internal fault, or a provider that called the run which called it. */
   fault_noticed: {
     role: 'input',
     row: 'fault',
     fields: {
-      /** What was being done. */
+      /** The operation. */
       where: 'configured',
       message: 'content',
     },
@@ -367,7 +367,7 @@ export const FAULTS = {
 } as const;
 
 export const LOST = {
-  /** Records that were lost. It fills `seq … through_seq`; the next record is `through_seq + 1`. */
+  /** Records were lost. The gap is `seq … through_seq`; the next record is `through_seq + 1`. */
   gap: {
     role: 'input',
     row: 'event',
@@ -379,15 +379,14 @@ export const LOST = {
   },
 } as const;
 
-/** What every derived record names besides its own fields. */
+/** Additional fields of every derived record. */
 export const DERIVED = {
-  /** The input record that led to this one. */
+  /** `seq` of the input record. */
   cause_seq: 'count',
-  /** Its place among what that input led to. */
+  /** Index among the records derived from that input. */
   ordinal: 'count',
 } as const;
 
-/** The tables as one. */
 export const KINDS: typeof LIFE &
   typeof TALK &
   typeof CALLS &

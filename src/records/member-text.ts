@@ -8,10 +8,9 @@ const OPEN_OBJECT = 0x7b;
 const CLOSE_OBJECT = 0x7d;
 
 /**
- * The text of a member's value as it stands in the text of a JSON object, without the blanks around it: of several
- * members of that name the last one's, which is the one that `JSON.parse` gives. Undefined when there is none.
+ * The source text of a member's value in a JSON object, trimmed. Of duplicate members the last one, as `JSON.parse` does.
  *
- * @param json  the text of an object that `JSON.parse` takes
+ * @param json  valid JSON text of an object
  * Cost: one pass over the text, no recursion.
  */
 export function memberText(json: string, name: string): string | undefined {
@@ -23,7 +22,7 @@ export function memberText(json: string, name: string): string | undefined {
     switch (json.charCodeAt(at)) {
       case QUOTE: {
         const end = stringEnd(json, at);
-        // Between members a string is a name; the last one before a colon stays.
+        // Between members a string is a name.
         if (depth === 1 && valueAt === 0) key = json.slice(at, end);
         at = end - 1;
         break;
@@ -51,7 +50,7 @@ export function memberText(json: string, name: string): string | undefined {
   return found;
 }
 
-/** How many members are written in a JSON text, in objects of any depth. Cost: one pass. */
+/** The number of members in all objects of a JSON text. Cost: one pass. */
 export function countMembers(json: string): number {
   let count = 0;
   for (let at = 0; at < json.length; at += 1) {
@@ -62,7 +61,7 @@ export function countMembers(json: string): number {
   return count;
 }
 
-/** The place just after a string that begins at a quote. */
+/** The index after a string that starts at a quote. */
 function stringEnd(json: string, start: number): number {
   for (let quote = json.indexOf('"', start + 1); quote >= 0; quote = json.indexOf('"', quote + 1)) {
     let before = quote;

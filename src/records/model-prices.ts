@@ -1,19 +1,18 @@
 import type { ModelPrice, ModelPrices } from './answer-cost.ts';
 
-/** What a vendor asks for: input, output, cache read, cache write (null: none is named), and the input tokens up to which it holds. */
+/** Input, output, cache read, cache write (null: not listed), and the maximum input tokens for this price. */
 type Row = readonly [number, number, (number | null)?, (number | null)?, number?];
 
 interface Vendor {
-  /** Where the prices stand. */
   readonly source: string;
-  /** When they were last compared with it. */
+  /** Date of the last comparison with the source. */
   readonly checked: string;
-  /** How the vendor counts cached tokens. */
+  /** See `ModelPrice.cached`. */
   readonly cached: 'within' | 'beside';
   readonly models: Readonly<Record<string, Row>>;
 }
 
-/** Prices of models in US dollars for a million tokens, by vendor; as listed by `@pydantic/genai-prices` 0.1.8. */
+/** Prices in US dollars per million tokens, by vendor; as listed by `@pydantic/genai-prices` 0.1.8. */
 const VENDORS: readonly Vendor[] = [
   {
     source: 'https://www.anthropic.com/pricing#api',
@@ -103,7 +102,6 @@ const VENDORS: readonly Vendor[] = [
   },
 ];
 
-/** Prices of models, each with its source and the day on which it was checked. */
 export const MODEL_PRICES: ModelPrices = Object.fromEntries(
   VENDORS.flatMap(({ cached, checked, models, source }) =>
     Object.entries(models).map(

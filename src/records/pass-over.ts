@@ -13,15 +13,15 @@ interface Groups {
   readonly delivered: keyof typeof DELIVERED;
   readonly asked: keyof typeof ASKED;
   readonly faults: keyof typeof FAULTS;
-  /** What cannot be read: lost, or unknown to this version. */
+  /** Lost records, and kinds unknown to this version. */
   readonly unread: keyof typeof LOST | 'unrecognised';
 }
 
 type KindsOf<Name> = Name extends keyof Groups ? Groups[Name] : Name;
 
 /**
- * Ends a switch over record kinds that has nothing to do for the rest of these groups and kinds. A kind that is neither a case of the
- * switch nor named here does not compile, so a new kind is a decision in every switch, or in the group that it joins.
+ * Ends a switch over record kinds that ignores the rest of these groups and kinds. A kind that is neither a case nor named
+ * here does not compile, so a new kind is a decision in every switch, or in its group.
  */
 export function passOver<Passed extends keyof Groups | TrajectoryPayload['kind']>(
   _payload: Extract<TrajectoryPayload, { readonly kind: KindsOf<Passed> }>,

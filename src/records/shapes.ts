@@ -1,17 +1,17 @@
-/** Closed sets of words, by the name that stands in a definition. */
+/** Closed sets of words. */
 export const CHOICES = {
-  /** How sure a pattern is: `hint` speaks as info, `warn` as caution, `strong` as warning. */
+  /** Certainty of a pattern. Advice about `hint` has severity info, about `warn` caution, about `strong` warning. */
   level: ['hint', 'warn', 'strong'],
-  /** How much a piece of feedback matters, ascending. */
+  /** Severity of feedback, ascending. */
   severity: ['info', 'caution', 'warning'],
   /**
-   * Where in an agent's cycle guidance may be said: before the prompt is rendered, before the model chooses tools, after its
-   * calls are parsed and before they run, after a tool came back, before the final answer is put together.
+   * Points in the agent's cycle for guidance: before the prompt is rendered, before the model chooses tools, before its calls
+   * run, after a tool result, before the final response.
    */
   decision_point: ['pre_render', 'pre_tool_selection', 'pre_tool_execution', 'post_tool_result', 'pre_response'],
   /**
-   * What a call came back with: something, nothing, a mere "done", or a failure of one cause. `silent`: it failed and said
-   * nothing (a grep without a match, `test`, `diff`), which proves little.
+   * Class of a result: content, nothing, a mere "done", or a cause of failure. `silent`: it failed without output (a grep
+   * without a match, `test`, `diff`), which proves little.
    */
   answer_class: [
     'content',
@@ -30,135 +30,135 @@ export const CHOICES = {
     'other',
     'silent',
   ],
-  /** `shadow`: everything is worked out and recorded, nothing is said. */
+  /** `shadow`: advice is computed and recorded but not given. */
   steering_mode: ['steer', 'shadow'],
   advice_response: ['accepted', 'rejected', 'noted'],
 } as const;
 
-/** Objects inside payloads that redaction leaves as they are: counted, or worked out from records that were redacted. */
+/** Objects inside payloads that redaction does not change: counts, or computed from redacted records. */
 export const FIGURES = {
-  /** Limits of a run, or what was used of them. */
+  /** Limits or usage of a run. */
   budget: { calls: 'amount?', tokens: 'amount?', cost_usd: 'amount?' },
-  /** Tokens and cost of one model answer, where the host reports them. */
+  /** Tokens and cost of one model response, as reported by the host. */
   token_usage: {
     input_tokens: 'count?',
     output_tokens: 'count?',
     cache_read_tokens: 'count?',
     cache_write_tokens: 'count?',
-    /** Those of the output that are reasoning. */
+    /** Part of the output. */
     reasoning_tokens: 'count?',
     cost_usd: 'amount?',
   },
-  /** What an MCP server says of a tool, in the words of the protocol. */
+  /** Annotations of a tool by its MCP server, as in the protocol. */
   tool_annotations: {
     readOnlyHint: 'flag?',
     destructiveHint: 'flag?',
     idempotentHint: 'flag?',
     openWorldHint: 'flag?',
   },
-  /** The run's part in an experiment. */
+  /** The run's arm of an experiment. */
   holdout: {
     share: 'amount',
-    /** The run was drawn as a whole: true where its advice is recorded and not given. Absent: each episode is drawn. */
+    /** For an experiment with runs as units: true if the advice of this run is withheld. Absent: episodes are the units. */
     withheld: 'flag?',
-    /** What episodes are drawn with. */
+    /** Seed for the assignment of episodes. */
     seed: 'own?',
-    /** The outcome that was declared beforehand: a pattern is left within so many calls. */
+    /** The pre-declared outcome: a pattern is left within so many calls. */
     within_calls: 'count?',
   },
-  /** Something the trajectory shows. A loop, a run of errors, a stall. */
+  /** A pattern in the trajectory. A loop, a run of errors, a stall. */
   pattern: {
-    /** What kind of pattern, such as `identical_call`; users' detectors add their own. */
+    /** Such as `identical_call`; custom detectors add their own. */
     kind: 'own',
-    /** Tells two patterns of one kind apart, and one pattern seen again from a new one. */
+    /** Identifies a pattern among those of its kind, and across sightings. */
     identity: 'own',
-    /** True when the agent is stuck, false when it is merely inefficient or drifting. */
+    /** True if the agent is stuck, false if it is merely inefficient or drifting. */
     stuck: 'flag',
     level: 'level',
     /** 0 to 1. */
     confidence: 'amount',
     tool: 'own?',
-    /** What the last of its calls was about: the program of a shell call, a path's end; 80 UTF-16 units at most. */
+    /** Target of its last call: the program of a shell call, the end of a path; at most 80 UTF-16 units. */
     subject: 'own?',
-    /** What the last of its calls came back with. */
+    /** Class of the result of its last call. */
     answer: 'answer_class?',
-    /** 0-based indices of the calls that show it, ascending, the last 32 at most. */
+    /** 0-based indices of its calls, ascending, at most the last 32. */
     evidence: 'count[]',
-    /** Index of the first call that belongs to it. */
+    /** Index of its first call. */
     firstSeen: 'count',
-    /** The call at which it reached `warn`; null while it is a hint. */
+    /** Index of the call at which it reached `warn`; null for a hint. */
     flaggedAt: 'count|null',
-    /** How often it was seen: calls of a repetition, periods of a cycle, failures of a cascade. */
+    /** Number of sightings: calls of a repetition, periods of a cycle, failures of a cascade. */
     occurrences: 'amount',
-    /** The call at which the agent had left it. */
+    /** Index of the call at which the agent had left it. */
     clearedAt: 'count?',
   },
-  /** The pattern that advice speaks of, so that feedback and guidance do not both speak of it. */
+  /** The pattern of a piece of advice, for noise control. */
   pattern_reference: { identity: 'own', level: 'level', occurrences: 'amount' },
 } as const;
 
-/** Other objects inside payloads. Fields that have no name here are allowed everywhere, kept, and redacted as content. */
+/** Other objects inside payloads. Unknown fields are allowed everywhere, kept, and redacted as content. */
 export const SHAPES = {
-  /** Who a run is. A child run (a subagent) names its parent and lies one level deeper. */
+  /** Identity of a run. A child run (a subagent) has its parent's id and one more level of depth. */
   identity: {
     run_id: 'own',
-    /** The run that started it. */
+    /** The parent run. */
     parent_run_id: 'own?',
     /** 0 for a root run. */
     depth: 'count',
-    /** The host's own name for the conversation, such as a session id. */
+    /** The host's id of the conversation, such as a session id. */
     conversation_id: 'id?',
     agent_name: 'name?',
     model_id: 'name?',
   },
-  /** How the steering of a run began. */
+  /** Steering at the start of a run. */
   steering: {
     prompt_name: 'configured',
     /** Unix milliseconds. */
     deadline_at_unix_ms: 'deadline_from_0?',
     budget: 'budget?',
-    /** Fingerprint of the steering configuration: names, triggers, limits. */
+    /** Hash of the steering configuration: names, triggers, limits. */
     configuration_hash: 'own',
     mode: 'steering_mode',
     holdout: 'holdout?',
   },
-  /** A call that the model asked for and that has not run yet. */
+  /** A call that has not run yet. */
   pending_call: { tool_call_id: 'id', tool_name: 'name', args: 'json' },
-  /** One thing that was seen in the trajectory. */
+  /** An observation about the trajectory. */
   observation: {
     /** Groups observations: `loop`, `error_rate`, `drift`, `stall`. */
     category: 'configured',
     description: 'configured',
-    /** What shows it, such as call indices. Recorded, never rendered. */
+    /** Such as call indices. Recorded, never rendered. */
     evidence: 'configured?',
   },
-  /** What any speaker produced, whoever it was. */
+  /** Feedback or an assessment. */
   spoken_advice: {
     summary: 'configured',
     observations: 'observation[]',
     suggestions: 'configured[]',
     severity: 'severity',
-    /** Unix milliseconds when it was produced. */
+    /** Unix milliseconds. */
     atMs: 'amount',
-    /** Tool calls that had come back under this prompt by then. */
+    /** Number of earlier tool calls of this prompt. */
     callIndex: 'count',
     /** The prompt in force. */
     promptName: 'configured',
-    /** The trajectory pattern it speaks of, where it speaks of one. */
+    /** The trajectory pattern it is about, if any. */
     pattern: 'pattern_reference?',
   },
   /** One piece of guidance. */
   injection: {
-    /** Names the instruction; matches `^[a-z0-9][a-z0-9._-]{0,63}$`. */
+    /** Matches `^[a-z0-9][a-z0-9._-]{0,63}$`. */
     key: 'configured',
-    /** What the model reads: 1 to 500 characters. */
+    /** Text for the model: 1 to 500 characters. */
     content: 'configured',
     /** Lower comes first. */
     priority: 'unchecked_number',
-    /** Groups what may contradict each other: one a category is said at a time. */
+    /** Groups guidance that may be contradictory: one item per category at a time. */
     category: 'configured',
   },
-  /** Whether guidance applies now, and why. */
+  /** The relevance of guidance. */
   classification: {
     relevant: 'flag',
     /** 0 to 1: how strongly the situation calls for the guidance. */
@@ -167,7 +167,7 @@ export const SHAPES = {
     reason: 'configured?',
     pattern: 'pattern_reference?',
   },
-  /** Guidance that was produced, and whether it reached the agent. */
+  /** Guidance with its delivery. */
   guidance: {
     providerName: 'configured',
     injection: 'injection',
@@ -176,24 +176,24 @@ export const SHAPES = {
     /** Unix milliseconds. */
     atMs: 'amount',
     delivered: 'flag',
-    /** How it was delivered, in the adapter's words, such as `tool-result`. */
+    /** A word of the adapter, such as `tool-result`. */
     channel: 'name?',
     /** Why it was not delivered. */
     reason: 'name?',
   },
 } as const;
 
-/** The parts of a message, by `type`; one of another type is kept as `other`. */
+/** The parts of a message, by `type`; an unknown type is kept as `other`. */
 export const BLOCKS = {
   /** Text. */
   text: { text: 'content' },
   /** Reasoning of the model. */
   reasoning: { text: 'content' },
-  /** A call that the model asks for. */
+  /** A call by the model. */
   tool_call: { id: 'id', name: 'name', args: 'json' },
-  /** An image: where it lies, or how many bytes it has and their digest. Only records of earlier versions have the bytes. */
+  /** An image: its URL, or the number and digest of its bytes. Only records of earlier versions have the bytes. */
   image: { media_type: 'name', bytes: 'count?', digest: 'own?', data_base64: 'picture?', url: 'content?' },
-  /** What the source had and this version has no name for. */
+  /** A block of an unknown type. */
   other: { value: 'json' },
 } as const;
 
@@ -203,7 +203,7 @@ export const MESSAGES = {
   system: { content: 'message_content' },
   /** A message of the user. */
   user: { content: 'message_content' },
-  /** An answer of the model. */
+  /** A response of the model. */
   assistant: {
     content: 'message_content',
     stop_reason: 'name?',
@@ -211,6 +211,6 @@ export const MESSAGES = {
     model_id: 'name?',
     usage: 'token_usage?',
   },
-  /** What a tool gave back. */
+  /** A result of a tool. */
   tool_result: { tool_call_id: 'id', tool_name: 'name?', content: 'message_content', is_error: 'flag?' },
 } as const;

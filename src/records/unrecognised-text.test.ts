@@ -11,7 +11,7 @@ function lineWith(payloadText: string): string {
   return `{"schema_version":1,"seq":4,"run_id":"a","depth":0,"recorded_at_unix_ms":1,"payload":${payloadText}}`;
 }
 
-/** What stands behind `"payload":` in a line that `encodeRecord` made of a parsed one. */
+/** The text of the payload in a line after parsing and encoding. */
 function writtenPayload(line: string): string | undefined {
   return memberText(encodeRecord(parseRecord(line)), 'payload');
 }
@@ -73,7 +73,7 @@ test('nesting that cannot be written again is read, and refused when it is writt
   expect(() => encodeRecord(record)).toThrow(expect.objectContaining({ code: 'invalid-record' }));
 });
 
-test('a member is found at any place, and none where there is none', () => {
+test('a member is found at any position; a missing one is undefined', () => {
   fc.assert(
     fc.property(jsonText, jsonText, (before, text) => {
       const json = `{"a" : ${before} , "wanted":${text},"b":{"wanted":1},"c":["wanted"]}`;

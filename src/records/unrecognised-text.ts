@@ -2,25 +2,23 @@ import { countMembers, memberText } from './member-text.ts';
 import type { UnrecognisedPayload } from './trajectory-record.ts';
 
 /**
- * The payload with its text as it stood in the text of its record, where that says more than the values do: how numbers and
- * escapes are written, blanks, and members written twice. A record is one line: line breaks between its parts become blanks.
+ * Adds the source text to a payload, if the values do not determine it: notation of numbers and escapes, whitespace,
+ * duplicate members. Line breaks become spaces, because a record is one line.
  *
- * @param recordText  the text that the record was parsed from
+ * @param recordText  the source text of the record
  * Cost: one pass over the text, and one encoding of the payload.
  */
 export function withSourceText(payload: UnrecognisedPayload, recordText: string): UnrecognisedPayload {
   const source = memberText(recordText, 'payload');
   if (source === undefined) return payload;
-  // Inside a string neither a line break nor half a character can stand but as an escape, or mean anything else.
+  // Inside a string, line breaks and lone surrogates are escapes, so this does not change strings.
   const text = source.replaceAll(/[\n\r]/g, ' ').replaceAll(/\p{Surrogate}/gu, escaped);
   const written = canonicalText(payload);
   return text !== written && saysTheSame(text, written) ? { ...payload, text } : payload;
 }
 
 /**
- * The text under which the payload is stored: its own, unless that is not what its values say.
- *
- * Throws what `JSON.stringify` throws.
+ * The text to store: the source text, unless it differs from the values. Throws as `JSON.stringify`.
  */
 export function textToStore(payload: UnrecognisedPayload): string {
   const { original, text } = payload;
@@ -29,13 +27,13 @@ export function textToStore(payload: UnrecognisedPayload): string {
   return saysTheSame(text, written) ? text : written;
 }
 
-/** True when the text may hold a member twice, so that it says more than the values show. */
+/** True if the text may have duplicate members, which the values do not show. */
 export function repeatsMembers(payload: UnrecognisedPayload): boolean {
   const written = canonicalText(payload);
   return written === undefined || countMembers(payload.text ?? written) !== countMembers(written);
 }
 
-/** Undefined for values that are nested too deep to be written. */
+/** Undefined for values that are nested too deep. */
 function canonicalText({ original }: UnrecognisedPayload): string | undefined {
   try {
     return JSON.stringify(original);

@@ -3,21 +3,21 @@ import { isJsonObject, type Json } from '../base/json.ts';
 import type { StoredContent } from './stored-message.ts';
 import type { TrajectoryPayload } from './trajectory-record.ts';
 
-/** A block with the size and digest of its picture in the place of the bytes; any other block as it is. */
+/** Replaces the bytes of an image block by size and digest. */
 export function withoutPicture<Block extends object>(block: Block): Block {
-  // Any object may be asked for any name.
+  // Any name may be read from any object.
   const { data_base64: base64, ...rest } = block as Readonly<Record<string, unknown>>;
   if (rest['type'] !== 'image' || typeof base64 !== 'string') return block;
   const { bytes, digest } = base64Mark(base64, '');
-  // Without one member that may be absent, and with two that an image may have.
+  // The changed members are optional in an image block.
   return { ...rest, bytes, digest } as unknown as Block;
 }
 
 /**
- * A payload that was read from a file, without the bytes of pictures and files in messages and results. The payload itself
- * where it has none.
+ * Replaces the bytes of pictures and files in messages and results of an imported payload. Returns the same object without
+ * such bytes.
  *
- * Cost: one look at a result or message that is text, one walk over any other.
+ * Cost: one look at a text, one walk over any other value.
  */
 export function withoutBytes(payload: TrajectoryPayload): TrajectoryPayload {
   if (payload.kind === 'tool_ended') {
@@ -64,8 +64,8 @@ function jsonWithoutBytes(value: Json): Json {
   return changed ?? value;
 }
 
-/** The list itself where no item is another. */
+/** Returns the same list if no item changed. */
 function mapped<Item>(items: readonly Item[], change: (item: Item) => Item): readonly Item[] {
-  const made = items.map(change);
-  return made.some((item, at) => item !== items[at]) ? made : items;
+  const changed = items.map(change);
+  return changed.some((item, at) => item !== items[at]) ? changed : items;
 }

@@ -1,4 +1,4 @@
-/** What people read in place of an identifier. Only `--json` and files for machines hold identifiers; `docs/words.md` lists all of them. */
+/** Words for people instead of identifiers, which only `--json` and machine-readable files have. Listed in `docs/words.md`. */
 export const WORDS = {
   pattern: {
     identical_call: 'the same call with the same result',
@@ -70,10 +70,10 @@ export const WORDS = {
   },
 } as const;
 
-/** Why a run ended: `run_ended.reason`. */
+/** Values of `run_ended.reason`. */
 export type EndReason = keyof (typeof WORDS)['reason'];
 
-/** An identifier in words; one that is not ours, such as a detector of the user's, as it is, with blanks for `_`. */
+/** The words of an identifier; an unknown one, such as of a custom detector, with spaces for `_`. */
 export function inWords(table: keyof typeof WORDS, id: string): string {
   const words: Readonly<Record<string, string>> = WORDS[table];
   return (Object.hasOwn(words, id) ? words[id] : undefined) ?? id.replaceAll('_', ' ');

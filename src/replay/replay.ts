@@ -1,5 +1,4 @@
-import { isDerived } from '../records/is-derived.ts';
-import type { DerivedPayload } from '../records/derived-draft.ts';
+import { type DerivedPayload, isDerived } from '../records/derived-payload.ts';
 import type { TrajectoryPayload, TrajectoryRecord } from '../records/trajectory-record.ts';
 import { resolveSteering } from '../steering/resolve-steering.ts';
 import type { PromptTemplate } from '../steering/prompt/prompt-template.ts';

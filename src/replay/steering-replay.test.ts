@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 
 import { createCoxswain } from '../run/coxswain.ts';
 import type { TrajectoryRecord } from '../records/trajectory-record.ts';
-import { isDerived } from '../records/is-derived.ts';
+import { isDerived } from '../records/derived-payload.ts';
 import { Replay } from './replay.ts';
 import { SteeringReplay } from './steering-replay.ts';
 import { diagnosticSignal } from '../steering/guidance/failure-guidance.ts';

@@ -1,7 +1,7 @@
 import { present } from '../base/present.ts';
 import type { Budget } from '../base/budget.ts';
 import { deadlineAfter, type TimeSpan } from '../base/deadline.ts';
-import type { DerivedPayload } from '../records/derived-draft.ts';
+import type { DerivedPayload } from '../records/derived-payload.ts';
 import {
   TRAJECTORY_SCHEMA_VERSION,
   type Evaluation,

@@ -1,42 +1,110 @@
 import type { Severity } from '../records/feedback.ts';
-import type { DecisionPoint, GuidanceInjection } from '../records/guidance.ts';
+import type { DecisionPoint, GuidanceInjection, PatternReference } from '../records/guidance.ts';
 import { joinAdvice, MAX_ADVICE_CHARS } from '../steering/advice/join-advice.ts';
+import { present } from '../base/present.ts';
+import { unitOf } from '../steering/holdout.ts';
+import type { RunFold } from './run-fold.ts';
+import { severityOfLevel } from '../steering/advice/advice.ts';
+import type { DerivedPayload } from '../records/derived-payload.ts';
+import type { TrajectoryPayload } from '../records/trajectory-record.ts';
 
-/** One piece of advice on its way to the agent. The host says what became of it, once; later answers are ignored. */
+/** A piece of advice to deliver. Only the first call of `delivered` or `undelivered` counts. */
 export interface AdviceHandle {
   readonly id: string;
   readonly source: 'feedback' | 'guidance';
   /** The provider's or observer's name. */
   readonly provider: string;
   readonly severity: Severity;
-  /** What the agent should read. */
+  /** Text for the agent. */
   readonly text: string;
   readonly point: DecisionPoint;
-  /** The guidance itself: at `pre_render`, give it to `prompt.render({ guidance })`. Absent for feedback. */
+  /** The guidance: at `pre_render`, pass it to `prompt.render({ guidance })`. Absent for feedback. */
   readonly injection?: GuidanceInjection;
-  /** It reached the agent. @param channel how, in the host's words, such as `tool-result` */
+  /** Records that the agent got it. @param channel  such as `tool-result` */
   delivered(channel: string): void;
-  /** It could not reach the agent. @param reason why, in a few words */
+  /** Records that the agent could not get it. @param reason  a few words */
   undelivered(reason: string): void;
 }
 
-/** How advice is put into one text. */
 export interface DeliverOptions {
-  /** How it reaches the agent, in the host's words. */
+  /** Such as `tool-result`. */
   readonly channel: string;
-  /** Most characters the channel carries; default 9,000. What does not fit is left out whole and recorded so. */
+  /** Maximum characters; default 9,000. Advice that does not fit is left out whole and recorded as undelivered. */
   readonly maxChars?: number;
 }
 
-/**
- * Joins advice into one text, loudest first, and records each piece as delivered or, where it did not fit, as not.
- *
- * @returns undefined when there is nothing to say
- */
+/** Joins advice, most severe first, and records each piece as delivered or undelivered. Undefined without advice. */
 export function deliverAdvice(handles: readonly AdviceHandle[], options: DeliverOptions): string | undefined {
   const { maxChars = MAX_ADVICE_CHARS } = options;
   const { text, included, omitted } = joinAdvice(handles, { maxChars });
   for (const handle of included) handle.delivered(options.channel);
   for (const handle of omitted) handle.undelivered(`no room in ${maxChars} characters`);
   return text === '' ? undefined : text;
+}
+
+interface AdviceOrigin {
+  readonly point: DecisionPoint;
+  /** Unix milliseconds. */
+  readonly atMs: number;
+  /** Records the delivery. */
+  readonly take: (payload: TrajectoryPayload) => void;
+}
+
+/** The handle of a produced piece of advice; undefined for any other payload. */
+export function adviceHandleOf(item: DerivedPayload, { atMs, point, take }: AdviceOrigin): AdviceHandle | undefined {
+  if (item.kind === 'feedback_produced') {
+    const { advice_id, provider_name, text } = item;
+    const settle = settler((delivered, how) =>
+      take({ kind: 'feedback_delivered', advice_id, provider_name, delivered, ...how }),
+    );
+    const { severity } = item.feedback;
+    return { id: advice_id, source: 'feedback', provider: provider_name, severity, text, point, ...settle };
+  }
+  if (item.kind === 'guidance_produced') {
+    const { advice_id, provider_name, injection, classification } = item;
+    const guidance = { providerName: provider_name, injection, decisionPoint: point, classification, atMs };
+    const settle = settler((delivered, how) =>
+      take({ kind: 'guidance_delivered', advice_id, guidance: { ...guidance, delivered, ...how } }),
+    );
+    const level = classification.pattern?.level;
+    const severity = level === undefined ? 'info' : severityOfLevel(level);
+    const text = injection.content;
+    return { id: advice_id, source: 'guidance', provider: provider_name, severity, text, injection, point, ...settle };
+  }
+  return undefined;
+}
+
+/** The experiment's unit of a piece of advice. */
+export function drawnUnit(
+  item: DerivedPayload,
+  { analysis, situation }: Pick<RunFold, 'analysis' | 'situation'>,
+): string {
+  const { stretch } = situation;
+  const identity = patternOf(item)?.identity;
+  // The latest occurrence is last.
+  const pattern = identity === undefined ? undefined : analysis.patterns().findLast((one) => one.identity === identity);
+  const providerName = 'provider_name' in item ? item.provider_name : '';
+  const speaker = item.kind === 'feedback_produced' ? 'feedback' : 'guidance';
+  return unitOf({ providerName, speaker, ...present({ pattern, stretch }) });
+}
+
+function patternOf(item: DerivedPayload): PatternReference | undefined {
+  if (item.kind === 'feedback_produced') return item.feedback.pattern;
+  return item.kind === 'guidance_produced' ? item.classification.pattern : undefined;
+}
+
+/** Records the first outcome only. */
+function settler(
+  record: (delivered: boolean, how: { readonly channel?: string; readonly reason?: string }) => void,
+): Pick<AdviceHandle, 'delivered' | 'undelivered'> {
+  let isSettled = false;
+  const settle: typeof record = (delivered, how) => {
+    if (isSettled) return;
+    isSettled = true;
+    record(delivered, how);
+  };
+  return {
+    delivered: (channel) => settle(true, { channel }),
+    undelivered: (reason) => settle(false, { reason }),
+  };
 }

@@ -7,7 +7,7 @@ import type { SteeringOptions } from '../steering/steering-options.ts';
 import type { ChildOptions } from './run-options.ts';
 
 type Known<Options> = Readonly<Record<keyof Options, true>>;
-/** A compiler's error where the options have a member that the table of the known ones lacks. */
+/** Does not compile if the options have a member that the table lacks. */
 type OnlyKnown<Options, Member> = Options & Readonly<Record<Exclude<keyof Options, Member>, never>>;
 type OwnMember = 'store' | 'redaction' | 'clock' | 'newRunId' | 'measureMs';
 type CoxswainMember = keyof SteeringOptions | keyof RecordQueueOptions | OwnMember;
@@ -81,7 +81,7 @@ const GUIDANCE: Known<GuidanceProviderConfig> = {
 };
 const BUDGET = { calls: true, tokens: true, costUsd: true } as const;
 
-/** What the compiler finds in TypeScript, for plain JavaScript. @throws CoxswainError "invalid-argument" */
+/** Checks options of JavaScript callers. @throws CoxswainError "invalid-argument" */
 export function checkCoxswainOptions<Options extends SteeringOptions & { readonly store?: unknown }>(
   options: OnlyKnown<Options, CoxswainMember>,
 ): void {

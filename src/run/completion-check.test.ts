@@ -10,8 +10,8 @@ import { createCoxswain } from './coxswain.ts';
 test('the agent is sent back with what is missing until it holds, and each answer is recorded', async () => {
   const folder = await tempFolder();
   const cox = createCoxswain();
-  const heard: TrajectoryRecord['payload'][] = [];
-  cox.listen({ record: ({ payload }) => heard.push(payload) });
+  const payloads: TrajectoryRecord['payload'][] = [];
+  cox.listen({ record: ({ payload }) => payloads.push(payload) });
   const run = cox.startRun();
   const isThere = `process.exit(require('node:fs').existsSync('done.txt') ? 0 : 3)`;
   const check = { files: ['done.txt'], command: [process.execPath, '-e', isThere], folder: folder.path };
@@ -23,7 +23,7 @@ test('the agent is sent back with what is missing until it holds, and each answe
   expect(await checkCompletion(run, check)).toEqual({ met: true, missing: [], text: undefined });
   await run.end();
   await folder.dispose();
-  expect(heard.filter(({ kind }) => kind === 'completion_checked')).toMatchObject([
+  expect(payloads.filter(({ kind }) => kind === 'completion_checked')).toMatchObject([
     { met: false, attempt: 1 },
     { met: true, attempt: 2 },
   ]);

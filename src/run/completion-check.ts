@@ -5,60 +5,58 @@ import { durationText } from '../base/number-text.ts';
 import { messageOf } from '../base/error.ts';
 import type { Run } from './run.ts';
 
-/** What must hold before the agent may stop. */
+/** Conditions for the agent to stop. */
 export interface CompletionCheck {
-  /** Files that must exist; absolute, or from the folder of the check. */
+  /** Files that must exist; absolute, or relative to the folder of the check. */
   readonly files: readonly string[];
-  /** A program and its arguments that must end with exit code 0; no shell reads it. */
+  /** A program with arguments that must exit with code 0; run without a shell. */
   readonly command?: readonly string[];
-  /** How long the program may take before it is ended. */
+  /** Time limit of the program. */
   readonly timeoutMs: number;
-  /** Times that the agent is sent back, at most; from 1. */
+  /** Maximum number of times the agent is sent back; from 1. */
   readonly maxAttempts: number;
 }
 
-/** How long a program may take, and how often the agent is sent back, where nobody says. */
+/** Defaults of `CompletionCheck`; the configuration reads them too. */
 export const COMPLETION_DEFAULTS: Pick<CompletionCheck, 'timeoutMs' | 'maxAttempts'> = {
   timeoutMs: 60_000,
   maxAttempts: 3,
 };
 
-/** A check of a program that uses the library. */
 export interface CompletionOptions extends Partial<CompletionCheck> {
-  /** Where the files lie and the program runs; default: the working folder of the process. */
+  /** Base folder of the files and working folder of the program; default: that of the process. */
   readonly folder?: string;
-  /** More that does not hold, one line each: for what no file and no program tells. */
+  /** Other unmet conditions, one line each. */
   readonly missing?: () => readonly string[] | Promise<readonly string[]>;
 }
 
-/** Whether the agent may stop. */
 export interface CompletionAnswer {
   readonly met: boolean;
-  /** What does not hold, one line each. */
+  /** Unmet conditions, one line each. */
   readonly missing: readonly string[];
-  /** What to tell the agent, which then goes on; undefined where it may stop: all holds, or it was sent back often enough. */
+  /** Text for the agent, which must continue; undefined if it may stop. */
   readonly text: string | undefined;
 }
 
-/** Unmet checks of a run in this process since it last met one. */
+/** Consecutive unmet checks of a run in this process. */
 const unmet = new WeakMap<Run, number>();
 
 /**
- * Looks whether the agent may stop, when it wants to, and records the answer (`completion_checked`). Bounded: after `maxAttempts`
- * checks that were not met the agent may stop all the same. What `missing` throws is one more line that does not hold.
+ * Checks whether the agent may stop, and records the result (`completion_checked`). After `maxAttempts` unmet checks the
+ * agent may stop anyway. An exception of `missing` is one more unmet condition.
  *
- * Cost: a look at each file, and the program, for `timeoutMs` at most (default 60 seconds).
+ * Cost: a stat per file, and the program, for at most `timeoutMs`.
  */
 export async function checkCompletion(run: Run, options: CompletionOptions): Promise<CompletionAnswer> {
-  const { folder = process.cwd(), missing: more, ...given } = options;
-  const check: CompletionCheck = { files: [], ...COMPLETION_DEFAULTS, ...given };
-  const found = [...(await missingForCompletion(check, folder)), ...(await guardedLines(more))];
+  const { folder = process.cwd(), missing: moreLines, ...rest } = options;
+  const check: CompletionCheck = { files: [], ...COMPLETION_DEFAULTS, ...rest };
+  const missing = [...(await missingForCompletion(check, folder)), ...(await guardedLines(moreLines))];
   const attempt = (unmet.get(run) ?? 0) + 1;
-  const met = found.length === 0;
+  const met = missing.length === 0;
   const gaveUp = !met && attempt > check.maxAttempts;
-  run.emit({ type: 'completion_checked', met, missing: found, attempt, ...(gaveUp ? { gaveUp } : {}) });
+  run.emit({ type: 'completion_checked', met, missing, attempt, ...(gaveUp ? { gaveUp } : {}) });
   unmet.set(run, met || gaveUp ? 0 : attempt);
-  return { met, missing: found, text: met || gaveUp ? undefined : completionText(found) };
+  return { met, missing, text: met || gaveUp ? undefined : completionText(missing) };
 }
 
 async function guardedLines(lines: CompletionOptions['missing']): Promise<readonly string[]> {
@@ -69,10 +67,7 @@ async function guardedLines(lines: CompletionOptions['missing']): Promise<readon
   }
 }
 
-/**
- * What of a completion check does not hold, one line each; empty: all of it does. Runs the command, without a shell, and
- * waits for its end; what it prints is thrown away.
- */
+/** Unmet conditions of a check, one line each. Runs the command without a shell and discards its output. */
 export async function missingForCompletion(
   check: Omit<CompletionCheck, 'maxAttempts'>,
   folder: string,
@@ -89,8 +84,7 @@ export async function missingForCompletion(
   return failure === undefined ? missing : [...missing, failure];
 }
 
-/** How a command ended: what `exit` tells, or why it did not start. */
-interface Ended {
+interface CommandEnd {
   readonly code: number | null;
   readonly signal: NodeJS.Signals | null;
   readonly error?: Error;
@@ -103,17 +97,17 @@ async function commandFailure(
 ): Promise<string | undefined> {
   const [program, ...args] = command;
   if (program === undefined) return undefined;
-  // Not imported: few hook calls come here, and all of them would load it.
+  // Not imported: every hook process would load it, and few need it.
   const { spawn } = process.getBuiltinModule('node:child_process');
   const named = `\`${command.join(' ')}\``;
   let isLate = false;
-  const ended = await new Promise<Ended>((done) => {
+  const end = await new Promise<CommandEnd>((done) => {
     const child = spawn(program, args, { cwd, env, stdio: 'ignore' });
     const timer = setTimeout(() => {
       isLate = true;
       child.kill('SIGKILL');
     }, timeoutMs);
-    const finish = (how: Ended): void => {
+    const finish = (how: CommandEnd): void => {
       clearTimeout(timer);
       done(how);
     };
@@ -121,12 +115,12 @@ async function commandFailure(
     child.on('exit', (code, signal) => finish({ code, signal }));
   });
   if (isLate) return `${named} did not end within ${durationText(timeoutMs)}.`;
-  if (ended.error !== undefined) return `${named} could not be started: ${messageOf(ended.error)}.`;
-  if (ended.code === 0) return undefined;
-  return `${named} ended with ${ended.code === null ? `signal ${String(ended.signal)}` : `exit code ${ended.code}`}.`;
+  if (end.error !== undefined) return `${named} could not be started: ${messageOf(end.error)}.`;
+  if (end.code === 0) return undefined;
+  return `${named} ended with ${end.code === null ? `signal ${String(end.signal)}` : `exit code ${end.code}`}.`;
 }
 
-/** What the agent reads when it may not stop yet. */
+/** Text for an agent that may not stop yet. */
 export function completionText(missing: readonly string[]): string {
   return [
     '[Completion Check]',

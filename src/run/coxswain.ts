@@ -21,136 +21,127 @@ import { Listeners, type EventSink, type ListenerHealth } from './listeners.ts';
 import { inherit } from './inherit.ts';
 import { RunFamily, type FamilyPlace } from './run-family.ts';
 import { RunFold, type RunFoldOptions } from './run-fold.ts';
+import type { RunSnapshot } from './run-snapshot.ts';
 import { runExists, SharedRuns } from '../recorder/shared-runs.ts';
 import type { ChildOptions, OpenRunOptions } from './run-options.ts';
 import { DEFAULT_PROMPT } from './run-speakers-by-prompt.ts';
-import type { OpenedRun } from './run-step.ts';
 import { runUnknown, StoredRuns } from './stored-runs.ts';
 import { runStarted } from './run-started.ts';
-import type { RunSnapshot } from './run-snapshot.ts';
 import { Run } from './run.ts';
 import type { SteeringOptions } from '../steering/steering-options.ts';
 import { storableRunId } from '../store/check-batch.ts';
 import type { TrajectorySink, TrajectoryStore } from '../store/trajectory-store.ts';
 
-/** How coxswain is set up in a process. Steering options left out entirely mean `standardSteering()`. */
+/** Options of `createCoxswain`. Without steering options: `standardSteering()`. */
 export interface CoxswainOptions extends SteeringOptions, RecordQueueOptions {
-  /** Where runs are recorded; default: nowhere. `close()` closes it. Of a sink, which only takes records, no run is continued. */
+  /** Where runs are recorded; default: nowhere. `close()` closes it. `openRun` needs a store, not only a sink. */
   readonly store?: TrajectoryStore | TrajectorySink;
-  /**
-   * What is taken out of records before anything sees them. Default: secrets, by the built-in rules; `false` takes
-   * nothing out. See docs/redaction.md.
-   */
+  /** Removed from records before anything sees them. Default: secrets; `false`: nothing. See docs/redaction.md. */
   readonly redaction?: RedactionOptions | false;
   /** Default: the machine's. */
   readonly clock?: Clock;
-  /** Makes run ids; default: random UUIDs. */
+  /** Creates run ids; default: random UUIDs. */
   readonly newRunId?: () => string;
-  /** A steady clock in milliseconds, to notice slow providers; default `performance.now`. */
+  /** A monotonic clock in milliseconds, to detect slow providers; default `performance.now`. */
   readonly measureMs?: () => number;
 }
 
-/** How a run begins. */
 export interface RunOptions extends ChildOptions {
   /** The run that starts this one. */
   readonly parent?: Run;
 }
 
-/** How coxswain is doing. Plain JSON. */
+/** Plain JSON. */
 export interface Health {
-  /** Absent when nothing is recorded. */
+  /** Absent without a store. */
   readonly recorder?: RecorderHealth;
-  /** Runs started in this process and not ended. */
+  /** Runs of this process that have not ended. */
   readonly openRuns: number;
-  /** What was wrong with what hosts gave, and mended, by kind; absent while nothing was. See docs/recording.md. */
+  /** Invalid input that was repaired or refused, by kind; absent if there was no such input. See docs/recording.md. */
   readonly input?: InputCounts;
-  /** Faults of listeners; absent while there was none. */
+  /** Faults of listeners; absent without any. */
   readonly listeners?: ListenerHealth;
-  /** Faults of coxswain itself, which the agent never felt. */
+  /** Faults of coxswain itself, which do not affect the agent. */
   readonly faults: number;
   readonly lastFault?: string;
 }
 
-/** coxswain in a process: starts runs, which share a store and a steering configuration. */
+/** Starts and continues runs, which share a store and a steering configuration. */
 export interface Coxswain {
   /**
    * Starts a run.
    *
    * @throws CoxswainError "invalid-argument" for a deadline or budget outside its range
-   * @throws CoxswainError "invalid-definition" when two providers share a name
-   * @throws CoxswainError "run-exists" when this process had a run of that id; where another process has stored one, nothing of
-   *   this run is stored, and its `flush` and `end` throw the same
+   * @throws CoxswainError "invalid-definition" if two providers share a name
+   * @throws CoxswainError "run-exists" if this process had a run with that id. If another process has stored one, nothing of
+   *   this run is stored, and `flush` and `end` throw the error
    */
   startRun(options?: RunOptions): Run;
   /**
-   * Continues a stored run, in whatever process it was before: its state is what is stored of it. A run that is open in this
-   * process is given as it is; one that had ended goes on. Several processes may have one run open: each adds to it what happens
-   * there, none loses anything, and each knows what was stored when it opened the run (docs/runs.md).
+   * Continues a stored run of any process from its records. Returns the same object for a run that is open in this process;
+   * resumes a run that has ended. Several processes may have a run open: each appends its own events, and knows the records
+   * that were stored when it opened the run (docs/runs.md).
    *
-   * @throws CoxswainError "run-unknown" when it is not stored and `start` is absent
+   * @throws CoxswainError "run-unknown" if it is not stored and `start` is absent
    * @throws CoxswainError "invalid-argument" without a store
-   * @throws CoxswainError "store-io" when what this process knows of it cannot be stored first, or it cannot be read
+   * @throws CoxswainError "store-io" if it cannot be read, or this process has unstored records of it
    */
   openRun(runId: string, options?: OpenRunOptions): Promise<Run>;
   /**
-   * Goes on with a run, as if there had been no break.
+   * Continues a run from a snapshot.
    *
-   * @param prompts every prompt the run has used; the first is in force where the snapshot names none of them
-   * @throws CoxswainError "snapshot-version" when the snapshot is of another version
+   * @param prompts  every prompt of the run; the first is in force if the snapshot names none of them
+   * @throws CoxswainError "snapshot-version" if the snapshot has another version
    */
   restoreRun(snapshot: RunSnapshot, prompts?: readonly PromptTemplate[]): Run;
-  /** Tells `sink` of everything that happens in every run from now on. @returns takes it off */
+  /** Calls `sink` for everything that happens in any run. @returns a function that removes the listener */
   listen(sink: EventSink): () => void;
   health(): Health;
   /**
-   * Resolves when everything so far is stored, or `incomplete` when something was lost or still waits after
-   * `flushTimeLimitMs`.
+   * Resolves once all records are stored, or to `incomplete` if some were lost or still wait after `flushTimeLimitMs`.
    *
-   * @throws CoxswainError "trajectory-io" or "trajectory-rejected" instead of `incomplete` under the policy `throw`
+   * @throws CoxswainError "trajectory-io" or "trajectory-rejected" instead of `incomplete` with the policy `throw`
    */
   flush(limit?: TimeLimit): Promise<FlushAnswer>;
-  /** Flushes and closes the store; what is not stored then is lost. @throws as `flush`, after the store is closed */
+  /** Flushes and closes the store; unstored records are lost. @throws as `flush`, after the store is closed */
   close(limit?: TimeLimit): Promise<FlushAnswer>;
   /**
-   * From now on what waits is stored before the process ends by SIGTERM, SIGINT or for want of work. The signal does
-   * afterwards what it would have done; where the host has a listener of its own for it, that one decides.
+   * Flushes before the process ends by SIGTERM, SIGINT or an empty event loop. The signal then takes its usual effect,
+   * unless the host has a listener for it.
    *
-   * @param limit how long the end may be put off, in milliseconds; default 2,000
-   * @returns undoes it, as `close` does
+   * @param limit  maximum delay in milliseconds; default 2,000
+   * @returns a function that undoes it, as `close` does
    */
   flushOnExit(limit?: TimeLimit): () => void;
 }
 
 /**
- * Sets coxswain up. Synchronous; opens nothing itself.
+ * Synchronous; opens nothing itself.
  *
- * @throws CoxswainError "invalid-argument" for a member that there is not, a limit outside its range, or redaction that cannot be
- * @throws CoxswainError "invalid-definition" for a redaction rule that is not one
+ * @throws CoxswainError "invalid-argument" for an unknown option, a limit outside its range, or invalid redaction options
+ * @throws CoxswainError "invalid-definition" for an invalid redaction rule
  */
 export function createCoxswain(options: CoxswainOptions = {}): Coxswain {
   return new Process(options);
 }
 
-/** How a run is continued, with defaults filled in. */
+/** `OpenRunOptions` with defaults. */
 interface Continuation {
   readonly prompts: readonly PromptTemplate[];
   readonly start: OpenRunOptions['start'] | undefined;
   readonly trigger: string;
 }
 
-/** Ids that are remembered; a second run of one is an error. */
+/** Run ids that are remembered: starting a second run with one of them is an error. */
 const MAX_KNOWN_RUNS = 50_000;
 
-/** What a run of this process is made from. */
 interface NewRun {
   readonly fold: RunFold;
   readonly steering: ResolvedSteering;
-  /** Called with what took too long; the run sets it. */
-  readonly overruns: OpenedRun['overruns'];
   readonly place: FamilyPlace;
-  /** Last `seq` that was stored before; default: none. */
+  /** Last `seq` in the store; default: none. */
   readonly storedSeq?: number;
-  /** Saves its state once all of it is stored; default: it is not saved. */
+  /** Saves the state once all records are stored; default: the state is not saved. */
   readonly save?: (run: Run) => Promise<void>;
   readonly children?: ChildOptions['children'];
   readonly ended?: boolean;
@@ -163,12 +154,11 @@ class Process implements Coxswain {
   readonly #redact: (payload: TrajectoryPayload) => TrajectoryPayload;
   readonly #shared: SharedRuns | undefined;
   readonly #open = new Set<Run>();
-  /** Runs that were started or opened here. */
   readonly #known = new LruMap<true>(MAX_KNOWN_RUNS);
   readonly #opening = new Map<string, Promise<Run>>();
   readonly #tally = new InputTally();
   readonly #listeners = new Listeners();
-  #staysOnExit: () => void = () => undefined;
+  #stopFlushOnExit: () => void = () => undefined;
   #faults = 0;
   #lastFault: string | undefined;
 
@@ -181,15 +171,15 @@ class Process implements Coxswain {
     const sink = this.#shared ?? store;
     this.#queue = sink === undefined ? undefined : new RecordQueue(sink, options);
     this.#redact = this.#redactOf(options.redaction);
-    // Also finds a limit outside its range before the first run.
+    // Throws for a limit outside its range before the first run.
     resolveSteering(options);
   }
 
-  startRun(given: RunOptions = {}): Run {
-    checkRunOptions(given);
-    const { parent, ...own } = given;
+  startRun(runOptions: RunOptions = {}): Run {
+    checkRunOptions(runOptions);
+    const { parent, ...own } = runOptions;
     const nowMs = this.#clock.nowMs();
-    const identity = this.#identityOf(given);
+    const identity = this.#identityOf(runOptions);
     if (this.#known.get(identity.runId) !== undefined) throw runExists(identity.runId);
     const children = own.children ?? parent?.changesOfChildren;
     const { options, ownDeadlineAtMs, prompt, sharesBudget } = inherit(own, parent?.heritage, nowMs);
@@ -197,7 +187,7 @@ class Process implements Coxswain {
     const started = runStarted(options, { identity, steering, prompt, nowMs, parent });
     const log = new RunLog(identity, this.#logParts());
     const place = { parent: parent?.family, sharesBudget, ownDeadlineAtMs };
-    const run = this.#run(log, { ...this.#foldOf({ steering, prompts: [prompt] }), place, children });
+    const run = this.#run(log, { fold: this.#foldOf({ steering, prompts: [prompt] }), steering, place, children });
     run.begin(started);
     return run;
   }
@@ -223,7 +213,7 @@ class Process implements Coxswain {
   }
 
   restoreRun(snapshot: RunSnapshot, prompts: readonly PromptTemplate[] = []): Run {
-    // A snapshot from elsewhere may hold anything in that field, whatever its type says.
+    // A snapshot from outside may have any value here.
     const version: number = snapshot.schema_version;
     if (version !== 1) {
       throw new CoxswainError('snapshot-version', `run snapshot has version ${version}, this build reads 1`);
@@ -233,7 +223,7 @@ class Process implements Coxswain {
     const steering = resolveSteering(this.#options, prompts[0]);
     const { below } = snapshot.fold.steering.situation;
     const fold = this.#foldOf({ steering, prompts, snapshot: snapshot.fold });
-    return this.#run(log, { ...fold, place: { sharesBudget: false, below }, ended: snapshot.ended });
+    return this.#run(log, { fold, steering, place: { sharesBudget: false, below }, ended: snapshot.ended });
   }
 
   private get measureMs(): () => number {
@@ -262,7 +252,7 @@ class Process implements Coxswain {
   }
 
   async close(limit?: TimeLimit): Promise<FlushAnswer> {
-    this.#staysOnExit();
+    this.#stopFlushOnExit();
     try {
       return (await this.#queue?.close(limit)) ?? 'stored';
     } finally {
@@ -271,10 +261,10 @@ class Process implements Coxswain {
   }
 
   flushOnExit(limit: TimeLimit = {}): () => void {
-    this.#staysOnExit();
+    this.#stopFlushOnExit();
     const queue = this.#queue;
-    if (queue !== undefined) this.#staysOnExit = flushOnExit(queue, limit);
-    return () => this.#staysOnExit();
+    if (queue !== undefined) this.#stopFlushOnExit = flushOnExit(queue, limit);
+    return () => this.#stopFlushOnExit();
   }
 
   async #continue(runId: string, { prompts, start, trigger }: Continuation): Promise<Run> {
@@ -302,18 +292,8 @@ class Process implements Coxswain {
     const identity = { runId, depth, ...present({ parentRunId }) };
     this.#shared?.reopen(runId);
     const log = new RunLog(identity, { ...this.#logParts(), nextSeq: opened.nextSeq, lastMs: lastAtMs });
-    const { fold, overruns, steering } = opened;
-    const place = { sharesBudget: false, below: fold.situation.below };
-    const run = this.#run(log, {
-      fold,
-      overruns,
-      steering,
-      place,
-      ended: opened.ended,
-      save: opened.save,
-      storedSeq: opened.nextSeq - 1,
-      children: start?.children,
-    });
+    const place = { sharesBudget: false, below: opened.fold.situation.below };
+    const run = this.#run(log, { ...opened, place, storedSeq: opened.nextSeq - 1, children: start?.children });
     run.emit({ type: 'run_resumed', trigger });
     return run;
   }
@@ -328,21 +308,15 @@ class Process implements Coxswain {
     return { clock: this.#clock, queue, redact: this.#redact, tally: this.#tally };
   }
 
-  #foldOf(options: Omit<RunFoldOptions, 'measureMs' | 'onOverrun'>): Pick<NewRun, 'fold' | 'overruns' | 'steering'> {
-    const overruns: NewRun['overruns'] = { heard: () => undefined };
-    const onOverrun = (provider: string, durationMs: number): void => overruns.heard(provider, durationMs);
-    const fold = new RunFold({ ...options, redact: this.#redact, measureMs: this.measureMs, onOverrun });
-    return { fold, overruns, steering: options.steering };
+  #foldOf(options: Omit<RunFoldOptions, 'measureMs'>): RunFold {
+    return new RunFold({ ...options, redact: this.#redact, measureMs: this.measureMs });
   }
 
-  #run(log: RunLog, { children, ended = false, fold, overruns, place, save, steering, storedSeq = -1 }: NewRun): Run {
+  #run(log: RunLog, { children, ended = false, fold, place, save, steering, storedSeq = -1 }: NewRun): Run {
     const { runId } = log.identity;
     const run: Run = new Run({
       log,
-      fold: (onOverrun) => {
-        overruns.heard = onOverrun;
-        return fold;
-      },
+      fold,
       mode: steering.mode,
       models: steering.models,
       providerTimeLimitMs: steering.providerTimeLimitMs,

@@ -1,7 +1,8 @@
+import { present } from '../base/present.ts';
 import type { AdviceCandidate } from '../steering/advice/advice.ts';
 import { recordAdvice, type AdviceLedger, type AdviceView } from '../steering/advice/advice-ledger.ts';
 import { decideAdvice } from '../steering/advice/decide-advice.ts';
-import type { DerivedDraft } from '../records/derived-draft.ts';
+import type { DerivedDraft } from '../records/derived-payload.ts';
 import type { Evaluation } from '../records/trajectory-record.ts';
 import { evaluatePrepared } from '../steering/feedback/evaluate-feedback.ts';
 import type { ProducedFeedback } from '../steering/feedback/run-speakers.ts';
@@ -11,13 +12,11 @@ import { guidanceCandidate } from '../steering/guidance/ask-provider.ts';
 import { verdictGuidance } from '../steering/guidance/model-classifier.ts';
 import type { ResolvedSteering } from '../steering/resolve-steering.ts';
 import type { GuidanceProviderConfig } from '../steering/prompt/guidance-provider.ts';
-import { deadlineOf, knownUsage } from './run-situation.ts';
+import { deadlineOf, EMPTY_STEERING, knownUsage, type SteeringState } from './run-situation.ts';
 import type { PromptSpeakers } from './run-speakers-by-prompt.ts';
 import type { Session } from '../session/session.ts';
-import { EMPTY_STEERING, type SteeringState } from './steering-state.ts';
 import type { TrajectoryAnalysis } from '../patterns/trajectory-analysis.ts';
 
-/** Everything an evaluation stands on. */
 export interface PointInput {
   readonly nowMs: number;
   readonly session: Session;
@@ -30,21 +29,20 @@ export interface PointInput {
   readonly redact: (text: string) => string;
 }
 
-/** What came of it. */
 export interface PointOutcome {
   readonly drafts: readonly DerivedDraft[];
   readonly state: SteeringState;
 }
 
-/** Overruns after which a speaker is not asked again. */
+/** Overruns after which a speaker is disabled. */
 const MAX_OVERRUNS = 3;
 const NOTHING: readonly DerivedDraft[] = [];
 const NO_VERDICTS: SteeringState['verdicts'] = [];
-const NOBODY: ReadonlySet<string> = new Set();
+const NONE_DISABLED: ReadonlySet<string> = new Set();
 
 /**
- * Evaluates a decision point: feedback first (after a tool result only), then guidance; noise control decides over both
- * with one ledger.
+ * Evaluates a decision point: feedback first (after a tool result only), then guidance, with one ledger of noise control for
+ * both.
  */
 export function evaluatePoint(evaluation: Evaluation, input: PointInput): PointOutcome {
   const noise = new NoiseGate(input);
@@ -54,7 +52,7 @@ export function evaluatePoint(evaluation: Evaluation, input: PointInput): PointO
   return { drafts, state: stateAfter(input.state, noise.ledger, guidance.state) };
 }
 
-/** The same object where nothing was said or heard. */
+/** Returns the same object if nothing changed. */
 function stateAfter(
   state: SteeringState,
   ledger: SteeringState['ledger'],
@@ -64,7 +62,7 @@ function stateAfter(
   return isSame ? state : { ...state, ledger, guidance, verdicts: NO_VERDICTS };
 }
 
-/** Says of each candidate whether it is worth the agent's attention, and remembers what was said. */
+/** Noise control with its ledger. */
 class NoiseGate {
   ledger: AdviceLedger;
   readonly #input: PointInput;
@@ -126,18 +124,17 @@ function speakFeedback(evaluation: Evaluation, input: PointInput, noise: NoiseGa
       text: item.text,
     })),
     ...faults.flatMap(({ provider, phase, code, message }): readonly DerivedDraft[] =>
-      // An overrun depends on the machine: it comes as an input of its own.
+      // An overrun depends on the machine, so it is a separate input.
       code === 'provider-overrun' ? [] : [{ kind: 'provider_failed', provider_name: provider, phase, code, message }],
     ),
   ];
 }
 
 function overran(state: SteeringState): ReadonlySet<string> {
-  if (state.overruns === EMPTY_STEERING.overruns) return NOBODY;
+  if (state.overruns === EMPTY_STEERING.overruns) return NONE_DISABLED;
   return new Set(Object.entries(state.overruns).flatMap(([key, count]) => (count >= MAX_OVERRUNS ? [key] : [])));
 }
 
-/** What the ledger must know of feedback. */
 function feedbackCandidate(item: ProducedFeedback): AdviceCandidate {
   const { pattern } = item.feedback;
   if (pattern === undefined) return { source: 'feedback', identity: `${item.source}:${item.name}` };
@@ -184,7 +181,7 @@ function guidanceDrafts({ produced, faults, skipped }: GuidanceEvaluation): read
     drafts.push({ kind: 'provider_failed', provider_name: provider, phase, code, message });
   }
   for (const { providerName, reason } of skipped) {
-    // What breaks a rule is a fault of the provider's; that a limit held something back is not worth a record.
+    // An invalid draft is a fault of the provider; a reached limit is not recorded.
     if (!reason.startsWith('invalid-')) continue;
     drafts.push({
       kind: 'provider_failed',
@@ -197,12 +194,12 @@ function guidanceDrafts({ produced, faults, skipped }: GuidanceEvaluation): read
   return drafts;
 }
 
-/** Providers that say what models have chosen since the last evaluation. */
+/** Providers for the choices of models since the last evaluation. */
 function verdictConfigs(input: PointInput, evaluation: Evaluation): readonly GuidanceProviderConfig[] {
   return input.state.verdicts.flatMap((verdict) => {
     const model = input.steering.models.find(({ classifier }) => classifier.name === verdict.classifier);
     if (model === undefined) return [];
     const provider = verdictGuidance(verdict.classifier, model.bank, verdict);
-    return [{ provider, minConfidence: model.minConfidence ?? 0.5, decisionPoints: [evaluation.point] }];
+    return [{ provider, decisionPoints: [evaluation.point], ...present({ minConfidence: model.minConfidence }) }];
   });
 }

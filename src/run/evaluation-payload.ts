@@ -11,22 +11,19 @@ interface PendingToolCall {
   readonly args: unknown;
 }
 
-/** What the host knows at a decision point. All of it is recorded, so that a replay knows it too. */
+/** The host's knowledge at a decision point, recorded for replays. */
 export interface AdviseContext {
   /** Calls about to run, at `pre_tool_execution`. */
   readonly pendingToolCalls?: readonly PendingToolCall[];
-  /** Text of the model's last answer, where the host has told of no `message_end`. */
+  /** Text of the model's last response, if the host has emitted no `message_end`. */
   readonly lastResponse?: string;
   /** The prompt as rendered for this turn. */
   readonly renderedPrompt?: string;
-  /** What was used so far, where the host knows better than the usage of the answers adds up to. */
+  /** Total usage, if the host knows it better than the sum of the responses. */
   readonly usage?: BudgetUsage;
 }
 
-/**
- * The record of a decision point, before the gate: a part of the context that is not what its type says is left out, so that
- * the rest still counts.
- */
+/** The record of a decision point, before redaction. Members of the context with a wrong type are left out. */
 export function evaluationPayload(
   point: DecisionPoint,
   context: AdviseContext | null,
@@ -50,6 +47,6 @@ function isCall(call: PendingToolCall | null): call is PendingToolCall {
 }
 
 function pendingCall({ toolCallId, toolName, args }: PendingToolCall): StoredPendingCall {
-  // The gate makes JSON of it.
+  // Converted to JSON when it is recorded.
   return { tool_call_id: toolCallId, tool_name: toolName, args: args as Json };
 }

@@ -3,24 +3,24 @@ import type { AgentEvent } from '../records/agent-event.ts';
 import type { TrajectoryRecord } from '../records/trajectory-record.ts';
 import type { EventSink } from './listeners.ts';
 
-/** What a channel gives. `dropped`: so many items found no room before the next one. */
+/** `dropped`: the number of items that did not fit before the next one. */
 export type ChannelItem =
   | { readonly type: 'record'; readonly record: TrajectoryRecord }
   | { readonly type: 'delta'; readonly runId: string; readonly event: AgentEvent }
   | { readonly type: 'dropped'; readonly count: number };
 
-/** A listener that is read with `for await`, by one reader. */
+/** A listener that one reader iterates with `for await`. */
 export interface EventChannel extends EventSink, AsyncIterable<ChannelItem> {
-  /** Ends the iteration after what waits. */
+  /** Ends the iteration after the waiting items. */
   close(): void;
 }
 
 /**
- * A channel for `listen`: what happens waits until it is read, up to `capacity` items; beyond that the newest are dropped and
- * counted, so a slow reader holds nobody up.
+ * Creates a channel for `listen`, which buffers up to `capacity` items; further items are dropped and counted, so that a
+ * slow reader delays nothing.
  *
  * @param capacity  default 1,000
- * @throws CoxswainError "invalid-argument" when `capacity` is not a whole number from 1
+ * @throws CoxswainError "invalid-argument" if `capacity` is not a whole number from 1
  */
 export function eventChannel(capacity = 1_000): EventChannel {
   if (!Number.isInteger(capacity) || capacity < 1) {

@@ -5,10 +5,9 @@ import { promptCalls } from '../steering/prompt/prompt-calls.ts';
 import { callOf } from '../steering/prompt/seen-call.ts';
 import type { PromptSpeakers } from './run-speakers-by-prompt.ts';
 import type { Session } from '../session/session.ts';
-import type { SteeringState } from './steering-state.ts';
+import type { SteeringState } from './run-situation.ts';
 import type { TrajectoryAnalysis } from '../patterns/trajectory-analysis.ts';
 
-/** Where a guidance context comes from. */
 export interface GuidanceContextInput {
   readonly nowMs: number;
   readonly session: Session;
@@ -17,7 +16,7 @@ export interface GuidanceContextInput {
   readonly state: SteeringState;
 }
 
-/** The situation at a decision point as classifiers and providers see it. */
+/** Creates the context of classifiers and guidance providers. */
 export function guidanceContextOf(
   input: GuidanceContextInput,
   evaluation: Pick<Evaluation, 'point' | 'pending_calls'>,
@@ -35,7 +34,7 @@ export function guidanceContextOf(
     nowMs: input.nowMs,
     decisionPoint: evaluation.point,
   };
-  // Not spread: a part that is nearly always empty would cost more than the rest of the context.
+  // Assigned, because spreading would cost more than the rest of the context.
   if (renderedPrompt !== null) context.renderedPrompt = { text: renderedPrompt, sections: [] };
   if (lastResponse !== null) context.lastResponse = lastResponse;
   return context;
@@ -50,7 +49,7 @@ function pendingCallsOf({
   return calls.map((call) => ({ toolCallId: call.tool_call_id, toolName: call.tool_name, args: call.args }));
 }
 
-/** Turns so far; a host that tells of none has one a call. */
+/** Number of turns; without turns from the host, the number of calls. */
 export function turnsOf(analysis: TrajectoryAnalysis): number {
   return analysis.turns > 0 ? analysis.turns : analysis.calls;
 }

@@ -7,25 +7,25 @@ import type { ChildOptions } from './run-options.ts';
 import { DEFAULT_PROMPT } from './run-speakers-by-prompt.ts';
 import type { RunSituation } from './run-situation.ts';
 
-/** What a run leaves to those below it. */
+/** The part of a run that its children inherit. */
 export interface Heritage {
   readonly prompt: PromptTemplate;
   readonly situation: RunSituation;
 }
 
-/** What a run begins with, its parent's share filled in. */
+/** Options of a run with inherited values. */
 export interface Beginning {
   readonly options: ChildOptions;
   readonly prompt: PromptTemplate;
-  /** As the run itself was given it, Unix milliseconds; undefined: it has its parent's. */
+  /** The run's own deadline, Unix milliseconds; undefined if it has its parent's. */
   readonly ownDeadlineAtMs: number | undefined;
-  /** It draws on its parent's budget. */
+  /** True if it draws on its parent's budget. */
   readonly sharesBudget: boolean;
 }
 
 /**
- * The one rule of what a run below another one has from it: the earlier deadline, the budget, the providers of the prompt,
- * the conversation, and, where it is handed over, the task.
+ * The single rule of inheritance: the earlier deadline, the budget, the providers of the prompt, the conversation, and with
+ * `handoff` the task.
  *
  * @throws CoxswainError "invalid-argument" for a deadline outside its range
  */
@@ -59,7 +59,7 @@ function hasLimit(budget: Budget): boolean {
   return Object.values(budget).some((limit) => limit !== undefined);
 }
 
-/** The prompt with the speakers of the parent's where it has none of its own. */
+/** A prompt without providers gets those of the parent's prompt. */
 function withSpeakers(prompt: PromptTemplate, parent: PromptTemplate): PromptTemplate {
   const { feedbackProviders, guidanceProviders, observers } = prompt;
   if (feedbackProviders.length + guidanceProviders.length + observers.length > 0) return prompt;

@@ -1,10 +1,10 @@
 import type { AgentEvent } from '../records/agent-event.ts';
 import type { RunEnding } from '../records/trajectory-record.ts';
 
-/** Gives the outcome, or the whole ending, where the host names none. */
+/** Returns the outcome or the whole ending, used if the host names none. */
 export type EndListener = () => string | RunEnding | undefined;
 
-/** What adapters say just before the end of a run is recorded. */
+/** Listeners of adapters, called before the end of a run is recorded. */
 export class LastWords {
   readonly #listeners: EndListener[] = [];
   readonly #onFault: (error: unknown) => void;
@@ -17,7 +17,7 @@ export class LastWords {
     this.#listeners.push(listener);
   }
 
-  /** The end with what the first listener that knows something says of it. Every listener is called. */
+  /** Completes an end with the first result of a listener. Every listener is called. */
   complete(event: AgentEvent & { readonly type: 'agent_end' }): AgentEvent {
     const [ending] = this.#listeners.flatMap((listener) => {
       try {

@@ -1,13 +1,13 @@
-/** Events from within one step, also those that they lead to: half of what waits for a store at most. */
+/** Events emitted during one step, including those they cause: half the capacity of the record queue. */
 export const MAX_LATER_EVENTS = 5_000;
 
-/** What is emitted from within a provider or a subscriber: it happens after what is happening now. Bounded. */
+/** Events emitted by providers and subscribers, processed after the current one. Bounded. */
 export class LaterEvents {
   #waiting: (() => void)[] = [];
   #taken = 0;
   #isDraining = false;
 
-  /** @returns `full` for the first one for which there is no room, `over` for the next ones */
+  /** @returns `full` for the first event that does not fit, `over` for the next ones */
   add(event: () => void): 'taken' | 'full' | 'over' {
     if (this.#taken > MAX_LATER_EVENTS) return 'over';
     this.#taken += 1;
@@ -17,15 +17,15 @@ export class LaterEvents {
   }
 
   /**
-   * Lets them happen, in order; what that leads to in turn comes last. Does nothing when called from inside.
+   * Processes the events in order, including those they cause. Does nothing during a drain.
    *
-   * @param onFault  called with what one of them throws; the rest happens all the same
+   * @param onFault  called with each thrown value; the other events are processed
    */
   drain(onFault: (error: unknown) => void): void {
     if (this.#isDraining || this.#taken === 0) return;
     this.#isDraining = true;
     try {
-      // The list grows while it is walked.
+      // The list grows during the iteration.
       for (const event of this.#waiting) {
         try {
           event();

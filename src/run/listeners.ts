@@ -5,47 +5,46 @@ import type { AgentEvent } from '../records/agent-event.ts';
 import type { TrajectoryRecord } from '../records/trajectory-record.ts';
 
 /**
- * Hears what happens, as it happens: for a user interface, a log, a notification. Both members are called soon after, in
- * order, never within what they are told about. What one throws, or rejects, is counted in `health()` and reaches nobody else;
- * what it returns is not waited for.
+ * Receives records and deltas, for a user interface, a log or notifications. Called asynchronously (in a microtask), in
+ * order. Exceptions and rejections are counted in `health()`; a returned promise is not awaited.
  */
 export interface EventSink {
-  /** A record as it goes to the store, after redaction. Patterns, advice and the end of a run are records too. */
+  /** A record as stored, after redaction. Patterns, advice and the end of a run are records too. */
   record?(record: TrajectoryRecord): unknown;
-  /** A streaming delta as the host gave it: not redacted, and never recorded. */
+  /** A streaming delta, neither redacted nor recorded. */
   delta?(event: AgentEvent, runId: string): unknown;
-  /** How much of what it heard it could not pass on: `health()` shows the sum. */
+  /** Number of items that it could not pass on; `health()` has the sum. */
   dropped?(): number;
 }
 
-/** How listeners are doing. Plain JSON. */
+/** Plain JSON. */
 export interface ListenerHealth {
-  /** Times that one threw or rejected. */
+  /** Number of exceptions and rejections. */
   readonly faults: number;
   readonly lastFault: string;
-  /** What listeners could not pass on, such as spans to a collector that does not answer; absent while there is none. */
+  /** Items that listeners could not pass on, such as spans for an unreachable collector; absent at 0. */
   readonly dropped?: number;
 }
 
 interface Listener {
   readonly sink: EventSink;
-  /** Undefined: it hears every run. */
+  /** Undefined: every run. */
   readonly runId: string | undefined;
 }
 
-/** Items that wait for their listeners, at most; a host that never lets go of the thread loses the rest. */
+/** Maximum waiting items; a host that blocks the thread loses the rest. */
 const MAX_WAITING = 10_000;
 
-/** The listeners of a process. Cost: nothing to speak of while there is none. */
+/** The listeners of a process. Cost: negligible without listeners. */
 export class Listeners {
   readonly #listeners = new Set<Listener>();
   #waiting: (() => void)[] = [];
   #faults = 0;
   #lastFault = '';
-  /** By listeners that were taken off. */
+  /** By removed listeners. */
   #droppedBefore = 0;
 
-  /** @returns takes the listener off */
+  /** @returns a function that removes the listener */
   add(sink: EventSink, runId?: string): () => void {
     const listener: Listener = { sink, runId };
     this.#listeners.add(listener);
@@ -62,7 +61,7 @@ export class Listeners {
     if (this.#listeners.size > 0) this.#later(runId, (sink) => sink.delta?.(event, runId));
   }
 
-  /** Undefined while nothing went wrong. */
+  /** Undefined without faults. */
   health(): ListenerHealth | undefined {
     let dropped = this.#droppedBefore;
     for (const { sink } of this.#listeners) dropped += sink.dropped?.() ?? 0;
@@ -70,19 +69,19 @@ export class Listeners {
     return { faults: this.#faults, lastFault: this.#lastFault, ...(dropped === 0 ? {} : { dropped }) };
   }
 
-  #later(runId: string | undefined, tell: (sink: EventSink) => unknown): void {
-    const meant = [...this.#listeners].filter((listener) => listener.runId === undefined || listener.runId === runId);
-    if (meant.length === 0) return;
+  #later(runId: string | undefined, notify: (sink: EventSink) => unknown): void {
+    const targets = [...this.#listeners].filter((listener) => listener.runId === undefined || listener.runId === runId);
+    if (targets.length === 0) return;
     if (this.#waiting.length >= MAX_WAITING) {
       this.#fault(new Error(`more than ${MAX_WAITING} items wait for listeners; the rest is dropped`));
       return;
     }
     if (this.#waiting.length === 0) queueMicrotask(() => this.#drain());
-    // Whoever adds to a trace does so where the run is, not where the first of those that wait was.
+    // Each item is handled in its own async context, which tracing relies on.
     const inContext = AsyncLocalStorage.snapshot();
     this.#waiting.push(() =>
       inContext(() => {
-        for (const { sink } of meant) this.#tell(sink, tell);
+        for (const { sink } of targets) this.#notify(sink, notify);
       }),
     );
   }
@@ -93,10 +92,10 @@ export class Listeners {
     for (const next of waiting) next();
   }
 
-  #tell(sink: EventSink, tell: (sink: EventSink) => unknown): void {
+  #notify(sink: EventSink, notify: (sink: EventSink) => unknown): void {
     try {
-      const answer = tell(sink);
-      if (answer instanceof Promise) answer.catch((error: unknown) => this.#fault(error));
+      const returned = notify(sink);
+      if (returned instanceof Promise) returned.catch((error: unknown) => this.#fault(error));
     } catch (error) {
       this.#fault(error);
     }

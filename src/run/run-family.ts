@@ -1,29 +1,28 @@
-import { addUsage, type BudgetUsage } from '../base/budget.ts';
+import { addUsage, BUDGET_PARTS, type BudgetUsage } from '../base/budget.ts';
 
-/** What a run's family asks of the run. */
+/** Callbacks of a run. */
 export interface FamilyMember {
-  /** Called when the deadline that the run has from its parent changes. */
+  /** Called when an inherited deadline changes. */
   followDeadline(deadlineAtMs: number | null): void;
-  /** Called when a run below ended. @param usage  of it and all below it, since it last ended */
+  /** Called when a child ended. @param usage  of it and its descendants, since it last ended */
   childEnded(childRunId: string, usage: BudgetUsage): void;
 }
 
-/** What a member is in its family. */
 export interface FamilyPlace {
   readonly parent?: RunFamily | undefined;
-  /** It draws on its parent's budget: it has none of its own. */
+  /** True if it draws on its parent's budget. */
   readonly sharesBudget: boolean;
-  /** A deadline of its own, Unix milliseconds: the earlier of both counts. */
+  /** Unix milliseconds; the earlier of this and the parent's deadline counts. */
   readonly ownDeadlineAtMs?: number | undefined;
-  /** What runs below used before, for a run that is continued. */
+  /** Usage of earlier descendants, for a continued run. */
   readonly below?: BudgetUsage | undefined;
 }
 
 /**
- * One run among those above and below it in this process: adds up who used what of a shared budget, and passes a new
- * deadline on. What it says reaches the records as inputs, so a replay of each run alone gives the same.
+ * A run with its relatives in this process: sums the usage of a shared budget and propagates deadlines. Both reach the
+ * records as inputs, so a replay of a single run gives the same result.
  *
- * Cost: O(depth) for each change of a run's usage.
+ * Cost: O(depth) per change of usage.
  */
 export class RunFamily {
   readonly #place: FamilyPlace;
@@ -42,12 +41,12 @@ export class RunFamily {
     if (place.parent !== undefined) place.parent.#open.add(this);
   }
 
-  /** What the run and all runs below it used. */
+  /** Usage of the run and its descendants. */
   get usage(): BudgetUsage {
     return addUsage(this.#own, this.#below);
   }
 
-  /** What others used of the budget that this run draws on; undefined while no other run did. */
+  /** Usage of the shared budget by other runs, if any. */
   get shared(): BudgetUsage | undefined {
     const shared = difference(this.#budgetOwner.usage, this.#own);
     return Object.values(shared).some((amount) => amount > 0) ? shared : undefined;
@@ -58,7 +57,7 @@ export class RunFamily {
     return sharesBudget && parent !== undefined ? parent.#budgetOwner : this;
   }
 
-  /** The run used something: `own` is all that it used so far. */
+  /** @param own  total usage of the run itself */
   used(own: BudgetUsage): void {
     const before = this.#own;
     if (own.calls === before.calls && own.tokens === before.tokens && own.costUsd === before.costUsd) return;
@@ -69,7 +68,7 @@ export class RunFamily {
     }
   }
 
-  /** The run has another deadline; runs below that have theirs from it follow. */
+  /** Propagates a new deadline to children that inherit it. */
   deadlineSet(deadlineAtMs: number | null): void {
     for (const child of this.#open) {
       if (!child.#followsDeadline) continue;
@@ -77,12 +76,11 @@ export class RunFamily {
     }
   }
 
-  /** The run was given a deadline by name: it follows nobody's from now on. */
+  /** Stops following the parent's deadline, because the run was given its own. */
   leaveDeadline(): void {
     this.#followsDeadline = false;
   }
 
-  /** The run ended. */
   ended(runId: string): void {
     const { parent } = this.#place;
     if (parent === undefined) return;
@@ -92,23 +90,19 @@ export class RunFamily {
     this.#reported = usage;
   }
 
-  /** The run goes on after its end. */
   resumed(): void {
     const { parent } = this.#place;
     if (parent !== undefined) parent.#open.add(this);
   }
 }
 
-/** The earlier of two deadlines in Unix milliseconds; null where there is none. */
+/** The earlier of two deadlines in Unix milliseconds; null for no deadline. */
 export function earlier(own: number | undefined, other: number | null): number | null {
   if (own === undefined || other === null) return own ?? other;
   return Math.min(own, other);
 }
 
 function difference(all: BudgetUsage, part: BudgetUsage): BudgetUsage {
-  return addUsage(all, {
-    ...(part.calls === undefined ? {} : { calls: -part.calls }),
-    ...(part.tokens === undefined ? {} : { tokens: -part.tokens }),
-    ...(part.costUsd === undefined ? {} : { costUsd: -part.costUsd }),
-  });
+  const negated = BUDGET_PARTS.flatMap((name) => (part[name] === undefined ? [] : [[name, -part[name]] as const]));
+  return addUsage(all, Object.fromEntries(negated));
 }

@@ -7,9 +7,9 @@ import { CoxswainError } from '../base/error.ts';
 import { LruMap } from '../base/lru-map.ts';
 import type { Json } from '../base/json.ts';
 import { ValueBudget } from '../base/value-budget.ts';
-import type { DerivedDraft, DerivedPayload } from '../records/derived-draft.ts';
+import type { DerivedDraft, DerivedPayload } from '../records/derived-payload.ts';
 import { evaluatePoint } from './evaluate-point.ts';
-import { mendPayload } from '../records/decode-payload.ts';
+import { repairPayload } from '../records/decode-payload.ts';
 import type { DecisionPoint } from '../records/guidance.ts';
 import type { TrajectoryPayload, TrajectoryRecord } from '../records/trajectory-record.ts';
 import { guidanceContextOf } from './guidance-context.ts';
@@ -21,10 +21,17 @@ import { feedbackSlices } from '../steering/feedback/prepare-feedback.ts';
 import { GuidanceDelivered, GuidanceDeliveredEvent } from '../steering/guidance/guidance-slices.ts';
 import type { ResolvedSteering } from '../steering/resolve-steering.ts';
 import type { PromptTemplate } from '../steering/prompt/prompt-template.ts';
-import { answered, asked, begun, stopAfter, type RunSituation } from './run-situation.ts';
+import {
+  situationAfterResponse,
+  situationAtPoint,
+  situationAfterStart,
+  EMPTY_STEERING,
+  type RunSituation,
+  type SteeringState,
+  stopAfter,
+} from './run-situation.ts';
 import { RunSpeakersByPrompt } from './run-speakers-by-prompt.ts';
 import { stretchAfter } from '../steering/stuck-stretch.ts';
-import { EMPTY_STEERING, type SteeringState } from './steering-state.ts';
 import { adoptSession, createSession, restoreSession } from '../session/create-session.ts';
 import type { Session, SnapshotOptions } from '../session/session.ts';
 import type { SessionSnapshot } from '../session/session-snapshot.ts';
@@ -33,7 +40,7 @@ import type { PatternChange } from '../patterns/pattern-book.ts';
 import type { TrajectoryAnalysisSnapshot } from '../patterns/analysis-snapshot.ts';
 import { TrajectoryAnalysis } from '../patterns/trajectory-analysis.ts';
 
-/** The whole state of a run's folds as JSON. */
+/** The state of a run's folds as JSON. */
 export interface RunFoldSnapshot {
   readonly schema_version: 1;
   readonly session: SessionSnapshot;
@@ -43,41 +50,36 @@ export interface RunFoldSnapshot {
   readonly detectorFaults: number;
 }
 
-/** How a fold is set up. */
 export interface RunFoldOptions {
   readonly steering: ResolvedSteering;
   /** Every prompt that `prompt_used` may name; the first is in force at the start. */
   readonly prompts: readonly PromptTemplate[];
   readonly snapshot?: RunFoldSnapshot;
-  /** Nobody else has the snapshot, and this very version has written it: it is neither checked nor copied. Default false. */
+  /** The snapshot is unshared and was written by this version: it is neither checked nor copied. Default false. */
   readonly adopt?: boolean;
-  /**
-   * What of a payload may be stored: what providers, detectors and reducers say passes it before the state keeps it.
-   * Default: all of it.
-   */
+  /** Redacts texts of providers, detectors and reducers before the state keeps them. Default: no change. */
   readonly redact?: (payload: TrajectoryPayload) => TrajectoryPayload;
-  /** A steady clock in milliseconds for overruns; only a live run has one. */
+  /** A monotonic clock in milliseconds for overruns; only a live run has one. */
   readonly measureMs?: () => number;
-  /** Told of a provider that took too long; only a live run is. */
-  readonly onOverrun?: (provider: string, durationMs: number) => void;
 }
 
-/** Arguments of open calls are kept for the session; beyond this many the oldest are forgotten. */
+/** Open calls whose arguments are kept; beyond that the oldest are dropped. */
 const OPEN_CALLS = 512;
 const NOTHING: readonly DerivedPayload[] = [];
 
 /**
- * Everything a run knows, folded from its records: session slices, analysis, advice. The same for a live run and for a
- * replay: `fold` takes an input record and gives what follows from it, and passes over derived records. Time comes from
- * the records.
+ * The state of a run, folded from its records: session slices, analysis, advice. The same for a live run and a replay:
+ * `fold` takes an input record and returns the derived ones; it ignores derived records. Time comes from the records.
  *
- * Cost of `fold`: O(1) a record, plus what providers cost at an evaluation.
+ * Cost of `fold`: O(1) per record, plus providers at an evaluation.
  */
 export class RunFold {
   readonly session: Session;
   readonly analysis: TrajectoryAnalysis;
-  /** Takes secrets out of a text of the code that steers the run. */
+  /** Redacts a text of a provider, detector or reducer. */
   readonly redactWords: (text: string) => string;
+  /** Called for a slow provider; set by a live run. */
+  onOverrun: ((provider: string, durationMs: number) => void) | undefined;
   readonly #options: RunFoldOptions;
   readonly #speakers: RunSpeakersByPrompt;
   readonly #args: LruMap<Json>;
@@ -86,7 +88,7 @@ export class RunFold {
   #detectorFaults: number;
   #drafts: DerivedDraft[] = [];
 
-  /** @throws CoxswainError `snapshot-version` when the snapshot is of another version */
+  /** @throws CoxswainError `snapshot-version` if the snapshot has another version */
   constructor(options: RunFoldOptions) {
     const { steering, snapshot } = options;
     const version: number | undefined = snapshot?.schema_version;
@@ -112,7 +114,7 @@ export class RunFold {
       tools: steering.tools,
       retain: steering.retain.analysis,
       redact: this.redactWords,
-      // Without a snapshot there is nothing to copy, and copying nothing takes as long as starting the detectors.
+      // Without a snapshot there is nothing to copy; even that would take as long as creating the detectors.
       ...(snapshot === undefined ? { adopt: true } : { snapshot: snapshot.analysis, adopt: options.adopt === true }),
     });
     this.#steering = snapshot?.steering ?? EMPTY_STEERING;
@@ -121,7 +123,7 @@ export class RunFold {
     this.#speakers = new RunSpeakersByPrompt(steering, options.prompts, this.session);
   }
 
-  /** Makes a prompt known, so that `prompt_used` may name it. */
+  /** Registers a prompt, so that `prompt_used` may name it. */
   addPrompt(prompt: PromptTemplate): void {
     this.#speakers.add(prompt, this.session);
   }
@@ -131,7 +133,7 @@ export class RunFold {
     return this.#speakers.of(this.#steering.situation.promptName).prompt;
   }
 
-  /** Paths that triggers of the run or of the prompt in force wait for. */
+  /** Paths of file triggers of the run and of the prompt in force. */
   get watchedFiles(): readonly string[] {
     return watchedFiles(this.#speakers.of(this.#steering.situation.promptName));
   }
@@ -140,32 +142,28 @@ export class RunFold {
     return this.#steering.situation;
   }
 
-  /**
-   * Takes the next record of the run.
-   *
-   * @returns what follows from it, in order; nothing for a derived record
-   */
+  /** Folds the next record of the run and returns the derived payloads, in order. */
   fold(record: TrajectoryRecord): readonly DerivedPayload[] {
     if (this.#drafts.length > 0) this.#drafts = [];
     if (record.recorded_at_unix_ms > 0) this.#nowMs = record.recorded_at_unix_ms;
     this.#steer(record);
-    this.#follow(this.analysis.fold(record));
+    this.#recordPatterns(this.analysis.fold(record));
     this.#reportDetectors();
     if (record.payload.kind === 'evaluation') this.#evaluate(record);
     if (this.#options.steering.stop !== undefined) this.#decideStop(record.payload);
     if (this.#drafts.length === 0) return NOTHING;
-    // What providers and detectors say passes the gate here too, so that a replay gives what the live run recorded.
-    return this.#drafts.map((draft, ordinal) => mendPayload(complete(draft, record.seq, ordinal), new ValueBudget()));
+    // Repaired here as in a live run, so that a replay derives the same payloads.
+    return this.#drafts.map((draft, ordinal) => repairPayload(complete(draft, record.seq, ordinal), new ValueBudget()));
   }
 
-  /** What a model-backed classifier is asked about. */
+  /** The context for model-backed classifiers. */
   guidanceContext(point: DecisionPoint): GuidanceContext {
     const { session, analysis } = this;
     const speakers = this.#speakers.of(this.#steering.situation.promptName);
     return guidanceContextOf({ nowMs: this.#nowMs, session, analysis, speakers, state: this.#steering }, { point });
   }
 
-  /** The whole state as JSON; a fold made from it goes on as if nothing had happened. */
+  /** The state as JSON, from which a fold can continue. */
   snapshot(options: SnapshotOptions = {}): RunFoldSnapshot {
     return {
       schema_version: 1,
@@ -189,7 +187,7 @@ export class RunFold {
       case 'run_started':
       case 'run_identified':
       case 'child_ended':
-        this.#change({ situation: begun(situation, payload) });
+        this.#change({ situation: situationAfterStart(situation, payload) });
         return;
       case 'deadline_set':
         this.#change({
@@ -204,7 +202,9 @@ export class RunFold {
         this.#change({ situation: { ...situation, promptName: payload.prompt_name } });
         return;
       case 'message_appended':
-        if (payload.message.role === 'assistant') this.#change({ situation: answered(situation, payload.message) });
+        if (payload.message.role === 'assistant') {
+          this.#change({ situation: situationAfterResponse(situation, payload.message) });
+        }
         return;
       case 'tool_started':
         this.#args.set(payload.tool_call_id, payload.args);
@@ -237,7 +237,7 @@ export class RunFold {
             response: payload.response,
             ...present({ note: payload.note }),
           },
-          { nowMs: atMs, isKnown: (reference) => this.#hasSpoken(reference) },
+          { nowMs: atMs, isKnown: (reference) => this.#hasAdvised(reference) },
         );
         return;
       case 'provider_overran': {
@@ -247,7 +247,7 @@ export class RunFold {
         return;
       }
       case 'model_answered':
-        this.#hear(payload);
+        this.#takeVerdict(payload);
         return;
       default:
         passOver<
@@ -256,8 +256,8 @@ export class RunFold {
     }
   }
 
-  /** Ids are not looked up: whoever shows ids knows which he gave out. */
-  #hasSpoken(reference: { readonly adviceId?: string; readonly provider?: string }): boolean {
+  /** Ids are not checked: a host that shows ids knows which it has shown. */
+  #hasAdvised(reference: { readonly adviceId?: string; readonly provider?: string }): boolean {
     if (reference.adviceId !== undefined) return true;
     const { provider } = reference;
     const { session } = this;
@@ -273,7 +273,7 @@ export class RunFold {
     );
   }
 
-  #hear(answer: {
+  #takeVerdict(answer: {
     readonly classifier_name: string;
     readonly instruction_id?: string;
     readonly confidence?: number;
@@ -284,16 +284,16 @@ export class RunFold {
     this.#change({ verdicts: [...others, { classifier, instructionId, confidence }] });
   }
 
-  /** Patterns become records from `warn` up; one that was left may be spoken of again when it comes back. */
-  #follow(changes: readonly PatternChange[]): void {
+  /** Records patterns from `warn` up, and re-arms advice about a cleared one. */
+  #recordPatterns(changes: readonly PatternChange[]): void {
     for (const { type, pattern } of changes) {
       if (pattern.level === 'hint') continue;
-      const isLeft = type === 'cleared';
+      const isCleared = type === 'cleared';
       const { ledger, situation } = this.#steering;
-      const stretch = stretchAfter(situation.stretch, isLeft ? 'cleared' : 'flagged', pattern);
+      const stretch = stretchAfter(situation.stretch, isCleared ? 'cleared' : 'flagged', pattern);
       this.#change({ situation: { ...situation, stretch } });
-      if (isLeft) this.#change({ ledger: rearmAdvice(ledger, pattern.identity) });
-      this.#drafts.push({ kind: isLeft ? 'pattern_cleared' : 'pattern_flagged', pattern });
+      if (isCleared) this.#change({ ledger: rearmAdvice(ledger, pattern.identity) });
+      this.#drafts.push({ kind: isCleared ? 'pattern_cleared' : 'pattern_flagged', pattern });
     }
   }
 
@@ -310,7 +310,7 @@ export class RunFold {
     const { situation } = this.#steering;
     const stop = stopAfter(payload, { situation, policy: this.#options.steering.stop, calls: this.analysis.calls });
     if (stop === situation.stop) return;
-    // Who goes on with a stopped run gives it another chance.
+    // Resuming a stopped run starts a new stretch.
     const { stretch } = stop === undefined ? { stretch: undefined } : situation;
     this.#change({ situation: { ...situation, stretch, stop } });
     if (stop !== undefined) this.#drafts.push({ kind: 'stop_requested', ...stop });
@@ -318,7 +318,7 @@ export class RunFold {
 
   #evaluate(record: TrajectoryRecord): void {
     if (record.payload.kind !== 'evaluation') return;
-    const situation = asked(this.#steering.situation, record.payload);
+    const situation = situationAtPoint(this.#steering.situation, record.payload);
     if (situation !== this.#steering.situation) this.#change({ situation });
     const { drafts, state } = evaluatePoint(record.payload, {
       nowMs: this.#nowMs,
@@ -328,7 +328,7 @@ export class RunFold {
       speakers: this.#speakers.of(situation.promptName),
       state: this.#steering,
       measureMs: this.#options.measureMs,
-      onOverrun: this.#options.onOverrun,
+      onOverrun: this.onOverrun,
       redact: this.redactWords,
     });
     if (drafts.length > 0) this.#drafts.push(...drafts);
@@ -336,7 +336,7 @@ export class RunFold {
   }
 }
 
-/** Gives a draft its cause and, where it is advice, its id. */
+/** Adds the cause, and the id of advice. */
 function complete(draft: DerivedDraft, causeSeq: number, ordinal: number): DerivedPayload {
   if (draft.kind === 'feedback_produced' || draft.kind === 'guidance_produced') {
     return { ...draft, cause_seq: causeSeq, ordinal, advice_id: adviceId(causeSeq, ordinal) };

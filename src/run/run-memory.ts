@@ -3,9 +3,8 @@ import { LruMap } from '../base/lru-map.ts';
 import type { RunInMemory } from './run-step.ts';
 
 /**
- * The runs of a process that lives longer than one step: the next step of a run goes on where the last one left it, without
- * reading its snapshot. Bounded: of more runs than `capacity`, the one that was stepped longest ago is forgotten, and read
- * from the store again.
+ * The runs of a long-lived process: the next step of a run continues from memory instead of its snapshot. Beyond `capacity`
+ * the least recently stepped run is dropped and read from the store again.
  */
 export class RunMemory<State extends Json> {
   readonly #runs: LruMap<RunInMemory<State>>;
@@ -19,17 +18,17 @@ export class RunMemory<State extends Json> {
     return this.#runs.size;
   }
 
-  /** Takes a run out: a step changes it, and what failed must not be met again. */
+  /** Removes a run: a step changes it, and the state of a failed step must not be used again. */
   take(runId: string): RunInMemory<State> | undefined {
-    const held = this.#runs.get(runId);
+    const run = this.#runs.get(runId);
     this.#runs.delete(runId);
-    return held;
+    return run;
   }
 
-  /** Keeps a run whose step is stored; one that is behind another one's, which came meanwhile, is not kept. */
-  keep(runId: string, held: RunInMemory<State>): void {
+  /** Keeps a run after its step was stored, unless a concurrent step has kept a newer state. */
+  keep(runId: string, run: RunInMemory<State>): void {
     const other = this.#runs.get(runId);
-    if (other === undefined || other.throughSeq < held.throughSeq) this.#runs.set(runId, held);
+    if (other === undefined || other.throughSeq < run.throughSeq) this.#runs.set(runId, run);
   }
 
   clear(): void {

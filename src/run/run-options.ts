@@ -3,43 +3,42 @@ import type { TimeSpan } from '../base/deadline.ts';
 import type { PromptTemplate } from '../steering/prompt/prompt-template.ts';
 
 /**
- * How a run begins. A run below another one has what is absent here from its parent: the deadline, the budget (shared), the
- * providers of its prompt and the conversation.
+ * Options of a run. A child inherits from its parent: the deadline, the budget (shared), the providers of its prompt and the
+ * conversation.
  */
 export interface ChildOptions {
   /** Default: a random id. */
   readonly runId?: string;
   /**
-   * The prompt in force at the start; default: the parent's, or one without sections that is named `run/default`. A prompt
-   * without providers of its own has those of the parent's prompt.
+   * The prompt in force at the start; default: the parent's, or one without sections named `run/default`. A prompt without
+   * providers gets those of the parent's prompt.
    */
   readonly prompt?: PromptTemplate;
-  /** A time by which it should be done: a span from now, or Unix milliseconds. Of two, the parent's too, the earlier counts. */
+  /** A span from now, or Unix milliseconds. The earlier of this and the parent's deadline counts. */
   readonly deadline?: TimeSpan | { readonly atMs: number };
-  /** What it may use; what is absent has no limit. A budget of its own is its own alone; the parent's counts its use too. */
+  /** Limits; an absent member has no limit. A child with its own budget does not draw on its parent's, which counts its usage. */
   readonly budget?: Budget;
-  /** What the agent is asked to do: patterns such as drift compare with it. */
+  /** The task of the agent, for detectors such as drift. */
   readonly task?: string;
   readonly conversationId?: string;
   readonly agentName?: string;
   readonly modelId?: string;
   /** The agent program that reports the run by its hooks, such as `codex`. */
   readonly host?: string;
-  /** The parent hands its task over: the child goes on with the parent's, unless `task` names another. Default false. */
+  /** The child continues the parent's task, unless `task` is set. Default false. */
   readonly handoff?: boolean;
   /**
-   * Changes how runs below this one begin, whoever starts them, an adapter too: given what they would begin with, gives what
-   * they begin with. Handed down to the runs below. Where it throws, the fault is recorded and nothing is changed.
+   * Changes the options of descendants, including those that adapters start. If it throws, the fault is recorded and the
+   * options are unchanged.
    */
   readonly children?: (child: ChildOptions) => ChildOptions;
 }
 
-/** How a stored run is continued. */
 export interface OpenRunOptions {
-  /** How it begins where it is not stored yet; default: it is an error. */
+  /** Starts the run with these options if it is not stored; default: an error. */
   readonly start?: Omit<ChildOptions, 'runId'>;
-  /** Every prompt that the run has used; the first is in force where its records name none. Default: the prompt of `start`. */
+  /** Every prompt of the run; the first is in force if its records name none. Default: the prompt of `start`. */
   readonly prompts?: readonly PromptTemplate[];
-  /** Why it goes on, in your words, for its `run_resumed` record; default `open`. */
+  /** Trigger of the `run_resumed` record; default `open`. */
   readonly trigger?: string;
 }

@@ -1,6 +1,5 @@
 import { MAX_FAULT_CHARS, MAX_READ_CHARS, messageOf } from '../base/error.ts';
-import type { DerivedPayload } from '../records/derived-draft.ts';
-import { isDerived } from '../records/is-derived.ts';
+import { type DerivedPayload, isDerived } from '../records/derived-payload.ts';
 import type { TrajectoryPayload, TrajectoryRecord } from '../records/trajectory-record.ts';
 import type { EmitAnswer } from '../recorder/recorder-answers.ts';
 import type { StopRequest } from '../steering/stop-policy.ts';
@@ -13,17 +12,15 @@ import { ownUsage } from './run-situation.ts';
 /** Records after which the usage of the run may have grown. */
 const USES: ReadonlySet<TrajectoryPayload['kind']> = new Set(['message_appended', 'tool_started', 'tool_ended']);
 
-/** What a path leads through. */
 export interface RunPathParts {
   readonly log: RunLog;
   readonly fold: RunFold;
   readonly family: RunFamily;
-  /** Called with a fault of ours. */
   readonly onFault: (message: string) => void;
   readonly mode: 'steer' | 'shadow';
 }
 
-/** The path of everything that happens to a run: record, store, fold, and what follows from it. Nothing here throws. */
+/** The path of every event of a run: record, store, fold, derived records. Never throws. */
 export class RunPath {
   readonly #parts: RunPathParts;
   readonly #later = new LaterEvents();
@@ -36,7 +33,7 @@ export class RunPath {
     this.#signalStop();
   }
 
-  /** Why the run should stop; nobody is asked in shadow mode. */
+  /** Undefined in shadow mode. */
   get shouldStop(): StopRequest | undefined {
     return this.#parts.mode === 'shadow' ? undefined : this.#parts.fold.situation.stop;
   }
@@ -49,12 +46,12 @@ export class RunPath {
     if (this.shouldStop !== undefined) this.#stop.abort(this.shouldStop);
   }
 
-  /** A provider, detector or subscriber is at work: what happens now comes from within it. */
+  /** True while providers, detectors or subscribers run. */
   get isBusy(): boolean {
     return this.#busy;
   }
 
-  /** Recorded once a step: a provider may ask over and over. */
+  /** Records a request for advice from within a provider, once per step. */
   askedWithin(): void {
     this.#parts.log.countInput('crowded');
     if (this.#hasAskedWithin) return;
@@ -62,7 +59,7 @@ export class RunPath {
     this.fault('advise', new Error('asked for from within a provider, which gets nothing'));
   }
 
-  /** What comes after the end is counted, because nothing can be recorded of it. */
+  /** Counts an event after the end, which cannot be recorded. */
   late(): EmitAnswer {
     this.#parts.log.noteInput('lateEvents', 'an event after the end');
     return 'dropped';
@@ -77,7 +74,7 @@ export class RunPath {
   take(payload: TrajectoryPayload, atMs?: number): EmitAnswer {
     const { log } = this.#parts;
     if (!this.#busy) return this.process(log.stamp(payload, atMs), []);
-    // As it is now: the host may change it before its turn comes.
+    // Copied now: the host may change it before it is processed.
     const repaired = log.repair(payload);
     const answer = this.#later.add(() => this.process(log.stamp(repaired, atMs), []));
     if (answer === 'taken') return 'accepted';
@@ -89,7 +86,7 @@ export class RunPath {
     return 'dropped';
   }
 
-  /** The path of everything: record first, because a fault in the folds must not lose the call; then fold. */
+  /** Records first, because a fault in the folds must not lose the call; then folds. */
   process(record: TrajectoryRecord, derived: DerivedPayload[]): EmitAnswer {
     const answer = this.#parts.log.write(record);
     this.#busy = true;
@@ -97,7 +94,7 @@ export class RunPath {
     try {
       for (const item of this.#parts.fold.fold(record)) {
         const stamped = this.#parts.log.stamp(item, record.recorded_at_unix_ms);
-        // The agent is told what the record says.
+        // The agent gets the redacted advice.
         if (isDerived(stamped.payload)) derived.push(stamped.payload);
         if (stamped.payload.kind === 'stop_requested') this.#signalStop();
         this.#parts.log.write(stamped);
@@ -113,18 +110,18 @@ export class RunPath {
     return answer;
   }
 
-  /** A fault of ours or of a provider that turns on us: counted in `health()` and recorded. */
+  /** Counts an internal fault in `health()` and records it. */
   fault(where: string, error: unknown): void {
     const { log, onFault } = this.#parts;
     try {
-      // Redacted whole and cut afterwards: half a secret would not be recognised.
+      // Redacted by `stamp`, then cut: half a secret would not be recognised.
       const record = log.stamp({ kind: 'fault_noticed', where, message: messageOf(error).slice(0, MAX_READ_CHARS) });
       if (record.payload.kind !== 'fault_noticed') return;
       const message = record.payload.message.slice(0, MAX_FAULT_CHARS);
       onFault(`${record.payload.where}: ${message}`);
       log.write({ ...record, payload: { ...record.payload, message } });
     } catch (second) {
-      // Where not even that can be recorded, such as for want of a clock, it is counted, and the agent must not feel it.
+      // If even that fails, such as for a broken clock, the fault is only counted.
       onFault(`${where}: a fault that could not be recorded`);
       onFault(`recording a fault: ${messageOf(second)}`);
     }

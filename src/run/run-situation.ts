@@ -1,9 +1,9 @@
 import { present } from '../base/present.ts';
 import type { Mutable } from '../base/mutable.ts';
 import { addUsage, type Budget, type BudgetUsage } from '../base/budget.ts';
-import { deadlineAfter, type Deadline, type TimeSpan } from '../base/deadline.ts';
+import { type Deadline, deadlineAfter, type TimeSpan } from '../base/deadline.ts';
 import { CoxswainError } from '../base/error.ts';
-import { textOfContent, type StoredMessage } from '../records/stored-message.ts';
+import { type StoredMessage, textOfContent } from '../records/stored-message.ts';
 import type {
   ChildEnded,
   Evaluation,
@@ -13,28 +13,30 @@ import type {
   StoredBudget,
   TrajectoryPayload,
 } from '../records/trajectory-record.ts';
-import { budgetStop, stuckStop, type StopPolicy, type StopRequest } from '../steering/stop-policy.ts';
+import { budgetStop, type StopPolicy, type StopRequest, stuckStop } from '../steering/stop-policy.ts';
 import type { StuckStretch } from '../steering/stuck-stretch.ts';
+import { type AdviceLedger, EMPTY_LEDGER } from '../steering/advice/advice-ledger.ts';
+import { EMPTY_GUIDANCE_STATE, type GuidanceState } from '../steering/guidance/evaluate-guidance.ts';
 
-/** What is known of a run besides its calls: limits, use, and the model's last words. Plain JSON. */
+/** A run without its calls: limits, usage, and the model's last response. Plain JSON. */
 export interface RunSituation {
   readonly promptName: string;
-  /** The run's part in an experiment; absent where there is none. */
+  /** Absent without an experiment. */
   readonly holdout?: SteeringStart['holdout'];
   /** Absent while the agent is not stuck. */
   readonly stretch?: StuckStretch | undefined;
-  /** The host is asked to stop the run. */
+  /** Set while the host is asked to stop the run. */
   readonly stop?: StopRequest | undefined;
   readonly deadlineAtMs: number | null;
-  /** Absent: the run began with its deadline. */
+  /** Absent if the run began with its deadline. */
   readonly deadlineSetAtMs?: number;
   readonly budget: Budget;
-  /** Added up from the usage of the answers, until the host states its own. */
+  /** Sum of the responses' usage. */
   readonly tokens: number | null;
   readonly costUsd: number | null;
-  /** What runs below used up to their ends; absent while none ended. */
+  /** Usage of ended descendants; absent without any. */
   readonly below?: BudgetUsage;
-  /** The beginning of what the agent was asked to do: a run that it hands over to goes on with it. */
+  /** Beginning of the task, for a handoff. */
   readonly task?: string;
   readonly conversationId?: string;
   readonly agentName?: string;
@@ -42,11 +44,10 @@ export interface RunSituation {
   readonly renderedPrompt: string | null;
 }
 
-/** The last answer is for classifiers, which look at its beginning. */
+/** Classifiers read only the beginning of the last response. */
 const RESPONSE_CHARS = 8_000;
 const TASK_CHARS = 8_000;
 
-/** A run of which nothing is known yet. */
 export const EMPTY_SITUATION: RunSituation = {
   promptName: '',
   deadlineAtMs: null,
@@ -57,8 +58,11 @@ export const EMPTY_SITUATION: RunSituation = {
   renderedPrompt: null,
 };
 
-/** The situation after the run began, more became known of it, or a run below it ended. */
-export function begun(situation: RunSituation, payload: RunStarted | RunIdentified | ChildEnded): RunSituation {
+/** The situation after the run started, was identified, or a child ended. */
+export function situationAfterStart(
+  situation: RunSituation,
+  payload: RunStarted | RunIdentified | ChildEnded,
+): RunSituation {
   if (payload.kind === 'child_ended') {
     return { ...situation, below: addUsage(situation.below ?? {}, fromStoredBudget(payload.usage)) };
   }
@@ -67,11 +71,11 @@ export function begun(situation: RunSituation, payload: RunStarted | RunIdentifi
   return {
     ...identified(situation, identity),
     ...present({ task: task?.slice(0, TASK_CHARS) }),
-    ...(steering === undefined ? {} : steered(steering)),
+    ...(steering === undefined ? {} : steeringSituation(steering)),
   };
 }
 
-function steered(steering: SteeringStart): Partial<RunSituation> {
+function steeringSituation(steering: SteeringStart): Partial<RunSituation> {
   return {
     promptName: steering.prompt_name,
     deadlineAtMs: steering.deadline_at_unix_ms ?? null,
@@ -82,14 +86,11 @@ function steered(steering: SteeringStart): Partial<RunSituation> {
 
 function identified(situation: RunSituation, known: Omit<RunIdentified, 'kind'>): RunSituation {
   const { agent_name: agentName, conversation_id: conversationId } = known;
-  return {
-    ...situation,
-    ...present({ conversationId, agentName }),
-  };
+  return { ...situation, ...present({ conversationId, agentName }) };
 }
 
-/** The situation after the model answered. */
-export function answered(
+/** The situation after a response of the model. */
+export function situationAfterResponse(
   situation: RunSituation,
   message: StoredMessage & { readonly role: 'assistant' },
 ): RunSituation {
@@ -103,8 +104,8 @@ export function answered(
   };
 }
 
-/** The situation with what the host tells where it asks for advice. */
-export function asked(situation: RunSituation, evaluation: Evaluation): RunSituation {
+/** The situation at a decision point. */
+export function situationAtPoint(situation: RunSituation, evaluation: Evaluation): RunSituation {
   const { last_response: lastResponse, rendered_prompt: renderedPrompt } = evaluation;
   if (lastResponse === undefined && renderedPrompt === undefined) return situation;
   return {
@@ -118,7 +119,7 @@ function sum(left: number | undefined, right: number | undefined): number | unde
   return left === undefined && right === undefined ? undefined : (left ?? 0) + (right ?? 0);
 }
 
-/** What the run itself used, as its records add up. */
+/** Usage of the run itself, according to its records. */
 export function ownUsage({ costUsd, tokens }: RunSituation, calls: number): BudgetUsage {
   const usage: Mutable<BudgetUsage> = { calls };
   if (tokens !== null) usage.tokens = tokens;
@@ -126,10 +127,7 @@ export function ownUsage({ costUsd, tokens }: RunSituation, calls: number): Budg
   return usage;
 }
 
-/**
- * What was used of the run's budget so far: by itself and by the runs that share it, or what the host states at this point,
- * which counts all of them.
- */
+/** Usage of the run's budget, including the runs that share it; a total stated by the host takes precedence. */
 export function knownUsage(
   situation: RunSituation,
   calls: number,
@@ -141,16 +139,15 @@ export function knownUsage(
   return stated === undefined ? usage : { ...usage, ...fromStoredBudget(stated) };
 }
 
-/** The run's deadline, if it has one. */
 export function deadlineOf(situation: RunSituation): Deadline | undefined {
   const { deadlineAtMs: atMs, deadlineSetAtMs: setAtMs } = situation;
   return atMs === null ? undefined : { atMs, ...present({ setAtMs }) };
 }
 
 /**
- * A deadline as stored: a span from `nowMs`, Unix milliseconds, or none.
+ * Converts a deadline (a span from `nowMs`, or Unix milliseconds) to its stored form.
  *
- * @throws CoxswainError "invalid-argument" for one that cannot be, such as NaN
+ * @throws CoxswainError "invalid-argument" for an invalid one, such as NaN
  */
 export function storedDeadline(
   deadline: TimeSpan | Deadline | undefined | null,
@@ -163,20 +160,15 @@ export function storedDeadline(
   throw new CoxswainError('invalid-argument', `a deadline is a number of Unix milliseconds, got ${String(atMs)}`);
 }
 
-/** A budget as stored. */
-export function toStoredBudget(budget: Budget): StoredBudget {
-  return {
-    ...present({ calls: budget.calls, tokens: budget.tokens, cost_usd: budget.costUsd }),
-  };
+export function toStoredBudget({ calls, tokens, costUsd }: Budget): StoredBudget {
+  return present({ calls, tokens, cost_usd: costUsd });
 }
 
-function fromStoredBudget(stored: StoredBudget): Budget {
-  return {
-    ...present({ calls: stored.calls, tokens: stored.tokens, costUsd: stored.cost_usd }),
-  };
+function fromStoredBudget({ calls, tokens, cost_usd: costUsd }: StoredBudget): Budget {
+  return present({ calls, tokens, costUsd });
 }
 
-/** Whether the host is asked to stop the run after a record, where a policy says when. */
+/** The request to stop the run after a record, according to the policy. */
 export function stopAfter(
   payload: TrajectoryPayload,
   {
@@ -193,3 +185,28 @@ export function stopAfter(
     ? budgetStop(policy, { budget, usage: knownUsage(situation, calls, payload) })
     : undefined;
 }
+
+/** A model's choice for the next evaluation. */
+export interface WaitingVerdict {
+  readonly classifier: string;
+  readonly instructionId: string;
+  readonly confidence: number;
+}
+
+/** State of a run's steering that is not in the session or the analysis. Plain JSON. */
+export interface SteeringState {
+  readonly situation: RunSituation;
+  readonly ledger: AdviceLedger;
+  readonly guidance: GuidanceState;
+  /** Overruns by speaker key. */
+  readonly overruns: Readonly<Record<string, number>>;
+  readonly verdicts: readonly WaitingVerdict[];
+}
+
+export const EMPTY_STEERING: SteeringState = {
+  situation: EMPTY_SITUATION,
+  ledger: EMPTY_LEDGER,
+  guidance: EMPTY_GUIDANCE_STATE,
+  overruns: {},
+  verdicts: [],
+};

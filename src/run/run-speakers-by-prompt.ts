@@ -9,26 +9,26 @@ import type { FeedbackCadence, FeedbackDelivery, PromptTemplate } from '../steer
 import type { ObserverConfig } from '../steering/prompt/trajectory-observer.ts';
 import type { Session } from '../session/session.ts';
 
-/** Who speaks while one prompt is in force: those of the run, then those of the prompt. */
+/** Providers and observers while one prompt is in force: those of the run, then those of the prompt. */
 export interface PromptSpeakers {
   readonly prompt: PromptTemplate;
   readonly feedbackProviders: readonly FeedbackProviderConfig[];
   readonly observers: readonly ObserverConfig[];
-  /** The feedback providers, then the observers, as they are asked. */
+  /** The feedback providers, then the observers. */
   readonly speakers: readonly Speaker[];
   readonly guidanceProviders: readonly GuidanceProviderConfig[];
   readonly delivery: FeedbackDelivery;
   readonly cadence: FeedbackCadence;
 }
 
-/** The prompt of a run that names none. */
+/** The prompt of a run without one. */
 export const DEFAULT_PROMPT: PromptTemplate = definePrompt({ ns: 'run', key: 'default' });
 
-// Many runs of one steering use one prompt: their speakers are joined and checked once.
-const joined = new WeakMap<ResolvedSteering, WeakMap<PromptTemplate, PromptSpeakers>>();
+// Many runs with the same steering use the same prompt, so speakers are checked once.
+const speakersBySteering = new WeakMap<ResolvedSteering, WeakMap<PromptTemplate, PromptSpeakers>>();
 
 function speakersOf(steering: ResolvedSteering, prompt: PromptTemplate): PromptSpeakers {
-  const byPrompt = joined.get(steering) ?? new WeakMap<PromptTemplate, PromptSpeakers>();
+  const byPrompt = speakersBySteering.get(steering) ?? new WeakMap<PromptTemplate, PromptSpeakers>();
   const known = byPrompt.get(prompt);
   if (known !== undefined) return known;
   const { delivery, cadence } = steering;
@@ -45,7 +45,7 @@ function speakersOf(steering: ResolvedSteering, prompt: PromptTemplate): PromptS
     delivery: delivery ?? prompt.delivery,
     cadence: cadence ?? prompt.cadence,
   };
-  joined.set(steering, byPrompt.set(prompt, speakers));
+  speakersBySteering.set(steering, byPrompt.set(prompt, speakers));
   return speakers;
 }
 
@@ -55,7 +55,7 @@ export class RunSpeakersByPrompt {
   readonly #byName = new Map<string, PromptSpeakers>();
   readonly #first: PromptSpeakers;
 
-  /** @throws CoxswainError "invalid-definition" when two speakers share a name, or a configuration is out of range */
+  /** @throws CoxswainError "invalid-definition" if two speakers share a name, or a configuration is out of range */
   constructor(steering: ResolvedSteering, prompts: readonly PromptTemplate[], session: Session) {
     this.#steering = steering;
     for (const prompt of prompts) this.add(prompt, session);
@@ -67,14 +67,11 @@ export class RunSpeakersByPrompt {
     if (this.#byName.get(prompt.name)?.prompt !== prompt) this.#speakersOf(prompt, session);
   }
 
-  /**
-   * A prompt that nobody made known speaks as the run's first one, under its own name: calls and what was said are counted
-   * by that.
-   */
+  /** An unregistered prompt has the speakers of the run's first one, but its own counts. */
   of(promptName: string): PromptSpeakers {
     const known = this.#byName.get(promptName);
     if (known !== undefined) return known;
-    // A record that names no prompt.
+    // A record without a prompt.
     if (promptName === '') return this.#first;
     const [ns = '', key = ''] = promptName.split('/');
     const speakers = { ...this.#first, prompt: { ...this.#first.prompt, ns, key, name: promptName } };

@@ -11,15 +11,14 @@ import type { ChildOptions } from './run-options.ts';
 import { toStoredBudget } from './run-situation.ts';
 import { DEFAULT_PROMPT } from './run-speakers-by-prompt.ts';
 
-/** What the first record of a run stands on. */
 export interface RunStart {
   readonly identity: RunLogIdentity;
   readonly steering: ResolvedSteering;
-  /** In force at the start; default: the prompt of a run that names none. */
+  /** Default: `DEFAULT_PROMPT`. */
   readonly prompt?: PromptTemplate;
-  /** Unix milliseconds: what a span until the deadline counts from. */
+  /** Unix milliseconds; a span until the deadline counts from here. */
   readonly nowMs: number;
-  /** The run that starts this one, where it is at hand: what it is in of an experiment, this one is in too. */
+  /** The parent, if it is in this process: its arm of an experiment is inherited. */
   readonly parent?: { readonly holdout: HoldoutArm | undefined } | undefined;
 }
 
@@ -52,7 +51,7 @@ export function runStarted(options: ChildOptions, start: RunStart): RunStarted {
 }
 
 function holdoutOf({ identity, steering, parent }: RunStart): HoldoutArm | undefined {
-  // Nobody is told anything in shadow mode, so there is nothing to compare.
+  // Nothing is delivered in shadow mode, so there is nothing to compare.
   if (steering.mode === 'shadow') return undefined;
   return parent === undefined ? holdoutArmOf(steering.holdout, identity.parentRunId ?? identity.runId) : parent.holdout;
 }

@@ -7,144 +7,136 @@ import type { TrajectoryPayload, TrajectoryRecord } from '../records/trajectory-
 import type { PromptTemplate } from '../steering/prompt/prompt-template.ts';
 import { type ResolvedSteering, resolveSteering } from '../steering/resolve-steering.ts';
 import { RunLog, type RunLogIdentity } from '../recorder/run-log.ts';
-import { isDerived } from '../records/is-derived.ts';
+import { isDerived } from '../records/derived-payload.ts';
 import { RunFamily } from './run-family.ts';
 import { RunFold, type RunFoldSnapshot } from './run-fold.ts';
+import type { RunSnapshot } from './run-snapshot.ts';
 import type { ChildOptions } from './run-options.ts';
 import { runStarted } from './run-started.ts';
-import type { RunSnapshot } from './run-snapshot.ts';
 import { Run } from './run.ts';
 import type { SteeringOptions } from '../steering/steering-options.ts';
 import { lastSeqOf, type RunSummary } from '../store/run-summary.ts';
 import type { ReadQuery, RunChange, StoredRun } from '../store/trajectory-store.ts';
 
-/** State of the host's own beside that of the run: folded from the same records, so that it can be made anew from them. */
+/** Additional state of the host, folded from the records of the run and therefore reproducible. */
 export interface HostFold<State extends Json> {
   readonly initial: State;
   /** Pure. */
   fold(state: State, record: TrajectoryRecord): State;
 }
 
-/** How steps of runs are made: the same for every step of a process. */
+/** Options of all steps in a process. */
 export interface RunStepOptions<State extends Json> {
   readonly steering: SteeringOptions;
-  /** What of a payload may be stored. */
   readonly redact: (payload: TrajectoryPayload) => TrajectoryPayload;
   readonly clock: Clock;
   readonly host: HostFold<State>;
-  /** Tells builds apart: a snapshot of another one is not trusted, the run is folded anew from its records. */
+  /** Identifies the build: a snapshot of another one is not used, and the run is rebuilt from its records. */
   readonly build: string;
-  /** A steady clock in milliseconds, to notice slow providers; default: they are not noticed. */
+  /** A monotonic clock in milliseconds, to detect slow providers; default: they are not detected. */
   readonly measureMs?: () => number;
-  /** Every prompt that the runs use; the first is in force where a record names none. Default: none. */
+  /** Every prompt of the runs; the first is in force if a record names none. Default: none. */
   readonly prompts?: readonly PromptTemplate[];
 }
 
-/** One step: what happens to one run. */
+/** One step of one run. */
 export interface RunStepWork<State extends Json, Result> {
   readonly identity: RunLogIdentity;
-  /** How the run begins if it is not stored; undefined: it does not begin yet, and `work` is not called. */
+  /** Options to start a run that is not stored; undefined: it does not start yet, and `work` is not called. */
   begin(state: State): ChildOptions | undefined;
-  /** Told of the run as it is now. @param state  the host's, which follows what the run takes */
+  /** @param state  returns the host's state, including events that the run took meanwhile */
   work(run: Run, state: () => State): Result;
-  /** Notes something in the host's state that no record says, also where the run does not begin yet; default: nothing. */
+  /** Changes the host's state without a record, even if the run does not start yet; default: no change. */
   remember?(state: State): State;
-  /** What other runs used of the budget that this run draws on, besides the ends that its records tell of; default: nothing. */
+  /** Usage of the shared budget by other runs that the records do not have; default: none. */
   readonly others?: BudgetUsage | undefined;
-  /** For an input that is folded later than it arrived; default: it arrives now. */
+  /** For an input that is folded after it arrived; default: it arrives now. */
   readonly late?: LateInput | undefined;
-  /** Whether nothing is to happen, such as for an input that the run has taken before; default: it is. */
+  /** Returns true to skip the step, such as for an input that the run has taken before; default: false. */
   passes?(state: State): boolean;
 }
 
 /** An input that the store could not take when it arrived. */
 export interface LateInput {
-  /** Unique; every record that follows from the input carries it. */
+  /** Unique; stored in every record of the input. */
   readonly id: string;
-  /** Unix milliseconds. The records get this time, or that of the run's last record if that is later. */
+  /** Unix milliseconds. The records get this time, or that of the run's last record if it is later. */
   readonly arrivedAtMs: number;
 }
 
-/** What came of a step. */
 export interface RunStepResult<Result> {
-  /** Undefined when the run has not begun. */
+  /** Undefined if the run has not started. */
   readonly result: Result | undefined;
-  /** Faults of ours, which are on the log too. */
+  /** Internal faults, which are recorded too. */
   readonly faults: readonly string[];
 }
 
-/** What a step gives its caller besides what is stored. */
 export interface RunStepOutcome<State extends Json, Result> extends RunStepResult<Result> {
-  /** The run after the step, for the next one; undefined when it has not begun. */
-  readonly held?: RunInMemory<State>;
+  /** The run after the step, for the next one; undefined if it has not started. */
+  readonly inMemory?: RunInMemory<State>;
 }
 
 /**
- * A run as a step left it, for the next one in the same process, in place of its snapshot. Good for one step, which changes
- * it; and only where that step's records were stored.
+ * A run after a step, which replaces its snapshot for the next step in this process. Valid for one step, and only if the
+ * records of the previous step were stored.
  */
 export interface RunInMemory<State extends Json> {
-  /** Last `seq` that was folded. */
+  /** Last folded `seq`. */
   readonly throughSeq: number;
-  /** As of the summary: tells a run from one that was begun anew under its id. */
+  /** As in the summary: distinguishes a run from a new one with the same id. */
   readonly startedAtMs: number;
   readonly restored: Restored<State>;
 }
 
-/** Where a step may take a run from, other than from its snapshot. */
+/** Alternatives to the snapshot of a run. */
 export interface RunStepSources<State extends Json> {
-  /** Folded anew by `rebuild`, for when its snapshot cannot be used. */
+  /** The result of `rebuild`, if the snapshot is unusable. */
   readonly rebuilt?: RebuiltRun<State> | undefined;
-  /** What the step before it, in this process, gave; used where nobody has saved anything since that it does not know. */
-  readonly held?: RunInMemory<State> | undefined;
+  /** The run after the previous step in this process; used unless another process has saved a newer state. */
+  readonly inMemory?: RunInMemory<State> | undefined;
 }
 
-/** A run's state from elsewhere than its snapshot. */
+/** A run rebuilt from its records. */
 export interface RebuiltRun<State extends Json> {
   readonly snapshot: RunFoldSnapshot;
   readonly state: State;
   readonly ended: boolean;
-  /** Last `seq` that was folded. */
+  /** Last folded `seq`. */
   readonly throughSeq: number;
 }
 
-/** What a step saves. */
 interface StepSnapshot<State extends Json> {
   readonly schema_version: 1;
   readonly build: string;
-  /** Null while the run has not begun. */
+  /** Null while the run has not started. */
   readonly run: RunSnapshot | null;
   readonly host: State;
 }
 
-/** A run in the middle of a step. */
 interface Restored<State extends Json> {
   readonly fold: RunFold;
   readonly state: State;
   readonly ended: boolean;
-  /** Told of a provider that takes too long; the run that is made from the fold sets it. */
-  readonly overruns: { heard: (provider: string, durationMs: number) => void };
 }
 
-/** What a run in the middle of a step has to do with. */
 interface RunSurroundings {
-  /** Filled with faults of ours. */
+  /** Collects internal faults. */
   readonly faults: string[];
   readonly others: BudgetUsage | undefined;
 }
 
-/** A stored run, as it is continued outside of steps. */
-export interface OpenedRun extends Pick<Restored<Json>, 'ended' | 'fold' | 'overruns'> {
+/** A stored run, to be continued outside of steps. */
+export interface OpenedRun extends Omit<Restored<Json>, 'state'> {
   readonly summary: RunSummary;
   readonly nextSeq: number;
-  /** Last `seq` that the saved snapshot covers; -1 without one. */
+  /** Last `seq` of the saved snapshot; -1 without one. */
   readonly snapshotSeq: number;
 }
 
-/** Thrown by a step whose run has a snapshot that cannot be used: `rebuild`, then again. */
+/** Thrown by a step if the run's snapshot is unusable: call `rebuild` and repeat the step. */
 export class UnusableSnapshot extends Error {
   override readonly name = 'UnusableSnapshot';
-  /** The `seq` of the run's next record. */
+  /** `seq` of the run's next record. */
   readonly nextSeq: number;
 
   constructor(nextSeq: number) {
@@ -153,17 +145,16 @@ export class UnusableSnapshot extends Error {
   }
 }
 
-/** Records that a run is folded anew from, at most: its first and its last ones. Some 20 µs each. */
+/** Maximum records of a rebuild: the first one and the last ones, about 20 µs each. */
 const MAX_REBUILT_RECORDS = 20_000;
 
 /**
- * Makes the folds of `store.transact` that take one step of a run: they restore the run as it was after its last record,
- * by whichever process, let `work` tell it what happened and ask it for advice, and give the records and the state that
- * are to be stored. The advice is the same as that of a live run, because it is one.
+ * Takes steps of runs inside `store.transact`: restores the run after its last record of any process, calls `work`, and
+ * returns the new records and state. The advice is that of a live run.
  *
- * Pure and synchronous. Model-backed classifiers are not asked: a step is over before they would answer.
+ * Pure and synchronous. Model-backed classifiers are not called, because a step ends before they would respond.
  *
- * Cost: O(size of the state), plus the cost of what `work` does; also a fold of what others recorded meanwhile.
+ * Cost: O(size of the state), plus `work`, plus a fold of records that other processes stored meanwhile.
  */
 export class RunStepper<State extends Json> {
   readonly #options: RunStepOptions<State>;
@@ -176,9 +167,9 @@ export class RunStepper<State extends Json> {
   }
 
   /**
-   * One step, to be called in a transaction.
+   * Takes one step; call it in a transaction.
    *
-   * @throws UnusableSnapshot when there is one that cannot be used, and `rebuilt` does not help
+   * @throws UnusableSnapshot if the snapshot is unusable and `rebuilt` does not replace it
    */
   step<Result>(
     view: StoredRun,
@@ -189,12 +180,11 @@ export class RunStepper<State extends Json> {
     const faults: string[] = [];
     const before = this.#restore(view, sources);
     if (work.passes?.(before.state) === true) return { records, result: { result: undefined, faults } };
-    const noted = work.remember?.(before.state) ?? before.state;
-    const isNoted = noted !== before.state;
-    let state = noted;
+    let state = work.remember?.(before.state) ?? before.state;
+    const isChanged = state !== before.state;
     const started = view.summary === undefined ? work.begin(state) : {};
     if (started === undefined) {
-      const saved = isNoted ? { snapshot: this.#snapshot(null, state) } : {};
+      const saved = isChanged ? { snapshot: this.#snapshot(null, state) } : {};
       return { records, ...saved, result: { result: undefined, faults } };
     }
     const { late } = work;
@@ -220,35 +210,35 @@ export class RunStepper<State extends Json> {
       run.begin(runStarted(started, { identity: work.identity, steering: this.#steering, nowMs }));
     }
     const result = work.work(run, () => state);
-    const held: RunInMemory<State> = {
+    const inMemory: RunInMemory<State> = {
       throughSeq: log.nextSeq - 1,
       startedAtMs: view.summary?.startedAtMs ?? records[0]?.recorded_at_unix_ms ?? 0,
       restored: { ...before, state, ended: run.isEnded },
     };
+    const outcome = { result, faults, inMemory };
     const isSaved = sources.rebuilt === undefined && view.nextSeq === view.snapshotSeq + 1;
-    if (records.length === 0 && isSaved && !isNoted) return { records, result: { result, faults, held } };
-    const snapshot = this.#snapshot(run.snapshot({ shared: true }), state);
-    return { records, snapshot, result: { result, faults, held } };
+    if (records.length === 0 && isSaved && !isChanged) return { records, result: outcome };
+    return { records, snapshot: this.#snapshot(run.snapshot({ shared: true }), state), result: outcome };
   }
 
   /**
-   * A stored run after its last record, to go on with outside of steps; undefined when it is not stored.
+   * Restores a stored run outside of steps; undefined if it is not stored.
    *
    * @throws UnusableSnapshot as `step`
    */
   open(view: StoredRun, rebuilt?: RebuiltRun<State>): OpenedRun | undefined {
     const { nextSeq, snapshotSeq, summary } = view;
     if (summary === undefined) return undefined;
-    const { ended, fold, overruns } = this.#restore(view, { rebuilt });
-    return { ended, fold, overruns, nextSeq, summary, snapshotSeq };
+    const { ended, fold } = this.#restore(view, { rebuilt });
+    return { ended, fold, nextSeq, summary, snapshotSeq };
   }
 
-  /** What is saved of a run, as `step` saves it. */
+  /** The snapshot of a run as saved by `step`. */
   save(run: RunSnapshot, state: State): Json {
     return this.#snapshot(run, state);
   }
 
-  /** The host's state after the last record; undefined when there is none saved that can be used. */
+  /** The host's state after the last record; undefined without a usable snapshot. */
   hostState(view: StoredRun): State | undefined {
     const saved = savedBy<State>(view, this.#options.build);
     if (saved === undefined || view.nextSeq <= view.snapshotSeq + 1) return saved?.host;
@@ -256,10 +246,10 @@ export class RunStepper<State extends Json> {
   }
 
   /**
-   * A run folded anew from its records, outside of a transaction: from all of them, or, where there are very many, from the
-   * first and the last 20,000. What cannot be read is left out: the run goes on.
+   * Rebuilds a run from its records, outside of a transaction: from the first and the last 20,000. Unreadable records are
+   * left out.
    *
-   * @param read  the records of the run, as `store.readRun` gives them
+   * @param read  `store.readRun` of the run
    */
   async rebuild(
     nextSeq: number,
@@ -274,17 +264,17 @@ export class RunStepper<State extends Json> {
         nextSeq = Math.max(nextSeq, lastSeqOf(record) + 1);
       }
     } catch {
-      // A damaged record: `verify` tells of it, and what was read until there is better than no run.
+      // A damaged record, which `verify` reports; a partial run is better than none.
     }
     return { snapshot: run.fold.snapshot(), state: run.state, ended: run.ended, throughSeq: nextSeq - 1 };
   }
 
-  #restore(view: StoredRun, { rebuilt, held }: RunStepSources<State>): Restored<State> {
-    const isCurrent = held !== undefined && isOf(held, view);
-    let run = isCurrent ? held.restored : this.#fromSnapshot(view);
-    let throughSeq = isCurrent ? held.throughSeq : view.snapshotSeq;
+  #restore(view: StoredRun, { rebuilt, inMemory }: RunStepSources<State>): Restored<State> {
+    const isCurrent = inMemory !== undefined && isOf(inMemory, view);
+    let run = isCurrent ? inMemory.restored : this.#fromSnapshot(view);
+    let throughSeq = isCurrent ? inMemory.throughSeq : view.snapshotSeq;
     if (run === undefined && view.snapshotSeq < 0) run = this.#restored();
-    // What others stored after the last snapshot is at hand, what was stored before it is not.
+    // The view has only records after the last snapshot.
     if (run === undefined && rebuilt !== undefined && rebuilt.throughSeq >= view.snapshotSeq) {
       run = this.#restored(rebuilt);
       throughSeq = rebuilt.throughSeq;
@@ -295,7 +285,7 @@ export class RunStepper<State extends Json> {
     return run;
   }
 
-  /** Undefined: there is none, or it cannot be used. */
+  /** Undefined without a usable snapshot. */
   #fromSnapshot(view: StoredRun): Restored<State> | undefined {
     const saved = savedBy<State>(view, this.#options.build);
     if (saved === undefined) return undefined;
@@ -309,19 +299,17 @@ export class RunStepper<State extends Json> {
 
   #restored(from: Partial<RebuiltRun<State>> = {}, adopt = false): Restored<State> {
     const { measureMs } = this.#options;
-    const overruns: Restored<State>['overruns'] = { heard: () => undefined };
     const fold = new RunFold({
       steering: this.#steering,
       prompts: this.#options.prompts ?? [],
       redact: this.#options.redact,
       ...(from.snapshot === undefined ? {} : { snapshot: from.snapshot, adopt }),
       ...present({ measureMs }),
-      onOverrun: (provider, durationMs) => overruns.heard(provider, durationMs),
     });
-    return { fold, state: from.state ?? this.#options.host.initial, ended: from.ended ?? false, overruns };
+    return { fold, state: from.state ?? this.#options.host.initial, ended: from.ended ?? false };
   }
 
-  /** Takes in what somebody recorded; what follows from it is on the log already. */
+  /** Folds a stored record, whose derived records are stored too. */
   #takeIn(record: TrajectoryRecord, before: Restored<State>): Restored<State> {
     if (!isDerived(record.payload)) before.fold.fold(record);
     const { kind } = record.payload;
@@ -329,13 +317,10 @@ export class RunStepper<State extends Json> {
     return { ...before, state: this.#options.host.fold(before.state, record), ended };
   }
 
-  #run(log: RunLog, { fold, ended, overruns }: Restored<State>, { faults, others = {} }: RunSurroundings): Run {
+  #run(log: RunLog, { fold, ended }: Restored<State>, { faults, others = {} }: RunSurroundings): Run {
     return new Run({
       log,
-      fold: (onOverrun) => {
-        overruns.heard = onOverrun;
-        return fold;
-      },
+      fold,
       mode: this.#steering.mode,
       models: [],
       providerTimeLimitMs: this.#steering.providerTimeLimitMs,
@@ -345,7 +330,7 @@ export class RunStepper<State extends Json> {
       family: (member) =>
         new RunFamily(member, { sharesBudget: false, below: addUsage(fold.situation.below ?? {}, others) }),
       startChild: () => {
-        throw new CoxswainError('invalid-argument', 'a run that is stepped has no children of its own; step theirs');
+        throw new CoxswainError('invalid-argument', 'a stepped run cannot start children; step them instead');
       },
       onFault: (message) => faults.push(message),
       onResumed: () => undefined,
@@ -362,7 +347,7 @@ export class RunStepper<State extends Json> {
   }
 }
 
-/** Whether a run in memory is at least as far as what is saved of it, and no other one under its id. */
+/** True if a run in memory is at least as new as its snapshot, and not another run with the same id. */
 function isOf({ throughSeq, startedAtMs }: RunInMemory<Json>, { nextSeq, snapshotSeq, summary }: StoredRun): boolean {
   return summary?.startedAtMs === startedAtMs && throughSeq >= snapshotSeq && throughSeq < nextSeq;
 }
@@ -370,6 +355,6 @@ function isOf({ throughSeq, startedAtMs }: RunInMemory<Json>, { nextSeq, snapsho
 function savedBy<State extends Json>(view: StoredRun, build: string): StepSnapshot<State> | undefined {
   const saved = view.snapshot;
   if (!isJsonObject(saved) || saved['schema_version'] !== 1 || saved['build'] !== build) return undefined;
-  // Written by this very build, so it has the shape that `#snapshot` gives.
+  // Written by this build, so it has the shape of `#snapshot`.
   return saved as unknown as StepSnapshot<State>;
 }

@@ -1,10 +1,9 @@
 import { present } from '../base/present.ts';
-import { adviceHandleOf, drawnUnit } from './advice-handle-of.ts';
-import { deliverAdvice, type AdviceHandle } from './advice-handle.ts';
+import { type AdviceHandle, adviceHandleOf, deliverAdvice, drawnUnit } from './advice-handle.ts';
 import type { BudgetUsage } from '../base/budget.ts';
 import type { TimeSpan } from '../base/deadline.ts';
 import type { Json } from '../base/json.ts';
-import type { DerivedPayload } from '../records/derived-draft.ts';
+import type { DerivedPayload } from '../records/derived-payload.ts';
 import type { AgentEnding, AgentEvent } from '../records/agent-event.ts';
 import { evaluationPayload, type AdviseContext } from './evaluation-payload.ts';
 import type { DecisionPoint } from '../records/guidance.ts';
@@ -33,11 +32,10 @@ import type { Session, SnapshotOptions } from '../session/session.ts';
 import type { ModelGuidanceConfig } from '../steering/steering-options.ts';
 import type { TrajectoryAnalysis } from '../patterns/trajectory-analysis.ts';
 
-/** What a run is made from. @internal */
+/** @internal */
 export interface RunParts {
   readonly log: RunLog;
-  /** Given the handler for overruns, makes the folds. */
-  readonly fold: (onOverrun: (provider: string, durationMs: number) => void) => RunFold;
+  readonly fold: RunFold;
   readonly mode: 'steer' | 'shadow';
   readonly models: readonly ModelGuidanceConfig[];
   readonly providerTimeLimitMs: number;
@@ -46,21 +44,19 @@ export interface RunParts {
   readonly durableSeq: () => number;
   readonly startChild: (options: ChildOptions) => Run;
   readonly family: (member: FamilyMember) => RunFamily;
-  /** As of `ChildOptions.children`. */
   readonly children?: ChildOptions['children'];
-  /** Told of a fault of ours. */
+  /** Called for an internal fault. */
   readonly onFault: (message: string) => void;
-  /** Told when the run is open again after its end. */
   readonly onResumed: () => void;
-  /** Called with an event that is not recorded. */
+  /** Called for an event that is not recorded. */
   readonly onDelta: (event: AgentEvent) => void;
   readonly listen: (sink: EventSink) => () => void;
   readonly ended?: boolean;
 }
 
 /**
- * One run of an agent: takes what happens, records it, analyses it, and gives advice when asked. Every method but
- * `ready`, `flush` and `end` is synchronous, and none of them throws for what providers, stores or detectors do at run time.
+ * One run of an agent: records and analyses events, and gives advice on request. Every method except `ready`, `flush` and
+ * `end` is synchronous, and none throws for faults of providers, stores or detectors.
  */
 export class Run {
   readonly #parts: RunParts;
@@ -75,7 +71,8 @@ export class Run {
   /** @internal Use `cox.startRun()`. */
   constructor(parts: RunParts) {
     this.#parts = parts;
-    this.#fold = parts.fold((provider, durationMs) => this.#overruns.push({ provider, durationMs }));
+    this.#fold = parts.fold;
+    this.#fold.onOverrun = (provider, durationMs) => this.#overruns.push({ provider, durationMs });
     this.#ended = parts.ended ?? false;
     this.family = parts.family({
       followDeadline: (atMs) => this.#followDeadline(atMs),
@@ -88,11 +85,11 @@ export class Run {
   get id(): string {
     return this.#parts.log.identity.runId;
   }
-  /** Counters, recent calls and patterns of this run. For reading. */
+  /** Counters, recent calls and patterns, read-only. */
   get analysis(): TrajectoryAnalysis {
     return this.#fold.analysis;
   }
-  /** The run's session. Reading is free; change it through `dispatch`, so that a replay sees it. */
+  /** The run's session. Change it only through `dispatch`, which records the event for replays. */
   get session(): Session {
     return this.#fold.session;
   }
@@ -108,19 +105,18 @@ export class Run {
   get depth(): number {
     return this.#parts.log.identity.depth;
   }
-  /** Who the agent is, as far as the host said. */
   get agentName(): string | undefined {
     return this.#fold.situation.agentName;
   }
-  /** The host's own name for the conversation. */
+  /** The host's id of the conversation. */
   get conversationId(): string | undefined {
     return this.#fold.situation.conversationId;
   }
-  /** What this run and the runs below it used so far, in this process. */
+  /** Usage of this run and its descendants in this process. */
   get usage(): BudgetUsage {
     return this.family.usage;
   }
-  /** What runs below it have from it. @internal */
+  /** @internal */
   get heritage(): Heritage {
     return { prompt: this.prompt, situation: this.#fold.situation };
   }
@@ -128,47 +124,46 @@ export class Run {
   get changesOfChildren(): ChildOptions['children'] {
     return this.#parts.children;
   }
-  /** The experiment that it is in; undefined where there is none. */
+  /** The arm of an experiment; undefined without one. */
   get holdout(): HoldoutArm | undefined {
     return this.#fold.situation.holdout;
   }
   /**
-   * Why the host should stop the run now, by the option `stop`; undefined where it need not, and in shadow mode. A run that goes on all
-   * the same is not hindered.
+   * Set if the host should stop the run, according to the option `stop`; always undefined in shadow mode. The run may go on
+   * anyway.
    */
   get shouldStop(): StopRequest | undefined {
     return this.#path.shouldStop;
   }
-  /** Aborted with a `StopRequest` once the run should stop; for SDKs and `fetch`, which take such a signal. */
+  /** Aborted with a `StopRequest` once the run should stop; for SDKs and `fetch`. */
   get stopSignal(): AbortSignal {
     return this.#path.stopSignal;
   }
   get isEnded(): boolean {
     return this.#ended;
   }
-  /** Last `seq` that the store has acknowledged; -1 before the first. */
+  /** Last `seq` acknowledged by the store; -1 before the first. */
   get durableSeq(): number {
     return this.#parts.durableSeq();
   }
 
-  /** Records how the run began. @internal Called once, by `startRun`. */
+  /** @internal Called once, by `startRun`. */
   begin(started: RunStarted): void {
     this.#path.take(started);
   }
 
-  /** Records that a run below this one ended, in whatever process. @param usage  since it began or last ended @internal */
+  /** Records the end of a child in any process. @param usage  since it started or last ended @internal */
   childEnded(child_run_id: string, usage: BudgetUsage): void {
     if (!this.#ended) this.#path.take({ kind: 'child_ended', child_run_id, usage: toStoredBudget(usage) });
   }
 
   /**
-   * Takes what happened: records it, then folds it. A streaming delta does nothing. After the end only `run_resumed`
-   * is taken, and opens the run again. Values may be anything: what JSON cannot say, what is out of range and what is too large
-   * is mended and counted (docs/recording.md).
+   * Records an event, then folds it. A streaming delta is only passed to listeners. After the end only `run_resumed` is
+   * accepted, which reopens the run. Values that are not JSON, out of range or too large are repaired and counted
+   * (docs/recording.md). Never throws.
    *
-   * @returns `accepted` for what the store can take; `dropped` when the recorder had no room, the run is over, or nothing could
-   *   be made of the event: each is counted in `health()`. The folds have it in the first case. Never throws
-   * Cost: O(1) for any value, because no more of it is looked at than is kept; never waits for a disk.
+   * @returns `dropped` if the recorder is full, the run has ended, or the event is unusable; each is counted in `health()`
+   * Cost: O(1) for any value, because only the recorded part is read; never waits for a disk.
    */
   emit(event: AgentEvent): EmitAnswer {
     try {
@@ -189,16 +184,16 @@ export class Run {
     }
   }
 
-  /** Tells `sink` of everything that happens in this run from now on; runs below it have listeners of their own. @returns takes it off */
+  /** Calls `sink` for everything that happens in this run, but not in its children. @returns a function that removes it */
   listen(sink: EventSink): () => void {
     return this.#parts.listen(sink);
   }
 
-  /** Takes an event of the host's own, for its session slices. Recorded, so that a replay sees it. Answers as `emit`. */
+  /** Records an event for the host's session slices. Returns as `emit`. */
   dispatch(event: EventInput<unknown>): EmitAnswer {
     if (this.#ended) return this.#path.late();
     try {
-      // The gate makes JSON of it.
+      // Converted to JSON when it is recorded.
       const data = event.data as Json;
       return this.#path.take({ kind: 'session_event', event_type: event.type, data }, event.atMs);
     } catch (error) {
@@ -207,9 +202,8 @@ export class Run {
   }
 
   /**
-   * Asks for advice at a decision point.
-   *
-   * @returns what to say, loudest first; nothing in shadow mode, where an experiment withholds it, after the end, or when asked from within a provider
+   * Returns advice at a decision point: feedback in order of production, then guidance. Empty in shadow mode, if an
+   * experiment withholds it, after the end, and if called from within a provider.
    */
   advise(point: DecisionPoint, context: AdviseContext = {}): readonly AdviceHandle[] {
     if (this.#path.isBusy) this.#path.askedWithin();
@@ -224,15 +218,15 @@ export class Run {
     }
   }
 
-  /** Shorthand: advice after a tool result as one text, counted as delivered to the host. */
+  /** Shorthand: advice after a tool result as one text, recorded as delivered to the host. */
   feedback(): string | undefined {
     return deliverAdvice(this.advise('post_tool_result'), { channel: 'host' });
   }
 
   /**
-   * From now on another prompt is in force: its providers speak, and counts are its own.
+   * Puts another prompt in force, with its own providers and counts.
    *
-   * @throws CoxswainError "invalid-definition" when it configures a provider wrongly, or names one the run has too
+   * @throws CoxswainError "invalid-definition" if a provider is misconfigured or has the name of one of the run
    */
   usePrompt(prompt: PromptTemplate): void {
     if (this.#ended) return;
@@ -241,8 +235,8 @@ export class Run {
   }
 
   /**
-   * From now on the run has another deadline: a span from now, Unix milliseconds, or none. One that cannot be, such as NaN, is
-   * `dropped`, recorded as a fault, and leaves the deadline as it was. Never throws.
+   * Changes the deadline: a span from now, Unix milliseconds, or none. An invalid one, such as NaN, is `dropped` and recorded
+   * as a fault. Never throws.
    */
   setDeadline(deadline: TimeSpan | { readonly atMs: number } | undefined): EmitAnswer {
     if (this.#ended) return this.#path.late();
@@ -258,20 +252,19 @@ export class Run {
   }
 
   /**
-   * Records the agent's answer to a piece of advice. What a model sends may be anything: what cannot be used is refused
-   * with a reason that may be told to the agent.
+   * Records the agent's response to a piece of advice. Invalid input is refused with a reason that may be shown to the agent.
    */
   acknowledge(answer: AdviceAnswer): AcknowledgeOutcome {
     if (this.#ended) return { status: 'refused', reason: 'The run is over.' };
-    const read = readAdviceAnswer(answer);
-    if (typeof read === 'string') return { status: 'refused', reason: read };
+    const checked = readAdviceAnswer(answer);
+    if (typeof checked === 'string') return { status: 'refused', reason: checked };
     const view = this.session.slice(Acknowledgement);
     const before = view.total();
     this.#path.take({
       kind: 'advice_acknowledged',
-      ...present({ advice_id: read.adviceId, provider_name: read.provider }),
-      response: read.response,
-      ...present({ note: read.note }),
+      ...present({ advice_id: checked.adviceId, provider_name: checked.provider }),
+      response: checked.response,
+      ...present({ note: checked.note }),
     });
     const acknowledgement = view.latest();
     if (acknowledgement !== undefined && view.total() > before) return { status: 'recorded', acknowledgement };
@@ -279,8 +272,8 @@ export class Run {
   }
 
   /**
-   * Starts a run below this one, such as a subagent. It has its own records, state and advice; what `options` leave out it has
-   * from this run (docs/sessions.md).
+   * Starts a child run, such as a subagent, with its own records, state and advice. It inherits what `options` leave out
+   * (docs/sessions.md).
    *
    * @throws as `startRun`
    */
@@ -289,28 +282,27 @@ export class Run {
   }
 
   /**
-   * Resolves to true when the recorder has room. Only under `overflow: 'wait'` does that take time, and never more
-   * than `readyTimeLimitMs`; then it is false. Never throws.
+   * Resolves to true once the recorder has room, or to false after `readyTimeLimitMs`. Waits only with `overflow: 'wait'`.
+   * Never throws.
    */
   async ready(limit?: TimeLimit): Promise<boolean> {
     return this.#parts.ready(limit);
   }
 
   /**
-   * Resolves when everything so far is stored, or `incomplete` when something was lost or still waits after
-   * `flushTimeLimitMs`.
+   * Resolves once all records are stored, or to `incomplete` if some were lost or still wait after `flushTimeLimitMs`.
    *
-   * @throws CoxswainError "trajectory-io" or "trajectory-rejected" instead of `incomplete` under the policy `throw`
+   * @throws CoxswainError "trajectory-io" or "trajectory-rejected" instead of `incomplete` with the policy `throw`
    */
   async flush(limit?: TimeLimit): Promise<FlushAnswer> {
     return this.#parts.flush(limit);
   }
 
   /**
-   * Ends the run, if the host has not told of its end, and stores what is left.
+   * Ends the run, unless it has ended, and flushes.
    *
-   * @param ending  how it went: the outcome, or with `success`, `reward` and `reason` what is known of it; default: what an adapter
-   *   knows, such as `aborted`, else `ended`
+   * @param ending  the outcome, or an object with `outcome`, `success`, `reward`, `reason`; default: that of an adapter, such
+   *   as `aborted`, else `ended`
    * @throws as `flush`
    */
   async end(ending?: string | AgentEnding, limit?: TimeLimit): Promise<FlushAnswer> {
@@ -319,22 +311,21 @@ export class Run {
   }
 
   /**
-   * Asks a listener for last words, just before the end of the run is recorded: an adapter settles there what is open.
-   * What it returns is the outcome, or the whole ending, where the host names none. A fault in it is recorded.
+   * Calls a listener before the end of the run is recorded, so that an adapter can settle open work. Its result is the
+   * outcome or the whole ending, if the host names none. Exceptions are recorded.
    */
   beforeEnd(listener: EndListener): void {
     this.#lastWords.add(listener);
   }
 
   /**
-   * Records a fault of what stands between the agent and this run, such as an adapter: counted in `health()`, and on the
-   * log with its place. Never throws.
+   * Records a fault of an adapter and counts it in `health()`. Never throws.
    */
   reportFault(where: string, error: unknown): void {
     this.#path.fault(where, error);
   }
 
-  /** The run's state as JSON. @throws CoxswainError "invalid-argument" when a host's slice holds what is not JSON */
+  /** The run's state as JSON. @throws CoxswainError "invalid-argument" if an item of a host's slice is not JSON */
   snapshot(options: SnapshotOptions = {}): RunSnapshot {
     const { log } = this.#parts;
     const state = { next_seq: log.nextSeq, ended: this.#ended, fold: this.#fold.snapshot(options) };
@@ -365,19 +356,19 @@ export class Run {
       const limit_ms = this.#parts.providerTimeLimitMs;
       this.#path.take({ kind: 'provider_overran', provider_name: provider, duration_ms: durationMs, limit_ms });
     }
-    // Also after the end: the last words of a run may be settled late, and the record must say so.
-    const take = (settled: TrajectoryPayload): void => void this.#path.take(settled);
-    return derived.flatMap((item) =>
-      adviceHandleOf(item, { point, atMs: record.recorded_at_unix_ms, take }).filter((handle) => {
-        const unit = drawnUnit(item, this.#fold);
-        const reason = silenceReason(this.#parts.mode, this.holdout, { runId: this.id, unit });
-        if (reason !== undefined) handle.undelivered(reason);
-        return reason === undefined;
-      }),
-    );
+    // Even after the end: the last advice of a run may be delivered late.
+    const take = (delivery: TrajectoryPayload): void => void this.#path.take(delivery);
+    return derived.flatMap((item) => {
+      const handle = adviceHandleOf(item, { point, atMs: record.recorded_at_unix_ms, take });
+      if (handle === undefined) return [];
+      const unit = drawnUnit(item, this.#fold);
+      const reason = silenceReason(this.#parts.mode, this.holdout, { runId: this.id, unit });
+      if (reason !== undefined) handle.undelivered(reason);
+      return reason === undefined ? [handle] : [];
+    });
   }
 
-  /** Files that triggers watch for and that exist now; asked outside the folds, because a replay cannot ask. */
+  /** Watched files that exist; read outside the folds, because a replay cannot read them. */
   #filesCreated(): readonly string[] {
     const filesystem = this.prompt.resources.getOptional(Filesystem);
     return filesystem === undefined ? [] : this.#fold.watchedFiles.filter((path) => filesystem.exists(path));
@@ -390,17 +381,17 @@ export class Run {
       const { redactWords: redact } = this.#fold;
       const limits = { bank, redact, ...present({ timeLimitMs }) };
       void askModel(classifier, this.#fold.guidanceContext(point), limits).then((answer) =>
-        this.#hear(classifier.name, answer),
+        this.#takeModelAnswer(classifier.name, answer),
       );
     }
   }
 
-  #hear(classifier_name: string, answer: ModelAnswer): void {
+  #takeModelAnswer(classifier_name: string, answer: ModelAnswer): void {
     if (this.#ended || answer.kind === 'none') return;
-    const said =
+    const result =
       answer.kind === 'verdict'
         ? { instruction_id: answer.verdict.instructionId, confidence: answer.verdict.confidence }
         : { fault_code: answer.fault.code, fault_message: answer.fault.message };
-    this.#path.take({ kind: 'model_answered', classifier_name, ...said });
+    this.#path.take({ kind: 'model_answered', classifier_name, ...result });
   }
 }

@@ -8,16 +8,15 @@ import type { TrajectoryStore } from '../store/trajectory-store.ts';
 import { RunStepper, UnusableSnapshot, type OpenedRun, type RebuiltRun } from './run-step.ts';
 import type { Run } from './run.ts';
 
-/** Larger state is not saved: the next process folds the records instead. */
+/** A larger state is not saved: the next process folds the records instead. */
 const MAX_STATE_CHARS = 64 * 1024;
 
-/** Records that are folded again rather than saving the state; about 20 µs each. */
+/** After fewer records the state is not saved; folding takes about 20 µs each. */
 const RECORDS_UNSAVED = 200;
 
-/** How often a snapshot that somebody else saves meanwhile is given up. */
+/** Attempts if other processes save unusable snapshots meanwhile. */
 const MAX_REBUILDS = 3;
 
-/** What stored runs are continued with. */
 export interface StoredRunsOptions {
   readonly store: TrajectoryStore;
   readonly steering: SteeringOptions;
@@ -29,11 +28,11 @@ export interface StoredRunsOptions {
 /** A stored run, ready to be continued. */
 export interface ContinuedRun extends OpenedRun {
   readonly steering: ResolvedSteering;
-  /** Saves the run's state for the next process, where that is worth it and the run is as far as `run` knows. */
+  /** Saves the run's state for the next process, if it is worthwhile and no other process has added records. */
   readonly save: (run: Run) => Promise<void>;
 }
 
-/** Runs of a store, continued outside of steps, from the state that is saved of them and the records after it. */
+/** Restores runs of a store outside of steps, from their saved state and later records. */
 export class StoredRuns {
   readonly #options: StoredRunsOptions;
 
@@ -42,10 +41,10 @@ export class StoredRuns {
   }
 
   /**
-   * The run as it is stored now; undefined when it is not.
+   * The stored run; undefined if it is not stored.
    *
    * @throws as `store.transact`
-   * Cost: a fold of the records since the state was saved, about 20 µs each; of 20,000 at most.
+   * Cost: a fold of at most 20,000 records since the state was saved, about 20 µs each.
    */
   async open(runId: string, prompts: readonly PromptTemplate[]): Promise<ContinuedRun | undefined> {
     const { clock, measureMs, redact, steering: options, store } = this.#options;
@@ -67,7 +66,7 @@ export class StoredRuns {
       if (snapshot.next_seq - savedSeq <= RECORDS_UNSAVED) return;
       const state = stepper.save(snapshot, null);
       if (JSON.stringify(state).length > MAX_STATE_CHARS) return;
-      // Records of another process are not in it.
+      // Not with records of another process, which the state lacks.
       const isSaved = await store.transact(runId, ({ nextSeq }) =>
         nextSeq === snapshot.next_seq ? { records: [], snapshot: state, result: true } : { records: [], result: false },
       );
@@ -90,7 +89,6 @@ export class StoredRuns {
   }
 }
 
-/** The error of a run that is to be continued and is not there. */
 export function runUnknown(runId: string): CoxswainError {
   const message = `no run ${JSON.stringify(runId)} is stored: give openRun a start, or begin it with startRun`;
   return new CoxswainError('run-unknown', message, { details: { runId } });

@@ -36,7 +36,7 @@ test('a dispatched event is folded before dispatch returns', () => {
   expect(session.slice(Texts).latest()).toBe('a');
 });
 
-test('an event without a time gets the clock's, which is read only then', () => {
+test('an event without a time gets the time of the clock, which is read only then', () => {
   const counting = clockFrom(100);
   const session = createSession({ clock: counting });
   const seen: SessionEvent<unknown>[] = [];

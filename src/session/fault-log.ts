@@ -1,4 +1,4 @@
-import { faultText, messageOf } from '../base/error.ts';
+import { cutMessage, messageOf } from '../base/error.ts';
 import { RingBuffer } from '../base/ring-buffer.ts';
 
 /** Faults retained; all are counted. */
@@ -71,7 +71,7 @@ export class FaultLog {
 
   report(place: FaultPlace, message: string, thrown?: unknown): void {
     // Frozen, so that the results of `recent` may be shared.
-    const fault: SessionFault = Object.freeze({ ...place, message: faultText(message, this.#redact) });
+    const fault: SessionFault = Object.freeze({ ...place, message: cutMessage(message, this.#redact) });
     this.#ring.push(fault);
     if (this.#onFault === undefined || this.#isReporting) return;
     this.#isReporting = true;

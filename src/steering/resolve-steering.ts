@@ -11,6 +11,8 @@ import type { ObserverConfig } from './prompt/trajectory-observer.ts';
 import type { Slice } from '../session/define-slice.ts';
 import { checkHoldout, type HoldoutOptions } from './holdout.ts';
 import { checkStopPolicy, type StopPolicy } from './stop-policy.ts';
+import { MAX_MODEL_TIME_MS } from './guidance/model-classifier.ts';
+import { STEERING_DEFAULTS } from './prompt/steering-defaults.ts';
 import { standardSteering } from './standard-steering.ts';
 import type { ModelGuidanceConfig, SteeringOptions } from './steering-options.ts';
 import type { PatternDetector } from '../patterns/pattern-detector.ts';
@@ -55,12 +57,12 @@ export function resolveSteering(options: SteeringOptions, prompt?: PromptTemplat
   const declared = [prompt?.feedbackProviders, prompt?.observers, prompt?.guidanceProviders];
   const silent = named.every((list) => list === undefined) && declared.every((list) => (list?.length ?? 0) === 0);
   const chosen: SteeringOptions = silent ? { ...standardSteering(), ...options } : options;
-  const limit = chosen.providerTimeLimitMs ?? 50;
-  checkAmount('providerTimeLimitMs', limit, 1);
+  const { providerTimeLimitMs = STEERING_DEFAULTS.providerTimeLimitMs } = chosen;
+  checkAmount('providerTimeLimitMs', providerTimeLimitMs, 1);
   checkAmount('maxGuidancePerTurn', chosen.maxGuidancePerTurn, 0);
   for (const [name, value] of Object.entries(chosen.noise ?? {})) checkAmount(`noise.${name}`, value, 0);
   for (const { classifier, timeLimitMs, minConfidence } of chosen.models ?? []) {
-    checkAmount(`models.${classifier.name}.timeLimitMs`, timeLimitMs, 1, 600_000);
+    checkAmount(`models.${classifier.name}.timeLimitMs`, timeLimitMs, 1, MAX_MODEL_TIME_MS);
     checkAmount(`models.${classifier.name}.minConfidence`, minConfidence, 0, 1);
   }
   const steering: Omit<ResolvedSteering, 'configurationHash'> = {
@@ -71,14 +73,14 @@ export function resolveSteering(options: SteeringOptions, prompt?: PromptTemplat
     delivery: chosen.delivery,
     cadence: chosen.cadence,
     noise: chosen.noise ?? {},
-    maxGuidancePerTurn: chosen.maxGuidancePerTurn ?? 3,
+    maxGuidancePerTurn: chosen.maxGuidancePerTurn ?? STEERING_DEFAULTS.maxGuidancePerTurn,
     mode: chosen.mode ?? 'steer',
     holdout: checkHoldout(chosen.holdout),
     stop: checkStopPolicy(chosen.stop),
     detectors: chosen.detectors ?? defaultDetectors(),
     tools: chosen.tools ?? {},
     slices: chosen.slices ?? [],
-    providerTimeLimitMs: limit,
+    providerTimeLimitMs,
     retain: chosen.retain === 'compact' ? COMPACT_RETENTION : FULL_RETENTION,
     madeFrom: chosen.madeFrom,
   };

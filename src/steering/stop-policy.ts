@@ -22,12 +22,13 @@ export interface StopRequest {
   readonly reason: string;
 }
 
-const AFTER_CALLS = 2;
-const MAX_AFTER_CALLS = 1_000;
+/** Defaults of `StopPolicy.stuck`. */
+export const STUCK_STOP_DEFAULTS = { level: 'strong', afterCalls: 2 } as const;
+export const MAX_AFTER_CALLS = 1_000;
 
 /** @throws CoxswainError "invalid-argument" for an invalid policy */
 export function checkStopPolicy(policy: StopPolicy | undefined): StopPolicy | undefined {
-  const { afterCalls = AFTER_CALLS, level = 'strong' } = policy?.stuck ?? {};
+  const { afterCalls, level } = { ...STUCK_STOP_DEFAULTS, ...policy?.stuck };
   if (
     !Number.isInteger(afterCalls) ||
     afterCalls < 0 ||
@@ -46,7 +47,7 @@ export function stuckStop(
   { calls, stretch }: { readonly calls: number; readonly stretch: StuckStretch | undefined },
 ): StopRequest | undefined {
   if (stuck === undefined || stretch === undefined) return undefined;
-  const { afterCalls = AFTER_CALLS, level = 'strong' } = stuck;
+  const { afterCalls, level } = { ...STUCK_STOP_DEFAULTS, ...stuck };
   const since = level === 'warn' ? stretch.since : stretch.strongSince;
   if (since === undefined || calls < since + 1 + afterCalls) return undefined;
   return { policy: 'stuck', reason: `stuck since call ${since + 1}, and still ${calls - since - 1} calls later` };

@@ -1,4 +1,4 @@
-import { isDerived } from '../records/is-derived.ts';
+import { isDerived } from '../records/derived-payload.ts';
 import type { TrajectoryRecord } from '../records/trajectory-record.ts';
 import { Replay } from '../replay/replay.ts';
 import type { RunOptions } from '../run/coxswain.ts';

@@ -1,3 +1,4 @@
+import { MAX_ADVICE_CHARS } from '../../steering/advice/join-advice.ts';
 import type { AdapterOptions } from '../../host/adapter-options.ts';
 import { guarded } from '../../host/guarded.ts';
 import type { Run } from '../../run/run.ts';
@@ -64,7 +65,7 @@ export interface CoxswainAgent {
  * Cost: some tens of microseconds per request, plus the run's steering.
  */
 export function coxswainAgent(run: Run, options: CoxswainAgentOptions = {}): CoxswainAgent {
-  const { gates = [], transforms = [], maxChars = 9_000, forceTurn = false, outputEscalation } = options;
+  const { gates = [], transforms = [], maxChars = MAX_ADVICE_CHARS, forceTurn = false, outputEscalation } = options;
   checkNames('tool gates', gates);
   checkNames('context transforms', transforms);
   const escalation = outputEscalation === undefined ? undefined : checkEscalation(outputEscalation);

@@ -1,3 +1,4 @@
+import { MAX_ADVICE_CHARS } from '../../steering/advice/join-advice.ts';
 import { messageOf } from '../../base/error.ts';
 import { isJsonObject } from '../../base/json.ts';
 import { guarded } from '../../host/guarded.ts';
@@ -34,7 +35,13 @@ interface RecordedLoop {
 }
 
 const LOOPS: ReadonlySet<unknown> = new Set(['ai.generateText', 'ai.streamText']);
-const OPTIONS = { maxChars: 9_000, gates: [], transforms: [], escalation: undefined, forceTurn: false } as const;
+const OPTIONS = {
+  maxChars: MAX_ADVICE_CHARS,
+  gates: [],
+  transforms: [],
+  escalation: undefined,
+  forceTurn: false,
+} as const;
 
 /** Records every loop of the SDK as a run, and loops within tools as child runs. Gives no advice and changes nothing. */
 export function recordingTelemetry(cox: Coxswain): RecordingTelemetry {

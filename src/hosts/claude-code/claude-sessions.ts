@@ -310,15 +310,15 @@ export class ClaudeSessions {
         let stored: readonly TrajectoryRecord[] = [];
         const step = await store.transact(runId, (view) => {
           // A second call, after a transaction that did not come through, must not meet what the first one changed.
-          const held = taken;
+          const inMemory = taken;
           taken = undefined;
           if (!isWanted()) return { records: [], result: { result: undefined, faults: [] } };
-          const stepped = this.#stepper.step(view, work, { rebuilt, held });
+          const stepped = this.#stepper.step(view, work, { rebuilt, inMemory });
           stored = stepped.records;
           return stepped;
         });
         this.#options.onStored?.(stored);
-        if (step.held !== undefined) memory?.keep(runId, step.held);
+        if (step.inMemory !== undefined) memory?.keep(runId, step.inMemory);
         faults.push(...step.faults);
         return step;
       } catch (error) {

@@ -28,9 +28,6 @@ export interface RecordedThreadOptions {
 /** The tool of `coxswain mcp`, as hosts name it. The server itself cannot know whose call it is. */
 const ACKNOWLEDGES = /(?:^|[^a-z])coxswain[^a-z]+acknowledge_advice$/;
 
-/** Most characters of one answer; Claude Code moves a longer one into a file. */
-const MAX_CHARS = 9_000;
-
 /** A session or a subagent whose state follows from its records, because each event may be a process of its own. */
 export class RecordedThread implements HostThread {
   readonly run: Run;
@@ -137,7 +134,7 @@ export class RecordedThread implements HostThread {
 
   say(advice: readonly AdviceHandle[], name: string): string | undefined {
     const { undeliverable } = this.#options;
-    if (undeliverable === undefined) return deliverAdvice(advice, { channel: channelOf(name), maxChars: MAX_CHARS });
+    if (undeliverable === undefined) return deliverAdvice(advice, { channel: channelOf(name) });
     settle(advice, undeliverable);
     return undefined;
   }

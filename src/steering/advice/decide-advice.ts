@@ -20,6 +20,15 @@ export interface NoiseOptions {
   readonly feedbackCooldownCalls?: number;
 }
 
+/** Defaults of `NoiseOptions`; `maxPerRun` has none. */
+export const NOISE_DEFAULTS = {
+  maxPerPattern: 4,
+  cooldownCalls: 5,
+  cooldownTurns: 0,
+  callsPerAdvice: 0,
+  feedbackCooldownCalls: 0,
+} as const;
+
 /**
  * Reason of a decision.
  *
@@ -58,13 +67,14 @@ export function decideAdvice(
   ledger: AdviceLedger,
   candidate: AdviceCandidate,
   view: AdviceView,
-  options: NoiseOptions = {},
+  noise: NoiseOptions = {},
 ): AdviceDecision {
+  const options = { ...NOISE_DEFAULTS, ...noise };
   if (!isPaced(candidate) && isSpent(ledger, view, options)) return { say: false, reason: 'run-budget-spent' };
   const entry = ledger.find(({ identity }) => identity === candidate.identity);
   if (entry === undefined) return { say: true, reason: 'first' };
   const { level } = candidate;
-  if (level !== undefined && entry.said >= (options.maxPerPattern ?? 4)) return { say: false, reason: 'budget-spent' };
+  if (level !== undefined && entry.said >= options.maxPerPattern) return { say: false, reason: 'budget-spent' };
   if (view.compactions > entry.compactions) return { say: true, reason: 'compacted' };
   const cooling = isCooling(entry, candidate, view, options);
   if (level === undefined) return cooling ? COOLING : { say: true, reason: 'cooldown-over' };
@@ -78,20 +88,22 @@ export function decideAdvice(
   return cooling ? COOLING : { say: true, reason: 'count-doubled' };
 }
 
+type ResolvedNoise = NoiseOptions & Readonly<Record<keyof typeof NOISE_DEFAULTS, number>>;
+
 const COOLING: AdviceDecision = { say: false, reason: 'cooldown' };
 
 /** True if the run has had all the advice allowed by now. */
-function isSpent(ledger: AdviceLedger, { callIndex }: AdviceView, options: NoiseOptions): boolean {
-  const { callsPerAdvice = 0, maxPerRun = Infinity } = options;
+function isSpent(ledger: AdviceLedger, { callIndex }: AdviceView, options: ResolvedNoise): boolean {
+  const { callsPerAdvice, maxPerRun = Infinity } = options;
   if (callsPerAdvice === 0 && maxPerRun === Infinity) return false;
   const most =
     callsPerAdvice === 0 ? maxPerRun : Math.min(maxPerRun, Math.max(1, Math.floor(callIndex / callsPerAdvice)));
   return ledger.reduce((total, entry) => total + (entry.paced === true ? 0 : entry.said), 0) >= most;
 }
 
-function isCooling(entry: LedgerEntry, candidate: AdviceCandidate, view: AdviceView, options: NoiseOptions): boolean {
+function isCooling(entry: LedgerEntry, candidate: AdviceCandidate, view: AdviceView, options: ResolvedNoise): boolean {
   const paced = isPaced(candidate);
-  const calls = paced ? (options.feedbackCooldownCalls ?? 0) : (options.cooldownCalls ?? 5);
-  const turns = paced ? 0 : (options.cooldownTurns ?? 0);
+  const calls = paced ? options.feedbackCooldownCalls : options.cooldownCalls;
+  const turns = paced ? 0 : options.cooldownTurns;
   return view.callIndex - entry.callIndex < calls || view.turn - entry.turn < turns;
 }

@@ -1,8 +1,7 @@
-import type { StoredFeedback } from '../../records/feedback.ts';
+import type { StoredAssessment, StoredFeedback } from '../../records/feedback.ts';
 import { defineEvent, type EventType } from '../../session/define-event.ts';
 import { defineSlice, type Slice } from '../../session/define-slice.ts';
 import { appendAll } from '../../session/reducers.ts';
-import type { StoredAssessment } from '../../records/assessment.ts';
 import { append } from '../../session/slice-operation.ts';
 
 export type Feedback = StoredFeedback;

@@ -1,6 +1,5 @@
 import { findLast } from '../../base/find-last.ts';
-import type { StoredAssessment } from '../../records/assessment.ts';
-import type { StoredFeedback } from '../../records/feedback.ts';
+import type { StoredAssessment, StoredFeedback } from '../../records/feedback.ts';
 import { defineEvent, type EventType } from '../../session/define-event.ts';
 import { defineSlice, type Slice } from '../../session/define-slice.ts';
 import type { Session } from '../../session/session.ts';

@@ -1,4 +1,4 @@
-import { faultText, messageOf } from '../../base/error.ts';
+import { cutMessage, messageOf } from '../../base/error.ts';
 import type { SpeakerSource } from './feedback-cadence.ts';
 import type { Speaker } from './speaker.ts';
 
@@ -52,7 +52,7 @@ export class FeedbackFaults {
       source: speaker.source,
       phase,
       code,
-      message: faultText(message, this.#redact),
+      message: cutMessage(message, this.#redact),
     };
     this.#faults.push(fault);
     try {
@@ -61,7 +61,7 @@ export class FeedbackFaults {
       this.#faults.push({
         ...fault,
         code: 'fault-handler-failed',
-        message: faultText(messageOf(thrown), this.#redact),
+        message: cutMessage(messageOf(thrown), this.#redact),
       });
     }
   }

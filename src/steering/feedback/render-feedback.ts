@@ -1,5 +1,4 @@
-import type { StoredAssessment } from '../../records/assessment.ts';
-import type { StoredFeedback, SpokenAdvice } from '../../records/feedback.ts';
+import type { SpokenAdvice, StoredAssessment, StoredFeedback } from '../../records/feedback.ts';
 
 type RenderedParts = Pick<SpokenAdvice, 'summary'> & Partial<Pick<SpokenAdvice, 'observations' | 'suggestions'>>;
 

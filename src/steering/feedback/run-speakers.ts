@@ -1,10 +1,10 @@
-import type { StoredAssessment } from '../../records/assessment.ts';
-import type { Severity, StoredFeedback } from '../../records/feedback.ts';
+import type { Severity, StoredAssessment, StoredFeedback } from '../../records/feedback.ts';
 import type { TrajectoryPattern } from '../../records/trajectory-pattern.ts';
 import type { FeedbackContext } from '../prompt/feedback-context.ts';
 import type { FeedbackDelivery } from '../prompt/prompt-template.ts';
 import type { Session } from '../../session/session.ts';
 import { AssessmentEvent, FeedbackEvent } from './advice-slices.ts';
+import { STEERING_DEFAULTS } from '../prompt/steering-defaults.ts';
 import { checkDraft, type CheckedDraft, InvalidDraft, MAX_FEEDBACK_CHARS } from './check-draft.ts';
 import { contextFor } from './create-feedback-context.ts';
 import { type FeedbackFault, type FeedbackFaultHandler, FeedbackFaults } from './feedback-fault.ts';
@@ -175,8 +175,6 @@ interface SpeakerAnswer {
   readonly draft?: CheckedDraft;
 }
 
-const DEFAULT_TIME_LIMIT_MS = 50;
-
 /** Runs one speaker. Never throws: faults are reported. */
 function askSpeaker(
   speaker: Speaker,
@@ -184,7 +182,7 @@ function askSpeaker(
   faults: FeedbackFaults,
   options: AskOptions,
 ): SpeakerAnswer {
-  const { measureMs, timeLimitMs = DEFAULT_TIME_LIMIT_MS } = options;
+  const { measureMs, timeLimitMs = STEERING_DEFAULTS.providerTimeLimitMs } = options;
   const startedMs = measureMs?.();
   const answer = ask(speaker, context, faults);
   if (measureMs !== undefined && startedMs !== undefined) {

@@ -9,7 +9,7 @@ import type {
 import type { GuidanceContext, GuidanceProviderConfig } from '../prompt/guidance-provider.ts';
 import { completeDraft, injectionProblem, type InjectionProblem } from './check-injection.ts';
 import { type ResolvedGuidanceConfig, resolveGuidanceConfig } from './guidance-config.ts';
-import { faultText, messageOf } from '../../base/error.ts';
+import { cutMessage, messageOf } from '../../base/error.ts';
 import type { GuidanceFault } from './guidance-fault.ts';
 import { type AdviceCandidate, severityOfLevel } from '../advice/advice.ts';
 import type { Severity } from '../../records/feedback.ts';
@@ -89,7 +89,7 @@ export function askProvider(
     return skipped({ ...at, reason: problem, ...(problem === 'invalid-key' ? {} : { key: injection.key }) });
   } catch (thrown) {
     const code = phase === 'config' ? 'provider-misconfigured' : 'provider-failed';
-    return fault(config, phase, code, faultText(messageOf(thrown), redact));
+    return fault(config, phase, code, cutMessage(messageOf(thrown), redact));
   }
 }
 

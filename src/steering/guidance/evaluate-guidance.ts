@@ -6,6 +6,7 @@ import {
   providerNameOf,
   type SkippedGuidance,
 } from './ask-provider.ts';
+import { STEERING_DEFAULTS } from '../prompt/steering-defaults.ts';
 import type { ResolvedGuidanceConfig } from './guidance-config.ts';
 import type { GuidanceFault } from './guidance-fault.ts';
 
@@ -79,8 +80,6 @@ export interface EvaluateGuidanceOptions {
   readonly redact?: ((text: string) => string) | undefined;
 }
 
-const DEFAULT_TIME_LIMIT_MS = 50;
-
 interface Candidate {
   readonly item: ProducedGuidance;
   readonly config: ResolvedGuidanceConfig;
@@ -113,7 +112,7 @@ export function evaluateGuidance(
     else if (answer.kind === 'fault') faults.push(answer.fault);
   }
   if (candidates.length === 0) return { produced: [], skipped, faults, state };
-  const { maxGuidancePerTurn = 3 } = options;
+  const { maxGuidancePerTurn = STEERING_DEFAULTS.maxGuidancePerTurn } = options;
   const turn = context.turnCount;
   const produced: ProducedGuidance[] = [];
   let counted = state;
@@ -139,7 +138,7 @@ function askInTime(
   context: GuidanceContext,
   options: EvaluateGuidanceOptions,
 ): ProviderAnswer {
-  const { measureMs, timeLimitMs = DEFAULT_TIME_LIMIT_MS, onOverrun, redact } = options;
+  const { measureMs, timeLimitMs = STEERING_DEFAULTS.providerTimeLimitMs, onOverrun, redact } = options;
   if (measureMs === undefined) return askProvider(config, context, redact);
   const startedMs = measureMs();
   const answer = askProvider(config, context, redact);

@@ -1,5 +1,6 @@
 import { DECISION_POINTS, type DecisionPoint } from '../../records/guidance.ts';
 import type { GuidanceProvider, GuidanceProviderConfig } from '../prompt/guidance-provider.ts';
+import { GUIDANCE_DEFAULTS } from '../prompt/steering-defaults.ts';
 import { checkShare, checkWhole, invalidDefinition } from './check-options.ts';
 
 /** A configuration with defaults. */
@@ -33,7 +34,8 @@ export function resolveGuidanceConfig(config: GuidanceProviderConfig): ResolvedG
 }
 
 function checkedConfig(config: GuidanceProviderConfig): ResolvedGuidanceConfig {
-  const { provider, maxPerTurn = 3, minConfidence = 0.5, cooldownTurns = 0, maxPerRun } = config;
+  const { provider, maxPerRun } = config;
+  const { maxPerTurn, minConfidence, cooldownTurns } = { ...GUIDANCE_DEFAULTS, ...config };
   checkProvider(provider);
   checkWhole('maxPerTurn', maxPerTurn);
   checkShare('minConfidence', minConfidence);

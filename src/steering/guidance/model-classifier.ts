@@ -6,7 +6,7 @@ import type { GuidanceBank } from './guidance-bank.ts';
 import { present } from '../../base/present.ts';
 import { isJsonObject } from '../../base/json.ts';
 import { checkWhole } from './check-options.ts';
-import { faultText, messageOf } from '../../base/error.ts';
+import { cutMessage, messageOf } from '../../base/error.ts';
 import type { GuidanceFault } from './guidance-fault.ts';
 
 /** Input of a model-backed classifier: names, kinds and counts, but no arguments, results or messages. Plain JSON. */
@@ -84,6 +84,9 @@ export interface ModelClassifier {
   classify(digest: ContextDigest, options: { readonly signal: AbortSignal }): Promise<ModelVerdict | undefined>;
 }
 
+/** Upper limit of `AskModelOptions.timeLimitMs`. */
+export const MAX_MODEL_TIME_MS = 600_000;
+
 /** Result of a model-backed classifier. Plain JSON. */
 export type ModelAnswer =
   | { readonly kind: 'verdict'; readonly classifier: string; readonly verdict: ModelVerdict }
@@ -112,7 +115,7 @@ export function askModel(
   options: AskModelOptions,
 ): Promise<ModelAnswer> {
   const { bank, timeLimitMs = 2_000, timers, redact } = options;
-  checkWhole('timeLimitMs', timeLimitMs, { max: 600_000 });
+  checkWhole('timeLimitMs', timeLimitMs, { max: MAX_MODEL_TIME_MS });
   // Built synchronously, because the context may change later.
   const digest = contextDigest(context, bank);
   return withTimeLimit<unknown>((signal) => classifier.classify(digest, { signal }), {
@@ -123,7 +126,7 @@ export function askModel(
       case 'timed-out':
         return faultOf(classifier, 'model-timed-out', `no answer within ${timeLimitMs} ms`);
       case 'failed':
-        return faultOf(classifier, 'model-rejected', faultText(messageOf(outcome.thrown), redact));
+        return faultOf(classifier, 'model-rejected', cutMessage(messageOf(outcome.thrown), redact));
       case 'done':
         return readAnswer(classifier, options, outcome.value);
       default:
@@ -148,7 +151,7 @@ function readAnswer(
     }
     return { kind: 'verdict', classifier: classifier.name, verdict: { instructionId, confidence } };
   } catch (thrown) {
-    return faultOf(classifier, 'model-junk', faultText(messageOf(thrown), redact));
+    return faultOf(classifier, 'model-junk', cutMessage(messageOf(thrown), redact));
   }
 }
 

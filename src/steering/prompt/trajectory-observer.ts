@@ -1,4 +1,4 @@
-import type { StoredAssessment } from '../../records/assessment.ts';
+import type { StoredAssessment } from '../../records/feedback.ts';
 import type { Session } from '../../session/session.ts';
 import type { FeedbackContext } from './feedback-context.ts';
 import type { FeedbackDraft } from './feedback-provider.ts';
