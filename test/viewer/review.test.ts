@@ -46,6 +46,7 @@ describe.skipIf(chromium === undefined)('the review (needs a Chromium)', () => {
     expect(new Set(lines.map((line) => line.split(',')[0])).size).toBe(20);
     expect(lines.filter((line) => line.includes(',stuck'))).toHaveLength(5);
     // Undoing leads back to the moment and restores what it had: no label.
+    await page.locator('.row.is-selected').waitFor();
     const after = page.url();
     await page.keyboard.press('z');
     await expect.poll(() => page.url()).not.toBe(after);
