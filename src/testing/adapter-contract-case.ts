@@ -4,32 +4,32 @@ import type { AdapterHarness, AdapterOutcome, NeutralRequest } from './adapter-h
 import { payloadsOf, playScene, type Played, type Scene } from './adapter-player.ts';
 import type { ContractTools } from './contract-tools.ts';
 
-/** What every part of the adapter contract works with. */
+/** Shared by all parts of the adapter contract. */
 export interface AdapterContractCase {
   readonly harness: AdapterHarness;
   readonly expect: ContractTools['expect'];
-  /** Registers a test, or skips it where the harness says why. */
+  /** Registers a test, skipped if the harness gives a reason. */
   readonly check: (name: string, body: () => Promise<void>) => void;
-  /** Plays a scene without coxswain; a scene that was played is remembered. */
+  /** Plays a scene without coxswain; the outcome is cached. */
   readonly without: (scene: Scene) => Promise<AdapterOutcome>;
-  /** Plays it with coxswain, and checks what holds of every run. */
+  /** Plays it with coxswain and checks the invariants of every run. */
   readonly play: (scene: Scene, steering?: CoxswainOptions, allowed?: Allowed, started?: RunOptions) => Promise<Played>;
 }
 
-/** What a test provokes, and is thus no failure of the adapter. */
+/** Effects that a test provokes. */
 export interface Allowed {
   readonly faults?: boolean;
   readonly openCalls?: boolean;
   readonly noRecords?: boolean;
 }
 
-/** @param tools  the runner's own functions */
+/** @param tools  functions of the test runner */
 export function adapterContractCase(
   harness: AdapterHarness,
   tools: ContractTools,
 ): AdapterContractCase & { readonly checkSkips: () => void } {
   const names = new Set<string>();
-  const without = remembered(harness);
+  const without = cached(harness);
   const skips = harness.skips ?? {};
   const { expect } = tools;
   return {
@@ -56,8 +56,8 @@ export function adapterContractCase(
   };
 }
 
-/** Scenes without coxswain are the same each time, which the contract's first test holds; an SDK may take seconds for one. */
-function remembered(harness: AdapterHarness): (scene: Scene) => Promise<AdapterOutcome> {
+/** Cached: scenes without coxswain are deterministic (the first test of the contract), and an SDK may take seconds for one. */
+function cached(harness: AdapterHarness): (scene: Scene) => Promise<AdapterOutcome> {
   const byScript = new Map<Scene['script'], Map<string, Promise<AdapterOutcome>>>();
   return (scene) => {
     const { below, script, streaming = false, session = false, userHookThrows = false } = scene;
@@ -70,7 +70,7 @@ function remembered(harness: AdapterHarness): (scene: Scene) => Promise<AdapterO
   };
 }
 
-/** What of a run's records cannot be, whatever was played. */
+/** Violated invariants of a run's records. */
 function brokenRules(records: readonly TrajectoryRecord[], allowed: Allowed): readonly string[] {
   if (allowed.noRecords === true) return [];
   const started = payloadsOf(records, 'tool_started').map((call) => call.tool_call_id);
@@ -108,12 +108,12 @@ function twice(ids: readonly string[]): readonly string[] {
   return ids.filter((id, index) => ids.indexOf(id) !== index);
 }
 
-/** How often `mark` is in each request. */
+/** Number of occurrences of `mark` in each request. */
 export function timesInRequests(requests: readonly NeutralRequest[], mark: string): readonly number[] {
   return requests.map(({ raw }) => raw.split(mark).length - 1);
 }
 
-/** What must be as it is without coxswain, whatever else happens. Parallel calls begin in any order. */
+/** The part of an outcome that coxswain must not change. Parallel calls start in any order. */
 export function endingOf(outcome: AdapterOutcome): object {
   const { ended, finalText, toolRuns, requests } = outcome;
   return {

@@ -58,7 +58,7 @@ export function feedbackContract(contract: AdapterContractCase): void {
   });
 }
 
-/** What is wrong with the places of feedback, one line each. */
+/** Misplaced feedback, one line each. */
 function misplacedFeedback(played: Played, harness: AdapterHarness): readonly string[] {
   const ended = payloadsOf(played.records, 'tool_ended').map((call) => call.tool_call_id);
   const stays = harness.capabilities.post_tool_result.persistence === 'persistent';

@@ -60,7 +60,7 @@ function ephemeral({ check, expect, play, without }: AdapterContractCase, point:
   );
 }
 
-/** What differs from the run without, but for one message at the end of one request, one line each. */
+/** Differences from the run without coxswain, except for one message at the end of one request, one line each. */
 function changesIn(
   bare: AdapterOutcome,
   played: Played,

@@ -8,7 +8,7 @@ import { DECISION_POINTS } from '../records/guidance.ts';
 import { SHADOW_REASON, WITHHELD_REASON } from '../records/delivery-reason.ts';
 import type { SteeringOptions } from '../steering/steering-options.ts';
 
-/** What the agent did is on record as it happened, and coxswain leaves no trace where it says nothing. */
+/** The agent's actions are recorded correctly, and coxswain without advice changes nothing. */
 export function recordsContract(contract: AdapterContractCase): void {
   const { harness, check, expect, play, without } = contract;
   const nameOf = harness.toolNameOf ?? ((name: string): string => name);

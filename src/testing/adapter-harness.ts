@@ -4,98 +4,95 @@ import type { Run } from '../run/run.ts';
 import type { ModelFunction, ModelScript } from './model-script.ts';
 import type { ScriptedTools, ToolRun } from './scripted-toolbox.ts';
 
-/** How the contract drives an adapter: the real SDK, a scripted model, scripted tools. */
+/** Drives an adapter: the real SDK with a scripted model and scripted tools. */
 export interface AdapterHarness {
-  /** Names the tests, such as `claude-agent-sdk`. */
+  /** Name in test titles, such as `claude-agent-sdk`. */
   readonly name: string;
   readonly capabilities: AdapterCapabilities;
-  /** Plays a scene to its end; never rejects for what the SDK does (`ended` says so). */
+  /** Plays a scene to its end; an error of the SDK is in `ended`, not a rejection. */
   run(scene: AdapterScene): Promise<AdapterOutcome>;
-  /** Tests of the contract that cannot hold here, by their exact names, each with the reason. */
+  /** Inapplicable tests of the contract, by exact name, with the reason. */
   readonly skips?: Readonly<Record<string, string>>;
-  /** The adapter hears of calls and answers, but does not see what a request offers to which model. Default false. */
+  /** The adapter sees calls and responses, but not the model and tools of a request. Default false. */
   readonly seesNoRequests?: boolean;
-  /** The SDK does not report all tokens that an agent below uses. Default false. */
+  /** The SDK does not report all tokens of a subagent. Default false. */
   readonly hidesTokensBelow?: boolean;
-  /** What the SDK calls a tool of a scene, such as `mcp__scene__look`; default: its own name. */
+  /** The SDK's name of a tool, such as `mcp__scene__look`; default: unchanged. */
   readonly toolNameOf?: (name: string) => string;
   /**
-   * Where feedback stands in the next request. `tool-result` (default): in the message of the call it belongs to.
-   * `nearby`: in that message or in one after it that answers no call, because the SDK decides.
+   * Position of feedback in the next request. `tool-result` (default): in the message of its call. `nearby`: in that message
+   * or a later one that is not a tool result, as the SDK decides.
    */
   readonly feedbackPlace?: 'tool-result' | 'nearby';
 }
 
-/**
- * One run of an agent, from the prompt to its end. The harness does what the adapter's documentation tells a user to
- * do, ending the run included where the user has to.
- */
+/** One run of an agent. The harness follows the adapter's documentation, including how to end the run. */
 export interface AdapterScene {
   readonly prompt: string;
-  /** Up to 60 answers: a limit of turns of the SDK's own must leave room for them. */
+  /** Up to 60 responses, which must fit into a limit of turns of the SDK. */
   readonly script: ModelScript | ModelFunction;
   readonly tools: ScriptedTools;
-  /** An agent below the main one, which is offered the scene's tools as well. */
+  /** A subagent with the same tools. */
   readonly below?: AgentBelow;
-  /** The run the adapter steers. Absent: the very same program without coxswain. */
+  /** The run to steer. Absent: the same program without coxswain. */
   readonly run?: Run;
-  /** For the adapter, besides what the harness needs. */
+  /** Further options for the adapter. */
   readonly adapter?: AdapterOptions;
-  /** Turns on what forces another turn, where the adapter can do that. */
+  /** Enables forced turns, if the adapter has them. */
   readonly forceTurn?: boolean;
-  /** The SDK's streaming entry point, consumed to its end. */
+  /** Uses the SDK's streaming entry point and consumes the stream. */
   readonly streaming?: boolean;
-  /** A session or store of the SDK's own is attached, where there is one. */
+  /** Attaches a session or store of the SDK, if it has one. */
   readonly session?: boolean;
-  /** A hook, listener or callback of the user's own, beside the adapter's, throws each time. */
+  /** Adds a hook, listener or callback that always throws. */
   readonly userHookThrows?: boolean;
-  /** The user aborts when this main request (from 0) has arrived and is not answered yet. */
+  /** Aborts when this main request (from 0) has arrived, before the response. */
   readonly abortAtRequest?: number;
-  /** How long each answer of the model takes; default 0. */
+  /** Delay of each response of the model; default 0. */
   readonly answerAfterMs?: number;
-  /** Hooks or wrappers that do nothing, in the places the adapter uses: what overhead is measured against. */
+  /** Adds hooks or wrappers without effect, as the baseline for measurements of overhead. */
   readonly idleHooks?: boolean;
 }
 
-/** An agent that the main one gives work to. */
+/** A subagent. */
 export interface AgentBelow {
-  /** Its name, and in the script that of the tool that asks it: the harness calls it what the SDK does. */
+  /** Its name, and the name of its tool in the script; the harness translates it for the SDK. */
   readonly name: string;
-  /** Its instructions. They stand in its requests and in no others, so that the script can tell both agents apart. */
+  /** Only in its own requests, so that the script can distinguish the agents. */
   readonly instructions: string;
-  /** The task is handed over, by the SDK's own means, and does not come back. Default: the answer is a tool's result. */
+  /** The task is handed over and does not return. Default: the response is a tool result. */
   readonly handsOver?: boolean;
 }
 
-/** What came of a scene. Plain JSON. */
+/** Outcome of a scene. Plain JSON. */
 export interface AdapterOutcome {
-  /** Main requests to the model in order, as they went out. */
+  /** Main requests to the model, in order. */
   readonly requests: readonly NeutralRequest[];
-  /** `normally`: the SDK gave an answer. Else what it threw or answered instead, in its own words. */
+  /** `normally`: the SDK returned a response; else its error. */
   readonly ended: 'normally' | { readonly error: string };
-  /** Text of the last answer as the SDK gives it to the user; empty where there is none. */
+  /** Text of the last response as returned by the SDK; may be empty. */
   readonly finalText: string;
-  /** What tools were really called with, in order of start. */
+  /** In order of start. */
   readonly toolRuns: readonly ToolRun[];
-  /** The SDK's own history or session after the run, as text; absent where it has none that can be read. */
+  /** The SDK's history or session after the run, as text, if it is readable. */
   readonly storedHistory?: string;
 }
 
-/** A request to the model, whatever the provider's way of writing it. */
+/** A request to the model in a form common to all providers. */
 export interface NeutralRequest {
-  /** The body as sent, for comparing byte by byte. */
+  /** The body as sent, for comparison byte by byte. */
   readonly raw: string;
-  /** In the order of the request, instructions first; a provider's message with several parts is several here. */
+  /** In order, instructions first; a message with several parts is several messages here. */
   readonly messages: readonly NeutralMessage[];
 }
 
-/** One message, or one part of it. */
+/** A message or a part of one. */
 export interface NeutralMessage {
-  /** `system`, `user`, `assistant`, `tool`, or the provider's own word. */
+  /** `system`, `user`, `assistant`, `tool`, or a word of the provider. */
   readonly role: string;
-  /** Of a tool's result, and of a call in an assistant's message. */
+  /** Of a tool result, and of a call in an assistant message. */
   readonly toolCallId?: string;
   readonly text: string;
-  /** Of a tool's result, where the provider's format says so. */
+  /** Of a tool result, if the provider's format has it. */
   readonly isError?: boolean;
 }

@@ -6,7 +6,7 @@ import { steerPlainAgent } from '../../test/support/steer-plain-agent.ts';
 
 adapterParity([plainAgentHarness, { ...plainAgentHarness, name: 'plain agent again' }], { describe, test, expect });
 
-test('an adapter that tells of no failures is found out', async () => {
+test('an adapter that reports no failures is detected', async () => {
   const bodies: (() => Promise<void>)[] = [];
   const register = Object.assign((_name: string, body: () => Promise<void>) => void bodies.push(body), {
     skip: () => undefined,

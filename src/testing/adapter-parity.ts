@@ -10,12 +10,12 @@ import { createFakeClock } from './fake-clock.ts';
 import { scriptedAnswer, type ModelCall, type ModelFunction, type ModelScript } from './model-script.ts';
 import type { ScriptedTools } from './scripted-toolbox.ts';
 
-/** How long each answer takes on the fake clock. */
+/** Delay of each response on the fake clock. */
 const ANSWER_SECONDS = 5;
 
 /**
- * Registers the tests that hold adapters against each other: one scripted run with the standard steering, two
- * providers of guidance and no limit over the run gives the same patterns and the same advice through each of them.
+ * Registers the tests that compare adapters: a scripted run with the standard steering, two guidance providers and no limit
+ * per run has the same patterns and advice with each adapter.
  */
 export function adapterParity(harnesses: readonly AdapterHarness[], { describe, test, expect }: ContractTools): void {
   const points = sharedPoints(harnesses);
@@ -50,21 +50,21 @@ export function adapterParity(harnesses: readonly AdapterHarness[], { describe, 
   });
 }
 
-/** A pattern that rose, or advice that was given. */
-interface Said {
-  /** Calls that had come back by then. */
+/** A pattern or a piece of advice. */
+interface ParityItem {
+  /** Number of finished calls. */
   readonly call: number;
-  /** The turn of the call it is about, from 1; 0 before the first. */
+  /** The turn of its call, from 1; 0 before the first. */
   readonly turn: number;
   readonly kind: 'pattern' | 'feedback' | 'guidance';
   readonly what: string;
-  /** What depends on the order in which parallel calls come back. */
+  /** Depends on the order in which parallel calls finish. */
   readonly where: string;
 }
 
 interface PlayedAlike {
   readonly ended: unknown;
-  readonly said: readonly Said[];
+  readonly items: readonly ParityItem[];
 }
 
 /** The points at which every adapter has a channel and none forces a turn. */
@@ -89,7 +89,7 @@ async function playAlike(
       throw new Error('the kettle exploded');
     },
   };
-  // Time passes while the model thinks: tools may run one after the other or at once, as the SDK likes.
+  // Time passes while the model responds: the SDK may run tools sequentially or in parallel.
   const thinking: ModelFunction = (request, index) => {
     clock.advance(ANSWER_SECONDS);
     return scriptedAnswer(script, request, index);
@@ -98,19 +98,19 @@ async function playAlike(
   const guidance = [diagnosticSignal(), doomLoopGuidance()].map((provider) => ({ provider, maxPerTurn: 1 }));
   const steering = { ...standardSteering(), guidance, noise: {}, clock };
   const { ended, records } = await playScene(harness, scene, steering, { deadline: { minutes: 2 } });
-  return { ended, said: readRecords(records, harness, points) };
+  return { ended, items: readRecords(records, harness, points) };
 }
 
 function readRecords(
   records: readonly TrajectoryRecord[],
   harness: AdapterHarness,
   points: readonly DecisionPoint[],
-): readonly Said[] {
-  const said: Said[] = [];
+): readonly ParityItem[] {
+  const items: ParityItem[] = [];
   const plain = plainNames(harness);
   let [call, turn] = [0, 0];
-  const add = (kind: Said['kind'], what: string, where: string): void => {
-    said.push({ call, turn, kind, what: plain(what), where: plain(where) });
+  const add = (kind: ParityItem['kind'], what: string, where: string): void => {
+    items.push({ call, turn, kind, what: plain(what), where: plain(where) });
   };
   for (const { payload } of records) {
     if (payload.kind === 'tool_ended') {
@@ -127,7 +127,7 @@ function readRecords(
       add('guidance', payload.injection.content, `${payload.provider_name} at ${payload.decision_point}`);
     }
   }
-  return said;
+  return items;
 }
 
 /** Call ids of a script begin with the turn: `call_TURN_CALL`. */
@@ -135,27 +135,27 @@ function turnOf(callId: string | undefined): number {
   return Number(callId?.split('_')[1] ?? 0);
 }
 
-/** Puts the scene's names of tools in the place of the SDK's. */
+/** Replaces the SDK's tool names by those of the scene. */
 function plainNames({ toolNameOf }: AdapterHarness): (text: string) => string {
   return (text) =>
     ['look', 'boom'].reduce(
-      (said, name) => said.replaceAll(toolNameOf?.(name) ?? name, name),
+      (result, name) => result.replaceAll(toolNameOf?.(name) ?? name, name),
       // Advice quotes the failing line as the SDK words it: some put this before it.
       text.replaceAll('"Error: ', '"'),
     );
 }
 
-function byCall({ said }: PlayedAlike): readonly string[] {
-  return said.map(({ call, kind, what, where }) => `after call ${call} ${kind} ${what} (${where})`);
+function byCall({ items }: PlayedAlike): readonly string[] {
+  return items.map(({ call, kind, what, where }) => `after call ${call} ${kind} ${what} (${where})`);
 }
 
-/** What was said in each turn, in no order. */
-function byTurn({ said }: PlayedAlike): readonly string[] {
-  return said.map(({ turn, kind, what }) => `in turn ${turn} ${kind} ${what}`).toSorted();
+/** Items by turn, without an order inside a turn. */
+function byTurn({ items }: PlayedAlike): readonly string[] {
+  return items.map(({ turn, kind, what }) => `in turn ${turn} ${kind} ${what}`).toSorted();
 }
 
-function kindsOf({ said }: PlayedAlike): readonly string[] {
-  return [...new Set(said.map(({ kind }) => kind))].toSorted();
+function kindsOf({ items }: PlayedAlike): readonly string[] {
+  return [...new Set(items.map(({ kind }) => kind))].toSorted();
 }
 
 function look(at: number): ModelCall {

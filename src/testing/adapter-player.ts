@@ -8,23 +8,23 @@ import type { SteeringOptions } from '../steering/steering-options.ts';
 import { createFakeClock } from './fake-clock.ts';
 import { listAll, readAll } from './read-all.ts';
 
-/** A scene before it is known who steers it. */
+/** A scene without its run. */
 export type Scene = Omit<AdapterScene, 'run'>;
 
-/** A scene that was played with coxswain. */
+/** A scene played with coxswain. */
 export interface Played extends AdapterOutcome {
-  /** Records of the run the scene was played in, in order. */
+  /** Records of the run, in order. */
   readonly records: readonly TrajectoryRecord[];
-  /** The same for runs below it, such as subagents, by run id. */
+  /** Records of descendants, such as subagents, by run id. */
   readonly children: ReadonlyMap<string, readonly TrajectoryRecord[]>;
-  /** False where the adapter left the run open, so that the player had to end it. */
+  /** False if the adapter left the run open, so that the player had to end it. */
   readonly endedByAdapter: boolean;
   readonly faults: number;
-  /** What the run says that it and the runs below it used. */
+  /** `run.usage`. */
   readonly usage: BudgetUsage;
 }
 
-/** How a scene is steered where it says nothing else: by nobody. */
+/** Default steering of a scene: no advice. */
 export const SCENE_STEERING: SteeringOptions = {
   feedback: [],
   guidance: [],
@@ -32,13 +32,12 @@ export const SCENE_STEERING: SteeringOptions = {
   delivery: 'all',
 };
 
-/** The id of the run in which a scene is played. */
 const SCENE_RUN_ID = 'scene';
 
 /**
- * Plays a scene with coxswain, on a clock that stands still, and reads what was recorded.
+ * Plays a scene with coxswain, on a stopped clock, and reads the records.
  *
- * @param steering  default: nobody speaks
+ * @param steering  default: no advice
  */
 export async function playScene(
   harness: AdapterHarness,
@@ -76,7 +75,7 @@ export function payloadsOf<Kind extends TrajectoryPayload['kind']>(
   kind: Kind,
 ): readonly Extract<TrajectoryPayload, { readonly kind: Kind }>[] {
   return records.flatMap(({ payload }) =>
-    // The filter is the proof.
+    // Just checked.
     payload.kind === kind ? [payload as Extract<TrajectoryPayload, { readonly kind: Kind }>] : [],
   );
 }

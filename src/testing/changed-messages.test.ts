@@ -9,7 +9,7 @@ function outcome(...messages: readonly NeutralMessage[]): AdapterOutcome {
 
 const result: NeutralMessage = { role: 'tool', toolCallId: 'a', text: 'It is quiet.', isError: false };
 
-test('text with the mark may be put into a message or stand in one of its own', () => {
+test('text with the mark may be in a message or a separate one', () => {
   const bare = outcome(result);
   expect(changedMessages(bare, outcome({ ...result, text: 'It is quiet.\n\nMARK.' }), 'MARK')).toEqual([]);
   expect(changedMessages(bare, outcome(result, { role: 'user', text: 'MARK' }), 'MARK')).toEqual([]);

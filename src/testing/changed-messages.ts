@@ -2,8 +2,8 @@ import type { AdapterOutcome, NeutralMessage, NeutralRequest } from './adapter-h
 import { insertedText } from './inserted-text.ts';
 
 /**
- * True where a run differs from the same one without coxswain by the text with `mark` alone, however the SDK cuts what it
- * sends into messages: for SDKs whose own texts wander from one message into another when there are more of them.
+ * True if a request differs from the one without coxswain only by text with `mark`, regardless of message boundaries: for
+ * SDKs that move their own texts between messages.
  */
 export function isSameText(bare: NeutralRequest, played: NeutralRequest, mark: string): boolean {
   const inserted = insertedText(squeezed(bare), squeezed(played));
@@ -15,16 +15,16 @@ function squeezed({ messages }: NeutralRequest): string {
 }
 
 /**
- * What differs between a run without coxswain and the same run with it, but for text with `mark` in it that was put into a
- * message, and messages of their own with it that answer no call. One line for each difference.
+ * Differences between a run without coxswain and the same run with it, one line each, except for text with `mark` inserted
+ * into a message, and separate messages with it that are not tool results.
  */
 export function changedMessages(bare: AdapterOutcome, played: AdapterOutcome, mark: string): readonly string[] {
   if (bare.requests.length !== played.requests.length) return ['another number of requests'];
   return bare.requests.flatMap((request, index) => {
-    const said = (played.requests[index]?.messages ?? []).filter((message) => !isOnlyAdvice(message, mark));
-    if (said.length !== request.messages.length) return [`request ${index} has another number of messages`];
+    const messages = (played.requests[index]?.messages ?? []).filter((message) => !isOnlyAdvice(message, mark));
+    if (messages.length !== request.messages.length) return [`request ${index} has another number of messages`];
     return request.messages.flatMap((before, at) => {
-      const after = said[at];
+      const after = messages[at];
       if (after !== undefined && isSameButForAdvice(before, after, mark)) return [];
       return [`request ${index}, message ${at}: ${JSON.stringify(before)} became ${JSON.stringify(after)}`];
     });

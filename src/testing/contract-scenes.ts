@@ -3,13 +3,12 @@ import type { AgentBelow } from './adapter-harness.ts';
 import type { ModelCall, ModelFunction } from './model-script.ts';
 import type { ScriptedTools } from './scripted-toolbox.ts';
 
-/** Parameters of every tool of a scene, as a JSON schema: a number and a text, each of which may be left out. */
+/** JSON schema of the parameters of every tool in a scene: an optional number and an optional text. */
 export const SCENE_TOOL_SCHEMA = {
   type: 'object',
   properties: { at: { type: 'number' }, note: { type: 'string' } },
 } as const;
 
-/** The tools of the contract's scenes. */
 const SCENE_TOOLS: ScriptedTools = {
   look: (args) => `It is quiet at ${JSON.stringify(args)}.`,
   mute: () => '',
@@ -19,7 +18,7 @@ const SCENE_TOOLS: ScriptedTools = {
   },
 };
 
-/** What the model says at the end of a scene. */
+/** The model's last response. */
 export const FINAL_TEXT = 'All is well.';
 
 const PROMPT = 'Look around.';
@@ -51,16 +50,16 @@ export const FAILING_BESIDE: Scene = sceneOf([look(1), { name: 'boom', args: {} 
 /** Results of several kinds: a sentence, nothing at all, JSON. */
 export const RESULTS: Scene = sceneOf([look(1)], [{ name: 'mute', args: {} }], [{ name: 'list', args: {} }]);
 
-/** A tool that there is not, then one that there is. */
+/** A missing tool, then an existing one. */
 export const UNKNOWN_TOOL: Scene = sceneOf([{ name: 'nowhere', args: {} }], [look(1)]);
 
-/** Arguments that do not fit the tool, then ones that do. */
+/** Invalid arguments, then valid ones. */
 export const WRONG_ARGUMENTS: Scene = sceneOf([{ name: 'look', args: { at: 'the moon' } }], [look(1)]);
 
 /** A model that gives two calls the same id. */
 export const REPEATED_ID: Scene = sceneOf([{ ...look(1), id: 'again' }], [{ ...look(2), id: 'again' }]);
 
-/** An answer that is from a later version of the API, in the middle of an ordinary run. */
+/** A response from a later version of the API. */
 export const FUTURE: Scene = {
   ...SEQUENTIAL,
   script: {
@@ -74,7 +73,7 @@ export const SERVER_ERROR: Scene = {
   script: (_request, index) => (index === 0 ? { calls: [look(1)] } : { error: { status: 500 } }),
 };
 
-/** The connection breaks in the middle of an answer; the next one would be whole. */
+/** The connection breaks in the middle of a response; the next one would be complete. */
 export const TRUNCATED: Scene = {
   ...SEQUENTIAL,
   script: { turns: [{ calls: [look(1)] }, { error: { isTruncated: true } }, { text: FINAL_TEXT }] },
@@ -86,10 +85,9 @@ export const CUT_SHORT: Scene = {
   script: { turns: [{ calls: [look(1)] }, { text: 'All is', finish: 'length' }, { text: FINAL_TEXT }] },
 };
 
-/** The agent below the main one. */
 export const BELOW: AgentBelow = { name: 'digger', instructions: 'You dig until you find something.' };
 
-/** The agent gives its work to the one below, which looks once. */
+/** The agent delegates to the subagent, which looks once. */
 const delegating: ModelFunction = (request) => {
   const text = JSON.stringify(request);
   const isBelow = text.includes(BELOW.instructions);
@@ -97,13 +95,13 @@ const delegating: ModelFunction = (request) => {
   return { calls: [isBelow ? look(1) : { name: BELOW.name, args: { input: 'Dig.' } }] };
 };
 
-/** An agent that gives its work to an agent below it. */
+/** An agent that delegates to a subagent. */
 export const TREE: Scene = { ...SEQUENTIAL, script: delegating, below: BELOW };
 
 /** The same where the task is handed over. */
 export const HANDED_OVER: Scene = { ...TREE, below: { ...BELOW, handsOver: true } };
 
-/** The user aborts while the model thinks about its second answer. */
+/** The user aborts during the model's second response. */
 export const ABORTED: Scene = {
   ...SEQUENTIAL,
   script: { turns: [{ calls: [look(1)] }, { text: FINAL_TEXT, answerAfterMs: 30_000 }] },

@@ -1,4 +1,4 @@
-/** What a contract suite needs of a test runner. Vitest's, Jest's and Bun's own functions fit. */
+/** Functions of a test runner, such as Vitest, Jest or Bun. */
 export interface ContractTools {
   readonly describe: (name: string, body: () => void) => void;
   readonly test: ContractTest;
@@ -11,7 +11,7 @@ export interface ContractTest {
   readonly skip: (name: string, body: () => Promise<void>) => void;
 }
 
-/** The few matchers that the suites use. */
+/** The matchers used by the suites. */
 export interface ContractExpectation {
   toBe(expected: unknown): void;
   toBeUndefined(): void;

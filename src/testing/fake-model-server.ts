@@ -13,18 +13,16 @@ import {
   type ModelScript,
 } from './model-script.ts';
 
-/** How a fake model answers. */
 export interface FakeModelServerOptions {
   readonly script: ModelScript | ModelFunction;
-  /** How long each answer takes, where the script does not say; default 0. */
+  /** Delay of a response without `answerAfterMs` in the script; default 0. */
   readonly answerAfterMs?: number;
-  /** Tells the requests of the agent from an SDK's own, such as a title; those answer a fixed text. */
+  /** Distinguishes requests of the agent from others of the SDK, such as a title, which get a fixed response. */
   readonly isMain?: (body: JsonObject) => boolean;
-  /** Told of each request as soon as it has arrived, before it is answered. */
+  /** Called for each request before its response. */
   readonly onRequest?: (request: CapturedRequest) => void;
 }
 
-/** A request as it arrived. */
 export interface CapturedRequest {
   readonly method: string;
   /** Without the query. */
@@ -32,9 +30,9 @@ export interface CapturedRequest {
   readonly headers: Readonly<Record<string, string>>;
   /** The body, as sent. */
   readonly raw: string;
-  /** The body decoded; an empty object where it is no JSON object. */
+  /** The decoded body; an empty object if it is not a JSON object. */
   readonly body: JsonObject;
-  /** Place among the main requests, from 0; absent for any other request. */
+  /** Index among the main requests, from 0; absent for any other request. */
   readonly mainIndex?: number;
 }
 
@@ -42,27 +40,27 @@ export interface CapturedRequest {
 export interface FakeModelServer {
   /** Such as `http://127.0.0.1:49152`. */
   readonly url: string;
-  /** Everything that arrived, in order. */
+  /** All requests, in order. */
   readonly requests: readonly CapturedRequest[];
-  /** What the script answered, in order. */
+  /** Requests answered by the script, in order. */
   mainRequests(): readonly CapturedRequest[];
-  /** Breaks open connections, forgets delayed answers, and frees the port. */
+  /** Closes connections, cancels delayed responses, and frees the port. */
   close(): Promise<void>;
 }
 
-/** A provider's way of writing answers. @internal */
+/** The API of a provider. @internal */
 export interface ModelProtocol {
-  /** Answers a request that asks no model, such as a list of models; undefined where it asks one. */
+  /** The response to a request without a model, such as a list of models; undefined for others. */
   readonly fixed: (request: CapturedRequest) => { readonly status: number; readonly body: JsonObject } | undefined;
   readonly isMain: (body: JsonObject) => boolean;
-  /** What a request that is not a main one is answered. */
+  /** Response to a request that is not a main one. */
   readonly sideText: string;
   /** @param id  unique on this server */
   readonly answer: (request: CapturedRequest, turn: CompleteTurn, id: number) => FakeModelAnswer;
   readonly fault: (status: number, message: string) => JsonObject;
 }
 
-/** A whole answer, or the events of a stream as they go over the wire. */
+/** A complete response, or the serialised events of a stream. */
 export type FakeModelAnswer =
   | { readonly kind: 'json'; readonly body: JsonObject }
   | { readonly kind: 'stream'; readonly events: readonly string[] };
@@ -100,7 +98,7 @@ export async function startFakeModelServer(
       mainIndex === undefined ? { text: protocol.sideText } : scriptedAnswer(options.script, request.body, mainIndex);
     const waitMs = answer.answerAfterMs ?? (mainIndex === undefined ? 0 : (options.answerAfterMs ?? 0));
     if (waitMs > 0) await delay(waitMs, undefined, { signal: closing.signal });
-    // The client gave up while it was waiting.
+    // The client has disconnected.
     if (response.destroyed) return;
     if (isFault(answer) && answer.error.isTruncated !== true) return sendFault(response, protocol, answer);
     const turn = completeTurn(isFault(answer) ? { text: 'This answer breaks off.' } : answer, mainIndex ?? 0);
@@ -151,7 +149,7 @@ function sendAnswer(response: ServerResponse, answer: FakeModelAnswer, isTruncat
 
 async function bodyOf(incoming: IncomingMessage): Promise<string> {
   const chunks: Buffer[] = [];
-  // Without an encoding set, a request gives buffers.
+  // Without an encoding, a request has buffers.
   for await (const chunk of incoming) chunks.push(chunk as Buffer);
   return Buffer.concat(chunks).toString('utf8');
 }
@@ -159,7 +157,7 @@ async function bodyOf(incoming: IncomingMessage): Promise<string> {
 function decoded(raw: string): JsonObject {
   try {
     const value: unknown = JSON.parse(raw);
-    // What JSON.parse gives is JSON.
+    // JSON.parse returns JSON.
     return isJsonObject(value) ? (value as JsonObject) : {};
   } catch {
     return {};

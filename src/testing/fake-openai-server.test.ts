@@ -136,7 +136,7 @@ test('a script may be a function of the request and its index', async () => {
   expect(second).toMatchObject({ output: [{ content: [{ text: '"second" 1' }] }] });
 });
 
-test('beyond its end a script answers that it is over', async () => {
+test('requests beyond the end of a script get a fixed response', async () => {
   server = await startFakeOpenAiServer({ script: { turns: [] } });
   const chat = await (await post('chat/completions', {})).json();
   expect(chat).toMatchObject({ choices: [{ message: { content: 'The script is over.' } }] });
@@ -157,19 +157,19 @@ test('an answer waits for as long as it is told to, and the request is known bef
     script: { turns: [{ text: 'at last', answerAfterMs: 30 }] },
     onRequest: () => order.push('arrived'),
   });
-  const asked = performance.now();
+  const startedAt = performance.now();
   await post('responses', {}).then(() => order.push('answered'));
   expect(order).toEqual(['arrived', 'answered']);
   // A timer may fire a fraction of a millisecond early.
-  expect(performance.now() - asked).toBeGreaterThan(28);
+  expect(performance.now() - startedAt).toBeGreaterThan(28);
 });
 
 test('closing does not wait for answers that are delayed, nor for clients that keep their connection', async () => {
   const mine = await startFakeOpenAiServer({ script: () => ({ text: 'never' }), answerAfterMs: 600_000 });
-  const asked = fetch(`${mine.url}/v1/responses`, { method: 'POST', body: '{}' }).catch((error: unknown) => error);
+  const response = fetch(`${mine.url}/v1/responses`, { method: 'POST', body: '{}' }).catch((error: unknown) => error);
   await expect.poll(() => mine.requests.length).toBe(1);
   await mine.close();
-  expect(await asked).toBeInstanceOf(Error);
+  expect(await response).toBeInstanceOf(Error);
   await expect(fetch(mine.url)).rejects.toThrow('fetch failed');
 });
 

@@ -1,4 +1,4 @@
-/** What users import from `coxswain/testing`, to test their agents offline and to write adapters of their own. */
+/** The public API of `coxswain/testing`, to test agents offline and to write adapters. */
 export { adapterContract } from './adapter-contract.ts';
 export type {
   AdapterHarness,

@@ -8,7 +8,7 @@ test('an insertion is found wherever it stands', () => {
   expect(insertedText('same', 'same')).toEqual({ at: 4, text: '' });
 });
 
-test('anything but an insertion in one place is none', () => {
+test('only an insertion in one place is one', () => {
   expect(insertedText('abc', 'xaxbc')).toBeUndefined();
   expect(insertedText('abc', 'ab')).toBeUndefined();
   expect(insertedText('abc', 'aXc')).toBeUndefined();

@@ -1,13 +1,11 @@
-/** Where and what was put into a text. */
 export interface Insertion {
-  /** Place in the text before, in UTF-16 units. */
+  /** Index in the text before, in UTF-16 units. */
   readonly at: number;
   readonly text: string;
 }
 
 /**
- * What was put into `before` to get `after`, where that is all that happened: nothing taken out, nothing changed, one
- * place. Undefined otherwise. Equal texts have an empty insertion.
+ * The single insertion that turns `before` into `after`; undefined for other changes. Empty for equal texts.
  *
  * Cost: O(length).
  */

@@ -1,6 +1,6 @@
 import type { Json, JsonObject } from '../base/json.ts';
 
-/** A tool call that a scripted model asks for. */
+/** A tool call of a scripted model. */
 export interface ModelCall {
   /** Default `call_TURN_CALL`, both counted from 1, so that the same script gives the same ids everywhere. */
   readonly id?: string;
@@ -8,7 +8,7 @@ export interface ModelCall {
   readonly args: Json;
 }
 
-/** Tokens of one answer. */
+/** Tokens of one response. */
 export interface ModelUsage {
   readonly inputTokens: number;
   readonly outputTokens: number;
@@ -16,58 +16,53 @@ export interface ModelUsage {
   readonly cacheReadTokens?: number;
 }
 
-/** One answer of a scripted model. Every provider's way of saying it is made from this. */
+/** One response of a scripted model, independent of the provider. */
 export interface ModelTurn {
   readonly text?: string;
-  /** Asked for together: run in parallel by SDKs that do so. */
+  /** Parallel calls. */
   readonly calls?: readonly ModelCall[];
-  /** Items of Responses as OpenAI writes them, before text and calls: `web_search_call`, `shell_call`. Other APIs have none. */
+  /** Items of OpenAI's Responses API before text and calls: `web_search_call`, `shell_call`. Ignored by other APIs. */
   readonly items?: readonly JsonObject[];
-  /** Default `tool-calls` where there are calls, else `stop`. */
+  /** Default `tool-calls` with calls, else `stop`. */
   readonly finish?: ModelFinish;
   /** Default `DEFAULT_USAGE`. */
   readonly usage?: ModelUsage;
-  /** How long the answer takes; default: the server's `answerAfterMs`. */
+  /** Delay of the response; default: the server's `answerAfterMs`. */
   readonly answerAfterMs?: number;
-  /**
-   * As a later version of the API might answer: every object has a field that is unknown today, and one item of an
-   * unknown type comes first.
-   */
+  /** Simulates a later version of the API: every object has an unknown field, and the first item has an unknown type. */
   readonly fromTheFuture?: boolean;
 }
 
-/** Why an answer ended. */
 export type ModelFinish = 'stop' | 'tool-calls' | 'length';
 
-/** An answer that goes wrong. */
+/** An error response. */
 export interface ModelFault {
   readonly error: {
-    /** HTTP status of the answer; default 500. */
+    /** HTTP status; default 500. */
     readonly status?: number;
     readonly message?: string;
-    /** Instead of an error status: the connection breaks in the middle of the body, streaming or not. */
+    /** Closes the connection in the middle of the body instead of an error status. */
     readonly isTruncated?: boolean;
-    /** The server lets clients try again; default false: it tells them not to (`x-should-retry`). */
+    /** Value of `x-should-retry`; default false. */
     readonly mayRetry?: boolean;
   };
   readonly answerAfterMs?: number;
 }
 
-/** What a scripted model answers, request by request. */
+/** Responses of a scripted model, request by request. */
 export interface ModelScript {
   readonly turns: readonly (ModelTurn | ModelFault)[];
 }
 
-/** Answers by the request and its index among the main requests, from 0. */
+/** @param index  among the main requests, from 0 */
 export type ModelFunction = (request: unknown, index: number) => ModelTurn | ModelFault;
 
-/** What an answer counts as, where the script does not say. */
 const DEFAULT_USAGE: ModelUsage = { inputTokens: 100, outputTokens: 20 };
 
-/** What a scripted model says when it is asked more often than its script is long. */
+/** Response to requests beyond the end of a script. */
 export const AFTER_SCRIPT: ModelTurn = { text: 'The script is over.' };
 
-/** The answer to a request: of a script the turn of that index, `AFTER_SCRIPT` beyond its end. */
+/** The response of a script to a request. */
 export function scriptedAnswer(
   script: ModelScript | ModelFunction,
   request: unknown,
@@ -76,12 +71,11 @@ export function scriptedAnswer(
   return typeof script === 'function' ? script(request, index) : (script.turns[index] ?? AFTER_SCRIPT);
 }
 
-/** True for an answer that goes wrong. */
 export function isFault(answer: ModelTurn | ModelFault): answer is ModelFault {
   return 'error' in answer;
 }
 
-/** The same script with its calls changed, such as to the names that an SDK gives to tools. */
+/** Maps the calls of a script, for example to an SDK's tool names. */
 export function mapModelCalls(script: ModelScript | ModelFunction, map: (call: ModelCall) => ModelCall): ModelFunction {
   return (request, index) => {
     const answer = scriptedAnswer(script, request, index);
@@ -90,7 +84,7 @@ export function mapModelCalls(script: ModelScript | ModelFunction, map: (call: M
   };
 }
 
-/** A turn with every default filled in. */
+/** A turn with defaults. */
 export interface CompleteTurn {
   readonly text: string | undefined;
   readonly calls: readonly Required<ModelCall>[];
@@ -100,7 +94,7 @@ export interface CompleteTurn {
   readonly fromTheFuture: boolean;
 }
 
-/** @param index place of the turn among the main requests, from 0: call ids count from it */
+/** @param index  index among the main requests, from 0, for call ids */
 export function completeTurn(turn: ModelTurn, index: number): CompleteTurn {
   const calls = (turn.calls ?? []).map((call, at) => ({
     id: call.id ?? `call_${index + 1}_${at + 1}`,

@@ -2,25 +2,25 @@ import type { Json } from '../base/json.ts';
 import { toJson } from '../base/to-json.ts';
 
 /**
- * What tools answer, by name. A tool that throws fails, as a tool of that SDK does.
+ * Tools by name. A tool that throws fails like a tool of the SDK.
  *
- * @param callNumber how many times that tool was called, from 1
+ * @param callNumber  number of calls of that tool, from 1
  */
 export type ScriptedTools = Readonly<Record<string, (args: Json, callNumber: number) => string | Promise<string>>>;
 
-/** One time that a tool was really run. Plain JSON. */
+/** One run of a tool. Plain JSON. */
 export interface ToolRun {
   readonly name: string;
   readonly args: Json;
   readonly failed: boolean;
 }
 
-/** Runs scripted tools and keeps what was run. */
+/** Runs scripted tools and records the runs. */
 export interface ScriptedToolbox {
   readonly names: readonly string[];
   /** In order of start. */
   readonly runs: readonly ToolRun[];
-  /** @throws what the tool throws, and an Error for a tool that is not there */
+  /** @throws errors of the tool, and an Error for an unknown tool */
   run(name: string, args: unknown): Promise<string>;
 }
 
@@ -30,8 +30,8 @@ export function scriptedToolbox(tools: ScriptedTools): ScriptedToolbox {
   return {
     names: Object.keys(tools),
     runs,
-    async run(name, given) {
-      const args = toJson(given);
+    async run(name, value) {
+      const args = toJson(value);
       const callNumber = (counts.get(name) ?? 0) + 1;
       counts.set(name, callNumber);
       const at = runs.push({ name, args, failed: false }) - 1;

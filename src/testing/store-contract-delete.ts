@@ -52,7 +52,7 @@ export function deleteContract({ test, expect, withStore }: StoreContractCase): 
   );
 
   test(
-    'the id of a deleted run begins anew at seq 0, with other records, and whoever went on with it is a store-gap',
+    'a new run with the id of a deleted one starts at seq 0, and continuing the deleted one is a store-gap',
     withStore(async ({ store }) => {
       await store.append(scriptCalls('a', 6));
       expect(await hitsOf(store)).toHaveLength(6);

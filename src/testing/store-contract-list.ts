@@ -4,7 +4,7 @@ import { listAll } from './read-all.ts';
 import { scriptCalls, scriptRecord, scriptRun } from './record-script.ts';
 import type { StoreContractCase } from './contract-store.ts';
 
-/** What `listRuns` and `findRun` say of runs. */
+/** Tests of `listRuns` and `findRun`. */
 export function listContract({ test, expect, withStore }: StoreContractCase): void {
   test(
     'a summary counts turns, calls and errors and tells how the run went',
@@ -50,7 +50,7 @@ export function listContract({ test, expect, withStore }: StoreContractCase): vo
   );
 
   test(
-    'a result is joined to the call of an earlier append, and one whose start was lost is a call of its own',
+    'a result is joined to the call of an earlier append; one without a start is a separate call',
     withStore(async ({ store }) => {
       await store.append(scriptCalls('a', 2));
       const results = ['call-1', 'lost'].map((id): TrajectoryPayload => {

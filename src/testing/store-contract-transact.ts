@@ -4,7 +4,7 @@ import type { StoreContractCase } from './contract-store.ts';
 import { listAll, readAll } from './read-all.ts';
 import { scriptCalls, scriptRecord } from './record-script.ts';
 
-/** What `transact` reads, stores and refuses, and what `verify` says of a whole store. */
+/** Tests of `transact` and `verify`. */
 export function transactContract({ test, expect, withStore }: StoreContractCase): void {
   const refuses = async (
     store: TrajectoryStore,
@@ -67,12 +67,12 @@ export function transactContract({ test, expect, withStore }: StoreContractCase)
   );
 
   test(
-    'a snapshot comes back as JSON says it, whatever characters are in it, and nobody can change it from outside',
+    'a snapshot is stored as JSON with any characters, and cannot be changed from outside',
     withStore(async ({ store }) => {
       const snapshot = { 'ключ "\\': ['\ud800', '\0', '\u2028', '😀', 0.1 + 0.2, 1e300, null, true, { deep: [[]] }] };
-      const given = structuredClone(snapshot);
-      await store.transact('ä/../"\n', () => ({ records: [], snapshot: given, result: undefined }));
-      given['ключ "\\'].length = 0;
+      const copy = structuredClone(snapshot);
+      await store.transact('ä/../"\n', () => ({ records: [], snapshot: copy, result: undefined }));
+      copy['ключ "\\'].length = 0;
       expect((await look(store, 'ä/../"\n')).snapshot).toEqual(snapshot);
       const long = 'ö0123456789'.repeat(200_000);
       await store.transact('long', () => ({ records: scriptCalls('long', 1), snapshot: long, result: undefined }));
@@ -110,7 +110,7 @@ export function transactContract({ test, expect, withStore }: StoreContractCase)
       const cycle: unknown[] = [];
       cycle.push(cycle);
       for (const unsayable of [cycle, 1n, (): void => undefined]) {
-        // What a caller without types may give.
+        // JavaScript callers may pass anything.
         const change = { records: scriptCalls('a', 1, 2), snapshot: unsayable, result: 0 } as unknown as RunChange<0>;
         await refuses(store, change, 'invalid-argument');
       }
@@ -209,7 +209,7 @@ function countOne(view: StoredRun): RunChange<number> {
   return { records: scriptCalls('a', 1, view.nextSeq), snapshot: count, result: count };
 }
 
-/** What a transaction sees now. */
+/** The view of a transaction. */
 async function look(
   store: TrajectoryStore,
   runId: string,

@@ -8,17 +8,16 @@ import { readContract } from './store-contract-read.ts';
 import { searchContract } from './store-contract-search.ts';
 import { transactContract } from './store-contract-transact.ts';
 
-/** What a store contract may be given besides. */
 export interface StoreContractOptions {
-  /** More texts of payloads of unknown kinds, to be kept byte for byte. Default: none. */
+  /** Additional payload texts of unknown kinds, which the store must keep byte for byte. Default: none. */
   readonly payloadTexts?: readonly string[];
 }
 
 /**
- * Registers the tests that every `TrajectoryStore` passes: appending, reading, listing, transactions, searching, deleting, damage.
+ * Registers the tests of a `TrajectoryStore`: appending, reading, listing, transactions, searching, deleting, damage.
  *
- * @param open  makes an empty store
- * @param tools  the test runner's own functions: `{ describe, test, expect }`
+ * @param open  creates an empty store
+ * @param tools  functions of the test runner: `{ describe, test, expect }`
  */
 export function trajectoryStoreContract(
   name: string,
@@ -28,11 +27,11 @@ export function trajectoryStoreContract(
 ): void {
   const withStore: WithStore =
     (body) =>
-    // Declares no parameter: to some runners one means a callback that ends the test.
-    async (...given: readonly unknown[]) => {
+    // Declares no parameter, which some runners would take for a `done` callback.
+    async (...context: readonly unknown[]) => {
       const opened = await open();
       try {
-        await body(opened, (reason) => skipIn(given[0], reason));
+        await body(opened, (reason) => skipIn(context[0], reason));
       } finally {
         await opened.dispose();
       }
@@ -49,7 +48,7 @@ export function trajectoryStoreContract(
   });
 }
 
-/** Says so where the runner hands its tests a way to; elsewhere the test has nothing to check. */
+/** Skips the test if the runner supports it; otherwise the test checks nothing. */
 function skipIn(context: unknown, reason: string): void {
   // Vitest's context is a function with members.
   const skip: unknown = Object(context) === context ? Reflect.get(Object(context), 'skip') : undefined;
