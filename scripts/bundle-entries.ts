@@ -10,6 +10,8 @@ const OTHERS = [
   'backtest/shard-worker',
   'store/registry/open-postgres',
   'config/load-config',
+  'hosts/plugins/opencode-plugin',
+  'hosts/plugins/pi-extension',
 ];
 /** The entry for runtimes without Node modules is a single file. */
 const EDGE = 'edge.js';

@@ -14,6 +14,8 @@ import { basename, join, relative, sep } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 
+import { HOST_PLACES } from '../src/hosts/claude-code/host-places.ts';
+
 const root = fileURLToPath(new URL('..', import.meta.url));
 const folder = mkdtempSync(join(tmpdir(), 'coxswain-package-'));
 const installed = join(folder, 'node_modules', 'coxswain');
@@ -68,6 +70,16 @@ test('every subpath of the packed package can be imported and exports something,
     const imported = run(process.execPath, ['--input-type=module', '-e', script], folder);
     const exportsSome = name !== 'coxswain/ai-sdk/register';
     expect({ name, ...imported }).toEqual({ name, code: 0, out: `${exportsSome}\n`, err: '' });
+  }
+});
+
+test('the files that init writes for opencode and pi load their plugins from the packed package', () => {
+  for (const host of ['opencode', 'pi'] as const) {
+    const program = { node: process.execPath, hookFile: join(installed, 'dist', 'hook.cjs') };
+    const [, path = ''] = /import\((".*?")\)/.exec(HOST_PLACES[host].edit('', program)) ?? [];
+    const script = `const m = await import(${path}); console.log(Object.keys(m).join())`;
+    const imported = run(process.execPath, ['--input-type=module', '-e', script], folder);
+    expect(imported).toEqual({ code: 0, out: `${host === 'pi' ? 'piExtension' : 'opencodePlugin'}\n`, err: '' });
   }
 });
 
