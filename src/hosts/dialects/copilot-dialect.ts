@@ -29,7 +29,7 @@ export const copilotDialect: HookDialect = {
         : { tool_use_id: String(new Date(String(timestamp)).getTime()), pairs_by_arguments: true }),
       ...(isEnd ? { tool_response: result ?? '', batch: 'open-calls' } : {}),
       ...(exitCode !== 0 || (type !== undefined && type !== 'success') ? { is_error: true } : {}),
-      ...(name === 'Stop' ? present({ last_assistant_message: lastCopilotAnswer(event['transcript_path']) }) : {}),
+      ...(name === 'Stop' ? present({ last_assistant_message: answerAt(event) }) : {}),
     };
   },
   toAnswer(answer, input) {
@@ -39,6 +39,10 @@ export const copilotDialect: HookDialect = {
     return output === undefined ? answer : { ...answer, additionalContext: output.additionalContext };
   },
 };
+
+function answerAt({ timestamp, transcript_path: path }: HookPayload): string | undefined {
+  return lastCopilotAnswer(path, { eventMs: Date.parse(String(timestamp)) });
+}
 
 function hasName(json: HookPayload): boolean {
   return typeof json['hook_event_name'] === 'string';

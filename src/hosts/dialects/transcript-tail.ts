@@ -16,14 +16,33 @@ export function* transcriptTail(
   }
 }
 
-/** The last text of the agent in a transcript of Copilot CLI. */
-export function lastCopilotAnswer(path: unknown): string | undefined {
-  let last: string | undefined;
-  for (const { type, data } of transcriptTail(path)) {
-    const text = type === 'assistant.message' && isJsonObject(data) ? data['content'] : undefined;
-    if (typeof text === 'string' && text !== '') last = text;
+/** How long the transcript of Copilot CLI may lag behind its event: up to 100 ms were measured. */
+const LAG_LIMIT_MS = 500;
+const POLL_MS = 10;
+
+/**
+ * The last text of the agent in a transcript of Copilot CLI, once the transcript has an entry from the time of the event: Copilot CLI writes it
+ * while the hook runs. Undefined if it does not get that far within `limitMs`, or the file does not exist.
+ */
+export function lastCopilotAnswer(
+  path: unknown,
+  { eventMs, limitMs = LAG_LIMIT_MS }: { readonly eventMs: number; readonly limitMs?: number },
+): string | undefined {
+  for (let waitedMs = 0; waitedMs <= limitMs; waitedMs += POLL_MS) {
+    const entries = [...transcriptTail(path)];
+    if (entries.length === 0) return undefined;
+    if (entries.some(({ timestamp }) => Date.parse(String(timestamp)) >= eventMs)) return lastTextOf(entries);
+    Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, POLL_MS);
   }
-  return last;
+  return undefined;
+}
+
+function lastTextOf(entries: readonly Readonly<Record<string, unknown>>[]): string | undefined {
+  for (const { data, type } of entries.toReversed()) {
+    const text = type === 'assistant.message' && isJsonObject(data) ? data['content'] : undefined;
+    if (typeof text === 'string' && text !== '') return text;
+  }
+  return undefined;
 }
 
 function tailOf(path: unknown, bytes: number): string {

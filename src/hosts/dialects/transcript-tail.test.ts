@@ -1,0 +1,39 @@
+import { spawn } from 'node:child_process';
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+
+import { expect, onTestFinished, test } from 'vitest';
+
+import { endWithTest } from '../../../test/support/end-with-test.ts';
+import { tempFolder } from '../../../test/support/temp-folder.ts';
+import { lastCopilotAnswer } from './transcript-tail.ts';
+
+const EVENT_MS = Date.UTC(2026, 10, 23, 16);
+
+function line(type: string, afterMs: number, data: object = {}): string {
+  return `${JSON.stringify({ type, data, timestamp: new Date(EVENT_MS + afterMs).toISOString() })}\n`;
+}
+
+async function transcript(text: string): Promise<string> {
+  const folder = await tempFolder();
+  onTestFinished(folder.dispose);
+  const file = join(folder.path, 'events.jsonl');
+  writeFileSync(file, text);
+  return file;
+}
+
+const earlier = line('assistant.message', -900, { content: 'I list the files.' });
+const rest = line('assistant.message', -5, { content: 'All done.' }) + line('hook.start', 1);
+
+test('the answer of Copilot CLI is read once its transcript has reached the event, which may be after the hook began', async () => {
+  const file = await transcript(earlier);
+  const append = `setTimeout(() => require('fs').appendFileSync(${JSON.stringify(file)}, ${JSON.stringify(rest)}), 50)`;
+  endWithTest(spawn(process.execPath, ['-e', append]));
+  expect(lastCopilotAnswer(file, { eventMs: EVENT_MS, limitMs: 60_000 })).toBe('All done.');
+});
+
+test('a transcript that does not reach the event gives no answer, and none of an earlier turn', async () => {
+  const file = await transcript(earlier);
+  expect(lastCopilotAnswer(file, { eventMs: EVENT_MS, limitMs: 20 })).toBeUndefined();
+  expect(lastCopilotAnswer(undefined, { eventMs: EVENT_MS, limitMs: 20 })).toBeUndefined();
+});
