@@ -1,130 +1,193 @@
 /**
- * Claude Code's hook process from start to end, relative to `node -e 0`: state, fold, durable append and answer, in a run of 10 and of
- * 10,000 earlier calls. Run: `node bench/hook.bench.ts [rounds] [hook.cjs]` after `node scripts/build.ts`.
+ * One event of an agent host, as a hook process and as a request to the resident server, against `node -e 0` on the same machine: state,
+ * fold, durable append, answer. Claude Code with 10 and 10,000 earlier calls, then the end of a call in the form of every host with 100.
+ * Each request has its own connection. Run: `node bench/hook.bench.ts [rounds] [hook.cjs]` after `node scripts/build.ts`.
  *
- * Commands alternate in every round, so other load affects all of them equally. Figures are medians of wall time, ratios those of medians.
+ * All take turns in every round, so that other load affects them alike; figures are medians of wall time, ratios those of the medians.
  */
-import { spawnSync } from 'node:child_process';
-import { mkdirSync, mkdtempSync, rmSync } from 'node:fs';
+import { spawn, spawnSync } from 'node:child_process';
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { request } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
 
+import { HOSTS, type HostName } from '../src/hosts/dialects/hook-dialect.ts';
+import { readServeSettings, writeServeSettings } from '../src/hosts/claude-code/serve-settings.ts';
+import { serverHealth } from '../src/hosts/claude-code/server-health.ts';
 import { createCoxswain } from '../src/run/coxswain.ts';
 import { sqliteStore } from '../src/store/sqlite/sqlite-store.ts';
 
-const ROUNDS = Number(process.argv[2] ?? 60);
+const ROUNDS = Number(process.argv[2] ?? 40);
 const HOOK = process.argv[3] ?? join(import.meta.dirname, '..', 'dist', 'hook.cjs');
+const BIN = join(import.meta.dirname, '..', 'src', 'cli', 'bin.ts');
 const WARM_UP = 3;
+const ROLLOUT_BYTES = 256 * 1024;
 
 const folder = mkdtempSync(join(tmpdir(), 'coxswain-bench-'));
 const project = join(folder, 'project');
+const rollout = join(folder, 'rollout-bench.jsonl');
 mkdirSync(join(project, '.git'), { recursive: true });
-// This process creates the store that the hooks continue.
+// This process creates the store that the hooks use.
 process.env['XDG_STATE_HOME'] = join(folder, 'state');
-const env = {
-  PATH: process.env['PATH'],
-  HOME: folder,
-  XDG_STATE_HOME: process.env['XDG_STATE_HOME'],
-  CLAUDE_PROJECT_DIR: project,
-};
+const { PATH, XDG_STATE_HOME } = process.env;
+const env = { PATH, HOME: folder, XDG_STATE_HOME, CLAUDE_PROJECT_DIR: project };
 
-interface Command {
-  readonly name: string;
-  readonly args: readonly string[];
-  input(round: number): string;
-  readonly times: number[];
-}
-
-/** A run after the given number of calls: files read and changed, checks that pass or fail. */
+/** A run as a session leaves it after so many calls: files read and changed, checks that fail. */
 async function record(runId: string, calls: number): Promise<void> {
-  const store = sqliteStore(join(project, '.coxswain', 'runs.db'));
-  const cox = createCoxswain({ store });
+  const cox = createCoxswain({ store: sqliteStore(join(project, '.coxswain', 'runs.db')) });
   const run = cox.startRun({ runId, task: 'make the tests pass' });
-  run.emit({ type: 'message_end', message: { role: 'user', content: 'make the tests pass' } });
   for (let index = 0; index < calls; index += 1) {
-    const id = `seed-${index}`;
     const file = `src/module-${index % 97}/part-${index % 13}.ts`;
+    const [toolName, args, result, isError] = [
+      ['Read', { file_path: file }, `content of ${file}, version ${index}\n`.repeat(20), false] as const,
+      ['Edit', { file_path: file, old_string: `a${index}`, new_string: `b${index}` }, 'Updated.', false] as const,
+      ['Bash', { command: `npm test -- part-${index % 13}` }, `FAIL ${file}\nexpected ${index}, got 0`, true] as const,
+    ][index % 3] ?? ['Bash', {}, '', false];
     run.emit({ type: 'turn_start' });
-    const [toolName, args, result, isError] =
-      [
-        ['Read', { file_path: file }, `content of ${file}, version ${index}\n`.repeat(20), false] as const,
-        [
-          'Edit',
-          { file_path: file, old_string: `a${index}`, new_string: `b${index}` },
-          'The file was updated.',
-          false,
-        ] as const,
-        [
-          'Bash',
-          { command: `npm test -- part-${index % 13}` },
-          `FAIL ${file}\nexpected ${index}, got 0`,
-          true,
-        ] as const,
-        ['Bash', { command: `git diff ${file} | head -${index % 40}` }, `+b${index}`, false] as const,
-      ][index % 4] ?? (['Bash', {}, '', false] as const);
-    run.emit({ type: 'tool_execution_start', toolCallId: id, toolName, args });
-    run.emit({ type: 'tool_execution_end', toolCallId: id, toolName, result, isError });
+    run.emit({ type: 'tool_execution_start', toolCallId: `seed-${index}`, toolName, args });
+    run.emit({ type: 'tool_execution_end', toolCallId: `seed-${index}`, toolName, result, isError });
     for (const advice of run.advise('post_tool_result')) advice.delivered('bench');
-    for (const advice of run.advise('pre_tool_selection')) advice.delivered('bench');
     if (index % 200 === 0) await run.flush();
   }
   await cox.close();
 }
 
-const call = (runId: string, round: number): object => ({
-  session_id: runId,
-  cwd: project,
-  tool_name: 'Bash',
-  tool_input: { command: `npm test -- part-${round % 7}`, description: 'Run the tests' },
-  tool_use_id: `toolu_${round}`,
-});
+const input = (round: number): object => ({ command: `npm test -- part-${round % 7}`, description: 'Run the tests' });
 const output = (round: number): string => `FAIL src/part-${round % 5}.test.ts\nexpected ${round}, got 0\n`.repeat(10);
 
-const commands: Command[] = [{ name: 'node -e 0', args: ['-e', '0'], input: () => '', times: [] }];
-for (const calls of [10, 10_000]) {
-  const runId = `session-${calls}`;
-  await record(runId, calls);
-  const add = (event: string, more: (round: number) => object): void => {
-    commands.push({
-      name: `${event}, ${calls} calls before`,
-      args: [HOOK],
-      input: (round) => JSON.stringify({ ...call(runId, round), hook_event_name: event, ...more(round) }),
-      times: [],
-    });
-  };
-  add('PreToolUse', () => ({}));
-  add('PostToolUse', (round) => ({ tool_response: { stdout: output(round), stderr: '' } }));
-  add('PostToolBatch', (round) => ({ tool_calls: [{ ...call(runId, round), tool_response: output(round) }] }));
+function claudeEvent(name: string, session_id: string, round: number): object {
+  const call = { tool_name: 'Bash', tool_input: input(round), tool_use_id: `toolu_${round}` };
+  const result = { tool_response: { stdout: output(round), stderr: '' } };
+  const members =
+    name === 'PostToolBatch'
+      ? { tool_calls: [{ ...call, tool_response: output(round) }] }
+      : { ...call, ...(name === 'PostToolUse' ? result : {}) };
+  return { session_id, cwd: project, hook_event_name: name, ...members };
 }
 
-for (let round = -WARM_UP; round < ROUNDS; round += 1) {
-  for (const command of commands) {
-    const startMs = performance.now();
-    const ended = spawnSync(process.execPath, command.args, { env, input: command.input(round + WARM_UP) });
-    const tookMs = performance.now() - startMs;
-    if (ended.status !== 0) throw new Error(`${command.name} ended with ${ended.status}: ${ended.stderr.toString()}`);
-    if (round >= 0) command.times.push(tookMs);
+/** The end of a call, as each host reports it. */
+function callEnd(host: HostName, session_id: string, round: number): object {
+  const timestamp = Date.now();
+  const event = claudeEvent('PostToolUse', session_id, round);
+  switch (host) {
+    case 'claude-code':
+      return event;
+    case 'codex':
+      return { ...event, turn_id: 't', transcript_path: rollout, tool_response: output(round) };
+    case 'copilot': {
+      const toolResult = { resultType: 'success', textResultForLlm: output(round) };
+      return { sessionId: session_id, timestamp, cwd: project, toolName: 'bash', toolArgs: input(round), toolResult };
+    }
+    case 'gemini': {
+      const facts = { timestamp: new Date(timestamp).toISOString(), transcript_path: '/none' };
+      return { ...event, ...facts, hook_event_name: 'AfterTool', tool_response: { llmContent: output(round) } };
+    }
+    case 'opencode':
+    case 'pi':
+      return { ...event, host, tool_response: output(round) };
   }
 }
 
-const median = (values: readonly number[]): number =>
-  values.toSorted((a, b) => a - b)[values.length >> 1] ?? Number.NaN;
-const bare = median(commands[0]?.times ?? []);
-console.log(`medians of ${ROUNDS} rounds, in turns`);
-for (const { name, times } of commands) {
-  const own = median(times);
-  const least = Math.min(...times);
-  console.log(
-    `${name.padEnd(36)} ${own.toFixed(1).padStart(6)} ms  least ${least.toFixed(1).padStart(6)}  ratio ${(own / bare).toFixed(2)}`,
-  );
+function post(port: number, token: string, body: string): Promise<void> {
+  const headers = {
+    authorization: `Bearer ${token}`,
+    'content-type': 'application/json',
+    'content-length': Buffer.byteLength(body),
+  };
+  return new Promise((resolve, reject) => {
+    const sent = request(
+      { host: '127.0.0.1', port, path: '/coxswain-hook', method: 'POST', headers, agent: false },
+      (response) => {
+        response.resume();
+        response.on('end', () => (response.statusCode === 200 ? resolve() : reject(new Error('no 200'))));
+      },
+    );
+    sent.on('error', reject);
+    sent.end(body);
+  });
 }
-const db = sqliteStore(join(project, '.coxswain', 'runs.db'));
+
+interface Measured {
+  readonly name: string;
+  readonly event: (transport: string, round: number) => object;
+  readonly process: number[];
+  readonly server: number[];
+}
+
+const measured: Measured[] = [];
 for (const calls of [10, 10_000]) {
-  const chars = await db.transact(`session-${calls}`, (view) => ({
-    records: [],
-    result: JSON.stringify(view.snapshot).length,
-  }));
-  console.log(`state of the run with ${calls} calls before: ${chars} characters`);
+  for (const name of ['PreToolUse', 'PostToolUse', 'PostToolBatch']) {
+    measured.push({
+      name: `${name}, ${calls} calls before`,
+      event: (transport, round) => claudeEvent(name, `${transport}-${calls}`, round),
+      process: [],
+      server: [],
+    });
+  }
 }
-await db.close();
+for (const host of HOSTS) {
+  measured.push({
+    name: `${host}: end of a call`,
+    event: (transport, round) => callEnd(host, `${transport}-${host}`, round),
+    process: [],
+    server: [],
+  });
+}
+// One run for each transport, so that neither has to fold what the other stored.
+for (const transport of ['process', 'server']) {
+  for (const calls of [10, 10_000]) await record(`${transport}-${calls}`, calls);
+  for (const host of HOSTS) await record(`${transport}-${host}`, 100);
+}
+const rolloutLine = `${JSON.stringify({ type: 'response_item', payload: { type: 'message', content: output(0) } })}\n`;
+writeFileSync(rollout, rolloutLine.repeat(Math.ceil(ROLLOUT_BYTES / rolloutLine.length)));
+
+const port = 20_000 + Math.floor(Math.random() * 10_000);
+writeServeSettings(project, { port, token: 'a token of the benchmark, long enough', program: [process.execPath, BIN] });
+const settings = readServeSettings(project);
+if (settings === undefined) throw new Error('the server has no settings');
+const server = spawn(process.execPath, [BIN, 'serve', 'run', '--project', project], { env, stdio: 'ignore' });
+while ((await serverHealth(settings)).kind !== 'ours') await sleep(50);
+
+function run(args: readonly string[], stdin: string): void {
+  const ended = spawnSync(process.execPath, args, { env, input: stdin });
+  if (ended.status !== 0) throw new Error(`${args.join(' ')} exited with ${ended.status}: ${ended.stderr.toString()}`);
+}
+
+async function timed(times: number[], work: () => Promise<void> | void): Promise<void> {
+  const startMs = performance.now();
+  await work();
+  times.push(performance.now() - startMs);
+}
+
+const bareTimes: number[] = [];
+for (let round = 0; round < ROUNDS + WARM_UP; round += 1) {
+  await timed(bareTimes, () => run(['-e', '0'], ''));
+  for (const { event, ...times } of measured) {
+    const [ofProcess, ofServer] = ['process', 'server'].map((transport) => JSON.stringify(event(transport, round)));
+    await timed(times.process, () => run([HOOK], ofProcess ?? ''));
+    await timed(times.server, () => post(port, settings.token, ofServer ?? ''));
+  }
+}
+
+function median(values: readonly number[]): number {
+  const counted = values.slice(WARM_UP).toSorted((a, b) => a - b);
+  return counted[counted.length >> 1] ?? Number.NaN;
+}
+
+const bare = median(bareTimes);
+console.log(`medians of ${ROUNDS} rounds, in turns; node -e 0: ${bare.toFixed(1)} ms`);
+for (const { name, process: ofProcess, server: ofServer } of measured) {
+  const cells = [ofProcess, ofServer].map((times) => {
+    const own = median(times);
+    return `${own.toFixed(1).padStart(7)} ms  ratio ${(own / bare).toFixed(2)}`;
+  });
+  const toProcess = (median(ofServer) / median(ofProcess)).toFixed(2);
+  console.log(`${name.padEnd(34)} process ${cells[0]}   server ${cells[1]}   server to process ${toProcess}`);
+}
+const health = await serverHealth(settings);
+if (health.kind === 'ours') console.log(`server: ${health.facts.events} events, ${health.facts.faults} faults`);
+const ended = new Promise((resolve) => server.on('close', resolve));
+server.kill('SIGTERM');
+await ended;
 rmSync(folder, { recursive: true, force: true });
