@@ -2,7 +2,10 @@ import { globSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { expect, test } from 'vitest';
+import { HOST_DRIVERS } from '../integration/hosts/host-drivers.ts';
 import { COMMANDS } from '../src/cli/commands/command-list.ts';
+import { hostTitle } from '../src/formats/find-sessions.ts';
+import { HOSTS } from '../src/hosts/dialects/hook-dialect.ts';
 import { INPUT_FAULTS } from '../src/base/input-fault.ts';
 import { VALUE_LIMITS } from '../src/base/value-budget.ts';
 import { patternPages } from '../scripts/pattern-pages.ts';
@@ -280,4 +283,14 @@ test('the page of words has every word of the table, and nothing that people rea
   for (const text of texts) {
     expect(text).not.toMatch(/confidence (?:\$\{|\d)|never left|\d below\b/);
   }
+});
+
+test('the tables of the hosts name the versions and the advice that the tests with the real programs check', () => {
+  const drivers = HOSTS.map((host) => ({ title: hostTitle(host), ...HOST_DRIVERS[host] }));
+  expect(tableOf('hosts.md', 'host | tested with').map((row) => row.slice(0, 2))).toEqual(
+    drivers.map(({ title, version }) => [title, version]),
+  );
+  expect(tableOf('hosts.md', 'host | on a call')).toEqual(
+    drivers.map(({ title, advice }) => [title, advice.onCall, advice.onFailure]),
+  );
 });

@@ -30,11 +30,16 @@ export interface HostDriver {
   readonly args: (prompt: string, run: HostRun) => readonly string[];
   /** A call of the host's shell tool. */
   readonly shell: (command: string) => ModelCall;
-  /** A call that the host refuses without a shell, and what it is recorded as; undefined where the host reports nothing of it. */
+  /** Calls that fail without a shell, of those that the host reports. */
   readonly failing: readonly ModelCall[];
-  /** Members of a request's body that differ from one run to the next. */
+  /** Whose settings the tests write. */
   readonly scope: 'user' | 'project';
+  /** How long advice stays: on a call of the shell, and on the first of `failing`. `docs/hosts.md` uses the same words. */
+  readonly advice: { readonly onCall: AdviceFate; readonly onFailure: AdviceFate };
 }
+
+/** `stays`: in every later request; `one request`: in the next one only; `next event`: one request late, then in every later one. */
+export type AdviceFate = 'stays' | 'one request' | 'next event';
 
 const call = (name: string, args: Json): ModelCall => ({ name, args });
 const KEY = 'sk-fake-0123456789abcdefghijklmnopqrstuvwxyz';
@@ -70,6 +75,7 @@ export const HOST_DRIVERS: Readonly<Record<HostName, HostDriver>> = {
     shell: (command) => call('Bash', { command, description: 'x' }),
     failing: [call('Read', { file_path: 'missing.txt' })],
     scope: 'user',
+    advice: { onCall: 'stays', onFailure: 'stays' },
   },
   codex: {
     package: '@openai/codex',
@@ -85,8 +91,9 @@ export const HOST_DRIVERS: Readonly<Record<HostName, HostDriver>> = {
     env: () => ({ OPENAI_API_KEY: KEY }),
     args: (prompt) => ['exec', '--skip-git-repo-check', '--dangerously-bypass-approvals-and-sandbox', prompt],
     shell: (command) => call('exec_command', { cmd: command }),
-    failing: [call('nope_tool', {}), call('view_image', { path: 'missing.png' })],
+    failing: [call('view_image', { path: 'missing.png' }), call('nope_tool', {})],
     scope: 'user',
+    advice: { onCall: 'stays', onFailure: 'next event' },
   },
   copilot: {
     package: '@github/copilot',
@@ -103,6 +110,7 @@ export const HOST_DRIVERS: Readonly<Record<HostName, HostDriver>> = {
     shell: (command) => call('bash', { command, description: 'x' }),
     failing: [call('view', { path: 'missing.txt' }), call('nope_tool', {})],
     scope: 'project',
+    advice: { onCall: 'stays', onFailure: 'stays' },
   },
   gemini: {
     package: '@google/gemini-cli',
@@ -122,6 +130,7 @@ export const HOST_DRIVERS: Readonly<Record<HostName, HostDriver>> = {
     shell: (command) => call('run_shell_command', { command, description: 'x' }),
     failing: [call('read_file', { file_path: 'missing.txt' })],
     scope: 'user',
+    advice: { onCall: 'stays', onFailure: 'one request' },
   },
   opencode: {
     package: 'opencode-ai',
@@ -139,6 +148,7 @@ export const HOST_DRIVERS: Readonly<Record<HostName, HostDriver>> = {
     shell: (command) => call('bash', { command, description: 'x' }),
     failing: [call('read', { filePath: 'missing.txt' })],
     scope: 'project',
+    advice: { onCall: 'stays', onFailure: 'one request' },
   },
   pi: {
     package: '@mariozechner/pi-coding-agent',
@@ -155,5 +165,6 @@ export const HOST_DRIVERS: Readonly<Record<HostName, HostDriver>> = {
     shell: (command) => call('bash', { command }),
     failing: [call('read', { path: 'missing.txt' }), call('nope_tool', {})],
     scope: 'user',
+    advice: { onCall: 'stays', onFailure: 'stays' },
   },
 };

@@ -11,9 +11,9 @@ import { stopServer } from '../../src/hosts/claude-code/server-process.ts';
 import { RunCounter } from '../../src/store/run-summary.ts';
 import { sqliteStore } from '../../src/store/sqlite/sqlite-store.ts';
 import type { FakeModelServer } from '../../src/testing/fake-model-server.ts';
-import type { ModelTurn } from '../../src/testing/model-script.ts';
+import type { ModelCall, ModelTurn } from '../../src/testing/model-script.ts';
 import { trustAs } from '../../test/user-state.ts';
-import { HOST_DRIVERS, type HostRun } from './host-drivers.ts';
+import { HOST_DRIVERS, type AdviceFate, type HostRun } from './host-drivers.ts';
 
 const BIN = join(import.meta.dirname, '..', '..', 'src', 'cli', 'bin.ts');
 /** Where `scripts/test-hosts.ts` has installed the programs. */
@@ -111,6 +111,20 @@ function feedbackOf(records: readonly TrajectoryRecord[]): readonly string[] {
 const endsOf = (records: readonly TrajectoryRecord[]): readonly boolean[] =>
   records.flatMap(({ payload }) => (payload.kind === 'tool_ended' ? [payload.is_error] : []));
 
+/** Which requests hold the first piece of feedback, by the longest of its lines. */
+function requestsWith(records: readonly TrajectoryRecord[], requests: readonly string[]): readonly boolean[] {
+  const text = records.flatMap(({ payload }) => (payload.kind === 'feedback_produced' ? [payload.text] : []))[0] ?? '';
+  const [line = ''] = text.split('\n').toSorted((a, b) => b.length - a.length);
+  return requests.map((raw) => line !== '' && raw.includes(JSON.stringify(line).slice(1, -1)));
+}
+
+/** The same, as the table of the hosts has it, for five requests after which the third call was advised on. */
+const EXPECTED: Readonly<Record<AdviceFate, readonly boolean[]>> = {
+  stays: [false, false, false, true, true],
+  'one request': [false, false, false, true, false],
+  'next event': [false, false, false, false, true],
+};
+
 /** The bytes of every file below a folder. */
 function bytesBelow(folder: string): string {
   if (!existsSync(folder)) return '';
@@ -149,24 +163,30 @@ const TROUBLES: Readonly<Record<string, Trouble>> = {
 
 // The names of the table are hosts.
 for (const host of Object.keys(HOST_DRIVERS) as readonly HostName[]) {
-  const { failing, shell, version } = HOST_DRIVERS[host];
+  const { advice, failing, shell, version } = HOST_DRIVERS[host];
   const isThere = INSTALLED !== '' && existsSync(programOf(host));
   const why = isThere ? '' : `: skipped, not installed; npm run test:hosts -- ${host}`;
   describe.skipIf(!isThere)(`${host} ${version}${why}`, () => {
-    const loop: readonly ModelTurn[] = [
-      ...Array.from({ length: 4 }, () => ({ calls: [shell('cat nope.txt')] })),
+    const loopOf = (call: ModelCall | undefined): readonly ModelTurn[] => [
+      ...Array.from({ length: 4 }, () => ({ calls: call === undefined ? [] : [call] })),
       { text: 'All done.' },
     ];
 
     test('a failing call that repeats is advised on at the third call, and the next request holds the advice', async () => {
-      const { code, place, requests } = await run(host, loop, { hooked: true });
+      const { code, place, requests } = await run(host, loopOf(shell('cat nope.txt')), { hooked: true });
       expect(code).toBe(0);
       const records = await recordsOf(place);
       expect(records[0]?.payload).toMatchObject({ kind: 'run_started', host, task: 'Investigate' });
       expect(endsOf(records)).toEqual([true, true, true, true]);
       expect(feedbackOf(records)[0]).toBe('call 3: delivered');
       expect(requests.map((raw) => raw.includes(HEAD)).indexOf(true)).toBe(3);
+      expect(requestsWith(records, requests)).toEqual(EXPECTED[advice.onCall]);
       expect(records.at(-1)?.payload.kind).toBe('run_ended');
+    });
+
+    test('advice on a call that fails without a shell reaches the model when the table says so', async () => {
+      const { place, requests } = await run(host, loopOf(failing[0]), { hooked: true });
+      expect(requestsWith(await recordsOf(place), requests)).toEqual(EXPECTED[advice.onFailure]);
     });
 
     test('calls that fail without a shell, and calls of one answer, are recorded as they were', async () => {

@@ -1,24 +1,24 @@
 import type { DecisionPoint } from '../records/guidance.ts';
 
-/** What an SDK lets advice do at one decision point. */
+/** Delivery of advice at one decision point of an SDK. */
 export interface PointCapability {
   /**
-   * - `ephemeral`: in one model request only; not in later ones, nor in stored history
-   * - `persistent`: stays in the conversation, as part of its history
+   * - `ephemeral`: in one model request only, not in later ones or in the stored history
+   * - `persistent`: part of the conversation's history
    * - `unsupported`: there is no channel; advice is recorded as undelivered
    */
   readonly persistence: 'ephemeral' | 'persistent' | 'unsupported';
   /**
-   * - `before`: the model reads it before it takes the decision
-   * - `after`: it reads it with the next request, when this decision is taken
-   * - `forces-turn`: delivering it makes the agent go on for another turn; off by default, at most once a run
+   * - `before`: the model reads it before the decision
+   * - `after`: the model reads it with the next request, after the decision
+   * - `forces-turn`: delivery makes the agent take another turn; off by default, at most once per run
    */
   readonly timing: 'before' | 'after' | 'forces-turn';
-  /** How it reaches the model, in the SDK's words; what `delivered(channel)` records. Absent when unsupported. */
+  /** How it reaches the model, in the SDK's words, as recorded by `delivered(channel)`. Absent if unsupported. */
   readonly channel?: string;
-  /** What a user should know, one sentence. */
+  /** One sentence for users. */
   readonly note?: string;
 }
 
-/** What an adapter can do, per decision point. Plain data: `coxswain doctor` prints it. */
+/** The capabilities of an adapter, per decision point. Plain data: `coxswain doctor` prints it. */
 export type AdapterCapabilities = Readonly<Record<DecisionPoint, PointCapability>>;

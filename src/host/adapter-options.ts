@@ -2,21 +2,21 @@ import { present } from '../base/present.ts';
 import type { AgentIdentity } from '../records/agent-event.ts';
 import type { Run } from '../run/run.ts';
 
-/** What every adapter can be told. */
+/** Options of every adapter. */
 export interface AdapterOptions {
   /**
-   * What a fault of ours does: `record` (default) counts it in `health()`, records it, and lets the agent go on as if
-   * coxswain were not there; `throw` throws it into the host's code, for those who develop with the adapter.
+   * Effect of a fault in coxswain: `record` (default) counts it in `health()`, records it, and lets the agent go on as
+   * without coxswain; `throw` throws it into the host's code, for adapter development.
    */
   readonly onError?: 'record' | 'throw';
-  /** Most characters of advice in one piece of text; default 9,000. What does not fit is recorded as undelivered. */
+  /** Most characters of advice in one text; default 9,000. Advice that does not fit is recorded as undelivered. */
   readonly maxChars?: number;
 }
 
-/** What an adapter knows of who runs, as far as its SDK tells. */
+/** The parts of an agent's identity that the SDK reports. */
 export type KnownIdentity = Partial<Pick<AgentIdentity, 'conversationId' | 'agentName' | 'modelId'>>;
 
-/** `identity` as an event, for the moment an adapter learns more of who runs. */
+/** The run's identity with newly learned parts, for an event. */
 export function identityOf(run: Run, known: KnownIdentity): AgentIdentity {
   const { id: runId, parentRunId, depth } = run;
   return { runId, ...present({ parentRunId }), depth, ...known };

@@ -2,30 +2,31 @@ import { joinAdvice, MAX_ADVICE_CHARS } from '../steering/advice/join-advice.ts'
 import type { AdviceHandle } from '../run/advice-handle.ts';
 import type { Trouble } from './run-outcome.ts';
 
-/** A request on its way to the model, and the advice it carries. */
+/** A request to the model, and the advice in it. */
 export interface OutgoingRequest {
-  /** What to add to this request alone; undefined when there is nothing to say. */
+  /** Text to add to this request only; undefined without advice. */
   readonly text: string | undefined;
-  /** The model has it. @param channel how the advice reached it */
+  /** The model received it. @param channel  how the advice reached the model */
   accepted(channel: string): void;
-  /** The model did not get it. The same request may be sent again, and then carries the same text. */
+  /** The model did not receive it. A retry carries the same text. */
   failed(trouble: Trouble): void;
 }
 
-/** Advice that was added to a result, and waits for the model to have it. */
+/** Advice in a result that the model has not received yet. */
 interface PlacedAdvice {
   arrived(): void;
   lost(reason: string): void;
 }
 
-/** A request that failed, and what becomes of its advice if it does not come again. */
+/** A failed request. */
 interface FailedRequest {
   readonly key: unknown;
   readonly request: OutgoingRequest;
+  /** Gives up its advice: there is no retry. */
   settle(): void;
 }
 
-/** Advice between its production and the model: in a request, in a result, or waiting for the next request. */
+/** Advice that the model has not received yet: in a request, in a result, or queued for the next request. */
 export class AdviceUnderWay {
   readonly #maxChars: number;
   #waiting: AdviceHandle[] = [];
@@ -37,17 +38,17 @@ export class AdviceUnderWay {
     this.#maxChars = maxChars;
   }
 
-  /** What stopped the agent last, where nothing shows that it went on. */
+  /** The last error that may have stopped the agent; cleared when a request succeeds. */
   get trouble(): Trouble | undefined {
     return this.#trouble;
   }
 
-  /** Something went wrong that ends the agent, unless it goes on. */
+  /** Notes an error that ends the agent unless it goes on. */
   troubled(trouble: Trouble): void {
     this.#trouble = trouble;
   }
 
-  /** The request of that key where it has failed and comes again. The advice of any other that failed is given up. */
+  /** The failed request with this key, which is being retried. Gives up the advice of any other failed request. */
   again(key: unknown): OutgoingRequest | undefined {
     const failed = this.#failed;
     this.#failed = undefined;
@@ -56,7 +57,7 @@ export class AdviceUnderWay {
     return undefined;
   }
 
-  /** Puts advice, and what waits, into a request. */
+  /** Puts advice into a request, after the queued advice. */
   send(key: unknown, handles: readonly AdviceHandle[]): OutgoingRequest {
     const { text, included, omitted } = joinAdvice([...this.#waiting.splice(0), ...handles], {
       maxChars: this.#maxChars,
@@ -74,7 +75,7 @@ export class AdviceUnderWay {
         this.#failed?.settle();
         this.#trouble = trouble;
         const settle = (): void => {
-          // What stands in a result comes again with the next request.
+          // The next request sends the results again.
           this.#placed.push(...placed.splice(0));
           for (const handle of included) handle.undelivered(trouble.reason);
         };
@@ -85,9 +86,9 @@ export class AdviceUnderWay {
   }
 
   /**
-   * Makes advice one text that the host adds to a result.
+   * Joins advice into one text, which the host adds to a result.
    *
-   * @param atOnce  it counts as delivered now, not when the model has the next request
+   * @param atOnce  counts as delivered now, not with the next request
    */
   place(handles: readonly AdviceHandle[], channel: string, atOnce: boolean): string | undefined {
     const { text, included, omitted } = joinAdvice(handles, { maxChars: this.#maxChars });
@@ -106,17 +107,17 @@ export class AdviceUnderWay {
     return text === '' ? undefined : text;
   }
 
-  /** Keeps advice for the next request. */
+  /** Queues advice for the next request. */
   wait(handles: readonly AdviceHandle[]): void {
     this.#waiting.push(...handles);
   }
 
-  /** What stands in results of another conversation goes on in this one, which has the same history. */
+  /** Takes over the advice in results of another conversation with the same history. */
   inherit(before: AdviceUnderWay): void {
     this.#placed.push(...before.#placed.splice(0));
   }
 
-  /** Nothing more is coming: what has not reached the model is recorded so. */
+  /** Records all remaining advice as undelivered. */
   close(reason: string): void {
     this.#failed?.settle();
     this.#failed = undefined;

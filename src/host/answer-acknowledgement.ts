@@ -1,12 +1,13 @@
 import type { Run } from '../run/run.ts';
 
 /**
- * Takes what a model sent to the acknowledge tool, whatever it is.
+ * Records the model's call of the acknowledge tool.
  *
- * @returns what the tool answers: that it was recorded, or why not
+ * @param args  not validated yet
+ * @returns the result of the tool: recorded, or why not
  */
 export function answerAcknowledgement(run: Run, args: unknown): string {
-  // `acknowledge` looks at every member itself and refuses what it cannot use.
+  // `acknowledge` validates every member.
   const outcome = run.acknowledge(args as Parameters<Run['acknowledge']>[0]);
   return outcome.status === 'recorded' ? 'Noted.' : outcome.reason;
 }

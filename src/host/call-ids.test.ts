@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 
 import { CallIds } from './call-ids.ts';
 
-test('an id that is used again gets a number, and others are left alone', () => {
+test('a reused id gets a number, and other ids stay', () => {
   const ids = new CallIds();
   expect(ids.isUsed('a')).toBe(false);
   expect(['a', 'b', 'a', 'a'].map((id) => ids.next(id))).toEqual(['a', 'b', 'a#2', 'a#3']);

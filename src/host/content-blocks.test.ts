@@ -25,13 +25,13 @@ test('texts, refusals and images have names; anything else is kept whole', () =>
   ]);
 });
 
-test('one text alone is a plain string, and nothing is an empty one', () => {
+test('a single text becomes a plain string, and no blocks an empty string', () => {
   expect(plainContent(contentBlocks('hello'))).toBe('hello');
   expect(plainContent(contentBlocks(null))).toBe('');
   expect(plainContent(contentBlocks(['a', 'b']))).toHaveLength(2);
 });
 
-test('a result that is nothing but text is one string; any other stays as it is', () => {
+test('a result with only text becomes one string; any other stays unchanged', () => {
   expect(
     resultOf([
       { type: 'input_text', text: 'a' },
@@ -43,7 +43,7 @@ test('a result that is nothing but text is one string; any other stays as it is'
   expect(resultOf(image)).toBe(image);
 });
 
-test('arguments that are no JSON stay text, and none are an empty object', () => {
+test('arguments that are not JSON stay text, and missing ones are an empty object', () => {
   expect([decodedArgs('{"a":1}'), decodedArgs('{"a":'), decodedArgs('')]).toEqual([{ a: 1 }, '{"a":', {}]);
 });
 

@@ -22,7 +22,7 @@ function begin(steering?: Parameters<typeof recordedRun>[0]): RecordedRun & { re
   return { ...recorded, talk: new Conversation(recorded.run, OPTIONS) };
 }
 
-test('an answer is a turn with its message; the model is told once', async () => {
+test('an answer is a turn with its message; the model is recorded once', async () => {
   const { talk, told } = begin();
   talk.answered(answerWith(call('look', 'a')));
   talk.answered(answerWith());
@@ -32,7 +32,7 @@ test('an answer is a turn with its message; the model is told once', async () =>
   expect(identities).toEqual(['m']);
 });
 
-test('guidance goes with a request and is delivered when the model has it', async () => {
+test('guidance goes with a request and is delivered when the model accepts it', async () => {
   const { talk, told } = begin({ guidance: [guidanceAlwaysAt('pre_tool_selection')] });
   const request = talk.request('key', NOTHING);
   expect(request.text).toBe('COX-GUIDANCE-pre_tool_selection. Think of it.');
@@ -42,7 +42,7 @@ test('guidance goes with a request and is delivered when the model has it', asyn
   expect(await told('guidance_delivered')).toMatchObject([{ guidance: { delivered: true, channel: 'request' } }]);
 });
 
-test('a request that failed carries the same text when it comes again, and nobody is asked again', async () => {
+test('the retry of a failed request carries the same text without another evaluation', async () => {
   const { talk, told } = begin({ guidance: [guidanceAlwaysAt('pre_tool_selection')], noise: OFTEN });
   const request = talk.request('key', NOTHING);
   request.failed({ outcome: 'error', reason: '500' });
@@ -62,7 +62,7 @@ test('another request after a failed one leaves its guidance undelivered', async
   ]);
 });
 
-test('the prompt is a moment of its own: at the first request, and when the user spoke', async () => {
+test('the prompt is a separate decision point: at the first request, and after a user message', async () => {
   const { talk, told } = begin();
   talk.request(1, NOTHING);
   talk.request(2, NOTHING);
@@ -87,12 +87,12 @@ test('a result that only a request shows is recorded, and its feedback goes with
   const request = talk.request(2, { messages: [], results });
   expect(request.text).toContain('COX-FEEDBACK-1.');
   expect(await told('tool_ended')).toMatchObject([{ tool_call_id: 'a', result: 'quiet', is_error: false }]);
-  // It came back: the next request shows it again, as history does.
+  // The next request shows the ended call again, as history.
   talk.request(3, { messages: [], results });
   expect((await told('tool_ended')).length).toBe(1);
 });
 
-test('a call is found by its id, else by tool and arguments, else by tool, and is a new one where all fails', () => {
+test('a call is found by id, then by tool and arguments, then by tool, else it is new', () => {
   const { talk } = begin();
   talk.answered(answerWith(call('look', 'a', '{"at":1}'), call('look', 'b', '{"at":2}'), call('hear', 'c')));
   expect(talk.callOf(call('anything', 'c')).callId).toBe('c');
@@ -103,7 +103,7 @@ test('a call is found by its id, else by tool and arguments, else by tool, and i
   expect(talk.callOf(call('smell', '')).callId).toBe('smell-call');
 });
 
-test('an id that the host uses again is made unique in the run', async () => {
+test('an id that the host reuses is made unique in the run', async () => {
   const { talk, told } = begin();
   for (const result of ['one', 'two']) {
     talk.answered(answerWith(call('look', 'call_0')));
@@ -121,7 +121,7 @@ test('an id that the host uses again is made unique in the run', async () => {
   expect(ids).toEqual(['call_0', 'call_0#2']);
 });
 
-test('advice before a call goes with its result, together with what is said about it', async () => {
+test('advice before a call goes with its result, together with the advice on the result', async () => {
   const guidance = [guidanceAlwaysAt('pre_tool_execution')];
   const { talk, told } = begin({ guidance, feedback: [feedbackAfterEachCall()] });
   const open = talk.callOf(call('look', 'a'));
@@ -134,7 +134,7 @@ test('advice before a call goes with its result, together with what is said abou
   expect(await told('guidance_delivered')).toMatchObject([{ guidance: { channel: 'tool-result' } }]);
 });
 
-test('what stands in a result is delivered when the model has the next request, however late that is', async () => {
+test('advice in a result is delivered when the model accepts the next request, however late', async () => {
   const { talk, told } = begin({ feedback: [feedbackAfterEachCall()] });
   talk.request(1, NOTHING).accepted('request');
   const open = talk.callOf(call('look', 'a'));
@@ -148,7 +148,7 @@ test('what stands in a result is delivered when the model has the next request, 
   expect(await told('feedback_delivered')).toMatchObject([{ delivered: true, channel: 'tool-result' }]);
 });
 
-test('what stands in a result is undelivered when the run ends before the model has it', async () => {
+test('advice in a result is undelivered if the run ends before the next request', async () => {
   const { talk, run, told } = begin({ feedback: [feedbackAfterEachCall()] });
   talk.request(1, NOTHING).accepted('request');
   const open = talk.callOf(call('look', 'a'));
@@ -158,7 +158,7 @@ test('what stands in a result is undelivered when the run ends before the model 
   expect(await told('feedback_delivered')).toMatchObject([{ delivered: false, reason: 'the run ended before' }]);
 });
 
-test('another conversation with the same history takes over what stands in results', async () => {
+test('another conversation with the same history takes over the advice in results', async () => {
   const { talk, run, told } = begin({ feedback: [feedbackAfterEachCall()] });
   talk.request(1, NOTHING).accepted('request');
   const open = talk.callOf(call('look', 'a'));
@@ -170,12 +170,12 @@ test('another conversation with the same history takes over what stands in resul
   expect(await told('feedback_delivered')).toMatchObject([{ delivered: true }]);
 });
 
-test('a call that the provider made itself is complete with the answer', async () => {
+test('a call that the provider ran itself is complete with the answer', async () => {
   const { talk, told } = begin();
   const own = { ...call('search', 'mcp_1'), answer: { result: 'found', isError: false } };
   talk.answered(answerWith(own));
   expect(await told('tool_ended')).toMatchObject([{ tool_call_id: 'mcp_1', result: 'found' }]);
-  // Nothing was asked of this side: the answer is final.
+  // No call is left to run: the answer is final.
   expect((await told('evaluation')).map(({ point }) => point)).toContain('pre_response');
 });
 
@@ -187,7 +187,7 @@ test('guidance before the final answer is undelivered, with the adapter’s reas
   ]);
 });
 
-test('where no request passes through, what has no channel is undelivered at once', async () => {
+test('without visible requests, advice without a channel is undelivered at once', async () => {
   const { talk, told } = begin({ feedback: [feedbackAfterEachCall()] });
   const open = talk.callOf(call('look', 'a'));
   talk.started(open);
@@ -195,7 +195,7 @@ test('where no request passes through, what has no channel is undelivered at onc
   expect(await told('feedback_delivered')).toMatchObject([{ delivered: false }]);
 });
 
-test('at its end the run settles what is open, and has the outcome of its last trouble', async () => {
+test('at its end the run settles open advice, and its outcome comes from the last error', async () => {
   const guidance = [guidanceAlwaysAt('pre_tool_execution'), guidanceAlwaysAt('pre_tool_selection')];
   const { talk, run, told } = begin({ guidance, feedback: [feedbackAfterEachCall()], noise: OFTEN });
   talk.request(1, NOTHING).accepted('request');
@@ -215,7 +215,7 @@ test('at its end the run settles what is open, and has the outcome of its last t
   expect(await told('run_ended')).toMatchObject([{ outcome: 'aborted' }]);
 });
 
-test('what does not fit in a request is left out whole and recorded so', async () => {
+test('advice that does not fit in a request is omitted as a whole and recorded as undelivered', async () => {
   const recorded = recordedRun({ guidance: [guidanceAlwaysAt('pre_tool_selection')] });
   const talk = new Conversation(recorded.run, { ...OPTIONS, maxChars: 10 });
   expect(talk.request(1, NOTHING).text).toBeUndefined();

@@ -15,37 +15,37 @@ export interface ConversationAnswer {
   readonly calls: readonly IssuedCall[];
 }
 
-/** What a request shows that the run has not seen. */
+/** The part of a request that the run has not seen. */
 export interface RequestNews {
-  /** What the system or the user said since the last request. */
+  /** Messages of the system or the user since the last request. */
   readonly messages: readonly AgentMessage[];
-  /** What tools answered, as the request shows it. Those that the run knows already are passed over. */
+  /** Tool results in the request. Those that the run already has are skipped. */
   readonly results: readonly { readonly id: string; readonly result: unknown; readonly isError?: boolean }[];
 }
 
-/** A request as it goes out, for its record. */
+/** A request as sent, for its record. */
 export interface SentRequest {
   readonly modelId: string | undefined;
   readonly systemPrompt: string;
   readonly messages: readonly unknown[];
   readonly tools: readonly string[];
-  /** The model can call nothing but `tools`: there are none that the provider has, or that are loaded later. */
+  /** The model can call only `tools`: the provider has none, and none are loaded later. */
   readonly isClosed: boolean;
 }
 
-/** How a conversation is followed. */
+/** Options of `Conversation`. */
 export interface ConversationOptions {
   /** Most characters of advice in one text; default 9,000. */
   readonly maxChars?: number;
-  /** Why advice before the final answer cannot be given. */
+  /** Why advice cannot be delivered before the final answer. */
   readonly noWayBeforeAnswer: string;
 }
 
 /**
- * One agent's conversation with a model, told to a run: requests, answers and tool calls become events, and advice goes
- * with the next request or with a call's result. For adapters whose SDK shows requests and answers as such.
+ * One agent's conversation with a model, reported to a run: requests, answers and tool calls become events, and advice goes
+ * into the next request or a call's result. For adapters whose SDK exposes requests and answers.
  *
- * Every method is synchronous; what it throws is a fault of ours, so call it within a guard.
+ * Every method is synchronous; an error is a fault in coxswain, so call it within a guard.
  */
 export class Conversation {
   readonly run: Run;
@@ -56,7 +56,7 @@ export class Conversation {
   #requests = 0;
   #modelId: string | undefined;
   #sent: OutgoingRequest | undefined;
-  /** Names of all tools that the last request offers, where they are known. */
+  /** Names of all tools in the last request, if known. */
   #offered: ReadonlySet<string> | undefined;
 
   constructor(run: Run, options: ConversationOptions) {
@@ -71,35 +71,36 @@ export class Conversation {
     });
   }
 
-  /** How the run ends if nothing more happens; undefined where nothing is wrong. */
+  /** The ending of the run if nothing more happens; undefined without an error. */
   get ending(): RunEnding | undefined {
     const { trouble } = this.#advice;
     return trouble === undefined ? undefined : endingAfterTrouble(trouble);
   }
-  /** A request was seen. */
+
+  /** Returns true once a request was seen. */
   get hasAsked(): boolean {
     return this.#requests > 0;
   }
 
   /**
-   * A request is about to go out.
+   * A request is about to be sent.
    *
-   * @param key identifies its content: a request that failed and comes again with the same key is the same request
+   * @param key  identifies its content: a failed request is retried under the same key
    */
   request(key: unknown, news: RequestNews): OutgoingRequest {
     const again = this.#advice.again(key);
     if (again !== undefined) return again;
     const { run } = this;
     for (const message of news.messages) run.emit({ type: 'message_end', message });
-    for (const result of news.results) this.#cameUnseen(result);
-    for (const call of this.#calls.all()) if (call.returned !== undefined) this.#cameBack(call, call.returned);
+    for (const result of news.results) this.#endFromRequest(result);
+    for (const call of this.#calls.all()) if (call.returned !== undefined) this.#endLate(call, call.returned);
     const isPrompt = this.#requests === 0 || news.messages.some(({ role }) => role === 'user');
     this.#requests += 1;
     const handles = [...(isPrompt ? run.advise('pre_render') : []), ...run.advise('pre_tool_selection')];
     return this.#advice.send(key, handles);
   }
 
-  /** The request that `request` made goes out so. One that goes out again is recorded once. */
+  /** Records the request that `request` prepared, as sent. A retry is recorded once. */
   sent(outgoing: OutgoingRequest, { modelId, systemPrompt, messages, tools, isClosed }: SentRequest): void {
     if (this.#sent === outgoing) return;
     this.#sent = outgoing;
@@ -116,7 +117,7 @@ export class Conversation {
       this.#modelId = message.modelId;
       run.emit({ type: 'run_identified', identity: identityOf(run, { modelId: message.modelId }) });
     }
-    // What nobody ran by now was never run, or not where it can be seen.
+    // These calls never ran, or ran unseen.
     for (const call of this.#calls.notStarted()) this.#calls.close(call);
     run.emit({ type: 'turn_start' });
     const opened = calls.map((call) => this.#calls.add(call));
@@ -130,12 +131,12 @@ export class Conversation {
     for (const handle of run.advise('pre_response')) handle.undelivered(this.#options.noWayBeforeAnswer);
   }
 
-  /** Makes calls known that came by another way than `answered`; those that are known stay as they are. */
+  /** Adds calls that `answered` did not report; known ones stay unchanged. */
   issued(calls: readonly IssuedCall[]): void {
     for (const call of calls) if (!this.#calls.isKnown(call.id)) this.#calls.add(call);
   }
 
-  /** Calls of the last answer that nothing was told of yet. */
+  /** Calls of the last answer that have not started. */
   notStarted(): readonly OpenCall[] {
     return this.#calls.notStarted();
   }
@@ -145,7 +146,7 @@ export class Conversation {
     return this.#calls.find(called);
   }
 
-  /** A tool begins to run. What is said before it runs is kept and goes with its result. */
+  /** A tool starts. Advice before it runs goes with its result. */
   started(call: OpenCall): void {
     const { callId: toolCallId, name: toolName, args } = call;
     call.isStarted = true;
@@ -153,7 +154,7 @@ export class Conversation {
     this.run.emit({ type: 'tool_execution_start', toolCallId, toolName, args });
   }
 
-  /** A tool came back. @returns what there is to say about it: settle it with `said` or `later` */
+  /** A tool returned. @returns the advice on it: settle it with `said` or `later` */
   ended(call: OpenCall, { result, isError }: CallOutcome): readonly AdviceHandle[] {
     this.#calls.close(call);
     this.run.emit({ type: 'tool_execution_end', toolCallId: call.callId, toolName: call.name, result, isError });
@@ -163,54 +164,54 @@ export class Conversation {
   }
 
   /**
-   * The advice as one text that the host adds to a result. It counts as delivered when the model has the next request;
-   * where no request is seen, at once.
+   * The advice as one text, which the host adds to a result. It counts as delivered with the next request; if no requests
+   * are visible, at once.
    */
   said(handles: readonly AdviceHandle[], channel: string): string | undefined {
     return this.#advice.place(handles, channel, this.#requests === 0);
   }
 
-  /** Advice whose channel is missing goes with the next request; where no request is seen, it is undelivered. */
+  /** Queues advice for the next request; if no requests are visible, it is undelivered. */
   later(handles: readonly AdviceHandle[]): void {
     if (this.#requests > 0) this.#advice.wait(handles);
     else for (const handle of handles) handle.undelivered('the requests to the model do not pass through here');
   }
 
-  /** Something went wrong that ends the agent, unless it goes on: an answer broke off, a tool threw. */
+  /** Notes an error that ends the agent unless it goes on: an answer broke off, a tool threw. */
   troubled(trouble: Trouble): void {
     this.#advice.troubled(trouble);
   }
 
-  /** A tool came back, and the next request shows with what. @param outcome  what is known until then */
+  /** A tool returned, and the next request shows its result. @param outcome  the outcome known until then */
   returned(call: OpenCall, outcome: CallOutcome): void {
     call.returned = outcome;
   }
 
-  /** What another conversation has said in results goes on in this one, which has the same history. */
+  /** Takes over the advice in results of another conversation with the same history. */
   inherit(before: Conversation): void {
     this.#advice.inherit(before.#advice);
   }
 
-  /** A result that only the request shows: its tool ran where nothing was told of it. */
-  #cameUnseen(shown: RequestNews['results'][number]): void {
+  /** Ends a call whose result only the request shows. */
+  #endFromRequest(shown: RequestNews['results'][number]): void {
     const call = this.#calls.get(shown.id);
     if (call === undefined || (call.isStarted && call.returned === undefined)) return;
     const isError = shown.isError === true || this.#isUnknown(call);
-    this.#cameBack(call, { result: shown.result, isError });
+    this.#endLate(call, { result: shown.result, isError });
   }
 
-  #cameBack(call: OpenCall, outcome: CallOutcome): void {
+  #endLate(call: OpenCall, outcome: CallOutcome): void {
     if (!call.isStarted) this.started(call);
     this.#advice.wait(this.ended(call, outcome));
   }
 
-  /** No request will show any more what came of calls. A tool that there is not may end the agent. */
+  /** Ends the remaining calls: there is no further request. A call of an unknown tool may have ended the agent. */
   #closeCalls(): void {
     for (const call of this.#calls.all()) {
-      if (call.returned !== undefined) this.#cameBack(call, call.returned);
+      if (call.returned !== undefined) this.#endLate(call, call.returned);
       else if (!call.isStarted && this.#isUnknown(call)) {
         const reason = `there is no tool named ${call.name}`;
-        this.#cameBack(call, { result: reason, isError: true });
+        this.#endLate(call, { result: reason, isError: true });
         if (this.#advice.trouble === undefined) this.troubled({ outcome: 'error', reason });
       }
     }
@@ -221,7 +222,7 @@ export class Conversation {
   }
 }
 
-/** The message with the ids under which its calls are recorded. */
+/** The message with the recorded ids of its calls. */
 function withCallIds(
   message: ConversationAnswer['message'],
   calls: readonly OpenCall[],

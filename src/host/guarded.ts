@@ -5,8 +5,8 @@ import type { AdapterOptions } from './adapter-options.ts';
 export type Guard = <Result>(where: string, work: () => Result, otherwise: Result) => Result;
 
 /**
- * The guard of an adapter. Under `onError: 'record'` a fault is recorded in `run` and `otherwise` is answered; under `throw`
- * it goes through to the host.
+ * The guard of an adapter. Under `onError: 'record'` it records a fault in `run` and returns `otherwise`; under `throw` it
+ * rethrows.
  */
 export function guarded(run: Run, options: Pick<AdapterOptions, 'onError'> = {}): Guard {
   return (where, work, otherwise) => {

@@ -6,7 +6,7 @@ export interface HostCall {
   readonly id: string;
   readonly name: string;
   readonly args: unknown;
-  /** The host has no call ids, and `id` only says when. The end of a call belongs to the oldest open one of that tool and arguments. */
+  /** The host has no call ids; `id` is a time. The end of a call belongs to the oldest open one with that tool and arguments. */
   readonly isPairedByArguments?: true;
 }
 
@@ -17,15 +17,15 @@ export interface EndedCall extends HostCall {
   readonly durationMs?: number;
 }
 
-/** A call that a transcript knows of. */
+/** A call in a transcript. */
 export interface TranscriptCall extends HostCall {
-  /** Absent while it runs. */
+  /** Absent while the call runs. */
   readonly ended?: EndedCall;
 }
 
 /** Where an event happened. */
 interface HostEventPlace {
-  /** The host's own name of the event, which its answer repeats. */
+  /** The host's name of the event, which its answer repeats. */
   readonly name: string;
   /** The agent program, where the transport serves several. */
   readonly host?: string;
@@ -39,8 +39,7 @@ interface HostEventPlace {
 }
 
 /**
- * An event of a host that reports what happens step by step, in words that no host owns. Each host has a dialect: a function
- * that reads its payload into this.
+ * One step of an agent, in a form that no host owns. Each host has a dialect, which reads its payload into this.
  */
 export type HostEvent = HostEventPlace &
   (
@@ -55,7 +54,6 @@ export type HostEvent = HostEventPlace &
         readonly kind: 'session_ended';
         /** In the host's words. */
         readonly reason: string;
-        /** What else is known of the end. */
         readonly ending?: RunEnding;
       }
     /** The agent cannot go on: the model did not answer. */
@@ -63,11 +61,11 @@ export type HostEvent = HostEventPlace &
     | {
         readonly kind: 'prompted';
         readonly text: string;
-        /** `system`: the host submitted it in the place of a user. */
+        /** `system`: submitted by the host, not the user. */
         readonly role: 'user' | 'system';
-        /** A user asks for something: no command echo, no reminder of the host. */
+        /** A user's request: not a command echo or a reminder of the host. */
         readonly isTask: boolean;
-        /** The host makes a prompt of an answer that forces a turn. */
+        /** The host turns an answer that forces a turn into a prompt. */
         readonly mayBeForced?: true;
       }
     | { readonly kind: 'agent_started'; readonly agentId: string }
@@ -75,12 +73,12 @@ export type HostEvent = HostEventPlace &
     | {
         readonly kind: 'call_ended';
         readonly call: EndedCall;
-        /** The host reports no `batch_ended`: the batch is over once no call is open, or once these calls are closed. */
+        /** The host reports no `batch_ended`: the batch ends when no call is open, or when these calls are closed. */
         readonly batch?: 'open-calls' | readonly string[];
-        /** The host drops the answer to this event: advice waits for `batch_ended`. */
+        /** The host ignores the answer to this event: advice waits for `batch_ended`. */
         readonly isMute?: true;
       }
-    /** All calls of one answer are done, refused ones included: `isError` holds if no event reported their end. */
+    /** All calls of one answer have ended, refused ones included; `isError` counts only if no event reported the end. */
     | { readonly kind: 'batch_ended'; readonly calls: readonly EndedCall[] }
     | {
         readonly kind: 'stopped';
@@ -90,7 +88,7 @@ export type HostEvent = HostEventPlace &
         readonly lastMessage?: string;
       }
     | { readonly kind: 'compacted'; readonly trigger: string }
-    /** The host asks its user whether a call may run, or a call was refused; nothing is open any more when the call goes on. */
+    /** The host asks its user for permission, or a call was refused; settled when the call goes on. */
     | { readonly kind: 'permission'; readonly isDenied: boolean; readonly toolName?: string }
   );
 

@@ -1,4 +1,4 @@
-/** What those who write an adapter import from `coxswain/host`: everything that our own adapters share. */
+/** `coxswain/host`: the parts that all adapters share. */
 export { isJsonObject } from '../base/json.ts';
 export { present } from '../base/present.ts';
 export type { AgentMessage, ContentBlock, MessageContent, Usage } from '../records/agent-message.ts';

@@ -10,51 +10,50 @@ import type { StopRequest } from '../steering/stop-policy.ts';
 import type { EndedCall, HostCall, HostEvent, PromptEvent, TranscriptCall } from './host-event.ts';
 
 /**
- * The main thread of an agent or one of its subagents, as a transport keeps it from one event to the next: from records, where
- * each event is a process of its own, or in memory. It knows which calls are open; calls that it is told about twice count once.
+ * The main thread of an agent or one of its subagents. A transport keeps its state between events: in records, if each event is
+ * a separate process, or in memory. It knows the open calls; a call reported twice counts once.
  */
 export interface HostThread {
   readonly run: Run;
-  /** Advice has made the agent go on when it wanted to stop. */
+  /** Advice has made the agent go on at a stop. */
   readonly hasForcedTurn: boolean;
   /** Facts for an evaluation that are not on the record. */
   readonly known: AdviseContext;
-  /** The last prompt or answer of ours made the agent go on, and nothing has happened since. */
+  /** Our last prompt or answer made the agent go on, and nothing has happened since. */
   readonly isForcing?: boolean;
-  /** A turn has begun that is not over. Default: it has. */
+  /** A turn is open. Default: true. */
   readonly isTurnOpen?: boolean;
-  /** A call has ended for which no advice was asked: its host drops the answer to that event. */
+  /** A call has ended without an evaluation, because its host ignores the answer to that event. */
   readonly hasUnheardCall?: boolean;
-  /** Whether calls of a batch are unfinished, for hosts that report no ends of batches. Default: none is. */
+  /** Returns true if calls of a batch are open, for hosts that do not report the end of a batch. Default: false. */
   hasUnfinished?(batch: 'open-calls' | readonly string[]): boolean;
   /** The ends among these calls that no event reported, by answer. Default: none. */
   missed?(answers: readonly (readonly TranscriptCall[])[]): readonly (readonly EndedCall[])[];
-  /** Before a prompt is recorded. */
+  /** Called before a prompt is recorded. */
   beginPrompt(prompt: PromptEvent): void;
   compact(trigger: string): void;
-  /** A call is about to run: its turn is open from now on. @returns false if the call began before */
+  /** A call is about to run: opens its turn. @returns false if the call began before */
   expectCall(call: HostCall): boolean;
   startCall(call: HostCall): void;
   /** Records the end of a call, and its start if that is missing. @returns false if the end was reported before */
   endCall(call: EndedCall): boolean;
-  /** Those of the calls whose end no event reported, with the result to record. */
+  /** The calls whose end no event reported, with the result to record. */
   unreported(calls: readonly EndedCall[]): readonly EndedCall[];
-  /** The turn is over. */
+  /** Ends the turn. */
   endBatch(): void;
   /** Records the agent's last answer, before it stops. */
   stop(text: string | undefined): void;
   /** An answer has made the agent go on. */
   forced(): void;
   end(ending?: RunEnding): void;
-  /** The advice as one text for the answer to the event `name`; undefined if there is none or it cannot be delivered. */
+  /** The advice as one text for the answer to the event `name`; undefined without advice, or if it cannot be delivered. */
   say(advice: readonly AdviceHandle[], name: string): string | undefined;
 }
 
 /**
- * Records an event and asks for advice at the decision points it stands for: the one reading of a host's events, whichever
- * transport brings them.
+ * Records an event and asks for advice at its decision points, for every host and transport.
  *
- * @returns text for the model, if any
+ * @returns text for the model
  */
 export function interpretEvent(
   event: HostEvent,
@@ -166,22 +165,22 @@ function endCalls(thread: HostThread, calls: readonly EndedCall[]): AdviceHandle
   });
 }
 
-/** The stop that answers this event; undefined: the agent goes on. A prompt is the user's, who may go on with a stopped run. */
+/** The stop that answers this event; undefined if the agent goes on. A user may continue a stopped run with a prompt. */
 export function stopAt({ kind }: HostEvent, run: Run): StopRequest | undefined {
   return kind === 'prompted' ? undefined : run.shouldStop;
 }
 
-/** Records why advice did not reach the agent. */
+/** Records advice as undelivered. */
 export function settle(advice: readonly AdviceHandle[], reason: string): void {
   for (const piece of advice) piece.undelivered(reason);
 }
 
-/** An event after the end makes the run go on. */
+/** An event after the end continues the run. */
 function resume(run: Run, trigger: string): void {
   if (run.isEnded) run.emit({ type: 'run_resumed', trigger });
 }
 
-/** Two points fall together before the first request of a prompt or a subagent. */
+/** Both points come before the first request of a prompt or a subagent. */
 function atStart(thread: HostThread): readonly AdviceHandle[] {
   return [...ask(thread, 'pre_render'), ...ask(thread, 'pre_tool_selection')];
 }

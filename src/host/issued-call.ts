@@ -1,19 +1,19 @@
-/** A tool call that a model asked for. */
+/** A tool call in a model's answer. */
 export interface IssuedCall {
-  /** The host's own id; empty where it gives none. */
+  /** The host's id; empty without one. */
   readonly id: string;
   readonly name: string;
-  /** Parsed where it is JSON, else the text. */
+  /** Parsed if it is JSON, else the text. */
   readonly args: unknown;
-  /** The arguments as the model wrote them, to tell calls of one tool apart. */
+  /** The arguments as the model wrote them, to distinguish calls of one tool. */
   readonly argsText: string;
-  /** Of a call that the provider made itself: it came back within the model's answer. */
+  /** Result of a call that the provider ran itself: part of the model's answer. */
   readonly answer?: CallOutcome;
 }
 
-/** How a tool call came back. */
+/** The result of a tool call. */
 export interface CallOutcome {
-  /** What the model gets to see: a string, or the host's structured result. */
+  /** As the model sees it: a string, or the host's structured result. */
   readonly result: unknown;
   readonly isError: boolean;
 }

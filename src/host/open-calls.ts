@@ -2,23 +2,23 @@ import type { AdviceHandle } from '../run/advice-handle.ts';
 import { CallIds } from './call-ids.ts';
 import type { CallOutcome, IssuedCall } from './issued-call.ts';
 
-/** A call between its start and its end. */
+/** A call that has not ended. */
 export interface OpenCall extends IssuedCall {
   /** Unique in the run: the host's id, or one made from it. */
   readonly callId: string;
   isStarted: boolean;
-  /** It came back with this, as far as is known until the next request shows it. */
+  /** Its outcome, if known before the next request shows it. */
   returned?: CallOutcome;
-  /** Advice given before it ran, on its way with its result. */
+  /** Advice from before it ran, which goes with its result. */
   before: readonly AdviceHandle[];
 }
 
-/** The calls of a conversation that have not come back. */
+/** The open calls of a conversation. */
 export class UnansweredCalls {
   readonly #open = new Map<string, OpenCall>();
   readonly #ids = new CallIds();
 
-  /** Opens a call. An id that was used before in the run gets a number, a missing one is made from the tool's name. */
+  /** Opens a call. A reused id gets a number; a missing one is derived from the tool's name. */
   add(call: IssuedCall): OpenCall {
     const name = call.id === '' ? `${call.name}-call` : call.id;
     const callId = this.#ids.next(name);
@@ -27,12 +27,12 @@ export class UnansweredCalls {
     return open;
   }
 
-  /** The call of the host's id; undefined where it came back, or never was. */
+  /** The open call with the host's id. */
   get(id: string): OpenCall | undefined {
     return this.#open.get(id);
   }
 
-  /** True for an id that a call of the run has or had. */
+  /** Returns true if a call of the run has or had this id. */
   isKnown(id: string): boolean {
     return this.#open.has(id) || this.#ids.isUsed(id);
   }
@@ -54,7 +54,6 @@ export class UnansweredCalls {
     return waiting.find((call) => call.argsText === called.argsText) ?? waiting[0] ?? this.add(called);
   }
 
-  /** It came back. */
   close(call: OpenCall): void {
     this.#open.delete(call.id);
   }

@@ -1,15 +1,14 @@
 import type { AdapterCapabilities } from './adapter-capabilities.ts';
 
-/** What differs between SDKs, in words for their users. */
+/** Notes for users, which differ between SDKs. */
 export interface RequestNotes {
   readonly pre_render: string;
   readonly pre_tool_selection: string;
   readonly post_tool_result: string;
-  /** Default: there is no request after an answer without calls. */
   readonly pre_response?: string;
 }
 
-/** What advice can do where an adapter adds to requests and to results of tools. */
+/** The capabilities of an adapter that adds to requests and tool results. */
 export function requestCapabilities(notes: RequestNotes): AdapterCapabilities {
   const inRequest = { persistence: 'ephemeral', timing: 'before', channel: 'request' } as const;
   const inResult = { persistence: 'persistent', channel: 'tool-result' } as const;

@@ -9,7 +9,7 @@ const HISTORY = [
   { role: 'tool', tool_call_id: 'a', content: 'quiet' },
 ];
 
-test('what the user and the system said, and what tools answered, is news', () => {
+test('messages of the user and the system, and tool results, are new', () => {
   expect(newsOfItems(HISTORY.slice(0, 2), FIRST)).toEqual({
     messages: [
       { role: 'system', content: 'Be kind.' },
@@ -23,7 +23,7 @@ test('what the user and the system said, and what tools answered, is news', () =
   });
 });
 
-test('items of Responses are read alike, and what the model said is no news', () => {
+test('items of Responses are read alike, and items of the model are not new', () => {
   const input = [
     { role: 'user', content: 'Go.' },
     { type: 'reasoning', summary: [] },
@@ -37,12 +37,12 @@ test('items of Responses are read alike, and what the model said is no news', ()
   ]);
 });
 
-test('messages of an unknown shape are passed over', () => {
+test('messages of an unknown shape are skipped', () => {
   const odd = [null, 3, { role: 'oracle' }, { role: 'tool' }, { role: 'user' }];
   expect(newsOfItems(odd, FIRST)).toEqual({ messages: [{ role: 'user', content: '' }], results: [] });
 });
 
-test('a shell, a patch and a computer are called, and their outputs say whether they failed', () => {
+test('shell, patch and computer calls are read, and their outputs show whether they failed', () => {
   const calls = [
     { type: 'shell_call', id: 'x', call_id: 'a', action: { commands: ['npm ci', 'npm test'], timeout_ms: 9 } },
     { type: 'apply_patch_call', id: 'x', call_id: 'b', operation: { type: 'delete_file', path: 'a.ts' } },
@@ -74,7 +74,7 @@ test('a shell, a patch and a computer are called, and their outputs say whether 
   ]);
 });
 
-test('what the provider runs itself is one call with its query and its result, wherever that stands', () => {
+test('a call that the provider runs itself is one call with its query and result, wherever the result is', () => {
   const found = { type: 'search', query: 'tides', sources: [{ type: 'url', url: 'https://x.test' }] };
   const shell = { stdout: '1', stderr: '', outcome: { type: 'exit', exit_code: 0 } };
   const parts = answerParts([
@@ -110,7 +110,7 @@ test('what the provider runs itself is one call with its query and its result, w
   ]);
 });
 
-test('a call that must be answered needs an id; its arguments may be no JSON', () => {
+test('a local call needs an id; its arguments need not be JSON', () => {
   const look = { type: 'function_call', name: 'look', arguments: '{"at"' };
   expect(callOfItem({ ...look, callId: 'x' })).toMatchObject({ id: 'x', args: '{"at"', argsText: '{"at"' });
   expect([callOfItem(look), callOfItem(null), callOfItem({ type: 'message' })]).toEqual([

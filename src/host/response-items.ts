@@ -8,23 +8,23 @@ import type { CallOutcome, IssuedCall } from './issued-call.ts';
 import { unseenItems } from './unseen-items.ts';
 
 /**
- * Messages and items of OpenAI's APIs and of @openai/agents: both spellings of a member (`call_id`, `callId`) are read. A type
- * that ends in `_call` is a call, one that ends in `_output` or `_result` is its result, also in versions to come.
+ * Messages and items of OpenAI's APIs and of @openai/agents, in both spellings of a member (`call_id`, `callId`). A type
+ * that ends in `_call` is a call, one that ends in `_output` or `_result` its result, in later versions too.
  */
 type Item = Readonly<Record<string, unknown>>;
 
-/** A part of an answer, and the call that it is. */
+/** A part of an answer; with `call`, a tool call. */
 export interface ItemPart {
   readonly block: ContentBlock;
   readonly call?: IssuedCall;
 }
 
-/** What a tool gave back, and the call it answers. */
+/** A tool result in a request. */
 interface ShownResult extends CallOutcome {
   readonly id: string;
 }
 
-/** The items of an answer. A call that the provider made itself has its result as `answer`. */
+/** The parts of an answer. A call that the provider ran itself has its result as `answer`. */
 export function answerParts(output: readonly unknown[]): readonly ItemPart[] {
   const items = output.map((value) => (isJsonObject(value) ? unwrapped(value) : {}));
   const calls = items.map(callOfItem);
@@ -49,13 +49,13 @@ export function callPart(call: IssuedCall): ItemPart {
   return { call, block: { type: 'tool_call', id: call.id, name: call.name, args: toJson(call.args) } };
 }
 
-/** The call that an item asks for; undefined for any other item. */
-export function callOfItem(given: unknown): IssuedCall | undefined {
-  const item = isJsonObject(given) ? unwrapped(given) : {};
+/** The call in an item; undefined for any other item. */
+export function callOfItem(value: unknown): IssuedCall | undefined {
+  const item = isJsonObject(value) ? unwrapped(value) : {};
   const { type } = item;
   if (typeof type !== 'string' || !type.endsWith('_call')) return undefined;
   const id = idOf(item) ?? (type === 'local_shell_call' ? nonEmptyText(item['id']) : undefined);
-  if (id === undefined && OWN.has(type)) return undefined;
+  if (id === undefined && LOCAL_CALLS.has(type)) return undefined;
   const name = nonEmptyText(item['name']) ?? type.slice(0, -'_call'.length);
   const text = nonEmptyText(item['arguments']) ?? nonEmptyText(item['input']);
   const args = text === undefined ? argumentsOf(item) : decodedArgs(text);
@@ -63,8 +63,8 @@ export function callOfItem(given: unknown): IssuedCall | undefined {
   return id === undefined ? { ...call, answer: itemOutcome(item) } : call;
 }
 
-/** Calls that are run outside of the provider: one without an id cannot be answered. */
-const OWN: ReadonlySet<string> = new Set([
+/** Calls that the provider does not run: without an id their result cannot be sent. */
+const LOCAL_CALLS: ReadonlySet<string> = new Set([
   'function_call',
   'custom_tool_call',
   'computer_call',
@@ -74,11 +74,11 @@ const OWN: ReadonlySet<string> = new Set([
 ]);
 
 /**
- * What a request shows that the last one of its conversation did not.
+ * The items of a request that the last one of its conversation did not have.
  *
- * @param last.seen       how many items the last request had
+ * @param last.seen       number of items in the last request
  * @param last.isChained  the provider keeps earlier turns: all items are new
- * @param isError         whether a result that is text says that the tool failed; default: no
+ * @param isError         returns true if a text result reports a failure; default: never
  */
 export function newsOfItems(
   items: readonly unknown[],
@@ -99,7 +99,7 @@ export function newsOfItems(
   return { messages, results };
 }
 
-/** True for what a model said or did, as a history holds it. */
+/** Returns true for an item of a history that the model produced. */
 export function isModels(item: unknown): boolean {
   if (!isJsonObject(item)) return false;
   const { role, type } = item;
@@ -118,7 +118,7 @@ const ROLES: ReadonlyMap<unknown, 'system' | 'user'> = new Map([
   ['user', 'user'],
 ]);
 
-/** @openai/agents puts what OpenAI itself runs into one type, with the item as `providerData`. */
+/** @openai/agents wraps calls that OpenAI runs in one type, with the item as `providerData`. */
 function unwrapped(item: Item): Item {
   const { type, name, providerData, ...rest } = item;
   if (type !== 'hosted_tool_call' || !isJsonObject(providerData)) return item;
@@ -133,30 +133,30 @@ function idOf(item: Item): string | undefined {
   return nonEmptyText(item['call_id']) ?? nonEmptyText(item['callId']) ?? nonEmptyText(item['tool_call_id']);
 }
 
-/** Whether an item is the result of a call. OpenAI leaves the id out where it searched for tools itself. */
+/** Returns true if `result` belongs to the call in `item`. OpenAI omits the id when it searched for tools itself. */
 function answers(result: Item, item: Item | undefined): boolean {
   const id = idOf(result);
   if (id !== undefined) return item !== undefined && id === idOf(item);
   return String(result['type']).replace(/_output$/, '_call') === item?.['type'];
 }
 
-/** Members that are not what a call asks for. */
-const NOT_ASKED: ReadonlySet<string> = new Set(
+/** Members of a call that are not arguments. */
+const NOT_ARGUMENTS: ReadonlySet<string> = new Set(
   'type id status name call_id callId caller created_by environment providerData result output outputs results error'.split(
     ' ',
   ),
 );
 
 function argumentsOf(item: Item): unknown {
-  const asked = item['action'] ?? item['actions'] ?? item['operation'] ?? item['arguments'];
-  if (!isJsonObject(asked)) {
-    return asked ?? Object.fromEntries(Object.entries(item).filter(([name]) => !NOT_ASKED.has(name)));
+  const args = item['action'] ?? item['actions'] ?? item['operation'] ?? item['arguments'];
+  if (!isJsonObject(args)) {
+    return args ?? Object.fromEntries(Object.entries(item).filter(([name]) => !NOT_ARGUMENTS.has(name)));
   }
-  const { commands, sources: _found, ...rest } = asked;
+  const { commands, sources: _found, ...rest } = args;
   return Array.isArray(commands) ? { command: commands.join('\n'), ...rest } : rest;
 }
 
-/** What came of a call: in the item of its result, or, of a call that the provider made, in its own. */
+/** The outcome of a call, from the item of its result, or from the call's item if the provider ran it. */
 export function itemOutcome(item: Item): CallOutcome {
   const { type, status, error, action, outputs, results, result } = item;
   const failed = status === 'failed' || isJsonObject(error) || nonEmptyText(error) !== undefined;
@@ -168,7 +168,7 @@ export function itemOutcome(item: Item): CallOutcome {
   return { result: resultOf(found ?? sources ?? item['tools'] ?? status), isError: false };
 }
 
-/** Output of commands as a terminal shows it, with what ended those that did not end well. */
+/** Output of commands as a terminal shows it, with a note on each timeout and each exit code but 0. */
 function shellOutcome(outputs: readonly Item[]): CallOutcome {
   const ends = outputs.map(({ outcome }) => {
     const end = isJsonObject(outcome) ? outcome : {};

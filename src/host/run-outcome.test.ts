@@ -5,19 +5,19 @@ import { followed, troubleOf } from './run-outcome.ts';
 class APIUserAbortError extends Error {}
 class MaxTurnsExceededError extends Error {}
 
-test('an abort is told by the name or class of its error, or by the words of the openai package', () => {
+test('an abort is recognised by the name or class of its error, or by the message of the openai package', () => {
   expect(troubleOf(new DOMException('stop', 'AbortError')).outcome).toBe('aborted');
   expect(troubleOf(new APIUserAbortError('x')).outcome).toBe('aborted');
   expect(troubleOf(new Error('Request was aborted.')).outcome).toBe('aborted');
 });
 
-test('a limit is told by the class of its error; anything else is an error', () => {
+test('a limit is recognised by the class of its error; anything else is an error', () => {
   expect(troubleOf(new MaxTurnsExceededError('x')).outcome).toBe('limit');
   expect(troubleOf(new Error('500')).outcome).toBe('error');
   expect(troubleOf('a text that was thrown').outcome).toBe('error');
 });
 
-test('work that fails ends the run and throws what it threw; work that succeeds leaves it open', async () => {
+test('work that fails ends the run and rethrows; work that succeeds leaves it open', async () => {
   const { run, told } = recordedRun();
   expect(await followed(run, Promise.resolve(7))).toBe(7);
   expect(run.isEnded).toBe(false);

@@ -5,13 +5,13 @@ import { present } from '../base/present.ts';
 import type { RunEnding } from '../records/trajectory-record.ts';
 import type { Run } from '../run/run.ts';
 
-/** Names of what is thrown when the user aborts: the platform's, and the SDKs'. */
+/** Names of errors thrown when the user aborts, by the platform and the SDKs. */
 const ABORTS: ReadonlySet<string> = new Set(['AbortError', 'APIUserAbortError']);
 
-/** What the openai package says then; a bundler may have renamed its class. */
+/** The message of the openai package for it; a bundler may have renamed the class. */
 const ABORT_MESSAGE = 'Request was aborted.';
 
-/** Names of what is thrown when a limit of turns or tokens is met. */
+/** Names of errors thrown at a limit of turns or tokens. */
 const LIMITS: Readonly<Record<string, EndReason>> = {
   MaxTurnsExceededError: 'turn_limit',
   GraphRecursionError: 'turn_limit',
@@ -20,20 +20,19 @@ const LIMITS: Readonly<Record<string, EndReason>> = {
 
 const ERROR_CHARS = 300;
 
-/** How a run ended that ended with an error. */
+/** The outcome of a run that ended with an error. */
 export type EndedWith = 'aborted' | 'limit' | 'error';
 
-/** What stopped an agent, for as long as nothing shows that it went on. */
+/** An error that ends the agent unless it goes on. */
 export interface Trouble {
-  /** How the run ended, if this was its end. */
   readonly outcome: EndedWith;
-  /** Why, where the kind of the error says. */
+  /** The reason of the end, if the kind of error implies one. */
   readonly why?: EndReason;
   /** The error's message. */
   readonly reason: string;
 }
 
-/** What an error says of how the run ended: told by the names that the platform and the SDKs give their errors. */
+/** Classifies an error by the names that the platform and the SDKs use. */
 export function troubleOf(error: unknown): Trouble {
   const names = namesOf(error);
   const reason = messageOf(error).slice(0, ERROR_CHARS);
@@ -45,19 +44,20 @@ export function troubleOf(error: unknown): Trouble {
   return { outcome: why === undefined ? 'error' : 'limit', reason, ...present({ why }) };
 }
 
-/** The end of a run that was stopped so. */
+/** The ending of a run that stopped with this error. */
 export function endingAfterTrouble({ outcome, why, reason }: Trouble): RunEnding {
   return { outcome, ...present({ reason: why }), ...(outcome === 'aborted' ? {} : { labels: { error: reason } }) };
 }
 
-/** Errors of the openai package are told apart by their class alone: each has the name `Error`. */
+/** Errors of the openai package differ only by class: each has the name `Error`. */
 function namesOf(error: unknown): readonly string[] {
   return error instanceof Error ? [error.name, error.constructor.name] : [];
 }
 
 /**
- * Waits for the work of an agent; where it fails, the run ends with the outcome that the error tells. What the work gives
- * or throws goes through. Where it succeeds the run goes on: ending it is the host's.
+ * Awaits the work of an agent and ends the run if it fails. On success the host ends the run.
+ *
+ * @throws the error of the work
  */
 export async function followed<Result>(run: Run, work: PromiseLike<Result>): Promise<Result> {
   try {

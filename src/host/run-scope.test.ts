@@ -2,13 +2,13 @@ import { expect, test } from 'vitest';
 import { recordedRun } from '../../test/support/recorded-run.ts';
 import { RunScope } from './run-scope.ts';
 
-test('outside of a tool everything belongs to the run itself', () => {
+test('outside any tool everything belongs to the run itself', () => {
   const { run } = recordedRun();
   const scope = new RunScope(() => run);
   expect([scope.calling === run, scope.asking === run]).toEqual([true, true]);
 });
 
-test('what asks a model within a tool is one child, whose tools are its own, and which ends with the tool', async () => {
+test('model requests within a tool belong to one child, which has its own tools and ends with the tool', async () => {
   const { run, told, below } = recordedRun();
   const scope = new RunScope(() => run);
   await scope.within(run, 'research', async () => {
@@ -23,7 +23,7 @@ test('what asks a model within a tool is one child, whose tools are its own, and
   expect(await told('run_ended', id)).toMatchObject([{ outcome: 'ended' }]);
 });
 
-test('a tool that asks no model starts no child, and what it throws goes through', async () => {
+test('a tool without model requests starts no child, and its error is rethrown', async () => {
   const { run, below, told } = recordedRun();
   const scope = new RunScope(() => run);
   const error = new DOMException('stop', 'AbortError');
@@ -41,7 +41,7 @@ test('a tool that asks no model starts no child, and what it throws goes through
   expect(await told('run_ended', id)).toMatchObject([{ outcome: 'aborted' }]);
 });
 
-test('tools at work at the same time have children of their own', async () => {
+test('concurrent tools have separate children', async () => {
   const { run, below } = recordedRun();
   const scope = new RunScope(() => run);
   const ask = async (): Promise<string> => {
@@ -54,10 +54,10 @@ test('tools at work at the same time have children of their own', async () => {
   expect(ids.toSorted()).toEqual(await below());
 });
 
-test('a tool that can only be told of has its child too, apart from the one beside it', async () => {
+test('a tool that cannot be wrapped has its own child, separate from a concurrent one', async () => {
   const { run, below, told } = recordedRun();
   const scope = new RunScope(() => run);
-  // As an SDK does: each tool in a task of its own, which tells of it and then runs it.
+  // Like an SDK: each tool in a separate task, which reports it and then runs it.
   const tool = async (name: string): Promise<readonly string[]> => {
     await Promise.resolve();
     const leave = scope.enter(run, name);

@@ -3,8 +3,7 @@ import type { Run } from '../run/run.ts';
 import { endingAfterTrouble, troubleOf } from './run-outcome.ts';
 import type { RunEnding } from '../records/trajectory-record.ts';
 
-/** A tool at work. */
-interface ToolAtWork {
+interface RunningTool {
   readonly parent: Run;
   readonly name: string;
   child: Run | undefined;
@@ -12,33 +11,33 @@ interface ToolAtWork {
   hasFailed?: true;
 }
 
-/** A tool whose work is run piece by piece. */
+/** A tool that runs in several steps. */
 export interface ScopedTool {
   run<Result>(work: () => Result): Result;
-  /** The tool is done; a child that it started ends with it. */
+  /** Ends the tool, and the child run that it started. */
   leave(failure?: { readonly error: unknown }): void;
 }
 
 /**
- * Which run something belongs to, where an SDK does not say. What asks a model from within a tool is an agent below:
- * its run is a child of the one that called the tool.
+ * Finds the current run if the SDK does not pass it. A model request from within a tool comes from a subagent: its run is a
+ * child of the run that called the tool.
  */
 export class RunScope {
-  readonly #storage = new AsyncLocalStorage<ToolAtWork>();
+  readonly #storage = new AsyncLocalStorage<RunningTool>();
   readonly #root: () => Run;
 
-  /** @param root the run of what happens outside of any tool */
+  /** @param root  the run outside of any tool */
   constructor(root: () => Run) {
     this.#root = root;
   }
 
-  /** The run that calls tools here. */
+  /** The run of a tool call made here. */
   get calling(): Run {
     const at = this.#tool;
     return at === undefined ? this.#root() : (at.child ?? at.parent);
   }
 
-  /** The run that asks a model here; within a tool a child is started, named after the tool. */
+  /** The run of a model request made here; within a tool a child run, named after the tool. */
   get asking(): Run {
     const at = this.#tool;
     if (at === undefined) return this.#root();
@@ -46,7 +45,7 @@ export class RunScope {
     return at.child;
   }
 
-  /** Runs a tool of `parent`. A child that it started ends with it. What the tool throws goes through. */
+  /** Runs a tool of `parent`, and ends the child run that it started. @throws the error of the tool */
   async within<Result>(parent: Run, name: string, work: () => Result | PromiseLike<Result>): Promise<Result> {
     const tool = this.tool(parent, name);
     try {
@@ -59,9 +58,9 @@ export class RunScope {
     }
   }
 
-  /** A tool of `parent` whose work the host runs piece by piece. What a piece throws goes through; the tool ends by `leave`. */
+  /** A tool of `parent` that the host runs in several steps and ends with `leave`. */
   tool(parent: Run, name: string): ScopedTool {
-    const at: ToolAtWork = { parent, name, child: undefined, isDone: false };
+    const at: RunningTool = { parent, name, child: undefined, isDone: false };
     return {
       run: (work) => this.#storage.run(at, work),
       leave: (failure) => leave(at, failure === undefined ? undefined : endingAfterTrouble(troubleOf(failure.error))),
@@ -69,13 +68,13 @@ export class RunScope {
   }
 
   /**
-   * From here on what is awaited is within a tool of `parent`: for an SDK that tells when a tool begins, in the very task
-   * in which it runs it, but does not let it be wrapped.
+   * Puts the rest of the current async task into a tool of `parent`: for an SDK that reports the start of a tool in the task
+   * that runs it, but cannot wrap it.
    *
-   * @returns to be called when the tool is done; says whether it was said to have failed
+   * @returns ends the tool; returns true if `failed` was called
    */
   enter(parent: Run, name: string): () => boolean {
-    const at: ToolAtWork = { parent, name, child: undefined, isDone: false };
+    const at: RunningTool = { parent, name, child: undefined, isDone: false };
     this.#storage.enterWith(at);
     return () => {
       leave(at);
@@ -83,19 +82,19 @@ export class RunScope {
     };
   }
 
-  /** Something within the tool at work says that the tool has failed. */
+  /** Marks the running tool as failed. */
   failed(): void {
     const at = this.#tool;
     if (at !== undefined) at.hasFailed = true;
   }
 
-  get #tool(): ToolAtWork | undefined {
+  get #tool(): RunningTool | undefined {
     const at = this.#storage.getStore();
     return at?.isDone === true ? undefined : at;
   }
 }
 
-function leave(at: ToolAtWork, ending?: RunEnding): void {
+function leave(at: RunningTool, ending?: RunEnding): void {
   at.isDone = true;
   at.child?.emit({ type: 'agent_end', ...ending });
 }

@@ -7,34 +7,33 @@ import type { Guard } from './guarded.ts';
 import { troubleOf } from './run-outcome.ts';
 import type { RunScope } from './run-scope.ts';
 
-/** What running a tool under watch needs. */
+/** Dependencies of `runTool`. */
 export interface ToolParts {
   readonly scope: RunScope;
   readonly guard: Guard;
-  /** The conversation of the run that calls tools here. */
+  /** The conversation of the run that calls the tool. */
   readonly conversation: () => Conversation;
-  /** What a tool's error becomes: thrown on, or a result that says so. */
+  /** A tool's error is thrown on, or becomes its result. */
   readonly onToolError: 'throw' | 'result';
-  /** Whether a result that was returned says that the tool failed. */
+  /** Returns true if a returned result reports a failure. */
   readonly isError: (result: unknown, toolName: string) => boolean;
 }
 
 /** A tool that is about to run. */
 export interface ToolWork {
   readonly call: IssuedCall;
-  /** The other calls of the model's message, where they are known. */
+  /** The other calls of the model's message, if known. */
   readonly beside?: readonly IssuedCall[];
   readonly run: () => unknown;
-  /** True where the user gave up: then the error is thrown on. Default: never. */
+  /** Returns true if the user aborted: then the error is thrown on. Default: never. */
   readonly isAborted?: () => boolean;
-  /** Whether feedback can go with this result; else it goes with the next request. Default: always. */
+  /** Returns true if feedback can be added to this result; else it goes with the next request. Default: always. */
   readonly carries?: (result: unknown) => boolean;
 }
 
-/** How a tool came back, and what there is to say about it. */
+/** The result of a tool, and feedback on it. */
 export interface ToolReturn {
   readonly result: unknown;
-  /** Undefined when there is nothing to say. */
   readonly feedback: string | undefined;
 }
 
@@ -42,9 +41,9 @@ const CHANNEL = 'tool-result';
 const WHERE = 'tool';
 
 /**
- * Runs a tool and tells the run of it. What the tool asks a model belongs to a child run.
+ * Runs a tool and records the call. Model requests of the tool belong to a child run.
  *
- * @throws what the tool throws, under `onToolError: 'throw'` or after an abort
+ * @throws the error of the tool, under `onToolError: 'throw'` or after an abort
  */
 export async function runTool(parts: ToolParts, work: ToolWork): Promise<ToolReturn> {
   const { guard, scope } = parts;
@@ -79,7 +78,7 @@ export async function runTool(parts: ToolParts, work: ToolWork): Promise<ToolRet
   return { result, feedback: say(handles, result) };
 }
 
-/** Arguments that a tool's own parser refused: the tool did not run, and the model is told why. */
+/** Records a call that did not run because the tool's parser rejected the arguments. @returns feedback on it */
 export function refusedArgs(parts: ToolParts, call: IssuedCall, error: unknown): string | undefined {
   return parts.guard(
     WHERE,

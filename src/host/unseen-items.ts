@@ -1,8 +1,7 @@
 /**
- * The items of a request's history that came since the last request. Of a history that is seen for the first time, or
- * that was shortened meanwhile, what came after the model's last words.
+ * The items of a request's history since the last request. For a new or shortened history: those after the model's last item.
  *
- * @param seen how many items the last request of this conversation had; 0 for none
+ * @param seen  number of items in the last request of this conversation; 0 before the first
  * Cost: one pass at most.
  */
 export function unseenItems<Item>(
