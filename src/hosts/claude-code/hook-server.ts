@@ -1,14 +1,14 @@
-import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 
 import { boundConnections, UNPROVEN_LIMITS } from '../../base/bound-connections.ts';
-import { CoxswainError, messageOf } from '../../base/error.ts';
+import { messageOf } from '../../base/error.ts';
 import { allowedHosts, guardRequest } from '../../base/guard-request.ts';
 import type { Json } from '../../base/json.ts';
 import { bodyOf, type BufferedBodies } from '../../base/request-body.ts';
 import { tokenCheck } from '../../base/token-check.ts';
-import { hasCode } from '../../store/file-system.ts';
 import { isOtlp, type OtlpEndpoint } from '../otlp/otlp-endpoint.ts';
+import { closeServer, listenOn } from '../otlp/otlp-server.ts';
 import type { HookFault } from './fault-log.ts';
 import { readHookEvent, type HookEvent } from './hook-event.ts';
 import { DISABLE_HEADER, HOOK_MARK } from './init-hooks.ts';
@@ -41,8 +41,6 @@ const MAX_BODY_BYTES = 8 * 1024 * 1024;
 const MAX_BUFFERED_BYTES = 8 * MAX_BODY_BYTES;
 /** How long a request may take to arrive. */
 const REQUEST_LIMIT_MS = 10_000;
-/** How long `close` waits for requests that it has. */
-const CLOSE_LIMIT_MS = 5_000;
 
 /**
  * Answers Claude Code's `http` hooks: `POST /coxswain-hook` with an event is answered as the command hook answers it, with
@@ -63,7 +61,8 @@ export async function startHookServer(options: HookServerOptions): Promise<HookS
     connectionsCheckingInterval: UNPROVEN_LIMITS.checkMs,
   });
   const { prove } = boundConnections(server);
-  const port = await listen(server, options.port);
+  const address = { host: '127.0.0.1', port: options.port };
+  const port = await listenOn(server, address, 'coxswain init claude-code --http --port');
   const isToken = tokenCheck(options.token);
   const buffered: BufferedBodies = { bytes: 0, maxBytes: MAX_BUFFERED_BYTES };
   server.on('request', (request, response) => {
@@ -72,7 +71,7 @@ export async function startHookServer(options: HookServerOptions): Promise<HookS
       end(response, 200);
     });
   });
-  return { port, close: () => close(server) };
+  return { port, close: () => closeServer(server) };
 }
 
 interface RequestContext {
@@ -145,29 +144,4 @@ function end(response: ServerResponse, status: number, body = ''): void {
     ...(body === '' ? {} : { 'content-type': 'application/json' }),
   });
   response.end(body);
-}
-
-async function listen(server: Server, port: number): Promise<number> {
-  return new Promise((resolve, reject) => {
-    server.once('error', (error) => {
-      const isTaken = hasCode(error, 'EADDRINUSE');
-      const why = isTaken ? 'another program has it' : error.message;
-      const message = `port ${port} cannot be listened on: ${why}; run coxswain init claude-code --http --port with another one`;
-      const code = 'code' in error ? String(error.code) : '';
-      reject(new CoxswainError('input-io', message, { cause: error, details: { port, code } }));
-    });
-    server.listen({ host: '127.0.0.1', port, backlog: UNPROVEN_LIMITS.backlog }, () => {
-      const address = server.address();
-      resolve(typeof address === 'object' && address !== null ? address.port : port);
-    });
-  });
-}
-
-async function close(server: Server): Promise<void> {
-  const timer = setTimeout(() => server.closeAllConnections(), CLOSE_LIMIT_MS);
-  await new Promise<void>((resolve) => {
-    server.close(() => resolve());
-    server.closeIdleConnections();
-  });
-  clearTimeout(timer);
 }

@@ -5,7 +5,7 @@ import { codexCall } from '../../formats/codex/codex-rollout.ts';
 import { textOrUndefined } from '../../formats/parts/source-content.ts';
 import { transcriptTail } from './transcript-tail.ts';
 
-/** What the output of a call says whose command goes on running. */
+/** Output of a call whose command is still running. */
 const RUNNING = /^Process running with session ID/m;
 
 /** A call in a rollout, in the form of a hook's payload. */
@@ -15,14 +15,13 @@ export interface RolloutCall {
   readonly tool_input: Json;
   /** Absent while the call has no output. */
   readonly tool_response?: Json;
-  /** Where the rollout does not say, a call with an output has failed: it counts only for calls whose hook did not run. */
+  /** If the rollout does not say, a call with an output has failed: used only for calls whose hook did not run. */
   readonly is_error?: boolean;
   readonly duration_ms?: number;
 }
 
 /**
- * The calls of the current prompt, one list for each answer of the model, as far as the end of the rollout holds them. Empty if
- * the rollout cannot be read.
+ * The calls of the current prompt at the end of the rollout, one list per answer of the model. Empty if the rollout cannot be read.
  *
  * Cost: reads and decodes at most the last 256 KB of the rollout.
  */
@@ -68,7 +67,7 @@ export function codexAnswers(path: string): readonly (readonly RolloutCall[])[] 
     }
   }
 
-  // Else its hook would have run, and this end would be known.
+  // Otherwise its hook would have run and reported the end.
   function isRunning(result: Json): boolean {
     return typeof result === 'string' && RUNNING.test(result);
   }

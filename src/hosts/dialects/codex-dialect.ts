@@ -4,12 +4,12 @@ import { present } from '../../base/present.ts';
 import { codexAnswers } from './codex-answers.ts';
 import { stopReason, type HookDialect } from './hook-dialect.ts';
 
-/** Events at which the rollout may know of calls that no hook told of. */
+/** Events at which the rollout may hold calls that no hook reported. */
 const WITH_ANSWERS: ReadonlySet<unknown> = new Set(['PreToolUse', 'PostToolUse', 'Stop']);
 
 /**
- * Codex. Its events are those of Claude Code, but no event ends a batch, `PostToolUse` does not say whether a command failed, and
- * it does not come for most other failures. The rollout behind `transcript_path` knows all of that when the hook starts.
+ * Codex. It sends the events of Claude Code, but none ends a batch, `PostToolUse` lacks the exit code, and most other failures
+ * have no event. The rollout at `transcript_path` has all of this when the hook starts.
  */
 export const codexDialect: HookDialect = {
   host: 'codex',
@@ -26,7 +26,7 @@ export const codexDialect: HookDialect = {
       answers,
       ...(name === 'PostToolUse'
         ? {
-            // Without a rollout, a turn is over once no call is open.
+            // Without a rollout, a turn ends when no call is open.
             batch: batch?.map((one) => one.tool_use_id) ?? 'open-calls',
             ...present({ is_error: call?.is_error, duration_ms: call?.duration_ms }),
           }

@@ -5,9 +5,9 @@ import { stopReason, type HookDialect, type HookPayload } from './hook-dialect.t
 import { lastCopilotAnswer } from './transcript-tail.ts';
 
 /**
- * Copilot CLI, and what else reads `.github/hooks`. It knows two forms of an event: names in camel case without the name of the
- * event, and the names of Claude Code, which it also sends to the hooks in `.claude/settings.json`. Calls have no ids, no event
- * ends a batch, and a command that exits with 1 counts as a success. A turn that an answer has forced begins with a prompt.
+ * Copilot CLI, and other readers of `.github/hooks`. Events have two forms: camel case without the name of the event, and
+ * the names of Claude Code, also for the hooks in `.claude/settings.json`. Calls have no ids, no event ends a batch, and
+ * a command that exits with 1 counts as a success. A turn that an answer has forced begins with a prompt.
  */
 export const copilotDialect: HookDialect = {
   host: 'copilot',
@@ -35,7 +35,7 @@ export const copilotDialect: HookDialect = {
   toAnswer(answer, input) {
     const { hookSpecificOutput: output } = answer;
     if (input.kind === 'stopped' && output !== undefined) return { decision: 'block', reason: stopReason(answer) };
-    // Which of the two it reads depends on the event and on how its name is written.
+    // The event and the form decide which of the two it reads.
     return output === undefined ? answer : { ...answer, additionalContext: output.additionalContext };
   },
 };
@@ -52,7 +52,7 @@ function isCamel(json: HookPayload): boolean {
   return !hasName(json) && typeof json['sessionId'] === 'string' && typeof json['timestamp'] === 'number';
 }
 
-/** The same event with the names of Claude Code; its own name follows from what it holds. */
+/** The same event with the names of Claude Code; the members decide which event it is. */
 function namesOfClaude(json: HookPayload): HookPayload | undefined {
   const { error, hookName, prompt, reason, source, stopReason: stopped, toolName, toolResult } = json;
   const names: readonly (readonly [name: string, isIt: boolean])[] = [

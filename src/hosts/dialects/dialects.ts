@@ -12,7 +12,7 @@ const claudeDialect: HookDialect = {
   toAnswer: (answer) => answer,
 };
 
-/** In this order: the first that knows an event as its own takes it. */
+/** In order of precedence. */
 const DIALECTS: readonly HookDialect[] = [
   pluginDialect('opencode'),
   pluginDialect('pi'),
@@ -22,7 +22,7 @@ const DIALECTS: readonly HookDialect[] = [
   claudeDialect,
 ];
 
-/** The dialect of the host that sent an event. An event that waited in a file names its host. */
+/** The dialect of the host that sent an event. A spilled event names its host. */
 export function dialectOf(json: HookPayload): HookDialect {
   const { host } = json;
   return (

@@ -2,24 +2,24 @@ import { isJsonObject } from '../../base/json.ts';
 import { shellAnswer } from '../../calls/shell-answer.ts';
 import { stopReason, type HookDialect } from './hook-dialect.ts';
 
-/** Its events, and those of Claude Code that mean the same. */
+/** Its events, and the equivalent events of Claude Code. */
 const EVENTS: Readonly<Record<string, string>> = {
   SessionStart: 'SessionStart',
   BeforeAgent: 'UserPromptSubmit',
   BeforeTool: 'PreToolUse',
   AfterTool: 'PostToolUse',
-  // Before each request: whatever ran before it is over.
+  // Comes before each request: earlier calls have ended.
   BeforeModel: 'PostToolBatch',
   AfterAgent: 'Stop',
   SessionEnd: 'SessionEnd',
 };
 
-/** What it puts around the answer of a hook. */
+/** Gemini CLI wraps the answer of a hook in this. */
 const HOOK_CONTEXT = /<hook_context>[^]*?<\/hook_context>\s*/g;
 
 /**
- * Gemini CLI. Calls have no ids. It drops what a hook answers for a failed tool, so advice on those calls waits for `BeforeModel`,
- * whose answer adds a message to that one request. A turn that an answer has forced begins with a prompt.
+ * Gemini CLI. Calls have no ids. It ignores the answer to a failed tool, so advice on those calls waits for `BeforeModel`,
+ * whose answer adds a message to one request. A turn that an answer has forced begins with a prompt.
  */
 export const geminiDialect: HookDialect = {
   host: 'gemini',

@@ -1,9 +1,6 @@
 import { stopReason, type HookDialect, type HostName } from './hook-dialect.ts';
 
-/**
- * opencode and pi: their plugins send events in the form that `readPayload` reads, and put the text of the answer where the host
- * wants it.
- */
+/** opencode and pi: their plugins send events in the form that `readPayload` reads, and deliver the text of the answer. */
 export function pluginDialect(host: HostName): HookDialect {
   return {
     host,

@@ -6,24 +6,23 @@ import type { HostEvent, TranscriptCall } from '../../host/host-event.ts';
 import type { HookPayload } from './hook-dialect.ts';
 
 /**
- * Reads an event in the one form that the dialects give, the spill files hold and the plugins send: that of Claude Code, with
- * these members besides.
+ * Reads an event in the common form of dialects, spill files and plugins: that of Claude Code, with these extra members.
  *
- * - `host`: the program that sent it; `host_event`: its own name of the event
- * - `pairs_by_arguments`: calls have no ids, and `tool_use_id` only says when
+ * - `host`: the program that sent it; `host_event`: its name of the event
+ * - `pairs_by_arguments`: calls have no ids, and `tool_use_id` is a time
  * - `is_error`: the call failed, although the event is that of a success
- * - `batch`: when the calls of an answer are over: `open-calls`, or the ids of those calls
- * - `is_mute`: the host drops what is answered to this event
- * - `answers`: calls that a transcript knows of, in lists by answer; those without `tool_response` have not ended
+ * - `batch`: the calls of an answer have ended when no call is open (`open-calls`), or these ids have ended
+ * - `is_mute`: the host ignores the answer to this event
+ * - `answers`: calls in the transcript, in lists by answer; those without `tool_response` have not ended
  * - `forced_prompts`: a turn that an answer has forced begins with a prompt
  *
- * @returns undefined for an event that coxswain does not listen to, or one without what it must have
+ * @returns undefined for an event that coxswain ignores, or one that lacks a required member
  */
 export function readPayload(json: HookPayload): HostEvent | undefined {
   const event = readHookInput(json);
   if (event === undefined) return undefined;
   const { answers, batch, host, host_event: name } = json;
-  const more = {
+  const common = {
     ...present({
       host: typeof host === 'string' ? host : undefined,
       answers: Array.isArray(answers) ? answers.filter(Array.isArray).map((calls) => calls.flatMap(callOf)) : undefined,
@@ -33,26 +32,26 @@ export function readPayload(json: HookPayload): HostEvent | undefined {
   const paired = json['pairs_by_arguments'] === true ? ({ isPairedByArguments: true } as const) : {};
   switch (event.kind) {
     case 'call_issued':
-      return { ...event, ...more, call: { ...event.call, ...paired } };
+      return { ...event, ...common, call: { ...event.call, ...paired } };
     case 'call_ended': {
       const isError = event.call.isError || json['is_error'] === true;
       return {
         ...event,
-        ...more,
+        ...common,
         ...(json['is_mute'] === true ? { isMute: true } : {}),
-        ...(batch === 'open-calls' || isWords(batch) ? { batch } : {}),
+        ...(batch === 'open-calls' || isTextList(batch) ? { batch } : {}),
         call: { ...event.call, ...paired, isError },
       };
     }
     case 'prompted':
-      return { ...event, ...more, ...(json['forced_prompts'] === true ? { mayBeForced: true } : {}) };
+      return { ...event, ...common, ...(json['forced_prompts'] === true ? { mayBeForced: true } : {}) };
     default:
-      return { ...event, ...more };
+      return { ...event, ...common };
   }
 }
 
-function isWords(value: unknown): value is readonly string[] {
-  return Array.isArray(value) && value.every((word) => typeof word === 'string');
+function isTextList(value: unknown): value is readonly string[] {
+  return Array.isArray(value) && value.every((item) => typeof item === 'string');
 }
 
 function callOf(item: unknown): readonly TranscriptCall[] {

@@ -2,10 +2,10 @@ import { closeSync, constants, fstatSync, openSync, readSync } from 'node:fs';
 
 import { isJsonObject } from '../../base/json.ts';
 
-/** The end of a transcript that is read. An entry that is longer hides the ones before it. */
+/** Size of the tail of a transcript that is read. A longer entry hides those before it. */
 const TAIL_BYTES = 256 * 1024;
 
-/** The entries at the end of a transcript; none if it is not there, is no regular file, or holds something else. */
+/** The entries at the end of a transcript; none unless it is a regular file of JSON lines. */
 export function* transcriptTail(
   path: unknown,
   bytes: number = TAIL_BYTES,
@@ -54,7 +54,7 @@ function tailOf(path: unknown, bytes: number): string {
     const buffer = Buffer.alloc(Math.min(bytes, facts.size));
     return buffer.toString('utf8', 0, readSync(file, buffer, 0, buffer.length, facts.size - buffer.length));
   } catch {
-    // The event counts more than what a transcript adds to it.
+    // The event is recorded without the transcript's facts.
     return '';
   } finally {
     if (file !== undefined) closeSync(file);

@@ -6,7 +6,7 @@ import { projectFolderOf } from '../claude-code/project-folder.ts';
 import { readServeSettings } from '../claude-code/serve-settings.ts';
 import type { HostName } from '../dialects/hook-dialect.ts';
 
-/** What a plugin file that `init` wrote hands over: Node and the bundled hook, by absolute path. */
+/** Absolute paths of Node and the bundled hook, from the plugin file that `init` wrote. */
 export interface PluginProgram {
   readonly node: string;
   readonly hook: string;
@@ -15,15 +15,15 @@ export interface PluginProgram {
 /** A way for a plugin to report events of its host. */
 export interface EventBridge {
   /**
-   * Reports an event, after those before it. Never rejects.
+   * Reports an event, in order. Never rejects.
    *
    * @param event  in the form of `readPayload`
-   * @returns text for the model, if any
+   * @returns text for the model
    */
   send(event: EventBody): Promise<string | undefined>;
 }
 
-/** The members that every event has. */
+/** Members of every event. */
 export interface EventBody {
   readonly hook_event_name: string;
   readonly session_id: string;
@@ -32,21 +32,21 @@ export interface EventBody {
 
 /** How long the host waits for an answer. */
 const LIMIT_MS = 10_000;
-/** Events that start the server, so they are always taken by a process. */
+/** Events that start the server, so a process takes them. */
 const WAKING: ReadonlySet<string> = new Set(['SessionStart', 'UserPromptSubmit']);
 
 /**
- * Reports events to the resident server of the project, and to a hook process where there is none or where it does not
- * acknowledge the event. A process writes what the store does not take into a file, so nothing is lost either way.
+ * Reports events to the resident server of the project, or to a hook process if the server is missing or does not
+ * acknowledge the event. The process spills an event that the store does not take, so nothing is lost.
  */
 export function createBridge(host: HostName, cwd: string, { node, hook }: PluginProgram): EventBridge {
   const { env } = process;
   if (env['COXSWAIN_DISABLE'] === '1') return { send: async () => undefined };
   const projectFolder = projectFolderOf({ projectDir: undefined, cwd });
-  const answerTo = async (event: EventBody): Promise<string | undefined> => {
+  const report = async (event: EventBody): Promise<string | undefined> => {
     const body = JSON.stringify({ host, cwd, ...event });
-    const served = WAKING.has(event.hook_event_name) ? undefined : await post(body);
-    return textIn(served ?? (await runHook(body)));
+    const answer = WAKING.has(event.hook_event_name) ? undefined : await post(body);
+    return textIn(answer ?? (await runHook(body)));
   };
   const post = async (body: string): Promise<string | undefined> => {
     try {
@@ -60,7 +60,7 @@ export function createBridge(host: HostName, cwd: string, { node, hook }: Plugin
       });
       return response.status === 200 ? await response.text() : undefined;
     } catch {
-      // No server, or one that is not ours: the process takes the event.
+      // No server, or a foreign one: a process takes the event.
       return undefined;
     }
   };
@@ -77,7 +77,7 @@ export function createBridge(host: HostName, cwd: string, { node, hook }: Plugin
   let last: Promise<unknown> = Promise.resolve();
   return {
     async send(event) {
-      const answer = last.then(async () => answerTo(event)).catch(() => undefined);
+      const answer = last.then(async () => report(event)).catch(() => undefined);
       last = answer;
       return answer;
     },

@@ -2,14 +2,14 @@ import { isJsonObject } from '../../base/json.ts';
 import { createBridge, type PluginProgram } from './event-bridge.ts';
 import { WaitingText } from './waiting-text.ts';
 
-/** What opencode hands a plugin, as far as it is read. */
+/** The used part of opencode's plugin input. */
 interface OpencodeHost {
   readonly directory: string;
 }
 
 type Members = Readonly<Record<string, unknown>>;
 
-/** The hooks of an opencode plugin, as far as they are used. */
+/** The used hooks of an opencode plugin. */
 interface OpencodeHooks {
   readonly 'chat.message'?: (input: Members, output: Members) => Promise<void>;
   readonly 'tool.execute.before'?: (input: Members, output: Members) => Promise<void>;
@@ -23,8 +23,8 @@ interface OpencodeHooks {
 }
 
 /**
- * The plugin of opencode. Calls that failed have no hook: they are read from the messages of the next request. opencode offers no way
- * to make the agent go on at a stop.
+ * The plugin of opencode. Failed calls have no hook: they are read from the messages of the next request. A plugin cannot
+ * make the agent go on at a stop.
  */
 export async function opencodePlugin({ directory }: OpencodeHost, program: PluginProgram): Promise<OpencodeHooks> {
   const bridge = createBridge('opencode', directory, program);
@@ -111,7 +111,6 @@ export async function opencodePlugin({ directory }: OpencodeHost, program: Plugi
       }
       if (type === 'session.idle') {
         const last = lastTexts.get(session_id);
-        // Nothing here could make the agent go on.
         await bridge.send({
           hook_event_name: 'Stop',
           session_id,

@@ -4,19 +4,19 @@ import { WaitingText } from './waiting-text.ts';
 
 type Members = Readonly<Record<string, unknown>>;
 
-/** What pi hands a handler beside the event, as far as it is read. */
+/** The used part of the context that pi passes to a handler. */
 interface PiContext {
   readonly cwd?: string;
   readonly model?: { readonly id?: string };
   readonly sessionManager: { getSessionId(): string };
 }
 
-/** What pi hands an extension, as far as it is read. */
+/** The used part of the API that pi passes to an extension. */
 interface PiHost {
   on(name: string, handler: (event: Members, context: PiContext) => Promise<object | undefined>): void;
 }
 
-/** The extension of pi. A tool that pi does not know has no result event; its end is reported as it is. */
+/** The extension of pi. An unknown tool has no result event, only an end; an extension cannot make the agent go on at a stop. */
 export function piExtension(pi: PiHost, program: PluginProgram): void {
   const bridge = createBridge('pi', process.cwd(), program);
   const waiting = new WaitingText();
@@ -52,9 +52,8 @@ export function piExtension(pi: PiHost, program: PluginProgram): void {
     const body = { hook_event_name: 'PostToolUse', session_id: idOf(context), ...callOf(event), ...result };
     const text = await bridge.send(body);
     if (text === undefined) return undefined;
-    // Its items are pi's own.
-    const before: readonly unknown[] = Array.isArray(content) ? content : [];
-    return { content: [...before, { type: 'text', text }] };
+    const items: readonly unknown[] = Array.isArray(content) ? content : [];
+    return { content: [...items, { type: 'text', text }] };
   });
   pi.on('tool_execution_end', async (event, context) => {
     const id = String(event['toolCallId']);
@@ -85,7 +84,6 @@ export function piExtension(pi: PiHost, program: PluginProgram): void {
     return undefined;
   });
   pi.on('agent_end', async (_event, context) => {
-    // Nothing here could make the agent go on.
     const more = { stop_hook_active: true, last_assistant_message: lastText };
     await bridge.send({ hook_event_name: 'Stop', session_id: idOf(context), ...more });
     return undefined;

@@ -14,7 +14,7 @@ let project: string;
 let program: PluginProgram;
 let log: string;
 
-/** A hook that writes down what it gets, and answers with its name. */
+/** A hook that logs its input and answers with the name of the event. */
 beforeEach(async () => {
   const folder = await tempFolder();
   onTestFinished(() => folder.dispose());
@@ -33,19 +33,19 @@ process.stdin.on('data', (more) => (text += more)).on('end', () => {
   program = { node: process.execPath, hook };
 });
 
-const seen = (): readonly Readonly<Record<string, unknown>>[] =>
+const logged = (): readonly Readonly<Record<string, unknown>>[] =>
   readFileSync(log, 'utf8')
     .trim()
     .split('\n')
     .map((line): Readonly<Record<string, unknown>> => JSON.parse(line));
 
-const names = (): readonly unknown[] => seen().map((event) => event['hook_event_name']);
+const names = (): readonly unknown[] => logged().map((event) => event['hook_event_name']);
 
-/** A server that answers each event with the status; its settings are those of the project. */
+/** A server of the project that answers each event with the status. @returns the tokens received */
 async function serve(status: number): Promise<readonly string[]> {
-  const asked: string[] = [];
+  const tokens: string[] = [];
   const server = createServer((request, response) => {
-    asked.push(String(request.headers.authorization));
+    tokens.push(String(request.headers.authorization));
     request.resume().on('end', () => response.writeHead(status).end(status === 200 ? '{"text":"served"}' : ''));
   });
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
@@ -53,15 +53,15 @@ async function serve(status: number): Promise<readonly string[]> {
   const address = server.address();
   const port = typeof address === 'object' ? (address?.port ?? 0) : 0;
   writeServeSettings(project, { port, token: 'a token that is long enough for a test', program: ['node'] });
-  return asked;
+  return tokens;
 }
 
-test('events go to the server of the project, but those that start it, which a process takes', async () => {
-  const asked = await serve(200);
+test('events go to the server of the project, except those that start it, which a process takes', async () => {
+  const tokens = await serve(200);
   const bridge = createBridge('pi', project, program);
   expect(await bridge.send({ hook_event_name: 'UserPromptSubmit', session_id: 's' })).toBe('on UserPromptSubmit');
   expect(await bridge.send({ hook_event_name: 'PreToolUse', session_id: 's' })).toBe('served');
-  expect(asked).toEqual(['Bearer a token that is long enough for a test']);
+  expect(tokens).toEqual(['Bearer a token that is long enough for a test']);
   expect(names()).toEqual(['UserPromptSubmit']);
 });
 
@@ -69,18 +69,18 @@ test.each([401, 500])('an event that the server does not acknowledge (%i) is tak
   await serve(status);
   const bridge = createBridge('pi', project, program);
   expect(await bridge.send({ hook_event_name: 'PreToolUse', session_id: 's' })).toBe('on PreToolUse');
-  expect(seen()).toEqual([{ host: 'pi', cwd: project, hook_event_name: 'PreToolUse', session_id: 's' }]);
+  expect(logged()).toEqual([{ host: 'pi', cwd: project, hook_event_name: 'PreToolUse', session_id: 's' }]);
 });
 
-test('a hook that is gone, or prints something else, says nothing and harms nothing', async () => {
-  const gone = createBridge('pi', project, { ...program, node: join(project, 'gone') });
-  expect(await gone.send({ hook_event_name: 'PreToolUse', session_id: 's' })).toBeUndefined();
+test('a hook that is missing or prints no JSON gives no text and causes no error', async () => {
+  const missing = createBridge('pi', project, { ...program, node: join(project, 'gone') });
+  expect(await missing.send({ hook_event_name: 'PreToolUse', session_id: 's' })).toBeUndefined();
   writeFileSync(program.hook, 'console.log("Warning: no JSON");');
   const noisy = createBridge('pi', project, program);
   expect(await noisy.send({ hook_event_name: 'PreToolUse', session_id: 's' })).toBeUndefined();
 });
 
-test('opencode: advice stands in the result of a call or in a message of the next request, and a failed call is read from there', async () => {
+test('opencode: advice goes into the result of a call or a message of the next request, and failed calls are read from that request', async () => {
   const hooks = await opencodePlugin({ directory: project }, program);
   const input = { sessionID: 'ses_1', tool: 'bash', callID: 'c1', args: { command: 'ls' } };
   await hooks['chat.message']?.({ sessionID: 'ses_1' }, { parts: [{ type: 'text', text: 'list' }] });
@@ -104,8 +104,13 @@ test('opencode: advice stands in the result of a call or in a message of the nex
     'Stop',
     'SessionEnd',
   ]);
-  expect(seen()[3]).toMatchObject({ host: 'opencode', tool_response: 'cat: nope', is_error: true, tool_use_id: 'c1' });
-  expect(seen()[4]).toMatchObject({ tool_name: 'read', error: 'File not found', is_mute: true });
+  expect(logged()[3]).toMatchObject({
+    host: 'opencode',
+    tool_response: 'cat: nope',
+    is_error: true,
+    tool_use_id: 'c1',
+  });
+  expect(logged()[4]).toMatchObject({ tool_name: 'read', error: 'File not found', is_mute: true });
   expect(messages).toHaveLength(2);
   expect(messages[1]).toMatchObject({
     info: { role: 'user', sessionID: 'ses_1' },
@@ -113,7 +118,7 @@ test('opencode: advice stands in the result of a call or in a message of the nex
   });
 });
 
-test('pi: advice stands in the result of a call, also a failed one, or in a message of the next request', async () => {
+test('pi: advice goes into the result of a call, also a failed one, or a message of the next request', async () => {
   type Handler = Parameters<Parameters<typeof piExtension>[0]['on']>[1];
   const handlers = new Map<string, Handler>();
   const before = process.cwd();
@@ -122,7 +127,7 @@ test('pi: advice stands in the result of a call, also a failed one, or in a mess
   process.chdir(before);
   const context = { sessionManager: { getSessionId: () => 's1' }, model: { id: 'm' } };
   const fire = async (name: string, event: object): Promise<unknown> =>
-    // The handlers read members of what pi gives.
+    // The handlers check the members they read.
     handlers.get(name)?.(event as Readonly<Record<string, unknown>>, context);
   await fire('before_agent_start', { prompt: 'list' });
   const call = { toolName: 'bash', toolCallId: 'c1', input: { command: 'cat nope' } };
@@ -138,5 +143,5 @@ test('pi: advice stands in the result of a call, also a failed one, or in a mess
     messages: [1, { role: 'user', content: [{ text: 'on UserPromptSubmit\n\non PreToolUse\n\non PostToolBatch' }] }],
   });
   expect(names()).toEqual(['UserPromptSubmit', 'PreToolUse', 'PostToolUse', 'PostToolUse', 'PostToolBatch']);
-  expect(seen()[3]).toMatchObject({ tool_name: 'nope', tool_input: { a: 1 }, is_error: true, is_mute: true });
+  expect(logged()[3]).toMatchObject({ tool_name: 'nope', tool_input: { a: 1 }, is_error: true, is_mute: true });
 });

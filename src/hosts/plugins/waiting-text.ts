@@ -1,4 +1,4 @@
-/** Text that a host cannot take with the event it answers: it waits for the next request. */
+/** Advice that cannot be delivered with the current event and waits for the next request. */
 export class WaitingText {
   readonly #bySession = new Map<string, string[]>();
 
@@ -9,7 +9,7 @@ export class WaitingText {
     this.#bySession.set(sessionId, texts);
   }
 
-  /** What waits, as one text; undefined if nothing does. */
+  /** The waiting advice as one text; undefined without any. */
   take(sessionId: string): string | undefined {
     const texts = this.#bySession.get(sessionId);
     this.#bySession.delete(sessionId);
