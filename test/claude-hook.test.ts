@@ -217,7 +217,7 @@ test('what must hold at the end sends the agent back at most so often, then it i
   ]);
 });
 
-test('a saved state that is damaged is made anew from the records', async () => {
+test('a damaged state is rebuilt from the records', async () => {
   const place = newPlace();
   hook(place, event('UserPromptSubmit', { prompt: 'One' }));
   turn(place, 't1', 'up to date');
@@ -226,7 +226,7 @@ test('a saved state that is damaged is made anew from the records', async () => 
   database.exec("UPDATE snapshots SET json = '{ not json'");
   database.close();
   expect(turn(place, 't3', 'up to date')).toContain('3 times');
-  expect(loggedFaults(place)).toContain('made anew');
+  expect(loggedFaults(place)).toContain('rebuilt');
 });
 
 test.each([
@@ -383,7 +383,7 @@ test('COXSWAIN_DISABLE=1 turns everything off', () => {
   expect(existsSync(join(place.project, '.coxswain'))).toBe(false);
 });
 
-test('compiled code that is kept is for its owner, and is made anew when it is cut off', () => {
+test('the code cache is readable for its owner only, and is rebuilt if it is truncated', () => {
   const place = newPlace();
   hook(place, event('UserPromptSubmit', { prompt: 'One' }));
   const folder = join(place.env['HOME'] ?? '', '.cache', 'coxswain');

@@ -99,11 +99,11 @@ test('without a host, init is about those that the user has, asks once, and with
   expect([unasked.code, unasked.stderr]).toEqual([1, expect.stringContaining('coxswain init copilot|gemini --yes')]);
   expect(await readdir(project)).toEqual([]);
   const { stdout } = await cox('init', '--yes');
-  expect(stdout).toContain('Sessions of Copilot CLI, Gemini CLI that begin from now on');
+  expect(stdout).toContain('New sessions of Copilot CLI, Gemini CLI are recorded');
   expect((await readdir(project)).toSorted()).toEqual(['.gemini', '.github']);
 });
 
-test('Codex is told to trust our hook and no other, and undo takes the trust back too', async () => {
+test('Codex trusts our hook and no other, and undo removes the trust too', async () => {
   await fakeCodex();
   await mkdir(join(home, '.codex'));
   const config = join(home, '.codex', 'config.toml');

@@ -72,7 +72,7 @@ test('what somebody has changed since stays, and only the hooks of coxswain go',
   // Once more, over the change, which puts nothing of ours into what the undo goes back to.
   await cox('init', '--yes');
   const { stdout } = await cox('init', '--undo');
-  expect(stdout).toContain('only the hooks of coxswain were taken out');
+  expect(stdout).toContain('only the hooks of coxswain were removed');
   expect(JSON.parse(await readFile(settings, 'utf8'))).toEqual({ model: 'y' });
 });
 
@@ -153,12 +153,12 @@ test('--user, --shared and --deadline go where they say', async () => {
   expect(await readFile(join(cwd, 'coxswain.config.json'), 'utf8')).toBe('{\n  "deadline": "45m"\n}\n');
   expect((await cox('config', 'check')).code).toBe(0);
   const taken = await cox('init', '--deadline', '30m', '--yes');
-  expect([taken.code, taken.stderr]).toEqual([2, expect.stringContaining('there is a configuration already')]);
+  expect([taken.code, taken.stderr]).toEqual([2, expect.stringContaining('a configuration exists already')]);
   await cox('init', '--undo');
   expect(existsSync(join(cwd, 'coxswain.config.json'))).toBe(false);
 });
 
-test('what names paths of this machine is kept out of git, also where git already tracks the shared settings', async () => {
+test('settings with paths of this machine are kept out of git, even if git tracks the shared settings', async () => {
   await mkdir(join(cwd, '.git', 'info'), { recursive: true });
   await writeFile(join(cwd, '.git', 'HEAD'), 'ref: refs/heads/main\n');
   expect((await cox('init', '--yes')).code).toBe(0);

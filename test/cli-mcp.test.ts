@@ -30,7 +30,7 @@ async function play(project: string, events: readonly object[]): Promise<readonl
   for (const json of events) {
     const event = readHookEvent(Buffer.from(JSON.stringify({ session_id: 's1', ...json })));
     if (event === undefined || !isKnownEvent(event)) throw new Error('an event cannot be read');
-    await sessions.answer(event.told.input, 's1', { hasBackgroundWork: false });
+    await sessions.answer(event.known.input, 's1', { hasBackgroundWork: false });
   }
   const payloads: TrajectoryPayload[] = [];
   for await (const { payload } of store.readRun('s1')) payloads.push(payload);

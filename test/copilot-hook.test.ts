@@ -46,9 +46,9 @@ async function taken(events: readonly KnownHookEvent[]): Promise<{
 }> {
   const store = memoryStore();
   const answers: Readonly<Record<string, unknown>>[] = [];
-  for (const { told } of events) {
-    const { answer } = await sessionsOf(store).answer(told.input, told.sessionId, { hasBackgroundWork: false });
-    answers.push({ ...told.answerFor(answer) });
+  for (const { known } of events) {
+    const { answer } = await sessionsOf(store).answer(known.input, known.sessionId, { hasBackgroundWork: false });
+    answers.push({ ...known.answerFor(answer) });
   }
   return { answers, payloads: await payloadsIn(store) };
 }
@@ -120,7 +120,7 @@ test('an event of Copilot CLI that waited in a file is the same as one that was 
   ];
   const store = memoryStore();
   const sessions = sessionsOf(store);
-  await sessions.answer(prompt.told.input, SESSION, { hasBackgroundWork: false });
+  await sessions.answer(prompt.known.input, SESSION, { hasBackgroundWork: false });
   const intake = new EventIntake({
     storeAddress: join(folder.path, 'runs.db'),
     redact: (payload) => payload,
@@ -135,14 +135,14 @@ test('an event of Copilot CLI that waited in a file is the same as one that was 
 });
 
 test('at a stop of Copilot CLI advice is the reason to go on', () => {
-  const { told } = event('Stop', 9, { stop_reason: 'end_turn', stop_hook_active: false });
+  const { known } = event('Stop', 9, { stop_reason: 'end_turn', stop_hook_active: false });
   const answer = { hookSpecificOutput: { hookEventName: 'Stop', additionalContext: 'Run the tests.' } };
-  expect(told.answerFor(answer)).toEqual({ decision: 'block', reason: 'Run the tests.' });
+  expect(known.answerFor(answer)).toEqual({ decision: 'block', reason: 'Run the tests.' });
 });
 
 test("an event of Claude Code's own is answered as before", () => {
   const json = { hook_event_name: 'Stop', session_id: SESSION, transcript_path: '/t', permission_mode: 'default' };
   const read = readHookEvent(Buffer.from(JSON.stringify(json)));
   const answer = { hookSpecificOutput: { hookEventName: 'Stop', additionalContext: 'Run the tests.' } };
-  expect(read?.told?.answerFor(answer)).toBe(answer);
+  expect(read?.known?.answerFor(answer)).toBe(answer);
 });

@@ -97,7 +97,7 @@ async function step(events: readonly RawEvent[], setting: Setting = {}): Promise
     const input = readHookInput({ session_id: SESSION, ...event });
     if (input === undefined) throw new Error('the script has an event that cannot be read');
     const { answer, faults } = await sessions.answer(input, SESSION, { hasBackgroundWork: false });
-    expect(faults.filter((fault) => !fault.includes('made anew'))).toEqual([]);
+    expect(faults.filter((fault) => !fault.includes('rebuilt'))).toEqual([]);
     if (answer.hookSpecificOutput !== undefined) said.push(answer.hookSpecificOutput.additionalContext);
   }
   const records: TrajectoryRecord[] = [];
@@ -245,7 +245,7 @@ test('a step that was not stored leaves nothing in memory', async () => {
   expect(stepped).toEqual(await step(events, { clock, memoryFor }));
 });
 
-test('a state that cannot be used is made anew from the records, and nothing else changes', async () => {
+test('an unusable state is rebuilt from the records, and nothing else changes', async () => {
   const loop = Array.from({ length: 12 }, (): ScriptedTurn => ({ tool: 'Bash', about: 1, answer: 1, failed: true }));
   const events = eventsOf(loop);
   const whole = await step(events);

@@ -165,7 +165,7 @@ async function play(steps: Iterable<Step>, { late = false, mustExist = [] as str
       intake.keep(event, 'the store is locked', START_MS + (kept += 1));
       continue;
     }
-    const { input, sessionId, answerFor } = event.told;
+    const { input, sessionId, answerFor } = event.known;
     const { answer } = await sessions.answer(input, sessionId, { hasBackgroundWork: false });
     const json = answerFor(answer);
     if (Object.keys(json).length > 0 && isJsonObject(json)) {
@@ -364,6 +364,6 @@ test('a transcript that is a folder, a link to nothing or no JSON adds nothing a
   for (const name of ['rollout-a', 'rollout-b', 'rollout-c']) {
     const call = { tool_name: 'Bash', tool_input: {}, tool_use_id: name, tool_response: 'x' };
     const json = { session_id: SESSION, hook_event_name: 'PostToolUse', transcript_path: join(folder, name), ...call };
-    expect(known(json).told.input).toMatchObject({ kind: 'call_ended', call: { id: name, isError: false } });
+    expect(known(json).known.input).toMatchObject({ kind: 'call_ended', call: { id: name, isError: false } });
   }
 });

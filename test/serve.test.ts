@@ -262,7 +262,7 @@ test.skipIf(noPostgres !== undefined)(
   },
 );
 
-test('of events that come in together only so many bytes are kept, and the others are passed over', async () => {
+test('concurrent events over the memory limit are skipped', async () => {
   const place = newPlace();
   const server = await serve(place);
   const big = Array.from({ length: 12 }, (_, index) =>

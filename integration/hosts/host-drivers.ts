@@ -32,7 +32,7 @@ export interface HostDriver {
   readonly shell: (command: string) => ModelCall;
   /** Calls that fail without a shell, of those that the host reports. */
   readonly failing: readonly ModelCall[];
-  /** Whose settings the tests write. */
+  /** The owner of the settings that the tests write. */
   readonly scope: 'user' | 'project';
   /** How long advice stays: on a call of the shell, and on the first of `failing`. `docs/hosts.md` uses the same words. */
   readonly advice: { readonly onCall: AdviceFate; readonly onFailure: AdviceFate };

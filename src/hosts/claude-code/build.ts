@@ -1,9 +1,9 @@
 import { readFileSync } from 'node:fs';
 
-/** Put in where the hook is bundled into one file. */
+/** Defined by the bundler of the hook. */
 declare const COXSWAIN_VERSION: string | undefined;
 
-/** Tells builds apart: state that another one has saved is made anew from the records. */
+/** Identifies the build: state saved by another one is rebuilt from the records. */
 export const BUILD: string =
   typeof COXSWAIN_VERSION === 'string'
     ? COXSWAIN_VERSION

@@ -30,49 +30,48 @@ import { foldClaudeState, NEW_CLAUDE_STATE, type ClaudeState } from './claude-st
 import { RecordedThread } from './recorded-thread.ts';
 import { openAgents, storedSummary, unreportedCalls, withOpenAgent, type SessionAgents } from './session-agents.ts';
 
-/** What the hook calls of a project are answered with. */
+/** Options of `ClaudeSessions`. */
 export interface ClaudeSessionsOptions {
   readonly store: Pick<TrajectoryStore, 'transact' | 'readRun'>;
   readonly config: Pick<ResolvedConfig, 'steering' | 'deadline' | 'deadlineFrom' | 'budget' | 'completion'>;
-  /** Whether advice may make the agent go on when it wants to stop, once a run; default false. */
+  /** Advice may make the agent go on at a stop, once per run; default false. */
   readonly forceTurnAtStop?: boolean;
   readonly projectFolder: string;
   readonly redact: (payload: TrajectoryPayload) => TrajectoryPayload;
   readonly clock: Clock;
-  /** As of `RunStepOptions`. */
+  /** See `RunStepOptions`. */
   readonly build: string;
   readonly measureMs?: () => number;
-  /** Runs that stay in memory from one event to the next; default: none do. */
+  /** Keeps runs in memory between events; default: none. */
   readonly memory?: RunMemory<ClaudeState>;
-  /** Hears what was stored, after the fact. Must not throw. */
+  /** Receives records after they are stored. Must not throw. */
   readonly onStored?: (records: readonly TrajectoryRecord[]) => void;
 }
 
-/** An answer, and what went wrong on the way to it and was survived. */
+/** An answer, and the faults that did not prevent it. */
 export interface AnsweredHook {
   readonly answer: HookAnswer;
   readonly faults: readonly string[];
 }
 
-/** What came of an event. */
+/** The result of an event. */
 interface HookStep {
   /** For the model. */
   readonly text?: string;
-  /** The agent is to stop. */
   readonly stop?: StopRequest;
 }
 
-/** What an event says that only some readers need. */
+/** Context of an event. */
 export interface HookDetails {
-  /** Work that goes on in the background, so that a stop is a pause. */
+  /** Work continues in the background, so a stop is a pause. */
   readonly hasBackgroundWork: boolean;
-  /** Called once the event is stored; a completion check comes after that. */
+  /** Called once the event is stored, before a completion check. */
   readonly onStored?: () => void;
 }
 
-/** An event whose hook has already ended. */
+/** An event whose hook has ended. */
 export interface LateEvent extends LateInput {
-  /** Asked once the store is held: false if another process has folded the event in the meantime. */
+  /** Called inside the transaction: returns false if another process has folded the event. */
   readonly isWaiting: () => boolean;
 }
 
@@ -82,19 +81,18 @@ const LATE_REASON = 'the store was not available in time and the hook had ended'
 /** Events that begin a run. */
 const ACTIVE_KINDS: ReadonlySet<HostEvent['kind']> = new Set(['prompted', 'call_issued', 'call_ended', 'batch_ended']);
 
-/** Events after which a subagent may be over. */
+/** Events that may end a subagent. */
 const END_KINDS: ReadonlySet<HostEvent['kind']> = new Set(['stopped', 'session_ended', 'failed']);
 
-/** Times that a run is folded anew for one step. */
+/** Limit of rebuilds of a run in one step. */
 const MAX_REBUILDS = 2;
 
 /**
- * Takes the events of Claude Code's hooks, one at a time, in whichever process they arrive: the state of each run is in the
- * store, beside its records. A session is a run under its `session_id`; a subagent is a run below it,
- * `SESSION/AGENT`.
+ * Records and answers hook events, one at a time and in any process: the state of each run is stored next to its records. A
+ * session is a run with its `session_id`; a subagent is a child run, `SESSION/AGENT`.
  *
- * Cost: one transaction an event; two for a subagent's, of which one rarely writes, and for a stop with a completion check; three
- * for a subagent's end. Where the session has a budget, also one read for each other subagent that runs.
+ * Cost: one transaction per event; two for a subagent's, one of which rarely writes, and for a stop with a completion check; three
+ * for a subagent's end. With a budget, also one read per other running subagent.
  */
 export class ClaudeSessions {
   readonly #options: ClaudeSessionsOptions;
@@ -131,10 +129,10 @@ export class ClaudeSessions {
   }
 
   /**
-   * Folds an event whose hook has ended: once, however often this is called for the same id. The records get the time of
-   * its arrival; advice is recorded as undelivered, and no completion check is made.
+   * Folds an event whose hook has ended, once per id. The records get its arrival time; advice is recorded as undelivered, and
+   * there is no completion check.
    *
-   * @returns faults that were survived
+   * @returns faults that did not prevent it
    * @throws CoxswainError as `store.transact`
    */
   async foldLate(input: HostEvent, sessionId: string, late: LateEvent): Promise<readonly string[]> {
@@ -164,11 +162,11 @@ export class ClaudeSessions {
     };
     const step = await this.#step(event, { ...run, passes }, faults);
     if (running === undefined) return step;
-    // What its subagents use is read between two transactions.
+    // The usage of its subagents is read between two transactions.
     return this.#step(event, { ...run, others: { calls: await unreportedCalls(running, store) } }, faults);
   }
 
-  /** A session is a run from its first prompt on, so that the run knows its task; a session without any is none. */
+  /** A run begins with the first prompt, so that it has a task; a session without one has no run. */
   #beginSession(input: HostEvent, conversationId: string, state: ClaudeState): ChildOptions | undefined {
     if (!ACTIVE_KINDS.has(input.kind)) return undefined;
     const { budget } = this.#options.config;
@@ -189,7 +187,7 @@ export class ClaudeSessions {
       event,
       {
         identity: { runId, parentRunId: sessionId, depth: 1 },
-        // Agents of Claude Code's own, as for a summary, stop without having started.
+        // Internal agents of Claude Code, such as for a summary, stop without a start.
         begin: () => (mayEnd ? undefined : inherit(options, session?.heritage, this.#options.clock.nowMs()).options),
         ...present({ others: session?.others, sessionDeadlineAtMs: session?.heritage.situation.deadlineAtMs }),
       },
@@ -199,7 +197,7 @@ export class ClaudeSessions {
     return step;
   }
 
-  /** What a subagent has from its session; undefined: the session has not begun. @param notes  the session knows from now on that it runs */
+  /** The session's heritage for a subagent; undefined if the session has no run. @param notes  marks the subagent as running in the session */
   async #sessionOf(
     { runId, sessionId }: AgentIds,
     { notes, faults }: { readonly notes: boolean; readonly faults: string[] },
@@ -220,7 +218,7 @@ export class ClaudeSessions {
     return { ...result, others: { calls: result.calls + ended + (await unreportedCalls(siblings, store)) } };
   }
 
-  /** Records in the session that its subagent has ended, if it has. */
+  /** Records the end of a subagent in its session, if it has ended. */
   async #reportEnd({ runId, sessionId }: AgentIds, late: LateEvent | undefined, faults: string[]): Promise<void> {
     const agent = await storedSummary(this.#options.store, runId);
     if (agent?.outcome === undefined) return;
@@ -245,10 +243,10 @@ export class ClaudeSessions {
       {
         ...stepped,
         late,
-        work: (taken, state) => {
-          if (sessionDeadlineAtMs !== undefined) follow(taken, sessionDeadlineAtMs);
+        work: (active, state) => {
+          if (sessionDeadlineAtMs !== undefined) follow(active, sessionDeadlineAtMs);
           const thread = new RecordedThread({
-            run: taken,
+            run: active,
             state,
             deadline,
             deadlineFrom,
@@ -257,7 +255,7 @@ export class ClaudeSessions {
             undeliverable: late === undefined ? undefined : LATE_REASON,
           });
           const text = interpretEvent(input, thread, { forceTurnAtStop });
-          return present({ text, stop: stopAt(input, taken) });
+          return present({ text, stop: stopAt(input, active) });
         },
         passes: (state) =>
           (late !== undefined && state.lateInputIds?.includes(late.id) === true) || passes?.(state) === true,
@@ -278,7 +276,7 @@ export class ClaudeSessions {
       records: [],
       result: this.#stepper.hostState(view),
     }));
-    // Nothing was asked for yet, or the agent was let go.
+    // There is no run yet, or the last check gave up.
     if (completion === undefined || state === undefined || state.gaveUp) return {};
     const missing = await missingForCompletion(completion, projectFolder, withoutSessionSecrets(process.env));
     const attempt = state.unmet + 1;
@@ -309,7 +307,7 @@ export class ClaudeSessions {
         let taken = memory?.take(runId);
         let stored: readonly TrajectoryRecord[] = [];
         const step = await store.transact(runId, (view) => {
-          // A second call, after a transaction that did not come through, must not meet what the first one changed.
+          // A retried transaction must not reuse the run that the first attempt changed.
           const inMemory = taken;
           taken = undefined;
           if (!isWanted()) return { records: [], result: { result: undefined, faults: [] } };
@@ -323,13 +321,13 @@ export class ClaudeSessions {
         return step;
       } catch (error) {
         if (!(error instanceof UnusableSnapshot) || rebuilds >= MAX_REBUILDS) throw error;
-        faults.push(`${messageOf(error)}; it was made anew from the records`);
+        faults.push(`${messageOf(error)}; it was rebuilt from the records`);
         rebuilt = await this.#stepper.rebuild(error.nextSeq, (query) => store.readRun(runId, query));
       }
     }
   }
 
-  /** Made of what is stored, so that neither a secret is in it nor the place of the event in a spill file makes a difference. */
+  /** Derived from the redacted call, so that it holds no secret and is the same for a spilled event. */
   #pairKey({ name, args }: HostCall): string {
     const probe = { kind: 'tool_started', tool_call_id: '', tool_name: name, args: toJson(args) } as const;
     const stored = this.#options.redact(probe);
@@ -337,7 +335,7 @@ export class ClaudeSessions {
     return `call-${hashText(canonicalJson(shown))}@`;
   }
 
-  /** An id that looks like a secret is stored as something else. */
+  /** The redacted id. */
   #storedId(id: string): string {
     const probe = { kind: 'tool_started', tool_call_id: id, tool_name: '', args: null } as const;
     const stored = this.#options.redact(probe);
@@ -345,25 +343,24 @@ export class ClaudeSessions {
   }
 }
 
-/** An event, and what is known of it if it is late. */
 interface TakenEvent {
   readonly input: HostEvent;
   readonly late: LateEvent | undefined;
 }
 
-/** A subagent, and the session it belongs to. */
+/** A subagent and its session. */
 interface AgentIds {
   readonly runId: string;
   readonly sessionId: string;
 }
 
-/** The run that an event is of. */
+/** The run of an event. */
 interface SteppedRun extends Pick<RunStepWork<ClaudeState, HookStep>, 'identity' | 'begin' | 'passes' | 'others'> {
-  /** Unix milliseconds; null for none. Undefined: the run has no session above it. */
+  /** Unix milliseconds; null without a deadline; undefined for a session. */
   readonly sessionDeadlineAtMs?: number | null;
 }
 
-/** A subagent has the time that its session has. */
+/** Gives a subagent the deadline of its session. */
 function follow(run: Run, atMs: number | null): void {
   if (run.isEnded || run.heritage.situation.deadlineAtMs === atMs) return;
   run.setDeadline(atMs === null ? undefined : { atMs });

@@ -5,41 +5,41 @@ import { isTaskText } from '../../formats/claude-code/claude-code-entry.ts';
 import { withEndedAgent, type SessionAgents } from './session-agents.ts';
 
 /**
- * What is remembered of a session, or of a subagent, between two hook calls, besides the run itself. Plain JSON. All of it
- * follows from the records, so that it can be made anew and every process that adds to the run sees the same.
+ * The state of a session or subagent between two hook calls, besides the run. Plain JSON, derived from the records, so that
+ * every process can rebuild it.
  */
 export type ClaudeState = {
-  /** Calls of a model answer are coming in: the next one is of the same turn. */
+  /** The next call belongs to the current turn. */
   readonly turnOpen: boolean;
-  /** Calls that have begun and not come back: id and tool. */
+  /** Open calls: id and tool. */
   readonly openCalls: readonly (readonly [string, string])[];
-  /** Calls of this turn that came back: told of again, they are the same. */
+  /** Ids of this turn's ended calls, to ignore a second report. */
   readonly closedCalls: readonly string[];
-  /** The call that came back last, of whatever turn; absent before the first. */
+  /** The most recently ended call of any turn; absent before the first. */
   readonly lastClosedCall?: string;
-  /** A deadline was set since the session began or was opened again. */
+  /** A deadline was set since the session began or was resumed. */
   readonly deadlineSet: boolean;
-  /** Unix milliseconds; null for none. */
+  /** Unix milliseconds; null without a deadline. */
   readonly deadlineAtMs: number | null;
-  /** How often what must hold at the end did not, since the last prompt. */
+  /** Failed completion checks since the last prompt. */
   readonly unmet: number;
-  /** The agent was let go although it did not hold, since the last prompt. */
+  /** The completion check gave up since the last prompt. */
   readonly gaveUp: boolean;
   /** Advice has forced a turn at the end. */
   readonly forcedTurn: boolean;
-  /** The model, where the session has begun and the run has not; null where that is not known. */
+  /** The model, if the session has begun before the run; null if unknown. */
   readonly modelId: string | null;
   /** An answer has made the agent go on, and nothing has happened since. Absent: false. */
   readonly isForcing?: boolean;
-  /** A call has ended since advice on results was last asked for. Absent: false. */
+  /** A call has ended since the last evaluation of results. Absent: false. */
   readonly hasUnheardCall?: boolean;
-  /** Ids of events that were folded late, the last ones; absent before the first. */
+  /** Ids of the latest events that were folded late; absent before the first. */
   readonly lateInputIds?: readonly string[];
-  /** Its subagents. Which of them run is noted when they begin; from the records alone it is not known. Absent: none. */
+  /** Subagents. Their start is noted here and is not in the records. Absent: none. */
   readonly agents?: SessionAgents;
 };
 
-/** A session of which nothing is known yet. */
+/** The state of a new session. */
 export const NEW_CLAUDE_STATE: ClaudeState = {
   turnOpen: false,
   openCalls: [],
@@ -52,10 +52,10 @@ export const NEW_CLAUDE_STATE: ClaudeState = {
   modelId: null,
 };
 
-/** More calls than this in one turn, or open at once, and the oldest is forgotten. */
+/** Limit of calls per turn, and of open calls. */
 const MAX_CALLS = 256;
 
-/** Ids of late events that are remembered; one is looked up only until its spill file is deleted, right after the fold. */
+/** Limit of late event ids; one is needed only until its spill file is deleted, right after the fold. */
 const MAX_LATE_INPUTS = 256;
 
 /** The channels of advice that forces a turn. */
@@ -122,7 +122,7 @@ export function foldClaudeState(before: ClaudeState, record: TrajectoryRecord): 
 
 function foldMessage(state: ClaudeState, role: string, text: string): ClaudeState {
   const over = { ...state, turnOpen: false, isForcing: false };
-  // What the host says in the user's place, such as that a task in the background is done, asks for nothing new.
+  // A message of the host in the user's place, such as a finished background task, is not a new request.
   return role === 'user' && isTaskText(text) ? { ...over, unmet: 0, gaveUp: false } : over;
 }
 

@@ -9,12 +9,12 @@ const BOM = '\uFEFF';
 const PARSE = { allowTrailingComma: true, allowEmptyContent: true };
 
 /**
- * The settings with our hooks in them: every event has one group of ours behind what others have put there. Comments, order and
- * formatting of all else stay. Settings that have it already come back as they are.
+ * Adds our hooks to settings: each event gets one group after the existing ones. Comments, order and formatting of the rest
+ * stay. Settings that already have the hooks are returned unchanged.
  *
- * @param text  the settings file, JSON with or without comments; the empty text where there is none yet
+ * @param text  the settings file, JSON with or without comments; empty for a new file
  * @param wanted  our groups by event, of one hook each; for Copilot CLI, which has no groups, our hooks
- * @throws CoxswainError `invalid-argument` for text that is no JSON object, with line and column, or whose `hooks` are of
+ * @throws CoxswainError `invalid-argument` for text that is not a JSON object, with line and column, or whose `hooks` have
  *   another shape than Claude Code's
  */
 export function addHooks(text: string, wanted: ReadonlyMap<string, object>): string {
@@ -32,17 +32,13 @@ export function addHooks(text: string, wanted: ReadonlyMap<string, object>): str
   return mark + edited;
 }
 
-/**
- * The settings without our hooks, and without the lists that are empty then.
- *
- * @throws CoxswainError as `addHooks`
- */
+/** Removes our hooks from settings, and lists that become empty. @throws CoxswainError as `addHooks` */
 export function removeHooks(text: string): string {
   const [mark, body] = text.startsWith(BOM) ? [BOM, text.slice(1)] : ['', text];
   return mark + dropHooks(body, () => true);
 }
 
-/** What tells the hooks of ours that the settings hold, by event; see `markOf`. @throws CoxswainError as `addHooks` */
+/** The marks of our hooks in settings, by event; see `markOf`. @throws CoxswainError as `addHooks` */
 export function ourHooks(text: string): ReadonlyMap<string, readonly string[]> {
   const body = text.startsWith(BOM) ? text.slice(1) : text;
   const found = eventsOf(body).map((event): [string, readonly string[]] => [
@@ -52,7 +48,7 @@ export function ourHooks(text: string): ReadonlyMap<string, readonly string[]> {
   return new Map(found.filter(([, marks]) => marks.length > 0));
 }
 
-/** Takes out those hooks of ours that `isUnwanted`, one at a time, because each changes where the others stand. */
+/** Removes our hooks for which `isUnwanted`, one at a time, because each removal changes the offsets. */
 function dropHooks(text: string, isUnwanted: (mark: string, event: string) => boolean): string {
   for (const event of eventsOf(text)) {
     const goes = (mark: string | undefined): boolean => mark !== undefined && isUnwanted(mark, event);
@@ -76,7 +72,7 @@ function dropHooks(text: string, isUnwanted: (mark: string, event: string) => bo
   return text;
 }
 
-/** A group as it stands: what tells each of its hooks, undefined for one of somebody else. */
+/** A group of hooks: the mark of each, undefined for a foreign one. */
 interface FoundGroup {
   readonly marks: readonly (string | undefined)[];
 }
@@ -98,7 +94,7 @@ function groupsOf(text: string, event: string): readonly FoundGroup[] {
   return (groupsAt(text, event) ?? []).map((group: unknown) => ({ marks: marksOf(group) }));
 }
 
-/** Of the hooks in a group, or of a hook that stands alone. */
+/** The marks of the hooks in a group, or of a single hook. */
 function marksOf(group: unknown): readonly (string | undefined)[] {
   const hooks: unknown = isJsonObject(group) ? group['hooks'] : undefined;
   return Array.isArray(hooks) ? hooks.map(markOf) : [markOf(group)].filter((mark) => mark !== undefined);
@@ -116,7 +112,7 @@ function settingsOf(text: string): unknown {
     const { message, line, column } = reading;
     throw new CoxswainError(
       'invalid-argument',
-      `no JSON: ${message} at line ${line}, column ${column}; mend it first`,
+      `not JSON: ${message} at line ${line}, column ${column}; fix it first`,
       {
         details: { line },
       },
@@ -128,18 +124,18 @@ function settingsOf(text: string): unknown {
 }
 
 function misshapen(place: string, shape: string): CoxswainError {
-  return new CoxswainError('invalid-argument', `${place} should be ${shape}; mend the settings first`, {
+  return new CoxswainError('invalid-argument', `${place} should be ${shape}; fix the settings first`, {
     details: { place },
   });
 }
 
 /**
- * The text with one value more: at the end of a list, or under a name in an object. Nothing else changes, because the library's
- * own insertion formats the neighbours anew.
+ * Inserts a value at the end of a list, or under a name in an object. Nothing else changes; the library's insertion would
+ * reformat the neighbours.
  */
 function inserted(text: string, path: readonly (string | number)[], value: unknown): string {
   const eol = text.includes('\r\n') ? '\r\n' : '\n';
-  // Where there is nothing yet, an object with a line break at its end, as editors leave it.
+  // A new file ends with a line break.
   if (text.trim() === '') text = `{}${eol}`;
   const name = path.at(-1);
   const tree = parseTree(text, [], PARSE);
@@ -161,7 +157,7 @@ function inserted(text: string, path: readonly (string | number)[], value: unkno
   return `${text.slice(0, start)}${within}${eol}${indent}${item}${eol}${outer}${text.slice(end)}`;
 }
 
-/** White space at the beginning of the line that holds the offset. */
+/** Indentation of the line at the offset. */
 function indentAt(text: string, offset: number): string {
   const line = text.slice(text.lastIndexOf('\n', offset - 1) + 1, offset);
   return /^[ \t]*/.exec(line)?.[0] ?? '';
@@ -171,7 +167,7 @@ function startsLine(text: string, offset: number): boolean {
   return text.slice(text.lastIndexOf('\n', offset - 1) + 1, offset).trim() === '';
 }
 
-/** The text without the value at the path, and without the comma that belongs to it. */
+/** Removes the value at the path, with its comma. */
 function without(text: string, path: readonly (string | number)[]): string {
   const tree = parseTree(text, [], PARSE);
   const value = tree === undefined ? undefined : findNodeAtLocation(tree, [...path]);

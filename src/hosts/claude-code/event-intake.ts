@@ -18,7 +18,7 @@ import {
   type SpilledEvent,
 } from './spilled-events.ts';
 
-/** What events of a project are taken with. */
+/** Options of `EventIntake`. */
 export interface EventIntakeOptions {
   readonly storeAddress: string;
   readonly redact: ClaudeSessionsOptions['redact'];
@@ -26,26 +26,25 @@ export interface EventIntakeOptions {
   readonly onFault: (fault: HookFault) => void;
 }
 
-/** What a host is answered, in its own form, and what went wrong on the way and was survived. */
+/** The answer in the host's form, and the faults that did not prevent it. */
 export interface AnsweredEvent {
   readonly answer: object;
   readonly faults: readonly string[];
 }
 
-/** How far the folding of waiting events came. */
+/** The result of folding waiting events. */
 export interface FoldedEvents {
   readonly folded: number;
-  /** Why some of those that were there at the start are left; undefined if none are. */
+  /** Why some events are left; undefined if none are. */
   readonly problem?: string;
 }
 
-/** How long an event folds those of its session that arrived before it. With more of them than that it waits behind them. */
+/** Time for folding earlier events of the session. If some are left, the event waits behind them. */
 const OWN_SESSION_LIMIT_MS = 1_000;
 
 /**
- * Takes hook events in such a way that none is lost: what the store does not take goes into a file beside it, and is on the disk
- * when `take` resolves. Whichever process next takes an event of that session folds those files first, so that the
- * order of a session's events holds.
+ * Takes hook events without losing any: an event that the store does not take is in a file next to the store when `take`
+ * resolves. The next process that takes an event of the session folds those files first, in order.
  */
 export class EventIntake {
   readonly #options: EventIntakeOptions;
@@ -55,19 +54,19 @@ export class EventIntake {
   }
 
   /**
-   * Takes an event, after those of its session that wait.
+   * Takes an event, after the waiting ones of its session.
    *
-   * @param open  gives the sessions; what it rejects with counts as a store that does not take the event
+   * @param open  opens the sessions; if it rejects, the event is spilled
    * @param onStored  called once the event is stored
-   * @returns nothing to say if the event waits in a file now; the reason is then a fault
-   * @throws CoxswainError `invalid-argument` for a session id that no run can have, and what fails after the event is stored
+   * @returns an empty answer if the event was spilled; the reason is then a fault
+   * @throws CoxswainError `invalid-argument` for a session id that no run can have, and errors after the event is stored
    */
   async take(
     event: KnownHookEvent,
     open: () => Promise<ClaudeSessions>,
     onStored: () => void = () => undefined,
   ): Promise<AnsweredEvent> {
-    const { input, sessionId, hasBackgroundWork, answerFor } = event.told;
+    const { input, sessionId, hasBackgroundWork, answerFor } = event.known;
     const arrivedAtMs = this.#options.clock.nowMs();
     let isStored = false;
     const details = {
@@ -92,11 +91,11 @@ export class EventIntake {
     return { answer: {}, faults: [] };
   }
 
-  /** Writes an event into a file beside the store. Never throws: an event that cannot be written either is a fault. */
-  keep({ json, told, about }: KnownHookEvent, why: string, arrivedAtMs: number = this.#options.clock.nowMs()): void {
+  /** Spills an event. Never throws: if that fails too, it is a fault. */
+  keep({ json, known, about }: KnownHookEvent, why: string, arrivedAtMs: number = this.#options.clock.nowMs()): void {
     const { onFault, redact, storeAddress } = this.#options;
     try {
-      spillEvent(storeAddress, { sessionId: told.sessionId, arrivedAtMs, json: storableEvent(json, redact) });
+      spillEvent(storeAddress, { sessionId: known.sessionId, arrivedAtMs, json: storableEvent(json, redact) });
       onFault({ where: 'spill', message: `the event waits in a spill file: ${why}`, ...about });
     } catch (error) {
       onFault({ where: 'spill', message: `the event is lost: ${messageOf(error)}; ${why}`, ...about });
@@ -104,10 +103,10 @@ export class EventIntake {
   }
 
   /**
-   * Folds events that wait, in the order of their arrival. Stops at the first that the store does not take: it waits on.
+   * Folds waiting events in the order of their arrival, up to the first that the store does not take.
    *
-   * @param limits  `limitMs`: no event is begun after so long; at least one is tried
-   * @throws what the file system throws at the spill files
+   * @param limits  `limitMs`: starts no event after this time, but tries at least one
+   * @throws a file system error of the spill files
    */
   async foldWaiting(
     sessions: ClaudeSessions,
@@ -146,7 +145,7 @@ export class EventIntake {
     }
     const { id, arrivedAtMs } = spilled;
     const isWaiting = (): boolean => isStillSpilled(spilled);
-    const { input, sessionId } = event.told;
+    const { input, sessionId } = event.known;
     try {
       const faults = await sessions.foldLate(input, sessionId, { id, arrivedAtMs, isWaiting });
       for (const message of faults) onFault({ where: 'run', message, ...event.about });
@@ -161,13 +160,13 @@ export class EventIntake {
   }
 }
 
-/** Whether the store, SQLite or the file system is at fault, and not the event. */
+/** Returns true if the store, SQLite or the file system is at fault, not the event. */
 function isOfTheStore(error: unknown): boolean {
   if (error instanceof CoxswainError) return error.code.startsWith('store-');
   return error instanceof Error && 'code' in error;
 }
 
-/** Fields of an event that are kept as they are: words of a closed set, ids of runs, numbers and flags. */
+/** Fields that need no redaction: words of a closed set, run ids, numbers and flags. */
 const CLOSED = [
   'hook_event_name',
   'host_event',
@@ -185,8 +184,8 @@ const CLOSED = [
 const NAMES = ['agent_type', 'source', 'model', 'reason', 'trigger'];
 
 /**
- * What of an event may lie in a file: the fields that are read, redacted as the records that are made of them. Redacting those
- * records again changes nothing.
+ * The part of an event that may be spilled: the fields that are read, redacted like their records. Redacting those records again
+ * changes nothing.
  */
 function storableEvent(
   json: Readonly<Record<string, unknown>>,

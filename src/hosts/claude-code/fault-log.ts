@@ -3,13 +3,13 @@ import { closeSync, fstatSync, openSync, readSync, renameSync, statSync } from '
 import { appendGuarded } from '../../base/guarded-file.ts';
 import { makeStateFolder, stateFile, type StateOwner } from '../../base/state-places.ts';
 
-/** A fault of ours that an agent never felt. */
+/** A fault in coxswain, which the agent does not see. */
 export interface HookFault {
   /** Where in our code, in a few words: `input`, `config`, `store`. */
   readonly where: string;
-  /** What happened; never content of the session. */
+  /** Never contains content of the session. */
   readonly message: string;
-  /** The hook's event, where it is known. */
+  /** The hook's event, if known. */
   readonly event?: string;
   readonly sessionId?: string;
 }
@@ -20,26 +20,26 @@ export interface FaultLine extends HookFault {
   readonly at: string;
 }
 
-/** Where faults are written down: in the state folder of a project, or without one, in the user's. */
+/** The owner of a fault log: a project, or the user. */
 export interface FaultLogPlace extends StateOwner {
   readonly nowMs: number;
 }
 
-/** Problems of a configuration that are logged: a file of nothing but mistakes must not push other faults out of the log. */
+/** Limit of logged configuration problems, so that they do not push other faults out of the log. */
 export const MAX_CONFIG_FAULTS = 3;
 
-/** A log that reaches this is put aside, in the place of the one before. */
+/** A log of this size is rotated; one older log is kept. */
 const MAX_LOG_BYTES = 256 * 1024;
 const MAX_MESSAGE_CHARS = 1_000;
-/** How far back `unlessKnown` looks. */
+/** Size of the tail that `unlessKnown` searches. */
 const TAIL_BYTES = 8 * 1024;
 
 /**
- * Writes a fault into our own log, for `coxswain doctor`: `faults.jsonl` in the project's state folder, or, if that cannot be
- * written, in the user's. Never in the project, and never through a link. Never throws.
+ * Writes a fault to the log for `coxswain doctor`: `faults.jsonl` in the project's state folder, or, if that fails, in the
+ * user's. Never in the project, and never through a link. Never throws.
  *
- * @param unlessKnown  leaves out what one of the last lines says already: for what is wrong at every event
- * @returns false when it could not be written anywhere
+ * @param unlessKnown  skips a message that is among the last lines, for faults of every event
+ * @returns false if it could not be written anywhere
  */
 export function logFault(fault: HookFault, place: FaultLogPlace, unlessKnown = false): boolean {
   const line: FaultLine = {
@@ -52,7 +52,7 @@ export function logFault(fault: HookFault, place: FaultLogPlace, unlessKnown = f
       makeStateFolder(owner);
       const file = stateFile('faults', owner);
       if (unlessKnown && tailOf(file).includes(JSON.stringify(line.message))) return true;
-      putAside(file, stateFile('olderFaults', owner));
+      rotate(file, stateFile('olderFaults', owner));
       appendGuarded(file, `${JSON.stringify(line)}\n`);
       return true;
     } catch {
@@ -62,13 +62,13 @@ export function logFault(fault: HookFault, place: FaultLogPlace, unlessKnown = f
   });
 }
 
-/** Whose logs a fault may be in, in the order in which they are tried. */
+/** Owners of the logs that may hold a fault, in the order in which they are tried. */
 export function faultOwners({ env, homeFolder, projectFolder }: StateOwner): readonly StateOwner[] {
   const users = { env, homeFolder };
   return projectFolder === undefined ? [users] : [{ ...users, projectFolder }, users];
 }
 
-function putAside(file: string, older: string): void {
+function rotate(file: string, older: string): void {
   const size = statSync(file, { throwIfNoEntry: false })?.size ?? 0;
   if (size >= MAX_LOG_BYTES) renameSync(file, older);
 }

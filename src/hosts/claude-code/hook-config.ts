@@ -6,7 +6,7 @@ import type { ResolvedConfig } from '../../config/resolved-config.ts';
 import { standardSteering } from '../../steering/standard-steering.ts';
 import { RECORDS_FOLDER } from '../../store/records-folder.ts';
 
-/** What of a configuration a hook goes by. */
+/** The part of a configuration that a hook uses. */
 export type HookConfig = Pick<LoadedConfig, 'problems' | 'refusal'> & {
   readonly resolved: Pick<
     ResolvedConfig,
@@ -15,8 +15,7 @@ export type HookConfig = Pick<LoadedConfig, 'problems' | 'refusal'> & {
 };
 
 /**
- * As `loadConfigSync`. Where no file says anything, and nothing is amiss, what reads files is not even loaded: it would take
- * 3 ms of a process that has few.
+ * Like `loadConfigSync`, but without loading the reader of files, which takes 3 ms, if no file exists.
  */
 export async function hookConfig(options: LoadConfigOptions & { readonly homeFolder: string }): Promise<HookConfig> {
   const { projectFolder } = options;
@@ -31,7 +30,7 @@ export async function hookConfig(options: LoadConfigOptions & { readonly homeFol
       redaction: {},
       deadlineFrom: 'session',
       forceTurnAtStop: false,
-      // Looked at where it is opened.
+      // Checked when it is opened.
       store: { kind: 'sqlite', address: join(projectFolder, RECORDS_FOLDER, 'runs.db') },
     },
   };

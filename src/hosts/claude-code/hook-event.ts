@@ -6,51 +6,50 @@ import type { HookAnswer, HookPayload, HostName } from '../dialects/hook-dialect
 import { readPayload } from '../dialects/read-payload.ts';
 import { endingOfTranscript } from './transcript-ending.ts';
 
-/** What a host sent, as far as it is read. */
+/** A hook event. */
 export interface HookEvent {
-  /** The event and the session, where they could be read: for what is written down of a fault. */
+  /** Event and session, if readable, for the fault log. */
   readonly about: { readonly event?: string; readonly sessionId?: string };
   readonly host: HostName;
   /** The session's working folder. */
   readonly cwd: string | undefined;
-  /** What is to be taken; undefined for an event that is not known, or lacks what it must have. */
-  readonly told:
+  /** Undefined for an unknown event, or one that lacks a required member. */
+  readonly known:
     | {
         readonly input: HostEvent;
         readonly sessionId: string;
         readonly hasBackgroundWork: boolean;
-        /** Puts an answer where the host looks for it. */
+        /** Converts an answer to the host's form. */
         readonly answerFor: (answer: HookAnswer) => object;
       }
     | undefined;
-  /** What was read, in the form of `readPayload`. */
+  /** The event in the form of `readPayload`. */
   readonly json: HookPayload;
 }
 
-/** An event that can be taken. */
+/** An event that can be recorded. */
 export interface KnownHookEvent extends HookEvent {
-  readonly told: NonNullable<HookEvent['told']>;
+  readonly known: NonNullable<HookEvent['known']>;
 }
 
-/** Whether an event can be taken. */
 export function isKnownEvent(event: HookEvent): event is KnownHookEvent {
-  return event.told !== undefined;
+  return event.known !== undefined;
 }
 
-/** Of an event and a session id so much is written down. */
+/** Limit of event names and session ids in the fault log. */
 const MAX_NAME_CHARS = 100;
 
 /**
- * Reads the JSON that a host gives a hook, with or without a byte order mark.
+ * Reads the JSON input of a hook, with or without a byte order mark.
  *
- * @returns undefined where it is no JSON object
+ * @returns undefined if it is not a JSON object
  */
 export function readHookEvent(bytes: Buffer): HookEvent | undefined {
   const sent = parse(bytes);
   if (!isJsonObject(sent)) return undefined;
   const dialect = dialectOf(sent);
   const { host } = dialect;
-  // One that waited in a file is in that form already.
+  // A spilled event already has this form.
   const json = sent['host'] === undefined ? { ...dialect.toPayload(sent), host } : sent;
   const event = textOf(json['hook_event_name'] ?? sent['hook_event_name']);
   const sessionId = textOf(json['session_id']);
@@ -61,7 +60,7 @@ export function readHookEvent(bytes: Buffer): HookEvent | undefined {
     about: present({ event: event?.slice(0, MAX_NAME_CHARS), sessionId: sessionId?.slice(0, MAX_NAME_CHARS) }),
     host,
     cwd: textOf(sent['cwd']),
-    told:
+    known:
       input === undefined || sessionId === undefined
         ? undefined
         : { input, sessionId, hasBackgroundWork, answerFor: (answer) => dialect.toAnswer(answer, input, sent) },
@@ -80,7 +79,7 @@ function parse(bytes: Buffer): unknown {
     const text = bytes.toString('utf8');
     return JSON.parse(text.startsWith('\uFEFF') ? text.slice(1) : text);
   } catch {
-    // What JSON.parse says of it quotes the input.
+    // The message of JSON.parse quotes the input.
     return undefined;
   }
 }

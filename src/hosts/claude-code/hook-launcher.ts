@@ -1,6 +1,6 @@
 /**
- * `dist/hook.cjs`: what Claude Code's settings call, with nothing but Node. Loads the hook (`dist/hook-main.cjs`, one file)
- * with the code that an earlier process compiled, which takes a third of the time.
+ * `dist/hook.cjs`: the program in a host's settings. Loads the hook (`dist/hook-main.cjs`, one file) with the code cache of an
+ * earlier process, which takes a third of the time.
  */
 import {
   closeSync,
@@ -21,16 +21,16 @@ import type * as HookMain from './hook-main.ts';
 import { logFault } from './fault-log.ts';
 import { endProcess, readStdin } from './read-stdin.ts';
 
-/** What `hook-main.cjs` is, as text: a function that fills in `exports`. */
+/** The value of `hook-main.cjs`: a function that fills in `exports`. */
 type MainModule = (exports: object, require: NodeJS.Require) => void;
 
-/** Put in where the hook is bundled: tells the contents of `hook-main.cjs` apart. */
+/** Defined by the bundler: identifies the contents of `hook-main.cjs`. */
 declare const COXSWAIN_HOOK_HASH: string;
 
 async function launch(): Promise<void> {
-  // Read meanwhile: a thread does it.
+  // Read by a thread while the hook is loaded.
   const stdin = readStdin();
-  // Where nobody awaits it, because the hook cannot be loaded.
+  // If the hook cannot be loaded, nothing awaits it.
   stdin.catch(() => undefined);
   const file = join(__dirname, 'hook-main.cjs');
   const cache = cacheFile();
@@ -44,7 +44,7 @@ async function launch(): Promise<void> {
   const exported = {};
   // The file is built with this wrapper.
   (script.runInThisContext() as MainModule)(exported, requireOnce());
-  // And exports what this module does.
+  // It exports the members of this module.
   const { runHook, warmUp } = exported as typeof HookMain;
   await runHook(stdin, endProcess);
   if (cache === undefined || (cached !== undefined && script.cachedDataRejected !== true)) return;
@@ -54,16 +54,16 @@ async function launch(): Promise<void> {
 }
 
 /**
- * While the hook runs in order to be kept, nothing is compiled further than to bytecode: the engine would note what was, and
- * compile it again in every process before it begins, which takes as long as running it. On again before the data is
- * made, because it is only good for the same settings.
+ * Compiles only to bytecode while the hook runs for its code cache: the engine would record optimised functions and compile
+ * them again at the start of every process, which takes as long as running them. Switched on again before the cache is
+ * created, because it is valid only for the same settings.
  */
 function setCompilers(on: boolean): void {
   const { setFlagsFromString } = process.getBuiltinModule('node:v8');
   for (const compiler of ['sparkplug', 'maglev', 'opt']) setFlagsFromString(on ? `--${compiler}` : `--no-${compiler}`);
 }
 
-/** `require` that looks for each of Node's modules once: many of our files import the same few. */
+/** `require` that resolves each of Node's modules once: many files import the same ones. */
 function requireOnce(): NodeJS.Require {
   const known = new Map<string, unknown>();
   const once = (id: string): unknown => {
@@ -77,7 +77,7 @@ function requireOnce(): NodeJS.Require {
   return once as NodeJS.Require;
 }
 
-/** In the user's own cache, because what is in the file is run. Undefined where there is none. */
+/** In the user's cache folder, because the content is executed. Undefined without one. */
 function cacheFile(): string | undefined {
   const { XDG_CACHE_HOME, HOME, LOCALAPPDATA } = process.env;
   const home = HOME === undefined || !isAbsolute(HOME) ? undefined : join(HOME, '.cache');
@@ -89,15 +89,15 @@ function cacheFile(): string | undefined {
     : join(folder, 'coxswain', `hook-${process.version}-${process.arch}-${COXSWAIN_HOOK_HASH}.bin`);
 }
 
-/** Every so many bytes one is looked at: about one of each page of the disk's cache. */
+/** Distance of the sampled bytes: about one per page of the disk's cache. */
 const SAMPLE_BYTES = 4_093;
 
-/** A number in front of the data that changes when the data does; see `sampleOf`. */
+/** Size of the checksum before the data; see `sampleOf`. */
 const HEAD_BYTES = 8;
 
 /**
- * What an earlier process left; undefined where there is nothing, or it is not as it was written: the engine would crash on
- * it. A file of somebody else, or that others may write, does not count.
+ * The code cache of an earlier process; undefined if it is missing or damaged (the engine would crash), belongs to another user,
+ * or is writable for others.
  */
 function readCache(file: string): Buffer | undefined {
   let fd: number | undefined;
@@ -116,8 +116,8 @@ function readCache(file: string): Buffer | undefined {
 }
 
 /**
- * A number made of some bytes and the length: it tells a file that was cut off, or of which a block was not written. A sum
- * over all of it would take as long as it saves.
+ * A checksum of the length and some bytes, which detects a truncated file or an unwritten block. A checksum of all bytes would
+ * cost as much time as the cache saves.
  */
 function sampleOf(data: Buffer): number {
   let sample = data.length;
@@ -125,7 +125,7 @@ function sampleOf(data: Buffer): number {
   return sample;
 }
 
-/** Also takes away what earlier builds left for this Node. */
+/** Also deletes the caches of earlier builds for this Node. */
 function writeCache(file: string, data: Buffer): void {
   const folder = join(file, '..');
   try {
@@ -133,7 +133,7 @@ function writeCache(file: string, data: Buffer): void {
     const unfinished = `${file}.${process.pid}`;
     const head = Buffer.alloc(HEAD_BYTES);
     head.writeDoubleLE(sampleOf(data));
-    // Also on the disk before it has its name.
+    // Synced before the rename.
     writeFileSync(unfinished, Buffer.concat([head, data]), { mode: 0o600, flush: true });
     renameSync(unfinished, file);
     const ours = `hook-${process.version}-${process.arch}-`;
@@ -142,7 +142,7 @@ function writeCache(file: string, data: Buffer): void {
       if (name.startsWith(ours) && path !== file) rmSync(path, { force: true });
     }
   } catch {
-    // A full or read-only disk: the next process compiles too.
+    // A full or read-only disk: the next process compiles again.
   }
 }
 

@@ -14,33 +14,32 @@ import { isKnownEvent, readHookEvent, type HookEvent } from './hook-event.ts';
 import { openHookStore, usableStore, type UsableStore } from './open-hook-store.ts';
 import { projectFolderOf } from './project-folder.ts';
 import { projectRedaction, projectSessions } from './project-sessions.ts';
-import type { StdinBytes } from './read-stdin.ts';
 import { wakeServer } from './wake-server.ts';
 import { writeStdout } from './write-stdout.ts';
 
 export { warmUp } from './warm-up.ts';
 
-/** How long the store is waited for, by all that an event does together. Claude Code waits 10 seconds for a hook. */
+/** Total time to wait for the store per event. Claude Code waits 10 seconds for a hook. */
 const TIME_LIMIT_MS = 2_000;
-/** How long an event that is answered folds events of other sessions that wait, and how long the end of a session does. */
+/** Time for folding waiting events of other sessions, after the answer and at the end of a session. */
 const OTHER_SESSIONS_LIMIT_MS = 100;
 const SESSION_END_LIMIT_MS = 1_000;
 
-/** What is known of a call when something goes wrong. */
+/** The facts of an event for the fault log. */
 interface Known {
   projectFolder?: string;
   about?: HookEvent['about'];
-  /** Writes the event beside the store; absent once it is stored, and before it is read. */
+  /** Spills the event; absent before it is read and once it is stored. */
   keep?: (why: string) => void;
 }
 
 /**
- * `coxswain hook`: one event of Claude Code, from standard input, recorded and answered on standard output. Whatever goes
- * wrong is written into our own log; the agent gets no output then, and goes on as if there were no hook. Never rejects.
+ * `coxswain hook`: records one event from standard input and answers it on standard output. A fault goes to the fault log; the
+ * agent then gets no output and goes on as without the hook. Never rejects.
  *
- * @param leave  ends the process with exit code 0, which the caller does afterwards too
+ * @param leave  ends the process with exit code 0
  */
-export async function runHook(stdin: Promise<StdinBytes>, leave: () => never): Promise<void> {
+export async function runHook(stdin: Promise<Buffer>, leave: () => never): Promise<void> {
   const known: Known = {};
   const fail = (where: string, error: unknown): void => note({ where, message: messageOf(error) }, known);
   const failAndLeave = (where: string, error: unknown): never => {
@@ -51,7 +50,7 @@ export async function runHook(stdin: Promise<StdinBytes>, leave: () => never): P
   process.on('uncaughtException', (error) => failAndLeave('uncaught exception', error));
   process.on('unhandledRejection', (error) => failAndLeave('unhandled rejection', error));
   try {
-    const { bytes } = await stdin;
+    const bytes = await stdin;
     await takeEvent(bytes, known);
   } catch (error) {
     fail('hook', error);
@@ -61,16 +60,16 @@ export async function runHook(stdin: Promise<StdinBytes>, leave: () => never): P
 async function takeEvent(bytes: Buffer, known: Known): Promise<void> {
   const event = readHookEvent(bytes);
   if (event === undefined) {
-    return note({ where: 'input', message: `standard input is no JSON object (${bytes.length} bytes)` }, known);
+    return note({ where: 'input', message: `standard input is not a JSON object (${bytes.length} bytes)` }, known);
   }
   const { env } = process;
-  // Other programs set this variable too, or inherit it.
+  // Other programs also set or inherit this variable.
   const projectDir = event.host === 'claude-code' ? env['CLAUDE_PROJECT_DIR'] : undefined;
   const projectFolder = projectFolderOf({ projectDir, cwd: event.cwd });
   known.projectFolder = projectFolder;
   known.about = event.about;
   if (!isKnownEvent(event)) {
-    const message = `the event is not known, or lacks what it must have (${bytes.length} bytes)`;
+    const message = `the event is unknown or lacks a required member (${bytes.length} bytes)`;
     return note({ where: 'input', message }, known);
   }
   const homeFolder = homeOf(env);
@@ -79,14 +78,14 @@ async function takeEvent(bytes: Buffer, known: Known): Promise<void> {
   for (const problem of problems.slice(0, MAX_CONFIG_FAULTS)) {
     note({ where: 'config', message: JSON.stringify(problem) }, known, true);
   }
-  const { input } = event.told;
+  const { input } = event.known;
   const isBeginning = input.kind === 'session_started' && !input.isAfterCompaction;
   let usable: UsableStore;
   try {
     usable = usableStore(resolved.store, { env, homeFolder });
   } catch (error) {
     if (isBeginning) {
-      say({ systemMessage: await shown(`coxswain records nothing in this session: ${faultText(messageOf(error))}`) });
+      print({ systemMessage: await shown(`coxswain records nothing in this session: ${faultText(messageOf(error))}`) });
     }
     throw error;
   }
@@ -109,12 +108,12 @@ async function takeEvent(bytes: Buffer, known: Known): Promise<void> {
   const { answer, faults } = await intake.take(event, open, () => delete known.keep);
   delete known.keep;
   for (const message of faults) note({ where: 'run', message }, known);
-  // What is said is on the disk by now.
-  say(
+  // The advice is on disk.
+  print(
     isBeginning && warning !== undefined ? { ...answer, systemMessage: await shown(`coxswain: ${warning}`) } : answer,
   );
   if (opened !== undefined) {
-    // Events of other sessions, which may have no hook of their own any more. Those that are left wait on.
+    // Events of other sessions, which may have no further hook.
     const limitMs = input.kind === 'session_ended' ? SESSION_END_LIMIT_MS : OTHER_SESSIONS_LIMIT_MS;
     await intake.foldWaiting(opened.sessions, { limitMs });
     await opened.store.close();
@@ -127,23 +126,23 @@ async function takeEvent(bytes: Buffer, known: Known): Promise<void> {
   }
 }
 
-function say(answer: object): void {
+function print(answer: object): void {
   if (Object.keys(answer).length > 0) writeStdout(JSON.stringify(answer));
 }
 
-/** Claude Code prints it on the terminal, and the path of the project may be the repository's choice. */
+/** Made safe for the terminal: a repository may choose the path of the project. */
 async function shown(text: string): Promise<string> {
   const { printable } = await import('../../cli/terminal/printable.ts');
   return printable(text);
 }
 
-/** What starts the command line, where it lies beside the hook; a plugin has none. */
+/** The command that starts the CLI next to the hook; undefined in a plugin. */
 function programBeside(hookFile = ''): readonly string[] | undefined {
   const bin = basename(hookFile) === 'hook.cjs' ? join(dirname(hookFile), 'cli', 'bin.js') : hookFile;
   return basename(bin).startsWith('bin.') && existsSync(bin) ? [process.execPath, bin] : undefined;
 }
 
-/** As `os.homedir()` finds it where it can be told without loading that. */
+/** Like `os.homedir()`, but loads `node:os` only if necessary. */
 function homeOf({ HOME }: NodeJS.ProcessEnv): string {
   if (process.platform !== 'win32' && HOME !== undefined && HOME !== '') return HOME;
   return process.getBuiltinModule('node:os').homedir();

@@ -13,46 +13,44 @@ import type { HookFault } from './fault-log.ts';
 import { readHookEvent, type HookEvent } from './hook-event.ts';
 import { DISABLE_HEADER, HOOK_MARK } from './init-hooks.ts';
 
-/** What a server of http hooks is made from. */
+/** Options of `startHookServer`. */
 export interface HookServerOptions {
-  /** 0: any that is free. */
+  /** 0: any free port. */
   readonly port: number;
   readonly token: string;
-  /** Takes an event in and answers it; what it rejects with is a fault, and the agent is answered nothing. */
+  /** Records and answers an event; a rejection is a fault, and the answer is empty. */
   readonly answer: (event: HookEvent) => Promise<object>;
-  /** Answers requests of OTLP, which need no token. */
+  /** Answers OTLP requests, which need no token. */
   readonly otlp: Pick<OtlpEndpoint, 'answer'>;
-  /** What `GET /health` tells whoever has the token. */
+  /** The answer to `GET /health` with the token. */
   readonly health: () => Json;
-  /** @param unlessKnown  leaves out what was said just before */
+  /** @param unlessKnown  skips a repetition of the last fault */
   readonly onFault: (fault: HookFault, unlessKnown?: boolean) => void;
 }
 
-/** A server that listens. */
+/** A listening server. */
 export interface HookServer {
   readonly port: number;
-  /** Takes no more requests, and resolves when those it has are answered. */
+  /** Stops accepting requests, and resolves when the current ones are answered. */
   close(): Promise<void>;
 }
 
-/** Most bytes of an event: 8 MB, twenty times what the longest results of Claude Code's own tools come to. */
+/** Limit of an event: 8 MB, twenty times the longest results of Claude Code's own tools. */
 const MAX_BODY_BYTES = 8 * 1024 * 1024;
-/** Of all events that are coming in together; one that comes when there is no room is passed over. */
+/** Limit of all events in memory; an event over it is lost. */
 const MAX_BUFFERED_BYTES = 8 * MAX_BODY_BYTES;
-/** How long a request may take to arrive. */
+/** Time limit for receiving a request. */
 const REQUEST_LIMIT_MS = 10_000;
 
 /**
- * Answers Claude Code's `http` hooks: `POST /coxswain-hook` with an event is answered as the command hook answers it, with
- * status 200 and, where there is nothing to say or something went wrong, an empty body: the agent goes on. `GET /health`
- * says that the server is there, and to whoever has the token how it is.
+ * Answers Claude Code's `http` hooks: `POST /coxswain-hook` with an event gets the answer of the command hook with status 200,
+ * and an empty body without advice or after a fault, so that the agent goes on. `GET /health` shows that the server runs, and with the
+ * token its state. `OtlpEndpoint` answers `POST /v1/traces` and `/v1/logs`.
  *
- * `POST /v1/traces` and `/v1/logs` are answered as `OtlpEndpoint` says.
+ * Listens on the loopback interface only. Any other request without the token, or for another host (from a page in a browser), is
+ * refused unread. The number of connections without a token is limited: the oldest is closed.
  *
- * Listens on the loopback interface only. A request of another kind without the token, or for another host than this one (as a page in a
- * browser would send it), is refused and never read. Connections that have not shown the token are bounded: the oldest ends.
- *
- * @throws CoxswainError `input-io` when the port is taken or may not be used; `details.code` is the system's
+ * @throws CoxswainError `input-io` if the port is taken or not allowed; `details.code` is the system's
  */
 export async function startHookServer(options: HookServerOptions): Promise<HookServer> {
   const server = createServer({
@@ -77,7 +75,7 @@ export async function startHookServer(options: HookServerOptions): Promise<HookS
 interface RequestContext {
   readonly options: HookServerOptions;
   readonly port: number;
-  readonly isToken: (given: string) => boolean;
+  readonly isToken: (text: string) => boolean;
   readonly prove: (socket: Socket) => void;
   readonly buffered: BufferedBodies;
 }
@@ -85,10 +83,10 @@ interface RequestContext {
 async function respond(request: IncomingMessage, response: ServerResponse, context: RequestContext): Promise<void> {
   const { options, port, isToken, buffered } = context;
   const { method, url, headers } = request;
-  // A connection that is kept may be closed just when the next event is sent on it, which would be lost.
+  // A kept connection may be closed just as the next event is sent, which would be lost.
   response.shouldKeepAlive = false;
   const refuse = (status: number): void => end(response, status);
-  // A name that leads here from elsewhere, as in a page that a browser shows.
+  // Another host name that resolves to this machine, as in DNS rebinding.
   if (headers.host !== `127.0.0.1:${port}` && headers.host !== `localhost:${port}`) return refuse(403);
   if (isOtlp(request)) {
     try {
@@ -120,12 +118,12 @@ async function takeEvent(
 ): Promise<object> {
   const body = await bodyOf(request, MAX_BODY_BYTES, buffered);
   if (!Buffer.isBuffer(body)) {
-    onFault({ where: 'input', message: `an event over http was passed over: ${body.tooMuch}` });
+    onFault({ where: 'input', message: `an event over http was skipped: ${body.tooMuch}` });
     return {};
   }
   const event = readHookEvent(body);
   if (event === undefined) {
-    onFault({ where: 'input', message: `the body of an http hook is no JSON object (${body.length} bytes)` });
+    onFault({ where: 'input', message: `the body of an http hook is not a JSON object (${body.length} bytes)` });
     return {};
   }
   try {

@@ -4,37 +4,32 @@ import { dirname, join } from 'node:path';
 import { hostFolder } from '../../formats/find-sessions.ts';
 import { HOSTS, type HostName } from '../dialects/hook-dialect.ts';
 import { addHooks } from './edit-settings.ts';
-import { hookCommand, HOOK_MARK, hookGroups, httpHookGroups, type HookServerAddress } from './init-hooks.ts';
+import { hookCommand, HOOK_MARK, hookGroups, httpHookGroups, timeoutOf, type HookServerAddress } from './init-hooks.ts';
 
-/** Where a user or a project keeps the settings of its agent programs. */
+/** The owner of settings: a project or the user. */
 export interface HostScope {
-  /** Absent: the user's own settings, for all projects. */
+  /** Absent: the user's settings, for all projects. */
   readonly projectFolder?: string | undefined;
   readonly homeFolder: string;
   readonly env: Readonly<Record<string, string | undefined>>;
 }
 
-/** What hooks call, by absolute path. */
+/** Absolute paths of the programs that hooks call. */
 export interface HookProgram {
   readonly node: string;
   readonly hookFile: string;
 }
 
-/** What `init` writes for a host, and where. One entry a host. */
+/** The file that `init` writes for a host. */
 export interface HostPlace {
-  /** The file that gets the hooks. */
   settingsFile(scope: HostScope): string;
-  /** Its text with the hooks. @throws CoxswainError `invalid-argument` for text that cannot be edited */
+  /** Adds the hooks to its text. @throws CoxswainError `invalid-argument` for text that cannot be edited */
   edit(before: string, program: HookProgram, server?: HookServerAddress): string;
-  /** A plugin sends the events to the resident server, and starts a process only if that does not answer. */
+  /** A plugin sends events to the resident server, and to a process only if the server does not answer. */
   readonly isPlugin?: true;
 }
 
-/** Seconds after which a host goes on without the hook. */
-const TIMEOUT_SECONDS = 10;
-/** The completion check runs a command, by default for 60 seconds at most. */
-const STOP_TIMEOUT_SECONDS = 600;
-/** Codex allows no more at the end of a session, and says so at each start. */
+/** Codex's limit at the end of a session; it warns about more at each start. */
 const CODEX_END_SECONDS = 3;
 
 const CODEX_EVENTS = [
@@ -64,10 +59,9 @@ const GEMINI_EVENTS = [
   'AfterAgent',
   'SessionEnd',
 ];
-const STOPS: ReadonlySet<string> = new Set(['Stop', 'agentStop', 'AfterAgent']);
 const OF_TOOLS = /Tool/;
 
-/** Every host that `init` sets up. */
+/** The places of every host. */
 export const HOST_PLACES: Readonly<Record<HostName, HostPlace>> = {
   'claude-code': {
     settingsFile: (scope) =>
@@ -138,7 +132,7 @@ export const HOST_PLACES: Readonly<Record<HostName, HostPlace>> = {
   },
 };
 
-/** The hosts that this user has, by the folders that they keep. */
+/** The hosts of this user, detected by their folders. */
 export function installedHosts(scope: Omit<HostScope, 'projectFolder'>): readonly HostName[] {
   return HOSTS.filter((host) => existsSync(own(host, scope)));
 }
@@ -156,16 +150,12 @@ function hookOf(event: string, { node, hookFile }: HookProgram, timeout: number 
   return { type: 'command', command: hookCommand(node, hookFile), timeout };
 }
 
-function timeoutOf(event: string): number {
-  return STOPS.has(event) ? STOP_TIMEOUT_SECONDS : TIMEOUT_SECONDS;
-}
-
-/** A file that loads the plugin of this installation; where that is gone, or cannot be loaded, it does nothing. */
+/** A file that loads the plugin of this installation, and does nothing if that fails. */
 function pluginText(head: string, name: 'opencodePlugin' | 'piExtension', { node, hookFile }: HookProgram): string {
   const file = name === 'opencodePlugin' ? 'opencode-plugin.js' : 'pi-extension.js';
   const module = JSON.stringify(join(dirname(hookFile), 'hosts', 'plugins', file));
   return [
-    `// ${HOOK_MARK}: written by coxswain init, taken away by coxswain init --undo.`,
+    `// ${HOOK_MARK}: written by coxswain init, removed by coxswain init --undo.`,
     head,
     `  import(${module})`,
     `    .then((plugin) => plugin.${name}(host, ${JSON.stringify({ node, hook: hookFile })}))`,

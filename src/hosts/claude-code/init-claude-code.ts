@@ -14,44 +14,43 @@ import type { HostName } from '../dialects/hook-dialect.ts';
 import { HOOK_MARK } from './init-hooks.ts';
 import { findFile, replaceFile } from './written-file.ts';
 
-/** What `coxswain init` is asked to do for a host. */
+/** A request to set up a host. */
 export interface InitRequest {
   readonly host: HostName;
-  /** The file that gets the hooks. */
   readonly settingsFile: string;
-  /** Its text with the hooks. @throws CoxswainError `invalid-argument` for text that cannot be edited */
+  /** Adds the hooks to its text. @throws CoxswainError `invalid-argument` for text that cannot be edited */
   readonly edit: (before: string) => string;
-  /** The project, in whose folder no link is followed, or without one the user; what was there before is kept beside the rest of their state. */
+  /** The project, in whose folder no link is followed, or the user. Backups go to the owner's state folder. */
   readonly owner: StateOwner;
-  /** The hooks hold a token: the file is for its owner only. */
+  /** The hooks hold a token: the file is readable for its owner only. */
   readonly isSecret?: boolean;
-  /** A file that should keep the settings out of git, and its text with the line that does. */
+  /** Keeps the settings out of git. */
   readonly ignore?: IgnoreFile;
-  /** A configuration to write where there is none: path and text. */
+  /** A configuration to create if it is missing. */
   readonly config?: { readonly file: string; readonly text: string };
 }
 
-/** A file that would change. */
+/** A planned change of a file. */
 export interface InitChange {
   readonly host: HostName;
   readonly file: string;
-  /** Undefined where there is none yet. */
+  /** Undefined for a new file. */
   readonly before: string | undefined;
   readonly after: string;
-  /** Who may read it afterwards, where that changes. */
+  /** New permissions, if they change. */
   readonly mode?: number;
-  /** As of `ReplaceFileOptions`. */
+  /** See `ReplaceFileOptions`. */
   readonly within?: string;
 }
 
-/** What became of a file when `init` was undone. */
+/** The result of undoing `init` for a file. */
 export interface UndoneFile {
   readonly file: string;
   /**
    * - `restored`: the same bytes as before `init`
-   * - `removed`: there was none before, and there is none now
-   * - `edited`: it has changed since, so only our hooks were taken out
-   * - `kept`: it has changed since and holds nothing of ours, or is gone
+   * - `removed`: it did not exist before, and was deleted
+   * - `edited`: it has changed since, so only our hooks were removed
+   * - `kept`: it has changed since and has no hooks of ours, or was deleted
    */
   readonly outcome: 'restored' | 'removed' | 'edited' | 'kept';
 }
@@ -60,33 +59,33 @@ interface Backup {
   /** Absent: Claude Code. */
   readonly host?: string;
   readonly file: string;
-  /** Base64; null where there was none. */
+  /** Base64; null for a new file. */
   readonly before: string | null;
   readonly after_sha256: string;
-  /** The topmost folder that was made for the file; null where it was there. */
+  /** The topmost folder created for the file; null if it existed. */
   readonly folder_made: string | null;
-  /** Who could read it before; absent where that did not change. */
+  /** Earlier permissions; absent if they did not change. */
   readonly mode?: number;
-  /** As of `ReplaceFileOptions`. */
+  /** See `ReplaceFileOptions`. */
   readonly within?: string;
 }
 
 const OWNER_ONLY = 0o600;
 
-/** The bundled hook of this installation, by absolute path; need not be there. */
+/** Absolute path of this installation's bundled hook, which may be missing. */
 export function ownHookFile(): string {
   return fileURLToPath(new URL('../../../dist/hook.cjs', import.meta.url));
 }
 
 /**
- * What `init` would change; nothing where all is as it should be.
+ * Plans the changes of `init`; empty if everything is set up.
  *
- * @throws CoxswainError `invalid-argument` for settings that cannot be edited, `input-io` where they cannot be read
+ * @throws CoxswainError `invalid-argument` for settings that cannot be edited, `input-io` if they cannot be read
  */
 export function planInit(request: InitRequest): readonly InitChange[] {
   const { host, settingsFile, config, edit, ignore, owner, isSecret } = request;
   const below = owner.projectFolder === undefined ? {} : { within: owner.projectFolder };
-  // Before anything is read: what is behind a link is not shown either.
+  // Before reading: the target of a link must not be shown either.
   if (owner.projectFolder !== undefined) insideFolder(owner.projectFolder, settingsFile);
   const before = textOf(settingsFile);
   const after = named(settingsFile, () => edit(before ?? ''));
@@ -96,7 +95,7 @@ export function planInit(request: InitRequest): readonly InitChange[] {
   if (ignore !== undefined) {
     insideFolder(ignore.within, ignore.file);
     const ignored = textOf(ignore.file);
-    // First, so that there is no moment in which git sees them.
+    // First, so that git never sees the settings.
     if (ignored !== ignore.text) {
       changes.unshift({ host, file: ignore.file, before: ignored, after: ignore.text, within: ignore.within });
     }
@@ -108,10 +107,9 @@ export function planInit(request: InitRequest): readonly InitChange[] {
 }
 
 /**
- * Writes the changes, and first what is needed to undo them. The bytes of before the first `init` are kept when it is
- * repeated.
+ * Writes the changes, each after its backup. Repeating `init` keeps the bytes from before the first one.
  *
- * @throws CoxswainError `input-io` where a file cannot be written; what was written until then can be undone
+ * @throws CoxswainError `input-io` if a file cannot be written; earlier changes can be undone
  */
 export function applyInit(changes: readonly InitChange[], { owner }: Pick<InitRequest, 'owner'>): void {
   for (const { file, after, host, mode, within } of changes) {
@@ -142,9 +140,9 @@ export function applyInit(changes: readonly InitChange[], { owner }: Pick<InitRe
 }
 
 /**
- * Keeps what is needed to undo a change that another program made for us.
+ * Writes the backup for a change that another program made for us.
  *
- * @throws CoxswainError `input-io` where it cannot be written
+ * @throws CoxswainError `input-io` if it cannot be written
  */
 export function keepBackup(
   { file, before, host }: Pick<InitChange, 'file' | 'host'> & { readonly before: Buffer | undefined },
@@ -167,17 +165,17 @@ export function keepBackup(
 }
 
 /**
- * Takes `init` back: the same bytes as before where nobody has changed the file since, else without our hooks.
+ * Undoes `init`: restores the bytes of files that have not changed since, and removes our hooks from the others.
  *
- * @param settingsFiles  looked at also where no backup tells of them
- * @param host  whose files; default: those of every host
- * @throws CoxswainError `input-io` where a file cannot be written, `invalid-argument` for settings that cannot be edited
+ * @param settingsFiles  checked even without a backup
+ * @param host  default: every host
+ * @throws CoxswainError `input-io` if a file cannot be written, `invalid-argument` for settings that cannot be edited
  */
 export function undoInit({ host, owner, settingsFiles }: UndoRequest): readonly UndoneFile[] {
   const backups = readBackups(owner);
-  const isMeant = (backup: Backup): boolean => host === undefined || (backup.host ?? 'claude-code') === host;
-  const undone = backups.filter(isMeant).map((backup) => ({ file: backup.file, outcome: undo(backup) }));
-  const left = backups.filter((backup) => !isMeant(backup));
+  const isSelected = (backup: Backup): boolean => host === undefined || (backup.host ?? 'claude-code') === host;
+  const undone = backups.filter(isSelected).map((backup) => ({ file: backup.file, outcome: undo(backup) }));
+  const left = backups.filter((backup) => !isSelected(backup));
   if (left.length > 0) writeBackups(owner, left);
   else rmSync(stateFile('initBackup', owner), { force: true });
   const others = settingsFiles
@@ -186,13 +184,12 @@ export function undoInit({ host, owner, settingsFiles }: UndoRequest): readonly 
   return [...undone, ...others.filter(({ outcome }) => outcome === 'edited' || outcome === 'removed')];
 }
 
-/** What is to be taken back. */
 interface UndoRequest extends Pick<InitRequest, 'owner'> {
   readonly host?: HostName | undefined;
   readonly settingsFiles: readonly string[];
 }
 
-/** What of a file is not ours: after a change by somebody else since the last `init` it still holds our hooks. */
+/** The file without our hooks, which are still in a file that was changed since the last `init`. */
 function foreignBytes(file: string, bytes: Buffer): Buffer {
   const text = bytes.toString('utf8');
   return text.includes(HOOK_MARK) && file.endsWith('.json')
@@ -231,25 +228,25 @@ function withoutHooks(file: string, within: string | undefined): 'edited' | 'kep
   return 'edited';
 }
 
-/** Takes away folders that `init` made, as far as nothing else has come into them. */
+/** Removes the folders that `init` created, if they are empty. */
 function removeEmpty(folder: string, topmost: string): void {
   for (let at = folder; at.startsWith(topmost); at = dirname(at)) {
     try {
       rmdirSync(at);
     } catch {
-      // Not empty: it is somebody's.
+      // Not empty.
       return;
     }
   }
 }
 
-/** @throws CoxswainError `invalid-argument` for bytes that are no UTF-8: an edit would change what it cannot read */
+/** @throws CoxswainError `invalid-argument` for bytes that are not UTF-8: an edit would corrupt them */
 function textOf(file: string): string | undefined {
   const found = findFile(file);
   if (found === undefined) return undefined;
   const text = found.bytes.toString('utf8');
   if (Buffer.from(text, 'utf8').equals(found.bytes)) return text;
-  throw new CoxswainError('invalid-argument', `${file} is not UTF-8; mend it first`, { details: { file } });
+  throw new CoxswainError('invalid-argument', `${file} is not UTF-8; fix it first`, { details: { file } });
 }
 
 function isPluginFile(file: string): boolean {
@@ -280,7 +277,7 @@ function readBackups(owner: StateOwner): readonly Backup[] {
     if (bytes === undefined) return [];
     const json: unknown = JSON.parse(bytes.toString('utf8'));
     const files: unknown = isJsonObject(json) ? json['files'] : undefined;
-    if (!Array.isArray(files) || !files.every(isBackup)) throw new Error('it has another form');
+    if (!Array.isArray(files) || !files.every(isBackup)) throw new Error('it has another shape');
     return files;
   } catch (error) {
     throw new CoxswainError('input-io', `${backupFile} is damaged: ${messageOf(error)}; move it away`, {

@@ -1,6 +1,6 @@
 import { isJsonObject } from '../../base/json.ts';
 
-/** Every event of Claude Code that the hook takes, and whether its settings name tools by a matcher. */
+/** The events of Claude Code with a hook, and whether they need a matcher for tools. */
 const EVENTS: readonly (readonly [string, { readonly tools: boolean }])[] = [
   ['SessionStart', { tools: false }],
   ['UserPromptSubmit', { tools: false }],
@@ -20,21 +20,26 @@ const EVENTS: readonly (readonly [string, { readonly tools: boolean }])[] = [
 ];
 
 /**
- * The events that stay commands where the others go to a server: Claude Code sends no `SessionStart` over http, and a prompt
- * may come when the server has long stopped. They start it again.
+ * Events that stay commands with a server, and start it: Claude Code sends no `SessionStart` over http, and the server may have
+ * stopped before a prompt.
  */
 const WAKING_EVENTS: ReadonlySet<string> = new Set(['SessionStart', 'UserPromptSubmit']);
 
-/** The last word of every command of ours: by it our entries are told from others. The hook reads no arguments. */
+/** The last word of each of our commands, which identifies our entries. The hook reads no arguments. */
 export const HOOK_MARK = 'coxswain-hook';
 
-/** The header of an http hook that says what `COXSWAIN_DISABLE` is in the session's environment. */
+/** The header of an http hook with `COXSWAIN_DISABLE` of the session's environment. */
 export const DISABLE_HEADER = 'x-coxswain-disable';
 
-/** Seconds after which Claude Code goes on without the hook; it takes milliseconds. */
 const TIMEOUT_SECONDS = 10;
 /** The completion check runs a command, by default for 60 seconds at most. */
 const STOP_TIMEOUT_SECONDS = 600;
+const STOPS: ReadonlySet<string> = new Set(['Stop', 'SubagentStop', 'agentStop', 'AfterAgent']);
+
+/** Time limit of the hook for an event of any host, in seconds. */
+export function timeoutOf(event: string): number {
+  return STOPS.has(event) ? STOP_TIMEOUT_SECONDS : TIMEOUT_SECONDS;
+}
 
 /** A group of hooks in the settings, as Claude Code writes them. */
 export interface HookGroup {
@@ -53,28 +58,27 @@ export type HookEntry =
       readonly allowedEnvVars: readonly string[];
     };
 
-/** Where a server of http hooks is, and what it wants to see. */
+/** Port and token of a server of http hooks. */
 export interface HookServerAddress {
   readonly port: number;
   readonly token: string;
 }
 
 /**
- * What the settings call: Node and the bundled hook by absolute path, so that nothing is looked up, downloaded or found on a
- * PATH that is another one.
+ * The command in the settings: absolute paths of Node and the bundled hook, independent of the PATH.
  */
 export function hookCommand(node: string, hookFile: string): string {
   return `${shellWord(node)} ${shellWord(hookFile)} ${HOOK_MARK}`;
 }
 
-/** The groups of ours, by event: a command for each. */
+/** Our groups by event, with commands. */
 export function hookGroups(command: string): ReadonlyMap<string, HookGroup> {
   return groupsOf((_event, timeout) => ({ type: 'command', command, timeout }));
 }
 
 /**
- * The groups of ours where a server takes the events: requests to it, but for the two events that start it. The token stands in
- * them, because a variable of the environment would be seen by everything that the agent runs.
+ * Our groups by event, with requests to the server except for the two events that start it. They contain the token, because every
+ * program that the agent runs would see an environment variable.
  */
 export function httpHookGroups(command: string, { port, token }: HookServerAddress): ReadonlyMap<string, HookGroup> {
   return groupsOf((event, timeout) => {
@@ -92,16 +96,15 @@ export function httpHookGroups(command: string, { port, token }: HookServerAddre
 function groupsOf(entryOf: (event: string, timeout: number) => HookEntry): ReadonlyMap<string, HookGroup> {
   return new Map(
     EVENTS.map(([event, { tools }]) => {
-      const timeout = event === 'Stop' || event === 'SubagentStop' ? STOP_TIMEOUT_SECONDS : TIMEOUT_SECONDS;
-      const hooks = [entryOf(event, timeout)];
+      const hooks = [entryOf(event, timeoutOf(event))];
       return [event, tools ? { matcher: '*', hooks } : { hooks }];
     }),
   );
 }
 
 /**
- * What tells a hook of ours in the settings from others, of whatever version and place: its command, or the address and headers
- * of its request. Undefined for a hook of somebody else.
+ * The mark of our hook in settings, of any version and place: its command, or the address and headers of its request. Undefined
+ * for a foreign hook.
  */
 export function markOf(hook: unknown): string | undefined {
   if (!isJsonObject(hook)) return undefined;
@@ -113,12 +116,12 @@ export function markOf(hook: unknown): string | undefined {
   return isOurCommand(command) ? command : undefined;
 }
 
-/** Whether a command in the settings is one of ours, of whatever version and place. */
+/** Returns true for a command of our hook, of any version and place. */
 export function isOurCommand(command: unknown): command is string {
   return typeof command === 'string' && command.trimEnd().endsWith(` ${HOOK_MARK}`);
 }
 
-/** Quoted for a POSIX shell, and for cmd.exe where Claude Code runs on Windows. */
+/** Quoted for a POSIX shell, or for cmd.exe on Windows. */
 function shellWord(path: string): string {
   if (/^[\w@%+=:,./-]+$/.test(path)) return path;
   return path.includes('\\') ? `"${path}"` : `'${path.replaceAll("'", String.raw`'\''`)}'`;

@@ -7,20 +7,20 @@ import { realProject } from '../../base/state-places.ts';
 import { hasCode } from '../../store/file-system.ts';
 import { commonFolder, findGit, isTracked } from '../../store/git-index.ts';
 
-/** What would keep a file out of git: the file to write, and its whole text. */
+/** The ignore file to write, with its whole text. */
 export interface IgnoreFile {
   readonly file: string;
   readonly text: string;
-  /** As of `ReplaceFileOptions`: git's own folder. */
+  /** See `ReplaceFileOptions`; git's folder. */
   readonly within: string;
 }
 
 /**
- * How a file of this machine alone is kept out of git: by a line in `info/exclude` of the repository, which is only the user's
- * and never committed. Git itself is not run: a repository's configuration can name programs.
+ * Keeps a file out of git by a line in `info/exclude` of the repository, which is never committed. Does not run git: a
+ * repository's configuration can name programs.
  *
- * @returns undefined where the line is there already, there is no repository, or git tracks the file
- * @throws CoxswainError `invalid-argument` for a file that git tracks and that holds a secret; `unsafe-path` where `info/exclude` is a link
+ * @returns undefined if the line exists, there is no repository, or git tracks the file
+ * @throws CoxswainError `invalid-argument` if git tracks a file with a secret; `unsafe-path` if `info/exclude` is a link
  */
 export function ignoreFileFor(file: string, projectFolder: string, holdsSecret: boolean): IgnoreFile | undefined {
   const project = realProject(projectFolder);
@@ -31,7 +31,7 @@ export function ignoreFileFor(file: string, projectFolder: string, holdsSecret: 
     if (!holdsSecret) return undefined;
     throw new CoxswainError(
       'invalid-argument',
-      `git tracks ${file}, and the hooks hold a token; take it out first: git rm --cached ${basename(file)} in ${dirname(file)}`,
+      `git tracks ${file}, and the hooks hold a token; first run git rm --cached ${basename(file)} in ${dirname(file)}`,
       { details: { file } },
     );
   }

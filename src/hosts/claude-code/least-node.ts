@@ -1,2 +1,2 @@
-/** The oldest Node that runs the hook, as `engines` of the package: major, minor. */
+/** The oldest supported Node, as in `engines` of the package. */
 export const LEAST_NODE: readonly [major: number, minor: number] = [22, 23];

@@ -5,15 +5,15 @@ import type { ResolvedStore } from '../../config/resolved-config.ts';
 import { isInRecordsFolder, makeRecords, type RecordsRefusal } from '../../store/records-folder.ts';
 import { sqliteOneShot, type OneShotStore } from '../../store/sqlite/sqlite-one-shot.ts';
 
-/** The store to write into. */
+/** The store to write to. */
 export interface UsableStore {
   readonly place: ResolvedStore;
-  /** Why it is not where the configuration says. */
+  /** Why the configured folder was refused. */
   readonly refusal?: RecordsRefusal;
 }
 
 /**
- * Opens a store that may be used for one event.
+ * Opens a store for one event.
  *
  * @throws CoxswainError as `sqliteStore` and `openPostgres`
  */
@@ -27,8 +27,8 @@ export async function openHookStore(
 }
 
 /**
- * The store to write into: the one that is named, with its folder of records made where it is missing, or while that folder
- * is refused, one in the user's state folder, so that nothing is lost.
+ * The configured store, whose folder of records is created if missing. While that folder is refused, a store in the user's
+ * state folder, so that nothing is lost.
  *
  * @throws CoxswainError as `makeRecords`
  */
@@ -41,13 +41,13 @@ export function usableStore(store: ResolvedStore, places: StatePlaces): UsableSt
   return { place: { kind: 'sqlite', address }, refusal: verdict.refusal };
 }
 
-/** Whether a store is where it is unless its user says otherwise: in a project's folder of records, or in the state folder. */
+/** Returns true for a store in a project's folder of records or in the state folder. */
 export function isDefaultPlace({ address, kind }: ResolvedStore, places: StatePlaces): boolean {
   if (kind !== 'sqlite') return false;
   return isInRecordsFolder(address) || dirname(dirname(address)) === join(stateRoot(places), 'projects');
 }
 
-/** The file whose time says when a store in its default place was last trimmed. */
+/** The file whose mtime is the last trim of a store in its default place. */
 export function trimMarkOf({ address }: ResolvedStore, places: StatePlaces): string {
   const folder = dirname(address);
   return isInRecordsFolder(address)

@@ -14,14 +14,14 @@ beforeEach(async () => {
 
 afterEach(() => folder.dispose());
 
-test('a session is open while its process runs, and a file that a killed one left says nothing', async () => {
+test('a session is open while its process runs, and the file of a killed process is skipped', async () => {
   expect(await openSessions(folder.path)).toBeUndefined();
-  const gone = spawnSync(process.execPath, ['--version']).pid;
+  const deadPid = spawnSync(process.execPath, ['--version']).pid;
   await mkdir(join(folder.path, 'sessions'));
-  const put = (name: string, text: string): Promise<void> => writeFile(join(folder.path, 'sessions', name), text);
-  await put('1.json', JSON.stringify({ pid: process.pid, sessionId: 'here', waitingFor: 'permission prompt' }));
-  await put('2.json', JSON.stringify({ pid: gone, sessionId: 'gone' }));
-  await put('3.json', '{"pid": 12');
+  const write = (name: string, text: string): Promise<void> => writeFile(join(folder.path, 'sessions', name), text);
+  await write('1.json', JSON.stringify({ pid: process.pid, sessionId: 'here', waitingFor: 'permission prompt' }));
+  await write('2.json', JSON.stringify({ pid: deadPid, sessionId: 'gone' }));
+  await write('3.json', '{"pid": 12');
   expect(await openSessions(folder.path)).toEqual(new Map([['here', { waitingFor: 'permission prompt' }]]));
 });
 

@@ -3,18 +3,18 @@ import { join } from 'node:path';
 
 import { isJsonObject } from '../../base/json.ts';
 
-/** A session of Claude Code whose process is running. */
+/** A running session of Claude Code. */
 export interface OpenSession {
   /** In Claude Code's words, such as `permission prompt`. */
   readonly waitingFor?: string;
 }
 
 /**
- * The sessions that Claude Code has open now, by id: it keeps a file for each process in the folder `sessions`. A file of a
- * process that is gone is left over from a session that was killed.
+ * The running sessions of Claude Code by id, from the file that it keeps for each process in the folder `sessions`. Files of
+ * killed processes are skipped.
  *
  * @param folder  of Claude Code, such as `~/.claude`
- * @returns undefined where there is no such folder: earlier versions say nothing of this
+ * @returns undefined if `sessions` does not exist, as in earlier versions
  */
 export async function openSessions(folder: string): Promise<ReadonlyMap<string, OpenSession> | undefined> {
   const place = join(folder, 'sessions');
@@ -30,12 +30,12 @@ export async function openSessions(folder: string): Promise<ReadonlyMap<string, 
   return open;
 }
 
-/** @param startedAt  as the system counts it: another process may have the number by now */
+/** @param startedAt  the system's start time of the process: another one may have the same pid */
 async function isRunning(pid: number, startedAt: unknown): Promise<boolean> {
   try {
     process.kill(pid, 0);
   } catch (error) {
-    // A process of another user is a process.
+    // It belongs to another user.
     return error instanceof Error && 'code' in error && error.code === 'EPERM';
   }
   const stat = await readFile(`/proc/${pid}/stat`, 'utf8').catch(() => undefined);
@@ -49,7 +49,7 @@ function parsed(text: string): unknown {
   try {
     return JSON.parse(text);
   } catch {
-    // Half written, or gone meanwhile.
+    // Half written, or deleted.
     return undefined;
   }
 }

@@ -8,19 +8,18 @@ const DESCRIPTION = 'Records each session, notices when it gets stuck, and says 
 
 const README = `# coxswain for Claude Code
 
-Records each session in .coxswain/runs.db of the project, notices when the agent goes round in circles, fails for one cause again
-and again, or runs out of time, and tells it so in a few lines. It never denies or changes a call, and a fault of its own never
-reaches the agent.
+Records each session in .coxswain/runs.db of the project, notices when the agent loops, fails repeatedly for one cause, or runs
+out of time, and tells the agent in a few lines. It never denies or changes a call, and its faults never reach the agent.
 
-Needs Node 22.23 or newer: on the PATH, or where nvm, fnm, volta, asdf, Homebrew or an installer put it. Where there is none it says
-so when a session begins, and does nothing else.
-Secrets are replaced before anything is written. Nothing leaves the machine. COXSWAIN_DISABLE=1 turns it off. What it says, and
-when, is set in coxswain.config.json; "coxswain doctor" and "coxswain report" of the npm package coxswain read what it recorded.
+Needs Node 22.23 or newer: on the PATH, or installed by nvm, fnm, volta, asdf, Homebrew or an installer. Without one it reports that
+at the start of a session, and does nothing else.
+Secrets are replaced before anything is written. Nothing leaves the machine. COXSWAIN_DISABLE=1 turns it off. coxswain.config.json
+sets the advice; "coxswain doctor" and "coxswain report" of the npm package coxswain read the records.
 `;
 
 /**
- * Looks for a Node that is new enough besides that of the PATH, and runs `hook.cjs` with it. Where there is none, the answer to the
- * beginning of a session says so to the user. Uses nothing but the shell: there may be no other program on the PATH.
+ * Finds a Node that is new enough outside the PATH and runs `hook.cjs` with it. Without one, the answer to the start of a session
+ * reports it to the user. Uses only the shell: the PATH may hold no other program.
  */
 const FIND_NODE = `#!/bin/sh
 here="\${0%/*}"
@@ -39,8 +38,8 @@ exit 0
 `;
 
 /**
- * The files of the Claude Code plugin, but for the programs: what it is called, and which events call `launch.cjs` beside
- * them with the `node` of the user's PATH, or without one `find-node.sh`.
+ * The text files of the Claude Code plugin: its manifest and its hooks, which call `launch.cjs` with the `node` in the user's PATH,
+ * or else `find-node.sh`.
  */
 export function pluginFiles(version: string): readonly TextFile[] {
   const root = '${CLAUDE_PLUGIN_ROOT}';
@@ -58,7 +57,7 @@ export function pluginFiles(version: string): readonly TextFile[] {
   ];
 }
 
-/** The file by which Claude Code finds the plugin, beside the folder of it. */
+/** The marketplace file, next to the plugin's folder. */
 export function marketplaceFile(version: string): TextFile {
   const plugin = { name: 'coxswain', source: './plugin', description: DESCRIPTION, version };
   const marketplace = {

@@ -1,6 +1,6 @@
 /**
- * `launch.cjs` of the plugin: a plugin cannot bring Node along, so it runs on the one of the user's PATH. Where that is too old for
- * the hook, `find-node.sh` looks for another, or says so in the session. Built for any Node.
+ * `launch.cjs` of the plugin: a plugin cannot contain Node, so it runs on the one in the user's PATH. If that is too old for
+ * the hook, `find-node.sh` looks for another or reports it in the session. Built for any Node.
  */
 import { spawnSync } from 'node:child_process';
 import { homedir } from 'node:os';
@@ -11,14 +11,13 @@ import { LEAST_NODE } from './least-node.ts';
 
 const [major = 0, minor = 0] = process.versions.node.split('.').map(Number);
 if (major > LEAST_NODE[0] || (major === LEAST_NODE[0] && minor >= LEAST_NODE[1])) {
-  // Beside this file.
   require(join(__dirname, 'hook.cjs'));
 } else {
   const env = { ...process.env, COXSWAIN_OLD_NODE: process.versions.node };
   const { error } = spawnSync('/bin/sh', [join(__dirname, 'find-node.sh'), 'coxswain-hook'], { env, stdio: 'inherit' });
   if (error !== undefined) {
-    const message = `the plugin needs Node ${LEAST_NODE.join('.')} or newer, found ${process.versions.node}; coxswain init needs none`;
-    // An old Node cannot look the folder up as the log does.
+    const message = `the plugin needs Node ${LEAST_NODE.join('.')} or newer, found ${process.versions.node}; hooks of coxswain init bring their own`;
+    // The log's lookup of the folder does not work on an old Node.
     const { XDG_STATE_HOME = '' } = process.env;
     const state = { XDG_STATE_HOME: XDG_STATE_HOME === '' ? join(homedir(), '.local', 'state') : XDG_STATE_HOME };
     logFault({ where: 'plugin', message }, { env: state, nowMs: Date.now() });

@@ -1,17 +1,17 @@
 import { existsSync, statSync } from 'node:fs';
 import { dirname, isAbsolute, join } from 'node:path';
 
-/** What tells of the project that a session works in. */
+/** Sources for the project folder of a session. */
 export interface ProjectHints {
   /** `CLAUDE_PROJECT_DIR`, as Claude Code sets it for its hooks. */
   readonly projectDir: string | undefined;
-  /** The session's working folder, as the hook's input says. */
+  /** The session's working folder, from the hook's input. */
   readonly cwd: string | undefined;
 }
 
 /**
- * The folder of a project: what Claude Code calls so, else the git work tree around the working folder, else that folder.
- * What is no folder is passed over; the last resort is the working folder of this process.
+ * The project folder: `projectDir`, else the git work tree around the working folder, else the working folder. Skips paths that
+ * are not folders; falls back to the working folder of this process.
  */
 export function projectFolderOf({ projectDir, cwd }: ProjectHints): string {
   if (isFolder(projectDir)) return projectDir;

@@ -8,18 +8,18 @@ import { ClaudeSessions, type ClaudeSessionsOptions } from './claude-sessions.ts
 import type { HookFault } from './fault-log.ts';
 import type { HookConfig } from './hook-config.ts';
 
-/** The first evaluation of a process pays for compiling what it runs; 50 ms, the usual limit, may pass without a fault. */
+/** The first evaluation of a process includes compiling, which may exceed the usual limit of 50 ms. */
 const PROVIDER_TIME_LIMIT_MS = 500;
 
-/** What the sessions of a project are taken with, besides its configuration. */
+/** Dependencies of a project's sessions, besides its configuration. */
 export interface ProjectSetup extends Pick<ClaudeSessionsOptions, 'store' | 'projectFolder' | 'memory' | 'onStored'> {
   readonly redact: ClaudeSessionsOptions['redact'];
 }
 
 /**
- * What may be stored of a payload, as the project's configuration says.
+ * The redaction of payloads by the project's configuration.
  *
- * @param onFault  receives a rule of the redaction that failed
+ * @param onFault  receives the failure of a redaction rule
  * @throws CoxswainError as `createRedactor`
  */
 export function projectRedaction(
@@ -35,12 +35,7 @@ export function projectRedaction(
   return (payload) => redactor.redact(payload);
 }
 
-/**
- * The sessions of a project as its configuration says: the same in a process that takes one event and in one that takes all
- * of them.
- *
- * @throws CoxswainError as `ClaudeSessions`
- */
+/** The sessions of a project by its configuration, for a hook process and for the server. @throws CoxswainError as `ClaudeSessions` */
 export function projectSessions(config: HookConfig['resolved'], setup: ProjectSetup): ClaudeSessions {
   return new ClaudeSessions({
     ...setup,

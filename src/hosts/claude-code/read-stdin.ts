@@ -2,35 +2,30 @@ import { read } from 'node:fs';
 
 import { CoxswainError } from '../../base/error.ts';
 
-/** What came. */
-export interface StdinBytes {
-  readonly bytes: Buffer;
-}
-
 const CHUNK_BYTES = 256 * 1024;
 const MAX_BYTES = 64 * 1024 * 1024;
 /**
- * How long the end of the input is waited for: just less than Claude Code waits for a hook. On a machine with a load of 48 on
- * two cores, 17 of 90 inputs arrived later than 2 seconds after the start of the process, and were lost with that limit.
+ * Just less than Claude Code's time limit of a hook. With a load of 48 on two cores, 17 of 90 inputs arrived more than 2 seconds
+ * after the start of the process.
  */
 const TIME_LIMIT_MS = 9_000;
 
-/** A thread waits for standard input, and nothing makes it stop. */
+/** A thread is blocked on standard input and cannot be cancelled. */
 let isReading = false;
 
 /**
- * Reads standard input: to its end, until it is a whole JSON object, or for nine seconds. `process.stdin` would take 5 ms to
- * load, which is a sixth of what a process takes to start.
+ * Reads standard input to its end, until it is a whole JSON object, or for nine seconds. `process.stdin` would take 5 ms to
+ * load, a sixth of the start of a process.
  *
- * @throws CoxswainError `input-too-large` above 64 MB, or `input-io` when it cannot be read
+ * @throws CoxswainError `input-too-large` above 64 MB, or `input-io` if it cannot be read
  */
-export async function readStdin(): Promise<StdinBytes> {
+export async function readStdin(): Promise<Buffer> {
   const chunks: Buffer[] = [];
   let total = 0;
   return new Promise((resolve, reject) => {
     const finish = (): void => {
       clearTimeout(timer);
-      resolve({ bytes: Buffer.concat(chunks) });
+      resolve(Buffer.concat(chunks));
     };
     const timer = setTimeout(finish, TIME_LIMIT_MS);
     const fail = (error: CoxswainError): void => {
@@ -43,7 +38,7 @@ export async function readStdin(): Promise<StdinBytes> {
       read(0, chunk, 0, CHUNK_BYTES, null, (error, count) => {
         isReading = false;
         if (error !== null) {
-          // A pipe that the other side set to not wait, and a Windows pipe that was closed.
+          // A non-blocking pipe, and a closed pipe on Windows.
           if (error.code === 'EAGAIN') setTimeout(next, 1);
           else if (error.code === 'EOF') finish();
           else fail(new CoxswainError('input-io', `standard input cannot be read: ${error.message}`, { cause: error }));
@@ -63,16 +58,16 @@ export async function readStdin(): Promise<StdinBytes> {
   });
 }
 
-/** Ends the process with exit code 0, also while a thread waits for standard input. */
+/** Ends the process with exit code 0, even while a thread is blocked on standard input. */
 export function endProcess(): never {
-  // A process that exits waits for its threads; one that is replaced does not.
+  // An exit waits for threads; replacing the process does not.
   if (isReading && process.platform !== 'win32') {
     process.execve?.(process.execPath, [process.execPath, '-e', '0'], {});
   }
   process.exit(0);
 }
 
-/** True for a JSON object that is complete: whoever sends it may leave the pipe open. */
+/** Returns true for a complete JSON object: the sender may leave the pipe open. */
 function isWhole(chunks: readonly Buffer[]): boolean {
   const end = chunks.at(-1)?.subarray(-16).toString('latin1').trimEnd() ?? '';
   if (!end.endsWith('}')) return false;

@@ -9,26 +9,25 @@ import { deliverAdvice, type AdviceHandle } from '../../run/advice-handle.ts';
 import type { Run } from '../../run/run.ts';
 import type { ClaudeState } from './claude-state.ts';
 
-/** What a thread is taken up with. */
+/** Options of `RecordedThread`. */
 export interface RecordedThreadOptions {
   readonly run: Run;
-  /** As the run's records tell it now. */
+  /** The current state, from the run's records. */
   readonly state: () => ClaudeState;
-  /** From the prompt on; undefined: none is set. */
   readonly deadline: TimeSpan | undefined;
   readonly deadlineFrom: 'session' | 'prompt';
-  /** A call's id as it is stored. */
+  /** The stored form of a call's id. */
   readonly storedId: (id: string) => string;
-  /** How the ids of calls of this tool and these arguments begin, for a host that has none. */
+  /** The prefix of ids for calls of this tool and these arguments, for a host without ids. */
   readonly pairKey: (call: HostCall) => string;
-  /** Why nothing can reach the agent, such as an event that is taken late; undefined: it can. */
+  /** Why advice cannot be delivered, such as for a late event; undefined if it can. */
   readonly undeliverable?: string | undefined;
 }
 
-/** The tool of `coxswain mcp`, as hosts name it. The server itself cannot know whose call it is. */
+/** The tool of `coxswain mcp` in the naming of hosts. The MCP server does not know the run of a call. */
 const ACKNOWLEDGES = /(?:^|[^a-z])coxswain[^a-z]+acknowledge_advice$/;
 
-/** A session or a subagent whose state follows from its records, because each event may be a process of its own. */
+/** A session or subagent whose state is derived from its records, because each event may be a separate process. */
 export class RecordedThread implements HostThread {
   readonly run: Run;
   readonly known = {};
@@ -61,7 +60,7 @@ export class RecordedThread implements HostThread {
     return batch.some((id) => !closedCalls.includes(this.#options.storedId(id)));
   }
 
-  /** What follows the last call that events have told of, and what of those before it is still open. */
+  /** The calls after the last one that an event reported, and earlier ones that are still open. */
   missed(answers: readonly (readonly TranscriptCall[])[]): readonly (readonly EndedCall[])[] {
     const calls = answers.flat();
     const found = new Map(calls.map((call) => [call, this.#lookUp(call)]));
@@ -102,7 +101,7 @@ export class RecordedThread implements HostThread {
     if (this.#lookUp(call) === 'closed') return false;
     if (this.expectCall(call)) this.startCall(call);
     const begun = this.#state.openCalls.find(([id]) => id === this.#options.storedId(call.id));
-    // A transcript may have another name for the tool.
+    // A transcript may name the tool differently.
     const name = begun?.[1] ?? call.name;
     this.run.emit(callEnded({ ...call, name }));
     if (ACKNOWLEDGES.test(name) && !call.isError) answerAcknowledgement(this.run, call.args);
@@ -124,7 +123,7 @@ export class RecordedThread implements HostThread {
     this.run.emit(answerEvent(text));
   }
 
-  /** The delivery of the advice that forced it is on the record. */
+  /** The delivery of the advice is on the record. */
   forced(): void {}
 
   end(ending: RunEnding = { outcome: 'ended' }): void {
@@ -143,15 +142,15 @@ export class RecordedThread implements HostThread {
     return this.#options.state();
   }
 
-  /** A call with an id of ours where the host has none. Its end finds it by how the id begins. */
+  /** Gives a call an id if the host has none. The end of the call finds it by the prefix. */
   #identified<Call extends HostCall>(call: Call): Call {
     if (call.isPairedByArguments !== true) return call;
     const { isPairedByArguments: _none, ...identified } = { ...call, id: `${this.#options.pairKey(call)}${call.id}` };
-    // What is left out is optional.
+    // The omitted member is optional.
     return identified as Call;
   }
 
-  /** Else it belongs to a call that was over before: the hook may be configured twice. */
+  /** The id of the open call with this prefix, or of an ended one: the hook may be configured twice. */
   #paired(call: EndedCall): EndedCall {
     if (call.isPairedByArguments !== true) return call;
     const { openCalls, closedCalls } = this.#state;
@@ -168,7 +167,7 @@ export class RecordedThread implements HostThread {
     return closedCalls.includes(stored) ? 'closed' : 'new';
   }
 
-  /** Calls without a result, such as one that the user interrupted. */
+  /** Ends calls without a result, such as one that the user interrupted. */
   #cutOffOpenCalls(): void {
     for (const [id, name] of this.#state.openCalls) this.run.emit(callCutOff({ id, name }));
   }

@@ -12,46 +12,46 @@ import type { ServerFacts } from './server-health.ts';
 import { ServedProject } from './served-project.ts';
 import { readServeSettings, type ServeSettings } from './serve-settings.ts';
 
-/** Without an event for so long the server stops: 6 hours, longer than a command of an agent usually takes. */
+/** The server stops after this time without an event: 6 hours, longer than most commands of an agent. */
 export const DEFAULT_IDLE_LIMIT_MS: number = 6 * 3_600_000;
 
-/** How often it looks whether it is still wanted. */
+/** Interval of the checks whether to stop and whether events are waiting. */
 const LOOK_MS = 30_000;
-/** How long it folds events that wait, each time it looks. */
+/** Time for folding waiting events per check. */
 const FOLD_LIMIT_MS = 1_000;
-/** How often it looks at the size of the store. */
+/** Interval of the checks of the store's size. */
 const GC_MS = 24 * 3_600_000;
 
-/** How a project is served. */
+/** Options of `runServer`. */
 export interface RunServerOptions {
   readonly projectFolder: string;
   readonly settings: ServeSettings;
   readonly env: NodeJS.ProcessEnv;
   /** Default: 6 hours. */
   readonly idleLimitMs?: number;
-  /** As of `ServedProjectOptions`. */
+  /** See `ServedProjectOptions`. */
   readonly maxRuns?: number;
-  /** As of `OtlpIntakeOptions`. */
+  /** See `OtlpIntakeOptions`. */
   readonly otlpPauseMs?: number;
 }
 
-/** A server at work. */
+/** A running server. */
 export interface RunningServer {
   readonly port: number;
   facts(): ServerFacts;
-  /** Writes a fault of the process around it into the log. */
+  /** Logs a fault of the surrounding process. */
   reportFault(where: string, error: unknown): void;
-  /** Answers what it has, closes the store and takes its record away. A second call waits for the first. */
+  /** Answers current requests, closes the store and removes its record. A second call waits for the first. */
   stop(): Promise<void>;
-  /** Resolves when it has stopped, by whatever: `stop`, nothing to do, settings that were taken away or changed. */
+  /** Resolves when it has stopped: by `stop`, after the idle limit, or because its settings were removed or changed. */
   readonly stopped: Promise<void>;
 }
 
 /**
- * Serves the http hooks of a project in this process, until it is stopped or has had nothing to do for `idleLimitMs`.
- * Looks once a day whether the store is within its limit of size. Faults go into the same log as those of hook processes.
+ * Serves the http hooks of a project in this process, until it is stopped or idle for `idleLimitMs`. Trims the store once a day.
+ * Faults go to the same log as those of hook processes.
  *
- * @throws CoxswainError `input-io` when the port is taken, or the record that it runs cannot be written
+ * @throws CoxswainError `input-io` if the port is taken, or its record cannot be written
  */
 export async function runServer(options: RunServerOptions): Promise<RunningServer> {
   const { projectFolder, settings, env, idleLimitMs = DEFAULT_IDLE_LIMIT_MS } = options;
@@ -116,7 +116,7 @@ export async function runServer(options: RunServerOptions): Promise<RunningServe
       collectedAtMs = nowMs;
       void project.collectGarbage();
     } else if (seen.events > 0) {
-      // The store may take again what it did not take at the last event of a session.
+      // A session may have no further event to fold its waiting ones.
       project.foldWaiting(FOLD_LIMIT_MS).catch((error: unknown) => {
         onFault({ where: 'spill', message: messageOf(error) }, true);
       });

@@ -5,17 +5,17 @@ import { readGuarded, replaceGuarded } from '../../base/guarded-file.ts';
 import { isJsonObject } from '../../base/json.ts';
 import { makeStateFolder, stateFile, type Environment } from '../../base/state-places.ts';
 
-/** Where the server of a project is, and who may speak to it. */
+/** Address and token of a project's server. */
 export interface ServeSettings {
   /** On the loopback interface. */
   readonly port: number;
-  /** What every request must bring: a secret of the user's own. */
+  /** Required in every request; the user's secret. */
   readonly token: string;
-  /** What starts the command line of coxswain: Node and the program, by absolute path. */
+  /** The command that starts the coxswain CLI: absolute paths of Node and the program. */
   readonly program: readonly string[];
 }
 
-/** Where the settings of a project's server are: in the user's state folder, for this user only. */
+/** The settings file of a project's server, in the user's state folder. */
 export function serveFileOf(projectFolder: string, env: Environment = process.env): string {
   return stateFile('serveSettings', { env, projectFolder });
 }
@@ -23,9 +23,9 @@ export function serveFileOf(projectFolder: string, env: Environment = process.en
 /**
  * Reads the settings of a project's server.
  *
- * @returns undefined where the project has none
- * @throws CoxswainError `input-io` where they are damaged or cannot be read, or anyone but this user may read them or has
- *   written them: what they name is run, and the token is no secret then
+ * @returns undefined if the project has none
+ * @throws CoxswainError `input-io` if they are damaged or unreadable, or if another user could read or has written them: they name
+ *   a program to run and hold a secret
  */
 export function readServeSettings(projectFolder: string, env: Environment = process.env): ServeSettings | undefined {
   const file = serveFileOf(projectFolder, env);
@@ -39,11 +39,11 @@ export function readServeSettings(projectFolder: string, env: Environment = proc
   } catch (error) {
     throw refused(file, messageOf(error));
   }
-  if (!isSettings(json)) throw refused(file, 'it has another form');
+  if (!isSettings(json)) throw refused(file, 'it has another shape');
   return json;
 }
 
-/** Writes them, for their owner only. @throws CoxswainError `input-io` where that is not possible */
+/** Writes the settings, readable for their owner only. @throws CoxswainError `input-io` */
 export function writeServeSettings(projectFolder: string, { port, token, program }: ServeSettings): void {
   const file = serveFileOf(projectFolder);
   try {
@@ -54,7 +54,6 @@ export function writeServeSettings(projectFolder: string, { port, token, program
   }
 }
 
-/** Takes them away, if there are any. */
 export function removeServeSettings(projectFolder: string): void {
   rmSync(serveFileOf(projectFolder), { force: true });
 }
@@ -69,7 +68,7 @@ function isSettings(value: unknown): value is ServeSettings {
 function refused(file: string, why: string): CoxswainError {
   return new CoxswainError(
     'input-io',
-    `${file} does not count: ${why}; remove it, then run coxswain init claude-code --http again`,
+    `${file} is ignored: ${why}; remove it, then run coxswain init claude-code --http again`,
     { details: { file } },
   );
 }

@@ -24,52 +24,51 @@ import { isKnownEvent, type HookEvent } from './hook-event.ts';
 import { isDefaultPlace, usableStore } from './open-hook-store.ts';
 import { projectRedaction, projectSessions } from './project-sessions.ts';
 
-/** What a resident process takes the events of a project with. */
+/** Options of `ServedProject`. */
 export interface ServedProjectOptions {
   readonly projectFolder: string;
   readonly env: NodeJS.ProcessEnv;
-  /** @param unlessKnown  for what is wrong at every event */
+  /** @param unlessKnown  skips a repetition, for faults of every event */
   readonly onFault: (fault: HookFault, unlessKnown?: boolean) => void;
-  /** Runs that stay in memory; default 64, of which one of 250 calls takes 112 KB. */
+  /** Limit of runs in memory; default 64. A run of 250 calls takes 112 KB. */
   readonly maxRuns?: number;
-  /** How long the store is waited for; default 2 seconds, as in the hook's own process. */
+  /** Time to wait for the store; default 2 seconds, as in a hook process. */
   readonly storeTimeoutMs?: number;
 }
 
 const DEFAULT_MAX_RUNS = 64;
 const DEFAULT_STORE_TIMEOUT_MS = 2_000;
 
-/** What events are taken with once the store is open. */
+/** The open store and its sessions. */
 interface Ready {
   readonly store: TrajectoryStore;
   readonly sessions: ClaudeSessions;
 }
 
-/** A configuration in force, and what was opened for it. */
+/** A loaded configuration and its open store. */
 interface Opened {
-  /** What the files looked like that it was made from. */
+  /** Changes with the files of the configuration. */
   key: string;
-  /** Rejects with what opening the store threw; the next event tries again then. */
+  /** Rejects if the store cannot be opened; the next event retries. */
   readonly ready: Promise<Ready>;
   readonly intake: EventIntake;
   readonly memory: RunMemory<ClaudeState>;
   readonly redact: TraceTarget['redact'];
-  /** Who is notified; undefined: nobody. */
-  readonly people: NotifySink | undefined;
-  /** Old runs may go for size. */
+  readonly notifications: NotifySink | undefined;
+  /** Old runs may be deleted to limit the size. */
   readonly isTrimmed: boolean;
-  /** Events that are being taken. */
+  /** Events in progress. */
   pending: number;
-  /** Another one is in force, or nobody needs any. */
-  isOver: boolean;
+  /** Replaced, or the project is closed. */
+  isRetired: boolean;
 }
 
 /**
- * The events of one project in one process: as a hook process takes each, with the store open and runs in memory. Hook
- * processes may take some of them meanwhile: what they stored is taken in first.
+ * Takes the events of one project like a hook process, but with the store open and runs in memory. Hook processes may take other
+ * events at the same time: their records are folded first.
  *
- * A configuration that changes, and a store that is moved or replaced, count from the next event on; code of
- * `coxswain.config.ts` is loaded once.
+ * A changed configuration, and a store that is moved or replaced, apply from the next event on; code of `coxswain.config.ts` is
+ * loaded once.
  */
 export class ServedProject {
   readonly #options: ServedProjectOptions;
@@ -80,21 +79,21 @@ export class ServedProject {
     this.#options = options;
   }
 
-  /** Runs in memory. */
+  /** Number of runs in memory. */
   get runs(): number {
     return this.#opened?.memory.size ?? 0;
   }
 
   /**
-   * Takes an event in and answers it. What the store does not take waits in a file beside it, and is folded before the next event of the session.
+   * Records and answers an event, or spills it if the store does not take it.
    *
-   * @throws CoxswainError as `EventIntake.take`, and what loading the configuration throws
+   * @throws CoxswainError as `EventIntake.take` and `loadConfigSync`
    */
   async answer(event: HookEvent): Promise<object> {
     const { onFault } = this.#options;
     const { about } = event;
     if (!isKnownEvent(event)) {
-      onFault({ where: 'input', message: 'the event is not known, or lacks what it must have', ...about });
+      onFault({ where: 'input', message: 'the event is unknown or lacks a required member', ...about });
       return {};
     }
     const opened = this.#current();
@@ -106,16 +105,16 @@ export class ServedProject {
   }
 
   /**
-   * Folds the events that wait beside the store, of all sessions.
+   * Folds the waiting events of all sessions.
    *
-   * @throws CoxswainError as `store.transact`, and where the store cannot be opened
+   * @throws CoxswainError as `store.transact`, or if the store cannot be opened
    */
   async foldWaiting(limitMs: number): Promise<FoldedEvents> {
     const opened = this.#current();
     return this.#using(opened, async () => opened.intake.foldWaiting((await opened.ready).sessions, { limitMs }));
   }
 
-  /** Lets runs from elsewhere into the store. Rejects as `work`, and where the store cannot be opened. */
+  /** Runs `work` with the open store. Rejects if it does, or if the store cannot be opened. */
   async withTarget<Result>(work: (target: TraceTarget) => Promise<Result>): Promise<Result> {
     const opened = this.#current();
     return this.#using(opened, async () => work({ store: (await opened.ready).store, redact: opened.redact }));
@@ -132,8 +131,8 @@ export class ServedProject {
   }
 
   /**
-   * Deletes runs until the store is within its limit, a few at a time; not from one that the configuration has put elsewhere,
-   * where somebody may keep more. A fault is told of.
+   * Deletes runs until the store is within its limit, a few at a time; only in its default place, because any other store may be
+   * an archive. Errors are faults.
    */
   async collectGarbage(): Promise<void> {
     try {
@@ -148,12 +147,12 @@ export class ServedProject {
     }
   }
 
-  /** Closes the store once the events that are being taken are done. */
+  /** Closes the store once the events in progress have ended. */
   async close(): Promise<void> {
     const opened = this.#opened;
     this.#opened = undefined;
     if (opened !== undefined) {
-      opened.isOver = true;
+      opened.isRetired = true;
       this.#letGo(opened);
       while (opened.pending > 0) await new Promise((resolve) => setTimeout(resolve, 5));
     }
@@ -171,9 +170,9 @@ export class ServedProject {
     const { place } = usableStore(resolved.store, { env });
     const redact = projectRedaction(resolved, onFault);
     const memory = new RunMemory<ClaudeState>(this.#options.maxRuns ?? DEFAULT_MAX_RUNS);
-    const people = this.#peopleOf(resolved.notify);
+    const notifications = this.#notificationsOf(resolved.notify);
     const onStored = (records: readonly TrajectoryRecord[]): void =>
-      records.forEach((record) => people?.record(record));
+      records.forEach((record) => notifications?.record(record));
     const ready = this.#openStore(place).then((store) => ({
       store,
       sessions: projectSessions(resolved, { store, projectFolder, memory, redact, onStored }),
@@ -184,22 +183,22 @@ export class ServedProject {
       intake: new EventIntake({ storeAddress: place.address, redact, clock: systemClock, onFault }),
       memory,
       redact,
-      people,
+      notifications,
       isTrimmed: isDefaultPlace(place, { env }),
       pending: 0,
-      isOver: false,
+      isRetired: false,
     };
     opened.key = keyOf(this.#configFiles(), place.address);
     ready.catch(() => (opened.key = ''));
     this.#opened = opened;
     if (before !== undefined) {
-      before.isOver = true;
+      before.isRetired = true;
       this.#letGo(before);
     }
     return opened;
   }
 
-  /** What the files look like now that a configuration was made from: the store's address is the key's last line. */
+  /** The current key of the configuration's files. The last line of a key is the store's address. */
   #key(before: string): string {
     return keyOf(this.#configFiles(), before.slice(before.lastIndexOf('\n') + 1));
   }
@@ -209,13 +208,13 @@ export class ServedProject {
     const { config } = userFolders({ env });
     const users = ['config.json', 'config.ts'].map((name) => join(config, name));
     const { folder, files } = findProject(projectFolder);
-    // A folder of records that is accepted gets a new mark.
+    // Accepting a folder of records writes this mark again.
     const mark = join(folder, RECORDS_FOLDER, '.gitignore');
     return [...users, stateFile('trust', { env, projectFolder: folder }), mark, ...files];
   }
 
-  /** Whom the user's own configuration names. What cannot be sent is a fault, and costs no event. */
-  #peopleOf(notify: NotifySection | undefined): NotifySink | undefined {
+  /** The notifications of the user's configuration. One that cannot be sent is a fault. */
+  #notificationsOf(notify: NotifySection | undefined): NotifySink | undefined {
     if (notify === undefined) return undefined;
     const onFailure = (message: string): void => this.#options.onFault({ where: 'notify', message });
     try {
@@ -226,7 +225,7 @@ export class ServedProject {
     }
   }
 
-  /** A file is opened, and made, before anything is awaited: it is there for `keyOf`. */
+  /** Opens or creates a file before the first await, so that `keyOf` finds it. */
   async #openStore({ address, kind }: ResolvedStore): Promise<TrajectoryStore> {
     const { storeTimeoutMs = DEFAULT_STORE_TIMEOUT_MS } = this.#options;
     if (kind === 'sqlite') return sqliteStore(address, { timeoutMs: storeTimeoutMs });
@@ -235,7 +234,7 @@ export class ServedProject {
   }
 
   #letGo(opened: Opened): void {
-    if (!opened.isOver || opened.pending > 0) return;
+    if (!opened.isRetired || opened.pending > 0) return;
     const closed = opened.ready.then(
       ({ store }) =>
         store.close().catch((error: unknown) => {
@@ -243,13 +242,13 @@ export class ServedProject {
         }),
       () => undefined,
     );
-    const over = Promise.all([closed, opened.people?.finish()]).then(() => undefined);
-    this.#closing.add(over);
-    void over.finally(() => this.#closing.delete(over));
+    const closing = Promise.all([closed, opened.notifications?.finish()]).then(() => undefined);
+    this.#closing.add(closing);
+    void closing.finally(() => this.#closing.delete(closing));
   }
 }
 
-/** Changes when one of the files does, or when there is another one where the store was; that the store grows is no change. */
+/** Changes when one of the files does, or when the store is replaced; not when it grows. */
 function keyOf(files: readonly string[], storeAddress: string): string {
   const facts = files.map((file) => {
     const found = factsOf(file);

@@ -4,35 +4,35 @@ import { isJsonObject } from '../../base/json.ts';
 import type { OtlpFacts } from '../otlp/otlp-intake.ts';
 import type { ServeSettings } from './serve-settings.ts';
 
-/** What a server says of itself to whoever has its token. Plain JSON. */
+/** The state of a server, for requests with its token. Plain JSON. */
 export interface ServerFacts {
   readonly pid: number;
   readonly build: string;
   readonly project: string;
   /** Unix milliseconds. */
   readonly startedAtMs: number;
-  /** Of the last event; null before the first. */
+  /** Time of the last event; null before the first. */
   readonly lastEventAtMs: number | null;
   readonly events: number;
   /** Runs in memory. */
   readonly runs: number;
   readonly faults: number;
   readonly idleLimitMs: number;
-  /** Absent in servers of earlier versions. */
+  /** Absent in earlier versions. */
   readonly otlp?: OtlpFacts;
 }
 
-/** What is at the address of a server: it, somebody else, or nobody. */
+/** The state of a server's address: our server, another program, or nothing. */
 export type ServerHealth =
   | { readonly kind: 'ours'; readonly facts: ServerFacts }
   | { readonly kind: 'foreign'; readonly why: string }
-  /** `isSilent`: somebody listens, and did not answer in time. */
+  /** `isSilent`: something listens but did not answer in time. */
   | { readonly kind: 'none'; readonly why: string; readonly isSilent?: true };
 
 const LIMIT_MS = 2_000;
 const MAX_CHARS = 10_000;
 
-/** Asks a server how it is, for two seconds at most. Never rejects. */
+/** Asks a server for its state, for at most two seconds. Never rejects. */
 export async function serverHealth({ port, token }: Pick<ServeSettings, 'port' | 'token'>): Promise<ServerHealth> {
   return new Promise((resolve) => {
     let isSilent = false;
@@ -64,10 +64,10 @@ function factsOf(body: string): ServerFacts | undefined {
   try {
     const json: unknown = JSON.parse(body);
     const isOurs = isJsonObject(json) && typeof json['pid'] === 'number' && typeof json['project'] === 'string';
-    // Only a server of ours knows the token and says so.
+    // Only our server knows the token.
     return isOurs ? (json as unknown as ServerFacts) : undefined;
   } catch {
-    // Somebody else's page.
+    // Another program's page.
     return undefined;
   }
 }

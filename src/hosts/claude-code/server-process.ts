@@ -11,71 +11,71 @@ import { withoutSessionSecrets } from './session-secrets.ts';
 import { readServeSettings, type ServeSettings } from './serve-settings.ts';
 import { serverHealth, type ServerFacts } from './server-health.ts';
 
-/** How long a person waits for a server that was started and still runs; a busy machine takes its time. */
+/** Time limit of a start from the command line; long, for a busy machine. */
 const START_LIMIT_MS = 60_000;
-/** The same where a session waits for it: the server goes on starting, and the next event finds it. */
+/** Time limit of a start from a hook: the server keeps starting, and the next event finds it. */
 const HURRIED_START_LIMIT_MS = 3_000;
-/** How long one that was told to stop may take; then it is ended. */
+/** Time limit of a stop; then the process is killed, which loses nothing that is stored. */
 const STOP_LIMIT_MS = 6_000;
-/** The same where a session waits for it. What is stored is whole in either case. */
+/** Time limit of a stop from a hook. */
 const HURRIED_STOP_LIMIT_MS = 2_000;
 const POLL_MS = 20;
 
-/** Who serves a project, as it says in the file that it leaves while it runs. */
+/** The content of a running server's record file. */
 export interface ServerRecord {
   readonly holder: ProcessIdentity;
   readonly build: string;
 }
 
-/** How a server is started. */
+/** Options of `startServer`. */
 interface StartOptions {
   readonly settings: ServeSettings;
   readonly env: NodeJS.ProcessEnv;
   /** Arguments of `coxswain serve run` besides the project. */
   readonly more?: readonly string[];
-  /** How long to wait until it answers. Default: a minute. */
+  /** Time to wait for an answer; default: a minute. */
   readonly limitMs?: number;
 }
 
-/** How a start went. */
+/** The result of a start. */
 export type StartResult =
   | { readonly kind: 'started' | 'running'; readonly facts: ServerFacts }
   | { readonly kind: 'failed'; readonly why: string };
 
-/** Writes down that this process serves the project. @throws what the file system refuses */
+/** Records that this process serves the project. @throws a file system error */
 export function writeServerRecord(projectFolder: string, env: Environment): void {
   const record: ServerRecord = { holder: thisProcess(), build: BUILD };
   makeStateFolder({ env, projectFolder });
   replaceGuarded(recordFileOf(projectFolder, env), `${JSON.stringify(record)}\n`);
 }
 
-/** Takes away what this process wrote down; of another one's it keeps its hands off. */
+/** Removes the record if it is this process's. */
 export function removeServerRecord(projectFolder: string, env: Environment): void {
   if (findServer(projectFolder, env)?.holder.pid === process.pid)
     rmSync(recordFileOf(projectFolder, env), { force: true });
 }
 
-/** The process that serves a project; undefined when none does: a file that a dead one left does not count. */
+/** The process that serves a project; undefined without one. The record of a dead process is ignored. */
 export function findServer(projectFolder: string, env: Environment = process.env): ServerRecord | undefined {
   let record: unknown;
   try {
     record = JSON.parse(readGuarded(recordFileOf(projectFolder, env))?.toString('utf8') ?? 'null');
   } catch {
-    // One that was cut off, or is not ours.
+    // Truncated, or not ours.
     return undefined;
   }
   if (!isRecord(record)) return undefined;
   const { holder } = record;
-  // One on another host, or in another container, is none for whoever calls the loopback address of this one.
+  // A server on another host or in another container is not reachable at this loopback address.
   return holder.host === thisProcess().host && mayBeAlive(holder) ? record : undefined;
 }
 
 /**
- * Starts the server of a project where none is, for a hook.
+ * Starts the server of a project for a hook, unless it runs.
  *
- * @param renew  replaces a server of another version, and one that is there and does not answer
- * @returns what is wrong, if anything; never rejects
- * Cost: a request, where one answers.
+ * @param renew  replaces a server of another version, and one that does not answer
+ * @returns the problem, if any; never rejects
+ * Cost: one request if the server runs.
  */
 export async function ensureServer(
   projectFolder: string,
@@ -86,7 +86,7 @@ export async function ensureServer(
     if (settings === undefined) return undefined;
     const health = await serverHealth(settings);
     if (health.kind === 'ours' && (!renew || health.facts.build === BUILD)) return undefined;
-    // It may only be slow: what it has to do would be lost.
+    // It may only be slow, and a restart would lose its requests.
     if (health.kind === 'none' && health.isSilent === true && !renew) return `the server is silent: ${health.why}`;
     if (health.kind !== 'foreign') await stopServer(projectFolder, { limitMs: HURRIED_STOP_LIMIT_MS, env });
     const result = await startServer(projectFolder, { settings, env, limitMs: HURRIED_START_LIMIT_MS });
@@ -97,8 +97,7 @@ export async function ensureServer(
 }
 
 /**
- * Starts the server of a project as a process of its own, which outlives this one, and waits until it answers. Where it
- * answers already, nothing is started.
+ * Starts the server of a project as a detached process, and waits until it answers. Starts nothing if one answers already.
  */
 export async function startServer(
   projectFolder: string,
@@ -128,7 +127,7 @@ export async function startServer(
   const untilMs = Date.now() + limitMs;
   for (;;) {
     const health = await serverHealth(settings);
-    // Two that were started at once: one has the port, and the other one leaves.
+    // Of two that start at once, one gets the port and the other exits.
     if (health.kind === 'ours') return { kind: 'started', facts: health.facts };
     if (why !== undefined) return { kind: 'failed', why };
     if (Date.now() > untilMs) {
@@ -139,9 +138,9 @@ export async function startServer(
 }
 
 /**
- * Stops the server of a project: asks it to, and ends it where it does not answer.
+ * Stops the server of a project; kills it if it does not stop.
  *
- * @returns false when none was running
+ * @returns false if none was running
  */
 export async function stopServer(
   projectFolder: string,
@@ -170,7 +169,7 @@ function signal(pid: number, name: NodeJS.Signals): void {
   try {
     process.kill(pid, name);
   } catch {
-    // It has ended by itself meanwhile.
+    // It has exited.
   }
 }
 

@@ -3,25 +3,25 @@ import type { TrajectoryStore } from '../../store/trajectory-store.ts';
 
 type Store = Pick<TrajectoryStore, 'transact'>;
 
-/** A subagent as its session knows it. */
+/** A subagent in the state of its session. */
 export type SessionAgent = {
-  /** Calls that the `child_ended` records of the session count. */
+  /** Calls counted in `child_ended` records of the session. */
   readonly reportedCalls: number;
   readonly isOpen: boolean;
 };
 
-/** The subagents of a session by run id, the last ones. */
+/** The most recently changed subagents of a session, by run id. */
 export type SessionAgents = Readonly<Record<string, SessionAgent>>;
 
-/** More subagents than this, and the one that changed longest ago is forgotten. */
+/** Limit of subagents in the state. */
 const MAX_AGENTS = 256;
 
-/** What a session remembers, as far as its subagents are concerned. */
+/** The part of a session's state that concerns subagents. */
 interface WithAgents {
   readonly agents?: SessionAgents;
 }
 
-/** The subagent has begun, or goes on after its end. The same object if that is known. */
+/** Marks a subagent as running. Returns the same object if it already was. */
 export function withOpenAgent<State extends WithAgents>(state: State, runId: string): State {
   const { agents = {} } = state;
   const known = agents[runId];
@@ -29,23 +29,23 @@ export function withOpenAgent<State extends WithAgents>(state: State, runId: str
   return { ...state, agents: changed(agents, runId, { reportedCalls: 0, ...known, isOpen: true }) };
 }
 
-/** The subagent has ended. @param calls  since it began or last ended */
+/** Marks a subagent as ended. @param calls  since it began or last ended */
 export function withEndedAgent<State extends WithAgents>(state: State, runId: string, calls: number): State {
   const { agents = {} } = state;
   const reportedCalls = (agents[runId]?.reportedCalls ?? 0) + calls;
   return { ...state, agents: changed(agents, runId, { reportedCalls, isOpen: false }) };
 }
 
-/** Ids of the subagents that run. */
+/** Ids of the running subagents. */
 export function openAgents(agents: SessionAgents = {}): readonly string[] {
   return Object.entries(agents).flatMap(([runId, { isOpen }]) => (isOpen ? [runId] : []));
 }
 
 /**
- * Calls of running subagents that no record of the session counts yet.
+ * Calls of running subagents that no record of the session counts.
  *
  * @throws CoxswainError as `store.transact`
- * Cost: a transaction that reads, for each that runs.
+ * Cost: one read transaction per running subagent.
  */
 export async function unreportedCalls(agents: SessionAgents, store: Store): Promise<number> {
   let calls = 0;
@@ -55,7 +55,7 @@ export async function unreportedCalls(agents: SessionAgents, store: Store): Prom
   return calls;
 }
 
-/** The summary of a run as the store has it now. @throws CoxswainError as `store.transact` */
+/** The stored summary of a run. @throws CoxswainError as `store.transact` */
 export async function storedSummary(store: Store, runId: string): Promise<RunSummary | undefined> {
   return store.transact(runId, ({ summary }) => ({ records: [], result: summary }));
 }

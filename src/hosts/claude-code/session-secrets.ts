@@ -1,7 +1,7 @@
-/** Variables that only the agent's own processes need: they let a program speak to the session. */
+/** Variables that let a program send messages to the session. */
 const SESSION_SECRETS = /^CLAUDE_CODE_MESSAGING_/;
 
-/** The environment without what lets a program speak to the session. */
+/** The environment without variables that let a program send messages to the session. */
 export function withoutSessionSecrets(env: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
   return Object.fromEntries(Object.entries(env).filter(([name]) => !SESSION_SECRETS.test(name)));
 }

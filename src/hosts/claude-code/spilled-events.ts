@@ -21,32 +21,29 @@ import { makeFolderSync, syncFolder } from '../../store/make-folder-sync.ts';
 import { isDatabaseAddress, shownAddress } from '../../store/store-address.ts';
 
 /*
- * Hook events that the store did not take in time, one file each, in a folder beside the store: `runs.db-spills`.
+ * Hook events that the store did not take in time, one file each, in a folder next to the store: `runs.db-spills`.
  *
  *     000001763808123456-9f1c2a3b0d4e5f60-4711-k3v9x1.spill
  *
- * The name holds the time of arrival (Unix milliseconds), a hash of the session id, the process id and a random part; without
- * the extension it is the event's id. The order of names is the order in which events are folded: events of the same
- * millisecond go by the rest of the name.
+ * The name holds the arrival time (Unix milliseconds), a hash of the session id, the process id and a random part; without
+ * the extension it is the event's id. Events are folded in the order of names.
  *
- * A file gets this name only when it is written and synced; until then it ends in `.writing`. The first line holds the CRC-32
+ * A file gets this name once it is written and synced; until then it ends in `.writing`. The first line holds the CRC-32
  * of all bytes after it (eight digits) and their number.
  */
 
-/** An event that waits to be folded. */
+/** An event that is not folded yet. */
 export interface SpilledEvent {
-  /** Unique, as long as clock, process id and random part do not all repeat. */
   readonly id: string;
   readonly path: string;
   /** Unix milliseconds. */
   readonly arrivedAtMs: number;
 }
 
-/** What lies beside a store. */
+/** Counts of the files next to a store. */
 export interface SpillCounts {
-  /** Events that wait to be folded. */
   readonly waiting: number;
-  /** Files that are not what a hook wrote: its process was killed while it wrote, or the disk damaged them. */
+  /** Files that were half written by a killed process, or damaged by the disk. */
   readonly damaged: number;
   /** Events that no store would take. */
   readonly refused: number;
@@ -55,17 +52,17 @@ export interface SpillCounts {
 const EXTENSION = '.spill';
 const UNFINISHED = '.writing';
 const TIME_DIGITS = 18;
-/** A file that is not finished after so long was left by a process that is gone. */
+/** An older unfinished file belongs to a killed process. */
 const UNFINISHED_LIMIT_MS = 60_000;
-/** Above either limit no more events are kept: a store that has not worked for so long needs its owner. */
+/** Above either limit no more events are stored: the store needs its owner. */
 const MAX_FILES = 10_000;
 const MAX_FOLDER_BYTES = 1024 * 1024 * 1024;
-/** Standard input is at most 64 MB; text that is escaped again takes more. */
+/** Standard input is at most 64 MB; escaping makes it longer. */
 const MAX_FILE_BYTES = 512 * 1024 * 1024;
-/** No link is followed, and a named pipe is not waited for. */
+/** Does not follow links or block on a named pipe. */
 const GUARDED = process.platform === 'win32' ? 0 : constants.O_NOFOLLOW | constants.O_NONBLOCK;
 
-/** The folder beside a store; for a database, one of the user's state folder, the same whatever the password. */
+/** The folder next to a store; for a database, a folder in the user's state folder, independent of the password. */
 export function spillFolderOf(storeAddress: string): string {
   const shown = shownAddress(storeAddress);
   const base = isDatabaseAddress(storeAddress)
@@ -75,11 +72,10 @@ export function spillFolderOf(storeAddress: string): string {
 }
 
 /**
- * Writes an event into a file of its own (0600, links are not followed). When it returns, the event is on the disk and survives
- * a power cut.
+ * Writes an event to its own file (0600, links are not followed). It survives a power cut once this returns.
  *
- * @param json  the event, with nothing in it that may not be stored
- * @throws what the file system refuses; an error when the folder is a link or full (10,000 files or 1 GiB)
+ * @param json  the redacted event
+ * @throws a file system error; an error if the folder is a link or full (10,000 files or 1 GiB)
  * Cost: two or three syncs.
  */
 export function spillEvent(
@@ -110,11 +106,11 @@ export function spillEvent(
 }
 
 /**
- * The events that wait beside a store, in the order in which they are to be folded.
+ * The waiting events of a store, in the order of folding.
  *
  * @param sessionId  only those of this session
- * @throws what the file system refuses; a missing folder is an empty one
- * Cost: one look at the folder where nothing waits.
+ * @throws a file system error; a missing folder counts as empty
+ * Cost: one stat call if there is no folder.
  */
 export function spilledEvents(storeAddress: string, sessionId?: string): readonly SpilledEvent[] {
   const folder = spillFolderOf(storeAddress);
@@ -131,9 +127,9 @@ export function spilledEvents(storeAddress: string, sessionId?: string): readonl
 }
 
 /**
- * Sets aside what killed processes left half written: those processes did not end with exit code 0.
+ * Sets aside the half-written files of killed processes.
  *
- * @returns how many files these are
+ * @returns their number
  */
 export function setUnfinishedAside(storeAddress: string, nowMs: number): number {
   const folder = spillFolderOf(storeAddress);
@@ -149,14 +145,14 @@ function timeOf(name: string): number {
   return Number(name.slice(0, TIME_DIGITS)) || 0;
 }
 
-/** Counts what lies beside a store; changes nothing. Never throws: what cannot be read counts as nothing. */
+/** Counts the files next to a store. Never throws: an unreadable folder counts as empty. */
 export function countSpills(storeAddress: string): SpillCounts {
   const counts = { waiting: 0, damaged: 0, refused: 0 };
   let names: readonly string[] = [];
   try {
     names = readdirSync(spillFolderOf(storeAddress));
   } catch {
-    // There is no folder, or it is not ours: then nothing of ours is in it.
+    // There is no folder, or it is not ours.
   }
   for (const name of names) {
     if (name.endsWith(EXTENSION)) counts.waiting += 1;
@@ -169,8 +165,8 @@ export function countSpills(storeAddress: string): SpillCounts {
 /**
  * Reads an event.
  *
- * @returns its JSON; `gone` if another process has folded it; `damaged` if it is not what a hook of this user wrote
- * @throws what the file system refuses
+ * @returns its JSON; `gone` if another process has folded it; `damaged` if no hook of this user wrote it so
+ * @throws a file system error
  */
 export function readSpilledEvent({ path }: SpilledEvent): Buffer | 'gone' | 'damaged' {
   let fd: number;
@@ -194,12 +190,12 @@ export function readSpilledEvent({ path }: SpilledEvent): Buffer | 'gone' | 'dam
   }
 }
 
-/** Whether the event has not been folded by another process. */
+/** Returns false if another process has folded the event. */
 export function isStillSpilled({ path }: SpilledEvent): boolean {
   return existsSync(path);
 }
 
-/** Deletes an event that is folded. One that a power cut brings back is recognised by its id. */
+/** Deletes a folded event. One that a power cut restores is recognised by its id. */
 export function removeSpilledEvent({ path }: SpilledEvent): void {
   try {
     unlinkSync(path);
@@ -208,7 +204,7 @@ export function removeSpilledEvent({ path }: SpilledEvent): void {
   }
 }
 
-/** Gives a file that cannot be folded another extension, so that it stands in no other event's way and can be looked at. */
+/** Renames an event that cannot be folded, so that it does not block others and can be inspected. */
 export function setSpilledEventAside({ path }: SpilledEvent, why: 'damaged' | 'refused'): void {
   setAside(path, EXTENSION, why);
 }
@@ -237,7 +233,7 @@ function writeWhole(fd: number, bytes: Buffer): void {
   }
 }
 
-/** Not imported: loading `node:zlib` would cost every process a millisecond, and few spill. */
+/** Loads `node:zlib` on demand, which takes a millisecond: few processes spill. */
 function checksumOf(bytes: Buffer): string {
   return process.getBuiltinModule('node:zlib').crc32(bytes).toString(16).padStart(8, '0');
 }

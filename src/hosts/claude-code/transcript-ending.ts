@@ -2,14 +2,14 @@ import { endingAfter } from '../../formats/claude-code/claude-ending.ts';
 import type { RunEnding } from '../../records/trajectory-record.ts';
 import { transcriptTail } from '../dialects/transcript-tail.ts';
 
-/** The end of a transcript that is read. */
+/** Size of the tail of a transcript that is read. */
 const ENDING_BYTES = 512 * 1024;
 
 /**
- * How a session ended, by the end of its transcript: no hook event says that a limit of turns was met, that the context was too long,
- * or that the agent was stopped at work.
+ * The ending of a session, from the end of its transcript: no hook event reports a turn limit, a context overflow or an
+ * interruption.
  *
- * @returns undefined where the file is not there, is no regular file, or says nothing
+ * @returns undefined if the file is missing, is not a regular file, or has no ending
  */
 export function endingOfTranscript(path: string): RunEnding | undefined {
   let ending: RunEnding | undefined | 'same' = 'same';

@@ -12,7 +12,7 @@ import { trimStore } from './trim-store.ts';
 const program = [process.execPath, fileURLToPath(new URL('../../cli/bin.ts', import.meta.url))];
 const { env } = process;
 
-/** A store of runs that are over, of some 100 KB each. */
+/** A store of ended runs of about 100 KB each. */
 async function storeOf(folder: string, runs: number): Promise<string> {
   const path = join(folder, 'runs.db');
   let nowMs = 1_700_000_000_000;

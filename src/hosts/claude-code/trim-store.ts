@@ -8,12 +8,12 @@ import { DEFAULT_MAX_STORE_BYTES } from '../../store/collect-garbage.ts';
 import { withoutSessionSecrets } from './session-secrets.ts';
 import { isDefaultPlace, trimMarkOf } from './open-hook-store.ts';
 
-/** How often a store is trimmed. */
+/** Interval between trims of a store. */
 const TRIM_MS = 24 * 3_600_000;
 
-/** What trims a store. */
+/** Options of `trimStore`. */
 export interface TrimOptions {
-  /** What starts the command line of coxswain; undefined where there is none. */
+  /** The command that starts the coxswain CLI; undefined if it is not installed. */
   readonly program: readonly string[] | undefined;
   readonly env: NodeJS.ProcessEnv;
   /** Default: `DEFAULT_MAX_STORE_BYTES`. */
@@ -21,12 +21,11 @@ export interface TrimOptions {
 }
 
 /**
- * Sees to it that the store of a project does not grow for ever: where its file is over the limit, `coxswain gc` is started
- * in a process of its own, at most once a day, and deletes the runs that were active longest ago. Only a SQLite store in its
- * default place: what the configuration has put elsewhere may be somebody's archive.
+ * Starts `coxswain gc` in a separate process, at most once a day, if the store's file exceeds the limit; it deletes the least
+ * recently active runs. Only for a SQLite store in its default place: any other may be an archive.
  *
- * @returns whether it was started
- * Cost: a look at the file.
+ * @returns true if it was started
+ * Cost: one stat call.
  */
 export function trimStore(store: ResolvedStore, { program, env, maxBytes }: TrimOptions): boolean {
   const limit = maxBytes ?? DEFAULT_MAX_STORE_BYTES;
@@ -46,7 +45,7 @@ export function trimStore(store: ResolvedStore, { program, env, maxBytes }: Trim
     stdio: 'ignore',
     windowsHide: true,
   });
-  // Where it cannot be started, the next day tries again; doctor tells of a store that is too large.
+  // The next day retries; doctor reports a store that is too large.
   child.on('error', () => undefined);
   child.unref();
   return true;

@@ -4,24 +4,24 @@ import { createInterface } from 'node:readline';
 import { messageOf } from '../../base/error.ts';
 import { isJsonObject } from '../../base/json.ts';
 
-/** A hook of ours as Codex sees it. */
+/** Codex's view of our hook. */
 export interface CodexHook {
-  /** What its trust is stored under. */
+  /** The key of its trust. */
   readonly key: string;
   readonly hash: string;
   readonly isTrusted: boolean;
 }
 
-/** How long Codex may take for an answer. */
+/** Time limit for Codex to answer. */
 const LIMIT_MS = 20_000;
 
 /**
- * The hooks of ours that Codex would look at in a project; Codex runs them only when they are trusted, and says nothing of those
- * that are not. Asks `codex app-server`, so that neither keys nor hashes are ours to make.
+ * Our hooks in a project, from `codex app-server`, which owns the keys and hashes. Codex runs only trusted hooks, and ignores others
+ * without a message.
  *
- * @param command  of the hook, exactly: a repository may ship one that only looks like ours
- * @param trust  also trusts them, which Codex writes into its `config.toml`
- * @returns text: why Codex could not be asked
+ * @param command  of the hook, exactly: a repository may ship a similar one
+ * @param trust  also trusts them, which Codex writes to its `config.toml`
+ * @returns a text if Codex could not be asked: the reason
  */
 export async function codexHooks(
   project: string,
@@ -47,9 +47,9 @@ export async function codexHooks(
   createInterface({ input: server.stdout }).on('line', (line) => {
     const message = parsed(line);
     const id = message['id'];
-    const asked = typeof id === 'number' ? waiting.get(id) : undefined;
-    if (message['error'] === undefined) asked?.resolve(message['result']);
-    else asked?.reject(new Error(JSON.stringify(message['error'])));
+    const request = typeof id === 'number' ? waiting.get(id) : undefined;
+    if (message['error'] === undefined) request?.resolve(message['result']);
+    else request?.reject(new Error(JSON.stringify(message['error'])));
   });
   const ask = async (method: string, params: object): Promise<unknown> => {
     const id = waiting.size + 1;
@@ -101,7 +101,7 @@ function parsed(line: string): Readonly<Record<string, unknown>> {
     const message: unknown = JSON.parse(line);
     return isJsonObject(message) ? message : {};
   } catch {
-    // A line that is no message.
+    // Not a message.
     return {};
   }
 }

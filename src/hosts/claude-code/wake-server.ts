@@ -4,9 +4,9 @@ import type { HostEvent } from '../../host/host-event.ts';
 import { serveFileOf } from './serve-settings.ts';
 
 /**
- * Sees to it that the server of a project runs, where it has one. Nothing is even loaded for this where it has none.
+ * Starts the server of a project at the start of a session or prompt. Loads nothing for a project without a server.
  *
- * @returns what is wrong, if anything; never rejects
+ * @returns the problem, if any; never rejects
  */
 export async function wakeServer(
   event: HostEvent['kind'],

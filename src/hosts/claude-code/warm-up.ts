@@ -13,8 +13,8 @@ const SESSION_ID = 'warm-up';
 const START_MS = 1_700_000_000_000;
 
 /**
- * Plays a session that gets stuck, in memory, so that every function that hook calls usually need has run once: the engine
- * keeps what it compiled, and the processes after this one need not.
+ * Plays a session that gets stuck, in memory, so that every function that hook calls usually need is compiled and goes into the
+ * code cache of later processes.
  *
  * Cost: about 150 ms, once for each version of coxswain and Node.
  */
@@ -88,27 +88,27 @@ function* session(): Generator<RawEvent> {
   yield { hook_event_name: 'Stop', stop_hook_active: false, last_assistant_message: 'All tests pass now.' };
 }
 
-/** Tool, arguments and answer; a text is the message of a failure. */
+/** Tool, arguments and response; a text is the message of a failure. */
 type Call = readonly [string, RawEvent, unknown];
 
 /** The calls of one answer of the model. */
 function* batchOf(calls: readonly Call[], newId: () => string): Generator<RawEvent> {
-  const told = calls.map(([tool_name, tool_input, response]) => ({
+  const issued = calls.map(([tool_name, tool_input, response]) => ({
     call: { tool_name, tool_input, tool_use_id: newId() },
     response,
   }));
-  for (const { call } of told) yield { hook_event_name: 'PreToolUse', ...call };
-  for (const { call, response } of told) {
+  for (const { call } of issued) yield { hook_event_name: 'PreToolUse', ...call };
+  for (const { call, response } of issued) {
     if (typeof response === 'string') yield { hook_event_name: 'PostToolUseFailure', ...call, error: response };
     else yield { hook_event_name: 'PostToolUse', ...call, tool_response: response, duration_ms: 12 };
   }
   yield {
     hook_event_name: 'PostToolBatch',
-    tool_calls: told.map(({ call }) => Object.assign({ tool_response: 'ok' }, call)),
+    tool_calls: issued.map(({ call }) => Object.assign({ tool_response: 'ok' }, call)),
   };
 }
 
-/** As much of a store as steps need; records are checked and forgotten. */
+/** A store that checks records and keeps only summaries and snapshots. */
 function sketchStore(): ClaudeSessionsOptions['store'] {
   const runs = new Map<string, { readonly summary?: RunSummary; readonly snapshot?: SavedSnapshot }>();
   return {

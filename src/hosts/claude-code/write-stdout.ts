@@ -1,9 +1,9 @@
 import { writeSync } from 'node:fs';
 
-/** How often a reader that is slow is waited for, a millisecond each time. */
+/** Waits for a slow reader, one millisecond each. */
 const MAX_WAITS = 1_000;
 
-/** Writes all of a text to standard output and returns when the reader's side has it. @throws what the system refuses */
+/** Writes a text to standard output and returns when the pipe has all of it. @throws a system error */
 export function writeStdout(text: string): void {
   let left = Buffer.from(text, 'utf8');
   for (let waits = 0; left.length > 0;) {

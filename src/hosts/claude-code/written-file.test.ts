@@ -12,7 +12,7 @@ async function place(): Promise<string> {
   return join(folder.path, 'settings.json');
 }
 
-test('a small file is read whole, also behind a link, and where there is none it is undefined', async () => {
+test('a small file is read, also through a link, and a missing one is undefined', async () => {
   const file = await place();
   expect(findFile(file)).toBeUndefined();
   writeFileSync(file, '{}');

@@ -22,18 +22,18 @@ import { insideFolder } from '../../base/guarded-file.ts';
 /** Settings are a few kilobytes. */
 const MAX_BYTES = 16 * 1024 * 1024;
 
-/** A small file that somebody else owns, such as settings, as it stands. */
+/** A small file of another program, such as settings. */
 export interface FoundFile {
-  /** Where it really lies: behind links. */
+  /** With links resolved. */
   readonly path: string;
   readonly bytes: Buffer;
 }
 
 /**
- * Reads a regular file of 16 MiB at most whole.
+ * Reads a regular file of at most 16 MiB.
  *
- * @returns undefined where there is none
- * @throws CoxswainError `input-io` where it cannot be read
+ * @returns undefined if it does not exist
+ * @throws CoxswainError `input-io` if it cannot be read
  */
 export function findFile(file: string): FoundFile | undefined {
   try {
@@ -45,13 +45,13 @@ export function findFile(file: string): FoundFile | undefined {
   }
 }
 
-/** Opened without waiting: a pipe that nothing is written to would hold this process for ever. */
+/** Opens without blocking: a named pipe would block for ever. */
 function readSmallFile(path: string): Buffer {
-  // Windows has no such flag, and no such pipes in its folders.
+  // Windows has neither the flag nor such pipes.
   const descriptor = openSync(path, constants.O_RDONLY | (constants.O_NONBLOCK ?? 0));
   try {
     const facts = fstatSync(descriptor);
-    if (!facts.isFile()) throw new Error('it is no regular file');
+    if (!facts.isFile()) throw new Error('it is not a regular file');
     if (facts.size > MAX_BYTES) throw new Error(`it has ${facts.size} bytes, more than ${MAX_BYTES}`);
     return readFileSync(descriptor);
   } finally {
@@ -59,20 +59,19 @@ function readSmallFile(path: string): Buffer {
   }
 }
 
-/** How a file is replaced. */
+/** Options of `replaceFile`. */
 export interface ReplaceFileOptions {
-  /** The mode that it gets in place of its own. */
+  /** Default: the mode of the existing file. */
   readonly mode?: number | undefined;
-  /** Below this folder no link is followed: a repository may have brought it along. Undefined: the file is the user's own. */
+  /** No link is followed below this folder, because a repository may contain one. Undefined for the user's own files. */
   readonly within?: string | undefined;
 }
 
 /**
- * Writes a file whole or not at all, and keeps its mode. A link to a file of the user's own stays one: what it points to is
- * written.
+ * Writes a file atomically. A link to a user's file stays a link: its target is written.
  *
- * @returns the topmost folder that had to be made for it
- * @throws CoxswainError `unsafe-path` as `insideFolder`, `input-io` where it is read-only or cannot be written
+ * @returns the topmost folder that was created
+ * @throws CoxswainError `unsafe-path` as `insideFolder`, `input-io` if it is read-only or cannot be written
  */
 export function replaceFile(file: string, bytes: Uint8Array, options: ReplaceFileOptions = {}): string | undefined {
   const { mode: wantedMode, within } = options;
@@ -80,7 +79,7 @@ export function replaceFile(file: string, bytes: Uint8Array, options: ReplaceFil
   try {
     const path = lstatSync(file, { throwIfNoEntry: false }) === undefined ? file : realpathSync(file);
     const mode = statSync(path, { throwIfNoEntry: false })?.mode;
-    // A superuser may write it all the same; who made it so did not mean it to change.
+    // A superuser could write it, but its owner protected it.
     if (mode !== undefined && (mode & 0o200) === 0) throw new Error('it is read-only');
     const made = mkdirSync(dirname(path), { recursive: true });
     const unfinished = `${path}.${process.pid}.tmp`;

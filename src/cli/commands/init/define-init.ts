@@ -3,24 +3,24 @@ import type { CommandDefinition } from '../command-definition.ts';
 /** `coxswain init`. */
 export const init: CommandDefinition = {
   name: 'init',
-  summary: 'record and steer the sessions of your agent programs',
+  summary: 'record and steer the sessions of your agent CLIs',
   description:
-    'Puts the hook into the settings of agent programs: from then on their sessions are recorded and steered. Says what ' +
-    'it would change and asks once. Other hooks in these settings stay. Repeating it changes nothing.',
+    'Adds the hook to the settings of agent CLIs, which records and steers their sessions from then on. Shows the files ' +
+    'to change and asks once. Other hooks in these settings stay. Repeating it changes nothing.',
   arguments: {
-    '[target]': 'claude-code, codex, copilot, gemini, opencode or pi (default: those that you have)',
+    '[target]': 'claude-code, codex, copilot, gemini, opencode or pi (default: the installed ones)',
   },
   options: {
-    '--user': 'your own settings, for all projects, instead of those of this project',
+    '--user': 'change your own settings, for all projects, instead of this project’s',
     '--shared':
       'Claude Code: the project’s .claude/settings.json, which is committed, instead of .claude/settings.local.json',
-    '--http': 'Claude Code: send events to one resident process of the project instead of starting one for each',
-    '--port <number>': 'where that process listens, 1024 to 65535 (default: one that is free)',
+    '--http': 'Claude Code: send events to one resident process per project instead of starting a process per event',
+    '--port <number>': 'port of that process, 1024 to 65535 (default: any free port)',
     '--project <folder>': 'the project (default: this folder)',
-    '--deadline <span>': 'also write a configuration that gives each session this long, such as 45m',
+    '--deadline <span>': 'also write a configuration with this deadline for each session, such as 45m',
     '--yes': 'do not ask',
     '--dry-run': 'show every line that would change, and stop',
-    '--undo': 'take it back: the same bytes as before, unless somebody has changed them since',
+    '--undo': 'restore the same bytes; from a file that has changed since, remove only the hooks',
   },
   examples: [
     'coxswain init',

@@ -30,7 +30,7 @@ import { lineDiff } from '../../terminal/line-diff.ts';
 import { printable } from '../../terminal/printable.ts';
 import type { Terminal } from '../../terminal/terminal.ts';
 
-/** The options of `coxswain init`, as the command line gives them. */
+/** The options of `coxswain init`. */
 export interface InitOptions {
   readonly user?: boolean;
   readonly shared?: boolean;
@@ -44,12 +44,11 @@ export interface InitOptions {
 }
 
 /**
- * `coxswain init`: puts the hook into the settings of agent programs, or takes it out again.
+ * `coxswain init`: adds the hook to the settings of agent CLIs, or removes it.
  *
- * @param target  one of `HOSTS`; default: those that this user has, Claude Code if there is none
- * @returns the exit code: 1 when it was not answered with yes
- * @throws CoxswainError `invalid-argument` for options or settings that cannot be, `input-io` for files that cannot be read
- *   or written
+ * @param target  one of `HOSTS`; default: the installed ones, or else Claude Code
+ * @returns the exit code: 1 unless the answer was yes
+ * @throws CoxswainError `invalid-argument` for invalid options or settings, `input-io` for files that cannot be read or written
  */
 export async function initCommand(
   target: string | undefined,
@@ -63,7 +62,7 @@ export async function initCommand(
   if (target !== undefined && named === undefined) {
     throw new CoxswainError(
       'invalid-argument',
-      `there is nothing to set up for ${printable(target)}; there is: ${HOSTS.join(', ')}`,
+      `unknown target ${printable(target)}; choose one of ${HOSTS.join(', ')}`,
     );
   }
   checkOptions(options, named);
@@ -76,7 +75,7 @@ export async function initCommand(
     const file = HOST_PLACES[host].settingsFile({ ...places, projectFolder });
     if (host !== 'claude-code' || user) return [file];
     const local = join(dirname(file), 'settings.local.json');
-    // Absolute paths do not belong into a file that is committed, unless they are there already.
+    // Absolute paths do not belong in a committed file, unless it has them already.
     return shared || (!http && hasHook(file)) ? [file, local] : [local, file];
   };
   const fileOf = (host: HostName): string => filesOf(host)[0];
@@ -93,7 +92,7 @@ export async function initCommand(
 
   const hookFile = ownHookFile();
   if (!existsSync(hookFile)) {
-    throw new CoxswainError('input-io', `${hookFile} is not there; npm run build makes it`);
+    throw new CoxswainError('input-io', `${hookFile} does not exist; npm run build creates it`);
   }
   const callsServer = hosts.some((host) => (host === 'claude-code' ? http : !user && HOST_PLACES[host].isPlugin));
   const server = callsServer ? await serverFor(project, options.port) : undefined;
@@ -115,20 +114,20 @@ export async function initCommand(
   return await write(changes, { options, owner, hosts, fileOf, hookFile, project, server }, terminal);
 }
 
-/** @throws CoxswainError `invalid-argument` for options that do not go together */
+/** @throws CoxswainError `invalid-argument` for options that conflict */
 function checkOptions({ http, port, project, shared, user }: InitOptions, named: HostName | undefined): void {
   const refuse = (message: string): never => {
     throw new CoxswainError('invalid-argument', message);
   };
   if ((http || shared) && named !== undefined && named !== 'claude-code') {
-    refuse('--shared and --http are about Claude Code');
+    refuse('--shared and --http apply to Claude Code only');
   }
-  if (http && user) refuse('--http is about one project, because its server is: without --user');
-  if (http && shared) refuse('--http writes a token, which must not be committed: without --shared');
+  if (http && user) refuse('--http sets up the server of one project; omit --user');
+  if (http && shared) refuse('--http writes a token, which must not be committed; omit --shared');
   if (user && (shared || project !== undefined)) {
-    refuse('--user is about your own settings: without --shared and --project');
+    refuse('--user changes your own settings; omit --shared and --project');
   }
-  if (port !== undefined && !http) refuse('--port is about the server: with --http');
+  if (port !== undefined && !http) refuse('--port needs --http');
 }
 
 interface Situation {
@@ -143,7 +142,7 @@ interface Situation {
 
 async function write(changes: readonly InitChange[], situation: Situation, terminal: Terminal): Promise<number> {
   const { options, owner, hosts, fileOf, hookFile, project, server } = situation;
-  // Nobody should find it in what a terminal showed.
+  // The token must not appear in terminal output.
   const shown = (text: string): string =>
     printable(server === undefined ? text : text.replaceAll(server.token, '…the token…'));
   for (const { file, before, after } of options.dryRun === true ? changes : []) {
@@ -156,26 +155,26 @@ async function write(changes: readonly InitChange[], situation: Situation, termi
     }
   }
   if (changes.length === 0) {
-    // What the hooks start may have moved.
+    // The program that the hooks start may have moved.
     if (server !== undefined && options.dryRun !== true) await putServer(project, server);
     for (const host of hosts)
-      await terminal.write(`${printable(fileOf(host))} has the hook already; nothing to change\n`);
+      await terminal.write(`${printable(fileOf(host))} already has the hook; nothing to change\n`);
     if (hosts.includes('codex') && options.dryRun !== true) await trustInCodex(project, { owner, hookFile }, terminal);
     return 0;
   }
   if (/[\\/]_npx[\\/]/.test(hookFile)) {
     terminal.complain(
-      'coxswain: this copy was fetched by npx and may vanish; install it first: npm install --save-dev coxswain',
+      'coxswain: npx fetched this copy and may delete it; install it first: npm install --save-dev coxswain',
     );
   }
   if (options.dryRun === true) return 0;
   const titles = hosts.map(hostTitle).join(', ');
   await terminal.write(
     `Adds the hook of coxswain to ${changes.map(({ file }) => printable(shownFile(file, project))).join(', ')}.\n` +
-      'Other settings stay as they are; coxswain init --dry-run shows every line, coxswain init --undo takes it back.\n',
+      'Other settings stay; coxswain init --dry-run shows every line, coxswain init --undo restores the files.\n',
   );
   if (options.yes !== true) {
-    const trusts = hosts.includes('codex') ? ' Codex will also be told to trust the hook.' : '';
+    const trusts = hosts.includes('codex') ? ' This also makes Codex trust the hook.' : '';
     const answer = await askYesNo(`Write this for ${titles}?${trusts}`);
     if (answer === undefined) {
       terminal.complain(`coxswain: nothing written; coxswain init ${hosts.join('|')} --yes writes without asking`);
@@ -184,29 +183,27 @@ async function write(changes: readonly InitChange[], situation: Situation, termi
   }
   if (server !== undefined) await putServer(project, server);
   applyInit(changes, { owner });
-  // What the user has just asked for counts.
+  // The user has just asked for this configuration.
   if (options.user !== true && changes.some(({ file }) => file === configFileOf(project))) trustProject(project);
   if (server === undefined && options.user !== true) await takeServerAway(project);
-  await terminal.write(
-    `Written. Sessions of ${titles} that begin from now on are recorded and steered; coxswain doctor checks it.\n`,
-  );
+  await terminal.write(`Written. New sessions of ${titles} are recorded and steered; coxswain doctor checks it.\n`);
   if (hosts.includes('codex')) await trustInCodex(project, { owner, hookFile }, terminal);
   if (server !== undefined) {
     await terminal.write(
-      `Their first event starts a server at http://127.0.0.1:${server.port}; look at it with: coxswain serve status\n`,
+      `Their first event starts a server at http://127.0.0.1:${server.port}; coxswain serve status shows its state\n`,
     );
   }
   const committed = options.user === true ? [] : hosts.map(fileOf).filter((file) => !isLocal(file));
   if (committed.length > 0) {
     const files = committed.map((file) => printable(shownFile(file, project))).join(', ');
     await terminal.write(
-      `${files}: names paths of this machine; to keep them out of a shared repository, use --user.\n`,
+      `${files}: contains paths of this machine; to keep them out of a shared repository, use --user.\n`,
     );
   }
   return 0;
 }
 
-/** Codex runs a hook only once it is trusted. What it writes for that can be undone too. */
+/** Makes Codex trust the hook, which it otherwise ignores; this can be undone too. */
 async function trustInCodex(
   project: string,
   { owner, hookFile }: Pick<Situation, 'owner' | 'hookFile'>,
@@ -223,18 +220,18 @@ async function trustInCodex(
     typeof hooks === 'string'
       ? hooks
       : hooks.length === 0
-        ? 'it does not read the hooks of a project that it does not trust; start codex there once, or use --user'
-        : 'it did not take the trust';
+        ? 'it ignores the hooks of untrusted projects; start codex there once, or use --user'
+        : 'it did not store the trust';
   terminal.complain(
     `coxswain: Codex does not run the hook yet: ${printable(why)}. Then run coxswain init codex again, or trust it there with /hooks.`,
   );
 }
 
 const OUTCOMES: Readonly<Record<UndoneFile['outcome'], string>> = {
-  restored: 'is as it was before, byte for byte',
-  removed: 'is removed: there was none before',
-  edited: 'has changed since, so only the hooks of coxswain were taken out',
-  kept: 'has changed since and holds nothing of coxswain; left as it is',
+  restored: 'is restored byte for byte',
+  removed: 'is removed: it did not exist before',
+  edited: 'has changed since, so only the hooks of coxswain were removed',
+  kept: 'has changed since and has no hooks of coxswain; unchanged',
 };
 
 async function undone(
@@ -245,7 +242,7 @@ async function undone(
   if (server !== undefined) await terminal.write(`${server}\n`);
   for (const { file, outcome } of files) await terminal.write(`${printable(file)} ${OUTCOMES[outcome]}\n`);
   if (files.length === 0)
-    await terminal.write(`${printable(settingsFile)} holds nothing of coxswain; nothing to undo\n`);
+    await terminal.write(`${printable(settingsFile)} has no hooks of coxswain; nothing to undo\n`);
   return 0;
 }
 
@@ -266,7 +263,7 @@ function configFileOf(project: string): string {
   return join(project, 'coxswain.config.json');
 }
 
-/** A configuration with the deadline, unless one is there: that is its owner's. */
+/** A new configuration with the deadline. @throws CoxswainError `invalid-argument` if a configuration exists */
 function configOf(
   deadline: string | undefined,
   file: string,
@@ -283,7 +280,7 @@ function configOf(
   if (found !== undefined) {
     throw new CoxswainError(
       'invalid-argument',
-      `there is a configuration already: set "deadline": ${JSON.stringify(deadline)} in ${found}`,
+      `a configuration exists already: set "deadline": ${JSON.stringify(deadline)} in ${found}`,
     );
   }
   return { config: { file, text: `${JSON.stringify({ deadline }, undefined, 2)}\n` } };

@@ -12,18 +12,16 @@ import {
 } from '../../../hosts/claude-code/serve-settings.ts';
 import { stopServer } from '../../../hosts/claude-code/server-process.ts';
 
-/** Ports are chosen among these: below those that systems give to outgoing connections, so that it stays free. */
+/** Ports below the range for outgoing connections, so that a chosen one stays free. */
 const FIRST_PORT = 20_000;
 const PORTS = 10_000;
 const TRIES = 20;
 const TOKEN_BYTES = 32;
 
 /**
- * The settings of a project's server: those it has, with the program as it is now, or new ones.
+ * The settings of a project's server: the existing ones with the current program, or new ones.
  *
- * @param port  as the command line gives it
- * @throws CoxswainError `invalid-argument` for a port out of range, `input-io` where the settings there do not count or no port
- *   is free
+ * @throws CoxswainError `invalid-argument` for a port out of range, `input-io` for invalid existing settings or without a free port
  */
 export async function serverFor(projectFolder: string, port: string | undefined): Promise<ServeSettings> {
   const before = readServeSettings(projectFolder);
@@ -38,7 +36,7 @@ export async function serverFor(projectFolder: string, port: string | undefined)
   };
 }
 
-/** Writes the settings where they change; a server that runs by the old ones is stopped. @throws CoxswainError `input-io` */
+/** Writes changed settings and stops a server that runs with the old ones. @throws CoxswainError `input-io` */
 export async function putServer(projectFolder: string, settings: ServeSettings): Promise<void> {
   const before = readServeSettings(projectFolder);
   if (JSON.stringify(before) === JSON.stringify(settings)) return;
@@ -46,7 +44,7 @@ export async function putServer(projectFolder: string, settings: ServeSettings):
   if (before !== undefined) await stopServer(projectFolder);
 }
 
-/** Stops the server of a project and forgets its settings. @returns what to say of it; undefined where there was none */
+/** Stops the server of a project and removes its settings. @returns a message; undefined if none was running */
 export async function takeServerAway(projectFolder: string): Promise<string | undefined> {
   const wasRunning = await stopServer(projectFolder);
   removeServeSettings(projectFolder);

@@ -12,7 +12,7 @@ import { jsonLine, printable } from '../../terminal/printable.ts';
 import type { Terminal } from '../../terminal/terminal.ts';
 import { serveOtlp, type ServeOtlpOptions } from './serve-otlp.ts';
 
-/** The options of `coxswain serve`, as the command line gives them. */
+/** The options of `coxswain serve`. */
 export interface ServeOptions extends ServeOtlpOptions {
   readonly project?: string;
   readonly idle?: string;
@@ -20,10 +20,10 @@ export interface ServeOptions extends ServeOtlpOptions {
 }
 
 /**
- * `coxswain serve`: starts, stops, or looks at the resident process that answers the http hooks of a project, or is it; or takes OpenTelemetry.
+ * `coxswain serve`: starts, stops, inspects or runs the server of a project's http hooks; or receives OpenTelemetry.
  *
- * @returns the exit code: 1 when it did not start, or `status` finds none
- * @throws CoxswainError `invalid-argument` for an action or option that cannot be, `input-io` for settings that do not count
+ * @returns the exit code: 1 if it did not start, or `status` finds no server
+ * @throws CoxswainError `invalid-argument` for an invalid action or option, `input-io` for invalid settings
  */
 export async function serveCommand(
   action: string | undefined,
@@ -52,7 +52,7 @@ export async function serveCommand(
     default:
       throw new CoxswainError(
         'invalid-argument',
-        `coxswain serve ${printable(String(action))}: there are start, stop, status, run and otlp`,
+        `unknown action ${printable(String(action))}; choose one of start, stop, status, run and otlp`,
       );
   }
 }
@@ -82,7 +82,7 @@ async function start(
     terminal.complain(`coxswain: ${printable(result.why)}`);
     return 1;
   }
-  const done = result.kind === 'started' ? 'started' : 'is running already';
+  const done = result.kind === 'started' ? 'started' : 'already running';
   await terminal.write(`${done}: ${address(settings, result.facts)}\n`);
   return 0;
 }
@@ -98,8 +98,8 @@ async function run(
   } catch (error) {
     const health = await serverHealth(settings);
     if (health.kind !== 'ours') throw error;
-    // Two that were started at once.
-    await terminal.write(`is running already: ${address(settings, health.facts)}\n`);
+    // Two were started at once.
+    await terminal.write(`already running: ${address(settings, health.facts)}\n`);
     return 0;
   }
   const stop = (): void => void server.stop();
@@ -107,7 +107,7 @@ async function run(
   const fail = (error: unknown): void => {
     server.reportFault('server', error);
     exitCode = 1;
-    // What it knows may be wrong now; the next prompt starts another one.
+    // Its memory may be inconsistent; the next prompt starts another server.
     stop();
   };
   process.on('SIGTERM', stop);
@@ -137,10 +137,10 @@ async function status(
     const facts = [
       `up ${durationText(Math.max(0, nowMs - startedAtMs))}`,
       countOf(events, 'event'),
-      ...(lastEventAtMs === null ? [] : [`the last one ${durationText(Math.max(0, nowMs - lastEventAtMs))} ago`]),
+      ...(lastEventAtMs === null ? [] : [`the last ${durationText(Math.max(0, nowMs - lastEventAtMs))} ago`]),
       `${countOf(runs, 'run')} in memory`,
       countOf(faults, 'fault'),
-      `leaves after ${durationText(idleLimitMs)} without an event`,
+      `stops after ${durationText(idleLimitMs)} without an event`,
     ];
     const otlp = health.facts.otlp;
     if (otlp !== undefined && otlp.spans + otlp.refused + otlp.waitingTraces > 0) {
@@ -153,7 +153,7 @@ async function status(
     return 0;
   }
   const pid = findServer(projectFolder)?.holder.pid;
-  const left = pid === undefined ? '' : `; process ${pid} is there and does not answer: coxswain serve stop ends it`;
+  const left = pid === undefined ? '' : `; process ${pid} does not answer: coxswain serve stop ends it`;
   const why = health.kind === 'ours' ? '' : `: ${printable(health.why)}`;
   await terminal.write(`not running${why}${left}\n`);
   return 1;

@@ -12,7 +12,7 @@ import { startOtlpServer, type OtlpServerOptions } from '../../../hosts/otlp/otl
 import { printable } from '../../terminal/printable.ts';
 import type { Terminal } from '../../terminal/terminal.ts';
 
-/** The options of `coxswain serve otlp`, as the command line gives them. */
+/** The options of `coxswain serve otlp`. */
 export interface ServeOtlpOptions {
   readonly listen?: string;
   readonly tokenFile?: string;
@@ -21,15 +21,15 @@ export interface ServeOtlpOptions {
   readonly pause?: string;
 }
 
-/** Where exporters send to when nothing is set. */
+/** The default address of exporters. */
 const DEFAULT_ADDRESS = '127.0.0.1:4318';
 const ADDRESS = /^(?:\[([^\]]+)\]|([^:]+)):(\d{1,5})$/;
 
 /**
- * `coxswain serve otlp`: takes spans and log events over HTTP into the project's store, in this process, until it is interrupted.
+ * `coxswain serve otlp`: receives spans and log events over HTTP into the project's store, in this process, until it is interrupted.
  *
  * @returns the exit code
- * @throws CoxswainError `invalid-argument` for an option that cannot be, `input-io` for a file or address that cannot be used
+ * @throws CoxswainError `invalid-argument` for an invalid option, `input-io` for a file or address that cannot be used
  */
 export async function serveOtlp(projectFolder: string, options: ServeOtlpOptions, terminal: Terminal): Promise<number> {
   const address = addressOf(options);
@@ -58,13 +58,13 @@ export async function serveOtlp(projectFolder: string, options: ServeOtlpOptions
   process.on('SIGTERM', () => stopped.resolve());
   const host = address.host.includes(':') ? `[${address.host}]` : address.host;
   const url = `${address.tls === undefined ? 'http' : 'https'}://${host}:${server.port}`;
-  await terminal.write(`taking OpenTelemetry at ${url} for ${printable(projectFolder)}; Ctrl-C ends it\n`);
+  await terminal.write(`receiving OpenTelemetry at ${url} for ${printable(projectFolder)}; Ctrl-C stops it\n`);
   await stopped.promise;
   await server.close();
   const waiting = await intake.stop();
   const { late, refused, runs, spans } = intake.facts;
   await project.close();
-  const rest = waiting === 0 ? '' : `; ${countOf(waiting, 'trace')} without an end: kept for the next start`;
+  const rest = waiting === 0 ? '' : `; ${countOf(waiting, 'trace')} without an end, stored for the next start`;
   await terminal.write(`${countOf(spans, 'span')}, ${countOf(runs, 'run')}, ${late} late, ${refused} refused${rest}\n`);
   return 0;
 }
@@ -80,7 +80,7 @@ function addressOf(options: ServeOtlpOptions): Omit<OtlpServerOptions, 'endpoint
     );
   }
   if ((tlsCert === undefined) !== (tlsKey === undefined)) {
-    throw new CoxswainError('invalid-argument', '--tls-cert and --tls-key go together');
+    throw new CoxswainError('invalid-argument', '--tls-cert and --tls-key need each other');
   }
   const tls =
     tlsCert === undefined || tlsKey === undefined ? undefined : { cert: fileOf(tlsCert), key: fileOf(tlsKey) };

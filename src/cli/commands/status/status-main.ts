@@ -51,7 +51,7 @@ async function input(): Promise<string> {
     timer = setTimeout(() => resolve(''), STDIN_LIMIT_MS);
   });
   const all = readStdin().then(
-    ({ bytes }) => bytes.toString('utf8'),
+    (bytes) => bytes.toString('utf8'),
     () => '',
   );
   const text = await Promise.race([all, late]);
