@@ -373,7 +373,7 @@ test('standard input that never ends does not hold the agent, and a whole event 
   expect(await run(event('UserPromptSubmit', { prompt: 'One' }))).toBe(0);
   expect(await records(place)).not.toEqual([]);
   expect(await run('{ "half": ')).toBe(0);
-  expect(loggedFaults(place)).toContain('no JSON object');
+  expect(loggedFaults(place)).toContain('not a JSON object');
 });
 
 test('COXSWAIN_DISABLE=1 turns everything off', () => {

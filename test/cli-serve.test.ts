@@ -102,7 +102,7 @@ test('what would put the token where it can be seen, or cannot be, is refused', 
   const tracked = await cox('init', '--http', '--yes');
   expect([tracked.code, tracked.stderr]).toEqual([2, expect.stringContaining('git rm --cached')]);
   expect(await readFile(local(), 'utf8')).toBe('{}\n');
-  expect((await cox('init', '--http', '--user', '--yes')).stderr).toContain('without --user');
+  expect((await cox('init', '--http', '--user', '--yes')).stderr).toContain('omit --user');
   expect((await cox('init', '--port', '2000', '--yes')).code).toBe(2);
   expect((await cox('init', '--http', '--port', '80', '--yes')).code).toBe(2);
   expect((await cox('serve')).stderr).toContain('init claude-code --http');

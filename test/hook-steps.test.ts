@@ -92,6 +92,8 @@ async function step(events: readonly RawEvent[], setting: Setting = {}): Promise
       redact: (payload) => payload,
       clock,
       build,
+      // A loaded machine must not exceed the time limit of providers.
+      measureMs: () => 0,
       ...(memory === undefined ? {} : { memory }),
     });
     const input = readHookInput({ session_id: SESSION, ...event });

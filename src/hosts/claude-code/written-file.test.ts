@@ -30,9 +30,9 @@ test.skipIf(process.platform === 'win32')(
     writeFileSync(`${file}.huge`, '');
     truncateSync(`${file}.huge`, 2 ** 40);
     for (const [kind, why] of [
-      ['pipe', 'no regular file'],
-      ['device', 'no regular file'],
-      ['folder', 'no regular file'],
+      ['pipe', 'not a regular file'],
+      ['device', 'not a regular file'],
+      ['folder', 'not a regular file'],
       ['huge', '1099511627776 bytes'],
     ] as const) {
       expect(() => findFile(`${file}.${kind}`)).toThrow(
