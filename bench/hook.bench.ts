@@ -83,8 +83,7 @@ function callEnd(host: HostName, session_id: string, round: number): object {
       const facts = { timestamp: new Date(timestamp).toISOString(), transcript_path: '/none' };
       return { ...event, ...facts, hook_event_name: 'AfterTool', tool_response: { llmContent: output(round) } };
     }
-    case 'opencode':
-    case 'pi':
+    default:
       return { ...event, host, tool_response: output(round) };
   }
 }
@@ -149,7 +148,7 @@ if (settings === undefined) throw new Error('the server has no settings');
 const server = spawn(process.execPath, [BIN, 'serve', 'run', '--project', project], { env, stdio: 'ignore' });
 while ((await serverHealth(settings)).kind !== 'ours') await sleep(50);
 
-function run(args: readonly string[], stdin: string): void {
+function runNode(args: readonly string[], stdin: string): void {
   const ended = spawnSync(process.execPath, args, { env, input: stdin });
   if (ended.status !== 0) throw new Error(`${args.join(' ')} exited with ${ended.status}: ${ended.stderr.toString()}`);
 }
@@ -162,10 +161,10 @@ async function timed(times: number[], work: () => Promise<void> | void): Promise
 
 const bareTimes: number[] = [];
 for (let round = 0; round < ROUNDS + WARM_UP; round += 1) {
-  await timed(bareTimes, () => run(['-e', '0'], ''));
+  await timed(bareTimes, () => runNode(['-e', '0'], ''));
   for (const { event, ...times } of measured) {
     const [ofProcess, ofServer] = ['process', 'server'].map((transport) => JSON.stringify(event(transport, round)));
-    await timed(times.process, () => run([HOOK], ofProcess ?? ''));
+    await timed(times.process, () => runNode([HOOK], ofProcess ?? ''));
     await timed(times.server, () => post(port, settings.token, ofServer ?? ''));
   }
 }

@@ -286,11 +286,11 @@ test('the page of words has every word of the table, and nothing that people rea
 });
 
 test('the tables of the hosts name the versions and the advice that the tests with the real programs check', () => {
-  const drivers = HOSTS.map((host) => ({ title: hostTitle(host), ...HOST_DRIVERS[host] }));
+  const titled = HOSTS.map((host) => [hostTitle(host), HOST_DRIVERS[host]] as const);
   expect(tableOf('hosts.md', 'host | tested with').map((row) => row.slice(0, 2))).toEqual(
-    drivers.map(({ title, version }) => [title, version]),
+    titled.map(([title, { version }]) => [title, version]),
   );
   expect(tableOf('hosts.md', 'host | on a call')).toEqual(
-    drivers.map(({ title, advice }) => [title, advice.onCall, advice.onFailure]),
+    titled.map(([title, { advice }]) => [title, advice.onCall, advice.onFailure]),
   );
 });

@@ -16,7 +16,7 @@ function line(type: string, afterMs: number, data: object = {}): string {
 
 async function transcript(text: string): Promise<string> {
   const folder = await tempFolder();
-  onTestFinished(folder.dispose);
+  onTestFinished(() => folder.dispose());
   const file = join(folder.path, 'events.jsonl');
   writeFileSync(file, text);
   return file;
