@@ -272,7 +272,7 @@ test('what is not JSON, no request, too large, or unpacks to too much, is refuse
   });
   expect(await send(port, '{"a": 1}')).toMatchObject({
     status: 400,
-    body: expect.stringContaining('not an OTLP request'),
+    body: expect.stringContaining('no request of OTLP'),
   });
   expect((await send(port, Buffer.alloc(8 * 1024 * 1024 + 1, ' '))).status).toBe(413);
   const bomb = gzipSync(Buffer.alloc(33 * 1024 * 1024, ' '));
@@ -369,7 +369,7 @@ test('options that cannot be are one line each', async () => {
   for (const [args, said] of [
     [['--listen', 'nowhere'], 'HOST:PORT'],
     [['--pause', 'soon'], '--pause'],
-    [['--tls-cert', 'x'], 'go together'],
+    [['--tls-cert', 'x'], 'need each other'],
     [['--token-file', join(folder, 'short')], 'at least 16'],
   ] as const) {
     const { code, stderr } = await runCli(['serve', 'otlp', '--project', folder, ...args], { cwd: folder, env });

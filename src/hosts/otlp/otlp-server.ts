@@ -5,6 +5,7 @@ import { boundConnections, UNPROVEN_LIMITS } from '../../base/bound-connections.
 import { CoxswainError } from '../../base/error.ts';
 import { allowedHosts, guardRequest } from '../../base/guard-request.ts';
 import { tokenCheck } from '../../base/token-check.ts';
+import { hasCode } from '../../store/file-system.ts';
 import { isOtlp, type OtlpEndpoint } from './otlp-endpoint.ts';
 
 /** Address of an OTLP server. */
@@ -63,8 +64,8 @@ export async function startOtlpServer(
   };
   const server = tls === undefined ? createServer(limits, answer) : createTlsServer({ ...limits, ...tls }, answer);
   const { prove } = boundConnections(server);
-  port = await listen(server, options);
-  return { port, close: () => close(server) };
+  port = await listenOn(server, options, '--listen');
+  return { port, close: () => closeServer(server) };
 }
 
 /** Rejects browser pages. @param port  set for a loopback address */
@@ -79,11 +80,22 @@ function comesFromProgram(request: IncomingMessage, port: number | undefined): b
   }
 }
 
-async function listen(server: Server, { host, port }: OtlpServerOptions): Promise<number> {
+/**
+ * @param option  the option that chooses another address, for the error
+ * @returns the port
+ * @throws CoxswainError `input-io` if the address is not available; `details.code` is the system's
+ */
+export async function listenOn(
+  server: Server,
+  { host, port }: { readonly host: string; readonly port: number },
+  option: string,
+): Promise<number> {
   return new Promise((resolve, reject) => {
     server.once('error', (error) => {
-      const message = `${host}:${port} cannot be listened on: ${error.message}; give another one with --listen`;
-      reject(new CoxswainError('input-io', message, { cause: error }));
+      const why = hasCode(error, 'EADDRINUSE') ? 'another program uses it' : error.message;
+      const message = `cannot listen on ${host}:${port}: ${why}; choose another with ${option}`;
+      const code = 'code' in error ? String(error.code) : '';
+      reject(new CoxswainError('input-io', message, { cause: error, details: { port, code } }));
     });
     server.listen({ host, port, backlog: UNPROVEN_LIMITS.backlog }, () => {
       const address = server.address();
@@ -92,7 +104,8 @@ async function listen(server: Server, { host, port }: OtlpServerOptions): Promis
   });
 }
 
-async function close(server: Server): Promise<void> {
+/** Stops accepting requests and waits up to five seconds for those in progress. */
+export async function closeServer(server: Server): Promise<void> {
   const timer = setTimeout(() => server.closeAllConnections(), CLOSE_LIMIT_MS);
   await new Promise<void>((resolve) => {
     server.close(() => resolve());
