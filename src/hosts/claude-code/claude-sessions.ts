@@ -304,12 +304,12 @@ export class ClaudeSessions {
     let rebuilt: RebuiltRun<ClaudeState> | undefined;
     for (let rebuilds = 0; ; rebuilds += 1) {
       try {
-        let taken = memory?.take(runId);
+        let fromMemory = memory?.take(runId);
         let stored: readonly TrajectoryRecord[] = [];
         const step = await store.transact(runId, (view) => {
           // A retried transaction must not reuse the run that the first attempt changed.
-          const inMemory = taken;
-          taken = undefined;
+          const inMemory = fromMemory;
+          fromMemory = undefined;
           if (!isWanted()) return { records: [], result: { result: undefined, faults: [] } };
           const stepped = this.#stepper.step(view, work, { rebuilt, inMemory });
           stored = stepped.records;
