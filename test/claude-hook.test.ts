@@ -80,25 +80,25 @@ async function records(place: Place, runId = 's1'): Promise<readonly TrajectoryR
   }
 }
 
-/** One turn with one call that comes back. */
+/** One turn with one call. */
 function turn(place: Place, id: string, stdout: string): string {
   hook(place, event('PreToolUse', call(id)));
-  const said = hook(place, event('PostToolUse', { ...call(id), tool_response: { stdout, stderr: '' } }));
+  const answer = hook(place, event('PostToolUse', { ...call(id), tool_response: { stdout, stderr: '' } }));
   hook(place, event('PostToolBatch', { tool_calls: [{ ...call(id), tool_response: stdout }] }));
-  return said.stdout;
+  return answer.stdout;
 }
 
-test('a call that is repeated without a change is spoken of, and everything is recorded for its owner alone', async () => {
+test('a repeated call is advised on, and only the owner can read the records', async () => {
   const place = newPlace();
   expect(hook(place, event('SessionStart', { source: 'startup', model: 'model-x' }))).toEqual({
     status: 0,
     stdout: '',
   });
-  expect(hook(place, event('UserPromptSubmit', { prompt: 'Mend the build' })).status).toBe(0);
+  expect(hook(place, event('UserPromptSubmit', { prompt: 'Fix the build' })).status).toBe(0);
   expect(turn(place, 't1', 'up to date')).toBe('');
   expect(turn(place, 't2', 'up to date')).toBe('');
-  const said: unknown = JSON.parse(turn(place, 't3', 'up to date'));
-  expect(said).toEqual({
+  const answer: unknown = JSON.parse(turn(place, 't3', 'up to date'));
+  expect(answer).toEqual({
     hookSpecificOutput: {
       hookEventName: 'PostToolUse',
       additionalContext: expect.stringContaining('same call, Bash "npm test", was made 3 times'),
@@ -110,7 +110,7 @@ test('a call that is repeated without a change is spoken of, and everything is r
   expect(all.map(({ seq }) => seq)).toEqual(all.map((_, index) => index));
   expect(all[0]?.payload).toMatchObject({
     kind: 'run_started',
-    task: 'Mend the build',
+    task: 'Fix the build',
     identity: { run_id: 's1', conversation_id: 's1', model_id: 'model-x' },
   });
   expect(all.filter(({ payload }) => payload.kind === 'tool_ended')).toHaveLength(3);
@@ -154,7 +154,7 @@ test('a subagent is a run below its session, with the session`s deadline', async
   expect(await records(place, 's1/internal')).toEqual([]);
 });
 
-test('a session that goes on after its end is the same run, resumed', async () => {
+test('a session that continues after its end is the same run, resumed', async () => {
   const place = newPlace();
   hook(place, event('UserPromptSubmit', { prompt: 'One' }));
   hook(place, event('SessionEnd', { reason: 'other' }));
@@ -165,7 +165,7 @@ test('a session that goes on after its end is the same run, resumed', async () =
   expect(kinds.filter(({ kind }) => kind === 'run_started')).toHaveLength(1);
 });
 
-test('a denied call is closed with what the model read, an interrupted one as without result', async () => {
+test('a denied call ends with the text that the model read, an interrupted one without a result', async () => {
   const place = newPlace();
   hook(place, event('UserPromptSubmit', { prompt: 'One' }));
   hook(place, event('PreToolUse', call('denied', 'rm x')));
@@ -194,7 +194,7 @@ test('a hook that is installed twice records everything once', async () => {
   expect(kinds.filter((kind) => kind === 'tool_ended')).toHaveLength(1);
 });
 
-test('what must hold at the end sends the agent back at most so often, then it is let go', async () => {
+test('a failed completion check sends the agent back a limited number of times', async () => {
   const place = newPlace();
   const config = join(place.env['HOME'] ?? '', '.config', 'coxswain');
   mkdirSync(config, { recursive: true });
@@ -236,7 +236,7 @@ test.each([
   ['a list', '[]'],
   ['an unknown event', event('SomethingNew')],
   ['an event without its call', event('PreToolUse')],
-])('%s on standard input is written down and harms nobody', (_name, input) => {
+])('%s on standard input is a logged fault without effect on the agent', (_name, input) => {
   const place = newPlace();
   expect(hook(place, input)).toEqual({ status: 0, stdout: '' });
   expect(loggedFaults(place)).toContain('"where":"input"');
@@ -250,7 +250,7 @@ test('a result of one megabyte is recorded', async () => {
   expect(ended).toMatchObject({ result: stdout });
 });
 
-test('a store that is damaged, or a folder in its place, is written down and harms nobody', () => {
+test('a damaged store, or a folder in its place, is a logged fault without effect on the agent', () => {
   const damaged = newPlace();
   makeRecords(join(damaged.project, '.coxswain'), damaged);
   writeFileSync(
@@ -266,7 +266,7 @@ test('a store that is damaged, or a folder in its place, is written down and har
   expect(loggedFaults(folder)).not.toBe('');
 });
 
-test('a project where nothing can be written has its faults in the user`s folder', () => {
+test('faults of a read-only project are in the user`s folder', () => {
   const place = newPlace();
   // A file in the place of the folder: also root cannot write there.
   writeFileSync(join(place.project, '.coxswain'), '');
@@ -277,7 +277,7 @@ test('a project where nothing can be written has its faults in the user`s folder
   expect(statSync(file).mode & 0o777).toBe(0o600);
 });
 
-test('a folder of records that came with a repository is not used; the session hears of it and loses nothing', async () => {
+test('a folder of records from a repository is not used; the session reports it and loses nothing', async () => {
   const place = newPlace();
   const folder = join(place.project, '.coxswain');
   const precious = join(place.env['HOME'] ?? '', 'precious');
@@ -324,7 +324,7 @@ test('a shipped record of a server starts nothing', () => {
   expect(loggedFaults(place)).toBe('');
 });
 
-test('a user whose state folder cannot be written is told that nothing is recorded', () => {
+test('a message reports that nothing is recorded if the state folder is read-only', () => {
   const place = newPlace();
   writeFileSync(join(place.env['HOME'] ?? '', '.local'), '');
   const { status, stdout } = hook(place, event('SessionStart', { source: 'startup' }));
@@ -332,7 +332,7 @@ test('a user whose state folder cannot be written is told that nothing is record
   expect(JSON.parse(stdout)).toEqual({ systemMessage: expect.stringContaining('records nothing') });
 });
 
-test('a configuration with an error is written down once, and the rest holds', async () => {
+test('an error in a configuration is logged once, and the rest applies', async () => {
   const place = newPlace();
   writeFileSync(join(place.project, 'coxswain.config.json'), '{ "deadlin": "45m", "mode": "shadow" }');
   trustAs(place);
@@ -342,7 +342,7 @@ test('a configuration with an error is written down once, and the rest holds', a
   expect((await records(place))[0]?.payload).toMatchObject({ steering: { mode: 'shadow' } });
 });
 
-test('a lock that another process keeps does not hold the agent', () => {
+test('a lock of another process does not block the agent', () => {
   const place = newPlace();
   hook(place, event('UserPromptSubmit', { prompt: 'One' }));
   const database = new DatabaseSync(join(place.project, '.coxswain', 'runs.db'));
@@ -356,7 +356,7 @@ test('a lock that another process keeps does not hold the agent', () => {
   expect(loggedFaults(place)).toContain('locked');
 });
 
-test('standard input that never ends does not hold the agent, and a whole event on it counts', async () => {
+test('standard input that never ends does not block the agent, and a whole event on it counts', async () => {
   const place = newPlace();
   const run = async (input: string): Promise<number | null> => {
     const child = spawn(process.execPath, [join(built, 'hook.cjs')], {
@@ -399,7 +399,7 @@ test('the code cache is readable for its owner only, and is rebuilt if it is tru
   expect(statSync(file).mode & 0o777).toBe(0o600);
 });
 
-test('a session that the model stopped, or that was stopped at work, is recorded with the reason', async () => {
+test('a session that the model ended, or that was interrupted, is recorded with the reason', async () => {
   const place = newPlace();
   hook(place, event('UserPromptSubmit', { prompt: 'Do it' }));
   hook(

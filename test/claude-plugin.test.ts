@@ -70,7 +70,7 @@ async function recordedRuns(): Promise<number> {
   return found.length;
 }
 
-test('without any Node the plugin says so when a session begins, and is silent at every other event', () => {
+test('without Node the plugin reports it at the start of a session, and is silent at every other event', () => {
   const { systemMessage } = JSON.parse(hook('SessionStart').stdout) as { readonly systemMessage: string };
   expect(systemMessage).toBe(
     'coxswain records nothing in this session: it needs Node 22.23 or newer and found none. Install it from https://nodejs.org',

@@ -18,9 +18,9 @@ const BUDGET = { calls: 50 };
 
 type RawEvent = Readonly<Record<string, unknown>> & { readonly hook_event_name: string };
 
-/** What the two transports of Claude Code's events said, and what they recorded of it. */
-interface Taken {
-  readonly said: readonly (readonly [event: string, text: string])[];
+/** Advice and records of a transport of Claude Code's events. */
+interface Transported {
+  readonly advice: readonly (readonly [event: string, text: string])[];
   readonly main: readonly unknown[];
   readonly agent: readonly unknown[];
   readonly other: readonly unknown[];
@@ -52,9 +52,9 @@ function clock() {
   return { nowMs: () => (nowMs += 2_000) };
 }
 
-async function byProcesses(events: readonly RawEvent[], forceTurnAtStop: boolean): Promise<Taken> {
+async function byProcesses(events: readonly RawEvent[], forceTurnAtStop: boolean): Promise<Transported> {
   const store = memoryStore();
-  const said: [string, string][] = [];
+  const advice: [string, string][] = [];
   for (const event of events) {
     const sessions = new ClaudeSessions({
       store,
@@ -69,17 +69,17 @@ async function byProcesses(events: readonly RawEvent[], forceTurnAtStop: boolean
     if (input === undefined) throw new Error('the script has an event that cannot be read');
     const { answer } = await sessions.answer(input, SESSION, { hasBackgroundWork: false });
     const { hookSpecificOutput: output } = answer;
-    if (output !== undefined) said.push([output.hookEventName, output.additionalContext]);
+    if (output !== undefined) advice.push([output.hookEventName, output.additionalContext]);
   }
-  return { said, ...(await recorded(store)) };
+  return { advice, ...(await recorded(store)) };
 }
 
-async function byCallbacks(events: readonly RawEvent[], forceTurnAtStop: boolean): Promise<Taken> {
+async function byCallbacks(events: readonly RawEvent[], forceTurnAtStop: boolean): Promise<Transported> {
   const store = memoryStore();
   const cox = createCoxswain({ store, ...STEERING });
   const run = cox.startRun({ runId: SESSION, budget: BUDGET });
   const hooks: Readonly<Record<string, ReturnType<typeof claudeHooks>['Stop']>> = claudeHooks(run, { forceTurnAtStop });
-  const said: [string, string][] = [];
+  const advice: [string, string][] = [];
   for (const event of events) {
     const hook = hooks[event.hook_event_name]?.[0]?.hooks[0];
     if (hook === undefined) throw new Error(`no hook for ${event.hook_event_name}`);
@@ -87,13 +87,13 @@ async function byCallbacks(events: readonly RawEvent[], forceTurnAtStop: boolean
       signal: new AbortController().signal,
     });
     const { hookSpecificOutput: output } = answer;
-    if (output !== undefined) said.push([output.hookEventName, output.additionalContext]);
+    if (output !== undefined) advice.push([output.hookEventName, output.additionalContext]);
   }
   await cox.flush();
-  return { said, ...(await recorded(store)) };
+  return { advice, ...(await recorded(store)) };
 }
 
-async function recorded(store: TrajectoryStore): Promise<Omit<Taken, 'said'>> {
+async function recorded(store: TrajectoryStore): Promise<Omit<Transported, 'advice'>> {
   const of = async (id: string): Promise<readonly unknown[]> =>
     (await readAll(store, id)).flatMap(({ payload }) => essentials(payload));
   return {

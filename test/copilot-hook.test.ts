@@ -40,7 +40,7 @@ function sessionsOf(store: TrajectoryStore): ClaudeSessions {
   });
 }
 
-async function taken(events: readonly KnownHookEvent[]): Promise<{
+async function answersTo(events: readonly KnownHookEvent[]): Promise<{
   readonly answers: readonly Readonly<Record<string, unknown>>[];
   readonly payloads: readonly TrajectoryPayload[];
 }> {
@@ -62,24 +62,24 @@ async function payloadsIn(store: TrajectoryStore): Promise<readonly TrajectoryPa
 const endsIn = (payloads: readonly TrajectoryPayload[]) =>
   payloads.flatMap((payload) => (payload.kind === 'tool_ended' ? [payload] : []));
 
-test('the same failing call of Copilot CLI is as many calls, turns and failures as there were, and advice stands where it looks', async () => {
+test('each failing call of Copilot CLI is recorded with its turn, and advice is in the place that it reads', async () => {
   const calls = [1, 2, 3, 4].flatMap((second) => [
     event('PreToolUse', second, bash('cat /nope')),
     event('PostToolUse', second, { ...bash('cat /nope'), ...FAILED }),
   ]);
-  const { answers, payloads } = await taken([prompt, ...calls, event('SessionEnd', 9, { reason: 'complete' })]);
+  const { answers, payloads } = await answersTo([prompt, ...calls, event('SessionEnd', 9, { reason: 'complete' })]);
   expect(endsIn(payloads).map((end) => end.is_error)).toEqual([true, true, true, true]);
   expect(new Set(endsIn(payloads).map((end) => end.tool_call_id)).size).toBe(4);
   expect(payloads.filter(({ kind }) => kind === 'turn_started')).toHaveLength(4);
-  const said = answers.filter((answer) => answer['additionalContext'] !== undefined);
-  expect(said.length).toBeGreaterThan(0);
-  for (const answer of said) {
+  const messages = answers.filter((answer) => answer['additionalContext'] !== undefined);
+  expect(messages.length).toBeGreaterThan(0);
+  for (const answer of messages) {
     expect(answer).toMatchObject({ hookSpecificOutput: { additionalContext: answer['additionalContext'] } });
   }
 });
 
-test('calls that run at once are one turn, and each result finds its call by tool and arguments', async () => {
-  const { payloads } = await taken([
+test('concurrent calls are one turn, and each result finds its call by tool and arguments', async () => {
+  const { payloads } = await answersTo([
     prompt,
     event('PreToolUse', 1, bash('cat a')),
     event('PreToolUse', 1, bash('cat b')),
@@ -105,7 +105,7 @@ test('calls that run at once are one turn, and each result finds its call by too
   ]);
 });
 
-test('an event of Copilot CLI that waited in a file is the same as one that was taken at once', async () => {
+test('a spilled event of Copilot CLI gives the same records as one in time', async () => {
   const folder = await tempFolder();
   onTestFinished(() => folder.dispose());
   const events = [
@@ -129,18 +129,18 @@ test('an event of Copilot CLI that waited in a file is the same as one that was 
   });
   for (const [at, one] of events.entries()) intake.keep(one, 'the store is locked', START_MS + at);
   expect(await intake.foldWaiting(sessions, { limitMs: 60_000 })).toEqual({ folded: events.length });
-  const { payloads } = await taken([prompt, ...events]);
+  const { payloads } = await answersTo([prompt, ...events]);
   expect(endsIn(await payloadsIn(store))).toEqual(endsIn(payloads));
   expect(endsIn(payloads)).toHaveLength(2);
 });
 
-test('at a stop of Copilot CLI advice is the reason to go on', () => {
+test('at a stop of Copilot CLI, advice is the reason to go on', () => {
   const { known } = event('Stop', 9, { stop_reason: 'end_turn', stop_hook_active: false });
   const answer = { hookSpecificOutput: { hookEventName: 'Stop', additionalContext: 'Run the tests.' } };
   expect(known.answerFor(answer)).toEqual({ decision: 'block', reason: 'Run the tests.' });
 });
 
-test("an event of Claude Code's own is answered as before", () => {
+test('an event of Claude Code is answered unchanged', () => {
   const json = { hook_event_name: 'Stop', session_id: SESSION, transcript_path: '/t', permission_mode: 'default' };
   const read = readHookEvent(Buffer.from(JSON.stringify(json)));
   const answer = { hookSpecificOutput: { hookEventName: 'Stop', additionalContext: 'Run the tests.' } };

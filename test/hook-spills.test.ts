@@ -89,7 +89,7 @@ async function hook({ env }: Place, input: object, killAfterMs?: number): Promis
   return code;
 }
 
-/** Does something while nobody else can write to the store. */
+/** Does something while no one else can write to the store. */
 async function whileLocked<Result>({ store }: Place, work: () => Promise<Result>): Promise<Result> {
   const database = new DatabaseSync(store, { timeout: 60_000 });
   database.exec('BEGIN IMMEDIATE');
@@ -186,7 +186,7 @@ test('events that a locked store does not take wait in private files, and the ne
   expect(new Set(late.map(({ late_input_id: id }) => id)).size).toBe(2);
 });
 
-test('an event whose file is still there after it was folded, as after a crash, is not folded again', async () => {
+test('an event whose file still exists after the fold, as after a crash, is not folded again', async () => {
   const place = newPlace();
   await hook(place, event('UserPromptSubmit', { prompt: 'Do it' }));
   await whileLocked(place, () => hook(place, event('UserPromptSubmit', { prompt: 'And that' })));
@@ -223,7 +223,7 @@ test('advice on an event that is folded late is recorded as undelivered', async 
   expect(answers.filter(({ delivered }) => delivered)).toEqual([]);
 });
 
-test('damaged and half-written files are set aside and reported, and stand in no event`s way', async () => {
+test('damaged and half-written files are set aside and reported, and block no event', async () => {
   const place = newPlace();
   await hook(place, event('UserPromptSubmit', { prompt: 'Do it' }));
   await whileLocked(place, async () => {
@@ -244,7 +244,7 @@ test('damaged and half-written files are set aside and reported, and stand in no
   expect([verified.code, verified.stderr]).toEqual([1, expect.stringContaining('2 damaged files')]);
 });
 
-test('a file that others could have written is not folded', async () => {
+test('a file that other users can write is not folded', async () => {
   const place = newPlace();
   await hook(place, event('UserPromptSubmit', { prompt: 'Do it' }));
   await whileLocked(place, () => hook(place, event('PreToolUse', call('c1'))));
@@ -291,7 +291,7 @@ test('a spill file holds no secret', async () => {
   expect(files.every((file) => file.includes('[REDACTED'))).toBe(true);
 });
 
-test('commands that read say how many events wait, and recover folds them', async () => {
+test('read-only commands report waiting events, and recover folds them', async () => {
   const place = newPlace();
   const run = (args: readonly string[]): ReturnType<typeof runCli> =>
     runCli(args, { cwd: place.project, env: place.env });

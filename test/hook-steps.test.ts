@@ -61,7 +61,7 @@ function inputOf(tool: string, about: number): object {
 }
 
 interface Stepped {
-  readonly said: readonly string[];
+  readonly advice: readonly string[];
   readonly records: readonly TrajectoryRecord[];
   readonly snapshot: unknown;
 }
@@ -79,10 +79,10 @@ function newClock(): Clock {
   return { nowMs: () => (nowMs += 2_000) };
 }
 
-/** Takes each event in a step of its own, as processes do. */
+/** Takes each event in a separate step, like a process. */
 async function step(events: readonly RawEvent[], setting: Setting = {}): Promise<Stepped> {
   const { store = memoryStore(), build = 'test', clock = newClock(), memoryFor = () => undefined } = setting;
-  const said: string[] = [];
+  const advice: string[] = [];
   for (const [index, event] of events.entries()) {
     const memory = memoryFor(index);
     const sessions = new ClaudeSessions({
@@ -100,15 +100,15 @@ async function step(events: readonly RawEvent[], setting: Setting = {}): Promise
     if (input === undefined) throw new Error('the script has an event that cannot be read');
     const { answer, faults } = await sessions.answer(input, SESSION, { hasBackgroundWork: false });
     expect(faults.filter((fault) => !fault.includes('rebuilt'))).toEqual([]);
-    if (answer.hookSpecificOutput !== undefined) said.push(answer.hookSpecificOutput.additionalContext);
+    if (answer.hookSpecificOutput !== undefined) advice.push(answer.hookSpecificOutput.additionalContext);
   }
   const records: TrajectoryRecord[] = [];
   for await (const record of store.readRun(SESSION)) records.push(record);
   const snapshot = await store.transact(SESSION, (view) => ({ records: [], result: view.snapshot }));
-  return { said, records, snapshot };
+  return { advice, records, snapshot };
 }
 
-test('a run that is taken step by step says what one that is never put aside says, with little and with much kept', async () => {
+test('a run in separate steps gives the advice of a replay, with compact and with full memory', async () => {
   await fc.assert(
     fc.asyncProperty(fc.array(scriptedTurn, { minLength: 5, maxLength: 60 }), async (turns) => {
       const { records } = await step(eventsOf(turns));
@@ -122,8 +122,8 @@ test('a run that is taken step by step says what one that is never put aside say
   );
 });
 
-test('processes that remember runs and processes that do not, in any order, say and record what one way alone does', async () => {
-  const way = fc.constantFrom('a process of its own', 'the server', 'another server');
+test('processes with and without runs in memory, in any order, give the same advice and records as one process per event', async () => {
+  const way = fc.constantFrom('a separate process', 'the server', 'another server');
   await fc.assert(
     fc.asyncProperty(
       fc.array(scriptedTurn, { minLength: 5, maxLength: 40 }),
@@ -148,7 +148,7 @@ test('processes that remember runs and processes that do not, in any order, say 
   );
 });
 
-test('a run that is in memory is not read from its snapshot', async () => {
+test('a run in memory is not read from its snapshot', async () => {
   const memory = new RunMemory<ClaudeState>(4);
   const store = memoryStore();
   let reads = 0;
@@ -179,7 +179,7 @@ test('a run that is in memory is not read from its snapshot', async () => {
   expect([withoutMemory, reads - withoutMemory]).toEqual([events.length + 1, 2]);
 });
 
-test('a run that is in memory does not stand in for another one under its id', async () => {
+test('a run in memory is not used for another run with its id', async () => {
   const memory = new RunMemory<ClaudeState>(4);
   const store = memoryStore();
   const clock = newClock();
@@ -187,7 +187,7 @@ test('a run that is in memory does not stand in for another one under its id', a
   const other = eventsOf(Array.from({ length: 9 }, (_, about) => ({ tool: 'Read', about, answer: 0, failed: false })));
   const withoutEnd = other.slice(0, -3);
   await step(loop.slice(0, 12), { store, clock, memoryFor: () => memory });
-  // Deleted and begun anew, and longer by now, by somebody who saves no state.
+  // Deleted and started again by a process that saves no snapshot; longer by now.
   const { records } = await step(withoutEnd.slice(0, -1), { clock });
   await store.deleteRun(SESSION);
   await store.append(records);
@@ -197,7 +197,7 @@ test('a run that is in memory does not stand in for another one under its id', a
   expect([calls(snapshot), calls(alone.snapshot)]).toEqual([0, 0]);
 });
 
-test('what others added to a run since its state was saved counts for its subagents', async () => {
+test('records of other processes since the last snapshot count for subagents', async () => {
   const store = memoryStore();
   const clock = newClock();
   const { records } = await step([{ hook_event_name: 'UserPromptSubmit', prompt: 'Do it' }], { store, clock });
@@ -251,7 +251,7 @@ test('an unusable state is rebuilt from the records, and nothing else changes', 
   const loop = Array.from({ length: 12 }, (): ScriptedTurn => ({ tool: 'Bash', about: 1, answer: 1, failed: true }));
   const events = eventsOf(loop);
   const whole = await step(events);
-  expect(whole.said.length).toBeGreaterThan(0);
+  expect(whole.advice.length).toBeGreaterThan(0);
 
   const store = memoryStore();
   const clock = newClock();
@@ -260,20 +260,20 @@ test('an unusable state is rebuilt from the records, and nothing else changes', 
   const rest = await step(events.slice(half), { store, clock, build: 'this build' });
   const kinds = ({ records }: Stepped): readonly string[] => records.map(({ payload }) => payload.kind);
   expect(kinds(rest)).toEqual(kinds(whole));
-  expect(first.said.length + rest.said.length).toBe(whole.said.length);
+  expect(first.advice.length + rest.advice.length).toBe(whole.advice.length);
 });
 
-test('times never run backwards, whatever the clock of the next process says', async () => {
+test('times never run backwards, even if the clock of the next process does', async () => {
   const store = memoryStore();
   const [prompt = {}, ...calls] = eventsOf([{ tool: 'Read', about: 0, answer: 0, failed: false }]);
   await step([prompt, ...calls], { store });
-  // The clock begins anew.
+  // The clock starts again.
   const { records } = await step([{ ...prompt }], { store });
   const times = records.map(({ recorded_at_unix_ms }) => recorded_at_unix_ms);
   expect(times).toEqual(times.toSorted((one, other) => one - other));
 });
 
-test('what is remembered of a session follows from its records', async () => {
+test('the state of a session follows from its records', async () => {
   const { records, snapshot } = await step(eventsOf([{ tool: 'Bash', about: 0, answer: 0, failed: false }]));
   const folded = records.reduce(foldClaudeState, NEW_CLAUDE_STATE);
   expect((snapshot as { readonly host?: unknown } | undefined)?.host).toEqual(JSON.parse(JSON.stringify(folded)));
@@ -289,7 +289,7 @@ test('the state of a long run stays small', async () => {
   expect(JSON.stringify(snapshot).length).toBeLessThan(80_000);
 });
 
-test('events that are folded late, in any mixture with others and however often, make the records that events in time make', async () => {
+test('late events, in any order and repeated, give the same records as events in time', async () => {
   await fc.assert(
     fc.asyncProperty(
       fc.array(scriptedTurn, { maxLength: 8 }),
@@ -332,14 +332,14 @@ test('events that are folded late, in any mixture with others and however often,
   );
 });
 
-/** What does not depend on whether the event came late: all but its id, and what became of the advice. */
+/** The payloads without the id of a late event and the delivery of advice, which differ for late events. */
 function withoutDelivery({ payload, recorded_at_unix_ms, seq }: TrajectoryRecord): unknown {
   const { kind } = payload;
   const isDelivery = kind === 'feedback_delivered' || kind === 'guidance_delivered';
   return { seq, recorded_at_unix_ms, payload: isDelivery ? kind : payload };
 }
 
-test('a number that cannot be in a hook costs that number, and is told to the log that doctor reads', async () => {
+test('an invalid number in an event is dropped and logged', async () => {
   const store = memoryStore();
   const sessions = new ClaudeSessions({
     store,

@@ -86,7 +86,7 @@ function withoutDelivery(records: readonly TrajectoryRecord[] = []): readonly un
   return records.map(({ payload, seq }) => [seq, payload.kind === 'feedback_delivered' ? payload.kind : payload]);
 }
 
-test('subagents draw on the budget of their session, however events arrive; each run replayed alone says the same', async () => {
+test('subagents use the budget of their session by either transport, and a replay gives the same advice', async () => {
   const events = [
     PROMPT,
     ...call('m1'),
@@ -102,10 +102,10 @@ test('subagents draw on the budget of their session, however events arrive; each
     ...call('m3'),
   ];
   const runs = await play(events, 'processes');
-  const said = [...runs.values()].map((records) =>
+  const advice = [...runs.values()].map((records) =>
     payloadsOf(records, 'feedback_produced').map(({ text }) => text.match(/\d+ of \d+/)?.[0]),
   );
-  expect(said).toEqual([
+  expect(advice).toEqual([
     ['1 of 12', '6 of 12', '7 of 12'],
     ['2 of 12', '4 of 12'],
     ['3 of 12', '5 of 12'],
@@ -125,7 +125,7 @@ test('subagents draw on the budget of their session, however events arrive; each
   }
 });
 
-test('a subagent that goes on in the background follows the new deadline of its session', async () => {
+test('a subagent in the background follows the new deadline of its session', async () => {
   const store = memoryStore();
   const clock = createFakeClock();
   const config = { steering: STEERING, deadline: { minutes: 10 }, deadlineFrom: 'prompt' } as const;

@@ -18,7 +18,7 @@ const START_MS = Date.UTC(2026, 10, 23, 7);
 
 type Json = Readonly<Record<string, unknown>>;
 
-/** What happens, in no host's words. A turn is a list of calls that the model asks for together. */
+/** A host-neutral script. A turn is a list of calls that the model requests together. */
 interface Call {
   readonly command: string;
   readonly output: string;
@@ -154,7 +154,7 @@ async function play(steps: Iterable<Step>, { late = false, mustExist = [] as str
   const storeAddress = join(await folderOf(), 'runs.db');
   const intake = new EventIntake({ storeAddress, redact, clock: { nowMs: () => START_MS }, onFault: () => undefined });
   const answers: { name: string; json: Json; text: string }[] = [];
-  let kept = 0;
+  let spilled = 0;
   for (const step of steps) {
     if ('before' in step) {
       step.before();
@@ -162,7 +162,7 @@ async function play(steps: Iterable<Step>, { late = false, mustExist = [] as str
     }
     const event = known(step.sent);
     if (late) {
-      intake.keep(event, 'the store is locked', START_MS + (kept += 1));
+      intake.keep(event, 'the store is locked', START_MS + (spilled += 1));
       continue;
     }
     const { input, sessionId, answerFor } = event.known;
@@ -173,7 +173,7 @@ async function play(steps: Iterable<Step>, { late = false, mustExist = [] as str
     }
   }
   const { folded } = await intake.foldWaiting(sessions, { limitMs: 60_000 });
-  if (folded !== kept) throw new Error(`${folded} of ${kept} events were folded`);
+  if (folded !== spilled) throw new Error(`${folded} of ${spilled} events were folded`);
   const records: TrajectoryRecord[] = [];
   for await (const record of store.readRun(SESSION)) records.push(record);
   return { records, answers };
@@ -235,7 +235,7 @@ test.each(['claude-code', 'codex', 'copilot', 'gemini'])(
   },
 );
 
-test('calls that Codex runs no hook for are read from its rollout, and advice on them comes with the next event', async () => {
+test('calls without a hook in Codex are read from its rollout, and advice on them comes with the next event', async () => {
   const folder = await folderOf();
   const rollout = join(folder, 'rollout-2026.jsonl');
   const base = { session_id: SESSION, turn_id: 't', transcript_path: rollout, cwd: '/', permission_mode: 'default' };
@@ -279,7 +279,7 @@ test('calls that Codex runs no hook for are read from its rollout, and advice on
   expect(played.answers.map(({ name }) => name)).toEqual(['PreToolUse']);
 });
 
-test('Gemini CLI drops what is answered for a failed tool, so the advice is one more message of the next request', async () => {
+test('Gemini CLI ignores the answer to a failed tool, so the advice is a message of the next request', async () => {
   const steps = Array.from({ length: 5 }, (_, turn): readonly Json[] => {
     const call = { session_id: SESSION, cwd: '/', tool_name: 'read_file', tool_input: { file_path: 'missing.txt' } };
     const timestamp = new Date(START_MS + turn * 1_000).toISOString();
@@ -313,7 +313,7 @@ test('Gemini CLI drops what is answered for a failed tool, so the advice is one 
   }
 });
 
-test('the prompt that Gemini CLI makes of an answer that forces a turn is not a prompt of the user', async () => {
+test('the prompt that Gemini CLI makes from a forced turn is not a prompt of the user', async () => {
   const at = (name: string, second: number, more: Json): Step => ({
     sent: {
       session_id: SESSION,
@@ -335,10 +335,10 @@ test('the prompt that Gemini CLI makes of an answer that forces a turn is not a 
   expect(answers.map(({ json }) => json)).toEqual([
     { decision: 'deny', reason: expect.stringContaining('report.md does not exist') },
   ]);
-  const said = records.flatMap(({ payload }) =>
+  const roles = records.flatMap(({ payload }) =>
     payload.kind === 'message_appended' && payload.message.role !== 'assistant' ? [payload.message.role] : [],
   );
-  expect(said).toEqual(['user', 'system', 'user']);
+  expect(roles).toEqual(['user', 'system', 'user']);
 });
 
 test.each([
@@ -357,7 +357,7 @@ test.each([
   expect(readHookEvent(Buffer.from(JSON.stringify({ session_id: SESSION, ...json })))?.host).toBe(host);
 });
 
-test('a transcript that is a folder, a link to nothing or no JSON adds nothing and loses no event', async () => {
+test('a transcript that is a folder, a dangling link or not JSON adds nothing and loses no event', async () => {
   const folder = await folderOf();
   mkdirSync(join(folder, 'rollout-a'));
   writeFileSync(join(folder, 'rollout-b'), 'no JSON\n{"type":7}\n[]\n');
