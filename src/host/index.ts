@@ -13,6 +13,7 @@ export {
   type RequestNews,
   type SentRequest,
 } from './conversation.ts';
+export { conversations } from './conversations.ts';
 export { guarded, type Guard } from './guarded.ts';
 export type { CallOutcome, IssuedCall } from './issued-call.ts';
 export type { OpenCall } from './open-calls.ts';
