@@ -1,9 +1,10 @@
 /**
- * Writes docs/words.md: the table of words that people read, and the output of the ten most common commands for the sample run.
- * Times, sizes and temporary paths are replaced by `…`. Run: `npx node scripts/words-page.ts`.
+ * Writes docs/words.md: the table of words that people read, and the output of the ten most common commands for the sample run,
+ * next to their first output (`words-before.txt`, as an early checkout printed it). Times, sizes and temporary paths are replaced by `…`.
+ * Run: `npx node scripts/words-page.ts`.
  */
 import { spawnSync } from 'node:child_process';
-import { copyFileSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { copyFileSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
@@ -73,7 +74,12 @@ function printed(args: readonly string[], cwd: string): string {
 }
 
 export function wordsPage(texts: ReadonlyMap<string, string> = commandTexts()): string {
-  const sections = [...texts].map(([command, text]) => `### coxswain ${command}\n\n\`\`\`\n${text}\n\`\`\`\n`);
+  const before = readFileSync(join(import.meta.dirname, 'words-before.txt'), 'utf8');
+  const sections = [...texts].map(([command, text]) => {
+    const heading = command.replaceAll('.', '[.]');
+    const first = new RegExp(`^### ${heading}\\n\\n(\`\`\`\\n[^]*?\\n\`\`\`)$`, 'm').exec(before)?.[1];
+    return `### coxswain ${command}\n\nBefore:\n\n${first ?? 'There was no such command.'}\n\nNow:\n\n\`\`\`\n${text}\n\`\`\`\n`;
+  });
   return `${HEAD}${tables()}\n## The output of the commands\n\n${sections.join('\n')}`;
 }
 
