@@ -35,7 +35,7 @@ function scene(options: CoxswainOptions): Scene {
 
 let calls = 0;
 
-/** A call of its own, and what the agent reads after it. */
+/** Makes a call in a separate turn. @returns the text that the agent reads after it */
 function call(run: Run): string | undefined {
   calls += 1;
   const toolCallId = `call-${calls}`;
@@ -115,7 +115,7 @@ test('runs of a tree draw on one budget, live and in a replay', async () => {
   call(child);
   expect(call(child)).toContain('token budget');
   call(root);
-  // What is left lasts for no more calls of anyone: four were made for 950 tokens.
+  // The rest of the budget is too small for another call of any run: four calls used 950 tokens.
   expect(call(root)).toContain('At this rate the token budget');
   expect(call(root.child())).toBeUndefined();
   expect(root.usage).toEqual({ calls: 5, tokens: 950 });
@@ -123,7 +123,7 @@ test('runs of a tree draw on one budget, live and in a replay', async () => {
   await expectReplays(at, onPace);
 });
 
-test('a run with a budget of its own keeps to that, and its parent pays for it too', () => {
+test('a run with its own budget keeps to it, and its use also counts for its parent', () => {
   const { cox } = scene(onPace);
   const root = cox.startRun({ budget: { tokens: 1_000 } });
   const child = root.child({ budget: { tokens: 100_000 } });
@@ -157,17 +157,17 @@ test('a run knows what the runs below it used, on its records too', async () => 
   expect(root.usage).toEqual({ calls: 2, tokens: 42 });
 });
 
-const spoken = (text: string): Pick<PromptTemplate, 'feedbackProviders'> => ({
+const staticProvider = (text: string): Pick<PromptTemplate, 'feedbackProviders'> => ({
   feedbackProviders: [{ provider: staticFeedback({ name: 'Static', summary: text }), trigger: everyCall }],
 });
 
 test('a run below another one hears the providers of its prompt, unless it has its own', async () => {
   const steering: SteeringOptions = { feedback: [], guidance: [] };
   const at = scene(steering);
-  const prompt = definePrompt({ ns: 'agent', key: 'main', ...spoken('From the parent.') });
+  const prompt = definePrompt({ ns: 'agent', key: 'main', ...staticProvider('From the parent.') });
   const root = at.cox.startRun({ prompt });
   const bare = definePrompt({ ns: 'agent', key: 'bare' });
-  const own = definePrompt({ ns: 'agent', key: 'own', ...spoken('From its own.') });
+  const own = definePrompt({ ns: 'agent', key: 'own', ...staticProvider('From its own.') });
   expect(call(root.child())).toContain('From the parent.');
   const renamed = root.child({ prompt: bare });
   expect(call(renamed)).toContain('From the parent.');
@@ -179,7 +179,7 @@ test('a run below another one hears the providers of its prompt, unless it has i
 
 test('conversation and depth come from the parent, the agent has its own name, a handoff keeps the task', async () => {
   const { cox, store } = scene({ feedback: [], guidance: [] });
-  const root = cox.startRun({ task: 'Mend the bridge.', agentName: 'planner' });
+  const root = cox.startRun({ task: 'Fix the bridge.', agentName: 'planner' });
   root.emit({ type: 'run_identified', identity: { runId: root.id, depth: 0, conversationId: 'chat-9' } });
   const child = root.child({ agentName: 'explorer' });
   const next = root.child({ agentName: 'builder', handoff: true });
@@ -187,10 +187,10 @@ test('conversation and depth come from the parent, the agent has its own name, a
   const first = await store.findRun(child.id);
   expect(first).toMatchObject({ conversationId: 'chat-9', depth: 1, agentName: 'explorer', parentRunId: root.id });
   expect(first).not.toHaveProperty('task');
-  expect(await store.findRun(next.id)).toMatchObject({ conversationId: 'chat-9', task: 'Mend the bridge.' });
+  expect(await store.findRun(next.id)).toMatchObject({ conversationId: 'chat-9', task: 'Fix the bridge.' });
 });
 
-test('a rule of the run changes every run below it, whoever starts it', () => {
+test('a rule of the run changes every run below it, however it is started', () => {
   const { cox } = scene(onDeadline);
   const root = cox.startRun({
     deadline: { minutes: 30 },
@@ -213,13 +213,13 @@ test('a rule of the run that throws changes nothing, and is recorded', async () 
   expect(kinds(await recordsOf(store, 'root'))).toEqual(['run_started', 'fault_noticed']);
 });
 
-test('a run begins once: what becomes known later has a record of its own and takes nothing away', async () => {
+test('a run starts once: later facts have a separate record and remove nothing', async () => {
   const { cox, store } = scene({ feedback: [], guidance: [] });
-  const run = cox.startRun({ runId: 'root', task: 'Mend it.', deadline: { minutes: 5 }, agentName: 'planner' });
+  const run = cox.startRun({ runId: 'root', task: 'Fix it.', deadline: { minutes: 5 }, agentName: 'planner' });
   run.emit({ type: 'run_identified', identity: { runId: 'root', depth: 0, modelId: 'model-1' } });
   run.emit({ type: 'run_identified', identity: { runId: 'root', depth: 0, conversationId: 'chat-1' } });
   await cox.flush();
   expect(kinds(await recordsOf(store, 'root'))).toEqual(['run_started', 'run_identified', 'run_identified']);
-  const known = { agentName: 'planner', conversationId: 'chat-1', modelId: 'model-1', task: 'Mend it.' };
+  const known = { agentName: 'planner', conversationId: 'chat-1', modelId: 'model-1', task: 'Fix it.' };
   expect(await store.findRun('root')).toMatchObject(known);
 });

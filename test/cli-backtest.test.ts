@@ -122,10 +122,10 @@ test('a configuration in code is backtested, on two threads too, and is not swep
 
 test('labels: bad ones are refused with the line, unknown ids are told, good ones count', async () => {
   const labels = join(folder.path, 'labels.csv');
-  await writeFile(labels, 'id,target,split,note\nsample-stuck-run,stuck,,seen\nnobody,ok,,\n');
+  await writeFile(labels, 'id,target,split,note\nsample-stuck-run,stuck,,seen\nmissing,ok,,\n');
   const { code, stdout, stderr } = await run(SAMPLE, '--labels', 'labels.csv');
   expect(code).toBe(1);
-  expect(stderr).toBe('coxswain: labels.csv: 1 labels match no run: nobody\n');
+  expect(stderr).toBe('coxswain: labels.csv: 1 labels match no run: missing\n');
   expect(stdout).toContain('1 stuck, 0 ok, 0 unlabelled');
   await writeFile(labels, 'id,target,split,note\nsample-stuck-run,maybe,,\n');
   const bad = await run(SAMPLE, '--labels', 'labels.csv');

@@ -23,9 +23,9 @@ const cli = (args: readonly string[], stdin = ''): Promise<CliResult> => runCli(
  * An agent that makes the same failing call until it has had enough, or is told: most then do something else.
  *
  * @param patience  calls after which it thinks of something else by itself
- * @param heeds  whether it does what it is told
+ * @param follows  whether it follows advice
  */
-function work(run: Run, patience: number, heeds: boolean): void {
+function work(run: Run, patience: number, follows: boolean): void {
   let isStuck = true;
   for (let call = 0; call < 24; call += 1) {
     if (call >= patience) isStuck = false;
@@ -36,7 +36,7 @@ function work(run: Run, patience: number, heeds: boolean): void {
     run.emit({ type: 'tool_execution_start', toolCallId, toolName, args });
     const result = isStuck ? 'make: no rule for target all' : `part ${call * 7919}`;
     run.emit({ type: 'tool_execution_end', toolCallId, toolName, result, isError: isStuck });
-    if (run.feedback() !== undefined && heeds) isStuck = false;
+    if (run.feedback() !== undefined && follows) isStuck = false;
     if (!isStuck) patience = call;
   }
 }
@@ -132,7 +132,7 @@ test('each key labels a moment at once, and another call goes on where the last 
   expect(first.stdout).toMatch(/alpha {2}call \d+ of 12\n/);
   expect(first.stdout).toContain('bash make all');
   expect(first.stdout).toContain('make: no rule for target all');
-  // What a detector thinks of it would sway who labels.
+  // A detector's opinion would influence the person who labels.
   expect(first.stdout).not.toMatch(/identical|pattern|strong|warn/);
   expect(await labels()).toMatch(/^id,target,split,note\nalpha@\d+,stuck,,\n$/);
 
@@ -147,7 +147,7 @@ test('each key labels a moment at once, and another call goes on where the last 
   );
 });
 
-test('b goes back and the next key replaces the label; a key that is none shows the keys; q quits', async () => {
+test('b goes back and the next key replaces the label; an unknown key shows the keys; q quits', async () => {
   await samples();
   const { stdout } = await cli(['label', 'runs.ndjson', '--out', 'labels.csv', '--count', '1'], 'y\nb\nn\nx\nq y');
   expect(stdout).toContain('(now stuck)');

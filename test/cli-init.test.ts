@@ -152,8 +152,8 @@ test('--user, --shared and --deadline go where they say', async () => {
   expect((await cox('init', '--yes')).stdout).toContain('nothing to change');
   expect(await readFile(join(cwd, 'coxswain.config.json'), 'utf8')).toBe('{\n  "deadline": "45m"\n}\n');
   expect((await cox('config', 'check')).code).toBe(0);
-  const taken = await cox('init', '--deadline', '30m', '--yes');
-  expect([taken.code, taken.stderr]).toEqual([2, expect.stringContaining('a configuration exists already')]);
+  const printed = await cox('init', '--deadline', '30m', '--yes');
+  expect([printed.code, printed.stderr]).toEqual([2, expect.stringContaining('a configuration exists already')]);
   await cox('init', '--undo');
   expect(existsSync(join(cwd, 'coxswain.config.json'))).toBe(false);
 });

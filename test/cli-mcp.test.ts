@@ -48,7 +48,7 @@ const calls = (tool_name: string, tool_input: object, ids: readonly string[]): r
     ];
   });
 
-const PROMPT = { hook_event_name: 'UserPromptSubmit', prompt: 'Mend the build' };
+const PROMPT = { hook_event_name: 'UserPromptSubmit', prompt: 'Fix the build' };
 const LOOP = calls('Bash', { command: 'npm test' }, ['a', 'b', 'c']);
 
 async function newProject(): Promise<string> {

@@ -139,7 +139,7 @@ test('serve starts once, tells how it is, and stops', async () => {
   expect((await health()).kind).toBe('none');
 });
 
-test('a port that somebody else has, and settings that others may read, are told of', async () => {
+test('a port in use, and settings readable by others, are reported', async () => {
   const other = createServer((_request, response) => response.end('hello'));
   const port = await new Promise<number>((resolve) => {
     other.listen(0, '127.0.0.1', () => {
@@ -185,7 +185,7 @@ test('a session or a prompt starts the server where there is one, also after a c
   expect(lines.filter((line) => line !== '' && !line.includes('did not answer in 3 seconds'))).toEqual([]);
 });
 
-test('a server that is silent is left alone by a prompt, told of, and replaced by the next session', async () => {
+test('a silent server is left alone by a prompt, reported, and replaced by the next session', async () => {
   await cox('init', '--http', '--yes');
   hook({ hook_event_name: 'SessionStart', source: 'startup' });
   const pid = await pidOf();
@@ -197,7 +197,7 @@ test('a server that is silent is left alone by a prompt, told of, and replaced b
   expect(await pidOf()).not.toBe(pid);
 });
 
-test('a record of a process that is another one now, or of another host, is no server, and nobody is stopped for it', async () => {
+test('a record of a different process, or of another host, is not a server, and no process is stopped for it', async () => {
   await cox('init', '--http', '--yes');
   hook({ hook_event_name: 'SessionStart', source: 'startup' });
   const record = findServer(cwd);
@@ -217,7 +217,7 @@ test('a record of a process that is another one now, or of another host, is no s
   }
 });
 
-test('doctor tells of a server that is there, that has stopped, that does not answer and that has another token', async () => {
+test('doctor reports a running server, a stopped one, one that does not answer and one with another token', async () => {
   await cox('init', '--http', '--yes');
   const doctor = async (): Promise<(check: string) => readonly unknown[]> => {
     const { stdout } = await cox('doctor', '--json');

@@ -157,15 +157,15 @@ test('holes, conflicts and broken lines are a line each, and the rest is importe
   const args = ['import', '-', '--store', 'runs.db'];
   const { code, stderr } = await here.run(args, { stdin: lines.join('\n') });
   expect(code).toBe(1);
-  const said = stderr.trimEnd().split('\n').toSorted();
-  expect(said).toHaveLength(5);
-  expect(said[0]).toMatch(/standard input: run again: .*seq 0/);
-  expect(said[1]).toMatch(/standard input: run late: .*seq 0, the batch begins at 3/);
-  expect(said[2]).toMatch(/standard input:4: run hole: seq 1 to 1 are missing/);
-  expect(said[3]).toMatch(/standard input:5: .*no run_id/);
-  expect(said[4]).toMatch(/standard input:6: .*not JSON/);
-  const kept = jsonLines((await here.run(['export', 'ok', '--store', 'runs.db'])).stdout);
-  expect(kept).toEqual([lines[0], lines[2], lines[9]].map((text): unknown => JSON.parse(text ?? '')));
+  const messages = stderr.trimEnd().split('\n').toSorted();
+  expect(messages).toHaveLength(5);
+  expect(messages[0]).toMatch(/standard input: run again: .*seq 0/);
+  expect(messages[1]).toMatch(/standard input: run late: .*seq 0, the batch begins at 3/);
+  expect(messages[2]).toMatch(/standard input:4: run hole: seq 1 to 1 are missing/);
+  expect(messages[3]).toMatch(/standard input:5: .*no run_id/);
+  expect(messages[4]).toMatch(/standard input:6: .*not JSON/);
+  const exported = jsonLines((await here.run(['export', 'ok', '--store', 'runs.db'])).stdout);
+  expect(exported).toEqual([lines[0], lines[2], lines[9]].map((text): unknown => JSON.parse(text ?? '')));
   expect((await here.run(['export', '--store', 'runs.db'])).stdout).not.toContain('\u001b');
 });
 

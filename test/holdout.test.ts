@@ -25,22 +25,22 @@ function setUp(options: CoxswainOptions): { readonly cox: Coxswain; readonly sto
   return { store, cox: createCoxswain({ ...steering, clock: createFakeClock(), store, ...options }) };
 }
 
-/** Twelve equal calls, asked for advice after each. @returns what was said */
+/** Twelve equal calls, asked for advice after each. @returns the texts */
 function getStuck(run: Run): readonly string[] {
-  const said: string[] = [];
+  const texts: string[] = [];
   for (let call = 0; call < 12; call += 1) {
     const toolCallId = `call-${call}`;
     run.emit({ type: 'turn_start' });
     run.emit({ type: 'tool_execution_start', toolCallId, toolName: 'bash', args: { command: 'make' } });
     run.emit({ type: 'tool_execution_end', toolCallId, toolName: 'bash', result: 'Error: no rule', isError: true });
     const text = run.feedback();
-    if (text !== undefined) said.push(text);
+    if (text !== undefined) texts.push(text);
     run.advise('pre_tool_selection').forEach((advice) => {
-      said.push(advice.text);
+      texts.push(advice.text);
       advice.delivered('prompt');
     });
   }
-  return said;
+  return texts;
 }
 
 async function recordsOf(run: Run, store: TrajectoryStore): Promise<readonly TrajectoryRecord[]> {
@@ -70,7 +70,7 @@ test('a withheld run works out and records what a steered one does, is told noth
   expect(getStuck(other).length).toBeGreaterThan(1);
   const others = await recordsOf(other, steered.store);
   expect(others[0]?.payload).not.toHaveProperty('steering.holdout');
-  // Cadence goes on as if it had been said, so the arms differ in nothing but what the agent reads.
+  // Cadence continues as if it had been said, so the arms differ only in the agent's text.
   expect(seqless(derivedOf(records))).toBe(seqless(derivedOf(others)));
   expect(viewOf(records).advice.map(({ arm, reason }) => [arm, reason])).toEqual(
     viewOf(others).advice.map(() => ['withheld', 'withheld by experiment']),
@@ -82,8 +82,8 @@ test('a run of either arm replays to its derived records, with the steering and 
   const arms = new Set<boolean | undefined>();
   for (let number = 0; number < 8; number += 1) {
     const run = cox.startRun({ runId: `run-${number}` });
-    const said = getStuck(run);
-    expect(said.length > 0).toBe(run.holdout?.withheld === false);
+    const texts = getStuck(run);
+    expect(texts.length > 0).toBe(run.holdout?.withheld === false);
     arms.add(run.holdout?.withheld);
     const records = await recordsOf(run, store);
     const replay = new Replay({ steering });
@@ -132,7 +132,7 @@ test('where runs are drawn, runs below a run are in its arm, at any depth', () =
   }
 });
 
-test('a run that is restored stays in its arm, also where the experiment is over', () => {
+test('a restored run stays in its arm, even after the experiment has ended', () => {
   const { cox } = setUp({ holdout: 1 });
   const snapshot = cox.startRun({ runId: 'run' }).snapshot();
   const run = setUp({}).cox.restoreRun(snapshot);
@@ -184,8 +184,8 @@ test('a run taken in steps, as by hooks, has the arm of its id, its subagents to
           return { records, ...(snapshot === undefined ? {} : { snapshot }), result: result.result };
         });
       expect(await step((run) => run.holdout)).toEqual(arm);
-      const said = await step((run) => getStuck(run).length > 0);
-      expect(said).toBe(arm?.withheld === false);
+      const texts = await step((run) => getStuck(run).length > 0);
+      expect(texts).toBe(arm?.withheld === false);
     }
   }
 });

@@ -39,13 +39,13 @@ test('a listener hears records, patterns, advice, ends and deltas, of all runs o
   expect(one).not.toContain('a run_started');
   expect(deltas).toEqual(Array.from({ length: 4 }, () => 'a message_update'));
   off();
-  const heard = all.length;
+  const heardBefore = all.length;
   cox.startRun();
   await settled();
-  expect(all).toHaveLength(heard);
+  expect(all).toHaveLength(heardBefore);
 });
 
-test('a listener that throws, rejects, hangs or emits harms nobody, and is counted', async () => {
+test('a listener that throws, rejects, hangs or emits harms no other listener, and is counted', async () => {
   const cox = begin();
   const kinds: string[] = [];
   const run = cox.startRun({ runId: 'a' });
@@ -86,12 +86,12 @@ test('a channel is read with for await, bounded, and says what it dropped', asyn
 });
 
 test('a function that takes one record works as a sink', async () => {
-  const taken: TrajectoryRecord[] = [];
-  const recorder = new TrajectoryRecorder(sinkOf(async (record) => void taken.push(record)));
+  const received: TrajectoryRecord[] = [];
+  const recorder = new TrajectoryRecorder(sinkOf(async (record) => void received.push(record)));
   recorder.onEvent({ type: 'run_identified', identity: { runId: 'a', depth: 0 } });
   recorder.onEvent({ type: 'agent_end' });
   await recorder.close();
-  expect(taken.map(({ seq, payload }) => [seq, payload.kind])).toEqual([
+  expect(received.map(({ seq, payload }) => [seq, payload.kind])).toEqual([
     [0, 'run_started'],
     [1, 'run_ended'],
   ]);

@@ -15,7 +15,7 @@ import { memoryStore } from '../src/store/memory/memory-store.ts';
 import { createFakeClock } from '../src/testing/fake-clock.ts';
 import { sharedPath } from './support/shared-data.ts';
 
-/** What a host may do next, as data. */
+/** A host's next action, as data. */
 type Action =
   | {
       readonly type: 'call';
@@ -149,7 +149,7 @@ test('a replay of any recorded run gives its derived records again, in order', a
     }),
     { numRuns: 200 },
   );
-  // The property would hold for runs in which nothing is ever said.
+  // The property would hold for runs without any advice.
   expect(derivedInAll).toBeGreaterThan(500);
 }, 120_000);
 
@@ -159,9 +159,9 @@ test('another steering gives another replay', async () => {
     Array.from({ length: 12 }, (_, at) => (at % 2 === 0 ? call : { type: 'advise', point: 'post_tool_result' })),
   );
   const silent = new Replay({ steering: { feedback: [], guidance: [] } });
-  const said = records.flatMap((record) => silent.take(record)).map((payload) => payload.kind);
-  expect(said).toContain('pattern_flagged');
-  expect(said).not.toContain('feedback_produced');
+  const kinds = records.flatMap((record) => silent.take(record)).map((payload) => payload.kind);
+  expect(kinds).toContain('pattern_flagged');
+  expect(kinds).not.toContain('feedback_produced');
   expect(replayed(records).map((payload) => payload.kind)).toContain('feedback_produced');
 });
 

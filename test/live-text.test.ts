@@ -42,7 +42,7 @@ test('advice is broken at blanks, keeps its empty lines, and cannot move the cur
   expect(liveLines(advice, { ...plain, wrap: false })).toHaveLength(5);
 });
 
-test('a pattern is told when it is flagged, when it is worse, when it is left, and when it comes back', () => {
+test('a pattern is reported when it is flagged, gets worse, is left, and returns', () => {
   const flagged: TrajectoryPattern = {
     kind: 'identical_call',
     identity: 'identical_call:a',
@@ -55,13 +55,13 @@ test('a pattern is told when it is flagged, when it is worse, when it is left, a
     occurrences: 3,
   };
   const changes = new PatternChanges();
-  const told = (...patterns: readonly TrajectoryPattern[]) => changes.take(patterns).map(({ change }) => change);
-  expect(told({ ...flagged, level: 'hint', flaggedAt: null })).toEqual([]);
-  expect(told(flagged)).toEqual(['flagged']);
-  expect(told({ ...flagged, occurrences: 4 })).toEqual([]);
+  const changesOf = (...patterns: readonly TrajectoryPattern[]) => changes.take(patterns).map(({ change }) => change);
+  expect(changesOf({ ...flagged, level: 'hint', flaggedAt: null })).toEqual([]);
+  expect(changesOf(flagged)).toEqual(['flagged']);
+  expect(changesOf({ ...flagged, occurrences: 4 })).toEqual([]);
   const strong: TrajectoryPattern = { ...flagged, level: 'strong' };
-  expect(told(strong)).toEqual(['raised']);
+  expect(changesOf(strong)).toEqual(['raised']);
   const left = { ...strong, clearedAt: 9 };
-  expect(told(left)).toEqual(['cleared']);
-  expect(told(left, { ...flagged, firstSeen: 12, flaggedAt: 14 })).toEqual(['flagged']);
+  expect(changesOf(left)).toEqual(['cleared']);
+  expect(changesOf(left, { ...flagged, firstSeen: 12, flaggedAt: 14 })).toEqual(['flagged']);
 });

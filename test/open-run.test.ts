@@ -114,8 +114,8 @@ test('within a process an open run is given as it is, and one that ended goes on
 test('a call that waits for an approval is answered in another process', async () => {
   const store = memoryStore();
   const first = processOn(store);
-  const asked = first.startRun({ runId: 'order' });
-  asked.emit({ type: 'tool_execution_start', toolCallId: 'pay', toolName: 'pay', args: { sum: 5 } });
+  const firstRun = first.startRun({ runId: 'order' });
+  firstRun.emit({ type: 'tool_execution_start', toolCallId: 'pay', toolName: 'pay', args: { sum: 5 } });
   await first.flush();
   const day = createFakeClock(1_700_086_400_000);
   const approved = await processOn(store, { clock: day }).openRun('order', { trigger: 'approval' });
@@ -167,7 +167,7 @@ async function callsOfTwo(open: OpenAgain, runId: string): Promise<number> {
   const ended = records.flatMap(({ payload }) => (payload.kind === 'tool_ended' ? [payload.tool_call_id] : []));
   expect(ended.filter((id) => id.startsWith('a'))).toEqual(Array.from({ length: 40 }, (_, at) => `a${at}`));
   expect(ended.filter((id) => id.startsWith('b'))).toEqual(Array.from({ length: 40 }, (_, at) => `b${at}`));
-  // What refers to another record still names it.
+  // References to other records are still correct.
   for (const { payload } of records) {
     if (payload.kind !== 'feedback_produced') continue;
     expect(records[payload.cause_seq]?.payload.kind).toBe('evaluation');

@@ -23,7 +23,7 @@ export async function bodyOf(
     // Without an encoding, a request stream has buffers.
     for await (const chunk of request as AsyncIterable<Buffer>) {
       total += chunk.length;
-      if (total > maxBytes) tooMuch ??= `it is over ${maxBytes} bytes`;
+      if (total > maxBytes) tooMuch ??= `it exceeds ${maxBytes} bytes`;
       else if (buffered.bytes + chunk.length > buffered.maxBytes)
         tooMuch ??= `${buffered.maxBytes} bytes came in together`;
       if (tooMuch === undefined) {

@@ -23,51 +23,51 @@ function begin(steering?: Parameters<typeof recordedRun>[0]): RecordedRun & { re
 }
 
 test('an answer is a turn with its message; the model is recorded once', async () => {
-  const { talk, told } = begin();
+  const { talk, recorded } = begin();
   talk.answered(answerWith(call('look', 'a')));
   talk.answered(answerWith());
-  expect((await told('turn_started')).length).toBe(2);
-  expect((await told('message_appended')).map(({ message }) => message.role)).toEqual(['assistant', 'assistant']);
-  const identities = (await told('run_identified')).map(({ model_id }) => model_id);
+  expect((await recorded('turn_started')).length).toBe(2);
+  expect((await recorded('message_appended')).map(({ message }) => message.role)).toEqual(['assistant', 'assistant']);
+  const identities = (await recorded('run_identified')).map(({ model_id }) => model_id);
   expect(identities).toEqual(['m']);
 });
 
 test('guidance goes with a request and is delivered when the model accepts it', async () => {
-  const { talk, told } = begin({ guidance: [guidanceAlwaysAt('pre_tool_selection')] });
+  const { talk, recorded } = begin({ guidance: [guidanceAlwaysAt('pre_tool_selection')] });
   const request = talk.request('key', NOTHING);
   expect(request.text).toBe('COX-GUIDANCE-pre_tool_selection. Think of it.');
-  expect(await told('guidance_delivered')).toEqual([]);
+  expect(await recorded('guidance_delivered')).toEqual([]);
   request.accepted('request');
   request.accepted('request');
-  expect(await told('guidance_delivered')).toMatchObject([{ guidance: { delivered: true, channel: 'request' } }]);
+  expect(await recorded('guidance_delivered')).toMatchObject([{ guidance: { delivered: true, channel: 'request' } }]);
 });
 
 test('the retry of a failed request carries the same text without another evaluation', async () => {
-  const { talk, told } = begin({ guidance: [guidanceAlwaysAt('pre_tool_selection')], noise: OFTEN });
+  const { talk, recorded } = begin({ guidance: [guidanceAlwaysAt('pre_tool_selection')], noise: OFTEN });
   const request = talk.request('key', NOTHING);
   request.failed({ outcome: 'error', reason: '500' });
   expect(talk.ending?.outcome).toBe('error');
   expect(talk.request('key', NOTHING)).toBe(request);
   request.accepted('request');
   expect(talk.ending?.outcome).toBeUndefined();
-  expect((await told('evaluation')).map(({ point }) => point)).toEqual(['pre_render', 'pre_tool_selection']);
+  expect((await recorded('evaluation')).map(({ point }) => point)).toEqual(['pre_render', 'pre_tool_selection']);
 });
 
 test('another request after a failed one leaves its guidance undelivered', async () => {
-  const { talk, told } = begin({ guidance: [guidanceAlwaysAt('pre_tool_selection')] });
+  const { talk, recorded } = begin({ guidance: [guidanceAlwaysAt('pre_tool_selection')] });
   talk.request('one', NOTHING).failed({ outcome: 'error', reason: 'the line is dead' });
   talk.request('other', NOTHING);
-  expect(await told('guidance_delivered')).toMatchObject([
+  expect(await recorded('guidance_delivered')).toMatchObject([
     { guidance: { delivered: false, reason: 'the line is dead' } },
   ]);
 });
 
 test('the prompt is a separate decision point: at the first request, and after a user message', async () => {
-  const { talk, told } = begin();
+  const { talk, recorded } = begin();
   talk.request(1, NOTHING);
   talk.request(2, NOTHING);
   talk.request(3, { messages: [{ role: 'user', content: 'And now?' }], results: [] });
-  expect((await told('evaluation')).map(({ point }) => point)).toEqual([
+  expect((await recorded('evaluation')).map(({ point }) => point)).toEqual([
     'pre_render',
     'pre_tool_selection',
     'pre_tool_selection',
@@ -77,7 +77,7 @@ test('the prompt is a separate decision point: at the first request, and after a
 });
 
 test('a result that only a request shows is recorded, and its feedback goes with that request', async () => {
-  const { talk, told } = begin({ feedback: [feedbackAfterEachCall()] });
+  const { talk, recorded } = begin({ feedback: [feedbackAfterEachCall()] });
   talk.request(1, NOTHING).accepted('request');
   talk.answered(answerWith(call('look', 'a')));
   const results = [
@@ -86,10 +86,10 @@ test('a result that only a request shows is recorded, and its feedback goes with
   ];
   const request = talk.request(2, { messages: [], results });
   expect(request.text).toContain('COX-FEEDBACK-1.');
-  expect(await told('tool_ended')).toMatchObject([{ tool_call_id: 'a', result: 'quiet', is_error: false }]);
+  expect(await recorded('tool_ended')).toMatchObject([{ tool_call_id: 'a', result: 'quiet', is_error: false }]);
   // The next request shows the ended call again, as history.
   talk.request(3, { messages: [], results });
-  expect((await told('tool_ended')).length).toBe(1);
+  expect((await recorded('tool_ended')).length).toBe(1);
 });
 
 test('a call is found by id, then by tool and arguments, then by tool, else it is new', () => {
@@ -104,18 +104,18 @@ test('a call is found by id, then by tool and arguments, then by tool, else it i
 });
 
 test('an id that the host reuses is made unique in the run', async () => {
-  const { talk, told } = begin();
+  const { talk, recorded } = begin();
   for (const result of ['one', 'two']) {
     talk.answered(answerWith(call('look', 'call_0')));
     const open = talk.callOf(call('look', 'call_0'));
     talk.started(open);
     talk.ended(open, { result, isError: false });
   }
-  expect((await told('tool_ended')).map(({ tool_call_id, result }) => [tool_call_id, result])).toEqual([
+  expect((await recorded('tool_ended')).map(({ tool_call_id, result }) => [tool_call_id, result])).toEqual([
     ['call_0', 'one'],
     ['call_0#2', 'two'],
   ]);
-  const ids = (await told('message_appended')).flatMap(({ message }) =>
+  const ids = (await recorded('message_appended')).flatMap(({ message }) =>
     typeof message.content === 'string' ? [] : message.content.flatMap((b) => (b.type === 'tool_call' ? b.id : [])),
   );
   expect(ids).toEqual(['call_0', 'call_0#2']);
@@ -123,43 +123,43 @@ test('an id that the host reuses is made unique in the run', async () => {
 
 test('advice before a call goes with its result, together with the advice on the result', async () => {
   const guidance = [guidanceAlwaysAt('pre_tool_execution')];
-  const { talk, told } = begin({ guidance, feedback: [feedbackAfterEachCall()] });
+  const { talk, recorded } = begin({ guidance, feedback: [feedbackAfterEachCall()] });
   const open = talk.callOf(call('look', 'a'));
   talk.started(open);
-  expect(await told('guidance_delivered')).toEqual([]);
+  expect(await recorded('guidance_delivered')).toEqual([]);
   const text = talk.said(talk.ended(open, { result: 'quiet', isError: false }), 'tool-result');
   expect([text?.includes('COX-GUIDANCE-pre_tool_execution.'), text?.includes('COX-FEEDBACK-1.')]).toEqual([true, true]);
-  const [evaluation] = await told('evaluation');
+  const [evaluation] = await recorded('evaluation');
   expect(evaluation?.pending_calls).toEqual([{ tool_call_id: 'a', tool_name: 'look', args: {} }]);
-  expect(await told('guidance_delivered')).toMatchObject([{ guidance: { channel: 'tool-result' } }]);
+  expect(await recorded('guidance_delivered')).toMatchObject([{ guidance: { channel: 'tool-result' } }]);
 });
 
 test('advice in a result is delivered when the model accepts the next request, however late', async () => {
-  const { talk, told } = begin({ feedback: [feedbackAfterEachCall()] });
+  const { talk, recorded } = begin({ feedback: [feedbackAfterEachCall()] });
   talk.request(1, NOTHING).accepted('request');
   const open = talk.callOf(call('look', 'a'));
   talk.started(open);
   expect(talk.said(talk.ended(open, { result: 'quiet', isError: false }), 'tool-result')).toContain('COX-FEEDBACK-1.');
-  expect(await told('feedback_delivered')).toEqual([]);
+  expect(await recorded('feedback_delivered')).toEqual([]);
   talk.request(2, NOTHING).failed({ outcome: 'error', reason: '500' });
   const later = talk.request(3, NOTHING);
-  expect(await told('feedback_delivered')).toEqual([]);
+  expect(await recorded('feedback_delivered')).toEqual([]);
   later.accepted('request');
-  expect(await told('feedback_delivered')).toMatchObject([{ delivered: true, channel: 'tool-result' }]);
+  expect(await recorded('feedback_delivered')).toMatchObject([{ delivered: true, channel: 'tool-result' }]);
 });
 
 test('advice in a result is undelivered if the run ends before the next request', async () => {
-  const { talk, run, told } = begin({ feedback: [feedbackAfterEachCall()] });
+  const { talk, run, recorded } = begin({ feedback: [feedbackAfterEachCall()] });
   talk.request(1, NOTHING).accepted('request');
   const open = talk.callOf(call('look', 'a'));
   talk.started(open);
   talk.said(talk.ended(open, { result: 'quiet', isError: false }), 'tool-result');
   await run.end();
-  expect(await told('feedback_delivered')).toMatchObject([{ delivered: false, reason: 'the run ended before' }]);
+  expect(await recorded('feedback_delivered')).toMatchObject([{ delivered: false, reason: 'the run ended before' }]);
 });
 
 test('another conversation with the same history takes over the advice in results', async () => {
-  const { talk, run, told } = begin({ feedback: [feedbackAfterEachCall()] });
+  const { talk, run, recorded } = begin({ feedback: [feedbackAfterEachCall()] });
   talk.request(1, NOTHING).accepted('request');
   const open = talk.callOf(call('look', 'a'));
   talk.started(open);
@@ -167,37 +167,37 @@ test('another conversation with the same history takes over the advice in result
   const other = new Conversation(run.child(), OPTIONS);
   other.inherit(talk);
   other.request(1, NOTHING).accepted('request');
-  expect(await told('feedback_delivered')).toMatchObject([{ delivered: true }]);
+  expect(await recorded('feedback_delivered')).toMatchObject([{ delivered: true }]);
 });
 
 test('a call that the provider ran itself is complete with the answer', async () => {
-  const { talk, told } = begin();
+  const { talk, recorded } = begin();
   const own = { ...call('search', 'mcp_1'), answer: { result: 'found', isError: false } };
   talk.answered(answerWith(own));
-  expect(await told('tool_ended')).toMatchObject([{ tool_call_id: 'mcp_1', result: 'found' }]);
+  expect(await recorded('tool_ended')).toMatchObject([{ tool_call_id: 'mcp_1', result: 'found' }]);
   // No call is left to run: the answer is final.
-  expect((await told('evaluation')).map(({ point }) => point)).toContain('pre_response');
+  expect((await recorded('evaluation')).map(({ point }) => point)).toContain('pre_response');
 });
 
 test('guidance before the final answer is undelivered, with the adapter’s reason', async () => {
-  const { talk, told } = begin({ guidance: [guidanceAlwaysAt('pre_response')] });
+  const { talk, recorded } = begin({ guidance: [guidanceAlwaysAt('pre_response')] });
   talk.answered(answerWith());
-  expect(await told('guidance_delivered')).toMatchObject([
+  expect(await recorded('guidance_delivered')).toMatchObject([
     { guidance: { delivered: false, reason: 'there is no way' } },
   ]);
 });
 
 test('without visible requests, advice without a channel is undelivered at once', async () => {
-  const { talk, told } = begin({ feedback: [feedbackAfterEachCall()] });
+  const { talk, recorded } = begin({ feedback: [feedbackAfterEachCall()] });
   const open = talk.callOf(call('look', 'a'));
   talk.started(open);
   talk.later(talk.ended(open, { result: 'quiet', isError: false }));
-  expect(await told('feedback_delivered')).toMatchObject([{ delivered: false }]);
+  expect(await recorded('feedback_delivered')).toMatchObject([{ delivered: false }]);
 });
 
 test('at its end the run settles open advice, and its outcome comes from the last error', async () => {
   const guidance = [guidanceAlwaysAt('pre_tool_execution'), guidanceAlwaysAt('pre_tool_selection')];
-  const { talk, run, told } = begin({ guidance, feedback: [feedbackAfterEachCall()], noise: OFTEN });
+  const { talk, run, recorded } = begin({ guidance, feedback: [feedbackAfterEachCall()], noise: OFTEN });
   talk.request(1, NOTHING).accepted('request');
   const done = talk.callOf(call('look', 'a'));
   talk.started(done);
@@ -206,20 +206,20 @@ test('at its end the run settles open advice, and its outcome comes from the las
   talk.request(2, NOTHING).failed({ outcome: 'aborted', reason: 'the user gave up' });
   await run.end();
   const verdicts = [
-    ...(await told('guidance_delivered')).map(({ guidance: said }) => said),
-    ...(await told('feedback_delivered')),
+    ...(await recorded('guidance_delivered')).map(({ guidance: said }) => said),
+    ...(await recorded('feedback_delivered')),
   ];
-  const produced = [...(await told('guidance_produced')), ...(await told('feedback_produced'))];
+  const produced = [...(await recorded('guidance_produced')), ...(await recorded('feedback_produced'))];
   expect(verdicts.length).toBe(produced.length);
   expect(verdicts.filter(({ delivered }) => delivered).length).toBe(1);
-  expect(await told('run_ended')).toMatchObject([{ outcome: 'aborted' }]);
+  expect(await recorded('run_ended')).toMatchObject([{ outcome: 'aborted' }]);
 });
 
 test('advice that does not fit in a request is omitted as a whole and recorded as undelivered', async () => {
   const recorded = recordedRun({ guidance: [guidanceAlwaysAt('pre_tool_selection')] });
   const talk = new Conversation(recorded.run, { ...OPTIONS, maxChars: 10 });
   expect(talk.request(1, NOTHING).text).toBeUndefined();
-  expect(await recorded.told('guidance_delivered')).toMatchObject([
+  expect(await recorded.recorded('guidance_delivered')).toMatchObject([
     { guidance: { delivered: false, reason: 'no room in 10 characters' } },
   ]);
 });

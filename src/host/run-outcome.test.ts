@@ -18,12 +18,12 @@ test('a limit is recognised by the class of its error; anything else is an error
 });
 
 test('work that fails ends the run and rethrows; work that succeeds leaves it open', async () => {
-  const { run, told } = recordedRun();
+  const { run, recorded } = recordedRun();
   expect(await followed(run, Promise.resolve(7))).toBe(7);
   expect(run.isEnded).toBe(false);
   const error = new MaxTurnsExceededError('too many');
   await expect(followed(run, Promise.reject(error))).rejects.toBe(error);
-  expect(await told('run_ended')).toMatchObject([
+  expect(await recorded('run_ended')).toMatchObject([
     { outcome: 'limit', reason: 'turn_limit', labels: { error: 'too many' } },
   ]);
 });

@@ -9,7 +9,7 @@ test('outside any tool everything belongs to the run itself', () => {
 });
 
 test('model requests within a tool belong to one child, which has its own tools and ends with the tool', async () => {
-  const { run, told, below } = recordedRun();
+  const { run, recorded, below } = recordedRun();
   const scope = new RunScope(() => run);
   await scope.within(run, 'research', async () => {
     expect(scope.calling).toBe(run);
@@ -19,12 +19,12 @@ test('model requests within a tool belong to one child, which has its own tools 
     expect(child.isEnded).toBe(false);
   });
   const [id = ''] = await below();
-  expect(await told('run_started', id)).toMatchObject([{ identity: { agent_name: 'research', depth: 1 } }]);
-  expect(await told('run_ended', id)).toMatchObject([{ outcome: 'ended' }]);
+  expect(await recorded('run_started', id)).toMatchObject([{ identity: { agent_name: 'research', depth: 1 } }]);
+  expect(await recorded('run_ended', id)).toMatchObject([{ outcome: 'ended' }]);
 });
 
 test('a tool without model requests starts no child, and its error is rethrown', async () => {
-  const { run, below, told } = recordedRun();
+  const { run, below, recorded } = recordedRun();
   const scope = new RunScope(() => run);
   const error = new DOMException('stop', 'AbortError');
   const fails = scope.within(run, 'plain', () => {
@@ -38,7 +38,7 @@ test('a tool without model requests starts no child, and its error is rethrown',
   });
   await expect(aborted).rejects.toBe(error);
   const [id = ''] = await below();
-  expect(await told('run_ended', id)).toMatchObject([{ outcome: 'aborted' }]);
+  expect(await recorded('run_ended', id)).toMatchObject([{ outcome: 'aborted' }]);
 });
 
 test('concurrent tools have separate children', async () => {
@@ -55,7 +55,7 @@ test('concurrent tools have separate children', async () => {
 });
 
 test('a tool that cannot be wrapped has its own child, separate from a concurrent one', async () => {
-  const { run, below, told } = recordedRun();
+  const { run, below, recorded } = recordedRun();
   const scope = new RunScope(() => run);
   // Like an SDK: each tool in a separate task, which reports it and then runs it.
   const tool = async (name: string): Promise<readonly string[]> => {
@@ -69,5 +69,5 @@ test('a tool that cannot be wrapped has its own child, separate from a concurren
   const ids = await Promise.all([tool('a'), tool('b')]);
   expect(ids).toEqual((await below()).map((id) => [id, run.id]));
   expect(scope.asking).toBe(run);
-  expect(await told('run_ended', ids[0]?.[0])).toMatchObject([{ outcome: 'ended' }]);
+  expect(await recorded('run_ended', ids[0]?.[0])).toMatchObject([{ outcome: 'ended' }]);
 });

@@ -7,7 +7,7 @@ import type { TrajectoryPayload } from '../records/trajectory-record.ts';
 const SCREENSHOT = Buffer.alloc(1_000_000, 7).toString('base64');
 
 test('twenty screenshots of a megabyte leave a few kilobytes: their type, size and digest', async () => {
-  const { run, told } = recordedRun();
+  const { run, recorded } = recordedRun();
   for (let turn = 0; turn < 10; turn += 1) {
     const image = { type: 'image', mediaType: 'image/png', dataBase64: SCREENSHOT } as const;
     run.emit({ type: 'message_end', message: { role: 'user', content: [image] } });
@@ -16,7 +16,7 @@ test('twenty screenshots of a megabyte leave a few kilobytes: their type, size a
     const result = [{ type: 'image', source }];
     run.emit({ type: 'tool_execution_end', toolCallId: `c${turn}`, toolName: 'screenshot', result, isError: false });
   }
-  const [messages, results] = [await told('message_appended'), await told('tool_ended')];
+  const [messages, results] = [await recorded('message_appended'), await recorded('tool_ended')];
   expect(JSON.stringify([messages, results]).length).toBeLessThan(10_000);
   const digest = expect.stringMatching(/^[0-9a-f]{16}$/);
   expect(messages[0]?.message.content).toEqual([{ type: 'image', media_type: 'image/png', bytes: 1_000_000, digest }]);

@@ -255,7 +255,7 @@ export class Run {
    * Records the agent's response to a piece of advice. Invalid input is refused with a reason that may be shown to the agent.
    */
   acknowledge(answer: AdviceAnswer): AcknowledgeOutcome {
-    if (this.#ended) return { status: 'refused', reason: 'The run is over.' };
+    if (this.#ended) return { status: 'refused', reason: 'The run has ended.' };
     const checked = readAdviceAnswer(answer);
     if (typeof checked === 'string') return { status: 'refused', reason: checked };
     const view = this.session.slice(Acknowledgement);

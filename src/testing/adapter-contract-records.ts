@@ -86,7 +86,7 @@ export function recordsContract(contract: AdapterContractCase): void {
     expect(prepared.every(({ model_id: model }) => typeof model === 'string')).toBe(true);
   });
 
-  check('calls asked for together are in one turn, others in turns of their own', async () => {
+  check('calls asked for together are in one turn, others in separate turns', async () => {
     for (const streaming of [false, true]) {
       const played = await play({ ...PARALLEL, streaming }, { feedback: [feedbackAfterEachCall()] });
       expect(callsByTurn(played.records)).toEqual([['call_1_1', 'call_1_2'], ['call_2_1']]);

@@ -139,7 +139,7 @@ test('a script may be a function of the request and its index', async () => {
 test('requests beyond the end of a script get a fixed response', async () => {
   server = await startFakeOpenAiServer({ script: { turns: [] } });
   const chat = await (await post('chat/completions', {})).json();
-  expect(chat).toMatchObject({ choices: [{ message: { content: 'The script is over.' } }] });
+  expect(chat).toMatchObject({ choices: [{ message: { content: 'The script has ended.' } }] });
 });
 
 test('a truncated answer breaks the connection in the middle, streaming or not', async () => {

@@ -60,7 +60,7 @@ export type ModelFunction = (request: unknown, index: number) => ModelTurn | Mod
 const DEFAULT_USAGE: ModelUsage = { inputTokens: 100, outputTokens: 20 };
 
 /** Response to requests beyond the end of a script. */
-export const AFTER_SCRIPT: ModelTurn = { text: 'The script is over.' };
+export const AFTER_SCRIPT: ModelTurn = { text: 'The script has ended.' };
 
 /** The response of a script to a request. */
 export function scriptedAnswer(

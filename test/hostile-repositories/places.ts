@@ -27,7 +27,7 @@ const EVERYTHING: readonly Step[] = [
   ['trust', '--list'],
 ];
 
-/** Attacks that work only on users to whom file modes apply (not root). */
+/** Attacks through file modes, which do not apply to root. */
 const MODES: readonly Trick[] = [
   {
     name: 'a folder that may not be written to',

@@ -176,7 +176,7 @@ const MISTAKES: readonly (readonly [mistake: string, finds: string, steer: Steer
   ],
   [
     'begins a turn with each call',
-    'calls asked for together are in one turn, others in turns of their own',
+    'calls asked for together are in one turn, others in separate turns',
     changed((right, run) => ({
       onToolStart: (call, args) => {
         run.emit({ type: 'turn_start' });

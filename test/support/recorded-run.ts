@@ -9,7 +9,7 @@ import { listAll, readAll } from '../../src/testing/read-all.ts';
 export interface RecordedRun {
   readonly run: Run;
   /** Payloads of one kind so far, in order. @param runId  default: of the run itself */
-  readonly told: <Kind extends TrajectoryPayload['kind']>(
+  readonly recorded: <Kind extends TrajectoryPayload['kind']>(
     kind: Kind,
     runId?: string,
   ) => Promise<readonly Extract<TrajectoryPayload, { readonly kind: Kind }>[]>;
@@ -31,7 +31,7 @@ export function recordedRun(steering: CoxswainOptions = {}): RecordedRun {
   const run = cox.startRun();
   return {
     run,
-    async told(kind, runId = run.id) {
+    async recorded(kind, runId = run.id) {
       await cox.flush();
       const payloads = (await readAll(store, runId)).map(({ payload }) => payload);
       // The filter is the proof.

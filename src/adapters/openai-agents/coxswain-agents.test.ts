@@ -69,15 +69,15 @@ test('a steered model is the same model: members, private parts, class', () => {
 });
 
 test('a model is steered once, however often it is given', async () => {
-  const { run, told } = recordedRun();
+  const { run, recorded } = recordedRun();
   const steering = coxswainAgents(run);
   const model = steering.model(steering.model(new Scripted(DONE)));
   await model.getResponse({ input: 'Go.' });
-  expect((await told('turn_started')).length).toBe(1);
+  expect((await recorded('turn_started')).length).toBe(1);
 });
 
 test('a model that throws, throws on; the same request again carries the same guidance', async () => {
-  const { run, told } = recordedRun({ guidance: [guidanceAlwaysAt('pre_tool_selection')] });
+  const { run, recorded } = recordedRun({ guidance: [guidanceAlwaysAt('pre_tool_selection')] });
   const error = new Error('down');
   const own = new Scripted(error, DONE);
   const model = coxswainAgents(run).model(own);
@@ -86,26 +86,26 @@ test('a model that throws, throws on; the same request again carries the same gu
   expect(await model.getResponse({ input })).toBe(DONE);
   expect(own.requests[1]).toEqual(own.requests[0]);
   expect(input.length).toBe(1);
-  expect(await told('guidance_delivered')).toMatchObject([{ guidance: { delivered: true } }]);
+  expect(await recorded('guidance_delivered')).toMatchObject([{ guidance: { delivered: true } }]);
 });
 
 test('a stream passes event by event; the answer is told before its last event is', async () => {
-  const { run, told } = recordedRun();
+  const { run, recorded } = recordedRun();
   const model = coxswainAgents(run).model(new Scripted(DONE));
   const types: unknown[] = [];
   for await (const event of model.getStreamedResponse({ input: 'Go.' })) {
-    types.push((event as { readonly type: string }).type, (await told('turn_started')).length);
+    types.push((event as { readonly type: string }).type, (await recorded('turn_started')).length);
   }
   expect(types).toEqual(['response_started', 0, 'output_text_delta', 0, 'response_done', 1]);
 });
 
 test('requests and answers of an unknown shape pass, and are unrecognised events', async () => {
-  const { run, told } = recordedRun();
+  const { run, recorded } = recordedRun();
   const odd = { tomorrow: true };
   const model = coxswainAgents(run).model(new Scripted(odd, DONE));
   expect(await model.getResponse({ input: 'Go.' })).toBe(odd);
   expect(await model.getResponse({ input: { odd: true } })).toBe(DONE);
-  expect((await told('unrecognised')).map(({ original }) => original['kind'])).toEqual([
+  expect((await recorded('unrecognised')).map(({ original }) => original['kind'])).toEqual([
     'openai-agents/answer',
     'openai-agents/request',
   ]);
@@ -115,20 +115,20 @@ test('a runner that is used again belongs to the run it was attached to last', a
   const runner = new Teller(new Scripted(DONE, DONE));
   const own = runner.config.modelProvider;
   for (const turn of [1, 2]) {
-    const { run, told } = recordedRun();
+    const { run, recorded } = recordedRun();
     coxswainAgents(run).attach(runner);
     expect([turn, runner.count]).toEqual([turn, 4]);
     runner.emit('agent_start', {}, { name: 'a' });
     const model = await runner.config.modelProvider.getModel('m');
     await (model as unknown as Scripted).getResponse({ input: 'Go.' });
-    expect((await told('turn_started')).length).toBe(1);
+    expect((await recorded('turn_started')).length).toBe(1);
     await run.end();
     expect([runner.count, runner.config.modelProvider === own]).toEqual([0, true]);
   }
 });
 
 test('a wrapped tool reports itself once, also as a copy; its runner’s events add nothing', async () => {
-  const { run, told } = recordedRun(FEEDBACK);
+  const { run, recorded } = recordedRun(FEEDBACK);
   const steering = coxswainAgents(run);
   const runner = steering.attach(new Teller(new Scripted()));
   const copy = { ...steering.tool(look()) };
@@ -138,28 +138,28 @@ test('a wrapped tool reports itself once, also as a copy; its runner’s events 
   const result = await copy.invoke({}, '{"at":1}', details('c1'));
   runner.emit('agent_tool_end', {}, agent, copy, result, details('c1'));
   expect(result).toBe('quiet\n\n[Feedback - Contract]\n\nCOX-FEEDBACK-1.');
-  expect(await told('tool_started')).toMatchObject([{ tool_call_id: 'c1', tool_name: 'look', args: { at: 1 } }]);
-  expect(await told('tool_ended')).toMatchObject([{ tool_call_id: 'c1', result: 'quiet' }]);
+  expect(await recorded('tool_started')).toMatchObject([{ tool_call_id: 'c1', tool_name: 'look', args: { at: 1 } }]);
+  expect(await recorded('tool_ended')).toMatchObject([{ tool_call_id: 'c1', result: 'quiet' }]);
 });
 
 test('a tool that is not wrapped is told by the runner’s events', async () => {
-  const { run, told } = recordedRun();
+  const { run, recorded } = recordedRun();
   const runner = coxswainAgents(run).attach(new Teller(new Scripted()));
   const failed = 'An error occurred while running the tool. Please try again.';
   runner.emit('agent_tool_start', {}, { name: 'a' }, look(), details('c1'));
   runner.emit('agent_tool_end', {}, { name: 'a' }, look(), failed, details('c1'));
-  expect(await told('tool_ended')).toMatchObject([{ tool_call_id: 'c1', result: failed, is_error: true }]);
+  expect(await recorded('tool_ended')).toMatchObject([{ tool_call_id: 'c1', result: failed, is_error: true }]);
 });
 
 test('events of an unknown shape are nothing to the runner', async () => {
-  const { run, faults, told } = recordedRun();
+  const { run, faults, recorded } = recordedRun();
   const runner = coxswainAgents(run).attach(new Teller(new Scripted()));
   for (const event of ['agent_start', 'agent_handoff', 'agent_tool_start', 'agent_tool_end']) {
     runner.emit(event);
     runner.emit(event, 1, 2, 3, 4, 5);
     runner.emit(event, {}, { name: 7 }, { type: 'function' }, 'x', { toolCall: 'y' });
   }
-  expect([faults(), await told('tool_started')]).toEqual([0, []]);
+  expect([faults(), await recorded('tool_started')]).toEqual([0, []]);
 });
 
 test('a listener of ours that fails is recorded, and does not reach the runner', () => {
@@ -184,7 +184,7 @@ test('a runner of an unknown shape comes back as it is', () => {
 });
 
 test('an agent that comes back after a handover goes on with its own run', async () => {
-  const { run, below, told } = recordedRun();
+  const { run, below, recorded } = recordedRun();
   const steering = coxswainAgents(run);
   const runner = steering.attach(new Teller(new Scripted()));
   const model = await runner.config.modelProvider.getModel('m');
@@ -195,7 +195,7 @@ test('an agent that comes back after a handover goes on with its own run', async
   }
   const ids = await below();
   expect(ids.length).toBe(1);
-  expect((await told('evaluation')).filter(({ point }) => point === 'pre_tool_selection').length).toBe(2);
+  expect((await recorded('evaluation')).filter(({ point }) => point === 'pre_tool_selection').length).toBe(2);
   await run.end('aborted');
-  expect(await told('run_ended', ids[0])).toMatchObject([{ outcome: 'ended' }]);
+  expect(await recorded('run_ended', ids[0])).toMatchObject([{ outcome: 'ended' }]);
 });

@@ -18,11 +18,13 @@ test('a tool that is no function comes back as it is', () => {
 });
 
 test('what a tool returns is the very same value where there is nothing to say', async () => {
-  const { run, told } = recordedRun();
+  const { run, recorded } = recordedRun();
   const value = { seen: new Map([[1, 2]]) };
   const tool = openaiSteering(run).tool(runnable(() => value));
   expect(await tool.function.function('{"at":1}')).toBe(value);
-  expect(await told('tool_started')).toMatchObject([{ tool_call_id: 'look-call', tool_name: 'look', args: { at: 1 } }]);
+  expect(await recorded('tool_started')).toMatchObject([
+    { tool_call_id: 'look-call', tool_name: 'look', args: { at: 1 } },
+  ]);
 });
 
 test('the name of a tool that has none is that of its function, as for the SDK', () => {
@@ -35,18 +37,18 @@ test('the name of a tool that has none is that of its function, as for the SDK',
 });
 
 test('without a runner to ask, a call is known by its tool alone', async () => {
-  const { run, told } = recordedRun(FEEDBACK);
+  const { run, recorded } = recordedRun(FEEDBACK);
   const tool = openaiSteering(run).tool(runnable(() => 'quiet'));
   expect(await tool.function.function('')).toBe('quiet\n\n[Feedback - Contract]\n\nCOX-FEEDBACK-1.');
-  expect(await told('tool_ended')).toMatchObject([{ tool_call_id: 'look-call', result: 'quiet', is_error: false }]);
+  expect(await recorded('tool_ended')).toMatchObject([{ tool_call_id: 'look-call', result: 'quiet', is_error: false }]);
 });
 
 test('a result may say itself that the tool failed', async () => {
-  const { run, told } = recordedRun();
+  const { run, recorded } = recordedRun();
   const steering = openaiSteering(run, { isError: (result, name) => name === 'look' && result === 'ERR' });
   await steering.runToolCall(CALL, () => 'ERR');
   await steering.runToolCall({ ...CALL, id: 'b' }, () => 'fine');
-  expect((await told('tool_ended')).map(({ is_error }) => is_error)).toEqual([true, false]);
+  expect((await recorded('tool_ended')).map(({ is_error }) => is_error)).toEqual([true, false]);
 });
 
 test('execute gets the arguments as the model wrote them', async () => {
@@ -75,26 +77,26 @@ test('a fault of ours is nothing to the tool, and under onError throw it is loud
 });
 
 test('a request of an unknown shape goes out as it is, and is an unrecognised event', async () => {
-  const { run, told } = recordedRun();
+  const { run, recorded } = recordedRun();
   const body = { prompt: 'Once there was' };
   expect(openaiSteering(run).prepareRequest(body)).toBe(body);
-  expect(await told('unrecognised')).toMatchObject([{ original: { kind: 'openai/request', value: body } }]);
+  expect(await recorded('unrecognised')).toMatchObject([{ original: { kind: 'openai/request', value: body } }]);
 });
 
 test('with a fetch in use, prepareRequest and observe do nothing', async () => {
-  const { run, told } = recordedRun();
+  const { run, recorded } = recordedRun();
   const steering = openaiSteering(run);
   steering.fetch(() => Promise.reject(new Error('not used')));
   const body = { messages: [] };
   expect(steering.prepareRequest(body)).toBe(body);
   steering.observe({ choices: [{ message: { content: 'Done.' } }] });
-  expect([await told('evaluation'), await told('turn_started')]).toEqual([[], []]);
+  expect([await recorded('evaluation'), await recorded('turn_started')]).toEqual([[], []]);
 });
 
 test('after the end of the run nothing is recorded, and tools work on', async () => {
-  const { run, told } = recordedRun(FEEDBACK);
+  const { run, recorded } = recordedRun(FEEDBACK);
   const steering = openaiSteering(run);
   await run.end();
   expect(await steering.runToolCall(CALL, () => 'quiet')).toMatchObject({ content: 'quiet' });
-  expect(await told('tool_started')).toEqual([]);
+  expect(await recorded('tool_started')).toEqual([]);
 });

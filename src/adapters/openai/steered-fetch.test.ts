@@ -36,12 +36,12 @@ function begin(
 }
 
 test('an answer is told before the client has it', async () => {
-  const { parts, told } = begin();
+  const { parts, recorded } = begin();
   const { fetch } = server(() => Response.json(COMPLETION));
   const response = await steeredFetch(fetch, parts)(URL_OF_CHAT, POST);
-  expect(await told('message_appended')).toEqual([]);
+  expect(await recorded('message_appended')).toEqual([]);
   expect(await response.json()).toEqual(COMPLETION);
-  expect(await told('message_appended')).toMatchObject([{ message: { content: 'Done.', stop_reason: 'stop' } }]);
+  expect(await recorded('message_appended')).toMatchObject([{ message: { content: 'Done.', stop_reason: 'stop' } }]);
 });
 
 test.each([
@@ -60,24 +60,24 @@ test.each([
 });
 
 test('addresses with a query, as URL or Request, are recognised', async () => {
-  const { parts, told } = begin();
+  const { parts, recorded } = begin();
   const { fetch } = server(() => Response.json(COMPLETION));
   await (await steeredFetch(fetch, parts)(`${URL_OF_CHAT}?api-version=1`, POST)).text();
   await (await steeredFetch(fetch, parts)(new URL('https://api.test/v1/responses'), POST)).text();
   await (await steeredFetch(fetch, parts)(new Request(URL_OF_CHAT), POST)).text();
-  expect((await told('turn_started')).length).toBe(3);
+  expect((await recorded('turn_started')).length).toBe(3);
 });
 
 test('a fault in preparing leaves the request as it was, and is recorded', async () => {
   const broken = (): never => {
     throw new Error('broken');
   };
-  const { parts, faults, told } = begin(broken);
+  const { parts, faults, recorded } = begin(broken);
   const { fetch, requests } = server(() => Response.json(COMPLETION));
   expect(await (await steeredFetch(fetch, parts)(URL_OF_CHAT, POST)).json()).toEqual(COMPLETION);
   expect(requests).toEqual([[URL_OF_CHAT, POST]]);
   expect(faults()).toBe(1);
-  expect(await told('fault_noticed')).toMatchObject([{ where: 'openai request', message: 'broken' }]);
+  expect(await recorded('fault_noticed')).toMatchObject([{ where: 'openai request', message: 'broken' }]);
   const loud = begin(broken, 'throw');
   await expect(steeredFetch(fetch, loud.parts)(URL_OF_CHAT, POST)).rejects.toThrow('broken');
 });
@@ -86,40 +86,40 @@ test.each([
   ['no JSON at all', '<html>'],
   ['JSON of another shape', '{"ok":true}'],
 ])('an answer that is %s reaches the client, and is an unrecognised event', async (_what, text) => {
-  const { parts, told } = begin();
+  const { parts, recorded } = begin();
   const { fetch } = server(() => new Response(text));
   expect(await (await steeredFetch(fetch, parts)(URL_OF_CHAT, POST)).text()).toBe(text);
-  expect(await told('unrecognised')).toMatchObject([{ original: { kind: 'openai/answer' } }]);
-  expect(await told('turn_started')).toEqual([]);
+  expect(await recorded('unrecognised')).toMatchObject([{ original: { kind: 'openai/answer' } }]);
+  expect(await recorded('turn_started')).toEqual([]);
 });
 
 test('a response in the background is no answer yet, and no unknown shape', async () => {
-  const { parts, told } = begin();
+  const { parts, recorded } = begin();
   const { fetch } = server(() => Response.json({ status: 'queued', output: [] }));
   await (await steeredFetch(fetch, parts)('https://api.test/v1/responses', POST)).text();
-  expect([await told('turn_started'), await told('unrecognised')]).toEqual([[], []]);
+  expect([await recorded('turn_started'), await recorded('unrecognised')]).toEqual([[], []]);
 });
 
 test('an answer of the server that is an error passes as it is, and the run ends with it', async () => {
-  const { parts, run, told } = begin();
+  const { parts, run, recorded } = begin();
   const response = new Response('{}', { status: 503 });
   const { fetch } = server(() => response);
   expect(await steeredFetch(fetch, parts)(URL_OF_CHAT, POST)).toBe(response);
   await run.end();
-  expect(await told('run_ended')).toMatchObject([{ outcome: 'error' }]);
+  expect(await recorded('run_ended')).toMatchObject([{ outcome: 'error' }]);
 });
 
 test('what the fetch throws is thrown on, and an abort is told apart', async () => {
-  const { parts, run, told } = begin();
+  const { parts, run, recorded } = begin();
   const error = new DOMException('stop', 'AbortError');
   const { fetch } = server(() => Promise.reject(error));
   await expect(steeredFetch(fetch, parts)(URL_OF_CHAT, POST)).rejects.toBe(error);
   await run.end();
-  expect(await told('run_ended')).toMatchObject([{ outcome: 'aborted' }]);
+  expect(await recorded('run_ended')).toMatchObject([{ outcome: 'aborted' }]);
 });
 
 test('a stream that breaks leaves what came of it as a message with the error', async () => {
-  const { parts, told } = begin();
+  const { parts, recorded } = begin();
   const head = new TextEncoder().encode('data: {"model":"m","choices":[{"delta":{"content":"I lo"}}]}\n\n');
   async function* broken(): AsyncGenerator<Uint8Array> {
     yield head;
@@ -130,8 +130,8 @@ test('a stream that breaks leaves what came of it as a message with the error', 
   const { fetch } = server(() => new Response(ReadableStream.from(broken()), { headers }));
   const response = await steeredFetch(fetch, parts)(URL_OF_CHAT, POST);
   await expect(response.text()).rejects.toThrow('the line is dead');
-  expect(await told('message_appended')).toMatchObject([
+  expect(await recorded('message_appended')).toMatchObject([
     { message: { role: 'assistant', content: 'I lo', error_message: 'the line is dead' } },
   ]);
-  expect(await told('turn_started')).toEqual([]);
+  expect(await recorded('turn_started')).toEqual([]);
 });

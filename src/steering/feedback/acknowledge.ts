@@ -97,7 +97,7 @@ function findTarget(session: Session, answer: AdviceAnswer, { isKnown }: Acknowl
     .slice(CadenceSlice)
     .all()
     .findLast((item) => item.name === provider);
-  if (!(isKnown?.({ provider }) ?? latest !== undefined)) return 'Nobody of that name has given advice.';
+  if (!(isKnown?.({ provider }) ?? latest !== undefined)) return 'No provider with that name has given advice.';
   const { callIndex, promptName } = latest?.said ?? {};
   return {
     provider,

@@ -35,7 +35,7 @@ export const patternFeedback: ProviderDefinition<PatternFeedbackOptions, Feedbac
     shouldRun: (context) => patternOf(context, level) !== undefined,
     provide: (context) => {
       const pattern = patternOf(context, level);
-      if (pattern === undefined) return { summary: 'The pattern is over.' };
+      if (pattern === undefined) return { summary: 'The pattern has ended.' };
       const { identity, level: reached, occurrences } = pattern;
       return {
         ...patternSentences(pattern, quotesOf(pattern, context)),

@@ -34,7 +34,7 @@ function patternSpeaker(texts: PatternTexts): PatternSpeaker {
       shouldRun: (context) => findPattern(context, wanted) !== undefined,
       provide(context) {
         const pattern = findPattern(context, wanted);
-        if (pattern === undefined) return { summary: 'The pattern is over.' };
+        if (pattern === undefined) return { summary: 'The pattern has ended.' };
         const { identity, occurrences } = pattern;
         return {
           summary,
