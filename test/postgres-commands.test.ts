@@ -213,7 +213,7 @@ describe.skipIf(noPostgres !== undefined)(
       const saved = await cox(['recover', store, '--to', 'saved.db']);
       expect([saved.code, saved.stdout]).toEqual([1, expect.stringContaining('lost seq 3')]);
       expect(await done('verify', 'saved.db')).toContain('3 runs');
-      expect((await cox(['recover', 'saved.db', '--to', address('one')])).stderr).toContain('there already');
+      expect((await cox(['recover', 'saved.db', '--to', address('one')])).stderr).toContain('already exists');
       await done('recover', 'saved.db', '--to', address('four'));
 
       expect(await done('gc', address('two'), '--max-size', '1kB', '--dry-run')).toContain('would delete');
