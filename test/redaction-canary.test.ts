@@ -116,7 +116,7 @@ test('no planted secret of a hook’s input, or of what goes wrong in it, reache
       const { events, secrets } = JSON.parse(given);
       for (const event of events) {
         const bytes = Buffer.from(JSON.stringify(event));
-        await runHook(Promise.resolve({ bytes }), () => process.exit(0));
+        await runHook(Promise.resolve(bytes), () => process.exit(0));
       }
       for (const text of secrets) await runHook(Promise.reject(new Error(text)), () => process.exit(0));`;
     const { stdout, stderr } = await runScript(script, [temp.path, JSON.stringify({ events, secrets })]).ended;

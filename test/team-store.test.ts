@@ -32,7 +32,7 @@ describe.skipIf(noPostgres !== undefined)(`a team's store ${noPostgres ?? ''}`, 
     expect((await cox('runs', '--store', as('reader'))).stdout).toContain('stuck-run');
     const search = async (role: string): Promise<CliResult> => cox('search', 'expected', '--store', as(role));
     const none = await search('reader');
-    expect([none.code, none.stderr]).toEqual([0, expect.stringContaining('not yet indexed')]);
+    expect([none.code, none.stderr]).toEqual([0, expect.stringContaining('not indexed yet')]);
     const found = (await search('agents')).stdout;
     expect(found).toContain('stuck-run');
     expect((await search('reader')).stdout).toBe(found);

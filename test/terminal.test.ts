@@ -25,14 +25,14 @@ function screen(isTTY: boolean): Screen {
   };
 }
 
-test('no bar is drawn in the first half second, and then at most ten a second', () => {
+test('no bar is drawn in the first 0.2 seconds, and then at most ten per second', () => {
   const { terminal, stderr } = screen(true);
   let nowMs = 0;
   const progress = new Progress(terminal, { nowMs: () => nowMs });
   progress.source('big.jsonl');
   progress.run();
   progress.bytes(100, 1000);
-  nowMs = 400;
+  nowMs = 150;
   progress.bytes(200, 1000);
   expect(stderr()).toBe('');
   nowMs = 600;
