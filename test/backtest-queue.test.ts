@@ -21,7 +21,10 @@ test('a queue that cannot be used gives one line', async () => {
   const [code, text] = await fails(SAMPLE, '--queue', 'postgres://u:secret@127.0.0.1:9/none');
   expect([code, text]).toEqual([1, expect.stringMatching(/^coxswain: postgres:\/\/u:\*\*\*@127.0.0.1:9\/none: .+\n$/)]);
   expect(await fails(SAMPLE, '--queue', 'queue.db')).toEqual([2, expect.stringContaining('give postgres://')]);
-  expect(await fails('-', '--queue', 'postgres://x')).toEqual([2, expect.stringContaining('cannot be combined with --resume or -')]);
+  expect(await fails('-', '--queue', 'postgres://x')).toEqual([
+    2,
+    expect.stringContaining('cannot be combined with --resume or -'),
+  ]);
 });
 
 describe.skipIf(noPostgres !== undefined)(`through a queue on PostgreSQL ${noPostgres ?? ''}`, () => {

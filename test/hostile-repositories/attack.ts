@@ -1,6 +1,7 @@
 import { spawn, type ChildProcess } from 'node:child_process';
 import { mkdirSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
+import { setTimeout } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 
 import { stateFile } from '../../src/base/state-places.ts';
@@ -111,11 +112,19 @@ async function hook(met: Met, event: Readonly<Record<string, unknown>>): Promise
 async function request({ cwd, found, place }: Met, event: Readonly<Record<string, unknown>>): Promise<void> {
   const settings = readServeSettings(cwd, place.env);
   if (settings === undefined) throw new Error('no server was set up');
-  const { status } = await fetch(`http://127.0.0.1:${settings.port}/coxswain-hook`, {
-    method: 'POST',
-    headers: { authorization: `Bearer ${settings.token}`, 'content-type': 'application/json' },
-    body: JSON.stringify({ session_id: SESSION, cwd, ...event }),
-  });
+  const send = async (): Promise<Response> =>
+    fetch(`http://127.0.0.1:${settings.port}/coxswain-hook`, {
+      method: 'POST',
+      headers: { authorization: `Bearer ${settings.token}`, 'content-type': 'application/json' },
+      body: JSON.stringify({ session_id: SESSION, cwd, ...event }),
+    });
+  // The hook does not wait until the server listens.
+  let answer = await send().catch(() => undefined);
+  for (let tries = 0; answer === undefined && tries < 200; tries += 1) {
+    await setTimeout(100);
+    answer = await send().catch(() => undefined);
+  }
+  const { status } = answer ?? (await send());
   if (status !== 200) found.push(`the server answered with status ${status}`);
 }
 

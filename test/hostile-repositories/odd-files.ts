@@ -87,12 +87,12 @@ export const ODD_FILES: readonly Trick[] = [
     },
     loud: /damaged/,
   },
-  { name: 'a pipe as configuration', make: (place) => place.pipe('coxswain.config.json'), loud: /no regular file/ },
-  { name: 'a pipe as code', make: (place) => place.pipe('coxswain.config.ts'), loud: /no regular file/ },
+  { name: 'a pipe as configuration', make: (place) => place.pipe('coxswain.config.json'), loud: /not a regular file/ },
+  { name: 'a pipe as code', make: (place) => place.pipe('coxswain.config.ts'), loud: /not a regular file/ },
   {
     name: 'a configuration that leads to a device without end',
     make: (place) => place.link('coxswain.config.json', '/dev/zero'),
-    loud: /no regular file/,
+    loud: /not a regular file/,
   },
   {
     name: 'a configuration of a terabyte',
@@ -100,7 +100,11 @@ export const ODD_FILES: readonly Trick[] = [
     loud: /bytes/,
     also: [['trust']],
   },
-  { name: 'a folder as configuration', make: (place) => place.folder('coxswain.config.json'), loud: /no regular file/ },
+  {
+    name: 'a folder as configuration',
+    make: (place) => place.folder('coxswain.config.json'),
+    loud: /not a regular file/,
+  },
   ...(['settings.json', 'settings.local.json'] as const).flatMap((name): readonly Trick[] => [
     {
       name: `a pipe in the place of ${name} of Claude Code`,

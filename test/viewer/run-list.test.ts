@@ -138,6 +138,7 @@ describe.skipIf(chromium === undefined)('the list of runs (needs a Chromium)', (
     });
     await page.goto(new URL('/?page=runs', page.url()).href);
     await expect.poll(() => requests, { timeout: 15_000 }).toBe(3);
+    await page.unrouteAll({ behavior: 'wait' });
     await page.context().close();
   });
 
