@@ -1,4 +1,4 @@
-/** Version of the shape of a `BacktestReport`; it rises when a member is removed or changes its meaning. */
+/** Version of the `BacktestReport` shape. It increases when a field is removed or changes its meaning. */
 export const BACKTEST_REPORT_VERSION = 1;
 
 /** The first note of every report. */
@@ -6,34 +6,34 @@ export const OFF_POLICY_NOTE =
   'Past the first changed decision a recording is off-policy: it shows what would have been said, not what the agent would have done then.';
 
 /**
- * The result of a backtest. Plain JSON with members in this order, so equal reports are equal byte for byte. It depends only on
- * the input, the configurations, the labels and the options: it holds no time, no duration and no number of workers.
+ * The result of a backtest, as plain JSON. The fields have this order, so equal reports are identical byte for byte. The report depends
+ * only on the input, the configurations, the labels and the options. It contains no timestamps, no durations and no number of workers.
  */
 export interface BacktestReport {
   readonly version: typeof BACKTEST_REPORT_VERSION;
-  /** The paths as named, without passwords. */
+  /** The input paths as the user wrote them, without passwords. */
   readonly paths: readonly string[];
-  /** One of a plain backtest, two of a comparison, one per value of a sweep. */
+  /** One entry for a plain backtest, two for a comparison, and one per value for a sweep. */
   readonly configurations: readonly ConfigurationReport[];
   readonly input: InputReport;
-  /** The source of the truth about runs: the outcome that each run recorded, or a labels file. */
+  /** Where the expected result of each run comes from: the run's recorded outcome, or a labels file. */
   readonly truth: 'outcomes' | 'labels';
   readonly parts: readonly PartReport[];
-  /** Set by `--compare`: the second configuration against the first. */
+  /** Present with `--compare`: the changes from the first configuration to the second. */
   readonly comparison?: ComparisonReport;
-  /** Set by `--sweep`. */
+  /** Present with `--sweep`. */
   readonly sweep?: SweepReport;
-  /** Empty without gates. Judged on the last part, with the last configuration. */
+  /** Empty without gates. Gates are checked on the last part, with the last configuration. */
   readonly gates: readonly GateReport[];
-  /** Notes for reading the figures, in a fixed order; the off-policy note comes first. */
+  /** Notes on how to read the figures, in a fixed order. The off-policy note comes first. */
   readonly notes: readonly string[];
 }
 
 /** A tested configuration. */
 export interface ConfigurationReport {
-  /** `standard`, the path of the file, or `field=value` of a sweep. */
+  /** `standard`, the path of the configuration file, or `field=value` for a point of a sweep. */
   readonly name: string;
-  /** Equals `run_started.steering.configuration_hash`. */
+  /** The same hash as `run_started.steering.configuration_hash`. */
   readonly hash: string;
 }
 
@@ -41,17 +41,19 @@ export interface ConfigurationReport {
 export interface InputReport {
   readonly runs: number;
   readonly calls: number;
-  /** Positive runs (failed, or labelled stuck), negative runs, and runs without a label or outcome. */
+  /** The number of runs of each kind. Positive runs failed or are labelled stuck. Unlabelled runs have neither a label nor an outcome. */
   readonly positive: number;
   readonly negative: number;
   readonly unlabelled: number;
-  /** Runs evaluated at the decision points that their own host recorded; other runs are evaluated after each call and before each turn. */
+  /**
+   * Runs evaluated at the decision points that their own host recorded. Other runs are evaluated after each call and before each turn.
+   */
   readonly ownEvaluations: number;
-  /** Runs steered by coxswain without a decision point: nothing can fire in them. */
+  /** Runs that coxswain steered but that contain no decision point. No advice can fire in them. */
   readonly neverAsked: number;
-  /** Runs with a gap, replayed without the lost records. */
+  /** Runs with missing records. They are replayed without those records. */
   readonly withGap: number;
-  /** Runs left out because they lack a recorded verdict of a model-backed classifier. */
+  /** Runs that were left out because they contain no recorded verdict of a model-backed classifier. */
   readonly withoutVerdicts: number;
   /** Sources with read errors. */
   readonly problems: number;
@@ -67,7 +69,7 @@ export interface ShareReport {
   readonly high: number | null;
 }
 
-/** Runs of one part of a split; without a split there is one part, `all`. */
+/** The runs of one part of a split. Without a split there is one part, `all`. */
 export interface PartReport {
   /** `all`, or `dev` and `test`. */
   readonly name: string;
@@ -76,33 +78,33 @@ export interface PartReport {
   readonly positive: number;
   readonly negative: number;
   readonly unlabelled: number;
-  /** Different tasks; a run without a task counts as its own task. */
+  /** Number of distinct tasks. A run without a task counts as its own task. */
   readonly tasks: number;
-  /** In the order of `configurations`. */
+  /** In the same order as `configurations`. */
   readonly byConfiguration: readonly PartFigures[];
 }
 
-/** Figures of one configuration in one part. */
+/** The figures of one configuration in one part. */
 export interface PartFigures {
-  /** All advice, then each provider, by name. */
+  /** The figures of all advice together, then of each provider in order of name. */
   readonly advice: SignalReport;
   readonly providers: readonly SignalReport[];
-  /** Providers by pattern kind and decision point, sorted by name, kind, point. */
+  /** The figures of each provider per pattern kind and decision point, sorted by name, kind and point. */
   readonly details: readonly SignalReport[];
-  /** Patterns flagged at `warn` or above, with or without advice, by kind. */
+  /** The figures per kind of the patterns flagged at `warn` or above, with or without advice. */
   readonly patterns: readonly SignalReport[];
-  /** Set by `--stop-early`. */
+  /** Present with `--stop-early`. */
   readonly stopEarly?: StopEarlyReport;
 }
 
 /**
- * Savings and losses of stopping each run some calls after its first stuck warning. Exact: a recording shows a run up to the stop
- * as it was. Excludes the cost of starting the task again.
+ * The calls saved and the successes lost if each run is stopped some calls after its first stuck warning. These figures are exact,
+ * because the recording shows the run unchanged up to the stop. They exclude the cost of starting the task again.
  */
 export interface StopEarlyReport {
-  /** Calls after the warning at which the runs are stopped. */
+  /** The numbers of calls between the warning and the stop. */
   readonly after: readonly number[];
-  /** The first warning of any kind first, then kinds by the number of warned runs. */
+  /** The first warning of any kind comes first. The kinds follow, ordered by the number of warned runs. */
   readonly policies: readonly StopPolicyReport[];
 }
 
@@ -110,18 +112,18 @@ export interface StopEarlyReport {
 export interface StopPolicyReport {
   /** Null for the first warning of any kind. */
   readonly kind: string | null;
-  /** The lowest level that counts. */
+  /** The lowest level that counts as a warning. */
   readonly level: 'warn' | 'strong';
-  /** Runs with such a warning. */
+  /** Number of runs with such a warning. */
   readonly warnedRuns: number;
-  /** In the order of `after`. */
+  /** In the same order as `after`. */
   readonly byAfter: readonly StopFigures[];
 }
 
-/** The result of stopping so many calls after the warning. */
+/** The result of stopping runs a given number of calls after the warning. */
 export interface StopFigures {
   readonly after: number;
-  /** Runs with calls left at that point. */
+  /** Number of runs that still had calls left at that point. */
   readonly stoppedRuns: number;
   readonly calls: SavedReport;
   readonly ms: SavedReport;
@@ -131,28 +133,28 @@ export interface StopFigures {
   readonly lostSuccesses: ShareReport;
 }
 
-/** Saved share of the total use, over the runs that record it, with a 95 % interval by run. */
+/** The saved share of the total use, over the runs that record their use, with a 95 % interval clustered by run. */
 export interface SavedReport {
   readonly saved: number;
   readonly of: number;
-  /** `saved / of`; null if no run records it. */
+  /** `saved / of`, or null if no run records its use. */
   readonly share: number | null;
   readonly low: number | null;
   readonly high: number | null;
 }
 
-/** Figures of one signal. The unit of every share is the run; `fired` counts firings. */
+/** The figures of one signal. Every share counts runs; `fired` counts firings. */
 export interface SignalReport {
   readonly by: 'advice' | 'provider' | 'detail' | 'pattern';
-  /** `advice`, the provider's name, or the pattern's kind. */
+  /** `advice`, the name of a provider, or the kind of a pattern. */
   readonly name: string;
-  /** The kind of pattern that the advice refers to; null if it refers to none. Of a `detail` only. */
+  /** The kind of pattern that the advice refers to, or null if it refers to none. Only present in `details`. */
   readonly pattern?: string | null;
-  /** The decision point. Of a `detail` only. */
+  /** The decision point. Only present in `details`. */
   readonly point?: string;
-  /** Firings. */
+  /** Number of firings. */
   readonly fired: number;
-  /** Runs with at least one firing; the labelled ones among them. */
+  /** Number of runs with at least one firing, and how many of these runs are labelled. */
   readonly runs: number;
   readonly positiveRuns: number;
   readonly negativeRuns: number;
@@ -167,18 +169,18 @@ export interface SignalReport {
   readonly falseRate: ShareReport;
   /** 2·precision·recall / (precision + recall); null when either is unknown or both are 0. */
   readonly f1: number | null;
-  /** Over the runs with a firing: the share of the run's calls left at the first firing; 0 is at the last call. */
+  /** The share of the run's calls that were left at the first firing, over the runs with a firing. It is 0 at the last call. */
   readonly callsLeft: QuartilesReport;
   readonly atSameCall: RateRatioReport;
   readonly examples: ExamplesReport;
 }
 
 /**
- * First firings to look at: at most three runs of each kind, the same for any number of workers. A hash of the run's id selects
- * them, so they come from all over the input.
+ * Examples of first firings: at most three runs of each kind. A hash of the run's id selects them, so they are spread over the whole
+ * input. The selection is the same for any number of workers.
  */
 export interface ExamplesReport {
-  /** False alarms: the ones to read first. */
+  /** False alarms. Read these first. */
   readonly negative: readonly MomentReport[];
   readonly positive: readonly MomentReport[];
   readonly unlabelled: readonly MomentReport[];
@@ -187,13 +189,15 @@ export interface ExamplesReport {
 /** A call of a run. */
 export interface MomentReport {
   readonly run: string;
-  /** 0-based index of the call after which it fired. */
+  /** 0-based index of the call after which the signal fired. */
   readonly call: number;
-  /** The store or file of the run; `-` is standard input. */
+  /** The store or file that contains the run. `-` is standard input. */
   readonly source: string;
 }
 
-/** Quartiles by linear interpolation; null without firings. `bins` counts tenths: from 0 up to 0.1, …, from 0.9 to 1. */
+/**
+ * Quartiles by linear interpolation, or null without firings. `bins` counts the firings per tenth: from 0 up to 0.1, …, from 0.9 to 1.
+ */
 export interface QuartilesReport {
   readonly q1: number | null;
   readonly median: number | null;
@@ -202,37 +206,37 @@ export interface QuartilesReport {
 }
 
 /**
- * Firing in positive against negative runs at the same call: the Mantel-Haenszel ratio over calls, so that long runs do not
- * count as suspicious for being long. Each call `k` (0-based) is a stratum: at risk are labelled runs with more than `k` calls and
- * no firing before `k`; events are first firings at `k`.
+ * Compares how often a signal fires in positive and in negative runs at the same call. It is the Mantel-Haenszel ratio over calls, so a
+ * long run does not count as suspicious because of its length. Each call `k` (0-based) is a stratum. The labelled runs with more than `k`
+ * calls and no firing before `k` are at risk. First firings at `k` are events.
  */
 export interface RateRatioReport {
-  /** Null if either side has no event. Above 1: it fires more readily in runs that go wrong. */
+  /** Null if either side has no event. Above 1, the signal fires more readily in runs that go wrong. */
   readonly ratio: number | null;
-  /** 95 % interval by the variance of Greenland and Robins for the logarithm. */
+  /** 95 % interval, from the variance of the logarithm by Greenland and Robins. */
   readonly low: number | null;
   readonly high: number | null;
   readonly positiveEvents: number;
   readonly negativeEvents: number;
 }
 
-/** A place to look at. */
+/** A call at which the advice changed. */
 export interface PlaceReport {
   readonly run: string;
   readonly provider: string;
   /** 0-based index of the call before the advice. */
   readonly call: number;
-  /** Of moved advice: the call under the second configuration. */
+  /** For moved advice: the call at which it fires under the second configuration. */
   readonly to?: number;
 }
 
-/** Changes under the second configuration. A moved piece has the same provider and run and another call. */
+/** The changes under the second configuration. Moved advice has the same provider and run but fires at another call. */
 export interface ComparisonReport {
   readonly unchanged: number;
   readonly added: number;
   readonly removed: number;
   readonly moved: number;
-  /** Runs with any difference. */
+  /** Number of runs with any difference. */
   readonly changedRuns: number;
   readonly byProvider: readonly {
     readonly provider: string;
@@ -241,7 +245,7 @@ export interface ComparisonReport {
     readonly removed: number;
     readonly moved: number;
   }[];
-  /** The first 50 of each, in the order of runs. */
+  /** The first 50 changes of each kind, in the order of the runs. */
   readonly places: {
     readonly added: readonly PlaceReport[];
     readonly removed: readonly PlaceReport[];
@@ -253,17 +257,17 @@ export interface ComparisonReport {
 export interface SweepReport {
   /** The full path of the field. */
   readonly field: string;
-  /** The signal of the points: the requested one, else the one whose runs change most along the sweep. */
+  /** The signal of the points: the one that the user requested, or else the one whose runs change most along the sweep. */
   readonly signal: { readonly by: SignalReport['by']; readonly name: string };
-  /** The part of the points: the first one, on which thresholds are chosen. */
+  /** The part that the points describe. It is the first part, on which thresholds are chosen. */
   readonly part: string;
   readonly points: readonly SweepPointReport[];
 }
 
-/** One value of a sweep. All its figures are in `parts[].byConfiguration` at the same index. */
+/** One value of a sweep. `parts[].byConfiguration` has all its figures at the same index. */
 export interface SweepPointReport {
   readonly value: number;
-  /** A field raised with it, such as a window that could not hold so many repetitions. */
+  /** Another field that was raised together with the swept one, such as a window too small for that many repetitions. */
   readonly raised?: { readonly path: string; readonly value: number };
   readonly fired: number;
   readonly runs: number;
@@ -273,13 +277,13 @@ export interface SweepPointReport {
   readonly f1: number | null;
 }
 
-/** A bound that the configuration must keep. */
+/** A limit that the configuration must satisfy. */
 export interface GateReport {
   readonly gate: 'max-false-rate' | 'min-recall' | 'max-advice-per-100-calls';
   readonly limit: number;
-  /** Null if unknown: the gate fails then. */
+  /** Null if unknown. The gate fails in that case. */
   readonly value: number | null;
   readonly passed: boolean;
-  /** One sentence. */
+  /** The reason, in one sentence. */
   readonly reason: string;
 }

@@ -18,32 +18,32 @@ import { truthOfLabels, truthOfOutcomes } from './truth.ts';
 
 /** Options of a backtest. */
 export interface BacktestOptions {
-  /** Path of a configuration; default: `standardSteering()`. */
+  /** Path of a configuration file. Default: `standardSteering()`. */
   readonly config?: string | undefined;
-  /** A steering in memory instead of `config`. It cannot be sent to threads, so only one thread works. */
+  /** A steering object to use instead of `config`. It cannot be sent to worker threads, so the backtest uses one thread. */
   readonly steering?: SteeringOptions | undefined;
-  /** Compares `config` with another path, or `standard`; `config` comes first. */
+  /** Compares `config` with the configuration at another path, or with `standard`. `config` comes first. */
   readonly against?: string | undefined;
-  /** Tries several values of one number of the configuration. */
+  /** Tries several values of one numeric field of the configuration. */
   readonly sweep?: Sweep | undefined;
-  /** Signal of the sweep: a provider, a kind of pattern, or `advice`. Default: the one that changes most. */
+  /** The signal that the sweep reports: a provider, a kind of pattern, or `advice`. Default: the one that changes most. */
   readonly signal?: string | undefined;
-  /** The truth about runs, instead of recorded outcomes. */
+  /** The expected results of runs. They replace the recorded outcomes. */
   readonly labels?: readonly Label[] | undefined;
   readonly split?: Split | undefined;
   readonly gates?: Gates | undefined;
-  /** Measures savings and losses of stopping runs after a stuck warning; default false. */
+  /** Measures what is saved and lost if runs are stopped after a stuck warning. Default: false. */
   readonly stopEarly?: boolean | undefined;
-  /** Threads; default 1. */
+  /** Number of threads. Default: 1. */
   readonly workers?: number | undefined;
-  /** A file that stores finished work, so that an interrupted backtest can continue. */
+  /** A file that stores finished work, so that an interrupted backtest can resume. */
   readonly resume?: string | undefined;
   /**
-   * A `postgres://…` queue that shares the shards among all machines running the same backtest on the same input. Each gets the whole
-   * report. Needs the package `pg-boss`.
+   * The address `postgres://…` of a queue. It shares the shards among all machines that run the same backtest on the same input. Each
+   * machine receives the whole report. This option needs the package `pg-boss`.
    */
   readonly queue?: string | undefined;
-  /** Called after every shard. */
+  /** Called after each shard. */
   readonly onProgress?: ((progress: BacktestProgress) => void) | undefined;
 }
 
@@ -54,25 +54,25 @@ export interface BacktestProgress {
   readonly runs: number;
 }
 
-/** A report and the read errors. */
+/** The report and the read errors. */
 export interface BacktestResult {
   readonly report: BacktestReport;
   readonly problems: readonly ShardProblem[];
-  /** Ids of labels without a run. */
+  /** Ids of labels for which no run was found. */
   readonly unknownLabels: readonly string[];
 }
 
-/** The name of `standardSteering()` instead of a path. */
+/** The name that selects `standardSteering()` instead of a file. */
 const STANDARD = 'standard';
 
 /**
- * Replays recorded runs under a configuration with the folds of a live run and the time of the records, and compares the advice with how
- * the runs ended. Deterministic: the report does not depend on the number of threads.
+ * Replays recorded runs under a configuration, and compares the advice with how the runs ended. The replay uses the same code as a live
+ * run and the timestamps of the records. The result is deterministic: the report does not depend on the number of threads.
  *
  * @param paths stores, files of any import format, folders, globs, or `-`
- * @throws CoxswainError "invalid-argument" for an invalid configuration, sweep or number of threads, or a model-backed classifier
- *   without a recorded verdict; "input-io" when no run was read, or no label belongs to one; and as opening a store
- * Memory: the folds of open runs, and a row of about 500 bytes per run.
+ * @throws CoxswainError "invalid-argument" for an invalid configuration, sweep or number of threads, or for a model-backed classifier
+ * without a recorded verdict; "input-io" if no run was read or no label belongs to a run; also the errors of opening a store
+ * Memory: the state of open runs, and a row of about 500 bytes per run.
  */
 export async function backtest(paths: readonly string[], options: BacktestOptions = {}): Promise<BacktestResult> {
   const { workers = 1, labels } = options;

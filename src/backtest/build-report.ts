@@ -17,22 +17,22 @@ import { partNames, partOf, type Split } from './split-runs.ts';
 import { sweepReport } from './sweep-report.ts';
 import type { TruthSource } from './truth.ts';
 
-/** The input of a report, besides the runs. */
+/** The input of a report, except for the runs. */
 export interface ReportSetup {
   readonly paths: readonly string[];
   readonly configurations: readonly Configuration[];
   readonly truth: TruthSource;
   readonly split?: Split | undefined;
   readonly gates: Gates;
-  /** The second configuration is compared with the first. */
+  /** True if the second configuration is compared with the first. */
   readonly compares: boolean;
-  /** Adds the savings of stopping after a warning. */
+  /** True if the report includes the savings of stopping after a warning. */
   readonly stopEarly: boolean;
-  /** Name of the signal of a sweep. */
+  /** Name of the signal that a sweep reports. */
   readonly signal?: string | undefined;
 }
 
-/** A run with its truth and part. */
+/** A run with its expected result and its part of the split. */
 interface KnownRun {
   readonly row: JoinedRow;
   readonly positive: boolean | null;
@@ -40,7 +40,7 @@ interface KnownRun {
   readonly task: string;
 }
 
-/** Builds the report. Pure: the same runs in the same order give the same bytes. */
+/** Builds the report. The function is pure: the same runs in the same order give the same bytes. */
 export function buildReport(joined: JoinedRuns, setup: ReportSetup): BacktestReport {
   const { configurations, split, truth } = setup;
   const runs = joined.rows.filter(({ unanswered }) => unanswered.length === 0).map((row) => known(row, setup));

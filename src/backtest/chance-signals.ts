@@ -1,19 +1,19 @@
 import type { PartReport, SignalReport } from './backtest-report.ts';
 
-/** Fewest labelled runs with a firing for a statement about a signal. */
+/** The minimum number of labelled runs with a firing that a statement about a signal needs. */
 const MIN_JUDGED_RUNS = 5;
 
-/** Share of labelled runs that go wrong; undefined if either kind is missing. */
+/** Returns the share of labelled runs that go wrong, or undefined if there are no positive or no negative runs. */
 export function baseRate({ positive, negative }: Pick<PartReport, 'positive' | 'negative'>): number | undefined {
   return positive === 0 || negative === 0 ? undefined : positive / (positive + negative);
 }
 
-/** Returns true if the interval of the signal's precision contains the base rate: it carries no information on these runs. */
+/** Returns true if the interval of the signal's precision contains the base rate. Such a signal carries no information on these runs. */
 export function isChance({ precision: { high, low, of } }: Pick<SignalReport, 'precision'>, base: number): boolean {
   return of >= MIN_JUDGED_RUNS && low !== null && high !== null && low <= base && high >= base;
 }
 
-/** Returns true if fewer of the runs with a firing go wrong than of all runs. */
+/** Returns true if the runs with a firing go wrong less often than all runs do. */
 export function isContrary({ precision: { high, of } }: Pick<SignalReport, 'precision'>, base: number): boolean {
   return of >= MIN_JUDGED_RUNS && high !== null && high < base;
 }

@@ -1,13 +1,13 @@
 import type { ComparisonReport, PlaceReport } from './backtest-report.ts';
 import type { FiringKey } from './run-row.ts';
 
-/** Most places listed per kind of change. */
+/** Maximum number of changes listed per kind of change. */
 const MAX_PLACES = 50;
 
-/** One run under two configurations. */
+/** The firings in one run under two configurations. */
 export interface ComparedRun {
   readonly id: string;
-  /** Pairs of a number in the keys and a call, in firing order. */
+  /** Pairs in firing order: the index of a firing key, and a call. */
   readonly before: readonly number[];
   readonly after: readonly number[];
 }
@@ -20,8 +20,8 @@ interface Counts {
 }
 
 /**
- * Compares the advice in the same runs under two configurations. Advice of one provider at the same call of a run is unchanged.
- * The rest is paired in order as moved; advice without a partner is added or removed.
+ * Compares the advice in the same runs under two configurations. Advice of the same provider at the same call of a run is unchanged. The
+ * remaining advice is paired in order and counts as moved. Advice without a partner is added or removed.
  */
 export function compareFirings(runs: readonly ComparedRun[], keys: readonly FiringKey[]): ComparisonReport {
   const byProvider = new Map<string, Counts>();
@@ -91,7 +91,7 @@ function callsByProvider(fired: readonly number[], keys: readonly FiringKey[]): 
 
 /** The firings of one provider in one run under two configurations. */
 export interface PairedFirings<Firing> {
-  /** At the same call. */
+  /** Pairs of firings at the same call. */
   readonly same: readonly (readonly [Firing, Firing])[];
   readonly moved: readonly (readonly [Firing, Firing])[];
   readonly removed: readonly Firing[];
@@ -99,9 +99,9 @@ export interface PairedFirings<Firing> {
 }
 
 /**
- * Pairs firings at the same call, then pairs the remaining firings of both sides in order.
+ * Pairs the firings at the same call first. Then it pairs the remaining firings of both sides in order.
  *
- * @param before  by call, ascending; so is `after`
+ * @param before  sorted by call, ascending; `after` has the same order
  */
 export function pairFirings<Firing>(
   before: readonly Firing[],

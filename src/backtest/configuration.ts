@@ -16,33 +16,36 @@ import { readResult } from '../steering/read-result.ts';
 import { createRedactor, type RedactionOptions } from '../redaction/redactor.ts';
 import type { SteeringOptions } from '../steering/steering-options.ts';
 
-/** A configuration as data, for worker threads. */
+/** A configuration as plain data, which can be sent to worker threads. */
 export interface ConfigurationSpec {
-  /** Path of a configuration file; without it and `projectFolder`: `standardSteering()`. */
+  /** Path of a configuration file. Without it and without `projectFolder`, `standardSteering()` applies. */
   readonly file?: string;
-  /** A folder instead of a file: the configuration of a live run there, by the same rules of trust. */
+  /**
+   * A folder to use instead of a file. The configuration is the one that a live run in this folder would use, with the same rules of
+   * trust.
+   */
   readonly projectFolder?: string;
-  /** A number to change. */
+  /** A numeric field to change, and its new value. */
   readonly set?: { readonly field: string; readonly value: number };
 }
 
-/** A configuration for replays. */
+/** A resolved configuration for replays. */
 export interface Configuration {
   readonly name: string;
-  /** Nothing is replayed: the advice comes from the run's own records. */
+  /** True if nothing is replayed and the advice comes from the run's own records. */
   readonly isRecorded?: true;
   readonly steering: ResolvedSteering;
-  /** The options that `steering` was resolved from. */
+  /** The options from which `steering` was resolved. */
   readonly options: SteeringOptions;
   readonly deadline?: TimeSpan;
   readonly budget?: Budget;
-  /** Prices of models, in addition to the built-in ones. */
+  /** Model prices in addition to the built-in ones. */
   readonly prices?: ModelPrices;
-  /** Redaction of live runs; default: the built-in rules. */
+  /** The redaction that live runs use. Default: the built-in rules. */
   readonly redaction?: RedactionOptions | false;
-  /** The redactor as a function; absent if redaction is off. */
+  /** The redaction function. Absent if redaction is off. */
   readonly redact?: (payload: TrajectoryPayload) => TrajectoryPayload;
-  /** Of a sweep: the field's full path, and a field raised with it. */
+  /** For a sweep: the full path of the field, and any field raised together with it. */
   readonly swept?: {
     readonly path: string;
     readonly value: number;
@@ -51,7 +54,7 @@ export interface Configuration {
 }
 
 /**
- * Resolves a steering in memory.
+ * Resolves a steering object in memory.
  *
  * @throws CoxswainError "invalid-argument" for a limit outside its range or invalid redaction options
  * @throws CoxswainError "invalid-definition" for an invalid redaction rule
@@ -71,17 +74,17 @@ export function configurationOf(
   };
 }
 
-/** The advice in the records themselves, next to replayed configurations. */
+/** Returns the configuration that stands for the advice already in the records. It can be compared with replayed configurations. */
 export function recordedConfiguration(): Configuration {
   const made = configurationOf({}, 'recorded');
   return { ...made, isRecorded: true, steering: { ...made.steering, configurationHash: 'recorded' } };
 }
 
 /**
- * Makes a configuration. Without a file or folder it reads nothing from disk; otherwise the user's own configuration applies below
- * it, as in a live run.
+ * Builds a configuration. Without a file or folder it reads nothing from disk. With one, the user's own configuration also applies, with
+ * lower precedence, as in a live run.
  *
- * @throws CoxswainError "invalid-argument" when the file has a problem or the field cannot be set to that value
+ * @throws CoxswainError "invalid-argument" if the file has a problem or the field cannot be set to that value
  */
 export async function makeConfiguration({ file, projectFolder, set }: ConfigurationSpec): Promise<Configuration> {
   const loaded =

@@ -1,26 +1,26 @@
 import { rounded } from './statistics.ts';
 
-/** The result of one unit of an experiment. */
+/** The outcome of one unit of an experiment. */
 export interface TrialUnit {
-  /** Units of one cluster are not independent: episodes of one run and its child runs. */
+  /** The cluster id. Units of one cluster are not independent: they are episodes of the same run or of its child runs. */
   readonly cluster: string;
-  /** Units drawn in the same way; arms are compared within a stratum. */
+  /** The stratum id. Units of one stratum were drawn in the same way. Arms are compared within a stratum. */
   readonly stratum: string;
   readonly isAdvised: boolean;
   readonly good: boolean;
 }
 
-/** How much more often the outcome is good with advice, as a share of 1: 0.05 is 5 points. */
+/** How much more often the outcome is good with advice, as a share of 1. For example, 0.05 is 5 percentage points. */
 export interface Difference {
   readonly difference: number;
   /** 95 % interval that stays valid for any number of looks at the data. */
   readonly low: number;
   readonly high: number;
-  /** 95 % interval of a single look at a number of runs fixed beforehand. */
+  /** 95 % interval for a single look, after a number of runs fixed beforehand. */
   readonly onceLow: number;
   readonly onceHigh: number;
   readonly clusters: number;
-  /** Variance of the difference, for one cluster. */
+  /** Variance of the difference per cluster. */
   readonly variance: number;
 }
 
@@ -28,16 +28,16 @@ const ALPHA = 0.05;
 /** Two-sided 95 % and one-sided 80 % quantiles of the normal distribution. */
 const Z = 1.959963984540054;
 const Z_POWER = 0.8416212335729143;
-/** Clusters at which the interval for any number of looks is narrowest. */
+/** The number of clusters at which the interval for any number of looks is narrowest. */
 const TUNED_CLUSTERS = 300;
 const RHO_SQUARED = (-2 * Math.log(ALPHA) + Math.log(-2 * Math.log(ALPHA) + 1)) / TUNED_CLUSTERS;
 
 /**
- * The difference between advised and withheld units. The estimate is least squares with a constant per stratum; the variance treats
- * each cluster as one (K.-Y. Liang and S. L. Zeger, Biometrika 73, 1986). Both intervals add one good and one bad unit to each arm
- * (A. Agresti and B. Caffo, The American Statistician 54, 2000), so that shares of 0 and 1 keep a width. The interval for any number
- * of looks is the asymptotic confidence sequence of I. Waudby-Smith and others, "Time-uniform central limit theory and asymptotic
- * confidence sequences", Annals of Statistics 52, 2024.
+ * Returns the difference between units with delivered and with withheld advice. The estimate is a least-squares fit with a constant per
+ * stratum. The variance treats each cluster as one observation (K.-Y. Liang and S. L. Zeger, Biometrika 73, 1986). Both intervals add one
+ * good and one bad unit to each arm, so that shares of 0 and 1 still have a width (A. Agresti and B. Caffo, The American Statistician 54,
+ * 2000). The interval for any number of looks is the asymptotic confidence sequence of I. Waudby-Smith and others, "Time-uniform central
+ * limit theory and asymptotic confidence sequences", Annals of Statistics 52, 2024.
  *
  * @returns undefined if no stratum has both arms
  * Cost: O(units).
@@ -65,9 +65,10 @@ export function differenceOf(units: readonly TrialUnit[]): Difference | undefine
 }
 
 /**
- * Number of clusters that detects a difference of that size with a probability of 80 %, by the interval for any number of looks.
+ * Returns the number of clusters needed to detect a difference of this size with a probability of 80 %. It uses the interval for any
+ * number of looks.
  *
- * @param variance  of one cluster
+ * @param variance  variance per cluster
  */
 export function clustersFor(difference: number, variance: number): number {
   const shows = (clusters: number): boolean =>
@@ -82,7 +83,7 @@ export function clustersFor(difference: number, variance: number): number {
   return high;
 }
 
-/** Half width of the interval for any number of looks, in standard errors. */
+/** Returns the half width of the interval for any number of looks, in standard errors. */
 function alwaysFactor(clusters: number): number {
   const spread = clusters * RHO_SQUARED;
   return Math.sqrt(((2 * (spread + 1)) / spread) * Math.log(Math.sqrt(spread + 1) / ALPHA));
@@ -103,7 +104,7 @@ function fit(units: readonly TrialUnit[]): Fit | undefined {
     sums.isAdvised += Number(isAdvised);
     sums.good += Number(good);
   }
-  // In a stratum with one arm every unit equals the mean and adds nothing.
+  // In a stratum with only one arm, every unit equals the mean and contributes nothing.
   const rows = units.map(({ cluster, good, stratum, isAdvised }) => {
     const sums = strata.get(stratum) ?? { units: 1, isAdvised: 0, good: 0 };
     return {

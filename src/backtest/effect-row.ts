@@ -10,7 +10,7 @@ import { stretchAfter, type StuckStretch } from '../steering/stuck-stretch.ts';
 import type { AdviceArm, AdviceOutcome } from '../run-view/advice-outcome.ts';
 import { RunView } from '../run-view/run-view.ts';
 
-/** The facts of a run for measuring the effect of advice. Plain JSON and small, because all rows are kept. */
+/** The facts about a run from which the effect of advice is measured. Plain JSON and small, because all rows are kept in memory. */
 export interface EffectRow {
   readonly id: string;
   readonly parent: string | null;
@@ -20,37 +20,40 @@ export interface EffectRow {
     readonly configuration: string;
     readonly holdout: HoldoutArm | null;
   } | null;
-  /** Calls within which a pattern should clear: requested, else declared by the experiment. */
+  /** Number of calls within which a pattern should clear. The requested number, or else the one that the experiment declared. */
   readonly within: number;
-  /** Some records are lost. */
+  /** True if records are missing. */
   readonly gap: boolean;
   readonly ended: boolean;
-  /** Null if the run records none. */
+  /** Null if the run records no outcome. */
   readonly success: boolean | null;
-  /** Number of pieces of advice, by provider and delivery. */
+  /** The amount of advice per provider and delivery. */
   readonly pieces: readonly { readonly provider: string; readonly arm: AdviceArm; readonly count: number }[];
-  /** In order of appearance. */
+  /** In the order in which they appear. */
   readonly units: readonly AdvisedUnit[];
 }
 
-/** A unit of an experiment (`unitOf`), with its first advice. */
+/** A unit of an experiment (see `unitOf`), with its first advice. */
 export interface AdvisedUnit {
-  /** Kind of the pattern of the first advice; null if it refers to none. */
+  /** The kind of the pattern that the first advice refers to, or null if it refers to none. */
   readonly kind: string | null;
-  /** The agent was stuck. */
+  /** True if the agent was stuck. */
   readonly stuck: boolean;
-  /** Calls from the advice until the pattern cleared; of a stuck agent, until every overlapping pattern cleared. Absent if it did not. */
+  /**
+   * Number of calls from the advice until the pattern cleared. If the agent was stuck, until every overlapping pattern cleared. Absent if
+   * the pattern did not clear.
+   */
   readonly callsToLeave?: number;
-  /** The drawn arm, whether or not the advice arrived. */
+  /** True if the unit was assigned to the withheld arm, whether or not the advice would have arrived. */
   readonly withheld: boolean;
   readonly advice: AdviceOutcome;
 }
 
-/** How a run is read. */
+/** Options for reading a run. */
 export interface EffectRowOptions {
-  /** Calls within which a pattern may clear; default: the number that the run's experiment declared. */
+  /** Number of calls within which a pattern may clear. Default: the number that the run's experiment declared. */
   readonly within?: number | undefined;
-  /** Prices of models, in addition to the built-in ones. */
+  /** Model prices in addition to the built-in ones. */
   readonly prices?: ModelPrices | undefined;
 }
 
@@ -61,10 +64,10 @@ interface Unit {
   callsToLeave?: number;
 }
 
-/** Most open patterns remembered. */
+/** Maximum number of open patterns that are tracked. */
 const MAX_OPEN = 256;
 
-/** Folds the records of one run into its row. Records in `seq` order, from the first. */
+/** Folds the records of one run into its row. Records must arrive in `seq` order, starting with the first. */
 export class EffectRowFold {
   readonly #id: string;
   readonly #asked: number | undefined;
@@ -110,7 +113,7 @@ export class EffectRowFold {
     this.#view.fold(record);
   }
 
-  /** The row so far. */
+  /** Returns the row for the records read until now. */
   row(): EffectRow {
     const { advice, lostRecords, outcome, started } = this.#view;
     const counts = new Map<string, { provider: string; arm: AdviceArm; count: number }>();
@@ -142,7 +145,7 @@ export class EffectRowFold {
     this.#open.delete(identity);
     const before = this.#stretch;
     this.#stretch = stretchAfter(before, 'cleared', { identity, ...pattern });
-    // A stretch ends with its last pattern; a pattern without stuckness ends by itself.
+    // A stuck period ends with its last pattern. A pattern that is not part of a stuck period ends on its own.
     if (known?.stuck === true && this.#stretch !== undefined) return;
     const drawn = { providerName: '', speaker: 'feedback', ...present({ pattern: known, stretch: before }) } as const;
     const unit = this.#waiting.get(unitOf(drawn));
@@ -156,7 +159,7 @@ export class EffectRowFold {
     reference: PatternReference | undefined,
   ): void {
     const pattern = reference === undefined ? undefined : this.#open.get(reference.identity);
-    // Only patterns flagged by then: later flags depend on the advice.
+    // Uses only patterns flagged before the advice, because later flags depend on the advice.
     if (reference !== undefined && pattern === undefined) return;
     const speaker = payload.kind === 'feedback_produced' ? 'feedback' : 'guidance';
     const key = unitOf({
@@ -165,7 +168,7 @@ export class EffectRowFold {
       ...present({ pattern, stretch: this.#stretch }),
     });
     if (this.#waiting.has(key)) return;
-    // Guidance without a pattern while the agent is stuck counts for that stretch.
+    // Guidance without a pattern counts for the current stuck period, if the agent is stuck.
     const spokenOf = key.startsWith('stretch') ? (pattern ?? this.#open.get(this.#stretch?.open[0] ?? '')) : pattern;
     const unit = { key, pattern: spokenOf, callsBefore: this.#view.calls };
     this.#waiting.set(key, unit);

@@ -6,27 +6,28 @@ import { EffectRowFold, type EffectRow, type EffectRowOptions } from './effect-r
 import { measureEffect } from './measure-effect.ts';
 import { runItems, type OnReadProblem } from './run-items.ts';
 
-/** How the effect of advice is measured. */
+/** Options for measuring the effect of advice. */
 export interface EffectOptions extends Pick<EffectRowOptions, 'prices'> {
-  /** Calls within which a pattern should clear, from 1; default: the experiment's declaration, else 10. */
+  /** Number of calls within which a pattern should clear, at least 1. Default: the number that the experiment declared, or else 10. */
   readonly within?: number;
-  /** The smallest difference that matters, above 0 up to 1; default 0.05. */
+  /** The smallest difference that matters, above 0 and at most 1. Default: 0.05. */
   readonly worthwhile?: number;
-  /** Receives read errors; the rest is still read. */
+  /** Receives read errors. Reading continues with the rest of the input. */
   readonly onProblem?: OnReadProblem;
   /** Called after each run. */
   readonly onRun?: () => void;
 }
 
-/** Five points: a smaller difference goes unnoticed. */
+/** Five percentage points. A smaller difference goes unnoticed in practice. */
 export const DEFAULT_WORTHWHILE = 0.05;
 
 /**
- * Measures what followed advice in recorded runs and, in experiments, compares advised with withheld units.
+ * Measures what followed the advice in recorded runs. For experiments it also compares units with delivered and with withheld advice.
  *
  * @param paths  stores, files of exported runs, folders, globs
- * @throws CoxswainError `invalid-argument` for a `within` or `worthwhile` outside its range, and as opening and listing a store
- * Memory: a small row per run, and the folds of open runs.
+ * @throws CoxswainError `invalid-argument` for a `within` or `worthwhile` outside its range; also the errors of opening and listing a
+ * store
+ * Memory: a small row per run, and the state of open runs.
  */
 export async function effect(paths: readonly string[], options: EffectOptions = {}): Promise<EffectReport> {
   const { onProblem = () => undefined, onRun, within, worthwhile = DEFAULT_WORTHWHILE } = options;

@@ -1,12 +1,12 @@
 import { hashText } from '../base/hash.ts';
 import type { ExamplesReport, MomentReport } from './backtest-report.ts';
 
-/** Examples of each kind: enough to see whether a rule is wrong, few enough to read. */
+/** Maximum number of examples of each kind. Three show whether a rule is wrong and are quick to read. */
 const MAX_EXAMPLES = 3;
 
 export interface ExampleRun {
   readonly id: string;
-  /** The path it was read from. */
+  /** The path from which the run was read. */
   readonly source: string;
   /** Null if unknown. */
   readonly positive: boolean | null;
@@ -18,10 +18,10 @@ interface Ranked {
 }
 
 /**
- * Selects first firings of a signal, by the outcome of their runs. It takes the smallest hashes of run ids, so the examples come from
- * all over the input and are the same every time.
+ * Selects examples of a signal's first firings, grouped by the outcome of their runs. It selects the runs with the smallest id hashes.
+ * The examples are therefore spread over the whole input and are the same every time.
  *
- * @param first  of each run with a firing: its index in `runs` and the call of its first firing
+ * @param first  for each run with a firing: its index in `runs`, and the call of its first firing
  * Cost: one hash per run with a firing.
  */
 export function examplesOf(runs: readonly ExampleRun[], first: ReadonlyMap<number, number>): ExamplesReport {
@@ -50,7 +50,7 @@ function keepSmallest(list: Ranked[], one: Ranked): void {
   if (list.length > MAX_EXAMPLES) list.pop();
 }
 
-/** By rank, then by input order. */
+/** Compares by rank, then by input order. */
 function isBefore(left: Ranked, right: Ranked): boolean {
   return left.rank < right.rank || (left.rank === right.rank && left.index < right.index);
 }

@@ -7,7 +7,7 @@ const STRIP_HEIGHT = 22;
 const BAR_WIDTH = 90;
 const BAR_HEIGHT = 10;
 
-/** A share as a bar with its interval. Hidden from screen readers, which read the figures next to it. */
+/** Draws a share as a bar with its interval. Screen readers skip the bar and read the figures next to it. */
 export function shareBar({ high, low, share }: ShareReport): Html | undefined {
   if (share === null || low === null || high === null) return undefined;
   const middle = BAR_HEIGHT / 2;
@@ -23,14 +23,14 @@ export function shareBar({ high, low, share }: ShareReport): Html | undefined {
   </svg>`;
 }
 
-/** First firings by tenths of the run; the beginning of the run is at the left. */
+/** Draws the first firings per tenth of the run. The start of the run is on the left. */
 export function positionStrip({ bins, median, q1, q3 }: QuartilesReport): Html | undefined {
   const most = Math.max(...bins, 0);
   if (most === 0 || median === null || q1 === null || q3 === null) return undefined;
   const width = STRIP_WIDTH / bins.length;
   const bars = bins.map((count, index) => {
     const height = Math.round((STRIP_HEIGHT * count) / most);
-    // Bins count the rest of the run, so the last one is its beginning.
+    // Bins count the remaining part of the run, so the last bin is the start of the run.
     const left = (bins.length - 1 - index) * width;
     return count === 0
       ? undefined
@@ -55,10 +55,10 @@ const LEFT = 52;
 const TOP = 44;
 const RIGHT = 32;
 const BOTTOM = 44;
-/** Size of a point's name, to detect overlaps. */
+/** Size of a point's name in the plot, for detecting overlaps. */
 const NAME_WIDTH = 22;
 const NAME_HEIGHT = 12;
-/** Places for a point's name, the best first. */
+/** Candidate positions for a point's name, in order of preference. */
 const NAME_PLACES: readonly (readonly [number, number])[] = [
   [7, -6],
   [7, 14],
@@ -68,7 +68,7 @@ const NAME_PLACES: readonly (readonly [number, number])[] = [
   [7, 26],
 ];
 
-/** A share with its interval, as `ShareReport` and `SavedReport` have it. */
+/** A share with its interval. `ShareReport` and `SavedReport` have these fields. */
 type Interval = Pick<ShareReport, 'share' | 'low' | 'high'>;
 
 /** A point of a curve. */
@@ -85,7 +85,7 @@ interface CurveLabels {
   readonly y: string;
 }
 
-/** Precision over recall, a point per value of the sweep. */
+/** Draws precision over recall, with one point per value of the sweep. */
 export function sweepPlot({ field, points, signal }: SweepReport): Html {
   return curvePlot(
     points.map(({ precision, recall, value }) => ({ name: value, x: recall, y: precision })),
@@ -93,7 +93,7 @@ export function sweepPlot({ field, points, signal }: SweepReport): Html {
   );
 }
 
-/** Calls saved over successes lost, a point per number of calls after the warning. */
+/** Draws the calls saved over the successes lost, with one point per number of calls after the warning. */
 export function stopPlot({ byAfter }: StopPolicyReport): Html {
   return curvePlot(
     byAfter.map(({ after, calls, lostSuccesses }) => ({ name: after, x: lostSuccesses, y: calls })),
@@ -101,7 +101,7 @@ export function stopPlot({ byAfter }: StopPolicyReport): Html {
   );
 }
 
-/** Points with both intervals, joined by a line. The axes begin at the lowest points. */
+/** Draws points with intervals on both axes and joins them with a line. The axes begin at the lowest points. */
 function curvePlot(points: readonly CurvePoint[], labels: CurveLabels): Html {
   const known = points.filter(({ x, y }) => x.share !== null && y.share !== null);
   if (known.length === 0)
@@ -139,7 +139,7 @@ function curvePlot(points: readonly CurvePoint[], labels: CurveLabels): Html {
     (point) => `${point.name}: ${labels.y} ${percent(point.y.share)}, ${labels.x} ${percent(point.x.share)}`,
   );
   const label = `${labels.title}. ${read.join('; ')}`;
-  // The table below it holds the full text, so a truncated label loses nothing.
+  // The table below the plot has the full text, so a truncated label loses nothing.
   return html`<div class="wide">
     <svg role="img" aria-label="${label}" width="${width}" height="${height}" viewBox="0 0 ${width} ${height}">
       ${grid}
@@ -156,7 +156,7 @@ interface Axis {
   readonly to: number;
 }
 
-/** The shortest axis in fifths that contains every share and interval. */
+/** Returns the shortest axis, in steps of one fifth, that contains every share and interval. */
 function axisOf(shares: readonly Interval[]): Axis {
   const least = Math.min(...shares.map(({ low }) => low ?? 0));
   const most = Math.max(...shares.map(({ high }) => high ?? 1));
@@ -174,7 +174,7 @@ function shareAt(part: number, { from, to }: Axis): number {
   return from + part * (to - from);
 }
 
-/** A free place for the name of each point; the first place if all are chosen. */
+/** Chooses a free position for the name of each point. If all positions are occupied, it uses the first one. */
 function namePlaces(points: readonly (readonly [number, number])[]): readonly (readonly [number, number])[] {
   const chosen: (readonly [number, number])[] = [];
   for (const [x, y] of points) {
@@ -186,7 +186,7 @@ function namePlaces(points: readonly (readonly [number, number])[]): readonly (r
   return chosen;
 }
 
-/** A share in per cent; a dash if unknown. */
+/** Formats a share in per cent, or a dash if it is unknown. */
 export function percent(share: number | null): string {
   return share === null ? '–' : `${Math.round(100 * share)} %`;
 }

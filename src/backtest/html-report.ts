@@ -17,13 +17,13 @@ import type {
 } from './backtest-report.ts';
 import { percent, positionStrip, shareBar, stopPlot, sweepPlot } from './html-plots.ts';
 
-/** Configurations whose figures are expanded; with more of them, all are collapsed. */
+/** Maximum number of configurations whose figures are expanded. With more configurations, all are collapsed. */
 const MAX_OPEN = 2;
 const MAX_PATHS = 20;
 
 /**
- * A backtest report as one page: tables with intervals, where things fire in the run, the plot of a sweep, and the changes of a
- * comparison. It needs no network and no script; every text is escaped; equal reports give equal bytes.
+ * Renders a backtest report as one page. The page contains tables with intervals, the positions of firings within the run, the plot of a
+ * sweep, and the changes of a comparison. It needs no network and no script, and all text is escaped. Equal reports give equal bytes.
  */
 export function htmlReport(report: BacktestReport): string {
   const { comparison, gates, parts, sweep } = report;
@@ -259,7 +259,7 @@ function ratioHtml({ high, low, negativeEvents, positiveEvents, ratio }: RateRat
 
 const MAX_CHARS = 300;
 
-/** A name from outside, possibly very long. */
+/** Truncates a name from the input, which may be very long. */
 function cut(text: string): string {
   return text.length > MAX_CHARS ? `${text.slice(0, MAX_CHARS - 1)}…` : text;
 }

@@ -1,4 +1,4 @@
-/** The entry `coxswain/backtest`. */
+/** Public entry point `coxswain/backtest`. */
 export { backtest, type BacktestOptions, type BacktestProgress, type BacktestResult } from './backtest.ts';
 export {
   BACKTEST_REPORT_VERSION,

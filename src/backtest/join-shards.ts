@@ -14,12 +14,12 @@ export interface JoinedRow extends RunRow {
 
 export interface JoinedRuns {
   readonly keys: readonly FiringKey[];
-  /** With ids unique across all shards, in input order. */
+  /** The rows in input order. Their ids are unique across all shards. */
   readonly rows: readonly JoinedRow[];
   readonly problems: readonly ShardProblem[];
 }
 
-/** Joins the results of shards in their order, so the order of completion does not matter. */
+/** Joins the results of shards in shard order, so the order of completion does not matter. */
 export function joinShards(shards: readonly ReadShard[]): JoinedRuns {
   const keys = new FiringKeys();
   const ids = new RunIds();

@@ -1,17 +1,17 @@
 import type { GateReport, PartReport } from './backtest-report.ts';
 import { rounded } from './statistics.ts';
 
-/** Bounds for a configuration, for automatic checks. */
+/** Limits that a configuration must satisfy, for automated checks. */
 export interface Gates {
-  /** Largest share of successful runs with advice; 0 to 1. */
+  /** Maximum share of successful runs with advice, from 0 to 1. */
   readonly maxFalseRate?: number;
-  /** Smallest share of failed runs with advice; 0 to 1. */
+  /** Minimum share of failed runs with advice, from 0 to 1. */
   readonly minRecall?: number;
-  /** Most pieces of advice per 100 calls. */
+  /** Maximum number of advice firings per 100 calls. */
   readonly maxAdvicePer100Calls?: number;
 }
 
-/** Judges the last configuration on this part. An unknown figure fails. */
+/** Checks the gates against the last configuration in this part. A gate with an unknown figure fails. */
 export function judgeGates(gates: Gates, part: PartReport | undefined): readonly GateReport[] {
   const advice = part?.byConfiguration.at(-1)?.advice;
   const place = part === undefined || part.name === 'all' ? '' : ` on ${part.name}`;

@@ -2,25 +2,25 @@ import { readFile, stat } from 'node:fs/promises';
 import { CoxswainError, messageOf, invalidArgument } from '../base/error.ts';
 import { csvField } from '../base/csv-field.ts';
 
-/** A person's judgement of a run or of a moment in it. */
+/** A person's judgement of a run, or of one call in a run. */
 export type LabelTarget =
   /** The agent is stuck and needs advice. */
   | 'stuck'
-  /** The agent is not stuck: advice would be a false alarm. */
+  /** The agent is not stuck, so advice would be a false alarm. */
   | 'ok'
-  /** Viewed and left open; it counts for nothing. */
+  /** A person viewed it but did not decide. The label has no effect. */
   | 'skip';
 
 export const LABEL_TARGETS: readonly LabelTarget[] = ['stuck', 'ok', 'skip'];
 
 /** One line of a labels file. */
 export interface Label {
-  /** A run's id or, for a moment, `RUN@CALL` with the 1-based number of the call. */
+  /** A run's id. For one call in the run, it is `RUN@CALL` with the 1-based number of the call. */
   readonly id: string;
   readonly target: LabelTarget;
-  /** The part of the data, such as `dev` or `test`; empty if not stated. */
+  /** The part of the data, such as `dev` or `test`. Empty if not specified. */
   readonly split: string;
-  /** For human readers. */
+  /** A note for human readers. */
   readonly note: string;
 }
 
@@ -28,15 +28,15 @@ const COLUMNS = ['id', 'target', 'split', 'note'] as const;
 type Column = (typeof COLUMNS)[number];
 
 const MAX_BYTES = 64 * 1024 * 1024;
-/** Problems listed in one message; the rest are counted. */
+/** Maximum number of problems listed in one message. The message only counts the rest. */
 const MAX_NAMED = 3;
-/** Longest excerpt of the file in a message. */
+/** Maximum length of an excerpt of the file in a message. */
 const MAX_SHOWN = 80;
 
 /**
  * Reads a labels file.
  *
- * @throws CoxswainError `input-io` if it cannot be read, `input-too-large` over 64 MB, else as `parseLabels`
+ * @throws CoxswainError `input-io` if the file cannot be read, `input-too-large` if it is over 64 MB; also the errors of `parseLabels`
  */
 export async function readLabels(file: string): Promise<readonly Label[]> {
   let text: string;
@@ -54,12 +54,12 @@ export async function readLabels(file: string): Promise<readonly Label[]> {
 }
 
 /**
- * The labels of a CSV text: a header with `id`, `target` and optionally `split` and `note`, in any order; then one label per line.
- * Blank lines are skipped.
+ * Parses labels from CSV text. The header has the columns `id`, `target` and optionally `split` and `note`, in any order. Each following
+ * line is one label. Blank lines are skipped.
  *
- * @param file  named in messages
- * @throws CoxswainError `invalid-argument` with the invalid lines: no header, an unknown column or target, no id, a repeated id, too
- *   many or too few fields, an unclosed quote
+ * @param file  name of the file, for error messages
+ * @throws CoxswainError `invalid-argument` with the invalid lines: no header, an unknown column or target, no id, a repeated id, too many
+ * or too few fields, an unclosed quote
  */
 export function parseLabels(text: string, file: string): readonly Label[] {
   const { rows, problem } = parseCsv(text);
@@ -96,7 +96,7 @@ export function parseLabels(text: string, file: string): readonly Label[] {
   return labels;
 }
 
-/** The labels as CSV (RFC 4180 with plain line feeds); `parseLabels` returns them unchanged. */
+/** Formats labels as CSV (RFC 4180, but with plain line feeds). `parseLabels` reads the same labels back. */
 export function formatLabels(labels: readonly Label[]): string {
   const lines = labels.map(({ id, target, split, note }) => [id, target, split, note].map(csvField).join(','));
   return `${[COLUMNS.join(','), ...lines].join('\n')}\n`;
@@ -119,21 +119,21 @@ function wrongLabels(file: string, problems: readonly string[]): CoxswainError {
 
 /** A row of a CSV text. */
 interface CsvRow {
-  /** The 1-based number of its first line. */
+  /** 1-based number of the row's first line. */
   readonly line: number;
   readonly fields: readonly string[];
 }
 
-/** The rows of a CSV text. */
+/** The rows of a CSV text, and the problem that stopped parsing, if any. */
 interface ParsedCsv {
   readonly rows: readonly CsvRow[];
-  /** The reason why reading stopped: an unclosed quote, or text after one. The rows before it are present. */
+  /** Why parsing stopped: an unclosed quote, or text after a closing quote. `rows` contains the rows before it. */
   readonly problem?: { readonly line: number; readonly message: string };
 }
 
 /**
- * Reads the rows of a CSV text (RFC 4180, any line ends): comma-separated fields; quoted fields may contain commas, line breaks and
- * doubled quotes. Skips a byte order mark and blank lines. Our own code, because it is this short.
+ * Parses CSV text (RFC 4180, with any line endings). Fields are separated by commas. Quoted fields may contain commas, line breaks and
+ * doubled quotes. The parser skips a byte order mark and blank lines. It is short enough that a dependency is not worthwhile.
  *
  * Cost: one pass.
  */

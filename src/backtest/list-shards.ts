@@ -4,19 +4,19 @@ import { openStoreReader, storeKindAt } from '../store/registry/open-store.ts';
 import { shownAddress } from '../store/store-address.ts';
 import type { RunSummary } from '../store/run-summary.ts';
 
-/** A part of the input that one worker reads at a time. Plain JSON. */
+/** A part of the input that one worker reads. Plain JSON. */
 export type Shard =
   | { readonly kind: 'file'; readonly path: string; readonly named: boolean; readonly bytes: number }
   | {
       readonly kind: 'store';
-      /** Includes the password, if any. */
+      /** The address of the store, including its password, if any. */
       readonly address: string;
       readonly runs: readonly string[];
-      /** A fingerprint of the runs' progress: it changes when one of them continues. */
+      /** A fingerprint of the runs' progress. It changes when a run continues. */
       readonly state: string;
     };
 
-/** The source of a shard, for display. */
+/** Returns the source of a shard for display. */
 export function shownSource(shard: Shard): string {
   return shard.kind === 'file' ? shard.path : shownAddress(shard.address);
 }
@@ -25,10 +25,11 @@ const RUNS_A_SHARD = 64;
 const PAGE_RUNS = 1000;
 
 /**
- * Lists the input in a fixed order: stores in groups of 64 runs, most recently started first; anything else file by file.
+ * Lists the input in a fixed order. The runs of a store are grouped by 64, most recently started first. Every other input is one shard
+ * per file.
  *
  * @param paths addresses of stores, files, folders, globs, or `-`
- * @throws CoxswainError as opening and listing a store
+ * @throws CoxswainError with the errors of opening and listing a store
  */
 export async function listShards(paths: readonly string[]): Promise<readonly Shard[]> {
   const shards: Shard[] = [];
@@ -42,7 +43,7 @@ export async function listShards(paths: readonly string[]): Promise<readonly Sha
 async function fileShards(path: string): Promise<readonly Shard[]> {
   const shards: Shard[] = [];
   for await (const found of findSources([path])) {
-    // Opening a pipe or device found in a folder would block.
+    // Opening a pipe or device in a folder would block.
     if (!found.named && found.sizeBytes === undefined) continue;
     if ((await storeKindAt(found.path)) !== undefined) shards.push(...(await storeShards(found.path)));
     else shards.push({ kind: 'file', path: found.path, named: found.named, bytes: found.sizeBytes ?? 0 });

@@ -14,12 +14,12 @@ import {
 import type { AdvisedUnit, EffectRow } from './effect-row.ts';
 import { quartilesOf, rounded, shareOf } from './statistics.ts';
 
-/** How the rows are evaluated. */
+/** The rows to evaluate, and the options. */
 export interface EffectInput {
   readonly paths: readonly string[];
-  /** Replaces the number that the experiments declared. */
+  /** Overrides the number that the experiments declared. */
   readonly within?: number;
-  /** The smallest difference that matters, a share of 1. */
+  /** The smallest difference that matters, as a share of 1. */
   readonly worthwhile: number;
   readonly rows: readonly EffectRow[];
 }
@@ -39,15 +39,15 @@ interface Case {
 type UnitCase = Case & AdvisedUnit;
 type Subject = Pick<EffectExperiment, 'name' | 'about' | 'outcome'>;
 
-/** The withheld share assumed for power when there is no experiment yet. */
+/** The withheld share that the power calculation assumes before an experiment exists. */
 const USUAL_SHARE = 0.5;
-/** Standard errors beyond which arms count as uneven: 1 in 1,000 by chance. */
+/** Number of standard errors beyond which arms count as uneven. By chance this happens once in 1,000 times. */
 const UNEVEN = 3.29;
 
 /**
- * Compares the arms for each kind of pattern and for each provider without a pattern.
+ * Compares the arms for each kind of pattern, and for each provider without a pattern.
  *
- * Cost: O(n log n) in the units. Independent of the order of rows.
+ * Cost: O(n log n) in the number of units. The order of the rows does not matter.
  */
 export function measureEffect({ paths, rows, within, worthwhile }: EffectInput): EffectReport {
   const sorted = [...rows].sort((left, right) => order(left.id, right.id));
@@ -116,7 +116,7 @@ function unitsOf(rows: readonly EffectRow[], clusterOf: (row: EffectRow) => stri
   );
 }
 
-/** For experiments that draw runs: the first advised episode of each run and its child runs. Later ones depend on the arm. */
+/** For experiments that draw runs: returns the first advised episode of each run and its child runs. Later episodes depend on the arm. */
 function firstEpisodes(units: readonly UnitCase[]): readonly UnitCase[] {
   const first = new Map<string, UnitCase>();
   for (const unit of units) {
@@ -142,7 +142,7 @@ function outcomeOf({ advice, callsToLeave, row }: Omit<Case, 'good'>, outcome: E
   if (advice === undefined || outcome === 'succeeded') return row.ended ? row.success : null;
   if (outcome === 'in-time') return advice.inTime ?? null;
   const { callsLeft } = advice;
-  // Also for units that have left the pattern already; otherwise those would be more likely to count.
+  // This also applies to units whose pattern has already cleared. Otherwise those units would be more likely to count.
   if (!row.ended && callsLeft < row.within) return null;
   if (callsToLeave !== undefined && callsToLeave <= row.within) return true;
   return row.success === true && callsLeft <= row.within;
@@ -162,7 +162,7 @@ function compare(
       return { difference, moreRuns: clusters === 0 ? null : Math.ceil((more * input.runs) / clusters) };
     });
   const good = known.filter((one) => one.good === true).length;
-  // One unit per run until arms are large enough; a share of 0 or 1 of few units is less certain than it looks.
+  // Adds one good and one bad unit, because a share of 0 or 1 over few units is less certain than it looks.
   const share = (good + 1) / (known.length + 2);
   const guess = (share * (1 - share)) / (USUAL_SHARE * (1 - USUAL_SHARE));
   if (!input.drawn) {
@@ -205,7 +205,7 @@ function isBalanced(cases: readonly Case[]): boolean {
   return Math.abs(over) <= UNEVEN * Math.sqrt(variance);
 }
 
-/** Outcomes after advice, and the figure to compute. */
+/** Outcomes after advice, and the figure to compute from them. */
 interface Followed extends AdviceOutcome {
   readonly callsToLeave?: number;
   readonly within: number;
@@ -267,7 +267,7 @@ function notesOf(drawn: boolean): readonly string[] {
   ];
 }
 
-/** The root of each run. A run with missing parents is a root. */
+/** Returns the root run of each run. A run whose parent is missing is a root. */
 function rootsOf(rows: readonly EffectRow[]): ReadonlyMap<string, string> {
   const parents = new Map(rows.map(({ id, parent }) => [id, parent]));
   return new Map(
@@ -275,7 +275,7 @@ function rootsOf(rows: readonly EffectRow[]): ReadonlyMap<string, string> {
       const seen = new Set([id]);
       let root = id;
       for (let parent = parents.get(id) ?? null; parent !== null && !seen.has(parent);) {
-        // Records from outside may have cyclic parents.
+        // Imported records may contain cyclic parents.
         seen.add(parent);
         root = parent;
         parent = parents.get(parent) ?? null;

@@ -4,10 +4,10 @@ import { examplesOf, type ExampleRun } from './examples-of.ts';
 import type { FiringKey } from './run-row.ts';
 import { f1Of, quartilesOf, rateRatioOf, rounded, shareOf, type RunAtRisk } from './statistics.ts';
 
-/** One run of a part, under one configuration. */
+/** One run of a part under one configuration. */
 export interface MeasuredRun extends ExampleRun {
   readonly calls: number;
-  /** Pairs of a number in `keys` and a call. */
+  /** Pairs in firing order: an index in `keys`, and a call. */
   readonly fired: readonly number[];
 }
 
@@ -22,13 +22,13 @@ interface SignalName {
 interface Gathered {
   readonly signal: SignalName;
   fired: number;
-  /** For every run with a firing: its index and first call. */
+  /** For each run with a firing: its index and the call of its first firing. */
   readonly first: Map<number, number>;
 }
 
 const ADVICE: SignalName = { by: 'advice', name: 'advice' };
 
-/** The figures of everything that fired in these runs. Cost: O(n log n) in the runs per signal. */
+/** Computes the figures of every signal that fired in these runs. Cost: O(n log n) in the number of runs, per signal. */
 export function measureSignals(runs: readonly MeasuredRun[], keys: readonly FiringKey[]): PartFigures {
   const names = keys.map(signalsOf);
   const gathered = new Map<string, Gathered>();

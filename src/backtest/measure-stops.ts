@@ -2,10 +2,10 @@ import type { SavedReport, StopEarlyReport, StopFigures, StopPolicyReport } from
 import { ratioOf, shareOf } from './statistics.ts';
 import { STOP_AFTER, type RunUse, type StopPoint } from './stop-points.ts';
 
-/** A run that could be stopped. */
+/** A run that an early stop could have ended. */
 export interface StoppableRun {
   readonly calls: number;
-  /** Use of the whole run. */
+  /** Duration, tokens and cost of the whole run. */
   readonly use: RunUse;
   /** True if the run failed, false if it succeeded, null if unknown. */
   readonly positive: boolean | null;
@@ -13,8 +13,8 @@ export interface StoppableRun {
 }
 
 /**
- * Computes the savings of stopping each run some calls after its first stuck warning, and the successful runs that this would cut
- * off. Exact: until the stop, a stopped run equals the recorded one.
+ * Computes the savings of stopping each run some calls after its first stuck warning. It also counts the successful runs that this stop
+ * would end. The figures are exact, because a stopped run equals the recorded one until the stop.
  *
  * Cost: O(runs × kinds).
  */
@@ -25,7 +25,7 @@ export function measureStops(runs: readonly StoppableRun[]): StopEarlyReport {
   return { after: STOP_AFTER, policies: policies.sort(inOrder) };
 }
 
-/** Any kind first, then by warned runs, then by name. */
+/** Orders the policy for any kind first, then by number of warned runs, then by name. */
 function inOrder(one: StopPolicyReport, other: StopPolicyReport): number {
   if ((one.kind === null) !== (other.kind === null)) return one.kind === null ? -1 : 1;
   const names = [`${one.kind} ${one.level}`, `${other.kind} ${other.level}`];
@@ -50,7 +50,7 @@ function figuresOf(
   points: readonly (StopPoint | undefined)[],
   { after, index }: { readonly after: number; readonly index: number },
 ): StopFigures {
-  /** Calls of the run if it is stopped there. */
+  /** Returns the number of calls of the run if it is stopped at `at`. */
   const callsAt = (at: number): number => {
     const { calls = 0 } = runs[at] ?? {};
     const point = points[at];

@@ -10,15 +10,15 @@ import { replaysOf, type OpenReplay } from './sweep-replay.ts';
 import { withoutPath } from './run-items.ts';
 import { FiringKeys, type RunRow, type ShardProblem, type ShardResult } from './run-row.ts';
 
-/** Most open runs of one file. */
+/** Maximum number of open runs per file. */
 const MAX_OPEN = 1000;
-/** Most problems kept per shard; others are counted. */
+/** Maximum number of problems kept per shard. Further problems are only counted. */
 const MAX_PROBLEMS = 20;
 
 /**
- * Replays every run of a shard. Read errors become problems in the result; the rest is still read.
+ * Replays every run of a shard. Read errors become problems in the result, and reading continues.
  *
- * Memory: the importers' buffers, the folds of open runs (1,000 at most; in a sweep also their records), and a row per run.
+ * Memory: the importers' buffers, the state of at most 1,000 open runs (in a sweep also their records), and a row per run.
  */
 export async function replayShard(shard: Shard, configurations: readonly Configuration[]): Promise<ShardResult> {
   const replay = new ShardReplay(shard, configurations);
@@ -27,7 +27,7 @@ export async function replayShard(shard: Shard, configurations: readonly Configu
     else await replay.file(shard.path);
   } catch (error) {
     const code = error instanceof CoxswainError ? error.code : undefined;
-    // A file in a folder that is no trajectory is not a problem.
+    // A file in a folder that is not a trajectory is not a problem.
     if (code !== 'format-unknown' || shard.kind === 'store' || shard.named) replay.failure(error);
   }
   return replay.result();
@@ -73,7 +73,7 @@ class ShardReplay {
     }
   }
 
-  // A separate function: V8 would deoptimise the loop at every await.
+  // This is a separate function because V8 would deoptimise the loop at every await.
   #takeAll(items: Iterable<ReadRunsItem>): void {
     for (const item of items) this.#take(item);
   }
@@ -112,7 +112,7 @@ class ShardReplay {
     return { keys: this.#keys.keys, rows: this.#rows, problems: [...this.#problems, ...more] };
   }
 
-  /** Marks this run as most recently used; makes room for a new one. */
+  /** Marks this run as the most recently used, and makes room if the run is new. */
   #turnTo(run: ReadRun): OpenReplay | undefined {
     this.#last = run;
     let replay = this.#open.get(run);

@@ -7,12 +7,12 @@ import { RunIds } from '../formats/run-ids.ts';
 import { openStoreReader } from '../store/registry/open-store.ts';
 import { listShards, shownSource, type Shard } from './list-shards.ts';
 
-/** The next record of a run, or its end. Records of one run are in order; runs of a file may be interleaved. */
+/** The next record of a run, or its end. The records of one run are in order. A file may interleave several runs. */
 export type RunItem =
   | { readonly type: 'record'; readonly run: string; readonly record: TrajectoryRecord }
   | { readonly type: 'end'; readonly run: string };
 
-/** Receives read errors; the rest is still read. */
+/** Receives read errors. Reading continues with the rest of the input. */
 export type OnReadProblem = (problem: {
   readonly path: string;
   readonly line?: number;
@@ -22,7 +22,7 @@ export type OnReadProblem = (problem: {
 /**
  * Yields every record of every run at these paths: stores, files, folders, globs and `-`.
  *
- * @throws CoxswainError as opening and listing a store
+ * @throws CoxswainError with the errors of opening and listing a store
  */
 export async function* runItems(
   paths: readonly string[],
@@ -34,7 +34,7 @@ export async function* runItems(
       yield* shard.kind === 'store' ? storeItems(shard, onProblem) : fileItems(shard, ids, onProblem);
     } catch (error) {
       const { code, details = {} } = error instanceof CoxswainError ? error : {};
-      // A file in a folder that is no trajectory is not a problem.
+      // A file in a folder that is not a trajectory is not a problem.
       if (code === 'format-unknown' && shard.kind === 'file' && !shard.named) continue;
       const line = details['line'];
       const at = typeof line === 'number' ? { line } : {};
@@ -79,7 +79,7 @@ async function* fileItems(
   }
 }
 
-/** Importers' errors already name the path. */
+/** Removes the path from a message, because the errors of importers already contain it. */
 export function withoutPath(message: string, path: string): string {
   return message.startsWith(`${path}: `) ? message.slice(path.length + 2) : message;
 }

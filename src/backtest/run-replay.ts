@@ -11,10 +11,10 @@ import type { Configuration } from './configuration.ts';
 import type { FiringKeys, RunRow } from './run-row.ts';
 import { StopPoints, type RunUse } from './stop-points.ts';
 
-/** One configuration in one run. */
+/** The replay of one run under one configuration. */
 interface Player {
   readonly calls: () => number;
-  /** Returns the records derived from this one; the record's own payload in the result does not count. */
+  /** Returns the payloads derived from this record. The record's own payload may be in the result, but it does not count. */
   readonly take: (record: TrajectoryRecord) => readonly TrajectoryPayload[];
 }
 
@@ -25,18 +25,18 @@ export interface FiredAt {
   readonly seq: number;
 }
 
-/** Receives advice that fired in a replay. */
+/** Receives the advice that fires in a replay. */
 export type OnAdvice = (
   at: FiredAt,
   payload: Extract<TrajectoryPayload, { readonly kind: 'feedback_produced' | 'guidance_produced' }>,
 ) => void;
 
 /**
- * Replays one run under every configuration at once, and keeps the firings.
+ * Replays one run under every configuration in parallel, and collects the firings.
  *
- * A run steered by coxswain is evaluated at its host's decision points, with the host's data; under another configuration than its own,
- * recorded deliveries and acknowledgements are skipped. Any other run is evaluated after each call and before each turn
- * (`SteeringReplay`).
+ * A run steered by coxswain is evaluated at its host's decision points, with the host's data. Under a configuration other than its own,
+ * recorded deliveries and acknowledgements are skipped. Any other run is evaluated after each call and before each turn (see
+ * `SteeringReplay`).
  */
 export class RunReplay {
   readonly #id: string;
@@ -64,7 +64,7 @@ export class RunReplay {
     this.#wanted = new Set(configurations.flatMap(({ steering }) => steering.models.map((one) => one.classifier.name)));
   }
 
-  /** Takes the next record of the run. */
+  /** Processes the next record of the run. */
   take(record: TrajectoryRecord): void {
     if (!this.#begun) this.#begin(record);
     const call = this.#view.fold(record);
@@ -80,7 +80,7 @@ export class RunReplay {
     }
   }
 
-  /** The row so far. */
+  /** Returns the row for the records read until now. */
   row(): RunRow {
     return {
       id: this.#id,
@@ -185,7 +185,7 @@ export class RunReplay {
   }
 }
 
-/** An identity is `KIND:KEY`. */
+/** Returns the kind from an identity of the form `KIND:KEY`. */
 function kindOf(identity: string | undefined): string | null {
   if (identity === undefined) return null;
   const end = identity.indexOf(':');

@@ -1,40 +1,41 @@
 import type { DecisionPoint } from '../records/guidance.ts';
 import type { RunUse, StopPoint } from './stop-points.ts';
 
-/** Something that fired: advice, or a flagged pattern. */
+/** A signal that fired: advice, or a flagged pattern. */
 export type FiringKey =
   | { readonly by: 'provider'; readonly name: string; readonly pattern: string | null; readonly point: DecisionPoint }
   | { readonly by: 'pattern'; readonly name: string };
 
 /**
- * The result for one run, small because all rows are kept: 476 bytes with the standard steering on 9,403 runs of SQL. Plain JSON.
+ * The result for one run, as plain JSON. It is small because all rows are kept in memory: 476 bytes with the standard steering on 9,403
+ * runs of SQL tasks.
  */
 export interface RunRow {
   readonly id: string;
-  /** Fingerprint of the task's text; empty without a task. */
+  /** Fingerprint of the task's text. Empty without a task. */
   readonly task: string;
   readonly calls: number;
-  /** Null if not recorded. */
+  /** Null if the run records no outcome. */
   readonly success: boolean | null;
-  /** Evaluated at the decision points that its own host recorded. */
+  /** True if the run was evaluated at the decision points that its own host recorded. */
   readonly own: boolean;
-  /** Evaluated at least once. */
+  /** True if the run was evaluated at least once. */
   readonly evaluated: boolean;
   readonly gap: boolean;
-  /** Model-backed classifiers of any configuration without a recorded verdict in this run. */
+  /** Model-backed classifiers, of any configuration, that have no recorded verdict in this run. */
   readonly unanswered: readonly string[];
-  /** By configuration: pairs of an index in `ShardResult.keys` and a 0-based call, in firing order. */
+  /** For each configuration: pairs of an index in `ShardResult.keys` and a 0-based call, in firing order. */
   readonly fired: readonly (readonly number[])[];
-  /** Use of the whole run. */
+  /** Duration, tokens and cost of the whole run. */
   readonly use: RunUse;
-  /** By configuration: the first stuck warnings. */
+  /** For each configuration: the first stuck warnings. */
   readonly stops: readonly (readonly StopPoint[])[];
 }
 
 /** A read error. Plain JSON. */
 export interface ShardProblem {
   readonly path: string;
-  /** 1-based. */
+  /** 1-based line number. */
   readonly line?: number;
   readonly message: string;
 }
@@ -46,7 +47,7 @@ export interface ShardResult {
   readonly problems: readonly ShardProblem[];
 }
 
-/** Numbers each distinct key. */
+/** Assigns an index to each distinct key. */
 export class FiringKeys {
   readonly #numbers = new Map<string, number>();
   readonly #keys: FiringKey[] = [];

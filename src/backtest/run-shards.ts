@@ -10,20 +10,20 @@ import type { ShardAnswer, ShardRequest } from './shard-worker.ts';
 
 export interface RunShardsOptions {
   readonly configurations: readonly Configuration[];
-  /** The same configurations as data; absent if they cannot be sent to threads: then this thread does the work. */
+  /** The same configurations as plain data. Absent if they cannot be sent to threads; then the current thread does the work. */
   readonly specs?: readonly ConfigurationSpec[];
-  /** Number of threads; 1 means this one. */
+  /** Number of threads. With 1, only the current thread works. */
   readonly workers: number;
-  /** Returns the number of the next shard; undefined when none is left. */
+  /** Returns the number of the next shard, or undefined when none is left. */
   readonly take: () => Promise<number | undefined>;
-  /** Called after each shard, in no fixed order. */
+  /** Called after each shard. The order of the calls is not fixed. */
   readonly onDone: (number: number, result: ShardResult) => Promise<void>;
 }
 
 /**
- * Replays shards, optionally on several threads. A thread takes the next shard when it has finished one.
+ * Replays shards, optionally on several threads. A thread takes its next shard when it has finished the previous one.
  *
- * @throws CoxswainError "input-io" when a thread stops unexpectedly
+ * @throws CoxswainError "input-io" if a thread stops unexpectedly
  */
 export async function runShards(shards: readonly Shard[], options: RunShardsOptions): Promise<void> {
   const { configurations, specs, take, onDone, workers: threads } = options;

@@ -11,9 +11,10 @@ import type { ShardResult } from './run-row.ts';
 
 const VERSION = 3;
 
-/** A fingerprint of the input and the configurations: a journal serves only one of them. */
+/** Returns a fingerprint of the input and the configurations. A journal is only valid for one such combination. */
 export function jobKey(shards: readonly Shard[], configurations: readonly Configuration[]): string {
-  // A store's file time is no sign of change: reading moves its log into the file, and an open store fills its word index.
+  // The modification time of a store does not indicate a change: reading moves its log into the file, and an open store fills its word
+  // index.
   const facts = shards.map((shard) => (shard.kind === 'store' ? shard : [shard, changedAtMs(shard.path)]));
   return hashText(
     canonicalJson([configurations.map(({ name, steering }) => [name, steering.configurationHash]), facts]),
@@ -25,18 +26,19 @@ function changedAtMs(path: string): number {
 }
 
 /**
- * The finished shards, in a file of JSON lines: a head, then one line per shard. Opening the file truncates a partial last line.
+ * Stores the finished shards in a file of JSON lines: a header line, then one line per shard. Opening the file truncates an incomplete
+ * last line.
  */
 export class ShardJournal {
   readonly #path: string;
-  /** Results of earlier sessions, by shard number. */
+  /** Results of earlier sessions, keyed by shard number. */
   readonly done: ReadonlyMap<number, ShardResult>;
 
   /**
    * Opens or creates the file.
    *
-   * @throws CoxswainError "invalid-argument" when it belongs to another input or configuration, or is no journal; "input-io" when it
-   *   cannot be read or written
+   * @throws CoxswainError "invalid-argument" if the file belongs to another input or configuration, or is not a journal; "input-io" if it
+   * cannot be read or written
    */
   constructor(path: string, key: string) {
     this.#path = path;
@@ -72,7 +74,7 @@ function readDone(path: string, key: string): ReadonlyMap<number, ShardResult> {
   const done = new Map<number, ShardResult>();
   for (const line of lines) {
     const entry = parsed(line);
-    // Our own line, for the same input.
+    // The header matches, so this class wrote the line for the same input.
     if (entry !== undefined) done.set(Number(entry['number']), entry['result'] as ShardResult);
   }
   return done;

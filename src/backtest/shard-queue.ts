@@ -7,15 +7,15 @@ import type { ShardResult } from './run-row.ts';
 
 const SCHEMA = 'coxswain_queue';
 const POLL_MS = 500;
-/** A shard without a heartbeat for so long goes to another machine. */
+/** If a shard sends no heartbeat for this time, another machine takes it. */
 const HEARTBEAT_SECONDS = 20;
 const TOUCH_MS = 5_000;
-/** Longest time for one shard. */
+/** Maximum time for one shard. */
 const LONGEST_SECONDS = 23 * 60 * 60;
 const RETRIES = 10;
 const INSERTED_AT_ONCE = 1_000;
 
-/** The used part of pg-boss, whose own types do not compile with `skipLibCheck: false`. */
+/** The part of pg-boss that this file uses. Its own types do not compile with `skipLibCheck: false`. */
 interface Boss {
   on(event: 'error', listener: () => void): unknown;
   start(): Promise<unknown>;
@@ -32,21 +32,21 @@ interface Boss {
 
 type TakeResult = (number: number, result: ShardResult) => void;
 
-/** The output of a job: JSON as text, to preserve its bytes. */
+/** The output of a job. The JSON is stored as text, so its bytes do not change. */
 interface JobOutput {
   readonly result: string;
 }
 
 /**
- * The shards of one backtest in a queue of pg-boss, for any number of machines with the same input: each takes unclaimed shards, and
- * each receives all results. A shard of a lost machine goes to another one; results are kept for seven days, so the same backtest
- * continues where it stopped.
+ * Distributes the shards of one backtest through a pg-boss queue, to any number of machines with the same input. Each machine takes
+ * unclaimed shards, and each receives all results. If a machine disappears, another one takes its shard. Results are kept for seven days,
+ * so an interrupted backtest can resume.
  */
 export class ShardQueue {
   readonly #boss: Boss;
   readonly #name: string;
   readonly #key: string;
-  /** Shards without a result yet, in order. */
+  /** Shards whose result has not arrived yet, in order. */
   readonly #missing: Set<number>;
   readonly #active = new Set<string>();
   readonly #touching: NodeJS.Timeout;
@@ -60,7 +60,7 @@ export class ShardQueue {
     this.#missing = new Set(Array.from({ length: shards }, (_none, number) => number));
     this.#onResult = onResult;
     this.#touching = setInterval(() => {
-      // A machine that cannot reach the queue loses its shards, and notices when it completes one.
+      // A machine that cannot reach the queue loses its shards. It notices this when it completes one.
       if (this.#active.size > 0) boss.touch(this.#name, [...this.#active]).catch(() => undefined);
     }, TOUCH_MS);
   }
@@ -69,10 +69,10 @@ export class ShardQueue {
    * Opens or creates the queue of a backtest.
    *
    * @param key       identifies the input and the configurations
-   * @param shards    their number
-   * @param onResult  receives each result once, from whichever machine
-   * @throws CoxswainError "invalid-argument" for an address that is no database, or without the package `pg-boss`; "store-io" when the
-   *   database fails
+   * @param shards    number of shards
+   * @param onResult  receives each result once, from any machine
+   * @throws CoxswainError "invalid-argument" if the address is not a database or the package `pg-boss` is missing; "store-io" if the
+   * database fails
    */
   static async open(
     address: string,
@@ -100,7 +100,7 @@ export class ShardQueue {
           id: jobId(key, from + at),
           data: { number: from + at },
         }));
-        // An existing job stays unchanged.
+        // Inserting a job that exists leaves it unchanged.
         await boss.insert(queueOf(key), jobs);
       }
     } catch (error) {
@@ -111,7 +111,7 @@ export class ShardQueue {
   }
 
   /**
-   * Returns the next shard; waits while other machines work on the last ones.
+   * Returns the number of the next shard. It waits while other machines work on the last shards.
    *
    * @returns undefined once every result has arrived
    * @throws CoxswainError "input-io" for a shard that failed on every machine
@@ -129,7 +129,7 @@ export class ShardQueue {
     }
   }
 
-  /** Completes a shard. Repeating it gives the same result. */
+  /** Completes a shard. Calling it again gives the same result. */
   async done(number: number, result: ShardResult): Promise<void> {
     const id = jobId(this.#key, number);
     this.#active.delete(id);
@@ -145,7 +145,7 @@ export class ShardQueue {
     await this.#boss.stop({ graceful: false }).catch(() => undefined);
   }
 
-  /** Reads results of other machines in order, up to the first missing one. @returns true if all have arrived */
+  /** Reads the results of other machines in order, up to the first missing one. @returns true if all have arrived */
   async #gather(): Promise<boolean> {
     for (const number of this.#missing) {
       const id = jobId(this.#key, number);
@@ -154,11 +154,11 @@ export class ShardQueue {
         throw new CoxswainError('input-io', `shard ${number} failed on every machine: ${JSON.stringify(job.output)}`);
       }
       if (job?.state !== 'completed') {
-        // Finds shards of lost machines.
+        // Finds the shards of machines that disappeared.
         await this.#boss.supervise(this.#name);
         return false;
       }
-      // Written by `done`.
+      // `done` wrote this output.
       const { result } = job.output as JobOutput;
       this.#takeResult(number, JSON.parse(result) as ShardResult);
     }
@@ -173,7 +173,7 @@ export class ShardQueue {
 async function loadBoss(): Promise<new (options: object) => Boss> {
   const name: string = 'pg-boss';
   try {
-    // As documented by pg-boss.
+    // The cast follows the documentation of pg-boss.
     return ((await import(name)) as { readonly PgBoss: new (options: object) => Boss }).PgBoss;
   } catch (error) {
     throw new CoxswainError('invalid-argument', '--queue needs the package pg-boss: npm install pg-boss', {
@@ -186,7 +186,7 @@ function queueOf(key: string): string {
   return `coxswain-backtest-${key}`;
 }
 
-/** The job id of a shard, the same on every machine. */
+/** Returns the job id of a shard. It is the same on every machine. */
 function jobId(key: string, number: number): string {
   const hash = createHash('sha256').update(`${key}/${number}`).digest('hex');
   return hash.replace(/^(.{8})(.{4}).(.{3}).(.{3})(.{12}).*$/, '$1-$2-8$3-8$4-$5');

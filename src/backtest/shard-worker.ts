@@ -15,7 +15,7 @@ export type ShardAnswer =
   | { readonly number: number; readonly result: ShardResult }
   | { readonly number: number; readonly fault: { readonly code?: string; readonly message: string } };
 
-// Only the pool runs this file; it passes the configurations.
+// Only the worker pool runs this file. It passes the configurations as `workerData`.
 const configurations = Promise.all((workerData as readonly ConfigurationSpec[]).map(makeConfiguration));
 
 parentPort?.on('message', ({ number, shard }: ShardRequest) => {

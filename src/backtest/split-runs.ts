@@ -1,17 +1,17 @@
 import { invalidArgument } from '../base/error.ts';
 import { hashText } from '../base/hash.ts';
 
-/** A division of the runs by task. */
+/** A split of the runs by task. */
 export interface Split {
   readonly name: string;
-  /** Above 0, below 1. */
+  /** The share of the named part, above 0 and below 1. */
   readonly share: number;
 }
 
-/** Name of the other part. */
+/** Name of the part with the remaining runs. */
 const REST = 'test';
 
-/** Reads `dev=0.7`. @throws CoxswainError "invalid-argument" */
+/** Parses a split such as `dev=0.7`. @throws CoxswainError "invalid-argument" */
 export function parseSplit(text: string): Split {
   const [, name, share] = /^([\w-]{1,32})=(0?\.\d+)$/.exec(text) ?? [];
   if (name !== undefined && share !== undefined && Number(share) > 0 && name !== REST) {
@@ -20,16 +20,16 @@ export function parseSplit(text: string): Split {
   throw invalidArgument(`--split ${text}: give a name and a share, such as dev=0.7`);
 }
 
-/** The names of the parts, in order; without a split, `all`. */
+/** Returns the names of the parts in order. Without a split, the only part is `all`. */
 export function partNames(split: Split | undefined): readonly string[] {
   return split === undefined ? ['all'] : [split.name, REST];
 }
 
 /**
- * The part of a task. All runs of a task are in one part, so thresholds are never tried on a task that they were chosen on. By hash,
- * so a run keeps its part when others are added.
+ * Returns the part of a task. All runs of a task are in the same part, so a threshold is never tested on a task that was used to choose
+ * it. The part comes from a hash, so adding runs does not move other runs.
  *
- * @param task  its fingerprint, or the run's id without a task
+ * @param task  fingerprint of the task, or the run's id if there is no task
  */
 export function partOf(task: string, split: Split | undefined): string {
   if (split === undefined) return 'all';

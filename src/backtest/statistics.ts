@@ -4,15 +4,15 @@ import type { QuartilesReport, RateRatioReport, SavedReport, ShareReport } from 
 const Z = 1.959963984540054;
 const BINS = 10;
 
-/** Six decimals: enough for every figure, and the same bytes for any order of addition. */
+/** Rounds to six decimals. This is precise enough for every figure, and it gives the same bytes for any order of addition. */
 export function rounded(value: number): number {
   return Math.round(value * 1e6) / 1e6;
 }
 
 /**
- * A share with its 95 % score interval (E. B. Wilson, "Probable inference, the law of succession, and statistical
- * inference", Journal of the American Statistical Association 22, 1927): valid also for few runs and for shares near 0
- * and 1, where the usual interval has no width.
+ * Returns a share with its 95 % score interval (E. B. Wilson, "Probable inference, the law of succession, and statistical inference",
+ * Journal of the American Statistical Association 22, 1927). The interval is also valid for few runs and for shares near 0 and 1, where
+ * the usual interval has no width.
  */
 export function shareOf(hits: number, of: number): ShareReport {
   if (of === 0) return { hits, of, share: null, low: null, high: null };
@@ -20,15 +20,15 @@ export function shareOf(hits: number, of: number): ShareReport {
   const z2 = Z * Z;
   const centre = (share + z2 / (2 * of)) / (1 + z2 / of);
   const half = (Z / (1 + z2 / of)) * Math.sqrt((share * (1 - share)) / of + z2 / (4 * of * of));
-  // At 0 and 1 the interval must contain the share itself despite rounding.
+  // For shares of 0 and 1, the interval must contain the share despite rounding errors.
   const low = hits === 0 ? 0 : rounded(Math.max(0, centre - half));
   const high = hits === of ? 1 : rounded(Math.min(1, centre + half));
   return { hits, of, share: rounded(share), low, high };
 }
 
 /**
- * The sum of parts over the sum of wholes, with a 95 % interval that treats each run as one cluster: the linearised variance of a ratio
- * (W. G. Cochran, "Sampling Techniques", 1977, section 6.3).
+ * Returns the sum of the parts divided by the sum of the wholes, with a 95 % interval. The interval treats each run as one cluster and
+ * uses the linearised variance of a ratio (W. G. Cochran, "Sampling Techniques", 1977, section 6.3).
  */
 export function ratioOf(runs: readonly { readonly part: number; readonly whole: number }[]): SavedReport {
   const saved = runs.reduce((sum, { part }) => sum + part, 0);
@@ -41,13 +41,13 @@ export function ratioOf(runs: readonly { readonly part: number; readonly whole: 
   return { saved: rounded(saved), of: rounded(of), share: rounded(share), low: rounded(low), high: rounded(high) };
 }
 
-/** The harmonic mean of precision and recall; null when either is unknown or both are 0. */
+/** Returns the harmonic mean of precision and recall. Null if either is unknown or both are 0. */
 export function f1Of(precision: ShareReport, recall: ShareReport): number | null {
   if (precision.of === 0 || recall.of === 0 || precision.hits === 0) return null;
   return rounded((2 * precision.hits) / (precision.of + recall.of));
 }
 
-/** Quartiles and tenths of numbers from 0 to 1. Sorts `values` in place. */
+/** Returns the quartiles and the counts per tenth of numbers from 0 to 1. Sorts `values` in place. */
 export function quartilesOf(values: number[]): QuartilesReport {
   values.sort((left, right) => left - right);
   const bins = Array.from({ length: BINS }, () => 0);
@@ -66,20 +66,20 @@ function quantile(sorted: readonly number[], share: number): number | null {
   return rounded(below + (above - below) * (place - Math.floor(place)));
 }
 
-/** A labelled run for the comparison at the same call. */
+/** A labelled run, for the comparison at the same call. */
 export interface RunAtRisk {
   readonly positive: boolean;
   readonly calls: number;
-  /** The 0-based call of the first firing; null without one. */
+  /** The 0-based call of the first firing, or null without one. */
   readonly firstCall: number | null;
 }
 
 /**
- * `RateRatioReport` of a signal: N. Mantel and W. Haenszel's pooled ratio (Journal of the National Cancer Institute 22, 1959) with one
- * stratum per call, and the variance of its logarithm by S. Greenland and J. M. Robins ("Estimation of a common effect parameter from
- * sparse follow-up data", Biometrics 41, 1985), which stays valid for many strata of few events.
+ * Returns the `RateRatioReport` of a signal. The ratio is the pooled ratio of N. Mantel and W. Haenszel (Journal of the National Cancer
+ * Institute 22, 1959) with one stratum per call. The variance of its logarithm is by S. Greenland and J. M. Robins ("Estimation of a
+ * common effect parameter from sparse follow-up data", Biometrics 41, 1985). It stays valid for many strata with few events.
  *
- * Cost: O(n log n) in the runs.
+ * Cost: O(n log n) in the number of runs.
  */
 export function rateRatioOf(runs: readonly RunAtRisk[]): RateRatioReport {
   const positive = riskOf(runs, true);
@@ -107,15 +107,15 @@ export function rateRatioOf(runs: readonly RunAtRisk[]): RateRatioReport {
 
 interface Risk {
   readonly count: number;
-  /** First firings by call. */
+  /** Number of first firings per call. */
   readonly events: ReadonlyMap<number, number>;
-  /** Runs with more than `call` calls and no firing before it. */
+  /** Number of runs with more than `call` calls and no firing before it. */
   readonly atRisk: (call: number) => number;
 }
 
 function riskOf(runs: readonly RunAtRisk[], positive: boolean): Risk {
   const events = new Map<number, number>();
-  // A run leaves the risk set after its first firing or its last call, whichever is earlier.
+  // A run leaves the risk set after its first firing or its last call, whichever comes first.
   const left = new Float64Array(runs.length);
   let size = 0;
   let count = 0;
@@ -128,7 +128,7 @@ function riskOf(runs: readonly RunAtRisk[], positive: boolean): Risk {
     count += 1;
     events.set(firstCall, (events.get(firstCall) ?? 0) + 1);
   }
-  // A typed array sorts numbers twice as fast.
+  // Sorting a typed array of numbers is twice as fast as sorting a plain array.
   const leaves = left.subarray(0, size).sort();
   return { count, events, atRisk: (call) => leaves.length - firstAtLeast(leaves, call) };
 }

@@ -1,9 +1,9 @@
 import type { TrajectoryPattern } from '../records/trajectory-pattern.ts';
 
-/** Numbers of calls after a warning at which a stop is measured. */
+/** The numbers of calls after a warning at which a stop is measured. */
 export const STOP_AFTER: readonly number[] = [0, 1, 2, 3, 5, 10];
 
-/** Use of a run at some moment; null if not recorded. */
+/** Duration, tokens and cost of a run up to some moment. A value is null if the run does not record it. */
 export interface RunUse {
   readonly ms: number | null;
   readonly tokens: number | null;
@@ -12,12 +12,12 @@ export interface RunUse {
 
 /** The first warning of a kind and level in a run. Plain JSON. */
 export interface StopPoint {
-  /** The pattern's kind; null for the first of any kind. */
+  /** The pattern's kind, or null for the first warning of any kind. */
   readonly kind: string | null;
   readonly level: 'warn' | 'strong';
-  /** 0-based index of the call after which it was flagged. */
+  /** 0-based index of the call after which the pattern was flagged. */
   readonly call: number;
-  /** Use at each stop in `STOP_AFTER` that the run reached. */
+  /** The use at each stop in `STOP_AFTER` that the run reached. */
   readonly used: readonly RunUse[];
 }
 
@@ -25,7 +25,7 @@ interface Pending extends Omit<StopPoint, 'used'> {
   readonly used: RunUse[];
 }
 
-/** Collects the first stuck warnings of one run, and its use at each stop. */
+/** Collects the first stuck warnings of one run, and the run's use at each stop. */
 export class StopPoints {
   readonly #points = new Map<string, Pending>();
   #pending: Pending[] = [];

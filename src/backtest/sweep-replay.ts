@@ -7,14 +7,15 @@ import type { FiringKeys, RunRow } from './run-row.ts';
 /** The replay of one run. */
 export type OpenReplay = Pick<RunReplay, 'take' | 'row'>;
 
-/** Records of a run that are kept; a longer run is replayed under every configuration from here on. */
+/** Maximum number of records kept per run. A longer run is replayed under every configuration from that record on. */
 const MAX_RECORDS = 10_000;
 
 /**
- * Returns what starts the replay of a run under all configurations.
+ * Returns a function that starts the replay of a run under all configurations.
  *
- * A sweep of a detector's option replays most runs once: the detector of every configuration sees each step of the first
- * one's replay. Configurations whose detector sees the same share the result; the others replay the run when it ends.
+ * For a sweep of a detector's option, most runs need only one replay. During the replay of the first configuration, the detectors of all
+ * configurations receive each step. If a detector returns the same output as the first one, its configuration shares the first result.
+ * Otherwise the run is replayed under that configuration when it ends.
  */
 export function replaysOf(configurations: readonly Configuration[], keys: FiringKeys): (id: string) => OpenReplay {
   const watch: Watch = { differing: new Set() };
@@ -24,7 +25,7 @@ export function replaysOf(configurations: readonly Configuration[], keys: Firing
     : (id) => new SweepReplay(id, { configurations, keys, lead, watch });
 }
 
-/** Indices of the configurations that differ from the first one in the run at hand. */
+/** Indices of the configurations that differ from the first one in the current run. */
 interface Watch {
   differing: Set<number>;
 }
@@ -32,7 +33,7 @@ interface Watch {
 interface SweepSetup {
   readonly configurations: readonly Configuration[];
   readonly keys: FiringKeys;
-  /** The first configuration; its swept part also runs those of the others. */
+  /** The first configuration. Its swept detector also runs the detectors of the other configurations. */
   readonly lead: Configuration;
   readonly watch: Watch;
 }
@@ -43,7 +44,7 @@ class SweepReplay implements OpenReplay {
   readonly #lead: RunReplay;
   readonly #differing = new Set<number>();
   #records: TrajectoryRecord[] = [];
-  /** By configuration; the first one has none. Undefined while the results may still be shared. */
+  /** The replays by configuration; the first configuration has none. Undefined while the results may still be shared. */
   #others: readonly (RunReplay | undefined)[] | undefined;
 
   constructor(id: string, setup: SweepSetup) {
@@ -61,7 +62,7 @@ class SweepReplay implements OpenReplay {
     }
     this.#records.push(record);
     const { payload } = record;
-    // A run recorded under one of these configurations is replayed otherwise under that one.
+    // A run that was recorded under one of these configurations is replayed differently under that one.
     const isSteered = payload.kind === 'run_started' && payload.steering !== undefined;
     if (isSteered || this.#records.length > MAX_RECORDS) this.#replayOthers(() => true);
   }
@@ -89,7 +90,7 @@ class SweepReplay implements OpenReplay {
   }
 }
 
-/** Returns undefined unless the configurations are a sweep of a detector's option. */
+/** Returns the first configuration with its swept detector wrapped. Undefined unless the configurations are a sweep of a detector's option. */
 function leadOf(configurations: readonly Configuration[], watch: Watch): Configuration | undefined {
   const [lead] = configurations;
   const [section, name = ''] = lead?.swept?.path.split('.') ?? [];
@@ -102,7 +103,7 @@ function leadOf(configurations: readonly Configuration[], watch: Watch): Configu
   return { ...lead, steering: { ...lead.steering, detectors } };
 }
 
-/** The first detector; the others see the same steps. */
+/** Wraps the first detector so that the other detectors observe the same steps. */
 function watchDetector(first: PatternDetector, others: readonly PatternDetector[], watch: Watch): PatternDetector {
   return {
     name: first.name,

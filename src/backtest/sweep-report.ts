@@ -4,7 +4,7 @@ import type { PartReport, SignalReport, SweepPointReport, SweepReport } from './
 import type { Configuration } from './configuration.ts';
 import { shareOf } from './statistics.ts';
 
-/** A number to vary and its values. */
+/** A numeric field to vary, and its values. */
 export interface Sweep {
   readonly field: string;
   readonly values: readonly number[];
@@ -13,9 +13,9 @@ export interface Sweep {
 const MAX_VALUES = 32;
 
 /**
- * Reads `doomLoop.maxRepetitions=2..6`, `…=0..1/0.25` (from, to, step; default 1) or `…=2,4,8`.
+ * Parses `doomLoop.maxRepetitions=2..6`, `…=0..1/0.25` (from, to, step; default step 1) or `…=2,4,8`.
  *
- * @throws CoxswainError "invalid-argument" for any other form, or more than 32 values
+ * @throws CoxswainError "invalid-argument" for any other form, or for more than 32 values
  */
 export function parseSweep(text: string): Sweep {
   const [, field = '', said = ''] = /^([\w.]+)=(.+)$/.exec(text) ?? [];
@@ -39,17 +39,17 @@ function valuesOf(said: string): readonly number[] {
   const [first, last, width] = [Number(from), Number(to), Number(step)];
   if (!(width > 0) || !Number.isFinite(first) || !Number.isFinite(last)) return [];
   const count = Math.floor((last - first) / width + 1e-9) + 1;
-  // Twelve digits remove the rounding errors of added fractions.
+  // Rounding to twelve digits removes the errors of adding fractions.
   return Array.from({ length: Math.max(0, Math.min(count, 1_000)) }, (_, at) =>
     Number((first + at * width).toPrecision(12)),
   );
 }
 
 /**
- * The points of a sweep, on its first part; undefined without a sweep.
+ * Returns the points of a sweep in its first part, or undefined without a sweep.
  *
  * @param wanted the name of a provider or of a kind of pattern, or `advice`
- * @throws CoxswainError "invalid-argument" when nothing of that name fired
+ * @throws CoxswainError "invalid-argument" if no signal of that name fired
  */
 export function sweepReport(
   configurations: readonly Configuration[],
@@ -91,7 +91,7 @@ function named(part: PartReport, wanted: string): SignalId {
   throw invalidArgument(`--signal ${wanted}: nothing of that name fired; there are ${[...names].sort().join(', ')}`);
 }
 
-/** The provider whose runs change most along the sweep, else the kind of pattern, else all advice. */
+/** Returns the provider whose runs change most along the sweep, or else the kind of pattern, or else all advice. */
 function mostMoved(part: PartReport): SignalId {
   for (const by of ['provider', 'pattern'] as const) {
     const counts = new Map<string, number[]>();

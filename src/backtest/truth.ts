@@ -2,21 +2,21 @@ import { present } from '../base/present.ts';
 import type { Label } from './labels.ts';
 import type { RunRow } from './run-row.ts';
 
-/** The truth about a run: whether it went wrong, and its part of the split if labelled. */
+/** The expected result of a run: whether it went wrong, and its part of the split if a label names it. */
 export interface RunTruth {
   readonly positive: boolean | null;
   readonly split?: string;
 }
 
-/** The truth about runs, and which labels were used. */
+/** Looks up the expected result of runs, and tracks which labels were used. */
 export interface TruthSource {
   readonly kind: 'outcomes' | 'labels';
   readonly of: (row: RunRow) => RunTruth;
-  /** Ids of labels without a run among those looked up, in order. */
+  /** Returns the ids of labels that matched none of the runs looked up, in order. */
   readonly unknownIds: () => readonly string[];
 }
 
-/** A run is positive if it recorded failure, negative if it recorded success, else unlabelled. */
+/** A run is positive if it recorded failure and negative if it recorded success. Otherwise it is unlabelled. */
 export function truthOfOutcomes(): TruthSource {
   return {
     kind: 'outcomes',
@@ -26,8 +26,8 @@ export function truthOfOutcomes(): TruthSource {
 }
 
 /**
- * A run is positive if it or a moment of it is labelled `stuck`, negative if all its labels are `ok`; `skip` counts for nothing.
- * Outcomes are ignored. A label's id is a run's id, with `@CALL` appended for a moment.
+ * A run is positive if the run or any of its calls is labelled `stuck`. It is negative if all its labels are `ok`. Labels `skip` have no
+ * effect, and recorded outcomes are ignored. The id of a label is the run's id, with `@CALL` appended for a single call.
  */
 export function truthOfLabels(labels: readonly Label[]): TruthSource {
   const byId = new Map<string, Label[]>();

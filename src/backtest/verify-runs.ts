@@ -11,14 +11,14 @@ import type { SteeringOptions } from '../steering/steering-options.ts';
 import { openStoreReader } from '../store/registry/open-store.ts';
 import { listShards } from './list-shards.ts';
 
-/** A difference between a derived record and the replay. Plain JSON. */
+/** A difference between a recorded derived record and the replay. Plain JSON. */
 export interface DerivedMismatch {
-  /** The `seq` of its cause, and its index among the records derived from it. */
+  /** The `seq` of the record that caused it, and its index among the records derived from that one. */
   readonly causeSeq: number;
   readonly ordinal: number;
-  /** The recorded payload; absent if the recording has none. */
+  /** The recorded payload. Absent if the recording has none. */
   readonly recorded?: DerivedPayload;
-  /** The replayed payload; absent if the replay has none. */
+  /** The replayed payload. Absent if the replay has none. */
   readonly replayed?: DerivedPayload;
 }
 
@@ -26,39 +26,40 @@ export interface DerivedMismatch {
 export interface RunVerification {
   readonly run: string;
   /**
-   * - `equal`, `different`: replayed under its own configuration
-   * - `gap`: records were lost, so it is not compared
-   * - `not-steered`: coxswain did not steer it, so it has no configuration
-   * - `other-configuration`: recorded under another configuration
-   * - `unreadable`: the store cannot read it
+   * The result of the check:
+   * - - `equal`, `different`: the run was replayed under its own configuration
+   * - - `gap`: records are missing, so the run is not compared
+   * - - `not-steered`: coxswain did not steer the run, so it has no configuration
+   * - - `other-configuration`: the run was recorded under another configuration
+   * - - `unreadable`: the store cannot read the run
    */
   readonly status: 'equal' | 'different' | 'gap' | 'not-steered' | 'other-configuration' | 'unreadable';
   readonly matched: number;
   readonly mismatched: number;
-  /** The first 20. */
+  /** The first 20 mismatches. */
   readonly mismatches: readonly DerivedMismatch[];
-  /** For `other-configuration`: the recorded hash; for `unreadable`: the reason. */
+  /** For `other-configuration`: the recorded hash. For `unreadable`: the reason. */
   readonly detail?: string;
 }
 
-/** The configuration that runs were recorded with. */
+/** The configuration under which the runs were recorded. */
 export interface VerifyOptions {
   readonly steering: SteeringOptions;
-  /** Default: the built-in rules; `false`: no redaction. */
+  /** Default: the built-in rules. `false` turns redaction off. */
   readonly redaction?: RedactionOptions | false;
-  /** The prompts used; the first was in force at the start. Default: none, which fits prompts without providers. */
+  /** The prompts of the runs. The first one was active at the start. Default: none, which suits prompts without providers. */
   readonly prompts?: readonly PromptTemplate[];
 }
 
 const MAX_MISMATCHES = 20;
 
 /**
- * Replays runs of stores under their own configuration, and compares every derived record (patterns, advice, provider faults) with
- * the recorded one. Records derived from the last input of an interrupted run may be missing.
+ * Replays the runs of stores under their own configuration. It compares every derived record (patterns, advice, provider faults) with the
+ * recorded one. In an interrupted run, the records derived from the last input may be missing.
  *
  * @param paths stores
- * @throws CoxswainError "invalid-argument" for a path that is not a store, and as opening a store
- * Memory: one run's fold.
+ * @throws CoxswainError "invalid-argument" for a path that is not a store; also the errors of opening a store
+ * Memory: the state of one run.
  */
 export async function* verifyRuns(
   paths: readonly string[],
@@ -91,7 +92,7 @@ export async function verifyRun(
       if (comparison === undefined) {
         const hash = payload.kind === 'run_started' ? payload.steering?.configuration_hash : undefined;
         if (hash === undefined) return { ...none, status: 'not-steered' };
-        // Hooks retain less of the past, which changes the configuration's hash.
+        // Runs recorded by hooks retain less history, which changes the configuration's hash.
         const ways = [steering, { ...steering, retain: 'compact' } as const];
         const own = ways.find((way) => resolveSteering(way, recorded.prompts?.[0]).configurationHash === hash);
         if (own === undefined) return { ...none, status: 'other-configuration', detail: hash };
@@ -107,7 +108,7 @@ export async function verifyRun(
 
 class Comparison {
   readonly #replay: Replay;
-  /** Replayed records that the recording has not shown yet, by cause and ordinal. */
+  /** Replayed payloads that have not appeared in the recording yet, keyed by cause and ordinal. */
   readonly #expected = new Map<string, DerivedPayload>();
   readonly #mismatches: DerivedMismatch[] = [];
   #matched = 0;
@@ -163,7 +164,7 @@ function placeOf({ cause_seq: cause, ordinal }: DerivedPayload): string {
   return `${cause}.${ordinal}`;
 }
 
-/** As stored: without members that JSON omits. */
+/** Formats a payload as it is stored: without the fields that JSON omits. */
 function textOf(payload: DerivedPayload): string {
   return canonicalJson(JSON.parse(JSON.stringify(payload)));
 }
