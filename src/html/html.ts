@@ -2,12 +2,12 @@ import { safeText } from '../base/shown-text.ts';
 
 const SAFE: unique symbol = Symbol('html');
 
-/** HTML made by `html`: every text in it is escaped. Other code cannot make one, not even from parsed JSON. */
+/** HTML created by the `html` template tag. All text in it is escaped. No other code can create this type, not even from parsed JSON. */
 export interface Html {
   readonly [SAFE]: string;
 }
 
-/** A value in a template: text is escaped, HTML is kept, `undefined` is empty, a list is joined. */
+/** A value in a template. Text is escaped, HTML is kept, `undefined` is empty, and a list is joined. */
 export type HtmlValue = string | number | Html | undefined | readonly HtmlValue[];
 
 const ENTITIES: Readonly<Record<string, string>> = {
@@ -19,8 +19,8 @@ const ENTITIES: Readonly<Record<string, string>> = {
 };
 
 /**
- * A template of HTML. Untrusted texts are safe anywhere, including quoted attributes: they pass `safeText`, then `&`, `<`, `>` and both
- * quotation marks are escaped.
+ * Template tag for HTML. Untrusted text is safe anywhere, including in quoted attributes. It is cleaned by `safeText`; then `&`, `<`, `>`
+ * and both quotation marks are escaped.
  */
 export function html(template: TemplateStringsArray, ...values: readonly HtmlValue[]): Html {
   let text = template[0] ?? '';
@@ -28,12 +28,12 @@ export function html(template: TemplateStringsArray, ...values: readonly HtmlVal
   return { [SAFE]: text };
 }
 
-/** The text of HTML, to write it. */
+/** Returns the HTML as a string, for output. */
 export function htmlText(part: Html): string {
   return part[SAFE];
 }
 
-/** A `style` element, in which browsers read no entities. @param css  trusted, without `<` */
+/** Creates a `style` element. Browsers decode no entities in it. @param css  trusted, without `<` */
 export function styleElement(css: string): Html {
   return { [SAFE]: `<style>${css}</style>` };
 }

@@ -1,4 +1,4 @@
-/** The one style sheet of reports, backtests and exported runs. */
+/** The style sheet of reports, backtests and exported runs. */
 export const PAGE_STYLE: string = `
 :root { color-scheme: light dark; --ink: #1a1d21; --dim: #5b6470; --paper: #fff; --line: #d9dee4; --mark: #1f5fbf; --soft: #1f5fbf2e; --bad: #b3261e; --good: #1b6e3a; --pattern: #8a5300; --advice: #1f5fbf; }
 @media (prefers-color-scheme: dark) { :root { --ink: #e6e9ed; --dim: #9aa4b0; --paper: #16191d; --line: #333a42; --mark: #8ab4f8; --soft: #8ab4f83a; --bad: #ff8a80; --good: #7fd39b; --pattern: #f2b366; --advice: #8ab4f8; } }

@@ -3,12 +3,12 @@ import { createHash } from 'node:crypto';
 import { html, htmlText, styleElement, type Html, type HtmlValue } from './html.ts';
 import { PAGE_STYLE } from './page-style.ts';
 
-/** `html` under a name that the formatter ignores: it would close the open tags of the head. */
+/** An alias for `html` that the formatter does not recognise. The formatter would otherwise close the open tags of the head. */
 const openTags = html;
 
 /**
- * The beginning and the end of a self-contained page: no script, no network, its style inline and allowed by hash, light and dark. Equal
- * titles give equal bytes.
+ * Returns the beginning and the end of a self-contained page. The page has no script and loads nothing from the network. Its style sheet
+ * is inline, allowed by hash, and supports light and dark mode. Equal titles give equal bytes.
  */
 export function pageFrame(title: string): readonly [head: Html, tail: Html] {
   const hash = createHash('sha256').update(PAGE_STYLE).digest('base64');
@@ -29,13 +29,13 @@ ${styleElement(PAGE_STYLE)}
   return [head, openTags`</main>\n</body>\n</html>\n`];
 }
 
-/** A whole page as text: `pageFrame` around its body. */
+/** Returns a whole page as text: `pageFrame` with the body in between. */
 export function pageText(title: string, body: HtmlValue): string {
   const [head, tail] = pageFrame(title);
   return htmlText(html`${head}${body}${tail}`);
 }
 
-/** A section with its heading. */
+/** Creates a section with a heading. */
 export function section(title: string, body: HtmlValue): Html {
   return html`<section>
     <h2>${title}</h2>
@@ -47,11 +47,11 @@ export interface TableParts {
   readonly caption: string;
   readonly head: readonly string[];
   readonly rows: readonly (readonly HtmlValue[])[];
-  /** Keeps each cell on one line; a wide table scrolls. */
+  /** Keeps the text of each cell on one line. A wide table scrolls. */
   readonly figures?: boolean;
 }
 
-/** A table; the first cell of a row is its header. */
+/** Creates a table. The first cell of each row is a row header. */
 export function table({ caption, figures, head, rows }: TableParts): Html {
   const names = head.map((name) => html`<th scope="col">${name}</th>`);
   const lines = rows.map(([first, ...cells]) => {
@@ -79,7 +79,7 @@ export function table({ caption, figures, head, rows }: TableParts): Html {
   </div>`;
 }
 
-/** Text of secondary weight. */
+/** Renders a value in a secondary text style. */
 export function dim(value: HtmlValue): Html {
   return html`<span class="dim">${value}</span>`;
 }

@@ -10,24 +10,24 @@ import type { TrajectoryAnalysis } from '../patterns/trajectory-analysis.ts';
 
 /** Options of a replay. */
 export interface ReplayOptions {
-  /** Default: the standard set. Pass the run's own steering to reproduce its advice. */
+  /** Default: the standard set. To reproduce the recorded advice, pass the run's own steering. */
   readonly steering?: SteeringOptions;
-  /** The prompts of the run; the first was in force at the start. */
+  /** The prompts of the run. The first one was active at the start. */
   readonly prompts?: readonly PromptTemplate[];
-  /** Redaction of provider texts, as in the run; default: secrets, by the built-in rules. */
+  /** Redaction of provider texts, as in the run. Default: secrets are redacted by the built-in rules. */
   readonly redaction?: RedactionOptions | false;
 }
 
 /**
- * Folds a recorded run again, with the time of the records. With the run's own steering it reproduces the derived records of the
- * recording; with another one it shows its patterns and advice. Runs with a gap differ, because records are missing.
+ * Replays a recorded run with the timestamps of its records. With the run's own steering it reproduces the derived records of the
+ * recording. With another steering it returns the patterns and advice of that steering. Runs with missing records give different results.
  */
 export class Replay {
   readonly #fold: RunFold;
   readonly #redact: (payload: DerivedPayload) => DerivedPayload;
 
   /**
-   * @throws CoxswainError "invalid-definition" when two providers share a name, or for an invalid redaction rule
+   * @throws CoxswainError "invalid-definition" if two providers have the same name, or for an invalid redaction rule
    * @throws CoxswainError "invalid-argument" for invalid redaction options
    */
   constructor(options: ReplayOptions = {}) {
@@ -47,7 +47,7 @@ export class Replay {
     return this.#fold.analysis;
   }
 
-  /** Takes the next record. @returns the payloads derived from it; none for a derived record */
+  /** Processes the next record. @returns the payloads derived from it; none for a derived record */
   take(record: TrajectoryRecord): readonly DerivedPayload[] {
     return isDerived(record.payload) ? [] : this.#fold.fold(record).map(this.#redact);
   }

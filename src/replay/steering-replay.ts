@@ -17,19 +17,21 @@ import { DEFAULT_PROMPT } from '../run/run-speakers-by-prompt.ts';
 import type { SteeringOptions } from '../steering/steering-options.ts';
 import type { TrajectoryAnalysis } from '../patterns/trajectory-analysis.ts';
 
-/** Options for steering a recorded run afterwards. */
+/** Options for applying a steering to a recorded run. */
 export interface SteeringReplayOptions {
   /** Default: the standard set. */
   readonly steering?: SteeringOptions;
-  /** A deadline from the time of `run_started`; ignored if that record has no time. Default: none. */
+  /** A deadline, relative to the time of `run_started`. Ignored if that record has no time. Default: none. */
   readonly deadline?: TimeSpan;
   /** Default: no limit. */
   readonly budget?: Budget;
-  /** True if the run is still going on: evaluates after each result at once instead of at the next record. Default false. */
+  /** True if the run has not ended. Then each result is evaluated at once instead of at the next record. Default: false. */
   readonly growing?: boolean;
-  /** `steering` with its defaults filled in, shared by many runs. */
+  /** `steering` with its defaults filled in. Many runs can share it. */
   readonly resolved?: ResolvedSteering;
-  /** Redacts the texts of providers before the state keeps them, as in a live run. Input records stay unchanged. Default: no redaction. */
+  /**
+   * Redacts the texts of providers before the state stores them, as in a live run. Input records are not changed. Default: no redaction.
+   */
   readonly redact?: (payload: TrajectoryPayload) => TrajectoryPayload;
 }
 
@@ -37,18 +39,18 @@ const ASK_BEFORE_TURN: Evaluation = { kind: 'evaluation', point: 'pre_tool_selec
 const ASK_AFTER_CALL: Evaluation = { kind: 'evaluation', point: 'post_tool_result' };
 const NOTHING: readonly DerivedPayload[] = [];
 
-/** Receives a record of the replay and the payloads derived from it. */
+/** Receives a record of the replay, and the payloads derived from it. */
 type Visit = (record: TrajectoryRecord, derived: readonly DerivedPayload[]) => void;
 
 /**
- * Replays a run under a steering that it did not have: it takes the agent's records one by one, and evaluates the steering after every
- * result and before every turn but the first, at the time of the previous record. An evaluation after a result waits for the next
- * record, so the last result has none. Records of an earlier steering are skipped. A `Replay` of its output with the same steering
- * gives the same derived records.
+ * Replays a run under a steering that the run did not have. It processes the agent's records one by one. It evaluates the steering after
+ * every result and before every turn except the first, at the time of the previous record. An evaluation after a result waits for the
+ * next record, so the last result is not evaluated. Records of an earlier steering are skipped. A `Replay` of the output with the same
+ * steering gives the same derived records.
  *
- * It shows the advice, not the agent's reaction to it.
+ * The replay shows the advice, but not how the agent would have reacted to it.
  *
- * Cost: as `RunFold.fold`, with one evaluation per call and per turn.
+ * Cost: that of `RunFold.fold`, plus one evaluation per call and per turn.
  */
 export class SteeringReplay {
   readonly #options: SteeringReplayOptions;
@@ -57,11 +59,11 @@ export class SteeringReplay {
   #nextSeq = 0;
   #lastMs = 0;
   #turns = 0;
-  /** The result without an evaluation yet. */
+  /** The last result, while its evaluation is pending. */
   #result: TrajectoryRecord | undefined;
 
   /**
-   * @throws CoxswainError "invalid-definition" when two providers share a name
+   * @throws CoxswainError "invalid-definition" if two providers have the same name
    * @throws CoxswainError "invalid-argument" for a limit outside its range
    */
   constructor(options: SteeringReplayOptions = {}) {
@@ -71,16 +73,16 @@ export class SteeringReplay {
     this.#fold = new RunFold({ steering: this.#steering, prompts: [], ...present({ redact }) });
   }
 
-  /** Counters, recent calls and patterns so far. */
+  /** The current counters, recent calls and patterns. */
   get analysis(): TrajectoryAnalysis {
     return this.#fold.analysis;
   }
 
   /**
-   * Takes the next record of the run.
+   * Processes the next record of the run.
    *
-   * @returns the records that replace it, in order, `seq` gapless from 0: itself, the evaluations around it, and everything derived
-   *   from them; none for a record of an earlier steering
+   * @returns the records that replace it, in order, with a `seq` that starts at 0 and has no gaps: the record itself, the evaluations
+   * around it, and everything derived from them. Empty for a record of an earlier steering.
    */
   take(record: TrajectoryRecord): readonly TrajectoryRecord[] {
     const records: TrajectoryRecord[] = [];
@@ -92,7 +94,7 @@ export class SteeringReplay {
     return records;
   }
 
-  /** As `take`, but returns only the derived payloads. */
+  /** Does the same as `take`, but returns only the derived payloads. */
   follow(record: TrajectoryRecord): readonly DerivedPayload[] {
     let all: readonly DerivedPayload[] = NOTHING;
     this.#each(record, (_input, derived) => {
@@ -103,9 +105,9 @@ export class SteeringReplay {
 
   #each(record: TrajectoryRecord, visit: Visit): void {
     const { payload } = record;
-    // Other records belong to the recorded steering, or are rebuilt.
+    // Other records belong to the recorded steering, or the replay derives them again.
     if (roleOf(payload) !== 'input') return;
-    // The configured deadline replaces the host's.
+    // The configured deadline replaces the host's deadline.
     if (payload.kind === 'deadline_set' && this.#options.deadline !== undefined) return;
     if (this.#result !== undefined) {
       if (payload.kind !== 'run_ended') this.#add(ASK_AFTER_CALL, this.#result, this.#lastMs, visit);
@@ -122,7 +124,7 @@ export class SteeringReplay {
     else this.#result = record;
   }
 
-  /** Adds a payload to the run of `near`. */
+  /** Adds a payload to the run that `near` belongs to. */
   #add(payload: TrajectoryPayload, near: TrajectoryRecord, atMs: number, visit: Visit): void {
     const seq = this.#nextSeq;
     const record = { ...near, schema_version: TRAJECTORY_SCHEMA_VERSION, seq, recorded_at_unix_ms: atMs, payload };
