@@ -90,7 +90,7 @@ class SweepReplay implements OpenReplay {
   }
 }
 
-/** Returns the first configuration with its swept detector wrapped. Undefined unless the configurations are a sweep of a detector's option. */
+/** Returns the first configuration with its swept detector wrapped. Undefined if they are not a sweep of a detector's option. */
 function leadOf(configurations: readonly Configuration[], watch: Watch): Configuration | undefined {
   const [lead] = configurations;
   const [section, name = ''] = lead?.swept?.path.split('.') ?? [];

@@ -1,19 +1,19 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 
-/** Indices of two sequences side by side: both, or one alone. */
+/** A pair of indices in two sequences. Null means that the element of the other sequence has no partner. */
 export type AlignedPair = readonly [number, number] | readonly [number, null] | readonly [null, number];
 
-/** The longest search; with more differences, the best path so far is taken and the search restarts at its end. */
+/** Maximum number of differences in one search. With more, the best path found is kept and the search restarts at its end. */
 const MAX_DIFFERENCES = 200;
 
 /**
- * Aligns two sequences of keys with the fewest differences (Myers, "An O(ND) difference algorithm"); nearly the fewest if more than 200
- * shared keys in a row differ.
+ * Aligns two sequences of keys with the fewest differences (Myers, "An O(ND) difference algorithm"). If more than 200 shared keys in a
+ * row differ, the result has nearly the fewest.
  *
- * Cost: O((n + m) · 200) at most, in pieces of a few milliseconds; about a megabyte.
+ * Cost: at most O((n + m) · 200), split into steps of a few milliseconds; about a megabyte of memory.
  */
 export async function alignKeys(a: readonly string[], b: readonly string[]): Promise<readonly AlignedPair[]> {
-  // Keys of one side only always stand alone.
+  // A key that only one side contains never has a partner.
   const [inA, inB] = [new Set(a), new Set(b)];
   const left = a.flatMap((key, index) => (inB.has(key) ? [index] : []));
   const right = b.flatMap((key, index) => (inA.has(key) ? [index] : []));
@@ -51,7 +51,7 @@ async function alignShared(a: readonly string[], b: readonly string[]): Promise<
   return pairs;
 }
 
-/** The path from `(fromX, fromY)` to the end, or to the 200th difference; at least one step. */
+/** Returns the path from `(fromX, fromY)` to the end, or to the 200th difference. It has at least one step. */
 function stepsFrom(a: readonly string[], b: readonly string[], fromX: number, fromY: number): readonly AlignedPair[] {
   const [n, m] = [a.length - fromX, b.length - fromY];
   const limit = Math.min(n + m, MAX_DIFFERENCES);
@@ -107,7 +107,7 @@ function backtrack(trace: readonly Int32Array[], place: Place): readonly Aligned
   return steps.toReversed();
 }
 
-/** Farther in total; if equal, the more balanced one. */
+/** Prefers the path that is farther in total, then the more balanced one. */
 function isBetter(x: number, k: number, best: { readonly x: number; readonly k: number }): boolean {
   const farther = 2 * x - k - (2 * best.x - best.k);
   return farther > 0 || (farther === 0 && Math.abs(k) < Math.abs(best.k));

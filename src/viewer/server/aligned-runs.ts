@@ -2,15 +2,16 @@ import { present } from '../../base/present.ts';
 import type { AlignedAnswer, AlignedRun } from './api-shapes.ts';
 import { callsOf, type ComparedSide, type RunCalls } from './compare-runs.ts';
 
-/** Calls shown from the first difference on. */
+/** Maximum number of calls shown, starting at the first difference. */
 const MAX_SHOWN = 40;
-/** Equal calls shown before it. */
+/** Maximum number of equal calls shown before the first difference. */
 const MAX_COMMON = 3;
 
 /**
- * Runs side by side from the first call that differs by tool or arguments; successful runs first. The first 20,000 calls of each are read.
+ * Shows runs side by side from the first call that differs in its tool or arguments. Successful runs come first. It reads the first
+ * 20,000 calls of each run.
  *
- * @throws CoxswainError when a store cannot be read
+ * @throws CoxswainError if a store cannot be read
  */
 export async function alignedRuns(sides: readonly ComparedSide[]): Promise<AlignedAnswer> {
   const ordered = [...sides].sort((a, b) => Number(b.run.success === true) - Number(a.run.success === true));

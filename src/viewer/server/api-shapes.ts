@@ -11,10 +11,10 @@ import type { StoreKind } from '../../store/store-address.ts';
 import type { ToolKind } from '../../calls/tool-kind.ts';
 
 export interface Problem {
-  /** A code of `CoxswainError`, or of the viewer, such as `store-gone`. */
+  /** A code of `CoxswainError`, or a code of the viewer such as `store-gone`. */
   readonly code: string;
   readonly message: string;
-  /** How to solve it, if possible. */
+  /** How to fix the problem, if known. */
   readonly fix?: string;
 }
 
@@ -23,19 +23,19 @@ export interface ErrorAnswer {
   readonly error: Problem;
 }
 
-/** A store or files given to the viewer. */
+/** A store or a set of files that the viewer shows. */
 export interface SourceRow {
-  /** Short, without slashes; constant while the server runs. */
+  /** A short id without slashes. It does not change while the server runs. */
   readonly id: string;
-  /** The last part of the path. */
+  /** The last component of the path. */
   readonly name: string;
   readonly path: string;
   readonly kind: StoreKind | 'files';
-  /** Runs known so far. */
+  /** Number of runs found until now. */
   readonly runs: number;
-  /** Set if there are more runs than the newest 100,000, which are listed. */
+  /** True if the source has more runs than the newest 100,000, which are listed. */
   readonly truncated?: true;
-  /** Set while files are read. */
+  /** Present while files are read. */
   readonly indexing?: { readonly files: number; readonly done: number };
   readonly problem?: Problem;
 }
@@ -44,11 +44,11 @@ export interface SourcesAnswer {
   readonly sources: readonly SourceRow[];
 }
 
-/** Spending of a run after its first warning. */
+/** Calls, tokens and cost of a run after its first warning. */
 export interface Wasted {
   /** The call after which a stuck pattern was first flagged. */
   readonly call: number;
-  /** Calls after it. */
+  /** Number of calls after that call. */
   readonly calls: number;
   readonly ms: number;
   /** Absent if unknown. */
@@ -56,57 +56,57 @@ export interface Wasted {
   readonly costUsd?: number;
 }
 
-/** Facts about a run that need its records. */
+/** Facts about a run that can only be computed from its records. */
 export interface RunExtras {
-  /** Kinds of the patterns at `warn` or above, each once, at most eight. */
+  /** Kinds of the patterns flagged at `warn` or above. Each kind is listed once; at most eight. */
   readonly patterns: readonly string[];
-  /** For each of them, the call after which it was first flagged. */
+  /** For each entry of `patterns`, the call after which it was first flagged. */
   readonly patternCalls: readonly number[];
   /** Absent if the run was never stuck. */
   readonly wasted?: Wasted;
   readonly verdict: RunVerdict['verdict'];
-  /** Number of pieces of advice by delivery and next call: `delivered repeated`. */
+  /** Amount of advice by delivery and next call. A key such as `delivered repeated` joins both. */
   readonly fates: Readonly<Record<string, number>>;
   /** Calls after which advice was produced, at most eight. */
   readonly adviceCalls: readonly number[];
-  /** The most frequent error line, its numbers masked, and its count; absent without error lines. */
+  /** The most frequent error line, with masked numbers, and how often it occurs. Absent without error lines. */
   readonly errorLine?: readonly [string, number];
-  /** True if one of the patterns means stuck. */
+  /** True if one of the patterns means that the agent is stuck. */
   readonly stuck: boolean;
   readonly adviceCount: number;
-  /** Advice without a record of delivery: withheld, shadowed, or not delivered. */
+  /** Amount of advice without a record of delivery: withheld, shadowed, or not delivered. */
   readonly adviceUnsaid: number;
-  /** From the model's answers; absent if unknown. */
+  /** Cost from the model's responses. Absent if unknown. */
   readonly costUsd?: number;
   readonly tokens?: number;
-  /** At most 60 characters, one per bucket of calls: `.` fine, `x` error, `!` in a stuck pattern, `a` advice. */
+  /** At most 60 characters, one per bucket of calls: `.` for no problem, `x` for an error, `!` inside a stuck pattern, `a` for advice. */
   readonly strip: string;
-  /** Names of the tools called: at most 64 of at most 100 characters. */
+  /** Names of the tools called: at most 64 names of at most 100 characters. */
   readonly tools: readonly string[];
 }
 
 /** A search hit in a run. */
 export interface FoundPlace {
   readonly seq: number;
-  /** At most 200 characters around the first word. */
+  /** At most 200 characters around the first matching word. */
   readonly snippet: string;
 }
 
-/** A run in a list, with the members of `RunExtras` if `extras` is true. */
+/** A run in a list. It includes the fields of `RunExtras` if `extras` is true. */
 export interface ListedRow extends Omit<RunSummary, 'source' | 'openCalls'>, Partial<RunExtras> {
-  /** Id of a `SourceRow`. */
+  /** The id of the run's source (see `SourceRow`). */
   readonly source: string;
-  /** Origin of an imported run: `path#id`. */
+  /** The origin of an imported run, as `path#id`. */
   readonly from?: string;
   readonly extras: boolean;
   readonly childCount: number;
-  /** In a search: the first record with the words; absent if the id or the task contains them. */
+  /** For a search: the first record that contains the words. Absent if the run's id or task contains them. */
   readonly found?: FoundPlace;
-  /** Without an outcome, and with a record in the last two minutes. */
+  /** True if the run has no outcome and its last record is at most two minutes old. */
   readonly live: boolean;
 }
 
-/** For each filter, its values and their number of runs, most frequent first. */
+/** The values of each filter with their number of runs, most frequent first. */
 export type Facets = Readonly<
   Record<
     'status' | 'outcome' | 'model' | 'agent' | 'task' | 'tool' | 'pattern' | 'advice',
@@ -114,44 +114,44 @@ export type Facets = Readonly<
   >
 >;
 
-/** A page of runs. */
+/** One page of the run list. */
 export interface RunsAnswer {
-  /** Counted over the runs that were read. */
+  /** Counts over the runs that have been read. */
   readonly facets: Facets;
   readonly runs: readonly ListedRow[];
   readonly next?: string;
-  /** Matching runs on all pages. */
+  /** Number of matching runs on all pages. */
   readonly total: number;
-  /** Records that are not in the full-text index yet. */
+  /** Number of records that are not in the full-text index yet. */
   readonly notIndexed: number;
-  /** Runs that are not read yet and may match: ask again until it is 0. */
+  /** Number of runs that have not been read yet and may match. Repeat the request until it is 0. */
   readonly pending: number;
-  /** Runs that are not read yet: the facets of patterns, tools and advice do not count them. */
+  /** Number of runs that have not been read yet. The facets of patterns, tools and advice do not count them. */
   readonly notLookedAt: number;
 }
 
-/** Rows requested by id. */
+/** The rows of runs that were requested by id. */
 export interface RowsAnswer {
   readonly rows: readonly ListedRow[];
 }
 
 /** A call and its first record. */
 export interface EvidenceCall {
-  /** From 1, in the order of the starts of calls. */
+  /** 1-based number of the call, in the order in which calls started. */
   readonly call: number;
-  /** Of its `tool_started`, or of its result if the start was lost. */
+  /** The `seq` of the call's `tool_started` record, or of its result if that record is missing. */
   readonly seq: number;
 }
 
 export interface NumberedCall extends EvidenceCall {
-  /** `unknown` until it has a result. */
+  /** The kind of tool. It is `unknown` until the call has a result. */
   readonly kind: ToolKind;
 }
 
-/** The calls that began in a range of records. */
+/** The calls that started in a range of records. */
 export interface CallsAnswer {
   readonly calls: readonly NumberedCall[];
-  /** Records below it were read. */
+  /** Records with a `seq` below this value have been read. */
   readonly upTo: number;
 }
 
@@ -165,29 +165,29 @@ export interface PatternSpan {
   readonly occurrences: number;
   readonly fromSeq: number;
   readonly toSeq: number | null;
-  /** The record that flagged it, or for a recomputed pattern the call at which it is flagged. */
+  /** The record that flagged the pattern. For a recomputed pattern, the call at which it is flagged. */
   readonly flaggedSeq: number | null;
-  /** Calls are numbered from 1. */
+  /** 1-based number of the call. */
   readonly fromCall: number;
-  /** The call at which the pattern was cleared; null if it was not. */
+  /** The call at which the pattern was cleared, or null if it was not. */
   readonly toCall: number | null;
   readonly flaggedCall: number | null;
   readonly evidence: readonly EvidenceCall[];
 }
 
-/** A piece of advice in a run. */
+/** One advice record of a run. */
 export interface AdviceMark {
   readonly seq: number;
   readonly adviceId: string;
   readonly speaker: 'feedback' | 'guidance';
-  /** Its name. */
+  /** Name of the provider. */
   readonly provider: string;
-  /** Feedback only. */
+  /** Present for feedback only. */
   readonly severity?: Severity;
   readonly point?: DecisionPoint;
   /** At most 2,000 characters. */
   readonly text: string;
-  /** The reason of the classification, or the observations; at most 500 characters. */
+  /** The reason for the classification, or the observations. At most 500 characters. */
   readonly why?: string;
   readonly pattern?: { readonly identity: string; readonly level: PatternLevel };
   /** Null if unknown. */
@@ -197,25 +197,25 @@ export interface AdviceMark {
   readonly channel?: string;
   readonly callsBefore: number;
   readonly acknowledged?: 'accepted' | 'rejected' | 'noted';
-  /** Calls of its pattern. */
+  /** The calls that its pattern is based on. */
   readonly evidence: readonly EvidenceCall[];
-  /** Their records, in order. */
+  /** The records of these calls, in order. */
   readonly evidenceSeqs: readonly number[];
   /** True if the pattern was cleared later. */
   readonly isLeft: boolean;
   readonly nextCall: NextCall;
-  /** The text of `fateText`: what followed, not why. */
+  /** What happened after the advice, as formatted by `fateText`. It makes no claim about the cause. */
   readonly fate: string;
 }
 
-/** Files named by calls, the most recent first. */
+/** Files that calls named, most recent first. */
 export interface FilesRow {
   readonly count: number;
   /** At most 20. */
   readonly latest: readonly string[];
 }
 
-/** A call that failed and has not succeeded since. */
+/** A call that failed and has not succeeded since then. */
 export interface FailureRow {
   readonly call: number;
   readonly tool: string;
@@ -224,26 +224,26 @@ export interface FailureRow {
 
 /** The state of the run after a call returned. */
 export interface RunState {
-  /** From 1; 0 before the first. */
+  /** 1-based number of the call, or 0 before the first call. */
   readonly call: number;
-  /** Unix milliseconds; 0 if unknown. */
+  /** Unix milliseconds, or 0 if unknown. */
   readonly atMs: number;
   readonly elapsedMs: number;
   readonly read: FilesRow;
   readonly written: FilesRow;
-  /** The last result of each test, lint or build. */
+  /** The latest result of each test, lint or build command. */
   readonly checks: readonly { readonly command: string; readonly failed: boolean; readonly call: number }[];
-  /** At most 20, the latest last. */
+  /** At most 20 failures, latest last. */
   readonly failures: readonly FailureRow[];
   readonly errorsInARow: number;
-  /** From the model's answers up to this call; absent if unknown. */
+  /** Tokens from the model's responses up to this call. Absent if unknown. */
   readonly tokens?: number;
   readonly costUsd?: number;
-  /** Tokens read by the model's last answer. */
+  /** Number of tokens that the model read for its last response. */
   readonly contextTokens?: number;
-  /** Until the deadline; negative after it; absent without one. */
+  /** Time until the deadline in milliseconds. It is negative after the deadline and absent without one. */
   readonly timeLeftMs?: number;
-  /** The model request of this turn; absent if not recorded. */
+  /** The model request of this turn. Absent if the run does not record it. */
   readonly request?: SeenRequest;
 }
 
@@ -251,56 +251,58 @@ export interface RunState {
 export interface SeenRequest {
   readonly modelId?: string;
   readonly messages: number;
-  /** Characters of the instructions. */
+  /** Length of the system instructions in characters. */
   readonly systemChars: number;
-  /** Tools offered. */
+  /** Number of tools that the request offered. */
   readonly toolCount: number;
-  /** Their names, at most 20. */
+  /** The names of these tools, at most 20. */
   readonly tools: readonly string[];
 }
 
-/** A pause of a minute or more before a record while no call was open. */
+/** A pause of at least a minute before a record, while no call was open. */
 export interface IdleGap {
   readonly seq: number;
   readonly ms: number;
 }
 
-/** The timeline of a run: bucket `i` covers `seqsPerBucket` records from `i * seqsPerBucket` on. */
+/** The timeline of a run. Bucket `i` covers `seqsPerBucket` records, starting at `i * seqsPerBucket`. */
 export interface Overview {
-  /** Records below it are covered. */
+  /** Records with a `seq` below this value are covered. */
   readonly nextSeq: number;
-  /** False while the run is being read. */
+  /** False while the run is still being read. */
   readonly complete: boolean;
   readonly seqsPerBucket: number;
-  /** At most 2,000; the length of every list below. */
+  /** Number of buckets, at most 2,000. Every list below has this length. */
   readonly buckets: number;
-  /** Unix milliseconds of the bucket's first record with a time; 0 if none. */
+  /** The time of the bucket's first record that has one, in Unix milliseconds. It is 0 if none has. */
   readonly atMs: readonly number[];
   readonly turns: readonly number[];
   readonly calls: readonly number[];
-  /** In the bucket in which the failed call began. */
+  /** Failed calls per bucket. A failed call counts in the bucket in which it started. */
   readonly errors: readonly number[];
   readonly messages: readonly number[];
-  /** From the model's answers. */
+  /** Tokens from the model's responses. */
   readonly tokens: readonly number[];
   readonly costUsd: readonly number[];
-  /** Tokens read by the bucket's last answer; 0 if unknown. */
+  /** Tokens that the model read for the last response of the bucket. It is 0 if unknown. */
   readonly context: readonly number[];
-  /** Unix milliseconds of the last record; 0 if unknown. */
+  /** The time of the last record in Unix milliseconds. It is 0 if unknown. */
   readonly endMs: number;
-  /** In order, at most 500. */
+  /** Idle periods in order, at most 500. */
   readonly gaps: readonly IdleGap[];
-  /** Calls that began before the bucket. */
+  /** Number of calls that started before the bucket. */
   readonly firstCall: readonly number[];
   readonly kinds: Readonly<Partial<Record<ToolKind, readonly number[]>>>;
-  /** `recorded` by the run's steering, or `recomputed` with the default detectors for a run without steering. */
+  /**
+   * `recorded` if the run's steering recorded the patterns. `recomputed` if the run has no steering and the default detectors found them.
+   */
   readonly patternBasis: RunPatterns['basis'];
-  /** By first call, at most 500. */
+  /** Sorted by first call, at most 500. */
   readonly patterns: readonly PatternSpan[];
   readonly patternsLeftOut: number;
   /** Absent if the run was never stuck. */
   readonly wasted?: Wasted;
-  /** At most 1,000. */
+  /** At most 1,000 entries. */
   readonly advice: readonly AdviceMark[];
   readonly adviceLeftOut: number;
 }
@@ -308,13 +310,13 @@ export interface Overview {
 /** One run. */
 export interface RunAnswer {
   readonly run: ListedRow;
-  /** By start time, at most 1,000. */
+  /** Child runs sorted by start time, at most 1,000. */
   readonly children: readonly ListedRow[];
   readonly parent?: ListedRow;
   readonly overview: Overview;
 }
 
-/** Replaces a value that is too long. */
+/** A placeholder for a value that is too long. */
 export interface CutText {
   readonly $cut: { readonly chars: number; readonly preview: string };
 }
@@ -322,11 +324,11 @@ export interface CutText {
 /** Records of a run as stored, except that any value in a payload may be a `CutText`. */
 export interface RecordsAnswer {
   readonly records: readonly TrajectoryRecord[];
-  /** The start of the next request; above `lastSeq` at the end. */
+  /** The `seq` to start the next request at. It is above `lastSeq` at the end of the run. */
   readonly nextSeq: number;
-  /** Highest `seq` stored. */
+  /** The highest `seq` that is stored. */
   readonly lastSeq: number;
-  /** The damage that prevents reading further. */
+  /** A damaged record that prevents further reading. */
   readonly problem?: Problem;
 }
 
@@ -334,13 +336,13 @@ export type FindKind = 'error' | 'pattern' | 'advice' | 'text';
 
 export interface FindAnswer {
   readonly seq: number | null;
-  /** Set if the search timed out: ask again from here. Otherwise a null `seq` means no match. */
+  /** Present if the search timed out: repeat the request with this `seq`. Otherwise a null `seq` means that nothing matched. */
   readonly resumeFrom?: number;
-  /** The damage that ended the search. */
+  /** The damaged record that ended the search. */
   readonly problem?: Problem;
 }
 
-/** The requested call; null if the run has no such call. */
+/** The requested call, or null if the run has no such call. */
 export interface CallAnswer {
   readonly place: EvidenceCall | null;
 }
@@ -355,7 +357,7 @@ export interface CallRow extends EvidenceCall {
   readonly errorLine?: string;
 }
 
-/** Two calls side by side, or one alone. Two with `same: false` have the same tool and other arguments. */
+/** Two calls side by side, or one call without a partner. Two calls with `same: false` use the same tool with different arguments. */
 export interface CompareRow {
   readonly a?: CallRow;
   readonly b?: CallRow;
@@ -373,33 +375,33 @@ export interface CompareAnswer {
   readonly b: ComparedRunAnswer;
   readonly rows: readonly CompareRow[];
   readonly next?: number;
-  /** Number of rows. */
+  /** Total number of rows. */
   readonly total: number;
-  /** Index of the first row that differs; null if none. */
+  /** Index of the first row that differs, or null if none does. */
   readonly firstDivergence: number | null;
-  /** Equal rows. */
+  /** Number of rows with equal calls. */
   readonly same: number;
-  /** True if a run has more calls than are compared. */
+  /** True if a run has more calls than the comparison covers. */
   readonly truncated: boolean;
 }
 
 export interface AlignedRun extends Pick<RunSummary, 'runId' | 'modelId' | 'outcome' | 'success'> {
   readonly source: string;
-  /** Calls of the run, at most 20,000. */
+  /** Number of calls of the run, at most 20,000. */
   readonly total: number;
   readonly calls: readonly CallRow[];
 }
 
-/** Several runs side by side from about the first call that differs. */
+/** Several runs side by side, starting shortly before the first call that differs. */
 export interface AlignedAnswer {
-  /** Leading calls that are equal in all runs. */
+  /** Number of calls at the start that are equal in all runs. */
   readonly same: number;
-  /** Leading calls left out. */
+  /** Number of calls at the start that are left out. */
   readonly from: number;
   readonly runs: readonly AlignedRun[];
 }
 
-/** The backtest reports given to the viewer. */
+/** The backtest reports that the viewer shows. */
 export interface ReportsAnswer {
   readonly reports: readonly {
     readonly id: string;
@@ -412,7 +414,7 @@ export interface ReportsAnswer {
 export type LabelRow = Label;
 
 export interface LabelsAnswer {
-  /** Null without a labels file; labelling is off then. */
+  /** Null without a labels file. Labelling is off in that case. */
   readonly file: string | null;
   readonly labels: readonly LabelRow[];
 }

@@ -9,27 +9,28 @@ type Counter = (typeof COUNTERS)[number];
 interface Bucket extends Record<Counter, number> {
   atMs: number;
   firstCall: number;
-  /** Tokens read by its last model answer; 0 if unknown. */
+  /** Tokens that the model read for the bucket's last response. It is 0 if unknown. */
   context: number;
   readonly kinds: Partial<Record<ToolKind, number>>;
 }
 
-/** The lists of an overview. */
+/** The list fields of an overview. */
 export type BucketLists = Pick<
   Overview,
   'seqsPerBucket' | 'buckets' | 'atMs' | 'firstCall' | 'kinds' | 'context' | Counter
 >;
 
 /**
- * Counts the events of a run by ranges of records: one record per bucket at first, then 2, 4, 8 … to stay within 2,000 buckets.
+ * Counts the events of a run per range of records. Each bucket covers one record at first. The size doubles as needed to stay within
+ * 2,000 buckets.
  *
- * Cost: O(1) amortised per count; memory for 2,000 buckets.
+ * Cost: amortised O(1) per count; memory for 2,000 buckets.
  */
 export class Buckets {
   #buckets: Bucket[] = [];
   #seqsPerBucket = 1;
 
-  /** Adds a record. @param calls  calls that began before it */
+  /** Adds a record. @param calls  number of calls that started before the record */
   touch(seq: number, atMs: number, calls: number): void {
     const bucket = this.#at(seq, calls);
     if (bucket.atMs === 0 && atMs > 0) bucket.atMs = atMs;
@@ -40,7 +41,7 @@ export class Buckets {
     this.#at(seq, 0)[counter] += by;
   }
 
-  /** Sets the tokens that a model answer read. */
+  /** Sets the number of tokens that the model read for a response. */
   context(seq: number, tokens: number): void {
     this.#at(seq, 0).context = tokens;
   }
@@ -53,7 +54,7 @@ export class Buckets {
 
   lists(): BucketLists {
     const buckets = this.#buckets;
-    // The names are the keys of these objects.
+    // The cast is safe: the names are the keys of these objects.
     const names = [...new Set(buckets.flatMap(({ kinds }) => Object.keys(kinds)))] as readonly ToolKind[];
     const listOf = (name: Counter | 'atMs' | 'context' | 'firstCall'): readonly number[] =>
       buckets.map((bucket) => bucket[name]);
@@ -94,7 +95,7 @@ export class Buckets {
       for (const counter of COUNTERS) into[counter] += bucket[counter];
       if (bucket.context > 0) into.context = bucket.context;
       for (const [name, count] of Object.entries(bucket.kinds)) {
-        // The names are the keys of this object.
+        // The cast is safe: the names are the keys of this object.
         const kind = name as ToolKind;
         into.kinds[kind] = (into.kinds[kind] ?? 0) + count;
       }

@@ -4,7 +4,7 @@ import type { NumberedCall } from './api-shapes.ts';
 const KINDS: readonly ToolKind[] = ['unknown', 'read', 'write', 'execute', 'poll', 'wait', 'ui', 'note'];
 
 /**
- * The first record and the kind of each call of a run. Calls are numbered from 1.
+ * The first record and the tool kind of each call of a run. Calls are numbered from 1.
  *
  * Memory: five bytes per call.
  */
@@ -18,7 +18,7 @@ export class CallPlaces {
     return this.#calls;
   }
 
-  /** Adds the next call; `seq` ascends. */
+  /** Adds the next call. The values of `seq` must ascend. */
   add(seq: number): void {
     if (this.#calls === this.#seqs.length) {
       const [seqs, kinds] = [new Uint32Array(2 * this.#calls), new Uint8Array(2 * this.#calls)];
@@ -34,12 +34,12 @@ export class CallPlaces {
     this.#kinds[call - 1] = KINDS.indexOf(kind);
   }
 
-  /** The first record of a call, or of the nearest known call; 0 without calls. */
+  /** Returns the first record of a call, or of the nearest known call. It returns 0 if there are no calls. */
   seqOf(call: number): number {
     return this.#seqs[Math.min(Math.max(1, call), Math.max(1, this.#calls)) - 1] ?? 0;
   }
 
-  /** The last call that began at or before a record; 0 if none. Cost: O(log calls). */
+  /** Returns the last call that started at or before a record, or 0 if there is none. Cost: O(log calls). */
   callAt(seq: number): number {
     let [low, high] = [0, this.#calls];
     while (low < high) {
@@ -50,7 +50,7 @@ export class CallPlaces {
     return low;
   }
 
-  /** The calls that began in the records from `fromSeq` to before `toSeq`. */
+  /** Returns the calls that started in the records from `fromSeq` to before `toSeq`. */
   between(fromSeq: number, toSeq: number): readonly NumberedCall[] {
     const calls: NumberedCall[] = [];
     for (let call = this.callAt(fromSeq - 1) + 1; call <= this.#calls; call += 1) {

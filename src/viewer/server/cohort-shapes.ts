@@ -2,14 +2,14 @@ import type { NextCall } from '../../run-view/advice-outcome.ts';
 import type { RunVerdict } from '../../run-view/run-verdict.ts';
 import type { Facets } from './api-shapes.ts';
 
-/** A call of a run. */
+/** A call in a run. */
 export interface RunMoment {
   readonly runId: string;
-  /** From 1. */
+  /** 1-based number of the call. */
   readonly call: number;
 }
 
-/** The moments of a review. `disagreement`: labelled moments at which the patterns say otherwise. */
+/** The kinds of review queues. `disagreement` contains labelled calls for which the patterns contradict the label. */
 export const REVIEW_KINDS = ['pattern', 'advice', 'random', 'disagreement'] as const;
 export type ReviewBy = (typeof REVIEW_KINDS)[number];
 
@@ -17,28 +17,28 @@ export interface ReviewMoment extends RunMoment {
   readonly source: string;
 }
 
-/** Moments to review, always in the same order. */
+/** Calls to review, always in the same order. */
 export interface ReviewAnswer {
-  /** At most 500, three per run. */
+  /** At most 500 calls, three per run. */
   readonly moments: readonly ReviewMoment[];
-  /** Runs that are not read yet and may have more. */
+  /** Number of runs that have not been read yet and may add calls. */
   readonly pending: number;
 }
 
-/** The outcome of the runs with a pattern. */
+/** The outcomes of the runs with a pattern. */
 export interface PatternCost {
   readonly kind: string;
   readonly runs: number;
-  /** Runs with a known outcome. */
+  /** Number of runs with a known outcome. */
   readonly judged: number;
   readonly succeeded: number;
-  /** The success rate of runs that got as far without the pattern; null without such runs. */
+  /** The success rate of runs that reached the same call without the pattern. Null if there are no such runs. */
   readonly expected: number | null;
-  /** Calls after it was flagged. */
+  /** Number of calls after the pattern was flagged. */
   readonly callsAfter: number;
-  /** Runs by the call at which it was flagged: up to 2, 5, 10, 20, 50, 100, 200, and later. */
+  /** Number of runs by the call at which the pattern was flagged: up to 2, 5, 10, 20, 50, 100, 200, and later. */
   readonly begins: readonly number[];
-  /** The runs with most calls after it. */
+  /** The runs with the most calls after the pattern. */
   readonly examples: readonly RunMoment[];
 }
 
@@ -46,9 +46,9 @@ export interface PatternCost {
 export interface EarlyStop {
   readonly after: number;
   readonly stopped: number;
-  /** Calls saved. */
+  /** Number of calls saved. */
   readonly saved: number;
-  /** Stopped runs that succeeded. */
+  /** Number of stopped runs that succeeded in the recording. */
   readonly lost: number;
 }
 
@@ -60,48 +60,48 @@ export interface CohortRow {
   readonly verdict: RunVerdict['verdict'];
 }
 
-/** Similar stuck runs. */
+/** A group of similar stuck runs. */
 export interface FailureCluster {
-  /** The first pattern. */
+  /** The kind of the first pattern. */
   readonly kind: string;
-  /** The most frequent error line, numbers masked; empty without error lines. */
+  /** The most frequent error line, with masked numbers. Empty without error lines. */
   readonly line: string;
   readonly runs: number;
-  /** After the first warning. */
+  /** Number of calls after the first warning. */
   readonly calls: number;
   readonly example: RunMoment;
 }
 
-/** Figures of the matching runs. All but `runs` cover the runs that were read. */
+/** Figures of the matching runs. All fields except `runs` cover only the runs that have been read. */
 export interface CohortAnswer {
   readonly runs: number;
   readonly seen: number;
   readonly pending: number;
   readonly models: number;
   readonly agents: number;
-  /** Runs with a known outcome. */
+  /** Number of runs with a known outcome. */
   readonly judged: number;
   readonly succeeded: number;
   readonly stuck: number;
   readonly stuckJudged: number;
   readonly stuckSucceeded: number;
   readonly calls: number;
-  /** All that is wasted is counted after the first warning. */
+  /** The `wasted…` fields count everything after the first warning. */
   readonly wastedCalls: number;
-  /** US dollars from the model's answers; 0 if unknown. */
+  /** Cost in US dollars from the model's responses. It is 0 if unknown. */
   readonly costUsd: number;
   readonly wastedUsd: number;
   readonly tokens: number;
   readonly wastedTokens: number;
-  /** Most calls after it first. */
+  /** The pattern with the most calls after it comes first. */
   readonly patterns: readonly PatternCost[];
-  /** By `after`, from 0. */
+  /** Sorted by `after`, starting at 0. */
   readonly stops: readonly EarlyStop[];
-  /** At most 400, by first pattern and its call. */
+  /** At most 400 rows, sorted by first pattern and its call. */
   readonly rows: readonly CohortRow[];
-  /** Number of pieces of advice by delivery and next call. */
+  /** Amount of advice by delivery and next call. */
   readonly fates: Readonly<Partial<Record<string, Readonly<Partial<Record<NextCall, number>>>>>>;
-  /** By the UTC day of the start; the latest 120. */
+  /** Figures per UTC day on which runs started. The latest 120 days. */
   readonly days: readonly {
     readonly day: string;
     readonly runs: number;
@@ -110,7 +110,7 @@ export interface CohortAnswer {
     readonly tokens: number;
     readonly wastedTokens: number;
   }[];
-  /** The 15 with most runs. */
+  /** The 15 clusters with the most runs. */
   readonly clusters: readonly FailureCluster[];
   readonly facets: Facets;
 }
@@ -119,19 +119,19 @@ export interface CohortAnswer {
 export interface TaskGroup {
   readonly task: string;
   readonly runs: number;
-  /** Runs with a known outcome. */
+  /** Number of runs with a known outcome. */
   readonly judged: number;
   readonly succeeded: number;
   readonly stuck: number;
   readonly medianCalls: number;
   readonly wastedCalls: number;
-  /** US dollars; absent if unknown. */
+  /** Cost in US dollars. Absent if unknown. */
   readonly costUsd?: number;
-  /** At most 24, successful ones first. */
+  /** At most 24 runs, successful ones first. */
   readonly named: readonly { readonly source: string; readonly runId: string }[];
 }
 
-/** The matching runs by task: at most 500 tasks, most runs first. */
+/** The matching runs grouped by task. At most 500 tasks, those with the most runs first. */
 export interface TasksAnswer {
   readonly tasks: readonly TaskGroup[];
   readonly pending: number;

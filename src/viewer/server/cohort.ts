@@ -7,9 +7,9 @@ const MAX_EXAMPLES = 3;
 const MAX_ROWS = 400;
 const MAX_CLUSTERS = 15;
 const MAX_DAYS = 120;
-/** The latest stop after the first warning, in calls. */
+/** Maximum number of calls between the first warning and a stop. */
 const MAX_STOP = 30;
-/** Columns of the histogram of first calls: 1 to 2, 3 to 5, … */
+/** Upper limits of the histogram of first calls: 1 to 2, 3 to 5, … */
 const BEGINS = [2, 5, 10, 20, 50, 100, 200, Number.POSITIVE_INFINITY];
 
 interface SeenRun extends MatchedRun {
@@ -17,7 +17,7 @@ interface SeenRun extends MatchedRun {
 }
 
 /**
- * Figures of many runs, from the extras of each. Success rates cover the runs with a known outcome.
+ * Computes figures over many runs from the extras of each run. Success rates cover the runs with a known outcome.
  *
  * Cost: a few passes over the runs, and sorting them.
  */
@@ -56,8 +56,8 @@ function isGood({ extras }: SeenRun): boolean {
 }
 
 /**
- * The outcomes of the runs with a pattern, and of the runs that got as far without it: long runs fail more often anyway, so the average of
- * all runs would be no fair comparison.
+ * Compares the outcomes of the runs with a pattern with those of the runs that reached the same call without it. Long runs fail more
+ * often in any case, so the average of all runs would be an unfair comparison.
  */
 function patternCosts(seen: readonly SeenRun[], judged: readonly SeenRun[]): readonly PatternCost[] {
   const reached = countsFrom(judged);
@@ -80,7 +80,7 @@ function patternCosts(seen: readonly SeenRun[], judged: readonly SeenRun[]): rea
     for (const [at, { call, run }] of known.entries()) {
       if (isGood(run)) goodBefore += 1;
       const [all, good] = reached(call);
-      // Leaves out the runs that got as far and had the pattern by then.
+      // Excludes the runs that reached this call and had the pattern by then.
       const [stillHere, stillGood] = endedBefore(call);
       const rest = all - (at + 1 - (known.length - stillHere));
       if (rest <= 0) continue;
@@ -105,7 +105,7 @@ function patternCosts(seen: readonly SeenRun[], judged: readonly SeenRun[]): rea
   return costs.sort((a, b) => b.callsAfter - a.callsAfter);
 }
 
-/** Counts the runs with at least `call` calls, and the successful ones among them. */
+/** Counts the runs with at least `call` calls, and how many of them succeeded. */
 function countsFrom(judged: readonly SeenRun[]): (call: number) => readonly [number, number] {
   const ordered = judged.toSorted((a, b) => a.run.calls - b.run.calls);
   const good = [0];
@@ -163,7 +163,7 @@ function fatesOf(seen: readonly SeenRun[]): CohortAnswer['fates'] {
     for (const [fate, count] of Object.entries(extras.fates)) {
       const [arm = '', next = ''] = fate.split(' ');
       const of = (arms[arm] ??= {});
-      // Written from both words by `RunLook`.
+      // The cast is safe: `RunLook` writes the key from both words.
       const call = next as NextCall;
       of[call] = (of[call] ?? 0) + count;
     }
@@ -193,7 +193,7 @@ function daysOf(seen: readonly SeenRun[]): CohortAnswer['days'] {
     .map(([day, of]) => Object.assign({ day }, of));
 }
 
-/** Stuck runs by first pattern and most frequent error line. */
+/** Groups stuck runs by first pattern and most frequent error line. */
 function clustersOf(stuck: readonly SeenRun[]): readonly FailureCluster[] {
   const clusters = new Map<string, FailureCluster & { runs: number; calls: number }>();
   for (const { extras, run } of stuck) {

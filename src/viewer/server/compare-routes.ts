@@ -15,7 +15,7 @@ const MAX_COMPARED = 2_000;
 const MAX_ALIGNED = 24;
 const MAX_SHARED = 500;
 
-/** Routes about several runs: two aligned, many side by side, many as one file. */
+/** Adds the routes about several runs: two runs aligned, many runs side by side, and many runs as one file. */
 export function addCompareRoutes(app: Hono<ViewerEnv>, state: ViewerState): void {
   const sideOf = async ([source, runId]: readonly [string, string]): Promise<ComparedSide> => {
     const { listed, run } = await runOf(state, source, runId);
@@ -54,7 +54,7 @@ export function addCompareRoutes(app: Hono<ViewerEnv>, state: ViewerState): void
   });
 }
 
-/** As `readRunKey`, without escapes. */
+/** Splits a key as `readRunKey` does, but without decoding escapes. */
 function halves(key: string): readonly [string, string] {
   const slash = key.indexOf('/');
   return [key.slice(0, Math.max(0, slash)), key.slice(slash + 1)];

@@ -10,11 +10,11 @@ import type { CallRow, CompareAnswer, CompareRow } from './api-shapes.ts';
 import { undamagedRecords } from './read-records.ts';
 import type { RunReader } from './run-reader.ts';
 
-/** The first calls of a run are compared. */
+/** Maximum number of calls compared per run, counted from its start. */
 const MAX_CALLS = 20_000;
 const PREVIEW_CHARS = 200;
 const NAME_CHARS = 200;
-/** How many differing calls ahead a call of the same tool is searched. */
+/** How many differing calls ahead it searches for a call of the same tool. */
 const TOOL_AHEAD = 20;
 
 export interface ComparedSide {
@@ -26,10 +26,11 @@ export interface ComparedSide {
 type Compared = Omit<CompareAnswer, 'next'>;
 
 /**
- * Aligns the first 20,000 calls of two runs by tool and arguments. Among differing calls, those of the same tool stand side by side.
+ * Aligns the first 20,000 calls of two runs by tool and arguments. Among the differing calls, calls of the same tool are put side by
+ * side.
  *
- * @throws CoxswainError when a store cannot be read
- * Memory: about a kilobyte a call.
+ * @throws CoxswainError if a store cannot be read
+ * Memory: about a kilobyte per call.
  */
 export async function comparedRuns(a: ComparedSide, b: ComparedSide): Promise<Compared> {
   const [left, right] = [await callsOf(a), await callsOf(b)];
@@ -47,14 +48,14 @@ export async function comparedRuns(a: ComparedSide, b: ComparedSide): Promise<Co
   };
 }
 
-/** Calls of a run in order, and a comparison key for each. */
+/** The calls of a run in order, with a comparison key for each. */
 export interface RunCalls {
   readonly calls: readonly CallRow[];
   readonly keys: readonly string[];
   readonly isCut: boolean;
 }
 
-/** The calls of a run, up to the first damage. @throws CoxswainError when the store cannot be read */
+/** Returns the calls of a run, up to the first damaged record. @throws CoxswainError if the store cannot be read */
 export async function callsOf({ reader, run }: ComparedSide): Promise<RunCalls> {
   const calls: CallRow[] = [];
   const keys: string[] = [];
@@ -90,7 +91,7 @@ function* rowsOf(
   yield* pairedByTool(onlyA, onlyB);
 }
 
-/** Differing calls, those of the same tool side by side. */
+/** Yields differing calls, with calls of the same tool side by side. */
 function* pairedByTool(onlyA: readonly CallRow[], onlyB: readonly CallRow[]): Generator<CompareRow> {
   let at = 0;
   for (const a of onlyA) {

@@ -12,13 +12,13 @@ import type { ConfigurationChoice } from './trial-shapes.ts';
 import { viewerFault } from './viewer-fault.ts';
 
 export interface ConfigurationPlaces {
-  /** Files given by the user. */
+  /** Configuration files that the user passed. */
   readonly files: readonly string[];
-  /** Offers the configuration of a live run in this project, by the same rules of trust. */
+  /** If set, the page also offers the configuration that a live run in this project would use, with the same rules of trust. */
   readonly projectFolder?: string | undefined;
 }
 
-/** The configurations offered by the page, which names them by id, never by path. */
+/** The configurations that the page offers. The page refers to them by id, never by path. */
 export class Configurations {
   readonly #places: ConfigurationPlaces;
 
@@ -43,9 +43,9 @@ export class Configurations {
   }
 
   /**
-   * Reads the configuration again, so an edited file counts at once.
+   * Reads the configuration file again on each call, so edits take effect at once.
    *
-   * @param set  a number to set in it, as a sweep does
+   * @param set  a numeric field to change, as in a sweep
    * @throws CoxswainError `not-found` for an unknown id, `invalid-argument` for an invalid file
    */
   async make(id: string, set?: ConfigurationSpec['set']): Promise<Configuration> {

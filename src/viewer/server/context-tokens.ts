@@ -1,6 +1,9 @@
 import type { TrajectoryPayload } from '../../records/trajectory-record.ts';
 
-/** The tokens that the model read for an answer: the size of its context then; undefined where the record does not say. */
+/**
+ * Returns the number of tokens that the model read for a response, which is the size of its context at that time. Undefined if the record
+ * does not contain it.
+ */
 export function contextTokensOf(payload: TrajectoryPayload): number | undefined {
   if (payload.kind !== 'message_appended' || payload.message.role !== 'assistant') return undefined;
   const {

@@ -1,32 +1,32 @@
 import type { CutText } from './api-shapes.ts';
 
-/** Strings of more characters are cut. */
+/** Longer strings are truncated. */
 const MAX_TEXT_CHARS = 20_000;
 const PREVIEW_CHARS = 4_000;
-/** About this many characters of a payload are sent in all. */
+/** Approximate limit for the total number of characters sent per payload. */
 const MAX_PAYLOAD_CHARS = 200_000;
-/** Deeper values are cut, so that a recursive page does not overflow. */
+/** Deeper values are replaced, so that recursive functions of the page do not overflow the stack. */
 const MAX_DEPTH = 40;
-/** Members sent per object. */
+/** Maximum number of members sent per object. */
 const MAX_MEMBERS = 2_000;
-/** Shorter texts are sent even if the limit is reached. */
+/** Texts up to this length are sent even after the total limit is reached. */
 const SHORT_CHARS = 200;
 
 /**
- * The payload with oversized values replaced by `{ "$cut": { chars, preview } }`: texts of over 20,000 characters, values deeper than 40
- * levels, and everything after 200,000 characters. Returns the same object if nothing is cut. `chars` is the length of the text, or about
- * the length of the value's JSON.
+ * Replaces oversized values in the payload by `{ "$cut": { chars, preview } }`. These are texts of over 20,000 characters, values deeper
+ * than 40 levels, and everything after 200,000 characters. `chars` is the length of the text, or the approximate length of the value's
+ * JSON. Returns the same object if nothing is replaced.
  *
- * Cost: one walk over the result.
+ * Cost: one pass over the result.
  */
 export function cutValues<Value>(payload: Value): Value {
   const state = { left: MAX_PAYLOAD_CHARS };
-  // A cut value has another type, as the API documents.
+  // The replacement has another type, as the API documents.
   return cut(payload, state, 0) as Value;
 }
 
 interface CutState {
-  /** Characters left. */
+  /** Number of characters that may still be sent. */
   left: number;
 }
 
@@ -80,7 +80,7 @@ function cutMembers(source: object, state: CutState, depth: number): object {
   return changed === undefined ? source : { ...source, ...changed };
 }
 
-/** Also sets a key such as `__proto__`, which assignment would not. */
+/** Sets a key. It also works for a key such as `__proto__`, for which assignment would not. */
 function define(target: Record<string, unknown>, key: string, value: unknown): void {
   Object.defineProperty(target, key, { value, enumerable: true, configurable: true, writable: true });
 }
@@ -89,7 +89,9 @@ function cutText(chars: number, preview: string): CutText {
   return { $cut: { chars, preview } };
 }
 
-/** About the length of a value's JSON. Iterative, because JSON may nest deeper than the stack. */
+/**
+ * Returns the approximate length of a value's JSON. The function is iterative, because JSON may be nested deeper than the stack allows.
+ */
 function charsOf(whole: unknown): number {
   let chars = 0;
   const left: unknown[] = [whole];

@@ -4,11 +4,11 @@ import type { SourceRow } from './api-shapes.ts';
 import type { ListedSource } from './listed-source.ts';
 import { runRowOf } from './run-list.ts';
 
-/** Sources are refreshed so often while a page listens. */
+/** Interval at which sources are refreshed while a page listens. */
 const POLL_MS = 500;
-/** Queued rows of one listener; with more it has to reload the list. */
+/** Maximum number of queued rows per listener. With more, the listener has to reload the list. */
 const MAX_WAITING = 500;
-/** A listener gets a run at most four times a second. */
+/** Minimum interval between updates for one listener: at most four per second. */
 const SEND_MS = 250;
 
 /** An event of `/api/events`. */
@@ -18,11 +18,11 @@ export interface FeedEvent {
 }
 
 /**
- * The changes in all sources, until the signal. While the listener is slow, changes are merged: it gets the latest state of each run, or
- * `reset` after more than 500 runs.
+ * Yields the changes in all sources until the signal is aborted. If the listener is slow, changes are merged: it gets only the latest
+ * state of each run. After more than 500 changed runs it gets `reset`.
  */
 export async function* feedEvents(sources: readonly ListedSource[], signal: AbortSignal): AsyncGenerator<FeedEvent> {
-  // Existing runs are not changes.
+  // Runs that exist at the start are not changes.
   await Promise.all(sources.map(({ source }) => source.refresh()));
   const waiting = new Waiting();
   const removers = sources.map((listed) =>
@@ -52,7 +52,7 @@ export async function* feedEvents(sources: readonly ListedSource[], signal: Abor
   }
 }
 
-/** Waits until the time or the signal. */
+/** Waits for the given time, or until the signal is aborted. */
 export async function pause(durationMs: number, signal: AbortSignal): Promise<void> {
   await sleep(durationMs, undefined, { signal, ref: false }).catch(() => {});
 }

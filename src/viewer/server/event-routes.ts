@@ -11,10 +11,10 @@ import type { ApiContext, ViewerEnv } from './viewer-env.ts';
 import { problemOf, viewerFault } from './viewer-fault.ts';
 import type { ViewerState } from './viewer-state.ts';
 
-/** Concurrent event streams. */
+/** Maximum number of concurrent event streams. */
 const MAX_STREAMS = 64;
 
-/** Event streams; they end with the signal. */
+/** Adds the routes of event streams. The streams end when the signal is aborted. */
 export function addEventRoutes(app: Hono<ViewerEnv>, state: ViewerState, signal: AbortSignal): void {
   let streams = 0;
   const serve = (

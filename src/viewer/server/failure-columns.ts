@@ -1,16 +1,17 @@
 import type { StretchCounts } from '../../base/stretch-counts.ts';
 
 export interface StripMarks {
-  /** Stretches of calls, both ends included. */
+  /** Ranges of calls, both ends inclusive. */
   readonly stuck: readonly (readonly [number, number])[];
   /** Calls after which advice was delivered. */
   readonly advice: readonly number[];
 }
 
 /**
- * The run at a glance, one character per column, by precedence: `a` advice, `!` in a stuck pattern, `x` a failed call, `.` fine.
+ * Summarises a run with one character per column. In order of precedence: `a` advice, `!` inside a stuck pattern, `x` a failed call, `.`
+ * no problem.
  *
- * @param failures  along the calls
+ * @param failures  failures counted along the calls
  */
 export function failureColumns(failures: StretchCounts, { advice, stuck }: StripMarks): string {
   const columnOf = (call: number): number => Math.floor(Math.max(0, call) / failures.perStretch);

@@ -9,14 +9,14 @@ import { findWords } from './find-words.ts';
 import type { RunReader } from './run-reader.ts';
 import { problemOf } from './viewer-fault.ts';
 
-/** The search time of one answer. */
+/** Maximum search time per response. */
 const LOOK_MS = 1_000;
-/** Records read at a time in a backward search. */
+/** Number of records read at a time in a backward search. */
 const CHUNK_RECORDS = 500;
 
 export interface FindQuery {
   readonly kind: FindKind;
-  /** For `text`: the record contains each of its words, ignoring case. */
+  /** For the kind `text`: a record matches if it contains each of these words, ignoring case. */
   readonly text: string;
   /** The first record to search. */
   readonly fromSeq: number;
@@ -24,8 +24,8 @@ export interface FindQuery {
 }
 
 /**
- * Searches patterns and advice in the overview. An incomplete overview may lack any mark, so a backward search waits for all of it, and a
- * forward search without a match is repeated.
+ * Searches the patterns and advice of the overview. An incomplete overview may lack some of them. A backward search therefore waits for
+ * the complete overview, and a forward search without a match is repeated.
  */
 export function findMark({ advice, complete, patterns }: Overview, query: FindQuery): FindAnswer {
   if (query.direction === 'prev' && !complete) return { seq: null, resumeFrom: query.fromSeq };
@@ -43,10 +43,10 @@ export function findMark({ advice, complete, patterns }: Overview, query: FindQu
 }
 
 /**
- * Finds the next or previous record that is an error or contains a text, for up to a second per answer.
+ * Finds the next or previous record that is an error or contains a text. It searches for up to a second per response.
  *
  * @returns `problem` if a damaged record ended the search
- * @throws CoxswainError when the store cannot be read
+ * @throws CoxswainError if the store cannot be read
  */
 export async function findRecord(reader: RunReader, run: RunSummary, query: FindQuery): Promise<FindAnswer> {
   const endMs = steadyMs() + LOOK_MS;

@@ -1,6 +1,4 @@
-/**
- * The words of a search in lower case; `"words in quotes"` are one. A text matches if it contains each of them.
- */
+/** Splits a search text into lower-case words. `"words in quotes"` count as one. A text matches if it contains each of the words. */
 export function findWords(text: string): readonly string[] {
   return [...text.toLowerCase().matchAll(/"([^"]*)"?|[^\s"]+/g)]
     .map(([word, quoted]) => (quoted ?? word).trim())

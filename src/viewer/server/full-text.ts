@@ -8,15 +8,15 @@ import { waitAtMost } from './wait-at-most.ts';
 
 const MAX_QUERIES = 16;
 const PAGE_HITS = 1_000;
-/** A result is reused for so long. */
+/** How long a result is reused. */
 const KEEP_MS = 5_000;
 
 /** The runs of a source that contain the words. */
 export interface FoundRuns {
-  /** The earliest place found in each run. */
+  /** The earliest match in each run. */
   readonly places: ReadonlyMap<string, FoundPlace>;
   readonly notIndexed: number;
-  /** The search is still running. */
+  /** True while the search is running. */
   readonly isPending: boolean;
 }
 
@@ -31,8 +31,8 @@ interface Search {
 const NOTHING: FoundRuns = { places: new Map(), notIndexed: 0, isPending: false };
 
 /**
- * Finds the runs of one source whose records contain words, with the store's own search. Words with very many hits take a while, so
- * the search continues in the background.
+ * Finds the runs of one source whose records contain the given words, using the store's search. Words with many hits take long, so the
+ * search continues in the background.
  */
 export class FullText {
   readonly #source: ViewerSource;
@@ -43,9 +43,9 @@ export class FullText {
   }
 
   /**
-   * The runs found within `waitMs`; the search continues in the background. A text without words finds nothing.
+   * Returns the runs found within `waitMs`. The search continues in the background. A text without words finds nothing.
    *
-   * @throws CoxswainError as the store's search
+   * @throws CoxswainError with the errors of the store's search
    */
   async find(text: string, waitMs: number): Promise<FoundRuns> {
     if (!hasWords(text)) return NOTHING;
@@ -60,7 +60,7 @@ export class FullText {
   #start(text: string): Search {
     const begun: Omit<Search, 'done'> = { places: new Map(), notIndexed: 0, isPending: true, startMs: steadyMs() };
     const search: Search = Object.assign(begun, { done: this.#run(text, begun) });
-    // A caller that waits gets the error; a failed search is forgotten.
+    // A waiting caller receives the error. A failed search is removed from the cache.
     search.done.catch(() => this.#searches.delete(text));
     return search;
   }
@@ -71,7 +71,7 @@ export class FullText {
       let after: string | undefined;
       do {
         const found = await reader.search({ text, limit: PAGE_HITS, ...present({ after }) });
-        // The latest hits come first, so the last one read is the run's first.
+        // Hits arrive in descending order, so the last hit read for a run is its first match.
         for (const { runId, seq, snippet } of found.hits) search.places.set(runId, { seq, snippet });
         search.notIndexed = found.notIndexed;
         after = found.next;
@@ -86,7 +86,7 @@ function hasWords(text: string): boolean {
   try {
     return phrasesIn(text).length > 0;
   } catch {
-    // Without words. Its length was checked before.
+    // The text contains no words. Its length was checked before.
     return false;
   }
 }

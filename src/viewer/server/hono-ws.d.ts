@@ -1,5 +1,5 @@
 /**
- * Stands in for the types of `hono/ws`, which need those of a browser and which `@hono/node-server` names; the viewer has no web
- * sockets. `tsconfig.json` points there.
+ * Replaces the types of `hono/ws`. Those types need the types of a browser, and `@hono/node-server` refers to them. The viewer uses no
+ * web sockets. `tsconfig.json` points to this file.
  */
 export type UpgradeWebSocket<_Socket = unknown, _Options = unknown, _Context = unknown> = never;

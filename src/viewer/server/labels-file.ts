@@ -11,7 +11,7 @@ const MAX_ID_CHARS = 1_100;
 const MAX_NOTE_CHARS = 2_000;
 const MAX_SPLIT_CHARS = 100;
 
-/** A label to store; a null target removes the label. */
+/** A label to store. A null target removes the label. */
 export interface LabelChange {
   readonly id: string;
   readonly target: Label['target'] | null;
@@ -19,7 +19,7 @@ export interface LabelChange {
   readonly split?: string;
 }
 
-/** The labels file, if given. It is read before each change, so `coxswain label` may write it too. */
+/** The labels file, if one was passed. It is read before each change, so `coxswain label` can write it at the same time. */
 export class LabelsFile {
   readonly #path: string | undefined;
   #last: Promise<unknown> = Promise.resolve();
@@ -28,15 +28,15 @@ export class LabelsFile {
     this.#path = path;
   }
 
-  /** A missing file has no labels. @throws CoxswainError as `readLabels` */
+  /** Reads the labels. A missing file has no labels. @throws CoxswainError with the errors of `readLabels` */
   async read(): Promise<LabelsAnswer> {
     return { file: this.#path ?? null, labels: await this.#labels() };
   }
 
   /**
-   * Stores one label. Changes are serialised; each writes the whole file and renames it.
+   * Stores one label. Changes run one at a time. Each change writes a new file and renames it over the old one.
    *
-   * @throws CoxswainError with the reason `no-labels-file`; as `readLabels`; `input-io` if it cannot be written
+   * @throws CoxswainError with the reason `no-labels-file`; the errors of `readLabels`; `input-io` if the file cannot be written
    */
   async change(change: LabelChange): Promise<LabelsAnswer> {
     const path = this.#path;
@@ -44,7 +44,7 @@ export class LabelsFile {
       throw viewerFault('no-labels-file', 'no labels file was given', 'Start coxswain view with --labels FILE.');
     }
     const changed = this.#last.then(() => this.#change(path, change));
-    // The caller gets the error; the next change does not depend on it.
+    // The caller receives the error. The next change must not fail because of it.
     this.#last = changed.catch(() => {});
     return changed;
   }
@@ -69,9 +69,9 @@ export class LabelsFile {
   }
 }
 
-/** Reads a label change of the page. @throws CoxswainError `invalid-argument` */
+/** Parses a label change sent by the page. @throws CoxswainError `invalid-argument` */
 export function readLabelChange(body: unknown): LabelChange {
-  // Anything else has no members.
+  // Any other value has no members.
   const { id, note, split, target } = (typeof body === 'object' && body !== null ? body : {}) as Readonly<
     Record<string, unknown>
   >;

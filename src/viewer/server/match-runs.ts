@@ -5,18 +5,18 @@ import type { FoundRuns } from './full-text.ts';
 import type { ListedSource } from './listed-source.ts';
 import type { RunFilter } from './run-query.ts';
 
-/** Values per facet: those with most runs. */
+/** Maximum number of values per facet. The values with the most runs are kept. */
 const MAX_VALUES = 20;
 
 export interface MatchedRun {
   readonly listed: ListedSource;
   readonly run: RunSummary;
-  /** Undefined until the run was read. */
+  /** Undefined until the run has been read. */
   readonly extras: RunExtras | undefined;
   readonly found: FoundPlace | undefined;
 }
 
-/** The values of a run for each counted filter. */
+/** Returns the values of a run for each counted filter. */
 const FACETS: {
   readonly [Name in keyof Facets]: (run: RunSummary, extras: RunExtras | undefined) => readonly string[];
 } = {
@@ -29,17 +29,17 @@ const FACETS: {
   pattern: (_run, extras) => (extras === undefined ? [] : [...extras.patterns, ...(extras.stuck ? ['stuck'] : [])]),
   advice: (_run, extras) => (extras === undefined ? [] : advicesOf(extras)),
 };
-// The names are the keys of this object.
+// The cast is safe: the names are the keys of this object.
 const NAMES = Object.keys(FACETS) as readonly (keyof Facets)[];
 
-/** Matching runs, and the number of runs for other values of each filter. */
+/** The matching runs, and the number of runs for other values of each filter. */
 export interface Matches {
   readonly runs: readonly MatchedRun[];
   readonly facets: Facets;
 }
 
 /**
- * The runs that pass every filter. A facet counts the runs that pass all other filters.
+ * Returns the runs that pass every filter. A facet counts the runs that pass all other filters.
  *
  * Cost: one pass over the runs.
  */
@@ -66,7 +66,7 @@ export function matchRuns(
       if (failed.length === 0) runs.push({ listed, run, extras, found: place });
     }
   }
-  // Every name has an entry.
+  // The cast is safe: every name has an entry.
   const facets = Object.fromEntries([...counts].map(([name, of]) => [name, mostOf(of)])) as unknown as Facets;
   return { runs, facets };
 }
@@ -98,7 +98,7 @@ function matchesTimes(run: RunSummary, { parent, roots, sinceMs, untilMs }: RunF
   return untilMs === undefined || startedAtMs <= untilMs;
 }
 
-/** True if a record, the id or the task contains the words, or if they name a pattern of the run. */
+/** Returns true if a record, the id or the task contains the words, or if they name a pattern of the run. */
 function matchesWords(
   q: string,
   seen: {
@@ -126,7 +126,7 @@ function statusesOf({ outcome, problem, success }: RunSummary): readonly string[
   ];
 }
 
-/** `any`, the deliveries, and `ignored` if the agent repeated its call or failure after delivered advice. */
+/** Returns `any`, the deliveries, and `ignored`. `ignored` means that the agent repeated its call or failure after delivered advice. */
 function advicesOf({ adviceCount, fates }: RunExtras): readonly string[] {
   if (adviceCount === 0) return [];
   const isIgnored = (fates['delivered repeated'] ?? 0) + (fates['delivered same-failure'] ?? 0) > 0;
@@ -138,7 +138,7 @@ function listOf(value: string | undefined): readonly string[] {
   return value === undefined ? [] : [value];
 }
 
-/** A name without case and punctuation: `ping_pong`, `Ping pong` and `ping-pong` are equal. */
+/** Normalises a name by removing case and punctuation: `ping_pong`, `Ping pong` and `ping-pong` become equal. */
 function plainName(text: string): string {
   return text
     .toLowerCase()

@@ -1,9 +1,9 @@
 import { spawn } from 'node:child_process';
 
 /**
- * Opens an address in the user's browser, without a shell. All users of the machine can read the address.
+ * Opens an address in the user's browser without a shell. All users of the machine can read the address.
  *
- * @returns false if there is no program for it; true does not mean that a browser opened
+ * @returns false if no program is available; true does not guarantee that a browser opened
  */
 export async function openBrowser(url: string, platform: NodeJS.Platform = process.platform): Promise<boolean> {
   const [program, ...args] = OPENERS[platform] ?? ['xdg-open'];
@@ -19,6 +19,6 @@ export async function openBrowser(url: string, platform: NodeJS.Platform = proce
 
 const OPENERS: Readonly<Partial<Record<NodeJS.Platform, readonly [string, ...string[]]>>> = {
   darwin: ['open'],
-  // `start` is a word of the shell, not a program.
+  // `start` is a command of the shell, not a program.
   win32: ['rundll32', 'url.dll,FileProtocolHandler'],
 };

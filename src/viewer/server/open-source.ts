@@ -11,7 +11,8 @@ import { ViewerSource } from './viewer-source.ts';
 const WAIT_MS = 1_000;
 
 /**
- * Opens a store or files as a source, by content. A store is only read. Files are read into a separate store.
+ * Opens a store or files as a source. The content of the path decides which of the two it is. A store is opened read-only. Files are
+ * imported into a separate store.
  *
  * @param id  short, without slashes
  * @throws CoxswainError `input-io` if the path does not exist

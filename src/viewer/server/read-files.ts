@@ -16,27 +16,27 @@ import { sqliteStore } from '../../store/sqlite/sqlite-store.ts';
 import { MAX_BATCH_RECORDS, type TrajectoryStore } from '../../store/trajectory-store.ts';
 import type { RunReader } from './run-reader.ts';
 
-/** With more files, none is followed: they are read once. */
+/** With more files than this, no file is followed and each is read once. */
 const MAX_FOLLOWED = 20;
 const FOLLOW_INTERVAL_MS = 500;
 const MAX_CHANGED = 1_000;
 const LINE_FEED = 10;
 
 /**
- * Reads files of any import format, given as a file, folder or glob, into a temporary store in the background, with secrets replaced as in
- * a live run. Up to 20 files of line formats are followed as they grow. `trouble` reports files that cannot be read.
+ * Reads files of any import format into a temporary store in the background. The path is a file, folder or glob. Secrets are replaced as
+ * in a live run. Up to 20 files in line formats are followed as they grow. `trouble` reports files that cannot be read.
  *
- * The store is a SQLite file in a new temporary folder that only its owner can read; `close` deletes it.
+ * The store is a SQLite file in a new temporary folder that only its owner can read. `close` deletes it.
  *
  * Memory: the importers' state, and 500 records.
  *
- * @throws CoxswainError as `sqliteStore`
+ * @throws CoxswainError with the errors of `sqliteStore`
  */
 export async function readFiles(path: string): Promise<RunReader> {
   const folder = await mkdtemp(join(tmpdir(), 'coxswain-view-'));
   const file = join(folder, 'runs.db');
   const store = sqliteStore(file, { fsync: 'none' });
-  // Its search also covers records that are not indexed yet.
+  // The search of this reader also covers records that are not indexed yet.
   const reader = openSqliteReader(file);
   const reading = new FilesReading(path, store);
   reading.start();
@@ -123,7 +123,7 @@ class FilesReading {
     await Promise.all(followed);
   }
 
-  /** Resolves after the current content was read. @returns false if the format cannot be followed */
+  /** Resolves when the current content has been read. @returns false if the format cannot be followed */
   async #follow(source: FoundSource, followed: Promise<void>[]): Promise<boolean> {
     const stop = new AbortController();
     const signal = AbortSignal.any([stop.signal, this.#stop.signal]);
@@ -131,7 +131,7 @@ class FilesReading {
     const onState = async (state: FollowState): Promise<void> => {
       await this.#write();
       if (state.type !== 'caught_up') return;
-      // Unrecognised lines: more of the file rarely helps.
+      // The lines were not recognised. Reading more of the file rarely helps.
       if (state.waitingLines > 0) stop.abort();
       readSoFar.resolve(state.waitingLines === 0);
     };
@@ -205,7 +205,7 @@ class FilesReading {
   }
 }
 
-/** Following would never return the last line of a file that does not end in a line feed. */
+/** Returns true if the file ends in a line feed. Without one, following would never return the last line. */
 async function endsInLine({ path, sizeBytes }: FoundSource): Promise<boolean> {
   if (sizeBytes === undefined || sizeBytes === 0) return false;
   try {
@@ -217,7 +217,7 @@ async function endsInLine({ path, sizeBytes }: FoundSource): Promise<boolean> {
       await file.close();
     }
   } catch {
-    // Reading it reports the reason.
+    // Reading the file later reports the reason.
     return false;
   }
 }

@@ -9,20 +9,20 @@ import type { RunReader } from './run-reader.ts';
 import { RunStateFold } from './run-state.ts';
 import { problemOf, viewerFault } from './viewer-fault.ts';
 
-/** An answer ends after about this many characters of records. */
+/** Approximate maximum number of characters of records per response. */
 const MAX_ANSWER_CHARS = 4 * 1024 * 1024;
 
-/** A record of the API: the stored one, with long values cut. */
+/** Returns the record as the API sends it: the stored record with long values truncated. */
 export function shownRecord(record: TrajectoryRecord): TrajectoryRecord {
   const stored = toStoredRecord(record);
-  // A stored record has the shape of the API; a payload of an unknown kind is passed through.
+  // A stored record has the shape of the API. A payload of an unknown kind is not changed.
   return { ...stored, payload: cutValues(stored.payload) } as unknown as TrajectoryRecord;
 }
 
 /**
- * Up to `limit` records of a run, fewer if they are large. At a damaged record it ends with the problem.
+ * Reads up to `limit` records of a run, or fewer if they are large. At a damaged record it stops and returns the problem.
  *
- * @throws CoxswainError when the store cannot be read
+ * @throws CoxswainError if the store cannot be read
  */
 export async function readRecords(
   reader: RunReader,
@@ -45,15 +45,15 @@ export async function readRecords(
     if (!isDamage(error) && run.problem === undefined) throw error;
     return { records, nextSeq, lastSeq, problem: problemOf(error).problem };
   }
-  // The list may lag behind the records.
+  // The list of runs may be older than the records.
   lastSeq = Math.max(lastSeq, nextSeq - 1);
   return { records, nextSeq, lastSeq };
 }
 
 /**
- * The records of a run, up to the first damage. Other work gets its turn meanwhile.
+ * Yields the records of a run up to the first damaged one. It lets other work run in between.
  *
- * @throws CoxswainError when the store cannot be read
+ * @throws CoxswainError if the store cannot be read
  */
 export async function* undamagedRecords(
   reader: RunReader,
@@ -71,7 +71,9 @@ export async function* undamagedRecords(
   }
 }
 
-/** The state of the run after a call returned, before the next one began. @throws CoxswainError when the store cannot be read */
+/**
+ * Returns the state of the run after a call returned and before the next call started. @throws CoxswainError if the store cannot be read
+ */
 export async function readState(reader: RunReader, run: RunSummary, call: number): Promise<RunState> {
   const fold = new RunStateFold();
   for await (const record of undamagedRecords(reader, run)) {
@@ -79,11 +81,11 @@ export async function readState(reader: RunReader, run: RunSummary, call: number
     if (record.payload.kind === 'tool_started' && fold.calls >= call && !fold.isOpen(call)) break;
     fold.fold(record);
   }
-  // The state covers calls that ran in parallel too.
+  // The state also covers calls that ran in parallel.
   return { ...fold.state(), call: Math.min(call, fold.calls) };
 }
 
-/** One uncut record. @throws CoxswainError with the reason `not-found`, or as reading it */
+/** Reads one record without truncation. @throws CoxswainError with the reason `not-found`, or with the errors of reading it */
 export async function readWholeRecord(reader: RunReader, runId: string, seq: number): Promise<unknown> {
   for await (const record of reader.readRun(runId, { fromSeq: seq, limit: 1 })) {
     if (record.seq === seq) return toStoredRecord(record);
@@ -91,10 +93,10 @@ export async function readWholeRecord(reader: RunReader, runId: string, seq: num
   throw viewerFault('not-found', `the run has no record ${seq}`);
 }
 
-/** Thrown at a record that is not as written, does not decode, or has a later version. */
+/** The error codes for a record that was changed after it was written, cannot be decoded, or has a later schema version. */
 const DAMAGE: ReadonlySet<CoxswainErrorCode> = new Set(['store-damaged', 'invalid-record', 'schema-version']);
 
-/** True if a record is damaged, false if the store could not be read. */
+/** Returns true if a record is damaged, and false if the store could not be read. */
 export function isDamage(error: unknown): boolean {
   return error instanceof CoxswainError && DAMAGE.has(error.code);
 }

@@ -5,13 +5,13 @@ import { join } from 'node:path';
 /** A file that redirects a browser. */
 export interface RedirectFile {
   readonly path: string;
-  /** Deletes it. */
+  /** Deletes the file. */
   dispose(): Promise<void>;
 }
 
 /**
- * Writes a page that only this user can read and that redirects to an address. A browser is started with the path of the page, because
- * all users of the machine can read the arguments of a process, and the address contains a token.
+ * Writes a page that redirects to an address and that only this user can read. A browser is started with the path of this page instead of
+ * the address. The address contains a token, and all users of the machine can read the arguments of a process.
  *
  * @param url  without HTML special characters except `&`
  * @throws errors of the file system

@@ -8,7 +8,7 @@ import { problemOf, viewerFault } from './viewer-fault.ts';
 
 const MAX_BYTES = 64 * 1024 * 1024;
 
-/** The backtest reports given to the viewer; read per request, so they may be rebuilt meanwhile. */
+/** The backtest reports that the viewer shows. They are read on each request, so they can be rebuilt while the server runs. */
 export class ReportFiles {
   readonly #paths: readonly string[];
 
@@ -29,7 +29,7 @@ export class ReportFiles {
     return { reports: await Promise.all(reports) };
   }
 
-  /** The report's JSON. @throws CoxswainError with the reason `not-found`; `input-io`, `input-too-large`, `format-invalid` */
+  /** Returns the report's JSON. @throws CoxswainError with the reason `not-found`; `input-io`, `input-too-large`, `format-invalid` */
   async read(id: string): Promise<string> {
     const path = /^\d{1,6}$/.test(id) ? this.#paths[Number(id)] : undefined;
     if (path === undefined) throw viewerFault('not-found', 'there is no such report', 'Give it with --report FILE.');

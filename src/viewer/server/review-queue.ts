@@ -7,8 +7,8 @@ const MAX_MOMENTS = 500;
 const MAX_OF_RUN = 3;
 
 /**
- * The moments to review: where a pattern was flagged, where advice was produced, or any call, at most three of a run. They are
- * ordered by hash, so the first ones are a sample of all, and the order is always the same.
+ * Returns the calls to review: the calls at which a pattern was flagged or advice was produced, or any calls. There are at most three per
+ * run. The order comes from a hash, so the first calls are a sample of all, and the order is always the same.
  */
 export function reviewQueue(
   runs: readonly MatchedRun[],
@@ -22,9 +22,9 @@ export function reviewQueue(
 }
 
 /**
- * Labelled moments at which the patterns say otherwise: a call labelled stuck that no warning precedes, or a call labelled fine at
- * which a pattern was flagged. A label of a whole run is compared with whether the run was ever stuck; its moment is the first
- * warning, or else the last call.
+ * Returns labelled calls for which the patterns contradict the label. Either the call is labelled stuck and no warning precedes it, or it
+ * is labelled fine and a pattern was flagged at it. A label of a whole run is compared with whether the run was ever stuck. Its entry in
+ * the queue is the first warning, or else the last call.
  */
 export function disagreements(runs: readonly MatchedRun[], labels: readonly Label[]): readonly ReviewMoment[] {
   const targets = new Map(labels.map(({ id, target }) => [id, target]));

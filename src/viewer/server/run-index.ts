@@ -7,27 +7,27 @@ import { defaultDetectors } from '../../patterns/detectors/default-detectors.ts'
 import type { RunSummary } from '../../store/run-summary.ts';
 import type { RunExtras } from './api-shapes.ts';
 
-/** Increase it when `RunExtras` or its computation changes: rows of other layouts are not read. */
+/** Increase this number when `RunExtras` or its computation changes. Rows of other layouts are not read. */
 const LAYOUT = 2;
-/** Rows written at a time. */
+/** Number of rows written per batch. */
 const BATCH_ROWS = 500;
-/** How long a row waits for others. */
+/** Maximum time that a row waits for its batch. */
 const BATCH_MS = 1_000;
 
-/** The extras of one state of a run. */
+/** The extras of a run at one state of the run. */
 export interface IndexedRun {
   readonly print: string;
   readonly extras: RunExtras;
 }
 
-/** Identifies the state of a run by its row in the store. */
+/** Returns a fingerprint of the run's state, computed from its row in the store. */
 export function printOf(run: RunSummary): string {
   return hashText(JSON.stringify(run));
 }
 
 /**
- * Extras of runs, cached across restarts in one SQLite file of the user's cache. A row is valid while the state of the run (`printOf`)
- * and the detectors are the same. If the file fails, the viewer works without it.
+ * Caches the extras of runs across restarts, in a SQLite file of the user's cache folder. A row is valid as long as the run's state
+ * (`printOf`) and the detectors are unchanged. If the file fails, the viewer works without the cache.
  */
 export class RunIndex {
   readonly #source: string;
@@ -35,19 +35,19 @@ export class RunIndex {
   #waiting = new Map<string, IndexedRun>();
   #timer: NodeJS.Timeout | undefined;
 
-  /** @param folder  created if missing, for its owner only; undefined: no cache */
+  /** @param folder  created if missing, readable only by its owner; undefined: no cache */
   constructor(folder: string | undefined, sourcePath: string) {
     this.#source = hashText(`${LAYOUT} ${sourcePath} ${JSON.stringify(defaultDetectors())}`);
     this.#database = folder === undefined ? undefined : opened(folder);
   }
 
-  /** All rows of the source, by run. */
+  /** Returns all rows of the source, keyed by run id. */
   load(): Map<string, IndexedRun> {
     const runs = new Map<string, IndexedRun>();
     this.#try((database) => {
       const rows = database.prepare('SELECT run_id, print, extras FROM runs WHERE source = ?').iterate(this.#source);
       for (const row of rows) {
-        // Written by `#write` in the same shape; another layout has another source.
+        // `#write` stores the same shape. Rows of another layout have another source key.
         const extras = JSON.parse(String(row['extras'])) as RunExtras;
         runs.set(String(row['run_id']), { print: String(row['print']), extras });
       }
@@ -55,7 +55,7 @@ export class RunIndex {
     return runs;
   }
 
-  /** Stores a row; rows are written in batches. */
+  /** Stores a row. Rows are written in batches. */
   put(runId: string, run: IndexedRun): void {
     if (this.#database === undefined) return;
     this.#waiting.set(runId, run);
@@ -83,7 +83,7 @@ export class RunIndex {
     });
   }
 
-  /** A cache that fails is not used any more. */
+  /** Runs a database operation. After an error the cache is disabled. */
   #try(work: (database: DatabaseSync) => void): void {
     try {
       if (this.#database !== undefined) work(this.#database);
@@ -106,7 +106,7 @@ function opened(folder: string): DatabaseSync | undefined {
     );
     return database;
   } catch {
-    // As in `#try`.
+    // An error disables the cache, as in `#try`.
     return undefined;
   }
 }

@@ -14,18 +14,18 @@ import type { RunFilter, RunsQuery, RunSort } from './run-query.ts';
 import { viewerFault } from './viewer-fault.ts';
 import { waitAtMost } from './wait-at-most.ts';
 
-/** A run without an outcome is live if its last record is not older. */
+/** A run without an outcome is live if its last record is at most this old. */
 const LIVE_MS = 120_000;
 /** Sort keys that need the extras of every run. */
 const NEEDS_EXTRAS: ReadonlySet<RunSort> = new Set(['cost', 'advice', 'wasted', 'tokens']);
-/** Milliseconds that an answer waits for runs to be read. */
+/** Milliseconds that a response waits for runs to be read. */
 const LOOK_MS = 400;
 const SEARCH_MS = 1_500;
-/** How often background reading checks whether an opened run is still read. */
+/** How often background reading checks whether an opened run is still being read. */
 const BUSY_MS = 50;
-/** The matches of a filter are reused for so long. */
+/** How long the matches of a filter are reused. */
 const KEEP_MS = 1_000;
-/** Milliseconds that an answer waits for the first list of a large folder. */
+/** Milliseconds that a response waits for the first listing of a large folder. */
 const LIST_MS = 1_000;
 const MAX_CHILDREN = 1_000;
 
@@ -34,17 +34,17 @@ interface Candidate {
   readonly key: number;
 }
 
-/** The matching runs known by now. */
+/** The matching runs found until now. */
 export interface Matched extends Matches {
-  /** Records that are not in the full-text index yet. */
+  /** Number of records that are not in the full-text index yet. */
   readonly notIndexed: number;
-  /** Runs that are not read yet and may match. */
+  /** Number of runs that have not been read yet and may match. */
   readonly pending: number;
-  /** Runs that are missing in the facets of patterns, tools and advice. */
+  /** Number of runs that the facets of patterns, tools and advice do not count yet. */
   readonly notLookedAt: number;
 }
 
-/** Lists runs. Cost: a pass over all runs, and sorting the matching ones. */
+/** Lists runs. Cost: one pass over all runs, and sorting the matching ones. */
 export class RunList {
   readonly #sources: readonly ListedSource[];
   #latest: { readonly key: string; readonly matched: Matched; readonly untilMs: number } | undefined;
@@ -55,15 +55,15 @@ export class RunList {
   }
 
   /**
-   * The matching runs. Runs that were not read yet are read in the background.
+   * Returns the matching runs. Runs that have not been read yet are read in the background.
    *
-   * @param waits  the answer needs all extras, and waits a little for them
+   * @param waits  true if the response needs all extras; then it waits a short time for them
    * @throws CoxswainError `not-found` for an unknown source
    */
   async matching(filter: RunFilter, waits: boolean): Promise<Matched> {
     const key = JSON.stringify([filter, waits, this.#sources.map(({ source }) => source.version)]);
     const known = this.#latest;
-    // The pages of a list are requested one after the other.
+    // The pages of a list are requested one after another.
     if (known?.key === key && known.matched.pending === 0 && steadyMs() < known.untilMs) return known.matched;
     const matched = await this.#match(filter, waits);
     this.#latest = { key, matched, untilMs: steadyMs() + KEEP_MS };
@@ -75,7 +75,7 @@ export class RunList {
     const areListed = await Promise.all(sources.map(({ source }) => source.refreshWithin(LIST_MS)));
     const looking = this.#lookAt(sources);
     if (waits || needsExtras(filter)) await looking;
-    // Files that are still read may contain more runs.
+    // Files that are still being read may contain more runs.
     let pending = sources.filter(({ source }, at) => areListed[at] !== true || source.isReading).length;
     let notIndexed = 0;
     const found = new Map<ListedSource, FoundRuns>();
@@ -121,7 +121,7 @@ export class RunList {
     throw viewerFault('not-found', `there is no source ${id.slice(0, 80)}`, 'Start at the list of runs.');
   }
 
-  /** Rows, with the extras that can be read within `waitMs`. Unknown runs are left out. */
+  /** Returns the requested rows, with the extras that can be read within `waitMs`. Unknown runs are left out. */
   async rows(keys: readonly (readonly [string, string])[], waitMs: number): Promise<readonly ListedRow[]> {
     const endMs = steadyMs() + waitMs;
     const rows: ListedRow[] = [];
@@ -136,14 +136,14 @@ export class RunList {
     return rows;
   }
 
-  /** Child runs by start time; at most 1,000. */
+  /** Returns at most 1,000 child runs, sorted by start time. */
   childrenOf({ looks, source, fullText }: ListedSource, runId: string): readonly ListedRow[] {
     const children = source.childrenOf(runId).flatMap((id) => source.runs.get(id) ?? []);
     children.sort((a, b) => a.startedAtMs - b.startedAtMs);
     return children.slice(0, MAX_CHILDREN).map((run) => runRowOf({ looks, source, fullText }, run, looks.known(run)));
   }
 
-  /** Reads runs in the background, and waits a little. */
+  /** Starts reading runs in the background, and waits a short time for the result. */
   async #lookAt(sources: readonly ListedSource[]): Promise<void> {
     const crawls = sources.map((listed) => {
       const crawl = this.#crawls.get(listed) ?? crawled(listed).finally(() => this.#crawls.delete(listed));
@@ -154,7 +154,7 @@ export class RunList {
   }
 }
 
-/** The row of a run. */
+/** Builds the list row of a run. */
 export function runRowOf({ source }: ListedSource, run: RunSummary, extras: RunExtras | undefined): ListedRow {
   const { openCalls: _openCalls, source: from, ...summary } = run;
   return {
@@ -168,7 +168,7 @@ export function runRowOf({ source }: ListedSource, run: RunSummary, extras: RunE
   };
 }
 
-/** Never throws: an unreadable run stays unread, and its page says why. */
+/** Reads the runs of a source. It never throws. An unreadable run stays unread, and its page shows the reason. */
 async function crawled({ looks, source }: ListedSource): Promise<void> {
   const runs = [...source.runs.values()].filter((run) => looks.known(run) === undefined);
   runs.sort((a, b) => b.startedAtMs - a.startedAtMs);
@@ -177,7 +177,7 @@ async function crawled({ looks, source }: ListedSource): Promise<void> {
     try {
       await looks.extras(run, 60_000);
     } catch {
-      // A store that is gone or locked: `refresh` reports it.
+      // The store is gone or locked. `refresh` reports this.
       return;
     }
   }
@@ -222,7 +222,7 @@ function keyOf({ extras, run }: MatchedRun, sort: RunSort): number {
   }
 }
 
-/** The sort key, the start, the source, the run. */
+/** The position in the list: sort key, start time, source id, run id. */
 type Place = readonly [number, number, string, string];
 
 function placeOf({ key, matched: { listed, run } }: Candidate): Place {

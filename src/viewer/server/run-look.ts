@@ -34,23 +34,23 @@ const TEXT_CHARS = 2_000;
 const WHY_CHARS = 500;
 const MAX_LINES = 64;
 const LINE_CHARS = 160;
-/** A longer pause without an open call is idle time. */
+/** A longer pause without an open call counts as idle time. */
 const IDLE_MS = 60_000;
 const MAX_GAPS = 500;
 
-/** Usage of a run up to a record. */
+/** The usage of a run up to a record. */
 interface Spent extends RunUsage {
   readonly calls: number;
   readonly atMs: number;
 }
 
-/** The parts of an advice mark that its outcome lacks. */
+/** The fields of an advice mark that its outcome does not contain. */
 type AdviceContent = Pick<AdviceMark, 'severity' | 'text' | 'why' | 'point' | 'channel' | 'evidence'>;
 
 /**
  * Folds the records of one run into its extras and its overview.
  *
- * Cost: as `RunView`; at most about half a megabyte.
+ * Cost: that of `RunView`. Memory: at most about half a megabyte.
  */
 export class RunLook {
   readonly #view = new RunView({ detectors: defaultDetectors(), advice: { maxPieces: MAX_ADVICE } });
@@ -64,7 +64,7 @@ export class RunLook {
   #point: AdviceMark['point'];
   readonly #gaps: IdleGap[] = [];
 
-  /** The `seq` after the last folded record; a gap counts as folded. */
+  /** The `seq` after the last processed record. A gap counts as processed. */
   get nextSeq(): number {
     return this.#nextSeq;
   }
@@ -144,7 +144,7 @@ export class RunLook {
     return { call: before.calls, calls: now.calls - before.calls, ms, ...present({ tokens, costUsd }) };
   }
 
-  /** @param lastSeq  highest `seq` stored */
+  /** @param lastSeq  highest `seq` that is stored */
   overview(lastSeq: number): Overview {
     const { advice, adviceLeftOut, patterns: found } = this.#view;
     const patterns = found.patterns.filter(({ pattern }) => isFlagged(pattern));
@@ -163,12 +163,12 @@ export class RunLook {
     };
   }
 
-  /** The calls that began in a range of records. */
+  /** Returns the calls that started in a range of records. */
   calls(fromSeq: number, toSeq: number): CallsAnswer {
     return { calls: this.#places.between(fromSeq, toSeq), upTo: this.#nextSeq };
   }
 
-  /** A call by its number, or the last one that began at or before a record; null if there is no such call. */
+  /** Returns a call by its number, or the last call that started at or before a record. Null if there is no such call. */
   place(wanted: { readonly call: number } | { readonly atSeq: number }): EvidenceCall | null {
     const call = 'call' in wanted ? wanted.call : this.#places.callAt(wanted.atSeq);
     return call < 1 || call > this.#places.calls ? null : { call, seq: this.#places.seqOf(call) };
@@ -223,7 +223,7 @@ export class RunLook {
     return { call, seq: this.#places.seqOf(call) };
   }
 
-  /** Counts a call in the bucket of its start; its kind and failure once the result is known. */
+  /** Counts a call in the bucket of its start. Its kind and failure are counted when the result is known. */
   #called({ args, endSeq, errorLine, failed, kind, number, seq, tool }: RunCall): void {
     if (errorLine !== undefined && endSeq !== undefined) {
       const line = errorLine.replaceAll(/\d+/g, '#').trim().slice(0, LINE_CHARS).toWellFormed();

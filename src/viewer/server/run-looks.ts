@@ -8,18 +8,20 @@ import { printOf, RunIndex, type IndexedRun } from './run-index.ts';
 import type { ViewerSource } from './viewer-source.ts';
 import { waitAtMost } from './wait-at-most.ts';
 
-/** Runs whose folds stay in memory, so that only appended records are read. At most about half a megabyte each. */
+/**
+ * Maximum number of runs whose state stays in memory, so that only appended records are read. Each takes at most about half a megabyte.
+ */
 const MAX_FOLDS = 24;
 const MAX_PASSING = 24;
-/** About 500 bytes each. */
+/** Each entry takes about 500 bytes. */
 const MAX_EXTRAS = 100_000;
-/** Runs read at a time: they share one processor. */
+/** Maximum number of runs read at the same time. They share one processor. */
 const MAX_READING = 2;
 
 interface Fold {
   readonly look: RunLook;
   reading?: Promise<void>;
-  /** The run's `lastSeq` when reading it failed: there is no retry until records are appended. */
+  /** The run's `lastSeq` when reading it failed. The run is not read again until records are appended. */
   failedAt?: number;
 }
 
@@ -29,23 +31,24 @@ interface KnownExtras {
 }
 
 /**
- * The folds of the runs of one source: each run is read once, then only its appended records; the least recently used are dropped.
- * Reading continues in the background when the caller stops waiting. A damaged run is read up to the damage.
+ * The computed state of the runs of one source. Each run is read once; after that, only appended records are read. The least recently
+ * used states are dropped. Reading continues in the background when the caller stops waiting. A damaged run is read up to the damaged
+ * record.
  */
 export class RunLooks {
   readonly #source: ViewerSource;
-  /** Runs that were opened. */
+  /** The states of runs that the user opened. */
   readonly #folds = new LruMap<Fold>(MAX_FOLDS);
-  /** Runs that a list read: a pass over all of them must not evict the opened ones. */
+  /** The states of runs that were read only for a list. They are separate, so that reading all runs does not evict the opened ones. */
   readonly #passing = new LruMap<Fold>(MAX_PASSING);
   readonly #extras = new LruMap<KnownExtras>(MAX_EXTRAS);
   readonly #index: RunIndex;
-  /** The rows of the index that were not used yet. */
+  /** The rows of the index that have not been used yet. */
   #indexed: Map<string, IndexedRun> | undefined;
   readonly #queue: (() => void)[] = [];
   #reading = 0;
 
-  /** @param cacheFolder  stores the extras for the next start; undefined: not stored */
+  /** @param cacheFolder  folder that stores the extras for the next start; undefined: they are not stored */
   constructor(source: ViewerSource, cacheFolder?: string) {
     this.#source = source;
     this.#index = new RunIndex(cacheFolder, source.path);
@@ -55,7 +58,7 @@ export class RunLooks {
     });
   }
 
-  /** The extras of a run; undefined until all its records were read. */
+  /** Returns the extras of a run, or undefined until all its records have been read. */
   known(run: RunSummary): RunExtras | undefined {
     const { lastSeq, runId } = run;
     const known = this.#extras.get(runId);
@@ -69,7 +72,7 @@ export class RunLooks {
     return indexed.extras;
   }
 
-  /** True while an opened run is read: background work waits for it. */
+  /** True while an opened run is being read. Background work waits for it. */
   get isBusy(): boolean {
     return this.#folds.entries().some(([, { reading }]) => reading !== undefined);
   }
@@ -79,10 +82,10 @@ export class RunLooks {
   }
 
   /**
-   * The extras of a run.
+   * Returns the extras of a run.
    *
-   * @returns undefined if reading takes longer than `waitMs`; it continues in the background
-   * @throws CoxswainError when the store cannot be read
+   * @returns undefined if reading takes longer than `waitMs`; reading continues in the background
+   * @throws CoxswainError if the store cannot be read
    */
   async extras(run: RunSummary, waitMs: number): Promise<RunExtras | undefined> {
     const known = this.known(run);
@@ -94,9 +97,9 @@ export class RunLooks {
   }
 
   /**
-   * The overview of the records read within `waitMs`; 0 starts no reading.
+   * Returns the overview of the records that were read within `waitMs`. With 0, no reading is started.
    *
-   * @throws CoxswainError when the store cannot be read
+   * @throws CoxswainError if the store cannot be read
    */
   async overview(run: RunSummary, waitMs: number): Promise<Overview> {
     const { failedAt, look } = await this.#opened(run, waitMs);
@@ -104,7 +107,7 @@ export class RunLooks {
     return failedAt === run.lastSeq ? { ...overview, complete: true } : overview;
   }
 
-  /** The fold of an opened run, as `overview`. */
+  /** Returns the state of an opened run. It waits like `overview`. */
   async look(run: RunSummary, waitMs: number): Promise<RunLook> {
     return (await this.#opened(run, waitMs)).look;
   }
@@ -142,12 +145,12 @@ export class RunLooks {
       this.#reading -= 1;
       this.#queue.shift()?.();
     }
-    // The run was dropped while it was read.
+    // The state was dropped from memory while the run was being read.
     if (this.#folds.get(run.runId) !== fold && this.#passing.get(run.runId) !== fold) return;
     const lastSeq = fold.failedAt ?? fold.look.nextSeq - 1;
     const extras = fold.look.extras();
     this.#extras.set(run.runId, { lastSeq, extras });
-    // A run that grew meanwhile is ahead of its row.
+    // If the run grew in the meantime, its state is newer than its row.
     if (lastSeq === run.lastSeq) this.#index.put(run.runId, { print: printOf(run), extras });
   }
 

@@ -8,28 +8,31 @@ const DEFAULT_LIMIT = 100;
 const MAX_LIMIT = 1_000;
 const MAX_TEXT = 1_000;
 
-/** The filters of a list; absent ones pass all runs. */
+/** The filters of a run list. An absent filter passes all runs. */
 export interface RunFilter {
   readonly source?: string;
-  /** Words in the records, or part of the id or the task. */
+  /** Words to find in the records, or a part of the id or the task. */
   readonly q?: string;
   readonly outcome?: string;
   /** `open`, `ended`, `success`, `failed` or `damaged`. */
   readonly status?: string;
-  /** Part of the model's name. */
+  /** A part of the model's name. */
   readonly model?: string;
-  /** Part of the agent's or the format's name. */
+  /** A part of the agent's name or of the format's name. */
   readonly agent?: string;
   readonly task?: string;
   readonly tool?: string;
   /** A kind or name of a pattern, `stuck`, or `any`. */
   readonly pattern?: string;
-  /** `any`, an `AdviceArm`, or `ignored`: delivered, and the next call was the same or failed in the same way. */
+  /**
+   * `any`, an `AdviceArm`, or `ignored`. `ignored` means that the advice was delivered and the next call was the same or failed in the
+   * same way.
+   */
   readonly advice?: string;
-  /** Unix milliseconds; runs active in this period. */
+  /** Unix milliseconds. Passes the runs that were active in this period. */
   readonly sinceMs?: number;
   readonly untilMs?: number;
-  /** Only runs without a known parent. */
+  /** Passes only runs without a known parent. */
   readonly roots?: true;
   readonly parent?: string;
 }
@@ -38,12 +41,12 @@ export interface RunsQuery {
   readonly filter: RunFilter;
   readonly sort: RunSort;
   readonly order: 'asc' | 'desc';
-  /** 1 to 1,000; default 100. */
+  /** Number of rows from 1 to 1,000. Default: 100. */
   readonly limit: number;
   readonly after?: string;
 }
 
-/** Reads the query of `/api/runs`. @throws CoxswainError `invalid-argument` */
+/** Parses the query of `/api/runs`. @throws CoxswainError `invalid-argument` */
 export function readRunsQuery(query: Readonly<Record<string, string>>): RunsQuery {
   const { after, limit = String(DEFAULT_LIMIT), order = 'desc', since, sort = 'started', until } = query;
   const known = SORTS.find((name) => name === sort);
@@ -64,7 +67,7 @@ export function readRunsQuery(query: Readonly<Record<string, string>>): RunsQuer
   };
 }
 
-/** @throws CoxswainError `invalid-argument` unless it is a whole number in the range */
+/** @throws CoxswainError `invalid-argument` unless the value is a whole number in the range */
 export function wholeNumber(
   name: string,
   text: string,
@@ -100,7 +103,7 @@ function texts(query: Readonly<Record<string, string>>): Pick<RunFilter, (typeof
   return filters;
 }
 
-/** Unix milliseconds, or a date as `Date` reads it. */
+/** Parses Unix milliseconds, or a date in any form that `Date` accepts. */
 function timeOf(name: string, text: string | undefined): number | undefined {
   if (text === undefined || text === '') return undefined;
   const time = /^\d+$/.test(text) ? Number(text) : Date.parse(text);
@@ -112,7 +115,7 @@ function wrong(message: string): CoxswainError {
   return new CoxswainError('invalid-argument', message);
 }
 
-/** Splits `SOURCE/RUN`, each URI-encoded. @throws CoxswainError `invalid-argument` for invalid escapes */
+/** Splits `SOURCE/RUN`; both parts are URI-encoded. @throws CoxswainError `invalid-argument` for invalid escapes */
 export function readRunKey(key: string): readonly [source: string, runId: string] {
   const slash = key.indexOf('/');
   try {

@@ -1,16 +1,14 @@
 import type { RunSummary } from '../../store/run-summary.ts';
 import type { StoreReader } from '../../store/trajectory-store.ts';
 
-/** A read-only store, or a temporary store of files. */
+/** A read-only store, or a temporary store with imported files. */
 export interface RunReader extends StoreReader {
-  /**
-   * Ids of the runs that changed since the last call; undefined if unknown.
-   */
+  /** Returns the ids of the runs that changed since the last call, or undefined if they are unknown. */
   changes(): Promise<readonly string[] | undefined>;
-  /** All runs in one pass, if the store has a cheaper way than paging. */
+  /** Yields all runs in one pass. Present if the store has a cheaper way than reading page by page. */
   listAll?(): AsyncIterable<RunSummary>;
-  /** Progress of reading files; undefined at the end, and for stores. */
+  /** Returns the progress of reading files. Undefined when reading is finished, and for stores. */
   indexing?(): { readonly files: number; readonly done: number } | undefined;
-  /** The files that could not be read, in one line. */
+  /** Returns one line about the files that could not be read. */
   trouble?(): string | undefined;
 }

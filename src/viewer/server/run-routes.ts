@@ -13,19 +13,22 @@ import { trialPair } from './trial-pair.ts';
 import type { ApiContext, ViewerEnv } from './viewer-env.ts';
 import { runOf, type ViewerState } from './viewer-state.ts';
 
-/** Milliseconds that an answer waits for the fold of the run; the page asks again while it is incomplete. */
+/** Milliseconds that a response waits until the run has been read. The page repeats the request while the result is incomplete. */
 const OVERVIEW_MS = 500;
 const CALLS_MS = 200;
-/** The first answer about a longer run does not wait: its rows show before its timeline. About 40 ms of folding. */
+/**
+ * For a longer run the first response does not wait, so that its rows appear before its timeline. Reading this many records takes about
+ * 40 ms.
+ */
 const SHORT_RUN_RECORDS = 2_000;
-/** Finding a call may need the whole run. */
+/** Timeout for finding a call. It is long because the whole run may have to be read. */
 const CALL_MS = 60_000;
 const MAX_RECORDS = 500;
 const MAX_CALL_RECORDS = 2_000;
 const MAX_TEXT_CHARS = 1_000;
 const FIND_KINDS: readonly FindKind[] = ['error', 'pattern', 'advice', 'text'];
 
-/** Routes about one run. */
+/** Adds the routes about one run. */
 export function addRunRoutes(app: Hono<ViewerEnv>, state: ViewerState): void {
   const path = '/api/runs/:source/:runId';
   const wanted = (context: ApiContext): ReturnType<typeof runOf> =>

@@ -9,26 +9,22 @@ import { contextTokensOf } from './context-tokens.ts';
 import type { FailureRow, FilesRow, RunState, SeenRequest } from './api-shapes.ts';
 
 const MAX_FILES = 2_000;
-/** Files and failures in an answer: the latest. */
+/** Maximum number of files and failures in a response. The latest are kept. */
 const MAX_NAMED = 20;
 const NAME_CHARS = 200;
 
-/**
- * Folds a run up to a call into its state.
- *
- * Cost: a fold of the run up to the call.
- */
+/** Computes the state of a run by folding its records up to a call. */
 export class RunStateFold {
   readonly #view = new RunView();
   readonly #read = new Set<string>();
   readonly #written = new Set<string>();
-  /** Calls that failed and have not succeeded since, by tool and arguments. */
+  /** Calls that failed and have not succeeded since then, keyed by tool and arguments. */
   readonly #failures = new Map<string, FailureRow>();
   #errorsInARow = 0;
   #contextTokens: number | undefined;
   #deadlineMs: number | undefined;
   #lastRequest: SeenRequest | undefined;
-  /** The request that led to the last call; before the first call, the last request. */
+  /** The request that led to the last call. Before the first call, it is the last request. */
   #request: SeenRequest | undefined;
 
   get calls(): number {
@@ -88,7 +84,7 @@ export class RunStateFold {
     this.#errorsInARow = 0;
     const files = kind === 'read' ? this.#read : kind === 'write' ? this.#written : undefined;
     if (files === undefined || target === undefined || files.size >= MAX_FILES) return;
-    // Moves it to the end: the latest files are listed.
+    // Deleting the entry first moves it to the end. The last entries are listed as the latest files.
     files.delete(target);
     files.add(target);
   }

@@ -7,7 +7,7 @@ import { shownRecord } from './read-records.ts';
 import type { ListedSource } from './listed-source.ts';
 import { problemOf, viewerFault } from './viewer-fault.ts';
 
-/** A followed run is polled so often. */
+/** Polling interval for a followed run. */
 const POLL_MS = 250;
 const MAX_PAUSE_MS = 2_000;
 const PAGE_RECORDS = 200;
@@ -19,15 +19,15 @@ export type TailEvent =
   /** All stored records were sent. */
   | { readonly event: 'caught-up'; readonly data: { readonly lastSeq: number } }
   | { readonly event: 'problem'; readonly data: Problem }
-  /** The problem is solved. */
+  /** An earlier problem is solved. */
   | { readonly event: 'ok'; readonly data: object }
-  /** Another run has this id now: discard the records received. */
+  /** Another run has this id now. The page must discard the records received. */
   | { readonly event: 'reset'; readonly data: object }
   | { readonly event: 'alive'; readonly data: object };
 
 /**
- * Follows a run from a record on, until the signal. Records are read as events are consumed, so a slow consumer costs no memory. After
- * a store was locked or gone, the stream continues where it was.
+ * Follows a run from a record on, until the signal is aborted. Records are read only when events are consumed, so a slow consumer costs
+ * no memory. If the store was locked or gone, the stream resumes at the same record.
  */
 export async function* followRun(
   listed: ListedSource,
@@ -57,7 +57,7 @@ export async function* followRun(
         let sent = 0;
         if (nextSeq <= run.lastSeq) {
           for await (const record of reader.readRun(runId, { fromSeq: nextSeq, limit: PAGE_RECORDS })) {
-            // The run may have been replaced meanwhile.
+            // The run may have been replaced in the meantime.
             if (signal.aborted || isReset) break;
             yield { event: 'record', id: record.seq, data: shownRecord(record) };
             nextSeq = lastSeqOf(record) + 1;
@@ -75,7 +75,7 @@ export async function* followRun(
         if (data.message !== problem) yield { event: 'problem', data };
         problem = data.message;
       }
-      // In a folder of JSON lines every poll reads its segment from the start.
+      // In a folder of JSON lines, every poll reads its segment from the start.
       const pauseMs = Math.min(MAX_PAUSE_MS, Math.max(POLL_MS, 4 * (steadyMs() - startMs)));
       await pause(pauseMs, signal);
       quietMs += pauseMs;

@@ -1,35 +1,35 @@
 import { createHash, randomBytes, timingSafeEqual } from 'node:crypto';
 
-/** Lifetime of a one-time token. */
+/** Lifetime of a one-time token in milliseconds. */
 export const ONCE_MS = 60_000;
 
 /**
- * Access to the viewer: the token in the printed address is exchanged for a session cookie. Both are 256 random bits that end with the
- * process and are compared in constant time.
+ * Controls access to the viewer. The browser exchanges the token in the printed address for a session cookie. Token and cookie are 256
+ * random bits that are valid until the process ends. They are compared in constant time.
  */
 export class Sessions {
-  /** For the printed address; valid while the process runs. */
+  /** The token of the printed address. It is valid while the process runs. */
   readonly token: string = secret();
   readonly #session = secret();
   readonly #nowMs: () => number;
   readonly #once = new Map<string, number>();
 
-  /** @param nowMs  Unix milliseconds */
+  /** @param nowMs  returns the current time in Unix milliseconds */
   constructor(nowMs: () => number) {
     this.#nowMs = nowMs;
   }
 
-  /** A token for one use within a minute: for the file that opens the browser. */
+  /** Creates a token that is valid once, within a minute. It is used in the file that opens the browser. */
   issueOnce(): string {
     const token = secret();
     this.#once.set(digest(token).toString('hex'), this.#nowMs() + ONCE_MS);
     return token;
   }
 
-  /** The session for a token; undefined for a wrong one. */
+  /** Returns the session for a token, or undefined for a wrong token. */
   open(token: string): string | undefined {
     if (isEqual(token, this.token)) return this.#session;
-    // The lookup is by digest, so its time reveals nothing.
+    // The lookup uses a digest, so its duration reveals nothing about the token.
     const key = digest(token).toString('hex');
     const untilMs = this.#once.get(key);
     this.#once.delete(key);
@@ -45,7 +45,7 @@ function secret(): string {
   return randomBytes(32).toString('base64url');
 }
 
-/** Takes a time that depends only on the length of `candidate`. */
+/** Compares two strings in a time that depends only on the length of `candidate`. */
 function isEqual(candidate: string, known: string): boolean {
   return timingSafeEqual(digest(candidate), digest(known));
 }

@@ -10,10 +10,10 @@ export interface SharedRun {
 }
 
 /**
- * Runs as one file of records, one per line, that every command reads. Secrets are replaced again with the rules of this version. A
- * damaged run ends at the damage.
+ * Yields runs as one file with one record per line, which every command can read. Secrets are replaced again with the rules of this
+ * version. A damaged run ends at the damaged record.
  *
- * @throws CoxswainError when a store cannot be read
+ * @throws CoxswainError if a store cannot be read
  */
 export async function* sharedRuns(runs: readonly SharedRun[]): AsyncGenerator<string, void, void> {
   const redactor = createRedactor();

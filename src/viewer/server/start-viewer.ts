@@ -20,29 +20,29 @@ import { cookieOf, createViewerApp, SECURITY_HEADERS, sessionCookie } from './vi
 import { problemOf } from './viewer-fault.ts';
 
 export interface ViewerOptions {
-  /** Stores, files, folders, globs. At least one. */
+  /** Stores, files, folders or globs. At least one is required. */
   readonly paths: readonly string[];
-  /** 0 to 65535; 0 picks a free port. Default: 7717, or the next free one. */
+  /** Port from 0 to 65535. 0 picks a free port. Default: 7717, or the next free port. */
   readonly port?: number;
-  /** The labels file. */
+  /** Path of the labels file. */
   readonly labels?: string;
-  /** Backtest reports as JSON. */
+  /** Paths of backtest reports in JSON. */
   readonly reports?: readonly string[];
-  /** Configuration files offered for replays, besides the standard set. */
+  /** Paths of configuration files. The page offers them for replays in addition to the standard set. */
   readonly configs?: readonly string[];
-  /** Offers the project's configuration for replays too. Default: none. */
+  /** Folder of a project whose configuration the page also offers for replays. Default: none. */
   readonly projectFolder?: string;
-  /** The built page; default: the folder of the build. */
+  /** Folder of the built page. Default: the folder of the build. */
   readonly pageFolder?: string;
-  /** Cache for the extras of runs; default: no cache. */
+  /** Folder in which the extras of runs are cached. Default: no cache. */
   readonly cacheFolder?: string;
 }
 
 export interface RunningViewer {
   readonly port: number;
-  /** With the token of this start: valid until `close`. */
+  /** The address with the token of this start. It is valid until `close`. */
   readonly url: string;
-  /** An address for one use within a minute, to open a browser. */
+  /** Returns an address that is valid once, within a minute, for opening a browser. */
   urlOnce(): string;
   /** Ends event streams, closes stores, and deletes temporary stores. */
   close(): Promise<void>;
@@ -50,11 +50,12 @@ export interface RunningViewer {
 
 const DEFAULT_PORT = 7717;
 const PORTS_TRIED = 20;
-/** Cached comparisons: up to 20 MB each. */
+/** Maximum number of cached comparisons. Each takes up to 20 MB. */
 const MAX_COMPARISONS = 4;
 
 /**
- * Starts the viewer's server on the loopback addresses 127.0.0.1 and, if available, ::1. Stores are opened read-only on first use.
+ * Starts the viewer's server on the loopback addresses 127.0.0.1 and, if available, ::1. A store is opened read-only when it is first
+ * used.
  *
  * @throws CoxswainError `input-io` if a path does not exist or the given port is taken; `invalid-argument` for an invalid configuration
  */
@@ -83,7 +84,7 @@ export async function startViewer(options: ViewerOptions): Promise<RunningViewer
   });
   const answer = getRequestListener(app.fetch, { overrideGlobalObjects: false });
   const cookie = sessionCookie(port);
-  // It turns every error into a response.
+  // The listener turns every error into a response.
   const proving: ProvingListener = (request, response, prove) => {
     if (sessions.isOpen(cookieOf(request.headers.cookie, cookie))) prove(request.socket);
     void answer(request, response);
@@ -103,7 +104,7 @@ export async function startViewer(options: ViewerOptions): Promise<RunningViewer
   };
 }
 
-/** Handles a request, and calls `prove` for a connection with a session. */
+/** Handles a request, and calls `prove` if the connection has a valid session. */
 type ProvingListener = (request: IncomingMessage, response: ServerResponse, prove: (socket: Socket) => void) => void;
 
 function guarded(listener: ProvingListener, port: number): ProvingListener {
@@ -148,7 +149,7 @@ async function tryPort(wanted: number, listener: ProvingListener): Promise<Liste
   const second = await listenAt('::1', port, listener);
   if (second === 'absent') return { port, servers: [first] };
   if (second !== 'taken') return { port, servers: [first, second] };
-  // Otherwise `localhost` might lead a browser to another server.
+  // Otherwise `localhost` could lead a browser to another server.
   await closed(first);
   return wanted === 0 ? tryPort(0, listener) : undefined;
 }

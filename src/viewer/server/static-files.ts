@@ -7,7 +7,7 @@ export interface StaticFile {
   readonly contentType: string;
 }
 
-/** The folder of the built page, both for the compiled server and from source. */
+/** Returns the folder of the built page. It works for the compiled server and for the server run from source. */
 export function pageFolder(): string {
   return fileURLToPath(new URL('../../../dist/viewer/', import.meta.url));
 }
@@ -23,8 +23,8 @@ const TYPES: Readonly<Record<string, string>> = {
 };
 
 /**
- * Paths of the page: the document and the files in `assets`. No leading dots and no escapes, so nothing outside and none of the other
- * files in the folder, such as the compiled server.
+ * The valid paths of the page: the document and the files in `assets`. Leading dots and escapes are not allowed. The pattern therefore
+ * excludes everything outside the folder, and other files in it such as the compiled server.
  */
 const NAME = /^\/(?:index|assets\/[A-Za-z0-9_-][A-Za-z0-9._-]*)\.([a-z0-9]+)$/;
 
@@ -32,7 +32,7 @@ const NAME = /^\/(?:index|assets\/[A-Za-z0-9_-][A-Za-z0-9._-]*)\.([a-z0-9]+)$/;
  * Reads a file of the page.
  *
  * @param target  the path of the request, not decoded
- * @returns undefined unless it is a regular file of the page: for other names and types, and for links
+ * @returns undefined for any other name or type, for a link, and for anything that is not a regular file
  */
 export async function findStaticFile(folder: string, target: string): Promise<StaticFile | undefined> {
   const name = target === '/' ? '/index.html' : target;
@@ -40,12 +40,12 @@ export async function findStaticFile(folder: string, target: string): Promise<St
   if (contentType === undefined) return undefined;
   try {
     const path = join(folder, name);
-    // Any link in the path could lead elsewhere.
+    // A symbolic link in the path could lead outside the folder.
     if ((await realpath(path)) !== join(await realpath(folder), name)) return undefined;
     if (!(await stat(path)).isFile()) return undefined;
     return { bytes: new Uint8Array(await readFile(path)), contentType };
   } catch {
-    // Missing or unreadable: both are "not found".
+    // The file is missing or unreadable. Both count as "not found".
     return undefined;
   }
 }

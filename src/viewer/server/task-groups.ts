@@ -2,12 +2,12 @@ import { present } from '../../base/present.ts';
 import type { MatchedRun } from './match-runs.ts';
 import type { TaskGroup } from './cohort-shapes.ts';
 
-/** The tasks with most runs are listed. */
+/** Maximum number of tasks listed. The tasks with the most runs are kept. */
 const MAX_TASKS = 500;
-/** Runs per task, for a comparison. */
+/** Maximum number of runs per task, for a comparison. */
 const MAX_NAMED = 24;
 
-/** Runs by task; those without a task are left out. Cost: one pass over the runs. */
+/** Groups runs by task. Runs without a task are left out. Cost: one pass over the runs. */
 export function taskGroups(runs: readonly MatchedRun[]): readonly TaskGroup[] {
   const groups = new Map<string, MatchedRun[]>();
   for (const matched of runs) {

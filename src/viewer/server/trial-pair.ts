@@ -4,16 +4,17 @@ import type { TrialPair } from './trial.ts';
 import type { ApiContext } from './viewer-env.ts';
 import type { ViewerState } from './viewer-state.ts';
 
-/** The two configurations of a request. @throws CoxswainError as `Configurations.make` */
+/** Returns the two configurations of a request. @throws CoxswainError with the errors of `Configurations.make` */
 export async function trialPair({ configurations }: ViewerState, context: ApiContext): Promise<TrialPair> {
   const { against = 'recorded', under = 'standard' } = context.req.query();
   return [await configurations.make(against), await configurations.make(under)];
 }
 
 /**
- * The configurations of a trial: one for each value of `sweep` (`doomLoop.maxRepetitions=2..6`), else a pair.
+ * Returns the configurations of a trial. With `sweep` (such as `doomLoop.maxRepetitions=2..6`) there is one per value. Otherwise there
+ * are two.
  *
- * @throws CoxswainError as `trialPair` and `parseSweep`
+ * @throws CoxswainError with the errors of `trialPair` and `parseSweep`
  */
 export async function trialConfigurations(state: ViewerState, context: ApiContext): Promise<readonly Configuration[]> {
   const { sweep, under = 'standard' } = context.req.query();

@@ -2,38 +2,38 @@ import type { BacktestReport } from '../../backtest/backtest-report.ts';
 import type { EffectReport } from '../../backtest/effect-report.ts';
 import type { AdviceMark } from './api-shapes.ts';
 
-/** A configuration for replays. */
+/** A configuration that can be chosen for replays. */
 export interface ConfigurationChoice {
   /** `recorded`, `standard`, `project`, or `file-N`. */
   readonly id: string;
   readonly name: string;
 }
 
-/** The configurations on offer. `project` is included if the folder or the user has a configuration. */
+/** The configurations that the page offers. `project` is included if the project folder or the user has a configuration. */
 export interface ConfigurationsAnswer {
   readonly configurations: readonly ConfigurationChoice[];
 }
 
-/** The change of a piece of advice under another configuration. */
+/** How advice changes under another configuration. */
 export type AdviceChange = 'same' | 'earlier' | 'later' | 'new' | 'gone';
 
-/** A piece of advice under another configuration; one that is gone is as before. */
+/** Advice under another configuration. If it is gone, the fields describe the original advice. */
 export interface TriedAdvice extends Pick<AdviceMark, 'provider' | 'speaker' | 'text'> {
   readonly change: AdviceChange;
-  /** The call after which it comes, from 1; also 1 before the first call. */
+  /** 1-based number of the call after which the advice fires. It is also 1 for advice before the first call. */
   readonly call: number;
-  /** The record at which it comes. */
+  /** The record at which the advice fires. */
   readonly seq: number;
-  /** The earlier call, if it moved. */
+  /** The original call, if the advice moved. */
   readonly wasCall?: number;
 }
 
 /** The advice of one run under another configuration. */
 export interface TriedRunAnswer {
-  /** By call; at most 1,000. */
+  /** Sorted by call, at most 1,000. */
   readonly advice: readonly TriedAdvice[];
   readonly counts: Readonly<Record<AdviceChange, number>>;
-  /** Classifiers that ask a model whose answers the run does not contain: the run was not replayed. */
+  /** Model-backed classifiers whose verdicts the run does not contain. If there are any, the run was not replayed. */
   readonly unanswered: readonly string[];
 }
 
@@ -43,7 +43,10 @@ export interface TrialProgress {
 }
 
 export interface TrialAnswer {
-  /** Of a pair, the first configuration is the one to compare with, the second the one tried; of a sweep, one for each value. */
+  /**
+   * For a pair, the first configuration is the baseline and the second is the one being tried. For a sweep, there is one configuration
+   * per value.
+   */
   readonly report: BacktestReport;
   /** The effect of the recorded advice. */
   readonly effect: EffectReport;

@@ -21,15 +21,15 @@ const MAX_ADVICE = 1_000;
 const TEXT_CHARS = 2_000;
 const PROGRESS_MS = 150;
 
-/** The configuration to compare with, and the one to try. */
+/** The baseline configuration, and the configuration to try. */
 export type TrialPair = readonly [against: Configuration, under: Configuration];
 
 type Fired = Pick<TriedAdvice, 'provider' | 'speaker' | 'text' | 'seq'> & { readonly index: number };
 
 /**
- * Replays one run under two configurations and pairs their advice.
+ * Replays one run under two configurations, and pairs their advice.
  *
- * @throws CoxswainError when the store cannot be read
+ * @throws CoxswainError if the store cannot be read
  */
 export async function triedRun(
   reader: RunReader,
@@ -79,12 +79,13 @@ function compared(before: readonly Fired[], after: readonly Fired[]): readonly T
 }
 
 /**
- * Replays runs under each configuration, run by run, and lets other requests pass meanwhile. Two that are not swept are compared.
+ * Replays runs under each configuration, one run after another, and lets other requests run in between. Two configurations that are not a
+ * sweep are compared.
  *
- * @param onProgress  called a few times a second and awaited
- * @returns undefined after `signal`
- * @throws CoxswainError when a store cannot be read
- * Memory: a row of about 500 bytes a run.
+ * @param onProgress  called a few times per second and awaited
+ * @returns undefined if the signal was aborted
+ * @throws CoxswainError if a store cannot be read
+ * Memory: a row of about 500 bytes per run.
  */
 export async function trial(
   runs: readonly { readonly listed: ListedSource; readonly run: RunSummary }[],

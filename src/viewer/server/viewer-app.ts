@@ -21,9 +21,9 @@ import type { ViewerState } from './viewer-state.ts';
 export interface AppSetup {
   readonly state: ViewerState;
   readonly sessions: Sessions;
-  /** The folder of the built page. */
+  /** Folder of the built page. */
   readonly pageFolder: string;
-  /** Part of the cookie's name: browsers share cookies between ports. */
+  /** Port number. It is part of the cookie's name, because browsers share cookies between ports. */
   readonly port: number;
   /** Aborted when the server stops. */
   readonly signal: AbortSignal;
@@ -33,12 +33,12 @@ const ROWS_MS = 500;
 const MAX_ROWS = 100;
 const MAX_BODY_BYTES = 64 * 1024;
 
-/** Only files of the viewer: no inline script or style, no frame, no other origin. */
+/** Content-Security-Policy: allows only files of the viewer. Inline scripts and styles, frames and other origins are blocked. */
 const CONTENT_POLICY =
   "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; " +
   "base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
 
-/** Headers of every response, including errors. No CORS headers. */
+/** Headers of every response, including errors. There are no CORS headers. */
 export const SECURITY_HEADERS: Readonly<Record<string, string>> = {
   'content-security-policy': CONTENT_POLICY,
   'x-content-type-options': 'nosniff',
@@ -51,10 +51,10 @@ export const SECURITY_HEADERS: Readonly<Record<string, string>> = {
 };
 
 /**
- * The routes of the viewer, for requests that passed `guardRequest`.
+ * Creates the routes of the viewer, for requests that passed `guardRequest`.
  *
- * All of `/api` needs the session cookie. Writes also need the header `x-coxswain`, which other origins cannot send without a CORS
- * preflight, and no preflight succeeds.
+ * All routes below `/api` need the session cookie. Writes also need the header `x-coxswain`. Other origins cannot send this header
+ * without a CORS preflight, and every preflight fails.
  */
 export function createViewerApp(setup: AppSetup): Hono<ViewerEnv> {
   const app = new Hono<ViewerEnv>();
@@ -161,12 +161,12 @@ function addFileRoutes(app: Hono<ViewerEnv>, { state: { labels, reports } }: App
   );
 }
 
-/** The name of the session cookie. Browsers share cookies between ports. */
+/** Returns the name of the session cookie. It contains the port, because browsers share cookies between ports. */
 export function sessionCookie(port: number): string {
   return `coxswain-${port}`;
 }
 
-/** The value of a cookie in the header `cookie`; our value needs no decoding. */
+/** Returns the value of a cookie from the `cookie` header. The session value needs no decoding. */
 export function cookieOf(header: string | undefined, name: string): string | undefined {
   const cookies = (header ?? '').split(';').map((cookie) => cookie.trim());
   return cookies.find((cookie) => cookie.startsWith(`${name}=`))?.slice(name.length + 1);
@@ -176,7 +176,7 @@ function requireWriteHeader(context: ApiContext): void {
   if (context.req.header('x-coxswain') !== '1') throw viewerFault('forbidden', 'the header x-coxswain is missing');
 }
 
-/** @throws CoxswainError unless it is JSON of at most 64 KB */
+/** @throws CoxswainError unless the body is JSON of at most 64 KB */
 async function readBody(context: ApiContext): Promise<unknown> {
   if (!/^application\/json(?:;|$)/.test(context.req.header('content-type') ?? '')) {
     throw viewerFault('forbidden', 'the content type must be application/json');

@@ -1,7 +1,7 @@
 import type { HttpBindings } from '@hono/node-server';
 import type { Context } from 'hono';
 
-/** The Node objects of a connection. */
+/** The Node.js objects of a connection. */
 export interface ViewerEnv {
   readonly Bindings: HttpBindings;
 }

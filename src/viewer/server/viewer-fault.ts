@@ -3,7 +3,7 @@ import { CoxswainError, messageOf } from '../../base/error.ts';
 import { isLocked } from '../../store/sqlite/sqlite-reader.ts';
 import type { Problem } from './api-shapes.ts';
 
-/** Reasons of the viewer, besides the codes of `CoxswainError`. */
+/** Error reasons of the viewer, in addition to the codes of `CoxswainError`. */
 export type FaultReason =
   | 'forbidden'
   | 'no-session'
@@ -14,7 +14,7 @@ export type FaultReason =
   | 'too-many'
   | 'no-labels-file';
 
-/** HTTP statuses of errors. */
+/** HTTP status codes of errors. */
 export type FaultStatus = 400 | 401 | 403 | 404 | 409 | 410 | 413 | 500 | 503;
 
 const STATUS: Readonly<Record<FaultReason, FaultStatus>> = {
@@ -28,13 +28,13 @@ const STATUS: Readonly<Record<FaultReason, FaultStatus>> = {
   'no-labels-file': 409,
 };
 
-/** An error of the viewer. @param fix  how to solve it */
+/** Creates an error of the viewer. @param fix  how to fix the problem */
 export function viewerFault(reason: FaultReason, message: string, fix?: string): CoxswainError {
   const code = reason === 'store-gone' || reason === 'store-locked' ? 'store-io' : 'invalid-argument';
   return new CoxswainError(code, message, { details: { reason, ...present({ fix }) } });
 }
 
-/** The problem and the HTTP status for a thrown value. */
+/** Returns the problem and the HTTP status for a thrown value. */
 export function problemOf(thrown: unknown): { readonly problem: Problem; readonly status: FaultStatus } {
   const message = messageOf(thrown);
   if (isLocked(thrown)) {

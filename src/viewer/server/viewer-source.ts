@@ -9,34 +9,34 @@ import type { RunReader } from './run-reader.ts';
 import { problemOf, viewerFault } from './viewer-fault.ts';
 import { waitAtMost } from './wait-at-most.ts';
 
-/** The newest runs of a source are listed. About 500 bytes each. */
+/** Maximum number of listed runs per source, newest first. Each takes about 500 bytes. */
 const MAX_RUNS = 100_000;
 const PAGE_RUNS = 1_000;
-/** The shortest pause between two refreshes; it is at least four times as long as the refresh took. */
+/** Minimum pause between two refreshes. The pause is also at least four times as long as the last refresh took. */
 const MIN_PAUSE_MS = 200;
 
 export interface SourceSetup {
-  /** Short, without slashes. */
+  /** A short id without slashes. */
   readonly id: string;
   readonly path: string;
   readonly kind: SourceRow['kind'];
-  /** Called again after the store was replaced or came back. */
+  /** Opens the store. It is called again after the store was replaced or became available again. */
   readonly open: () => Promise<RunReader>;
 }
 
 /** A change in a source. */
 export type SourceChange =
   | { readonly type: 'run'; readonly runId: string }
-  /** The run was deleted, or replaced by another run with the same id, whose `run` change follows. */
+  /** The run was deleted, or another run with the same id replaced it. In the second case a `run` change follows. */
   | { readonly type: 'gone'; readonly runId: string }
-  /** Another store is at the path now. */
+  /** Another store is at this path now. */
   | { readonly type: 'reset' }
-  /** Its problem or its reading progress. */
+  /** The problem or the reading progress of the source changed. */
   | { readonly type: 'source' };
 
 /**
- * A store, or files, and the list of its runs, which `refresh` updates. A store that is unreadable, locked or gone has a problem until it
- * can be read again; its runs stay listed.
+ * A store or a set of files, and the list of its runs. `refresh` updates the list. If a store is unreadable, locked or gone, the source
+ * has a problem until the store can be read again. Its runs stay listed in the meantime.
  */
 export class ViewerSource {
   readonly id: string;
@@ -64,7 +64,7 @@ export class ViewerSource {
     this.path = setup.path;
   }
 
-  /** Unordered. */
+  /** The listed runs by id, in no particular order. */
   get runs(): ReadonlyMap<string, RunSummary> {
     return this.#runs;
   }
@@ -74,7 +74,7 @@ export class ViewerSource {
     return this.#version;
   }
 
-  /** True while files are read, so more runs may follow. */
+  /** True while files are being read, so more runs may follow. */
   get isReading(): boolean {
     return this.#indexing !== undefined;
   }
@@ -106,13 +106,13 @@ export class ViewerSource {
   /**
    * Opens the store if it is not open.
    *
-   * @throws CoxswainError with the reason `store-gone`, or as opening the store
+   * @throws CoxswainError with the reason `store-gone`, or with the errors of opening the store
    */
   async reader(): Promise<RunReader> {
     if (this.#isClosed) throw viewerFault('store-gone', 'the viewer is closed');
     await this.#checkPlace();
     if (this.#reader !== undefined) return this.#reader;
-    // Concurrent callers share one: a second one would stay open.
+    // Concurrent callers share one opening. A second reader would never be closed.
     this.#opening ??= this.#setup.open().finally(() => (this.#opening = undefined));
     const reader = await this.#opening;
     if (this.#isClosed) await reader.close();
@@ -120,26 +120,26 @@ export class ViewerSource {
     return reader;
   }
 
-  /** Calls the listener with every change that a refresh finds. @returns removes it */
+  /** Calls the listener for every change that a refresh finds. @returns a function that removes the listener */
   listen(listener: (change: SourceChange) => void): () => void {
     this.#listeners.add(listener);
     return () => void this.#listeners.delete(listener);
   }
 
-  /** Finds changes, unless that was just done. Never throws: an error becomes the problem of the source. */
+  /** Looks for changes, unless this was just done. It never throws: an error becomes the problem of the source. */
   async refresh(): Promise<void> {
     if (this.#isClosed || (this.#refreshing === undefined && steadyMs() < this.#nextLookMs)) return;
     this.#refreshing ??= this.#look().finally(() => (this.#refreshing = undefined));
     await this.#refreshing;
   }
 
-  /** Waits at most `waitMs` for a refresh, which continues. @returns whether all runs have been listed once */
+  /** Waits at most `waitMs` for a refresh, which continues in the background. @returns true if all runs have been listed once */
   async refreshWithin(waitMs: number): Promise<boolean> {
     await waitAtMost(this.refresh(), waitMs);
     return this.#isListed || this.#problem !== undefined;
   }
 
-  /** Sets the problem until the next refresh. */
+  /** Sets the problem of the source until the next refresh. */
   report(error: unknown): void {
     this.#problem = problemOf(error).problem;
     this.#tellRow();
@@ -156,7 +156,7 @@ export class ViewerSource {
     const startMs = steadyMs();
     try {
       const reader = await this.reader();
-      // Read before the changes: once it is undefined, they are complete.
+      // This value is read before the changes. If it is undefined, the changes are complete.
       const indexing = reader.indexing?.();
       const changed = await reader.changes();
       const isFull = this.#runs.size > MAX_RUNS + PAGE_RUNS;
@@ -212,7 +212,7 @@ export class ViewerSource {
 
   /** @throws CoxswainError with the reason `store-gone` */
   async #checkPlace(): Promise<void> {
-    // Files that were read stay read, and a database reports itself when it is gone.
+    // Imported files stay in the temporary store, and a database reports itself when it is gone.
     if (this.#setup.kind === 'files' || this.#setup.kind === 'postgres') return;
     const facts = await stat(this.path).catch(() => undefined);
     const place = facts === undefined ? undefined : `${facts.dev} ${facts.ino}`;
@@ -258,7 +258,7 @@ async function* allRuns(reader: RunReader): AsyncGenerator<RunSummary, void, voi
   } while (after !== undefined);
 }
 
-/** Compares the members that change with every write. */
+/** Compares the fields that change with every write. */
 function isSame(a: RunSummary, b: RunSummary): boolean {
   return (
     a.lastSeq === b.lastSeq &&

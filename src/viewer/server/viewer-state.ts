@@ -9,21 +9,24 @@ import type { RunList } from './run-list.ts';
 import { viewerFault } from './viewer-fault.ts';
 import type { ViewerSource } from './viewer-source.ts';
 
-/** The data of the routes. */
+/** The data that the routes share. */
 export interface ViewerState {
   readonly sources: readonly ViewerSource[];
   readonly list: RunList;
   readonly labels: LabelsFile;
   readonly reports: ReportFiles;
   readonly configurations: Configurations;
-  /** Recent comparisons, so that their pages are not recomputed. */
+  /** A cache of recent comparisons, so that further pages are not recomputed. */
   readonly comparisons: LruMap<Omit<CompareAnswer, 'next'>>;
 }
 
-/** A single run is looked up if the list takes longer. */
+/** Timeout for the list. If the list takes longer, a single run is looked up in the store. */
 const LOOK_MS = 1_000;
 
-/** A run of a source, looked up in the store if it is not listed yet. @throws CoxswainError with the reason `not-found` */
+/**
+ * Returns a run of a source. If the run is not listed yet, it is looked up in the store. @throws CoxswainError with the reason
+ * `not-found`
+ */
 export async function runOf(
   { list }: ViewerState,
   sourceId: string,
@@ -33,7 +36,7 @@ export async function runOf(
   await listed.source.refreshWithin(LOOK_MS);
   const { runs } = listed.source;
   const known = runs.get(runId);
-  // Throws if the store is gone, also for a listed run.
+  // This throws if the store is gone, even for a listed run.
   const reader = await listed.source.reader();
   const run = known ?? (await reader.findRun(runId));
   if (run !== undefined) return { listed, run };

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 
-/** Resolves with the work, or after `waitMs` while the work goes on. @throws what the work throws meanwhile */
+/** Resolves when the work is done, or after `waitMs` while the work continues. @throws the error of the work, if it fails in that time */
 export async function waitAtMost(work: Promise<unknown>, waitMs: number): Promise<void> {
   const stop = new AbortController();
   try {
