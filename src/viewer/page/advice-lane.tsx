@@ -23,7 +23,7 @@ interface LaneProps {
   readonly range: VisibleRange;
   readonly selected: number | undefined;
   readonly onGo: (seq: number) => void;
-  /** Marks these calls in the conversation. */
+  /** Marks the records with these `seq` values in the conversation. */
   readonly onEvidence: (seqs: readonly number[]) => void;
   readonly tried: TriedRun;
 }
@@ -31,7 +31,7 @@ interface LaneProps {
 const TABS = ['advice', 'tried', 'patterns', 'state', 'family'] as const;
 type Tab = (typeof TABS)[number];
 
-/** The panel beside the conversation: advice, patterns, the state, and related runs. */
+/** The panel next to the conversation. It shows advice, patterns, the state of the run, and related runs. */
 export function AdviceLane(props: LaneProps): ReactElement {
   const { overview, children, parent } = props.answer;
   const [tab, setTab] = useState<Tab>(() =>
@@ -123,7 +123,7 @@ function Cards(
   const near = useSyncExternalStore(range.subscribe, () => nearest(places, selected, range.get()));
   useEffect(() => {
     const { current } = scroller;
-    // Cards under the pointer do not move.
+    // Cards under the pointer must not move.
     if (near < 0 || current === null || current.matches(':hover')) return;
     const item = virtual.getVirtualItems().find(({ index }) => index === near);
     const bottom = current.scrollTop + current.clientHeight;
@@ -158,7 +158,10 @@ function Cards(
   );
 }
 
-/** The selected place, else the last one up to the middle of the view; -1 if all come later. */
+/**
+ * Returns the index of the selected position, or else of the last position up to the middle of the view. It returns -1 if all positions
+ * are below that.
+ */
 function nearest(places: readonly number[], selected: number | undefined, view: { from: number; to: number }): number {
   const chosen = selected === undefined ? -1 : places.indexOf(selected);
   if (chosen >= 0) return chosen;

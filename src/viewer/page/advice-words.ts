@@ -1,7 +1,7 @@
 import { assertNever } from '../../base/assert-never.ts';
 import type { AdviceMark } from '../server/api-shapes.ts';
 
-/** The delivery of a piece of advice as a short word, and the class of its tag. */
+/** Returns a short word for how advice was delivered, and the CSS class of its tag. */
 export function deliveryOf(mark: AdviceMark): { readonly text: string; readonly className: '' | 'good' | 'bad' } {
   if (mark.delivered === true) return { text: 'delivered', className: 'good' };
   if (mark.delivered === null) return { text: 'delivery unknown', className: '' };
@@ -10,7 +10,7 @@ export function deliveryOf(mark: AdviceMark): { readonly text: string; readonly 
   return { text: 'not delivered', className: 'bad' };
 }
 
-/** The decision point as text. */
+/** Formats a decision point as text. */
 export function pointText(point: AdviceMark['point']): string {
   switch (point) {
     case 'pre_render':

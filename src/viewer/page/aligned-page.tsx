@@ -12,7 +12,7 @@ import { useLoaded } from './use-loaded.ts';
 
 const SHOWN_CHARS = 120;
 
-/** Several runs side by side from the first call that differs; successful runs first. */
+/** Shows several runs side by side from the first call that differs. Successful runs come first. */
 export function AlignedPage({ runs }: { readonly runs: readonly string[] }): ReactElement {
   const { error, reload, value } = useLoaded(`aligned ${runs.join(' ')}`, () => getAligned(runs));
   if (error !== undefined) return <ErrorNotice error={error} onRetry={reload} />;

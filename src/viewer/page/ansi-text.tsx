@@ -3,7 +3,7 @@ import type { ReactElement } from 'react';
 import { safeText } from '../../base/shown-text.ts';
 
 const COLOURS = ['black', 'red', 'green', 'yellow', 'blue', 'magenta', 'cyan', 'white'] as const;
-/** A sequence that sets colours; the parser package that we tried has no licence text. */
+/** A sequence that sets colours. No parser package is used: the one that we tried has no licence text. */
 const SET_COLOUR = /\u001b\[([\d;]*)m/g;
 
 /** Returns true if a text contains terminal colours. */
@@ -11,7 +11,7 @@ export function hasColours(text: string): boolean {
   return text.includes('\u001b[');
 }
 
-/** Terminal output in its named colours; other sequences are dropped. */
+/** Renders terminal output in its named colours. Other escape sequences are removed. */
 export function AnsiText({ chars, raw }: { readonly raw: string; readonly chars: number }): ReactElement {
   const parts: ReactElement[] = [];
   let style: Style = PLAIN;
@@ -48,7 +48,7 @@ const PLAIN: Style = { colour: '', isBold: false };
 function styleAfter(before: Style, codes: readonly number[]): Style {
   let style = before;
   for (const code of codes) {
-    // A palette colour; its numbers follow.
+    // This is a palette colour, and its numbers follow.
     if (code === 38 || code === 48) return style;
     const colour = COLOURS[code >= 90 ? code - 90 : code - 30];
     if (code === 0) style = PLAIN;

@@ -23,13 +23,13 @@ import type { LabelTarget } from '../../backtest/labels.ts';
 import type { TrajectoryRecord } from '../../records/trajectory-record.ts';
 import { WRITE_HEADER } from './session.ts';
 
-/** A run: the id of its source and its own id. */
+/** Identifies a run: the id of its source and its own id. */
 export interface RunAddress {
   readonly source: string;
   readonly runId: string;
 }
 
-/** A failed request. `code` is the server's, or `unreachable`. */
+/** A failed request. `code` is the code sent by the server, or `unreachable`. */
 export class ApiError extends Error {
   readonly code: string;
   readonly status: number;
@@ -44,10 +44,10 @@ export class ApiError extends Error {
   }
 }
 
-/** The options of a list of runs; all are optional and are part of the page's address. */
+/** The filters of a run list. All are optional, and they are part of the page's address. */
 export type RunFilters = Readonly<Partial<Record<RunFilterName, string>>>;
 
-/** The names of `RunFilters` in their order in an address. */
+/** The names of `RunFilters`, in the order in which they appear in an address. */
 export const RUN_FILTER_NAMES = [
   'source',
   'q',
@@ -67,7 +67,7 @@ export const RUN_FILTER_NAMES = [
 ] as const;
 type RunFilterName = (typeof RUN_FILTER_NAMES)[number];
 
-/** Ids of the configuration to replay under and of the one to compare with. */
+/** The ids of the configuration to replay under and of the baseline configuration. */
 export interface TrialChoice {
   readonly under: string;
   /** Default: `recorded`. */
@@ -78,7 +78,7 @@ export function getSources(): Promise<SourcesAnswer> {
   return get<SourcesAnswer>('/api/sources');
 }
 
-/** Figures of the matching runs. */
+/** Fetches the figures of the matching runs. */
 export function getCohort(filters: RunFilters): Promise<CohortAnswer> {
   return get<CohortAnswer>(`/api/cohort?${filterQuery(filters)}`);
 }
@@ -92,7 +92,7 @@ export function getAligned(keys: readonly string[]): Promise<AlignedAnswer> {
   return get<AlignedAnswer>(`/api/aligned?${idsOf(keys)}`);
 }
 
-/** The download address of runs as one file. */
+/** Returns the download address of the given runs as one file. */
 export function shareAddress(keys: readonly string[]): string {
   return `/api/share?${idsOf(keys)}`;
 }
@@ -106,9 +106,9 @@ export function getReview(by: ReviewBy): Promise<ReviewAnswer> {
   return get<ReviewAnswer>(`/api/review?by=${by}`);
 }
 
-/** @param limit  rows of the first page; at most 1,000 */
+/** Fetches one page of runs. @param limit  number of rows of the first page; at most 1,000 */
 export function getRuns(filters: RunFilters, after: string | undefined, limit = 0): Promise<RunsAnswer> {
-  // A small first page, then few large ones.
+  // The first page is small. Further pages are large, so few requests are needed.
   const query = new URLSearchParams({
     limit: after === undefined ? String(Math.min(1_000, Math.max(200, limit))) : '500',
   });
@@ -117,7 +117,7 @@ export function getRuns(filters: RunFilters, after: string | undefined, limit = 
   return get<RunsAnswer>(`/api/runs?${query}`);
 }
 
-/** The rows of at most 100 runs, with the extras that are ready in time. */
+/** Fetches the rows of at most 100 runs, with the extras that are available in time. */
 export function getRows(runs: readonly RunAddress[]): Promise<RowsAnswer> {
   return get<RowsAnswer>(`/api/rows?${idsOf(runs.map(({ runId, source }) => `${source}/${runId}`))}`);
 }
@@ -126,7 +126,7 @@ export function getRun(run: RunAddress): Promise<RunAnswer> {
   return get<RunAnswer>(runPath(run));
 }
 
-/** The overview of a run that is being read. */
+/** Fetches the overview of a run that is still being read. */
 export function getOverview(run: RunAddress): Promise<Overview> {
   return get<Overview>(`${runPath(run)}/overview`);
 }
@@ -138,13 +138,13 @@ export function getRecords(
   return get<RecordsAnswer>(`${runPath(run)}/records?from=${from}&limit=${limit}`);
 }
 
-/** An uncut record. */
+/** Fetches one record without truncation. */
 export async function getRecord(run: RunAddress, seq: number): Promise<TrajectoryRecord> {
   const answer = await get<TrajectoryRecord | { readonly record: TrajectoryRecord }>(`${runPath(run)}/record/${seq}`);
   return 'record' in answer ? answer.record : answer;
 }
 
-/** A search in a run; `from` is included in both directions. */
+/** A search in a run. The search includes the record at `from` in both directions. */
 export interface FindRequest {
   readonly kind: 'error' | 'pattern' | 'advice' | 'text';
   readonly from: number;
@@ -152,7 +152,7 @@ export interface FindRequest {
   readonly q?: string;
 }
 
-/** The next matching record, or null. Sends several requests for a long search. @throws Error if damage ended the search */
+/** Returns the next matching record, or null. A long search takes several requests. @throws Error if a damaged record ended the search */
 export async function findInRun(run: RunAddress, query: FindRequest): Promise<number | null> {
   let from: number | undefined = query.from;
   while (from !== undefined) {
@@ -166,17 +166,17 @@ export async function findInRun(run: RunAddress, query: FindRequest): Promise<nu
   return null;
 }
 
-/** The calls that began in the records from `from` to before `to`, as far as they were read. */
+/** Fetches the calls that started in the records from `from` to before `to`, as far as these have been read. */
 export function getCalls(run: RunAddress, from: number, to: number): Promise<CallsAnswer> {
   return get<CallsAnswer>(`${runPath(run)}/calls?from=${from}&to=${to}`);
 }
 
-/** The state of a run after a call returned. */
+/** Fetches the state of a run after a call returned. */
 export function getState(run: RunAddress, call: number): Promise<RunState> {
   return get<RunState>(`${runPath(run)}/state?call=${call}`);
 }
 
-/** A call by its number, or the last one that began at or before a record; null if there is no such call. */
+/** Returns a call by its number, or the last call that started at or before a record. Null if there is no such call. */
 export async function getCall(
   run: RunAddress,
   wanted: { readonly call: number } | { readonly seq: number },
@@ -193,12 +193,12 @@ export function getConfigurations(): Promise<ConfigurationsAnswer> {
   return get<ConfigurationsAnswer>('/api/configurations');
 }
 
-/** The advice of a run under another configuration. */
+/** Fetches the advice of a run under another configuration. */
 export function getTried(run: RunAddress, { against, under }: TrialChoice): Promise<TriedRunAnswer> {
   return get<TriedRunAnswer>(`${runPath(run)}/tried?${new URLSearchParams({ under, against })}`);
 }
 
-/** The stream of a trial over the matching runs; closing it ends the trial. */
+/** Opens the event stream of a trial over the matching runs. Closing the stream ends the trial. */
 export function openTrial(filters: RunFilters, { against, under }: TrialChoice, sweep: string): EventSource {
   const query = filterQuery(filters);
   query.set('under', under);
@@ -219,14 +219,17 @@ export function getLabels(): Promise<LabelsAnswer> {
   return get<LabelsAnswer>('/api/labels');
 }
 
-/** Labels a run, or a moment as `RUN@CALL` (calls from 1); null removes the label. An undefined note keeps the earlier one. */
+/**
+ * Stores a label for a run, or for a call as `RUN@CALL` (calls are numbered from 1). A null target removes the label. An undefined note
+ * keeps the previous note.
+ */
 export async function putLabel(id: string, target: LabelTarget | null, note?: string): Promise<LabelsAnswer> {
   const answer = await request('/api/labels', {
     method: 'POST',
     headers: { 'content-type': 'application/json', ...WRITE_HEADER },
     body: JSON.stringify({ id, target, note }),
   });
-  // As in `get`.
+  // The cast is safe for the same reason as in `get`.
   return (await answer.json()) as LabelsAnswer;
 }
 
@@ -244,7 +247,7 @@ function filterQuery(filters: RunFilters): URLSearchParams {
   return query;
 }
 
-/** A local day as Unix milliseconds: its start for `since`, its end for `until`. */
+/** Converts a local day to Unix milliseconds: the start of the day for `since`, its end for `until`. */
 function dayAsMs(day: string, name: 'since' | 'until'): string {
   const ms = new Date(`${day}T${name === 'since' ? '00:00:00.000' : '23:59:59.999'}`).getTime();
   return Number.isNaN(ms) ? day : String(ms);
@@ -252,7 +255,7 @@ function dayAsMs(day: string, name: 'since' | 'until'): string {
 
 async function get<Answer>(path: string): Promise<Answer> {
   const answer = await request(path, {});
-  // The server is part of the same package and uses the same types.
+  // The cast is safe: the server is in the same package and uses the same types.
   return (await answer.json()) as Answer;
 }
 
@@ -280,11 +283,11 @@ async function readError(answer: Response): Promise<ErrorAnswer['error']> {
     };
   }
   try {
-    // As in `get`.
+    // The cast is safe for the same reason as in `get`.
     const { error } = (await answer.json()) as Partial<ErrorAnswer>;
     if (error !== undefined) return error;
   } catch {
-    // Not JSON: see below.
+    // The body is not JSON. The code below handles this.
   }
   return { code: 'unreadable', message: `The viewer responded with ${answer.status} and no reason.` };
 }

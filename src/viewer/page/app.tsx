@@ -22,7 +22,7 @@ import { ThemeButton } from './theme-button.tsx';
 import { useLoaded } from './use-loaded.ts';
 import { useRoute } from './use-route.ts';
 
-/** The page: the bar at the top, and below it the content of the route. */
+/** The root component: the bar at the top, and the content of the route below it. */
 export function App({ sessionProblem }: { readonly sessionProblem: string | undefined }): ReactElement {
   const route = useRoute();
   const [isHelpOpen, setHelpOpen] = useState(false);
@@ -96,7 +96,7 @@ export function App({ sessionProblem }: { readonly sessionProblem: string | unde
   );
 }
 
-/** The part of an address kept between the overview and the runs. */
+/** Returns the filters that stay in the address when the user switches between the overview and the runs. */
 function filtersOf(route: Route): RunFilters {
   if (route.page !== 'overview' && route.page !== 'runs' && route.page !== 'experiments') return {};
   const { order: _order, sort: _sort, ...filters } = route.filters;
@@ -162,7 +162,7 @@ function Tab(props: { readonly to: Route; readonly isCurrent: boolean; readonly 
   );
 }
 
-/** A boat and its wake. */
+/** Draws the logo: a boat and its wake. */
 function Mark(): ReactElement {
   return (
     <svg width="20" height="20" viewBox="0 0 20 20" aria-hidden="true" fill="none" stroke="currentColor">

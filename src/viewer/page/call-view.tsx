@@ -20,17 +20,20 @@ import { kindColour } from './tool-kinds.ts';
 const MAX_NAME = 120;
 const MAX_FIELDS = 40;
 
-/** A call, with its result if loaded. */
+/** Renders a call, with its result if the result is loaded. */
 export function CallView(props: {
   readonly record: TrajectoryRecord;
   readonly call: ToolStarted;
   readonly end: TrajectoryRecord | undefined;
   readonly kind: ToolKind;
-  /** The call that it repeats: `= call 4` with the same result, `≈ call 4` with another one, `~ call 4 12 15` if they differ in part. */
+  /**
+   * The call that this one repeats. `= call 4` has the same result, `≈ call 4` has another result, and `~ call 4 12 15` has partly
+   * different arguments.
+   */
   readonly equal: string | undefined;
 }): ReactElement {
   const { call, end, equal, record } = props;
-  // The words of the search may be in it.
+  // The text may contain the words of the search.
   const { words } = useContext(FoldedTextContext);
   const ended = end?.payload.kind === 'tool_ended' ? end.payload : undefined;
   const { headline, isWhole, shownName } = headlineOf(call.args);
@@ -57,7 +60,7 @@ export function CallView(props: {
   );
 }
 
-/** The run started by the call, if any. */
+/** Links to the run that the call started, if any. */
 function ChildRun({ call }: { readonly call: ToolStarted }): ReactElement | null {
   const run = childOf(call, useContext(ChildRunsContext));
   if (run === undefined) return null;
@@ -75,7 +78,7 @@ function ChildRun({ call }: { readonly call: ToolStarted }): ReactElement | null
   );
 }
 
-/** A result far after its call. */
+/** Renders a result that came long after its call. */
 export function ResultView(props: { readonly seq: number; readonly ended: ToolEnded }): ReactElement {
   return (
     <div className="box">
@@ -138,7 +141,7 @@ function tailOf(
   );
 }
 
-/** Arguments by name, without the one shown already. */
+/** Renders arguments by name, except the one that is already shown. */
 function Arguments(props: {
   readonly args: unknown;
   readonly seq: number;
@@ -165,7 +168,7 @@ function Arguments(props: {
   );
 }
 
-/** The removed and added lines of an edit. */
+/** Renders the removed and added lines of an edit. */
 function Edit({ lines }: { readonly lines: EditDiff['lines'] }): ReactElement {
   return (
     <pre className="diff" dir="auto">
@@ -180,10 +183,10 @@ function Edit({ lines }: { readonly lines: EditDiff['lines'] }): ReactElement {
   );
 }
 
-/** Arguments that contain the text of a file. */
+/** Names of arguments that contain the text of a file. */
 const CONTENTS: ReadonlySet<string> = new Set(['content', 'contents', 'file_text', 'new_string', 'new_str', 'code']);
 
-/** The file named by the arguments, if any. */
+/** Returns the file that the arguments name, if any. */
 function pathOf(args: unknown): unknown {
   if (!isObject(args)) return undefined;
   return args['path'] ?? args['file_path'] ?? args['filePath'];
@@ -193,7 +196,7 @@ function Field(props: {
   readonly name: string;
   readonly value: unknown;
   readonly seq: number;
-  /** The language of the call's file. */
+  /** The language of the file that the call names. */
   readonly language: string;
 }): ReactElement {
   const language = CONTENTS.has(props.name) ? props.language : '';

@@ -4,13 +4,13 @@ import type { ToolStarted } from '../../records/trajectory-record.ts';
 import type { ListedRow } from '../server/api-shapes.ts';
 import { isObject } from './text-of.ts';
 
-/** Shorter tasks do not identify a run. */
+/** A shorter task text is not specific enough to identify a run. */
 const MIN_TASK_CHARS = 12;
 
-/** The child runs of the shown run. Provided by the run page. */
+/** The child runs of the run on the page. The run page provides this context. */
 export const ChildRunsContext = createContext<readonly ListedRow[]>([]);
 
-/** The run started by a call: named for the call, or with the task in the call's arguments. */
+/** Returns the run that a call started. It matches the child run by the call's id, or by a task in the call's arguments. */
 export function childOf(call: ToolStarted, children: readonly ListedRow[]): ListedRow | undefined {
   if (children.length === 0) return undefined;
   const named = children.find(({ runId }) => call.tool_call_id !== '' && runId.endsWith(call.tool_call_id));

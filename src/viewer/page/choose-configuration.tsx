@@ -5,7 +5,7 @@ import { getConfigurations, type TrialChoice } from './api.ts';
 import { safeLine } from './safe-text.ts';
 import { useLoaded } from './use-loaded.ts';
 
-/** Two selects: the configuration to replay runs under, and the one to compare with. */
+/** Renders two selects: the configuration to replay runs under, and the baseline configuration. */
 export function ChooseConfiguration(props: {
   readonly trial: TrialChoice | undefined;
   readonly onChoose: (trial: TrialChoice | undefined) => void;

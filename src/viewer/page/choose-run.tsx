@@ -12,7 +12,7 @@ import { RunStrip } from './run-strip.tsx';
 import { safeLine } from './safe-text.ts';
 import { useLoaded } from './use-loaded.ts';
 
-/** Chooses the runs of a comparison. @param a  the first run, if chosen already */
+/** Lets the user choose the runs of a comparison. @param a  the first run, if it was chosen before */
 export function ChooseRun({ a }: { readonly a: string | undefined }): ReactElement {
   const [words, setWords] = useState('');
   const found = useLoaded(`choose ${words}`, () => getRuns(words.trim() === '' ? {} : { q: words.trim() }, undefined));
@@ -76,7 +76,7 @@ export function ChooseRun({ a }: { readonly a: string | undefined }): ReactEleme
   );
 }
 
-/** Runs with the same task. */
+/** Fetches the runs with the same task. */
 async function runsOfTask(key: string): Promise<readonly ListedRow[]> {
   const { run } = await getRun(addressOf(key));
   return run.task === undefined ? [] : (await getRuns({ task: run.task }, undefined)).runs;

@@ -8,13 +8,13 @@ import { addressOf, type Route } from './route.ts';
 import { LABEL_WORDS } from './use-labels.ts';
 import { asError } from './use-loaded.ts';
 
-/** The most runs in an alignment. */
+/** Maximum number of runs shown side by side. */
 const MAX_ALIGNED = 24;
 const TARGETS: readonly LabelTarget[] = ['stuck', 'ok', 'skip'];
 
-/** Actions on the runs ticked in the list. */
+/** Shows the actions for the runs that are selected in the list. */
 export function ChosenRuns(props: {
-  /** Keys in the order of the list. */
+  /** Run keys in the order of the list. */
   readonly keys: readonly string[];
   readonly isWritable: boolean;
   readonly onClear: () => void;

@@ -2,10 +2,10 @@ import { useEffect, useState, type ReactElement } from 'react';
 
 import type { CodeToken } from './highlight.ts';
 
-/** Longer code is not highlighted, because that is slow. */
+/** Longer code is not highlighted, because highlighting is slow. */
 const MAX_CHARS = 8_000;
 
-/** Code, highlighted once the tokens are available. */
+/** Renders code. It is highlighted when the tokens are available. */
 export function CodeText({ language, text }: { readonly text: string; readonly language: string }): ReactElement {
   const [lines, setLines] = useState<readonly (readonly CodeToken[])[] | undefined>();
   const isShort = language !== '' && text.length <= MAX_CHARS;
@@ -19,7 +19,7 @@ export function CodeText({ language, text }: { readonly text: string; readonly l
         const found = await highlighted(text, language.toLowerCase());
         if (isCurrent) setLines(found);
       } catch {
-        // Plain text is readable too.
+        // If highlighting fails, plain text is still readable.
       }
     };
     void colour();
@@ -44,7 +44,7 @@ export function CodeText({ language, text }: { readonly text: string; readonly l
   );
 }
 
-/** The language of a file by its name; empty if unknown. */
+/** Returns the language of a file from its name, or an empty string if it is unknown. */
 export function languageOf(path: unknown): string {
   if (typeof path !== 'string' || path.length > 1_000) return '';
   return /\.([a-z]{1,6})$/i.exec(path)?.[1]?.toLowerCase() ?? '';

@@ -10,7 +10,7 @@ import { costText, shareOrDash } from './number-text.ts';
 const WIDTH = 400;
 const HEIGHT = 150;
 
-/** Calls saved and successes lost, by the number of calls after the warning; a slider picks one. */
+/** Plots the calls saved and the successes lost by the number of calls after the warning. A slider selects a number. */
 export function StopCurve(props: {
   readonly cohort: CohortAnswer;
   readonly stop: number;
@@ -66,7 +66,7 @@ const FATES = [
   ['none', 'the run ended there', '--line-strong'],
 ] as const;
 
-/** The calls that followed advice, one bar per delivery. */
+/** Shows which calls followed advice, with one bar per delivery. */
 export function FateBars(props: { readonly cohort: CohortAnswer; readonly filters: RunFilters }): ReactElement {
   const arms = Object.entries(props.cohort.fates);
   if (arms.length === 0) return <p>There was no advice in these runs.</p>;
@@ -94,7 +94,7 @@ export function FateBars(props: { readonly cohort: CohortAnswer; readonly filter
       })}
       <p>
         {FATES.map(([fate, words, colour]) => (
-          // A custom property, unknown to React's types.
+          // React's types do not include custom properties.
           <span key={fate} className="key" style={{ ['--key' as string]: `var(${colour})` }}>
             {words}{' '}
           </span>
@@ -109,7 +109,7 @@ export function FateBars(props: { readonly cohort: CohortAnswer; readonly filter
   );
 }
 
-/** The cost of each day, and its part after the first warning. */
+/** Shows the cost of each day, and the part of it after the first warning. */
 export function DayBars(props: { readonly cohort: CohortAnswer; readonly filters: RunFilters }): ReactElement {
   const { costUsd, days } = props.cohort;
   const isMoney = costUsd > 0;

@@ -6,7 +6,7 @@ import { goTo } from './use-route.ts';
 
 const ROW_PX = 2;
 const MIN_PX = 24;
-/** The verdict is drawn at the right edge. */
+/** Width reserved for the verdict at the right edge, in pixels. */
 const VERDICT_PX = 18;
 
 const COLOURS: Readonly<Record<string, string>> = {
@@ -17,7 +17,7 @@ const COLOURS: Readonly<Record<string, string>> = {
 };
 const VERDICTS = { worked: '--good', failed: '--bad', unknown: '--hover' } as const;
 
-/** Runs from top to bottom, calls from left to right, the verdict at the right edge. */
+/** Draws one run per row, with calls from left to right and the verdict at the right edge. */
 export function CohortRows({ rows }: { readonly rows: readonly CohortRow[] }): ReactElement {
   const canvas = useRef<HTMLCanvasElement>(null);
   const heightPx = Math.max(MIN_PX, rows.length * ROW_PX);
@@ -37,7 +37,7 @@ export function CohortRows({ rows }: { readonly rows: readonly CohortRow[] }): R
       const room = widthPx - VERDICT_PX - 4;
       const highPx = heightPx / Math.max(1, rows.length);
       for (const [at, { calls, strip, verdict }] of rows.entries()) {
-        // The square root, so that a run of thousands of calls leaves room for the others.
+        // The width follows the square root, so that a run of thousands of calls does not squeeze the others.
         const markPx = (room * Math.sqrt(calls / most)) / Math.max(1, strip.length);
         for (let mark = 0; mark < strip.length; mark += 1) {
           context.fillStyle = colour(COLOURS[strip[mark] ?? '.'] ?? '--line-strong');
@@ -82,7 +82,7 @@ export function CohortRows({ rows }: { readonly rows: readonly CohortRow[] }): R
             ['worked, at the right edge', '--good'],
           ] as const
         ).map(([words, colour]) => (
-          // A custom property, unknown to React's types.
+          // React's types do not include custom properties.
           <span key={words} className="key" style={{ ['--key' as string]: `var(${colour})` }}>
             {words}{' '}
           </span>

@@ -11,7 +11,7 @@ import { safeLine } from './safe-text.ts';
 
 const MAX_ID_CHARS = 24;
 
-/** Patterns, the outcomes of their runs, and examples. */
+/** Shows the patterns, the outcomes of their runs, and examples. */
 export function PatternTable(props: { readonly cohort: CohortAnswer; readonly filters: RunFilters }): ReactElement {
   const { patterns } = props.cohort;
   if (patterns.length === 0) return <p>No pattern was flagged in these runs.</p>;
@@ -66,7 +66,7 @@ export function PatternTable(props: { readonly cohort: CohortAnswer; readonly fi
   );
 }
 
-/** A histogram of the first call of a pattern: up to call 2, 5, 10, 20, 50, 100, 200, and later. */
+/** Draws a histogram of the call at which a pattern was flagged: up to call 2, 5, 10, 20, 50, 100, 200, and later. */
 function Begins({ cost: { begins } }: { readonly cost: PatternCost }): ReactElement {
   const most = Math.max(1, ...begins);
   const label = `By call 2: ${begins[0] ?? 0} runs; 5: ${begins[1] ?? 0}; 10: ${begins[2] ?? 0}; 20: ${begins[3] ?? 0}; 50: ${begins[4] ?? 0}; later: ${begins.slice(5).reduce((all, one) => all + one, 0)}`;
@@ -74,14 +74,14 @@ function Begins({ cost: { begins } }: { readonly cost: PatternCost }): ReactElem
     <svg className="begins" viewBox="0 0 64 18" role="img">
       <title>{label}</title>
       {begins.map((count, at) => (
-        // Columns are identified by their position.
+        // The position identifies a column.
         <rect key={at} x={at * 8} y={18 - (17 * count) / most} width={7} height={(17 * count) / most} />
       ))}
     </svg>
   );
 }
 
-/** Clusters of similar stuck runs. */
+/** Shows clusters of similar stuck runs. */
 export function ClusterTable({ clusters }: { readonly clusters: readonly FailureCluster[] }): ReactElement {
   if (clusters.length === 0) return <p>No run was stuck.</p>;
   return (
@@ -117,7 +117,7 @@ export function ClusterTable({ clusters }: { readonly clusters: readonly Failure
 
 function MomentLink({ moment: { call, runId } }: { readonly moment: RunMoment }): ReactElement {
   const id = safeLine(runId);
-  // The end of a long id is the most specific part.
+  // The end of a long id is its most specific part.
   const short = id.length <= MAX_ID_CHARS ? id : `…${id.slice(1 - MAX_ID_CHARS)}`.toWellFormed();
   return (
     <Link className="mono moment" to={{ page: 'moment', runId, call }} title={`${id}, call ${call}`}>

@@ -16,7 +16,7 @@ import { asError, useLoaded } from './use-loaded.ts';
 
 const ROW_PX = 44;
 
-/** Two runs side by side, aligned by tool and arguments, with the first difference marked. */
+/** Shows two runs side by side, aligned by tool and arguments. The first difference is marked. */
 export function ComparePage({ route }: { readonly route: Extract<Route, { page: 'compare' }> }): ReactElement {
   const { a, b, runs } = route;
   if (runs !== undefined) return <AlignedPage runs={runs} />;
@@ -162,7 +162,7 @@ function Cell({ call, run }: { readonly call: CallRow | undefined; readonly run:
   );
 }
 
-/** The rows loaded so far, in order. */
+/** Returns the rows loaded until now, in order. */
 function useRows(
   a: string,
   b: string,

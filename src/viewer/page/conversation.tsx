@@ -21,20 +21,20 @@ import { RowLayout, type PlacedRow } from './row-layout.ts';
 import { useRepeats } from './use-repeats.ts';
 import type { VisibleRange } from './visible-range.ts';
 
-/** The most measurements within one frame; the rest waits for the next frame. */
+/** Maximum number of measuring passes per frame. Further passes wait for the next frame. */
 const MAX_ROUNDS = 5;
 
-/** Imperative methods of the conversation. */
+/** Methods that other components can call on the conversation. */
 export interface ConversationHandle {
-  /** Scrolls a row to the middle, unless all of it is visible and `always` is not set. */
+  /** Scrolls a row to the middle. If the whole row is visible, it scrolls only if `always` is set. */
   readonly show: (seq: number, always?: boolean) => void;
   readonly showEnd: () => void;
 }
 
-/** The records of a run as a conversation: messages, calls with their results, patterns and advice. */
+/** Renders the records of a run as a conversation: messages, calls with their results, patterns and advice. */
 export function ConversationView(props: {
   readonly pages: RecordPages;
-  /** Number of rows: the highest `seq` plus one. */
+  /** Number of rows, which is the highest `seq` plus one. */
   readonly count: number;
   readonly withDetails: boolean;
   readonly selected: number | undefined;
@@ -42,19 +42,19 @@ export function ConversationView(props: {
   readonly advice: readonly AdviceMark[];
   readonly evidence: ReadonlySet<number>;
   readonly calls: Calls;
-  /** Labels of calls, by `seq`. */
+  /** Labels of calls, keyed by `seq`. */
   readonly labels: ReadonlyMap<number, string>;
   readonly range: VisibleRange;
   readonly handle: { current: ConversationHandle | undefined };
   readonly onSelect: (seq: number) => void;
-  /** Called when the user scrolls away from the end or back to it. */
+  /** Called when the user scrolls away from the end, or back to it. */
   readonly onAtEnd: (isAtEnd: boolean) => void;
 }): ReactElement {
   const { pages, count, withDetails, selected, evidence, calls, range, handle, onSelect, onAtEnd } = props;
   const scroller = useRef<HTMLDivElement>(null);
   const [, redraw] = useReducer((round: number) => round + 1, 0);
   const layout = useMemo(() => new RowLayout(count), [pages]);
-  /** The last scroll position set by this component, and the highest possible one. */
+  /** The last scroll position that this component set, and the maximum position at that time. */
   const applied = useRef({ top: 0, most: 0 });
   const rounds = useRef(0);
   const version = useSyncExternalStore(pages.subscribe, pages.version);
@@ -81,10 +81,10 @@ export function ConversationView(props: {
       const { top, most } = applied.current;
       const mostNow = current.scrollHeight - current.clientHeight;
       if (Math.abs(current.scrollTop - top) < 1) return false;
-      // Shrinking content moved it, not the user.
+      // The content became shorter and moved the position. The user did not scroll.
       if (top > mostNow && current.scrollTop >= mostNow - 1) return false;
       const isAtEnd = current.scrollTop >= Math.min(most, mostNow) - 4;
-      // At the end, stay at the end, whatever the heights of the rows above turn out to be.
+      // At the end, the view stays there, even if the heights of the rows above change.
       if (isAtEnd) layout.anchor = { by: 'end' };
       else layout.holdAt(current.scrollTop);
       applied.current = { top: current.scrollTop, most: mostNow };
@@ -107,7 +107,7 @@ export function ConversationView(props: {
       return;
     }
     rounds.current = 0;
-    // Its scroll event is pending: the user's position wins over the previous anchor.
+    // The scroll event is still pending. The user's position takes precedence over the previous anchor.
     if (takeMove(current)) redraw();
     const wanted = layout.scrollTopFor(current.clientHeight);
     if (Math.abs(wanted - current.scrollTop) >= 1) current.scrollTop = wanted;
@@ -222,8 +222,8 @@ function endOf(record: Exclude<PlacedRow['record'], undefined>, pages: RecordPag
 }
 
 /**
- * The earlier call that this one repeats or resembles, as a text that is stable across renders; undefined if there is no such call. For a
- * similar call it includes the range that differs in the headline: `~ call 4 12 15`.
+ * Returns the earlier call that this one repeats or resembles, as text. The text does not change between renders. It is undefined if
+ * there is no such call. For a similar call, it includes the differing range of the headline: `~ call 4 12 15`.
  */
 function equalOf(record: TrajectoryRecord, pages: RecordPages, calls: Calls): string | undefined {
   const equal = equalCallBefore(record, pages);
@@ -250,7 +250,7 @@ function tellRange(
   range.set({ from, to: Math.max(from + 1, layout.heights.rowAt(view.to) + 1) });
 }
 
-/** Renders again when a visible row changes its height: a text is unfolded, an image loads. */
+/** Renders again when the height of a visible row changes, for example because a text is unfolded or an image loads. */
 function useRowSizes(layout: RowLayout, redraw: () => void): (item: HTMLElement | null) => (() => void) | undefined {
   const observer = useMemo(
     () =>

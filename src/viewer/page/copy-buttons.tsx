@@ -4,9 +4,9 @@ import type { TrajectoryRecord } from '../../records/trajectory-record.ts';
 import type { RecordPages } from './record-pages.ts';
 import { markdownOf } from './run-markdown.ts';
 
-/** Copies the link to the view, and the chosen row as Markdown. */
+/** Buttons that copy the link to the view, and the chosen row as Markdown. */
 export function CopyButtons(props: {
-  /** The chosen row. */
+  /** The record of the chosen row. */
   readonly record: TrajectoryRecord | undefined;
   readonly pages: RecordPages;
   readonly say: (text: string) => void;

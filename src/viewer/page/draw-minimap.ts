@@ -3,7 +3,7 @@ import { columnsOf } from './timeline-layout.ts';
 
 export const MINIMAP_HEIGHT = 24;
 
-/** The whole run in small, with the window of the lanes. */
+/** Draws the whole run in a small strip, with the visible window of the lanes. */
 export function drawMinimap(canvas: Canvas, picture: TimelinePicture): void {
   const { context, widthPx, colour } = canvas;
   const { overview, scale, window } = picture;

@@ -6,7 +6,7 @@ import { columnsOf, packPatterns, type Column, type PlaceWindow } from './timeli
 import { elapsedMs, type TimelineScale } from './timeline-scale.ts';
 import type { SeqRange } from './visible-range.ts';
 
-/** Position of a lane, in CSS pixels from the top. */
+/** Position and size of a lane, in CSS pixels from the top. */
 interface Lane {
   readonly top: number;
   readonly height: number;
@@ -15,7 +15,7 @@ interface Lane {
 
 export type LaneName = 'time' | 'calls' | 'errors' | 'patterns' | 'advice' | 'tried' | 'context' | 'cost';
 
-/** The lanes of a picture. */
+/** The lanes of the timeline. */
 export interface Lanes {
   readonly lanes: Readonly<Partial<Record<LaneName, Lane>>>;
   readonly heightPx: number;
@@ -24,7 +24,7 @@ export interface Lanes {
 const PATTERN_ROWS = 3;
 const MAX_MARK_PX = 12;
 const MAX_CALL_PX = 64;
-/** Narrower calls are not numbered. */
+/** Calls narrower than this are not numbered. */
 const NUMBER_PX = 20;
 const TICK_PX = 110;
 const FONT = '10px system-ui, sans-serif';
@@ -33,27 +33,27 @@ const FONT = '10px system-ui, sans-serif';
 export interface Canvas {
   readonly context: CanvasRenderingContext2D;
   readonly widthPx: number;
-  /** The value of a colour in the style sheet. */
+  /** Returns the value of a colour variable of the style sheet. */
   readonly colour: (name: string) => string;
 }
 
-/** The content of a drawing. */
+/** The content of the timeline. */
 export interface TimelinePicture {
   readonly overview: Overview;
   readonly scale: TimelineScale;
   readonly window: PlaceWindow;
   readonly visible: SeqRange;
-  /** The chosen `seq`. */
+  /** The `seq` of the chosen record. */
   readonly selected: number | undefined;
-  /** Labels of calls, by `seq`. */
+  /** Labels of calls, keyed by `seq`. */
   readonly labels: ReadonlyMap<number, string>;
-  /** The advice under another configuration, if one was chosen. */
+  /** The advice under another configuration, if the user chose one. */
   readonly tried: readonly TriedAdvice[] | undefined;
 }
 
 type XOf = (seq: number) => number;
 
-/** The lanes that a run needs. */
+/** Returns the lanes that a run needs. */
 export function lanesOf({ overview, tried }: Pick<TimelinePicture, 'overview' | 'tried'>): Lanes {
   const hasCost = overview.costUsd.some((usd) => usd > 0);
   const wanted: readonly (readonly [LaneName, string, number] | undefined)[] = [
@@ -77,7 +77,7 @@ export function lanesOf({ overview, tried }: Pick<TimelinePicture, 'overview' | 
   return { lanes, heightPx: top };
 }
 
-/** Draws the lanes of a window of the run. */
+/** Draws the lanes for the visible window of the run. */
 export function drawLanes(canvas: Canvas, picture: TimelinePicture): void {
   const { context, widthPx, colour } = canvas;
   const { overview, scale, selected, visible, window } = picture;
@@ -124,7 +124,7 @@ const CHANGE_COLOURS: Readonly<Record<TriedAdvice['change'], string>> = {
   gone: '--bad',
 };
 
-/** Elapsed time at regular distances. */
+/** Draws labels with the elapsed time at regular distances. */
 function drawTime(
   { colour, context, widthPx }: Canvas,
   { overview, scale, window }: TimelinePicture,
@@ -145,7 +145,7 @@ function drawTime(
   }
 }
 
-/** A dashed line, or by time a band, for each idle period. */
+/** Draws each idle period: as a dashed line, or as a band if the scale shows time. */
 function drawIdle(
   { colour, context, widthPx }: Canvas,
   { overview }: TimelinePicture,
@@ -206,14 +206,14 @@ function drawCalls(
     }
     if (errors === 0) continue;
     context.fillStyle = colour('--bad');
-    // The more calls succeeded, the paler the errors.
+    // The larger the share of successful calls, the paler the errors.
     context.globalAlpha = 0.35 + 0.65 * Math.min(1, errors / Math.max(1, calls));
     context.fillRect(x, lanes.errors.top, Math.max(2, wide), lanes.errors.height);
     context.globalAlpha = 1;
   }
 }
 
-/** Limits the width of a mark in a short run. */
+/** Returns the width of a mark, limited for short runs. */
 export function markWidth(columnPx: number, { seqsPerBucket }: Overview): number {
   const wide = Math.max(1, columnPx - (columnPx > 3.5 ? 1 : 0));
   return seqsPerBucket > 1 ? wide : Math.min(MAX_MARK_PX, wide);
@@ -234,7 +234,7 @@ function drawPatterns({ context, colour, widthPx }: Canvas, overview: Overview, 
   }
 }
 
-/** The tokens read per answer, as a step line: compaction is a step down. */
+/** Draws the tokens read per response as a step line. Compaction is a step down. */
 function drawContext(canvas: Canvas, { context: tokens, seqsPerBucket }: Overview, xOf: XOf, lane: Lane): void {
   const most = Math.max(1, ...tokens);
   const steps = tokens.flatMap((one, bucket) => (one > 0 ? [[xOf(bucket * seqsPerBucket), one / most] as const] : []));
@@ -242,7 +242,7 @@ function drawContext(canvas: Canvas, { context: tokens, seqsPerBucket }: Overvie
   drawMost(canvas, `${countText(most)} tokens`, lane);
 }
 
-/** The cumulated cost or tokens. */
+/** Draws the cumulative cost or tokens. */
 function drawSum(canvas: Canvas, { costUsd, seqsPerBucket, tokens }: Overview, xOf: XOf, lane: Lane): void {
   const isCost = lane.name === 'Cost';
   const list = isCost ? costUsd : tokens;
@@ -284,7 +284,7 @@ function drawLine(
   context.globalAlpha = 1;
 }
 
-/** The maximum of a line, at its right end. */
+/** Writes the maximum of a line at its right end. */
 function drawMost({ colour, context, widthPx }: Canvas, text: string, { top }: Lane): void {
   context.font = FONT;
   context.textBaseline = 'top';
@@ -292,7 +292,7 @@ function drawMost({ colour, context, widthPx }: Canvas, text: string, { top }: L
   context.fillText(text, widthPx - context.measureText(text).width - 3, top + 1);
 }
 
-/** Feedback is a disc, guidance a diamond; undelivered or removed advice is hollow. */
+/** Draws advice: feedback as a disc, guidance as a diamond. Undelivered or removed advice is hollow. */
 function drawPiece(
   { context, colour, widthPx }: Canvas,
   piece: Pick<AdviceMark, 'speaker'> & { readonly x: number; readonly isFull: boolean; readonly colour: string },

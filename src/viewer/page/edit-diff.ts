@@ -1,18 +1,18 @@
 import { lineDiff, type DiffLine } from '../../cli/terminal/line-diff.ts';
 
-/** Longer edits are shown as arguments: the diff takes time in the product of the lengths. */
+/** A longer edit is shown as arguments, because the diff takes time proportional to the product of the lengths. */
 const MAX_LINES = 400;
 
 const BEFORE = ['old', 'old_str', 'old_string', 'oldString', 'old_text', 'oldText', 'search'] as const;
 const AFTER = ['new', 'new_str', 'new_string', 'newString', 'new_text', 'newText', 'replace'] as const;
 
-/** The diff of an edit, and the arguments it covers. */
+/** The diff of an edit, and the arguments that it replaces. */
 export interface EditDiff {
   readonly names: readonly string[];
   readonly lines: readonly DiffLine[];
 }
 
-/** Undefined unless the call is a short edit. */
+/** Returns undefined unless the call is a short edit. */
 export function editOf(args: Readonly<Record<string, unknown>>): EditDiff | undefined {
   const [old, now] = [BEFORE, AFTER].map((names) => names.find((name) => typeof args[name] === 'string'));
   if (old === undefined || now === undefined) return undefined;

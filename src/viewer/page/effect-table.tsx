@@ -17,7 +17,7 @@ const STATUS: Readonly<Record<EffectExperiment['status'], string>> = {
   'not-drawn': 'no experiment',
 };
 
-/** The effect of recorded advice: delivered compared with withheld. */
+/** Shows the effect of recorded advice: delivered compared with withheld. */
 export function EffectTable({ effect }: { readonly effect: EffectReport }): ReactElement {
   const { experiments, notes, providers, within } = effect;
   const title = `Effect of recorded advice, within ${countOf(within, 'call')}`;
@@ -79,7 +79,7 @@ function Arm({ arm }: { readonly arm: ArmFigures | null }): ReactElement {
   );
 }
 
-/** A difference of shares in percentage points. */
+/** Formats a difference of shares in percentage points. */
 function pointsText(share: number | null): string {
   return share === null ? '—' : `${share > 0 ? '+' : ''}${(100 * share).toFixed(1)}`;
 }

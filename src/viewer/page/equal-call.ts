@@ -2,20 +2,20 @@ import type { ToolEnded, TrajectoryRecord } from '../../records/trajectory-recor
 import type { RecordPages } from './record-pages.ts';
 import { headlineOf } from './text-of.ts';
 
-/** Records searched back for an equal call. */
+/** Maximum number of earlier records searched for an equal call. */
 const MAX_BACK = 400;
 
 /** An earlier call with the same tool and arguments. */
 export interface EqualCall {
-  /** Its first record. */
+  /** The `seq` of the first record of that call. */
   readonly seq: number;
-  /** True if the results are equal too. */
+  /** True if the results are also equal. */
   readonly sameResult: boolean;
 }
 
 const keys = new WeakMap<TrajectoryRecord, string>();
 
-/** The last equal call before this one, if loaded. */
+/** Returns the last equal call before this one, if it is loaded. */
 export function equalCallBefore(record: TrajectoryRecord, pages: RecordPages): EqualCall | undefined {
   const { payload } = record;
   if (payload.kind !== 'tool_started') return undefined;
@@ -29,20 +29,20 @@ export function equalCallBefore(record: TrajectoryRecord, pages: RecordPages): E
   return undefined;
 }
 
-/** The tool, arguments and result of a call; undefined until the result is loaded. */
+/** Returns a key from the tool, arguments and result of a call. Undefined until the result is loaded. */
 export function callKey(record: TrajectoryRecord, pages: RecordPages): string | undefined {
   if (record.payload.kind !== 'tool_started') return undefined;
   const result = resultText(record, pages);
   return result === undefined ? undefined : `${record.payload.tool_name}\n${keyOf(record)}\n${result}`;
 }
 
-/** Records searched back for a similar call. */
+/** Maximum number of earlier records searched for a similar call. */
 const NEAR_BACK = 60;
 const MIN_NEAR_CHARS = 16;
-/** The share of the longer headline that similar calls have in common at its beginning and end. */
+/** The minimum share of the longer headline that two similar calls have in common, at its beginning and end together. */
 const NEAR_SHARE = 0.6;
 
-/** The range in which the headline of a call differs from a similar previous call of the same tool. */
+/** Returns the range in which the headline of a call differs from a similar earlier call of the same tool. */
 export function nearCallBefore(
   record: TrajectoryRecord,
   pages: RecordPages,

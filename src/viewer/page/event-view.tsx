@@ -10,7 +10,7 @@ import { safeLine } from './safe-text.ts';
 import { sentenceOf, type ToldPayload } from './sentences.ts';
 import { textOf } from './text-of.ts';
 
-/** A turning point of the run, or a fault of coxswain, in one line. */
+/** Renders an event of the run, or a fault of coxswain, in one line. */
 export function EventView({ payload }: { readonly payload: ToldPayload }): ReactElement {
   const [title, text] = sentenceOf(payload);
   return (
@@ -21,7 +21,7 @@ export function EventView({ payload }: { readonly payload: ToldPayload }): React
   );
 }
 
-/** A pattern that was flagged or cleared. */
+/** Renders a pattern that was flagged or cleared. */
 export function PatternView(props: { readonly pattern: TrajectoryPattern; readonly isCleared: boolean }): ReactElement {
   const { pattern, isCleared } = props;
   const about = pattern.subject === undefined ? '' : ` (${safeLine(pattern.subject)})`;
@@ -39,12 +39,12 @@ export function PatternView(props: { readonly pattern: TrajectoryPattern; readon
   );
 }
 
-/** A record without the shape of its kind, such as one with a cut name, as JSON. */
+/** Renders a record as JSON if it does not have the shape of its kind, for example because a name was truncated. */
 export function RawView(props: { readonly payload: unknown; readonly seq: number }): ReactElement {
   return <FoldedText shown={textOf(props.payload)} seq={props.seq} part="raw" />;
 }
 
-/** A record as it is stored. */
+/** Renders a record as it is stored. */
 export function DetailView(props: { readonly payload: TrajectoryPayload; readonly seq: number }): ReactElement {
   const { kind, ...rest } = props.payload;
   const name = kind === 'unrecognised' && 'original' in rest ? storedKind(rest.original) : kind;

@@ -10,7 +10,7 @@ import { safeLine } from './safe-text.ts';
 import { TryConfiguration } from './try-configuration.tsx';
 import { useLoaded } from './use-loaded.ts';
 
-/** Tries a configuration on the runs, and shows the backtest reports given to the viewer. */
+/** The page that tries a configuration on the runs and shows the backtest reports passed to the viewer. */
 export function ExperimentsPage(props: {
   readonly route: Extract<Route, { page: 'experiments' }>;
   readonly sources: readonly SourceRow[];

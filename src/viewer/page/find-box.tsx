@@ -1,6 +1,6 @@
 import { useEffect, useState, type ReactElement } from 'react';
 
-/** Searches words in a run. Enter goes to the next match, Shift-Enter to the previous one; Escape leaves. */
+/** A search box for words in a run. Enter goes to the next match and Shift-Enter to the previous one. Escape leaves the box. */
 export function FindBox(props: {
   readonly find: string | undefined;
   readonly onFind: (find: string, direction: 1 | -1) => void;

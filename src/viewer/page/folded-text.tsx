@@ -6,38 +6,38 @@ import { CodeText } from './code-text.tsx';
 import { Markdown } from './markdown.tsx';
 import type { ShownText } from './text-of.ts';
 
-/** Context for the texts of a run. */
+/** React context for the texts of a run. */
 export interface TextSurroundings {
-  /** Words to mark, in lower case. */
+  /** The words to highlight, in lower case. */
   readonly words: readonly string[];
-  /** Unfolded texts, kept because rows are unmounted while scrolling. */
+  /** The texts that the user unfolded. The set outlives the rows, which are unmounted while scrolling. */
   readonly unfolded: Set<string>;
-  /** Fetches the uncut record. */
+  /** Fetches the record without truncation. */
   readonly fetchWhole: (seq: number) => Promise<void>;
 }
 
-/** Provided by the conversation. */
+/** The conversation provides this context. */
 export const FoldedTextContext = createContext<TextSurroundings>({
   words: [],
   unfolded: new Set(),
   fetchWhole: () => Promise.resolve(),
 });
 
-/** The part of a long text shown at first. */
+/** Number of lines of a long text that are shown at first. */
 export const FOLDED_LINES = 10;
 export const FOLDED_CHARS = 1_600;
-/** The most text added to the page at once. */
+/** Maximum number of characters added to the page at once. */
 const MAX_CHARS = 400_000;
 
-/** A text of the trajectory; a long one is folded. */
+/** Renders a text of the run. A long text is folded. */
 export function FoldedText(props: {
   readonly shown: ShownText;
   readonly seq: number;
   /** Identifies the text within its record. */
   readonly part: string;
-  /** Render as Markdown. */
+  /** Renders the text as Markdown. */
   readonly isMarkdown?: true;
-  /** Of code: the language or the file extension. */
+  /** For code: the language or the file extension. */
   readonly language?: string;
 }): ReactElement | null {
   const { shown, seq, part, isMarkdown, language = '' } = props;
@@ -48,7 +48,7 @@ export function FoldedText(props: {
   if (text === '') return null;
   const begin = beginning(text);
   const isLong = begin.length < text.length;
-  // A text with a match is not folded.
+  // A text with a match is unfolded.
   const isOpen = opened ?? (isLong && words.length > 0 && holdsOne(text.slice(begin.length).toLowerCase(), words));
   const visible = isLong && !isOpen ? begin : text.slice(0, MAX_CHARS);
   const toggle = (): void => {
@@ -111,7 +111,7 @@ function beginning(text: string): string {
   for (let line = 0; line < FOLDED_LINES; line += 1) {
     const next = text.indexOf('\n', end);
     if (next < 0 || next > FOLDED_CHARS) {
-      // Two more lines are not worth folding.
+      // A text that is longer by only two lines is not folded.
       return text.length <= FOLDED_CHARS ? text : text.slice(0, FOLDED_CHARS).toWellFormed();
     }
     end = next + 1;
@@ -128,10 +128,10 @@ function moreText(text: string, begin: string): string {
 
 const MAX_MARKS = 200;
 
-/** The text with the words marked. */
+/** Returns the text with the search words highlighted. */
 function marked(text: string, words: readonly string[]): readonly (string | ReactElement)[] {
   const small = text.toLowerCase();
-  // If lower case has another length, its positions do not apply to the text.
+  // If the lower-case text has another length, its positions do not apply to the original text.
   if (small.length !== text.length) return [text];
   const parts: (string | ReactElement)[] = [];
   let done = 0;

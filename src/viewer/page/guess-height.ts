@@ -5,7 +5,7 @@ import { FOLDED_CHARS, FOLDED_LINES } from './folded-text.tsx';
 import type { RecordPages } from './record-pages.ts';
 import { headlineOf, isCut, isObject } from './text-of.ts';
 
-/** Heights of `style.css`, measured at its usual size; a wrong guess is corrected when the row is visible. */
+/** Heights from `style.css`, measured at its default size. A wrong guess is corrected when the row becomes visible. */
 const LINE_PX = 18.6;
 const ROW_PX = 8;
 const HEAD_PX = 30;
@@ -14,7 +14,10 @@ const OTHER_PX = 34;
 /** Characters per line in a window of usual width. */
 const LINE_CHARS = 120;
 
-/** The approximate height of a record's row, so that little moves when it becomes visible. Cost: reads its first characters. */
+/**
+ * Estimates the height of a record's row, so that little moves when the row becomes visible. Cost: reads the first characters of the
+ * record.
+ */
 export function guessHeight(record: TrajectoryRecord, pages: RecordPages): number {
   const { payload, seq } = record;
   switch (payload.kind) {
@@ -59,7 +62,7 @@ function argumentsPx(args: unknown): number {
   return sum;
 }
 
-/** The height of a folded text. */
+/** Estimates the height of a folded text. */
 function textPx(value: unknown): number {
   const text = isCut(value) ? value.$cut.preview : value;
   if (typeof text !== 'string') return 3 * LINE_PX;

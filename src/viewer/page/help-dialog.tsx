@@ -36,7 +36,7 @@ const KEYS: readonly (readonly [string, string])[] = [
   ['?', 'this help'],
 ];
 
-/** The keys of the page. */
+/** A dialog that lists the keyboard shortcuts. */
 export function HelpDialog({ onClose }: { readonly onClose: () => void }): ReactElement {
   const dialog = useRef<HTMLDialogElement>(null);
   useEffect(() => dialog.current?.showModal(), []);

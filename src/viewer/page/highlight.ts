@@ -4,7 +4,7 @@ import { createJavaScriptRegexEngine } from 'shiki/engine/javascript';
 /** A token of code. */
 export interface CodeToken {
   readonly content: string;
-  /** A class of the style sheet. */
+  /** A class name of the style sheet. */
   readonly className: string;
 }
 
@@ -35,12 +35,12 @@ const NAMES: Readonly<Record<string, string>> = {
   yml: 'yaml',
   patch: 'diff',
 };
-/** Shiki's name for the language of `tsx.mjs`. */
+/** Shiki's name for the language that `tsx.mjs` contains. */
 const GRAMMARS: Readonly<Record<string, string>> = { typescript: 'tsx' };
 
 let highlighter: Promise<HighlighterCore> | undefined;
 
-/** The tokens of code by line; undefined for an unknown language. */
+/** Returns the tokens of code by line, or undefined for an unknown language. */
 export async function highlighted(
   text: string,
   language: string,
@@ -50,7 +50,7 @@ export async function highlighted(
   if (load === undefined) return undefined;
   highlighter ??= createHighlighterCore({
     themes: [createCssVariablesTheme({ name: 'page', fontStyle: false })],
-    // WebAssembly would need a weaker Content-Security-Policy.
+    // WebAssembly would need a less strict Content-Security-Policy.
     engine: createJavaScriptRegexEngine({ forgiving: true }),
   });
   const shiki = await highlighter;
@@ -59,7 +59,7 @@ export async function highlighted(
   return tokens.map((line) => line.map(({ color, content }) => ({ content, className: classOf(color) })));
 }
 
-/** `var(--shiki-token-string)` becomes `token-string`; tokens without a colour are plain. */
+/** Converts `var(--shiki-token-string)` to `token-string`. Tokens without a colour have no class. */
 function classOf(color: string | undefined): string {
   return /(token-[a-z-]+)/.exec(color ?? '')?.[1] ?? '';
 }

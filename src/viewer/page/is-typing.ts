@@ -1,4 +1,4 @@
-/** Returns true if a key belongs to a field, a select or an open dialog, or has a modifier, and so is no shortcut. */
+/** Returns true if a key press is not a shortcut: its target is a field, a select or an open dialog, or a modifier key is pressed. */
 export function isTyping(event: KeyboardEvent): boolean {
   if (event.ctrlKey || event.metaKey || event.altKey || event.defaultPrevented) return true;
   if (document.querySelector('dialog[open]') !== null) return true;

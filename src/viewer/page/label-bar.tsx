@@ -9,10 +9,10 @@ const BUTTONS: readonly (readonly [LabelTarget, string])[] = [
   ['skip', 's'],
 ];
 
-/** The label of the chosen call, or of the run where none is chosen. */
+/** Shows the label of the chosen call. If no call is chosen, it shows the label of the run. */
 export function LabelBar(props: {
   readonly labels: Labels;
-  /** Of the current review. */
+  /** The progress of the current review. */
   readonly progress: string | undefined;
 }): ReactElement | null {
   const { labels, progress } = props;

@@ -3,7 +3,7 @@ import type { ReactElement } from 'react';
 import { countText } from '../../base/number-text.ts';
 import type { Following } from './use-following.ts';
 
-/** At the end of a live run's conversation: shows whether the page follows it, and the number of new records. */
+/** A bar at the end of a live run's conversation. It shows whether the page follows the run, and the number of new records. */
 export function LiveBar(props: { readonly isOpen: boolean; readonly following: Following }): ReactElement | null {
   const { isFollowing, waiting, toggle } = props.following;
   if (!props.isOpen && waiting === 0) return null;

@@ -8,8 +8,8 @@ const MAX_CHARS = 20_000;
 const MAX_DEPTH = 12;
 
 /**
- * Markdown as elements of an allow-list: headings, paragraphs, lists, tables, code, emphasis. Links, pictures and
- * HTML stay text next to their address, so nothing of a trajectory can be clicked or loaded.
+ * Renders Markdown with an allow-list of elements: headings, paragraphs, lists, tables, code and emphasis. Links, pictures and HTML are
+ * shown as text with their address. Nothing from a run can therefore be clicked or loaded.
  *
  * @param text  a safe text (`safeText`)
  */
@@ -27,7 +27,7 @@ function tokensOf(text: string): readonly Token[] | undefined {
   try {
     return lexer(text, { gfm: true, breaks: true });
   } catch {
-    // Texts that the lexer rejects are shown as plain text.
+    // A text that the lexer rejects is shown as plain text.
     return undefined;
   }
 }
@@ -39,7 +39,7 @@ function blocks(tokens: readonly Token[], depth: number): readonly ReactNode[] {
 
 function Part({ depth, token: given }: { readonly token: Token; readonly depth: number }): ReactNode {
   if (depth > MAX_DEPTH) return given.raw;
-  // The union includes a catch-all for extensions, which are not used.
+  // The cast is safe: the union includes a catch-all type for extensions, and no extension is used.
   const token = given as Tokens.Generic & MarkedToken;
   const inner = (): readonly ReactNode[] => blocks(token.tokens ?? [], depth + 1);
   switch (token.type) {
@@ -48,7 +48,7 @@ function Part({ depth, token: given }: { readonly token: Token; readonly depth: 
     case 'paragraph':
       return <p dir="auto">{inner()}</p>;
     case 'heading':
-      // Headings of a message are not part of the page's outline.
+      // Headings of a message must not be part of the page's outline.
       return <p className={`heading h${Math.min(token.depth, 3)}`}>{inner()}</p>;
     case 'blockquote':
       return <blockquote>{inner()}</blockquote>;
@@ -116,7 +116,7 @@ function Part({ depth, token: given }: { readonly token: Token; readonly depth: 
         </>
       );
     default:
-      // Pictures, HTML, definitions, and unknown tokens.
+      // Pictures, HTML, definitions and unknown tokens are shown as their source text.
       return token.raw;
   }
 }

@@ -13,11 +13,11 @@ const NAMES: Readonly<Record<StoredMessage['role'], string>> = {
   tool_result: 'Result',
 };
 
-/** A message or reasoning; its calls have separate rows. */
+/** Renders a message or reasoning. Calls have separate rows. */
 export function MessageView(props: { readonly message: StoredMessage; readonly seq: number }): ReactElement {
   const { message, seq } = props;
   const { content } = message;
-  // A cut value is neither text nor parts.
+  // A truncated value is neither a text nor a list of parts.
   const parts: readonly StoredContentBlock[] | undefined = Array.isArray(content) ? content : undefined;
   return (
     <div className={`said ${message.role}`}>
@@ -62,7 +62,7 @@ function Block(props: {
     case 'other':
       return <FoldedText shown={textOf(block.value)} seq={seq} part={part} />;
     default:
-      // A part that this version does not know.
+      // This version does not know the type of this part.
       return <FoldedText shown={textOf(block)} seq={seq} part={part} />;
   }
 }

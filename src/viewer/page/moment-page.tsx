@@ -8,7 +8,7 @@ import { safeLine } from './safe-text.ts';
 import { useLoaded } from './use-loaded.ts';
 import { goTo } from './use-route.ts';
 
-/** Finds a run of a report in the sources, and goes to the call. */
+/** Finds a run of a report in the sources, and opens it at the call. */
 export function MomentPage(props: {
   readonly route: Extract<Route, { page: 'moment' }>;
   readonly sources: readonly SourceRow[];
@@ -33,10 +33,10 @@ interface Place {
   readonly at: number;
 }
 
-/** Pause between two attempts while files are read. */
+/** Pause between two attempts while files are being read. */
 const LOOK_MS = 300;
 
-/** Finds a call of a run; null if no source has the run after all files were read. */
+/** Finds a call of a run. Returns null if all files have been read and no source has the run. */
 async function placeOf(sources: readonly SourceRow[], runId: string, call: number): Promise<Place | null> {
   const found = await placeIn(sources, runId, call);
   if (found !== null || sources.every(({ indexing }) => indexing === undefined)) return found;

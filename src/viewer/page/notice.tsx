@@ -3,7 +3,7 @@ import type { ReactElement, ReactNode } from 'react';
 import { safeText } from '../../base/shown-text.ts';
 import { ApiError } from './api.ts';
 
-/** Explains an empty page and what to do. */
+/** Explains why a page is empty and what the user can do. */
 export function Notice(props: { readonly title: string; readonly children?: ReactNode }): ReactElement {
   return (
     <div className="notice" role="status">
@@ -13,7 +13,7 @@ export function Notice(props: { readonly title: string; readonly children?: Reac
   );
 }
 
-/** An error, what to do, and a button to retry. */
+/** Shows an error, how to fix it, and a button to retry. */
 export function ErrorNotice(props: { readonly error: Error; readonly onRetry: () => void }): ReactElement {
   const { error } = props;
   return (
@@ -29,7 +29,7 @@ export function ErrorNotice(props: { readonly error: Error; readonly onRetry: ()
   );
 }
 
-/** The same in one line, above content that is still valid. */
+/** Shows an error in one line, above content that is still valid. */
 export function ErrorBanner(props: { readonly error: Error; readonly onRetry?: () => void }): ReactElement {
   return (
     <div className="banner bad" role="alert">

@@ -13,22 +13,22 @@ const clock = new Intl.DateTimeFormat(undefined, {
 });
 const full = new Intl.DateTimeFormat(undefined, { dateStyle: 'medium', timeStyle: 'medium', hourCycle: 'h23' });
 
-/** `Oct 12, 22:04`; `—` if unknown. */
+/** Formats a date and time such as `Oct 12, 22:04`, or `—` if unknown. */
 export function dayText(ms: number): string {
   return ms > 0 ? dayAndTime.format(ms) : '—';
 }
 
-/** `22:04:49`. */
+/** Formats a time such as `22:04:49`. */
 export function clockText(ms: number): string {
   return ms > 0 ? clock.format(ms) : '';
 }
 
-/** With the year and seconds. */
+/** Formats a date and time with the year and seconds. */
 export function fullTimeText(ms: number): string {
   return ms > 0 ? full.format(ms) : 'time not known';
 }
 
-/** `0.4 s`, `48 s`, `6 min 12 s`, `3 h 5 min`. */
+/** Formats a duration such as `0.4 s`, `48 s`, `6 min 12 s`, `3 h 5 min`. */
 export function spanText(ms: number): string {
   if (ms < 0) return '—';
   if (ms < 10_000) return `${(ms / 1_000).toFixed(1)} s`;
@@ -41,12 +41,12 @@ export function spanText(ms: number): string {
   return `${Math.floor(hours / 24)} d ${hours % 24} h`;
 }
 
-/** `$0.42`; small amounts with more digits. */
+/** Formats a cost such as `$0.42`. Small amounts have more digits. */
 export function costText(usd: number): string {
   return `$${usd < 0.1 ? usd.toPrecision(2) : usd.toFixed(2)}`;
 }
 
-/** `12 %`; `—` if unknown. */
+/** Formats a share such as `12 %`, or `—` if unknown. */
 export function shareOrDash(share: number | null): string {
   return share === null ? '—' : `${(100 * share).toFixed(share > 0 && share < 0.1 ? 1 : 0)} %`;
 }

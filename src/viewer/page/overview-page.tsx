@@ -15,10 +15,10 @@ import { RunFiltersBar } from './run-filters-bar.tsx';
 import { useLoaded } from './use-loaded.ts';
 import { goTo } from './use-route.ts';
 
-/** The interval of requests while runs are read. */
+/** Interval between requests while runs are being read. */
 const AGAIN_MS = 1_500;
 
-/** The first page: figures of the matching runs. */
+/** The start page. It shows figures of the matching runs. */
 export function OverviewPage(props: {
   readonly route: Extract<Route, { page: 'overview' }>;
   readonly sources: readonly SourceRow[];

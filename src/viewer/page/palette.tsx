@@ -16,7 +16,7 @@ interface Place {
 }
 
 const MAX_PLACES = 30;
-/** The interval of requests while a search is incomplete. */
+/** Interval between requests while a search is incomplete. */
 const AGAIN_MS = 1_000;
 const PAGES: readonly Place[] = [
   { kind: 'page', name: 'Overview', to: { page: 'overview', filters: {} } },
@@ -30,7 +30,7 @@ const PAGES: readonly Place[] = [
   { kind: 'runs', name: 'Runs that cost most', to: { page: 'runs', filters: { sort: 'cost' } } },
 ];
 
-/** Jumps to pages, saved views, patterns, and runs by their content. */
+/** A dialog for jumping to pages, saved views, patterns, and runs found by their content. */
 export function Palette({ onClose }: { readonly onClose: () => void }): ReactElement {
   const dialog = useRef<HTMLDialogElement>(null);
   const [typed, setTyped] = useState('');

@@ -1,6 +1,6 @@
 import { inWords } from '../../records/words.ts';
 
-/** The name of a pattern's kind. */
+/** Returns the display name of a pattern's kind. */
 export function patternName(kind: string): string {
   return inWords('pattern', kind.slice(0, 60));
 }

@@ -6,7 +6,7 @@ import { safeImage } from './safe-image.ts';
 import { safeLine } from './safe-text.ts';
 import { isCut, isObject, type ShownPicture } from './text-of.ts';
 
-/** A picture of the trajectory; a large one is fetched on demand. */
+/** Renders a picture of the run. A large picture is fetched when the user asks for it. */
 export function Picture(props: { readonly picture: ShownPicture; readonly seq: number }): ReactElement {
   const { fetchWhole } = useContext(FoldedTextContext);
   const { data, mediaType } = props.picture;
@@ -22,7 +22,7 @@ export function Picture(props: { readonly picture: ShownPicture; readonly seq: n
   }
   const source = safeImage(mediaType, data);
   if (source === undefined) {
-    // Most records contain the size and digest of a picture, not its data.
+    // Most records contain only the size and digest of a picture, not its data.
     const bytes = isObject(data) && typeof data['bytes'] === 'number' ? ` and ${countText(data['bytes'])} bytes` : '';
     return (
       <p className="dim">

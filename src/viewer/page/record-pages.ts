@@ -1,23 +1,23 @@
 import type { RecordsAnswer } from '../server/api-shapes.ts';
 import type { TrajectoryRecord } from '../../records/trajectory-record.ts';
 
-/** Records per page, which is one request. */
+/** Number of records per page. One page is one request. */
 export const PAGE_RECORDS = 200;
-/** The most pages in memory. */
+/** Maximum number of pages in memory. */
 export const MAX_PAGES = 12;
 
-/** Fetches records from `from` on. */
+/** Fetches records starting at `from`. */
 export type LoadRecords = (query: { readonly from: number; readonly limit: number }) => Promise<RecordsAnswer>;
 
 interface Page {
   readonly records: Map<number, TrajectoryRecord>;
-  /** Start and end of calls on this page, by call id. */
+  /** The start and end of each call on this page, keyed by call id. */
   readonly starts: Map<string, number>;
   readonly ends: Map<string, number>;
 }
 
 /**
- * The loaded part of a run: pages of `PAGE_RECORDS` around the view; the least recently used are dropped.
+ * The loaded part of a run: pages of `PAGE_RECORDS` records around the view. The least recently used pages are dropped.
  *
  * Cost: memory for `MAX_PAGES` pages.
  */
@@ -26,7 +26,7 @@ export class RecordPages {
   readonly #onFault: (error: unknown) => void;
   readonly #pages = new Map<number, Page>();
   readonly #requests = new Map<number, Promise<void>>();
-  /** Records that arrived while their page was fetched. */
+  /** Records that arrived while their page was being fetched. */
   readonly #late = new Map<number, TrajectoryRecord[]>();
   readonly #listeners = new Set<() => void>();
   #version = 0;
@@ -39,7 +39,7 @@ export class RecordPages {
     this.#onFault = onFault;
   }
 
-  /** Changes with every change of the content. */
+  /** A version number that changes whenever the content changes. */
   readonly version = (): number => this.#version;
 
   readonly subscribe = (listener: () => void): (() => void) => {
@@ -57,12 +57,12 @@ export class RecordPages {
     return this.#pages.size;
   }
 
-  /** The record at `seq`; undefined if it is not loaded or does not exist. */
+  /** Returns the record at `seq`. Undefined if it is not loaded or does not exist. */
   at(seq: number): TrajectoryRecord | undefined {
     return this.#pages.get(pageOf(seq))?.records.get(seq);
   }
 
-  /** All loaded records. */
+  /** Yields all loaded records. */
   *records(): Iterable<TrajectoryRecord> {
     for (const page of this.#pages.values()) yield* page.records.values();
   }
@@ -71,12 +71,12 @@ export class RecordPages {
     return this.#pages.has(pageOf(seq));
   }
 
-  /** `seq` of the result of the call that began at `seq`, if loaded. */
+  /** Returns the `seq` of the result of the call that started at `seq`, if loaded. */
   endOf(callId: string, seq: number): number | undefined {
     return this.#near(seq, ({ ends }) => ends.get(callId));
   }
 
-  /** `seq` of the start of the call that returned at `seq`, if loaded. */
+  /** Returns the `seq` of the start of the call that returned at `seq`, if loaded. */
   startOf(callId: string, seq: number): number | undefined {
     return this.#near(seq, ({ starts }) => starts.get(callId));
   }
@@ -85,7 +85,7 @@ export class RecordPages {
   want(fromSeq: number, toSeq: number): void {
     const last = pageOf(Math.min(Math.max(toSeq, 0), this.#lastSeq));
     for (let page = pageOf(Math.max(0, fromSeq)); page <= last; page += 1) {
-      // `onFault` was called.
+      // `onFault` has already received the error.
       this.#ensurePage(page).catch(() => {});
     }
   }
@@ -95,7 +95,7 @@ export class RecordPages {
     return seq < 0 || seq > this.#lastSeq ? Promise.resolve() : this.#ensurePage(pageOf(seq));
   }
 
-  /** Adds a new record, in order. */
+  /** Adds a new record. Records must arrive in order. */
   add(record: TrajectoryRecord): void {
     const { seq, payload } = record;
     const before = this.#lastSeq;
@@ -104,7 +104,7 @@ export class RecordPages {
     const page = this.#pages.get(pageOf(seq));
     this.#late.get(pageOf(seq))?.push(record);
     if (page !== undefined) addTo(page, record);
-    // A page that begins with this record is complete as it grows.
+    // A page that begins with this record has no missing records as it grows.
     else if (seq % PAGE_RECORDS === 0 && seq === before + 1) {
       const started = newPage();
       addTo(started, record);
@@ -113,7 +113,7 @@ export class RecordPages {
     this.#notify();
   }
 
-  /** Replaces a cut record. */
+  /** Replaces a truncated record by the complete one. */
   replace(record: TrajectoryRecord): void {
     const page = this.#pages.get(pageOf(record.seq));
     if (page === undefined) return;
@@ -121,7 +121,7 @@ export class RecordPages {
     this.#notify();
   }
 
-  /** Drops all pages, to fetch them again. */
+  /** Drops all pages, so that they are fetched again. */
   clear(): void {
     this.#pages.clear();
     this.#notify();
@@ -140,7 +140,7 @@ export class RecordPages {
   #ensurePage(number: number): Promise<void> {
     const loaded = this.#pages.get(number);
     if (loaded !== undefined) {
-      // A Map keeps the order of insertion: recently used pages move to the end.
+      // A Map keeps the insertion order, so this moves a recently used page to the end.
       this.#pages.delete(number);
       this.#pages.set(number, loaded);
       return Promise.resolve();
@@ -161,7 +161,7 @@ export class RecordPages {
     try {
       const page = newPage();
       let next: number | undefined = from;
-      // A large page needs several requests.
+      // A page with large records needs several requests.
       while (next !== undefined && next < from + PAGE_RECORDS) {
         const answer: RecordsAnswer = await this.#load({ from: next, limit: from + PAGE_RECORDS - next });
         for (const record of answer.records) if (pageOf(record.seq) === number) addTo(page, record);

@@ -4,10 +4,10 @@ import type { StoredContent } from '../../records/stored-message.ts';
 import type { TrajectoryRecord } from '../../records/trajectory-record.ts';
 import { PAGE_RECORDS, type RecordPages } from './record-pages.ts';
 
-/** The row of a record; `none`: the record is shown in another row, or not shown. */
+/** How a record is displayed. `none` means that another row shows the record, or that it is not shown. */
 export type RowKind = Row | 'none';
 
-/** The row of a record, given the loaded records. */
+/** Returns the kind of row for a record. It depends on the loaded records. */
 export function rowKindOf(record: TrajectoryRecord, pages: RecordPages, withDetails: boolean): RowKind {
   const kind = plainKind(record, pages);
   return kind === 'detail' && !withDetails ? 'none' : kind;
@@ -17,7 +17,7 @@ function plainKind(record: TrajectoryRecord, pages: RecordPages): RowKind {
   const { payload, seq } = record;
   if (payload.kind === 'tool_ended') return pages.startOf(payload.tool_call_id, seq) === undefined ? 'result' : 'none';
   if (payload.kind === 'message_appended') {
-    // The result is part of its call's row.
+    // The row of the call shows this result.
     if (payload.message.role === 'tool_result') return 'detail';
     return hasContent(payload.message.content) ? 'message' : 'detail';
   }
@@ -26,9 +26,9 @@ function plainKind(record: TrajectoryRecord, pages: RecordPages): RowKind {
   return definedRow(payload);
 }
 
-/** Returns true if a message contains more than calls, which have separate rows. */
+/** Returns true if a message contains anything besides calls. Calls have separate rows. */
 function hasContent(content: StoredContent): boolean {
-  // A cut value is neither text nor parts.
+  // A truncated value is neither a text nor a list of parts.
   if (typeof content === 'string') return content.trim() !== '';
   if (!Array.isArray(content)) return true;
   return content.some((block) => {
@@ -37,10 +37,10 @@ function hasContent(content: StoredContent): boolean {
   });
 }
 
-/** Records searched back for the start of a turn. */
+/** Maximum number of earlier records searched for the start of a turn. */
 const MAX_BACK = 120;
 
-/** Returns true if the answer that ends a turn was appended as a message within it. */
+/** Returns true if the response that ends a turn was also recorded as a message within the turn. */
 function isRepeated(record: TrajectoryRecord, pages: RecordPages): boolean {
   for (let seq = record.seq - 1; seq >= Math.max(0, record.seq - MAX_BACK); seq -= 1) {
     const payload = pages.at(seq)?.payload;
@@ -51,13 +51,13 @@ function isRepeated(record: TrajectoryRecord, pages: RecordPages): boolean {
   return false;
 }
 
-/** Where rows are looked for. */
+/** Options for searching a row. */
 export interface RowSearch {
   readonly direction: 1 | -1;
   readonly withDetails: boolean;
 }
 
-/** The first row from `seq` on in a direction; null without one. */
+/** Returns the first row in the given direction, starting at `seq`. Null if there is none. */
 export async function nextRow(seq: number, pages: RecordPages, search: RowSearch): Promise<number | null> {
   for (let at = seq; at >= 0 && at <= pages.lastSeq; at += search.direction) {
     await ensureJoined(at, pages);
@@ -67,7 +67,7 @@ export async function nextRow(seq: number, pages: RecordPages, search: RowSearch
   return null;
 }
 
-/** Loads a record, and for a result also the previous page, which may contain its call. */
+/** Loads a record. For a result it also loads the previous page, which may contain the call. */
 async function ensureJoined(seq: number, pages: RecordPages): Promise<void> {
   await pages.ensure(seq);
   const payload = pages.at(seq)?.payload;
@@ -75,7 +75,7 @@ async function ensureJoined(seq: number, pages: RecordPages): Promise<void> {
   await pages.ensure(seq - PAGE_RECORDS);
 }
 
-/** The row that shows the record at `seq`: the call of a result, the record itself, or the next row. */
+/** Returns the row that shows the record at `seq`: the row of the call for a result, otherwise the record's own row or the next row. */
 export async function recordRowOf(seq: number, pages: RecordPages, withDetails: boolean): Promise<number | null> {
   await ensureJoined(seq, pages);
   const payload = pages.at(seq)?.payload;
@@ -83,7 +83,7 @@ export async function recordRowOf(seq: number, pages: RecordPages, withDetails: 
   return start ?? (await nextRow(seq, pages, { direction: 1, withDetails }));
 }
 
-/** Returns false if the words at `seq` occur only in the calls of an answer, which have separate rows. */
+/** Returns false if the words at `seq` occur only in the calls of a response. Calls have separate rows. */
 export async function isSaidAt(seq: number, pages: RecordPages, words: readonly string[]): Promise<boolean> {
   await pages.ensure(seq);
   const payload = pages.at(seq)?.payload;
@@ -94,7 +94,7 @@ export async function isSaidAt(seq: number, pages: RecordPages, words: readonly 
   return words.some((word) => text.includes(word));
 }
 
-/** The last `seq` of a row: the result of a call, else its own. */
+/** Returns the last `seq` of a row: that of the call's result, or the row's own. */
 export function endOfRow(seq: number, pages: RecordPages): number {
   const payload = pages.at(seq)?.payload;
   return payload?.kind === 'tool_started' ? (pages.endOf(payload.tool_call_id, seq) ?? seq) : seq;

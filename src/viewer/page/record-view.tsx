@@ -16,7 +16,7 @@ import { safeLine } from './safe-text.ts';
 import { isTold } from './sentences.ts';
 import { textOf, withoutBlankLines } from './text-of.ts';
 
-/** One row of the conversation. */
+/** Renders one row of the conversation. */
 export const RecordView = memo(function RecordView(props: {
   readonly record: TrajectoryRecord;
   /** For a call: the record of its result. */
@@ -24,17 +24,17 @@ export const RecordView = memo(function RecordView(props: {
   readonly kind: RowKind;
   /** For a call: its number and kind. */
   readonly call: NumberedCall | undefined;
-  /** As in `CallView`. */
+  /** The text about the repeated call, as in `CallView`. */
   readonly equal: string | undefined;
-  /** Number of equal calls if this is the second one of a stretch, else 0. */
+  /** Number of equal calls if this is the second call of a series of equal calls, otherwise 0. */
   readonly repeats: number;
   readonly isFolded: boolean;
   readonly onFold: (seq: number) => void;
   /** The label of the call. */
   readonly label: string | undefined;
-  /** For advice: its outcome. */
+  /** For advice: the advice with its outcome. */
   readonly advice: AdviceMark | undefined;
-  /** Classes: `is-selected`, `is-stuck` (within a stuck pattern), `is-evidence` (evidence of advice). */
+  /** CSS classes: `is-selected`, `is-stuck` (inside a stuck pattern), `is-evidence` (evidence of advice). */
   readonly marks: string;
   readonly onSelect: (seq: number) => void;
 }): ReactElement {
@@ -50,7 +50,7 @@ export const RecordView = memo(function RecordView(props: {
       aria-current={props.marks.includes('is-selected') ? 'true' : undefined}
       onClick={({ target }) => {
         const isControl = target instanceof Element && target.closest('button, a, summary') !== null;
-        // Selecting text to copy does not choose the row.
+        // Selecting text for copying must not choose the row.
         if (!isControl && getSelection()?.isCollapsed !== false) onSelect(seq);
       }}
     >

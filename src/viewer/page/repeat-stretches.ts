@@ -3,16 +3,16 @@ import { callKey } from './equal-call.ts';
 import type { RecordPages } from './record-pages.ts';
 import { rowKindOf } from './record-row.ts';
 
-/** Fewer equal calls in a row are not folded. */
+/** Minimum number of consecutive equal calls that are folded. */
 const MIN_CALLS = 3;
 
-/** Equal calls in a row with equal results and only messages between them. */
+/** A series of equal calls with equal results. Only messages are between them. */
 export interface RepeatStretch {
-  /** Their first records. */
+  /** The `seq` of the first record of each call. */
   readonly calls: readonly number[];
 }
 
-/** The stretches of the loaded records. @param records  in order */
+/** Finds the series of equal calls in the loaded records. @param records  in order */
 export function repeatStretches(records: Iterable<TrajectoryRecord>, pages: RecordPages): readonly RepeatStretch[] {
   const found: RepeatStretch[] = [];
   let calls: number[] = [];

@@ -7,7 +7,7 @@ import { ComparisonTable, GatesTable, PlacesTable, SignalsTable, SweepTable } fr
 import { safeLine } from './safe-text.ts';
 import { useKnownRuns } from './use-known-runs.ts';
 
-/** A backtest report: its input, the changes, then the figures of each signal. */
+/** Shows a backtest report: its input, the changes, then the figures of each signal. */
 export function ReportBody(props: {
   readonly report: BacktestReport;
   readonly sources: readonly SourceRow[];

@@ -6,23 +6,23 @@ import { safeLine } from './safe-text.ts';
 
 const MAX_ID_CHARS = 36;
 
-/** Knowledge about the runs of a report. */
+/** What is known about the runs of a report. */
 export interface KnownRuns {
-  /** Runs that no source has. */
+  /** Runs that no source contains. */
   readonly absent: ReadonlySet<string>;
 }
 
-/** False alarms first: they show best what is wrong with a rule. */
+/** False alarms come first, because they show best what is wrong with a rule. */
 const KINDS: readonly (readonly [keyof ExamplesReport, string])[] = [
   ['negative', 'False alarms'],
   ['positive', 'In runs that went wrong'],
   ['unlabelled', 'In runs without an outcome'],
 ];
 
-/** A row with links to the first firings of the rule above; null without examples. */
+/** A row with links to the first firings of the rule above. Returns null without examples. */
 export function SignalMoments(props: {
   readonly examples: ExamplesReport | undefined;
-  /** Columns of the table. */
+  /** Number of columns of the table. */
   readonly columns: number;
   readonly known: KnownRuns;
 }): ReactElement | null {
@@ -64,7 +64,7 @@ function Moment({ moment, isAbsent }: { readonly moment: MomentReport; readonly 
   );
 }
 
-/** The end of a long id is the most specific part. */
+/** Shortens an id to its end, which is the most specific part of a long id. */
 function shortId(id: string): string {
   return id.length <= MAX_ID_CHARS ? id : `${id.slice(0, 8)}…${id.slice(9 - MAX_ID_CHARS)}`.toWellFormed();
 }

@@ -17,7 +17,7 @@ import { safeLine } from './safe-text.ts';
 
 const MAX_PLACES = 50;
 
-/** The gates of a backtest and their results. */
+/** Shows the gates of a backtest and their results. */
 export function GatesTable({ gates }: { readonly gates: readonly GateReport[] }): ReactElement | null {
   if (gates.length === 0) return null;
   return (
@@ -35,7 +35,7 @@ export function GatesTable({ gates }: { readonly gates: readonly GateReport[] })
   );
 }
 
-/** Figures and examples of every provider and pattern. */
+/** Shows the figures and examples of every provider and pattern. */
 export function SignalsTable(props: {
   readonly title: string;
   readonly figures: PartFigures;
@@ -121,7 +121,7 @@ function Share({ share }: { readonly share: ShareReport }): ReactElement {
   );
 }
 
-/** The values of a sweep. */
+/** Shows the values of a sweep. */
 export function SweepTable({ sweep }: { readonly sweep: SweepReport | undefined }): ReactElement | null {
   if (sweep === undefined) return null;
   return (
@@ -144,7 +144,7 @@ export function SweepTable({ sweep }: { readonly sweep: SweepReport | undefined 
   );
 }
 
-/** The changes by a second configuration, by provider. */
+/** Shows the changes under a second configuration, by provider. */
 export function ComparisonTable(props: { readonly comparison: ComparisonReport | undefined }): ReactElement | null {
   const { comparison } = props;
   if (comparison === undefined) return null;
@@ -166,7 +166,7 @@ export function ComparisonTable(props: { readonly comparison: ComparisonReport |
   );
 }
 
-/** The changed moments, linked to their runs. */
+/** Shows the calls at which advice changed, with links to their runs. */
 export function PlacesTable({
   comparison,
 }: {
@@ -198,7 +198,7 @@ export function PlacesTable({
   );
 }
 
-/** A table that scrolls sideways if it is too wide. */
+/** A table that scrolls horizontally if it is too wide. */
 export function Table(props: {
   readonly title: string;
   readonly head: readonly string[];

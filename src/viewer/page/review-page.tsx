@@ -16,7 +16,7 @@ const KINDS: readonly (readonly [ReviewBy, string, string])[] = [
   ['disagreement', 'Disagreements', 'where your label and the patterns disagree: which is right?'],
 ];
 
-/** Moments to label, one by one. */
+/** The page on which the user labels calls, one after another. */
 export function ReviewPage({ by }: { readonly by: ReviewBy }): ReactElement {
   const queue = useLoaded(`review ${by}`, () => getReview(by));
   const labels = useLoaded('labels', getLabels);

@@ -4,10 +4,10 @@ import { countOf, countText } from '../../base/number-text.ts';
 import { getCall, getLabels, getReview } from './api.ts';
 import { goTo } from './use-route.ts';
 
-/** How far a review has come. */
+/** The progress of a review. */
 export interface ReviewProgress {
   readonly labelled: number;
-  /** Of the moments labelled stuck or fine, the share that is stuck; null before the first. */
+  /** The share of calls labelled stuck among those labelled stuck or fine. Null before the first label. */
   readonly precision: number | null;
 }
 
@@ -18,10 +18,10 @@ export function reviewProgress(moments: readonly ReviewMoment[], labels: readonl
   return { labelled: found.length, precision: stuck + fine === 0 ? null : stuck / (stuck + fine) };
 }
 
-/** Disagreements shown since the review began: they have labels already, so a label does not show which are done. */
+/** Disagreements shown since the review started. They already have labels, so a label does not show which of them are done. */
 const shown = new Set<string>();
 
-/** Starts the review at its first open moment. */
+/** Starts the review at the first call that is not done. */
 export async function beginReview(by: ReviewBy): Promise<void> {
   shown.clear();
   await goToNext(by);
@@ -29,12 +29,12 @@ export async function beginReview(by: ReviewBy): Promise<void> {
 
 let progress: string | undefined;
 
-/** How far the review is, in words; undefined before it begins. */
+/** Formats the progress of the review. Undefined before the review starts. */
 export function progressText(): string | undefined {
   return progress;
 }
 
-/** Goes to the next moment, or to the review page after the last one. */
+/** Goes to the next call, or to the review page after the last call. */
 export async function goToNext(by: ReviewBy): Promise<void> {
   const [{ moments }, { labels }] = await Promise.all([getReview(by), getLabels()]);
   const done = by === 'disagreement' ? shown : new Set(labels.map(({ id }) => id));

@@ -3,7 +3,7 @@ import { present } from '../../base/present.ts';
 import { REVIEW_KINDS, type ReviewBy } from '../server/cohort-shapes.ts';
 import { RUN_FILTER_NAMES, type RunAddress, type RunFilters, type TrialChoice } from './api.ts';
 
-/** A view of the page; all of it is part of the address. */
+/** A view of the page. The address contains all of it. */
 export type Route =
   | { readonly page: 'overview'; readonly filters: RunFilters; readonly stop?: number }
   | { readonly page: 'runs'; readonly filters: RunFilters }
@@ -13,12 +13,12 @@ export type Route =
       readonly at?: number;
       readonly details?: true;
       readonly find?: string;
-      /** The review queue of the chosen moment. */
+      /** The review queue that contains the chosen call. */
       readonly review?: ReviewBy;
       readonly trial?: TrialChoice;
     }
   | { readonly page: 'review'; readonly by: ReviewBy }
-  /** Two runs aligned, or several side by side. */
+  /** Two runs aligned, or several runs side by side. */
   | { readonly page: 'compare'; readonly a?: string; readonly b?: string; readonly runs?: readonly string[] }
   | {
       readonly page: 'experiments';
@@ -26,10 +26,10 @@ export type Route =
       readonly report?: string;
       readonly trial?: TrialChoice;
     }
-  /** A call, from 1, of a run whose source is unknown: redirects to the run. */
+  /** A call (1-based) of a run whose source is unknown. It redirects to the run. */
   | { readonly page: 'moment'; readonly runId: string; readonly call: number };
 
-/** Reads the query of an address; invalid parts are ignored. */
+/** Parses the query of an address. Invalid parts are ignored. */
 export function parseRoute(search: string): Route {
   const query = new URLSearchParams(search);
   const page = query.get('page');
@@ -59,7 +59,7 @@ export function parseRoute(search: string): Route {
   return { page: 'overview', filters, ...(Number.isSafeInteger(stop) && stop >= 0 ? { stop } : {}) };
 }
 
-/** The address of a route, from `/` on: the inverse of `parseRoute`. */
+/** Formats a route as an address that starts with `/`. This is the inverse of `parseRoute`. */
 export function formatRoute(route: Route): string {
   const query = new URLSearchParams();
   switch (route.page) {
@@ -107,12 +107,12 @@ export function formatRoute(route: Route): string {
   return text === '' ? '/' : `/?${text}`;
 }
 
-/** The key of a run in addresses. */
+/** Returns the key of a run for use in addresses. */
 export function runKey({ source, runId }: RunAddress): string {
   return `${source}/${runId}`;
 }
 
-/** The inverse of `runKey`: a source's id contains no slash. */
+/** Parses a key. This is the inverse of `runKey`: the id of a source contains no slash. */
 export function addressOf(key: string): RunAddress {
   const slash = key.indexOf('/');
   return slash < 0 ? { source: '', runId: key } : { source: key.slice(0, slash), runId: key.slice(slash + 1) };

@@ -6,7 +6,7 @@ interface Props {
   readonly children: ReactNode;
 }
 
-/** Keeps a malformed record from crashing the page. */
+/** An error boundary that keeps a malformed record from crashing the page. */
 export class RowBoundary extends Component<Props, { readonly isBroken: boolean }> {
   override state: { readonly isBroken: boolean } = { isBroken: false };
 

@@ -1,25 +1,25 @@
-/** Browsers limit the height of an element to about 33 million pixels. */
+/** Maximum total height. Browsers limit the height of an element to about 33 million pixels. */
 const MAX_TOTAL_PX = 30_000_000;
 
-/** States of a row's height; 0 is unknown. */
+/** The possible states of a row's height. 0 means unknown. */
 const MEASURED = 1;
 const GUESSED = 2;
 
 /**
- * The row heights of a very long list: measured ones, and an estimate for the rest.
+ * The row heights of a very long list. Some are measured, and the rest are estimated.
  *
  * Cost: O(log n) to set a height, to get the top of a row, or to find the row at an offset; 16 bytes per row.
  */
 export class RowHeights {
   #count = 0;
   #estimate: number;
-  /** A row's height minus the estimate. */
+  /** The height of each row minus the estimate. */
   #extra: Float64Array<ArrayBuffer>;
-  /** Sums of `#extra` (a Fenwick tree). */
+  /** Prefix sums of `#extra`, stored as a Fenwick tree. */
   #sums: Float64Array<ArrayBuffer>;
   #known: Uint8Array<ArrayBuffer>;
 
-  /** @param estimatePx  of a row that was not measured; reduced if the total would be too high */
+  /** @param estimatePx  height of a row that was not measured; reduced if the total would be too high */
   constructor(count: number, estimatePx: number) {
     this.#estimate = Math.min(estimatePx, MAX_TOTAL_PX / Math.max(1, count));
     const room = Math.max(1_024, 2 ** Math.ceil(Math.log2(count + 1)));
@@ -65,27 +65,27 @@ export class RowHeights {
     return this.#put(row, px - this.#estimate);
   }
 
-  /** As `set`, for a row that was not visible yet. */
+  /** Does the same as `set`, but for a row that has not been visible yet. */
   guess(row: number, px: number): void {
     if (row < 0 || row >= this.#count || this.isKnown(row)) return;
     this.#known[row] = GUESSED;
     this.#put(row, px - this.#estimate);
   }
 
-  /** Resets the height to the estimate. */
+  /** Resets the height of a row to the estimate. */
   forget(row: number): boolean {
     this.#known[row] = 0;
     return this.#put(row, 0);
   }
 
-  /** The top of a row; for `count`, the end of the last row. */
+  /** Returns the top of a row. For `count`, it returns the end of the last row. */
   top(row: number): number {
     let sum = row * this.#estimate;
     for (let at = row; at > 0; at -= at & -at) sum += this.#sums[at] ?? 0;
     return sum;
   }
 
-  /** The last non-empty row that begins at or before an offset. */
+  /** Returns the last non-empty row that begins at or before an offset. */
   rowAt(px: number): number {
     let row = 0;
     let left = Math.max(0, px);

@@ -5,33 +5,33 @@ import type { RecordPages } from './record-pages.ts';
 import type { RepeatStretch } from './repeat-stretches.ts';
 import { RowHeights } from './row-heights.ts';
 
-/** Estimated row height in CSS pixels: about the mean of runs of shell calls. */
+/** Estimated row height in CSS pixels. It is about the mean height in runs of shell calls. */
 const ESTIMATE_PX = 44;
-/** Rows are rendered so far beyond the view. */
+/** Distance beyond the view within which rows are rendered. */
 const OVERSCAN_PX = 500;
 
-/** A row to be shown. */
+/** A row and its position. */
 export interface PlacedRow {
   readonly seq: number;
   readonly top: number;
-  /** Undefined until loaded. */
+  /** Undefined until the record is loaded. */
   readonly record: TrajectoryRecord | undefined;
   readonly kind: RowKind;
 }
 
 /**
- * Keeps the view in place while rows above it get their heights.
+ * What stays in place while the heights of rows above are measured.
  *
- * - `at`: the row `seq` is `offset` pixels above the upper edge
- * - `show`: the row `seq` is in the middle
- * - `end`: the last row is visible
+ * - - `at`: the row `seq` stays `offset` pixels above the upper edge
+ * - - `show`: the row `seq` stays in the middle
+ * - - `end`: the last row stays visible
  */
 export type Anchor =
   | { readonly by: 'at'; readonly seq: number; readonly offset: number }
   | { readonly by: 'show'; readonly seq: number }
   | { readonly by: 'end' };
 
-/** The positions of a run's rows, most of which are neither loaded nor measured. */
+/** The positions of a run's rows. Most rows are neither loaded nor measured. */
 export class RowLayout {
   readonly heights: RowHeights;
   anchor: Anchor = { by: 'at', seq: 0, offset: 0 };
@@ -41,9 +41,9 @@ export class RowLayout {
   }
 
   /**
-   * Collapses records without a row, and restores others. Cost: O(records).
+   * Collapses the records that have no row, and restores the others. Cost: O(records).
    *
-   * @param folded  stretches that show only the row of the second call
+   * @param folded  series of equal calls of which only the row of the second call is shown
    */
   settle(
     records: Iterable<TrajectoryRecord>,
@@ -62,13 +62,13 @@ export class RowLayout {
         if (!this.heights.isGuessed(seq)) this.heights.guess(seq, guessHeight(record, pages));
       }
       if (payload.kind !== 'gap') continue;
-      // A gap may exceed a page; only the part that a user may scroll to is collapsed.
+      // A gap may be longer than a page. Only the part that a user may scroll to is collapsed.
       const last = Math.min(payload.through_seq, seq + MAX_GAP);
       for (let lost = seq + 1; lost <= last; lost += 1) this.heights.set(lost, 0);
     }
   }
 
-  /** The scroll position of the anchor. */
+  /** Returns the scroll position that belongs to the anchor. */
   scrollTopFor(viewportPx: number): number {
     const { heights, anchor } = this;
     const most = Math.max(0, heights.total - viewportPx);
@@ -85,7 +85,7 @@ export class RowLayout {
     this.anchor = { by: 'at', seq, offset: scrollTop - this.heights.top(seq) };
   }
 
-  /** The rows in and around the view, in order. */
+  /** Returns the rows in and around the view, in order. */
   rowsAt(
     scrollTop: number,
     { viewportPx, pages, withDetails }: { viewportPx: number; pages: RecordPages; withDetails: boolean },

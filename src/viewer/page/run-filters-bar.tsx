@@ -11,7 +11,7 @@ import { SavedViews } from './saved-views.tsx';
 import { goTo } from './use-route.ts';
 
 type FilterName = keyof RunFilters;
-/** Options of the display, not filters. */
+/** Display options, which are not filters. */
 const SHAPES: ReadonlySet<string> = new Set(['sort', 'order', 'group']);
 const MAX_CHARS = 60;
 
@@ -24,7 +24,7 @@ const STATUS: Readonly<Record<string, string>> = {
 };
 const ADVICE: Readonly<Record<string, string>> = { any: 'any advice', ignored: 'ignored by the agent' };
 
-/** The counted filters and the texts of their values. */
+/** The filters with counts, and functions that format their values. */
 const SELECTS: readonly (readonly [keyof Facets, string, (value: string) => string])[] = [
   ['status', 'status', (value) => STATUS[value] ?? value],
   ['outcome', 'outcome', (value) => inWords('outcome', value)],
@@ -36,13 +36,13 @@ const SELECTS: readonly (readonly [keyof Facets, string, (value: string) => stri
   ['tool', 'tool', String],
 ];
 
-/** The filters of a page; all are part of its address. */
+/** The filter bar of a page. All filters are part of the page's address. */
 export function RunFiltersBar(props: {
   readonly filters: RunFilters;
   readonly sources: readonly SourceRow[];
   readonly facets: Facets | undefined;
   readonly status: string;
-  /** The route with other filters. */
+  /** Returns the route with other filters. */
   readonly to: (filters: RunFilters) => Route;
   readonly children?: ReactElement;
 }): ReactElement {
@@ -103,7 +103,7 @@ export function RunFiltersBar(props: {
   );
 }
 
-/** One filter with its values and counts; hidden without values. */
+/** Renders one filter with its values and counts. It is hidden if there are no values. */
 function FacetSelect(props: {
   readonly name: keyof Facets;
   readonly label: string;
@@ -114,7 +114,7 @@ function FacetSelect(props: {
 }): ReactElement | null {
   const { label, name, onSet, value, values, wordOf } = props;
   if (values.length < 2 && value === '' && name !== 'status') return null;
-  // A value from the address, such as part of a name, is an option too.
+  // A value from the address, such as a part of a name, is also an option.
   const choices =
     value === '' || values.some(([one]) => one === value) ? values : [[value, undefined] as const, ...values];
   return (
@@ -135,7 +135,7 @@ function FacetSelect(props: {
   );
 }
 
-/** Applies on Enter, on blur, and shortly after the last key. */
+/** A search box. It applies the text on Enter, on blur, and shortly after the last key press. */
 function SearchBox(props: {
   readonly filters: RunFilters;
   readonly onSet: (name: FilterName, value: string) => void;

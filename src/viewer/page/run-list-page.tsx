@@ -20,7 +20,7 @@ import { goTo } from './use-route.ts';
 import { useRunList, type RunListState } from './use-run-list.ts';
 
 const ROW_PX = 52;
-/** Scroll positions of lists, for coming back. */
+/** Scroll positions of lists, which are restored when the user comes back. */
 const places = new LruMap<{ readonly top: number; readonly current: number }>(20);
 const NO_LABELS: readonly LabelRow[] = [];
 const LOST = new ApiError(0, {
@@ -28,14 +28,14 @@ const LOST = new ApiError(0, {
   message: 'The viewer does not respond.',
   fix: 'The page may be outdated. It retries automatically.',
 });
-/** The next page is requested so many rows before the end. */
+/** The next page is requested when the view is this many rows from the end. */
 const AHEAD = 60;
 
-/** The runs that match the filters of the address. */
+/** Shows the runs that match the filters of the address. */
 export function RunListPage(props: {
   readonly filters: RunFilters;
   readonly sources: readonly SourceRow[];
-  /** Reloads the sources. */
+  /** Reloads the list of sources. */
   readonly onSource: () => void;
 }): ReactElement {
   const { filters, sources } = props;
@@ -215,7 +215,7 @@ function Nothing(props: {
       </Notice>
     );
   }
-  // The banner above shows the problem and what to do.
+  // The banner above shows the problem and how to fix it.
   if (props.sources.some((source) => source.problem !== undefined)) return <Notice title="No runs can be read" />;
   if (props.list.pending > 0) return <Notice title={`Reading ${reading?.name ?? 'the runs'}…`} />;
   return (

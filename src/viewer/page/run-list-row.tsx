@@ -16,7 +16,7 @@ import { safeLine } from './safe-text.ts';
 import { labelsOf, labelText } from './use-labels.ts';
 import { goTo } from './use-route.ts';
 
-/** One run of the list. */
+/** Renders one run of the list. */
 export const RunListRow = memo(function RunListRow(props: {
   readonly place: PlacedRun;
   readonly top: number;
@@ -37,7 +37,7 @@ export const RunListRow = memo(function RunListRow(props: {
     <div
       className={classes.join(' ')}
       role="row"
-      // The depth is our own number; the style sheet turns it into an indent.
+      // The style sheet turns the depth into an indent. The cast is safe, because the depth is a computed number.
       style={{ transform: `translateY(${props.top}px)`, ['--depth' as string]: depth }}
       onClick={() => goTo(to)}
     >
@@ -141,12 +141,12 @@ export const RunListRow = memo(function RunListRow(props: {
   );
 });
 
-/** The route of a run, at its first search hit. */
+/** Returns the route of a run at its first search hit. */
 export function runRouteOf({ found, runId, source }: ListedRow, find: string | undefined): Route {
   return { page: 'run', run: { source, runId }, ...present({ at: found?.seq, find }) };
 }
 
-/** The number of pieces delivered, and apart from it those not known to be delivered. */
+/** Shows the number of advice records that were delivered. It shows separately how many were not, or are not known to be delivered. */
 function AdviceCount({ all, unsaid }: { readonly all: number; readonly unsaid: number }): ReactElement {
   if (unsaid === 0) return <>{countText(all)}</>;
   return (
@@ -165,11 +165,11 @@ function Later(): ReactElement {
   );
 }
 
-/** The state of a run: the colour of its dot and its text. */
+/** Returns the state of a run: the colour of its dot and its text. */
 export function stateOf(run: ListedRow): {
   readonly className: '' | 'good' | 'bad' | 'live';
   readonly text: string;
-  /** Finds the runs in the same state. */
+  /** Filters that select the runs in the same state. */
   readonly filters: RunFilters;
 } {
   if (run.problem !== undefined)

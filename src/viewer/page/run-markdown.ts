@@ -3,10 +3,10 @@ import type { TrajectoryRecord } from '../../records/trajectory-record.ts';
 import type { RecordPages } from './record-pages.ts';
 import { textOf } from './text-of.ts';
 
-/** Longer texts are cut. */
+/** Longer texts are truncated. */
 const MAX_CHARS = 4_000;
 
-/** A row as Markdown: the call or message, and the result. @param link  of the row */
+/** Formats a row as Markdown: the call or message, and the result. @param link  link to the row */
 export function markdownOf(record: TrajectoryRecord, pages: RecordPages, link: string): string {
   const { payload, seq } = record;
   const parts = [`### Record ${seq}, \`${payload.kind}\``, `<${link}>`];
@@ -26,7 +26,7 @@ export function markdownOf(record: TrajectoryRecord, pages: RecordPages, link: s
   return `${parts.join('\n\n')}\n`;
 }
 
-/** A fenced block whose fence does not occur in the text. */
+/** Returns a fenced code block with a fence that does not occur in the text. */
 function fenced(text: string): string {
   const longest = Math.max(2, ...[...text.matchAll(/`+/g)].map(([ticks]) => ticks.length));
   const fence = '`'.repeat(longest + 1);

@@ -36,7 +36,7 @@ import { VisibleRange } from './visible-range.ts';
 
 type RunRoute = Extract<Route, { page: 'run' }>;
 
-/** One run: its timeline, its conversation, patterns and advice. */
+/** Shows one run: its timeline, its conversation, its patterns and its advice. */
 export function RunPageView({ route }: { readonly route: RunRoute }): ReactElement {
   const model = useRunModel(route.run, route.at ?? 0);
   if (model.error !== undefined) return <ErrorNotice error={model.error} onRetry={model.reload} />;
@@ -86,7 +86,7 @@ function Loaded(props: {
     },
     [pages, withDetails, say, pause],
   );
-  // On load, shows the row in the address; later changes scroll by themselves.
+  // On load, this effect shows the row in the address. Later changes of the address scroll on their own.
   const isShown = useRef(false);
   useEffect(() => {
     if (isShown.current) return;
@@ -97,7 +97,7 @@ function Loaded(props: {
     } else if (run.live) handle.current?.showEnd();
   }, [selected, run.live, show]);
 
-  // Scrolls to another moment of the same run, from a review or the Back button.
+  // Scrolls to another record of the same run after a step of a review or the Back button.
   useEffect(() => {
     const { from, to } = range.get();
     if (selected !== undefined && (selected < from || selected >= to)) handle.current?.show(selected);
@@ -121,13 +121,13 @@ function Loaded(props: {
       const seq = await findRow(wanted);
       if (seq === null) say(`No ${wanted.direction === 1 ? 'more' : 'earlier'} ${FOUND[wanted.kind]}.`);
       else await show(seq);
-      // The words may be in a cut value.
+      // A truncated value may contain the words.
       if (seq !== null && wanted.kind === 'text' && isShortened(pages.at(seq))) await model.fetchWhole(seq);
     } catch (error) {
       say(asError(error).message);
     }
   };
-  /** The call next to the chosen one, or next to the view. */
+  /** Goes to the call next to the chosen one, or next to the view if none is chosen. */
   const goToCall = async (direction: 1 | -1): Promise<void> => {
     const place = await getCall(route.run, { seq: current });
     const next = await getCall(route.run, { call: Math.max(1, (place?.call ?? 0) + direction) });
@@ -267,15 +267,15 @@ function Loaded(props: {
   );
 }
 
-/** A search in the run. */
+/** A search request in the run. */
 interface Wanted {
   readonly kind: keyof typeof FOUND;
   readonly direction: 1 | -1;
-  /** The words if `kind` is `text`. */
+  /** The search words if `kind` is `text`. */
   readonly q?: string;
 }
 
-/** Returns true if a value of the record was cut. */
+/** Returns true if a value of the record was truncated. */
 function isShortened(record: TrajectoryRecord | undefined): boolean {
   return record !== undefined && JSON.stringify(record.payload).includes('"$cut"');
 }
@@ -296,7 +296,7 @@ function focusFind(): void {
   document.querySelector<HTMLInputElement>('.actions input[type=search]')?.focus();
 }
 
-/** A text that disappears after a while. */
+/** Shows a text that disappears after a while. */
 function useToast(): readonly [string | undefined, (text: string) => void] {
   const [text, setText] = useState<string | undefined>();
   useEffect(() => {

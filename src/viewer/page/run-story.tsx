@@ -6,7 +6,7 @@ import type { AdviceMark, Overview, RunAnswer } from '../server/api-shapes.ts';
 import { costText, shareOrDash, spanText } from './number-text.ts';
 import { patternName } from './pattern-name.ts';
 
-/** The run in four sentences: where it got stuck, the cost of that, the advice, and what followed. */
+/** Summarises the run in four sentences: where it got stuck, what that cost, the advice, and what followed. */
 export function RunStory(props: { readonly answer: RunAnswer; readonly onGo: (seq: number) => void }): ReactElement {
   const { overview, run } = props.answer;
   const { onGo } = props;
@@ -96,7 +96,7 @@ function Advice({ overview: { advice, adviceLeftOut }, onGo }: SentenceProps): R
   );
 }
 
-/** The events after the advice, without a claim about the reason. */
+/** Describes what happened after the advice, without a claim about the cause. */
 function fateSentence(advice: readonly AdviceMark[]): string {
   const delivered = advice.filter((mark) => mark.delivered === true);
   if (delivered.length === 0) return advice.length === 0 ? 'There was no advice.' : 'No advice reached the agent.';

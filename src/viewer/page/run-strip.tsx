@@ -3,7 +3,7 @@ import { memo, type ReactElement } from 'react';
 const STEP = 3;
 const HEIGHT = 18;
 
-/** Offset and height of a mark by kind; errors are tall, successes low. */
+/** Vertical offset and height of a mark by kind. Errors are tall and successes are low. */
 const MARKS: Readonly<Record<string, { readonly y: number; readonly height: number; readonly colour: string }>> = {
   '.': { y: 11, height: 3, colour: 'var(--kind-poll)' },
   x: { y: 5, height: 9, colour: 'var(--bad)' },
@@ -16,7 +16,7 @@ const WORDS: readonly (readonly [string, string])[] = [
   ['a', 'with advice'],
 ];
 
-/** A run at a glance, its first call on the left. */
+/** Draws a small strip of the run, with its first call on the left. */
 export const RunStrip = memo(function RunStrip({ strip }: { readonly strip: string }): ReactElement {
   const marks = strip.split('');
   const counted = WORDS.map(([mark, word]) => [marks.filter((other) => other === mark).length, word] as const);
@@ -34,7 +34,7 @@ export const RunStrip = memo(function RunStrip({ strip }: { readonly strip: stri
       <title>{label}</title>
       {marks.map((mark, at) => {
         const { y, height, colour } = MARKS[mark] ?? { y: 11, height: 3, colour: 'var(--kind-poll)' };
-        // Marks are identified by their position.
+        // The position identifies a mark.
         return <rect key={at} x={at * STEP} y={y} width={2.2} height={height} rx={0.6} fill={colour} />;
       })}
     </svg>

@@ -11,14 +11,14 @@ import { runRouteOf, stateOf } from './run-list-row.tsx';
 import { safeLine } from './safe-text.ts';
 import { placeInList } from './use-run-list.ts';
 
-/** The title, outcome and actions of a run. */
+/** Shows the title, the outcome and the actions of a run. */
 export function RunTitle({
   answer,
   label,
   children,
 }: {
   readonly answer: RunAnswer;
-  /** Its labels. */
+  /** The label of the run. */
   readonly label: string | undefined;
   readonly children: ReactNode;
 }): ReactElement {
@@ -72,7 +72,7 @@ export function RunTitle({
   );
 }
 
-/** The previous and next run of the list. */
+/** Links to the previous and next run of the list. */
 function Neighbours({ run }: { readonly run: ListedRow }): ReactElement | null {
   const place = placeInList(run);
   if (place === undefined) return null;

@@ -4,15 +4,15 @@ import { runKey } from './route.ts';
 /** A run in the list. */
 export interface PlacedRun {
   readonly run: ListedRow;
-  /** 0 for a root, 1 for its child, and so on. */
+  /** 0 for a root, 1 for a child of a root, and so on. */
   readonly depth: number;
-  /** Its descendants in the list. */
+  /** Number of descendants in the list. */
   readonly children: number;
   readonly isOpen: boolean;
 }
 
 /**
- * Puts child runs below their parents, in the order of the list; a child whose parent is not listed is a root.
+ * Puts child runs below their parents. The order of the list stays. A child whose parent is not listed is a root.
  *
  * @param closed  keys of runs whose children are hidden
  */
@@ -34,7 +34,7 @@ export function placeRuns(rows: readonly ListedRow[], closed: ReadonlySet<string
   const seen = new Set<string>();
   const place = (run: ListedRow, depth: number): void => {
     const key = runKey(run);
-    // Cyclic parents in a damaged source would loop forever.
+    // A damaged source may contain cyclic parents, which would loop forever.
     if (seen.has(key)) return;
     seen.add(key);
     const children = below.get(key) ?? [];

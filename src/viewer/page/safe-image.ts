@@ -1,10 +1,10 @@
-/** Image formats without scripts and links. */
+/** Image formats that cannot contain scripts or links. */
 const KINDS: ReadonlySet<string> = new Set(['image/png', 'image/jpeg', 'image/gif', 'image/webp']);
 
-/** Their first bytes in base64, which the data must begin with. */
+/** The first bytes of these formats in base64. The data must begin with one of them. */
 const BEGINNINGS: readonly string[] = ['iVBORw0KGgo', '/9j/', 'R0lGOD', 'UklGR'];
 
-/** A data URL of a picture; undefined unless it is known to be harmless. */
+/** Returns a data URL of a picture, or undefined unless the picture is known to be harmless. */
 export function safeImage(mediaType: unknown, base64: unknown): string | undefined {
   if (typeof mediaType !== 'string' || typeof base64 !== 'string' || !KINDS.has(mediaType)) return undefined;
   if (!BEGINNINGS.some((beginning) => base64.startsWith(beginning))) return undefined;

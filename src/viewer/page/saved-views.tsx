@@ -8,13 +8,13 @@ import { goTo } from './use-route.ts';
 const KEY = 'coxswain-views';
 const MAX_VIEWS = 50;
 
-/** Named filters, as the address of their page. */
+/** A name for a set of filters. The filters are stored as the address of their page. */
 export interface SavedView {
   readonly name: string;
   readonly address: string;
 }
 
-/** The views stored in this browser. */
+/** Returns the views stored in this browser. */
 export function savedViews(): readonly SavedView[] {
   try {
     const stored: unknown = JSON.parse(localStorage.getItem(KEY) ?? '[]');
@@ -29,12 +29,12 @@ function isView(value: unknown): value is SavedView {
   return typeof value.name === 'string' && typeof value.address === 'string';
 }
 
-/** The route of a view. */
+/** Returns the route of a view. */
 export function viewRoute({ address }: SavedView): Route {
   return parseRoute(new URL(address, location.origin).search);
 }
 
-/** Selects a saved view, and saves or deletes the current one. */
+/** Lets the user select a saved view, and save or delete the current one. */
 export function SavedViews({ filters, route }: { readonly filters: RunFilters; readonly route: Route }): ReactElement {
   const [views, setViews] = useState(savedViews);
   const address = formatRoute(route);
@@ -44,7 +44,7 @@ export function SavedViews({ filters, route }: { readonly filters: RunFilters; r
     try {
       localStorage.setItem(KEY, JSON.stringify(next));
     } catch {
-      // Kept until the page is closed.
+      // Without storage, the view exists until the page is closed.
     }
   };
   const name = Object.entries(filters)

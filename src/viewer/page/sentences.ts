@@ -6,13 +6,13 @@ import { fullTimeText, spanText } from './number-text.ts';
 
 type ToldKind = KindsThat<{ readonly row: 'event' | 'fault' }>;
 
-/** A payload shown as a sentence. */
+/** A payload that is shown as a sentence. */
 export type ToldPayload = PayloadOf<ToldKind>;
 
 /** A title and a text. */
 type Sentence = readonly [string, string];
 
-/** A kind whose row is `event` or `fault` does not compile without an entry here. */
+/** The type requires an entry for each kind whose row is `event` or `fault`. */
 const SENTENCES: { readonly [Kind in ToldKind]: (payload: PayloadOf<Kind>) => Sentence } = {
   run_started: ({ identity }) => ['Run began', joined(identity.agent_name, identity.model_id)],
   run_ended: ({ outcome, success }) => [
@@ -57,8 +57,8 @@ export function isTold(payload: TrajectoryPayload): payload is ToldPayload {
   return row === 'event' || row === 'fault';
 }
 
-/** The sentence of a turning point or a fault of coxswain. */
+/** Returns the sentence for an event of the run or a fault of coxswain. */
 export function sentenceOf(payload: ToldPayload): Sentence {
-  // Each entry is stored under its own kind.
+  // The cast is safe: each entry is stored under its own kind.
   return (SENTENCES[payload.kind] as (payload: ToldPayload) => Sentence)(payload);
 }

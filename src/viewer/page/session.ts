@@ -1,20 +1,20 @@
-/** Required for writes: another site cannot send it without a CORS preflight. */
+/** This header is required for writes. Another site cannot send it without a CORS preflight. */
 export const WRITE_HEADER: Readonly<Record<string, string>> = { 'x-coxswain': '1' };
 
 const WANTED = 'coxswain-wanted';
-/** The address opened without a session is restored if a session begins within this time. */
+/** How long an address is kept that was opened without a session. It is restored if a session starts within this time. */
 const WANTED_MS = 10 * 60_000;
 
-/** Stores the address opened without a session. */
+/** Stores the address that was opened without a session. */
 export function keepAddress(): void {
   try {
     localStorage.setItem(WANTED, JSON.stringify([Date.now(), location.pathname + location.search]));
   } catch {
-    // Without storage, the first page opens.
+    // Without storage, the start page opens.
   }
 }
 
-/** Returns the stored address once, if it is recent. */
+/** Returns the stored address if it is recent, and removes it. */
 function takeAddress(): string | undefined {
   try {
     const stored: unknown = JSON.parse(localStorage.getItem(WANTED) ?? 'null');

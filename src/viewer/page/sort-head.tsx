@@ -3,7 +3,7 @@ import type { ReactElement } from 'react';
 import type { RunFilters } from './api.ts';
 import { goTo } from './use-route.ts';
 
-/** The column heads of the list; sortable ones are buttons. */
+/** The column headers of the list. Sortable columns are buttons. */
 export function SortHead({ filters }: { readonly filters: RunFilters }): ReactElement {
   const by = (name: string, label: string, className: string): ReactElement => {
     const isBy = (filters.sort ?? 'started') === name;

@@ -7,11 +7,11 @@ import { costText, spanText } from './number-text.ts';
 import { safeLine } from './safe-text.ts';
 import { useLoaded } from './use-loaded.ts';
 
-/** The state after the chosen call; the arrow keys go from call to call. */
+/** Shows the state of the run after the chosen call. The arrow keys move from call to call. */
 export function StatePanel(props: {
   readonly run: RunAddress;
   readonly calls: number;
-  /** `seq` of the chosen row; undefined: the end of the run. */
+  /** `seq` of the chosen row. Undefined selects the end of the run. */
   readonly selected: number | undefined;
   readonly onGo: (seq: number) => void;
 }): ReactElement {
@@ -94,7 +94,7 @@ export function StatePanel(props: {
   );
 }
 
-/** The model request of the chosen call's turn. */
+/** Shows the model request of the chosen call's turn. */
 function Seen({ request }: { readonly request: SeenRequest }): ReactElement {
   const { messages, modelId, systemChars, toolCount, tools } = request;
   const sizes = [countOf(messages, 'message'), `${countOf(systemChars, 'character')} of instructions`];

@@ -12,7 +12,7 @@ import { useLoaded } from './use-loaded.ts';
 const AGAIN_MS = 1_500;
 const TASK_CHARS = 160;
 
-/** The matching runs by task: their outcomes, and a link to compare them. */
+/** Shows the matching runs by task: their outcomes, and a link to compare them. */
 export function TaskTable({ filters }: { readonly filters: RunFilters }): ReactElement {
   const { group: _group, order: _order, sort: _sort, ...rest } = filters;
   const { error, isLoading, reload, value } = useLoaded(`tasks ${JSON.stringify(rest)}`, () => getTasks(rest));

@@ -2,21 +2,21 @@ import { safeText } from '../../base/shown-text.ts';
 import type { CutText } from '../server/api-shapes.ts';
 import { hasColours } from './ansi-text.tsx';
 
-/** A value of a trajectory as safe text. */
+/** A value of a record as safe text. */
 export interface ShownText {
   readonly text: string;
-  /** Length of the whole text, if this is a preview. */
+  /** Length of the whole text, if `text` is only a preview. */
   readonly cutFrom?: number;
-  /** The same with terminal colours, if it has any. Not safe to show. */
+  /** The same text with terminal colours, if it has any. It is not safe to show as it is. */
   readonly raw?: string;
 }
 
-/** Removes blank lines, where space is scarce. */
+/** Removes blank lines to save space. */
 export function withoutBlankLines(text: string): string {
   return text.replaceAll(/\n\s*\n/g, '\n');
 }
 
-/** A stored value as text: a string as it is, anything else as JSON. */
+/** Converts a stored value to text. A string is unchanged; any other value becomes JSON. */
 export function textOf(value: unknown): ShownText {
   if (typeof value === 'string') return safely(value);
   if (isCut(value)) return { ...safely(value.$cut.preview), cutFrom: value.$cut.chars };
@@ -31,21 +31,21 @@ function safely(text: string): ShownText {
   return hasColours(text) ? { ...shown, raw: text } : shown;
 }
 
-/** Returns true for the replacement of a cut value. */
+/** Returns true if the value replaces a truncated value. */
 export function isCut(value: unknown): value is CutText {
   if (typeof value !== 'object' || value === null || !('$cut' in value)) return false;
   const cut: unknown = value.$cut;
   return typeof cut === 'object' && cut !== null && 'preview' in cut && typeof cut.preview === 'string';
 }
 
-/** A picture in a result. */
+/** A picture in the result of a call. */
 export interface ShownPicture {
   readonly mediaType: unknown;
-  /** Base64, or a `CutText` if it was cut. */
+  /** Base64 text, or a `CutText` if it was truncated. */
   readonly data: unknown;
 }
 
-/** The text and the pictures of a result. */
+/** Returns the text and the pictures of a result. */
 export function shownResult(value: unknown): { readonly shown: ShownText; readonly pictures: readonly ShownPicture[] } {
   const list: unknown = isObject(value) && Array.isArray(value['content']) ? value['content'] : value;
   const blocks: readonly unknown[] = Array.isArray(list) ? list : [list];
@@ -56,7 +56,7 @@ export function shownResult(value: unknown): { readonly shown: ShownText; readon
   return { shown: textOf(rest.length === 0 ? '' : rest), pictures };
 }
 
-/** The picture formats of stored messages, Anthropic, MCP and OpenAI. */
+/** Recognises the picture formats of stored messages, Anthropic, MCP and OpenAI. */
 function pictureOf(block: unknown): ShownPicture | undefined {
   if (!isObject(block)) return undefined;
   const { data, data_base64: stored, image_url: link, media_type: type, mimeType, source } = block;
@@ -69,7 +69,7 @@ function pictureOf(block: unknown): ShownPicture | undefined {
   return parts === null ? undefined : { mediaType: parts[1], data: parts[2] };
 }
 
-/** Many hosts return lists of text parts: their text is what the model read. */
+/** Joins a list of text parts. Many hosts return results in this form, and the model read these texts. */
 function textBlocks(value: unknown): string | undefined {
   const list: unknown = isObject(value) ? value['content'] : value;
   if (!Array.isArray(list) || list.length === 0) return undefined;
@@ -81,11 +81,11 @@ function textBlocks(value: unknown): string | undefined {
   return texts.join('\n');
 }
 
-/** The arguments of a call: the most important one, and the rest. */
+/** The arguments of a call, split into the most important one and the rest. */
 export interface ShownArgs {
-  /** In one line: the only text, or the most important one. */
+  /** One line: the only text argument, or the most important argument. */
   readonly headline: string;
-  /** The argument shown completely by `headline`, if there are others. */
+  /** The name of the argument that `headline` shows completely, if there are other arguments. */
   readonly shownName?: string;
   /** True if `headline` shows all arguments. */
   readonly isWhole: boolean;

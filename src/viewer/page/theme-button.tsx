@@ -4,7 +4,7 @@ import { applyTheme, storedTheme, THEMES, type Theme } from './theme.ts';
 
 const WORDS: Readonly<Record<Theme, string>> = { auto: 'as the system', light: 'light', dark: 'dark' };
 
-/** Switches to the next theme; its name includes the current one. */
+/** A button that switches to the next theme. Its label includes the current theme. */
 export function ThemeButton(): ReactElement {
   const [theme, setTheme] = useState<Theme>(storedTheme);
   const next = THEMES[(THEMES.indexOf(theme) + 1) % THEMES.length] ?? 'auto';
@@ -27,7 +27,7 @@ export function ThemeButton(): ReactElement {
   );
 }
 
-/** A sun, a moon, or a half-filled disc. */
+/** Draws a sun, a moon, or a half-filled disc. */
 function Picture({ theme }: { readonly theme: Theme }): ReactElement {
   if (theme === 'dark') return <path d="M13.5 10A6 6 0 0 1 6 2.5a6 6 0 1 0 7.5 7.5Z" fill="currentColor" />;
   if (theme === 'auto') {

@@ -1,7 +1,7 @@
-/** The theme setting; `auto` follows the system. */
+/** The theme setting. `auto` follows the operating system. */
 export type Theme = 'auto' | 'light' | 'dark';
 
-/** All settings, in the order of the button. */
+/** All settings, in the order in which the button switches them. */
 export const THEMES: readonly Theme[] = ['auto', 'light', 'dark'];
 
 const KEY = 'coxswain-theme';
@@ -10,7 +10,7 @@ const system = matchMedia('(prefers-color-scheme: dark)');
 
 system.addEventListener('change', () => applyTheme(storedTheme()));
 
-/** The stored setting; `auto` by default. */
+/** Returns the stored setting. Default: `auto`. */
 export function storedTheme(): Theme {
   try {
     const stored = localStorage.getItem(KEY);
@@ -26,12 +26,12 @@ export function applyTheme(theme: Theme): void {
   try {
     localStorage.setItem(KEY, theme);
   } catch {
-    // Without storage, the setting lasts until reload.
+    // Without storage, the setting lasts until the page is reloaded.
   }
   dispatchEvent(new Event(CHANGED));
 }
 
-/** Calls back when the colours change. @returns stops it */
+/** Calls the listener when the colours change. @returns a function that stops this */
 export function onThemeChange(listener: () => void): () => void {
   addEventListener(CHANGED, listener);
   return () => removeEventListener(CHANGED, listener);

@@ -3,17 +3,17 @@ import type { ToolKind } from '../../calls/tool-kind.ts';
 import type { TimelineScale } from './timeline-scale.ts';
 import { TOOL_KINDS } from './tool-kinds.ts';
 
-/** A part of a run in places of its scale: from `from` to before `to`. */
+/** A part of a run, in units of the timeline scale: from `from` to before `to`. */
 export interface PlaceWindow {
   readonly from: number;
   readonly to: number;
 }
 
-/** A column of a lane: the sums of some neighbouring buckets. */
+/** A column of a lane. It holds the sums of some neighbouring buckets. */
 export interface Column {
   readonly x: number;
   readonly width: number;
-  /** The number of its first call. */
+  /** The number of the column's first call. */
   readonly call: number;
   readonly turns: number;
   readonly calls: number;
@@ -21,7 +21,7 @@ export interface Column {
   readonly kinds: readonly (readonly [ToolKind, number])[];
 }
 
-/** Sums the buckets of a window in columns of at least `minPx`; column boundaries do not depend on the window. */
+/** Sums the buckets of a window into columns of at least `minPx`. The column boundaries do not depend on the window. */
 export function columnsOf(
   overview: Overview,
   window: PlaceWindow,
@@ -36,7 +36,7 @@ export function columnsOf(
   for (let bucket = 0, end = 0; bucket < buckets; bucket = end) {
     end = bucket + 1;
     while (end < buckets && between(bucket, end) < least) end += 1;
-    // The remainder at the end of the run belongs to the last column.
+    // The remainder at the end of the run is added to the last column.
     if (between(end, buckets) < least) end = buckets;
     const x = ((places[bucket] ?? 0) - window.from) * pxPerPlace;
     const width = between(bucket, end) * pxPerPlace;
@@ -65,7 +65,7 @@ function sumOf(list: readonly number[] | undefined, from: number, to: number): n
   return sum;
 }
 
-/** Assigns patterns to rows without overlap, stuck ones first; the overflow goes to the last row. */
+/** Assigns patterns to rows without overlap. Stuck patterns come first. Patterns that do not fit are put in the last row. */
 export function packPatterns(
   patterns: readonly PatternSpan[],
   rows: number,
@@ -83,7 +83,7 @@ export function packPatterns(
   });
 }
 
-/** Zooms a window around a place; a `factor` below 1 zooms in, down to `least`. */
+/** Zooms a window around a position. A `factor` below 1 zooms in, down to a length of `least`. */
 export function zoomed(
   window: PlaceWindow,
   factor: number,
@@ -94,7 +94,7 @@ export function zoomed(
   return fitted({ from: about - share * size, to: about - share * size + size }, length);
 }
 
-/** Moves a window into the run. */
+/** Moves a window so that it is inside the run. */
 export function fitted({ from, to }: PlaceWindow, length: number): PlaceWindow {
   const size = Math.min(to - from, length);
   const start = Math.max(0, Math.min(from, length - size));

@@ -1,26 +1,26 @@
 import type { Overview } from '../server/api-shapes.ts';
 
-/** Positions of records: evenly spaced, or by time with idle periods shortened. */
+/** Maps records to positions. Records are evenly spaced, or placed by time with shortened idle periods. */
 export interface TimelineScale {
-  /** Of the whole run; places go from 0 to it. */
+  /** The length of the whole run. Positions range from 0 to this value. */
   readonly length: number;
-  /** The place of a record. */
+  /** Returns the position of a record. */
   readonly at: (seq: number) => number;
-  /** The record at a place. */
+  /** Returns the record at a position. */
   readonly seqAt: (place: number) => number;
 }
 
-/** The length of an idle period, as a share of the active time. */
+/** The displayed length of an idle period, as a share of the active time. */
 const IDLE_SHARE = 1 / 40;
-/** The minimum length of all buckets together, as a share of the active time, so that simultaneous records are distinct. */
+/** The minimum length of all buckets together, as a share of the active time. It keeps simultaneous records apart. */
 const LEAST_SHARE = 1 / 5;
 
-/** All records have the same width. */
+/** A scale on which all records have the same width. */
 export function recordScale({ nextSeq }: Overview): TimelineScale {
   return { length: Math.max(1, nextSeq), at: (seq) => seq, seqAt: (place) => Math.floor(place) };
 }
 
-/** By time; undefined if the records have no times. */
+/** A scale by time. Undefined if the records have no times. */
 export function timeScale(overview: Overview): TimelineScale | undefined {
   const { atMs, buckets, endMs, gaps, seqsPerBucket } = overview;
   const idle = new Float64Array(buckets);
@@ -63,7 +63,7 @@ export function timeScale(overview: Overview): TimelineScale | undefined {
   return { length: starts[buckets] ?? 1, at, seqAt };
 }
 
-/** Milliseconds from the start of the run to a record; undefined if unknown. */
+/** Returns the milliseconds from the start of the run to a record. Undefined if unknown. */
 export function elapsedMs({ atMs, seqsPerBucket }: Overview, seq: number): number | undefined {
   const first = atMs.find((ms) => ms > 0);
   const there = atMs.slice(0, Math.floor(seq / seqsPerBucket) + 1).findLast((ms) => ms > 0);

@@ -13,19 +13,19 @@ import { TOOL_KINDS } from './tool-kinds.ts';
 import { onThemeChange } from './theme.ts';
 import type { VisibleRange } from './visible-range.ts';
 
-/** The fewest records across the whole width. */
+/** The minimum number of records across the whole width. */
 const MIN_RECORDS = 40;
 
-/** The timeline of a run: a minimap, and lanes of the visible window. */
+/** Shows the timeline of a run: a minimap, and the lanes of the visible window. */
 export function Timeline(props: {
   readonly overview: Overview;
   readonly range: VisibleRange;
   readonly selected: number | undefined;
-  /** Labels of calls, by `seq`. */
+  /** Labels of calls, keyed by `seq`. */
   readonly labels: ReadonlyMap<number, string>;
-  /** The advice under another configuration, if one was chosen. */
+  /** The advice under another configuration, if the user chose one. */
   readonly tried: readonly TriedAdvice[] | undefined;
-  /** Called to show this `seq`. */
+  /** Called to scroll to this `seq`. */
   readonly onGo: (seq: number) => void;
 }): ReactElement {
   const { overview, range, selected, labels, onGo, tried } = props;
@@ -53,7 +53,7 @@ export function Timeline(props: {
     const half = (chosen.to - chosen.from) / 2;
     setChosen(fitted({ from: place - half, to: place + half }, length));
   };
-  // Moves the window to a selection outside it.
+  // Moves the window if the selected record is outside it.
   useEffect(() => {
     if (selected === undefined || chosen === undefined) return;
     const place = scale.at(selected);
@@ -121,7 +121,7 @@ export function Timeline(props: {
       </div>
       <div className="tools">
         {TOOL_KINDS.filter(({ kind }) => overview.kinds[kind]?.some((calls) => calls > 0)).map(({ name, colour }) => (
-          // A custom property, unknown to React's types.
+          // React's types do not include custom properties.
           <span key={name} className="key" style={{ ['--key' as string]: `var(${colour})` }}>
             {name}
           </span>
@@ -157,13 +157,13 @@ export function Timeline(props: {
   );
 }
 
-/** The position of a pointer, from 0 at the left edge to 1. */
+/** Returns the horizontal position of a pointer: 0 is the left edge, 1 the right edge. */
 function shareOf(event: { readonly currentTarget: Element; readonly clientX: number }): number {
   const { left, width } = event.currentTarget.getBoundingClientRect();
   return Math.max(0, Math.min(1, (event.clientX - left) / Math.max(1, width)));
 }
 
-/** The advice or pattern near the pointer, else the place itself. */
+/** Returns the `seq` of the advice or pattern near the pointer, or else of the record at the pointer. */
 function nearestMark(
   { lanes: { lanes }, overview, tried }: Pick<TimelinePicture, 'overview' | 'tried'> & { readonly lanes: Lanes },
   pointed: { readonly seq: number; readonly y: number; readonly reach: number; readonly scale: TimelineScale },
@@ -286,7 +286,7 @@ function useWheel(
       event.preventDefault();
       if (current !== null) latest.current(event, shareOf({ currentTarget: current, clientX: event.clientX }));
     };
-    // React's wheel listeners are passive and cannot prevent the browser's zoom.
+    // React's wheel listeners are passive, so they cannot prevent the browser from zooming.
     current?.addEventListener('wheel', listen, { passive: false });
     return () => current?.removeEventListener('wheel', listen);
   }, [canvas]);

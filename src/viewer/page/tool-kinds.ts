@@ -12,7 +12,7 @@ export const TOOL_KINDS: readonly { readonly kind: ToolKind; readonly name: stri
   { kind: 'unknown', name: 'other', colour: '--kind-unknown' },
 ];
 
-/** The colour of a kind as a property value. */
+/** Returns the colour of a kind as a CSS value. */
 export function kindColour(kind: ToolKind): string {
   return `var(--kind-${kind})`;
 }

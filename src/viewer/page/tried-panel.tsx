@@ -13,14 +13,14 @@ import { goTo } from './use-route.ts';
 
 type RunRoute = Extract<Route, { page: 'run' }>;
 
-/** The shown run under the configuration of the address. */
+/** The replay of the run on the page, under the configuration in the address. */
 export interface TriedRun {
   readonly choice: TrialChoice | undefined;
   readonly loaded: Loaded<TriedRunAnswer | undefined>;
   readonly onChoose: (trial: TrialChoice | undefined) => void;
 }
 
-/** @param lastSeq  the replay restarts when it grows */
+/** @param lastSeq  the replay restarts when this value grows */
 export function useTriedRun(route: RunRoute, lastSeq: number): TriedRun {
   const { run, trial } = route;
   const key = trial === undefined ? 'none' : `${runKey(run)} ${lastSeq} ${trial.under} ${trial.against}`;
@@ -43,7 +43,7 @@ const CHANGES: Readonly<Record<AdviceChange, { readonly text: string; readonly t
   same: { text: 'the same', tag: '' },
 };
 
-/** The advice of the run under another configuration, compared with its own. */
+/** Shows the advice of the run under another configuration, compared with the run's own advice. */
 export function TriedPanel(props: { readonly tried: TriedRun; readonly onGo: (seq: number) => void }): ReactElement {
   const { choice, loaded, onChoose } = props.tried;
   const { error, value } = loaded;
@@ -62,7 +62,7 @@ export function TriedPanel(props: { readonly tried: TriedRun; readonly onGo: (se
         )}
       </div>
       {(value?.advice ?? []).map((advice, at) => (
-        // An answer has a fixed order.
+        // The entries of an answer have a fixed order.
         <Card key={at} advice={advice} onGo={props.onGo} />
       ))}
     </div>
@@ -73,7 +73,7 @@ function Summary({ answer }: { readonly answer: TriedRunAnswer }): ReactElement 
   const names = answer.unanswered.map((name) => safeLine(name)).join(', ');
   if (names !== '') return <p className="bad">{names} asks a model, and this run holds no answer of it.</p>;
   if (answer.advice.length === 0) return <p className="dim">Neither configuration advises anything in this run.</p>;
-  // The names are the keys of this object.
+  // The cast is safe: the names are the keys of this object.
   const changes = (Object.keys(CHANGES) as AdviceChange[]).filter((change) => answer.counts[change] > 0);
   return (
     <>

@@ -15,7 +15,7 @@ import { goTo } from './use-route.ts';
 
 type ExperimentsRoute = Extract<Route, { page: 'experiments' }>;
 
-/** Replays the matching runs under another configuration, on demand. */
+/** Lets the user replay the matching runs under another configuration. */
 export function TryConfiguration(props: {
   readonly route: ExperimentsRoute;
   readonly sources: readonly SourceRow[];
@@ -88,14 +88,14 @@ export function TryConfiguration(props: {
 
 interface Trial {
   readonly answer: TrialAnswer | undefined;
-  /** Set while it runs. */
+  /** Present while a trial runs. */
   readonly progress: TrialProgress | undefined;
   readonly error: Error | undefined;
   readonly start: () => void;
   readonly cancel: () => void;
 }
 
-/** Other filters or configurations discard the result and end a running trial. */
+/** Runs a trial. Changing the filters or configurations discards the result and ends a running trial. */
 function useTrial(filters: RunFilters, choice: TrialChoice, sweep: string): Trial {
   const [state, setState] = useState<Pick<Trial, 'answer' | 'progress' | 'error'>>(NOTHING);
   const events = useRef<EventSource | undefined>(undefined);
@@ -108,7 +108,7 @@ function useTrial(filters: RunFilters, choice: TrialChoice, sweep: string): Tria
   const start = (): void => {
     end({ ...NOTHING, progress: { runs: 0, of: 1 } });
     const stream = (events.current = openTrial(filters, choice, sweep));
-    // Sent by the server of the same package.
+    // The cast is safe: the server of the same package sends this event.
     stream.addEventListener('progress', ({ data }: MessageEvent<string>) =>
       setState({ ...NOTHING, progress: JSON.parse(data) as TrialProgress }),
     );

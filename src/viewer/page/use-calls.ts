@@ -3,17 +3,17 @@ import { useEffect, useMemo, useReducer } from 'react';
 import type { NumberedCall } from '../server/api-shapes.ts';
 import { getCalls, type RunAddress } from './api.ts';
 
-/** Records per request for calls. */
+/** Number of records per request for calls. */
 const STRETCH = 1_000;
 
-/** The calls of a run near the view, by their first record. */
+/** The calls of a run near the view, keyed by their first record. */
 export interface Calls {
   readonly at: (seq: number) => NumberedCall | undefined;
   /** Fetches the calls of a range of records. */
   readonly want: (fromSeq: number, toSeq: number) => void;
 }
 
-/** @param nextSeq  how far the server has read the run: a range is fetched again until all of it was read */
+/** @param nextSeq  how far the server has read the run; a range is fetched again until all of it has been read */
 export function useCalls({ source, runId }: RunAddress, nextSeq: number): Calls {
   const [, redraw] = useReducer((round: number) => round + 1, 0);
   const known = useMemo(() => ({ calls: new Map<number, NumberedCall>(), upTo: new Map<number, number>() }), []);
@@ -29,7 +29,7 @@ export function useCalls({ source, runId }: RunAddress, nextSeq: number): Calls 
         for (const call of calls) known.calls.set(call.seq, call);
         redraw();
       } catch {
-        // Rows stay without numbers; the request for records reports the error.
+        // The rows stay without numbers. The request for records reports the error.
         known.upTo.delete(at);
       }
     };
@@ -45,6 +45,6 @@ export function useCalls({ source, runId }: RunAddress, nextSeq: number): Calls 
         }
       },
     };
-    // A new answer when more is read: calls that have returned have a kind.
+    // The value changes when the server has read more, because calls that returned since then have a kind.
   }, [known, source, runId, nextSeq]);
 }

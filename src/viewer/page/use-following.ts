@@ -3,7 +3,7 @@ import { useCallback, useEffect, useState } from 'react';
 import type { ConversationHandle } from './conversation.tsx';
 import type { RecordPages } from './record-pages.ts';
 
-/** Whether the page follows the end of a growing run, and the number of records since it stopped. */
+/** Whether the page follows the end of a growing run, and how many records have arrived since it stopped following. */
 export interface Following {
   readonly isFollowing: boolean;
   /** The highest `seq` in the list. */
@@ -15,8 +15,8 @@ export interface Following {
 }
 
 /**
- * @param props.isLive   start at the end
- * @param props.lastSeq  the highest `seq` rendered, up to a frame behind that of `pages`
+ * @param props.isLive   if true, the page starts at the end
+ * @param props.lastSeq  the highest `seq` rendered, which may be a frame older than that of `pages`
  */
 export function useFollowing(props: {
   readonly isLive: boolean;
@@ -30,7 +30,7 @@ export function useFollowing(props: {
   const shownLast = isFollowing ? lastSeq : Math.min(held, lastSeq);
   const pause = useCallback(() => {
     if (!isFollowing) return;
-    // A result appears in the row of its call, so it does not count as new.
+    // A result appears in the row of its call, so it does not count as a new row.
     setHeld(pages.lastSeq);
     setFollowing(false);
   }, [isFollowing, pages]);

@@ -4,14 +4,14 @@ import { getRows, type RunAddress } from './api.ts';
 import type { KnownRuns } from './report-moments.tsx';
 import { useLoaded } from './use-loaded.ts';
 
-/** Runs per request: the server's limit, and short enough for an address. */
+/** Maximum number of runs per request. This is the server's limit, and it keeps the address short enough. */
 const MAX_ROWS = 100;
 const MAX_CHARS = 6_000;
 const NOTHING: KnownRuns = { absent: new Set() };
 
 /**
- * The runs of a report that no source has. Until that is known, and if a source cannot tell (it is being read, truncated, or has a
- * problem), no run counts as absent: following its link shows it then.
+ * Finds the runs of a report that no source contains. Until this is known, no run counts as absent. The same applies if a source is being
+ * read, is truncated, or has a problem. The page of a missing run then shows that the run was not found.
  */
 export function useKnownRuns(report: BacktestReport, sources: readonly SourceRow[]): KnownRuns {
   const ids = runIdsOf(report);
@@ -26,7 +26,7 @@ async function absentOf(ids: readonly string[], sources: readonly SourceRow[]): 
   if (!canTell) return NOTHING;
   const absent = new Set(ids);
   for (const { id: source } of sources) {
-    // Sequential, because each request makes the server read runs.
+    // The requests are sequential, because each one makes the server read runs.
     for (const addresses of inPieces([...absent].map((runId) => ({ source, runId })))) {
       const { rows } = await getRows(addresses);
       for (const { runId } of rows) absent.delete(runId);

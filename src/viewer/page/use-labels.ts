@@ -5,38 +5,38 @@ import type { LabelRow } from '../server/api-shapes.ts';
 import { getCall, getLabels, putLabel, type RunAddress } from './api.ts';
 import { asError, useLoaded } from './use-loaded.ts';
 
-/** The words for labels. */
+/** The displayed words for labels. */
 export const LABEL_WORDS: Readonly<Record<LabelTarget, string>> = { stuck: 'stuck', ok: 'fine', skip: 'cannot say' };
-/** The most marked moments of a run. */
+/** Maximum number of labelled calls that are marked per run. */
 const MAX_MARKS = 200;
 
-/** The labels of a run, and methods to change them. */
+/** The labels of a run, and functions to change them. */
 export interface Labels {
   /** False without a labels file. */
   readonly isWritable: boolean;
-  /** The call that `setLabel` labels; undefined if it labels the run. */
+  /** The call that `setLabel` labels. Undefined if it labels the run. */
   readonly call: number | undefined;
   /** The label of that call or of the run. */
   readonly target: LabelTarget | undefined;
-  /** The label of the run, and the number of labelled moments; undefined without labels. */
+  /** The label of the run, and the number of labelled calls. Undefined without labels. */
   readonly summary: string | undefined;
-  /** Labels of calls, by their first `seq`. */
+  /** Labels of calls, keyed by the `seq` of their first record. */
   readonly marks: ReadonlyMap<number, string>;
-  /** The note of the label; kept for the next label if there is no label yet. */
+  /** The note of the label. Without a label, the note is kept for the next label. */
   readonly note: string;
   readonly setNote: (note: string) => void;
-  /** Labels the chosen call, or the run where none is chosen; null removes the label. */
+  /** Labels the chosen call. If no call is chosen, it labels the run. Null removes the label. */
   readonly setLabel: (target: LabelTarget | null) => void;
   /** Restores the label that the last `setLabel` replaced. */
   readonly undo: () => void;
 }
 
-/** Callbacks of the page. */
+/** Callbacks to the page. */
 export interface LabelHooks {
   readonly say: (text: string) => void;
-  /** A label was written. */
+  /** Called after a label was written. */
   readonly onLabelled: () => void;
-  /** The last label was undone. */
+  /** Called after the last label was undone. */
   readonly onUndone: () => void;
 }
 
@@ -44,9 +44,9 @@ export interface LabelHooks {
 let replaced: { readonly id: string; readonly target: LabelTarget | null; readonly note: string } | undefined;
 
 /**
- * The labels of one run, from the labels file of the viewer.
+ * Loads the labels of one run from the labels file of the viewer.
  *
- * @param selected  `seq` of the chosen row: the call at or before it is labelled
+ * @param selected  `seq` of the chosen row; the call at or before it is labelled
  */
 export function useLabels(
   run: RunAddress,
@@ -120,12 +120,12 @@ export function useLabels(
 
 const NO_MARKS: ReadonlyMap<number, string> = new Map();
 
-/** The labels of a run and of its moments. */
+/** Returns the labels of a run and of its calls. */
 export function labelsOf(runId: string, labels: readonly LabelRow[]): readonly LabelRow[] {
   return labels.filter(({ id }) => id === runId || (id.startsWith(runId) && /^@\d+$/.test(id.slice(runId.length))));
 }
 
-/** The labels of a run in a few words; undefined without labels. */
+/** Summarises the labels of a run in a few words. Undefined without labels. */
 export function labelText(own: readonly LabelRow[], runId: string): string | undefined {
   const whole = own.find(({ id }) => id === runId);
   const moments = own.length - (whole === undefined ? 0 : 1);

@@ -1,11 +1,11 @@
 import { useCallback, useEffect, useRef, useState } from 'react';
 
-/** A fetched value. The previous value stays while it is fetched again. */
+/** A fetched value. The previous value stays available while the value is fetched again. */
 export interface Loaded<Value> {
   readonly value: Value | undefined;
   readonly error: Error | undefined;
   readonly isLoading: boolean;
-  /** Fetches again. */
+  /** Fetches the value again. */
   readonly reload: () => void;
 }
 
@@ -17,9 +17,9 @@ interface State<Value> {
 }
 
 /**
- * Fetches a value, and again whenever `key` changes; answers to older keys are dropped.
+ * Fetches a value, and fetches it again whenever `key` changes. Responses for older keys are dropped.
  *
- * @param key  identifies the value: `load` is called once per key
+ * @param key  identifies the value; `load` is called once per key
  */
 export function useLoaded<Value>(key: string, load: () => Promise<Value>): Loaded<Value> {
   const [state, setState] = useState<State<Value>>({ key, value: undefined, error: undefined, isLoading: true });
@@ -56,7 +56,7 @@ export function useLoaded<Value>(key: string, load: () => Promise<Value>): Loade
   };
 }
 
-/** The thrown value as an error. */
+/** Converts a thrown value to an error. */
 export function asError(thrown: unknown): Error {
   return thrown instanceof Error ? thrown : new Error(String(thrown));
 }

@@ -3,18 +3,18 @@ import { useCallback, useMemo, useState } from 'react';
 import type { RecordPages } from './record-pages.ts';
 import { repeatStretches, type RepeatStretch } from './repeat-stretches.ts';
 
-/** Stretches of equal calls, and which of them are folded. */
+/** The series of equal calls, and which of them are folded. */
 export interface Repeats {
-  /** By the first record of their second call, whose row represents them. */
+  /** Keyed by the first record of the second call, whose row represents the series. */
   readonly at: ReadonlyMap<number, RepeatStretch>;
   readonly folded: readonly RepeatStretch[];
-  /** Changes with the folded stretches. */
+  /** A key that changes when the set of folded series changes. */
   readonly key: string;
-  /** Folds or unfolds the stretch of a second call. */
+  /** Folds or unfolds the series whose second call has this `seq`. */
   readonly toggle: (seq: number) => void;
 }
 
-/** Folds all stretches except those unfolded by the user and the one with the chosen row. */
+/** Folds all series of equal calls, except those that the user unfolded and the one that contains the chosen row. */
 export function useRepeats(
   pages: RecordPages,
   version: unknown,

@@ -2,10 +2,10 @@ import { useEffect, useRef } from 'react';
 
 import { isTyping } from './is-typing.ts';
 
-/** The actions of the keys of a run page. */
+/** The keyboard actions of a run page. */
 export interface RunKeys {
   readonly step: (direction: 1 | -1) => void;
-  /** To the next or previous call. */
+  /** Goes to the next or previous call. */
   readonly call: (direction: 1 | -1) => void;
   readonly find: (kind: 'error' | 'pattern' | 'advice' | 'text', direction: 1 | -1) => void;
   readonly toStart: () => void;
@@ -17,13 +17,13 @@ export interface RunKeys {
   readonly label: (target: 'stuck' | 'ok' | 'skip' | null) => void;
   readonly undo: () => void;
   readonly unfold: () => void;
-  /** To the next or previous run of the list. */
+  /** Goes to the next or previous run of the list. */
   readonly neighbour: (direction: 1 | -1) => void;
-  /** Chooses no row. */
+  /** Clears the choice of a row. */
   readonly leave: () => void;
 }
 
-/** Handles keys while the page is shown, except in fields. */
+/** Handles key presses while the page is shown, except in fields. */
 export function useRunKeys(keys: RunKeys): void {
   const latest = useRef(keys);
   latest.current = keys;
@@ -95,7 +95,7 @@ function actionOf(event: KeyboardEvent, keys: RunKeys): (() => void) | undefined
     case 'Escape':
       return keys.leave;
     case 'Enter':
-      // Buttons and links keep this key.
+      // On buttons and links, this key has its usual effect.
       return event.target instanceof HTMLElement && event.target.matches('a, button, summary')
         ? undefined
         : keys.unfold;

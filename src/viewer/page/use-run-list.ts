@@ -8,24 +8,24 @@ import { asError } from './use-loaded.ts';
 
 /** The server's limit of rows per request. */
 const MAX_ROWS = 100;
-/** The delay before a request is repeated for data that was not ready. */
+/** The delay before a request is repeated because data was not ready. */
 const AGAIN_MS = 700;
 
-/** The loaded part of the list. */
+/** The loaded part of the run list. */
 export interface RunListState {
   readonly rows: readonly ListedRow[];
   readonly total: number;
-  /** Records that are not in the full-text index yet. */
+  /** Number of records that are not in the full-text index yet. */
   readonly notIndexed: number;
-  /** Runs that are not read yet and may match. */
+  /** Number of runs that have not been read yet and may match. */
   readonly pending: number;
-  /** Undefined before the first answer. */
+  /** Undefined before the first response. */
   readonly facets: Facets | undefined;
   readonly isLoading: boolean;
   readonly error: Error | undefined;
-  /** The viewer does not respond, so the list may be outdated. */
+  /** True if the viewer does not respond, so that the list may be outdated. */
   readonly isLost: boolean;
-  /** Number of new runs that are not in the list yet. */
+  /** Number of new runs that the list does not contain yet. */
   readonly arrived: number;
   readonly more: () => void;
   readonly reload: () => void;
@@ -39,19 +39,19 @@ interface State {
   readonly total: number;
   readonly notIndexed: number;
   readonly pending: number;
-  /** Runs missing in the facets. */
+  /** Number of runs that the facets do not count yet. */
   readonly notLookedAt: number;
   readonly facets: Facets | undefined;
   readonly isLoading: boolean;
   readonly error: Error | undefined;
 }
 
-/** The key of the last shown list. */
+/** The key of the last list shown. */
 let lastKey: string | undefined;
 
-/** A run's place in the last shown list. */
+/** The position of a run in the last list shown. */
 export interface ListPlace {
-  /** From 1. */
+  /** 1-based position. */
   readonly number: number;
   readonly total: number;
   readonly before: ListedRow | undefined;
@@ -59,17 +59,17 @@ export interface ListPlace {
   readonly find: string | undefined;
 }
 
-/** Undefined if no list was shown, or if it does not contain the run. */
+/** Returns undefined if no list was shown, or if the list does not contain the run. */
 export function placeInList(run: RunAddress): ListPlace | undefined {
   const list = lastKey === undefined ? undefined : lists.get(lastKey);
   const at = list?.rows.findIndex((row) => runKey(row) === runKey(run)) ?? -1;
   if (lastKey === undefined || list === undefined || at < 0) return undefined;
-  // The key is the JSON of the filters.
+  // The cast is safe: the key is the JSON of the filters.
   const { q } = JSON.parse(lastKey) as RunFilters;
   return { number: at + 1, total: list.total, before: list.rows[at - 1], next: list.rows[at + 1], find: q };
 }
 
-/** Lists as they were left, for coming back. */
+/** The state of earlier lists, which is restored when the user comes back. */
 const lists = new LruMap<State>(8);
 
 const EMPTY: State = {
@@ -110,7 +110,7 @@ export function useRunList(filters: RunFilters, onSource: () => void): RunListSt
       const own = round.current;
       setState((before) => ({ ...before, isLoading: true, error: undefined }));
       try {
-        // The key is the JSON of the filters.
+        // The cast is safe: the key is the JSON of the filters.
         const page = await getRuns(JSON.parse(key) as RunFilters, after, limit);
         if (own !== round.current) return;
         setState((before) => ({
@@ -144,7 +144,7 @@ export function useRunList(filters: RunFilters, onSource: () => void): RunListSt
   useEffect(() => {
     const saved = lists.get(key);
     setState(saved ?? EMPTY);
-    // At the previous length, so that the scroll position is still valid.
+    // The list is loaded to its previous length, so that the scroll position is still valid.
     reload(saved?.rows.length);
   }, [key, reload]);
 
@@ -164,12 +164,12 @@ export function useRunList(filters: RunFilters, onSource: () => void): RunListSt
       setState((before) => ({ ...before, rows: replaced(before.rows, answer.rows) }));
       const unready = answer.rows.filter((row) => !row.extras);
       if (unready.length === 0) return;
-      // Requested again when they are visible a little later.
+      // The rows are requested again if they are still visible after a short delay.
       await new Promise((resolve) => setTimeout(resolve, AGAIN_MS));
       for (const row of unready) requested.current.delete(runKey(row));
       if (own === round.current) setState((before) => ({ ...before, rows: [...before.rows] }));
     };
-    // The rows stay; a failing list reports itself.
+    // The rows stay. If the list itself fails, it reports the error.
     fetchThem().catch(() => {});
   }, []);
 
@@ -199,9 +199,9 @@ export function useRunList(filters: RunFilters, onSource: () => void): RunListSt
   useEffect(() => {
     if (notLookedAt === 0 || isLoading) return undefined;
     const own = round.current;
-    // Only the facets are updated: rows must not move while the user reads.
+    // Only the facets are updated, because rows must not move while the user reads.
     const count = async (): Promise<void> => {
-      // As above.
+      // The cast is safe: the key is the JSON of the filters.
       const page = await getRuns(JSON.parse(key) as RunFilters, undefined);
       if (own !== round.current) return;
       setState((before) => ({ ...before, facets: page.facets, notLookedAt: page.notLookedAt }));
@@ -210,10 +210,10 @@ export function useRunList(filters: RunFilters, onSource: () => void): RunListSt
     return () => clearTimeout(timer);
   }, [facets, failedCounts, isLoading, key, notLookedAt]);
   const isEmpty = state.rows.length === 0;
-  // In an empty list nothing can move.
+  // In an empty list no rows can move.
   const hasNews = pending > 0 || (isEmpty && arrived.size > 0);
   useEffect(() => {
-    // Does not discard a pending request.
+    // This must not discard a pending request.
     if (!hasNews || isLoading) return undefined;
     const timer = setTimeout(() => reload(latest.current.rows.length), isEmpty ? AGAIN_MS : 2_000);
     return () => clearTimeout(timer);
@@ -229,23 +229,23 @@ interface ListEvents {
   readonly onRow: (row: ListedRow) => void;
   readonly onReset: () => void;
   readonly onSource: () => void;
-  /** The connection was lost, or is back. */
+  /** Called when the connection is lost, and when it is back. */
   readonly onLost: (isLost: boolean) => void;
 }
 
-/** Listens to changes of runs. */
+/** Listens to the change events of runs. */
 function useListEvents(handlers: ListEvents): void {
   useEffect(() => {
     const events = new EventSource('/api/events');
     events.addEventListener('run', (event: MessageEvent<string>) => {
-      // Sent by the server of the same package.
+      // The cast is safe: the server of the same package sends this event.
       handlers.onRow(JSON.parse(event.data) as ListedRow);
     });
     events.addEventListener('gone', handlers.onReset);
     events.addEventListener('reset', handlers.onReset);
     const states = new Map<string, string>();
     events.addEventListener('source', (event: MessageEvent<string>) => {
-      // As above.
+      // The cast is safe for the same reason as above.
       const { id, problem, indexing } = JSON.parse(event.data) as SourceRow;
       const state = `${problem?.code ?? ''} ${indexing?.done ?? ''}`;
       if (state !== (states.get(id) ?? ' ')) handlers.onSource();
@@ -257,13 +257,13 @@ function useListEvents(handlers: ListEvents): void {
   }, [handlers]);
 }
 
-/** Appends rows, each once. */
+/** Appends rows. A row that is already in the list is not added again. */
 function joined(rows: readonly ListedRow[], more: readonly ListedRow[]): readonly ListedRow[] {
   const known = new Set(rows.map(runKey));
   return [...rows, ...more.filter((row) => !known.has(runKey(row)))];
 }
 
-/** Refetched rows, with the known extras if the run has not changed. */
+/** Returns refetched rows. If a run has not changed, its row keeps the known extras. */
 function refreshed(rows: readonly ListedRow[], before: readonly ListedRow[]): readonly ListedRow[] {
   const byKey = new Map(before.map((row) => [runKey(row), row]));
   return rows.map((row) => {
@@ -272,7 +272,7 @@ function refreshed(rows: readonly ListedRow[], before: readonly ListedRow[]): re
   });
 }
 
-/** Replaces rows by newer ones, keeping members that these lack. */
+/** Replaces rows by newer ones. Fields that the newer row lacks keep their values. */
 function replaced(rows: readonly ListedRow[], newer: readonly ListedRow[]): readonly ListedRow[] {
   const byKey = new Map(newer.map((row) => [runKey(row), row]));
   return rows.map((row) => {

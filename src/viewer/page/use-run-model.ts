@@ -6,23 +6,23 @@ import { ApiError, getOverview, getRecord, getRecords, getRun, runPath, type Run
 import { PAGE_RECORDS, RecordPages, type LoadRecords } from './record-pages.ts';
 import { asError } from './use-loaded.ts';
 
-/** The delay before an incomplete overview is requested again; the server waits too. */
+/** The delay before an incomplete overview is requested again. It is short because the server waits too. */
 const OVERVIEW_MS = 20;
-/** The shortest interval between two updates of a growing run. */
+/** The minimum interval between two updates of a growing run. */
 const FRESH_MS = 2_000;
 
 /** A loaded run. */
 export interface RunModel {
   readonly answer: RunAnswer | undefined;
   readonly pages: RecordPages | undefined;
-  /** Prevents showing the run. */
+  /** An error that prevents the run from being shown. */
   readonly error: Error | undefined;
-  /** A problem of the shown run: a failed request, a store that is locked or gone. */
+  /** A problem of the run that is shown: a failed request, or a store that is locked or gone. */
   readonly trouble: Error | undefined;
   readonly reload: () => void;
-  /** Replaces a cut record by the whole one. */
+  /** Replaces a truncated record by the complete one. */
   readonly fetchWhole: (seq: number) => Promise<void>;
-  /** The highest known `seq`; it grows with a live run. */
+  /** The highest known `seq`. It grows while the run is live. */
   readonly lastSeq: number;
 }
 
@@ -35,7 +35,7 @@ interface State {
 /**
  * Loads a run and follows it.
  *
- * @param at  the `seq` shown first
+ * @param at  the `seq` that is shown first
  */
 export function useRunModel(run: RunAddress, at: number): RunModel {
   const [state, setState] = useState<State>({ answer: undefined, pages: undefined, error: undefined });
@@ -51,7 +51,7 @@ export function useRunModel(run: RunAddress, at: number): RunModel {
     setTrouble(undefined);
     const fetchIt = async (): Promise<void> => {
       try {
-        // The first page does not depend on the run's answer, so it is requested in parallel.
+        // The first page does not depend on the response about the run, so both are requested in parallel.
         const begun = firstPage({ source, runId }, startAt.current);
         const answer = await getRun({ source, runId });
         if (!isCurrent) return;
@@ -102,14 +102,14 @@ export function useRunModel(run: RunAddress, at: number): RunModel {
   return { ...state, trouble, reload, fetchWhole, lastSeq };
 }
 
-/** Requests the page of a `seq`, for the first caller of `take`. */
+/** Requests the page that contains a `seq`. The first caller of `take` receives it. */
 function firstPage(
   run: RunAddress,
   at: number,
 ): { readonly take: (query: Parameters<LoadRecords>[0]) => Promise<RecordsAnswer> | undefined } {
   const from = at - (at % PAGE_RECORDS);
   let answer: Promise<RecordsAnswer> | undefined = getRecords(run, { from, limit: PAGE_RECORDS });
-  // `take` returns the error; without a caller, the run itself failed to load.
+  // `take` returns the error. If it has no caller, the run itself failed to load.
   answer.catch(() => {});
   return {
     take: (query) => {
@@ -123,7 +123,7 @@ function firstPage(
 
 type SetState = (change: (before: State) => State) => void;
 
-/** Fetches the summary again after a change, at most every `FRESH_MS`. */
+/** Fetches the summary again after a change, at most once per `FRESH_MS`. */
 function useRefresh(run: RunAddress, pages: RecordPages | undefined, setState: SetState): () => void {
   const timer = useRef<ReturnType<typeof setTimeout> | undefined>(undefined);
   const { source, runId } = run;
@@ -135,14 +135,14 @@ function useRefresh(run: RunAddress, pages: RecordPages | undefined, setState: S
       getRun({ source, runId }).then(
         (answer) => setState((before) => (before.pages === pages ? { ...before, answer } : before)),
         () => {
-          // The events report the problem; the next record retries.
+          // The event stream reports the problem. The next record causes a retry.
         },
       );
     }, FRESH_MS);
   }, [source, runId, pages, setState]);
 }
 
-/** Fetches the overview until it covers the whole run. */
+/** Fetches the overview repeatedly until it covers the whole run. */
 function useCompletion(run: RunAddress, answer: RunAnswer | undefined, setState: SetState): void {
   const { source, runId } = run;
   const overview = answer?.overview;
@@ -153,7 +153,7 @@ function useCompletion(run: RunAddress, answer: RunAnswer | undefined, setState:
         setState((before) =>
           before.answer === undefined ? before : { ...before, answer: { ...before.answer, overview: next } },
         );
-      // On failure the incomplete overview stays.
+      // If the request fails, the incomplete overview stays.
       getOverview({ source, runId }).then(update, () => {});
     }, OVERVIEW_MS);
     return () => clearTimeout(timer);
@@ -167,7 +167,7 @@ interface RunEvents {
   readonly onReset: () => void;
 }
 
-/** Receives new records; a lost connection resumes where it was. */
+/** Receives new records. After a lost connection it resumes at the same record. */
 function useEvents(run: RunAddress, pages: RecordPages | undefined, handlers: RunEvents): void {
   const { source, runId } = run;
   useEffect(() => {
@@ -179,12 +179,12 @@ function useEvents(run: RunAddress, pages: RecordPages | undefined, handlers: Ru
       handlers.onRecords(pages.lastSeq);
     };
     events.addEventListener('record', (event: MessageEvent<string>) => {
-      // Sent by the server of the same package.
+      // The cast is safe: the server of the same package sends this event.
       pages.add(JSON.parse(event.data) as TrajectoryRecord);
       if (frame === 0) frame = requestAnimationFrame(notify);
     });
     events.addEventListener('problem', (event: MessageEvent<string>) => {
-      // As above.
+      // The cast is safe for the same reason as above.
       handlers.onProblem(JSON.parse(event.data) as Problem);
     });
     let isLost = false;

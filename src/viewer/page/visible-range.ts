@@ -1,10 +1,10 @@
-/** A part of a run, in `seq`s: from `from` to before `to`. */
+/** A part of a run as a range of `seq` values, from `from` to before `to`. */
 export interface SeqRange {
   readonly from: number;
   readonly to: number;
 }
 
-/** The visible `seq`s. They change with every scroll event, so only subscribers are notified. */
+/** The visible range of `seq` values. It changes with every scroll event, so only its subscribers are notified. */
 export class VisibleRange {
   #window: SeqRange = { from: 0, to: 1 };
   readonly #listeners = new Set<() => void>();

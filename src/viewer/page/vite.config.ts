@@ -5,7 +5,10 @@ import { defineConfig, type UserConfig } from 'vite';
 
 const here = (path: string): string => fileURLToPath(new URL(path, import.meta.url));
 
-/** Builds the page of the viewer into `dist/viewer`: a document, a script, a style sheet, and highlighting, which is loaded on demand. */
+/**
+ * Builds the page of the viewer into `dist/viewer`: a document, a script, a style sheet, and the highlighting code, which is loaded on
+ * demand.
+ */
 const config: UserConfig = defineConfig({
   root: here('.'),
   base: '/',
@@ -14,7 +17,7 @@ const config: UserConfig = defineConfig({
   build: {
     outDir: here('../../../dist/viewer'),
     emptyOutDir: false,
-    // Inlined data would need a weaker Content-Security-Policy.
+    // Inlined data would need a less strict Content-Security-Policy.
     assetsInlineLimit: 0,
     modulePreload: false,
     target: 'es2023',
