@@ -75,8 +75,9 @@ export class EffectRowFold {
   #view = new RunView();
   readonly #open = new LruMap<TrajectoryPattern>(MAX_OPEN);
   #stretch: StuckStretch | undefined;
-  /** Units by the id of their first advice; below, units not left yet by what is drawn as one. */
+  /** Units keyed by the id of their first advice. */
   readonly #units = new Map<string, Unit>();
+  /** Units whose pattern has not cleared yet, keyed by their unit of the experiment (`unitOf`). */
   readonly #waiting = new Map<string, Unit>();
 
   constructor(id: string, { prices, within }: EffectRowOptions = {}) {

@@ -159,8 +159,8 @@ function Cards(
 }
 
 /**
- * Returns the index of the selected position, or else of the last position up to the middle of the view. It returns -1 if all positions
- * are below that.
+ * Returns the index of the selected position. Without one, it returns the first position in the view, or else the last position above the
+ * view. It returns -1 if all positions are below the view.
  */
 function nearest(places: readonly number[], selected: number | undefined, view: { from: number; to: number }): number {
   const chosen = selected === undefined ? -1 : places.indexOf(selected);

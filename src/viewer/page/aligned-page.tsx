@@ -78,7 +78,7 @@ function Cell({ call, run }: { readonly run: AlignedRun; readonly call: CallRow 
   if (call === undefined) return <span className="dim">{run.calls.length < run.total ? '…' : ''}</span>;
   return (
     <Link to={{ page: 'run', run: { source: run.source, runId: run.runId }, at: call.seq }}>
-      {/* A custom property, which the types of React do not know. */}
+      {/* React's types do not include custom properties. */}
       <b className="key" style={{ ['--key' as string]: kindColour(call.kind) }}>
         {safeLine(call.tool).slice(0, 40)}
       </b>{' '}

@@ -98,7 +98,7 @@ function CallHead(props: {
   const near = /^~ (call \d+) (\d+) (\d+)$/.exec(props.equal ?? '');
   return (
     <div className="call-head">
-      {/* A custom property, which the types of React do not know. */}
+      {/* React's types do not include custom properties. */}
       <span className="tool" style={{ ['--key' as string]: kindColour(props.kind) }}>
         {safeLine(props.name).slice(0, MAX_NAME)}
       </span>

@@ -151,7 +151,7 @@ function Cell({ call, run }: { readonly call: CallRow | undefined; readonly run:
     <Link className="cell" to={{ page: 'run', run: addressOf(run), at: call.seq }}>
       <span className="at">{call.call}</span>
       <span className="first">
-        {/* A custom property, which the types of React do not know. */}
+        {/* React's types do not include custom properties. */}
         <b className="key" style={{ ['--key' as string]: kindColour(call.kind) }}>
           {safeLine(call.tool).slice(0, 80)}
         </b>{' '}

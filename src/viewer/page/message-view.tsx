@@ -21,7 +21,7 @@ export function MessageView(props: { readonly message: StoredMessage; readonly s
   const parts: readonly StoredContentBlock[] | undefined = Array.isArray(content) ? content : undefined;
   return (
     <div className={`said ${message.role}`}>
-      {/* Most of a run is the agent's: its words go without a name. */}
+      {/* The role is hidden for the agent, because most messages are the agent's. */}
       <div className={message.role === 'assistant' ? 'visually-hidden' : 'who'}>{NAMES[message.role]}</div>
       {message.role === 'assistant' && message.error_message !== undefined ? (
         <div className="bad">{safeLine(message.error_message).slice(0, 300)}</div>

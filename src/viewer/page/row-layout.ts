@@ -43,7 +43,7 @@ export class RowLayout {
   /**
    * Collapses the records that have no row, and restores the others. Cost: O(records).
    *
-   * @param folded  series of equal calls of which only the row of the second call is shown
+   * @param folded  series of equal calls; after the first call, only the row of the second call is shown
    */
   settle(
     records: Iterable<TrajectoryRecord>,

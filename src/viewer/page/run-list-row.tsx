@@ -146,7 +146,7 @@ export function runRouteOf({ found, runId, source }: ListedRow, find: string | u
   return { page: 'run', run: { source, runId }, ...present({ at: found?.seq, find }) };
 }
 
-/** Shows the number of advice records that were delivered. It shows separately how many were not, or are not known to be delivered. */
+/** Shows how many advice records were delivered, and separately how many were withheld, shadowed, not delivered or unknown. */
 function AdviceCount({ all, unsaid }: { readonly all: number; readonly unsaid: number }): ReactElement {
   if (unsaid === 0) return <>{countText(all)}</>;
   return (

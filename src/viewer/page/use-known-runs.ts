@@ -11,7 +11,7 @@ const NOTHING: KnownRuns = { absent: new Set() };
 
 /**
  * Finds the runs of a report that no source contains. Until this is known, no run counts as absent. The same applies if a source is being
- * read, is truncated, or has a problem. The page of a missing run then shows that the run was not found.
+ * read, is truncated, or has a problem. In these cases, the link to a missing run shows that it was not found.
  */
 export function useKnownRuns(report: BacktestReport, sources: readonly SourceRow[]): KnownRuns {
   const ids = runIdsOf(report);
