@@ -8,7 +8,7 @@ export type FiringKey =
 
 /**
  * The result for one run, as plain JSON. It is small because all rows are kept in memory: 476 bytes with the standard steering on 9,403
- * runs of SQL tasks.
+ * SQL runs.
  */
 export interface RunRow {
   readonly id: string;
