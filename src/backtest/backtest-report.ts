@@ -53,7 +53,7 @@ export interface InputReport {
   readonly neverAsked: number;
   /** Runs with missing records. They are replayed without those records. */
   readonly withGap: number;
-  /** Runs that were left out because they contain no recorded verdict of a model-backed classifier. */
+  /** Runs that were left out because a recorded verdict of a model-backed classifier is missing. */
   readonly withoutVerdicts: number;
   /** Sources with read errors. */
   readonly problems: number;

@@ -64,11 +64,11 @@ export interface EffectExperiment {
   readonly outcome: EffectOutcome;
   /**
    * The conclusion of the comparison:
-   * - - `helps`, `harms`: the interval is entirely above, or below, zero
-   * - - `no-difference`: the interval is within the smallest difference that matters
-   * - - `undecided`: the interval contains both zero and a difference that matters
-   * - - `too-little-data`: an arm has fewer than 20 runs
-   * - - `not-drawn`: there is no experiment
+   * - `helps`, `harms`: the interval is entirely above, or below, zero
+   * - `no-difference`: the interval is within the smallest difference that matters
+   * - `undecided`: the interval contains both zero and a difference that matters
+   * - `too-little-data`: an arm has fewer than 20 runs
+   * - `not-drawn`: there is no experiment
    */
   readonly status: 'helps' | 'harms' | 'no-difference' | 'undecided' | 'too-little-data' | 'not-drawn';
   /** Null if arms were not assigned at random. */

@@ -162,7 +162,8 @@ function compare(
       return { difference, moreRuns: clusters === 0 ? null : Math.ceil((more * input.runs) / clusters) };
     });
   const good = known.filter((one) => one.good === true).length;
-  // Adds one good and one bad unit, because a share of 0 or 1 over few units is less certain than it looks.
+  // This variance assumes one unit per run. It is used until the arms are large enough.
+  // It adds one good and one bad unit, because a share of 0 or 1 over few units is less certain than it looks.
   const share = (good + 1) / (known.length + 2);
   const guess = (share * (1 - share)) / (USUAL_SHARE * (1 - USUAL_SHARE));
   if (!input.drawn) {

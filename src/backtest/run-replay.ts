@@ -32,7 +32,7 @@ export type OnAdvice = (
 ) => void;
 
 /**
- * Replays one run under every configuration in parallel, and collects the firings.
+ * Replays one run under every configuration at the same time, and collects the firings.
  *
  * A run steered by coxswain is evaluated at its host's decision points, with the host's data. Under a configuration other than its own,
  * recorded deliveries and acknowledgements are skipped. Any other run is evaluated after each call and before each turn (see

@@ -27,11 +27,11 @@ export interface RunVerification {
   readonly run: string;
   /**
    * The result of the check:
-   * - - `equal`, `different`: the run was replayed under its own configuration
-   * - - `gap`: records are missing, so the run is not compared
-   * - - `not-steered`: coxswain did not steer the run, so it has no configuration
-   * - - `other-configuration`: the run was recorded under another configuration
-   * - - `unreadable`: the store cannot read the run
+   * - `equal`, `different`: the run was replayed under its own configuration
+   * - `gap`: records are missing, so the run is not compared
+   * - `not-steered`: coxswain did not steer the run, so it has no configuration
+   * - `other-configuration`: the run was recorded under another configuration
+   * - `unreadable`: the store cannot read the run
    */
   readonly status: 'equal' | 'different' | 'gap' | 'not-steered' | 'other-configuration' | 'unreadable';
   readonly matched: number;

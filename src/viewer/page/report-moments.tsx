@@ -6,7 +6,7 @@ import { safeLine } from './safe-text.ts';
 
 const MAX_ID_CHARS = 36;
 
-/** What is known about the runs of a report. */
+/** The runs of a report that are known to be missing. */
 export interface KnownRuns {
   /** Runs that no source contains. */
   readonly absent: ReadonlySet<string>;

@@ -20,11 +20,11 @@ export interface PlacedRow {
 }
 
 /**
- * What stays in place while the heights of rows above are measured.
+ * Keeps a part of the view in place while the heights of rows above are measured.
  *
- * - - `at`: the row `seq` stays `offset` pixels above the upper edge
- * - - `show`: the row `seq` stays in the middle
- * - - `end`: the last row stays visible
+ * - `at`: the row `seq` stays `offset` pixels above the upper edge
+ * - `show`: the row `seq` stays in the middle
+ * - `end`: the last row stays visible
  */
 export type Anchor =
   | { readonly by: 'at'; readonly seq: number; readonly offset: number }

@@ -204,7 +204,7 @@ export interface AdviceMark {
   /** True if the pattern was cleared later. */
   readonly isLeft: boolean;
   readonly nextCall: NextCall;
-  /** What happened after the advice, as formatted by `fateText`. It makes no claim about the cause. */
+  /** A text from `fateText` about the events after the advice. It makes no claim about the cause. */
   readonly fate: string;
 }
 
