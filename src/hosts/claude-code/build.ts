@@ -1,9 +1,9 @@
 import { readFileSync } from 'node:fs';
 
-/** Defined by the bundler of the hook. */
+/** The bundler of the hook replaces this constant. */
 declare const COXSWAIN_VERSION: string | undefined;
 
-/** Identifies the build: state saved by another one is rebuilt from the records. */
+/** Identifies the build of coxswain. A process that finds state saved by another build rebuilds that state from the records. */
 export const BUILD: string =
   typeof COXSWAIN_VERSION === 'string'
     ? COXSWAIN_VERSION

@@ -34,7 +34,7 @@ import { openAgents, storedSummary, unreportedCalls, withOpenAgent, type Session
 export interface ClaudeSessionsOptions {
   readonly store: Pick<TrajectoryStore, 'transact' | 'readRun'>;
   readonly config: Pick<ResolvedConfig, 'steering' | 'deadline' | 'deadlineFrom' | 'budget' | 'completion'>;
-  /** Advice may make the agent go on at a stop, once per run; default false. */
+  /** If true, advice may force the agent to continue when it wants to stop, at most once per run. Default: false. */
   readonly forceTurnAtStop?: boolean;
   readonly projectFolder: string;
   readonly redact: (payload: TrajectoryPayload) => TrajectoryPayload;
@@ -42,57 +42,58 @@ export interface ClaudeSessionsOptions {
   /** See `RunStepOptions`. */
   readonly build: string;
   readonly measureMs?: () => number;
-  /** Keeps runs in memory between events; default: none. */
+  /** Keeps runs in memory between events. Default: every event loads its run from the store. */
   readonly memory?: RunMemory<ClaudeState>;
   /** Receives records after they are stored. Must not throw. */
   readonly onStored?: (records: readonly TrajectoryRecord[]) => void;
 }
 
-/** An answer, and the faults that did not prevent it. */
+/** The answer to a hook event, and the internal errors that did not prevent it. */
 export interface AnsweredHook {
   readonly answer: HookAnswer;
   readonly faults: readonly string[];
 }
 
-/** The result of an event. */
+/** The result of one hook event. */
 interface HookStep {
-  /** For the model. */
+  /** Text for the model. */
   readonly text?: string;
   readonly stop?: StopRequest;
 }
 
-/** Context of an event. */
+/** Additional data about a hook event. */
 export interface HookDetails {
-  /** Work continues in the background, so a stop is a pause. */
+  /** True if the session still has work in the background. A stop is then recorded as a pause. */
   readonly hasBackgroundWork: boolean;
-  /** Called once the event is stored, before a completion check. */
+  /** Called after the event is stored and before the completion check runs. */
   readonly onStored?: () => void;
 }
 
-/** An event whose hook has ended. */
+/** An event that is recorded after its hook process has ended. Its answer can no longer reach the agent. */
 export interface LateEvent extends LateInput {
-  /** Called inside the transaction: returns false if another process has folded the event. */
+  /** Called inside the transaction. Returns false if another process has already recorded the event. */
   readonly isWaiting: () => boolean;
 }
 
-/** Why advice on a late event is recorded as undelivered. */
+/** Reason recorded for undelivered advice on a late event. */
 const LATE_REASON = 'the store was not available in time and the hook had ended';
 
-/** Events that begin a run. */
+/** Kinds of events that start a run. */
 const ACTIVE_KINDS: ReadonlySet<HostEvent['kind']> = new Set(['prompted', 'call_issued', 'call_ended', 'batch_ended']);
 
-/** Events that may end a subagent. */
+/** Kinds of events that may end a subagent. */
 const END_KINDS: ReadonlySet<HostEvent['kind']> = new Set(['stopped', 'session_ended', 'failed']);
 
-/** Limit of rebuilds of a run in one step. */
+/** Maximum number of times that one step rebuilds a run from its records. */
 const MAX_REBUILDS = 2;
 
 /**
- * Records and answers hook events, one at a time and in any process: the state of each run is stored next to its records. A
- * session is a run with its `session_id`; a subagent is a child run, `SESSION/AGENT`.
+ * Records and answers hook events one at a time. Events of a session may be handled by different processes, because the state
+ * of each run is stored with its records. A session is a run whose id is the `session_id`. A subagent is a child run with the
+ * id `SESSION/AGENT`.
  *
- * Cost: one transaction per event; two for a subagent's, one of which rarely writes, and for a stop with a completion check; three
- * for a subagent's end. With a budget, also one read per other running subagent.
+ * Cost: one transaction per event. An event of a subagent takes two, one of which rarely writes. A stop with a completion
+ * check takes two. The end of a subagent takes three. With a budget, each other running subagent adds one read.
  */
 export class ClaudeSessions {
   readonly #options: ClaudeSessionsOptions;
@@ -129,10 +130,10 @@ export class ClaudeSessions {
   }
 
   /**
-   * Folds an event whose hook has ended, once per id. The records get its arrival time; advice is recorded as undelivered, and
-   * there is no completion check.
+   * Records an event whose hook has ended. Each event id is recorded once. The records get the arrival time of the event.
+   * Advice is recorded as undelivered, and no completion check runs.
    *
-   * @returns faults that did not prevent it
+   * @returns the internal errors that did not prevent recording
    * @throws CoxswainError as `store.transact`
    */
   async foldLate(input: HostEvent, sessionId: string, late: LateEvent): Promise<readonly string[]> {
@@ -162,11 +163,11 @@ export class ClaudeSessions {
     };
     const step = await this.#step(event, { ...run, passes }, faults);
     if (running === undefined) return step;
-    // The usage of its subagents is read between two transactions.
+    // The usage of the subagents is read between the two transactions.
     return this.#step(event, { ...run, others: { calls: await unreportedCalls(running, store) } }, faults);
   }
 
-  /** A run begins with the first prompt, so that it has a task; a session without one has no run. */
+  /** The run starts with the first prompt, because the prompt is its task. A session without a prompt has no run. */
   #beginSession(input: HostEvent, conversationId: string, state: ClaudeState): ChildOptions | undefined {
     if (!ACTIVE_KINDS.has(input.kind)) return undefined;
     const { budget } = this.#options.config;
@@ -187,7 +188,7 @@ export class ClaudeSessions {
       event,
       {
         identity: { runId, parentRunId: sessionId, depth: 1 },
-        // Internal agents of Claude Code, such as for a summary, stop without a start.
+        // Internal agents of Claude Code, for example for summaries, report a stop without a start.
         begin: () => (mayEnd ? undefined : inherit(options, session?.heritage, this.#options.clock.nowMs()).options),
         ...present({ others: session?.others, sessionDeadlineAtMs: session?.heritage.situation.deadlineAtMs }),
       },
@@ -197,7 +198,11 @@ export class ClaudeSessions {
     return step;
   }
 
-  /** The session's heritage for a subagent; undefined if the session has no run. @param notes  marks the subagent as running in the session */
+  /**
+   * The session data that a subagent inherits. Undefined if the session has no run.
+   *
+   * @param notes  marks the subagent as running in the session
+   */
   async #sessionOf(
     { runId, sessionId }: AgentIds,
     { notes, faults }: { readonly notes: boolean; readonly faults: string[] },
@@ -276,7 +281,7 @@ export class ClaudeSessions {
       records: [],
       result: this.#stepper.hostState(view),
     }));
-    // There is no run yet, or the last check gave up.
+    // Either the run does not exist yet, or the last check gave up.
     if (completion === undefined || state === undefined || state.gaveUp) return {};
     const missing = await missingForCompletion(completion, projectFolder, withoutSessionSecrets(process.env));
     const attempt = state.unmet + 1;
@@ -307,7 +312,7 @@ export class ClaudeSessions {
         let fromMemory = memory?.take(runId);
         let stored: readonly TrajectoryRecord[] = [];
         const step = await store.transact(runId, (view) => {
-          // A retried transaction must not reuse the run that the first attempt changed.
+          // If the transaction is retried, it must not reuse the run that the first attempt modified.
           const inMemory = fromMemory;
           fromMemory = undefined;
           if (!isWanted()) return { records: [], result: { result: undefined, faults: [] } };
@@ -327,7 +332,7 @@ export class ClaudeSessions {
     }
   }
 
-  /** Derived from the redacted call, so that it holds no secret and is the same for a spilled event. */
+  /** Computed from the redacted call. The key therefore contains no secret, and a spilled event produces the same key. */
   #pairKey({ name, args }: HostCall): string {
     const probe = { kind: 'tool_started', tool_call_id: '', tool_name: name, args: toJson(args) } as const;
     const stored = this.#options.redact(probe);
@@ -335,7 +340,7 @@ export class ClaudeSessions {
     return `call-${hashText(canonicalJson(shown))}@`;
   }
 
-  /** The redacted id. */
+  /** The call id as stored, after redaction. */
   #storedId(id: string): string {
     const probe = { kind: 'tool_started', tool_call_id: id, tool_name: '', args: null } as const;
     const stored = this.#options.redact(probe);
@@ -354,13 +359,13 @@ interface AgentIds {
   readonly sessionId: string;
 }
 
-/** The run of an event. */
+/** Describes how to process one event within its run. */
 interface SteppedRun extends Pick<RunStepWork<ClaudeState, HookStep>, 'identity' | 'begin' | 'passes' | 'others'> {
   /** Unix milliseconds; null without a deadline; undefined for a session. */
   readonly sessionDeadlineAtMs?: number | null;
 }
 
-/** Gives a subagent the deadline of its session. */
+/** Sets the deadline of a subagent to the deadline of its session. */
 function follow(run: Run, atMs: number | null): void {
   if (run.isEnded || run.heritage.situation.deadlineAtMs === atMs) return;
   run.setDeadline(atMs === null ? undefined : { atMs });

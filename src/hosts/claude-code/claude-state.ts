@@ -5,37 +5,37 @@ import { isTaskText } from '../../formats/claude-code/claude-code-entry.ts';
 import { withEndedAgent, type SessionAgents } from './session-agents.ts';
 
 /**
- * The state of a session or subagent between two hook calls, besides the run. Plain JSON, derived from the records, so that
- * every process can rebuild it.
+ * The state of a session or subagent between two hook calls. It does not include the run itself. It is plain JSON computed
+ * from the records, so any process can rebuild it.
  */
 export type ClaudeState = {
-  /** The next call belongs to the current turn. */
+  /** True if the next call belongs to the current turn. */
   readonly turnOpen: boolean;
-  /** Open calls: id and tool. */
+  /** Open calls as pairs of call id and tool name. */
   readonly openCalls: readonly (readonly [string, string])[];
-  /** Ids of this turn's ended calls, to ignore a second report. */
+  /** Ids of the calls that ended in this turn. Used to ignore a second report of the same call. */
   readonly closedCalls: readonly string[];
-  /** The most recently ended call of any turn; absent before the first. */
+  /** Id of the most recently ended call in any turn. Absent before the first call ends. */
   readonly lastClosedCall?: string;
-  /** A deadline was set since the session began or was resumed. */
+  /** True if a deadline was set after the session started or was resumed. */
   readonly deadlineSet: boolean;
   /** Unix milliseconds; null without a deadline. */
   readonly deadlineAtMs: number | null;
-  /** Failed completion checks since the last prompt. */
+  /** Number of failed completion checks since the last prompt. */
   readonly unmet: number;
-  /** The completion check gave up since the last prompt. */
+  /** True if the completion check has given up since the last prompt. */
   readonly gaveUp: boolean;
-  /** Advice has forced a turn at the end. */
+  /** True if advice has already forced a turn at a stop. */
   readonly forcedTurn: boolean;
-  /** The model, if the session has begun before the run; null if unknown. */
+  /** The model id if the session reported it before the run started. Null if unknown. */
   readonly modelId: string | null;
-  /** An answer has made the agent go on, and nothing has happened since. Absent: false. */
+  /** True if a hook answer made the agent continue and no event has arrived since. Absent means false. */
   readonly isForcing?: boolean;
-  /** A call has ended since the last evaluation of results. Absent: false. */
+  /** True if a call has ended since results were last evaluated. Absent means false. */
   readonly hasUnheardCall?: boolean;
-  /** Ids of the latest events that were folded late; absent before the first. */
+  /** Ids of the most recent events that were recorded late. Absent before the first one. */
   readonly lateInputIds?: readonly string[];
-  /** Subagents. Their start is noted here and is not in the records. Absent: none. */
+  /** Subagents of the session. Their start is stored here and not in the records. Absent means none. */
   readonly agents?: SessionAgents;
 };
 
@@ -52,20 +52,20 @@ export const NEW_CLAUDE_STATE: ClaudeState = {
   modelId: null,
 };
 
-/** Limit of calls per turn, and of open calls. */
+/** Maximum number of remembered calls per turn, and of open calls. */
 const MAX_CALLS = 256;
 
-/** Limit of late event ids; one is needed only until its spill file is deleted, right after the fold. */
+/** Maximum number of remembered late event ids. An id is needed only until the spill file of its event is deleted. */
 const MAX_LATE_INPUTS = 256;
 
-/** The channels of advice that forces a turn. */
+/** Channels of advice that force the agent to continue. */
 const STOP_CHANNELS: ReadonlySet<string | undefined> = new Set([
   'Stop additionalContext',
   'SubagentStop additionalContext',
   'AfterAgent additionalContext',
 ]);
 
-/** The state after a record. Pure. */
+/** Returns the state after a record. Does not modify `before`. */
 export function foldClaudeState(before: ClaudeState, record: TrajectoryRecord): ClaudeState {
   const { payload, late_input_id: lateInputId } = record;
   const state = lateInputId === undefined ? before : withLateInput(before, lateInputId);
@@ -122,7 +122,7 @@ export function foldClaudeState(before: ClaudeState, record: TrajectoryRecord): 
 
 function foldMessage(state: ClaudeState, role: string, text: string): ClaudeState {
   const over = { ...state, turnOpen: false, isForcing: false };
-  // A message of the host in the user's place, such as a finished background task, is not a new request.
+  // The host sends some messages with the user's role, for example about a finished background task. They are not new requests.
   return role === 'user' && isTaskText(text) ? { ...over, unmet: 0, gaveUp: false } : over;
 }
 

@@ -9,13 +9,13 @@ const BOM = '\uFEFF';
 const PARSE = { allowTrailingComma: true, allowEmptyContent: true };
 
 /**
- * Adds our hooks to settings: each event gets one group after the existing ones. Comments, order and formatting of the rest
- * stay. Settings that already have the hooks are returned unchanged.
+ * Adds the coxswain hooks to a settings file. Each event gets one group after the existing groups. Comments, order and
+ * formatting of other content do not change. If the hooks are already present, the text is returned unchanged.
  *
- * @param text  the settings file, JSON with or without comments; empty for a new file
- * @param wanted  our groups by event, of one hook each; for Copilot CLI, which has no groups, our hooks
- * @throws CoxswainError `invalid-argument` for text that is not a JSON object, with line and column, or whose `hooks` have
- *   another shape than Claude Code's
+ * @param text  content of the settings file: JSON with or without comments, or empty for a new file
+ * @param wanted  the hook groups by event, with one hook each. Copilot CLI has no groups, so its values are hooks
+ * @throws CoxswainError `invalid-argument`, with line and column, if the text is not a JSON object or its `hooks` do not have
+ * the shape that Claude Code uses
  */
 export function addHooks(text: string, wanted: ReadonlyMap<string, object>): string {
   const [mark, body] = text.startsWith(BOM) ? [BOM, text.slice(1)] : ['', text];
@@ -32,13 +32,21 @@ export function addHooks(text: string, wanted: ReadonlyMap<string, object>): str
   return mark + edited;
 }
 
-/** Removes our hooks from settings, and lists that become empty. @throws CoxswainError as `addHooks` */
+/**
+ * Removes the coxswain hooks from settings, and removes lists that become empty.
+ *
+ * @throws CoxswainError as `addHooks`
+ */
 export function removeHooks(text: string): string {
   const [mark, body] = text.startsWith(BOM) ? [BOM, text.slice(1)] : ['', text];
   return mark + dropHooks(body, () => true);
 }
 
-/** The marks of our hooks in settings, by event; see `markOf`. @throws CoxswainError as `addHooks` */
+/**
+ * Finds the coxswain hooks in settings. Returns their marks by event; see `markOf`.
+ *
+ * @throws CoxswainError as `addHooks`
+ */
 export function ourHooks(text: string): ReadonlyMap<string, readonly string[]> {
   const body = text.startsWith(BOM) ? text.slice(1) : text;
   const found = eventsOf(body).map((event): [string, readonly string[]] => [
@@ -48,7 +56,10 @@ export function ourHooks(text: string): ReadonlyMap<string, readonly string[]> {
   return new Map(found.filter(([, marks]) => marks.length > 0));
 }
 
-/** Removes our hooks for which `isUnwanted`, one at a time, because each removal changes the offsets. */
+/**
+ * Removes the coxswain hooks for which `isUnwanted` returns true. It removes one hook at a time, because each removal changes
+ * the offsets.
+ */
 function dropHooks(text: string, isUnwanted: (mark: string, event: string) => boolean): string {
   for (const event of eventsOf(text)) {
     const goes = (mark: string | undefined): boolean => mark !== undefined && isUnwanted(mark, event);
@@ -72,7 +83,7 @@ function dropHooks(text: string, isUnwanted: (mark: string, event: string) => bo
   return text;
 }
 
-/** A group of hooks: the mark of each, undefined for a foreign one. */
+/** A group of hooks with the mark of each hook. The mark is undefined for a hook that is not from coxswain. */
 interface FoundGroup {
   readonly marks: readonly (string | undefined)[];
 }
@@ -130,8 +141,8 @@ function misshapen(place: string, shape: string): CoxswainError {
 }
 
 /**
- * Inserts a value at the end of a list, or under a name in an object. Nothing else changes; the library's insertion would
- * reformat the neighbours.
+ * Inserts a value at the end of a list, or under a name in an object. No other text changes; the library's own insertion would
+ * reformat neighbouring lines.
  */
 function inserted(text: string, path: readonly (string | number)[], value: unknown): string {
   const eol = text.includes('\r\n') ? '\r\n' : '\n';
@@ -167,7 +178,7 @@ function startsLine(text: string, offset: number): boolean {
   return text.slice(text.lastIndexOf('\n', offset - 1) + 1, offset).trim() === '';
 }
 
-/** Removes the value at the path, with its comma. */
+/** Removes the value at the path and its comma. */
 function without(text: string, path: readonly (string | number)[]): string {
   const tree = parseTree(text, [], PARSE);
   const value = tree === undefined ? undefined : findNodeAtLocation(tree, [...path]);

@@ -26,25 +26,26 @@ export interface EventIntakeOptions {
   readonly onFault: (fault: HookFault) => void;
 }
 
-/** The answer in the host's form, and the faults that did not prevent it. */
+/** The answer in the format of the host, and the internal errors that did not prevent it. */
 export interface AnsweredEvent {
   readonly answer: object;
   readonly faults: readonly string[];
 }
 
-/** The result of folding waiting events. */
+/** The result of recording waiting events. */
 export interface FoldedEvents {
   readonly folded: number;
-  /** Why some events are left; undefined if none are. */
+  /** Why some events are still waiting. Undefined if none are waiting. */
   readonly problem?: string;
 }
 
-/** Time for folding earlier events of the session. If some are left, the event waits behind them. */
+/** Time limit for recording earlier events of the same session. If any remain after this time, the new event is spilled too. */
 const OWN_SESSION_LIMIT_MS = 1_000;
 
 /**
- * Takes hook events without losing any: an event that the store does not take is in a file next to the store when `take`
- * resolves. The next process that takes an event of the session folds those files first, in order.
+ * Accepts hook events without losing any. If the store does not accept an event, the event is written ("spilled") to a file
+ * next to the store before `take` resolves. The next process that handles an event of the session first records ("folds") the
+ * spilled events in order.
  */
 export class EventIntake {
   readonly #options: EventIntakeOptions;
@@ -54,12 +55,13 @@ export class EventIntake {
   }
 
   /**
-   * Takes an event, after the waiting ones of its session.
+   * Records an event after the waiting events of its session.
    *
    * @param open  opens the sessions; if it rejects, the event is spilled
-   * @param onStored  called once the event is stored
-   * @returns an empty answer if the event was spilled; the reason is then a fault
-   * @throws CoxswainError `invalid-argument` for a session id that no run can have, and errors after the event is stored
+   * @param onStored  called after the event is stored
+   * @returns an empty answer if the event was spilled, with the reason as a fault
+   * @throws CoxswainError `invalid-argument` for a session id that is not a valid run id; also errors that occur after the
+   * event is stored
    */
   async take(
     event: KnownHookEvent,
@@ -91,7 +93,7 @@ export class EventIntake {
     return { answer: {}, faults: [] };
   }
 
-  /** Spills an event. Never throws: if that fails too, it is a fault. */
+  /** Spills an event. Never throws: a failure to write the file is reported as a fault. */
   keep({ json, known, about }: KnownHookEvent, why: string, arrivedAtMs: number = this.#options.clock.nowMs()): void {
     const { onFault, redact, storeAddress } = this.#options;
     try {
@@ -103,9 +105,9 @@ export class EventIntake {
   }
 
   /**
-   * Folds waiting events in the order of their arrival, up to the first that the store does not take.
+   * Records waiting events in the order of their arrival. Stops at the first event that the store does not accept.
    *
-   * @param limits  `limitMs`: starts no event after this time, but tries at least one
+   * @param limits  `limitMs`: no event is started after this time, but at least one is tried
    * @throws a file system error of the spill files
    */
   async foldWaiting(
@@ -160,13 +162,13 @@ export class EventIntake {
   }
 }
 
-/** Returns true if the store, SQLite or the file system is at fault, not the event. */
+/** Returns true if the error comes from the store, SQLite or the file system. Returns false if the event is invalid. */
 function isOfTheStore(error: unknown): boolean {
   if (error instanceof CoxswainError) return error.code.startsWith('store-');
   return error instanceof Error && 'code' in error;
 }
 
-/** Fields that need no redaction: words of a closed set, run ids, numbers and flags. */
+/** Fields that need no redaction: fixed keywords, run ids, numbers and flags. */
 const CLOSED = [
   'hook_event_name',
   'host_event',
@@ -180,12 +182,12 @@ const CLOSED = [
   'is_mute',
   'pairs_by_arguments',
 ];
-/** Short words of the host. */
+/** Fields with short names that the host chooses. */
 const NAMES = ['agent_type', 'source', 'model', 'reason', 'trigger'];
 
 /**
- * The part of an event that may be spilled: the fields that are read, redacted like their records. Redacting those records again
- * changes nothing.
+ * The part of an event that may be written to a spill file. It contains the fields that coxswain reads, redacted like records.
+ * Redacting them a second time changes nothing.
  */
 function storableEvent(
   json: Readonly<Record<string, unknown>>,

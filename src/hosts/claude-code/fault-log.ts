@@ -3,43 +3,43 @@ import { closeSync, fstatSync, openSync, readSync, renameSync, statSync } from '
 import { appendGuarded } from '../../base/guarded-file.ts';
 import { makeStateFolder, stateFile, type StateOwner } from '../../base/state-places.ts';
 
-/** A fault in coxswain, which the agent does not see. */
+/** An internal error of coxswain. It is logged and not shown to the agent. */
 export interface HookFault {
-  /** Where in our code, in a few words: `input`, `config`, `store`. */
+  /** The part of coxswain that failed, for example `input`, `config` or `store`. */
   readonly where: string;
-  /** Never contains content of the session. */
+  /** The error message. Never contains content of the session. */
   readonly message: string;
-  /** The hook's event, if known. */
+  /** Name of the hook event, if known. */
   readonly event?: string;
   readonly sessionId?: string;
 }
 
-/** A line of the log. */
+/** One line of the fault log. */
 export interface FaultLine extends HookFault {
-  /** ISO 8601, UTC. */
+  /** Time of the fault in ISO 8601, UTC. */
   readonly at: string;
 }
 
-/** The owner of a fault log: a project, or the user. */
+/** The owner of a fault log, which is a project or the user. */
 export interface FaultLogPlace extends StateOwner {
   readonly nowMs: number;
 }
 
-/** Limit of logged configuration problems, so that they do not push other faults out of the log. */
+/** Maximum number of configuration problems logged at once. More would push other faults out of the log. */
 export const MAX_CONFIG_FAULTS = 3;
 
-/** A log of this size is rotated; one older log is kept. */
+/** A log of this size is rotated. One older log is kept. */
 const MAX_LOG_BYTES = 256 * 1024;
 const MAX_MESSAGE_CHARS = 1_000;
-/** Size of the tail that `unlessKnown` searches. */
+/** Number of bytes at the end of the log in which `unlessKnown` searches for the same message. */
 const TAIL_BYTES = 8 * 1024;
 
 /**
- * Writes a fault to the log for `coxswain doctor`: `faults.jsonl` in the project's state folder, or, if that fails, in the
- * user's. Never in the project, and never through a link. Never throws.
+ * Writes a fault to the log that `coxswain doctor` reads. The log is `faults.jsonl` in the project's state folder. If that
+ * fails, the user's state folder is used. Nothing is written inside the project, and no link is followed. Never throws.
  *
- * @param unlessKnown  skips a message that is among the last lines, for faults of every event
- * @returns false if it could not be written anywhere
+ * @param unlessKnown  skips a message that is among the last lines; used for faults that recur with every event
+ * @returns false if neither log could be written
  */
 export function logFault(fault: HookFault, place: FaultLogPlace, unlessKnown = false): boolean {
   const line: FaultLine = {
@@ -56,13 +56,13 @@ export function logFault(fault: HookFault, place: FaultLogPlace, unlessKnown = f
       appendGuarded(file, `${JSON.stringify(line)}\n`);
       return true;
     } catch {
-      // The next place.
+      // The caller tries the next folder.
       return false;
     }
   });
 }
 
-/** Owners of the logs that may hold a fault, in the order in which they are tried. */
+/** Owners of the logs that may contain a fault, in the order in which they are tried. */
 export function faultOwners({ env, homeFolder, projectFolder }: StateOwner): readonly StateOwner[] {
   const users = { env, homeFolder };
   return projectFolder === undefined ? [users] : [{ ...users, projectFolder }, users];

@@ -14,9 +14,7 @@ export type HookConfig = Pick<LoadedConfig, 'problems' | 'refusal'> & {
   >;
 };
 
-/**
- * Like `loadConfigSync`, but without loading the reader of files, which takes 3 ms, if no file exists.
- */
+/** Like `loadConfigSync`, but does not load the file reader if no configuration file exists. Loading the reader takes 3 ms. */
 export async function hookConfig(options: LoadConfigOptions & { readonly homeFolder: string }): Promise<HookConfig> {
   const { projectFolder } = options;
   if (hasFiles(options)) {
@@ -30,7 +28,7 @@ export async function hookConfig(options: LoadConfigOptions & { readonly homeFol
       redaction: {},
       deadlineFrom: 'session',
       forceTurnAtStop: false,
-      // Checked when it is opened.
+      // The address is checked when the store is opened.
       store: { kind: 'sqlite', address: join(projectFolder, RECORDS_FOLDER, 'runs.db') },
     },
   };

@@ -6,24 +6,24 @@ import type { HookAnswer, HookPayload, HostName } from '../dialects/hook-dialect
 import { readPayload } from '../dialects/read-payload.ts';
 import { endingOfTranscript } from './transcript-ending.ts';
 
-/** A hook event. */
+/** A hook event as read from the host. */
 export interface HookEvent {
-  /** Event and session, if readable, for the fault log. */
+  /** Event name and session id for the fault log. Each is absent if it could not be read. */
   readonly about: { readonly event?: string; readonly sessionId?: string };
   readonly host: HostName;
-  /** The session's working folder. */
+  /** Working folder of the session. */
   readonly cwd: string | undefined;
-  /** Undefined for an unknown event, or one that lacks a required member. */
+  /** Undefined if the event is unknown or lacks a required field. */
   readonly known:
     | {
         readonly input: HostEvent;
         readonly sessionId: string;
         readonly hasBackgroundWork: boolean;
-        /** Converts an answer to the host's form. */
+        /** Converts an answer to the format of the host. */
         readonly answerFor: (answer: HookAnswer) => object;
       }
     | undefined;
-  /** The event in the form of `readPayload`. */
+  /** The event in the format of `readPayload`. */
   readonly json: HookPayload;
 }
 
@@ -36,7 +36,7 @@ export function isKnownEvent(event: HookEvent): event is KnownHookEvent {
   return event.known !== undefined;
 }
 
-/** Limit of event names and session ids in the fault log. */
+/** Maximum length of event names and session ids in the fault log. */
 const MAX_NAME_CHARS = 100;
 
 /**

@@ -1,6 +1,6 @@
 /**
- * `dist/hook.cjs`: the program in a host's settings. Loads the hook (`dist/hook-main.cjs`, one file) with the code cache of an
- * earlier process, which takes a third of the time.
+ * `dist/hook.cjs` is the program that a host's settings name. It loads the hook from the single file `dist/hook-main.cjs`. It
+ * uses the V8 code cache written by an earlier process, which cuts the loading time to a third.
  */
 import {
   closeSync,
@@ -21,16 +21,16 @@ import type * as HookMain from './hook-main.ts';
 import { logFault } from './fault-log.ts';
 import { endProcess, readStdin } from './read-stdin.ts';
 
-/** The value of `hook-main.cjs`: a function that fills in `exports`. */
+/** Type of the compiled `hook-main.cjs`: a function that fills in `exports`. */
 type MainModule = (exports: object, require: NodeJS.Require) => void;
 
-/** Defined by the bundler: identifies the contents of `hook-main.cjs`. */
+/** The bundler replaces this constant with a hash of `hook-main.cjs`. */
 declare const COXSWAIN_HOOK_HASH: string;
 
 async function launch(): Promise<void> {
-  // Read by a thread while the hook is loaded.
+  // A worker thread reads standard input while the hook is loaded.
   const stdin = readStdin();
-  // If the hook cannot be loaded, nothing awaits it.
+  // If the hook cannot be loaded, nothing else handles a rejection.
   stdin.catch(() => undefined);
   const file = join(__dirname, 'hook-main.cjs');
   const cache = cacheFile();
@@ -42,9 +42,9 @@ async function launch(): Promise<void> {
     importModuleDynamically: constants.USE_MAIN_CONTEXT_DEFAULT_LOADER,
   });
   const exported = {};
-  // The file is built with this wrapper.
+  // The build wraps the file in a function of this type.
   (script.runInThisContext() as MainModule)(exported, requireOnce());
-  // It exports the members of this module.
+  // The bundle exports the members of this module.
   const { runHook, warmUp } = exported as typeof HookMain;
   await runHook(stdin, endProcess);
   if (cache === undefined || (cached !== undefined && script.cachedDataRejected !== true)) return;
@@ -54,16 +54,17 @@ async function launch(): Promise<void> {
 }
 
 /**
- * Compiles only to bytecode while the hook runs for its code cache: the engine would record optimised functions and compile
- * them again at the start of every process, which takes as long as running them. Switched on again before the cache is
- * created, because it is valid only for the same settings.
+ * Disables (`on` false) or enables the machine-code compilers of V8. Without them V8 compiles only to bytecode. They are
+ * disabled while the hook runs to fill its code cache. Otherwise the cache would record optimised functions, and every later
+ * process would compile them again at its start, which takes as long as running them. They must be enabled again before the
+ * cache is created, because a cache is valid only for the same V8 settings.
  */
 function setCompilers(on: boolean): void {
   const { setFlagsFromString } = process.getBuiltinModule('node:v8');
   for (const compiler of ['sparkplug', 'maglev', 'opt']) setFlagsFromString(on ? `--${compiler}` : `--no-${compiler}`);
 }
 
-/** `require` that resolves each of Node's modules once: many files import the same ones. */
+/** Returns a `require` that resolves each built-in module of Node once. Many files of the bundle import the same modules. */
 function requireOnce(): NodeJS.Require {
   const known = new Map<string, unknown>();
   const once = (id: string): unknown => {
@@ -73,11 +74,14 @@ function requireOnce(): NodeJS.Require {
     known.set(id, found);
     return found;
   };
-  // The bundle only calls it.
+  // The bundle calls it and uses none of its members.
   return once as NodeJS.Require;
 }
 
-/** In the user's cache folder, because the content is executed. Undefined without one. */
+/**
+ * Path of the code cache in the user's cache folder. The folder must be private because the content is executed. Undefined if
+ * the user has no cache folder.
+ */
 function cacheFile(): string | undefined {
   const { XDG_CACHE_HOME, HOME, LOCALAPPDATA } = process.env;
   const home = HOME === undefined || !isAbsolute(HOME) ? undefined : join(HOME, '.cache');
@@ -89,15 +93,15 @@ function cacheFile(): string | undefined {
     : join(folder, 'coxswain', `hook-${process.version}-${process.arch}-${COXSWAIN_HOOK_HASH}.bin`);
 }
 
-/** Distance of the sampled bytes: about one per page of the disk's cache. */
+/** Distance between sampled bytes. It samples about one byte per page of the disk cache. */
 const SAMPLE_BYTES = 4_093;
 
-/** Size of the checksum before the data; see `sampleOf`. */
+/** Size of the checksum that precedes the data; see `sampleOf`. */
 const HEAD_BYTES = 8;
 
 /**
- * The code cache of an earlier process; undefined if it is missing or damaged (the engine would crash), belongs to another user,
- * or is writable for others.
+ * Reads the code cache of an earlier process. Returns undefined if the file is missing, is damaged, belongs to another user,
+ * or is writable by others. V8 would crash on damaged data.
  */
 function readCache(file: string): Buffer | undefined {
   let fd: number | undefined;
@@ -116,8 +120,8 @@ function readCache(file: string): Buffer | undefined {
 }
 
 /**
- * A checksum of the length and some bytes, which detects a truncated file or an unwritten block. A checksum of all bytes would
- * cost as much time as the cache saves.
+ * Computes a checksum of the length and some bytes. It detects a truncated file or an unwritten block. A checksum of all bytes
+ * would take as much time as the cache saves.
  */
 function sampleOf(data: Buffer): number {
   let sample = data.length;
@@ -125,7 +129,7 @@ function sampleOf(data: Buffer): number {
   return sample;
 }
 
-/** Also deletes the caches of earlier builds for this Node. */
+/** Writes the code cache, and deletes the caches of earlier builds for this version of Node. */
 function writeCache(file: string, data: Buffer): void {
   const folder = join(file, '..');
   try {
@@ -133,7 +137,7 @@ function writeCache(file: string, data: Buffer): void {
     const unfinished = `${file}.${process.pid}`;
     const head = Buffer.alloc(HEAD_BYTES);
     head.writeDoubleLE(sampleOf(data));
-    // Synced before the rename.
+    // The data is synced to disk before the rename.
     writeFileSync(unfinished, Buffer.concat([head, data]), { mode: 0o600, flush: true });
     renameSync(unfinished, file);
     const ours = `hook-${process.version}-${process.arch}-`;
@@ -142,7 +146,7 @@ function writeCache(file: string, data: Buffer): void {
       if (name.startsWith(ours) && path !== file) rmSync(path, { force: true });
     }
   } catch {
-    // A full or read-only disk: the next process compiles again.
+    // The disk is full or read-only. The next process compiles again.
   }
 }
 

@@ -19,23 +19,23 @@ import { writeStdout } from './write-stdout.ts';
 
 export { warmUp } from './warm-up.ts';
 
-/** Total time to wait for the store per event. Claude Code waits 10 seconds for a hook. */
+/** Total time limit for waiting for the store, per event. Claude Code waits 10 seconds for a hook. */
 const TIME_LIMIT_MS = 2_000;
-/** Time for folding waiting events of other sessions, after the answer and at the end of a session. */
+/** Time limit for recording waiting events of other sessions. This work runs after the answer and at the end of a session. */
 const OTHER_SESSIONS_LIMIT_MS = 100;
 const SESSION_END_LIMIT_MS = 1_000;
 
-/** The facts of an event for the fault log. */
+/** What is known about an event when a fault is logged. */
 interface Known {
   projectFolder?: string;
   about?: HookEvent['about'];
-  /** Spills the event; absent before it is read and once it is stored. */
+  /** Spills the event. Absent before the event is read and after it is stored. */
   keep?: (why: string) => void;
 }
 
 /**
- * `coxswain hook`: records one event from standard input and answers it on standard output. A fault goes to the fault log; the
- * agent then gets no output and goes on as without the hook. Never rejects.
+ * Implements `coxswain hook`: reads one event from standard input, records it, and answers it on standard output. An internal
+ * error goes to the fault log. The agent then gets no output and continues as without the hook. Never rejects.
  *
  * @param leave  ends the process with exit code 0
  */
@@ -63,7 +63,7 @@ async function takeEvent(bytes: Buffer, known: Known): Promise<void> {
     return note({ where: 'input', message: `standard input is not a JSON object (${bytes.length} bytes)` }, known);
   }
   const { env } = process;
-  // Other programs also set or inherit this variable.
+  // Only Claude Code's value is used, because other programs also set or inherit this variable.
   const projectDir = event.host === 'claude-code' ? env['CLAUDE_PROJECT_DIR'] : undefined;
   const projectFolder = projectFolderOf({ projectDir, cwd: event.cwd });
   known.projectFolder = projectFolder;
@@ -108,12 +108,12 @@ async function takeEvent(bytes: Buffer, known: Known): Promise<void> {
   const { answer, faults } = await intake.take(event, open, () => delete known.keep);
   delete known.keep;
   for (const message of faults) note({ where: 'run', message }, known);
-  // The advice is on disk.
+  // At this point the advice is on disk.
   print(
     isBeginning && warning !== undefined ? { ...answer, systemMessage: await shown(`coxswain: ${warning}`) } : answer,
   );
   if (opened !== undefined) {
-    // Events of other sessions, which may have no further hook.
+    // Also record waiting events of other sessions, because those sessions may send no further event.
     const limitMs = input.kind === 'session_ended' ? SESSION_END_LIMIT_MS : OTHER_SESSIONS_LIMIT_MS;
     await intake.foldWaiting(opened.sessions, { limitMs });
     await opened.store.close();
@@ -130,19 +130,19 @@ function print(answer: object): void {
   if (Object.keys(answer).length > 0) writeStdout(JSON.stringify(answer));
 }
 
-/** Made safe for the terminal: a repository may choose the path of the project. */
+/** Escapes text for the terminal, because a repository may choose the path of the project. */
 async function shown(text: string): Promise<string> {
   const { printable } = await import('../../cli/terminal/printable.ts');
   return printable(text);
 }
 
-/** The command that starts the CLI next to the hook; undefined in a plugin. */
+/** The command that starts the CLI installed with this hook. Undefined in a plugin, which has no CLI. */
 function programBeside(hookFile = ''): readonly string[] | undefined {
   const bin = basename(hookFile) === 'hook.cjs' ? join(dirname(hookFile), 'cli', 'bin.js') : hookFile;
   return basename(bin).startsWith('bin.') && existsSync(bin) ? [process.execPath, bin] : undefined;
 }
 
-/** Like `os.homedir()`, but loads `node:os` only if necessary. */
+/** Like `os.homedir()`, but loads `node:os` only on Windows or if `HOME` is empty. */
 function homeOf({ HOME }: NodeJS.ProcessEnv): string {
   if (process.platform !== 'win32' && HOME !== undefined && HOME !== '') return HOME;
   return process.getBuiltinModule('node:os').homedir();

@@ -15,42 +15,48 @@ import { DISABLE_HEADER, HOOK_MARK } from './init-hooks.ts';
 
 /** Options of `startHookServer`. */
 export interface HookServerOptions {
-  /** 0: any free port. */
+  /** Port to listen on. 0 selects any free port. */
   readonly port: number;
   readonly token: string;
-  /** Records and answers an event; a rejection is a fault, and the answer is empty. */
+  /** Records and answers an event. If it rejects, the server reports a fault and sends an empty answer. */
   readonly answer: (event: HookEvent) => Promise<object>;
   /** Answers OTLP requests, which need no token. */
   readonly otlp: Pick<OtlpEndpoint, 'answer'>;
-  /** The answer to `GET /health` with the token. */
+  /** Returns the response body for `GET /health` with the token. */
   readonly health: () => Json;
-  /** @param unlessKnown  skips a repetition of the last fault */
+  /**
+   * Called for every fault.
+   *
+   * @param unlessKnown  skips a fault that was logged recently
+   */
   readonly onFault: (fault: HookFault, unlessKnown?: boolean) => void;
 }
 
 /** A listening server. */
 export interface HookServer {
   readonly port: number;
-  /** Stops accepting requests, and resolves when the current ones are answered. */
+  /** Stops accepting requests. Resolves when the requests in progress are answered. */
   close(): Promise<void>;
 }
 
-/** Limit of an event: 8 MB, twenty times the longest results of Claude Code's own tools. */
+/** Maximum size of one event: 8 MB. This is twenty times the longest result of Claude Code's own tools. */
 const MAX_BODY_BYTES = 8 * 1024 * 1024;
-/** Limit of all events in memory; an event over it is lost. */
+/** Maximum total size of all events in memory. An event that exceeds it is lost. */
 const MAX_BUFFERED_BYTES = 8 * MAX_BODY_BYTES;
 /** Time limit for receiving a request. */
 const REQUEST_LIMIT_MS = 10_000;
 
 /**
- * Answers Claude Code's `http` hooks: `POST /coxswain-hook` with an event gets the answer of the command hook with status 200,
- * and an empty body without advice or after a fault, so that the agent goes on. `GET /health` shows that the server runs, and with the
- * token its state. `OtlpEndpoint` answers `POST /v1/traces` and `/v1/logs`.
+ * Answers Claude Code's `http` hooks. `POST /coxswain-hook` with an event returns status 200 and the same answer as the
+ * command hook. The body is empty if there is no advice or after an internal error, so the agent continues. `GET /health`
+ * shows that the server runs. With the token, it also returns the server's state. `OtlpEndpoint` answers `POST /v1/traces` and
+ * `/v1/logs`.
  *
- * Listens on the loopback interface only. Any other request without the token, or for another host (from a page in a browser), is
- * refused unread. The number of connections without a token is limited: the oldest is closed.
+ * The server listens on the loopback interface only. Any other request is refused unread if it has no token, or if its host
+ * name differs, as in requests from a browser page. The number of connections without a token is limited; above the limit the
+ * oldest one is closed.
  *
- * @throws CoxswainError `input-io` if the port is taken or not allowed; `details.code` is the system's
+ * @throws CoxswainError `input-io` if the port is taken or not allowed; `details.code` is the system's error code
  */
 export async function startHookServer(options: HookServerOptions): Promise<HookServer> {
   const server = createServer({
@@ -83,10 +89,10 @@ interface RequestContext {
 async function respond(request: IncomingMessage, response: ServerResponse, context: RequestContext): Promise<void> {
   const { options, port, isToken, buffered } = context;
   const { method, url, headers } = request;
-  // A kept connection may be closed just as the next event is sent, which would be lost.
+  // Disable keep-alive: the server might close an idle connection just as the next event is sent, and that event would be lost.
   response.shouldKeepAlive = false;
   const refuse = (status: number): void => end(response, status);
-  // Another host name that resolves to this machine, as in DNS rebinding.
+  // Refuse any other host name that resolves to this machine, as in a DNS rebinding attack.
   if (headers.host !== `127.0.0.1:${port}` && headers.host !== `localhost:${port}`) return refuse(403);
   if (isOtlp(request)) {
     try {

@@ -6,30 +6,34 @@ import { HOSTS, type HostName } from '../dialects/hook-dialect.ts';
 import { addHooks } from './edit-settings.ts';
 import { hookCommand, HOOK_MARK, hookGroups, httpHookGroups, timeoutOf, type HookServerAddress } from './init-hooks.ts';
 
-/** The owner of settings: a project or the user. */
+/** The owner of a settings file: a project or the user. */
 export interface HostScope {
-  /** Absent: the user's settings, for all projects. */
+  /** Absent for the user's settings, which apply to all projects. */
   readonly projectFolder?: string | undefined;
   readonly homeFolder: string;
   readonly env: Readonly<Record<string, string | undefined>>;
 }
 
-/** Absolute paths of the programs that hooks call. */
+/** Absolute paths of the programs that a hook runs. */
 export interface HookProgram {
   readonly node: string;
   readonly hookFile: string;
 }
 
-/** The file that `init` writes for a host. */
+/** The file that `coxswain init` writes for a host. */
 export interface HostPlace {
   settingsFile(scope: HostScope): string;
-  /** Adds the hooks to its text. @throws CoxswainError `invalid-argument` for text that cannot be edited */
+  /**
+   * Adds the hooks to the text of the file.
+   *
+   * @throws CoxswainError `invalid-argument` for text that cannot be edited
+   */
   edit(before: string, program: HookProgram, server?: HookServerAddress): string;
-  /** A plugin sends events to the resident server, and to a process only if the server does not answer. */
+  /** True for a plugin. It sends events to the resident server. It starts a hook process only if the server does not answer. */
   readonly isPlugin?: true;
 }
 
-/** Codex's limit at the end of a session; it warns about more at each start. */
+/** Codex limits hooks at the end of a session to this time. It prints a warning at each start if a hook has a longer timeout. */
 const CODEX_END_SECONDS = 3;
 
 const CODEX_EVENTS = [
@@ -61,7 +65,7 @@ const GEMINI_EVENTS = [
 ];
 const OF_TOOLS = /Tool/;
 
-/** The places of every host. */
+/** The settings file of each host. */
 export const HOST_PLACES: Readonly<Record<HostName, HostPlace>> = {
   'claude-code': {
     settingsFile: (scope) =>
@@ -132,7 +136,7 @@ export const HOST_PLACES: Readonly<Record<HostName, HostPlace>> = {
   },
 };
 
-/** The hosts of this user, detected by their folders. */
+/** The hosts that this user has installed, detected by their folders. */
 export function installedHosts(scope: Omit<HostScope, 'projectFolder'>): readonly HostName[] {
   return HOSTS.filter((host) => existsSync(own(host, scope)));
 }
@@ -150,7 +154,7 @@ function hookOf(event: string, { node, hookFile }: HookProgram, timeout: number 
   return { type: 'command', command: hookCommand(node, hookFile), timeout };
 }
 
-/** A file that loads the plugin of this installation, and does nothing if that fails. */
+/** Source text of a file that loads the plugin from this installation. If loading fails, the file does nothing. */
 function pluginText(head: string, name: 'opencodePlugin' | 'piExtension', { node, hookFile }: HookProgram): string {
   const file = name === 'opencodePlugin' ? 'opencode-plugin.js' : 'pi-extension.js';
   const module = JSON.stringify(join(dirname(hookFile), 'hosts', 'plugins', file));

@@ -14,57 +14,60 @@ import type { HostName } from '../dialects/hook-dialect.ts';
 import { HOOK_MARK } from './init-hooks.ts';
 import { findFile, replaceFile } from './written-file.ts';
 
-/** A request to set up a host. */
+/** A request to install the hooks for a host. */
 export interface InitRequest {
   readonly host: HostName;
   readonly settingsFile: string;
   /** Adds the hooks to its text. @throws CoxswainError `invalid-argument` for text that cannot be edited */
   readonly edit: (before: string) => string;
-  /** The project, in whose folder no link is followed, or the user. Backups go to the owner's state folder. */
+  /**
+   * The project or the user whose settings change. For a project, no link inside its folder is followed. Backups are stored in
+   * the owner's state folder.
+   */
   readonly owner: StateOwner;
-  /** The hooks hold a token: the file is readable for its owner only. */
+  /** True if the settings contain a token. The file is then readable only by its owner. */
   readonly isSecret?: boolean;
-  /** Keeps the settings out of git. */
+  /** An ignore file that keeps the settings out of git. */
   readonly ignore?: IgnoreFile;
-  /** A configuration to create if it is missing. */
+  /** A configuration file to create if it does not exist. */
   readonly config?: { readonly file: string; readonly text: string };
 }
 
-/** A planned change of a file. */
+/** A planned change to a file. */
 export interface InitChange {
   readonly host: HostName;
   readonly file: string;
-  /** Undefined for a new file. */
+  /** Content before the change. Undefined if the file does not exist yet. */
   readonly before: string | undefined;
   readonly after: string;
-  /** New permissions, if they change. */
+  /** New file mode. Absent if the mode does not change. */
   readonly mode?: number;
   /** See `ReplaceFileOptions`. */
   readonly within?: string;
 }
 
-/** The result of undoing `init` for a file. */
+/** The result of undoing `init` for one file. */
 export interface UndoneFile {
   readonly file: string;
   /**
-   * - `restored`: the same bytes as before `init`
-   * - `removed`: it did not exist before, and was deleted
-   * - `edited`: it has changed since, so only our hooks were removed
-   * - `kept`: it has changed since and has no hooks of ours, or was deleted
+   * - `restored`: the file has the same bytes as before `init`
+   * - `removed`: the file did not exist before `init` and was deleted
+   * - `edited`: the file was changed after `init`, so only the coxswain hooks were removed
+   * - `kept`: the file was deleted, or it was changed after `init` and contains no coxswain hooks
    */
   readonly outcome: 'restored' | 'removed' | 'edited' | 'kept';
 }
 
 interface Backup {
-  /** Absent: Claude Code. */
+  /** Absent means Claude Code. */
   readonly host?: string;
   readonly file: string;
-  /** Base64; null for a new file. */
+  /** Content before `init`, in Base64. Null if the file did not exist. */
   readonly before: string | null;
   readonly after_sha256: string;
-  /** The topmost folder created for the file; null if it existed. */
+  /** The topmost folder that was created for the file. Null if the folder existed. */
   readonly folder_made: string | null;
-  /** Earlier permissions; absent if they did not change. */
+  /** File mode before `init`. Absent if the mode did not change. */
   readonly mode?: number;
   /** See `ReplaceFileOptions`. */
   readonly within?: string;
@@ -72,20 +75,20 @@ interface Backup {
 
 const OWNER_ONLY = 0o600;
 
-/** Absolute path of this installation's bundled hook, which may be missing. */
+/** Absolute path of the bundled hook of this installation. The file may not exist. */
 export function ownHookFile(): string {
   return fileURLToPath(new URL('../../../dist/hook.cjs', import.meta.url));
 }
 
 /**
- * Plans the changes of `init`; empty if everything is set up.
+ * Plans the file changes of `init`. The list is empty if everything is already set up.
  *
- * @throws CoxswainError `invalid-argument` for settings that cannot be edited, `input-io` if they cannot be read
+ * @throws CoxswainError `invalid-argument` for settings that cannot be edited, `input-io` if the settings cannot be read
  */
 export function planInit(request: InitRequest): readonly InitChange[] {
   const { host, settingsFile, config, edit, ignore, owner, isSecret } = request;
   const below = owner.projectFolder === undefined ? {} : { within: owner.projectFolder };
-  // Before reading: the target of a link must not be shown either.
+  // Check before reading, because the content behind a link must not be shown either.
   if (owner.projectFolder !== undefined) insideFolder(owner.projectFolder, settingsFile);
   const before = textOf(settingsFile);
   const after = named(settingsFile, () => edit(before ?? ''));
@@ -95,7 +98,7 @@ export function planInit(request: InitRequest): readonly InitChange[] {
   if (ignore !== undefined) {
     insideFolder(ignore.within, ignore.file);
     const ignored = textOf(ignore.file);
-    // First, so that git never sees the settings.
+    // Write the ignore file first, so that git never sees the settings.
     if (ignored !== ignore.text) {
       changes.unshift({ host, file: ignore.file, before: ignored, after: ignore.text, within: ignore.within });
     }
@@ -107,7 +110,7 @@ export function planInit(request: InitRequest): readonly InitChange[] {
 }
 
 /**
- * Writes the changes, each after its backup. Repeating `init` keeps the bytes from before the first one.
+ * Writes the changes, each after its backup. If `init` is repeated, the backup keeps the bytes from before the first run.
  *
  * @throws CoxswainError `input-io` if a file cannot be written; earlier changes can be undone
  */
@@ -140,9 +143,9 @@ export function applyInit(changes: readonly InitChange[], { owner }: Pick<InitRe
 }
 
 /**
- * Writes the backup for a change that another program made for us.
+ * Writes the backup for a change that another program makes on behalf of coxswain.
  *
- * @throws CoxswainError `input-io` if it cannot be written
+ * @throws CoxswainError `input-io` if the backup cannot be written
  */
 export function keepBackup(
   { file, before, host }: Pick<InitChange, 'file' | 'host'> & { readonly before: Buffer | undefined },
@@ -165,9 +168,9 @@ export function keepBackup(
 }
 
 /**
- * Undoes `init`: restores the bytes of files that have not changed since, and removes our hooks from the others.
+ * Undoes `init`. Restores the bytes of files that were not changed since. Removes the coxswain hooks from the other files.
  *
- * @param settingsFiles  checked even without a backup
+ * @param settingsFiles  files that are checked even if they have no backup
  * @param host  default: every host
  * @throws CoxswainError `input-io` if a file cannot be written, `invalid-argument` for settings that cannot be edited
  */
@@ -189,7 +192,7 @@ interface UndoRequest extends Pick<InitRequest, 'owner'> {
   readonly settingsFiles: readonly string[];
 }
 
-/** The file without our hooks, which are still in a file that was changed since the last `init`. */
+/** Returns the content without the coxswain hooks. A file that was changed after the last `init` still contains them. */
 function foreignBytes(file: string, bytes: Buffer): Buffer {
   const text = bytes.toString('utf8');
   return text.includes(HOOK_MARK) && file.endsWith('.json')
@@ -228,19 +231,19 @@ function withoutHooks(file: string, within: string | undefined): 'edited' | 'kep
   return 'edited';
 }
 
-/** Removes the folders that `init` created, if they are empty. */
+/** Removes the folders that `init` created if they are empty. */
 function removeEmpty(folder: string, topmost: string): void {
   for (let at = folder; at.startsWith(topmost); at = dirname(at)) {
     try {
       rmdirSync(at);
     } catch {
-      // Not empty.
+      // The folder is not empty.
       return;
     }
   }
 }
 
-/** @throws CoxswainError `invalid-argument` for bytes that are not UTF-8: an edit would corrupt them */
+/** @throws CoxswainError `invalid-argument` for bytes that are not UTF-8, because an edit would corrupt them */
 function textOf(file: string): string | undefined {
   const found = findFile(file);
   if (found === undefined) return undefined;

@@ -1,6 +1,6 @@
 import { isJsonObject } from '../../base/json.ts';
 
-/** The events of Claude Code with a hook, and whether they need a matcher for tools. */
+/** The Claude Code events that get a hook. `tools` is true if the event needs a matcher for tools. */
 const EVENTS: readonly (readonly [string, { readonly tools: boolean }])[] = [
   ['SessionStart', { tools: false }],
   ['UserPromptSubmit', { tools: false }],
@@ -20,34 +20,34 @@ const EVENTS: readonly (readonly [string, { readonly tools: boolean }])[] = [
 ];
 
 /**
- * Events that stay commands with a server, and start it: Claude Code sends no `SessionStart` over http, and the server may have
- * stopped before a prompt.
+ * Events that still run a command if a server is configured. The command starts the server. Claude Code sends no
+ * `SessionStart` over http, and the server may have stopped before a prompt.
  */
 const WAKING_EVENTS: ReadonlySet<string> = new Set(['SessionStart', 'UserPromptSubmit']);
 
-/** The last word of each of our commands, which identifies our entries. The hook reads no arguments. */
+/** The last word of every coxswain command in settings. It identifies the hooks of coxswain. The hook itself reads no arguments. */
 export const HOOK_MARK = 'coxswain-hook';
 
-/** The header of an http hook with `COXSWAIN_DISABLE` of the session's environment. */
+/** Request header of an http hook. It carries the value of `COXSWAIN_DISABLE` from the session's environment. */
 export const DISABLE_HEADER = 'x-coxswain-disable';
 
 const TIMEOUT_SECONDS = 10;
-/** The completion check runs a command, by default for 60 seconds at most. */
+/** Timeout of the stop hook. It includes the completion check, which runs a command for at most 60 seconds by default. */
 const STOP_TIMEOUT_SECONDS = 600;
 const STOPS: ReadonlySet<string> = new Set(['Stop', 'SubagentStop', 'agentStop', 'AfterAgent']);
 
-/** Time limit of the hook for an event of any host, in seconds. */
+/** Timeout of the hook for an event of any host, in seconds. */
 export function timeoutOf(event: string): number {
   return STOPS.has(event) ? STOP_TIMEOUT_SECONDS : TIMEOUT_SECONDS;
 }
 
-/** A group of hooks in the settings, as Claude Code writes them. */
+/** A group of hooks in the settings, in the format of Claude Code. */
 export interface HookGroup {
   readonly matcher?: string;
   readonly hooks: readonly HookEntry[];
 }
 
-/** One hook: a command, or a request to a server. */
+/** One hook: a command, or an http request to a server. */
 export type HookEntry =
   | { readonly type: 'command'; readonly command: string; readonly timeout: number }
   | {
@@ -58,27 +58,25 @@ export type HookEntry =
       readonly allowedEnvVars: readonly string[];
     };
 
-/** Port and token of a server of http hooks. */
+/** Port and token of a server for http hooks. */
 export interface HookServerAddress {
   readonly port: number;
   readonly token: string;
 }
 
-/**
- * The command in the settings: absolute paths of Node and the bundled hook, independent of the PATH.
- */
+/** The command line in the settings. It uses the absolute paths of Node and the bundled hook, so it does not depend on the PATH. */
 export function hookCommand(node: string, hookFile: string): string {
   return `${shellWord(node)} ${shellWord(hookFile)} ${HOOK_MARK}`;
 }
 
-/** Our groups by event, with commands. */
+/** The hook groups by event. All of them run the command. */
 export function hookGroups(command: string): ReadonlyMap<string, HookGroup> {
   return groupsOf((_event, timeout) => ({ type: 'command', command, timeout }));
 }
 
 /**
- * Our groups by event, with requests to the server except for the two events that start it. They contain the token, because every
- * program that the agent runs would see an environment variable.
+ * The hook groups by event. The two events that start the server run the command. All other events send a request to the
+ * server. The token is part of the settings, because every program that the agent runs would see an environment variable.
  */
 export function httpHookGroups(command: string, { port, token }: HookServerAddress): ReadonlyMap<string, HookGroup> {
   return groupsOf((event, timeout) => {
@@ -103,8 +101,8 @@ function groupsOf(entryOf: (event: string, timeout: number) => HookEntry): Reado
 }
 
 /**
- * The mark of our hook in settings, of any version and place: its command, or the address and headers of its request. Undefined
- * for a foreign hook.
+ * Returns the mark of a coxswain hook in settings, for any version and installation folder. The mark is the hook's command, or
+ * the address and headers of its request. Undefined for a hook that is not from coxswain.
  */
 export function markOf(hook: unknown): string | undefined {
   if (!isJsonObject(hook)) return undefined;
@@ -116,12 +114,12 @@ export function markOf(hook: unknown): string | undefined {
   return isOurCommand(command) ? command : undefined;
 }
 
-/** Returns true for a command of our hook, of any version and place. */
+/** Returns true for the command of a coxswain hook, for any version and installation folder. */
 export function isOurCommand(command: unknown): command is string {
   return typeof command === 'string' && command.trimEnd().endsWith(` ${HOOK_MARK}`);
 }
 
-/** Quoted for a POSIX shell, or for cmd.exe on Windows. */
+/** Quotes a path for a POSIX shell, or for cmd.exe on Windows. */
 function shellWord(path: string): string {
   if (/^[\w@%+=:,./-]+$/.test(path)) return path;
   return path.includes('\\') ? `"${path}"` : `'${path.replaceAll("'", String.raw`'\''`)}'`;

@@ -7,20 +7,21 @@ import { realProject } from '../../base/state-places.ts';
 import { hasCode } from '../../store/file-system.ts';
 import { commonFolder, findGit, isTracked } from '../../store/git-index.ts';
 
-/** The ignore file to write, with its whole text. */
+/** An ignore file to write, with its complete text. */
 export interface IgnoreFile {
   readonly file: string;
   readonly text: string;
-  /** See `ReplaceFileOptions`; git's folder. */
+  /** The git folder; see `ReplaceFileOptions`. */
   readonly within: string;
 }
 
 /**
- * Keeps a file out of git by a line in `info/exclude` of the repository, which is never committed. Does not run git: a
- * repository's configuration can name programs.
+ * Keeps a file out of git with a line in the repository's `info/exclude`, which is never committed. It does not run git,
+ * because a repository's configuration can name programs that git runs.
  *
- * @returns undefined if the line exists, there is no repository, or git tracks the file
- * @throws CoxswainError `invalid-argument` if git tracks a file with a secret; `unsafe-path` if `info/exclude` is a link
+ * @returns undefined if the line exists, if there is no repository, or if git tracks the file
+ * @throws CoxswainError `invalid-argument` if git tracks a file that contains a secret; `unsafe-path` if `info/exclude` is a
+ * link
  */
 export function ignoreFileFor(file: string, projectFolder: string, holdsSecret: boolean): IgnoreFile | undefined {
   const project = realProject(projectFolder);

@@ -1,2 +1,2 @@
-/** The oldest supported Node, as in `engines` of the package. */
+/** The oldest supported version of Node. It equals `engines` in package.json. */
 export const LEAST_NODE: readonly [major: number, minor: number] = [22, 23];

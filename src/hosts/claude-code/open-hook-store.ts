@@ -5,10 +5,10 @@ import type { ResolvedStore } from '../../config/resolved-config.ts';
 import { isInRecordsFolder, makeRecords, type RecordsRefusal } from '../../store/records-folder.ts';
 import { sqliteOneShot, type OneShotStore } from '../../store/sqlite/sqlite-one-shot.ts';
 
-/** The store to write to. */
+/** The store that a hook writes to. */
 export interface UsableStore {
   readonly place: ResolvedStore;
-  /** Why the configured folder was refused. */
+  /** Why the configured folder was refused. Absent if it is used. */
   readonly refusal?: RecordsRefusal;
 }
 
@@ -27,8 +27,8 @@ export async function openHookStore(
 }
 
 /**
- * The configured store, whose folder of records is created if missing. While that folder is refused, a store in the user's
- * state folder, so that nothing is lost.
+ * Returns the configured store, and creates its folder if necessary. If that folder is refused, it returns a store in the
+ * user's state folder, so that no record is lost.
  *
  * @throws CoxswainError as `makeRecords`
  */
@@ -41,13 +41,13 @@ export function usableStore(store: ResolvedStore, places: StatePlaces): UsableSt
   return { place: { kind: 'sqlite', address }, refusal: verdict.refusal };
 }
 
-/** Returns true for a store in a project's folder of records or in the state folder. */
+/** Returns true for a store in the records folder of a project or in the state folder. */
 export function isDefaultPlace({ address, kind }: ResolvedStore, places: StatePlaces): boolean {
   if (kind !== 'sqlite') return false;
   return isInRecordsFolder(address) || dirname(dirname(address)) === join(stateRoot(places), 'projects');
 }
 
-/** The file whose mtime is the last trim of a store in its default place. */
+/** Path of a file whose mtime is the time of the last trim. Used for a store in its default location. */
 export function trimMarkOf({ address }: ResolvedStore, places: StatePlaces): string {
   const folder = dirname(address);
   return isInRecordsFolder(address)

@@ -3,18 +3,18 @@ import { join } from 'node:path';
 
 import { isJsonObject } from '../../base/json.ts';
 
-/** A running session of Claude Code. */
+/** A Claude Code session whose process is running. */
 export interface OpenSession {
-  /** In Claude Code's words, such as `permission prompt`. */
+  /** What the session is waiting for, in Claude Code's words, for example `permission prompt`. */
   readonly waitingFor?: string;
 }
 
 /**
- * The running sessions of Claude Code by id, from the file that it keeps for each process in the folder `sessions`. Files of
+ * Returns the running Claude Code sessions by id. Claude Code keeps one file per process in the folder `sessions`. Files of
  * killed processes are skipped.
  *
- * @param folder  of Claude Code, such as `~/.claude`
- * @returns undefined if `sessions` does not exist, as in earlier versions
+ * @param folder  folder of Claude Code, such as `~/.claude`
+ * @returns undefined if `sessions` does not exist, as in earlier versions of Claude Code
  */
 export async function openSessions(folder: string): Promise<ReadonlyMap<string, OpenSession> | undefined> {
   const place = join(folder, 'sessions');
@@ -30,18 +30,18 @@ export async function openSessions(folder: string): Promise<ReadonlyMap<string, 
   return open;
 }
 
-/** @param startedAt  the system's start time of the process: another one may have the same pid */
+/** @param startedAt  start time of the process as the system reports it; it detects another process with the same pid */
 async function isRunning(pid: number, startedAt: unknown): Promise<boolean> {
   try {
     process.kill(pid, 0);
   } catch (error) {
-    // It belongs to another user.
+    // The process exists but belongs to another user.
     return error instanceof Error && 'code' in error && error.code === 'EPERM';
   }
   const stat = await readFile(`/proc/${pid}/stat`, 'utf8').catch(() => undefined);
   if (stat === undefined || typeof startedAt !== 'string') return true;
   const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
-  // A zombie has ended; field 22 of the whole line is the start.
+  // A zombie process has ended. The start time is field 22 of the complete line.
   return fields[0] !== 'Z' && fields[19] === startedAt;
 }
 
@@ -49,7 +49,7 @@ function parsed(text: string): unknown {
   try {
     return JSON.parse(text);
   } catch {
-    // Half written, or deleted.
+    // The file is incomplete or was deleted.
     return undefined;
   }
 }

@@ -1,7 +1,7 @@
 import { HOOK_MARK, hookGroups } from './init-hooks.ts';
 import { LEAST_NODE } from './least-node.ts';
 
-/** Path and text of a file. */
+/** Path and content of a text file. */
 type TextFile = readonly [path: string, text: string];
 
 const DESCRIPTION = 'Records each session, notices when it gets stuck, and says so softly. Advice, never a gate.';
@@ -18,8 +18,8 @@ sets the advice; "coxswain doctor" and "coxswain report" of the npm package coxs
 `;
 
 /**
- * Finds a Node that is new enough outside the PATH and runs `hook.cjs` with it. Without one, the answer to the start of a session
- * reports it to the user. Uses only the shell: the PATH may hold no other program.
+ * A shell script that finds a recent enough Node outside the PATH and runs `hook.cjs` with it. If it finds none, it reports
+ * that to the user when a session starts. It uses only shell built-ins, because the PATH may contain no other program.
  */
 const FIND_NODE = `#!/bin/sh
 here="\${0%/*}"
@@ -38,8 +38,8 @@ exit 0
 `;
 
 /**
- * The text files of the Claude Code plugin: its manifest and its hooks, which call `launch.cjs` with the `node` in the user's PATH,
- * or else `find-node.sh`.
+ * The text files of the Claude Code plugin: its manifest and its hooks. The hooks run `launch.cjs` with the `node` in the
+ * user's PATH, or `find-node.sh` if there is none.
  */
 export function pluginFiles(version: string): readonly TextFile[] {
   const root = '${CLAUDE_PLUGIN_ROOT}';
@@ -57,7 +57,7 @@ export function pluginFiles(version: string): readonly TextFile[] {
   ];
 }
 
-/** The marketplace file, next to the plugin's folder. */
+/** The marketplace file. It is stored next to the plugin's folder. */
 export function marketplaceFile(version: string): TextFile {
   const plugin = { name: 'coxswain', source: './plugin', description: DESCRIPTION, version };
   const marketplace = {

@@ -1,6 +1,7 @@
 /**
- * `launch.cjs` of the plugin: a plugin cannot contain Node, so it runs on the one in the user's PATH. If that is too old for
- * the hook, `find-node.sh` looks for another or reports it in the session. Built for any Node.
+ * `launch.cjs` of the plugin. A plugin cannot contain Node, so this file runs with the Node in the user's PATH. If that Node
+ * is too old for the hook, `find-node.sh` looks for another one, or reports the problem in the session. This file is built for
+ * any version of Node.
  */
 import { spawnSync } from 'node:child_process';
 import { homedir } from 'node:os';
@@ -17,7 +18,7 @@ if (major > LEAST_NODE[0] || (major === LEAST_NODE[0] && minor >= LEAST_NODE[1])
   const { error } = spawnSync('/bin/sh', [join(__dirname, 'find-node.sh'), 'coxswain-hook'], { env, stdio: 'inherit' });
   if (error !== undefined) {
     const message = `the plugin needs Node ${LEAST_NODE.join('.')} or newer, found ${process.versions.node}; hooks of coxswain init bring their own`;
-    // The log's lookup of the folder does not work on an old Node.
+    // The folder lookup of the fault log does not work on an old Node.
     const { XDG_STATE_HOME = '' } = process.env;
     const state = { XDG_STATE_HOME: XDG_STATE_HOME === '' ? join(homedir(), '.local', 'state') : XDG_STATE_HOME };
     logFault({ where: 'plugin', message }, { env: state, nowMs: Date.now() });

@@ -1,17 +1,17 @@
 import { existsSync, statSync } from 'node:fs';
 import { dirname, isAbsolute, join } from 'node:path';
 
-/** Sources for the project folder of a session. */
+/** Where the project folder of a session can be read from. */
 export interface ProjectHints {
-  /** `CLAUDE_PROJECT_DIR`, as Claude Code sets it for its hooks. */
+  /** Value of `CLAUDE_PROJECT_DIR`, which Claude Code sets for its hooks. */
   readonly projectDir: string | undefined;
-  /** The session's working folder, from the hook's input. */
+  /** Working folder of the session, from the input of the hook. */
   readonly cwd: string | undefined;
 }
 
 /**
- * The project folder: `projectDir`, else the git work tree around the working folder, else the working folder. Skips paths that
- * are not folders; falls back to the working folder of this process.
+ * Returns the project folder. It is `projectDir`, else the git work tree that contains the working folder, else the working
+ * folder. Paths that are not folders are skipped. The last fallback is the working folder of this process.
  */
 export function projectFolderOf({ projectDir, cwd }: ProjectHints): string {
   if (isFolder(projectDir)) return projectDir;
@@ -21,7 +21,7 @@ export function projectFolderOf({ projectDir, cwd }: ProjectHints): string {
 
 function gitRootOf(folder: string): string | undefined {
   for (let at = folder; ; at = dirname(at)) {
-    // A file in a linked work tree.
+    // `.git` is a file in a linked work tree.
     if (existsSync(join(at, '.git'))) return at;
     if (dirname(at) === at) return undefined;
   }

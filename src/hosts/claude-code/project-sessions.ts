@@ -8,18 +8,21 @@ import { ClaudeSessions, type ClaudeSessionsOptions } from './claude-sessions.ts
 import type { HookFault } from './fault-log.ts';
 import type { HookConfig } from './hook-config.ts';
 
-/** The first evaluation of a process includes compiling, which may exceed the usual limit of 50 ms. */
+/**
+ * Timeout of a provider, in milliseconds. It is higher than the usual 50 ms, because the first evaluation of a process
+ * includes compilation.
+ */
 const PROVIDER_TIME_LIMIT_MS = 500;
 
-/** Dependencies of a project's sessions, besides its configuration. */
+/** What a project's sessions need besides the configuration. */
 export interface ProjectSetup extends Pick<ClaudeSessionsOptions, 'store' | 'projectFolder' | 'memory' | 'onStored'> {
   readonly redact: ClaudeSessionsOptions['redact'];
 }
 
 /**
- * The redaction of payloads by the project's configuration.
+ * Creates the redaction of payloads from the project's configuration.
  *
- * @param onFault  receives the failure of a redaction rule
+ * @param onFault  called if a redaction rule fails
  * @throws CoxswainError as `createRedactor`
  */
 export function projectRedaction(
@@ -35,7 +38,11 @@ export function projectRedaction(
   return (payload) => redactor.redact(payload);
 }
 
-/** The sessions of a project by its configuration, for a hook process and for the server. @throws CoxswainError as `ClaudeSessions` */
+/**
+ * Creates the sessions of a project from its configuration. Used by hook processes and by the server.
+ *
+ * @throws CoxswainError as `ClaudeSessions`
+ */
 export function projectSessions(config: HookConfig['resolved'], setup: ProjectSetup): ClaudeSessions {
   return new ClaudeSessions({
     ...setup,

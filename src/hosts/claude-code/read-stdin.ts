@@ -5,19 +5,19 @@ import { CoxswainError } from '../../base/error.ts';
 const CHUNK_BYTES = 256 * 1024;
 const MAX_BYTES = 64 * 1024 * 1024;
 /**
- * Just less than Claude Code's time limit of a hook. With a load of 48 on two cores, 17 of 90 inputs arrived more than 2 seconds
- * after the start of the process.
+ * Slightly less than Claude Code's timeout for a hook. In a measurement with a load of 48 on two cores, 17 of 90 inputs
+ * arrived more than 2 seconds after the start of the process.
  */
 const TIME_LIMIT_MS = 9_000;
 
-/** A thread is blocked on standard input and cannot be cancelled. */
+/** True while a thread is blocked on standard input. That thread cannot be cancelled. */
 let isReading = false;
 
 /**
- * Reads standard input to its end, until it is a whole JSON object, or for nine seconds. `process.stdin` would take 5 ms to
- * load, a sixth of the start of a process.
+ * Reads standard input. It stops at the end of the input, when the input is a complete JSON object, or after nine seconds. It
+ * does not use `process.stdin`, which takes 5 ms to load, a sixth of the time that the process needs to start.
  *
- * @throws CoxswainError `input-too-large` above 64 MB, or `input-io` if it cannot be read
+ * @throws CoxswainError `input-too-large` above 64 MB, or `input-io` if standard input cannot be read
  */
 export async function readStdin(): Promise<Buffer> {
   const chunks: Buffer[] = [];
@@ -38,7 +38,7 @@ export async function readStdin(): Promise<Buffer> {
       read(0, chunk, 0, CHUNK_BYTES, null, (error, count) => {
         isReading = false;
         if (error !== null) {
-          // A non-blocking pipe, and a closed pipe on Windows.
+          // EAGAIN: the pipe is non-blocking. EOF: Windows reports a closed pipe with this error.
           if (error.code === 'EAGAIN') setTimeout(next, 1);
           else if (error.code === 'EOF') finish();
           else fail(new CoxswainError('input-io', `standard input cannot be read: ${error.message}`, { cause: error }));
@@ -58,16 +58,16 @@ export async function readStdin(): Promise<Buffer> {
   });
 }
 
-/** Ends the process with exit code 0, even while a thread is blocked on standard input. */
+/** Ends the process with exit code 0, even if a thread is blocked on standard input. */
 export function endProcess(): never {
-  // An exit waits for threads; replacing the process does not.
+  // `process.exit` waits for threads. Replacing the process image does not.
   if (isReading && process.platform !== 'win32') {
     process.execve?.(process.execPath, [process.execPath, '-e', '0'], {});
   }
   process.exit(0);
 }
 
-/** Returns true for a complete JSON object: the sender may leave the pipe open. */
+/** Returns true for a complete JSON object. Needed because the sender may leave the pipe open. */
 function isWhole(chunks: readonly Buffer[]): boolean {
   const end = chunks.at(-1)?.subarray(-16).toString('latin1').trimEnd() ?? '';
   if (!end.endsWith('}')) return false;

@@ -12,22 +12,28 @@ import type { ClaudeState } from './claude-state.ts';
 /** Options of `RecordedThread`. */
 export interface RecordedThreadOptions {
   readonly run: Run;
-  /** The current state, from the run's records. */
+  /** Returns the current state, computed from the run's records. */
   readonly state: () => ClaudeState;
   readonly deadline: TimeSpan | undefined;
   readonly deadlineFrom: 'session' | 'prompt';
-  /** The stored form of a call's id. */
+  /** Returns the id under which a call is stored. */
   readonly storedId: (id: string) => string;
-  /** The prefix of ids for calls of this tool and these arguments, for a host without ids. */
+  /** For a host without call ids: returns the id prefix for calls with this tool and these arguments. */
   readonly pairKey: (call: HostCall) => string;
-  /** Why advice cannot be delivered, such as for a late event; undefined if it can. */
+  /** Why advice cannot be delivered, for example because the event is late. Undefined if advice can be delivered. */
   readonly undeliverable?: string | undefined;
 }
 
-/** The tool of `coxswain mcp` in the naming of hosts. The MCP server does not know the run of a call. */
+/**
+ * Matches the acknowledge tool of `coxswain mcp` under the names that hosts give it. The MCP server does not know which run a
+ * call belongs to.
+ */
 const ACKNOWLEDGES = /(?:^|[^a-z])coxswain[^a-z]+acknowledge_advice$/;
 
-/** A session or subagent whose state is derived from its records, because each event may be a separate process. */
+/**
+ * A session or subagent whose state is computed from its records. This is necessary because each event may be handled by a
+ * separate process.
+ */
 export class RecordedThread implements HostThread {
   readonly run: Run;
   readonly known = {};
@@ -60,7 +66,7 @@ export class RecordedThread implements HostThread {
     return batch.some((id) => !closedCalls.includes(this.#options.storedId(id)));
   }
 
-  /** The calls after the last one that an event reported, and earlier ones that are still open. */
+  /** The calls after the last call that an event reported, and earlier calls that are still open. */
   missed(answers: readonly (readonly TranscriptCall[])[]): readonly (readonly EndedCall[])[] {
     const calls = answers.flat();
     const found = new Map(calls.map((call) => [call, this.#lookUp(call)]));
@@ -101,7 +107,7 @@ export class RecordedThread implements HostThread {
     if (this.#lookUp(call) === 'closed') return false;
     if (this.expectCall(call)) this.startCall(call);
     const begun = this.#state.openCalls.find(([id]) => id === this.#options.storedId(call.id));
-    // A transcript may name the tool differently.
+    // A transcript may use a different name for the tool.
     const name = begun?.[1] ?? call.name;
     this.run.emit(callEnded({ ...call, name }));
     if (ACKNOWLEDGES.test(name) && !call.isError) answerAcknowledgement(this.run, call.args);
@@ -123,7 +129,7 @@ export class RecordedThread implements HostThread {
     this.run.emit(answerEvent(text));
   }
 
-  /** The delivery of the advice is on the record. */
+  /** Nothing to do: the records already contain the delivery of the advice. */
   forced(): void {}
 
   end(ending: RunEnding = { outcome: 'ended' }): void {
@@ -142,7 +148,7 @@ export class RecordedThread implements HostThread {
     return this.#options.state();
   }
 
-  /** Gives a call an id if the host has none. The end of the call finds it by the prefix. */
+  /** Adds an id to a call if the host provides none. The end of the call is matched by the id's prefix. */
   #identified<Call extends HostCall>(call: Call): Call {
     if (call.isPairedByArguments !== true) return call;
     const { isPairedByArguments: _none, ...identified } = { ...call, id: `${this.#options.pairKey(call)}${call.id}` };
@@ -150,7 +156,10 @@ export class RecordedThread implements HostThread {
     return identified as Call;
   }
 
-  /** The id of the open call with this prefix, or of an ended one: the hook may be configured twice. */
+  /**
+   * Adds the id of the open call with this prefix. If none is open, it uses the id of an ended call, because the hook may be
+   * configured twice.
+   */
   #paired(call: EndedCall): EndedCall {
     if (call.isPairedByArguments !== true) return call;
     const { openCalls, closedCalls } = this.#state;
@@ -167,7 +176,7 @@ export class RecordedThread implements HostThread {
     return closedCalls.includes(stored) ? 'closed' : 'new';
   }
 
-  /** Ends calls without a result, such as one that the user interrupted. */
+  /** Ends open calls without a result, for example a call that the user interrupted. */
   #cutOffOpenCalls(): void {
     for (const [id, name] of this.#state.openCalls) this.run.emit(callCutOff({ id, name }));
   }

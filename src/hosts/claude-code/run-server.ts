@@ -12,14 +12,14 @@ import type { ServerFacts } from './server-health.ts';
 import { ServedProject } from './served-project.ts';
 import { readServeSettings, type ServeSettings } from './serve-settings.ts';
 
-/** The server stops after this time without an event: 6 hours, longer than most commands of an agent. */
+/** The server stops after 6 hours without an event. Most commands that an agent runs take less time. */
 export const DEFAULT_IDLE_LIMIT_MS: number = 6 * 3_600_000;
 
-/** Interval of the checks whether to stop and whether events are waiting. */
+/** Interval between checks for the idle limit and for waiting events. */
 const LOOK_MS = 30_000;
-/** Time for folding waiting events per check. */
+/** Time limit for recording waiting events, per check. */
 const FOLD_LIMIT_MS = 1_000;
-/** Interval of the checks of the store's size. */
+/** Interval between checks of the store size. */
 const GC_MS = 24 * 3_600_000;
 
 /** Options of `runServer`. */
@@ -39,19 +39,19 @@ export interface RunServerOptions {
 export interface RunningServer {
   readonly port: number;
   facts(): ServerFacts;
-  /** Logs a fault of the surrounding process. */
+  /** Logs an error that occurred outside the server, in the process that runs it. */
   reportFault(where: string, error: unknown): void;
-  /** Answers current requests, closes the store and removes its record. A second call waits for the first. */
+  /** Answers the requests in progress, closes the store and removes the server record. A second call waits for the first. */
   stop(): Promise<void>;
-  /** Resolves when it has stopped: by `stop`, after the idle limit, or because its settings were removed or changed. */
+  /** Resolves when the server has stopped. The cause is `stop`, the idle limit, or removed or changed settings. */
   readonly stopped: Promise<void>;
 }
 
 /**
- * Serves the http hooks of a project in this process, until it is stopped or idle for `idleLimitMs`. Trims the store once a day.
- * Faults go to the same log as those of hook processes.
+ * Serves the http hooks of a project in this process until the server is stopped or has been idle for `idleLimitMs`. Trims the
+ * store once a day. Faults go to the log that hook processes use.
  *
- * @throws CoxswainError `input-io` if the port is taken, or its record cannot be written
+ * @throws CoxswainError `input-io` if the port is taken, or the server record cannot be written
  */
 export async function runServer(options: RunServerOptions): Promise<RunningServer> {
   const { projectFolder, settings, env, idleLimitMs = DEFAULT_IDLE_LIMIT_MS } = options;
@@ -91,7 +91,7 @@ export async function runServer(options: RunServerOptions): Promise<RunningServe
       seen.lastEventAtMs = systemClock.nowMs();
       return otlp.take(found);
     }),
-    // Plain data.
+    // Both objects contain only plain data.
     health: () => ({ ...facts(), otlp: { ...otlp.facts } }),
     onFault,
   });
@@ -116,7 +116,7 @@ export async function runServer(options: RunServerOptions): Promise<RunningServe
       collectedAtMs = nowMs;
       void project.collectGarbage();
     } else if (seen.events > 0) {
-      // A session may have no further event to fold its waiting ones.
+      // Record waiting events here, because their session may send no further event.
       project.foldWaiting(FOLD_LIMIT_MS).catch((error: unknown) => {
         onFault({ where: 'spill', message: messageOf(error) }, true);
       });

@@ -5,17 +5,17 @@ import { readGuarded, replaceGuarded } from '../../base/guarded-file.ts';
 import { isJsonObject } from '../../base/json.ts';
 import { makeStateFolder, stateFile, type Environment } from '../../base/state-places.ts';
 
-/** Address and token of a project's server. */
+/** Port and token of a project's server, and the command of the CLI. */
 export interface ServeSettings {
-  /** On the loopback interface. */
+  /** Port on the loopback interface. */
   readonly port: number;
-  /** Required in every request; the user's secret. */
+  /** Token that every request must contain. It is a secret of the user. */
   readonly token: string;
-  /** The command that starts the coxswain CLI: absolute paths of Node and the program. */
+  /** The command that starts the coxswain CLI. It contains the absolute paths of Node and the program. */
   readonly program: readonly string[];
 }
 
-/** The settings file of a project's server, in the user's state folder. */
+/** Path of the settings file of a project's server. The file is in the user's state folder. */
 export function serveFileOf(projectFolder: string, env: Environment = process.env): string {
   return stateFile('serveSettings', { env, projectFolder });
 }
@@ -24,8 +24,8 @@ export function serveFileOf(projectFolder: string, env: Environment = process.en
  * Reads the settings of a project's server.
  *
  * @returns undefined if the project has none
- * @throws CoxswainError `input-io` if they are damaged or unreadable, or if another user could read or has written them: they name
- *   a program to run and hold a secret
+ * @throws CoxswainError `input-io` if the file is damaged or unreadable, or if another user could have read or written it. The
+ * file contains a secret and names a program to run
  */
 export function readServeSettings(projectFolder: string, env: Environment = process.env): ServeSettings | undefined {
   const file = serveFileOf(projectFolder, env);
@@ -43,7 +43,11 @@ export function readServeSettings(projectFolder: string, env: Environment = proc
   return json;
 }
 
-/** Writes the settings, readable for their owner only. @throws CoxswainError `input-io` */
+/**
+ * Writes the settings. Only their owner can read the file.
+ *
+ * @throws CoxswainError `input-io`
+ */
 export function writeServeSettings(projectFolder: string, { port, token, program }: ServeSettings): void {
   const file = serveFileOf(projectFolder);
   try {

@@ -28,47 +28,51 @@ import { projectRedaction, projectSessions } from './project-sessions.ts';
 export interface ServedProjectOptions {
   readonly projectFolder: string;
   readonly env: NodeJS.ProcessEnv;
-  /** @param unlessKnown  skips a repetition, for faults of every event */
+  /**
+   * Called for every fault.
+   *
+   * @param unlessKnown  skips a repeated message; used for faults that recur with every event
+   */
   readonly onFault: (fault: HookFault, unlessKnown?: boolean) => void;
-  /** Limit of runs in memory; default 64. A run of 250 calls takes 112 KB. */
+  /** Maximum number of runs in memory; default 64. A run of 250 calls takes 112 KB. */
   readonly maxRuns?: number;
-  /** Time to wait for the store; default 2 seconds, as in a hook process. */
+  /** Time limit for waiting for the store; default 2 seconds, as in a hook process. */
   readonly storeTimeoutMs?: number;
 }
 
 const DEFAULT_MAX_RUNS = 64;
 const DEFAULT_STORE_TIMEOUT_MS = 2_000;
 
-/** The open store and its sessions. */
+/** An open store and the sessions in it. */
 interface Ready {
   readonly store: TrajectoryStore;
   readonly sessions: ClaudeSessions;
 }
 
-/** A loaded configuration and its open store. */
+/** A loaded configuration and the store opened for it. */
 interface Opened {
-  /** Changes with the files of the configuration. */
+  /** Identifies the content of the configuration files. A new value means that they changed. */
   key: string;
-  /** Rejects if the store cannot be opened; the next event retries. */
+  /** Rejects if the store cannot be opened. The next event then tries again. */
   readonly ready: Promise<Ready>;
   readonly intake: EventIntake;
   readonly memory: RunMemory<ClaudeState>;
   readonly redact: TraceTarget['redact'];
   readonly notifications: NotifySink | undefined;
-  /** Old runs may be deleted to limit the size. */
+  /** True if old runs may be deleted to limit the size of the store. */
   readonly isTrimmed: boolean;
-  /** Events in progress. */
+  /** Number of events in progress. */
   pending: number;
-  /** Replaced, or the project is closed. */
+  /** True if this configuration was replaced, or if the project is closed. */
   isRetired: boolean;
 }
 
 /**
- * Takes the events of one project like a hook process, but with the store open and runs in memory. Hook processes may take other
- * events at the same time: their records are folded first.
+ * Processes the events of one project like a hook process does, but keeps the store open and the runs in memory. Hook
+ * processes may handle other events at the same time. Their records are applied to the runs in memory first.
  *
- * A changed configuration, and a store that is moved or replaced, apply from the next event on; code of `coxswain.config.ts` is
- * loaded once.
+ * If the configuration changes, or the store is moved or replaced, the change applies from the next event on. The code of
+ * `coxswain.config.ts` is loaded only once.
  */
 export class ServedProject {
   readonly #options: ServedProjectOptions;
@@ -85,7 +89,7 @@ export class ServedProject {
   }
 
   /**
-   * Records and answers an event, or spills it if the store does not take it.
+   * Records and answers an event. If the store does not accept it, the event is spilled to a file.
    *
    * @throws CoxswainError as `EventIntake.take` and `loadConfigSync`
    */
@@ -105,7 +109,7 @@ export class ServedProject {
   }
 
   /**
-   * Folds the waiting events of all sessions.
+   * Records the waiting events of all sessions.
    *
    * @throws CoxswainError as `store.transact`, or if the store cannot be opened
    */
@@ -114,7 +118,7 @@ export class ServedProject {
     return this.#using(opened, async () => opened.intake.foldWaiting((await opened.ready).sessions, { limitMs }));
   }
 
-  /** Runs `work` with the open store. Rejects if it does, or if the store cannot be opened. */
+  /** Calls `work` with the open store. Rejects if `work` rejects, or if the store cannot be opened. */
   async withTarget<Result>(work: (target: TraceTarget) => Promise<Result>): Promise<Result> {
     const opened = this.#current();
     return this.#using(opened, async () => work({ store: (await opened.ready).store, redact: opened.redact }));
@@ -131,8 +135,8 @@ export class ServedProject {
   }
 
   /**
-   * Deletes runs until the store is within its limit, a few at a time; only in its default place, because any other store may be
-   * an archive. Errors are faults.
+   * Deletes a few runs at a time until the store is within its size limit. Applies only to a store in its default location,
+   * because any other store may be an archive. Errors are reported as faults.
    */
   async collectGarbage(): Promise<void> {
     try {
@@ -198,7 +202,7 @@ export class ServedProject {
     return opened;
   }
 
-  /** The current key of the configuration's files. The last line of a key is the store's address. */
+  /** The current key of the configuration files. The last line of the key is the address of the store. */
   #key(before: string): string {
     return keyOf(this.#configFiles(), before.slice(before.lastIndexOf('\n') + 1));
   }
@@ -208,12 +212,12 @@ export class ServedProject {
     const { config } = userFolders({ env });
     const users = ['config.json', 'config.ts'].map((name) => join(config, name));
     const { folder, files } = findProject(projectFolder);
-    // Accepting a folder of records writes this mark again.
+    // This file is rewritten when the user accepts a records folder.
     const mark = join(folder, RECORDS_FOLDER, '.gitignore');
     return [...users, stateFile('trust', { env, projectFolder: folder }), mark, ...files];
   }
 
-  /** The notifications of the user's configuration. One that cannot be sent is a fault. */
+  /** The notifications from the user's configuration. A notification that cannot be sent is reported as a fault. */
   #notificationsOf(notify: NotifySection | undefined): NotifySink | undefined {
     if (notify === undefined) return undefined;
     const onFailure = (message: string): void => this.#options.onFault({ where: 'notify', message });
@@ -225,7 +229,7 @@ export class ServedProject {
     }
   }
 
-  /** Opens or creates a file before the first await, so that `keyOf` finds it. */
+  /** Opens or creates the file before the first await, so that `keyOf` finds it. */
   async #openStore({ address, kind }: ResolvedStore): Promise<TrajectoryStore> {
     const { storeTimeoutMs = DEFAULT_STORE_TIMEOUT_MS } = this.#options;
     if (kind === 'sqlite') return sqliteStore(address, { timeoutMs: storeTimeoutMs });
@@ -248,7 +252,7 @@ export class ServedProject {
   }
 }
 
-/** Changes when one of the files does, or when the store is replaced; not when it grows. */
+/** Returns a key that changes if one of the files changes or the store is replaced. It does not change when the store grows. */
 function keyOf(files: readonly string[], storeAddress: string): string {
   const facts = files.map((file) => {
     const found = factsOf(file);

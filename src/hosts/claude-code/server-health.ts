@@ -4,35 +4,35 @@ import { isJsonObject } from '../../base/json.ts';
 import type { OtlpFacts } from '../otlp/otlp-intake.ts';
 import type { ServeSettings } from './serve-settings.ts';
 
-/** The state of a server, for requests with its token. Plain JSON. */
+/** The state of a server, returned to requests that have the token. Plain JSON. */
 export interface ServerFacts {
   readonly pid: number;
   readonly build: string;
   readonly project: string;
   /** Unix milliseconds. */
   readonly startedAtMs: number;
-  /** Time of the last event; null before the first. */
+  /** Time of the last event. Null before the first event. */
   readonly lastEventAtMs: number | null;
   readonly events: number;
-  /** Runs in memory. */
+  /** Number of runs in memory. */
   readonly runs: number;
   readonly faults: number;
   readonly idleLimitMs: number;
-  /** Absent in earlier versions. */
+  /** Absent in responses of earlier versions. */
   readonly otlp?: OtlpFacts;
 }
 
-/** The state of a server's address: our server, another program, or nothing. */
+/** What listens at a server's address: the coxswain server, another program, or nothing. */
 export type ServerHealth =
   | { readonly kind: 'ours'; readonly facts: ServerFacts }
   | { readonly kind: 'foreign'; readonly why: string }
-  /** `isSilent`: something listens but did not answer in time. */
+  /** `isSilent`: there was no answer within the time limit. */
   | { readonly kind: 'none'; readonly why: string; readonly isSilent?: true };
 
 const LIMIT_MS = 2_000;
 const MAX_CHARS = 10_000;
 
-/** Asks a server for its state, for at most two seconds. Never rejects. */
+/** Requests the state of a server. Waits at most two seconds. Never rejects. */
 export async function serverHealth({ port, token }: Pick<ServeSettings, 'port' | 'token'>): Promise<ServerHealth> {
   return new Promise((resolve) => {
     let isSilent = false;
@@ -64,10 +64,10 @@ function factsOf(body: string): ServerFacts | undefined {
   try {
     const json: unknown = JSON.parse(body);
     const isOurs = isJsonObject(json) && typeof json['pid'] === 'number' && typeof json['project'] === 'string';
-    // Only our server knows the token.
+    // Only the coxswain server knows the token.
     return isOurs ? (json as unknown as ServerFacts) : undefined;
   } catch {
-    // Another program's page.
+    // Another program answered.
     return undefined;
   }
 }

@@ -11,17 +11,17 @@ import { withoutSessionSecrets } from './session-secrets.ts';
 import { readServeSettings, type ServeSettings } from './serve-settings.ts';
 import { serverHealth, type ServerFacts } from './server-health.ts';
 
-/** Time limit of a start from the command line; long, for a busy machine. */
+/** Timeout for a start from the command line. It is long because the machine may be busy. */
 const START_LIMIT_MS = 60_000;
-/** Time limit of a start from a hook: the server keeps starting, and the next event finds it. */
+/** Timeout for a start from a hook. The server continues to start after it, and the next event finds it. */
 const HURRIED_START_LIMIT_MS = 3_000;
-/** Time limit of a stop; then the process is killed, which loses nothing that is stored. */
+/** Timeout for a stop. After it the process is killed, which loses no stored data. */
 const STOP_LIMIT_MS = 6_000;
-/** Time limit of a stop from a hook. */
+/** Timeout for a stop from a hook. */
 const HURRIED_STOP_LIMIT_MS = 2_000;
 const POLL_MS = 20;
 
-/** The content of a running server's record file. */
+/** Content of the file that a running server writes about itself. */
 export interface ServerRecord {
   readonly holder: ProcessIdentity;
   readonly build: string;
@@ -31,9 +31,9 @@ export interface ServerRecord {
 interface StartOptions {
   readonly settings: ServeSettings;
   readonly env: NodeJS.ProcessEnv;
-  /** Arguments of `coxswain serve run` besides the project. */
+  /** Additional arguments of `coxswain serve run`, after the project. */
   readonly more?: readonly string[];
-  /** Time to wait for an answer; default: a minute. */
+  /** Timeout for an answer; default: one minute. */
   readonly limitMs?: number;
 }
 
@@ -42,40 +42,43 @@ export type StartResult =
   | { readonly kind: 'started' | 'running'; readonly facts: ServerFacts }
   | { readonly kind: 'failed'; readonly why: string };
 
-/** Records that this process serves the project. @throws a file system error */
+/**
+ * Records that this process is the server of the project.
+ *
+ * @throws a file system error
+ */
 export function writeServerRecord(projectFolder: string, env: Environment): void {
   const record: ServerRecord = { holder: thisProcess(), build: BUILD };
   makeStateFolder({ env, projectFolder });
   replaceGuarded(recordFileOf(projectFolder, env), `${JSON.stringify(record)}\n`);
 }
 
-/** Removes the record if it is this process's. */
+/** Removes the server record if this process wrote it. */
 export function removeServerRecord(projectFolder: string, env: Environment): void {
   if (findServer(projectFolder, env)?.holder.pid === process.pid)
     rmSync(recordFileOf(projectFolder, env), { force: true });
 }
 
-/** The process that serves a project; undefined without one. The record of a dead process is ignored. */
+/** Returns the record of the process that serves a project. Undefined if there is none. The record of a dead process is ignored. */
 export function findServer(projectFolder: string, env: Environment = process.env): ServerRecord | undefined {
   let record: unknown;
   try {
     record = JSON.parse(readGuarded(recordFileOf(projectFolder, env))?.toString('utf8') ?? 'null');
   } catch {
-    // Truncated, or not ours.
+    // The file is truncated, or another program wrote it.
     return undefined;
   }
   if (!isRecord(record)) return undefined;
   const { holder } = record;
-  // A server on another host or in another container is not reachable at this loopback address.
+  // A server on another machine or in another container is not reachable at this loopback address.
   return holder.host === thisProcess().host && mayBeAlive(holder) ? record : undefined;
 }
 
 /**
- * Starts the server of a project for a hook, unless it runs.
+ * Starts the server of a project for a hook, unless the server is running.
  *
- * @param renew  replaces a server of another version, and one that does not answer
- * @returns the problem, if any; never rejects
- * Cost: one request if the server runs.
+ * @param renew  replaces a server of another version, and a server that does not answer
+ * @returns the problem, if any; never rejects Cost: one request if the server is running.
  */
 export async function ensureServer(
   projectFolder: string,
@@ -86,7 +89,7 @@ export async function ensureServer(
     if (settings === undefined) return undefined;
     const health = await serverHealth(settings);
     if (health.kind === 'ours' && (!renew || health.facts.build === BUILD)) return undefined;
-    // It may only be slow, and a restart would lose its requests.
+    // The server may only be slow, and a restart would lose its requests.
     if (health.kind === 'none' && health.isSilent === true && !renew) return `the server is silent: ${health.why}`;
     if (health.kind !== 'foreign') await stopServer(projectFolder, { limitMs: HURRIED_STOP_LIMIT_MS, env });
     const result = await startServer(projectFolder, { settings, env, limitMs: HURRIED_START_LIMIT_MS });
@@ -96,9 +99,7 @@ export async function ensureServer(
   }
 }
 
-/**
- * Starts the server of a project as a detached process, and waits until it answers. Starts nothing if one answers already.
- */
+/** Starts the server of a project as a detached process and waits until it answers. Starts nothing if a server already answers. */
 export async function startServer(
   projectFolder: string,
   { settings, env, more = [], limitMs = START_LIMIT_MS }: StartOptions,
@@ -127,7 +128,7 @@ export async function startServer(
   const untilMs = Date.now() + limitMs;
   for (;;) {
     const health = await serverHealth(settings);
-    // Of two that start at once, one gets the port and the other exits.
+    // If two servers start at the same time, one gets the port and the other exits.
     if (health.kind === 'ours') return { kind: 'started', facts: health.facts };
     if (why !== undefined) return { kind: 'failed', why };
     if (Date.now() > untilMs) {
@@ -138,9 +139,9 @@ export async function startServer(
 }
 
 /**
- * Stops the server of a project; kills it if it does not stop.
+ * Stops the server of a project. Kills the process if it does not stop.
  *
- * @returns false if none was running
+ * @returns false if no server was running
  */
 export async function stopServer(
   projectFolder: string,
@@ -169,7 +170,7 @@ function signal(pid: number, name: NodeJS.Signals): void {
   try {
     process.kill(pid, name);
   } catch {
-    // It has exited.
+    // The process has exited.
   }
 }
 

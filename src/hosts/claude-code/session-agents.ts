@@ -5,15 +5,15 @@ type Store = Pick<TrajectoryStore, 'transact'>;
 
 /** A subagent in the state of its session. */
 export type SessionAgent = {
-  /** Calls counted in `child_ended` records of the session. */
+  /** Number of calls that `child_ended` records of the session already count. */
   readonly reportedCalls: number;
   readonly isOpen: boolean;
 };
 
-/** The most recently changed subagents of a session, by run id. */
+/** The most recently changed subagents of a session by run id. */
 export type SessionAgents = Readonly<Record<string, SessionAgent>>;
 
-/** Limit of subagents in the state. */
+/** Maximum number of subagents in the state. */
 const MAX_AGENTS = 256;
 
 /** The part of a session's state that concerns subagents. */
@@ -21,7 +21,7 @@ interface WithAgents {
   readonly agents?: SessionAgents;
 }
 
-/** Marks a subagent as running. Returns the same object if it already was. */
+/** Marks a subagent as running. Returns the same object if the subagent was already marked. */
 export function withOpenAgent<State extends WithAgents>(state: State, runId: string): State {
   const { agents = {} } = state;
   const known = agents[runId];
@@ -29,7 +29,11 @@ export function withOpenAgent<State extends WithAgents>(state: State, runId: str
   return { ...state, agents: changed(agents, runId, { reportedCalls: 0, ...known, isOpen: true }) };
 }
 
-/** Marks a subagent as ended. @param calls  since it began or last ended */
+/**
+ * Marks a subagent as ended.
+ *
+ * @param calls  number of calls since it started or last ended
+ */
 export function withEndedAgent<State extends WithAgents>(state: State, runId: string, calls: number): State {
   const { agents = {} } = state;
   const reportedCalls = (agents[runId]?.reportedCalls ?? 0) + calls;
@@ -42,10 +46,9 @@ export function openAgents(agents: SessionAgents = {}): readonly string[] {
 }
 
 /**
- * Calls of running subagents that no record of the session counts.
+ * Counts the calls of running subagents that are not yet counted in the session's records.
  *
- * @throws CoxswainError as `store.transact`
- * Cost: one read transaction per running subagent.
+ * @throws CoxswainError as `store.transact` Cost: one read transaction per running subagent.
  */
 export async function unreportedCalls(agents: SessionAgents, store: Store): Promise<number> {
   let calls = 0;

@@ -32,7 +32,7 @@ import { isDatabaseAddress, shownAddress } from '../../store/store-address.ts';
  * of all bytes after it (eight digits) and their number.
  */
 
-/** An event that is not folded yet. */
+/** A hook event in a spill file. It is not recorded in the store yet. */
 export interface SpilledEvent {
   readonly id: string;
   readonly path: string;
@@ -40,29 +40,35 @@ export interface SpilledEvent {
   readonly arrivedAtMs: number;
 }
 
-/** Counts of the files next to a store. */
+/** Numbers of spill files next to a store. */
 export interface SpillCounts {
   readonly waiting: number;
-  /** Files that were half written by a killed process, or damaged by the disk. */
+  /** Files that a killed process left incomplete, or that the disk damaged. */
   readonly damaged: number;
-  /** Events that no store would take. */
+  /** Events that every store would reject. */
   readonly refused: number;
 }
 
 const EXTENSION = '.spill';
 const UNFINISHED = '.writing';
 const TIME_DIGITS = 18;
-/** An older unfinished file belongs to a killed process. */
+/** An unfinished file older than this belongs to a killed process. */
 const UNFINISHED_LIMIT_MS = 60_000;
-/** Above either limit no more events are stored: the store needs its owner. */
+/**
+ * Maximum number of spill files. Above this limit or the size limit, no more events are written: the store needs a repair by
+ * its owner.
+ */
 const MAX_FILES = 10_000;
 const MAX_FOLDER_BYTES = 1024 * 1024 * 1024;
-/** Standard input is at most 64 MB; escaping makes it longer. */
+/** Maximum size of one file. Standard input is at most 64 MB, and escaping makes it longer. */
 const MAX_FILE_BYTES = 512 * 1024 * 1024;
-/** Does not follow links or block on a named pipe. */
+/** Open flags that do not follow links and do not block on a named pipe. */
 const GUARDED = process.platform === 'win32' ? 0 : constants.O_NOFOLLOW | constants.O_NONBLOCK;
 
-/** The folder next to a store; for a database, a folder in the user's state folder, independent of the password. */
+/**
+ * The spill folder is next to the store. For a database it is in the user's state folder, and its name does not depend on the
+ * password.
+ */
 export function spillFolderOf(storeAddress: string): string {
   const shown = shownAddress(storeAddress);
   const base = isDatabaseAddress(storeAddress)
@@ -72,11 +78,11 @@ export function spillFolderOf(storeAddress: string): string {
 }
 
 /**
- * Writes an event to its own file (0600, links are not followed). It survives a power cut once this returns.
+ * Writes an event to its own file with mode 0600. Links are not followed. When this function returns, the event survives a
+ * power failure.
  *
  * @param json  the redacted event
- * @throws a file system error; an error if the folder is a link or full (10,000 files or 1 GiB)
- * Cost: two or three syncs.
+ * @throws a file system error; an error if the folder is a link or is full (10,000 files or 1 GiB) Cost: two or three syncs.
  */
 export function spillEvent(
   storeAddress: string,
@@ -106,11 +112,10 @@ export function spillEvent(
 }
 
 /**
- * The waiting events of a store, in the order of folding.
+ * Lists the waiting events of a store in the order in which they are recorded.
  *
- * @param sessionId  only those of this session
- * @throws a file system error; a missing folder counts as empty
- * Cost: one stat call if there is no folder.
+ * @param sessionId  selects the events of this session
+ * @throws a file system error; a missing folder counts as empty Cost: one stat call if the folder does not exist.
  */
 export function spilledEvents(storeAddress: string, sessionId?: string): readonly SpilledEvent[] {
   const folder = spillFolderOf(storeAddress);
@@ -127,9 +132,9 @@ export function spilledEvents(storeAddress: string, sessionId?: string): readonl
 }
 
 /**
- * Sets aside the half-written files of killed processes.
+ * Renames incomplete files of killed processes, so that they are no longer treated as waiting events.
  *
- * @returns their number
+ * @returns the number of renamed files
  */
 export function setUnfinishedAside(storeAddress: string, nowMs: number): number {
   const folder = spillFolderOf(storeAddress);
@@ -145,14 +150,14 @@ function timeOf(name: string): number {
   return Number(name.slice(0, TIME_DIGITS)) || 0;
 }
 
-/** Counts the files next to a store. Never throws: an unreadable folder counts as empty. */
+/** Counts the spill files next to a store. Never throws; an unreadable folder counts as empty. */
 export function countSpills(storeAddress: string): SpillCounts {
   const counts = { waiting: 0, damaged: 0, refused: 0 };
   let names: readonly string[] = [];
   try {
     names = readdirSync(spillFolderOf(storeAddress));
   } catch {
-    // There is no folder, or it is not ours.
+    // The folder does not exist, or it belongs to another user.
   }
   for (const name of names) {
     if (name.endsWith(EXTENSION)) counts.waiting += 1;
@@ -165,7 +170,8 @@ export function countSpills(storeAddress: string): SpillCounts {
 /**
  * Reads an event.
  *
- * @returns its JSON; `gone` if another process has folded it; `damaged` if no hook of this user wrote it so
+ * @returns the JSON of the event; `gone` if another process has already recorded it; `damaged` if its content was not written
+ * by a hook of this user
  * @throws a file system error
  */
 export function readSpilledEvent({ path }: SpilledEvent): Buffer | 'gone' | 'damaged' {
@@ -190,12 +196,12 @@ export function readSpilledEvent({ path }: SpilledEvent): Buffer | 'gone' | 'dam
   }
 }
 
-/** Returns false if another process has folded the event. */
+/** Returns false if another process has already recorded the event. */
 export function isStillSpilled({ path }: SpilledEvent): boolean {
   return existsSync(path);
 }
 
-/** Deletes a folded event. One that a power cut restores is recognised by its id. */
+/** Deletes the file of a recorded event. If a power failure restores the file, the event is recognised by its id. */
 export function removeSpilledEvent({ path }: SpilledEvent): void {
   try {
     unlinkSync(path);
@@ -204,7 +210,7 @@ export function removeSpilledEvent({ path }: SpilledEvent): void {
   }
 }
 
-/** Renames an event that cannot be folded, so that it does not block others and can be inspected. */
+/** Renames an event that cannot be recorded. It then does not block other events, and it can be inspected. */
 export function setSpilledEventAside({ path }: SpilledEvent, why: 'damaged' | 'refused'): void {
   setAside(path, EXTENSION, why);
 }
@@ -233,7 +239,7 @@ function writeWhole(fd: number, bytes: Buffer): void {
   }
 }
 
-/** Loads `node:zlib` on demand, which takes a millisecond: few processes spill. */
+/** Computes the checksum. `node:zlib` takes a millisecond to load, so it is loaded only when an event is spilled. */
 function checksumOf(bytes: Buffer): string {
   return process.getBuiltinModule('node:zlib').crc32(bytes).toString(16).padStart(8, '0');
 }

@@ -2,14 +2,14 @@ import { endingAfter } from '../../formats/claude-code/claude-ending.ts';
 import type { RunEnding } from '../../records/trajectory-record.ts';
 import { transcriptTail } from '../dialects/transcript-tail.ts';
 
-/** Size of the tail of a transcript that is read. */
+/** Number of bytes that are read at the end of a transcript. */
 const ENDING_BYTES = 512 * 1024;
 
 /**
- * The ending of a session, from the end of its transcript: no hook event reports a turn limit, a context overflow or an
+ * Returns how a session ended, from the end of its transcript. No hook event reports a turn limit, a context overflow or an
  * interruption.
  *
- * @returns undefined if the file is missing, is not a regular file, or has no ending
+ * @returns undefined if the file is missing, is not a regular file, or contains no ending
  */
 export function endingOfTranscript(path: string): RunEnding | undefined {
   let ending: RunEnding | undefined | 'same' = 'same';

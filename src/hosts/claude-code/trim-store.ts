@@ -8,12 +8,12 @@ import { DEFAULT_MAX_STORE_BYTES } from '../../store/collect-garbage.ts';
 import { withoutSessionSecrets } from './session-secrets.ts';
 import { isDefaultPlace, trimMarkOf } from './open-hook-store.ts';
 
-/** Interval between trims of a store. */
+/** Minimum interval between two trims of a store. */
 const TRIM_MS = 24 * 3_600_000;
 
 /** Options of `trimStore`. */
 export interface TrimOptions {
-  /** The command that starts the coxswain CLI; undefined if it is not installed. */
+  /** The command that starts the coxswain CLI. Undefined if the CLI is not installed. */
   readonly program: readonly string[] | undefined;
   readonly env: NodeJS.ProcessEnv;
   /** Default: `DEFAULT_MAX_STORE_BYTES`. */
@@ -21,11 +21,11 @@ export interface TrimOptions {
 }
 
 /**
- * Starts `coxswain gc` in a separate process, at most once a day, if the store's file exceeds the limit; it deletes the least
- * recently active runs. Only for a SQLite store in its default place: any other may be an archive.
+ * Starts `coxswain gc` in a separate process if the store file exceeds the size limit, at most once a day. `coxswain gc`
+ * deletes the least recently active runs. Applies only to a SQLite store in its default location, because any other store may
+ * be an archive.
  *
- * @returns true if it was started
- * Cost: one stat call.
+ * @returns true if the process was started Cost: one stat call.
  */
 export function trimStore(store: ResolvedStore, { program, env, maxBytes }: TrimOptions): boolean {
   const limit = maxBytes ?? DEFAULT_MAX_STORE_BYTES;
@@ -45,7 +45,7 @@ export function trimStore(store: ResolvedStore, { program, env, maxBytes }: Trim
     stdio: 'ignore',
     windowsHide: true,
   });
-  // The next day retries; doctor reports a store that is too large.
+  // The next attempt is made a day later. `coxswain doctor` reports a store that is too large.
   child.on('error', () => undefined);
   child.unref();
   return true;

@@ -4,24 +4,24 @@ import { createInterface } from 'node:readline';
 import { messageOf } from '../../base/error.ts';
 import { isJsonObject } from '../../base/json.ts';
 
-/** Codex's view of our hook. */
+/** The coxswain hook as Codex lists it. */
 export interface CodexHook {
-  /** The key of its trust. */
+  /** The key under which Codex stores whether the hook is trusted. */
   readonly key: string;
   readonly hash: string;
   readonly isTrusted: boolean;
 }
 
-/** Time limit for Codex to answer. */
+/** Timeout for the answer of Codex. */
 const LIMIT_MS = 20_000;
 
 /**
- * Our hooks in a project, from `codex app-server`, which owns the keys and hashes. Codex runs only trusted hooks, and ignores others
- * without a message.
+ * Lists the coxswain hooks of a project. The list comes from `codex app-server`, which computes the keys and hashes of hooks.
+ * Codex runs only trusted hooks, and ignores others without a message.
  *
- * @param command  of the hook, exactly: a repository may ship a similar one
- * @param trust  also trusts them, which Codex writes to its `config.toml`
- * @returns a text if Codex could not be asked: the reason
+ * @param command  exact command of the hook, because a repository may contain a similar one
+ * @param trust  also marks the hooks as trusted, which Codex writes to its `config.toml`
+ * @returns a text with the reason if Codex did not answer
  */
 export async function codexHooks(
   project: string,
@@ -101,7 +101,7 @@ function parsed(line: string): Readonly<Record<string, unknown>> {
     const message: unknown = JSON.parse(line);
     return isJsonObject(message) ? message : {};
   } catch {
-    // Not a message.
+    // The line is not a message.
     return {};
   }
 }

@@ -4,7 +4,8 @@ import type { HostEvent } from '../../host/host-event.ts';
 import { serveFileOf } from './serve-settings.ts';
 
 /**
- * Starts the server of a project at the start of a session or prompt. Loads nothing for a project without a server.
+ * Starts the server of a project when a session starts or a prompt is submitted. Loads no further module if the project has no
+ * server.
  *
  * @returns the problem, if any; never rejects
  */

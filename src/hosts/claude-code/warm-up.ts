@@ -13,10 +13,10 @@ const SESSION_ID = 'warm-up';
 const START_MS = 1_700_000_000_000;
 
 /**
- * Plays a session that gets stuck, in memory, so that every function that hook calls usually need is compiled and goes into the
- * code cache of later processes.
+ * Simulates a session that gets stuck, in memory. This compiles every function that hook calls usually need, so the functions
+ * are in the code cache of later processes.
  *
- * Cost: about 150 ms, once for each version of coxswain and Node.
+ * Cost: about 150 ms, once per version of coxswain and Node.
  */
 export async function warmUp(): Promise<void> {
   let nowMs = START_MS;
@@ -88,10 +88,10 @@ function* session(): Generator<RawEvent> {
   yield { hook_event_name: 'Stop', stop_hook_active: false, last_assistant_message: 'All tests pass now.' };
 }
 
-/** Tool, arguments and response; a text is the message of a failure. */
+/** Tool name, arguments and response. A response that is text is the message of a failure. */
 type Call = readonly [string, RawEvent, unknown];
 
-/** The calls of one answer of the model. */
+/** The events of the calls in one answer of the model. */
 function* batchOf(calls: readonly Call[], newId: () => string): Generator<RawEvent> {
   const issued = calls.map(([tool_name, tool_input, response]) => ({
     call: { tool_name, tool_input, tool_use_id: newId() },
@@ -108,7 +108,7 @@ function* batchOf(calls: readonly Call[], newId: () => string): Generator<RawEve
   };
 }
 
-/** A store that checks records and keeps only summaries and snapshots. */
+/** A store that validates records but keeps only summaries and snapshots. */
 function sketchStore(): ClaudeSessionsOptions['store'] {
   const runs = new Map<string, { readonly summary?: RunSummary; readonly snapshot?: SavedSnapshot }>();
   return {

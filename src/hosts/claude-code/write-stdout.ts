@@ -1,9 +1,13 @@
 import { writeSync } from 'node:fs';
 
-/** Waits for a slow reader, one millisecond each. */
+/** Maximum number of waits for a slow reader. Each wait takes one millisecond. */
 const MAX_WAITS = 1_000;
 
-/** Writes a text to standard output and returns when the pipe has all of it. @throws a system error */
+/**
+ * Writes a text to standard output. Returns when the pipe has accepted all of it.
+ *
+ * @throws a system error
+ */
 export function writeStdout(text: string): void {
   let left = Buffer.from(text, 'utf8');
   for (let waits = 0; left.length > 0;) {

@@ -19,12 +19,12 @@ import { present } from '../../base/present.ts';
 import { CoxswainError, messageOf } from '../../base/error.ts';
 import { insideFolder } from '../../base/guarded-file.ts';
 
-/** Settings are a few kilobytes. */
+/** Maximum file size. Settings are a few kilobytes. */
 const MAX_BYTES = 16 * 1024 * 1024;
 
-/** A small file of another program, such as settings. */
+/** A small file that another program owns, such as settings. */
 export interface FoundFile {
-  /** With links resolved. */
+  /** Path with links resolved. */
   readonly path: string;
   readonly bytes: Buffer;
 }
@@ -45,9 +45,9 @@ export function findFile(file: string): FoundFile | undefined {
   }
 }
 
-/** Opens without blocking: a named pipe would block for ever. */
+/** Opens the file without blocking, because opening a named pipe would block for ever. */
 function readSmallFile(path: string): Buffer {
-  // Windows has neither the flag nor such pipes.
+  // Windows supports neither the flag nor such pipes.
   const descriptor = openSync(path, constants.O_RDONLY | (constants.O_NONBLOCK ?? 0));
   try {
     const facts = fstatSync(descriptor);
@@ -61,17 +61,17 @@ function readSmallFile(path: string): Buffer {
 
 /** Options of `replaceFile`. */
 export interface ReplaceFileOptions {
-  /** Default: the mode of the existing file. */
+  /** File mode. Default: the mode of the existing file. */
   readonly mode?: number | undefined;
-  /** No link is followed below this folder, because a repository may contain one. Undefined for the user's own files. */
+  /** No link is followed below this folder, because a repository may contain links. Undefined for the user's own files. */
   readonly within?: string | undefined;
 }
 
 /**
- * Writes a file atomically. A link to a user's file stays a link: its target is written.
+ * Writes a file atomically. If the path of a user's file is a link, the link is kept and its target is written.
  *
  * @returns the topmost folder that was created
- * @throws CoxswainError `unsafe-path` as `insideFolder`, `input-io` if it is read-only or cannot be written
+ * @throws CoxswainError `unsafe-path` as `insideFolder`, `input-io` if the file is read-only or cannot be written
  */
 export function replaceFile(file: string, bytes: Uint8Array, options: ReplaceFileOptions = {}): string | undefined {
   const { mode: wantedMode, within } = options;
@@ -79,7 +79,7 @@ export function replaceFile(file: string, bytes: Uint8Array, options: ReplaceFil
   try {
     const path = lstatSync(file, { throwIfNoEntry: false }) === undefined ? file : realpathSync(file);
     const mode = statSync(path, { throwIfNoEntry: false })?.mode;
-    // A superuser could write it, but its owner protected it.
+    // A superuser could write the file, but its owner has made it read-only.
     if (mode !== undefined && (mode & 0o200) === 0) throw new Error('it is read-only');
     const made = mkdirSync(dirname(path), { recursive: true });
     const unfinished = `${path}.${process.pid}.tmp`;

@@ -5,23 +5,27 @@ import { codexCall } from '../../formats/codex/codex-rollout.ts';
 import { textOrUndefined } from '../../formats/parts/source-content.ts';
 import { transcriptTail } from './transcript-tail.ts';
 
-/** Output of a call whose command is still running. */
+/** Matches the output of a call whose command is still running. */
 const RUNNING = /^Process running with session ID/m;
 
-/** A call in a rollout, in the form of a hook's payload. */
+/** A call in a rollout, in the format of a hook payload. */
 export interface RolloutCall {
   readonly tool_use_id: string;
   readonly tool_name: string;
   readonly tool_input: Json;
-  /** Absent while the call has no output. */
+  /** Output of the call. Absent while there is none. */
   readonly tool_response?: Json;
-  /** If the rollout does not say, a call with an output has failed: used only for calls whose hook did not run. */
+  /**
+   * True if the call failed. If the rollout does not say, a call with an output counts as failed, because this field is used
+   * only for calls whose hook did not run.
+   */
   readonly is_error?: boolean;
   readonly duration_ms?: number;
 }
 
 /**
- * The calls of the current prompt at the end of the rollout, one list per answer of the model. Empty if the rollout cannot be read.
+ * Returns the calls of the current prompt from the end of the rollout, as one list per answer of the model. Empty if the
+ * rollout cannot be read.
  *
  * Cost: reads and decodes at most the last 256 KB of the rollout.
  */
@@ -41,7 +45,7 @@ export function codexAnswers(path: string): readonly (readonly RolloutCall[])[] 
   }
   return answers.filter((calls) => calls.length > 0);
 
-  /** A command has ended; its output is written after the hook. */
+  /** Handles the end of a command. Codex writes the output of the command after the hook. */
   function noteEnd(event: Readonly<Record<string, unknown>>): void {
     facts.note(event);
     const item = isJsonObject(event['item']) ? event['item'] : event;
@@ -67,7 +71,7 @@ export function codexAnswers(path: string): readonly (readonly RolloutCall[])[] 
     }
   }
 
-  // Otherwise its hook would have run and reported the end.
+  // Returns true if the command is still running. Otherwise its hook would have run and reported the end.
   function isRunning(result: Json): boolean {
     return typeof result === 'string' && RUNNING.test(result);
   }

@@ -4,12 +4,12 @@ import { present } from '../../base/present.ts';
 import { codexAnswers } from './codex-answers.ts';
 import { stopReason, type HookDialect } from './hook-dialect.ts';
 
-/** Events at which the rollout may hold calls that no hook reported. */
+/** Events for which the rollout may contain calls that no hook reported. */
 const WITH_ANSWERS: ReadonlySet<unknown> = new Set(['PreToolUse', 'PostToolUse', 'Stop']);
 
 /**
- * Codex. It sends the events of Claude Code, but none ends a batch, `PostToolUse` lacks the exit code, and most other failures
- * have no event. The rollout at `transcript_path` has all of this when the hook starts.
+ * Codex sends the same events as Claude Code, with three differences. No event ends a batch. `PostToolUse` contains no exit
+ * code. Most other failures have no event. The rollout at `transcript_path` contains all of this data when the hook starts.
  */
 export const codexDialect: HookDialect = {
   host: 'codex',

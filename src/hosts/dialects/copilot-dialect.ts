@@ -5,9 +5,10 @@ import { stopReason, type HookDialect, type HookPayload } from './hook-dialect.t
 import { lastCopilotAnswer } from './transcript-tail.ts';
 
 /**
- * Copilot CLI, and other readers of `.github/hooks`. Events have two forms: camel case without the name of the event, and
- * the names of Claude Code, also for the hooks in `.claude/settings.json`. Calls have no ids, no event ends a batch, and
- * a command that exits with 1 counts as a success. A turn that an answer has forced begins with a prompt.
+ * Copilot CLI, and other programs that read `.github/hooks`. Events have one of two formats: camel-case fields without the
+ * event's name, or the names of Claude Code, also for hooks in `.claude/settings.json`. Calls have no ids. No event ends a
+ * batch. A command that exits with 1 counts as a success. After a hook answer forces a turn, that turn starts with a prompt
+ * event.
  */
 export const copilotDialect: HookDialect = {
   host: 'copilot',
@@ -35,7 +36,7 @@ export const copilotDialect: HookDialect = {
   toAnswer(answer, input) {
     const { hookSpecificOutput: output } = answer;
     if (input.kind === 'stopped' && output !== undefined) return { decision: 'block', reason: stopReason(answer) };
-    // The event and the form decide which of the two it reads.
+    // Which of the two fields Copilot reads depends on the event and its format.
     return output === undefined ? answer : { ...answer, additionalContext: output.additionalContext };
   },
 };
@@ -52,7 +53,7 @@ function isCamel(json: HookPayload): boolean {
   return !hasName(json) && typeof json['sessionId'] === 'string' && typeof json['timestamp'] === 'number';
 }
 
-/** The same event with the names of Claude Code; the members decide which event it is. */
+/** Converts an event to the names of Claude Code. The fields of the payload determine which event it is. */
 function namesOfClaude(json: HookPayload): HookPayload | undefined {
   const { error, hookName, prompt, reason, source, stopReason: stopped, toolName, toolResult } = json;
   const names: readonly (readonly [name: string, isIt: boolean])[] = [

@@ -4,7 +4,7 @@ import { geminiDialect } from './gemini-dialect.ts';
 import type { HookDialect, HookPayload } from './hook-dialect.ts';
 import { pluginDialect } from './plugin-dialect.ts';
 
-/** The reference: events and answers are in its form. */
+/** The reference format: all events and answers use the format of Claude Code. */
 const claudeDialect: HookDialect = {
   host: 'claude-code',
   isFrom: () => true,
@@ -12,7 +12,7 @@ const claudeDialect: HookDialect = {
   toAnswer: (answer) => answer,
 };
 
-/** In order of precedence. */
+/** The dialects in order of precedence. */
 const DIALECTS: readonly HookDialect[] = [
   pluginDialect('opencode'),
   pluginDialect('pi'),
@@ -22,7 +22,7 @@ const DIALECTS: readonly HookDialect[] = [
   claudeDialect,
 ];
 
-/** The dialect of the host that sent an event. A spilled event names its host. */
+/** Returns the dialect of the host that sent an event. A spilled event contains the name of its host. */
 export function dialectOf(json: HookPayload): HookDialect {
   const { host } = json;
   return (

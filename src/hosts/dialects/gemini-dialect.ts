@@ -2,24 +2,25 @@ import { isJsonObject } from '../../base/json.ts';
 import { shellAnswer } from '../../calls/shell-answer.ts';
 import { stopReason, type HookDialect } from './hook-dialect.ts';
 
-/** Its events, and the equivalent events of Claude Code. */
+/** The events of Gemini CLI and the equivalent events of Claude Code. */
 const EVENTS: Readonly<Record<string, string>> = {
   SessionStart: 'SessionStart',
   BeforeAgent: 'UserPromptSubmit',
   BeforeTool: 'PreToolUse',
   AfterTool: 'PostToolUse',
-  // Comes before each request: earlier calls have ended.
+  // Gemini CLI sends this event before each request, when all earlier calls have ended.
   BeforeModel: 'PostToolBatch',
   AfterAgent: 'Stop',
   SessionEnd: 'SessionEnd',
 };
 
-/** Gemini CLI wraps the answer of a hook in this. */
+/** Gemini CLI wraps the text of a hook answer in this element. */
 const HOOK_CONTEXT = /<hook_context>[^]*?<\/hook_context>\s*/g;
 
 /**
- * Gemini CLI. Calls have no ids. It ignores the answer to a failed tool, so advice on those calls waits for `BeforeModel`,
- * whose answer adds a message to one request. A turn that an answer has forced begins with a prompt.
+ * Gemini CLI. Calls have no ids. Gemini CLI ignores the answer to the event of a failed tool. Advice on such calls therefore
+ * waits for `BeforeModel`, whose answer adds a message to one request. After a hook answer forces a turn, that turn starts
+ * with a prompt event.
  */
 export const geminiDialect: HookDialect = {
   host: 'gemini',

@@ -1,38 +1,42 @@
 import type { HostEvent } from '../../host/host-event.ts';
 
-/** The supported agent programs. Their titles and folders are in `find-sessions.ts`. */
+/** The supported agent programs. `find-sessions.ts` contains their titles and folders. */
 export const HOSTS = ['claude-code', 'codex', 'copilot', 'gemini', 'opencode', 'pi'] as const;
 
-/** One of `HOSTS`. */
+/** Name of a supported agent program. */
 export type HostName = (typeof HOSTS)[number];
 
-/** An event as the host sent it, or in the form that `readPayload` reads. */
+/** An event as the host sent it, or in the format that `readPayload` reads. */
 export type HookPayload = Readonly<Record<string, unknown>>;
 
-/** The answer of a hook, in the form of Claude Code. Empty: no output. */
+/** The answer of a hook, in the format of Claude Code. An empty answer produces no output. */
 export interface HookAnswer {
-  /** False: the agent stops now; the user sees `stopReason`. */
+  /** False stops the agent. The user sees `stopReason`. */
   readonly continue?: false;
   readonly stopReason?: string;
   readonly decision?: 'block';
   readonly reason?: string;
-  /** Shown to the user, not to the model. */
+  /** Text for the user. The model does not see it. */
   readonly systemMessage?: string;
   readonly hookSpecificOutput?: { readonly hookEventName: string; readonly additionalContext: string };
 }
 
-/** The differences of a host from Claude Code. */
+/** How a host differs from Claude Code. */
 export interface HookDialect {
   readonly host: HostName;
-  /** Returns true if the host sent this event. The payload decides: several programs set the same environment variables. */
+  /** Returns true if the host sent this event. The payload decides, because several programs set the same environment variables. */
   isFrom(json: HookPayload): boolean;
-  /** The event in the form of `readPayload`; undefined for an event that coxswain ignores. */
+  /** Converts the event to the format of `readPayload`. Undefined for an event that coxswain ignores. */
   toPayload(json: HookPayload): HookPayload | undefined;
-  /** The answer in the host's form. @param json  the event as the host sent it */
+  /**
+   * Converts the answer to the format of the host.
+   *
+   * @param json  the event as the host sent it
+   */
   toAnswer(answer: HookAnswer, input: HostEvent, json: HookPayload): object;
 }
 
-/** The text for the model at a stop, from a completion check and from advice. */
+/** The text for the model at a stop. It comes from the completion check and from advice. */
 export function stopReason({ reason, hookSpecificOutput }: HookAnswer): string {
   return [reason, hookSpecificOutput?.additionalContext].filter(Boolean).join('\n\n');
 }

@@ -1,6 +1,9 @@
 import { stopReason, type HookDialect, type HostName } from './hook-dialect.ts';
 
-/** opencode and pi: their plugins send events in the form that `readPayload` reads, and deliver the text of the answer. */
+/**
+ * The dialect of opencode and pi. Their plugins send events in the format that `readPayload` reads, and deliver the text of
+ * the answer.
+ */
 export function pluginDialect(host: HostName): HookDialect {
   return {
     host,

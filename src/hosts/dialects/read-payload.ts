@@ -6,17 +6,19 @@ import type { HostEvent, TranscriptCall } from '../../host/host-event.ts';
 import type { HookPayload } from './hook-dialect.ts';
 
 /**
- * Reads an event in the common form of dialects, spill files and plugins: that of Claude Code, with these extra members.
+ * Reads an event in the common format of dialects, spill files and plugins. This is the format of Claude Code with these
+ * additional fields:
  *
- * - `host`: the program that sent it; `host_event`: its name of the event
- * - `pairs_by_arguments`: calls have no ids, and `tool_use_id` is a time
- * - `is_error`: the call failed, although the event is that of a success
- * - `batch`: the calls of an answer have ended when no call is open (`open-calls`), or these ids have ended
+ * - `host`: the program that sent the event; `host_event`: the program's name for the event
+ * - `pairs_by_arguments`: calls have no ids, and `tool_use_id` contains a time
+ * - `is_error`: the call failed, although the event reports a success
+ * - `batch`: the condition under which the calls of an answer have ended: no call is open (`open-calls`), or all calls with
+ *   these ids have ended
  * - `is_mute`: the host ignores the answer to this event
- * - `answers`: calls in the transcript, in lists by answer; those without `tool_response` have not ended
- * - `forced_prompts`: a turn that an answer has forced begins with a prompt
+ * - `answers`: calls in the transcript, as one list per answer; calls without `tool_response` have not ended
+ * - `forced_prompts`: a turn that a hook answer forced starts with a prompt event
  *
- * @returns undefined for an event that coxswain ignores, or one that lacks a required member
+ * @returns undefined for an event that coxswain ignores, or an event that lacks a required field
  */
 export function readPayload(json: HookPayload): HostEvent | undefined {
   const event = readHookInput(json);

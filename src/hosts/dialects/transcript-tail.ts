@@ -2,10 +2,10 @@ import { closeSync, constants, fstatSync, openSync, readSync } from 'node:fs';
 
 import { isJsonObject } from '../../base/json.ts';
 
-/** Size of the tail of a transcript that is read. A longer entry hides those before it. */
+/** Number of bytes that are read at the end of a transcript. If an entry is longer, the entries before it are not found. */
 const TAIL_BYTES = 256 * 1024;
 
-/** The entries at the end of a transcript; none unless it is a regular file of JSON lines. */
+/** Yields the entries at the end of a transcript. Yields nothing if the file is not a regular file of JSON lines. */
 export function* transcriptTail(
   path: unknown,
   bytes: number = TAIL_BYTES,
@@ -16,13 +16,14 @@ export function* transcriptTail(
   }
 }
 
-/** How long the transcript of Copilot CLI may lag behind its event: up to 100 ms were measured. */
+/** Maximum delay between an event of Copilot CLI and its entry in the transcript. The longest measured delay is 100 ms. */
 const LAG_LIMIT_MS = 500;
 const POLL_MS = 10;
 
 /**
- * The last text of the agent in a transcript of Copilot CLI, once the transcript has an entry from the time of the event: Copilot CLI writes it
- * while the hook runs. Undefined if it does not get that far within `limitMs`, or the file does not exist.
+ * Returns the last text of the agent in a transcript of Copilot CLI. Copilot CLI writes the transcript while the hook runs, so
+ * the function waits until the transcript contains an entry from the time of the event. Undefined if that takes longer than
+ * `limitMs`, or if the file does not exist.
  */
 export function lastCopilotAnswer(
   path: unknown,
@@ -54,7 +55,7 @@ function tailOf(path: unknown, bytes: number): string {
     const buffer = Buffer.alloc(Math.min(bytes, facts.size));
     return buffer.toString('utf8', 0, readSync(file, buffer, 0, buffer.length, facts.size - buffer.length));
   } catch {
-    // The event is recorded without the transcript's facts.
+    // The event is then recorded without data from the transcript.
     return '';
   } finally {
     if (file !== undefined) closeSync(file);
@@ -65,7 +66,7 @@ function parsed(line: string): unknown {
   try {
     return JSON.parse(line);
   } catch {
-    // The first line is cut, and the last one may be half written.
+    // The first line of the tail is truncated, and the last one may be incomplete.
     return undefined;
   }
 }

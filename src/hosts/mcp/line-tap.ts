@@ -1,12 +1,20 @@
 import { Transform, type TransformCallback } from 'node:stream';
 
-/** A reader of the lines that pass. */
+/** Reads the lines that pass through a tap. */
 export interface TappedLines {
-  /** Longest line that is read, in bytes; a longer one passes unread, and at most this much is buffered. */
+  /** Longest line that is read, in bytes. A longer line passes through unread. At most this many bytes are buffered. */
   readonly maxBytes: number;
-  /** @returns the line to pass on; the same object if unchanged. Must not throw */
+  /**
+   * Called for each line. Must not throw.
+   *
+   * @returns the line to pass on; the same object if the line is unchanged
+   */
   line(line: Buffer): Buffer;
-  /** A line over the limit has passed. @param ends  its first and last 1,000 bytes */
+  /**
+   * Called after a line over the limit has passed.
+   *
+   * @param ends  the first and last 1,000 bytes of the line
+   */
   longLine(ends: string): void;
 }
 
@@ -14,8 +22,8 @@ const NEWLINE = 10;
 const END_BYTES = 1_000;
 
 /**
- * Passes bytes on and shows each line, with its line feed, to a reader that may replace it. Unchanged content passes byte for
- * byte, including a last line without a line feed.
+ * Passes bytes through and shows each line, including its line feed, to a reader that may replace the line. Unchanged content
+ * passes byte for byte, including a last line without a line feed.
  *
  * Cost: one search for line feeds; memory for one line.
  */
@@ -23,7 +31,7 @@ export class LineTap extends Transform {
   readonly #reader: TappedLines;
   #parts: Buffer[] = [];
   #size = 0;
-  /** Beginning of a line over the limit, already passed on. */
+  /** Beginning of a line over the limit. These bytes have already passed through. */
   #head: Buffer | undefined;
   #tail = Buffer.alloc(0);
 

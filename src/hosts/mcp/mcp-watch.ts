@@ -11,26 +11,26 @@ import type { TappedLines } from './line-tap.ts';
 /** Options of `McpWatch`. */
 export interface McpWatchOptions {
   readonly cox: Coxswain;
-  /** Initial options of the run, which begins with the first tool call. */
+  /** Initial options of the run. The run starts with the first tool call. */
   readonly run: Pick<RunOptions, 'deadline' | 'budget'>;
-  /** Receives our internal errors, which neither side sees. */
+  /** Called for internal errors of coxswain. Neither the client nor the server sees them. */
   readonly onFault: (error: unknown) => void;
 }
 
-/** A message, or an object in it, with arbitrary content. */
+/** A message, or an object in a message, with unchecked content. */
 type Members = Readonly<Record<string, unknown>>;
 type Annotations = NonNullable<Extract<AgentEvent, { type: 'tool_execution_start' }>['annotations']>;
 
-/** A request without a response. */
+/** A request that has no response yet. */
 interface OpenRequest {
-  /** Present for `tools/call`, absent for `tools/list`. */
+  /** Present for `tools/call`. Absent for `tools/list`. */
   readonly call?: OpenToolCall;
 }
 
 interface OpenToolCall {
   readonly toolCallId: string;
   readonly toolName: string;
-  /** Advice from before the call, delivered with its result. */
+  /** Advice that was requested before the call. It is delivered with the result of the call. */
   readonly before: readonly AdviceHandle[];
 }
 
@@ -40,34 +40,34 @@ interface CallEnd {
   readonly resultMissing?: boolean;
 }
 
-/** Larger messages pass unread: some servers return pictures, none this much text. */
+/** Larger messages pass unread. Some servers return images of this size, but none return this much text. */
 const MAX_BYTES = 8 * 1024 * 1024;
-/** Limits of remembered open requests, tools and pieces of waiting advice. */
+/** Maximum number of remembered open requests, of remembered tools, and of waiting advice entries. */
 const MAX_OPEN = 512;
 const MAX_TOOLS = 4_096;
 const MAX_WAITING = 20;
-/** Longest id and name remembered. */
+/** Maximum length of a remembered id or name. */
 const MAX_CHARS = 1_000;
 const HINTS = ['readOnlyHint', 'destructiveHint', 'idempotentHint', 'openWorldHint'] as const;
 const CHANNEL = 'tool-result';
 
 /**
- * Records the tool calls between an MCP client and server as a run, and adds advice to results. Never changes a message
- * except a tool result, to which it appends one text part. Unreadable messages pass.
+ * Records the tool calls between an MCP client and server as a run, and adds advice to results. The only change to a message
+ * is one text part appended to a tool result. Messages that cannot be read pass unchanged.
  *
- * Cost: one parse per client message; per server message only while a request is open.
+ * Cost: one parse per client message. Server messages are parsed only while a request is open.
  */
 export class McpWatch {
   readonly #options: McpWatchOptions;
   readonly #open = new Map<string, OpenRequest>();
-  /** Calls that continue as tasks, by task id. */
+  /** Calls that continue as MCP tasks, by task id. */
   readonly #tasks = new Map<string, OpenToolCall>();
   readonly #annotations = new Map<string, Annotations>();
   #waiting: AdviceHandle[] = [];
   #run: Run | undefined;
   #client: string | undefined;
   #calls = 0;
-  /** The last record was dropped. */
+  /** True if the last record was dropped. */
   #hasDropped = false;
 
   constructor(options: McpWatchOptions) {
@@ -89,7 +89,7 @@ export class McpWatch {
     longLine: (ends) => this.#guarded(() => this.#passed(ends), undefined),
   };
 
-  /** The server or the client is gone: open calls get no result, and the run ends. */
+  /** Called when the server or the client has disconnected. Open calls get no result, and the run ends. */
   end(outcome: string): void {
     this.#guarded(() => {
       const calls = [...[...this.#open.values()].flatMap(({ call }) => call ?? []), ...this.#tasks.values()];
@@ -100,7 +100,7 @@ export class McpWatch {
     }, undefined);
   }
 
-  /** False until the store has the run's first record, and while it fails: advice that cannot be recorded is not given. */
+  /** False until the store contains the run's first record, and while the store fails. Advice is given only if it can be recorded. */
   get #isRecorded(): boolean {
     if (this.#hasDropped || this.#run === undefined || this.#run.durableSeq < 0) return false;
     return (this.#options.cox.health().recorder?.failingRuns ?? 0) === 0;
@@ -171,7 +171,7 @@ export class McpWatch {
     return passed;
   }
 
-  /** A response over the size limit. */
+  /** Handles a response over the size limit. */
   #passed(ends: string): void {
     for (const [, id = ''] of ends.matchAll(/"id"\s*:\s*("(?:[^"\\]|\\.){0,200}"|-?\d{1,20})/g)) {
       const call = this.#take(jsonOf(id))?.call;
@@ -212,7 +212,7 @@ export class McpWatch {
     const run = this.#close(call, end);
     if (run === undefined) return [];
     const after = [...call.before, ...run.advise('post_tool_result')];
-    // The model is called next, once no call is open.
+    // When no call is open, the client calls the model next.
     const isOpen = [...this.#open.values()].some((request) => request.call !== undefined);
     return isOpen ? after : [...after, ...run.advise('pre_tool_selection')];
   }
@@ -251,7 +251,7 @@ export class McpWatch {
   }
 }
 
-/** The messages of a line, with their position in a batch. A line that is not JSON has none. */
+/** Calls `read` for each message of a line, with the message's position in a batch. Does nothing for a line that is not JSON. */
 function each(line: Buffer, read: (message: Members, path: readonly number[]) => void): void {
   const value = jsonOf(line.toString());
   if (!Array.isArray(value)) {
@@ -261,7 +261,7 @@ function each(line: Buffer, read: (message: Members, path: readonly number[]) =>
   for (const [at, message] of value.entries()) if (isJsonObject(message)) read(message, [at]);
 }
 
-/** The key of an id, which distinguishes `1` from `"1"`; undefined for other values. */
+/** Returns a map key for a JSON-RPC id, so that `1` differs from `"1"`. Undefined for values that are not ids. */
 function keyOf(id: unknown): string | undefined {
   const isId = typeof id === 'number' || (typeof id === 'string' && id.length <= MAX_CHARS);
   return isId ? JSON.stringify(id) : undefined;

@@ -11,10 +11,10 @@ import { usableStore } from '../claude-code/open-hook-store.ts';
 import { projectFolderOf } from '../claude-code/project-folder.ts';
 import { McpWatch } from './mcp-watch.ts';
 
-/** A watch and its resources. */
+/** A watch, and a function that releases its resources. */
 export interface OpenWatch {
   readonly watch: McpWatch;
-  /** Ends the run and stores pending records, for at most two seconds. Never throws. */
+  /** Ends the run and stores pending records. Takes at most two seconds. Never throws. */
   close(outcome: string): Promise<void>;
 }
 
@@ -22,10 +22,10 @@ const CLOSING_MS = 2_000;
 const STORE_WAIT_MS = 2_000;
 
 /**
- * Creates the watch of a proxy from the configuration of the current project. Errors go to the fault
- * log, which `coxswain doctor` shows.
+ * Creates the watch of a proxy from the configuration of the current project. Errors go to the fault log that `coxswain
+ * doctor` shows.
  *
- * @returns undefined if nothing can be recorded, so that messages pass unwatched
+ * @returns undefined if nothing can be recorded; messages then pass unwatched
  */
 export async function openWatch(env: NodeJS.ProcessEnv): Promise<OpenWatch | undefined> {
   if (env['COXSWAIN_DISABLE'] === '1') return undefined;
@@ -33,7 +33,7 @@ export async function openWatch(env: NodeJS.ProcessEnv): Promise<OpenWatch | und
   let known: string | undefined;
   const onFault = (error: unknown): void => {
     const message = messageOf(error);
-    // Logs a repeated error only once.
+    // Log a repeated error only once.
     if (message !== known) logFault({ where: 'mcp', message }, { env, projectFolder, nowMs: Date.now() }, true);
     known = message;
   };
@@ -66,7 +66,7 @@ export async function openWatch(env: NodeJS.ProcessEnv): Promise<OpenWatch | und
 async function openStore({ address, kind }: ResolvedStore): Promise<TrajectoryStore> {
   if (kind === 'sqlite') {
     const store = workerStore({ path: address, options: { timeoutMs: STORE_WAIT_MS } });
-    // Starts the thread before the first call; an error surfaces again when a record is written.
+    // This starts the thread before the first call. If it fails, the error is reported when a record is written.
     store.sizeOf().catch(() => undefined);
     return store;
   }

@@ -14,12 +14,12 @@ export interface ClientStreams {
 }
 
 const SIGNALS = ['SIGTERM', 'SIGINT', 'SIGHUP'] as const;
-/** Longest wait for the output of a server that has exited, if another process holds it. */
+/** Maximum wait for the output of a server that has exited. Another process may keep the output open. */
 const DRAIN_MS = 1_000;
 
 /**
- * Starts an MCP server on standard streams and proxies it until it ends. Signals are forwarded;
- * the server inherits standard error. When the client closes its side, the server's input closes too.
+ * Starts an MCP server on standard streams and proxies it until it ends. Signals are forwarded. The server inherits standard
+ * error. When the client closes its stream, the server's input is closed too.
  *
  * @param open  creates the watch while the server starts
  * @returns the server's exit code; 128 plus the signal number after a signal
@@ -48,7 +48,7 @@ export async function proxyStdio(
     watch === undefined
       ? pipeline(server.stdout, output, { end: false })
       : pipeline(server.stdout, new LineTap(watch.server), output, { end: false });
-  // Either side may disconnect at any time.
+  // The client or the server may disconnect at any time.
   toServer.catch(() => undefined);
   const drained = toClient.catch(() => undefined);
   const code = await ended;

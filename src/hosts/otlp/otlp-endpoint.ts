@@ -9,34 +9,35 @@ import { decodeProtobuf, encodeStatus, encodeSuccess } from '../../formats/otlp/
 import { readSpans, type FoundSpans } from '../../formats/otlp/read-spans.ts';
 import { decodeJson } from '../../formats/reading/json-text.ts';
 
-/** Keeps the spans of a request; see `OtlpIntake.take`. */
+/** Stores the spans of a request; see `OtlpIntake.take`. */
 export type TakeSpans = (found: FoundSpans) => { readonly refused: number };
 
-/** Signal of each path. */
+/** The OTLP signal of each URL path. */
 const SIGNALS: ReadonlyMap<string | undefined, 'traces' | 'logs'> = new Map([
   ['/v1/traces', 'traces'],
   ['/v1/logs', 'logs'],
 ]);
-/** Limit for a request body as sent, possibly compressed: 8 MB. The SDKs send 512 spans at a time. */
+/** Maximum size of a request body as sent: 8 MB. The body may be compressed. The SDKs send 512 spans at a time. */
 const MAX_BODY_BYTES = 8 * 1024 * 1024;
-/** Limit after decompression. */
+/** Maximum size of a request body after decompression. */
 const MAX_UNPACKED_BYTES = 32 * 1024 * 1024;
-/** Limit for all concurrent requests together. */
+/** Maximum total size of all concurrent requests. */
 const MAX_BUFFERED_BYTES = 8 * MAX_BODY_BYTES;
-/** Most requests accepted within a second. */
+/** Maximum number of requests accepted per second. */
 const MAX_REQUESTS = 200;
 const RETRY_SECONDS = '1';
 
-/** True for an OTLP request. */
+/** Returns true for an OTLP request. */
 export function isOtlp(request: Pick<IncomingMessage, 'url'>): boolean {
   return SIGNALS.has(request.url);
 }
 
 /**
- * Serves `POST /v1/traces` and `/v1/logs` of OTLP over HTTP, in protobuf or JSON, optionally with gzip. Success means that the
- * spans are on disk; the response counts rejected ones. 429 and 503 ask the sender to retry.
+ * Serves `POST /v1/traces` and `/v1/logs` of OTLP over HTTP, in protobuf or JSON, optionally compressed with gzip. A success
+ * response means that the spans are on disk. The response contains the number of rejected spans. Status 429 or 503 asks the
+ * sender to retry.
  *
- * The caller has checked the origin of the request.
+ * The caller must check the origin of the request first.
  */
 export class OtlpEndpoint {
   readonly #take: TakeSpans;
@@ -50,7 +51,7 @@ export class OtlpEndpoint {
     this.#clock = clock;
   }
 
-  /** Never rejects. */
+  /** Answers a request. Never rejects. */
   async answer(request: IncomingMessage, response: ServerResponse): Promise<void> {
     const type = (request.headers['content-type'] ?? '').split(';')[0]?.trim().toLowerCase();
     const isJson = type === 'application/json';
@@ -69,7 +70,7 @@ export class OtlpEndpoint {
     } catch (error) {
       const status = statusOf(error);
       const message = messageOf(error);
-      // As `google.rpc.Status`.
+      // The error body is a `google.rpc.Status` message.
       const body = isJson ? JSON.stringify({ message }) : encodeStatus(message);
       respond(response, status, { isJson, body });
     }
@@ -107,7 +108,7 @@ function jsonIn(body: Buffer): unknown {
   throw refusal(400, `the body ${decoded.reason}`);
 }
 
-/** A refusal with an HTTP status. */
+/** An error that becomes a response with an HTTP status. */
 function refusal(status: number, message: string): CoxswainError {
   return new CoxswainError('invalid-argument', message, { details: { status } });
 }
@@ -119,7 +120,7 @@ function statusOf(error: unknown): number {
   return error.code === 'input-too-large' ? 429 : error.code === 'format-invalid' ? 400 : 503;
 }
 
-/** Why spans were rejected; the sender shows it. */
+/** Reason for rejected spans. The sender shows it to its user. */
 const REFUSED = 'spans without ids or a time, or of a trace over the limit, were not kept';
 
 function jsonSuccess(refused: number, signal: 'traces' | 'logs'): string {

@@ -9,36 +9,36 @@ import { makeStateFolder, stateFile, type StateOwner } from '../../base/state-pl
 import { endsTrace, isOfAgent } from '../../formats/otlp/trace-ends.ts';
 import type { TraceSpan } from '../../formats/otlp/trace-span.ts';
 
-/** Limits of the inbox. */
+/** Size limits of the inbox. */
 export interface InboxLimits {
-  /** Spans per trace; default 20,000. */
+  /** Maximum number of spans per trace; default 20,000. */
   readonly traceSpans?: number;
-  /** Bytes per trace, as JSON; default 64 MB. */
+  /** Maximum bytes per trace as JSON; default 64 MB. */
   readonly traceBytes?: number;
-  /** Traces not recorded yet; default 10,000. */
+  /** Maximum number of traces that are not recorded yet; default 10,000. */
   readonly traces?: number;
-  /** Bytes of all traces; default 512 MB. */
+  /** Maximum bytes of all traces; default 512 MB. */
   readonly bytes?: number;
 }
 
-/** Outcome of adding the spans of a request. */
+/** Result of adding the spans of a request. */
 export interface TakenSpans {
   readonly accepted: number;
-  /** Spans of traces already recorded: they form a separate run. */
+  /** Number of spans whose trace was already recorded. They become a separate run. */
   readonly late: number;
-  /** Spans of traces over a limit: rejected. */
+  /** Number of spans that were rejected because their trace is over a limit. */
   readonly refused: number;
 }
 
-/** A waiting trace. */
+/** A trace that is not recorded yet. */
 export interface WaitingTrace {
   readonly traceId: string;
-  /** 1, or more for spans that arrived after the trace was recorded. */
+  /** 1 for the first part. Higher for spans that arrived after the trace was recorded. */
   readonly part: number;
 }
 
 const MEGABYTE = 1_000_000;
-/** How long the span ids of a recorded trace are remembered, so that repeated spans do not count as late. */
+/** How long the span ids of a recorded trace are remembered. A span that is sent again in this time does not count as late. */
 const REMEMBERED_MS = 24 * 3_600_000;
 
 const LAYOUT = `
@@ -47,7 +47,7 @@ const LAYOUT = `
   CREATE TABLE IF NOT EXISTS spans (trace TEXT NOT NULL, key TEXT NOT NULL, body TEXT, PRIMARY KEY (trace, key)) WITHOUT ROWID;
   CREATE INDEX IF NOT EXISTS waiting ON traces (waits, last_ms)`;
 
-/** Statements executed per span. */
+/** SQL statements that run for each span. */
 const STATEMENTS = {
   known: 'SELECT 1 FROM spans WHERE trace = ? AND key = ?',
   trace: 'SELECT part, waits, spans, bytes FROM traces WHERE trace = ?',
@@ -57,16 +57,17 @@ const STATEMENTS = {
 } as const;
 
 /**
- * Acknowledged spans that are not recorded yet, in a database in the user's state folder. One process opens it at a time.
+ * Acknowledged spans that are not recorded yet. They are stored in a database in the user's state folder. Only one process can
+ * open it at a time.
  *
- * Memory: nothing between calls; one trace while reading it.
+ * Memory: nothing between calls; one trace while it is read.
  */
 export class OtlpInbox {
   readonly #database: DatabaseSync;
   readonly #limits: Required<InboxLimits>;
   readonly #statements: Readonly<Record<keyof typeof STATEMENTS, StatementSync>>;
 
-  /** @throws CoxswainError `input-io` if it cannot be opened, for example because another server uses it */
+  /** @throws CoxswainError `input-io` if the database cannot be opened, for example because another server uses it */
   constructor(owner: StateOwner, limits: InboxLimits = {}) {
     this.#limits = { traceSpans: 20_000, traceBytes: 64 * MEGABYTE, traces: 10_000, bytes: 512 * MEGABYTE, ...limits };
     const file = stateFile('otlpInbox', owner);
@@ -75,7 +76,7 @@ export class OtlpInbox {
       const { DatabaseSync } = sqliteModule();
       this.#database = new DatabaseSync(file, { timeout: 500 });
       chmodSync(file, 0o600);
-      // Acknowledged spans are on disk, and no other process reads the same traces.
+      // Acknowledged spans must be on disk, and no other process may read the same traces.
       this.#database.exec(
         `PRAGMA locking_mode = EXCLUSIVE; PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL; ${LAYOUT}`,
       );
@@ -96,9 +97,9 @@ export class OtlpInbox {
   }
 
   /**
-   * Stores the spans of a request, all or none.
+   * Stores all spans of a request, or none.
    *
-   * @throws CoxswainError `input-too-large` if too much is waiting, `input-io` if it cannot be written
+   * @throws CoxswainError `input-too-large` if the waiting traces exceed a limit, `input-io` if the database cannot be written
    */
   add(spans: readonly TraceSpan[], nowMs: number): TakenSpans {
     const { traces, bytes } = this.#waiting();
@@ -117,12 +118,15 @@ export class OtlpInbox {
     return counts;
   }
 
-  /** Number of waiting traces and bytes. */
+  /** Number of waiting traces, and their bytes. */
   get waitingTraces(): number {
     return this.#waiting().traces;
   }
 
-  /** Traces due for recording: ended ones without new spans since `endedBeforeMs`, and others without new spans since `quietBeforeMs`. */
+  /**
+   * Traces that are ready to be recorded: ended traces without new spans since `endedBeforeMs`, and other traces without new
+   * spans since `quietBeforeMs`.
+   */
   due(endedBeforeMs: number, quietBeforeMs: number): readonly WaitingTrace[] {
     const query =
       'SELECT trace, part FROM traces WHERE waits = 1 AND ((ended = 1 AND last_ms <= ?) OR last_ms <= ?) ORDER BY last_ms LIMIT 100';
@@ -130,14 +134,14 @@ export class OtlpInbox {
     return rows.map((row) => ({ traceId: String(row['trace']), part: Number(row['part']) }));
   }
 
-  /** The waiting spans of a trace. */
+  /** Returns the waiting spans of a trace. */
   spansOf(traceId: string): readonly TraceSpan[] {
     const rows = this.#database.prepare('SELECT body FROM spans WHERE trace = ? AND body IS NOT NULL').all(traceId);
-    // Written by `add`.
+    // The method `add` wrote this JSON.
     return rows.map((row) => JSON.parse(String(row['body'])) as TraceSpan);
   }
 
-  /** Marks a trace as recorded: only its span ids stay, for a day. */
+  /** Marks a trace as recorded. Its span ids are kept for a day, and its other data is deleted. */
   close(traceId: string, nowMs: number): void {
     const old = nowMs - REMEMBERED_MS;
     this.#database.exec('BEGIN IMMEDIATE');
@@ -152,7 +156,7 @@ export class OtlpInbox {
     this.#database.exec('COMMIT');
   }
 
-  /** Releases the file. */
+  /** Closes the database file. */
   dispose(): void {
     this.#database.close();
   }
@@ -166,7 +170,7 @@ export class OtlpInbox {
 
   #addSpan(span: TraceSpan, nowMs: number, counts: { accepted: number; late: number; refused: number }): void {
     const { traceId } = span;
-    // Other spans only provide the hierarchy.
+    // Spans that do not belong to an agent are only needed for the hierarchy, so their content is dropped.
     const body = JSON.stringify(isOfAgent(span) ? span : { ...span, attributes: {}, events: [] });
     const key = `${span.spanId} ${hashText(body)}`;
     const known = this.#statements.known.get(traceId, key);

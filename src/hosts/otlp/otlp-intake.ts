@@ -11,27 +11,31 @@ import { recordTrace, type RecordedRun, type TraceTarget } from './record-trace.
 export interface OtlpIntakeOptions {
   readonly owner: StateOwner;
   readonly clock: Clock;
-  /** Opens the project's store for one use. */
+  /** Opens the project's store for one operation. */
   readonly withTarget: <Result>(work: (target: TraceTarget) => Promise<Result>) => Promise<Result>;
-  /** @param unlessKnown  skips a repeated message */
+  /**
+   * Called for every fault.
+   *
+   * @param unlessKnown  skips a repeated message
+   */
   readonly onFault: (fault: { readonly where: string; readonly message: string }, unlessKnown?: boolean) => void;
   readonly onRecorded?: ((run: RecordedRun) => void) | undefined;
-  /** Quiet time after which an unfinished trace or a session is recorded as cut off; default 30 minutes. */
+  /** Time without new spans after which an unfinished trace or session is recorded as cut off; default 30 minutes. */
   readonly pauseMs?: number | undefined;
-  /** Quiet time after which an ended trace is recorded, longer than exporters wait; default 15 seconds. */
+  /** Time without new spans after which an ended trace is recorded; default 15 seconds. Exporters wait less than this. */
   readonly settleMs?: number | undefined;
   readonly limits?: InboxLimits | undefined;
 }
 
-/** Counts since the start. Plain JSON. */
+/** Counts since the start of the process. Plain JSON. */
 export interface OtlpFacts {
-  /** Acknowledged spans and log events. */
+  /** Number of acknowledged spans and log events. */
   readonly spans: number;
-  /** Spans of traces already recorded. */
+  /** Number of spans whose trace was already recorded. */
   readonly late: number;
-  /** Spans without ids or time, and those of traces over a limit. */
+  /** Number of spans without ids or a time, and of spans of a trace over a limit. */
   readonly refused: number;
-  /** Log records without an agent, which are dropped. */
+  /** Number of log records that belong to no agent. They are dropped. */
   readonly unread: number;
   readonly runs: number;
   readonly waitingTraces: number;
@@ -42,7 +46,7 @@ export const DEFAULT_PAUSE_MS: number = 30 * 60_000;
 const DEFAULT_SETTLE_MS = 15_000;
 const LOOK_MS = 1_000;
 
-/** Takes spans from their acknowledgement to the store. */
+/** Moves spans from an acknowledged request through the inbox to the store. */
 export class OtlpIntake {
   readonly #options: OtlpIntakeOptions;
   readonly #settleMs: number;
@@ -63,7 +67,7 @@ export class OtlpIntake {
   }
 
   /**
-   * Stores the spans of a request. They are on disk when it returns.
+   * Stores the spans of a request. The spans are on disk when this method returns.
    *
    * @returns number of rejected spans
    * @throws CoxswainError see `OtlpInbox`
@@ -81,7 +85,7 @@ export class OtlpIntake {
     return { refused: refused + unusable };
   }
 
-  /** Resumes waiting traces of a previous process. Errors are logged as faults. */
+  /** Continues with traces that a previous process left waiting. Errors are logged as faults. */
   resume(): void {
     if (!existsSync(stateFile('otlpInbox', this.#options.owner))) return;
     try {
@@ -91,20 +95,32 @@ export class OtlpIntake {
     }
   }
 
-  /** Opens the inbox and starts recording due traces. @throws CoxswainError see `OtlpInbox` */
+  /**
+   * Opens the inbox and starts recording ready traces.
+   *
+   * @throws CoxswainError see `OtlpInbox`
+   */
   open(): OtlpInbox {
     this.#inbox ??= new OtlpInbox(this.#options.owner, this.#options.limits);
     this.#looking ??= setInterval(() => void this.record(), Math.min(LOOK_MS, this.#settleMs)).unref();
     return this.#inbox;
   }
 
-  /** Records due traces. @param endedOnly  every ended trace, without waiting for more. Never rejects. */
+  /**
+   * Records the traces that are ready. Never rejects.
+   *
+   * @param endedOnly  records every ended trace now, without waiting for more spans
+   */
   async record(endedOnly = false): Promise<void> {
     this.#recording = this.#recording.then(() => this.#recordDue(endedOnly));
     await this.#recording;
   }
 
-  /** Records the ended traces. @returns number of others that wait for the next start */
+  /**
+   * Records the ended traces.
+   *
+   * @returns number of other traces, which wait for the next start
+   */
   async stop(): Promise<number> {
     clearInterval(this.#looking);
     await this.record(true);
@@ -137,7 +153,7 @@ export class OtlpIntake {
         }
       });
     } catch (error) {
-      // The trace stays in the inbox; the next round tries again.
+      // The trace stays in the inbox, and the next round tries again.
       onFault({ where: 'otlp', message: messageOf(error) }, true);
     }
   }

@@ -8,15 +8,15 @@ import { tokenCheck } from '../../base/token-check.ts';
 import { hasCode } from '../../store/file-system.ts';
 import { isOtlp, type OtlpEndpoint } from './otlp-endpoint.ts';
 
-/** Address of an OTLP server. */
+/** Address and credentials of an OTLP server. */
 export interface OtlpServerOptions {
-  /** An address or name of this machine. */
+  /** An IP address or host name of this machine. */
   readonly host: string;
-  /** 0: any free port. */
+  /** Port to listen on. 0 selects any free port. */
   readonly port: number;
-  /** Required `authorization: Bearer …` of requests. Mandatory unless the address is loopback. */
+  /** Token that requests must send as `authorization: Bearer …`. Required unless the address is loopback. */
   readonly token?: string | undefined;
-  /** In PEM form. Mandatory unless the address is loopback. */
+  /** Certificate and key in PEM format. Required unless the address is loopback. */
   readonly tls?: { readonly cert: string; readonly key: string } | undefined;
   readonly endpoint: Pick<OtlpEndpoint, 'answer'>;
 }
@@ -27,10 +27,11 @@ const REQUEST_LIMIT_MS = 30_000;
 const CLOSE_LIMIT_MS = 5_000;
 
 /**
- * Serves OTLP over HTTP. On a loopback address local programs need no token; browser pages are refused, also
- * under another name of this machine. Other addresses require TLS and a token.
+ * Serves OTLP over HTTP. On a loopback address, local programs need no token. Requests from browser pages are refused, also if
+ * they use another name of this machine. Any other address requires TLS and a token.
  *
- * @throws CoxswainError `invalid-argument` for such an address without them, `input-io` if it cannot be bound
+ * @throws CoxswainError `invalid-argument` for another address without TLS and a token, `input-io` if the server cannot bind
+ * to the address
  */
 export async function startOtlpServer(
   options: OtlpServerOptions,
@@ -68,7 +69,11 @@ export async function startOtlpServer(
   return { port, close: () => closeServer(server) };
 }
 
-/** Rejects browser pages. @param port  set for a loopback address */
+/**
+ * Refuses requests from browser pages.
+ *
+ * @param port  set for a loopback address
+ */
 function comesFromProgram(request: IncomingMessage, port: number | undefined): boolean {
   if (port === undefined)
     return request.headers.origin === undefined && request.headers['sec-fetch-site'] === undefined;
@@ -81,9 +86,11 @@ function comesFromProgram(request: IncomingMessage, port: number | undefined): b
 }
 
 /**
- * @param option  the option that chooses another address, for the error
+ * Starts listening.
+ *
+ * @param option  the command-line option that selects another address; it is named in the error
  * @returns the port
- * @throws CoxswainError `input-io` if the address is not available; `details.code` is the system's
+ * @throws CoxswainError `input-io` if the address is not available; `details.code` is the system's error code
  */
 export async function listenOn(
   server: Server,
@@ -104,7 +111,7 @@ export async function listenOn(
   });
 }
 
-/** Stops accepting requests and waits up to five seconds for those in progress. */
+/** Stops accepting requests. Waits up to five seconds for requests in progress. */
 export async function closeServer(server: Server): Promise<void> {
   const timer = setTimeout(() => server.closeAllConnections(), CLOSE_LIMIT_MS);
   await new Promise<void>((resolve) => {

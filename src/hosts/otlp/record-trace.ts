@@ -6,7 +6,7 @@ import type { TrajectoryPayload, TrajectoryRecord } from '../../records/trajecto
 import { MAX_BATCH_RECORDS, type TrajectoryStore } from '../../store/trajectory-store.ts';
 import type { WaitingTrace } from './otlp-inbox.ts';
 
-/** Destination of recorded traces. */
+/** The store that traces are recorded in. */
 export interface TraceTarget {
   readonly store: Pick<TrajectoryStore, 'transact'>;
   /** Removes secrets from a payload. */
@@ -19,8 +19,9 @@ export interface RecordedRun {
 }
 
 /**
- * Records the runs of a trace. Records stored already, for example by a process that was killed, stay, and the rest
- * follows. Spans that arrived after their trace was recorded form separate runs, whose ids end with `.2` and so on.
+ * Records the runs of a trace. Records that are already stored stay, for example those of a process that was killed. The
+ * remaining records are appended. Spans that arrived after their trace was recorded become separate runs, whose ids end with
+ * `.2` and so on.
  *
  * @throws CoxswainError see `transact`
  */

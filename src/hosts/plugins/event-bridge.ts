@@ -6,24 +6,24 @@ import { projectFolderOf } from '../claude-code/project-folder.ts';
 import { readServeSettings } from '../claude-code/serve-settings.ts';
 import type { HostName } from '../dialects/hook-dialect.ts';
 
-/** Absolute paths of Node and the bundled hook, from the plugin file that `init` wrote. */
+/** Absolute paths of Node and the bundled hook. They come from the plugin file that `init` wrote. */
 export interface PluginProgram {
   readonly node: string;
   readonly hook: string;
 }
 
-/** A way for a plugin to report events of its host. */
+/** Reports events of a host from its plugin. */
 export interface EventBridge {
   /**
-   * Reports an event, in order. Never rejects.
+   * Reports an event after the previous ones. Never rejects.
    *
-   * @param event  in the form of `readPayload`
+   * @param event  in the format of `readPayload`
    * @returns text for the model
    */
   send(event: EventBody): Promise<string | undefined>;
 }
 
-/** Members of every event. */
+/** Fields of every event. */
 export interface EventBody {
   readonly hook_event_name: string;
   readonly session_id: string;
@@ -32,12 +32,12 @@ export interface EventBody {
 
 /** How long the host waits for an answer. */
 const LIMIT_MS = 10_000;
-/** Events that start the server, so a process takes them. */
+/** Events that start the server. They are sent to a hook process. */
 const WAKING: ReadonlySet<string> = new Set(['SessionStart', 'UserPromptSubmit']);
 
 /**
- * Reports events to the resident server of the project, or to a hook process if the server is missing or does not
- * acknowledge the event. The process spills an event that the store does not take, so nothing is lost.
+ * Reports events to the resident server of the project. If the server does not run or does not acknowledge the event, a hook
+ * process takes it. The hook process writes an event to a spill file if the store does not accept it, so no event is lost.
  */
 export function createBridge(host: HostName, cwd: string, { node, hook }: PluginProgram): EventBridge {
   const { env } = process;
@@ -60,7 +60,7 @@ export function createBridge(host: HostName, cwd: string, { node, hook }: Plugin
       });
       return response.status === 200 ? await response.text() : undefined;
     } catch {
-      // No server, or a foreign one: a process takes the event.
+      // There is no server, or another program answered. A hook process takes the event.
       return undefined;
     }
   };

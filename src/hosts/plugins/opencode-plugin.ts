@@ -2,14 +2,14 @@ import { isJsonObject } from '../../base/json.ts';
 import { createBridge, type PluginProgram } from './event-bridge.ts';
 import { WaitingText } from './waiting-text.ts';
 
-/** The used part of opencode's plugin input. */
+/** The part of opencode's plugin input that coxswain uses. */
 interface OpencodeHost {
   readonly directory: string;
 }
 
 type Members = Readonly<Record<string, unknown>>;
 
-/** The used hooks of an opencode plugin. */
+/** The hooks of an opencode plugin that coxswain uses. */
 interface OpencodeHooks {
   readonly 'chat.message'?: (input: Members, output: Members) => Promise<void>;
   readonly 'tool.execute.before'?: (input: Members, output: Members) => Promise<void>;
@@ -23,8 +23,8 @@ interface OpencodeHooks {
 }
 
 /**
- * The plugin of opencode. Failed calls have no hook: they are read from the messages of the next request. A plugin cannot
- * make the agent go on at a stop.
+ * The coxswain plugin of opencode. opencode calls no hook for a failed call, so failed calls are read from the messages of the
+ * next request. A plugin cannot make the agent continue at a stop.
  */
 export async function opencodePlugin({ directory }: OpencodeHost, program: PluginProgram): Promise<OpencodeHooks> {
   const bridge = createBridge('opencode', directory, program);

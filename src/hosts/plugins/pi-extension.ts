@@ -4,19 +4,22 @@ import { WaitingText } from './waiting-text.ts';
 
 type Members = Readonly<Record<string, unknown>>;
 
-/** The used part of the context that pi passes to a handler. */
+/** The part of pi's handler context that coxswain uses. */
 interface PiContext {
   readonly cwd?: string;
   readonly model?: { readonly id?: string };
   readonly sessionManager: { getSessionId(): string };
 }
 
-/** The used part of the API that pi passes to an extension. */
+/** The part of pi's extension API that coxswain uses. */
 interface PiHost {
   on(name: string, handler: (event: Members, context: PiContext) => Promise<object | undefined>): void;
 }
 
-/** The extension of pi. An unknown tool has no result event, only an end; an extension cannot make the agent go on at a stop. */
+/**
+ * The coxswain extension of pi. A call of an unknown tool produces an end event but no result event. An extension cannot make
+ * the agent continue at a stop.
+ */
 export function piExtension(pi: PiHost, program: PluginProgram): void {
   const bridge = createBridge('pi', process.cwd(), program);
   const waiting = new WaitingText();

@@ -1,4 +1,4 @@
-/** Advice that cannot be delivered with the current event and waits for the next request. */
+/** Advice that cannot be delivered with the current event. It waits for the next request. */
 export class WaitingText {
   readonly #bySession = new Map<string, string[]>();
 
@@ -9,7 +9,7 @@ export class WaitingText {
     this.#bySession.set(sessionId, texts);
   }
 
-  /** The waiting advice as one text; undefined without any. */
+  /** Returns the waiting advice as one text and removes it. Undefined if there is none. */
   take(sessionId: string): string | undefined {
     const texts = this.#bySession.get(sessionId);
     this.#bySession.delete(sessionId);
