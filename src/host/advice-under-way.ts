@@ -2,31 +2,35 @@ import { joinAdvice, MAX_ADVICE_CHARS } from '../steering/advice/join-advice.ts'
 import type { AdviceHandle } from '../run/advice-handle.ts';
 import type { Trouble } from './run-outcome.ts';
 
-/** A request to the model, and the advice in it. */
+/** A request to the model and the advice in it. */
 export interface OutgoingRequest {
-  /** Text to add to this request only; undefined without advice. */
+  /** Text to add to this request only. Undefined if there is no advice. */
   readonly text: string | undefined;
-  /** The model received it. @param channel  how the advice reached the model */
+  /**
+   * Called when the model has received the request.
+   *
+   * @param channel  how the advice reached the model
+   */
   accepted(channel: string): void;
-  /** The model did not receive it. A retry carries the same text. */
+  /** Called when the model did not receive the request. A retry contains the same text. */
   failed(trouble: Trouble): void;
 }
 
-/** Advice in a result that the model has not received yet. */
+/** Advice added to a tool result that the model has not received yet. */
 interface PlacedAdvice {
   arrived(): void;
   lost(reason: string): void;
 }
 
-/** A failed request. */
+/** A request that failed and may be retried. */
 interface FailedRequest {
   readonly key: unknown;
   readonly request: OutgoingRequest;
-  /** Gives up its advice: there is no retry. */
+  /** Records its advice as undelivered, because there is no retry. */
   settle(): void;
 }
 
-/** Advice that the model has not received yet: in a request, in a result, or queued for the next request. */
+/** Tracks advice that the model has not received yet. The advice is in a request, in a tool result, or queued for the next request. */
 export class AdviceUnderWay {
   readonly #maxChars: number;
   #waiting: AdviceHandle[] = [];
@@ -43,12 +47,15 @@ export class AdviceUnderWay {
     return this.#trouble;
   }
 
-  /** Notes an error that ends the agent unless it goes on. */
+  /** Stores an error. The error ends the agent unless the agent continues. */
   troubled(trouble: Trouble): void {
     this.#trouble = trouble;
   }
 
-  /** The failed request with this key, which is being retried. Gives up the advice of any other failed request. */
+  /**
+   * Returns the failed request with this key, which is now retried. The advice of any other failed request is recorded as
+   * undelivered.
+   */
   again(key: unknown): OutgoingRequest | undefined {
     const failed = this.#failed;
     this.#failed = undefined;
@@ -57,7 +64,7 @@ export class AdviceUnderWay {
     return undefined;
   }
 
-  /** Puts advice into a request, after the queued advice. */
+  /** Adds advice to a request. Queued advice precedes it. */
   send(key: unknown, handles: readonly AdviceHandle[]): OutgoingRequest {
     const { text, included, omitted } = joinAdvice([...this.#waiting.splice(0), ...handles], {
       maxChars: this.#maxChars,
@@ -75,7 +82,7 @@ export class AdviceUnderWay {
         this.#failed?.settle();
         this.#trouble = trouble;
         const settle = (): void => {
-          // The next request sends the results again.
+          // The retry sends these results again.
           this.#placed.push(...placed.splice(0));
           for (const handle of included) handle.undelivered(trouble.reason);
         };
@@ -86,9 +93,9 @@ export class AdviceUnderWay {
   }
 
   /**
-   * Joins advice into one text, which the host adds to a result.
+   * Joins advice into one text, which the host adds to a tool result.
    *
-   * @param atOnce  counts as delivered now, not with the next request
+   * @param atOnce  if true, the advice counts as delivered now; otherwise with the next request
    */
   place(handles: readonly AdviceHandle[], channel: string, atOnce: boolean): string | undefined {
     const { text, included, omitted } = joinAdvice(handles, { maxChars: this.#maxChars });
@@ -112,7 +119,7 @@ export class AdviceUnderWay {
     this.#waiting.push(...handles);
   }
 
-  /** Takes over the advice in results of another conversation with the same history. */
+  /** Takes over advice in tool results from another conversation that has the same history. */
   inherit(before: AdviceUnderWay): void {
     this.#placed.push(...before.#placed.splice(0));
   }

@@ -4,7 +4,7 @@ import type { Run } from '../run/run.ts';
  * Records the model's call of the acknowledge tool.
  *
  * @param args  not validated yet
- * @returns the result of the tool: recorded, or why not
+ * @returns the result of the tool: a confirmation, or the reason for a rejection
  */
 export function answerAcknowledgement(run: Run, args: unknown): string {
   // `acknowledge` validates every member.

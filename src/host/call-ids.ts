@@ -1,13 +1,13 @@
 import { LruMap } from '../base/lru-map.ts';
 
-/** Number of recent ids that are remembered, to detect reuse. */
+/** Number of recent ids that are remembered to detect reuse. */
 const REMEMBERED_IDS = 4_096;
 
-/** Unique ids for recorded calls: a model may reuse an id. */
+/** Creates unique ids for recorded calls, because a model may reuse an id. */
 export class CallIds {
   readonly #uses = new LruMap<number>(REMEMBERED_IDS);
 
-  /** The id to record: the host's, from its second use on with a number, such as `call_1#2`. */
+  /** Returns the id to record. It is the host's id; repeated ids get a number, such as `call_1#2`. */
   next(id: string): string {
     const uses = (this.#uses.get(id) ?? 0) + 1;
     this.#uses.set(id, uses);

@@ -5,8 +5,8 @@ import type { ContentBlock, MessageContent, Usage } from '../records/agent-messa
 const DATA_URL = /^data:([\w.+/-]{1,100});base64,/;
 
 /**
- * Converts message parts of OpenAI's APIs and SDKs to content blocks: texts, refusals and images by type, anything
- * else whole as `other`. A string is one text; null and an empty string give no block.
+ * Converts message parts of OpenAI's APIs and SDKs to content blocks. Texts, refusals and images are converted by type. Any
+ * other part is kept unchanged as `other`. A string becomes one text block. Null and an empty string give no block.
  *
  * Cost: one pass.
  */
@@ -16,21 +16,21 @@ export function contentBlocks(content: unknown): readonly ContentBlock[] {
   return content.map((part: unknown) => contentBlock(part));
 }
 
-/** Blocks as content: a string if there is only one text. */
+/** Converts blocks to message content. The content is a string if it consists of one text. */
 export function plainContent(blocks: readonly ContentBlock[]): MessageContent {
   const [first] = blocks;
   if (first === undefined) return '';
   return blocks.length === 1 && first.type === 'text' ? first.text : blocks;
 }
 
-/** A tool's result as the model sees it: one string if it is only text, else unchanged. */
+/** Returns a tool's result as the model sees it. A result that contains only text becomes one string. Any other result is unchanged. */
 export function resultOf(content: unknown): unknown {
   const blocks = contentBlocks(content);
   const texts = blocks.flatMap((block) => (block.type === 'text' ? [block.text] : []));
   return texts.length === blocks.length ? texts.join('\n') : content;
 }
 
-/** The model's arguments: decoded if they are JSON, else the text (a call that was cut off). */
+/** Decodes the arguments that the model wrote. Returns the text if it is not JSON, for example because the call was cut off. */
 export function decodedArgs(text: string): unknown {
   if (text === '') return {};
   try {
@@ -40,7 +40,7 @@ export function decodedArgs(text: string): unknown {
   }
 }
 
-/** The counts that are numbers; undefined without any. */
+/** Returns the counts that are numbers. Undefined if there are none. */
 export function usageOf(counts: { readonly [Name in keyof Usage]: unknown }): Usage | undefined {
   const known = Object.entries(counts).filter(([, count]) => typeof count === 'number' && Number.isFinite(count));
   return known.length === 0 ? undefined : Object.fromEntries(known);

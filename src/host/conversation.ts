@@ -9,49 +9,50 @@ import { UnansweredCalls, type OpenCall } from './open-calls.ts';
 import type { RunEnding } from '../records/trajectory-record.ts';
 import { endingAfterTrouble, type Trouble } from './run-outcome.ts';
 
-/** A model's whole answer. */
+/** A complete answer of the model. */
 export interface ConversationAnswer {
   readonly message: AgentMessage & { readonly role: 'assistant' };
   readonly calls: readonly IssuedCall[];
 }
 
-/** The part of a request that the run has not seen. */
+/** The part of a request that the run does not contain yet. */
 export interface RequestNews {
-  /** Messages of the system or the user since the last request. */
+  /** System and user messages that were added since the last request. */
   readonly messages: readonly AgentMessage[];
-  /** Tool results in the request. Those that the run already has are skipped. */
+  /** Tool results in the request. Results that the run already contains are skipped. */
   readonly results: readonly { readonly id: string; readonly result: unknown; readonly isError?: boolean }[];
 }
 
-/** A request as sent, for its record. */
+/** A request as it was sent, for its record. */
 export interface SentRequest {
   readonly modelId: string | undefined;
   readonly systemPrompt: string;
   readonly messages: readonly unknown[];
   readonly tools: readonly string[];
-  /** The model can call only `tools`: the provider has none, and none are loaded later. */
+  /** True if the model can call only `tools`: the provider has no tools of its own, and no tools are loaded later. */
   readonly isClosed: boolean;
 }
 
 /** Options of `Conversation`. */
 export interface ConversationOptions {
-  /** Most characters of advice in one text; default 9,000. */
+  /** Maximum number of characters of advice in one text; default 9,000. */
   readonly maxChars?: number;
-  /** Why advice cannot be delivered before the final answer. */
+  /** Reason recorded when advice cannot be delivered before the final answer. */
   readonly noWayBeforeAnswer: string;
 }
 
 /**
- * One agent's conversation with a model, reported to a run: requests, answers and tool calls become events, and advice goes
- * into the next request or a call's result. For adapters whose SDK exposes requests and answers.
+ * Reports one agent's conversation with a model to a run. Requests, answers and tool calls become events. Advice is added to
+ * the next request or to the result of a call. For adapters whose SDK exposes requests and answers.
  *
- * Every method is synchronous; an error is a fault in coxswain, so call it within a guard.
+ * Every method is synchronous. An exception is an internal error of coxswain, so adapters must call the methods within a
+ * guard.
  */
 export class Conversation {
   readonly run: Run;
   readonly #options: ConversationOptions;
   readonly #advice: AdviceUnderWay;
-  /** Calls of the last answer, and those still running. */
+  /** Calls of the last answer, and calls that are still running. */
   readonly #calls: UnansweredCalls = new UnansweredCalls();
   #requests = 0;
   #modelId: string | undefined;
@@ -71,7 +72,7 @@ export class Conversation {
     });
   }
 
-  /** The ending of the run if nothing more happens; undefined without an error. */
+  /** The ending of the run if no further event occurs. Undefined if no error occurred. */
   get ending(): RunEnding | undefined {
     const { trouble } = this.#advice;
     return trouble === undefined ? undefined : endingAfterTrouble(trouble);
@@ -83,9 +84,9 @@ export class Conversation {
   }
 
   /**
-   * A request is about to be sent.
+   * Prepares a request that is about to be sent.
    *
-   * @param key  identifies its content: a failed request is retried under the same key
+   * @param key  identifies the content of the request; a retry of a failed request has the same key
    */
   request(key: unknown, news: RequestNews): OutgoingRequest {
     const again = this.#advice.again(key);
@@ -100,7 +101,7 @@ export class Conversation {
     return this.#advice.send(key, handles);
   }
 
-  /** Records the request that `request` prepared, as sent. A retry is recorded once. */
+  /** Records the request that `request` prepared, as it was sent. A request and its retries are recorded once. */
   sent(outgoing: OutgoingRequest, { modelId, systemPrompt, messages, tools, isClosed }: SentRequest): void {
     if (this.#sent === outgoing) return;
     this.#sent = outgoing;
@@ -110,14 +111,14 @@ export class Conversation {
     this.run.emit({ type: 'provider_request_prepared', ...request });
   }
 
-  /** The model answered. */
+  /** Records an answer of the model. */
   answered({ message, calls }: ConversationAnswer): void {
     const { run } = this;
     if (message.modelId !== undefined && this.#modelId === undefined) {
       this.#modelId = message.modelId;
       run.emit({ type: 'run_identified', identity: identityOf(run, { modelId: message.modelId }) });
     }
-    // These calls never ran, or ran unseen.
+    // These calls never ran, or the adapter did not see them run.
     for (const call of this.#calls.notStarted()) this.#calls.close(call);
     run.emit({ type: 'turn_start' });
     const opened = calls.map((call) => this.#calls.add(call));
@@ -141,12 +142,15 @@ export class Conversation {
     return this.#calls.notStarted();
   }
 
-  /** The call that a tool is about to run: by id; without one by tool and arguments, else by tool; else a new one. */
+  /**
+   * Returns the call that a tool is about to run. It is found by id. A call without an id is found by tool and arguments, else
+   * by tool. If nothing matches, a new call is created.
+   */
   callOf(called: IssuedCall): OpenCall {
     return this.#calls.find(called);
   }
 
-  /** A tool starts. Advice before it runs goes with its result. */
+  /** Records the start of a tool. Advice requested before the tool runs is added to its result. */
   started(call: OpenCall): void {
     const { callId: toolCallId, name: toolName, args } = call;
     call.isStarted = true;
@@ -154,7 +158,11 @@ export class Conversation {
     this.run.emit({ type: 'tool_execution_start', toolCallId, toolName, args });
   }
 
-  /** A tool returned. @returns the advice on it: settle it with `said` or `later` */
+  /**
+   * Records the result of a tool.
+   *
+   * @returns advice on the result; the caller must pass it to `said` or `later`
+   */
   ended(call: OpenCall, { result, isError }: CallOutcome): readonly AdviceHandle[] {
     this.#calls.close(call);
     this.run.emit({ type: 'tool_execution_end', toolCallId: call.callId, toolName: call.name, result, isError });
@@ -164,35 +172,39 @@ export class Conversation {
   }
 
   /**
-   * The advice as one text, which the host adds to a result. It counts as delivered with the next request; if no requests
-   * are visible, at once.
+   * Joins advice into one text, which the host adds to a tool result. The advice counts as delivered with the next request. If
+   * the adapter does not see requests, it counts as delivered at once.
    */
   said(handles: readonly AdviceHandle[], channel: string): string | undefined {
     return this.#advice.place(handles, channel, this.#requests === 0);
   }
 
-  /** Queues advice for the next request; if no requests are visible, it is undelivered. */
+  /** Queues advice for the next request. If the adapter does not see requests, the advice is recorded as undelivered. */
   later(handles: readonly AdviceHandle[]): void {
     if (this.#requests > 0) this.#advice.wait(handles);
     else for (const handle of handles) handle.undelivered('the requests to the model do not pass through here');
   }
 
-  /** Notes an error that ends the agent unless it goes on: an answer broke off, a tool threw. */
+  /** Stores an error, for example a broken answer or an exception of a tool. The error ends the agent unless the agent continues. */
   troubled(trouble: Trouble): void {
     this.#advice.troubled(trouble);
   }
 
-  /** A tool returned, and the next request shows its result. @param outcome  the outcome known until then */
+  /**
+   * Reports that a tool returned. The next request contains its result.
+   *
+   * @param outcome  what is known of the outcome before that request
+   */
   returned(call: OpenCall, outcome: CallOutcome): void {
     call.returned = outcome;
   }
 
-  /** Takes over the advice in results of another conversation with the same history. */
+  /** Takes over advice in tool results from another conversation that has the same history. */
   inherit(before: Conversation): void {
     this.#advice.inherit(before.#advice);
   }
 
-  /** Ends a call whose result only the request shows. */
+  /** Ends a call whose result appears only in the request. */
   #endFromRequest(shown: RequestNews['results'][number]): void {
     const call = this.#calls.get(shown.id);
     if (call === undefined || (call.isStarted && call.returned === undefined)) return;
@@ -205,7 +217,7 @@ export class Conversation {
     this.#advice.wait(this.ended(call, outcome));
   }
 
-  /** Ends the remaining calls: there is no further request. A call of an unknown tool may have ended the agent. */
+  /** Ends the remaining calls, because no request follows. A call of an unknown tool may have ended the agent. */
   #closeCalls(): void {
     for (const call of this.#calls.all()) {
       if (call.returned !== undefined) this.#endLate(call, call.returned);
@@ -222,7 +234,7 @@ export class Conversation {
   }
 }
 
-/** The message with the recorded ids of its calls. */
+/** Replaces the call ids in a message with the recorded ids. */
 function withCallIds(
   message: ConversationAnswer['message'],
   calls: readonly OpenCall[],

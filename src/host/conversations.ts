@@ -2,7 +2,7 @@ import type { Run } from '../run/run.ts';
 import type { AdapterOptions } from './adapter-options.ts';
 import { Conversation } from './conversation.ts';
 
-/** The conversation of each run, together with the adapter's own state of it, which `start` creates. */
+/** Returns the conversation of each run, together with adapter-specific state that `start` creates. */
 export function conversations<State extends object>(
   options: AdapterOptions,
   start: () => State,

@@ -1,12 +1,12 @@
 import type { Run } from '../run/run.ts';
 import type { AdapterOptions } from './adapter-options.ts';
 
-/** Runs a piece of an adapter's work so that a fault in it cannot reach the agent. */
+/** Runs part of an adapter's work so that an internal error cannot reach the agent. */
 export type Guard = <Result>(where: string, work: () => Result, otherwise: Result) => Result;
 
 /**
- * The guard of an adapter. Under `onError: 'record'` it records a fault in `run` and returns `otherwise`; under `throw` it
- * rethrows.
+ * Creates the guard of an adapter. Under `onError: 'record'`, the guard records an internal error in `run` and returns
+ * `otherwise`. Under `throw`, it rethrows the error.
  */
 export function guarded(run: Run, options: Pick<AdapterOptions, 'onError'> = {}): Guard {
   return (where, work, otherwise) => {

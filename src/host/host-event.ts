@@ -1,16 +1,19 @@
 import type { Json } from '../base/json.ts';
 import type { RunEnding } from '../records/trajectory-record.ts';
 
-/** A tool call as a host reports it. */
+/** A tool call as the host reports it. */
 export interface HostCall {
   readonly id: string;
   readonly name: string;
   readonly args: unknown;
-  /** The host has no call ids; `id` is a time. The end of a call belongs to the oldest open one with that tool and arguments. */
+  /**
+   * True if the host has no call ids. `id` is then a time. The end of a call is matched with the oldest open call that has the
+   * same tool and arguments.
+   */
   readonly isPairedByArguments?: true;
 }
 
-/** A call and the result that the model sees. */
+/** A call with the result that the model sees. */
 export interface EndedCall extends HostCall {
   readonly result: Json;
   readonly isError: boolean;
@@ -19,53 +22,51 @@ export interface EndedCall extends HostCall {
 
 /** A call in a transcript. */
 export interface TranscriptCall extends HostCall {
-  /** Absent while the call runs. */
+  /** The result of the call. Absent while the call runs. */
   readonly ended?: EndedCall;
 }
 
-/** Where an event happened. */
+/** The session and thread of an event. */
 interface HostEventPlace {
-  /** The host's name of the event, which its answer repeats. */
+  /** The host's name for the event. The answer repeats this name. */
   readonly name: string;
-  /** The agent program, where the transport serves several. */
+  /** The agent program. Set if the transport serves several programs. */
   readonly host?: string;
-  /** Absent only if the host leaves it out. */
+  /** Id of the session. Absent only if the host does not send it. */
   readonly sessionId?: string;
-  /** The subagent; absent on the main thread. */
+  /** Id of the subagent. Absent on the main thread. */
   readonly agentId?: string;
   readonly agentType?: string;
-  /** Calls of the current prompt in order, one list for each answer of the model, for hosts that do not report every end. */
+  /** Calls of the current prompt in order, as one list per answer of the model. Set for hosts that do not report every end of a call. */
   readonly answers?: readonly (readonly TranscriptCall[])[];
 }
 
-/**
- * One step of an agent, in a form that no host owns. Each host has a dialect, which reads its payload into this.
- */
+/** One step of an agent, in a format independent of the host. The dialect of each host converts payloads to this format. */
 export type HostEvent = HostEventPlace &
   (
     | {
         readonly kind: 'session_started';
         readonly source: string;
-        /** The model has forgotten earlier advice, and no prompt follows. */
+        /** True if the session starts after a compaction: the model no longer has earlier advice, and no prompt follows. */
         readonly isAfterCompaction: boolean;
         readonly modelId?: string;
       }
     | {
         readonly kind: 'session_ended';
-        /** In the host's words. */
+        /** Reason in the host's terms. */
         readonly reason: string;
         readonly ending?: RunEnding;
       }
-    /** The agent cannot go on: the model did not answer. */
+    /** The agent cannot continue because the model did not answer. */
     | { readonly kind: 'failed'; readonly ending: RunEnding }
     | {
         readonly kind: 'prompted';
         readonly text: string;
-        /** `system`: submitted by the host, not the user. */
+        /** `system` if the host, not the user, submitted the prompt. */
         readonly role: 'user' | 'system';
-        /** A user's request: not a command echo or a reminder of the host. */
+        /** True if the prompt is a request of the user. False for command echoes and reminders of the host. */
         readonly isTask: boolean;
-        /** The host turns an answer that forces a turn into a prompt. */
+        /** True if the host starts a forced turn with a prompt event. */
         readonly mayBeForced?: true;
       }
     | { readonly kind: 'agent_started'; readonly agentId: string }
@@ -73,22 +74,25 @@ export type HostEvent = HostEventPlace &
     | {
         readonly kind: 'call_ended';
         readonly call: EndedCall;
-        /** The host reports no `batch_ended`: the batch ends when no call is open, or when these calls are closed. */
+        /**
+         * Set if the host reports no `batch_ended`. The batch ends when no call is open (`open-calls`), or when the calls with
+         * these ids have ended.
+         */
         readonly batch?: 'open-calls' | readonly string[];
-        /** The host ignores the answer to this event: advice waits for `batch_ended`. */
+        /** True if the host ignores the answer to this event. Advice then waits for `batch_ended`. */
         readonly isMute?: true;
       }
-    /** All calls of one answer have ended, refused ones included; `isError` counts only if no event reported the end. */
+    /** All calls of one answer have ended, including refused calls. `isError` is used only if no event reported the end of the call. */
     | { readonly kind: 'batch_ended'; readonly calls: readonly EndedCall[] }
     | {
         readonly kind: 'stopped';
         readonly isSubagent: boolean;
-        /** An earlier answer to this event made the agent go on. */
+        /** True if an earlier answer to this event made the agent continue. */
         readonly isForced: boolean;
         readonly lastMessage?: string;
       }
     | { readonly kind: 'compacted'; readonly trigger: string }
-    /** The host asks its user for permission, or a call was refused; settled when the call goes on. */
+    /** The host asks its user for permission, or it refused a call. The request is settled when the call continues. */
     | { readonly kind: 'permission'; readonly isDenied: boolean; readonly toolName?: string }
   );
 

@@ -10,48 +10,57 @@ import type { StopRequest } from '../steering/stop-policy.ts';
 import type { EndedCall, HostCall, HostEvent, PromptEvent, TranscriptCall } from './host-event.ts';
 
 /**
- * The main thread of an agent or one of its subagents. A transport keeps its state between events: in records, if each event is
- * a separate process, or in memory. It knows the open calls; a call reported twice counts once.
+ * The main thread of an agent, or one of its subagents. The transport keeps the thread's state between events. It keeps the
+ * state in records if each event is handled by a separate process, otherwise in memory. A thread tracks open calls, so a call
+ * that is reported twice is recorded once.
  */
 export interface HostThread {
   readonly run: Run;
-  /** Advice has made the agent go on at a stop. */
+  /** True if advice has already made the agent continue at a stop. */
   readonly hasForcedTurn: boolean;
-  /** Facts for an evaluation that are not on the record. */
+  /** Facts for an evaluation that the records do not contain. */
   readonly known: AdviseContext;
-  /** Our last prompt or answer made the agent go on, and nothing has happened since. */
+  /** True if the last prompt or answer from coxswain made the agent continue, and no event has arrived since. */
   readonly isForcing?: boolean;
-  /** A turn is open. Default: true. */
+  /** True if a turn is open. Default: true. */
   readonly isTurnOpen?: boolean;
-  /** A call has ended without an evaluation, because its host ignores the answer to that event. */
+  /** True if a call ended without an evaluation of advice, because the host ignores the answer to that event. */
   readonly hasUnheardCall?: boolean;
   /** Returns true if calls of a batch are open, for hosts that do not report the end of a batch. Default: false. */
   hasUnfinished?(batch: 'open-calls' | readonly string[]): boolean;
-  /** The ends among these calls that no event reported, by answer. Default: none. */
+  /** Returns the ended calls among `answers` whose end no event reported, as one list per answer. Default: none. */
   missed?(answers: readonly (readonly TranscriptCall[])[]): readonly (readonly EndedCall[])[];
   /** Called before a prompt is recorded. */
   beginPrompt(prompt: PromptEvent): void;
   compact(trigger: string): void;
-  /** A call is about to run: opens its turn. @returns false if the call began before */
+  /**
+   * A call is about to run. Opens the turn of the call.
+   *
+   * @returns false if the call has already started
+   */
   expectCall(call: HostCall): boolean;
   startCall(call: HostCall): void;
-  /** Records the end of a call, and its start if that is missing. @returns false if the end was reported before */
+  /**
+   * Records the end of a call, and its start if that is not recorded.
+   *
+   * @returns false if the end was already reported
+   */
   endCall(call: EndedCall): boolean;
-  /** The calls whose end no event reported, with the result to record. */
+  /** Returns the calls whose end no event reported, with the results to record. */
   unreported(calls: readonly EndedCall[]): readonly EndedCall[];
   /** Ends the turn. */
   endBatch(): void;
-  /** Records the agent's last answer, before it stops. */
+  /** Records the agent's last answer before it stops. */
   stop(text: string | undefined): void;
-  /** An answer has made the agent go on. */
+  /** Called when an answer has made the agent continue. */
   forced(): void;
   end(ending?: RunEnding): void;
-  /** The advice as one text for the answer to the event `name`; undefined without advice, or if it cannot be delivered. */
+  /** Joins advice into one text for the answer to the event `name`. Undefined if there is no advice, or if it cannot be delivered. */
   say(advice: readonly AdviceHandle[], name: string): string | undefined;
 }
 
 /**
- * Records an event and asks for advice at its decision points, for every host and transport.
+ * Records an event and requests advice at its decision points. Used for every host and transport.
  *
  * @returns text for the model
  */
@@ -103,7 +112,7 @@ export function interpretEvent(
       return say(atStart(thread));
     case 'call_issued': {
       resume(run, event.name);
-      // The same hook may be configured twice.
+      // A call is reported twice if the same hook is configured twice.
       if (!thread.expectCall(event.call)) return say([]);
       const { id, name, args } = event.call;
       const pendingToolCalls = [{ toolCallId: id, toolName: name, args }];
@@ -121,7 +130,7 @@ export function interpretEvent(
       return say([...advice, ...ask(thread, 'pre_tool_selection')]);
     }
     case 'batch_ended': {
-      // A request that follows no call.
+      // A request without preceding calls.
       if (thread.isTurnOpen === false) return undefined;
       resume(run, event.name);
       const unheard = thread.hasUnheardCall === true ? ask(thread, 'post_tool_result') : [];
@@ -147,7 +156,11 @@ export function interpretEvent(
   }
 }
 
-/** Records the ends of calls that no event reported, each answer of the model as a turn. @returns advice on them */
+/**
+ * Records the ends of calls that no event reported. Each answer of the model is one turn.
+ *
+ * @returns advice on these calls
+ */
 function takeMissed(event: HostEvent, thread: HostThread): readonly AdviceHandle[] {
   if (event.answers === undefined || thread.missed === undefined) return [];
   return thread.missed(event.answers).flatMap((calls) => {
@@ -165,7 +178,10 @@ function endCalls(thread: HostThread, calls: readonly EndedCall[]): AdviceHandle
   });
 }
 
-/** The stop that answers this event; undefined if the agent goes on. A user may continue a stopped run with a prompt. */
+/**
+ * Returns the stop request that answers this event. Undefined if the agent continues. A prompt of the user may continue a
+ * stopped run.
+ */
 export function stopAt({ kind }: HostEvent, run: Run): StopRequest | undefined {
   return kind === 'prompted' ? undefined : run.shouldStop;
 }
@@ -175,12 +191,12 @@ export function settle(advice: readonly AdviceHandle[], reason: string): void {
   for (const piece of advice) piece.undelivered(reason);
 }
 
-/** An event after the end continues the run. */
+/** Continues the run if it has already ended. */
 function resume(run: Run, trigger: string): void {
   if (run.isEnded) run.emit({ type: 'run_resumed', trigger });
 }
 
-/** Both points come before the first request of a prompt or a subagent. */
+/** Requests advice for both decision points that precede the first request of a prompt or a subagent. */
 function atStart(thread: HostThread): readonly AdviceHandle[] {
   return [...ask(thread, 'pre_render'), ...ask(thread, 'pre_tool_selection')];
 }

@@ -1,19 +1,19 @@
 /** A tool call in a model's answer. */
 export interface IssuedCall {
-  /** The host's id; empty without one. */
+  /** The host's call id. Empty if there is none. */
   readonly id: string;
   readonly name: string;
-  /** Parsed if it is JSON, else the text. */
+  /** Arguments parsed as JSON, or the text if it is not JSON. */
   readonly args: unknown;
-  /** The arguments as the model wrote them, to distinguish calls of one tool. */
+  /** The arguments as the model wrote them. Used to distinguish calls of one tool. */
   readonly argsText: string;
-  /** Result of a call that the provider ran itself: part of the model's answer. */
+  /** Result of a call that the provider ran. It is part of the model's answer. */
   readonly answer?: CallOutcome;
 }
 
 /** The result of a tool call. */
 export interface CallOutcome {
-  /** As the model sees it: a string, or the host's structured result. */
+  /** The result as the model sees it: a string, or the host's structured result. */
   readonly result: unknown;
   readonly isError: boolean;
 }

@@ -4,12 +4,12 @@ import type { CallOutcome, IssuedCall } from './issued-call.ts';
 
 /** A call that has not ended. */
 export interface OpenCall extends IssuedCall {
-  /** Unique in the run: the host's id, or one made from it. */
+  /** Id that is unique in the run: the host's id, or an id derived from it. */
   readonly callId: string;
   isStarted: boolean;
-  /** Its outcome, if known before the next request shows it. */
+  /** Outcome, if it is known before the next request contains it. */
   returned?: CallOutcome;
-  /** Advice from before it ran, which goes with its result. */
+  /** Advice requested before the call ran. It is delivered with the result. */
   before: readonly AdviceHandle[];
 }
 
@@ -18,7 +18,7 @@ export class UnansweredCalls {
   readonly #open = new Map<string, OpenCall>();
   readonly #ids = new CallIds();
 
-  /** Opens a call. A reused id gets a number; a missing one is derived from the tool's name. */
+  /** Opens a call. A reused id gets a number. A missing id is derived from the tool's name. */
   add(call: IssuedCall): OpenCall {
     const name = call.id === '' ? `${call.name}-call` : call.id;
     const callId = this.#ids.next(name);
@@ -27,12 +27,12 @@ export class UnansweredCalls {
     return open;
   }
 
-  /** The open call with the host's id. */
+  /** Returns the open call that has this host id. */
   get(id: string): OpenCall | undefined {
     return this.#open.get(id);
   }
 
-  /** Returns true if a call of the run has or had this id. */
+  /** Returns true if the run has an open or ended call with this id. */
   isKnown(id: string): boolean {
     return this.#open.has(id) || this.#ids.isUsed(id);
   }
@@ -45,7 +45,10 @@ export class UnansweredCalls {
     return this.all().filter((call) => !call.isStarted);
   }
 
-  /** The call that a tool is about to run: by id; without one by tool and arguments, else by tool; else a new one. */
+  /**
+   * Returns the call that a tool is about to run. It is found by id. A call without an id is found by tool and arguments, else
+   * by tool. If nothing matches, a new call is created.
+   */
   find(called: IssuedCall): OpenCall {
     const known = this.#open.get(called.id);
     if (known !== undefined) return known;

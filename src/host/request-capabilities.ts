@@ -1,6 +1,6 @@
 import type { AdapterCapabilities } from './adapter-capabilities.ts';
 
-/** Notes for users, which differ between SDKs. */
+/** Notes for users that differ between SDKs. */
 export interface RequestNotes {
   readonly pre_render: string;
   readonly pre_tool_selection: string;
@@ -8,7 +8,7 @@ export interface RequestNotes {
   readonly pre_response?: string;
 }
 
-/** The capabilities of an adapter that adds to requests and tool results. */
+/** The capabilities of an adapter that adds advice to requests and tool results. */
 export function requestCapabilities(notes: RequestNotes): AdapterCapabilities {
   const inRequest = { persistence: 'ephemeral', timing: 'before', channel: 'request' } as const;
   const inResult = { persistence: 'persistent', channel: 'tool-result' } as const;

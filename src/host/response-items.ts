@@ -8,12 +8,13 @@ import type { CallOutcome, IssuedCall } from './issued-call.ts';
 import { unseenItems } from './unseen-items.ts';
 
 /**
- * Messages and items of OpenAI's APIs and of @openai/agents, in both spellings of a member (`call_id`, `callId`). A type
- * that ends in `_call` is a call, one that ends in `_output` or `_result` its result, in later versions too.
+ * Reads messages and items of OpenAI's APIs and of @openai/agents. Field names have two spellings (`call_id`, `callId`). An
+ * item whose type ends in `_call` is a call. An item whose type ends in `_output` or `_result` is the result of a call. This
+ * rule also covers types of later versions.
  */
 type Item = Readonly<Record<string, unknown>>;
 
-/** A part of an answer; with `call`, a tool call. */
+/** A part of an answer. It is a tool call if `call` is set. */
 export interface ItemPart {
   readonly block: ContentBlock;
   readonly call?: IssuedCall;
@@ -24,7 +25,7 @@ interface ShownResult extends CallOutcome {
   readonly id: string;
 }
 
-/** The parts of an answer. A call that the provider ran itself has its result as `answer`. */
+/** Returns the parts of an answer. A call that the provider ran has its result in `answer`. */
 export function answerParts(output: readonly unknown[]): readonly ItemPart[] {
   const items = output.map((value) => (isJsonObject(value) ? unwrapped(value) : {}));
   const calls = items.map(callOfItem);
@@ -44,12 +45,12 @@ export function answerParts(output: readonly unknown[]): readonly ItemPart[] {
   });
 }
 
-/** The call as a part of an answer. */
+/** Converts a call to a part of an answer. */
 export function callPart(call: IssuedCall): ItemPart {
   return { call, block: { type: 'tool_call', id: call.id, name: call.name, args: toJson(call.args) } };
 }
 
-/** The call in an item; undefined for any other item. */
+/** Returns the call in an item. Undefined for any other item. */
 export function callOfItem(value: unknown): IssuedCall | undefined {
   const item = isJsonObject(value) ? unwrapped(value) : {};
   const { type } = item;
@@ -63,7 +64,7 @@ export function callOfItem(value: unknown): IssuedCall | undefined {
   return id === undefined ? { ...call, answer: itemOutcome(item) } : call;
 }
 
-/** Calls that the provider does not run: without an id their result cannot be sent. */
+/** Types of calls that the provider does not run. Without an id, their result cannot be sent. */
 const LOCAL_CALLS: ReadonlySet<string> = new Set([
   'function_call',
   'custom_tool_call',
@@ -74,10 +75,10 @@ const LOCAL_CALLS: ReadonlySet<string> = new Set([
 ]);
 
 /**
- * The items of a request that the last one of its conversation did not have.
+ * Returns the items of a request that the previous request of the conversation did not contain.
  *
- * @param last.seen       number of items in the last request
- * @param last.isChained  the provider keeps earlier turns: all items are new
+ * @param last.seen       number of items in the previous request
+ * @param last.isChained  true if the provider stores earlier turns, so that all items are new
  * @param isError         returns true if a text result reports a failure; default: never
  */
 export function newsOfItems(
@@ -99,7 +100,7 @@ export function newsOfItems(
   return { messages, results };
 }
 
-/** Returns true for an item of a history that the model produced. */
+/** Returns true for an item that the model produced. */
 export function isModels(item: unknown): boolean {
   if (!isJsonObject(item)) return false;
   const { role, type } = item;
@@ -107,7 +108,7 @@ export function isModels(item: unknown): boolean {
   return typeof type === 'string' && type !== 'message' && !isResult(item);
 }
 
-/** A text that is not empty. */
+/** Returns the value if it is a non-empty string. */
 export function nonEmptyText(value: unknown): string | undefined {
   return typeof value === 'string' && value !== '' ? value : undefined;
 }
@@ -118,7 +119,7 @@ const ROLES: ReadonlyMap<unknown, 'system' | 'user'> = new Map([
   ['user', 'user'],
 ]);
 
-/** @openai/agents wraps calls that OpenAI runs in one type, with the item as `providerData`. */
+/** @openai/agents gives all calls that OpenAI runs the same type and puts the original item into `providerData`. */
 function unwrapped(item: Item): Item {
   const { type, name, providerData, ...rest } = item;
   if (type !== 'hosted_tool_call' || !isJsonObject(providerData)) return item;
@@ -133,14 +134,14 @@ function idOf(item: Item): string | undefined {
   return nonEmptyText(item['call_id']) ?? nonEmptyText(item['callId']) ?? nonEmptyText(item['tool_call_id']);
 }
 
-/** Returns true if `result` belongs to the call in `item`. OpenAI omits the id when it searched for tools itself. */
+/** Returns true if `result` is the result of the call in `item`. OpenAI omits the call id when it searched for tools itself. */
 function answers(result: Item, item: Item | undefined): boolean {
   const id = idOf(result);
   if (id !== undefined) return item !== undefined && id === idOf(item);
   return String(result['type']).replace(/_output$/, '_call') === item?.['type'];
 }
 
-/** Members of a call that are not arguments. */
+/** Fields of a call that are not arguments. */
 const NOT_ARGUMENTS: ReadonlySet<string> = new Set(
   'type id status name call_id callId caller created_by environment providerData result output outputs results error'.split(
     ' ',
@@ -156,7 +157,7 @@ function argumentsOf(item: Item): unknown {
   return Array.isArray(commands) ? { command: commands.join('\n'), ...rest } : rest;
 }
 
-/** The outcome of a call, from the item of its result, or from the call's item if the provider ran it. */
+/** Returns the outcome of a call. It comes from the result item, or from the call's item if the provider ran the call. */
 export function itemOutcome(item: Item): CallOutcome {
   const { type, status, error, action, outputs, results, result } = item;
   const failed = status === 'failed' || isJsonObject(error) || nonEmptyText(error) !== undefined;
@@ -168,7 +169,7 @@ export function itemOutcome(item: Item): CallOutcome {
   return { result: resultOf(found ?? sources ?? item['tools'] ?? status), isError: false };
 }
 
-/** Output of commands as a terminal shows it, with a note on each timeout and each exit code but 0. */
+/** Formats the output of commands as a terminal shows it. A note follows each timeout and each non-zero exit code. */
 function shellOutcome(outputs: readonly Item[]): CallOutcome {
   const ends = outputs.map(({ outcome }) => {
     const end = isJsonObject(outcome) ? outcome : {};

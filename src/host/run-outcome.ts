@@ -5,13 +5,13 @@ import { present } from '../base/present.ts';
 import type { RunEnding } from '../records/trajectory-record.ts';
 import type { Run } from '../run/run.ts';
 
-/** Names of errors thrown when the user aborts, by the platform and the SDKs. */
+/** Names of the errors that the platform and the SDKs throw when the user aborts. */
 const ABORTS: ReadonlySet<string> = new Set(['AbortError', 'APIUserAbortError']);
 
-/** The message of the openai package for it; a bundler may have renamed the class. */
+/** Message of the openai package's abort error. Needed because a bundler may have renamed the class. */
 const ABORT_MESSAGE = 'Request was aborted.';
 
-/** Names of errors thrown at a limit of turns or tokens. */
+/** Names of the errors that are thrown at a limit of turns or tokens. */
 const LIMITS: Readonly<Record<string, EndReason>> = {
   MaxTurnsExceededError: 'turn_limit',
   GraphRecursionError: 'turn_limit',
@@ -23,10 +23,10 @@ const ERROR_CHARS = 300;
 /** The outcome of a run that ended with an error. */
 export type EndedWith = 'aborted' | 'limit' | 'error';
 
-/** An error that ends the agent unless it goes on. */
+/** An error. It ends the agent unless the agent continues. */
 export interface Trouble {
   readonly outcome: EndedWith;
-  /** The reason of the end, if the kind of error implies one. */
+  /** Reason of the end. Set if the kind of error implies one. */
   readonly why?: EndReason;
   /** The error's message. */
   readonly reason: string;
@@ -49,13 +49,13 @@ export function endingAfterTrouble({ outcome, why, reason }: Trouble): RunEnding
   return { outcome, ...present({ reason: why }), ...(outcome === 'aborted' ? {} : { labels: { error: reason } }) };
 }
 
-/** Errors of the openai package differ only by class: each has the name `Error`. */
+/** Names of the error and its classes. All errors of the openai package have the name `Error` and differ only by class. */
 function namesOf(error: unknown): readonly string[] {
   return error instanceof Error ? [error.name, error.constructor.name] : [];
 }
 
 /**
- * Awaits the work of an agent and ends the run if it fails. On success the host ends the run.
+ * Waits for the work of an agent, and ends the run if the work fails. On success, the host must end the run.
  *
  * @throws the error of the work
  */

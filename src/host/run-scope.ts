@@ -14,13 +14,13 @@ interface RunningTool {
 /** A tool that runs in several steps. */
 export interface ScopedTool {
   run<Result>(work: () => Result): Result;
-  /** Ends the tool, and the child run that it started. */
+  /** Ends the tool and the child run that it started. */
   leave(failure?: { readonly error: unknown }): void;
 }
 
 /**
- * Finds the current run if the SDK does not pass it. A model request from within a tool comes from a subagent: its run is a
- * child of the run that called the tool.
+ * Determines the current run if the SDK does not pass it. A model request from within a tool comes from a subagent. The
+ * subagent's run is a child of the run that called the tool.
  */
 export class RunScope {
   readonly #storage = new AsyncLocalStorage<RunningTool>();
@@ -31,13 +31,13 @@ export class RunScope {
     this.#root = root;
   }
 
-  /** The run of a tool call made here. */
+  /** The run of a tool call that is made in the current context. */
   get calling(): Run {
     const at = this.#tool;
     return at === undefined ? this.#root() : (at.child ?? at.parent);
   }
 
-  /** The run of a model request made here; within a tool a child run, named after the tool. */
+  /** The run of a model request that is made in the current context. Within a tool it is a child run named after the tool. */
   get asking(): Run {
     const at = this.#tool;
     if (at === undefined) return this.#root();
@@ -45,7 +45,11 @@ export class RunScope {
     return at.child;
   }
 
-  /** Runs a tool of `parent`, and ends the child run that it started. @throws the error of the tool */
+  /**
+   * Runs a tool of `parent`, and ends the child run that the tool started.
+   *
+   * @throws the error of the tool
+   */
   async within<Result>(parent: Run, name: string, work: () => Result | PromiseLike<Result>): Promise<Result> {
     const tool = this.tool(parent, name);
     try {
@@ -58,7 +62,7 @@ export class RunScope {
     }
   }
 
-  /** A tool of `parent` that the host runs in several steps and ends with `leave`. */
+  /** Starts a tool of `parent` that the host runs in several steps. The host ends it with `leave`. */
   tool(parent: Run, name: string): ScopedTool {
     const at: RunningTool = { parent, name, child: undefined, isDone: false };
     return {
@@ -68,10 +72,10 @@ export class RunScope {
   }
 
   /**
-   * Puts the rest of the current async task into a tool of `parent`: for an SDK that reports the start of a tool in the task
-   * that runs it, but cannot wrap it.
+   * Puts the rest of the current async task into a tool of `parent`. For an SDK whose tools cannot be wrapped, but which
+   * reports the start of a tool in the task that runs it.
    *
-   * @returns ends the tool; returns true if `failed` was called
+   * @returns a function that ends the tool, and returns true if `failed` was called
    */
   enter(parent: Run, name: string): () => boolean {
     const at: RunningTool = { parent, name, child: undefined, isDone: false };

@@ -13,7 +13,7 @@ export interface ToolParts {
   readonly guard: Guard;
   /** The conversation of the run that calls the tool. */
   readonly conversation: () => Conversation;
-  /** A tool's error is thrown on, or becomes its result. */
+  /** `throw`: an error of a tool is rethrown. `result`: the error becomes the tool's result. */
   readonly onToolError: 'throw' | 'result';
   /** Returns true if a returned result reports a failure. */
   readonly isError: (result: unknown, toolName: string) => boolean;
@@ -22,16 +22,16 @@ export interface ToolParts {
 /** A tool that is about to run. */
 export interface ToolWork {
   readonly call: IssuedCall;
-  /** The other calls of the model's message, if known. */
+  /** The other calls in the model's message, if known. */
   readonly beside?: readonly IssuedCall[];
   readonly run: () => unknown;
-  /** Returns true if the user aborted: then the error is thrown on. Default: never. */
+  /** Returns true if the user aborted. The error is then rethrown. Default: never. */
   readonly isAborted?: () => boolean;
-  /** Returns true if feedback can be added to this result; else it goes with the next request. Default: always. */
+  /** Returns true if feedback can be added to this result. Otherwise the feedback is sent with the next request. Default: always. */
   readonly carries?: (result: unknown) => boolean;
 }
 
-/** The result of a tool, and feedback on it. */
+/** The result of a tool and the feedback on it. */
 export interface ToolReturn {
   readonly result: unknown;
   readonly feedback: string | undefined;
@@ -41,7 +41,7 @@ const CHANNEL = 'tool-result';
 const WHERE = 'tool';
 
 /**
- * Runs a tool and records the call. Model requests of the tool belong to a child run.
+ * Runs a tool and records the call. Model requests from the tool belong to a child run.
  *
  * @throws the error of the tool, under `onToolError: 'throw'` or after an abort
  */
@@ -78,7 +78,11 @@ export async function runTool(parts: ToolParts, work: ToolWork): Promise<ToolRet
   return { result, feedback: say(handles, result) };
 }
 
-/** Records a call that did not run because the tool's parser rejected the arguments. @returns feedback on it */
+/**
+ * Records a call that did not run because the tool's parser rejected the arguments.
+ *
+ * @returns feedback on the call
+ */
 export function refusedArgs(parts: ToolParts, call: IssuedCall, error: unknown): string | undefined {
   return parts.guard(
     WHERE,
@@ -112,7 +116,7 @@ function threw(conversation: Conversation, handles: readonly AdviceHandle[], err
   conversation.troubled(troubleOf(error));
 }
 
-/** `Error: no such file`, as JavaScript writes it. */
+/** Formats an error as JavaScript does, such as `Error: no such file`. */
 function errorText(error: unknown): string {
   return error instanceof Error ? String(error) : messageOf(error);
 }

@@ -1,8 +1,8 @@
 /**
- * The items of a request's history since the last request. For a new or shortened history: those after the model's last item.
+ * Returns the items that were added to a request's history since the last request. If the history is new or was shortened, it
+ * returns the items after the model's last item.
  *
- * @param seen  number of items in the last request of this conversation; 0 before the first
- * Cost: one pass at most.
+ * @param seen  number of items in the last request of this conversation; 0 before the first request Cost: at most one pass.
  */
 export function unseenItems<Item>(
   items: readonly Item[],
