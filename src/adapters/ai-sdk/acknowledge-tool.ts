@@ -3,7 +3,7 @@ import { readAdviceAnswer, type AdviceAnswer } from '../../steering/feedback/ack
 import { answerAcknowledgement } from '../../host/answer-acknowledgement.ts';
 import type { Run } from '../../run/run.ts';
 
-/** A schema in the Standard Schema convention, which the SDK accepts as `inputSchema`. */
+/** A schema in the Standard Schema format, which the SDK accepts as `inputSchema`. */
 export interface AnswerSchema {
   readonly '~standard': {
     readonly version: 1;
@@ -19,7 +19,7 @@ export interface AnswerSchema {
   };
 }
 
-/** The tool with which an agent answers advice, for the SDK's `tools`. */
+/** The tool with which an agent answers advice. Pass it in the SDK's `tools`. */
 export interface AcknowledgeTool {
   readonly description: string;
   readonly inputSchema: AnswerSchema;
@@ -27,9 +27,9 @@ export interface AcknowledgeTool {
 }
 
 /**
- * Creates the tool. Its result tells the model that the answer was recorded, or why not.
+ * Creates the tool. Its result tells the model that the answer was recorded, or why it was not.
  *
- * @param run  the run of the answer
+ * @param run  returns the run that the answer belongs to
  */
 export function acknowledgeTool(run: () => Run): AcknowledgeTool {
   const { description, inputSchema } = acknowledgeToolDefinition;

@@ -25,23 +25,23 @@ export interface LoopOptions {
   readonly forceTurn: boolean;
 }
 
-/** A request on its way to the model. */
+/** A prepared request that is sent to the model. */
 export interface PreparedRequest {
   readonly request: ModelRequest;
-  /** The same without the guidance message. */
+  /** The same request without the guidance message. */
   readonly plain: ModelRequest;
   readonly advice: PlacedAdvice | undefined;
   /** Id of the model that is called. */
   readonly modelId: string;
-  /** Number of repetitions with a higher output cap. */
+  /** Number of times the request was already repeated with a higher output cap. */
   readonly attempts: number;
 }
 
 type Phase = 'idle' | 'waiting' | 'answered' | 'failed' | 'aborted';
 
 /**
- * One agent's loop from the side of its model and tools: requests, answers, results. Reports them to the run and adds its
- * advice to the next request. The SDK makes one request at a time.
+ * Observes one agent loop at its model and tools. Reports requests, answers and results to the run, and adds the run's advice
+ * to the next request. The SDK makes one request at a time.
  */
 export class AgentLoop {
   readonly calls: CallBook;
@@ -71,7 +71,7 @@ export class AgentLoop {
     return this.#run;
   }
 
-  /** Reads and prepares a request. Undefined for an unknown shape, which is sent unchanged. */
+  /** Reads and prepares a request. Undefined if its shape is unknown; the request is then sent unchanged. */
   async prepare(options: unknown, modelId: string): Promise<PreparedRequest | undefined> {
     const original = modelRequestOf(options);
     if (original === undefined) {
@@ -88,20 +88,20 @@ export class AgentLoop {
     return this.#guard('preparing a request', () => this.#complete(asItIs, isRetry), asItIs);
   }
 
-  /** The model has begun to answer: the advice in the request was delivered. */
+  /** Called when the model has begun to answer. The advice in the request counts as delivered. */
   opened({ advice }: PreparedRequest): void {
     this.#next.arrived(advice);
   }
 
-  /** A piece of the answer arrived. */
+  /** Called when part of the answer text arrives. */
   heardDelta(delta: string): void {
     this.#run.emit({ type: 'message_update', delta });
   }
 
   /**
-   * An answer is complete.
+   * Called when an answer is complete.
    *
-   * @returns the next request if the answer is discarded: it was truncated, or guidance forces another turn
+   * @returns the next request if this answer is discarded, because it was truncated or because guidance forces another turn
    */
   answered(prepared: PreparedRequest, answer: GeneratedAnswer): PreparedRequest | undefined {
     const longer = this.#longer(prepared, answer);
@@ -110,14 +110,14 @@ export class AgentLoop {
     return answer.calls.length > 0 || answer.finishReason !== 'stop' ? undefined : this.#lastWord(prepared, answer);
   }
 
-  /** The SDK gets this answer. */
+  /** Called for the answer that the SDK receives. */
   stands({ modelId }: PreparedRequest, answer: GeneratedAnswer): void {
     this.#phase = 'answered';
     this.calls.ask([...answer.providerCalls, ...answer.calls]);
     const message = assistantMessage(answer, modelId, (id) => this.calls.recordedId(id));
     this.#run.emit({ type: 'message_end', message });
     for (const type of answer.unknownTypes) this.unrecognised('answer part', type);
-    // The provider ran these calls, so nothing can be added to their results.
+    // The provider ran these calls, so no text can be added to their results.
     for (const { id, result, isError } of answer.providerResults) {
       this.calls.end(id, result, isError);
       this.#next.wait(this.calls.takeAdvice(id));
@@ -132,14 +132,18 @@ export class AgentLoop {
     this.#next.wait(this.#run.advise('pre_tool_execution', { pendingToolCalls }));
   }
 
-  /** The repeated request failed: the earlier answer stands. */
+  /** Called when the repeated request failed. The earlier answer is used. */
   gaveUp(again: PreparedRequest, error: unknown): void {
     this.#next.lost(again.advice, 'the request failed');
     this.#phase = 'answered';
     this.#run.reportFault('asking again', error);
   }
 
-  /** A request failed, or its answer broke off. @param answer the part that arrived */
+  /**
+   * Called when a request failed, or its answer broke off.
+   *
+   * @param answer the part that arrived
+   */
   failed(prepared: PreparedRequest, error: unknown, answer?: GeneratedAnswer): void {
     const aborted = this.isAborted(error);
     this.#phase = aborted ? 'aborted' : 'failed';
@@ -154,19 +158,19 @@ export class AgentLoop {
     return isAbort(error) || this.#signal?.aborted === true;
   }
 
-  /** The API accepted the request only without the guidance message. */
+  /** Called when the API rejected the request with the guidance message and accepted it without. */
   refusesGuidance({ advice }: PreparedRequest, error: unknown): void {
     this.#next.refused(advice);
     this.#run.reportFault('a message with guidance', error);
   }
 
-  /** True if the next answer may be discarded, so that a stream must be buffered until it is complete. */
+  /** True if the next answer may be discarded. A stream must then be buffered until it is complete. */
   get mayDiscard(): boolean {
     const { escalation, forceTurn } = this.#options;
     return escalation !== undefined || (forceTurn && !this.#hasForced);
   }
 
-  /** Unknown content, reported once per type. */
+  /** Reports unknown content, once per type. */
   unrecognised(what: string, type: string): void {
     const key = `${what} ${type}`;
     if (this.#unrecognised.has(key)) return;
@@ -175,7 +179,11 @@ export class AgentLoop {
     this.#run.emit({ type: 'unrecognised', original });
   }
 
-  /** The run is about to end. @returns how it ended, if known */
+  /**
+   * Called when the run is about to end.
+   *
+   * @returns how the run ended, if known
+   */
   closing(): string | undefined {
     const phase = this.#phase;
     const isCutOff = phase === 'waiting' || (phase === 'answered' && this.#asksForTools);
@@ -217,7 +225,7 @@ export class AgentLoop {
     }
   }
 
-  /** Advice is added after transforms and gates, so that neither removes it. */
+  /** Adds advice to a request. This happens after transforms and gates, so that they cannot remove the advice. */
   #complete(prepared: PreparedRequest, isRetry: boolean): PreparedRequest {
     const { modelId } = prepared;
     const place = { iteration: this.#iteration, modelId };
@@ -230,18 +238,18 @@ export class AgentLoop {
       ...(this.#isTask ? this.#run.advise('pre_render') : []),
       ...(isRetry ? [] : this.#run.advise('pre_tool_selection')),
     ]);
-    // Guidance for a turn is requested before the turn begins, as in every other host.
+    // Guidance for a turn is requested before the turn starts, as in every other host.
     if (!isRetry) this.#run.emit({ type: 'turn_start' });
     const request = advice === undefined ? plain : { ...plain, prompt: withMessage(plain.prompt, advice.text) };
     this.#run.emit(requestPrepared(request, this.#iteration, modelId));
     return { ...prepared, request, plain, advice };
   }
 
-  /** The same request with a higher cap, if the answer was truncated and there is room. */
+  /** Returns the same request with a higher output cap, if the answer was truncated and the limit allows it. */
   #longer(prepared: PreparedRequest, answer: GeneratedAnswer): PreparedRequest | undefined {
     const { escalation } = this.#options;
     if (escalation === undefined || answer.finishReason !== 'length') return undefined;
-    // A request without a cap has the provider's, which the answer has just reached.
+    // If the request sets no cap, the provider's cap applies. The truncated answer has just reached that cap.
     const cap = outputCapOf(prepared.request) ?? answer.usage?.outputTokens;
     const next = nextAttempt(escalation, prepared.attempts, cap);
     if (next === undefined) return undefined;
@@ -250,7 +258,7 @@ export class AgentLoop {
     return { ...prepared, request: raise(prepared.request), plain: raise(prepared.plain), attempts: next.attempt };
   }
 
-  /** The agent is about to stop: guidance at this point forces another turn, if the host enabled that. */
+  /** Called when the agent is about to stop. Guidance forces another turn at this point, if the host enabled that. */
   #lastWord(prepared: PreparedRequest, answer: GeneratedAnswer): PreparedRequest | undefined {
     const handles = this.#run.advise('pre_response');
     if (this.#hasForced || !this.#options.forceTurn) {

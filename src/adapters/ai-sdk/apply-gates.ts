@@ -4,7 +4,7 @@ import type { AgentEvent } from '../../records/agent-event.ts';
 import { partsOf, textField, toolNamesOf, type ModelRequest } from './sdk-shapes.ts';
 import { resolveGates, type GateOpinion, type ToolGate, type ToolGateContext } from './tool-gate.ts';
 
-/** A request after the gates, and the record of their decision. */
+/** A request after the gates, with the record of their decision. */
 export interface GatedRequest {
   readonly request: ModelRequest;
   readonly events: readonly AgentEvent[];
@@ -17,9 +17,9 @@ export interface RequestPlace {
 }
 
 /**
- * Removes tools that the gates do not allow. A `toolChoice` that names one of them becomes `auto`.
+ * Removes tools that the gates do not allow. A `toolChoice` that names a removed tool becomes `auto`.
  *
- * @param ask  asks one gate; guards against exceptions
+ * @param ask  calls one gate and catches its exceptions
  */
 export function applyGates(
   request: ModelRequest,
@@ -46,7 +46,11 @@ export function applyGates(
   return { request: allow.length === available.length ? request : offering(request, allow), events };
 }
 
-/** The names that a gate allows. @throws CoxswainError "invalid-argument" if it does not return a list */
+/**
+ * Returns the tool names that a gate allows.
+ *
+ * @throws CoxswainError "invalid-argument" if the gate does not return a list
+ */
 export function askGate(gate: ToolGate, context: ToolGateContext): readonly string[] | undefined {
   const allow: unknown = gate.allow(context);
   if (allow === undefined) return undefined;

@@ -6,23 +6,23 @@ import { readModelAnswer } from './read-answer.ts';
 import { isRefusal } from './sdk-shapes.ts';
 import { addModelUsage } from './to-output.ts';
 
-/** Inputs of an attempt. */
+/** Dependencies of an attempt. */
 export interface ModelWatch {
   readonly loop: AgentLoop;
   readonly guard: Guard;
-  /** Resolves when the recorder has room; bounded. */
+  /** Resolves when the recorder can accept records. The wait is bounded. */
   readonly ready: () => Promise<unknown>;
 }
 
 /** Sends a request to the model. */
 export type AskModel = (request: unknown) => PromiseLike<unknown>;
 
-/** One model request for an answer; the SDK gets the last one. */
+/** One model request for an answer. The SDK receives the answer of the last attempt. */
 export interface Attempt {
   readonly prepared: PreparedRequest;
-  /** Usage, in the SDK's form, of earlier answers, which the SDK does not see. */
+  /** Usage of earlier answers that the SDK does not receive, in the SDK's format. */
   readonly discarded: unknown;
-  /** Usage that no recorded message contains. */
+  /** Usage that is in no recorded message. */
   readonly unrecorded: unknown;
   /** The previous answer, used if this attempt fails. */
   readonly instead?: {
@@ -33,10 +33,10 @@ export interface Attempt {
 }
 
 /**
- * First attempt. If the API rejects the guidance message, repeats the request without it, because the
- * agent must not fail through us.
+ * Makes the first attempt. If the API rejects the guidance message, the request is repeated without it, because coxswain must
+ * not make the agent fail.
  *
- * @throws errors of the model, after reporting them
+ * @throws the errors of the model, after they were reported
  */
 export async function askFirst(
   prepared: PreparedRequest,
@@ -69,7 +69,11 @@ export async function askFirst(
   }
 }
 
-/** Takes a whole answer. @returns the next attempt if it is discarded */
+/**
+ * Handles a complete answer.
+ *
+ * @returns the next attempt if the answer is discarded
+ */
 export function takeAnswer(attempt: Attempt, result: unknown, { loop, guard }: ModelWatch): Attempt | undefined {
   const answer = readModelAnswer(withUsage(result, attempt.unrecorded));
   if (answer === undefined) {
@@ -78,7 +82,7 @@ export function takeAnswer(attempt: Attempt, result: unknown, { loop, guard }: M
   }
   const prepared = guard('an answer', () => loop.answered(attempt.prepared, answer), undefined);
   if (prepared === undefined) return undefined;
-  // Only a truncated answer is repeated with a higher cap; a complete one is a separate turn.
+  // Only a truncated answer is repeated with a higher cap. A complete answer is a separate turn.
   const isRecorded = prepared.attempts === 0;
   const usage = usageOf(result);
   return {
@@ -89,7 +93,11 @@ export function takeAnswer(attempt: Attempt, result: unknown, { loop, guard }: M
   };
 }
 
-/** A later attempt failed. @returns true if the previous answer replaces it */
+/**
+ * Handles the failure of a later attempt.
+ *
+ * @returns true if the previous answer is used instead
+ */
 export function standsIn({ prepared, instead }: Attempt, error: unknown, { loop, guard }: ModelWatch): boolean {
   const canStandIn = instead !== undefined && !loop.isAborted(error);
   guard(
@@ -104,7 +112,7 @@ export function standsIn({ prepared, instead }: Attempt, error: unknown, { loop,
   return canStandIn;
 }
 
-/** The result, including the usage of earlier answers. */
+/** Adds the usage of earlier answers to a result. */
 export function withUsage(result: unknown, earlier: unknown): unknown {
   if (earlier === undefined || !isJsonObject(result)) return result;
   return { ...result, usage: addModelUsage(earlier, result['usage']) };

@@ -9,28 +9,28 @@ import type { PromptMessage } from './sdk-shapes.ts';
 import { readOutput, resultsIn } from './to-events.ts';
 import { withResults, withText, type ToolOutput } from './to-output.ts';
 
-/** Replacement for a result in the SDK's form. */
+/** Returns the replacement for a result, in the SDK's format. Undefined keeps the result. */
 type OutputChange = (output: unknown) => ToolOutput | undefined;
 
 interface BookedCall {
   readonly name: string;
   readonly args: unknown;
-  /** Recorded id: the SDK's, with a number if the model repeats it. */
+  /** Id in the records. It is the SDK's id, with a number if the model reuses the id. */
   readonly recordedId: string;
   state: 'requested' | 'running' | 'ended';
-  /** Advice after the result that is not placed yet. */
+  /** Advice for the result that has not been added to it yet. */
   waiting: readonly AdviceHandle[];
-  /** Advice placed after the result; every later request repeats it. */
+  /** Text of the advice that was added to the result. Every later request repeats it. */
   text?: string;
-  /** The SDK's history contains the text: it was added by `toModelOutput`. */
+  /** True if the SDK's history contains the text because `toModelOutput` added it. */
   isInHistory: boolean;
 }
 
 const { channel = '' } = aiSdkCapabilities.post_tool_result;
 
 /**
- * The calls of a run, shared by the model that requests them, the tools that run them, and the request with their
- * results. Keeps the calls of the last turn and those with advice.
+ * The calls of a run. They are shared by the model that requests them, the tools that run them, and the request with their
+ * results. Only the calls of the last turn and calls with advice are kept.
  */
 export class CallBook {
   readonly #run: Run;
@@ -43,36 +43,36 @@ export class CallBook {
     this.#maxChars = maxChars;
   }
 
-  /** The model requested calls. */
+  /** Called when the model has requested calls. */
   ask(calls: readonly AnsweredCall[]): void {
     for (const { id, name, args } of calls) this.#open(id, name, args);
   }
 
-  /** True if the call is remembered. */
+  /** Returns true if the call is still kept. */
   has(id: string): boolean {
     return this.#calls.has(id);
   }
 
-  /** The recorded id of the latest call with this id. */
+  /** Returns the recorded id of the latest call with this SDK id. */
   recordedId(id: string): string {
     return this.#calls.get(id)?.recordedId ?? id;
   }
 
-  /** A tool started. */
+  /** Called when a tool starts. */
   begin(id: string, name: string, args: unknown): void {
     const known = this.#calls.get(id);
     const call = known === undefined || known.state !== 'requested' ? this.#open(id, name, args) : known;
     this.#start(call, args);
   }
 
-  /** A call yielded a preliminary result. */
+  /** Called when a call yields a preliminary result. */
   update(id: string, partial: unknown): void {
     const call = this.#calls.get(id);
     if (call === undefined) return;
     this.#run.emit({ type: 'tool_execution_update', toolCallId: call.recordedId, toolName: call.name, partial });
   }
 
-  /** A call has a result; requests advice on it. */
+  /** Called when a call has a result. Requests advice on the result. */
   end(id: string, result: unknown, isError: boolean): void {
     const call = this.#calls.get(id);
     if (call === undefined || call.state === 'ended') return;
@@ -84,7 +84,7 @@ export class CallBook {
     call.waiting = this.#run.advise('post_tool_result');
   }
 
-  /** Takes the advice after a call without a place for it, such as one run by the provider. */
+  /** Removes and returns the advice for a call to whose result no text can be added, for example a call that the provider ran. */
   takeAdvice(id: string): readonly AdviceHandle[] {
     const call = this.#calls.get(id);
     const waiting = call?.waiting ?? [];
@@ -92,7 +92,7 @@ export class CallBook {
     return waiting;
   }
 
-  /** The result as the model should see it, followed by advice. */
+  /** Returns the result as the model should see it. Advice follows the result. */
   inHistory(id: string, output: ToolOutput): ToolOutput {
     const call = this.#calls.get(id);
     if (call === undefined) return output;
@@ -100,7 +100,10 @@ export class CallBook {
     return this.#placed(call)(output) ?? output;
   }
 
-  /** Ends the calls whose results are in a request but were not run by our tools: refused, denied, run by the host. */
+  /**
+   * Ends the calls that our tools did not run but whose results are in a request. Such calls were refused, denied, or run by
+   * the host.
+   */
   endAnswered(prompt: readonly PromptMessage[]): void {
     for (const { id, output } of resultsIn(prompt)) {
       if (this.#calls.get(id)?.state !== 'requested') continue;
@@ -109,7 +112,7 @@ export class CallBook {
     }
   }
 
-  /** The request with advice that the SDK's history lacks, each after the result of its call. */
+  /** Adds advice that the SDK's history lacks to a request. Each text follows the result of its call. */
   inRequest(prompt: readonly PromptMessage[]): readonly PromptMessage[] {
     const placed = withResults(prompt, (id, output) => {
       const call = this.#calls.get(id);
@@ -119,7 +122,7 @@ export class CallBook {
     return placed;
   }
 
-  /** No request follows: unplaced advice did not reach the model. */
+  /** Called when no request follows. Advice that was not added to a result is recorded as undelivered. */
   close(): void {
     for (const call of this.#calls.values()) {
       for (const handle of call.waiting) handle.undelivered('no request followed');
@@ -164,7 +167,7 @@ export class CallBook {
   }
 }
 
-/** The result of an MCP tool carries its own error flag. */
+/** Returns true if the result of an MCP tool has its error flag set. */
 function saysThatItFailed(result: unknown): boolean {
   return isJsonObject(result) && result['isError'] === true && Array.isArray(result['content']);
 }

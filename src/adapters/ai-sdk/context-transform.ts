@@ -1,15 +1,17 @@
 import type { PromptMessage } from './sdk-shapes.ts';
 
 /**
- * Changes the messages of a request, such as removing old tool results. Affects only that request: the SDK's
- * history is unchanged, so the transform sees all of it next time. Runs before guidance is added.
+ * Changes the messages of a request, for example to remove old tool results. The change affects only that request. The SDK's
+ * history is unchanged, so the transform sees the complete history next time. Transforms run before guidance is added.
  */
 export interface ContextTransform {
-  /** Name in records. */
+  /** Name of the transform in records. */
   readonly name: string;
   /**
-   * @param messages  of the request, instructions first, in the SDK's form for models; do not modify in place
-   * @returns the messages to send. An exception, or a result that is not a list of messages, is ignored and recorded as a fault
+   * Returns the messages to send. An exception, or a result that is not a list of messages, is ignored and recorded as a
+   * fault.
+   *
+   * @param messages  messages of the request in the SDK's format for models, instructions first; do not modify them in place
    */
   transform(
     messages: readonly PromptMessage[],
@@ -17,9 +19,9 @@ export interface ContextTransform {
   ): readonly PromptMessage[] | Promise<readonly PromptMessage[]>;
 }
 
-/** Context of a transform. */
+/** Additional data for a transform. */
 export interface ContextTransformContext {
-  /** Previous turns of the model. */
+  /** Number of previous turns of the model. */
   readonly iteration: number;
   readonly modelId: string;
 }

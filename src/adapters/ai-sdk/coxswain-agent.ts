@@ -18,22 +18,25 @@ import { listenToSdkLoops } from './sdk-loop.ts';
 import { watchModel } from './watch-model.ts';
 import { watchTools } from './watch-tools.ts';
 
-/** Options of `coxswainAgent`. Everything beyond advice is off by default. */
+/** Options of `coxswainAgent`. By default it only gives advice; all other functions are off. */
 export interface CoxswainAgentOptions extends AdapterOptions {
-  /** Change the messages of requests, in order; default: none. */
+  /** Transforms that change the messages of requests, in this order; default: none. */
   readonly transforms?: readonly ContextTransform[];
-  /** Choose the tools offered to the model; default: none. */
+  /** Gates that choose the tools offered to the model; default: none. */
   readonly gates?: readonly ToolGate[];
-  /** Repeat an answer truncated by the output cap; default: no. Buffers a streamed answer until it is complete. */
+  /**
+   * Repeats an answer that was truncated by the output cap; default: no repetition. Streamed answers are then buffered until
+   * they are complete.
+   */
   readonly outputEscalation?: OutputEscalation;
   /**
-   * Guidance at `pre_response` forces one more turn, at most once per run; default false: such guidance is
-   * recorded as undelivered. Until that happened, a streamed answer is buffered until it is complete.
+   * If true, guidance at `pre_response` forces one more turn, at most once per run. Streamed answers are buffered until they
+   * are complete, until a turn was forced. Default false: such guidance is recorded as undelivered.
    */
   readonly forceTurn?: boolean;
 }
 
-/** Settings of the SDK that are watched. */
+/** The settings of the SDK that coxswain watches. */
 export interface AgentSettings {
   readonly model: LanguageModelShape | string;
   readonly tools?: object | undefined;
@@ -42,27 +45,27 @@ export interface AgentSettings {
 /** A run connected to the SDK. */
 export interface CoxswainAgent {
   /**
-   * Model and tools at once: `generateText({ ...cox.wrap({ model, tools }), prompt })`. Models and tools returned by `prepareStep`
-   * and `prepareCall` are watched too. Other members are unchanged.
+   * Watches model and tools in one call: `generateText({ ...cox.wrap({ model, tools }), prompt })`. Models and tools that
+   * `prepareStep` and `prepareCall` return are watched too. Other settings are unchanged.
    */
   wrap<Settings extends AgentSettings>(settings: Settings): Settings;
   /**
-   * A watched model, for `generateText`, `streamText`, `ToolLoopAgent`, and `prepareStep`. A name (string)
-   * becomes the model that the SDK would resolve; if it resolves none, it stays a name, with a fault.
+   * Returns a watched model for `generateText`, `streamText`, `ToolLoopAgent` or `prepareStep`. A name (string) is resolved to
+   * a model as the SDK does. If that fails, the name is returned unchanged and a fault is recorded.
    */
   model<Model extends LanguageModelShape | string>(model: Model): Model;
-  /** Tools with watched calls. Results, errors and types are unchanged. */
+  /** Returns the tools with watched calls. Results, errors and types are unchanged. */
   tools<Tools extends object>(tools: Tools): Tools;
-  /** The tool with which the agent answers advice: `tools: { ...tools, acknowledge_advice: cox.acknowledgeTool() }`. */
+  /** Returns the tool with which the agent answers advice: `tools: { ...tools, acknowledge_advice: cox.acknowledgeTool() }`. */
   acknowledgeTool(): AcknowledgeTool;
 }
 
 /**
- * Connects a run to the AI SDK (ai 7 and 6): records model requests and tool calls, and delivers advice to the model.
- * End the run with `run.end()`. A loop inside a tool gets a child run; so does, in ai 7, a concurrent loop.
+ * Connects a run to the AI SDK (ai 7 and 6). Records model requests and tool calls, and delivers advice to the model. End the
+ * run with `run.end()`. An agent loop inside a tool gets a child run. In ai 7, a concurrent loop also gets a child run.
  *
- * @throws CoxswainError "invalid-argument" for an option out of range, or two plugins of one kind with the same name
- * Cost: some tens of microseconds per request, plus the run's steering.
+ * @throws CoxswainError "invalid-argument" for an option out of range, or two plugins of one kind with the same name Cost:
+ * some tens of microseconds per request, plus the evaluation of advice.
  */
 export function coxswainAgent(run: Run, options: CoxswainAgentOptions = {}): CoxswainAgent {
   const { gates = [], transforms = [], maxChars = MAX_ADVICE_CHARS, forceTurn = false, outputEscalation } = options;
@@ -116,19 +119,22 @@ function checkNames(what: string, plugins: readonly { readonly name: string }[])
   });
 }
 
-/** Functions in the settings that may change model and tools of a step or call; their results are watched. */
+/**
+ * Wraps the functions in the settings that may change the model and tools of a step or call. The models and tools that they
+ * return are watched.
+ */
 function prepared(settings: AgentSettings, watch: Pick<CoxswainAgent, 'model' | 'tools'>): object {
   const functions = ['prepareStep', 'prepareCall'].flatMap((name): readonly [string, unknown][] => {
     const own: unknown = Reflect.get(settings, name);
     if (typeof own !== 'function') return [];
     const prepare = async (...args: readonly unknown[]): Promise<unknown> => {
-      // Called like the SDK calls it.
+      // Call the function as the SDK does.
       const changes: unknown = await Reflect.apply(own, settings, args);
       if (!isJsonObject(changes)) return changes;
       const { model, tools } = changes;
       return {
         ...changes,
-        // The SDK's types for a model and for tools.
+        // These are the SDK's types for a model and for tools.
         ...(model === undefined ? {} : { model: watch.model(model as LanguageModelShape) }),
         ...(isJsonObject(tools) ? { tools: watch.tools(tools) } : {}),
       };

@@ -4,20 +4,20 @@ import type { SdkFields } from './sdk-shapes.ts';
 
 /** One answer of the model, streamed or not. */
 export interface GeneratedAnswer {
-  /** Parts in the SDK's form, for repeating the request with the answer in the prompt. */
+  /** Parts of the answer in the SDK's format. Used to repeat the request with the answer in the prompt. */
   readonly parts: readonly SdkFields[];
   readonly text: string;
-  /** Calls that the SDK or the host runs. */
+  /** Calls for the SDK or the host to run. */
   readonly calls: readonly AnsweredCall[];
   /** Calls that the provider ran. */
   readonly providerCalls: readonly AnsweredCall[];
   /** Results of calls that the provider ran. */
   readonly providerResults: readonly ProviderResult[];
-  /** Unified reason, such as `stop`, `length`, `tool-calls`; absent if unknown. */
+  /** The SDK's unified finish reason, such as `stop`, `length` or `tool-calls`. Absent if unknown. */
   readonly finishReason?: string;
   readonly modelId?: string;
   readonly usage?: Usage;
-  /** Unknown part types. */
+  /** Types of parts that coxswain does not know. */
   readonly unknownTypes: readonly string[];
 }
 
@@ -28,7 +28,7 @@ export interface AnsweredCall {
   readonly args: Json;
 }
 
-/** A result of a provider's tool. */
+/** The result of a tool that the provider ran. */
 export interface ProviderResult {
   readonly id: string;
   readonly name: string;

@@ -3,28 +3,28 @@ import { isJsonObject } from '../../base/json.ts';
 import type { LanguageModelShape } from './sdk-shapes.ts';
 
 /**
- * The model that the SDK resolves for a name such as `openai/gpt-5`: from the user's default provider, else from the gateway of
- * the installed package `ai`.
+ * Returns the model that the SDK resolves for a name such as `openai/gpt-5`. It comes from the user's default provider, or
+ * else from the gateway of the installed package `ai`.
  *
- * @throws CoxswainError "invalid-argument" if neither has one
+ * @throws CoxswainError "invalid-argument" if neither provides the model
  */
 export function modelNamed(name: string): LanguageModelShape {
   const provider: unknown = Reflect.get(globalThis, 'AI_SDK_DEFAULT_PROVIDER') ?? gateway();
   const model: unknown = isProvider(provider) ? provider.languageModel(name) : undefined;
-  // The SDK's own provider returns a model for a name.
+  // The SDK's own provider object returns a model for a name.
   if (isJsonObject(model) && typeof model['modelId'] === 'string') return model as unknown as LanguageModelShape;
   const message = `no model was found for the name "${name}": give the model itself, gateway("${name}")`;
   throw new CoxswainError('invalid-argument', message);
 }
 
-/** Loaded only for a model given by name: no SDK is imported otherwise. */
+/** Loads the gateway of `ai`. It is loaded only for a model given by name; otherwise no SDK is imported. */
 function gateway(): unknown {
   try {
     const { createRequire } = process.getBuiltinModule('node:module');
     const sdk: unknown = createRequire(`${process.cwd()}/package.json`)('ai');
     return isJsonObject(sdk) ? sdk['gateway'] : undefined;
   } catch {
-    // Not installed: the caller's error says what to do.
+    // The package is not installed. The caller's error tells the user what to do.
     return undefined;
   }
 }

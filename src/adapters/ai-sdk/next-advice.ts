@@ -4,11 +4,11 @@ import { placeAdvice, type PlacedAdvice } from './placed-advice.ts';
 
 const { channel = '' } = aiSdkCapabilities.pre_tool_selection;
 
-/** Advice for the model, sent as the last message of one request: waiting advice and the advice in the last request. */
+/** Advice for the model, sent as the last message of one request. Keeps the queued advice and the advice in the last request. */
 export class NextAdvice {
   readonly #maxChars: number;
   #waiting: readonly AdviceHandle[] = [];
-  /** Advice in the last request, which is not answered yet. */
+  /** Advice in the last request. The model has not answered that request yet. */
   #sent: PlacedAdvice | undefined;
   #isRefused = false;
 
@@ -22,9 +22,9 @@ export class NextAdvice {
   }
 
   /**
-   * Advice for a request: queued and new.
+   * Returns the queued and new advice for a request.
    *
-   * @param isRetry  the last request is retried and carries the same advice
+   * @param isRetry  true if the last request is retried; the retry contains the same advice
    */
   take(isRetry: boolean, news: () => readonly AdviceHandle[]): PlacedAdvice | undefined {
     if (isRetry && this.#sent !== undefined) return this.#sent;
@@ -36,36 +36,39 @@ export class NextAdvice {
     return this.#isRefused ? undefined : this.place(handles);
   }
 
-  /** The same for a request outside the SDK: it carries no queued advice. */
+  /** Like `take`, for a request outside the SDK. Such a request contains no queued advice. */
   place(handles: readonly AdviceHandle[]): PlacedAdvice | undefined {
     this.#sent = placeAdvice(handles, this.#maxChars);
     return this.#sent;
   }
 
-  /** The model has begun to answer. */
+  /** Called when the model has begun to answer. */
   arrived(advice: PlacedAdvice | undefined): void {
     advice?.delivered(channel);
     this.#sent = undefined;
   }
 
-  /** The request failed and may be retried with the same advice, even if that arrived with a truncated answer. */
+  /**
+   * Called when the request failed and may be retried with the same advice. This includes advice that already arrived with a
+   * truncated answer.
+   */
   failed(advice: PlacedAdvice | undefined): void {
     this.#sent = advice;
   }
 
-  /** The request failed for good. */
+  /** Called when the request failed and is not retried. */
   lost(advice: PlacedAdvice | undefined, reason: string): void {
     advice?.undelivered(reason);
     this.#sent = undefined;
   }
 
-  /** The API accepts no message in this position: none is sent from now on. */
+  /** Called when the API accepts no message in this position. No advice message is sent from then on. */
   refused(advice: PlacedAdvice | undefined): void {
     this.#isRefused = true;
     this.lost(advice, 'the API refused a message after the last one');
   }
 
-  /** No request follows. */
+  /** Called when no request follows. */
   close(): void {
     this.lost(this.#sent, 'the request was not answered');
     for (const handle of this.#waiting) handle.undelivered('no request followed');

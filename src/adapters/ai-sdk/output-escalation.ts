@@ -1,18 +1,18 @@
 import { CoxswainError } from '../../base/error.ts';
 
-/** Repetition of answers truncated by the output cap. Every attempt costs tokens. */
+/** Options for repeating answers that were truncated by the output cap. Every attempt costs tokens. */
 export interface OutputEscalation {
-  /** Factor between caps; at least 1.1, default 4. */
+  /** Factor by which each attempt raises the cap; at least 1.1, default 4. */
   readonly factor?: number;
-  /** Highest cap in tokens; default 64,000, which the large models of 2026 allow. */
+  /** Highest cap in tokens; default 64,000, which the large models of 2026 support. */
   readonly maxTokens?: number;
-  /** Most repetitions per answer; default 3. */
+  /** Maximum number of repetitions per answer; default 3. */
   readonly maxAttempts?: number;
 }
 
-/** One more attempt. */
+/** An additional attempt with a higher cap. */
 export interface EscalatedAttempt {
-  /** 1 for the first repetition. */
+  /** Number of the repetition, starting at 1. */
   readonly attempt: number;
   readonly previousCap: number;
   readonly newCap: number;
@@ -28,11 +28,11 @@ export function checkEscalation(options: OutputEscalation): Required<OutputEscal
 }
 
 /**
- * The next attempt after a truncated answer.
+ * Returns the next attempt after a truncated answer.
  *
- * @param attempts  made before
- * @param cap  of the truncated answer: from the request, else its token count; undefined: unknown
- * @returns undefined at the limit
+ * @param attempts  number of attempts made before
+ * @param cap  cap of the truncated answer, from the request or else from its token count; undefined if unknown
+ * @returns undefined if a limit is reached
  */
 export function nextAttempt(
   { factor, maxTokens, maxAttempts }: Required<OutputEscalation>,

@@ -1,19 +1,16 @@
 import { joinAdvice } from '../../steering/advice/join-advice.ts';
 import type { AdviceHandle } from '../../run/advice-handle.ts';
 
-/** Advice joined into one text, awaiting a verdict; only the first verdict counts. */
+/** Advice joined into one text. Its delivery is reported once; later reports are ignored. */
 export interface PlacedAdvice {
   readonly text: string;
-  /** It reached the model. */
+  /** Reports that the text reached the model. */
   delivered(channel: string): void;
-  /** It did not reach the model. */
+  /** Reports that the text did not reach the model. */
   undelivered(reason: string): void;
 }
 
-/**
- * Joins advice into one text, loudest first. Advice that does not fit is recorded as undelivered with the rest.
- * Undefined if nothing is left.
- */
+/** Joins advice into one text, most severe first. Advice that does not fit is recorded as undelivered. Undefined if no advice is left. */
 export function placeAdvice(handles: readonly AdviceHandle[], maxChars: number): PlacedAdvice | undefined {
   const { text, included, omitted } = joinAdvice(handles, { maxChars });
   const settle = (verdict: (handle: AdviceHandle) => void): void => {

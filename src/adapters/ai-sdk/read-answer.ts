@@ -5,7 +5,7 @@ import type { Usage } from '../../records/agent-message.ts';
 import type { AnsweredCall, GeneratedAnswer, ProviderResult } from './model-answer.ts';
 import { partsOf, textField, type SdkFields } from './sdk-shapes.ts';
 
-/** Known parts; of others the answer only lists the types. */
+/** Known types of answer parts. For other types the answer lists only the type. */
 const KNOWN_PARTS: ReadonlySet<string> = new Set([
   'text',
   'reasoning',
@@ -18,7 +18,7 @@ const KNOWN_PARTS: ReadonlySet<string> = new Set([
   'tool-approval-request',
 ]);
 
-/** A model's result in the form of `doGenerate`. Undefined if it is not an answer. */
+/** Reads a model's result in the format of `doGenerate`. Undefined if the value is not an answer. */
 export function readModelAnswer(result: unknown): GeneratedAnswer | undefined {
   if (!isJsonObject(result) || !Array.isArray(result['content'])) return undefined;
   const parts = partsOf(result['content']);
@@ -41,7 +41,7 @@ export function readModelAnswer(result: unknown): GeneratedAnswer | undefined {
   };
 }
 
-/** The arguments of a call: models send JSON text; other text stays text. */
+/** Reads the arguments of a call. Models send JSON text. Text that is not JSON is returned unchanged. */
 export function readArgs(input: unknown): Json {
   if (typeof input !== 'string') return toJson(input);
   if (input.trim() === '') return {};
@@ -54,14 +54,14 @@ export function readArgs(input: unknown): Json {
 }
 
 /**
- * Tokens of an answer. Specifications v3 and v4 have totals with details, v2 has plain numbers; cached tokens are part of
- * the input in all of them.
+ * Reads the token counts of an answer. Specifications v3 and v4 have totals with details. Specification v2 has plain numbers.
+ * Cached tokens are part of the input in all of them.
  */
 export function readUsage(value: unknown): Usage | undefined {
   if (!isJsonObject(value)) return undefined;
   const input = isJsonObject(value['inputTokens']) ? value['inputTokens'] : { total: value['inputTokens'] };
   const output = isJsonObject(value['outputTokens']) ? value['outputTokens'] : { total: value['outputTokens'] };
-  // The SDK's own form, used by its telemetry.
+  // Format that the SDK uses in its telemetry.
   const inputDetails = isJsonObject(value['inputTokenDetails']) ? value['inputTokenDetails'] : {};
   const outputDetails = isJsonObject(value['outputTokenDetails']) ? value['outputTokenDetails'] : {};
   const usage: Usage = {
@@ -76,7 +76,7 @@ export function readUsage(value: unknown): Usage | undefined {
 
 function amount<Name extends keyof Usage>(name: Name, value: unknown): Pick<Usage, Name> {
   const counts = typeof value === 'number' && Number.isFinite(value) && value >= 0;
-  // One member or none: every member of Usage is optional.
+  // The object has at most one field, and every field of Usage is optional.
   return (counts ? { [name]: value } : {}) as Pick<Usage, Name>;
 }
 
@@ -92,7 +92,7 @@ function readCall(part: SdkFields): AnsweredCall {
 
 function readResult(part: SdkFields): ProviderResult {
   const { id, name } = readCall(part);
-  // v2 and the SDK's own messages call it `output`.
+  // Specification v2 and the SDK's own messages name this field `output`.
   return { id, name, result: part['result'] ?? part['output'], isError: part['isError'] === true };
 }
 

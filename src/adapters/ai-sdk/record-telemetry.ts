@@ -9,7 +9,7 @@ import { AgentLoop, type PreparedRequest } from './agent-loop.ts';
 import { readModelAnswer } from './read-answer.ts';
 import { textField, type SdkFields } from './sdk-shapes.ts';
 
-/** Telemetry events of ai 7 that are recorded. Events are read by shape. */
+/** Handlers for the telemetry events of ai 7 that are recorded. The types of events are checked at run time. */
 export interface RecordingTelemetry {
   onStart(event: unknown): void;
   onLanguageModelCallStart(event: unknown): void;
@@ -25,12 +25,12 @@ export interface RecordingTelemetry {
   }): PromiseLike<Result>;
 }
 
-/** One loop of the SDK: a call of `generateText` or `streamText`. */
+/** One agent loop of the SDK: a call of `generateText` or `streamText`. */
 interface RecordedLoop {
   readonly run: Run;
   readonly loop: AgentLoop;
   prepared: PreparedRequest | undefined;
-  /** Events are recorded in order: reading a request takes time. */
+  /** Resolves when all earlier events are recorded. Events are recorded in order although reading a request is asynchronous. */
   done: Promise<void>;
 }
 
@@ -43,7 +43,7 @@ const OPTIONS = {
   forceTurn: false,
 } as const;
 
-/** Records every loop of the SDK as a run, and loops within tools as child runs. Gives no advice and changes nothing. */
+/** Records every agent loop of the SDK as a run, and loops within tools as child runs. Gives no advice and changes nothing. */
 export function recordingTelemetry(cox: Coxswain): RecordingTelemetry {
   const scope = new RunScope(() => cox.startRun());
   const loops = new WeakMap<Run, AgentLoop>();

@@ -2,15 +2,15 @@ import type { Run } from '../../run/run.ts';
 import type { AgentLoop } from './agent-loop.ts';
 import { sdkLoop, type SdkLoop } from './sdk-loop.ts';
 
-/** The loops of one run: the main loop and concurrent ones. */
+/** The agent loops of one run: the main loop and concurrent loops. */
 interface Loops {
   readonly own: AgentLoop;
-  /** Active loops by the SDK's identity of them. */
+  /** Active agent loops by the SDK's loop object. */
   readonly open: Map<SdkLoop, AgentLoop>;
 }
 
 /**
- * Assigns events to loops and their runs. A run has one loop at a time; a concurrent one gets a child run, which ends
+ * Assigns events to agent loops and their runs. A run has one loop at a time. A concurrent loop gets a child run, which ends
  * when the SDK reports the end of the loop. Consecutive loops share the run.
  */
 export class RunLoops {
@@ -21,7 +21,7 @@ export class RunLoops {
     this.#newLoop = newLoop;
   }
 
-  /** The loop that calls a model now, in a run. */
+  /** Returns the loop of a run that calls a model now. */
   asking(run: Run): AgentLoop {
     const { open, own } = this.of(run);
     const sdk = sdkLoop();
@@ -35,12 +35,12 @@ export class RunLoops {
     return loop;
   }
 
-  /** The loop that calls a tool now, or shows its result to the model, in a run. */
+  /** Returns the loop of a run that calls a tool now, or shows the tool's result to the model. */
   calling(run: Run, callId: string): AgentLoop {
     const { open, own } = this.of(run);
     const sdk = sdkLoop();
     const known = sdk === undefined ? undefined : open.get(sdk);
-    // The SDK builds some results outside of its loop.
+    // The SDK builds some results outside its loop.
     return known ?? [...open.values()].find(({ calls }) => calls.has(callId)) ?? own;
   }
 

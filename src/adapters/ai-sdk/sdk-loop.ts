@@ -2,9 +2,9 @@ import { AsyncLocalStorage } from 'node:async_hooks';
 import { isJsonObject } from '../../base/json.ts';
 import { textField } from './sdk-shapes.ts';
 
-/** A call of `generateText` or `streamText`, from start to end. */
+/** One call of `generateText` or `streamText`. */
 export class SdkLoop {
-  /** The user's name for it in telemetry; empty without one. */
+  /** The name that the user gave the call in telemetry. Empty if there is none. */
   readonly functionId: string;
   readonly #onEnd: (() => void)[] = [];
   #isOver = false;
@@ -34,14 +34,14 @@ const open = new Map<string, SdkLoop>();
 let isListening = false;
 
 /**
- * The innermost SDK loop around this code, according to the diagnostics channel `ai:telemetry` of ai 7; undefined outside of
- * loops, in ai 6, with `telemetry: { isEnabled: false }`, and without such a channel.
+ * Returns the innermost SDK loop around the current code. The loop comes from the diagnostics channel `ai:telemetry` of ai 7.
+ * Undefined outside of loops, in ai 6, with `telemetry: { isEnabled: false }`, and if the channel does not exist.
  */
 export function sdkLoop(): SdkLoop | undefined {
   return storage.getStore()?.loop;
 }
 
-/** Starts tracking loops for `sdkLoop`. Once per process. */
+/** Starts tracking loops for `sdkLoop`. Runs once per process. */
 export function listenToSdkLoops(): void {
   if (isListening) return;
   isListening = true;

@@ -1,6 +1,6 @@
 import { isJsonObject } from '../../base/json.ts';
 
-/** A language model of the SDK: specification v2 (ai 5), v3 (ai 6) or v4 (ai 7). Only members in use. */
+/** A language model of the SDK: specification v2 (ai 5), v3 (ai 6) or v4 (ai 7). Contains only the members that coxswain uses. */
 export interface LanguageModelShape {
   readonly specificationVersion: string;
   readonly provider: string;
@@ -9,20 +9,20 @@ export interface LanguageModelShape {
   doStream(options: never): PromiseLike<unknown>;
 }
 
-/** An SDK object with unchecked members. */
+/** An SDK object whose fields are not validated. */
 export type SdkFields = Readonly<Record<string, unknown>>;
 
-/** A request from the SDK to a model: its one required member, and any others. */
+/** A request from the SDK to a model. Only `prompt` is required. */
 export type ModelRequest = SdkFields & { readonly prompt: readonly PromptMessage[] };
 
-/** A message of a request, in the SDK's form for models. */
+/** A message of a request, in the SDK's format for models. */
 export interface PromptMessage {
   readonly role: string;
-  /** Text for `system`, else a list of parts. */
+  /** A string for `system`, otherwise a list of parts. */
   readonly content: unknown;
 }
 
-/** The request, if its shape is known. */
+/** Returns the request if its shape is known. */
 export function modelRequestOf(options: unknown): ModelRequest | undefined {
   if (!isJsonObject(options)) return undefined;
   const { prompt } = options;
@@ -34,33 +34,33 @@ function isPromptMessage(value: unknown): value is PromptMessage {
   return isJsonObject(value) && typeof value['role'] === 'string' && 'content' in value;
 }
 
-/** The parts of a message or an answer; anything but an object is skipped. */
+/** Returns the parts of a message or an answer. Values that are not objects are skipped. */
 export function partsOf(content: unknown): readonly SdkFields[] {
   return Array.isArray(content) ? content.filter(isJsonObject) : [];
 }
 
-/** The field as text; `''` for other values. */
+/** Returns the field if it is a string, otherwise `''`. */
 export function textField(fields: SdkFields, name: string): string {
   const value = fields[name];
   return typeof value === 'string' ? value : '';
 }
 
-/** Tool names of the request, in order. */
+/** Returns the tool names of the request in order. */
 export function toolNamesOf(request: ModelRequest): readonly string[] {
   return partsOf(request['tools']).map((tool) => textField(tool, 'name'));
 }
 
-/** Output cap of the request in tokens, if any. */
+/** Returns the output cap of the request in tokens, if it has one. */
 export function outputCapOf(request: ModelRequest): number | undefined {
   const cap = request['maxOutputTokens'];
   return typeof cap === 'number' ? cap : undefined;
 }
 
-/** The request's abort signal, if any. */
+/** Returns the request's abort signal, if it has one. */
 export function abortSignalOf(request: ModelRequest): { readonly aborted: boolean } | undefined {
   const signal = request['abortSignal'];
   if (typeof signal !== 'object' || signal === null || !('aborted' in signal)) return undefined;
-  // Read on every access: a signal changes.
+  // Read the signal on every access, because its state changes.
   return {
     get aborted() {
       return signal.aborted === true;
@@ -68,12 +68,12 @@ export function abortSignalOf(request: ModelRequest): { readonly aborted: boolea
   };
 }
 
-/** True for the error of an aborted request: by the user, or by a time limit of the SDK. */
+/** Returns true for the error of an aborted request. The user or a timeout of the SDK may have aborted it. */
 export function isAbort(error: unknown): boolean {
   return error instanceof Error && ['AbortError', 'TimeoutError', 'ResponseAborted'].includes(error.name);
 }
 
-/** True if an API rejected the request itself; other faults are unrelated to its shape. */
+/** Returns true if the API rejected the request itself. Other errors do not depend on the content of the request. */
 export function isRefusal(error: unknown): boolean {
   if (typeof error !== 'object' || error === null || !('statusCode' in error)) return false;
   return error.statusCode === 400 || error.statusCode === 422;

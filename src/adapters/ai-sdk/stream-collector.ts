@@ -1,7 +1,7 @@
 import { present } from '../../base/present.ts';
 import { textField, type SdkFields } from './sdk-shapes.ts';
 
-/** Stream parts without content of the answer. */
+/** Types of stream parts that contain no content of the answer. */
 const PASSING: ReadonlySet<string> = new Set([
   'stream-start',
   'ping',
@@ -21,7 +21,11 @@ export class StreamCollector {
   #finish: SdkFields = {};
   #response: SdkFields = {};
 
-  /** @returns the answer text in the part */
+  /**
+   * Adds a part.
+   *
+   * @returns the answer text in the part
+   */
   add(part: SdkFields): string {
     const type = textField(part, 'type');
     switch (type) {
@@ -51,7 +55,7 @@ export class StreamCollector {
     }
   }
 
-  /** The answer so far. */
+  /** Returns the answer received up to now. */
   result(): SdkFields {
     const { finishReason, usage } = this.#finish;
     return { content: [...this.#content], finishReason, usage, response: this.#response };

@@ -7,18 +7,18 @@ import type { GeneratedAnswer } from './model-answer.ts';
 import { readArgs } from './read-answer.ts';
 import { partsOf, textField, type SdkFields, type ModelRequest, type PromptMessage } from './sdk-shapes.ts';
 
-/** A tool's result in a request, as the model will read it. */
+/** A tool's result in a request, as the model reads it. */
 export interface PromptResult {
   readonly id: string;
   readonly name: string;
-  /** In the SDK's form: `{ type: 'text' | 'json' | 'error-text' | …, value }`. */
+  /** Result in the SDK's format: `{ type: 'text' | 'json' | 'error-text' | …, value }`. */
   readonly output: unknown;
 }
 
 /**
- * The answer as a message.
+ * Converts an answer to a message.
  *
- * @param modelId  default if the answer names no model
+ * @param modelId  model id to use if the answer names no model
  * @param recordedId  maps a call id to its recorded id; default: unchanged
  */
 export function assistantMessage(
@@ -39,7 +39,7 @@ export function assistantMessage(
   };
 }
 
-/** The record of a truncated answer: its beginning, and the reason. */
+/** Creates the record of an answer that broke off. It contains the received part and the reason. */
 export function brokenMessage(
   answer: GeneratedAnswer | undefined,
   broke: { readonly stopReason: 'aborted' | 'error'; readonly errorMessage: string; readonly modelId: string },
@@ -49,14 +49,14 @@ export function brokenMessage(
   return { ...message, ...broke };
 }
 
-/** The texts of the instructions, joined. */
+/** Joins the texts of the instructions. */
 export function systemTextOf(prompt: readonly PromptMessage[]): string {
   return prompt
     .flatMap(({ role, content }) => (role === 'system' && typeof content === 'string' ? [content] : []))
     .join('\n\n');
 }
 
-/** User messages at the end of a request, which have no answer yet. */
+/** Returns the user messages at the end of a request. They have no answer yet. */
 export function unansweredMessages(prompt: readonly PromptMessage[]): readonly AgentMessage[] {
   const last = prompt.findLastIndex(({ role }) => role === 'assistant' || role === 'tool');
   return prompt
@@ -64,7 +64,7 @@ export function unansweredMessages(prompt: readonly PromptMessage[]): readonly A
     .flatMap((message): readonly AgentMessage[] => (message.role === 'user' ? [userMessage(message)] : []));
 }
 
-/** Tool results in the request, in order; without those of the provider's own calls. */
+/** Returns the tool results in the request in order. Results of calls that the provider ran are not included. */
 export function resultsIn(prompt: readonly PromptMessage[]): readonly PromptResult[] {
   return prompt.flatMap(({ role, content }) =>
     role === 'tool'
@@ -77,7 +77,7 @@ export function resultsIn(prompt: readonly PromptMessage[]): readonly PromptResu
   );
 }
 
-/** A result in the SDK's form for models, as recorded. */
+/** Converts a result from the SDK's format for models to the recorded format. */
 export function readOutput(output: unknown): { readonly result: unknown; readonly isError: boolean } {
   if (!isJsonObject(output)) return { result: output, isError: false };
   const type = textField(output, 'type');
@@ -85,7 +85,7 @@ export function readOutput(output: unknown): { readonly result: unknown; readonl
   return { result: output['value'], isError: type.startsWith('error') };
 }
 
-/** The request as sent, as an event. */
+/** Converts the request, as it was sent, to an event. */
 export function requestPrepared(request: ModelRequest, iteration: number, modelId: string): AgentEvent {
   return {
     type: 'provider_request_prepared',
@@ -105,7 +105,7 @@ function userMessage(message: PromptMessage): AgentMessage {
   return { role: 'user', content: blocks.length === 1 && only?.type === 'text' ? only.text : blocks };
 }
 
-/** One part. File bytes are replaced with their digest and size. */
+/** Converts one part. The bytes of a file are replaced with their digest and size. */
 function blockOf(part: SdkFields): ContentBlock {
   const type = textField(part, 'type');
   switch (type) {

@@ -2,17 +2,17 @@ import { present } from '../../base/present.ts';
 import { isJsonObject } from '../../base/json.ts';
 import { partsOf, textField, type SdkFields, type PromptMessage } from './sdk-shapes.ts';
 
-/** A tool's result in the SDK's form for models. */
+/** A tool's result in the SDK's format for models. */
 export type ToolOutput = SdkFields & { readonly type: string };
 
-/** Default reason of a denied call; providers use similar words. */
+/** Default reason of a denied call. Providers use similar texts. */
 const DENIED = 'Tool call execution denied.';
 
 /**
- * The output followed by a blank line and advice. Its kind is kept: an error stays an error. JSON becomes
- * text, which is what providers send anyway.
+ * Appends a blank line and advice to the output. The type of the output is kept, so an error stays an error. JSON becomes
+ * text, which is the format in which providers send it.
  *
- * @returns undefined for a shape without room for text
+ * @returns undefined if text cannot be added to this type of output
  */
 export function withText(output: unknown, text: string): ToolOutput | undefined {
   if (!isJsonObject(output)) return undefined;
@@ -35,22 +35,22 @@ export function withText(output: unknown, text: string): ToolOutput | undefined 
   }
 }
 
-/** The SDK's output for the model if a tool has no `toModelOutput`. */
+/** Returns the output that the SDK sends to the model if a tool has no `toModelOutput`. */
 export function plainOutput(result: unknown): ToolOutput {
   if (typeof result === 'string') return { type: 'text', value: result };
-  // Like the SDK: values outside JSON become null, and a value without JSON throws.
+  // This is the SDK's behaviour: values that JSON cannot represent become null, and a value without a JSON form throws.
   return { type: 'json', value: JSON.parse(jsonText(result)) };
 }
 
-/** The prompt followed by one user message. Existing messages are unchanged, byte by byte. */
+/** Appends one user message to the prompt. The existing messages do not change in any byte. */
 export function withMessage(prompt: readonly PromptMessage[], text: string): readonly PromptMessage[] {
   return [...prompt, { role: 'user', content: [{ type: 'text', text }] }];
 }
 
 /**
- * The prompt followed by an answer and a text about it.
+ * Appends an answer and a text about it to the prompt.
  *
- * @param parts  of the answer, in the SDK's form; only parts that may be sent to a model are kept
+ * @param parts  parts of the answer in the SDK's format; only parts that may be sent to a model are kept
  */
 export function withAnswer(
   prompt: readonly PromptMessage[],
@@ -66,7 +66,7 @@ export function withAnswer(
 }
 
 /**
- * The prompt with changed results of some calls; of a repeated id the last result is changed.
+ * Replaces the results of some calls in the prompt. If an id is repeated, only its last result can change.
  *
  * @param change  returns the new output, or undefined to keep the result
  * @returns the same list if nothing changes
@@ -94,7 +94,7 @@ export function withResults(
   return changed.size === 0 ? prompt : prompt.map((message, index) => changed.get(index) ?? message);
 }
 
-/** Adds two token counts in the SDK's form, member by member; a member of only one count is kept. */
+/** Adds two token counts in the SDK's format, field by field. A field that only one of them has is kept. */
 export function addModelUsage(before: unknown, after: unknown): unknown {
   if (typeof before === 'number' && typeof after === 'number') return before + after;
   if (!isJsonObject(before) || !isJsonObject(after)) return after ?? before;

@@ -1,25 +1,28 @@
-/** Limits the tools offered to the model in a turn. A tool that is not offered still runs if the model calls it. */
+/** Limits the tools that are offered to the model in a turn. If the model calls a tool that was not offered, the tool still runs. */
 export interface ToolGate {
   /** Unique name in records. */
   readonly name: string;
-  /** Decides between gates of one priority whose lists have nothing in common; default `advisory`. */
+  /** Used if gates with the same priority return lists that have no tool in common; `required` wins. Default `advisory`. */
   readonly class?: 'required' | 'advisory';
-  /** Lower wins, as in guidance; default 100. */
+  /** The gate with the lower number wins, as for guidance; default 100. */
   readonly priority?: number;
-  /** Names of the allowed tools; undefined allows all. An exception allows all and is recorded as a fault. */
+  /**
+   * Returns the names of the allowed tools. Undefined allows all tools. An exception also allows all tools and is recorded as
+   * a fault.
+   */
   allow(context: ToolGateContext): readonly string[] | undefined;
 }
 
-/** Context of a gate. */
+/** Additional data for a gate. */
 export interface ToolGateContext {
-  /** Previous turns of the model. */
+  /** Number of previous turns of the model. */
   readonly iteration: number;
   readonly modelId: string;
   /** Names of the tools that the SDK offers in this turn. */
   readonly tools: readonly string[];
 }
 
-/** The list of one gate. */
+/** The list that one gate returned. */
 export interface GateOpinion {
   readonly name: string;
   readonly class: 'required' | 'advisory';
@@ -27,27 +30,27 @@ export interface GateOpinion {
   readonly allow: readonly string[];
 }
 
-/** The tools offered. */
+/** The tools to offer. */
 export interface GateResolution {
-  /** In the order of the available tools. Empty only if none was available. */
+  /** Allowed tools in the order of the available tools. Empty only if no tool was available. */
   readonly allow: readonly string[];
-  /** Set if the allowlists had nothing in common. */
+  /** Set if the allowlists had no tool in common. */
   readonly conflict?: GateConflict;
 }
 
-/** Resolution of allowlists with nothing in common. */
+/** How a conflict between allowlists was resolved. */
 export interface GateConflict {
-  /** Every gate with a list, the winner first. */
+  /** Every gate that returned a list. The winner is first. */
   readonly plugins: readonly string[];
-  /** Gate whose list is offered; absent if no list names an available tool, so that all are offered. */
+  /** Gate whose list is used. Absent if no list names an available tool; all tools are then offered. */
   readonly chosenPlugin?: string;
   readonly reason: string;
 }
 
 /**
- * Intersects allowlists with the available tools. If nothing were left, the model could do nothing: then one list wins
- * completely, by priority (lower first), then class (`required` first), then name; a list without an available tool cannot
- * win. The order of `opinions` does not matter.
+ * Intersects the allowlists with the available tools. If the intersection is empty, the model could not call any tool. Then
+ * the list of one gate is used alone. The gate is chosen by priority (lower first), then class (`required` first), then name.
+ * A list without an available tool is not chosen. The order of `opinions` has no effect.
  *
  * Cost: O(gates × tools).
  */
@@ -71,6 +74,6 @@ export function resolveGates(opinions: readonly GateOpinion[], available: readon
 function compareOpinions(a: GateOpinion, b: GateOpinion): number {
   if (a.priority !== b.priority) return a.priority - b.priority;
   if (a.class !== b.class) return a.class === 'required' ? -1 : 1;
-  // By code unit, for the same order in every locale.
+  // Compare by code unit, so that the order is the same in every locale.
   return a.name === b.name ? 0 : a.name < b.name ? -1 : 1;
 }

@@ -3,15 +3,15 @@ import type { LanguageModelShape } from './sdk-shapes.ts';
 import { watchStream } from './watch-stream.ts';
 
 /**
- * A model like the original, of the same specification, with watched requests and answers.
+ * Creates a watched model of the same specification. Requests and answers of the model are reported.
  *
- * @param watchOf  the watch of the run that calls now
+ * @param watchOf  returns the watch of the run that makes the current call
  */
 export function watchModel<Model extends LanguageModelShape>(model: Model, watchOf: () => ModelWatch): Model {
   // The SDK made the request for this model, so the model accepts it.
   const generate: AskModel = (request) => model.doGenerate(request as never);
   const stream: AskModel = (request) => model.doStream(request as never);
-  // Called on the original model: a getter may need it as its `this`.
+  // Getters are called on the original model, because a getter may need it as `this`.
   const field = (name: string): PropertyDescriptor => ({
     get: (): unknown => Reflect.get(model, name),
     enumerable: true,

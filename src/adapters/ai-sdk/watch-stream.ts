@@ -4,14 +4,14 @@ import { standsIn, takeAnswer, withUsage, type AskModel, type Attempt, type Mode
 import { readModelAnswer } from './read-answer.ts';
 import { StreamCollector } from './stream-collector.ts';
 
-/** Inputs of `watchStream` besides the stream. */
+/** Dependencies of `watchStream`. */
 export interface StreamWatch extends ModelWatch {
   readonly ask: AskModel;
-  /** The answer may be discarded: nothing passes before it is complete. */
+  /** True if the answer may be discarded. No part passes before the answer is complete. */
   readonly mustBuffer: boolean;
 }
 
-/** The result of `doStream` with its stream watched; unchanged if it has no stream. */
+/** Returns the result of `doStream` with a watched stream. The result is unchanged if it has no stream. */
 export function watchStream(result: unknown, attempt: Attempt, watch: StreamWatch): unknown {
   const source = streamOf(result);
   if (source === undefined || !isJsonObject(result)) {
@@ -27,7 +27,7 @@ function streamOf(result: unknown): ReadableStream<unknown> | undefined {
   return isStream(stream) ? stream : undefined;
 }
 
-/** Checks methods, not the class: a stream may come from another realm, or be the model's own implementation. */
+/** Checks the methods instead of the class, because a stream may come from another realm or be the model's own implementation. */
 function isStream(value: unknown): value is ReadableStream<unknown> {
   return typeof value === 'object' && value !== null && 'getReader' in value && typeof value.getReader === 'function';
 }
@@ -35,8 +35,8 @@ function isStream(value: unknown): value is ReadableStream<unknown> {
 type Controller = ReadableStreamDefaultController<unknown>;
 
 /**
- * Passes the parts of a stream on demand, one by one, and assembles the answer. The effects of the answer
- * happen before its last part passes, because then the SDK runs the tools.
+ * Passes the parts of a stream on demand and assembles the answer. The answer is handled before its last part passes, because
+ * the SDK runs the tools when it receives that part.
  */
 class WatchedStream {
   readonly readable: ReadableStream<unknown>;
@@ -45,12 +45,12 @@ class WatchedStream {
   #attempt: Attempt;
   #collector = new StreamCollector();
   #buffer: unknown[] = [];
-  /** Parts of the answer that is used if the next one fails. */
+  /** Parts of the previous answer, which is used if the next attempt fails. */
   #instead: readonly unknown[] = [];
   #mustBuffer: boolean;
-  /** The result of the answer was reported. */
+  /** True after the result of the answer was reported. */
   #isDone = false;
-  /** The fault that ends the stream after the buffered parts: an error would discard unread parts. */
+  /** The error that ends the stream after the buffered parts. An error raised immediately would discard unread parts. */
   #fault: { readonly error: unknown } | undefined;
 
   constructor(source: ReadableStream<unknown>, attempt: Attempt, watch: StreamWatch) {
@@ -58,7 +58,7 @@ class WatchedStream {
     this.#attempt = attempt;
     this.#mustBuffer = watch.mustBuffer;
     this.#reader = source.getReader();
-    // High-water mark 0: the model is read on demand, as without us.
+    // The high-water mark is 0, so the model is read on demand, as without coxswain.
     this.readable = new ReadableStream(
       {
         pull: async (controller) => await this.#pull(controller),
@@ -72,7 +72,7 @@ class WatchedStream {
     if (this.#fault !== undefined) throw this.#fault.error;
     try {
       while (!(await this.#step(controller))) {
-        // Buffered parts pass nothing; read on.
+        // Parts are buffered, so nothing passes yet and reading continues.
       }
     } catch (error) {
       if (this.#isDone) throw error;
@@ -84,7 +84,11 @@ class WatchedStream {
     }
   }
 
-  /** Reads one part. @returns true if something passed */
+  /**
+   * Reads one part.
+   *
+   * @returns true if a part was passed on
+   */
   async #step(controller: Controller): Promise<boolean> {
     const { done, value } = await this.#reader.read();
     if (done) return this.#end(controller);
@@ -124,7 +128,11 @@ class WatchedStream {
     return true;
   }
 
-  /** @returns false if the model has no other stream */
+  /**
+   * Sends the next request.
+   *
+   * @returns false if the model returned no stream
+   */
   async #askAgain(again: Attempt, instead: readonly unknown[]): Promise<boolean> {
     try {
       const result = await this.#watch.ask(again.prepared.request);
@@ -147,7 +155,7 @@ class WatchedStream {
     return true;
   }
 
-  /** The stream broke: releases the previous answer if there is one, else reports the fault. */
+  /** Called when the stream broke. Passes on the previous answer if there is one; otherwise reports the error. */
   #letStandIn(error: unknown, controller: Controller): boolean {
     const { instead } = this.#attempt;
     if (instead === undefined) {
@@ -186,11 +194,11 @@ class WatchedStream {
   }
 }
 
-/** Cancels a stream without a reader; if that fails, the stream has already ended. */
+/** Cancels a stream that nobody reads. A failure means that the stream has already ended. */
 async function closed(reader: ReadableStreamDefaultReader<unknown>): Promise<void> {
   try {
     await reader.cancel();
   } catch {
-    // Nothing is left to cancel.
+    // Nothing to cancel.
   }
 }

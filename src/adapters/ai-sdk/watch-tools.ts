@@ -7,10 +7,10 @@ import type { CallBook } from './call-book.ts';
 import { textField } from './sdk-shapes.ts';
 import { plainOutput, type ToolOutput } from './to-output.ts';
 
-/** Inputs of `watchTools`. */
+/** Dependencies of `watchTools`. */
 export interface ToolWatch {
   readonly scope: RunScope;
-  /** The loop that makes a call. */
+  /** Returns the agent loop that makes a call. */
   readonly loopOf: (callId: string) => Pick<AgentLoop, 'calls' | 'run'>;
   readonly guard: Guard;
   /** Tools that are already watched. */
@@ -19,10 +19,10 @@ export interface ToolWatch {
 
 type AnyFunction = (...args: readonly unknown[]) => unknown;
 
-/** The tools with watched calls. A tool that the SDK does not run is unchanged. */
+/** Returns the tools with watched calls. A tool that the SDK does not run is unchanged. */
 export function watchTools<Tools extends object>(tools: Tools, watch: ToolWatch): Tools {
   const entries = Object.entries(tools).map(([name, tool]: [string, unknown]) => [name, watchTool(name, tool, watch)]);
-  // The same names and types: functions are replaced with others of the same type.
+  // Names and types are the same, because functions are replaced with functions of the same type.
   return Object.fromEntries(entries) as Tools;
 }
 
@@ -40,7 +40,7 @@ function watchTool(name: string, tool: unknown, watch: ToolWatch): unknown {
   return watched;
 }
 
-/** The tool's function, bound to the tool as the SDK calls it. */
+/** Returns a tool's function. It is called with the tool as `this`, as the SDK does. */
 function functionOf(tool: Readonly<Record<string, unknown>>, name: string): AnyFunction | undefined {
   const value = tool[name];
   // Called with the SDK's arguments.
@@ -51,12 +51,12 @@ function method(value: AnyFunction): PropertyDescriptor {
   return { value, configurable: true, enumerable: true, writable: true };
 }
 
-/** Runs a tool; its result or exception passes unchanged: a value, a promise, or an iterable of results. */
+/** Runs a tool. Its result or exception is passed on unchanged. The result is a value, a promise, or an iterable of results. */
 function executeWatched(name: string, run: () => unknown, args: readonly unknown[], watch: ToolWatch): unknown {
   const { loopOf, guard, scope } = watch;
   const [input, options] = args;
   const id = isJsonObject(options) ? textField(options, 'toolCallId') : '';
-  // Not a call of the model: someone runs the tool directly.
+  // The call does not come from the model: other code runs the tool directly.
   if (id === '') return run();
   const { calls, run: caller } = loopOf(id);
   const tool = scope.tool(caller, name);
@@ -113,7 +113,7 @@ async function* eachWatched(results: AsyncIterable<unknown>, { id, calls, tool, 
   }
 }
 
-/** The same results; the code that produces each one runs within the tool. */
+/** Yields the same results. The code that produces each result runs in the scope of the tool. */
 function inScope(results: AsyncIterable<unknown>, tool: ScopedTool): AsyncIterable<unknown> {
   const iterator = tool.run(() => results[Symbol.asyncIterator]());
   return {
@@ -124,7 +124,7 @@ function inScope(results: AsyncIterable<unknown>, tool: ScopedTool): AsyncIterab
   };
 }
 
-/** The model's view of a result: from the tool, else from the SDK, followed by advice. */
+/** Returns the result as the model sees it. It comes from the tool, or else from the SDK. Advice follows the result. */
 function modelOutput(own: AnyFunction | undefined, args: readonly unknown[], watch: ToolWatch): unknown {
   const { loopOf, guard } = watch;
   const [input] = args;
@@ -151,7 +151,7 @@ function isAsyncIterable(value: unknown): value is AsyncIterable<unknown> {
   return typeof value === 'object' && value !== null && Symbol.asyncIterator in value;
 }
 
-/** The SDK's message to the model about a failure. */
+/** Returns the SDK's message to the model about a failure. */
 function errorText(error: unknown): string {
   try {
     return error instanceof Error ? String(error) : (JSON.stringify(error) ?? 'unknown error');
