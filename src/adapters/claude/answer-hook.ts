@@ -6,21 +6,21 @@ import type { ClaudeThread } from './claude-thread.ts';
 import type { ClaudeHookAnswer } from './sdk-shapes.ts';
 import { channelOf, contextAnswer } from './to-output.ts';
 
-/** Context of a hook call besides its input. */
+/** Additional data about a hook call. */
 export interface HookContext {
   readonly session: ClaudeSession;
   readonly forceTurnAtStop: boolean;
   readonly maxChars: number;
-  /** The SDK no longer waits: an answer is lost. */
+  /** True if the SDK no longer waits for the hook. An answer would then be lost. */
   readonly isCancelled: boolean;
 }
 
-/** Reports the event to the run, and answers the hook with the resulting advice. */
+/** Reports the event to the run, and answers the hook with the advice. */
 export function answerHook(event: HostEvent, context: HookContext): ClaudeHookAnswer {
   const { session } = context;
   if (event.sessionId !== undefined) session.identify({ conversationId: event.sessionId });
   if (event.kind === 'session_started' && event.modelId !== undefined) session.identify({ modelId: event.modelId });
-  // Messages report the end of a query.
+  // The messages report the end of a query, so the hook does nothing.
   if (event.kind === 'session_ended') return {};
   const thread = threadOf(event, session);
   if (thread === undefined) return {};
@@ -28,13 +28,16 @@ export function answerHook(event: HostEvent, context: HookContext): ClaudeHookAn
   return contextAnswer(event.name, text, stopAt(event, thread.run));
 }
 
-/** The thread of an event; undefined for the SDK's internal agents (such as for summaries), which stop without a start. */
+/**
+ * Returns the thread of an event. Undefined for the SDK's internal agents, for example for summaries, which report a stop
+ * without a start.
+ */
 function threadOf({ kind, agentId, agentType }: HostEvent, session: ClaudeSession): ClaudeThread | undefined {
   if (agentId === undefined) return session.root;
   return kind === 'stopped' ? session.threadOf(agentId) : session.agentThread(agentId, agentType);
 }
 
-/** A thread of the program with the context of the hook call. */
+/** Combines a thread in memory with the data of the hook call. */
 function inMemory(thread: ClaudeThread, { session, maxChars, isCancelled }: HookContext): HostThread {
   return {
     run: thread.run,
@@ -50,7 +53,7 @@ function inMemory(thread: ClaudeThread, { session, maxChars, isCancelled }: Hook
     endCall: (call) => thread.endCall(call),
     unreported: (calls) => thread.unreported(calls),
     endBatch: () => thread.endBatch(),
-    // Not every answer of a subagent arrives as a message.
+    // Some answers of a subagent do not arrive as messages.
     stop: (text) => thread.stop(text, thread === session.root && session.isObserved),
     forced: () => {
       thread.hasForcedTurn = true;

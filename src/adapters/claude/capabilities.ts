@@ -2,7 +2,7 @@ import type { AdapterCapabilities } from '../../host/adapter-capabilities.ts';
 import { channelOf } from './to-output.ts';
 
 /**
- * Advice capabilities of the Claude Agent SDK, per decision point. All are persistent: context added by a hook
+ * Advice capabilities of the Claude Agent SDK by decision point. All of them are persistent, because context that a hook adds
  * stays in the conversation.
  */
 export const claudeAgentSdkCapabilities: AdapterCapabilities = {

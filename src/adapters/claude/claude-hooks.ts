@@ -10,11 +10,11 @@ import type { ClaudeHookCallback, ClaudeHookEvent, ClaudeHookMatcher, ClaudeHook
 
 /** Options of `claudeHooks`. */
 export interface ClaudeHookOptions<Theirs extends object = object> extends AdapterOptions {
-  /** Your own hooks: kept and called together with ours. */
+  /** Your own hooks. They are kept and called together with the coxswain hooks. */
   readonly hooks?: Theirs;
   /**
-   * Allows advice before the last answer, which forces another turn: at most once per run,
-   * and once per subagent. Default false: such advice is recorded as undelivered.
+   * Allows advice before the last answer. Such advice forces another turn, at most once per run and once per subagent. Default
+   * false: such advice is recorded as undelivered.
    */
   readonly forceTurnAtStop?: boolean;
 }
@@ -32,16 +32,16 @@ const EVENTS: readonly ClaudeHookEvent[] = [
   'PreCompact',
 ];
 
-/** The SDK writes longer texts to a file and shows the model only the beginning. */
+/** Maximum length of advice. The SDK writes longer texts to a file and shows the model only the beginning. */
 const MAX_CHARS = 9_000;
 
 /**
- * The `hooks` option of the Claude Agent SDK: reports events to `run` and gives its advice to the model. Subagents become
- * child runs with their own advice. The run stays open: end it with `run.end()`, or let `observed` do it.
+ * Returns the `hooks` option of the Claude Agent SDK. The hooks report events to `run` and give its advice to the model.
+ * Subagents become child runs with their own advice. The run stays open: end it with `run.end()`, or let `observed` end it.
  *
- * No hook ever denies, changes or delays a call; an error of coxswain is recorded and the SDK gets an empty answer.
+ * No hook ever denies, changes or delays a call. An internal error of coxswain is recorded, and the SDK gets an empty answer.
  *
- * @param run       of one session, which may have several queries
+ * @param run       run of one session, which may have several queries
  * @throws CoxswainError "invalid-argument" for `maxChars` outside 1 to 9,000
  */
 export function claudeHooks<Theirs extends object = object>(
@@ -58,7 +58,7 @@ export function claudeHooks<Theirs extends object = object>(
     const ours: ClaudeHookMatcher = { hooks: [callback] };
     merged[event] = [...(merged[event] ?? []), ours];
   }
-  // Every event of the user's hooks and ours, each list with the user's matchers first.
+  // Contains every event of the user's hooks and of the coxswain hooks. The user's matchers come first in each list.
   return merged as ClaudeHooks<Theirs>;
 }
 
@@ -77,7 +77,7 @@ function hookCallback(run: Run, options: ClaudeHookOptions & { readonly maxChars
           session.unrecognised('hook', isJsonObject(input) ? input['hook_event_name'] : typeof input, input);
           return {};
         }
-        // SDK versions without a signal cannot cancel.
+        // Versions of the SDK without an abort signal cannot cancel a hook.
         const isCancelled = (hook as Partial<typeof hook> | undefined)?.signal?.aborted === true;
         return answerHook(read, { session, forceTurnAtStop, maxChars, isCancelled });
       },

@@ -8,26 +8,26 @@ import type { MessagePlace } from './read-message.ts';
 import type { QueryResult } from './read-result.ts';
 import { unrecognisedEvent } from './to-events.ts';
 
-/** Most distinct unknown items recorded per run. */
+/** Maximum number of distinct unknown items recorded per run. */
 const MAX_UNRECOGNISED = 100;
 
-/** State shared by the hooks and messages of one run: its threads, and what was already reported. */
+/** State of one run that hooks and messages share: its threads, and what was already reported. */
 export class ClaudeSession {
   readonly root: ClaudeThread;
-  /** Messages are observed: answers come from there, not from hooks. */
+  /** True if messages are observed. Answers are then read from messages, not from hooks. */
   isObserved = false;
-  /** Hooks report the start and end of calls. */
+  /** True if hooks report the start and end of calls. */
   isHooked = false;
-  /** The last `result` message. */
+  /** The last `result` message of the SDK. */
   result: QueryResult | undefined;
   readonly #agents = new Map<string, ClaudeThread>();
-  /** Subagents by the call that started them. */
+  /** Ids of subagents by the id of the call that started them. */
   readonly #agentOfCall = new Map<string, string>();
   readonly #unrecognised = new Set<unknown>();
-  /** The user named the conversation; the SDK's name does not replace it. */
+  /** True if the user named the conversation. The SDK's name then does not replace it. */
   readonly #isConversationNamed: boolean;
   #identity: KnownIdentity = {};
-  /** Compactions reported by a hook but not yet by a message. */
+  /** Number of compactions that a hook has reported and a message has not reported yet. */
   #compactionsAhead = 0;
 
   constructor(run: Run) {
@@ -39,13 +39,13 @@ export class ClaudeSession {
     });
   }
 
-  /** Facts beyond the records, for an evaluation. */
+  /** Facts for an evaluation that the records do not contain. */
   get known(): AdviseContext {
     const costUsd = this.result?.costUsd;
     return costUsd === undefined ? {} : { usage: { costUsd } };
   }
 
-  /** Identifies the run, if that is news. */
+  /** Adds newly reported identity fields to the run. */
   identify(known: KnownIdentity): void {
     const identity: Mutable<KnownIdentity> = { ...this.#identity, ...known };
     if (this.#isConversationNamed) delete identity.conversationId;
@@ -55,12 +55,12 @@ export class ClaudeSession {
     this.root.emit({ type: 'run_identified', identity: identityOf(this.root.run, identity) });
   }
 
-  /** The thread of a hook call, if it has begun. */
+  /** Returns the thread of a hook call if the thread has started. */
   threadOf(agentId: string | undefined): ClaudeThread | undefined {
     return agentId === undefined ? this.root : this.#agents.get(agentId);
   }
 
-  /** The thread of a subagent, which becomes a child of the main run. */
+  /** Returns the thread of a subagent. The subagent's run is a child of the main run. */
   agentThread(agentId: string, agentType: string | undefined): ClaudeThread {
     const known = this.#agents.get(agentId);
     if (known !== undefined) return known;
@@ -76,7 +76,7 @@ export class ClaudeSession {
     return thread;
   }
 
-  /** The thread of a message; a new subagent begins. */
+  /** Returns the thread of a message. Starts the thread of a new subagent. */
   threadAt(place: MessagePlace): ClaudeThread {
     const { agentId, agentType, parentCallId } = place;
     if (agentId !== undefined && parentCallId !== undefined) this.startedBy(parentCallId, agentId);
@@ -84,24 +84,24 @@ export class ClaudeSession {
     return id === undefined ? this.root : this.agentThread(id, agentType);
   }
 
-  /** The thread of a message, if it has begun. */
+  /** Returns the thread of a message if the thread has started. */
   knownThreadAt(place: MessagePlace): ClaudeThread | undefined {
     return this.threadOf(this.#agentAt(place));
   }
 
-  /** The run of a call; the main run for an unknown call. */
+  /** Returns the run of a call. For an unknown call it is the main run. */
   runOfCall(callId: string | undefined): Run {
     const threads = [...this.#agents.values()];
     const caller = callId === undefined ? undefined : threads.find((thread) => thread.knowsCall(callId));
     return (caller ?? this.root).run;
   }
 
-  /** A call started a subagent. */
+  /** Called when a call has started a subagent. */
   startedBy(callId: string, agentId: string): void {
     this.#agentOfCall.set(callId, agentId);
   }
 
-  /** The conversation was compacted. Hook and message report the same event. */
+  /** Records a compaction of the conversation. A hook and a message report the same compaction, which is recorded once. */
   compacted(trigger: string, source: 'hook' | 'message'): void {
     if (source === 'message' && this.#compactionsAhead > 0) {
       this.#compactionsAhead -= 1;
@@ -118,20 +118,20 @@ export class ClaudeSession {
     this.root.emit(unrecognisedEvent(what, value));
   }
 
-  /** The query has ended, and with it the run. */
+  /** Ends the run when the query has ended. */
   end(result: QueryResult): void {
     const { outcome, labels } = result;
     this.result = result;
     this.root.emit({ type: 'agent_end', outcome, labels });
   }
 
-  /** Versions that do not name the agent still name the call that started it. */
+  /** SDK versions that do not send the agent's id send the id of the call that started the agent. */
   #agentAt({ agentId, parentCallId }: MessagePlace): string | undefined {
     if (agentId !== undefined || parentCallId === undefined) return agentId;
     return this.#agentOfCall.get(parentCallId) ?? parentCallId;
   }
 
-  /** Subagents end with the run. */
+  /** Closes the threads of subagents, which end with the run. */
   #close(): void {
     this.root.close();
     for (const thread of this.#agents.values()) thread.end(this.result?.outcome);
@@ -140,7 +140,7 @@ export class ClaudeSession {
 
 const sessions = new WeakMap<Run, ClaudeSession>();
 
-/** The session of a run, shared by its hooks, messages and tools. */
+/** Returns the session of a run. The hooks, messages and tools of the run share it. */
 export function claudeSessionOf(run: Run): ClaudeSession {
   const known = sessions.get(run);
   if (known !== undefined) return known;

@@ -9,40 +9,40 @@ import { PendingAnswer } from './pending-answer.ts';
 import type { StreamedPart, ShownResult } from './read-message.ts';
 import { answerEvent, callCutOff, callEnded, callStarted } from './to-events.ts';
 
-/** Most calls remembered to record each only once, although hooks and messages both report it. */
+/** Maximum number of remembered calls. Hooks and messages both report a call, and it must be recorded once. */
 const REMEMBERED_CALLS = 1_024;
 
-/** A reported call. */
+/** A call that was reported. */
 interface KnownCall extends HostCall {
-  /** `asked`: the model requested it. `heard`: it has ended, and advice was requested after its result. */
+  /** State of the call. `handled`: the call has ended, and advice on its result was requested. */
   readonly state: 'requested' | 'started' | 'ended' | 'handled';
-  /** The result shown to the model before the call has ended. */
+  /** The result that the model was shown before the end of the call was reported. */
   readonly shown?: ShownResult;
 }
 
 /**
- * State of the main thread or a subagent. Hooks report calls as they happen; messages report the same
- * calls and the answers that request them, usually a little earlier, sometimes later. The run gets each event once.
+ * State of the main thread or a subagent. Hooks report calls as they happen. Messages report the same calls, and the answers
+ * that request them. A message usually arrives shortly before the hook, sometimes after it. The run receives each event once.
  */
 export class ClaudeThread {
   readonly run: Run;
-  /** A turn was forced at its end. */
+  /** True if a turn was already forced at a stop. */
   hasForcedTurn = false;
   readonly #calls = new LruMap<KnownCall>(REMEMBERED_CALLS);
   #answer: PendingAnswer | undefined;
   #isTurnOpen = false;
-  /** The answer of the open turn, if known. */
+  /** Id of the answer that the open turn belongs to, if known. */
   #turnOwner: string | undefined;
-  /** The last answer without calls. */
+  /** Text of the last answer without calls. */
   #lastText: string | undefined;
-  /** Handed-over advice, until it is clear whether the model reads it. */
+  /** Callbacks for advice that was given to the SDK. They are called when it is known whether the model has read the advice. */
   readonly #unread: ((isRead: boolean) => void)[] = [];
 
   constructor(run: Run) {
     this.run = run;
   }
 
-  /** Text of an answer not yet reported to the run. */
+  /** Text of an answer that was not yet reported to the run. */
   get pendingText(): string | undefined {
     const text = this.#answer?.text ?? '';
     return text === '' ? undefined : text;
@@ -57,9 +57,9 @@ export class ClaudeThread {
   }
 
   /**
-   * The advice as one text for the SDK. It counts as delivered when the model answers after it.
+   * Joins advice into one text for the SDK. The advice counts as delivered when the model answers after it.
    *
-   * @returns undefined if there is nothing to say
+   * @returns undefined if there is no advice
    */
   say(advice: readonly AdviceHandle[], channel: string, maxChars: number): string | undefined {
     if (advice.length === 0) return undefined;
@@ -74,7 +74,11 @@ export class ClaudeThread {
     return text === '' ? undefined : text;
   }
 
-  /** A hook reports that a call is about to run; the first call of a turn opens the turn. @returns false if it ran before */
+  /**
+   * Called when a hook reports that a call is about to run. The first call of a turn opens the turn.
+   *
+   * @returns false if the call has already run
+   */
   expectCall(call: HostCall): boolean {
     const known = this.#calls.get(call.id);
     if (known !== undefined) return known.state === 'requested';
@@ -83,7 +87,7 @@ export class ClaudeThread {
     return true;
   }
 
-  /** A call starts. */
+  /** Records the start of a call. */
   startCall(call: HostCall): void {
     this.expectCall(call);
     if (this.#calls.get(call.id)?.state !== 'requested') return;
@@ -91,7 +95,11 @@ export class ClaudeThread {
     this.emit(callStarted(call));
   }
 
-  /** A hook reports the end of a call: handles its result. @returns false if that happened before */
+  /**
+   * Called when a hook reports the end of a call. Records the result.
+   *
+   * @returns false if the end was already recorded
+   */
   endCall(call: EndedCall): boolean {
     if (this.#calls.get(call.id)?.state === 'handled') return false;
     this.#end(call, callEnded(call));
@@ -99,7 +107,10 @@ export class ClaudeThread {
     return true;
   }
 
-  /** Calls whose end no hook reported, because they were refused; with the result shown to the model, if any. */
+  /**
+   * Returns the calls whose end no hook reported because they were refused. Includes the result that the model was shown, if
+   * there was one.
+   */
   unreported(calls: readonly EndedCall[]): readonly EndedCall[] {
     return calls.flatMap((call) => {
       const known = this.#calls.get(call.id);
@@ -109,16 +120,16 @@ export class ClaudeThread {
     });
   }
 
-  /** All calls of an answer are done. */
+  /** Called when all calls of an answer have ended. */
   endBatch(): void {
     this.tellAnswer(false);
     this.#isTurnOpen = false;
   }
 
   /**
-   * A part of an answer arrived.
+   * Called when a part of an answer arrives.
    *
-   * @param startsCalls nothing else reports the start of a call
+   * @param startsCalls true if nothing else reports the start of a call
    */
   hear(part: StreamedPart, startsCalls: boolean): void {
     const { messageId } = part;
@@ -136,15 +147,15 @@ export class ClaudeThread {
     }
   }
 
-  /** The answer is complete; its usage is final. */
+  /** Called when the answer is complete and its usage is final. */
   finish(messageId: string | undefined, rest: Pick<StreamedPart, 'usage' | 'stopReason'>): void {
     if (messageId === undefined || this.#answer?.messageId === messageId) this.#answer?.add({ blocks: [], ...rest });
   }
 
   /**
-   * The model is shown a result.
+   * Called when the model is shown a result.
    *
-   * @param endsCall nothing else reports the end of a call
+   * @param endsCall true if nothing else reports the end of a call
    */
   show(shown: ShownResult, endsCall: boolean): void {
     const call = this.#calls.get(shown.callId);
@@ -154,9 +165,9 @@ export class ClaudeThread {
   }
 
   /**
-   * Reports the available part of the answer.
+   * Reports the part of the answer that has arrived.
    *
-   * @param isWhole no part is still coming: an answer without a call is then a separate turn
+   * @param isWhole true if no further part follows; an answer without a call is then a separate turn
    */
   tellAnswer(isWhole: boolean): void {
     const answer = this.#answer;
@@ -170,13 +181,13 @@ export class ClaudeThread {
   }
 
   /**
-   * The agent wants to stop.
+   * Called when the agent wants to stop.
    *
-   * @param text its last answer
-   * @param comesToo the same answer arrives as a message
+   * @param text the agent's last answer
+   * @param comesToo true if the same answer also arrives as a message
    */
   stop(text: string | undefined, comesToo: boolean): void {
-    // An incomplete answer is reported once it is complete.
+    // An incomplete answer is reported later, when it is complete.
     if (!comesToo || this.#answer?.text === text) this.tellAnswer(true);
     this.#settle(true);
     if (!comesToo && text !== undefined && text !== this.#lastText) {
@@ -187,13 +198,13 @@ export class ClaudeThread {
     this.closeTurn();
   }
 
-  /** The thread has ended, or paused until the next prompt. */
+  /** Called when the thread has ended or pauses until the next prompt. */
   pause(): void {
     this.tellAnswer(false);
     this.closeTurn();
   }
 
-  /** Nothing follows: the model will not read advice that it has not read yet. */
+  /** Called when no request follows. The model will not read the remaining advice. */
   close(): void {
     this.tellAnswer(true);
     this.pause();
@@ -204,20 +215,20 @@ export class ClaudeThread {
     this.#settle(false);
   }
 
-  /** The subagent of this thread has finished. */
+  /** Called when the subagent of this thread has finished. */
   end(outcome: string | undefined): void {
     this.close();
     this.emit({ type: 'agent_end', ...present({ outcome }) });
   }
 
-  /** The next call belongs to another turn. */
+  /** Closes the turn. The next call belongs to another turn. */
   closeTurn(): void {
     this.#endShown();
     this.#isTurnOpen = false;
     this.#turnOwner = undefined;
   }
 
-  /** Calls with a shown result and no end from a hook, such as stopped ones. */
+  /** Ends calls whose result was shown to the model but whose end no hook reported, for example stopped calls. */
   #endShown(): void {
     for (const [, call] of this.#calls.entries()) {
       if (call.shown !== undefined && !isOver(call)) this.#endAsShown(call, call.shown);
@@ -231,7 +242,7 @@ export class ClaudeThread {
 
   #hearCall(answer: PendingAnswer, call: HostCall): void {
     const isNew = !this.#calls.has(call.id);
-    // A known call was reported by a faster hook: its turn is this answer's.
+    // If the call is already known, a hook reported it first. The turn it opened belongs to this answer.
     if (isNew && this.#turnOwner !== answer.messageId) this.#openTurn(answer.messageId);
     this.#turnOwner = answer.messageId;
     answer.hasTurn = true;
@@ -245,7 +256,7 @@ export class ClaudeThread {
     this.#turnOwner = owner;
   }
 
-  /** Drops arguments and result: both may be large. */
+  /** Sets the state of a call. Drops the arguments and the result, because both may be large. */
   #mark({ id, name }: HostCall, state: KnownCall['state']): void {
     this.#calls.set(id, { id, name, args: null, state });
   }

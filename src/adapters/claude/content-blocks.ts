@@ -2,13 +2,16 @@ import { isJsonObject } from '../../base/json.ts';
 import { toJson } from '../../base/to-json.ts';
 import type { ContentBlock } from '../../records/agent-message.ts';
 
-/** Parts of a message of the Messages API. Plain text is one part; unknown parts are kept whole. */
+/**
+ * Converts parts of a message of the Messages API to content blocks. A string becomes one text block. Unknown parts are kept
+ * unchanged.
+ */
 export function claudeContentBlocks(content: unknown): readonly ContentBlock[] {
   if (typeof content === 'string') return content === '' ? [] : [{ type: 'text', text: content }];
   return Array.isArray(content) ? content.map(contentBlock) : [];
 }
 
-/** The text parts, one per line. */
+/** Joins the text blocks, one per line. */
 export function textOfBlocks(blocks: readonly ContentBlock[]): string {
   return blocks.flatMap((block) => (block.type === 'text' ? [block.text] : [])).join('\n');
 }

@@ -10,7 +10,7 @@ import { guarded } from '../../host/guarded.ts';
 import type { Run } from '../../run/run.ts';
 import { claudeSessionOf } from './claude-session.ts';
 
-/** Parts of the SDK and zod: pass `createSdkMcpServer` and `z` as imported. */
+/** Functions of the SDK and of zod. Pass the imported `createSdkMcpServer` and `z`. */
 export interface ClaudeToolHandles<Server> {
   readonly createSdkMcpServer: (options: {
     name: string;
@@ -21,23 +21,23 @@ export interface ClaudeToolHandles<Server> {
   readonly z: ZodHandle;
 }
 
-/** The zod functions that describe the arguments. */
+/** The zod functions that describe the arguments of the tool. */
 export interface ZodHandle {
   string(): ZodText;
   enum(values: string[]): { describe(text: string): unknown };
 }
 
-/** A text in zod. */
+/** A zod string schema. */
 export interface ZodText {
   max(length: number): ZodText;
   describe(text: string): { optional(): unknown };
 }
 
-/** A tool as made by the SDK's `tool()`. */
+/** A tool in the format that the SDK's `tool()` returns. */
 export interface ClaudeTool {
   name: string;
   description: string;
-  // The SDK uses zod's own type for a shape; `z` above creates it.
+  // The SDK uses zod's own type for a shape. The shape is created with `z`.
   inputSchema: Record<string, never>;
   handler: (args: unknown, extra: unknown) => Promise<{ content: { type: 'text'; text: string }[] }>;
 }
@@ -45,15 +45,15 @@ export interface ClaudeTool {
 /** Options of `coxswainTools`. */
 export type ClaudeToolOptions = Pick<AdapterOptions, 'onError'>;
 
-/** Member in which the SDK passes the call id. */
+/** Name of the field in which the SDK passes the call id. */
 const CALL_ID = 'claudecode/toolUseId';
 
 /**
- * An in-process MCP server with the tool `acknowledge_advice`, with which the agent accepts or rejects advice. Pass
- * it to the SDK as `mcpServers: { coxswain: … }` and allow `mcp__coxswain__acknowledge_advice`. With `claudeHooks`,
- * a subagent's answer goes to the subagent's run.
+ * Creates an in-process MCP server with the tool `acknowledge_advice`, with which the agent accepts or rejects advice. Pass
+ * the server to the SDK as `mcpServers: { coxswain: … }` and allow `mcp__coxswain__acknowledge_advice`. With `claudeHooks`,
+ * the answer of a subagent is recorded in the subagent's run.
  *
- * @param handles  `createSdkMcpServer` of the SDK and `z` of zod: coxswain imports neither
+ * @param handles  `createSdkMcpServer` of the SDK and `z` of zod, because coxswain imports neither
  */
 export function coxswainTools<Server>(
   run: Run,
@@ -73,7 +73,7 @@ export function coxswainTools<Server>(
   const acknowledge: ClaudeTool = {
     name,
     description,
-    // Made by the caller's zod, whose types only the caller knows.
+    // The caller's zod created the shape, so only the caller knows its type.
     inputSchema: shape as unknown as Record<string, never>,
     handler: async (args, extra) => {
       const text = guard(
@@ -84,7 +84,7 @@ export function coxswainTools<Server>(
       return { content: [{ type: 'text', text }] };
     },
   };
-  // Always listed: the agent should not have to search for it.
+  // The tool is always listed, so that the agent does not have to search for it.
   return handles.createSdkMcpServer({ name: 'coxswain', version: '1.0.0', alwaysLoad: true, tools: [acknowledge] });
 }
 

@@ -4,7 +4,7 @@ import { plainContent } from '../../host/content-blocks.ts';
 import type { ClaudeSession } from './claude-session.ts';
 import { readMessage, type SessionMessage } from './read-message.ts';
 
-/** Takes a message of the SDK's stream, whatever its shape. */
+/** Handles a message of the SDK's stream. The message may have any shape. */
 export function observeMessage(session: ClaudeSession, message: unknown): void {
   const read = readMessage(message);
   if (read !== undefined) take(session, read);
@@ -52,10 +52,10 @@ function take(session: ClaudeSession, message: SessionMessage): void {
 function hearUser(session: ClaudeSession, message: Extract<SessionMessage, { readonly kind: 'user' }>): void {
   const thread = session.threadAt(message.place);
   for (const result of message.results) thread.show(result, !session.isHooked);
-  // The prompt was reported when it was submitted.
+  // The prompt was already reported when it was submitted.
   if (message.blocks.length === 0 || message.isReplay) return;
   thread.tellAnswer(false);
-  // Text added by the SDK is not a user message and starts nothing.
+  // Text that the SDK adds is not a user message and does not start a task.
   const role = message.isSynthetic ? 'system' : 'user';
   thread.emit({ type: 'message_end', message: { role, content: plainContent(message.blocks) } });
 }

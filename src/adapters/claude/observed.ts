@@ -9,15 +9,15 @@ import { resultOfError, type QueryResult } from './read-result.ts';
 export type ObserveOptions = Pick<AdapterOptions, 'onError'>;
 
 /**
- * Passes the messages of a query through, one by one and unchanged, and reports to `run` what hooks cannot: answers, model,
- * usage and cost, and how the query ended. With `claudeHooks` each event is recorded once; without them
- * everything is recorded and no advice is given.
+ * Passes the messages of a query through one by one, unchanged. Reports to `run` what hooks cannot report: answers, model,
+ * usage, cost, and how the query ended. With `claudeHooks`, each event is recorded once. Without them, everything is recorded
+ * and no advice is given.
  *
- * The run ends with the messages: `ended`, `limit` (turns or budget), `error`, or `aborted` (also if the
- * loop is left early). A later `run.end()` only waits for the store.
+ * The run ends with the messages. Its outcome is `ended`, `limit` (turns or budget), `error`, or `aborted`, also if the caller
+ * leaves the loop early. A later `run.end()` only waits for the store.
  *
  * @param messages  the result of `query()`; keep it if you need its methods
- * @throws errors of `messages`, unchanged
+ * @throws the errors of `messages`, unchanged
  */
 export function observed<Message>(
   run: Run,
@@ -25,15 +25,15 @@ export function observed<Message>(
   options: ObserveOptions = {},
 ): AsyncGenerator<Message, void> {
   const session = claudeSessionOf(run);
-  // Before the first hook, which may precede the first message.
+  // Set the flag before the first hook, which may precede the first message.
   session.isObserved = true;
   session.result = undefined;
   return passOn(session, messages, guarded(run, options));
 }
 
-/** A loop that was left early, if nothing else is known. */
+/** The result if the caller left the loop early and no result message arrived. */
 const LEFT: QueryResult = { outcome: 'aborted', labels: {} };
-/** A stream without a result message. */
+/** The result if the stream ended without a result message. */
 const OVER: QueryResult = { outcome: 'ended', labels: {} };
 
 async function* passOn<Message>(
@@ -53,7 +53,7 @@ async function* passOn<Message>(
     throw error;
   } finally {
     session.isObserved = false;
-    // A caller that leaves the loop at the result has seen the end.
+    // A caller that leaves the loop at the result message has received the complete query.
     const last = end === LEFT ? (session.result ?? LEFT) : end;
     guard('the end of a query', () => session.end(last), undefined);
   }

@@ -5,10 +5,10 @@ import { plainContent } from '../../host/content-blocks.ts';
 import { textOfBlocks } from './content-blocks.ts';
 import type { StreamedPart } from './read-message.ts';
 
-/** A model's answer that arrives in parts. Reported once it is complete, or once one of its calls has a result. */
+/** An answer of the model that arrives in parts. It is reported when it is complete, or when one of its calls has a result. */
 export class PendingAnswer {
   readonly messageId: string;
-  /** Its turn has begun, by itself or by one of its calls. */
+  /** True if the turn of the answer has started, because of the answer or of one of its calls. */
   hasTurn = false;
   #blocks: ContentBlock[] = [];
   #modelId: string | undefined;
@@ -28,7 +28,7 @@ export class PendingAnswer {
   get isReported(): boolean {
     return this.#blocks.length === 0;
   }
-  /** A failed request, shown in place of an answer. */
+  /** True if the answer is the text of a failed request. */
   get isFault(): boolean {
     return this.#errorMessage !== undefined;
   }
@@ -41,7 +41,7 @@ export class PendingAnswer {
     this.#usage = { ...this.#usage, ...part.usage };
   }
 
-  /** The unreported parts as a message, with the unreported usage. */
+  /** Converts the unreported parts and the unreported usage to a message event. */
   tell(): AgentEvent {
     const usage = usageSince(this.#reportedUsage, this.#usage);
     this.#reportedUsage = this.#usage;
@@ -60,7 +60,7 @@ export class PendingAnswer {
 
 const TOKENS = ['inputTokens', 'outputTokens', 'cacheReadTokens', 'cacheWriteTokens'] as const;
 
-/** The increase; undefined if nothing increased. Each count of an answer grows while it streams. */
+/** Returns the increase of each count. Undefined if no count increased. The counts of an answer grow while it streams. */
 function usageSince(before: Usage, now: Usage): Usage | undefined {
   const more = TOKENS.flatMap((name) => {
     const count = now[name];

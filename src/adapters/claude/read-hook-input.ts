@@ -4,17 +4,18 @@ import { failedEnding } from '../../formats/claude-code/claude-ending.ts';
 import type { EndedCall, HostCall, HostEvent } from '../../host/host-event.ts';
 import { toolResultOf } from './tool-response.ts';
 
-/** Members of all events. */
+/** Fields that all events have. */
 type Place = Pick<HostEvent, 'name' | 'sessionId' | 'agentId' | 'agentType'>;
 
-/** Sources of prompts that count as the user's; other prompts come from the program. */
+/** Sources of prompts that count as user prompts. The program itself submits all others. */
 const USER_SOURCES: ReadonlySet<unknown> = new Set(['user', 'sdk']);
 
 /**
- * The dialect of Claude Code: the input of a hook, in process or on standard input of a command. Ignores unknown fields.
+ * The dialect of Claude Code. Reads the input of a hook that was called in process, or of a hook command (standard input).
+ * Unknown fields are ignored.
  *
- * @param toolUseId  the call, if the SDK passes it separately
- * @returns undefined for an event that coxswain does not handle, or one without its required members
+ * @param toolUseId  id of the call, if the SDK passes it separately
+ * @returns undefined for an event that coxswain does not handle, or an event without its required fields
  */
 export function readHookInput(input: unknown, toolUseId?: string): HostEvent | undefined {
   if (!isJsonObject(input)) return undefined;
@@ -81,7 +82,10 @@ export function readHookInput(input: unknown, toolUseId?: string): HostEvent | u
   }
 }
 
-/** Not every version includes the source; a notification of the program is not a user message and starts nothing. */
+/**
+ * Reads a prompt event. Some versions do not send the source of the prompt. A notification of the program is not a user
+ * message and starts no task.
+ */
 function promptEvent(input: Readonly<Record<string, unknown>>, place: Place): HostEvent | undefined {
   const { prompt: text, source } = input;
   if (typeof text !== 'string') return undefined;
@@ -106,23 +110,23 @@ function endedCall(call: HostCall, input: Readonly<Record<string, unknown>>, isE
   };
 }
 
-/** A call of a batch with the text that the model reads as its result, whether it ran or was refused. */
+/** Reads a call of a batch. Its result is the text that the model reads, whether the call ran or was refused. */
 function batchCall(item: unknown): readonly EndedCall[] {
   const call = isJsonObject(item) ? callOf(item) : undefined;
   if (!isJsonObject(item) || call === undefined) return [];
   return [{ ...call, result: toolResultOf(item['tool_response']), isError: true }];
 }
 
-/** The value if it is a non-empty text. */
+/** Returns the value if it is a non-empty string. */
 function wordOf(value: unknown): string | undefined {
   return typeof value === 'string' && value !== '' ? value : undefined;
 }
 
-/** The member, if it has a value. */
+/** Returns an object with the field, or an empty object if the value is undefined. */
 function optional<Name extends string, Value>(
   name: Name,
   value: Value | undefined,
 ): { readonly [Key in Name]?: Value } {
-  // The computed name is the type's one member.
+  // The computed name is the only field of the type.
   return value === undefined ? {} : ({ [name]: value } as { readonly [Key in Name]?: Value });
 }

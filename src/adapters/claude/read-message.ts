@@ -7,33 +7,33 @@ import { toolResultOf } from './tool-response.ts';
 
 type Members = Readonly<Record<string, unknown>>;
 
-/** The thread of a message; empty for the main one. */
+/** The thread of a message. Empty for the main thread. */
 export interface MessagePlace {
   readonly agentId?: string;
   readonly agentType?: string;
-  /** The call that started the subagent, if the message has no agent id. */
+  /** Id of the call that started the subagent. Set if the message has no agent id. */
   readonly parentCallId?: string;
 }
 
-/** A part of a model's answer: the SDK sends each content block as a separate message with the answer's id. */
+/** A part of a model's answer. The SDK sends each content block as a separate message that has the answer's id. */
 export interface StreamedPart {
   readonly messageId: string;
   readonly blocks: readonly ContentBlock[];
   readonly modelId?: string;
   readonly usage?: Usage;
   readonly stopReason?: string;
-  /** A failed request, shown in place of an answer. */
+  /** Text of a failed request, which the SDK sends in place of an answer. */
   readonly errorMessage?: string;
 }
 
-/** A tool's result as shown to the model. */
+/** The result of a tool, as the model was shown it. */
 export interface ShownResult {
   readonly callId: string;
   readonly result: Json;
   readonly isError: boolean;
 }
 
-/** A message of the SDK's stream, reduced to the fields in use. */
+/** A message of the SDK's stream with the fields that coxswain uses. */
 export type SessionMessage =
   | { readonly kind: 'init'; readonly sessionId?: string; readonly modelId?: string }
   | { readonly kind: 'answer'; readonly place: MessagePlace; readonly part: StreamedPart }
@@ -42,9 +42,9 @@ export type SessionMessage =
       readonly place: MessagePlace;
       readonly results: readonly ShownResult[];
       readonly blocks: readonly ContentBlock[];
-      /** Added by the SDK, not written by a user. */
+      /** True if the SDK added the message and no user wrote it. */
       readonly isSynthetic: boolean;
-      /** An echo of a submitted prompt. */
+      /** True if the message repeats a prompt that was already submitted. */
       readonly isReplay: boolean;
     }
   | { readonly kind: 'delta'; readonly place: MessagePlace; readonly text: string }
@@ -60,7 +60,7 @@ export type SessionMessage =
   | { readonly kind: 'result'; readonly result: QueryResult }
   | { readonly kind: 'other' };
 
-/** Messages without recorded content. */
+/** Types of messages whose content is not recorded. */
 const PASSED_OVER: ReadonlySet<unknown> = new Set([
   'tool_progress',
   'auth_status',
@@ -71,7 +71,11 @@ const PASSED_OVER: ReadonlySet<unknown> = new Set([
   'keep_alive',
 ]);
 
-/** @returns undefined for a message of an unknown type, or one without its required members */
+/**
+ * Reads a message of the SDK's stream.
+ *
+ * @returns undefined for a message of an unknown type, or a message without its required fields
+ */
 export function readMessage(message: unknown): SessionMessage | undefined {
   if (!isJsonObject(message)) return undefined;
   switch (message['type']) {
@@ -181,7 +185,7 @@ function placeOf({ agent_id, subagent_type, parent_tool_use_id }: Members): Mess
   };
 }
 
-/** Tokens as the Messages API counts them: `input_tokens` excludes the cache. */
+/** Reads token counts of the Messages API, where `input_tokens` excludes cached tokens. */
 function tokensOf(usage: unknown): Usage {
   if (!isJsonObject(usage)) return {};
   const counts = {

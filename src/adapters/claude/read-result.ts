@@ -2,22 +2,22 @@ import { present } from '../../base/present.ts';
 import { messageOf } from '../../base/error.ts';
 import { isJsonObject, type JsonObject } from '../../base/json.ts';
 
-/** How a query ended and what it cost: the SDK's `result` message. */
+/** How a query ended and what it cost, from the SDK's `result` message. */
 export interface QueryResult {
-  /** `ended`, `aborted`, `limit` or `error`: how the query ended, not whether the task was done. */
+  /** How the query ended: `ended`, `aborted`, `limit` or `error`. Does not say whether the task was solved. */
   readonly outcome: string;
-  /** Total of the query in US dollars. */
+  /** Total cost of the query in US dollars. */
   readonly costUsd?: number;
-  /** For the record of the run's end. */
+  /** Labels for the record of the run's end. */
   readonly labels: JsonObject;
 }
 
 const MAX_ERROR_CHARS = 300;
 
-/** Subtypes of a query that ended at a limit set by the user. */
+/** Subtypes of results of a query that ended at a limit set by the user. */
 const LIMITS: ReadonlySet<unknown> = new Set(['error_max_turns', 'error_max_budget_usd']);
 
-/** Reads a `result` message. A `success` with an error flag, as after a failed request, is an error. */
+/** Reads a `result` message. A `success` with an error flag, for example after a failed request, counts as an error. */
 export function readQueryResult(message: Readonly<Record<string, unknown>>): QueryResult {
   const { subtype, is_error, terminal_reason, num_turns, total_cost_usd } = message;
   const aborted = typeof terminal_reason === 'string' && terminal_reason.startsWith('aborted');
@@ -38,9 +38,13 @@ export function readQueryResult(message: Readonly<Record<string, unknown>>): Que
   };
 }
 
-/** The end of a query that threw. @param last  the last result in the stream */
+/**
+ * Returns the result of a query that threw an error.
+ *
+ * @param last  the last `result` message in the stream
+ */
 export function resultOfError(error: unknown, last: QueryResult | undefined): QueryResult {
-  // The SDK throws after an error result, without further information.
+  // After an error result, the SDK throws an error that contains no further information.
   if (last !== undefined && last.outcome !== 'ended') return last;
   const message = messageOf(error).slice(0, MAX_ERROR_CHARS);
   const aborted = (error instanceof Error && error.name === 'AbortError') || /\babort(?:ed)?\b/i.test(message);
@@ -59,7 +63,7 @@ const TOKENS = {
   cacheCreationInputTokens: 'cache_write_tokens',
 } as const;
 
-/** Tokens of all models together, including subagents and side requests. */
+/** Adds the tokens of all models, including subagents and side requests. */
 function tokensOf(modelUsage: unknown): JsonObject {
   if (!isJsonObject(modelUsage)) return {};
   const totals: Record<string, number> = {};

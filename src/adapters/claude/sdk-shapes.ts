@@ -1,7 +1,7 @@
-/** The SDK's hook events that coxswain handles. */
+/** The hook events of the SDK that coxswain handles. */
 export type ClaudeHookEvent = 'PreCompact' | ClaudeContextEvent;
 
-/** Events whose answer may carry text for the model. */
+/** Events whose answer may contain text for the model. */
 export type ClaudeContextEvent =
   | 'SessionStart'
   | 'UserPromptSubmit'
@@ -13,9 +13,9 @@ export type ClaudeContextEvent =
   | 'SubagentStart'
   | 'SubagentStop';
 
-/** A hook's answer: empty, or text for the model. Part of the SDK's `SyncHookJSONOutput`. */
+/** The answer of a hook: empty, or text for the model. Subset of the SDK's `SyncHookJSONOutput`. */
 export interface ClaudeHookAnswer {
-  /** Stops the agent, for the reason in `stopReason`, which the user sees. */
+  /** Stops the agent. The user sees the reason in `stopReason`. */
   continue?: false;
   stopReason?: string;
   hookSpecificOutput?: {
@@ -23,19 +23,19 @@ export interface ClaudeHookAnswer {
   }[ClaudeContextEvent];
 }
 
-/** One of our hooks as the SDK calls it: `HookCallback` with an input of any shape. */
+/** A coxswain hook as the SDK calls it. It is a `HookCallback` that accepts input of any shape. */
 export type ClaudeHookCallback = (
   input: unknown,
   toolUseId: string | undefined,
   options: { readonly signal: AbortSignal },
 ) => Promise<ClaudeHookAnswer>;
 
-/** Our hooks for one event: the SDK's `HookCallbackMatcher` without a matcher, which matches all tools. */
+/** The coxswain hooks for one event. It is the SDK's `HookCallbackMatcher` without a matcher, so it matches all tools. */
 export interface ClaudeHookMatcher {
   hooks: ClaudeHookCallback[];
 }
 
-/** The SDK's `hooks` option: the user's matchers first, then ours. Lists are mutable, as in the SDK's type. */
+/** The SDK's `hooks` option. The user's matchers come first, then those of coxswain. The lists are mutable, as in the SDK's type. */
 export type ClaudeHooks<Theirs extends object = object> = {
   [Event in ClaudeHookEvent | keyof Theirs]: (
     | ClaudeHookMatcher

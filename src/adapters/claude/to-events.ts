@@ -2,29 +2,33 @@ import { toJson } from '../../base/to-json.ts';
 import type { EndedCall, HostCall } from '../../host/host-event.ts';
 import type { AgentEvent } from '../../records/agent-event.ts';
 
-/** The model requested a call. */
+/** The event for a call that the model requested. */
 export function callStarted({ id, name, args }: HostCall): AgentEvent {
   return { type: 'tool_execution_start', toolCallId: id, toolName: name, args };
 }
 
-/** A call returned, failed, or was refused. */
+/** The event for a call that returned, failed, or was refused. */
 export function callEnded({ id, name, result, isError, durationMs }: EndedCall): AgentEvent {
   const duration = durationMs === undefined ? {} : { durationMs };
   return { type: 'tool_execution_end', toolCallId: id, toolName: name, result, isError, ...duration };
 }
 
-/** A call that was cut off: its result will never arrive. */
+/** The event for a call that was cut off. Its result will never arrive. */
 export function callCutOff({ id, name }: Pick<HostCall, 'id' | 'name'>): AgentEvent {
   const result = 'no result was reported';
   return { type: 'tool_execution_end', toolCallId: id, toolName: name, result, isError: false, resultMissing: true };
 }
 
-/** An answer of which only the text is known. */
+/** The event for an answer of which only the text is known. */
 export function answerEvent(text: string): AgentEvent {
   return { type: 'message_end', message: { role: 'assistant', content: text } };
 }
 
-/** Unknown content, stored unchanged. @param what `hook` or `message` */
+/**
+ * The event for unknown content, which is stored unchanged.
+ *
+ * @param what `hook` or `message`
+ */
 export function unrecognisedEvent(what: 'hook' | 'message', value: unknown): AgentEvent {
   return { type: 'unrecognised', original: { kind: `claude-agent-sdk/${what}`, value: toJson(value) } };
 }

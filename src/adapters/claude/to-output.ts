@@ -1,15 +1,15 @@
 import type { StopRequest } from '../../steering/stop-policy.ts';
 import type { ClaudeContextEvent, ClaudeHookAnswer } from './sdk-shapes.ts';
 
-/** A hook answer with `text` for the model, or empty; with `stop`, one that stops the agent. */
+/** Creates a hook answer. It contains `text` for the model, or is empty. With `stop`, it stops the agent. */
 export function contextAnswer(event: string, text: string | undefined, stop?: StopRequest): ClaudeHookAnswer {
   if (stop !== undefined) return { continue: false, stopReason: `coxswain: ${stop.reason}` };
   if (text === undefined) return {};
-  // Text is only set for events that accept it.
+  // The caller sets text only for events that accept text.
   return { hookSpecificOutput: { hookEventName: event as ClaudeContextEvent, additionalContext: text } };
 }
 
-/** How advice reached the model, as recorded. */
+/** Returns the recorded name of the way in which advice reached the model. */
 export function channelOf(event: string): string {
   return `${event} additionalContext`;
 }

@@ -2,11 +2,11 @@ import { isJsonObject, type Json } from '../../base/json.ts';
 import { toJson } from '../../base/to-json.ts';
 
 /**
- * A tool's result, as close as possible to the text that the model reads, from the SDK's object. A result without
- * text in a known place stays JSON, without the whole file in the result of an edit.
+ * Reads a tool's result from the SDK's object, as close as possible to the text that the model reads. If no known field
+ * contains text, the result stays JSON. The result of an edit is kept without the complete file.
  *
- * Known: text; content parts, also as `content` of MCP tools and subagents; `stdout` and `stderr` of a shell; a read `file`;
- * `content` or `filenames` of a search; `result` of a fetched page.
+ * Known forms: text; content parts, also as `content` of MCP tools and subagents; `stdout` and `stderr` of a shell; a read
+ * `file`; `content` or `filenames` of a search; `result` of a fetched page.
  */
 export function toolResultOf(response: unknown): Json {
   if (typeof response === 'string') return response;
@@ -27,7 +27,7 @@ function textOf(response: Readonly<Record<string, unknown>>): string | undefined
   return typeof result === 'string' ? result : undefined;
 }
 
-/** The parts as one text; undefined if one of them is something else. */
+/** Joins the parts into one text. Undefined if a part is not text. */
 function textOfParts(parts: readonly unknown[]): string | undefined {
   const texts: string[] = [];
   for (const part of parts) {
@@ -39,7 +39,7 @@ function textOfParts(parts: readonly unknown[]): string | undefined {
   return texts.join('\n');
 }
 
-/** An edit repeats the original file; the patch next to it describes the change. */
+/** Removes the original file from the result of an edit. The patch in the result describes the change. */
 function withoutFile(response: Readonly<Record<string, unknown>>): Readonly<Record<string, unknown>> {
   if (!Array.isArray(response['structuredPatch'])) return response;
   const { originalFile: _whole, content: _written, ...rest } = response;

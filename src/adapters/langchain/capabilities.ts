@@ -1,7 +1,7 @@
 import type { AdapterCapabilities } from '../../host/adapter-capabilities.ts';
 import { requestCapabilities } from '../../host/request-capabilities.ts';
 
-/** Advice capabilities of LangChain.js agents, including `createDeepAgent`. */
+/** Advice capabilities of LangChain.js agents, including agents created with `createDeepAgent`. */
 export const langchainCapabilities: AdapterCapabilities = requestCapabilities({
   pre_render: 'A message of the user at the end of the first request after the user spoke, in that request alone.',
   pre_tool_selection: 'A message of the user at the end of the request, in that request alone.',

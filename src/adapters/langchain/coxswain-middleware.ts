@@ -17,7 +17,7 @@ import {
   type ModelCallRequest,
 } from './read-messages.ts';
 
-/** Parts of `langchain`: pass its exports with these names. */
+/** Functions of `langchain`. Pass the exports that have these names. */
 export interface LangchainHandles<Middleware> {
   readonly createMiddleware: (config: never) => Middleware;
   readonly ToolMessage: new (fields: never) => object;
@@ -27,11 +27,12 @@ export interface LangchainHandles<Middleware> {
 type Handler = (request: object) => Promise<unknown>;
 
 /**
- * A middleware for `createAgent` and `createDeepAgent` that reports requests, answers and calls to `run`, and delivers its advice
- * to the model. Model requests from within a tool, such as a subagent with the same middleware, belong to a child run. End the
- * run with `run.end()`.
+ * Creates a middleware for `createAgent` and `createDeepAgent`. It reports requests, answers and calls to `run`, and delivers
+ * the run's advice to the model. Model requests from within a tool, for example from a subagent with the same middleware,
+ * belong to a child run. End the run with `run.end()`.
  *
- * Any middleware with `wrapToolCall` lets a tool's error leave the agent; this one answers it like an agent without middleware.
+ * In LangChain, a middleware with `wrapToolCall` makes an error of a tool end the agent. This middleware handles the error as
+ * an agent without middleware does.
  */
 export function coxswainMiddleware<Middleware>(
   run: Run,
@@ -40,7 +41,7 @@ export function coxswainMiddleware<Middleware>(
 ): Middleware {
   const guard = guarded(run, options);
   const scope = new RunScope(() => run);
-  /** With the message count and the system prompt of the last request. */
+  /** The state is the message count and the system prompt of the last request. */
   const of = conversations(options, () => ({ seen: 0, system: '' }));
   of(run);
   const make = (Message: new (fields: never) => object, fields: object): object => new Message(fields as never);
@@ -125,14 +126,14 @@ export function coxswainMiddleware<Middleware>(
   return createMiddleware({ name: 'coxswain', wrapModelCall, wrapToolCall } as never);
 }
 
-/** Appends text after a blank line, or as one more part. */
+/** Appends the feedback after a blank line, or as an additional part. */
 function withFeedback(content: unknown, feedback: string | undefined): unknown {
   if (feedback === undefined) return content;
   if (Array.isArray(content)) return [...(content as readonly unknown[]), { type: 'text', text: feedback }];
   return `${String(content)}\n\n${feedback}`;
 }
 
-/** Errors that LangChain handles itself: interrupts, aborts, and invalid arguments. */
+/** Returns true for errors that LangChain handles itself: interrupts, aborts, and invalid arguments. */
 function leavesAgent(error: unknown): boolean {
   if (!(error instanceof Error)) return false;
   if ('is_bubble_up' in error || LEAVING.has(error.name)) return true;

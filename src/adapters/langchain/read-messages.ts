@@ -6,10 +6,10 @@ import type { ConversationAnswer, RequestNews, SentRequest } from '../../host/co
 import type { CallOutcome, IssuedCall } from '../../host/issued-call.ts';
 import { unseenItems } from '../../host/unseen-items.ts';
 
-/** A LangChain object with unchecked members. */
+/** A LangChain object whose fields are not validated. */
 type Members = Readonly<Record<string, unknown>>;
 
-/** A model request in `wrapModelCall`. Other members pass unchanged. */
+/** A model request as `wrapModelCall` receives it. Other fields are passed on unchanged. */
 export interface ModelCallRequest {
   readonly messages: readonly unknown[];
   readonly systemPrompt?: unknown;
@@ -17,7 +17,10 @@ export interface ModelCallRequest {
   readonly model?: unknown;
 }
 
-/** The part of a request that is new since the last one, which had `seen` messages and the prompt `system`. */
+/**
+ * Returns the part of a request that is new since the last request. The last request had `seen` messages and the system prompt
+ * `system`.
+ */
 export function newsOfMessages(
   request: ModelCallRequest,
   last: { readonly seen: number; readonly system: string },
@@ -35,7 +38,7 @@ export function newsOfMessages(
   return { messages, results };
 }
 
-/** The request as sent, for its record. */
+/** Converts the request, as it was sent, to the format of its record. */
 export function sentModelCall({ messages, systemPrompt, tools, model }: ModelCallRequest): SentRequest {
   const offered = Array.isArray(tools) ? tools.filter(isJsonObject) : [];
   const names = offered.map((tool) => wordOf(tool['name']) ?? wordOf(membersOf(tool['function'])['name']));
@@ -48,7 +51,7 @@ export function sentModelCall({ messages, systemPrompt, tools, model }: ModelCal
   };
 }
 
-/** A model's answer; undefined for anything but a model message. */
+/** Reads a model's answer. Undefined if the value is not a model message. */
 export function answerOfMessage(message: unknown, modelId: string | undefined): ConversationAnswer | undefined {
   if (!isJsonObject(message) || messageType(message) !== 'ai') return undefined;
   const { content, tool_calls: toolCalls, usage_metadata: counts, response_metadata: metadata } = message;
@@ -61,7 +64,7 @@ export function answerOfMessage(message: unknown, modelId: string | undefined): 
       role: 'assistant',
       content: plainContent([
         ...ownBlocks,
-        // Providers send call arguments as JSON.
+        // Providers send the arguments of calls as JSON.
         ...calls.map(({ id, name, args }) => ({ type: 'tool_call', id, name, args: args as never }) as const),
       ]),
       ...present({
@@ -80,7 +83,7 @@ export function answerOfMessage(message: unknown, modelId: string | undefined): 
   };
 }
 
-/** The call in `wrapToolCall`. */
+/** Reads the call that `wrapToolCall` receives. */
 export function callOfMembers({ id, name, args }: Members): IssuedCall {
   return {
     id: wordOf(id) ?? '',
@@ -90,7 +93,7 @@ export function callOfMembers({ id, name, args }: Members): IssuedCall {
   };
 }
 
-/** The result of a tool: a tool message, or a `Command` with one. */
+/** Reads the result of a tool: a tool message, or a `Command` that contains one. */
 export function outcomeOfMessage(returned: unknown): CallOutcome {
   const update = membersOf(membersOf(returned)['update'])['messages'];
   const inCommand: unknown = Array.isArray(update)
@@ -101,7 +104,7 @@ export function outcomeOfMessage(returned: unknown): CallOutcome {
   return { result: resultOf(message['content']), isError: message['status'] === 'error' };
 }
 
-/** The type of a message: `human`, `ai`, `tool`, `system`. */
+/** Returns the type of a message: `human`, `ai`, `tool` or `system`. */
 export function messageType(message: unknown): string | undefined {
   return wordOf(membersOf(message)['type']);
 }
@@ -111,7 +114,7 @@ const ROLES: ReadonlyMap<unknown, 'system' | 'user'> = new Map([
   ['human', 'user'],
 ]);
 
-/** Anthropic's models repeat calls as content parts. */
+/** Returns true for a content part that repeats a call. Anthropic's models send such parts. */
 function isCall(block: ReturnType<typeof contentBlocks>[number]): boolean {
   return block.type === 'other' && isJsonObject(block.value) && CALL_PARTS.has(block.value['type']);
 }

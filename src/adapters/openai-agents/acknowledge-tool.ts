@@ -3,7 +3,7 @@ import { answerAcknowledgement } from '../../host/answer-acknowledgement.ts';
 import { decodedArgs } from '../../host/content-blocks.ts';
 import type { Run } from '../../run/run.ts';
 
-/** The acknowledge tool as an agent takes it: the output of the SDK's `tool()`. */
+/** The acknowledge tool in the format that the SDK's `tool()` returns. */
 export interface AcknowledgeTool {
   type: 'function';
   name: string;
@@ -21,16 +21,20 @@ export interface AcknowledgeTool {
   isEnabled: () => Promise<boolean>;
 }
 
-/** The tool with which an agent answers advice. @param run the run of the answer */
+/**
+ * Creates the tool with which an agent answers advice.
+ *
+ * @param run returns the run that the answer belongs to
+ */
 export function acknowledgeTool(run: () => Run): AcknowledgeTool {
   const { name, description, inputSchema } = acknowledgeToolDefinition;
   return {
     type: 'function',
     name,
     description,
-    // The definition is an object schema; the SDK's type requires its members by name.
+    // The definition is an object schema. The SDK's type requires its fields by name.
     parameters: inputSchema as unknown as AcknowledgeTool['parameters'],
-    // Strict schemas require every property; here all but one are optional.
+    // A strict schema requires every property, but only one property of this tool is required.
     strict: false,
     invoke: async (_context, input) => answerAcknowledgement(run(), decodedArgs(input)),
     needsApproval: async () => false,

@@ -3,17 +3,17 @@ import { Conversation } from '../../host/conversation.ts';
 import { RunScope } from '../../host/run-scope.ts';
 import type { Run } from '../../run/run.ts';
 
-/** The conversation of a run and the state of its last request. */
+/** The conversation of a run, with data about its last request. */
 export interface Followed {
   readonly conversation: Conversation;
-  /** Number of items in its input. */
+  /** Number of items in the input of the last request. */
   seen: number;
   instructions: string | undefined;
 }
 
 /**
- * Assigns agents to runs: the first agent has the run itself, each agent it hands over to has a child of it, and so
- * have model requests from within a tool.
+ * Assigns agents to runs. The first agent uses the given run. Each agent that it hands over to gets a child run. Model
+ * requests from within a tool also get a child run.
  */
 export class AgentRuns {
   readonly scope: RunScope = new RunScope(() => this.#active);
@@ -22,7 +22,7 @@ export class AgentRuns {
   readonly #all = new Map<Run, Followed>();
   readonly #byAgent = new Map<string, Run>();
   #active: Run;
-  /** Active calls of unwrapped tools, each with the function that ends its scope. */
+  /** Active calls of unwrapped tools. The value is the function that ends the scope of the call. */
   readonly #running = new Map<string, () => boolean>();
 
   constructor(root: Run, options: { readonly maxChars?: number }) {
@@ -46,22 +46,22 @@ export class AgentRuns {
     return made;
   }
 
-  /** A request of any of the agents was seen. */
+  /** True if a request of any agent was seen. */
   get hasAsked(): boolean {
     return [...this.#all.values()].some(({ conversation }) => conversation.hasAsked);
   }
 
-  /** The conversation of a request made now. */
+  /** Returns the conversation of a request that is made now. */
   asking(): Followed {
     return this.of(this.scope.asking);
   }
 
-  /** The conversation of the agent that calls a tool now. */
+  /** Returns the conversation of the agent that calls a tool now. */
   calling(): Followed {
     return this.of(this.scope.calling);
   }
 
-  /** An agent starts or takes over. */
+  /** Called when an agent starts or takes over. */
   begins(agentName: string): void {
     const before = this.#active;
     const known = this.#byAgent.get(agentName);
@@ -77,7 +77,7 @@ export class AgentRuns {
     if (before !== this.#active) this.of(this.#active).conversation.inherit(this.of(before).conversation);
   }
 
-  /** The agent handed its task over: the call that did so is done. */
+  /** Called when the agent has handed its task over. Ends the handoff call. */
   handsOver(toAgent: string): void {
     const { conversation } = this.of(this.#active);
     for (const call of conversation.notStarted()) {
@@ -86,12 +86,16 @@ export class AgentRuns {
     }
   }
 
-  /** An unwrapped tool starts in its own task: model requests from there belong to a child run. */
+  /** Called when an unwrapped tool starts in its own async task. Model requests from that task belong to a child run. */
   toolBegins(callId: string, name: string): void {
     this.#running.set(callId, this.scope.enter(this.scope.calling, name));
   }
 
-  /** The tool returned. @returns true if it was reported as failed */
+  /**
+   * Called when the tool has returned.
+   *
+   * @returns true if the tool was reported as failed
+   */
   toolDone(callId: string): boolean {
     const leave = this.#running.get(callId);
     this.#running.delete(callId);

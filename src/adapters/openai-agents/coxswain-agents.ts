@@ -23,40 +23,37 @@ import { carriesFeedback, mayEndWith, withFeedback, withGuidance } from './to-ou
 /** Options of the @openai/agents adapter. */
 export interface AgentsOptions extends AdapterOptions {
   /**
-   * True if a tool's output means failure. Default: recognises the SDK's own messages after an exception or a
-   * time-out; recognise your own text here if a tool has an `errorFunction`.
+   * True if a tool's output means failure. Default: recognises the SDK's own messages after an exception or a time-out; set
+   * this option to recognise the text of a tool's own `errorFunction`.
    */
   readonly isError?: (result: unknown, toolName: string) => boolean;
 }
 
-/**
- * Steers one agent of the @openai/agents package, together with its handoffs and the agents it uses as tools: each of them
- * has a child run.
- */
+/** Steers one agent of the @openai/agents package. Its handoffs, and the agents it uses as tools, each get a child run. */
 export interface AgentsSteering {
   /**
-   * Listens to a runner and steers every model that the runner resolves by name, until the run ends. Changes
-   * the runner's configuration meanwhile. Returns the runner.
+   * Listens to a runner, and steers every model that the runner resolves by name, until the run ends. The runner's
+   * configuration is changed during that time. Returns the runner.
    */
   attach<Runner extends RunnerShape>(runner: Runner): Runner;
-  /** Steers a model instance for an agent, like `attach` does for models resolved by name. */
+  /** Returns a steered model instance for an agent. `attach` steers only models that are resolved by name. */
   model<Wrapped extends Model>(model: Wrapped): Wrapped;
-  /** Steers a provider of models, if there is no runner. */
+  /** Returns a steered provider of models. Use it if there is no runner. */
   modelProvider<Provider extends ModelProvider>(provider: Provider): Provider;
   /**
-   * A function tool that records its calls and adds feedback to its results. Other tools are returned unchanged, as are
-   * agents used as tools: the runner reports those.
+   * Returns a function tool that records its calls and adds feedback to its results. Other tools are returned unchanged.
+   * Agents used as tools are also unchanged, because the runner reports them.
    */
   tool<Tool extends { readonly type: string }>(tool: Tool): Tool;
-  /** The same for a list of tools. */
+  /** Like `tool`, for a list of tools. */
   tools<const Tools extends readonly { readonly type: string }[]>(
     tools: Tools,
   ): { -readonly [At in keyof Tools]: Tools[At] };
-  /** A tool with which an agent answers advice. */
+  /** Returns a tool with which an agent answers advice. */
   acknowledgeTool(): AcknowledgeTool;
   /**
-   * Waits for the agent's work; if it fails, the run ends with the outcome of the error. Results and errors
-   * pass through. Without it, `run.end()` derives the outcome from the last request alone.
+   * Waits for the agent's work. If the work fails, the run ends with the outcome of the error. Results and errors are passed
+   * on. Without this method, `run.end()` derives the outcome only from the last request.
    */
   follow<Result>(work: PromiseLike<Result>): Promise<Result>;
 }
@@ -65,10 +62,10 @@ const UNSEEN =
   'no request to a model was seen: run agents with steering.attach(new Runner()).run(agent, input), for the run() of the ' +
   'package has a runner that cannot be listened to, or give each agent model: steering.model(yourModel)';
 
-/** Most calls whose agent is remembered. */
+/** Maximum number of calls whose agent is remembered. */
 const REMEMBERED_CALLS = 1_024;
 
-/** Steers agents of the @openai/agents package: see docs/openai-agents.md. */
+/** Creates the steering of agents of the @openai/agents package: see docs/openai-agents.md. */
 export function coxswainAgents(run: Run, options: AgentsOptions = {}): AgentsSteering {
   const guard = guarded(run, options);
   const runs = new AgentRuns(run, options);
@@ -78,7 +75,7 @@ export function coxswainAgents(run: Run, options: AgentsOptions = {}): AgentsSte
     scope: runs.scope,
     guard,
     conversation: () => runs.calling().conversation,
-    // `tool()` turns exceptions into a result; if it does not, the user wants the run to end.
+    // `tool()` turns exceptions into a result. If it does not, the user wants the exception to end the run.
     onToolError: 'throw',
     isError: (result, name) => saysThatItFailed(result) || options.isError?.(result, name) === true,
   };
@@ -124,7 +121,7 @@ export function coxswainAgents(run: Run, options: AgentsOptions = {}): AgentsSte
       return feedback === undefined ? result : withFeedback(result, feedback);
     };
     wrapped.add(invoke);
-    // All members, including symbols; only the function is replaced.
+    // All members are copied, including symbols. Only the function is replaced.
     return { ...tool, invoke };
   };
   let isAttached = false;
@@ -160,7 +157,7 @@ export function coxswainAgents(run: Run, options: AgentsOptions = {}): AgentsSte
     tool: (tool) => guard('openai-agents tool', () => steerTool(tool), tool),
     tools: (tools) => {
       const steered = guard('openai-agents tools', () => tools.map(steerTool), [...tools]);
-      // A list of the same length with the same types in each position.
+      // The list has the same length and the same types in each position.
       return steered as never;
     },
     acknowledgeTool: () => steerTool(acknowledgeTool(() => runs.scope.calling)),
@@ -169,9 +166,9 @@ export function coxswainAgents(run: Run, options: AgentsOptions = {}): AgentsSte
 }
 
 /**
- * Reports errors that end the agents of a runner, also if no one follows the work.
+ * Reports errors that end the agents of a runner, even if the caller does not use `follow`.
  *
- * @returns stops listening
+ * @returns a function that stops listening
  */
 function followRuns(runner: RunnerShape, onError: (error: unknown) => void): () => void {
   const before = Object.getOwnPropertyDescriptor(runner, 'run');
@@ -184,7 +181,7 @@ function followRuns(runner: RunnerShape, onError: (error: unknown) => void): () 
   const run = async (...args: readonly unknown[]): Promise<unknown> => {
     const result: unknown = await Promise.resolve(Reflect.apply(own, runner, args)).catch(tell);
     const completed = isJsonObject(result) ? result['completed'] : undefined;
-    // For a stream; the user gets the SDK's own promise.
+    // A stream reports its error through this promise. The caller gets the SDK's own promise.
     if (completed instanceof Promise) completed.catch(onError);
     return result;
   };
@@ -199,12 +196,15 @@ function isFunctionTool(tool: object): tool is FunctionTool {
   return 'invoke' in tool && typeof tool.invoke === 'function';
 }
 
-/** A tool made by `agent.asTool()`: the SDK identifies its agent by this object, and needs it to resume a saved state. */
+/**
+ * Returns true for a tool made by `agent.asTool()`. The SDK identifies the tool's agent by this object, and needs the object
+ * to resume a saved state.
+ */
 function isAgent(tool: object): boolean {
   return 'on' in tool && typeof tool.on === 'function';
 }
 
-/** The SDK's copy of a tool has the same function. */
+/** Returns true for a wrapped tool. The SDK copies tools, but the copy has the same function. */
 function isOwn(tool: unknown, wrapped: WeakSet<object>): boolean {
   return typeof tool === 'object' && tool !== null && isFunctionTool(tool) && wrapped.has(tool.invoke);
 }

@@ -8,28 +8,28 @@ import { callOfItem, itemOutcome } from '../../host/response-items.ts';
 import { mcpServersOf, watchMcpServer } from './watch-mcp-server.ts';
 import { saysThatItFailed } from './to-events.ts';
 
-/** Inputs of the listeners. */
+/** Dependencies of the listeners. */
 export interface ListenerParts {
   readonly runs: AgentRuns;
   readonly guard: Guard;
-  /** True for a tool that reports its own calls. */
+  /** Returns true for a tool that reports its own calls. */
   readonly isWrapped: (tool: unknown) => boolean;
   /** Called when an agent starts. */
   readonly onAgent: (agent: AgentShape) => void;
-  /** Called with the agent of a call, before it runs. */
+  /** Called with the agent of a call before the call runs. */
   readonly onCall: (callId: string, agent: AgentShape) => void;
 }
 
 type Listener = (...args: readonly unknown[]) => void;
 
 /**
- * Listens to a runner's events. A listener that throws would end the agent's run, so each one is guarded.
- * The arguments are those of @openai/agents 0.20: context, agent, then tool, result, details.
+ * Listens to the events of a runner. An exception in a listener would end the agent's run, so each listener is guarded. The
+ * arguments are those of @openai/agents 0.20: context, agent, then tool, result, details.
  *
- * @returns stops listening
+ * @returns a function that stops listening
  */
 export function listen(runner: RunnerShape, { runs, guard, isWrapped, onAgent, onCall }: ListenerParts): () => void {
-  // The SDK types its events one by one; these names and arguments are among them.
+  // The SDK types its events individually. These names and arguments are among them.
   const open = runner as unknown as Record<'on' | 'off', (event: string, listener: Listener) => unknown>;
   const offs: (() => void)[] = [];
   const on = (event: string, listener: Listener): void => {
@@ -64,7 +64,7 @@ export function listen(runner: RunnerShape, { runs, guard, isWrapped, onAgent, o
     const openCall = conversation.callOf(call);
     const outcome = { result, isError: isMcpError || saysThatItFailed(result) };
     if (isFunction(details)) conversation.later(conversation.ended(openCall, outcome));
-    // Exit code and status of a shell, a patch or a computer are only in the next request.
+    // Only the next request contains the exit code and status of a shell, patch or computer call.
     else conversation.returned(openCall, shellOutcome(details, result) ?? outcome);
   });
   return () => {
@@ -78,7 +78,7 @@ function isFunction(details: unknown): boolean {
   );
 }
 
-/** The SDK passes the output of a shell as JSON. */
+/** Reads the output of a shell, which the SDK passes as JSON. */
 function shellOutcome(details: unknown, result: unknown): CallOutcome | undefined {
   const call = isJsonObject(details) ? details['toolCall'] : undefined;
   if (!isJsonObject(call) || call['type'] !== 'shell_call' || typeof result !== 'string') return undefined;

@@ -1,9 +1,9 @@
 /**
- * The members of the @openai/agents package's types in use. Structural, so that the package is
- * never imported; the real types are assignable.
+ * The fields of the @openai/agents package's types that coxswain uses. The types are structural, so the package is never
+ * imported. The package's own types are assignable to them.
  */
 
-/** A model request. Other members of the SDK's type pass unchanged. */
+/** A model request. Other fields of the SDK's type are passed on unchanged. */
 export interface ModelRequest {
   readonly systemInstructions?: string;
   readonly input: unknown;
@@ -23,7 +23,7 @@ export interface ModelProvider {
   getModel(name?: string): Model | Promise<Model>;
 }
 
-/** A function tool of any origin: `tool()`, `agent.asTool()`, an MCP server. */
+/** A function tool. It was created by `tool()`, `agent.asTool()` or an MCP server. */
 export interface FunctionTool {
   readonly type: 'function';
   readonly name: string;
@@ -31,7 +31,7 @@ export interface FunctionTool {
   readonly invoke: (context: never, input: string, details?: never) => Promise<unknown>;
 }
 
-/** An agent, as listeners get it. */
+/** An agent as listeners receive it. */
 export interface AgentShape {
   readonly name: string;
   readonly model?: unknown;
@@ -39,7 +39,7 @@ export interface AgentShape {
   readonly mcpServers?: unknown;
 }
 
-/** Runs agents: emits their events, and holds the model provider. */
+/** Runs agents. It emits their events and has the model provider. */
 export interface RunnerShape {
   readonly config: { modelProvider: ModelProvider; model?: string | Model };
   on(event: never, listener: never): unknown;

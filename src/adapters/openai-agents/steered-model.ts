@@ -5,7 +5,7 @@ import { troubleOf } from '../../host/run-outcome.ts';
 import type { Model, ModelProvider, ModelRequest } from './sdk-shapes.ts';
 import { answerOf, deltaOf, doneResponseOf, unrecognised } from './to-events.ts';
 
-/** A request on its way to the model, with its advice. */
+/** A request that is sent to the model, with its advice. */
 export interface SteeredRequest {
   readonly conversation: Conversation;
   readonly outgoing: OutgoingRequest;
@@ -14,20 +14,20 @@ export interface SteeredRequest {
   readonly channel: string;
 }
 
-/** Inputs of `steeredModel`. */
+/** Dependencies of `steeredModel`. */
 export interface SteeredModelParts {
-  /** Prepares a request; undefined for an unknown shape. */
+  /** Prepares a request. Undefined if the request has an unknown shape. */
   readonly prepare: (request: ModelRequest, modelId: string | undefined) => SteeredRequest | undefined;
   readonly guard: Guard;
 }
 
-/** A model with untyped arguments and results, which only the SDK and the model know. */
+/** A model whose arguments and results are untyped. Only the SDK and the model know their types. */
 interface OpenModel {
   getResponse(request: ModelRequest): Promise<unknown>;
   getStreamedResponse(request: ModelRequest): AsyncIterable<unknown>;
 }
 
-/** The steering that made a model. */
+/** The dependencies with which each steered model was created. */
 const STEERED = new WeakMap<object, SteeredModelParts>();
 
 /** True for a model made by `steeredModel` with the same parts. */
@@ -36,14 +36,14 @@ export function isSteered(parts: SteeredModelParts, model: unknown): boolean {
 }
 
 /**
- * A model that behaves the same and reports to a run: the request before it is sent, the answer before the SDK gets
- * it. All other members and failures are the original model's.
+ * Creates a model that behaves like the original and reports to a run. The request is reported before it is sent. The answer
+ * is reported before the SDK receives it. All other members and all errors are those of the original model.
  *
- * @param name the name by which it was requested, if any
+ * @param name the name by which the model was requested, if any
  */
 export function steeredModel<Wrapped extends Model>(parts: SteeredModelParts, model: Wrapped, name?: string): Wrapped {
   if (isSteered(parts, model)) return model;
-  // The two methods take the SDK's own request type, which `Model` leaves open.
+  // The two methods use the SDK's own request type, which `Model` does not define.
   const inner = model as unknown as OpenModel;
   const own: OpenModel = {
     getResponse: (request) => respond(parts, inner, { request, name }),
@@ -53,7 +53,7 @@ export function steeredModel<Wrapped extends Model>(parts: SteeredModelParts, mo
     get(target, key) {
       if (key === 'getResponse' || key === 'getStreamedResponse') return own[key];
       const value: unknown = Reflect.get(target, key, target);
-      // Private members exist only on the original model.
+      // Bind methods to the original model, because only that object has the private members.
       return typeof value === 'function' ? value.bind(target) : value;
     },
   });
@@ -61,7 +61,7 @@ export function steeredModel<Wrapped extends Model>(parts: SteeredModelParts, mo
   return steered;
 }
 
-/** A provider of steered models. */
+/** Creates a provider that returns steered models. */
 export function steeredProvider<Provider extends ModelProvider>(
   parts: SteeredModelParts,
   provider: Provider,
@@ -102,7 +102,7 @@ async function respond(parts: SteeredModelParts, model: OpenModel, { request, na
   return response;
 }
 
-/** Not a generator: the run must be determined when the SDK calls, not when it starts to read. */
+/** This is not a generator function, because the run must be determined when the SDK calls it, not when the SDK starts to read. */
 function stream(parts: SteeredModelParts, model: OpenModel, call: ModelCall): AsyncIterable<unknown> {
   const steered = parts.guard('openai-agents request', () => parts.prepare(call.request, call.name), undefined);
   if (steered === undefined) return model.getStreamedResponse(call.request);

@@ -9,21 +9,21 @@ import type { ModelRequest } from './sdk-shapes.ts';
 
 type Members = Readonly<Record<string, unknown>>;
 
-/** The items of a request's input; undefined if it is neither text nor a list. */
+/** Returns the items of a request's input. Undefined if the input is neither text nor a list. */
 export function itemsOf({ input }: ModelRequest): readonly unknown[] | undefined {
   if (typeof input === 'string') return [{ type: 'message', role: 'user', content: input }];
   return Array.isArray(input) ? input : undefined;
 }
 
-/** True if the provider stores earlier turns: then the input has only new items, and stays there. */
+/** Returns true if the provider stores earlier turns. The input then contains only new items, and the provider keeps them. */
 export function isChained({ previousResponseId, conversationId }: ModelRequest): boolean {
   return previousResponseId !== undefined || conversationId !== undefined;
 }
 
 /**
- * The part of a request that is new since the previous one of its conversation, which had `seen` items.
+ * Returns the part of a request that is new since the previous request of its conversation. That request had `seen` items.
  *
- * @param instructions of the previous request
+ * @param instructions instructions of the previous request
  */
 export function newsOf(
   request: ModelRequest,
@@ -40,7 +40,11 @@ export function newsOf(
   return { messages: text === undefined ? messages : [{ role: 'system', content: text }, ...messages], results };
 }
 
-/** The request as sent, for its record. @param modelId  the name by which the model was requested */
+/**
+ * Converts the request, as it was sent, to the format of its record.
+ *
+ * @param modelId  the name by which the model was requested
+ */
 export function sentRequest(request: ModelRequest, modelId: string | undefined): SentRequest {
   const tools = objectsIn(request.tools);
   const names = [
@@ -63,12 +67,12 @@ function objectsIn(list: unknown): readonly Members[] {
 }
 
 /**
- * Beginnings of the SDK's messages to the model after a tool failure: `tool()` catches errors of its function, so no
- * flag is left. From @openai/agents 0.20.
+ * Prefixes of the SDK's messages to the model after a tool failure, from @openai/agents 0.20. They are needed because `tool()`
+ * catches errors of its function and sets no error flag.
  */
 const FAILURES = ['An error occurred while running the tool.', 'An error occurred while parsing tool arguments.'];
 
-/** True for the SDK's own message after a tool failure or time-out. */
+/** Returns true for the SDK's own message after a tool failure or timeout. */
 export function saysThatItFailed(result: unknown): boolean {
   if (typeof result !== 'string') return false;
   return FAILURES.some((opening) => result.startsWith(opening)) || TIMED_OUT.test(result);
@@ -77,9 +81,9 @@ export function saysThatItFailed(result: unknown): boolean {
 const TIMED_OUT = /^Tool '[^']{1,200}' timed out after \d+ms\.$/;
 
 /**
- * A model's response, streamed or not; undefined for any other shape.
+ * Reads a model's response, streamed or not. Undefined for any other shape.
  *
- * @param modelId default if the response does not name its model
+ * @param modelId model id to use if the response does not name its model
  */
 export function answerOf(response: unknown, modelId: string | undefined): ConversationAnswer | undefined {
   if (!isJsonObject(response) || !Array.isArray(response['output'])) return undefined;
@@ -97,17 +101,17 @@ export function answerOf(response: unknown, modelId: string | undefined): Conver
   return { message, calls: parts.flatMap(({ call }) => (call === undefined ? [] : [call])) };
 }
 
-/** The text in an event of a streamed response; undefined for other events. */
+/** Returns the text in an event of a streamed response. Undefined for other events. */
 export function deltaOf(event: unknown): string | undefined {
   return isJsonObject(event) && event['type'] === 'output_text_delta' ? nonEmptyText(event['delta']) : undefined;
 }
 
-/** The response in the last event of a stream; undefined for other events. */
+/** Returns the response in the last event of a stream. Undefined for other events. */
 export function doneResponseOf(event: unknown): unknown {
   return isJsonObject(event) && event['type'] === 'response_done' ? event['response'] : undefined;
 }
 
-/** Unknown content, stored whole. */
+/** The event for unknown content, which is stored unchanged. */
 export function unrecognised(what: string, value: unknown): AgentEvent {
   return { type: 'unrecognised', original: { kind: `openai-agents/${what}`, value: toJson(value) } };
 }
@@ -119,13 +123,13 @@ function usageOfCounts(counts: Members): ReturnType<typeof usageOf> {
   return usageOf({ inputTokens, outputTokens, cacheReadTokens, reasoningTokens });
 }
 
-/** Details are one object per request, or a list of them. */
+/** Returns a field of the details. The details are one object per request, or a list of objects. */
 function detail(details: unknown, name: string): unknown {
   const first: unknown = Array.isArray(details) ? details[0] : details;
   return isJsonObject(first) ? first[name] : undefined;
 }
 
-/** The provider's reason: for Responses the reason or the status, for chat completions the finish reason. */
+/** Returns the provider's stop reason. For Responses it is the reason or the status. For chat completions it is the finish reason. */
 function stopReasonOf(raw: Members): string | undefined {
   const { incomplete_details: incomplete, status, choices } = raw;
   const choice: unknown = Array.isArray(choices) ? choices[0] : undefined;

@@ -3,9 +3,9 @@ import type { AgentShape, FunctionTool, ModelRequest } from './sdk-shapes.ts';
 import { isChained } from './to-events.ts';
 
 /**
- * A request with one more message at the end of its input. The SDK keeps its own list, so neither its history nor a
- * session includes it. If the provider stores the input, the text goes into the instructions, which are not stored, so
- * that it does not stay.
+ * Appends a message to the input of a request. The SDK keeps its own list, so neither its history nor a session contains the
+ * message. If the provider stores the input, the text is added to the instructions instead. The provider does not store
+ * instructions, so the text applies to this request only.
  *
  * @returns the request and the channel of the text
  */
@@ -23,7 +23,7 @@ export function withGuidance<Request extends ModelRequest>(
   return { request: { ...request, systemInstructions: instructions }, channel: 'instructions' };
 }
 
-/** A tool's result followed by feedback. Only for results accepted by `carriesFeedback`. */
+/** Appends feedback to a tool's result. Call it only for results that `carriesFeedback` accepts. */
 export function withFeedback(result: unknown, feedback: string): unknown {
   const added = { type: 'text', text: feedback };
   if (isPart(result)) return [result, added];
@@ -31,7 +31,7 @@ export function withFeedback(result: unknown, feedback: string): unknown {
   return `${ownText(result)}\n\n${feedback}`;
 }
 
-/** The text that the SDK makes of a result that is not a content part. */
+/** Returns the text that the SDK creates from a result that is not a content part. */
 function ownText(result: unknown): string {
   switch (typeof result) {
     case 'string':
@@ -46,15 +46,15 @@ function ownText(result: unknown): string {
 }
 
 /**
- * True if feedback can be added to a result: not if a schema describes the result, or if it contains bytes,
- * which the SDK turns into its own text.
+ * Returns true if feedback can be added to a result. It cannot be added if a schema describes the result, or if the result
+ * contains bytes, which the SDK converts to its own text.
  */
 export function carriesFeedback(tool: FunctionTool, result: unknown): boolean {
   if (tool.outputSchema !== undefined) return false;
   return isPart(result) || isPartList(result) || isPlain(result);
 }
 
-/** True if the SDK may end the run with a tool's result: then the user reads it, and nothing may be added. */
+/** Returns true if the SDK may end the run with a tool's result. The user then reads the result, so no feedback may be added. */
 export function mayEndWith(agent: AgentShape | undefined, toolName: string): boolean {
   const behaviour = agent?.toolUseBehavior;
   if (behaviour === undefined || behaviour === 'run_llm_again') return false;
@@ -62,7 +62,7 @@ export function mayEndWith(agent: AgentShape | undefined, toolName: string): boo
   return Array.isArray(names) ? names.includes(toolName) : true;
 }
 
-/** A part that the SDK passes to the model unchanged. */
+/** Returns true for a content part that the SDK passes to the model unchanged. */
 function isPart(value: unknown): boolean {
   if (!isJsonObject(value)) return false;
   const { type, text, image, file } = value;
@@ -78,7 +78,7 @@ const MAX_DEPTH = 16;
 
 const JSON_TYPES: ReadonlySet<string> = new Set(['string', 'number', 'boolean', 'undefined']);
 
-/** True for values that the SDK serialises as standard JSON. */
+/** Returns true for a value that the SDK serialises as standard JSON. */
 function isPlain(value: unknown, depth = 0): boolean {
   if (value === null || JSON_TYPES.has(typeof value)) return true;
   // JSON omits functions and rejects bigints.
@@ -87,7 +87,7 @@ function isPlain(value: unknown, depth = 0): boolean {
   if (Array.isArray(value)) return value.every((item) => isPlain(item, depth + 1));
   const prototype: unknown = Object.getPrototypeOf(value);
   const isObject = prototype === Object.prototype || prototype === null;
-  // A serialised buffer: the SDK shortens it.
+  // A serialised buffer, which the SDK shortens.
   if (!isObject || ('type' in value && value.type === 'Buffer')) return false;
   return Object.values(value).every((item) => isPlain(item, depth + 1));
 }

@@ -15,7 +15,11 @@ export interface AcknowledgeTool {
   };
 }
 
-/** The tool with which an agent answers advice. @param run the run of the answer */
+/**
+ * Creates the tool with which an agent answers advice.
+ *
+ * @param run returns the run that the answer belongs to
+ */
 export function acknowledgeTool(run: () => Run): AcknowledgeTool {
   const { name, description, inputSchema } = acknowledgeToolDefinition;
   return {
@@ -24,7 +28,7 @@ export function acknowledgeTool(run: () => Run): AcknowledgeTool {
       name,
       description,
       parameters: inputSchema,
-      // The model's arguments are read member by member; anything but an object has no members.
+      // The model's arguments are read field by field. A value that is not an object has no fields.
       parse: (text) => Object(JSON.parse(text)),
       function: (args) => answerAcknowledgement(run(), args),
     },

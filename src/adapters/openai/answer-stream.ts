@@ -2,20 +2,24 @@ import { isJsonObject } from '../../base/json.ts';
 
 type Members = Readonly<Record<string, unknown>>;
 
-/** A streamed answer while it is assembled. */
+/** Assembles a streamed answer. */
 export interface AnswerStream {
-  /** Takes more of the body. @returns the text pieces in it */
+  /**
+   * Adds text of the body.
+   *
+   * @returns the parts of the answer text in it
+   */
   take(text: string): readonly string[];
-  /** The answer so far, in the shape of an unstreamed one; undefined before its first part. */
+  /** Returns the answer received up to now, in the format of an unstreamed answer. Undefined before its first part. */
   answer(): unknown;
-  /** True once the answer is complete. */
+  /** Returns true if the answer is complete. */
   isWhole(): boolean;
 }
 
 /**
  * Assembles the server-sent events of chat completions or Responses.
  *
- * Cost: one decoding of each event's JSON.
+ * Cost: each event's JSON is decoded once.
  */
 export function answerStream(): AnswerStream {
   const chat = chatCollector();
@@ -46,7 +50,7 @@ export function answerStream(): AnswerStream {
   };
 }
 
-/** An event's data; undefined if it is not a JSON object. */
+/** Decodes the data of an event. Undefined if the data is not a JSON object. */
 function decoded(data: string): Members | undefined {
   try {
     const value: unknown = JSON.parse(data);
@@ -61,7 +65,7 @@ interface Collector {
   answer(): unknown;
 }
 
-/** A call of a streamed chat message, whose arguments arrive in pieces. */
+/** A call in a streamed chat message. Its arguments arrive in parts. */
 interface CallInPieces {
   id: unknown;
   name: string;
@@ -132,7 +136,7 @@ function responsesCollector(): Collector & { isWhole(): boolean } {
       if (last === undefined) return undefined;
       const { output } = last;
       if (Array.isArray(output) && output.length > 0) return last;
-      // A broken stream only has its items one by one.
+      // If a stream broke off, only its individual items are available.
       const open = words === '' ? [] : [{ type: 'message', content: words }];
       return { ...last, output: [...items, ...open] };
     },

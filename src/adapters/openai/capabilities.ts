@@ -1,7 +1,7 @@
 import type { AdapterCapabilities } from '../../host/adapter-capabilities.ts';
 import { requestCapabilities } from '../../host/request-capabilities.ts';
 
-/** Advice capabilities of the openai package: the same for `runTools`, loops over chat completions, and Responses. */
+/** Advice capabilities of the openai package. They are the same for `runTools`, for loops over chat completions, and for Responses. */
 export const openaiCapabilities: AdapterCapabilities = requestCapabilities({
   pre_render: 'A message at the end of the first request after the user spoke, in that request alone.',
   pre_tool_selection: 'A message at the end of the request, in that request alone.',

@@ -3,18 +3,18 @@ import type { SentRequest } from '../../host/conversation.ts';
 import { isModels, newsOfItems, nonEmptyText } from '../../host/response-items.ts';
 import type { AgentMessage } from '../../records/agent-message.ts';
 
-/** The body of a request, reduced to the fields in use. */
+/** The body of a request with the fields that coxswain uses. */
 export interface ModelRequest {
   readonly api: 'chat' | 'responses';
-  /** Messages, or items of the input. */
+  /** Messages of chat completions, or items of the Responses input. */
   readonly items: readonly unknown[];
-  /** The provider stores earlier turns: the items are only the new ones. */
+  /** True if the provider stores earlier turns. The items are then only the new ones. */
   readonly isChained: boolean;
-  /** The provider may store the items for later requests. */
+  /** True if the provider may store the items for later requests. */
   readonly startsChain: boolean;
 }
 
-/** A request to chat completions or Responses; undefined for anything else. */
+/** Reads a request to chat completions or Responses. Undefined for any other request. */
 export function requestOf(body: unknown): ModelRequest | undefined {
   if (!isJsonObject(body)) return undefined;
   const { messages, input, store } = body;
@@ -27,7 +27,7 @@ export function requestOf(body: unknown): ModelRequest | undefined {
   return { api: 'responses', items, isChained, startsChain };
 }
 
-/** The request as sent, for its record. */
+/** Converts the request, as it was sent, to the format of its record. */
 export function sentRequest(body: Readonly<Record<string, unknown>>): SentRequest {
   const { model, instructions, messages, input, tools } = body;
   const items: readonly unknown[] = Array.isArray(messages) ? messages : Array.isArray(input) ? input : [input];

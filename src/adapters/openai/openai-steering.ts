@@ -28,64 +28,68 @@ import { toolOutput, withGuidance, type GuidanceRole } from './to-output.ts';
 /** Options of the openai adapter. */
 export interface OpenAiOptions extends AdapterOptions {
   /**
-   * Handling of a tool's error. `throw` (default): it is rethrown, as without coxswain; `runTools` then ends with
-   * it. `result`: the model gets a message such as `Error: no such file`, and may continue.
+   * Handling of an error of a tool. `throw` (default): the error is rethrown, as without coxswain, and `runTools` ends with
+   * it. `result`: the model receives a message such as `Error: no such file` and may continue.
    */
   readonly onToolError?: 'throw' | 'result';
-  /** True if a tool's result means failure. Default: never; patterns also read the text. */
+  /** Returns true if a tool's result reports a failure. Default: never. Patterns also examine the text. */
   readonly isError?: (result: unknown, toolName: string) => boolean;
   /** Role of guidance messages in requests; default `system`. */
   readonly guidanceRole?: GuidanceRole;
 }
 
-/** Runs a call in a custom loop, with the arguments as the model wrote them. */
+/** Runs a call in a custom loop. Receives the arguments as the model wrote them. */
 export type ExecuteCall = (argumentsText: string) => unknown;
 
 /**
- * Steers one agent built on the openai package. Use a separate client: everything that passes through the
- * client belongs to the run, and model requests from within a tool belong to a child run.
+ * Steers one agent built on the openai package. Use a separate client for the agent, because everything that passes through
+ * the client belongs to the run. Model requests from within a tool belong to a child run.
  */
 export interface OpenAiSteering {
-  /** For `new OpenAI({ fetch })`: records requests and answers, and adds guidance. @param base default: the platform's */
+  /**
+   * Returns a `fetch` for `new OpenAI({ fetch })` that records requests and answers and adds guidance.
+   *
+   * @param base default: the platform's `fetch`
+   */
   fetch(base?: Fetch): Fetch;
-  /** A tool for `chat.completions.runTools` that records its calls and adds feedback to its results. */
+  /** Returns a tool for `chat.completions.runTools` that records its calls and adds feedback to its results. */
   tool<Tool extends RunnableTool>(tool: Tool): Tool;
-  /** The same for a list of tools. */
+  /** Like `tool`, for a list of tools. */
   tools<const Tools extends readonly RunnableTool[]>(tools: Tools): { -readonly [At in keyof Tools]: Tools[At] };
   /**
    * Runs a call in a custom loop.
    *
    * @returns the tool message, or the item for the next input, with feedback if there is any
-   * @throws errors of `execute`, unless `onToolError` is `result`
+   * @throws the errors of `execute`, unless `onToolError` is `result`
    */
   runToolCall(call: ChatToolCall, execute: ExecuteCall): Promise<ChatToolMessage>;
   runToolCall(call: ResponsesFunctionCall, execute: ExecuteCall): Promise<FunctionCallOutput<never>>;
   runToolCall(call: ResponsesCustomCall, execute: ExecuteCall): Promise<CustomToolCallOutput<never>>;
-  /** With a type of parts that `execute` returns, such as images. */
+  /** Like the above, with a type for the parts that `execute` returns, such as images. */
   runToolCall<Part>(call: ResponsesFunctionCall, execute: ExecuteCall): Promise<FunctionCallOutput<Part>>;
   runToolCall<Part>(call: ResponsesCustomCall, execute: ExecuteCall): Promise<CustomToolCallOutput<Part>>;
-  /** A tool for `runTools` with which the agent answers advice. */
+  /** Returns a tool for `runTools` with which the agent answers advice. */
   acknowledgeTool(): AcknowledgeTool;
-  /** If `fetch` cannot be set: the body to send instead. Report the answer with `observe`. */
+  /** Returns the body to send, if `fetch` cannot be set. Report the answer with `observe`. */
   prepareRequest<Body extends object>(body: Body): Body;
-  /** If `fetch` cannot be set: takes a whole answer. No effect with `fetch`. */
+  /** Reports a complete answer, if `fetch` cannot be set. Has no effect if `fetch` is set. */
   observe(answer: unknown): void;
   /**
-   * Waits for the agent's work; if it fails, the run ends with the outcome of the error. Results and errors
-   * pass through. Without it, `run.end()` derives the outcome from the last request alone.
+   * Waits for the agent's work. If the work fails, the run ends with the outcome of the error. Results and errors are passed
+   * on. Without this method, `run.end()` derives the outcome only from the last request.
    */
   follow<Result>(work: PromiseLike<Result>): Promise<Result>;
 }
 
-/** State of a conversation's last request. */
+/** Data about the last request of a conversation. */
 interface LastRequest {
-  /** Number of its messages or items. */
+  /** Number of messages or items in the request. */
   seen: number;
-  /** It requested one function by name: `runTools` then ends with that function's result. */
+  /** True if the request names one function to call. `runTools` then ends with the result of that function. */
   endsWithTool: boolean;
 }
 
-/** Steers an agent built on the openai package, whatever its loop: see docs/openai.md. */
+/** Creates the steering of an agent built on the openai package. Works with any agent loop; see docs/openai.md. */
 export function openaiSteering(run: Run, options: OpenAiOptions = {}): OpenAiSteering {
   const guard = guarded(run, options);
   const scope = new RunScope(() => run);
@@ -131,7 +135,7 @@ export function openaiSteering(run: Run, options: OpenAiOptions = {}): OpenAiSte
     tool: (tool) => guard('openai tool', () => steeredRunnable(parts, tool), tool),
     tools: (tools) => {
       const steered = guard('openai tools', () => tools.map((tool) => steeredRunnable(parts, tool)), [...tools]);
-      // A list of the same length with the same types in each position.
+      // The list has the same length and the same types in each position.
       return steered as never;
     },
     acknowledgeTool: () =>
@@ -142,7 +146,7 @@ export function openaiSteering(run: Run, options: OpenAiOptions = {}): OpenAiSte
     async runToolCall(call: ToolCall, execute: ExecuteCall): Promise<never> {
       const issued = toIssuedCall(call);
       const { result, feedback } = await runTool(parts, { call: issued, run: () => execute(issued.argsText) });
-      // The overloads say which of the shapes belongs to which call.
+      // The overloads define which output type belongs to which call type.
       return toolOutput(call, result, feedback) as never;
     },
     prepareRequest(body) {
@@ -150,7 +154,7 @@ export function openaiSteering(run: Run, options: OpenAiOptions = {}): OpenAiSte
       const work = (): typeof body => {
         prepared?.outgoing.failed({ outcome: 'error', reason: 'no answer to the request was observed' });
         prepared = prepare(body, body);
-        // The same members and one more message.
+        // The body has the same fields and one additional message.
         return (prepared?.edited ?? body) as typeof body;
       };
       return guard('openai request', work, body);

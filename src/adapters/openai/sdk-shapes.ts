@@ -1,6 +1,6 @@
 /**
- * The fields of the openai package's types in use. Structural, so that the package is never
- * imported; the real types are assignable.
+ * The fields of the openai package's types that coxswain uses. The types are structural, so the package is never imported. The
+ * package's own types are assignable to them.
  */
 
 /** A tool for `chat.completions.runTools`. */

@@ -8,19 +8,19 @@ import type { Fetch } from './sdk-shapes.ts';
 import { answerOf, isUnfinished, unrecognised } from './to-events.ts';
 import { watchedResponse, type BodyWatcher } from './watched-response.ts';
 
-/** A request on its way to the model, with its advice. */
+/** A request that is sent to the model, with its advice. */
 export interface SteeredRequest {
   readonly conversation: Conversation;
   readonly outgoing: OutgoingRequest;
-  /** The body to send; undefined to send it unchanged. */
+  /** The body to send. Undefined sends the body unchanged. */
   readonly edited: object | undefined;
   /** How the advice reaches the model. */
   readonly channel: string;
 }
 
-/** Inputs of `steeredFetch`. */
+/** Dependencies of `steeredFetch`. */
 export interface SteeredFetchParts {
-  /** Prepares the body of a model request; undefined for other requests. */
+  /** Prepares the body of a model request. Undefined for other requests. */
   readonly prepare: (bodyText: string) => SteeredRequest | undefined;
   readonly guard: Guard;
 }
@@ -28,8 +28,8 @@ export interface SteeredFetchParts {
 const MODEL_PATH = /\/(?:chat\/completions|responses)$/;
 
 /**
- * A `fetch` that reports the traffic between a client and a model to a run: the request before it is sent, the answer
- * while it arrives, streamed or not. Other requests pass unchanged. It fails like `base`.
+ * Creates a `fetch` that reports the traffic between a client and a model to a run. The request is reported before it is sent.
+ * The answer is reported while it arrives, streamed or not. Other requests pass unchanged. Errors are those of `base`.
  */
 export function steeredFetch(base: Fetch, parts: SteeredFetchParts): Fetch {
   const { guard, prepare } = parts;
@@ -61,7 +61,7 @@ export function steeredFetch(base: Fetch, parts: SteeredFetchParts): Fetch {
   };
 }
 
-/** The body of a model request, else undefined. */
+/** Returns the body of a model request. Undefined for any other request. */
 function modelBody(input: Parameters<Fetch>[0], init: Parameters<Fetch>[1]): string | undefined {
   if (init?.method?.toUpperCase() !== 'POST' || typeof init.body !== 'string') return undefined;
   const url = typeof input === 'string' || input instanceof URL ? String(input) : input.url;
@@ -105,7 +105,7 @@ function streamWatcher(conversation: Conversation, stream: AnswerStream, guard: 
         'openai stream',
         () => {
           for (const delta of stream.take(text)) conversation.run.emit({ type: 'message_update', delta });
-          // Before the reader sees the end: it may run tools at once, and stop reading.
+          // Report the answer before the reader sees its end, because the reader may then run tools at once and stop reading.
           if (stream.isWhole()) take();
         },
         undefined,
@@ -124,14 +124,14 @@ function streamWatcher(conversation: Conversation, stream: AnswerStream, guard: 
   };
 }
 
-/** Reports a whole answer to the run. */
+/** Reports a complete answer to the run. */
 export function takeAnswer(conversation: Conversation, body: unknown): void {
   const answer = answerOf(body);
   if (answer !== undefined && !isUnfinished(body)) conversation.answered(answer);
   else if (answer === undefined) conversation.run.emit(unrecognised('answer', body));
 }
 
-/** The beginning of a broken answer is recorded as a message; its calls never ran. */
+/** Reports an answer that broke off. Its received part is recorded as a message. Its calls never ran. */
 function takeBroken(conversation: Conversation, body: unknown, error: unknown): void {
   const reason = error === undefined ? 'the answer was not read to its end' : messageOf(error);
   if (error !== undefined) conversation.troubled(troubleOf(error));

@@ -8,23 +8,23 @@ import type { RunnableFunction, RunnableTool } from './sdk-shapes.ts';
 import { callsOfRunner } from './to-events.ts';
 import { runnerText, withFeedback } from './to-output.ts';
 
-/** Context of a runnable tool. */
+/** Dependencies of a runnable tool. */
 export interface RunnableParts extends ToolParts {
-  /** True if feedback can be added to the tool's result; false if the runner ends with that result. */
+  /** Returns true if feedback can be added to the tool's result. Returns false if the runner ends with that result. */
   readonly carries: () => boolean;
 }
 
-/** Where the package's `zodFunction` keeps the callback; not enumerable there. */
+/** A tool made by the package's `zodFunction`. The callback is stored in a non-enumerable property. */
 interface ParseableTool extends RunnableTool {
   readonly $callback: (...args: never) => unknown;
   readonly $parseRaw: (input: string) => unknown;
   readonly function: { readonly name: string };
 }
 
-/** A tool of `runTools` that does the same and reports its calls; other tools are returned unchanged. */
+/** Wraps a tool of `runTools` so that its calls are reported. Other tools are returned unchanged. */
 export function steeredRunnable<Tool extends RunnableTool>(parts: RunnableParts, tool: Tool): Tool {
   if (isParseable(tool)) {
-    // Made by `zodFunction`: the callback takes the parser's result.
+    // `zodFunction` created this tool. Its callback takes the result of the parser.
     const callback = tool.$callback as RunnableFunction['function'];
     const { parse, function: run } = steered(parts, {
       name: tool.function.name,
@@ -50,11 +50,11 @@ function isRunnable(inner: object | undefined): inner is RunnableFunction {
   return inner !== undefined && 'function' in inner && typeof inner.function === 'function';
 }
 
-/** The function, parser and name that replace the tool's own. */
+/** Returns the function, parser and name that replace those of the tool. */
 function steered(parts: RunnableParts, inner: RunnableFunction): RunnableFunction {
   const name = inner.name ?? inner.function.name;
   const { parse } = inner;
-  // The runner passes only parsed arguments; the text identifies the call in the message.
+  // The runner passes only the parsed arguments. The text of the arguments identifies the call in the message.
   const texts = new WeakMap<object, string>();
   const remember = (parsed: unknown, text: string): unknown => {
     if (typeof parsed === 'object' && parsed !== null) texts.set(parsed, text);
@@ -62,7 +62,7 @@ function steered(parts: RunnableParts, inner: RunnableFunction): RunnableFunctio
   };
   const refuse = (error: unknown, text: string): never => {
     const feedback = refusedArgs(parts, namelessCall(name, text), error);
-    // The runner turns the error message into the tool's result.
+    // The runner uses the error message as the tool's result.
     throw feedback === undefined ? error : new Error(withFeedback(messageOf(error), feedback), { cause: error });
   };
   return {
@@ -102,12 +102,12 @@ function argsTextOf(args: unknown, texts: WeakMap<object, string>): string {
   return text ?? JSON.stringify(toJson(args));
 }
 
-/** A call of which only the tool and its arguments are known. */
+/** Creates a call of which only the tool and its arguments are known. */
 function namelessCall(name: string, argsText: string): IssuedCall {
   return { id: '', name, args: decodedArgs(argsText), argsText };
 }
 
-/** True if the runner was aborted: then it ends with that, whatever its tools return. */
+/** Returns true if the runner was aborted. It then ends regardless of what its tools return. */
 function isAborted(runner: unknown): boolean {
   const controller = isJsonObject(runner) ? runner['controller'] : undefined;
   return isJsonObject(controller) && controller['signal'] instanceof AbortSignal && controller['signal'].aborted;

@@ -11,7 +11,7 @@ import type { ToolCall } from './sdk-shapes.ts';
 
 type Members = Readonly<Record<string, unknown>>;
 
-/** An answer of chat completions or Responses, as JSON; undefined for any other shape. */
+/** Reads an answer of chat completions or Responses from JSON. Undefined for any other shape. */
 export function answerOf(body: unknown): ConversationAnswer | undefined {
   if (!isJsonObject(body)) return undefined;
   if (Array.isArray(body['output'])) return answerOfResponse(body, body['output']);
@@ -19,17 +19,17 @@ export function answerOf(body: unknown): ConversationAnswer | undefined {
   return isJsonObject(choice) ? answerOfChoice(body, choice) : undefined;
 }
 
-/** True for a response still in progress in the background: its answer arrives separately. */
+/** Returns true for a response that is still in progress in the background. Its answer arrives separately. */
 export function isUnfinished(body: unknown): boolean {
   return isJsonObject(body) && (body['status'] === 'queued' || body['status'] === 'in_progress');
 }
 
-/** Unknown content of an answer, kept whole. */
+/** The event for unknown content of an answer, which is stored unchanged. */
 export function unrecognised(what: string, value: unknown): AgentEvent {
   return { type: 'unrecognised', original: { kind: `openai/${what}`, value: toJson(value) } };
 }
 
-/** A call as a custom loop runs it. */
+/** Converts a call of a custom loop. */
 export function toIssuedCall(call: ToolCall): IssuedCall {
   switch (call.type) {
     case 'function_call':
@@ -43,7 +43,7 @@ export function toIssuedCall(call: ToolCall): IssuedCall {
   }
 }
 
-/** Calls in the model's last message of a `runTools` runner. */
+/** Returns the calls in the model's last message of a `runTools` runner. */
 export function callsOfRunner(runner: unknown): readonly IssuedCall[] {
   const messages = isJsonObject(runner) ? runner['messages'] : undefined;
   const list: readonly unknown[] = Array.isArray(messages) ? messages : [];

@@ -8,9 +8,9 @@ export type GuidanceRole = 'system' | 'developer' | 'user';
 type Members = Readonly<Record<string, unknown>>;
 
 /**
- * The body of a request with one more message at its end, so that everything before it can come from the provider's
- * cache. If the provider stores the input for later requests, the text goes into `instructions`
- * instead, which are not carried over, so that it does not stay.
+ * Appends a message to the body of a request. It is the last message, so that the provider can use its cache for everything
+ * before it. If the provider stores the input for later requests, the text is added to `instructions` instead. Instructions do
+ * not apply to later requests.
  *
  * @returns the body and the channel of the text
  */
@@ -32,7 +32,7 @@ function withInstructions(body: Members, text: string): Members {
   return { ...body, instructions: typeof instructions === 'string' ? `${instructions}\n\n${text}` : text };
 }
 
-/** The text that `runTools` makes of a tool's return value. */
+/** Returns the text that `runTools` creates from a tool's return value. */
 export function runnerText(result: unknown): string {
   if (typeof result === 'string') return result;
   // JSON omits undefined, functions and symbols.
@@ -40,12 +40,12 @@ export function runnerText(result: unknown): string {
   return typeof text === 'string' ? text : 'undefined';
 }
 
-/** A text followed by a blank line and the feedback; also if the text is empty. */
+/** Appends a blank line and the feedback to a text, which may be empty. */
 export function withFeedback(text: string, feedback: string): string {
   return `${text}\n\n${feedback}`;
 }
 
-/** The result of a tool in the next request, followed by feedback if there is any. */
+/** Creates the message or item with a tool's result for the next request. Feedback is appended if there is any. */
 export function toolOutput(
   call: ToolCall,
   result: unknown,
@@ -71,7 +71,10 @@ export function toolOutput(
   }
 }
 
-/** A call from a model-written program names that program; its output must do so too. */
+/**
+ * Returns the `caller` field for an output. If a program that the model wrote made the call, the call names the program, and
+ * its output must name the same program.
+ */
 function callerOf(call: object): object {
   const caller = 'caller' in call ? call.caller : undefined;
   return isJsonObject(caller) ? { caller } : {};
@@ -80,7 +83,7 @@ function callerOf(call: object): object {
 function chatContent(result: unknown, feedback: string | undefined): ChatToolMessage['content'] {
   if (isPartList(result)) {
     const added = feedback === undefined ? [] : [{ type: 'text', text: feedback } as const];
-    // The caller's own parts, which only the caller and the API know.
+    // The parts come from the caller. Only the caller and the API know their types.
     return [...(result as ChatToolMessage['content'] & object), ...added];
   }
   const text = ownText(result);
@@ -94,7 +97,7 @@ function parts(result: unknown, feedback: string | undefined): FunctionCallOutpu
   return feedback === undefined ? text : [{ type: 'input_text', text }, ...added];
 }
 
-/** A list of content parts; any other list is a plain value. */
+/** Returns true for a list of content parts. Any other list is a plain value. */
 function isPartList(result: unknown): result is readonly Members[] {
   return Array.isArray(result) && result.length > 0 && result.every((part) => isJsonObject(part) && isPart(part));
 }

@@ -1,15 +1,15 @@
-/** Observer of a body as it passes. An exception breaks the body. */
+/** Observes a body while it passes. An exception in a method breaks the body. */
 export interface BodyWatcher {
   take(text: string): void;
-  /** The body has ended; called before its reader knows. */
+  /** Called when the body has ended, before its reader is notified. */
   end(): void;
-  /** The body broke; without an error, its reader gave up. */
+  /** Called when the body broke. The error is undefined if its reader cancelled it. */
   broken(error: unknown): void;
 }
 
 /**
- * The same response with an observed body: nothing is read ahead of the reader, nothing waits, and
- * errors pass unchanged. A body that is not a web stream is not observed.
+ * Returns the same response with an observed body. The body is not read ahead of its reader and is not delayed. Errors pass
+ * unchanged. A body that is not a web stream is not observed.
  */
 export function watchedResponse(response: Response, watcher: BodyWatcher): Response {
   const { body } = response;
@@ -48,7 +48,7 @@ export function watchedResponse(response: Response, watcher: BodyWatcher): Respo
   );
   const { status, statusText, headers, url } = response;
   const copy = new Response(passed, { status, statusText, headers });
-  // A constructed response has no address; the SDK logs it.
+  // A constructed response has no URL, but the SDK logs the URL.
   Object.defineProperty(copy, 'url', { value: url });
   return copy;
 }
