@@ -3,14 +3,14 @@ import { join } from 'node:path';
 
 import type { FormatName } from './import-item.ts';
 
-/** Inputs that determine where agent programs keep a user's sessions. */
+/** Data that determines where agent programs store a user's sessions. */
 export interface SessionPlaces {
   readonly home: string;
-  /** The environment. Each program has a variable that moves its folder; an empty value is ignored. */
+  /** Environment variables. Each program has a variable that changes its folder. An empty value is ignored. */
   readonly env: Readonly<Record<string, string | undefined>>;
 }
 
-/** An agent program and the location of its sessions. */
+/** An agent program and the folder of its sessions. */
 interface SessionHost {
   readonly format: FormatName;
   readonly title: string;
@@ -19,7 +19,7 @@ interface SessionHost {
   readonly sessions: readonly string[];
 }
 
-/** Agent programs whose sessions are found. Folders, names and variables as of November 2026. */
+/** Agent programs whose sessions can be found. Folders, names and variables are those of November 2026. */
 const SESSION_HOSTS: readonly SessionHost[] = [
   {
     format: 'claude-code',
@@ -59,12 +59,12 @@ const SESSION_HOSTS: readonly SessionHost[] = [
   },
 ];
 
-/** The folder where an agent program keeps its files; the user's home for an unknown program. */
+/** Returns the folder in which an agent program stores its files. Returns the user's home folder for an unknown program. */
 export function hostFolder(format: string, places: SessionPlaces): string {
   return SESSION_HOSTS.find((host) => host.format === format)?.folder(places) ?? places.home;
 }
 
-/** The name of an agent program; `format` itself if the program is unknown. */
+/** Returns the name of an agent program. Returns `format` for an unknown program. */
 export function hostTitle(format: string): string {
   return SESSION_HOSTS.find((host) => host.format === format)?.title ?? format;
 }
@@ -79,15 +79,15 @@ export interface HostSessions {
   readonly format: FormatName;
   /** Name of the program. */
   readonly title: string;
-  /** The folder searched. */
+  /** The folder that was searched. */
   readonly folder: string;
   readonly sessions: readonly FoundSession[];
 }
 
 /**
- * Finds the session files of every known agent program, newest first. A program that is not installed has none.
+ * Finds the session files of every known agent program, newest first. The list of a program that is not installed is empty.
  *
- * Cost: lists the folders, and one `stat` per session.
+ * Cost: lists the folders, and makes one `stat` call per session.
  */
 export async function findSessions(places: SessionPlaces): Promise<readonly HostSessions[]> {
   return Promise.all(
@@ -102,10 +102,10 @@ async function sessionsIn(folder: string, patterns: readonly string[]): Promise<
   const found: FoundSession[] = [];
   for await (const name of glob([...patterns], { cwd: folder })) {
     const path = join(folder, name);
-    // Skips deleted files and dangling links.
+    // Skip deleted files and links without a target.
     const stats = await stat(path).catch(() => undefined);
     if (stats?.isFile() !== true) continue;
-    // SQLite writes to the log first.
+    // SQLite writes changes to the write-ahead log first, so its time counts too.
     const log = name.endsWith('.db') ? await stat(`${path}-wal`).catch(() => undefined) : undefined;
     found.push({ path, modifiedAtMs: Math.max(stats.mtimeMs, log?.mtimeMs ?? 0) });
   }

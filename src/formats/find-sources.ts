@@ -6,11 +6,11 @@ export interface FoundSource {
   /** Path, or `-` for standard input. */
   readonly path: string;
   /**
-   * True for a file that the user named, directly or by a glob, and for files that belong to it; false for a file found in a
-   * folder. An unrecognised file in a folder (`format-unknown`) is not worth reporting.
+   * True for a file that the user named, directly or by a glob, and for files that belong to such a file. False for a file
+   * found in a folder. For those, an unknown format (`format-unknown`) need not be reported.
    */
   readonly named: boolean;
-  /** Absent for standard input and for anything but a regular file. */
+  /** File size. Absent for standard input and for anything that is not a regular file. */
   readonly sizeBytes?: number;
 }
 
@@ -18,17 +18,17 @@ const SKIPPED_FOLDERS: ReadonlySet<string> = new Set(['node_modules', '.git']);
 const GLOB_MARKS = /[*?[{]/;
 
 /**
- * Lists the files to import, in order, each real file once:
+ * Lists the files to import in order. Each real file is listed once.
  *
- * - a file: itself, then the subagent files of a Claude Code session (`X.jsonl` → `X/subagents/agent-*.jsonl`);
- * - a folder: its files, then its folders, each by name; hidden entries, `node_modules` and linked folders are
- *   skipped, linked files are not;
- * - a glob, if no file has that name: the matches, files first;
- * - `-`: standard input.
+ * - file: the file, then the subagent files of a Claude Code session (`X.jsonl` → `X/subagents/agent-*.jsonl`)
+ * - folder: its files, then its folders, each sorted by name; hidden entries, `node_modules` and linked folders are skipped,
+ *   linked files are not
+ * - glob, if no file has that name: the matches, files first
+ * - `-`: standard input
  *
- * A path that does not exist or cannot be listed is yielded as named, so that opening it reports the reason.
+ * A path that does not exist or cannot be listed is yielded as a named file, so that opening it reports the reason.
  *
- * Cost: one `stat` and one `realpath` per file; keeps the real path of every file yielded.
+ * Cost: one `stat` and one `realpath` call per file; keeps the real path of every file yielded.
  */
 export async function* findSources(paths: Iterable<string>): AsyncGenerator<FoundSource> {
   const search = new Search();
@@ -70,7 +70,7 @@ class Search {
         isFile: entry.isFile() || entry.isSymbolicLink(),
       }));
     } catch {
-      // Opening it as a file fails with the same reason, which the consumer reports.
+      // Opening the folder as a file fails with the same reason, and the consumer reports that error.
       yield { path: folder, named: true };
       return;
     }

@@ -9,39 +9,38 @@ import { candidatesOf } from './reading/choose-importer.ts';
 import { FollowedText } from './reading/followed-text.ts';
 import { GrowingFile, type RestartReason } from './reading/growing-file.ts';
 
-/** State of following, reported separately from the items. */
+/** State of `followSource`. It is reported separately from the items. */
 export type FollowState =
-  /** The file does not exist; following waits for it. */
+  /** The file does not exist. `followSource` waits for it. */
   | { readonly type: 'missing' }
-  /** Everything has been read. Reported once at the beginning, then after each read. */
+  /** The complete file has been read. Reported once at the beginning, then after each read. */
   | { readonly type: 'caught_up'; readonly waitingLines: number }
-  /** The file was replaced; its runs are new. */
+  /** The file was replaced or changed. Its runs are new runs. */
   | { readonly type: 'restarted'; readonly reason: RestartReason };
 
 /** Options of `followSource`. */
 export interface FollowOptions {
-  /** Format of the file. Default: recognised by content. */
+  /** Format of the file. Default: detected from the content. */
   readonly format?: FormatName | undefined;
   /** Polling interval in milliseconds; default 250. */
   readonly intervalMs?: number;
-  /** Ends following without an error when aborted. */
+  /** Stops following when aborted. No error is thrown. */
   readonly signal?: AbortSignal;
-  /** Waits for a file that does not exist yet; default true. */
+  /** If true, waits for a file that does not exist yet; default true. */
   readonly wait?: boolean;
-  /** Called and awaited after all items read before it were consumed. */
+  /** Called and awaited after the consumer has received all items that precede the state. */
   readonly onState?: (state: FollowState) => void | Promise<void>;
 }
 
 /**
- * Reads the runs of a JSON Lines file as it grows, by polling: first the existing content, then every line once its
- * line break is written. A file that was truncated, rewritten or replaced is read from its beginning; open runs end,
- * and the new runs have the same keys.
+ * Reads the runs of a JSON Lines file as it grows. The file is polled. The existing content is read first, then every line
+ * when its line break has been written. If the file was truncated, rewritten or replaced, it is read again from its beginning.
+ * The open runs then end, and the new runs have the same keys.
  *
- * Importers may hold an item until the next one arrives (Claude Code splits answers over several lines).
+ * An importer may buffer an item until the next item arrives, because Claude Code splits answers over several lines.
  *
- * @throws CoxswainError `input-io`, `format-unknown`, `format-invalid` as `importSource`; `invalid-argument` for a
- *   format that does not consist of lines
- * Cost: two `stat` per poll. Memory: one line and the state of the importer.
+ * @throws CoxswainError `input-io`, `format-unknown`, `format-invalid` as `importSource`; `invalid-argument` for a format that
+ * does not consist of lines Cost: two `stat` calls per poll. Memory: one line and the state of the importer.
  */
 export async function* followSource(path: string, options: FollowOptions = {}): AsyncGenerator<ImportItem> {
   const { intervalMs = 250, wait = true, signal, onState } = options;

@@ -1,6 +1,6 @@
 import type { SteeringStart, TrajectoryPayload } from '../records/trajectory-record.ts';
 
-/** Every format this version reads. */
+/** Every format that this version can read. */
 export type FormatName =
   | 'atif'
   | 'calls'
@@ -22,41 +22,41 @@ export type FormatName =
   | 'tau-bench'
   | 'tau2';
 
-/** A run found in a source. */
+/** A run that an importer found in a source. */
 export interface ImportedRun {
-  /** Unique in the source; the other items refer to it. */
+  /** Key that is unique in the source. The other items refer to it. */
   readonly key: string;
-  /** Id in the source; derived from file name and position if the source has none. */
+  /** Id of the run in the source. If the source has none, it is derived from the file name and the position. */
   readonly id: string;
   readonly format: FormatName;
   readonly task?: string;
-  /** `key` or run id of the parent run, for a subagent. */
+  /** `key` or run id of the parent run. Set for a subagent. */
   readonly parentId?: string;
   readonly conversationId?: string;
   readonly agentName?: string;
   readonly modelId?: string;
   /** Unix milliseconds. */
   readonly startedAtMs?: number;
-  /** Initial steering, for a run steered by coxswain. */
+  /** Initial steering. Set for a run that coxswain steered. */
   readonly steering?: SteeringStart;
 }
 
-/** Content that an importer could not use, or repaired. */
+/** Reports content that an importer could not use, or that it repaired. */
 export interface ImportDiagnostic {
-  /** `error`: something was lost. `note`: something was repaired or left out on purpose. */
+  /** `error`: something was lost. `note`: something was repaired or intentionally left out. */
   readonly severity: 'error' | 'note';
-  /** One line with the problem and its reason, without the path. */
+  /** One line that states the problem and its reason, without the path. */
   readonly message: string;
-  /** 1-based, for line-based formats. */
+  /** Line number, 1-based. Set for line-based formats. */
   readonly line?: number;
-  /** The run concerned; absent for the whole source. */
+  /** Key of the affected run. Absent if the diagnostic concerns the whole source. */
   readonly runKey?: string;
 }
 
 /**
- * Output of an importer, in source order. A run's `run` item precedes its records; runs of one source
- * may be interleaved. Importers emit no `run_started`: the reader derives it from the `run` item. They emit
- * `run_ended` only if the source says how the run ended.
+ * Output of an importer, in source order. A run's `run` item precedes its records. Runs of one source may be interleaved.
+ * Importers do not emit `run_started`, because the reader derives it from the `run` item. They emit `run_ended` only if the
+ * source says how the run ended.
  */
 export type ImportItem =
   | { readonly type: 'run'; readonly run: ImportedRun }
@@ -64,9 +64,9 @@ export type ImportItem =
       readonly type: 'record';
       readonly runKey: string;
       readonly payload: TrajectoryPayload;
-      /** Unix milliseconds; absent if the source has no time. */
+      /** Time in Unix milliseconds. Absent if the source has none. */
       readonly atMs?: number;
     }
-  /** The run has no more records. Runs still open at the end of the source end there. */
+  /** The run has no more records. At the end of the source, all open runs end. */
   | { readonly type: 'end'; readonly runKey: string }
   | { readonly type: 'diagnostic'; readonly diagnostic: ImportDiagnostic };

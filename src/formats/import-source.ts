@@ -25,43 +25,48 @@ const MEBIBYTE = 1024 * 1024;
 
 /** Limits on data held in memory at once, in bytes. */
 interface ImportLimits {
-  /** One line; default 64 MiB. A longer one is skipped with an error. */
+  /** Maximum size of one line; default 64 MiB. A longer line is skipped with an error. */
   readonly lineBytes?: number;
-  /** One document; default 256 MiB. A larger one is an error. */
+  /** Maximum size of one document; default 256 MiB. A larger document is an error. */
   readonly documentBytes?: number;
-  /** One archive entry, unpacked; default 256 MiB. */
+  /** Maximum uncompressed size of one archive entry; default 256 MiB. */
   readonly entryBytes?: number;
 }
 
 /** Options of `importSource`. */
 export interface ImportOptions {
-  /** Format of the source. Default: recognised by content. */
+  /** Format of the source. Default: detected from the content. */
   readonly format?: FormatName | undefined;
-  /** Content of `-`; default: standard input of the process. */
+  /** Content for the path `-`; default: standard input of the process. */
   readonly stdin?: Readable | undefined;
   readonly signal?: AbortSignal | undefined;
-  /** Called after every read with the bytes read so far (of the file, possibly compressed) and the file size. Not for zip archives. */
+  /**
+   * Called after every read with the number of bytes read and the file size. The count refers to the file, which may be
+   * compressed. Not called for zip archives.
+   */
   readonly onBytes?: ((bytesRead: number, totalBytes: number | undefined) => void) | undefined;
   readonly limits?: ImportLimits | undefined;
-  /** Default: all. */
+  /** Importers to use; default: all. */
   readonly importers?: readonly Importer[] | undefined;
 }
 
 /**
- * Reads the runs of a file, or of standard input for `-`: text (UTF-8, or UTF-16 with a byte order mark) of
- * JSON lines or one JSON document, optionally packed with gzip or zstd, or a zip archive or a database (files only).
- * The content decides the form, not the name.
+ * Reads the runs of a file, or of standard input for `-`. The source is text, a zip archive or a database; archives and
+ * databases must be files. Text is UTF-8, or UTF-16 with a byte order mark. It contains JSON lines or one JSON document, and
+ * may be compressed with gzip or zstd. The content determines the type of the source, not the file name.
  *
- * Damaged lines and runs become diagnostics among the items, and reading continues. Stopping early closes the file.
+ * Damaged lines and runs become diagnostics among the items, and reading continues. The file is closed if the caller stops
+ * early.
  *
- * Error messages begin with the path; diagnostics do not.
+ * Error messages begin with the path. Diagnostics do not contain the path.
  *
  * @param path  a file, or `-`
- * @throws CoxswainError `input-io` if it cannot be opened or read, `format-unknown` if nothing recognises it
- *   (also if it is empty or binary), `format-invalid` if the whole document is broken, `input-too-large` over
- *   a limit, `invalid-argument` for an unknown format; the signal's reason on abort
+ * @throws CoxswainError `input-io` if the source cannot be opened or read, `format-unknown` if no importer recognises it (also
+ * if it is empty or binary), `format-invalid` if the whole document is damaged, `input-too-large` if a limit is exceeded,
+ * `invalid-argument` for an unknown format; the signal's reason on abort
  *
- * Cost: lines and archives stream: memory is one line or entry and the importer's state; a document is held whole.
+ * Cost: lines and archives are streamed, so memory holds one line or entry and the importer's state. A document is held in
+ * memory completely.
  */
 export async function* importSource(path: string, options: ImportOptions = {}): AsyncGenerator<ImportItem> {
   try {
@@ -72,8 +77,8 @@ export async function* importSource(path: string, options: ImportOptions = {}): 
 }
 
 /**
- * Like `importSource`, but yields lists: one await per list, not per item. Consume a list completely before
- * requesting the next. Errors thrown by the consumer are not prefixed with the path.
+ * Like `importSource`, but yields lists of items, so that the caller awaits once per list instead of once per item. Consume
+ * each list completely before you request the next. Errors that the consumer throws are not prefixed with the path.
  */
 export async function* importGroups(path: string, options: ImportOptions = {}): AsyncGenerator<Iterable<ImportItem>> {
   const candidates = candidatesOf(options.importers ?? allImporters, options.format);
@@ -112,7 +117,7 @@ async function* itemGroups(source: ImportSource, context: ReadContext): AsyncGen
   }
 }
 
-/** These functions do not know the path: `withPath` adds it. */
+/** Adds the path to the message of an error. The functions that read content do not know the path. */
 export function withPath(error: unknown, path: string): unknown {
   if (!(error instanceof CoxswainError)) return error;
   const { code, details, cause } = error;

@@ -1,37 +1,37 @@
 import type { FormatName, ImportItem } from './import-item.ts';
 
-/** Origin of the content, as importers see it. */
+/** Origin of the content. */
 export interface ImportSource {
-  /** The path as the user wrote it, or `-` for standard input. */
+  /** The path that the user specified, or `-` for standard input. */
   readonly path: string;
-  /** File name without folders and without `.gz` / `.zst`. */
+  /** File name without folders and without the extension `.gz` or `.zst`. */
   readonly name: string;
 }
 
 /**
- * Reads a format with one JSON value per line. Recognised by its first lines, then fed line by line, so memory is
- * bounded by the importer's state.
+ * Reads a format with one JSON value per line. The importer is chosen by the first lines and then receives the lines one by
+ * one. Memory is therefore bounded by the importer's state.
  */
 export interface LineImporter {
   readonly shape: 'lines';
   readonly format: FormatName;
   /**
-   * Confidence, 0 to 1, that these first lines (1 to 32 decoded JSON values) have this format.
-   * 0 = no. 1 = no other format looks like this. Must not throw.
+   * Returns the confidence, 0 to 1, that these first lines (1 to 32 decoded JSON values) have this format. 0 means no. 1 means
+   * that no other format has such lines. Must not throw.
    */
   recognise(firstLines: readonly unknown[], source: ImportSource): number;
   open(source: ImportSource): LineImport;
 }
 
-/** One source read by a `LineImporter`. */
+/** The import of one source by a `LineImporter`. */
 export interface LineImport {
   /**
-   * Takes the next decoded line; `lineNumber` is 1-based. Must not throw: unusable content becomes a diagnostic.
+   * Reads the next decoded line; `lineNumber` is 1-based. Must not throw. Unusable content becomes a diagnostic.
    *
    * @param text  the raw line, for formats that keep parts of it byte for byte
    */
   line(value: unknown, lineNumber: number, text?: string): Iterable<ImportItem>;
-  /** End of the source. */
+  /** Called at the end of the source. */
   end(): Iterable<ImportItem>;
 }
 
@@ -39,13 +39,13 @@ export interface LineImport {
 export interface DocumentImporter {
   readonly shape: 'document';
   readonly format: FormatName;
-  /** Like `LineImporter.recognise`, for the decoded document. */
+  /** Like `LineImporter.recognise`, for a decoded document. */
   recognise(document: unknown, source: ImportSource): number;
-  /** Must not throw on any JSON value that it recognised: unusable content becomes a diagnostic. */
+  /** Reads the document. Must not throw for any JSON value that `recognise` accepted. Unusable content becomes a diagnostic. */
   read(document: unknown, source: ImportSource): Iterable<ImportItem>;
 }
 
-/** One entry of an archive, decompressed; throws `CoxswainError` `input-too-large` or `format-invalid`. */
+/** Returns the content of one archive entry, decompressed. Throws `CoxswainError` `input-too-large` or `format-invalid`. */
 export interface ArchiveReader {
   readonly entries: readonly { readonly name: string; readonly sizeBytes: number }[];
   readText(name: string): Promise<string>;
@@ -56,7 +56,7 @@ export interface ArchiveImporter {
   readonly shape: 'archive';
   readonly format: FormatName;
   recognise(entryNames: readonly string[], source: ImportSource): number;
-  /** Reads entry by entry, so that memory is bounded by the largest entry. */
+  /** Reads the archive one entry at a time, so that memory is bounded by the largest entry. */
   read(archive: ArchiveReader, source: ImportSource): AsyncIterable<ImportItem>;
 }
 

@@ -19,7 +19,7 @@ import { sweAgentImporter } from './swe-agent/swe-agent.ts';
 import { tauBenchImporter } from './tau/tau-bench.ts';
 import { tau2Importer } from './tau/tau2.ts';
 
-/** All importers. Between two with equal confidence the earlier one wins. */
+/** All importers. If two importers have the same confidence, the earlier one is used. */
 export const importers: readonly Importer[] = [
   clarkAgentImporter,
   coxswainImporter,
@@ -48,7 +48,7 @@ export const importers: readonly Importer[] = [
   intercodeImporter,
   tauBenchImporter,
   tau2Importer,
-  // The loosest form is last: others also hold messages of this form.
+  // This importer is last because its format is the least specific: other formats also contain such messages.
   openaiChatImporter,
   openaiChatLinesImporter,
 ];

@@ -3,7 +3,7 @@ import { isJsonObject, type JsonObject } from '../../base/json.ts';
 import type { RunEnded } from '../../records/trajectory-record.ts';
 import { textOrUndefined } from '../parts/source-content.ts';
 
-/** How the run ended, from `extra.coxswain` `{outcome, success?, reward?, labels?}`: ATIF has no such member. */
+/** Returns how the run ended, from `extra.coxswain` `{outcome, success?, reward?, labels?}`. ATIF itself has no such field. */
 export function atifOutcome(trajectory: Readonly<Record<string, unknown>>): RunEnded | undefined {
   const extra = isJsonObject(trajectory.extra) ? trajectory.extra : {};
   const ours = isJsonObject(extra.coxswain) ? extra.coxswain : {};

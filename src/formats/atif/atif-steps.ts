@@ -9,7 +9,7 @@ import { sourceUsage } from '../parts/source-usage.ts';
 
 type JsonMembers = Readonly<Record<string, unknown>>;
 
-/** Items of one ATIF trajectory: an agent step is a turn. */
+/** Yields the items of one ATIF trajectory. Each agent step is a turn. */
 export function* atifStepItems(writer: RunItems, steps: readonly unknown[]): Generator<ImportItem> {
   for (const step of steps) {
     if (!isJsonObject(step)) {
@@ -40,7 +40,7 @@ function* agentStepItems(writer: RunItems, step: JsonMembers, atMs: number | und
     ...sourceBlocks(step.message),
     ...calls.map((call) => ({ type: 'call', call }) as const),
   ];
-  // Some converters put a result on the step after its call. Read first, because the next turn ends open calls.
+  // Some converters put a result on the step after its call. Such results are read first, because the next turn ends open calls.
   const ownIds = new Set(calls.map((call) => call.sourceId));
   const late = (result: unknown): boolean => {
     const sourceId = isJsonObject(result) ? textOrUndefined(result.source_call_id) : undefined;
@@ -69,7 +69,7 @@ function* resultItems(writer: RunItems, result: unknown, atMs: number | undefine
     yield* writer.result({ sourceId, result: contentOf(result), isError: errorFlag(result) }, atMs);
     return;
   }
-  // Agents that write actions as text have observations without calls; the agent reads them as messages.
+  // Agents that write actions as text have observations without calls. The agent reads those observations as messages.
   const content = sourceContent(result.content);
   if (content.length > 0) yield writer.message('user', content, atMs);
   writer.skipped.add(
@@ -79,13 +79,13 @@ function* resultItems(writer: RunItems, result: unknown, atMs: number | undefine
   );
 }
 
-/** A call; arguments that are not an object, which ATIF cannot hold, are in `extra.coxswain`. */
+/** Reads a call. ATIF arguments must be objects, so other arguments are in `extra.coxswain`. */
 function callOf(value: unknown): CallShape {
   const ours = coxswainExtra(isJsonObject(value) ? value : {});
   return 'arguments' in ours ? { ...sourceCall(value), args: asJson(ours.arguments) } : sourceCall(value);
 }
 
-/** The content, or the references to subagent trajectories if that is empty. */
+/** Returns the content. If it is empty, returns the references to subagent trajectories. */
 function contentOf(result: JsonMembers): Json {
   const ours = coxswainExtra(result);
   if ('result' in ours) return asJson(ours.result);
@@ -101,7 +101,7 @@ function errorFlag(result: JsonMembers): boolean | undefined {
   return undefined;
 }
 
-/** Additions of a coxswain export to a part of ATIF. */
+/** Returns the fields that a coxswain export adds to a part of ATIF. */
 function coxswainExtra({ extra }: JsonMembers): JsonMembers {
   return isJsonObject(extra) && isJsonObject(extra.coxswain) ? extra.coxswain : {};
 }

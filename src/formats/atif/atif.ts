@@ -14,10 +14,9 @@ import { UniqueNames } from '../parts/unique-names.ts';
 type JsonMembers = Readonly<Record<string, unknown>>;
 
 /**
- * Reads ATIF 1.0 to 1.8, leniently: unknown members are skipped, missing ones are derived if possible.
- * Embedded subagent trajectories are child runs. A continuation file has its own run id and the conversation id
- * of the first one. The format has no error flag, so errors are inferred from the text, unless
- * `extra.coxswain` or `extra.is_error` of a result sets it.
+ * Reads ATIF 1.0 to 1.8, leniently. Unknown fields are skipped, and missing fields are derived if possible. Embedded subagent
+ * trajectories are child runs. A continuation file has its own run id and the conversation id of the first file. The format
+ * has no error flag. Errors are inferred from the text, unless `extra.coxswain` or `extra.is_error` of a result sets the flag.
  */
 export const atifImporter: DocumentImporter = {
   shape: 'document',
@@ -32,7 +31,7 @@ export const atifImporter: DocumentImporter = {
   *read(document, source) {
     const ids = new UniqueNames();
     const waiting: { readonly trajectory: unknown; readonly parent?: string }[] = [{ trajectory: document }];
-    // A list instead of recursion, because the source decides the nesting.
+    // A list replaces recursion, because the source determines the nesting depth.
     for (const { trajectory, parent } of waiting) {
       if (!isJsonObject(trajectory)) {
         const message = 'a subagent trajectory is not an object';
@@ -86,7 +85,7 @@ function runIdOf(trajectory: JsonMembers, parent: string | undefined, source: Im
   const session = textOrUndefined(trajectory.session_id);
   const base = session ?? (parent === undefined ? sourceStem(source.name) : `${parent}/subagent`);
   if (parent !== undefined && base === parent) return `${parent}/subagent`;
-  // The files of a continued run share the session id; each is a separate run here.
+  // The files of a continued run share the session id. Here each file is a separate run.
   const continuation = continuationOf(trajectory);
   return continuation === undefined ? base : `${base}/cont-${continuation}`;
 }

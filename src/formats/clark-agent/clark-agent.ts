@@ -13,16 +13,17 @@ import { sourceStem } from '../parts/source-name.ts';
 import type { StoredContentBlock } from '../../records/stored-message.ts';
 import { sourceUsage } from '../parts/source-usage.ts';
 
-/** Most records buffered until the run is identified. */
+/** Maximum number of records buffered until their run is identified. */
 const MAX_WAITING = 1_000;
 
 /**
  * Reads the records that clark-agent's `TrajectoryRecorder` passes to its sink, one JSON object per line. They have the same
- * `schema_version` as ours; messages, usage and results have other forms.
+ * `schema_version` as coxswain's records; messages, usage and results have other forms.
  *
- * - Child runs may share their parent's recorder, which then numbers them together: a `seq` must follow the previous one in the
- *   file, or in its run. A restart at 0 begins another run.
- * - Records without `run_id` belong to the next run that is identified, else to a run named for the file.
+ * - Child runs may share their parent's recorder, which then numbers the records of all runs together. A `seq` must follow the
+ *   previous `seq` of the file or of its run. A restart at 0 begins another run.
+ * - Records without `run_id` belong to the next run that is identified. If there is none, they belong to a run named after the
+ *   file.
  *
  * Memory: the open call ids of each run, and up to 1,000 records waiting for their run.
  */
@@ -47,7 +48,7 @@ class ClarkImport implements LineImport {
   readonly #source: ImportSource;
   readonly #runs = new Map<string, OpenRun>();
   readonly #strays = new SkipCounts();
-  /** Records of a run not identified yet. */
+  /** Records whose run is not identified yet. */
   #waiting: TrajectoryRecord[] = [];
   #nextSeq = 0;
   #unnamed = 0;
@@ -89,7 +90,7 @@ class ClarkImport implements LineImport {
     yield* this.#strays.report({ severity: 'note', verb: 'left out' });
   }
 
-  /** Yields the run item once. */
+  /** Yields the `run` item of a run, once. */
   *#runOf(id: string, record: TrajectoryRecord): Generator<ImportItem> {
     if (this.#runs.has(id)) return;
     this.#runs.set(id, { key: id, nextSeq: record.seq + 1, ids: new SourceCallIds() });
@@ -151,7 +152,7 @@ class ClarkImport implements LineImport {
   }
 }
 
-/** The part of a result that the model saw; details and narration are for people and programs. */
+/** Returns the part of a result that the model saw. Details and narration are for people and programs. */
 function seenResult(result: unknown): ReturnType<typeof sourceResult> {
   return isJsonObject(result) && Array.isArray(result['content'])
     ? sourceResult(clarkBlocks(result['content']))
@@ -170,7 +171,7 @@ function lostRecords(expected: number, found: number, line: number): ImportItem 
   return { type: 'diagnostic', diagnostic: { severity: 'error', message, line } };
 }
 
-/** True for a form that only clark-agent writes: a message with a time, or its names of usage fields. */
+/** Returns true for a payload that only clark-agent writes: a message with a time, or clark-agent's names of usage fields. */
 function isClarkPayload(payload: unknown): boolean {
   const { kind, message, identity } = membersOf(payload);
   if (kind === 'message_appended') {
@@ -180,7 +181,7 @@ function isClarkPayload(payload: unknown): boolean {
   return kind === 'run_started' ? 'deadline_unix_ms' in membersOf(identity) : messagesOf(payload).some(isClarkMessage);
 }
 
-/** Converts a clark-agent payload to ours; anything else stays unchanged and the decoder rejects it. */
+/** Converts a clark-agent payload to a coxswain payload. Any other payload stays unchanged, and the decoder rejects it. */
 function clarkPayload(payload: unknown): unknown {
   if (!isJsonObject(payload)) return payload;
   const { message, assistant, tool_results: results, new_messages: added } = payload;
@@ -195,7 +196,7 @@ function clarkPayload(payload: unknown): unknown {
   };
 }
 
-/** The parts of a message or a result. */
+/** Converts the parts of a message or a result. */
 function clarkBlocks(content: unknown): readonly StoredContentBlock[] {
   return listOf(content).map(storedBlock);
 }

@@ -9,11 +9,11 @@ export interface ClaudeToolResult {
   readonly atMs: number | undefined;
 }
 
-/** Text that the host writes as a user message. */
+/** Matches text that the host writes as a user message. */
 const HOST_TEXT =
   /^\s*(?:<(?:command-|local-command-|bash-(?:input|stdout|stderr)|system-reminder|task-notification|user-memory-input)|Caveat: |\[Request interrupted)/;
 
-/** Content blocks of a user or assistant entry; plain text is one text block. */
+/** Returns the content blocks of a user or assistant entry. A string becomes one text block. */
 export function blocksOf(entry: Readonly<Record<string, unknown>>): readonly unknown[] {
   const content = isJsonObject(entry.message) ? entry.message.content : undefined;
   if (typeof content === 'string') return [{ type: 'text', text: content }];
@@ -21,9 +21,9 @@ export function blocksOf(entry: Readonly<Record<string, unknown>>): readonly unk
 }
 
 /**
- * The block as a tool result, or undefined. The block is what the model saw; the host's view
- * (`toolUseResult` of the entry) is not used. No `is_error` means success: the format writes the
- * flag only on failure.
+ * Reads a `tool_result` block. Undefined for any other block. The block contains what the model saw. The host's view,
+ * `toolUseResult` of the entry, is not used. A block without `is_error` succeeded, because the format writes the flag only on
+ * failure.
  */
 export function resultInBlock(block: unknown, atMs: number | undefined): ClaudeToolResult | undefined {
   if (!isJsonObject(block) || block.type !== 'tool_result') return undefined;
@@ -35,17 +35,17 @@ export function resultInBlock(block: unknown, atMs: number | undefined): ClaudeT
   };
 }
 
-/** Types of calls run by the host, and of calls run by the model's provider, whose results are in the same answer. */
+/** Types of calls that the host runs, and of calls that the model's provider runs. The results of the latter are in the same answer. */
 const CALL_TYPES: ReadonlySet<unknown> = new Set(['tool_use', 'server_tool_use', 'mcp_tool_use']);
 
-/** True if a block of an answer is a call. */
+/** Returns true if a block of an answer is a call. */
 export function isCall(block: unknown): block is Readonly<Record<string, unknown>> {
   return isJsonObject(block) && CALL_TYPES.has(block.type);
 }
 
 /**
- * The result of a call that the model's provider ran (`web_search_tool_result`, `mcp_tool_result`…), or undefined.
- * Most have no `is_error`: a failure has content with a type ending in `_error`.
+ * Reads the result of a call that the model's provider ran (`web_search_tool_result`, `mcp_tool_result`…). Undefined for any
+ * other block. Most of these results have no `is_error`. A failed call has content whose type ends in `_error`.
  */
 export function providerResultOf(block: unknown, atMs: number | undefined): ClaudeToolResult | undefined {
   if (!isJsonObject(block) || typeof block.type !== 'string' || !block.type.endsWith('_tool_result')) return undefined;
@@ -59,7 +59,7 @@ export function providerResultOf(block: unknown, atMs: number | undefined): Clau
   };
 }
 
-/** False for text added by the host: command echoes, caveats, reminders, interruptions. */
+/** Returns false for text that the host adds: command echoes, caveats, reminders and interruptions. */
 export function isTaskText(text: string): boolean {
   return text.trim() !== '' && !HOST_TEXT.test(text);
 }

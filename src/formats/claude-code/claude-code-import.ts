@@ -11,25 +11,25 @@ import { textOrUndefined } from '../parts/source-content.ts';
 import { sourceStem } from '../parts/source-name.ts';
 import { plainText } from '../parts/plain-text.ts';
 
-/** Entry ids remembered: entries of a resumed session repeat soon or not at all. */
+/** Maximum number of remembered entry ids. Entries of a resumed session are repeated soon or never. */
 const REMEMBERED_ENTRIES = 8192;
-/** Most entries buffered at the beginning of a file. */
+/** Maximum number of entries buffered at the beginning of a file. */
 const MAX_HELD = 64;
 const COPIED = 'entries copied from the session that it was forked from';
-/** Most open runs per file; beyond that the least recently active one ends. */
+/** Maximum number of open runs per file. Above it, the least recently active run ends. */
 const MAX_OPEN_RUNS = 256;
 const AGENT_FILE = /^agent-(.+?)\.jsonl$/;
 
-/** Reads one Claude Code file: dispatches each entry to its run. */
+/** Reads one Claude Code file and passes each entry to its run. */
 export class ClaudeCodeImport extends ObjectLines {
   readonly #source: ImportSource;
   readonly #runs = new Map<string, ClaudeCodeRun>();
-  /** Number of starts by run id, for runs that ended early. */
+  /** Number of starts by run id. Used for runs that ended early. */
   readonly #begun = new LruMap<number>(REMEMBERED_ENTRIES);
-  /** Run of each entry id. */
+  /** Run id by entry id. */
   readonly #runOfEntry = new LruMap<string>(REMEMBERED_ENTRIES);
   #heldEntries: JsonMembers[] = [];
-  /** In a fork, before its own first answer. */
+  /** True in a fork, before the first answer of its own. */
   #mayBeCopied = false;
   #isFork = false;
 
@@ -39,7 +39,7 @@ export class ClaudeCodeImport extends ObjectLines {
   }
 
   *entry(value: JsonMembers, lineNumber: number): Generator<ImportItem> {
-    // Tool use before any message indicates a fork, unless the file was truncated.
+    // Tool use before any message indicates a fork. It can also mean that the file was truncated.
     if (value.type === 'tools-used' && this.#runs.size === 0) this.#mayBeCopied = true;
     if (!isUsed(value)) {
       this.skipped.add(kindOf(value));
@@ -76,14 +76,17 @@ export class ClaudeCodeImport extends ObjectLines {
   *#handle(entry: JsonMembers): Generator<ImportItem> {
     const uuid = textOrUndefined(entry.uuid);
     const runId = this.#runIdOf(entry, uuid);
-    // The total of a fork includes the session it was forked from.
+    // The total of a fork includes the cost of the session that it was forked from.
     if (entry.type === 'cost-state' && (this.#isFork || !this.#runs.has(runId))) return;
     if (uuid !== undefined) this.#runOfEntry.set(uuid, runId);
     yield* this.#makeRoomFor(runId);
     yield* this.#run(runId, entry).entry(entry);
   }
 
-  /** A fork begins with entries of another session under its own id; the answers among them carry the original session id. */
+  /**
+   * Returns true for a copied entry. A fork begins with entries of another session, which have the fork's id. The answers
+   * among them contain the id of the original session.
+   */
   #isCopied({ requestSessionId: original, sessionId, type }: JsonMembers): boolean {
     if (type !== 'assistant' || typeof original !== 'string' || original === sessionId) return false;
     this.#heldEntries.forEach(() => this.skipped.add(COPIED));
@@ -93,7 +96,7 @@ export class ClaudeCodeImport extends ObjectLines {
     return true;
   }
 
-  /** Emits the buffered messages before the first answer: they may have been copies too. */
+  /** Emits the messages that were buffered before the first answer, because they may have been copies. */
   *#release(): Generator<ImportItem> {
     const entries = this.#heldEntries;
     this.#heldEntries = [];
@@ -114,7 +117,8 @@ export class ClaudeCodeImport extends ObjectLines {
     if (entry.isSidechain !== true) return session;
     const agentId = textOrUndefined(entry.agentId) ?? AGENT_FILE.exec(this.#source.name)?.[1];
     if (agentId !== undefined) return `${session}/agent-${agentId}`;
-    // Older files: the first entry of a side conversation identifies it, and the others descend from that entry.
+    // In older files, the first entry of a side conversation identifies the conversation. The other entries are descendants of
+    // it.
     const parent = textOrUndefined(entry.parentUuid);
     const parentRun = parent === undefined ? undefined : this.#runOfEntry.get(parent);
     return parentRun === undefined || parentRun === session ? `${session}/sidechain-${uuid ?? 'unnamed'}` : parentRun;
@@ -131,7 +135,7 @@ export class ClaudeCodeImport extends ObjectLines {
   #run(runId: string, entry: JsonMembers): ClaudeCodeRun {
     const known = this.#runs.get(runId);
     const run = known ?? this.#begin(runId, entry);
-    // Deleted and set again to keep the map in order of use.
+    // Delete and set the entry, so that the map stays in order of use.
     this.#runs.delete(runId);
     this.#runs.set(runId, run);
     return run;
@@ -151,7 +155,7 @@ export class ClaudeCodeImport extends ObjectLines {
 
 const USED_TYPES: ReadonlySet<unknown> = new Set(['user', 'assistant', 'result', 'cost-state']);
 
-/** Transcripts write `sessionId`, stream-json writes `session_id`. */
+/** Returns the session id. Transcripts name it `sessionId`, stream-json names it `session_id`. */
 function sessionOf(entry: JsonMembers): string | undefined {
   return textOrUndefined(entry.sessionId) ?? textOrUndefined(entry.session_id);
 }

@@ -12,7 +12,7 @@ import { sourceBlock, textOrUndefined } from '../parts/source-content.ts';
 import { sourceTimeMs } from '../parts/source-time.ts';
 import { sourceUsage } from '../parts/source-usage.ts';
 
-/** Reads one session or subagent. An answer spans several lines, with results in between when tools run early. */
+/** Reads one session or subagent. An answer consists of several lines. Results may be between them if tools run early. */
 export class ClaudeCodeRun {
   readonly #session: SessionItems;
   #compactedSinceAnswer = false;
@@ -67,7 +67,7 @@ export class ClaudeCodeRun {
   ): Generator<ImportItem> {
     if (blocks.length === 0) return;
     const isSummary = entry.isCompactSummary === true;
-    // The preceding boundary already says so; older files have only the summary.
+    // A preceding boundary entry already reports the compaction. Older files contain only the summary.
     if (isSummary && !this.#compactedSinceAnswer) yield* this.#compaction('summary', atMs);
     const text = textOfContent(blocks);
     const isTask = !isSummary && entry.isMeta !== true && isTaskText(text);
@@ -110,7 +110,7 @@ function triggerOf(entry: JsonMembers): string {
   return (isJsonObject(metadata) ? textOrUndefined(metadata.trigger) : undefined) ?? 'unspecified';
 }
 
-/** The last line of stream-json: how the process ended, not whether the task was done. */
+/** Reads the last line of stream-json, which says how the process ended. It does not say whether the task was solved. */
 function outcomeOf(entry: JsonMembers): RunEnding {
   const subtype = textOrUndefined(entry.subtype) ?? 'unspecified';
   if (subtype === 'error_max_turns') return { outcome: subtype, reason: 'turn_limit' };

@@ -3,7 +3,7 @@ import { ClaudeCodeImport } from './claude-code-import.ts';
 import type { LineImporter } from '../importer.ts';
 
 const SPEAKERS: ReadonlySet<unknown> = new Set(['user', 'assistant', 'system']);
-/** Entries outside the conversation; a file may begin with many of them. */
+/** Types of entries that are not part of the conversation. A file may begin with many of them. */
 const COMPANIONS: ReadonlySet<unknown> = new Set([
   'summary',
   'file-history-snapshot',
@@ -21,11 +21,11 @@ const COMPANIONS: ReadonlySet<unknown> = new Set([
 ]);
 
 /**
- * Reads Claude Code transcripts (`<sessionId>.jsonl`, `<sessionId>/subagents/agent-<id>.jsonl`) and the output of
- * `claude -p --output-format stream-json`. Every session in a file is a run; subagents are child runs. A tool
- * result without `is_error` succeeded: the format omits the flag on success.
+ * Reads Claude Code transcripts (`<sessionId>.jsonl`, `<sessionId>/subagents/agent-<id>.jsonl`) and the output of `claude -p
+ * --output-format stream-json`. Every session in a file is a run, and subagents are child runs. A tool result without
+ * `is_error` succeeded, because the format omits the flag on success.
  *
- * Memory: one answer and the open calls of each active run, the ids of its calls, the last 8,192 entry ids.
+ * Memory: for each active run one answer, the open calls and the call ids; also the last 8,192 entry ids.
  */
 export const claudeCodeImporter: LineImporter = {
   shape: 'lines',

@@ -9,8 +9,9 @@ import { blocksOf, isCall } from './claude-code-entry.ts';
 const ERROR_CHARS = 300;
 
 /**
- * State of a session after an entry of its transcript: its end if nothing followed, undefined while the agent is at work,
- * and `same` for an entry without such information. Claude Code does not write an end.
+ * Returns the state of a session after an entry of its transcript. Returns an ending if the session would end when no entry
+ * follows. Returns undefined while the agent is working, and `same` if the entry does not change the state. Claude Code does
+ * not write the end of a session.
  */
 export function endingAfter(entry: JsonMembers): RunEnding | undefined | 'same' {
   if (entry.type === 'attachment') {
@@ -28,7 +29,7 @@ export function endingAfter(entry: JsonMembers): RunEnding | undefined | 'same' 
     return failedEnding({ error: entry.error, status: entry.apiErrorStatus, text: textOf(entry) });
   }
   const stopReason = isJsonObject(entry.message) ? textOrUndefined(entry.message['stop_reason']) : undefined;
-  // Versions of 2025 omit the reason.
+  // Versions of 2025 omit the stop reason.
   const isAnswer =
     stopReason === undefined
       ? firstTextOf(entry) !== undefined
@@ -36,21 +37,21 @@ export function endingAfter(entry: JsonMembers): RunEnding | undefined | 'same' 
   return isAnswer && !blocksOf(entry).some(isCall) ? { outcome: 'ended', reason: 'answered' } : undefined;
 }
 
-/** A failed model request: error code, HTTP status and text of Claude Code. */
+/** A failed model request, with the error code, HTTP status and text that Claude Code reports. */
 interface FailedRequest {
   readonly error: unknown;
   readonly status?: unknown;
   readonly text: string;
 }
 
-/** The end of a run after a failed model request. */
+/** Returns the ending of a run after a failed model request. */
 export function failedEnding(failure: FailedRequest): RunEnding {
   const reason = failureReason(failure);
   const outcome = reason === 'output_limit' ? 'limit' : 'error';
   return { outcome, reason, labels: { error: failure.text.slice(0, ERROR_CHARS) } };
 }
 
-/** Why a model request failed. */
+/** Returns why a model request failed. */
 export function failureReason({ error, status, text }: FailedRequest): EndReason {
   if (status === 429 || error === 'rate_limit') return 'rate_limit';
   if (status === 401 || status === 403 || error === 'authentication_failed') return 'login';
@@ -66,7 +67,7 @@ function textOf(entry: JsonMembers): string {
   return textOfContent(blocksOf(entry).map((block) => sourceBlock(block))).trim();
 }
 
-/** The first non-blank text. Skips tool results, which may be long. */
+/** Returns the first non-blank text. Skips tool results, which may be long. */
 function firstTextOf(entry: JsonMembers): string | undefined {
   for (const block of blocksOf(entry)) {
     if (!isJsonObject(block) || block['type'] !== 'text' || typeof block['text'] !== 'string') continue;

@@ -10,7 +10,7 @@ import { asJson, sourceResult, textOrUndefined } from '../parts/source-content.t
 import { sourceStem } from '../parts/source-name.ts';
 import { sourceUsage } from '../parts/source-usage.ts';
 
-/** Reads the output of one `codex exec --json`, which has no times and no prompt. */
+/** Reads the output of one `codex exec --json`. The output contains neither times nor the prompt. */
 export class CodexExec extends ObjectLines {
   readonly #session: SessionItems;
   readonly #open = new Set<string>();
@@ -59,7 +59,7 @@ export class CodexExec extends ObjectLines {
   *#item(item: JsonMembers, isCompleted: boolean): Generator<ImportItem> {
     const { type } = item;
     if (type === 'error') {
-      // A warning of Codex itself, which the model does not see.
+      // The error is a warning of Codex itself, which the model does not see.
       if (isCompleted) this.skipped.add('error items');
     } else if (type === 'agent_message' || type === 'reasoning') {
       const text = textOrUndefined(item.text);
@@ -74,7 +74,7 @@ export class CodexExec extends ObjectLines {
   *#call(item: JsonMembers, isCompleted: boolean): Generator<ImportItem> {
     const call = callOf(item);
     const sourceId = call.sourceId ?? '';
-    // An item may complete without having started, and is updated in between.
+    // An item may complete without a start event. It may be updated before it completes.
     if (!this.#open.has(sourceId)) {
       yield* this.#session.answer({ joins: true, parts: [{ type: 'call', call }] }, undefined);
       this.#open.add(sourceId);
@@ -86,7 +86,7 @@ export class CodexExec extends ObjectLines {
 
   *#failure(message: unknown): Generator<ImportItem> {
     const text = plainText(message);
-    // A failed turn repeats the previous error.
+    // The error of a failed turn repeats the previous error.
     if (text === this.#lastFailure) return;
     this.#lastFailure = text;
     yield* this.#session.failure(text, undefined);

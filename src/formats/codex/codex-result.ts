@@ -4,24 +4,24 @@ import { shellAnswer } from '../../calls/shell-answer.ts';
 import { membersOf, numberOrUndefined, type JsonMembers } from '../parts/json-member.ts';
 import { sourceResult, textOrUndefined } from '../parts/source-content.ts';
 
-/** Calls that have an event but no result. */
+/** Maximum number of remembered calls that have an event but no result yet. */
 const REMEMBERED_CALLS = 256;
-/** Codex's own refusal of a call; the model sees only this sentence. */
+/** Matches Codex's own refusal of a call. The model sees only this sentence. */
 const REFUSAL =
   /^(?:unsupported (?:custom tool )?call: |apply_patch verification failed|(?:exec_command|write_stdin) failed|aborted(?: by user)?\b|(?:exec|patch) rejected|Error:? )/i;
 const FAILED: ReadonlySet<unknown> = new Set(['failed', 'declined', 'error']);
 
-/** Facts of an event about a call besides its result. */
+/** What an event says about a call, apart from the result. */
 interface CallFact {
   readonly isError?: boolean | undefined;
   readonly durationMs?: number | undefined;
 }
 
-/** Keeps facts from events until the results of their calls arrive. */
+/** Stores facts from events until the results of their calls arrive. */
 export class CodexCallFacts {
   readonly #facts = new LruMap<CallFact>(REMEMBERED_CALLS);
 
-  /** Takes an event; false if it is not about the end of a call. */
+  /** Reads an event. Returns false if the event does not report the end of a call. */
   note(event: JsonMembers): boolean {
     const ended = event.type === 'item_completed' ? membersOf(event.item) : event;
     const id = textOrUndefined(event.type === 'item_completed' ? ended.id : ended.call_id);
@@ -35,7 +35,7 @@ export class CodexCallFacts {
     return (id === undefined ? undefined : this.#facts.get(id)) ?? {};
   }
 
-  /** Returns and forgets the facts about a call. */
+  /** Returns the facts about a call and removes them. */
   take(id: string | undefined): CallFact {
     const fact = this.look(id);
     if (id !== undefined) this.#facts.delete(id);
@@ -43,7 +43,7 @@ export class CodexCallFacts {
   }
 }
 
-/** The result of a call as the model saw it, with the flag from the exit code or the events. */
+/** Returns the result of a call as the model saw it. The error flag comes from the exit code or the events. */
 export function codexResult(
   item: JsonMembers,
   fact: CallFact,
@@ -56,7 +56,7 @@ export function codexResult(
   return { result, isError, readsAsError: isRefusal ? true : undefined, durationMs: fact.durationMs };
 }
 
-/** Undefined if the event does not say. */
+/** Returns undefined if the event does not say whether the call failed. */
 function hasFailed(ended: JsonMembers): boolean | undefined {
   if (typeof ended.exit_code === 'number') return ended.exit_code !== 0;
   if (typeof ended.success === 'boolean') return !ended.success;

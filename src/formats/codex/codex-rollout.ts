@@ -16,7 +16,7 @@ import { sourceTimeMs } from '../parts/source-time.ts';
 import { sourceUsage } from '../parts/source-usage.ts';
 import { CodexCallFacts, codexResult } from './codex-result.ts';
 
-/** Events that repeat a response item. */
+/** Types of events that repeat a response item. */
 const REPEATS: ReadonlySet<unknown> = new Set([
   'agent_message',
   'agent_reasoning',
@@ -25,10 +25,10 @@ const REPEATS: ReadonlySet<unknown> = new Set([
   'user_message',
   'web_search_end',
 ]);
-/** Beginnings of user messages written by Codex, a hook or another agent. Newer rollouts mark them. */
+/** Matches the beginning of user messages that Codex, a hook or another agent wrote. Newer rollouts mark such messages. */
 const HOST_TEXT =
   /^\s*(?:# AGENTS\.md instructions|<(?:environment_context|user_instructions|permissions|skills?|skills_instructions|hook_prompt|turn_aborted|subagent_notification|user_shell_command|user_action|recommended_plugins|collaboration_mode|context_window\w*|codex_delegation|realtime_\w+)[\s>])/;
-/** Response items about the context, not about the conversation. */
+/** Types of response items that describe the context and are not part of the conversation. */
 const NO_CALLS: ReadonlySet<unknown> = new Set([
   'compaction',
   'compaction_summary',
@@ -36,7 +36,7 @@ const NO_CALLS: ReadonlySet<unknown> = new Set([
   'ghost_snapshot',
 ]);
 
-/** Reads one Codex rollout: one run, whose answers consist of several response items. */
+/** Reads one Codex rollout as one run. An answer consists of several response items. */
 export class CodexRollout extends ObjectLines {
   readonly #session: SessionItems;
   readonly #facts = new CodexCallFacts();
@@ -86,7 +86,10 @@ export class CodexRollout extends ObjectLines {
     yield* this.#session.finish();
   }
 
-  /** A fork begins with a copy of the original rollout, whose meta line follows the fork's own. */
+  /**
+   * Reads a `session_meta` line. A fork begins with its own such line, followed by a copy of the original rollout, which
+   * contains the original line.
+   */
   #meta(payload: JsonMembers): void {
     if (this.#hasMeta) return;
     this.#hasMeta = true;
@@ -185,7 +188,7 @@ export class CodexRollout extends ObjectLines {
     yield* this.#session.failure(plainText(error), atMs);
   }
 
-  /** Follows each answer, and is repeated when only the rate limits changed. */
+  /** Reads the token count that follows each answer. The count is repeated if only the rate limits changed. */
   #tokenCount(info: JsonMembers): void {
     const total = membersOf(info.total_token_usage).total_tokens;
     if (total !== this.#totalTokens) this.#session.usage(sourceUsage(info.last_token_usage));
@@ -194,7 +197,7 @@ export class CodexRollout extends ObjectLines {
   }
 }
 
-/** A call of a response item whose `type` ends in `_call`. */
+/** Reads a call from a response item whose `type` ends in `_call`. */
 export function codexCall(item: JsonMembers, type: string): CallShape {
   const name = textOrUndefined(item.name) ?? type.replace(/_call$/, '');
   const namespace = textOrUndefined(item.namespace);

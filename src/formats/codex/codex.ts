@@ -15,7 +15,8 @@ const ROLLOUT_TYPES: ReadonlySet<unknown> = new Set([
 ]);
 
 /**
- * Reads Codex rollouts (`$CODEX_HOME/sessions/Y/M/D/rollout-*.jsonl`): a file is a run; a subagent's file names its parent.
+ * Reads Codex rollouts (`$CODEX_HOME/sessions/Y/M/D/rollout-*.jsonl`). Each file is a run. The file of a subagent names its
+ * parent.
  *
  * Memory: one answer and the ids of the run's calls.
  */
@@ -33,7 +34,7 @@ export const codexRolloutImporter: LineImporter = {
 
 const EXEC_TYPE = /^(?:thread\.started|turn\.(?:started|completed|failed)|item\.(?:started|updated|completed))$/;
 
-/** Reads the output of `codex exec --json`: one run. */
+/** Reads the output of `codex exec --json` as one run. */
 export const codexExecImporter: LineImporter = {
   shape: 'lines',
   format: 'codex',

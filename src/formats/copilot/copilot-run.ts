@@ -8,15 +8,15 @@ import { SessionItems, type SessionIdentity } from '../parts/session-items.ts';
 import { callArguments } from '../parts/source-call.ts';
 import { sourceBlocks, textOrUndefined } from '../parts/source-content.ts';
 
-/** Most usage records buffered without their answer. */
+/** Maximum number of buffered usage records whose answer has not arrived. */
 const MAX_USAGES = 64;
 
 /** The main conversation of a Copilot session, or one of its subagents. */
 export class CopilotRun {
   readonly #session: SessionItems;
-  /** Start times of open calls; undefined for a requested call that does not run yet. */
+  /** Start times of open calls. The value is undefined for a requested call that has not started. */
   readonly #calls = new Map<string, number | undefined>();
-  /** By API call: the usage is written before the answer. */
+  /** Usage by API call. The usage is written before the answer. */
   readonly #usages = new Map<string, StoredUsage>();
   #answerId: string | undefined;
   #seenInput = false;
@@ -25,7 +25,7 @@ export class CopilotRun {
     this.#session = new SessionItems({ ...identity, format: 'copilot' });
   }
 
-  /** @returns false for an event type that is not read */
+  /** @returns false for an event type that coxswain does not read */
   *event(type: string, data: JsonMembers, atMs: number | undefined): Generator<ImportItem, boolean> {
     switch (type) {
       case 'user.message':
@@ -64,14 +64,14 @@ export class CopilotRun {
     }
   }
 
-  /** How the run ends, unless it continues. */
+  /** Sets how the run ends if no further event follows. */
   outcome(outcome: string | undefined, atMs: number | undefined): void {
     this.#session.outcome(outcome, atMs);
   }
 
   /**
-   * Totals of a session whose answers only have output tokens, as in older versions: the last answer
-   * gets the remaining tokens.
+   * Handles the token totals of a session. In older versions, answers contain only output tokens. The last answer then gets
+   * the remaining tokens.
    */
   totals(metrics: JsonMembers): void {
     if (this.#seenInput) return;
@@ -92,7 +92,7 @@ export class CopilotRun {
   *#user(data: JsonMembers, atMs: number | undefined): Generator<ImportItem> {
     const blocks = sourceBlocks(data.content);
     const source = textOrUndefined(data.source) ?? 'user';
-    // A subagent's task comes from the parent agent; other sources are hooks, skills and the host.
+    // The parent agent writes a subagent's task. Other sources are hooks, skills and the host.
     const isTask = (source === 'user' || source.startsWith('agent-')) && data.isAutopilotContinuation !== true;
     if (isTask) yield* this.#session.user(blocks, atMs, plainText(data.content));
     else yield* this.#session.system(blocks, atMs);
@@ -134,7 +134,10 @@ export class CopilotRun {
     yield* this.#session.answer(piece, atMs);
   }
 
-  /** A call that no answer requested, such as one typed by the user, belongs to the previous answer. */
+  /**
+   * Handles the start of a call. A call that no answer requested, for example a call typed by the user, belongs to the
+   * previous answer.
+   */
   *#started(data: JsonMembers, atMs: number | undefined): Generator<ImportItem> {
     const call = callOf(data);
     const { sourceId } = call;

@@ -14,10 +14,10 @@ import { CopilotRun } from './copilot-run.ts';
 const EVENT_TYPE = /^(?:session|assistant|user|system|tool|hook|subagent|permission|model)\.\w+$|^abort$/;
 
 /**
- * Reads the events of a GitHub Copilot CLI session (`~/.copilot/session-state/<id>/events.jsonl`): the session is a run,
- * each subagent a child run.
+ * Reads the events of a GitHub Copilot CLI session (`~/.copilot/session-state/<id>/events.jsonl`). The session is a run, and
+ * each subagent is a child run.
  *
- * Memory: per active agent one answer and the ids of its calls.
+ * Memory: one answer and the call ids per active agent.
  */
 export const copilotImporter: LineImporter = {
   shape: 'lines',
@@ -32,7 +32,7 @@ export const copilotImporter: LineImporter = {
 
 class CopilotImport extends ObjectLines {
   readonly #agents = new Map<string, CopilotRun>();
-  /** Starts per agent: an agent may be started again after its end. */
+  /** Creates a run id for each start of an agent, because an agent may be started again after its end. */
   readonly #runIds = new UniqueNames();
   #sessionId: string;
   #main: CopilotRun | undefined;

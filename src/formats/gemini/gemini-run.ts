@@ -11,19 +11,19 @@ import { SkipCounts } from '../parts/skip-counts.ts';
 import { asJson, sourceBlocks, textOrUndefined } from '../parts/source-content.ts';
 import { sourceTimeMs } from '../parts/source-time.ts';
 
-/** Most entries tracked for later versions. */
+/** Maximum number of entries for which later versions are detected. */
 const REMEMBERED_ENTRIES = 8192;
-/** Text that Gemini CLI and its hooks add to a message. */
+/** Matches text that Gemini CLI and its hooks add to a message. */
 const ADDED = /<(hook_context|session_context)>[^]*?<\/\1>\s*/g;
 
 /**
- * One Gemini chat. A growing entry is rewritten under its id, so each is buffered until another one
- * arrives; of an entry that grows later only the new part is read.
+ * Reads one Gemini chat. The chat file repeats an entry with the same id when the entry grows. Each entry is therefore
+ * buffered until another entry arrives. If an entry grows later, only its new part is read.
  */
 export class GeminiRun {
   readonly session: SessionItems;
   readonly skipped: SkipCounts = new SkipCounts();
-  /** Calls already emitted per entry. */
+  /** Number of calls already emitted per entry. */
   readonly #emittedCalls = new LruMap<number>(REMEMBERED_ENTRIES);
   #pending: JsonMembers | undefined;
 
@@ -36,7 +36,7 @@ export class GeminiRun {
     this.#pending = entry;
   }
 
-  /** The history was replaced: at the beginning of a chat, or after compression. */
+  /** Handles a replaced history. The history is written at the beginning of a chat and after compression. */
   *history(entries: readonly unknown[], atMs: number | undefined): Generator<ImportItem> {
     yield* this.#flush();
     const isBegun = this.#emittedCalls.size > 0;
@@ -52,7 +52,7 @@ export class GeminiRun {
     for (const entry of unknown) this.#emittedCalls.set(plainText(entry.id), listOf(entry.toolCalls).length);
   }
 
-  /** The user went back to an earlier message. */
+  /** Handles the user's return to an earlier message. */
   *rewind(atMs: number | undefined): Generator<ImportItem> {
     yield* this.#flush();
     yield* this.session.compaction('rewind', atMs);
@@ -78,7 +78,7 @@ export class GeminiRun {
     else this.skipped.add(`${plainText(entry.type)} entries`);
   }
 
-  /** A message with the user's role; text added by hooks and the host becomes a separate message. */
+  /** Handles a message with the user's role. Text that hooks and the host added becomes a separate message. */
   *user(blocks: readonly StoredContentBlock[], atMs: number | undefined): Generator<ImportItem> {
     const added: StoredContentBlock[] = [];
     const userBlocks: StoredContentBlock[] = [];
@@ -130,7 +130,7 @@ export class GeminiRun {
   }
 }
 
-/** Parts of the Gemini API as blocks; results are skipped because they belong to their calls. */
+/** Converts parts of the Gemini API to blocks. Results are skipped, because they belong to their calls. */
 function sourceBlocksOf(content: unknown): readonly StoredContentBlock[] {
   return sourceBlocks(content).flatMap((block): readonly StoredContentBlock[] => {
     if (block.type !== 'other') return [block];
@@ -149,7 +149,7 @@ function thoughtsOf(entry: JsonMembers): readonly StoredContentBlock[] {
   });
 }
 
-/** Thoughts are counted separately from the output, at the same price. */
+/** Reads the token counts. Thoughts are counted separately from the output and have the same price. */
 function usageOf(tokens: JsonMembers): StoredUsage | undefined {
   const input = numberOrUndefined(tokens.input);
   if (input === undefined) return undefined;

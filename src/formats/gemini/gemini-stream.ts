@@ -9,7 +9,10 @@ import { sourceStem } from '../parts/source-name.ts';
 import { sourceTimeMs } from '../parts/source-time.ts';
 import { GeminiRun } from './gemini-run.ts';
 
-/** The lines are what a person would see: a shell command's exit code is in its text if it printed nothing else. */
+/**
+ * Matches the exit code in the text of a shell result. The lines contain what a person would see, and the exit code only if
+ * the command printed nothing else.
+ */
 const EXIT = /^Command exited with code: (\d+)/m;
 const SHELL = 'run_shell_command';
 
@@ -18,7 +21,7 @@ export class GeminiStream extends ObjectLines {
   readonly #run: GeminiRun;
   readonly #shellCalls = new Set<string>();
   #modelId: string | undefined;
-  /** Buffered text of the model, which arrives in pieces. */
+  /** Buffered text of the model. The text arrives in parts. */
   #text = '';
   #textAtMs: number | undefined;
 
@@ -58,7 +61,7 @@ export class GeminiStream extends ObjectLines {
         yield* session.result({ ...this.#resultOf(value), atMs });
         break;
       case 'error':
-        // Such as a hook that sends the agent back: another answer follows.
+        // The answer ends here, for example because a hook makes the agent continue. Another answer follows.
         session.closeAnswer();
         if (value.severity === 'error') yield* this.#failure(value.message, atMs);
         else this.skipped.add('warnings');
@@ -92,7 +95,7 @@ export class GeminiStream extends ObjectLines {
     const result = failed ? plainText(membersOf(value.error).message ?? shown) : shown;
     const exitCode = EXIT.exec(result)?.[1];
     const isError = exitCode === undefined ? undefined : exitCode !== '0';
-    // The status of a shell call is the tool's, not the command's.
+    // The status of a shell call describes the tool, not the command.
     return { sourceId, result, isError: failed || (isShell ? isError : false) };
   }
 
@@ -108,7 +111,10 @@ export class GeminiStream extends ObjectLines {
   }
 }
 
-/** Totals of the session, stored with its last answer. Thoughts are the tokens counted neither as input nor as output. */
+/**
+ * Reads the totals of the session, which are stored with its last answer. Thoughts are the tokens that count neither as input
+ * nor as output.
+ */
 function usageOf(stats: JsonMembers): StoredUsage | undefined {
   const input = numberOrUndefined(stats.input_tokens);
   const output = numberOrUndefined(stats.output_tokens);

@@ -13,8 +13,8 @@ import { GeminiRun } from './gemini-run.ts';
 import { GeminiStream } from './gemini-stream.ts';
 
 /**
- * Reads Gemini CLI chats (`~/.gemini/tmp/<project>/chats/session-*.jsonl`; a subagent's chat is in a folder named for its
- * parent). A chat is a run.
+ * Reads Gemini CLI chats (`~/.gemini/tmp/<project>/chats/session-*.jsonl`). A subagent's chat is in a folder named after its
+ * parent. Each chat is a run.
  *
  * Memory: one entry, the last 8,192 entry ids, and the ids of the run's calls.
  */
@@ -30,7 +30,7 @@ export const geminiChatImporter: LineImporter = {
   open: (source) => new GeminiChat(source),
 };
 
-/** Reads the chats of older versions: one JSON document. */
+/** Reads the chats of older Gemini CLI versions. Each chat is one JSON document. */
 export const geminiDocumentImporter: DocumentImporter = {
   shape: 'document',
   format: 'gemini',
@@ -46,7 +46,7 @@ export const geminiDocumentImporter: DocumentImporter = {
 
 const STREAM_TYPES: ReadonlySet<unknown> = new Set(['init', 'message', 'tool_use', 'tool_result', 'error', 'result']);
 
-/** Reads the output of `gemini --output-format stream-json`: one run. */
+/** Reads the output of `gemini --output-format stream-json` as one run. */
 export const geminiStreamImporter: LineImporter = {
   shape: 'lines',
   format: 'gemini',

@@ -12,11 +12,11 @@ import { isJsonObject, type Json } from '../../base/json.ts';
 import type { RunEnded } from '../../records/trajectory-record.ts';
 import { sourceUsage } from '../parts/source-usage.ts';
 
-/** Facts about all samples of a log. */
+/** Data that applies to all samples of a log. */
 export interface InspectLog {
   /** `eval` of the log's header. */
   readonly spec: JsonMembers;
-  /** Base of run ids for a log without an id. */
+  /** Prefix of run ids for a log without an id. */
   readonly stem: string;
   readonly ids: UniqueNames;
 }
@@ -26,17 +26,17 @@ interface Reading {
   readonly items: RunItems;
   readonly resolve: Resolve;
   readonly times: InspectTimes;
-  /** Executions seen by call id, for repeated ids. */
+  /** Number of executions seen per call id. Used for repeated ids. */
   readonly seen: Map<string, number>;
 }
 
 /**
- * One sample of an Inspect log as a run, `<eval id>/<sample id>/epoch-<n>`.
+ * Yields the items of one sample of an Inspect log. Its run has the id `<eval id>/<sample id>/epoch-<n>`.
  *
- * Counting rule: every entry of an assistant message's `tool_calls` is a call, its result the `tool` message
- * with its id, and nothing else: events only provide times and token counts, because they repeat the messages and
- * include the scorers' requests. A `tool` message whose call is in no message (a shortened log) is a call
- * with null args. `is_error` is the tool message's `error`.
+ * Counting rule: every entry of an assistant message's `tool_calls` is a call. Its result is the `tool` message with the same
+ * id. Nothing else counts as a call. Events only provide times and token counts, because they repeat the messages and include
+ * the scorers' requests. A `tool` message whose call is in no message (a shortened log) is a call with null args. `is_error`
+ * is the tool message's `error`.
  */
 export function* inspectSampleItems(value: unknown, log: InspectLog): Generator<ImportItem> {
   const sample = membersOf(value);
@@ -129,30 +129,30 @@ function* toolItems(reading: Reading, message: JsonMembers): Generator<ImportIte
   const error = message.error === undefined || message.error === null ? undefined : membersOf(message.error);
   const ours = coxswainMembers(message);
   const content = 'result' in ours ? asJson(ours.result) : sourceResult(resolve(message.content));
-  // The model sees the error text instead of empty content.
+  // If the content is empty, the model sees the error text.
   const result = content === '' && error !== undefined ? (textOrUndefined(error.message) ?? content) : content;
   const ended = items.result({ sourceId, result, isError: error !== undefined }, span?.endMs);
   const { startMs, endMs } = span ?? {};
   yield* withDuration(ended, startMs === undefined || endMs === undefined ? undefined : endMs - startMs);
 }
 
-/** Additions of a coxswain export to a message: values without a place in Inspect. */
+/** Returns the fields that a coxswain export adds to a message, for values that Inspect cannot store. */
 function coxswainMembers(message: JsonMembers): JsonMembers {
   return membersOf(membersOf(message.metadata).coxswain);
 }
 
-/** Inspect's message parts as stored blocks; attachments are already resolved. */
+/** Converts Inspect's message parts to stored blocks. Attachments are already resolved. */
 function inspectBlocks(content: unknown): readonly StoredContentBlock[] {
   if (!Array.isArray(content)) return sourceBlocks(content);
   return content.map((part: unknown) => inspectBlock(part));
 }
 
-/** `inspectBlocks`, as a string if there is only one text. */
+/** Like `inspectBlocks`, but returns a string if there is only one text. */
 function inspectContent(content: unknown): StoredContent {
   return plainest(inspectBlocks(content));
 }
 
-/** Parts that differ from the chat formats: `reasoning`, and `image` as a plain link or data URL. */
+/** Converts a part. Two types differ from the chat formats: `reasoning`, and `image` as a plain link or data URL. */
 function inspectBlock(part: unknown): StoredContentBlock {
   if (!isJsonObject(part)) return sourceBlock(part);
   if (part.type === 'reasoning') {
@@ -166,15 +166,15 @@ function inspectBlock(part: unknown): StoredContentBlock {
 }
 
 const PROTOCOL = 'attachment://';
-/** Deeper values are left unresolved; arguments and message parts are flat. */
+/** Maximum depth at which attachments are resolved. Arguments and message parts are flat. */
 const MAX_DEPTH = 16;
 
-/** Restores values that a sample's log moved to its `attachments`. */
+/** Restores values that the log of a sample stores in `attachments`. */
 type Resolve = (value: unknown) => Json;
 
 /**
- * Creates the resolver of one sample: a text `attachment://<hash>` becomes the attached text, anywhere in
- * a value; an unknown hash stays unchanged and is reported to `onMissing`.
+ * Creates the resolver of one sample. It replaces a text `attachment://<hash>` with the attached text, anywhere in a value. An
+ * unknown hash stays unchanged and is reported to `onMissing`.
  */
 function attachmentResolver(attachments: unknown, onMissing: () => void): Resolve {
   const texts = isJsonObject(attachments) ? attachments : {};
@@ -197,7 +197,7 @@ function attachmentResolver(attachments: unknown, onMissing: () => void): Resolv
 
 const MAX_ERROR_CHARS = 500;
 
-/** Inspect's letter grades and the words known to its `value_to_float`, as rewards. */
+/** Rewards for Inspect's letter grades and for the words that its `value_to_float` accepts. */
 const GRADES: ReadonlyMap<string, number> = new Map([
   ['C', 1],
   ['P', 0.5],
@@ -210,14 +210,14 @@ const GRADES: ReadonlyMap<string, number> = new Map([
 ]);
 
 /**
- * How a sample ended, by its `error`, `limit` or scores; undefined if it has none of them. Reward is
- * the first score, if it is a number or a grade; success is a full grade, or a number that is exactly 1 or 0.
- * All scores become labels.
+ * Returns how a sample ended, from its `error`, `limit` or scores. Undefined if it has none of them. The reward is the first
+ * score, if it is a number or a grade. The run succeeded if the score is a full grade or the number 1. It failed if the score
+ * is the number 0. All scores become labels.
  */
 function inspectOutcome(sample: JsonMembers): RunEnded | undefined {
   const error = isJsonObject(sample.error) ? sample.error : undefined;
   const limit = isJsonObject(sample.limit) ? sample.limit : undefined;
-  // Early versions wrote one unnamed `score`.
+  // Early versions of Inspect wrote one `score` without a name.
   const scores = Object.entries(isJsonObject(sample.score) ? { score: sample.score } : membersOf(sample.scores));
   if (error === undefined && limit === undefined && scores.length === 0) return undefined;
   const values: Record<string, Json> = {};
@@ -247,7 +247,7 @@ function rewardOf(value: unknown): number | undefined {
   return /^-?\d+(?:\.\d+)?$/.test(value) ? Number(value) : undefined;
 }
 
-/** Start and end of something in a sample, in Unix milliseconds. */
+/** Start and end of an operation in a sample, in Unix milliseconds. */
 interface InspectSpan {
   readonly startMs?: number | undefined;
   readonly endMs?: number | undefined;
@@ -256,16 +256,16 @@ interface InspectSpan {
 
 /** Times and usage from a sample's events. */
 interface InspectTimes {
-  /** By id of the assistant message in the response. */
+  /** Times by id of the assistant message in the response. */
   readonly answers: ReadonlyMap<string, InspectSpan>;
-  /** By tool call id; one span per execution. */
+  /** Times by tool call id, with one entry per execution. */
   readonly calls: ReadonlyMap<string, readonly InspectSpan[]>;
   readonly firstMs?: number | undefined;
   readonly lastMs?: number | undefined;
   readonly compactions: number;
 }
 
-/** Reads the times from a sample's events. Never counts calls: the messages contain them all. */
+/** Reads the times from a sample's events. Calls are not counted here, because the messages contain all of them. */
 function inspectTimes(events: unknown): InspectTimes {
   const answers = new Map<string, InspectSpan>();
   const calls = new Map<string, InspectSpan[]>();
@@ -295,7 +295,7 @@ function inspectTimes(events: unknown): InspectTimes {
   return { answers, calls, firstMs, lastMs, compactions };
 }
 
-/** Inspect has its own names for cache counts; the rest is like OpenAI's. */
+/** Reads the token counts. Inspect has its own field names for cache counts. The other fields are like OpenAI's. */
 function usageOf(value: unknown): StoredUsage | undefined {
   const usage = membersOf(value);
   return sourceUsage({

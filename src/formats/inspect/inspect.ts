@@ -9,11 +9,11 @@ import { sourceStem } from '../parts/source-name.ts';
 import { UniqueNames } from '../parts/unique-names.ts';
 
 const SAMPLE_ENTRY = /^samples\/.+_epoch_\d+\.json$/;
-/** The first entry is written when the log is complete, the second when it begins. */
+/** Inspect writes the first entry when the log is complete, and the second when the log begins. */
 const HEADER_ENTRIES = ['header.json', '_journal/start.json'] as const;
 const LOG_STATUS: ReadonlySet<unknown> = new Set(['started', 'success', 'cancelled', 'error']);
 
-/** Reads Inspect AI logs in `.json` form, one run per sample and epoch. */
+/** Reads Inspect AI logs in `.json` format. Each sample and epoch is a run. */
 export const inspectDocumentImporter: DocumentImporter = {
   shape: 'document',
   format: 'inspect',
@@ -41,9 +41,9 @@ export const inspectDocumentImporter: DocumentImporter = {
 };
 
 /**
- * Reads Inspect AI logs in `.eval` form, a zip archive with an entry per sample. Memory is bounded by the
- * largest sample: summaries and reductions, which repeat the samples, are skipped. An unreadable sample
- * becomes a diagnostic; the others are read.
+ * Reads Inspect AI logs in `.eval` format, a zip archive with one entry per sample. Memory is bounded by the largest sample.
+ * Summaries and reductions are skipped, because they repeat the samples. A sample that cannot be read becomes a diagnostic,
+ * and the other samples are read.
  */
 export const inspectArchiveImporter: ArchiveImporter = {
   shape: 'archive',
@@ -93,7 +93,7 @@ async function decodedEntry(archive: ArchiveReader, name: string): Promise<Decod
   try {
     text = await archive.readText(name);
   } catch (error) {
-    // A broken or too large entry is skipped. Anything else is a bug or a disk error.
+    // A damaged or too large entry is skipped. Any other error is a bug or a disk error.
     if (!(error instanceof CoxswainError) || !/^(?:format-invalid|input-too-large)$/.test(error.code)) throw error;
     return { ok: false, reason: `was left out: ${error.message}` };
   }

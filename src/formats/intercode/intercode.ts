@@ -14,14 +14,14 @@ const LOOKED_AT = 8;
 /** Thought that the evaluation script writes for its own `submit` at the turn limit. */
 const SCRIPT_SUBMIT_THOUGHT = 'EXCEEDED MAX TURNS: submit';
 
-/** Refusals that the environments also write without a flag, or with the flag of the previous turn. */
+/** Matches refusals that the environments also write without a flag, or with the flag of the previous turn. */
 const REFUSAL = /^(?:Error executing query\b|Malformed command\b|Format your \w+ command as follows\b)/;
 
-/** `ic_python` returns a printed dictionary; its `error` member is absent or empty on success. */
+/** Matches a result of `ic_python`, which is a printed dictionary. Its `error` field is absent or empty on success. */
 const PYTHON_RESULT = /^\{'(?:output|error)': /;
 const PYTHON_FAILURE = /'error': (?!''|""|None)/;
 
-/** The environment's verdict on the answer, not a tool failure. */
+/** Matches the environment's verdict on the answer. A verdict is not a failure of the tool. */
 const VERDICT = /^(?:Failed (?:\d+\/\d+ )?Test Cases?\b|Test case did not pass\b)/;
 
 /**

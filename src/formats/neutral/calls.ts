@@ -102,7 +102,7 @@ function* turnItems(
   const { key, ids } = run;
   const first = turn[0]?.members ?? {};
   if (hasUserBefore(first)) {
-    // The form may only say that there was a message.
+    // The format may only say that there was a message, without its text.
     const content = typeof first['userBefore'] === 'string' ? first['userBefore'] : '';
     yield recordItem(key, { kind: 'message_appended', message: { role: 'user', content } }, first['atMs']);
   }
@@ -119,7 +119,7 @@ function* turnItems(
   }
 }
 
-/** Ends the oldest open call, which is this one: calls of this form have no ids and end in order. */
+/** Ends the oldest open call. It is the right one, because calls of this format have no ids and end in order. */
 function endOf(call: Members, ids: SourceCallIds): ToolEnded | undefined {
   if (call['noResult'] === true || !('result' in call)) {
     const ended = ids.end({ result: null, isError: false });
@@ -137,7 +137,7 @@ function hasUserBefore(call: Members): boolean {
 }
 
 function recordItem(runKey: string, payload: TrajectoryPayload, atMs: unknown): ImportItem {
-  // Times may be relative, and 0 in a record means unknown.
+  // Times may be relative. In a record, 0 means unknown.
   return {
     type: 'record',
     runKey,

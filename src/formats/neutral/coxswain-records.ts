@@ -8,9 +8,9 @@ import type { ImportSource, LineImport, LineImporter } from '../importer.ts';
 import { sourceStem } from '../parts/source-name.ts';
 
 /**
- * Reads our own records, one per line; runs may be interleaved. A run begins with its `run_started`, or with its
- * first record if that is lost. Repeated records (a retried write) are skipped; missing ones are an
- * error; a record of a newer schema is an error and reading continues.
+ * Reads coxswain's own records, one per line. Runs may be interleaved. A run begins with its `run_started` record, or with its
+ * first record if that one is lost. Repeated records, which a retried write produces, are skipped. A missing record is an
+ * error. A record of a newer schema is an error, and reading continues.
  */
 export const coxswainImporter: LineImporter = {
   shape: 'lines',
@@ -35,7 +35,7 @@ interface RunState {
 
 class RecordsImport implements LineImport {
   readonly #source: ImportSource;
-  /** By run id. The state of a run does not grow with its records. */
+  /** State by run id. The size of a state does not depend on the number of records. */
   readonly #runs = new Map<string, RunState>();
 
   constructor(source: ImportSource) {

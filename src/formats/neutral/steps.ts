@@ -54,7 +54,7 @@ interface RunPlace {
   readonly line?: number;
 }
 
-/** A list, because the run is in memory anyway: generators took longer than building the items. */
+/** Returns a list, because the run is in memory anyway and generators took longer than building the items. */
 function runItems(value: unknown, place: RunPlace): readonly ImportItem[] {
   const { key } = place;
   const diagnostic = (severity: 'error' | 'note', message: string): ImportItem => ({
@@ -93,7 +93,11 @@ function runOf(value: Members, place: RunPlace & { readonly startedAtMs: number 
   } as const;
 }
 
-/** Adds the records of the steps. @returns number of results without a call */
+/**
+ * Adds the records of the steps.
+ *
+ * @returns number of results without a call
+ */
 function addSteps(items: ImportItem[], steps: readonly StepEntry[], key: string): number {
   const ids = new SourceCallIds();
   let orphans = 0;
@@ -112,7 +116,7 @@ function addSteps(items: ImportItem[], steps: readonly StepEntry[], key: string)
   return orphans;
 }
 
-/** Undefined for a result without a call. */
+/** Converts a step to a payload. Undefined for a result without a call. */
 function payloadOf(step: Members, ids: SourceCallIds): TrajectoryPayload | undefined {
   switch (step['kind']) {
     case 'tool_call':
@@ -150,7 +154,7 @@ function endOf(outcome: unknown): RunEnded | undefined {
   };
 }
 
-/** Labels are `[{type, value}]` or one object. */
+/** Reads the labels, which are `[{type, value}]` or one object. */
 function labelsOf(labels: unknown): JsonObject | undefined {
   // Decoded documents contain only JSON.
   if (isJsonObject(labels)) return labels as JsonObject;
@@ -177,23 +181,22 @@ function recordItem(runKey: string, payload: TrajectoryPayload, atMs: number | u
   return atMs === undefined ? { type: 'record', runKey, payload } : { type: 'record', runKey, payload, atMs };
 }
 
-/** A step of the `steps` form and its time. */
+/** A step of the `steps` format, with its time. */
 interface StepEntry {
   readonly members: Readonly<Record<string, unknown>>;
   readonly atMs: number | undefined;
 }
 
-/** Steps of one turn. */
+/** The steps of one turn. */
 interface StepGroup {
-  /** False before the first turn, and for user messages with nothing after them. */
+  /** False for steps before the first turn, and for user messages that no step follows. */
   readonly startsTurn: boolean;
   readonly steps: readonly StepEntry[];
 }
 
 /**
- * Cuts a run into turns: a turn begins with the first text or call of a model's message and continues to the
- * next message of the model or the user. Within a turn, text and calls precede the
- * results, because its calls were issued together.
+ * Splits a run into turns. A turn begins with the first text or call of a model's message. It ends before the next message of
+ * the model or the user. Within a turn, text and calls precede the results, because the calls were issued together.
  */
 function* turnsOfSteps(steps: readonly StepEntry[]): Generator<StepGroup> {
   let open: TurnDraft | undefined;

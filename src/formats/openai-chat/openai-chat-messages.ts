@@ -7,24 +7,24 @@ import { sourceBlocks, sourceContent, sourceResult, textOrUndefined } from '../p
 import { sourceTimeMs } from '../parts/source-time.ts';
 import { sourceUsage } from '../parts/source-usage.ts';
 
-/** Differences of formats built on OpenAI chat messages. */
+/** The differences between formats that are based on OpenAI chat messages. */
 export interface ChatDialect {
-  /** Error flag of a `tool` message. Default: no flag. */
+  /** Returns the error flag of a `tool` message. Default: no flag. */
   readonly errorFlag?: (message: JsonMembers) => boolean | undefined;
-  /** Recognises a failure in a `tool` message without a flag. Default: `inferIsError` of its text. */
+  /** Returns true if a `tool` message without a flag reports a failure. Default: `inferIsError` of its text. */
   readonly readsAsError?: (message: JsonMembers) => boolean;
-  /** True for a message of a simulated user's own tools, which the agent does not see. Default: false. */
+  /** Returns true for a message of a simulated user's own tools. The agent does not see such messages. Default: false. */
   readonly isUsersTool?: (message: JsonMembers) => boolean;
 }
 
 const ROLES: ReadonlySet<unknown> = new Set(['system', 'developer', 'user', 'assistant', 'tool', 'function']);
 
-/** True for an object with one of OpenAI's chat roles. */
+/** Returns true for an object with one of OpenAI's chat roles. */
 export function isChatMessage(value: unknown): value is JsonMembers {
   return isJsonObject(value) && ROLES.has(value.role);
 }
 
-/** Text of the first user message: the task, if nothing else names one. */
+/** Returns the text of the first user message. It is the task if no other field contains one. */
 export function firstUserText(messages: readonly unknown[]): string | undefined {
   for (const message of messages) {
     if (!isJsonObject(message) || message.role !== 'user') continue;
@@ -34,7 +34,7 @@ export function firstUserText(messages: readonly unknown[]): string | undefined 
   return undefined;
 }
 
-/** Items of one chat message; anything else is counted as lost. */
+/** Yields the items of one chat message. Any other value is counted as lost. */
 export function chatMessageItems(writer: RunItems, value: unknown, dialect: ChatDialect = {}): readonly ImportItem[] {
   if (!isChatMessage(value)) {
     writer.lost.add(isJsonObject(value) ? 'messages of unknown role' : 'entries that are not messages');
@@ -76,7 +76,7 @@ function userItems(writer: RunItems, message: JsonMembers, atMs: number | undefi
 }
 
 function toolItems(writer: RunItems, message: JsonMembers, dialect: ChatDialect): readonly ImportItem[] {
-  // tau2 packs parallel results into one message.
+  // tau2 puts parallel results into one message.
   const results = Array.isArray(message.tool_messages) ? (message.tool_messages as readonly unknown[]) : [message];
   return results.flatMap((result) => {
     if (!isJsonObject(result)) {

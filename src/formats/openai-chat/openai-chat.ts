@@ -10,7 +10,7 @@ import { sourceStem } from '../parts/source-name.ts';
 import { UniqueNames } from '../parts/unique-names.ts';
 import { sourceCall } from '../parts/source-call.ts';
 
-/** Members that other formats put next to a list of messages. */
+/** Fields that other formats store next to a list of messages. */
 const FOREIGN_MEMBERS = [
   'schema_version',
   'steps',
@@ -29,9 +29,8 @@ const FOREIGN_MEMBERS = [
 const LOOKED_AT = 32;
 
 /**
- * Reads one document: a list of OpenAI chat messages or Responses API items, `{messages: […]}`,
- * `{input: […], output: […]}`, or a list of such objects (one run each). The format has no error flag, so errors
- * are inferred from the text.
+ * Reads one document. It is a list of OpenAI chat messages or Responses API items, `{messages: […]}`, `{input: […], output:
+ * […]}`, or a list of such objects (one run each). The format has no error flag, so errors are inferred from the text.
  */
 export const openaiChatImporter: DocumentImporter = {
   shape: 'document',
@@ -71,7 +70,7 @@ export const openaiChatLinesImporter: LineImporter = {
 class ChatLines implements LineImport {
   readonly #stem: string;
   readonly #ids = new UniqueNames();
-  /** The run of a file with one message per line. */
+  /** The run of a file that contains one message per line. */
   #single: RunItems | undefined;
 
   constructor(source: ImportSource) {
@@ -143,7 +142,7 @@ function isConversation(value: unknown): boolean {
   return isJsonObject(value) && confidence(value) > 0;
 }
 
-/** 0 to 0.8: a plain list of messages should lose against a format with its own marks. */
+/** Returns the confidence, 0 to 0.8. A plain list of messages should lose against a format with distinctive fields. */
 function confidence(value: unknown): number {
   if (isJsonObject(value) && FOREIGN_MEMBERS.some((member) => member in value)) return 0;
   const messages = messagesOf(value);
@@ -151,7 +150,7 @@ function confidence(value: unknown): number {
   return shareOf(messages, (entry) => isChatMessage(entry) || isResponsesItem(entry)) * 0.8;
 }
 
-/** The share of the first entries that pass; 0 if the first one does not. */
+/** Returns the share of the first entries that pass. Returns 0 if the first entry does not pass. */
 function shareOf(list: readonly unknown[], passes: (entry: unknown) => boolean): number {
   const looked = list.slice(0, LOOKED_AT);
   if (!passes(looked[0])) return 0;
@@ -161,15 +160,15 @@ function shareOf(list: readonly unknown[], passes: (entry: unknown) => boolean):
 const CALL_TYPES: ReadonlySet<unknown> = new Set(['function_call', 'custom_tool_call']);
 const RESULT_TYPES: ReadonlySet<unknown> = new Set(['function_call_output', 'custom_tool_call_output']);
 
-/** True for an item that only the Responses API has; its messages look like chat messages. */
+/** Returns true for an item type that only the Responses API has. Its messages look like chat messages. */
 function isResponsesItem(value: unknown): value is JsonMembers {
   if (!isJsonObject(value)) return false;
   return CALL_TYPES.has(value.type) || RESULT_TYPES.has(value.type) || value.type === 'reasoning';
 }
 
 /**
- * Items of one run from Responses API items or chat messages. In the Responses API an answer consists of
- * several consecutive items (reasoning, messages, calls); together they are one turn.
+ * Yields the items of one run from Responses API items or chat messages. In the Responses API, an answer consists of several
+ * consecutive items (reasoning, messages, calls). Together they are one turn.
  */
 function* responsesItems(writer: RunItems, list: readonly unknown[]): Generator<ImportItem> {
   let parts: AnswerPart[] = [];
@@ -198,7 +197,7 @@ function* responsesItems(writer: RunItems, list: readonly unknown[]): Generator<
   yield* flush();
 }
 
-/** Chat messages contain their calls; a Responses message is a part of an answer and names its type. */
+/** Returns true for a chat message, which contains its calls. A Responses message is only a part of an answer; it has a `type`. */
 function isWholeAnswer(message: JsonMembers): boolean {
   return message.type !== 'message';
 }

@@ -5,7 +5,7 @@ import type { JsonMembers } from '../parts/json-member.ts';
 import { decodeJson } from '../reading/json-text.ts';
 import { opencodeSession } from './opencode-run.ts';
 
-/** Header of SQLite files. */
+/** The first bytes of SQLite files. */
 export const SQLITE_MAGIC: Buffer = Buffer.from('SQLi');
 const TABLES = ['message', 'part', 'session'];
 const MAX_TABLES_NAMED = 8;
@@ -23,7 +23,7 @@ export async function* readOpencodeDatabase(path: string): AsyncGenerator<Iterab
   try {
     const select = (sql: string, ...parameters: readonly string[]): readonly JsonMembers[] =>
       readBy(() => database.prepare(sql).all(...parameters));
-    // A view of that name could be anything.
+    // Checks tables only, because a view with that name could contain anything.
     const tables = select("SELECT name FROM sqlite_master WHERE sql LIKE 'CREATE TABLE%'");
     const names = tables.map(({ name }) => String(name)).sort();
     if (TABLES.some((name) => !names.includes(name))) {
@@ -54,7 +54,7 @@ function* messagesOf(
   }
 }
 
-/** A row's document with the row's id. */
+/** Returns a row's document with the id of the row. */
 function stored({ id, data }: JsonMembers): JsonMembers {
   const decoded = typeof data === 'string' ? decodeJson(data) : undefined;
   return decoded?.ok === true && isJsonObject(decoded.value) ? { ...decoded.value, id } : { id };

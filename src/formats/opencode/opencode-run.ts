@@ -9,7 +9,7 @@ import { SkipCounts } from '../parts/skip-counts.ts';
 import { asJson, sourceBlock, textOrUndefined } from '../parts/source-content.ts';
 import { sourceTimeMs } from '../parts/source-time.ts';
 
-/** Parts about the making of an answer. */
+/** Types of parts that describe how an answer was produced. */
 const BESIDE: ReadonlySet<unknown> = new Set(['step-start', 'step-finish', 'snapshot', 'patch', 'retry']);
 
 export class OpencodeRun {
@@ -41,7 +41,7 @@ export class OpencodeRun {
     this.finished(info.finish, sourceTimeMs(membersOf(info.time).completed));
   }
 
-  /** A part of an answer. Parts with the same `messageID` are one answer. */
+  /** Reads a part of an answer. Parts with the same `messageID` belong to one answer. */
   *part(
     part: JsonMembers,
     about: { readonly atMs: number | undefined; readonly modelId?: string | undefined },
@@ -68,7 +68,7 @@ export class OpencodeRun {
     }
   }
 
-  /** Why the model's answer ended: `stop` for the last one of a prompt. */
+  /** Handles the reason why the model's answer ended. It is `stop` for the last answer to a prompt. */
   finished(reason: unknown, atMs: number | undefined): void {
     if (reason === 'stop') this.session.outcome('ended', atMs);
   }
@@ -108,7 +108,7 @@ export class OpencodeRun {
     const result: SessionResult = {
       sourceId: textOrUndefined(part.callID),
       result: plainText((state.status === 'error' ? state.error : state.output) ?? ''),
-      // `invalid` replaces a tool that does not exist.
+      // opencode reports a call of a tool that does not exist as a call of the tool `invalid`.
       isError: state.status === 'error' || exitCode !== 0 || part.tool === 'invalid',
       durationMs: from === undefined || to === undefined ? undefined : to - from,
       atMs: to,
@@ -127,7 +127,7 @@ function callOf(part: JsonMembers): CallShape {
   };
 }
 
-/** Tokens of a message or step: cached tokens are not part of the input, reasoning not part of the output. */
+/** Reads the tokens of a message or step. Cached tokens are not part of the input, and reasoning tokens are not part of the output. */
 function usageOf({ tokens, cost }: JsonMembers): StoredUsage | undefined {
   const { input, output, reasoning, cache } = membersOf(tokens);
   const inputTokens = numberOrUndefined(input);
@@ -143,7 +143,11 @@ function usageOf({ tokens, cost }: JsonMembers): StoredUsage | undefined {
   };
 }
 
-/** One session from its stored info. @param messages  with their parts, in order */
+/**
+ * Yields the items of one session from its stored info.
+ *
+ * @param messages  messages with their parts, in order
+ */
 export function* opencodeSession(
   info: JsonMembers,
   messages: Iterable<{ readonly info: JsonMembers; readonly parts: readonly unknown[] }>,
@@ -162,7 +166,7 @@ export function* opencodeSession(
   yield* run.skipped.report({ severity: 'note', verb: 'left out', runKey: id });
 }
 
-/** The messages of an exported session. */
+/** Yields the messages of an exported session. */
 export function messagesOf(
   value: unknown,
 ): readonly { readonly info: JsonMembers; readonly parts: readonly unknown[] }[] {

@@ -15,8 +15,8 @@ import { decodeJson } from '../reading/json-text.ts';
 const SESSION_ID = /^ses_\w{1,80}$/;
 
 /**
- * Reads the output of `opencode export`, and a session file in the storage folder of versions before 1.2
- * (`storage/session/<project>/<id>.json`, with messages and parts in sibling folders).
+ * Reads the output of `opencode export`. Also reads a session file in the storage folder of versions before 1.2
+ * (`storage/session/<project>/<id>.json`); its messages and parts are in sibling folders.
  */
 export const opencodeImporter: DocumentImporter = {
   shape: 'document',
@@ -44,7 +44,7 @@ const LINE_TYPES: ReadonlySet<unknown> = new Set([
   'error',
 ]);
 
-/** Reads the output of `opencode run --format json`: one run. */
+/** Reads the output of `opencode run --format json` as one run. */
 export const opencodeLinesImporter: LineImporter = {
   shape: 'lines',
   format: 'opencode',
@@ -85,7 +85,8 @@ class OpencodeLines extends ObjectLines {
 const ENTRY_ID = /^\w{1,80}$/;
 
 /**
- * The messages of a session in the storage folder, oldest first: ids grow with time. Skips unreadable files.
+ * Yields the messages of a session in the storage folder, oldest first. The order follows from the ids, which increase with
+ * time. Files that cannot be read are skipped.
  *
  * @param sessionFile  `storage/session/<project>/<id>.json`
  */
@@ -118,7 +119,7 @@ function readText(path: string): string {
   try {
     return readFileSync(path, 'utf8');
   } catch {
-    // The file was deleted in the meantime; empty text is not JSON.
+    // The file was deleted in the meantime. The empty text is rejected as invalid JSON.
     return '';
   }
 }
