@@ -9,14 +9,14 @@ import { withoutBytes } from '../records/without-bytes.ts';
 import type { ImportDiagnostic, ImportedRun, ImportItem } from './import-item.ts';
 import { RunIds } from './run-ids.ts';
 
-/** A run read from a source. */
+/** A run that was read from a source. */
 export interface ReadRun {
-  /** The importer's key, unique in its source. */
+  /** The importer's key of the run. It is unique in its source. */
   readonly key: string;
-  /** Id of the run in its records, unique among all that share the `RunIds`. */
+  /** Id of the run in its records. It is unique among all runs that share the `RunIds`. */
   readonly id: string;
   readonly parentId?: string;
-  /** 0 for a root run; 1 or more also if the parent was not found. */
+  /** 0 for a root run. At least 1 for a child run, even if its parent was not found. */
   readonly depth: number;
 }
 
@@ -25,23 +25,24 @@ export type ReadRunsItem =
   | { readonly type: 'record'; readonly run: ReadRun; readonly record: TrajectoryRecord }
   /** The run has no more records. */
   | { readonly type: 'end'; readonly run: ReadRun }
-  /** `run` is set if it belongs to one open run. */
+  /** `run` is set if the diagnostic belongs to one open run. */
   | { readonly type: 'diagnostic'; readonly diagnostic: ImportDiagnostic; readonly run?: ReadRun };
 
 /** Options of `readRuns`. */
 export interface ReadRunsOptions {
-  /** Prefix of `run_started.source`, before `#` and the id in the source. */
+  /** Prefix of `run_started.source`. The prefix is followed by `#` and the run's id in the source. */
   readonly source: string;
-  /** Shared by all sources of one invocation; default: ids are unique in this source only. */
+  /** Shared by all sources of one command. Default: ids are unique only in this source. */
   readonly ids?: RunIds;
 }
 
 /**
- * Turns import items into records: `run_started` first, from the run item, then `seq` without gaps per run.
- * A record without a time gets 0. Every run that began ends, at the latest with the items or with an error.
+ * Converts import items to records. The first record of a run is `run_started`, which is created from the `run` item. The
+ * `seq` numbers of a run have no gaps. A record without a time gets 0. Every run that was started also ends, at the latest at
+ * the end of the items or after an error.
  *
- * @throws errors of the items, after open runs have ended
- * Cost: O(1) per item; keeps one small object per open run and two ids per run.
+ * @throws the errors of the items, after open runs have ended Cost: O(1) per item; keeps one small object per open run and two
+ * ids per run.
  */
 export async function* readRuns(
   items: AsyncIterable<ImportItem>,
@@ -59,9 +60,10 @@ export async function* readRuns(
 }
 
 /**
- * Like `readRuns` for the lists of `importGroups`: one await per list. Consume a list completely before requesting the next.
+ * Like `readRuns`, for the lists of `importGroups`. The caller awaits once per list. Consume each list completely before you
+ * request the next.
  *
- * @throws errors of the items, after open runs have ended
+ * @throws the errors of the items, after open runs have ended
  */
 export async function* readRunGroups(
   groups: AsyncIterable<Iterable<ImportItem>>,
@@ -69,7 +71,7 @@ export async function* readRunGroups(
 ): AsyncGenerator<Iterable<ReadRunsItem>> {
   const stamps = new Stamps(options.source, options.ids ?? new RunIds());
   let failure: { readonly error: unknown } | undefined;
-  // Lists are consumed by the caller: its errors must not skip the end of the runs.
+  // The caller consumes the lists, so an error of the caller must not skip the end of the runs.
   function* recordsOf(items: Iterable<ImportItem>): Generator<ReadRunsItem> {
     try {
       for (const item of items) {
@@ -94,7 +96,7 @@ export async function* readRunGroups(
 
 interface OpenRun {
   readonly run: ReadRun;
-  /** Template of the run's records: their common fields are built once. */
+  /** Template of the run's records. Their common fields are built only once. */
   readonly blank: Omit<TrajectoryRecord, 'payload'>;
   nextSeq: number;
 }
@@ -103,7 +105,7 @@ class Stamps {
   readonly #source: string;
   readonly #ids: RunIds;
   readonly #open = new Map<string, OpenRun>();
-  /** Run ids by key, also of ended runs: a later run may name one as its parent. */
+  /** Run ids by key. Includes ended runs, because a later run may name one as its parent. */
   readonly #idOfKey = new Map<string, string>();
 
   constructor(source: string, ids: RunIds) {
@@ -129,7 +131,7 @@ class Stamps {
     }
   }
 
-  /** The output for a record: always one item. */
+  /** Returns the output for a record, which is always one item. */
   record(key: string, payload: TrajectoryPayload, atMs: number | undefined): ReadRunsItem {
     const open = this.#open.get(key);
     if (open === undefined) return lost(`a ${payload.kind} record outside its run ${key}`);

@@ -1,23 +1,23 @@
 import { hashText } from '../base/hash.ts';
 import { UniqueNames } from './parts/unique-names.ts';
 
-/** Longest run id, in UTF-16 units; below the limit of the stores. */
+/** Longest run id in UTF-16 units. It is below the limit of the stores. */
 const MAX_ID_CHARS = 512;
 
 /**
- * Gives every run of an invocation a unique id, also if sources use the same one, and tracks the depth of
- * runs in the tree of parents. The same sources in the same order get the same ids.
+ * Creates a unique id for every run of a command, even if several sources use the same id. Also tracks the depth of each run
+ * in the tree of parents. The same sources in the same order get the same ids.
  *
  * Cost: O(1) amortised; keeps one short string per run.
  */
 export class RunIds {
   readonly #names = new UniqueNames();
-  /** The last id given for a wanted id, if they differ. */
+  /** The last id assigned for a requested id. Contains only ids that differ from the request. */
   readonly #renamed = new Map<string, string>();
   /** Depths of non-root runs. */
   readonly #depths = new Map<string, number>();
 
-  /** `wanted` as well-formed text of bounded length, with the suffix `#2`, `#3` … if it is already in use. */
+  /** Returns `wanted` as well-formed text of bounded length. If the id is already in use, it gets the suffix `#2`, `#3` … */
   take(wanted: string): string {
     const id = this.#names.take(storable(wanted));
     if (id !== wanted) this.#renamed.set(wanted, id);
@@ -25,12 +25,12 @@ export class RunIds {
     return id;
   }
 
-  /** The last id given for a source's id; the id itself for an unknown run. */
+  /** Returns the last id assigned for a source's id. Returns the source's id itself for an unknown run. */
   latest(wanted: string): string {
     return this.#renamed.get(wanted) ?? storable(wanted);
   }
 
-  /** Puts a run one level below its parent and returns its depth; 0 without a parent. */
+  /** Places a run one level below its parent and returns its depth. The depth is 0 without a parent. */
   place(id: string, parentId: string | undefined): number {
     if (parentId === undefined) return 0;
     const depth = (this.#depths.get(parentId) ?? 0) + 1;

@@ -2,12 +2,12 @@ import { open } from 'node:fs/promises';
 
 import { isJsonObject, jsonOf } from '../base/json.ts';
 
-/** Programs write the folder in the first entries. */
+/** Number of bytes read. Programs write the working folder in the first entries. */
 const HEAD_BYTES = 262_144;
 
 /**
- * Initial working folder of the session in a file, as Claude Code, Codex, Copilot CLI and pi write it; undefined
- * if the file does not say, is compressed or cannot be read.
+ * Returns the initial working folder of the session in a file. Claude Code, Codex, Copilot CLI and pi write it. Undefined if
+ * the file does not contain it, is compressed, or cannot be read.
  *
  * Cost: reads the first 256 kB.
  */
@@ -30,7 +30,7 @@ export async function sessionFolder(path: string): Promise<string | undefined> {
 
 function folderIn(line: string): string | undefined {
   if (!line.includes('"cwd"')) return undefined;
-  // The last line of the head is usually truncated.
+  // The last line of the bytes read is usually truncated.
   const entry = jsonOf(line);
   if (!isJsonObject(entry)) return undefined;
   const { data, payload } = entry;

@@ -211,8 +211,8 @@ const GRADES: ReadonlyMap<string, number> = new Map([
 
 /**
  * Returns how a sample ended, from its `error`, `limit` or scores. Undefined if it has none of them. The reward is the first
- * score, if it is a number or a grade. The run succeeded if the score is a full grade or the number 1. It failed if the score
- * is the number 0. All scores become labels.
+ * score, if it is a number or a grade. The run succeeded if the reward is 1, and failed if it is 0. With any other reward,
+ * success is unknown. All scores become labels.
  */
 function inspectOutcome(sample: JsonMembers): RunEnded | undefined {
   const error = isJsonObject(sample.error) ? sample.error : undefined;

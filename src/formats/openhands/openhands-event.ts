@@ -5,7 +5,7 @@ import { plainText } from '../parts/plain-text.ts';
 const SOURCES: ReadonlySet<unknown> = new Set(['agent', 'user', 'environment', 'hook']);
 const SDK_KIND = /^(?:[A-Z]\w*Event|UserRejectObservation|Condensation\w*)$/;
 const LOOKED_AT = 16;
-/** Kinds of early events, which have no source. */
+/** Kinds of early events, which have no `source` field. */
 const EARLY_NAMES: ReadonlySet<string> = new Set(
   (
     'message run run_ipython read write edit browse browse_interactive delegate think recall finish reject null ' +
@@ -13,7 +13,7 @@ const EARLY_NAMES: ReadonlySet<string> = new Set(
   ).split(' '),
 );
 
-/** True for an event of the newer SDK, with its class in `kind`. */
+/** Returns true for an event of the newer SDK, which has its class in `kind`. */
 export function isSdkEvent(value: unknown): value is JsonMembers {
   return (
     isJsonObject(value) && typeof value.kind === 'string' && SDK_KIND.test(value.kind) && SOURCES.has(value.source)
@@ -21,8 +21,8 @@ export function isSdkEvent(value: unknown): value is JsonMembers {
 }
 
 /**
- * True for an event of the older stream: an `action` or an `observation`, never both, and no chat role
- * and no `response` (which distinguishes it from SWE-agent's history and steps).
+ * Returns true for an event of the older stream. It has an `action` or an `observation`, never both. It has no chat role and
+ * no `response`, which distinguishes it from SWE-agent's history and steps.
  */
 export function isStreamEvent(value: unknown): value is JsonMembers {
   if (!isJsonObject(value) || 'role' in value || 'response' in value) return false;
@@ -30,8 +30,8 @@ export function isStreamEvent(value: unknown): value is JsonMembers {
 }
 
 /**
- * Confidence, 0 to 1, that the list contains OpenHands events, or pairs of them, by its first 16 entries.
- * Early events have neither source nor id; they count only if `inRecord` says that a record contains them.
+ * Returns the confidence, 0 to 1, that the list contains OpenHands events or pairs of events. It examines the first 16
+ * entries. Early events have neither source nor id. They count only if `inRecord` says that a record contains the list.
  */
 export function eventsLikeness(list: readonly unknown[], inRecord: boolean): number {
   const looked = list

@@ -10,33 +10,33 @@ import { plainText } from '../parts/plain-text.ts';
 import type { CallShape } from '../parts/call-ids.ts';
 import { callArguments } from '../parts/source-call.ts';
 
-/** Actions that run nothing: messages, bookkeeping of the framework, and the end of a run. */
+/** Actions that run no tool: messages, bookkeeping of the framework, and the end of a run. */
 const NO_CALLS: ReadonlySet<string> = new Set(
   (
     'message system recall null noop change_agent_state condensation condensation_request start init initialize ' +
     'pause resume stop loop_recall finish reject'
   ).split(' '),
 );
-/** Observations without a call. */
+/** Observations that do not belong to a call. */
 const NO_RESULTS: ReadonlySet<string> = new Set(['agent_state_changed', 'recall', 'null', 'success', 'condense']);
 
 /**
- * Turns the events of one OpenHands run into items.
+ * Converts the events of one OpenHands run to items.
  *
- * Counting rule, older stream: every action of the agent is one call, except messages, bookkeeping (`recall`,
- * `change_agent_state`, `condensation`, …) and `finish` / `reject`, which count only if the model issued them
- * as a tool call (`tool_call_metadata`). `think` is a call. Newer SDK: every `ActionEvent` of the agent.
- * Actions of one model answer (`model_response.id`, `llm_response_id`) are one turn.
+ * Counting rule, older stream: every action of the agent is one call, with two exceptions. Messages and bookkeeping (`recall`,
+ * `change_agent_state`, `condensation`, …) are not calls. `finish` and `reject` are calls only if the model issued them as a
+ * tool call (`tool_call_metadata`). `think` is a call. Newer SDK: every `ActionEvent` of the agent is one call. Actions of one
+ * model answer (`model_response.id`, `llm_response_id`) are one turn.
  *
- * A result belongs to the action named by its `cause` / `action_id` / `tool_call_id`, else to the oldest open
- * one. An error without an action (the model's call could not be parsed) becomes a user message, as
- * the agent sees it. The flag is a non-zero exit code (also −1, a time-out), an `error` observation,
- * `AgentErrorEvent`, `is_error`; without a flag the text decides.
+ * A result belongs to the action named by its `cause` / `action_id` / `tool_call_id`, else to the oldest open action. An error
+ * without an action means that the model's call could not be parsed. It becomes a user message, as the agent sees it. The
+ * error flag is a non-zero exit code (also −1, a timeout), an `error` observation, `AgentErrorEvent`, or `is_error`. Without a
+ * flag, the text decides.
  */
 export class OpenHandsRun {
   readonly #items: RunItems;
   readonly #turns: OpenHandsTurns;
-  /** The last statement of the stream about the end of the run. */
+  /** What the stream said most recently about the end of the run. */
   endedAs: string | undefined;
   lastMs: number | undefined;
 
@@ -45,7 +45,7 @@ export class OpenHandsRun {
     this.#turns = new OpenHandsTurns(items);
   }
 
-  /** Takes the next event, or a pair `[action, observation]`. */
+  /** Handles the next event, or a pair `[action, observation]`. */
   *event(value: unknown): Generator<ImportItem> {
     for (const event of Array.isArray(value) ? pairOf(value) : [value]) {
       const atMs = sourceTimeMs(membersOf(event).timestamp);
@@ -67,7 +67,8 @@ export class OpenHandsRun {
     const toolCallId = textOrUndefined(metadata.tool_call_id);
     if (action === 'finish' || action === 'reject') this.endedAs = action === 'finish' ? 'ended' : 'rejected';
     const isCall = !NO_CALLS.has(action) || ((action === 'finish' || action === 'reject') && toolCallId !== undefined);
-    // Early events have no source: every action is the agent's, every message that waits for no answer a user's.
+    // Early events have no source. Every action counts as the agent's. Every message that waits for no answer counts as a
+    // user's.
     const isAgents = event.source === 'agent' || (event.source === undefined && action !== 'message');
     if (isCall && isAgents) {
       const text = action === 'think' ? undefined : (textOrUndefined(args.thought) ?? answerText(metadata));
@@ -187,7 +188,7 @@ export class OpenHandsRun {
   }
 }
 
-/** The observation of a pair answers its action, even without naming it. */
+/** Links the events of a pair. The observation answers the action, even if it does not name the action. */
 function pairOf(pair: readonly unknown[]): readonly unknown[] {
   const cause = membersOf(pair[0]).id;
   return pair.map((event, index) =>
@@ -199,24 +200,24 @@ function eventIdOf(value: unknown): string | undefined {
   return typeof value === 'number' ? String(value) : textOrUndefined(value);
 }
 
-/** Text of the model next to its call, if the action has no thought. */
+/** Returns the model's text next to its call. Used if the action has no thought. */
 function answerText(metadata: JsonMembers): string | undefined {
   const choices = membersOf(metadata.model_response).choices;
   const [first] = Array.isArray(choices) ? (choices as readonly unknown[]) : [];
   return textOrUndefined(membersOf(membersOf(first).message).content);
 }
 
-/** Arguments of an action that the framework adds. They vary between equal calls. */
+/** Arguments of an action that the framework adds. They vary between otherwise equal calls. */
 const BOOKKEEPING: readonly string[] = (
   'thought confirmation_state is_confirmed security_risk action_risk blocking hidden is_static keep_prompt ' +
   'kernel_init_code'
 ).split(' ');
-/** Members of early events, which keep the arguments at top level. */
+/** Fields of early events, which store the arguments at top level. */
 const EVENT_MEMBERS: readonly string[] = 'action id source message timestamp llm_metrics tool_call_metadata'.split(' ');
 
 /**
- * The call of an older action: tool and arguments as the model wrote them, if the event contains the model's
- * answer; else the action's name and its arguments without the framework's members and without nulls.
+ * Reads the call of an older action. If the event contains the model's answer, tool and arguments are those that the model
+ * wrote. Otherwise they are the action's name and its arguments, without the framework's fields and without nulls.
  */
 function streamCall(event: JsonMembers, sourceId: string): CallShape {
   const metadata = membersOf(event.tool_call_metadata);
@@ -226,19 +227,20 @@ function streamCall(event: JsonMembers, sourceId: string): CallShape {
     .find((call) => call.id === metadata.tool_call_id);
   const name = textOrUndefined(membersOf(written?.function).name) ?? textOrUndefined(metadata.function_name);
   const args = callArguments(membersOf(written?.function).arguments);
-  // Not a JSON object: use the action's members.
+  // If the arguments are not a JSON object, the fields of the action are used below.
   if (written !== undefined && name !== undefined && typeof args === 'object') {
     return { sourceId, name, args: withoutRisk(args) };
   }
   const action = textOrUndefined(event.action) ?? 'unknown';
-  // Without the model's arguments its function name does not fit the action's: one editor does both.
+  // Without the model's arguments, its function name is not used, because it does not match the arguments of the action: one
+  // editor function covers several actions.
   const bookkeeping = action === 'think' ? BOOKKEEPING.filter((key) => key !== 'thought') : BOOKKEEPING;
   return 'args' in event
     ? { sourceId, name: action, args: membersWithout(membersOf(event.args), bookkeeping) }
     : { sourceId, name: action, args: membersWithout(event, [...bookkeeping, ...EVENT_MEMBERS]) };
 }
 
-/** The call of an SDK action event: its `tool_name` and `action`, or the model's text if that is null. */
+/** Reads the call of an SDK action event: its `tool_name` and `action`. If `action` is null, the arguments are the model's text. */
 function sdkCall(event: JsonMembers, sourceId: string): CallShape {
   const written = membersOf(event.tool_call);
   const name = textOrUndefined(event.tool_name) ?? textOrUndefined(written.name) ?? 'unknown';
@@ -250,7 +252,7 @@ function sdkCall(event: JsonMembers, sourceId: string): CallShape {
   return { sourceId, name, args: withoutRisk(args) };
 }
 
-/** The flag of an older observation; undefined if it has none, so that the text decides. */
+/** Returns the error flag of an older observation. Undefined if the observation has no flag; the text then decides. */
 function streamErrorFlag(event: JsonMembers): boolean | undefined {
   if (event.observation === 'error' || event.observation === 'user_rejected') return true;
   const extras = membersOf(event.extras);
@@ -260,7 +262,7 @@ function streamErrorFlag(event: JsonMembers): boolean | undefined {
   return typeof extras.error === 'boolean' ? extras.error : undefined;
 }
 
-/** Text and flag of an SDK observation (the flag is also a non-zero exit code or a time-out). */
+/** Returns the text and error flag of an SDK observation. The flag is also set by a non-zero exit code or a timeout. */
 function sdkResult(event: JsonMembers): { readonly result: Json; readonly isError: boolean | undefined } {
   const observation = membersOf(event.observation);
   const content = observation.content ?? observation.output ?? observation.text ?? observation.message;
@@ -278,7 +280,7 @@ function exitCode(value: JsonMembers): number | undefined {
 
 function withoutRisk(args: Json): Json {
   if (typeof args !== 'object' || args === null || Array.isArray(args)) return args;
-  // Neither array nor null: its members are JSON members.
+  // The value is neither an array nor null, so its fields are JSON.
   return membersWithout(args as JsonMembers, ['security_risk', 'summary']);
 }
 

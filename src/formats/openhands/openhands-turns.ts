@@ -5,11 +5,11 @@ import type { ImportItem } from '../import-item.ts';
 import type { AnswerPart, RunItems } from '../parts/run-items.ts';
 
 interface ActionShape {
-  /** Creates the call with the id that finds its result. */
+  /** Creates the call with the id by which its result is found. */
   readonly call: (sourceId: string) => CallShape;
   readonly eventId: string | undefined;
   readonly toolCallId: string | undefined;
-  /** Model answer of the action; actions of one answer are one turn. */
+  /** Id of the model answer that contains the action. Actions of one answer are one turn. */
   readonly responseId: string | undefined;
   readonly before: readonly StoredContentBlock[];
   readonly atMs: number | undefined;
@@ -29,18 +29,18 @@ interface WaitingCall {
 }
 
 /**
- * Buffers the actions and observations of one model answer until the next answer begins, so that calls
- * issued together stay together although the stream lists them one after the other.
+ * Buffers the actions and observations of one model answer until the next answer begins. The stream lists calls that were
+ * issued together one after the other. Buffering keeps them in one turn.
  *
  * Memory: one turn.
  */
 export class OpenHandsTurns {
   readonly #items: RunItems;
   #parts: AnswerPart[] = [];
-  /** Text of the answer, for actions that repeat it. */
+  /** Texts of the answer. Used to skip actions that repeat a text. */
   readonly #texts = new Set<string>();
   readonly #byEventId = new Map<string, WaitingCall>();
-  /** Calls by tool call id, which may repeat, oldest first; calls without an id have the key ''. */
+  /** Calls by tool call id, oldest first. Ids may repeat. Calls without an id have the key ''. */
   readonly #byToolCallId = new Map<string, WaitingCall[]>();
   /** Results in order of arrival. */
   #results: { readonly sourceId: string; readonly observation: ObservationShape }[] = [];
@@ -74,11 +74,11 @@ export class OpenHandsTurns {
     return flushed;
   }
 
-  /** False if it answers no action of this turn. */
+  /** Adds a result. Returns false if it answers no action of this turn. */
   result(observation: ObservationShape): boolean {
     const { eventId, toolCallId } = observation;
     const byEvent = eventId === undefined ? undefined : this.#byEventId.get(eventId);
-    // Early streams have no ids: an observation answers the oldest action.
+    // Early streams have no ids, so an observation answers the oldest action.
     const found =
       byEvent?.answered === false ? byEvent : this.#oldest(toolCallId ?? (eventId === undefined ? '' : undefined));
     if (found === undefined) return false;
@@ -94,7 +94,7 @@ export class OpenHandsTurns {
     return queue[0];
   }
 
-  /** An answer without a call. */
+  /** Handles an answer without a call. */
   *text(blocks: readonly StoredContentBlock[], atMs: number | undefined): Generator<ImportItem> {
     yield* this.flush();
     yield* this.#items.answer({ parts: blocks }, atMs);

@@ -15,9 +15,9 @@ import { plainText } from '../parts/plain-text.ts';
 const LOOKED_AT = 8;
 
 /**
- * Reads one OpenHands document: a list of events (a session's event file, a trajectory export, the older
- * `[action, observation]` pairs), an object with such a list under `history`, `trajectory` or `events`, or
- * a list of those objects (one run each). For the counting rule see `OpenHandsRun`.
+ * Reads one OpenHands document. It is a list of events: a session's event file, a trajectory export, or the older `[action,
+ * observation]` pairs. It may also be an object with such a list under `history`, `trajectory` or `events`, or a list of those
+ * objects (one run each). For the counting rule see `OpenHandsRun`.
  */
 export const openhandsDocumentImporter: DocumentImporter = {
   shape: 'document',
@@ -54,8 +54,8 @@ export const openhandsDocumentImporter: DocumentImporter = {
 };
 
 /**
- * Reads OpenHands JSON lines: one evaluation record `{instance_id, history, …}` per line (one run each), or one
- * event per line (one run, named for the file).
+ * Reads OpenHands JSON lines: one evaluation record `{instance_id, history, …}` per line (one run each), or one event per line
+ * (one run, named after the file).
  *
  * Memory: the run ids, and one record, or one turn of an event stream, at a time.
  */
@@ -72,7 +72,7 @@ export const openhandsLineImporter: LineImporter = {
 class OpenHandsLines implements LineImport {
   readonly #stem: string;
   readonly #ids = new UniqueNames();
-  /** The run of a file with one event per line. */
+  /** The run of a file that contains one event per line. */
   #single: { readonly items: RunItems; readonly events: OpenHandsRun } | undefined;
 
   constructor(source: ImportSource) {
@@ -110,11 +110,14 @@ function recordLikeness(value: unknown): number {
   const events = recordEvents(value);
   if (events === undefined || !isJsonObject(value)) return 0;
   if (events.length > 0) return eventsLikeness(events, true);
-  // A run that failed before its first event.
+  // The run failed before its first event.
   return 'history' in value && ('instance_id' in value || 'issue' in value) && 'metrics' in value ? 0.6 : 0;
 }
 
-/** The lowest non-zero score, if at least half are non-zero: some runs fail at once. */
+/**
+ * Returns the lowest non-zero score if at least half of the scores are non-zero. Zero scores are tolerated because some runs
+ * fail at once.
+ */
 function lowest(scores: readonly number[]): number {
   const positive = scores.filter((score) => score > 0);
   return positive.length * 2 < scores.length || positive.length === 0 ? 0 : Math.min(...positive);
@@ -122,14 +125,14 @@ function lowest(scores: readonly number[]): number {
 
 const MAX_ERROR_CHARS = 500;
 
-/** The events of a record under any of their names; undefined if it is not a record. */
+/** Returns the events of a record under any of their field names. Undefined if the value is not a record. */
 function recordEvents(value: unknown): readonly unknown[] | undefined {
   if (!isJsonObject(value)) return undefined;
   const events = value.history ?? value.trajectory ?? value.events;
   return Array.isArray(events) ? (events as readonly unknown[]) : undefined;
 }
 
-/** Id of the record: `instance_id`, the issue it worked on, or a conversation's id. */
+/** Returns the id of a record: `instance_id`, the issue that the run worked on, or the id of a conversation. */
 function recordId(record: JsonMembers): string | undefined {
   const issue = membersOf(record.issue);
   const number = numberOrUndefined(issue.number);
@@ -142,7 +145,7 @@ function recordId(record: JsonMembers): string | undefined {
   );
 }
 
-/** One record `{history, instruction?, metadata?, error?, …}` of an evaluation, or of a trajectory export. */
+/** Yields the items of one record `{history, instruction?, metadata?, error?, …}` of an evaluation, or of a trajectory export. */
 function* openHandsRecordItems(record: JsonMembers, id: string): Generator<ImportItem> {
   const metadata = membersOf(record.metadata);
   const task = textOrUndefined(record.instruction);
@@ -163,7 +166,7 @@ function* openHandsRecordItems(record: JsonMembers, id: string): Generator<Impor
   yield* items.finish(openHandsOutcome(record, events.endedAs), events.lastMs);
 }
 
-/** How the run ended according to its record; `endedAs` comes from the events. Undefined if neither says. */
+/** Returns how the run ended according to its record or, by `endedAs`, its events. Undefined if neither contains it. */
 function openHandsOutcome(record: JsonMembers, endedAs: string | undefined): RunEnded | undefined {
   const error = textOrUndefined(record.error);
   const success = successOf(record);

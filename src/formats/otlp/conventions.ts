@@ -1,9 +1,9 @@
 import { GENAI, GENAI_OPERATIONS } from './genai-names.ts';
 
-/** Meaning of a span. `prompt`: a message of the user. */
+/** Meaning of a span. `prompt` is a message of the user. */
 export type SpanRole = 'agent' | 'model' | 'tool' | 'prompt';
 
-/** Fields read from a span. Each is the first attribute present. */
+/** Fields that are read from a span. The value of a field is the first of its attributes that is present. */
 export type SpanField =
   | 'conversation'
   | 'agent'
@@ -25,17 +25,17 @@ export type SpanField =
   | 'reasoningTokens'
   | 'cost';
 
-/** Names used by one family of instrumentation. */
+/** Names of the attributes that one family of instrumentation uses. */
 export interface Convention {
   readonly name: string;
-  /** Attributes that give the kind of a span, each with its values in lower case. */
+  /** Attributes that contain the kind of a span. The values of each are in lower case. */
   readonly kinds: Readonly<Record<string, Readonly<Record<string, SpanRole>>>>;
   readonly fields: Readonly<Partial<Record<SpanField, readonly string[]>>>;
 }
 
 /**
- * All conventions. A span belongs to the first one that knows its kind. Names as of November 2026: GenAI conventions,
- * OpenInference, OpenLLMetry (Traceloop), Langfuse's SDK, log events of Claude Code and Codex.
+ * All conventions. The first convention that knows the kind of a span is used. The names are those of November 2026: GenAI
+ * conventions, OpenInference, OpenLLMetry (Traceloop), Langfuse's SDK, and log events of Claude Code and Codex.
  */
 export const CONVENTIONS: readonly Convention[] = [
   {
@@ -55,7 +55,7 @@ export const CONVENTIONS: readonly Convention[] = [
       model: [GENAI.responseModel, GENAI.requestModel],
       finish: [GENAI.finishReasons],
       system: [GENAI.systemInstructions],
-      // The second of each: instrumentations older than messages as attributes.
+      // The second name of each is from instrumentations that are older than messages as attributes.
       input: [GENAI.inputMessages, 'gen_ai.prompt'],
       output: [GENAI.outputMessages, 'gen_ai.completion'],
       tool: [GENAI.toolName],

@@ -11,7 +11,7 @@ export const GENAI = {
   responseId: 'gen_ai.response.id',
   /** List of text. */
   finishReasons: 'gen_ai.response.finish_reasons',
-  /** List of parts: the system prompt where it is no message. */
+  /** List of parts. Contains the system prompt if it is not a message. */
   systemInstructions: 'gen_ai.system_instructions',
   /** List of `{role, parts}`. */
   inputMessages: 'gen_ai.input.messages',
@@ -23,7 +23,7 @@ export const GENAI = {
   toolType: 'gen_ai.tool.type',
   toolArguments: 'gen_ai.tool.call.arguments',
   toolResult: 'gen_ai.tool.call.result',
-  /** All input tokens, cached ones among them. */
+  /** All input tokens, including cached tokens. */
   inputTokens: 'gen_ai.usage.input_tokens',
   outputTokens: 'gen_ai.usage.output_tokens',
   cacheReadTokens: 'gen_ai.usage.cache_read.input_tokens',

@@ -3,7 +3,7 @@ import { textOrUndefined } from '../parts/source-content.ts';
 
 /** Identity of a log record. */
 interface LogFacts {
-  /** Event name, if it has one. */
+  /** Name of the event, if the record has one. */
   readonly named: unknown;
   readonly body: Json;
   readonly attributes: JsonObject;
@@ -11,19 +11,19 @@ interface LogFacts {
   readonly scope: string | undefined;
 }
 
-/** Agent programs whose log events are read: prefix of their events and session attribute. */
+/** Agent programs whose log events are read, with the prefix of their events and the session attribute. */
 const PROGRAMS = [
   { prefix: 'claude_code.', service: /claude-code|claude_code/, session: 'session.id' },
   { prefix: 'codex.', service: /codex/, session: 'conversation.id' },
 ] as const;
 
-/** Event and session of an agent program's log record; undefined for any other record. */
+/** Returns the event and session of a log record from an agent program. Undefined for any other record. */
 export function logSession(log: LogFacts): { readonly event: string; readonly id: string } | undefined {
   const names = [log.named, log.body].filter((name) => typeof name === 'string');
   const service = `${textOrUndefined(log.resource['service.name']) ?? ''} ${log.scope ?? ''}`;
   for (const { prefix, service: own, session } of PROGRAMS) {
     const full = names.find((name) => name.startsWith(prefix));
-    // Claude Code's `event.name` lacks the prefix that its body has.
+    // Claude Code's `event.name` lacks the prefix that the body of the record has.
     const event = full ?? (own.test(service) && names[0] !== undefined ? `${prefix}${names[0]}` : undefined);
     if (event === undefined) continue;
     const id = textOrUndefined(log.attributes[session]) ?? textOrUndefined(log.resource[session]);

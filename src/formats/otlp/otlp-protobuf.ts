@@ -2,7 +2,7 @@ import { PbfReader, PbfWriter } from 'pbf';
 
 import { CoxswainError, messageOf } from '../../base/error.ts';
 
-/** A scalar, or the message type of a field; `[]` for a repeated field. */
+/** A scalar type, or the message type of a field. `[]` marks a repeated field. */
 type FieldType =
   | 'text'
   | 'id'
@@ -16,7 +16,7 @@ type FieldType =
   | `${MessageName}[]`;
 type MessageName = keyof typeof MESSAGES;
 
-/** Messages of opentelemetry-proto 1.9 in use: for each field number its name in OTLP's JSON form and its type. */
+/** The messages of opentelemetry-proto 1.9 that coxswain uses. Maps each field number to the name in OTLP's JSON format and the type. */
 const MESSAGES = {
   Request: { 1: ['resourceSpans', 'ResourceSpans[]'] },
   LogsRequest: { 1: ['resourceLogs', 'ResourceLogs[]'] },
@@ -65,15 +65,15 @@ const MESSAGES = {
   KeyValueList: { 1: ['values', 'KeyValue[]'] },
 } as const satisfies Readonly<Record<string, Readonly<Record<number, readonly [string, string]>>>>;
 
-/** Wire types of scalars; all others have a length. */
+/** Wire types of scalars. All other types have a length prefix. */
 const WIRE: Readonly<Partial<Record<FieldType, number>>> = { bool: 0, int: 0, double: 1, fixed64: 1, fixed32: 5 };
 const WITH_LENGTH = 2;
 const MAX_DEPTH = 64;
 
 /**
- * Converts an OTLP protobuf request to its JSON form, with ids in hexadecimal. Skips unused fields.
+ * Converts an OTLP protobuf request to its JSON format, with ids in hexadecimal. Unused fields are skipped.
  *
- * @param signal  content of the request
+ * @param signal  type of data in the request
  * @throws CoxswainError `format-invalid` for malformed bytes, or nesting deeper than 64 levels
  */
 export function decodeProtobuf(bytes: Uint8Array, signal: 'traces' | 'logs'): unknown {
@@ -100,7 +100,7 @@ function messageIn(reader: PbfReader, { end, name, depth }: Place): Readonly<Rec
     const field = fields[number];
     if (field === undefined) continue;
     const [key, fieldType] = field;
-    // Keys of the table.
+    // The values are keys of the table.
     const type = fieldType as FieldType;
     if (reader.type !== (WIRE[type] ?? WITH_LENGTH)) throw new Error(`${name}.${key} is of another type`);
     const value = valueIn(reader, type, { end, depth });
@@ -130,18 +130,18 @@ function valueIn(reader: PbfReader, type: FieldType, { end, depth }: Omit<Place,
     case 'fixed32':
       return reader.readFixed32();
     case 'fixed64':
-      // Nanoseconds: a double has them to 256.
+      // Time in nanoseconds. As a double it is precise to 256 ns.
       return String(reader.readFixed64());
     default: {
       const ownEnd = reader.readVarint() + reader.pos;
       if (ownEnd > end) throw new Error('it is cut off');
-      // Anything but a scalar is a message.
+      // Any type that is not a scalar is a message.
       return messageIn(reader, { end: ownEnd, name: type.replace('[]', '') as MessageName, depth: depth + 1 });
     }
   }
 }
 
-/** A response to either signal: empty, or with the number of rejected items and the reason. */
+/** Encodes a success response to traces or logs. It is empty, or contains the number of rejected items and the reason. */
 export function encodeSuccess(refused: number, why: string): Uint8Array {
   const writer = new PbfWriter();
   const writePartial = (count: number, partial: PbfWriter): void => {
@@ -152,7 +152,7 @@ export function encodeSuccess(refused: number, why: string): Uint8Array {
   return writer.finish();
 }
 
-/** A failure as `google.rpc.Status`. */
+/** Encodes a failure as `google.rpc.Status`. */
 export function encodeStatus(message: string): Uint8Array {
   const writer = new PbfWriter();
   writer.writeStringField(2, message);

@@ -5,15 +5,16 @@ import { readSpans, type FoundSpans } from './read-spans.ts';
 import { traceRuns } from './trace-runs.ts';
 import type { TraceSpan } from './trace-span.ts';
 
-/** Most spans buffered until their traces are complete; beyond that the least recently active trace is emitted. */
+/** Maximum number of spans buffered until their traces are complete. Above it, the least recently active trace is emitted. */
 const MAX_BUFFERED_SPANS = 200_000;
 
 /**
- * Reads exported spans and log events, one value per line: OTLP requests as written by the collector's file exporter, spans of
- * the SDKs' console exporters and of Phoenix, Langfuse observations. Traces are emitted at the end of the file, because their
- * spans may be anywhere.
+ * Reads exported spans and log events, one value per line. Supported values: OTLP requests as the collector's file exporter
+ * writes them, spans of the SDKs' console exporters and of Phoenix, and Langfuse observations. Traces are emitted at the end
+ * of the file, because their spans may be anywhere in it.
  *
- * Memory: the spans of the file, up to 200,000; then the least recently active trace is emitted, and its later spans are an error.
+ * Memory: the spans of the file, up to 200,000. Above that, the least recently active trace is emitted, and its later spans
+ * are an error.
  */
 export const otlpLinesImporter: LineImporter = {
   shape: 'lines',
@@ -25,7 +26,7 @@ export const otlpLinesImporter: LineImporter = {
   open: () => new OtlpImport(),
 };
 
-/** The same as one document: a request, a list, or a Phoenix or Langfuse export. Memory: the document and its spans. */
+/** Like `otlpLinesImporter`, for one document: a request, a list, or a Phoenix or Langfuse export. Memory: the document and its spans. */
 export const otlpDocumentImporter: DocumentImporter = {
   shape: 'document',
   format: 'otlp',
@@ -42,7 +43,7 @@ function holdsSpans(found: FoundSpans | undefined): boolean {
 }
 
 class OtlpImport implements LineImport {
-  /** By trace, least recently active first. */
+  /** Spans by trace, least recently active trace first. */
   readonly #traces = new Map<string, TraceSpan[]>();
   readonly #emitted = new Set<string>();
   readonly #lost = new SkipCounts();
@@ -73,7 +74,7 @@ class OtlpImport implements LineImport {
   }
 
   *end(): Generator<ImportItem> {
-    // By their first span, whatever the order of the lines.
+    // Sort the traces by their first span, so that the order of the lines has no effect.
     const traces = [...this.#traces].map(([traceId, spans]) => ({ traceId, spans, startMs: firstStart(spans) }));
     traces.sort((a, b) => a.startMs - b.startMs || (a.traceId < b.traceId ? -1 : 1));
     for (const { traceId, spans } of traces) yield* traceRuns(traceId, spans);

@@ -10,14 +10,14 @@ import { decodeJson } from '../reading/json-text.ts';
 export interface TracedMessage {
   readonly role: 'system' | 'user' | 'assistant' | 'tool';
   readonly parts: readonly AnswerPart[];
-  /** Results of calls in it. */
+  /** Results of calls in the message. */
   readonly results: readonly TracedResult[];
   readonly finishReason: string | undefined;
 }
 
 type GivenRole = 'system' | 'user' | 'assistant';
 
-/** A result as repeated in a request. */
+/** A result of a call that a later request repeats. */
 export interface TracedResult {
   readonly id: string | undefined;
   readonly result: Json;
@@ -47,7 +47,7 @@ const RESULTS: ReadonlySet<unknown> = new Set([
   'server_tool_call_response',
 ]);
 
-/** Decodes a text that is JSON; any other text is returned unchanged. */
+/** Decodes a text that contains JSON. Any other text is returned unchanged. */
 export function decodedValue(value: Json): Json {
   if (typeof value !== 'string') return value;
   const decoded = decodeJson(value);
@@ -55,10 +55,10 @@ export function decodedValue(value: Json): Json {
 }
 
 /**
- * Reads messages in the forms used by instrumentations: `{role, parts}` of the GenAI conventions, `{role, content,
- * tool_calls}` of OpenAI and Anthropic, the wrapped members of OpenInference, and bare text. Never throws.
+ * Reads messages in the formats of the supported instrumentations: `{role, parts}` of the GenAI conventions, `{role, content,
+ * tool_calls}` of OpenAI and Anthropic, the wrapped fields of OpenInference, and plain text. Never throws.
  *
- * @param role  default role; a list with `system` is one of parts
+ * @param role  role of messages without one; with `system`, a list contains parts instead of messages
  */
 export function readMessages(value: Json | undefined, role: GivenRole): readonly TracedMessage[] {
   if (value === undefined || value === null || value === '') return [];
@@ -97,7 +97,7 @@ function readMessage(value: unknown, role: GivenRole): TracedMessage {
     const members = membersOf(call);
     parts.push(callPart(isJsonObject(members['tool_call']) ? members['tool_call'] : members));
   }
-  // A message that is itself a value, such as the structured output of a generation.
+  // The message is itself a value, such as the structured output of a generation.
   if (parts.length === 0 && results.length === 0 && content === undefined && ownRole === undefined) {
     return plain([sourceBlock(JSON.stringify(value))], messageRole);
   }
@@ -120,7 +120,7 @@ function callPart(part: JsonMembers): AnswerPart {
 
 function resultOf(part: JsonMembers): TracedResult {
   const output = part['response'] ?? part['result'] ?? part['output'] ?? part['content'];
-  // `{type, value}` is the form of the AI SDK.
+  // The AI SDK uses the format `{type, value}`.
   const { type, value } = membersOf(output);
   return {
     id: idOf(part),
@@ -133,7 +133,7 @@ function idOf(part: JsonMembers): string | undefined {
   return textOrUndefined(found);
 }
 
-/** A content part; the GenAI conventions name its text `content`. */
+/** Converts a content part. The GenAI conventions store its text in `content`. */
 function blockOf(part: unknown): StoredContentBlock {
   const { type, content, text, mime_type: mediaType, modality, uri } = membersOf(part);
   const ownText = textOrUndefined(content) ?? textOrUndefined(text);

@@ -7,11 +7,11 @@ import { GENAI_EVENTS } from './genai-names.ts';
 import { decodedValue } from './read-messages.ts';
 import { attributeOf, type TraceSpan } from './trace-span.ts';
 
-/** A span of a known convention. */
+/** A span whose convention is known. */
 export interface KnownSpan {
   readonly span: TraceSpan;
   readonly role: SpanRole;
-  /** The first attribute present for a field. */
+  /** Returns the value of a field, which is the first of its attributes that is present. */
   readonly field: (field: SpanField) => Json | undefined;
 }
 
@@ -25,7 +25,7 @@ const USAGE: readonly (readonly [keyof StoredUsage, SpanField])[] = [
 ];
 
 /**
- * Classifies a span by the first convention that knows its kind; undefined if none does.
+ * Classifies a span by the first convention that knows its kind. Undefined if no convention does.
  *
  * @param details  attributes of the span that arrived separately
  */
@@ -62,25 +62,25 @@ function roleIn({ kinds }: Convention, attributes: JsonObject): SpanRole | undef
   return undefined;
 }
 
-/** A text field. */
+/** Returns a field if it is text. */
 export function fieldText({ field }: KnownSpan, name: SpanField): string | undefined {
   return textOrUndefined(field(name));
 }
 
-/** A field with any value: text is decoded if it contains an object, a list or a quoted string. */
+/** Returns a field with any type of value. Text is decoded if it contains an object, a list or a quoted string. */
 export function valueField({ field }: KnownSpan, name: SpanField): Json | undefined {
   const found = field(name);
   return typeof found === 'string' && /^\s*[[{"]/.test(found) ? decodedValue(found) : found;
 }
 
-/** Why the model stopped. */
+/** Returns why the model stopped. */
 export function finishReason(known: KnownSpan): string | undefined {
   const found = valueField(known, 'finish');
-  // One reason per answer; only the first answer is read.
+  // The list has one reason per answer. Only the first answer is read.
   return textOrUndefined(Array.isArray(found) ? found[0] : found);
 }
 
-/** Tokens and cost. Log events write numbers as text. */
+/** Returns tokens and cost. Log events write numbers as text. */
 export function spanUsage({ field }: KnownSpan): StoredUsage | undefined {
   const usage: Mutable<StoredUsage> = {};
   for (const [name, from] of USAGE) {
@@ -91,7 +91,7 @@ export function spanUsage({ field }: KnownSpan): StoredUsage | undefined {
   return Object.keys(usage).length === 0 ? undefined : usage;
 }
 
-/** True if the operation failed, by its status, its `success`, or its error type. */
+/** Returns true if the operation failed, according to its status, its `success` field, or its error type. */
 export function failedIn(known: KnownSpan): boolean {
   const success = known.field('success');
   return known.span.status === 'error' || success === false || success === 'false' || errorTypeOf(known) !== undefined;

@@ -9,16 +9,16 @@ import { GENAI_EVENTS } from './genai-names.ts';
 import { logSession } from './log-events.ts';
 import type { SpanEvent, TraceSpan } from './trace-span.ts';
 
-/** Content of a request or a line. */
+/** The spans in a request or a line. */
 export interface FoundSpans {
   readonly spans: readonly TraceSpan[];
-  /** Spans without ids or a time, and unknown log records. */
+  /** Number of spans without ids or a time, and of unknown log records. */
   readonly unusable: number;
-  /** Log records without an agent. */
+  /** Number of log records that belong to no agent. */
   readonly unread: number;
 }
 
-/** Names of equivalent members in OTLP, the SDKs' console exporters, Phoenix and Langfuse. */
+/** Names of equivalent fields in OTLP, the SDKs' console exporters, Phoenix and Langfuse. */
 const NAMES = {
   traceId: ['traceId', 'trace_id', 'context.trace_id', 'context.traceId', 'spanContext.traceId'],
   spanId: ['spanId', 'span_id', 'context.span_id', 'context.spanId', 'spanContext.spanId', 'id'],
@@ -36,7 +36,7 @@ const NAMES = {
   statusMessage: ['status.message', 'status.description', 'status_message', 'statusMessage'],
 } as const;
 
-/** Members in which documents keep their spans. */
+/** Fields in which documents store their spans. */
 const LISTS = ['data', 'observations', 'spans'] as const;
 const NO_ID = /^(?:0x)?0*$/;
 const STATUS: ReadonlyMap<string, 'ok' | 'error'> = new Map([
@@ -47,14 +47,14 @@ const STATUS: ReadonlyMap<string, 'ok' | 'error'> = new Map([
   ['error', 'error'],
   ['status_code_error', 'error'],
 ]);
-/** `SpanFlags`: the parent is known to be remote. */
+/** Bit of `SpanFlags`: the parent is known to be in another process. */
 const REMOTE_PARENT = 0x200;
 const MAX_VALUE_DEPTH = 32;
 const MAX_ID_CHARS = 128;
 
 /**
- * The spans of a decoded value: an OTLP request or line (`resourceSpans`, `resourceLogs`), a single span, a list of them, or a
- * Phoenix or Langfuse document. Undefined for anything else. Never throws.
+ * Returns the spans of a decoded value. The value is an OTLP request or line (`resourceSpans`, `resourceLogs`), a single span,
+ * a list of spans, or a Phoenix or Langfuse document. Undefined for any other value. Never throws.
  */
 export function readSpans(value: unknown): FoundSpans | undefined {
   const spans: TraceSpan[] = [];
@@ -125,7 +125,7 @@ function scopesOf(
   });
 }
 
-/** A single span in the form of a console exporter, Phoenix or Langfuse. */
+/** Returns true for a single span in the format of a console exporter, Phoenix or Langfuse. */
 function isSpan(value: JsonMembers): boolean {
   const isTraced = idAt(value, NAMES.traceId) !== undefined && idAt(value, NAMES.spanId) !== undefined;
   return isTraced && first(value, NAMES.start) !== undefined && value['name'] !== undefined;
@@ -137,7 +137,7 @@ function spanOf(value: JsonMembers): TraceSpan | undefined {
   const startMs = timeMs(first(value, NAMES.start));
   if (traceId === undefined || spanId === undefined || startMs === undefined) return undefined;
   const parentId = idAt(value, NAMES.parentId);
-  // Microseconds in the console exporter of the JavaScript SDK.
+  // The console exporter of the JavaScript SDK writes microseconds.
   const duration = numberOrUndefined(value['duration']);
   const endMs = timeMs(first(value, NAMES.end)) ?? (duration === undefined ? undefined : startMs + duration / 1_000);
   const dropped = [value['droppedAttributesCount'], value['droppedEventsCount']].reduce<number>(
@@ -162,13 +162,13 @@ function spanOf(value: JsonMembers): TraceSpan | undefined {
   };
 }
 
-/** The members of a Langfuse observation, under the attribute names of the Langfuse SDK. */
+/** Returns the fields of a Langfuse observation under the attribute names of the Langfuse SDK. */
 function observationAttributes(value: JsonMembers): JsonObject {
   if (typeof value['type'] !== 'string' || !('traceId' in value) || 'attributes' in value) return {};
   const metadata = membersOf(value['metadata']);
   const { type, input, output, model, providedModelName, usageDetails, sessionId } = value;
   return {
-    // The original attributes, if it arrived by OpenTelemetry.
+    // The original attributes. Present if the observation arrived through OpenTelemetry.
     ...attributesOf(metadata['attributes']),
     ...(present({
       'langfuse.observation.type': type,
@@ -177,12 +177,12 @@ function observationAttributes(value: JsonMembers): JsonObject {
       'langfuse.observation.model.name': model ?? providedModelName,
       'langfuse.observation.usage_details': usageDetails ?? value['usage'],
       'langfuse.session.id': sessionId,
-      // Members of decoded JSON.
+      // These are fields of decoded JSON.
     }) as JsonObject),
   };
 }
 
-/** A log record as a span: details of another span, or an agent program's event with its own duration. */
+/** Converts a log record to a span. It contains details of another span, or an agent program's event with its own duration. */
 function logSpan(record: JsonMembers, resource: JsonObject, scope: JsonMembers): TraceSpan | 'unread' | undefined {
   const attributes = attributesOf(record['attributes']);
   const body = valueOf(record['body'], 0);
@@ -205,7 +205,7 @@ function logSpan(record: JsonMembers, resource: JsonObject, scope: JsonMembers):
   const startMs = durationMs > 0 ? atMs - durationMs : atMs;
   return {
     traceId: session.id,
-    // Equal records are one: an exporter without a response sends them again.
+    // Equal records get the same id, because an exporter that receives no response sends them again.
     spanId: hashText(JSON.stringify([session.event, atMs, attributes])),
     name: session.event,
     startMs,
@@ -220,7 +220,7 @@ function eventOf(event: JsonMembers): SpanEvent {
   return { name: textOrUndefined(event['name']) ?? '', attributes: attributesOf(event['attributes']) };
 }
 
-/** Attributes as an OTLP list or as an object. */
+/** Reads attributes from an OTLP list or an object. */
 function attributesOf(value: unknown): JsonObject {
   if (Array.isArray(value)) {
     const entries = value.map((item) => {
@@ -233,7 +233,7 @@ function attributesOf(value: unknown): JsonObject {
   return isJsonObject(value) ? (value as JsonObject) : {};
 }
 
-/** An `AnyValue`; nesting deeper than 32 levels becomes null. */
+/** Decodes an `AnyValue`. Nesting deeper than 32 levels becomes null. */
 function valueOf(value: unknown, depth: number): Json {
   if (!isJsonObject(value) || depth > MAX_VALUE_DEPTH) return typeof value === 'string' ? value : null;
   if ('stringValue' in value) return asJson(value['stringValue']);
@@ -253,7 +253,10 @@ function valueOf(value: unknown, depth: number): Json {
   return 'bytesValue' in value ? asJson(value['bytesValue']) : null;
 }
 
-/** Unix milliseconds of an exported time: nanoseconds as text, ISO text, seconds and nanoseconds, or a number in any unit. */
+/**
+ * Returns the Unix milliseconds of an exported time. Accepts nanoseconds as text, ISO text, seconds and nanoseconds, or a
+ * number in any unit.
+ */
 function timeMs(value: unknown): number | undefined {
   if (Array.isArray(value)) {
     const [seconds, nanos] = value.map(Number);
@@ -268,7 +271,7 @@ function positive(ms: number): number | undefined {
   return Number.isFinite(ms) && ms > 0 ? ms : undefined;
 }
 
-/** Python writes `0x` before ids; all zeros means no id. */
+/** Returns a span or trace id. Python writes `0x` before ids. An id of zeros means that there is none. */
 function idAt(value: JsonMembers, names: readonly string[]): string | undefined {
   const found = first(value, names);
   return typeof found === 'string' && found.length <= MAX_ID_CHARS && !NO_ID.test(found)

@@ -26,19 +26,22 @@ import type { TraceSpan } from './trace-span.ts';
 export interface SpanRun {
   readonly id: string;
   readonly parentId: string | undefined;
-  /** Absent for a trace without a root span. */
+  /** The agent span. Absent for a trace without a root span. */
   readonly agent: KnownSpan | undefined;
-  /** The run ends with this span. */
+  /** The span whose end ends the run. */
   readonly ending: TraceSpan | undefined;
-  /** Requests, calls and user messages, in order. */
+  /** The requests, calls and user messages of the run, in order. */
   readonly members: readonly KnownSpan[];
-  /** Parent spans that never arrived. */
+  /** Number of parent spans that never arrived. */
   readonly missingSpans: number;
-  /** Requests and calls nested in another request or call of the run, as when two instrumentations report the same one. */
+  /**
+   * Number of requests and calls that are nested in another request or call of the run. This happens if two instrumentations
+   * report the same operation.
+   */
   readonly innerSpans: number;
 }
 
-/** Content that the sender did not capture. */
+/** Counts content that the sender did not capture. */
 interface Uncaptured {
   arguments: number;
   results: number;
@@ -46,21 +49,21 @@ interface Uncaptured {
   prompts: number;
 }
 
-/** A request with its answer, or a user message, and the calls up to the next one. */
+/** A request with its answer, or a user message, and the calls until the next one. */
 interface Turn {
   readonly known: KnownSpan | undefined;
   readonly output: readonly TracedMessage[];
-  /** Calls named by the answer. */
+  /** The calls that the answer names. */
   readonly declared: readonly CallShape[];
   readonly tools: KnownSpan[];
 }
 
 /**
- * The items of one run. Calls named by an answer are joined by id to the spans that ran them; without such a span, the
- * result comes from the next request. A call that no answer names belongs to the last answer before it.
+ * Yields the items of one run. Calls that an answer names are matched by id with the spans that ran them. Without such a span,
+ * the result comes from the next request. A call that no answer names belongs to the last answer before it.
  *
- * Missing content is never invented: a call without arguments differs from every other by its span, a missing result
- * is marked as such, and a final record counts what is missing.
+ * Missing content is never invented. A call without arguments contains its span id, so that it differs from every other call.
+ * A missing result is marked as missing. A final record counts what is missing.
  */
 export function* spanRunItems(run: SpanRun): Generator<ImportItem> {
   const { id, agent, ending, members } = run;
@@ -71,7 +74,7 @@ export function* spanRunItems(run: SpanRun): Generator<ImportItem> {
   const uncaptured: Uncaptured = { arguments: 0, results: 0, answers: 0, prompts: 0 };
   const items = new RunItems(id);
   const all = agent === undefined ? members : [agent, ...members];
-  // The agent's input repeats its first request, unless requests have no messages.
+  // The input of the agent repeats its first request. It is used only if requests contain no messages.
   const hasInput = members.some((known) => known.role !== 'tool' && known.field('input') !== undefined);
   const first = agent === undefined || hasInput ? [] : requestOf(agent);
   const task = taskOf(first) ?? firstTask(members);
@@ -109,7 +112,7 @@ export function* spanRunItems(run: SpanRun): Generator<ImportItem> {
   yield* items.finish(ending === undefined ? undefined : endingOf(ending, agent), ending?.endMs);
 }
 
-/** Content types of each count. */
+/** The type of content that each count refers to. */
 const NOTES: Readonly<Record<string, string>> = {
   arguments: 'arguments of calls',
   results: 'results of calls',
@@ -122,7 +125,7 @@ const NOTES: Readonly<Record<string, string>> = {
 
 interface RunContext {
   readonly items: RunItems;
-  /** Results by call id, as repeated in later requests. */
+  /** Results that later requests repeat, by call id. */
   readonly repeated: ReadonlyMap<string, Json>;
   readonly messages: FreshMessages;
   readonly uncaptured: Uncaptured;
@@ -160,7 +163,7 @@ function* turnItems({ known, output, declared, tools }: Turn, context: RunContex
     const end = { atMs: tool.span.endMs ?? Infinity, tool, sourceId, begins: false };
     return call !== undefined ? [end] : [{ atMs: tool.span.startMs, tool, sourceId, begins: true }, end];
   });
-  // Spans are in order, and sorting is stable.
+  // The spans are already in order, and the sort is stable.
   steps.sort((a, b) => a.atMs - b.atMs || Number(b.begins) - Number(a.begins));
   for (const { tool, sourceId, begins, atMs } of steps) {
     if (begins) {
@@ -182,7 +185,7 @@ interface Join {
   readonly ofSpan: (tool: KnownSpan) => string | undefined;
 }
 
-/** Ways to join a named call to its span, most certain first: many tool spans lack the call's id. */
+/** Ways to match a named call with its span, most reliable first. Several are needed because many tool spans lack the call's id. */
 const JOINS: readonly Join[] = [
   { ofCall: ({ sourceId }) => sourceId, ofSpan: (tool) => fieldText(tool, 'callId') },
   {
@@ -195,7 +198,7 @@ const JOINS: readonly Join[] = [
   },
 ];
 
-/** The named call of each span. */
+/** Returns the named call of each span. */
 function joined(declared: readonly CallShape[], tools: readonly KnownSpan[]): ReadonlyMap<KnownSpan, CallShape> {
   const calls = new Map<KnownSpan, CallShape>();
   for (const { ofCall, ofSpan } of JOINS) {
@@ -224,7 +227,7 @@ function nameOf(tool: KnownSpan): string {
   return fieldText(tool, 'tool') ?? ((name.startsWith(prefix) ? name.slice(prefix.length) : name) || 'unknown');
 }
 
-/** The result in the span; for a failure, the text that the model saw, if a request repeats it. */
+/** Returns the result in the span. For a failure it is the text that the model saw, if a request repeats it. */
 function resultOf(
   tool: KnownSpan,
   sourceId: string | undefined,
@@ -247,7 +250,7 @@ function repeatedResults(members: readonly KnownSpan[]): ReadonlyMap<string, Jso
   return found;
 }
 
-/** Requests in order, each with the calls that it issued or that began after it. */
+/** Returns the requests in order. Each has the calls that it issued or that started after it. */
 function turnsOf(members: readonly KnownSpan[]): readonly Turn[] {
   const before: Turn = { known: undefined, output: [], declared: [], tools: [] };
   const turns = members
@@ -274,25 +277,25 @@ function turnsOf(members: readonly KnownSpan[]): readonly Turn[] {
   return all;
 }
 
-/** The messages of a request: its instructions, then its history. */
+/** Returns the messages of a request: first its instructions, then its history. */
 function requestOf(known: KnownSpan): readonly TracedMessage[] {
   const system = readMessages(known.field('system'), 'system');
   const input = readMessages(known.field('input'), 'user');
-  // Instructions are a list of parts; each is read as a message.
+  // Instructions are a list of parts. Each part is read as a message.
   return [...system, ...input];
 }
 
-/** Results after the last answer of a request: those before it came from earlier requests. */
+/** Returns the results after the last answer of a request. Earlier results come from earlier requests. */
 function lastResults(request: readonly TracedMessage[]): TracedMessage['results'] {
   const answered = request.findLastIndex(({ role }) => role === 'assistant');
   return request.slice(answered + 1).flatMap(({ results }) => results);
 }
 
-/** Each request repeats the history: finds its new messages. */
+/** Finds the new messages of a request. Each request repeats the history. */
 class FreshMessages {
   readonly #seen = new Map<string, number>();
 
-  /** Answers and results are read elsewhere. */
+  /** Yields new messages. Answers and results are read elsewhere. */
   *fresh(
     request: readonly TracedMessage[],
   ): Generator<{ readonly role: 'system' | 'user'; readonly parts: readonly AnswerPart[] }> {

@@ -3,15 +3,15 @@ import { readSpan, type KnownSpan } from './read-span.ts';
 import { spanRunItems, type SpanRun } from './span-run.ts';
 import type { TraceSpan } from './trace-span.ts';
 
-/** Most ancestors visited. */
+/** Maximum number of ancestors that are visited. */
 const MAX_LEVELS = 1_000;
 
 /**
- * The runs of a trace. Each agent span is a run, and so is each call that has model requests below it. Spans below a run's span
- * belong to this run, down to the next run, which is its child. Spans below no run form a run of the whole trace, if they include
- * a request or a call. Neither the order of the spans nor repetition matters.
+ * Returns the runs of a trace. Each agent span is a run. A call with model requests below it is also a run. Spans below a
+ * run's span belong to that run, up to the next run below, which is a child run. Spans that are below no run form one run of
+ * the whole trace, if they include a request or a call. The order and repetition of spans have no effect.
  *
- * A span whose parents never arrived belongs to the trace's only agent span, if there is exactly one.
+ * A span whose parents never arrived belongs to the trace's agent span if the trace has exactly one.
  */
 export function* traceRuns(traceId: string, allSpans: readonly TraceSpan[]): Generator<ImportItem> {
   const { spans, known } = readTrace(allSpans);
@@ -57,7 +57,7 @@ export function* traceRuns(traceId: string, allSpans: readonly TraceSpan[]): Gen
       depth: spanId === undefined ? 0 : depth + 1,
     };
   });
-  // Parents precede their children, even if clocks differ.
+  // Put parents before their children, even if their clocks differ.
   found.sort((a, b) => a.depth - b.depth || startOf(a) - startOf(b) || (a.id < b.id ? -1 : 1));
   for (const run of found) {
     for (const item of spanRunItems(run)) {
@@ -92,12 +92,12 @@ function startOf({ ending, members }: SpanRun): number {
   return members[0]?.span.startMs ?? ending?.startMs ?? 0;
 }
 
-/** Earlier first; ties are broken by id, so that the order is stable. */
+/** Compares spans by start time, then by id, so that the order is stable. */
 function inOrder(a: TraceSpan, b: TraceSpan): number {
   return a.startMs - b.startMs || (a.endMs ?? Infinity) - (b.endMs ?? Infinity) || (a.spanId < b.spanId ? -1 : 1);
 }
 
-/** Of two states of one span the one that has ended, or has more content. */
+/** Selects one of two states of a span: the state that has ended, or that has more content. */
 function fuller(before: TraceSpan | undefined, span: TraceSpan): TraceSpan {
   if (before === undefined) return span;
   const byEnd = (span.endMs ?? 0) - (before.endMs ?? 0);
@@ -106,13 +106,13 @@ function fuller(before: TraceSpan | undefined, span: TraceSpan): TraceSpan {
 }
 
 interface Above {
-  /** The nearest span of a known convention. */
+  /** Id of the nearest ancestor with a known convention. */
   readonly nearestId: string | undefined;
-  /** The missing span at which the way up ends. */
+  /** Id of the missing span at which the chain of ancestors ends. */
   readonly lostId: string | undefined;
 }
 
-/** The ancestors of a span, up to 1,000, ending at a cycle. */
+/** Returns the ancestors of a span, at most 1,000. Stops at a cycle. */
 function aboveOf(span: TraceSpan, spans: ReadonlyMap<string, TraceSpan>, known: ReadonlyMap<string, KnownSpan>): Above {
   const met = new Set([span.spanId]);
   let at = span;
@@ -128,7 +128,7 @@ function aboveOf(span: TraceSpan, spans: ReadonlyMap<string, TraceSpan>, known: 
   return { nearestId: undefined, lostId: undefined };
 }
 
-/** The nearest run above a span, and the number of runs above it. */
+/** Returns the nearest run above a span, and the number of runs above it. */
 function hostAbove(
   spanId: string | undefined,
   above: ReadonlyMap<string, Above>,

@@ -1,13 +1,13 @@
 import { type Json, jsonOf, type JsonObject } from '../../base/json.ts';
 
-/** A span of any exporter, or an agent program's log event, which counts as a span. Plain JSON. */
+/** A span of any exporter, or a log event of an agent program, which is treated as a span. Plain JSON. */
 export interface TraceSpan {
-  /** The session, for a log event outside of spans. */
+  /** Id of the trace. For a log event outside of spans it is the session id. */
   readonly traceId: string;
   readonly spanId: string;
   /** Absent for the first span of its trace. */
   readonly parentId?: string;
-  /** The parent is in another process, which may export elsewhere. */
+  /** True if the parent is in another process, which may export to another server. */
   readonly remoteParent?: true;
   readonly name: string;
   /** Unix milliseconds, with fractions. */
@@ -19,11 +19,11 @@ export interface TraceSpan {
   /** Absent if not set. */
   readonly status?: 'ok' | 'error';
   readonly statusMessage?: string;
-  /** Attributes and events dropped by the sender, by its own count. */
+  /** Number of attributes and events that the sender dropped, as the sender reports it. */
   readonly dropped?: number;
-  /** The attributes belong to the span with this id, which arrives separately. */
+  /** True if the attributes belong to the span with this id, which arrives separately. */
   readonly details?: true;
-  /** A log event: no span ends its session. */
+  /** True for a log event. No span ends the session of log events. */
   readonly isEvent?: true;
 }
 
@@ -33,21 +33,21 @@ export interface SpanEvent {
   readonly attributes: JsonObject;
 }
 
-/** The value of an attribute in flat (`a.b`), nested (`{a: {b}}`), or split form (`a.b.0.c`). Undefined if absent. */
+/** Returns the value of an attribute in flat (`a.b`), nested (`{a: {b}}`), or split form (`a.b.0.c`). Undefined if absent. */
 export function attributeOf(attributes: JsonObject, name: string): Json | undefined {
   const own = attributes[name];
   if (own !== undefined && own !== null) return own;
   return partsUnder(attributes, `${name}.`) ?? nestedAt(attributes, name);
 }
 
-/** Looks inside an attribute that is an object, or JSON text of one. */
+/** Looks for the value inside an attribute that is an object or the JSON text of an object. */
 function nestedAt(attributes: JsonObject, name: string): Json | undefined {
   const steps = name.split('.');
   for (let length = steps.length - 1; length > 0; length -= 1) {
     const head = attributes[steps.slice(0, length).join('.')];
     let value = typeof head === 'string' && head.startsWith('{') ? jsonOf(head) : head;
     for (const step of steps.slice(length)) {
-      // A list index also counts as a member.
+      // A list index is also accepted as a field name.
       value = typeof value === 'object' && value !== null ? (value as JsonObject)[step] : undefined;
     }
     if (value !== undefined && value !== null) return value;
@@ -57,7 +57,7 @@ function nestedAt(attributes: JsonObject, name: string): Json | undefined {
 
 type Tree = Map<string, Tree | Json>;
 
-/** A list split into items: `a.0.b`, `a.1.b`. */
+/** Rebuilds a list that was split into items: `a.0.b`, `a.1.b`. */
 function partsUnder(attributes: JsonObject, prefix: string): Json | undefined {
   const root: Tree = new Map();
   for (const [key, value] of Object.entries(attributes)) {
@@ -80,7 +80,7 @@ function partsUnder(attributes: JsonObject, prefix: string): Json | undefined {
 const MAX_STEPS = 16;
 const INDEX = /^\d{1,6}$/;
 
-/** A tree with numeric keys is a list. */
+/** Converts a tree to JSON. A tree whose keys are all numbers is a list. */
 function jsonOfTree(tree: Tree): Json {
   const entries = [...tree].map(([key, value]) => [key, value instanceof Map ? jsonOfTree(value) : value] as const);
   if (!entries.every(([key]) => INDEX.test(key))) return Object.fromEntries(entries);

@@ -4,7 +4,7 @@ import { UniqueNames } from './unique-names.ts';
 
 /** A call in a source. */
 export interface CallShape {
-  /** Id in the source; may be missing or repeat within a run. */
+  /** Id in the source. It may be missing, and it may repeat within a run. */
   readonly sourceId?: string | undefined;
   readonly name: string;
   readonly args: Json;
@@ -16,7 +16,7 @@ interface ResultShape {
   readonly sourceId?: string | undefined;
   readonly result: Json;
   readonly isError: boolean;
-  /** `isError` was inferred from the text because the source has no flag. */
+  /** True if `isError` was inferred from the text because the source has no flag. */
   readonly inferred?: boolean;
 }
 
@@ -25,7 +25,10 @@ interface OpenCall {
   readonly name: string;
 }
 
-/** Calls in start order. `head` skips closed ones: removing from the head of an array copies it. */
+/**
+ * Calls in start order. `head` is the index of the first call that may be open. Removing the first element of an array would
+ * copy the array.
+ */
 interface CallQueue {
   calls: OpenCall[];
   head: number;
@@ -35,12 +38,11 @@ interface CallQueue {
 const NO_ID = '';
 
 /**
- * Makes call ids unique within one run and pairs results with calls, so that every `tool_started` gets exactly
- * one `tool_ended`. One instance per run.
+ * Makes call ids unique within one run and matches results with calls, so that every `tool_started` gets exactly one
+ * `tool_ended`. Use one instance per run.
  *
- * A result belongs to the oldest open call with its id. A result without an id, or with an id unknown in
- * this run, belongs to the oldest open call without an id, else to the oldest open call. A second result for an id
- * is unmatched.
+ * A result belongs to the oldest open call with its id. A result without an id, or with an id that is unknown in this run,
+ * belongs to the oldest open call without an id, else to the oldest open call. A second result for an id is unmatched.
  *
  * Cost: O(1) amortised per operation; keeps one id per call of the run, and the open calls.
  */
@@ -55,7 +57,7 @@ export class SourceCallIds {
     return this.#open.size;
   }
 
-  /** True if a call with this source id is open. */
+  /** Returns true if a call with this source id is open. */
   isOpen(sourceId: string): boolean {
     return this.#oldestOf(this.#bySourceId.get(sourceId)) !== undefined;
   }
@@ -73,7 +75,7 @@ export class SourceCallIds {
     return { kind: 'tool_started', tool_call_id: id, tool_name: call.name, args: call.args };
   }
 
-  /** Closes the call of this result; undefined for an unmatched result, which callers report. */
+  /** Closes the call of this result. Undefined for an unmatched result, which callers must report. */
   end(result: ResultShape): ToolEnded | undefined {
     const call = this.#callFor(result.sourceId ?? NO_ID);
     if (call === undefined) return undefined;

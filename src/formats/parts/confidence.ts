@@ -1,6 +1,6 @@
 import { membersOf, type JsonMembers } from './json-member.ts';
 
-/** Confidence of a line importer: 0 if no line has its form, `all` if every line has, else `some`. */
+/** Confidence of a line importer: `all` if every line has its format, `some` if at least one line has, 0 if none has. */
 export function confidence(
   lines: readonly unknown[],
   isOfForm: (line: JsonMembers) => boolean,

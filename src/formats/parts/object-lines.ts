@@ -4,7 +4,7 @@ import type { LineImport } from '../importer.ts';
 import type { JsonMembers } from './json-member.ts';
 import { SkipCounts } from './skip-counts.ts';
 
-/** A source whose lines are objects. Lost and skipped lines are counted and reported at the end. */
+/** Reads a source whose lines are objects. Lost and skipped lines are counted and reported at the end. */
 export abstract class ObjectLines implements LineImport {
   protected readonly lost: SkipCounts = new SkipCounts();
   protected readonly skipped: SkipCounts = new SkipCounts();
@@ -22,6 +22,6 @@ export abstract class ObjectLines implements LineImport {
 
   protected abstract entry(entry: JsonMembers, lineNumber: number): Iterable<ImportItem>;
 
-  /** Items still buffered at the end of the source. */
+  /** Returns the items that are still buffered at the end of the source. */
   protected abstract finish(): Iterable<ImportItem>;
 }

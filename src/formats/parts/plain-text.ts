@@ -1,6 +1,6 @@
 /**
- * A source value as text, for keys and messages: text unchanged, other values as JSON. Never throws: `String` does for
- * an object that says `"toString": null`.
+ * Returns a source value as text for keys and messages. Text is unchanged; other values become JSON. Never throws. `String`
+ * would throw for an object with the field `"toString": null`.
  *
  * @param value  decoded JSON, or undefined
  */

@@ -19,7 +19,10 @@ interface AnswerShape {
   readonly errorMessage?: string | undefined;
   readonly modelId?: string | undefined;
   readonly usage?: StoredUsage | undefined;
-  /** Continues the previous answer, or is a message without a model: starts no turn and leaves open calls open. */
+  /**
+   * True if the answer continues the previous answer, or is a message that no model wrote. It then starts no turn and leaves
+   * open calls open.
+   */
   readonly sameTurn?: boolean;
 }
 
@@ -29,22 +32,22 @@ interface ToolAnswerShape {
   readonly result: Json;
   /** Error flag of the source; undefined if it has none. */
   readonly isError?: boolean | undefined;
-  /** Recognises a failure in the text if there is no flag; default `inferIsError`. */
+  /** Result of format-specific failure detection, used if there is no flag; default `inferIsError`. */
   readonly readsAsError?: boolean | undefined;
 }
 
 /**
- * Builds the items of one run from its messages, in the order that every importer keeps: turn, message, calls,
- * results. Calls without a result end as missing when the next answer begins or the run ends.
+ * Builds the items of one run from its messages. The order is the same for every importer: turn, message, calls, results. A
+ * call without a result ends as missing when the next answer begins or the run ends.
  *
  * Nothing is buffered: each method returns its items at once.
  */
 export class RunItems {
   readonly runKey: string;
   readonly calls: SourceCallIds = new SourceCallIds();
-  /** Content left out on purpose; `finish` reports it as a note. */
+  /** Counts intentionally skipped content. `finish` reports it as a note. */
   readonly skipped: SkipCounts = new SkipCounts();
-  /** Lost content; `finish` reports it as an error. */
+  /** Counts lost content. `finish` reports it as an error. */
   readonly lost: SkipCounts = new SkipCounts();
 
   constructor(runKey: string) {
@@ -79,7 +82,7 @@ export class RunItems {
     return [...opening, this.record({ kind: 'message_appended', message }, atMs), ...started];
   }
 
-  /** A tool result; one without an open call is counted and reported by `finish`. */
+  /** Adds a tool result. A result without an open call is counted, and `finish` reports it. */
   result(answer: ToolAnswerShape, atMs: number | undefined): readonly ImportItem[] {
     const isError = answer.isError ?? answer.readsAsError ?? inferIsError(textOf(answer.result));
     const inferred = answer.isError === undefined && isError;

@@ -7,19 +7,22 @@ import { withDuration } from './result-duration.ts';
 import { RunItems, type AnswerPart } from './run-items.ts';
 import { plainest, sourceBlock } from './source-content.ts';
 
-/** Most messages buffered until the task is known: instructions, caveats and reminders precede it. */
+/** Maximum number of messages buffered until the task is known. Instructions, caveats and reminders precede the task. */
 const MAX_BUFFERED = 16;
-/** Most parts of an answer and followers buffered; a longer answer continues as further messages of its turn. */
+/**
+ * Maximum number of buffered parts of an answer and of items that follow it. A longer answer continues in further messages of
+ * the same turn.
+ */
 const MAX_PENDING = 512;
 
-/** Facts about a run before its first message. */
+/** What is known about a run before its first message. */
 export type SessionIdentity = Omit<ImportedRun, 'key' | 'task' | 'startedAtMs'>;
 
-/** A piece of a model's answer: a line or an entry; one answer may have several. */
+/** A part of a model's answer: a line or an entry. One answer may have several. */
 interface AnswerPiece {
-  /** Pieces with the same key are one answer and one turn. Without a key each piece is an answer, unless it joins. */
+  /** Parts with the same id belong to one answer and one turn. A part without an id is a separate answer, unless `joins` is set. */
   readonly messageId?: string | undefined;
-  /** For sources that do not mark where an answer begins: after a result, a user message, or `closeAnswer`. */
+  /** For sources that do not mark where an answer begins. An answer then begins after a result, a user message, or `closeAnswer`. */
   readonly joins?: true;
   readonly parts: readonly AnswerPart[];
   readonly modelId?: string | undefined;
@@ -33,7 +36,7 @@ export interface SessionResult {
   readonly result: Json;
   /** Error flag or exit code of the source; undefined if it has neither. */
   readonly isError?: boolean | undefined;
-  /** Failure according to the host's wording, if there is no flag; default: inferred from the text. */
+  /** Failure according to the host's wording, used if there is no flag; default: inferred from the text. */
   readonly readsAsError?: boolean | undefined;
   readonly durationMs?: number | undefined;
   readonly atMs: number | undefined;
@@ -58,9 +61,9 @@ interface PendingAnswer {
 }
 
 /**
- * Builds the items of one session of an agent program from its file in order. An answer that arrives in pieces,
- * with results or usage in between, is buffered until something else follows and becomes one message;
- * the run itself is buffered until the first message with a task.
+ * Builds the items of one session of an agent program from its file, in file order. An answer may arrive in parts with results
+ * or usage between them. It is buffered until another item follows, and becomes one message. The run itself is buffered until
+ * the first message that contains a task.
  *
  * Memory: one answer, 16 messages, and the ids of the run's calls.
  */
@@ -77,19 +80,23 @@ export class SessionItems {
     this.#identity = identity;
   }
 
-  /** Adds facts of a later line; no effect once the run has begun. */
+  /** Adds data that a later line contains. Has no effect after the run has started. */
   identify(more: Partial<SessionIdentity>): void {
     if (this.#items === undefined) this.#identity = { ...this.#identity, ...more };
   }
 
-  /** A message with the user's role. @param task  its text, if the user wrote it and not the host */
+  /**
+   * Adds a message with the user's role.
+   *
+   * @param task  text of the message, if the user wrote it and not the host
+   */
   *user(blocks: readonly StoredContentBlock[], atMs: number | undefined, task?: string): Generator<ImportItem> {
     if (blocks.length === 0) return;
     yield* this.flush();
     yield* this.#message({ role: 'user', blocks, atMs }, task);
   }
 
-  /** Text added by the host or a hook. Does not end an answer: it may come between a call and its result. */
+  /** Adds text that the host or a hook wrote. It does not end an answer, because it may be between a call and its result. */
   *system(blocks: readonly StoredContentBlock[], atMs: number | undefined): Generator<ImportItem> {
     if (blocks.length === 0) return;
     const message: BufferedMessage = { role: 'system', blocks, atMs };
@@ -118,16 +125,16 @@ export class SessionItems {
     pending.parts.push(...piece.parts);
     pending.modelId = piece.modelId ?? pending.modelId;
     pending.stopReason = piece.stopReason ?? pending.stopReason;
-    // If each piece repeats the usage, the last one is final.
+    // If each part repeats the usage, the last value is final.
     pending.usage = piece.usage ?? pending.usage;
   }
 
-  /** Usage of the buffered answer; ignored if there is no buffered answer. */
+  /** Sets the usage of the buffered answer. Ignored if there is no buffered answer. */
   usage(usage: StoredUsage | undefined): void {
     if (this.#pending !== undefined && usage !== undefined) this.#pending.usage = { ...this.#pending.usage, ...usage };
   }
 
-  /** The next joining piece begins another answer. */
+  /** Makes the next part with `joins` begin another answer. */
   closeAnswer(): void {
     if (this.#pending !== undefined) this.#pending.isClosed = true;
   }
@@ -141,7 +148,7 @@ export class SessionItems {
     yield* this.#ended(result);
   }
 
-  /** A failed request that the host shows as the model's answer. Starts no turn. */
+  /** Adds a failed request, which the host shows as the model's answer. Starts no turn. */
   *failure(
     errorMessage: string,
     atMs: number | undefined,
@@ -152,20 +159,20 @@ export class SessionItems {
     yield* items.answer({ parts, errorMessage, sameTurn: true }, atMs);
   }
 
-  /** Ends the answer before it. */
+  /** Adds a compaction, which ends the answer before it. */
   *compaction(trigger: string, atMs: number | undefined): Generator<ImportItem> {
     yield* this.flush();
     const items = yield* this.#begin(undefined, atMs);
     yield items.record({ kind: 'compaction', trigger }, atMs);
   }
 
-  /** How the run ends if nothing follows; undefined if it continues. */
+  /** Sets how the run ends if nothing follows. Undefined if the run continues. */
   outcome(ending: string | RunEnding | undefined, atMs: number | undefined): void {
     const known = typeof ending === 'string' ? { outcome: ending } : ending;
     this.#outcome = known && { payload: { kind: 'run_ended', new_messages: [], ...known }, atMs };
   }
 
-  /** Total cost of the session in US dollars, as the source reports it. Dropped if the session has no end. */
+  /** Sets the total cost of the session in US dollars, as the source reports it. Dropped if the session has no ending. */
   cost(usd: number): void {
     this.#costUsd = usd;
   }
@@ -178,7 +185,7 @@ export class SessionItems {
     yield* items.finish(ended && { ...ended, ...present({ usage }) }, this.#outcome?.atMs);
   }
 
-  /** Emits the buffered answer and its followers. */
+  /** Emits the buffered answer and the items that follow it. */
   *flush(): Generator<ImportItem> {
     const pending = this.#pending;
     if (pending === undefined) return;
@@ -211,7 +218,7 @@ export class SessionItems {
     yield* withDuration(items.result(result, atMs), durationMs);
   }
 
-  /** Emits the run itself, once, and the messages buffered before it. */
+  /** Emits the `run` item once, then the messages that were buffered before it. */
   *#begin(task: string | undefined, atMs: number | undefined): Generator<ImportItem, RunItems> {
     if (this.#items !== undefined) return this.#items;
     const items = new RunItems(this.#identity.id);

@@ -1,13 +1,13 @@
 import { present } from '../../base/present.ts';
 import type { ImportItem } from '../import-item.ts';
 
-/** Most kinds counted by name; further kinds are counted together. */
+/** Maximum number of kinds that are counted by name. Further kinds share one count. */
 const MAX_KINDS = 24;
 const MAX_KIND_CHARS = 60;
-/** Most line numbers listed in a message. */
+/** Maximum number of line numbers listed in a message. */
 const MAX_LINES_NAMED = 5;
 
-/** Context of the counts. */
+/** Options of a report. */
 interface SkipReport {
   readonly severity: 'error' | 'note';
   /** Beginning of the sentence, such as `left out`. */
@@ -15,7 +15,7 @@ interface SkipReport {
   readonly runKey?: string;
 }
 
-/** Counts skipped elements by kind, for one diagnostic instead of one per element. */
+/** Counts skipped elements by kind, to report them in one diagnostic instead of one per element. */
 export class SkipCounts {
   readonly #counts = new Map<string, number>();
   readonly #lines: number[] = [];

@@ -4,12 +4,12 @@ import type { CallShape } from './call-ids.ts';
 import { decodeJson } from '../reading/json-text.ts';
 import { asJson, textOrUndefined } from './source-content.ts';
 
-/** Name of a call without a name. */
+/** Name used for a call without a name. */
 const UNNAMED = 'unknown';
 
 /**
- * A call in the OpenAI shapes: `{id, function: {name, arguments}}`, the flat `{id, name, arguments}`,
- * `{call_id, name, arguments}`, or ATIF's `{tool_call_id, function_name, arguments}`.
+ * Reads a call in the OpenAI formats `{id, function: {name, arguments}}`, `{id, name, arguments}` and `{call_id, name,
+ * arguments}`, or in ATIF's format `{tool_call_id, function_name, arguments}`.
  */
 export function sourceCall(value: unknown): CallShape {
   const call = membersOf(value);
@@ -21,7 +21,7 @@ export function sourceCall(value: unknown): CallShape {
   };
 }
 
-/** Arguments as JSON: text is decoded, and stays text if it is not JSON (a truncated or free-form call). */
+/** Returns arguments as JSON. Text is decoded. It stays text if it is not JSON, for example if the call is truncated or free-form. */
 export function callArguments(value: unknown): Json {
   if (value === undefined || value === null || value === '') return {};
   if (typeof value !== 'string') return asJson(value);

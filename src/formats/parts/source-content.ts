@@ -4,20 +4,20 @@ import type { StoredContent, StoredContentBlock } from '../../records/stored-mes
 
 const DATA_URL = /^data:([\w.+/-]{1,100});base64,/;
 
-/** The value if it is a non-empty text. */
+/** Returns the value if it is a non-empty string. */
 export function textOrUndefined(value: unknown): string | undefined {
   return typeof value === 'string' && value !== '' ? value : undefined;
 }
 
-/** A source value as JSON; a missing value is null. */
+/** Returns a source value as JSON. A missing value becomes null. */
 export function asJson(value: unknown): Json {
   // Importers read decoded JSON, so every value but `undefined` is JSON.
   return value === undefined ? null : (value as Json);
 }
 
 /**
- * Message parts in OpenAI, Anthropic and ATIF shapes as stored blocks: text, reasoning and images by name,
- * anything else whole as `other`. A plain string is one text block; null and an empty string give no blocks.
+ * Converts message parts of OpenAI, Anthropic and ATIF to stored blocks. Text, reasoning and images are converted by type. Any
+ * other part is kept unchanged as `other`. A string becomes one text block. Null and an empty string give no blocks.
  *
  * Cost: one pass; values are shared, not copied.
  */
@@ -27,12 +27,12 @@ export function sourceBlocks(content: unknown): readonly StoredContentBlock[] {
   return content.map((part: unknown) => sourceBlock(part));
 }
 
-/** `sourceBlocks`, as a string if there is only one text. */
+/** Like `sourceBlocks`, but returns a string if there is only one text. */
 export function sourceContent(content: unknown): StoredContent {
   return plainest(sourceBlocks(content));
 }
 
-/** Blocks as content: a string if there is only one text. */
+/** Returns blocks as content, which is a string if there is only one text. */
 export function plainest(blocks: readonly StoredContentBlock[]): StoredContent {
   const [first] = blocks;
   if (first === undefined) return '';
@@ -80,7 +80,10 @@ function imageBlock(part: Readonly<Record<string, unknown>>): StoredContentBlock
   return { type: 'image', media_type: textOrUndefined(source.media_type) ?? 'image/*', url };
 }
 
-/** A tool result as the model saw it: one string if it is only text, else the source's JSON. */
+/**
+ * Returns a tool result as the model saw it. A result that contains only text becomes one string. Any other result is the
+ * source's JSON.
+ */
 export function sourceResult(content: unknown): Json {
   if (!Array.isArray(content)) return asJson(content ?? '');
   const texts: string[] = [];

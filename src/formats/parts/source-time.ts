@@ -4,8 +4,8 @@ const ISO_DATE = /^\d{4}-\d\d-\d\d[T ]\d\d:\d\d/;
 const HAS_ZONE = /(?:Z|[+-]\d\d:?\d\d)$/;
 
 /**
- * Unix milliseconds of a logged time: ISO text (UTC if it has no zone, so that the machine's zone does not matter),
- * or a Unix time whose magnitude gives the unit. Undefined for anything else.
+ * Returns the Unix milliseconds of a logged time. Accepts ISO text, which is read as UTC if it has no zone, so that the
+ * machine's zone has no effect. Also accepts a Unix time, whose magnitude determines the unit. Undefined for any other value.
  */
 export function sourceTimeMs(value: unknown): number | undefined {
   if (typeof value === 'number') {

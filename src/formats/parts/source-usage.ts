@@ -12,7 +12,7 @@ const FIELD_NAMES: readonly (readonly [keyof StoredUsage, readonly string[]])[] 
   ['cost_usd', ['cost_usd']],
 ];
 
-/** Members in which OpenAI's form keeps parts of a count. */
+/** Fields in which OpenAI's format stores parts of a count. */
 const DETAILS = [
   'prompt_tokens_details',
   'completion_tokens_details',
@@ -21,10 +21,10 @@ const DETAILS = [
 ] as const;
 
 /**
- * Tokens and cost of one answer, from Anthropic, OpenAI or ATIF field names; undefined if there are no counts.
+ * Reads the tokens and cost of one answer from Anthropic, OpenAI or ATIF field names. Undefined if there are no counts.
  *
- * OpenAI and ATIF include cached tokens in the input, Anthropic does not. The difference stays, because
- * the sources do not say enough to undo it.
+ * OpenAI and ATIF include cached tokens in the input; Anthropic does not. The difference is kept, because the sources do not
+ * contain enough data to convert the counts.
  */
 export function sourceUsage(value: unknown): StoredUsage | undefined {
   if (!isJsonObject(value)) return undefined;

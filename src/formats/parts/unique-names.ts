@@ -1,5 +1,5 @@
 /**
- * Returns every name once: a repeated name gets the suffix `#2`, `#3` …
+ * Makes names unique: a repeated name gets the suffix `#2`, `#3` …
  *
  * Cost: O(1) amortised per name; keeps one string per name.
  */
@@ -7,7 +7,7 @@ export class UniqueNames {
   readonly #used = new Set<string>();
   readonly #lastSuffix = new Map<string, number>();
 
-  /** `wanted`, or its next free variant. */
+  /** Returns the name `wanted`, or its next free variant. */
   take(wanted: string): string {
     if (this.#isNew(wanted)) return wanted;
     let suffix = this.#lastSuffix.get(wanted) ?? 1;
@@ -20,7 +20,7 @@ export class UniqueNames {
     return name;
   }
 
-  /** Takes the name if it is free; the size of the set shows that: one look-up instead of two. */
+  /** Takes the name if it is free. The change of the set's size shows whether it was free, which saves a look-up. */
   #isNew(name: string): boolean {
     const before = this.#used.size;
     return this.#used.add(name).size > before;

@@ -12,10 +12,10 @@ import { sourceStem } from '../parts/source-name.ts';
 import { sourceTimeMs } from '../parts/source-time.ts';
 
 const ENTRY_TYPES: ReadonlySet<unknown> = new Set(['message', 'compaction', 'branch_summary', 'model_change']);
-/** Lines of `--mode json` that repeat `message_end`. */
+/** Matches lines of `--mode json` that repeat `message_end`. */
 const REPEATS =
   /^(?:agent_(?:start|end)|turn_(?:start|end)|message_(?:start|update)|tool_execution_(?:start|update|end)|model_change|thinking_level_change)$/;
-/** Stop reasons of the last answer to a prompt. */
+/** Run outcomes by the stop reason of the last answer to a prompt. */
 const OUTCOMES: Readonly<Record<string, string>> = {
   stop: 'ended',
   length: 'limit',
@@ -24,8 +24,8 @@ const OUTCOMES: Readonly<Record<string, string>> = {
 };
 
 /**
- * Reads pi sessions (`~/.pi/agent/sessions/<cwd>/*.jsonl`) and the output of `pi --mode json`. The entries are a tree; a run is
- * the whole file in chronological order, and returning to an earlier entry is a compaction of kind `branch`.
+ * Reads pi sessions (`~/.pi/agent/sessions/<cwd>/*.jsonl`) and the output of `pi --mode json`. The entries are a tree. A run
+ * is the whole file in chronological order. A return to an earlier entry is recorded as a compaction of kind `branch`.
  *
  * Memory: one answer and the ids of the run's calls.
  */
@@ -110,7 +110,7 @@ class PiImport extends ObjectLines {
         });
         break;
       case 'bashExecution':
-        // A command run by the user; the model sees it as text.
+        // The user ran this command. The model sees it as text.
         yield* this.#session.system(
           [sourceBlock(`$ ${plainText(message.command)}\n${plainText(message.output)}`)],
           atMs,
@@ -146,7 +146,7 @@ class PiImport extends ObjectLines {
   }
 }
 
-/** Cached tokens are not part of the input. */
+/** Reads the token counts. Cached tokens are not part of the input. */
 function usageOf(usage: JsonMembers): StoredUsage | undefined {
   const input = numberOrUndefined(usage.input);
   const output = numberOrUndefined(usage.output);

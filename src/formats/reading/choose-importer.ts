@@ -3,7 +3,7 @@ import { isJsonObject } from '../../base/json.ts';
 import type { FormatName } from '../import-item.ts';
 import type { ArchiveImporter, DocumentImporter, Importer, LineImporter } from '../importer.ts';
 
-/** Lower confidence is chance; the error then names the format as the closest. */
+/** Minimum confidence. A lower confidence may be chance; the error then names the format as the closest match. */
 export const SURE_ENOUGH = 0.3;
 const MAX_KEYS_NAMED = 8;
 
@@ -12,12 +12,12 @@ export interface Candidates {
   readonly lines: readonly LineImporter[];
   readonly documents: readonly DocumentImporter[];
   readonly archives: readonly ArchiveImporter[];
-  /** Set if the user named the format: recognition is skipped. */
+  /** Set if the user specified the format. The format is then not detected. */
   readonly forced: FormatName | undefined;
 }
 
 /**
- * Groups importers by shape; with `format`, only those of that format.
+ * Groups importers by shape. With `format`, only the importers of that format are included.
  *
  * @throws CoxswainError `invalid-argument` if no importer reads that format
  */
@@ -41,7 +41,7 @@ export interface Recognition<T> {
   readonly confidence: number;
 }
 
-/** The most confident importer, the earlier one of equals; undefined if the list is empty. */
+/** Returns the most confident importer, or the earlier one if two are equal. Undefined if the list is empty. */
 export function surest<T>(importers: readonly T[], confidenceOf: (importer: T) => number): Recognition<T> | undefined {
   let best: Recognition<T> | undefined;
   for (const importer of importers) {
@@ -51,7 +51,7 @@ export function surest<T>(importers: readonly T[], confidenceOf: (importer: T) =
   return best;
 }
 
-/** Facts for an error about unrecognised content. */
+/** Data for an error about unrecognised content. */
 export interface Unrecognised {
   readonly candidates: Candidates;
   /** Description of the content, such as `a JSON object with the keys a, b`. */
@@ -59,9 +59,10 @@ export interface Unrecognised {
 }
 
 /**
- * The importer, if it is confident enough or the user named the format.
+ * Returns the importer if it is confident enough, or if the user specified the format.
  *
- * @throws CoxswainError `format-unknown` otherwise; `format-invalid` when the named format has no such shape
+ * @throws CoxswainError `format-unknown` if it is not confident enough; `format-invalid` if the specified format has no such
+ * shape
  */
 export function accepted<T extends Importer>(best: Recognition<T> | undefined, about: Unrecognised): T {
   const { candidates, content } = about;
@@ -76,7 +77,7 @@ export function accepted<T extends Importer>(best: Recognition<T> | undefined, a
   });
 }
 
-/** Describes a decoded value: its type and its first keys, without its content. */
+/** Describes a decoded value by its type and its first keys. Does not include its content. */
 export function describeJson(value: unknown): string {
   if (Array.isArray(value)) {
     const items: readonly unknown[] = value;
@@ -90,7 +91,7 @@ export function describeJson(value: unknown): string {
   return value === null ? 'JSON null' : `a JSON ${typeof value}`;
 }
 
-/** A printable name: short and without control characters. */
+/** Returns a name that can be printed: shortened and without control characters. */
 export function printableName(name: string): string {
   return name.slice(0, 40).replaceAll(/[^\x20-\x7e]/g, '?');
 }

@@ -4,7 +4,7 @@ import { CoxswainError, messageOf } from '../../base/error.ts';
 /** Compression of a file, detected by its first bytes; the name is ignored. */
 export type Packing = 'gzip' | 'zstd' | 'zip' | 'none';
 
-/** Small, because a truncated file loses up to one chunk of its last lines. */
+/** The size is small, because a truncated compressed file loses up to one chunk of its last lines. */
 const CHUNK_BYTES = 64 * 1024;
 
 /** Detects the compression by the first four bytes. */
@@ -20,16 +20,16 @@ export function packingOf(magic: Buffer): Packing {
 /**
  * Decompresses as a stream, including files with several members or frames.
  *
- * @throws CoxswainError `format-invalid` if the data is damaged or truncated (after yielding what precedes it);
- *   errors of the source unchanged
+ * @throws CoxswainError `format-invalid` if the data is damaged or truncated (after the data before the damage was yielded);
+ * errors of the source unchanged
  */
 export async function* decompress(chunks: AsyncIterable<Buffer>, packing: 'gzip' | 'zstd'): AsyncGenerator<Buffer> {
-  // Loaded on demand: most sources are not compressed.
+  // Loaded on demand, because most sources are not compressed.
   const { createGunzip, createZstdDecompress } = process.getBuiltinModule('node:zlib');
   const engine =
     packing === 'gzip' ? createGunzip({ chunkSize: CHUNK_BYTES }) : createZstdDecompress({ chunkSize: CHUNK_BYTES });
   const packed = packing === 'gzip' ? chunks : alignToZstdFrames(chunks);
-  // Errors of either end surface below, where the engine is iterated.
+  // An error of the source or the decompressor is thrown below, where the decompressor is iterated.
   pipeline(Readable.from(packed, { objectMode: true, highWaterMark: 1 }), engine, () => {});
   try {
     // A decompressor without an encoding yields buffers.
@@ -47,18 +47,18 @@ function decompressionError(error: unknown, packing: string): unknown {
 }
 
 const FRAME_MAGIC = 0xfd2fb528;
-/** Skippable frames have sixteen magic numbers, which differ in the last four bits. */
+/** Skippable frames have sixteen magic numbers. They differ only in the last four bits. */
 const SKIPPABLE_MAGIC = 0x184d2a50;
 
 type State = 'magic' | 'descriptor' | 'header' | 'block' | 'body' | 'checksum' | 'skip-size' | 'skip' | 'garbage';
 
-/** Bytes to collect before a state can be read; other states only count bytes down. */
+/** Number of bytes to collect before the field of a state can be read. The other states only count bytes. */
 const NEEDED: Partial<Record<State, number>> = { magic: 4, descriptor: 1, block: 3, 'skip-size': 4 };
 
 /**
- * Splits a zstd stream so that no chunk crosses a frame end, and drops skippable frames. Node's decompressor
- * silently drops bytes that follow a frame end within one chunk; split like this it reads files with many
- * frames completely (`zstd` writes such files when appending or compressing in parallel).
+ * Splits a zstd stream so that no chunk contains a frame end followed by other bytes, and drops skippable frames. Node's
+ * decompressor silently drops bytes that follow a frame end within one chunk. With split chunks it reads files with many
+ * frames completely. `zstd` writes such files when it appends or compresses in parallel.
  *
  * Cost: reads a few bytes of each block; copies nothing.
  */
@@ -70,13 +70,13 @@ async function* alignToZstdFrames(chunks: AsyncIterable<Buffer>): AsyncGenerator
 
 class FrameReader {
   #state: State = 'magic';
-  /** Bytes collected for the current state's field, little end first. */
+  /** Bytes collected for the field of the current state, in little-endian order. */
   #collected: number[] = [];
-  /** Bytes left to count down in `header`, `body`, `checksum` and `skip`. */
+  /** Number of bytes that remain in the states `header`, `body`, `checksum` and `skip`. */
   #remaining = 0;
   #hasChecksum = false;
   #isLastBlock = false;
-  /** The magic number is buffered until the frame is known not to be skippable. */
+  /** Buffered magic number. It is passed on when the frame is known not to be skippable. */
   #heldBack: Buffer | undefined;
 
   *cut(chunk: Buffer): Generator<Buffer> {
@@ -103,7 +103,7 @@ class FrameReader {
     if (this.#state === 'magic' && this.#collected.length > 0) yield Buffer.from(this.#collected);
   }
 
-  /** Consumes bytes of the current state and returns their number. */
+  /** Processes bytes in the current state and returns their number. */
   #consume(chunk: Buffer, at: number): number {
     if (this.#state === 'garbage') return chunk.length - at;
     const needed = NEEDED[this.#state];

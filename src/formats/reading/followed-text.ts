@@ -12,8 +12,8 @@ const UTF8_MARK = Buffer.from([0xef, 0xbb, 0xbf]);
 const ONE_A_LINE = 'only texts of one JSON value a line can be followed; analyze reads all others';
 
 /**
- * JSON Lines text that arrives incrementally. A line is read once its line break is there. The importer is chosen as soon
- * as one recognises the lines, at the latest after 32.
+ * Reads JSON Lines text that arrives in parts. A line is read when its line break has arrived. The importer is chosen as soon
+ * as one recognises the lines, at the latest after 32 lines.
  *
  * Memory: the current line, at most 64 MiB; up to 32 lines before the importer is chosen; the importer's state.
  */
@@ -31,16 +31,16 @@ export class FollowedText {
     this.#candidates = candidates;
   }
 
-  /** Lines waiting for an importer that recognises them. */
+  /** Number of lines that wait because no importer has recognised them yet. */
   get waitingLines(): number {
     return this.#head.length;
   }
 
   /**
-   * The items of the lines completed by these bytes. Iterate to the end.
+   * Yields the items of the lines that these bytes complete. Iterate to the end.
    *
-   * @throws CoxswainError `format-unknown` for compressed or binary content, and after 32 unrecognised lines;
-   *   `format-invalid` after 32 lines without JSON
+   * @throws CoxswainError `format-unknown` for compressed or binary content, and after 32 unrecognised lines; `format-invalid`
+   * after 32 lines without JSON
    */
   *take(bytes: Buffer): Generator<ImportItem> {
     for (const line of this.#reader.push(this.#begun ? bytes : this.#beginning(bytes))) {
@@ -54,7 +54,7 @@ export class FollowedText {
     }
   }
 
-  /** No more bytes for now: the items of waiting lines, if an importer recognises them. */
+  /** Called when no more bytes are available at present. Yields the items of waiting lines if an importer recognises them. */
   *pause(): Generator<ImportItem> {
     if (this.#run !== undefined || this.#head.length === 0) return;
     const best = this.#best();
@@ -62,7 +62,7 @@ export class FollowedText {
     if (isSure) yield* this.#open(best.importer);
   }
 
-  /** End of the text: the items still held by the importer, and the end of every open run. */
+  /** Called at the end of the text. Yields the items that the importer has buffered, and the end of every open run. */
   *end(): Generator<ImportItem> {
     if (this.#run !== undefined) yield* this.#noted(this.#run.end());
     for (const runKey of this.#openKeys) yield { type: 'end', runKey };

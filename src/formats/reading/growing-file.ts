@@ -3,27 +3,30 @@ import { open, stat, type FileHandle } from 'node:fs/promises';
 import { CoxswainError } from '../../base/error.ts';
 import { ioError } from './open-bytes.ts';
 
-/** Read size. */
+/** Number of bytes per read. */
 const CHUNK_BYTES = 256 * 1024;
-/** Bytes compared with the disk before reading on: a file may be rewritten with a greater length. */
+/**
+ * Number of bytes that are compared with the file before reading continues. They detect a file that was rewritten with a
+ * greater length.
+ */
 const TAIL_BYTES = 64;
 
-/** Why a file is read from its beginning again. */
+/** Why a file is read again from its beginning. */
 export type RestartReason = 'truncated' | 'replaced' | 'rewritten';
 
 /** Result of one poll of a growing file. */
 export type GrowingRead =
   | { readonly type: 'bytes'; readonly bytes: Buffer }
-  /** Nothing new. */
+  /** There are no new bytes. */
   | { readonly type: 'end' }
   /** The file does not exist. */
   | { readonly type: 'missing' }
-  /** The file was replaced; reading restarts at its beginning. */
+  /** The file was replaced or changed. Reading restarts at its beginning. */
   | { readonly type: 'restarted'; readonly reason: RestartReason };
 
 /**
- * Reads a file while others write to it. A file that is moved away is read to its end; then reading continues with the
- * file that takes its name.
+ * Reads a file while other programs write to it. If the file is renamed, it is read to its end. Reading then continues with
+ * the new file that has the original name.
  *
  * Memory: one chunk of 256 KiB.
  */
@@ -37,7 +40,11 @@ export class GrowingFile {
     this.#path = path;
   }
 
-  /** Polls once. @throws CoxswainError `input-io` if it is not a regular file or cannot be read */
+  /**
+   * Checks the file once for new bytes.
+   *
+   * @throws CoxswainError `input-io` if it is not a regular file or cannot be read
+   */
   async read(): Promise<GrowingRead> {
     try {
       return await this.#look();
@@ -89,7 +96,7 @@ async function openIfThere(path: string): Promise<FileHandle | undefined> {
     if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return undefined;
     throw error;
   });
-  // Checked before opening: opening a pipe would wait for its writer.
+  // Checked before opening, because opening a pipe would wait for its writer.
   if (found === undefined) return undefined;
   if (!found.isFile())
     throw new CoxswainError('input-io', found.isDirectory() ? 'is a folder' : 'is not a regular file');

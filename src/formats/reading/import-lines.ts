@@ -5,7 +5,7 @@ import type { ImportSource, LineImport, LineImporter } from '../importer.ts';
 import type { TextLine } from './line-reader.ts';
 import { decodeLine, nextChunk, type DecodedLine, type TextHead } from './text-head.ts';
 
-/** Input of `importLines` besides the head. */
+/** Input of `importLines` in addition to the head. */
 export interface LinesContext {
   /** The text after the head. */
   readonly chunks: AsyncIterator<Buffer>;
@@ -14,11 +14,11 @@ export interface LinesContext {
 }
 
 /**
- * Reads a text line by line. An unusable line becomes a diagnostic, and reading continues; damaged compressed
- * data also becomes one, and ends it.
+ * Reads a text line by line. A line that cannot be used becomes a diagnostic, and reading continues. Damaged compressed data
+ * also becomes a diagnostic, and ends the text.
  *
- * Yields the items in groups; iterate each to its end before requesting the next. An `await` per item
- * would cost more than reading it.
+ * Yields the items in groups. Iterate each group to its end before you request the next. An `await` per item would cost more
+ * than reading the item.
  *
  * Memory: one chunk, one line, and the importer's state.
  */
@@ -40,7 +40,7 @@ export async function* importLines(head: TextHead, context: LinesContext): Async
   yield run.end();
 }
 
-/** Feeds the lines of one text to an importer. */
+/** Passes the lines of one text to an importer. */
 export class LinesRun {
   readonly #import: LineImport;
   #saidInvalidUtf8 = false;
@@ -50,7 +50,7 @@ export class LinesRun {
   }
 
   *lines(lines: Iterable<TextLine>): Generator<ImportItem> {
-    // Not delegated: an item passes each level of `yield*`, and the importer may have several.
+    // `yield*` is not used, because every item would pass through each level of it, and the importer may have several levels.
     for (const line of lines) for (const item of this.line(decodeLine(line))) yield item;
   }
 
@@ -80,7 +80,7 @@ export class LinesRun {
   }
 }
 
-/** Importers must not throw; if one does, only that line is lost. */
+/** Creates a diagnostic for an exception of an importer. Importers must not throw. If one does, only that line is lost. */
 function thrownBy(error: unknown, line: number | undefined): ImportItem {
   const message = `the importer failed: ${messageOf(error).slice(0, 200)}`;
   return problem({ severity: 'error', message, ...present({ line }) });

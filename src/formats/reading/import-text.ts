@@ -9,11 +9,13 @@ import { HEAD_LINES, readTextHead, type TextHead } from './text-head.ts';
 import { wholeText } from './whole-text.ts';
 
 /**
- * Reads a text as lines or as one document, depending on its content, not its name:
+ * Reads a text as lines or as one document. The content decides, not the file name:
  *
- * - The first line is a whole JSON value and more follows: lines.
- * - It is the only line: the more confident importer, the document importer of equals.
- * - It is not: a document, unless most of the first lines are JSON, which indicates a damaged file of lines.
+ * - The first line is a complete JSON value and other lines follow: read as lines.
+ * - The only line is a complete JSON value: the more confident importer is used. If two are equal, the document importer is
+ *   used.
+ * - The first line is not a complete JSON value: read as a document, unless most of the first lines are JSON, which indicates
+ *   a damaged file of lines.
  *
  * @returns the items in groups; iterate each to its end before requesting the next
  * @throws CoxswainError `format-unknown`, `format-invalid`, `input-too-large`; errors of `chunks` unchanged
@@ -33,7 +35,7 @@ export async function importText(
     : importLines(head, { chunks, importer, source: context.source });
 }
 
-/** The importer for lines; undefined if the text is a document. */
+/** Returns the importer for lines. Undefined if the text is a document. */
 function linesImporterFor(head: TextHead, context: TextContext): LineImporter | undefined {
   const { candidates } = context;
   if (candidates.lines.length === 0 && candidates.documents.length > 0) return undefined;
@@ -76,7 +78,7 @@ function acceptedDespiteDamage(head: TextHead, { best, context }: LinesGuess): L
   });
 }
 
-/** True for damaged lines among sound ones; few lines of a document are JSON by themselves. */
+/** Returns true for damaged lines among valid ones. Few lines of a document are valid JSON on their own. */
 function isMostlyJson(head: TextHead): boolean {
   const last = head.lines.at(-1);
   const isLastTorn = last !== undefined && !last.terminated && last.json?.ok === false;
@@ -98,15 +100,15 @@ function surestOfLines(values: readonly unknown[], context: TextContext): Recogn
   return surest(context.candidates.lines, (importer) => importer.recognise(values, context.source));
 }
 
-/** The most confident document importer for a decoded document. */
+/** Returns the most confident document importer for a decoded document. */
 function surestOfDocument(value: unknown, context: TextContext): Recognition<DocumentImporter> | undefined {
   return surest(context.candidates.documents, (importer) => importer.recognise(value, context.source));
 }
 
-/** An error within these bytes means that the file never was JSON. */
+/** An error within this number of characters means that the file is not JSON. */
 const FIRST_WORDS_CHARS = 24;
 
-/** Input of `importDocument` besides the head. */
+/** Input of `importDocument` in addition to the head. */
 interface DocumentContext {
   /** The text after the head. */
   readonly chunks: AsyncIterator<Buffer>;
@@ -114,10 +116,10 @@ interface DocumentContext {
 }
 
 /**
- * Reads a text as one JSON document, held in memory whole.
+ * Reads a text as one JSON document. The complete document is held in memory.
  *
- * @throws CoxswainError `input-too-large` over the document limit; `format-invalid` if it is damaged or nested
- *   too deep; `format-unknown` if it is not JSON or no importer recognises it; errors of `chunks` unchanged
+ * @throws CoxswainError `input-too-large` if the text exceeds the document limit; `format-invalid` if it is damaged or nested
+ * too deep; `format-unknown` if it is not JSON or no importer recognises it; errors of `chunks` unchanged
  */
 async function* importDocument(head: TextHead, options: DocumentContext): AsyncGenerator<Iterable<ImportItem>> {
   const { context } = options;
@@ -143,7 +145,7 @@ async function* importDocument(head: TextHead, options: DocumentContext): AsyncG
   yield guarded(importer.read(json.value, source), importer.format);
 }
 
-/** Importers must not throw on content they recognised; if one does, the error names it. */
+/** Importers must not throw on content that they recognised. If one does, the error names the importer's format. */
 function* guarded(items: Iterable<ImportItem>, format: string): Generator<ImportItem> {
   try {
     yield* items;
@@ -169,7 +171,7 @@ function invalidJson(json: JsonText & { readonly ok: false }, text: string): Cox
   return new CoxswainError('format-invalid', message, { details: { line, column, position, cutOff: json.cutOff } });
 }
 
-/** A text that is not JSON from its first words is another kind of file, not a broken one. */
+/** Returns true if the text is not JSON from its first characters on. It is then another kind of file, not damaged JSON. */
 function isNoJson(error: CoxswainError, text: string): boolean {
   const { position, cutOff } = error.details;
   const isEarly = cutOff !== true && typeof position === 'number' && position < FIRST_WORDS_CHARS;

@@ -1,29 +1,29 @@
 import { messageOf } from '../../base/error.ts';
 
 /**
- * Deepest nesting that is read. Far above the nesting of runs, far below the depth at which walking or writing a value
- * (even V8's own `JSON.stringify`, at about 5,000) overflows the stack.
+ * Deepest nesting that is read. Runs have far less nesting. Code that walks or writes a value overflows the stack at far
+ * deeper nesting; V8's own `JSON.stringify` does so at about 5,000.
  */
 export const MAX_NESTING = 1_000;
 
-/** A decoded text, or the reason of the failure. */
+/** A decoded text, or the reason why decoding failed. */
 export type JsonText =
   | { readonly ok: true; readonly value: unknown }
   | {
       readonly ok: false;
-      /** Does not quote the text. */
+      /** Reason without quotes from the text. */
       readonly reason: string;
-      /** The text ends within a value. */
+      /** True if the text ends within a value. */
       readonly cutOff: boolean;
-      /** Position of the error, in UTF-16 units from 0; undefined if the engine does not report it. */
+      /** Position of the error in UTF-16 units, starting at 0. Undefined if the JavaScript engine does not report it. */
       readonly position: number | undefined;
     };
 
 /**
- * Decodes JSON; nesting deeper than `MAX_NESTING` is an error. Bare `NaN` and `Infinity`, which Python writes,
- * become null. Never throws.
+ * Decodes JSON; nesting deeper than `MAX_NESTING` is an error. Bare `NaN` and `Infinity`, which Python writes, become null.
+ * Never throws.
  *
- * Cost: one pass; a second one only for text that is not JSON and contains such a word.
+ * Cost: one pass. A second pass is needed only for text that is not JSON and contains `NaN` or `Infinity`.
  */
 export function decodeJson(text: string): JsonText {
   const decoded = decodeStrict(text);
@@ -39,7 +39,7 @@ function decodeStrict(text: string): JsonText {
   } catch (error) {
     return faultOf(messageOf(error), text);
   }
-  // Every level takes at least two characters.
+  // Each level of nesting takes at least two characters.
   if (text.length > 2 * MAX_NESTING && isDeeperThan(value, MAX_NESTING)) {
     return { ok: false, reason: `is nested deeper than ${MAX_NESTING} levels`, cutOff: false, position: undefined };
   }
@@ -47,7 +47,7 @@ function decodeStrict(text: string): JsonText {
 }
 
 /**
- * Position at which a text stops being JSON, for errors without a position.
+ * Returns the position of the first error in a text that is not JSON. Used if the engine reports no position.
  *
  * Cost: about log2(length) decoding attempts; undefined for texts over 16 Mi characters.
  */
@@ -82,7 +82,7 @@ function faultOf(message: string, text: string): JsonText & { readonly ok: false
   return { ok: false, reason: 'is not valid JSON', cutOff: false, position };
 }
 
-/** Recursive, at most `levels` deep, and only into non-empty values: under a tenth of the decoding time. */
+/** The function is recursive to at most `levels` and enters only non-empty values. It takes less than a tenth of the decoding time. */
 function isDeeperThan(value: unknown, levels: number): boolean {
   if (typeof value !== 'object' || value === null) return false;
   if (levels === 0) return true;
@@ -92,7 +92,7 @@ function isDeeperThan(value: unknown, levels: number): boolean {
     }
     return false;
   }
-  // A decoded object has only own members.
+  // A decoded object has only its own properties.
   const members = value as Readonly<Record<string, unknown>>;
   for (const key in members) {
     const member = members[key];
@@ -103,12 +103,12 @@ function isDeeperThan(value: unknown, levels: number): boolean {
 
 const BARE_WORD = /\b(?:NaN|Infinity)\b/;
 
-/** True if a text that is not JSON contains a word that Python's `json` writes bare. */
+/** Returns true if a text that is not JSON contains a word that Python's `json` writes without quotes. */
 function hasBareWords(text: string): boolean {
   return BARE_WORD.test(text);
 }
 
-/** Replaces bare `NaN` and `Infinity` (Python writes them for a missing score) with `null`; strings are unchanged. */
+/** Replaces unquoted `NaN` and `Infinity` with `null`. Python writes them for a missing score. Strings are unchanged. */
 function withoutBareWords(text: string): string {
   const quoteOrWord = /"|-?\b(?:NaN|Infinity)\b/g;
   const pieces: string[] = [];
@@ -124,7 +124,7 @@ function withoutBareWords(text: string): string {
   return pieces.join('') + text.slice(copied);
 }
 
-/** The index after the string that starts at `from`. Iterative, so that no length is too long. */
+/** Returns the index after the string that starts at `from`. The function is iterative, so it handles strings of any length. */
 function endOfString(text: string, from: number): number {
   const quoteOrEscape = /["\\]/g;
   quoteOrEscape.lastIndex = from;

@@ -1,13 +1,13 @@
 const NEWLINE = 0x0a;
 const CARRIAGE_RETURN = 0x0d;
 
-/** A line of text, without its line break. */
+/** A line of text without its line break. */
 export interface TextLine {
   /** 1-based. */
   readonly number: number;
-  /** Undefined if the line was over the limit. */
+  /** Undefined if the line exceeded the limit. */
   readonly bytes: Buffer | undefined;
-  /** False for a last line without a line break. */
+  /** False for a last line that has no line break. */
   readonly terminated: boolean;
 }
 
@@ -28,7 +28,7 @@ export class LineReader {
     this.#limitBytes = limitBytes;
   }
 
-  /** The lines completed by this chunk. Iterate to the end before the next call. */
+  /** Yields the lines that this chunk completes. Iterate to the end before the next call. */
   *push(chunk: Buffer): Generator<TextLine> {
     let from = this.#skipBlankLines(chunk, 0);
     for (let end = chunk.indexOf(NEWLINE, from); end !== -1; end = chunk.indexOf(NEWLINE, from)) {
@@ -40,12 +40,15 @@ export class LineReader {
     if (from < chunk.length) this.#collect(chunk.subarray(from));
   }
 
-  /** The last line, if it has no line break. */
+  /** Returns the last line if it has no line break. */
   end(): TextLine | undefined {
     return this.#take(false);
   }
 
-  /** Counts the blank lines that begin here, byte by byte: compressed, a hundred kilobytes hold a hundred million of them. */
+  /**
+   * Counts the blank lines that begin at `start`, byte by byte. Speed matters, because a hundred kilobytes of compressed data
+   * can contain a hundred million blank lines.
+   */
   #skipBlankLines(chunk: Buffer, start: number): number {
     if (this.#isOver || this.#partBytes > 0) return start;
     let from = start;

@@ -3,21 +3,21 @@ import type { Readable } from 'node:stream';
 
 import { CoxswainError, messageOf } from '../../base/error.ts';
 
-/** Read size. */
+/** Number of bytes per read. */
 const CHUNK_BYTES = 256 * 1024;
 
 /** Options of `openBytes`. */
 export interface OpenBytesOptions {
-  /** Content of `-`. */
+  /** Stream that is read for the path `-`. */
   readonly stdin: Readable;
   readonly signal?: AbortSignal | undefined;
-  /** Called after every read with the bytes so far and, for a regular file, the total. */
+  /** Called after every read with the number of bytes read. For a regular file, also with the file size. */
   readonly onBytes?: ((bytesRead: number, totalBytes: number | undefined) => void) | undefined;
 }
 
-/** An open source. The opener calls `close`, also after an error. */
+/** An open source. The caller that opened it must call `close`, also after an error. */
 export interface OpenedBytes {
-  /** The first four bytes, or fewer in a shorter source. They are also part of `chunks`. */
+  /** The first four bytes, or fewer if the source is shorter. `chunks` also contains them. */
   readonly magic: Buffer;
   /** Iterate once. */
   readonly chunks: AsyncIterable<Buffer>;
@@ -27,8 +27,8 @@ export interface OpenedBytes {
 /**
  * Opens a file, or standard input for `-`, and reads chunks on demand.
  *
- * @throws CoxswainError `input-io` if it is missing, a folder, unreadable, or fails while reading; the
- *   signal's reason on abort
+ * @throws CoxswainError `input-io` if the source does not exist, is a folder, is unreadable, or fails during reading; the
+ * signal's reason on abort
  */
 export async function openBytes(path: string, options: OpenBytesOptions): Promise<OpenedBytes> {
   if (path === '-') {
@@ -56,7 +56,7 @@ async function openFile(path: string): Promise<FileHandle> {
   }
 }
 
-/** A readable stream yields bytes, or text if an encoding was set on it. */
+/** A readable stream yields text instead of bytes if an encoding was set on it. */
 function asBuffer(chunk: unknown): Buffer {
   if (Buffer.isBuffer(chunk)) return chunk;
   if (chunk instanceof Uint8Array) return Buffer.from(chunk.buffer, chunk.byteOffset, chunk.byteLength);
@@ -91,7 +91,7 @@ async function* countedChunks(
   }
 }
 
-/** Reads ahead to the first four bytes, so that the caller can detect the kind of file. */
+/** Reads the first four bytes, so that the caller can detect the type of the file. */
 async function withMagic(chunks: AsyncGenerator<Buffer>, close: () => Promise<void>): Promise<OpenedBytes> {
   const head: Buffer[] = [];
   let headBytes = 0;
@@ -124,7 +124,7 @@ const PLAIN_REASONS: Readonly<Record<string, string>> = {
   ELOOP: 'too many links',
 };
 
-/** A file-system error in plain words; any other error unchanged. */
+/** Converts a file-system error to a readable error. Any other error is returned unchanged. */
 export function ioError(error: unknown): unknown {
   if (!(error instanceof Error) || !('code' in error) || !('syscall' in error)) return error;
   const code = String(error.code);

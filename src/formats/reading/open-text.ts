@@ -1,12 +1,12 @@
 import { CoxswainError } from '../../base/error.ts';
 
-/** A text with this byte in its beginning is binary. */
+/** A text is binary if its beginning contains this byte. */
 const NUL = 0;
 const LOOKED_AT_BYTES = 64 * 1024;
 
 /**
- * The bytes of a text as UTF-8, without a byte order mark. UTF-16 is converted if it has a byte order mark.
- * Invalid UTF-8 passes: the decoder reports it.
+ * The bytes of a text as UTF-8, without a byte order mark. UTF-16 is converted if it has a byte order mark. Invalid UTF-8 is
+ * passed on, and the decoder reports it.
  *
  * @throws CoxswainError `format-unknown` if the first 64 KiB contain a NUL byte; errors of `chunks` unchanged
  */
@@ -37,11 +37,11 @@ export async function* utf8Chunks(chunks: AsyncIterable<Buffer>): AsyncGenerator
 
 interface FirstBytes {
   readonly bytes: Buffer;
-  /** Error of the source after these bytes, which are still usable. */
+  /** An error of the source that occurred after these bytes. The bytes are usable. */
   readonly fault: { readonly error: unknown } | undefined;
 }
 
-/** Reads until a byte order mark is complete, no further: a pipe may be slow. */
+/** Reads until a byte order mark is complete. It reads no further, because a pipe may be slow. */
 async function firstBytes(chunks: AsyncIterator<Buffer>): Promise<FirstBytes> {
   let bytes = Buffer.alloc(0);
   try {

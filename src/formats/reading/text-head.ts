@@ -4,7 +4,7 @@ import { CoxswainError } from '../../base/error.ts';
 import { decodeJson, type JsonText } from './json-text.ts';
 import { LineReader, type TextLine } from './line-reader.ts';
 
-/** Lines that importers see for recognition. */
+/** Number of lines that importers receive to recognise the format. */
 export const HEAD_LINES = 32;
 const HEAD_BYTES = 1024 * 1024;
 
@@ -13,24 +13,24 @@ export interface DecodedLine {
   /** 1-based. */
   readonly number: number;
   readonly terminated: boolean;
-  /** Undefined if the line was over the limit. */
+  /** Undefined if the line exceeded the limit. */
   readonly json: JsonText | undefined;
   readonly hasInvalidUtf8: boolean;
-  /** Undefined if `json` is. */
+  /** Undefined if `json` is undefined. */
   readonly text?: string;
 }
 
-/** The beginning of a text, long enough to recognise its format, and a reader for the rest. */
+/** The beginning of a text, which is long enough to recognise its format, and a reader for the rest. */
 export interface TextHead {
-  /** Non-empty lines. */
+  /** Lines that are not empty. */
   readonly lines: readonly DecodedLine[];
-  /** All bytes read; undefined if they are too many for a document. */
+  /** All bytes that were read. Undefined if they are too many for a document. */
   readonly bytes: readonly Buffer[] | undefined;
-  /** The whole text was read. */
+  /** True if the complete text was read. */
   readonly isWhole: boolean;
-  /** The data after the head is damaged: nothing follows. */
+  /** Set if the data after the head is damaged. No further data follows. */
   readonly fault: CoxswainError | undefined;
-  /** Holds the beginning of the next line. */
+  /** Contains the beginning of the next line. */
   readonly reader: LineReader;
 }
 
@@ -48,7 +48,7 @@ export function decodeLine(line: TextLine): DecodedLine {
 }
 
 /**
- * Reads the beginning of a text: 32 lines, or 1 MiB with at least two lines, or the whole text.
+ * Reads the beginning of a text. It stops after 32 lines, after 1 MiB with at least two lines, or at the end of the text.
  *
  * Memory: at most the document limit, if a line is that long.
  */
@@ -81,8 +81,8 @@ export async function readTextHead(chunks: AsyncIterator<Buffer>, limits: ReadLi
 }
 
 /**
- * The next chunk, undefined at the end, or the error of damaged compressed data, which ends the text;
- * preceding data is still usable.
+ * Returns the next chunk. Undefined at the end. Returns the error if compressed data is damaged, which ends the text; the
+ * preceding data is usable.
  */
 export async function nextChunk(chunks: AsyncIterator<Buffer>): Promise<Buffer | CoxswainError | undefined> {
   try {

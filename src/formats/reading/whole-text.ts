@@ -5,18 +5,18 @@ import type { CoxswainError } from '../../base/error.ts';
 /** Options of `wholeText`. */
 export interface WholeTextOptions {
   readonly limitBytes: number;
-  /** Creates the error for a text over the limit. */
+  /** Creates the error for a text that exceeds the limit. */
   readonly tooLarge: () => CoxswainError;
 }
 
 /** A text held in memory. */
 export interface WholeText {
   readonly text: string;
-  /** Some bytes were not UTF-8 and became U+FFFD. */
+  /** True if some bytes were not UTF-8 and were replaced with U+FFFD. */
   readonly hasInvalidUtf8: boolean;
 }
 
-/** Collects UTF-8 bytes into one string, without a byte order mark. Errors of `chunks` pass unchanged. */
+/** Collects UTF-8 bytes into one string without a byte order mark. Errors of `chunks` are passed on unchanged. */
 export async function wholeText(chunks: AsyncIterable<Buffer>, options: WholeTextOptions): Promise<WholeText> {
   const parts: Buffer[] = [];
   let bytes = 0;

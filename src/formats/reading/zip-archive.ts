@@ -7,35 +7,35 @@ import { decompress } from './decompress.ts';
 import type { ArchiveReader } from '../importer.ts';
 import { wholeText } from './whole-text.ts';
 
-/** Method number of zstd, which newer Inspect logs use; the archive library handles stored (0) and deflate (8). */
+/** Compression method number of zstd, which newer Inspect logs use. The archive library supports only stored (0) and deflate (8). */
 const METHOD_ZSTD = 93;
 
 /** Options of `openZipArchive`. */
 export interface ZipArchiveOptions {
-  /** Limit for one entry, unpacked. */
+  /** Maximum uncompressed size of one entry. */
   readonly entryLimitBytes: number;
   readonly signal?: AbortSignal | undefined;
 }
 
-/** An open archive. The opener calls `close`, also after an error. */
+/** An open archive. The caller that opened it must call `close`, also after an error. */
 export interface ZipArchive extends ArchiveReader {
   close(): void;
 }
 
 /**
- * Opens a zip archive and reads its table of contents; entries are read on demand. Names are
- * labels only: nothing is written. Of entries with the same name the last one counts; folders are left out.
+ * Opens a zip archive and reads its table of contents. Entries are read on demand. Names of entries serve only as labels, and
+ * nothing is written to disk. If several entries have the same name, the last one is used. Folders are skipped.
  *
- * `readText` throws CoxswainError `input-too-large` for an entry over the limit (by the table of contents and by
- * actual size), `format-invalid` for a damaged or encrypted entry or a method other than stored,
- * deflate and zstd, `invalid-argument` for a name that is not in `entries`.
+ * `readText` throws CoxswainError `input-too-large` for an entry over the limit (by the table of contents and by actual size),
+ * `format-invalid` for a damaged or encrypted entry or a method other than stored, deflate and zstd, `invalid-argument` for a
+ * name that is not in `entries`.
  *
  * @throws CoxswainError `format-invalid` if the archive itself is damaged or truncated
  */
 export async function openZipArchive(path: string, options: ZipArchiveOptions): Promise<ZipArchive> {
   const entries = new Map<string, Entry>();
   let file: ZipFile | undefined;
-  // Loaded on demand: few sources are archives.
+  // Loaded on demand, because few sources are archives.
   const { openPromise } = await import('yauzl');
   try {
     file = await openPromise(path, { autoClose: false, lazyEntries: true });

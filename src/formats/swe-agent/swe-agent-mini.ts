@@ -9,11 +9,11 @@ import { sourceTimeMs } from '../parts/source-time.ts';
 import { sourceUsage } from '../parts/source-usage.ts';
 import { sweAgentOutcome } from './swe-agent-outcome.ts';
 
-/** A command in an answer of the text-based agents. */
+/** Matches a command in an answer of the text-based agents. */
 const FENCED = /```(?:bash|sh|mswea_bash_command)[^\S\n]*\n([^]*?)\n?```/g;
 const RETURN_CODE = /^\s*<returncode>(-?\d+)<\/returncode>/;
 
-/** True for a mini-SWE-agent file, by its own mark. */
+/** Returns true for a mini-SWE-agent file, which marks its format. */
 export function isMiniTrajectory(document: JsonMembers): boolean {
   if (!Array.isArray(document.messages)) return false;
   const format = document.trajectory_format;
@@ -23,11 +23,11 @@ export function isMiniTrajectory(document: JsonMembers): boolean {
 }
 
 /**
- * One mini-SWE-agent run: chat messages in which an answer runs shell commands.
+ * Yields the items of one mini-SWE-agent run. It consists of chat messages in which an answer runs shell commands.
  *
- * Counting rule: the calls of an answer are its `tool_calls`; else its `extra.actions` (tool `bash`); else its
- * fenced `bash` block, if there is exactly one (the agent refuses other counts). Their results follow
- * in order. A non-zero return code is the error flag; without one the text decides.
+ * Counting rule: the calls of an answer are its `tool_calls`; else its `extra.actions` (tool `bash`); else its fenced `bash`
+ * block, if there is exactly one (the agent refuses other counts). Their results follow in order. A non-zero return code is
+ * the error flag; without one the text decides.
  */
 export function* miniSweAgentItems(document: JsonMembers, id: string): Generator<ImportItem> {
   const messages = listOf(document.messages).map((message) => membersOf(message));

@@ -6,8 +6,8 @@ import { textOrUndefined } from '../parts/source-content.ts';
 const MAX_OUTCOME_CHARS = 80;
 
 /**
- * How the run ended, by `info` of a trajectory file; undefined without an `exit_status`. A run that was cut
- * off at a limit and submitted for the agent (`submitted (exit_cost)`) counts as cut off.
+ * Returns how the run ended, from `info` of a trajectory file. Undefined without an `exit_status`. A run may be stopped at a
+ * limit and then submitted for the agent (`submitted (exit_cost)`). It counts as stopped at the limit.
  */
 export function sweAgentOutcome(value: unknown): RunEnded | undefined {
   const info = membersOf(value);

@@ -10,18 +10,18 @@ import { sweAgentOutcome } from './swe-agent-outcome.ts';
 import type { Json } from '../../base/json.ts';
 import { inferIsError } from '../../calls/answer-rules.ts';
 
-/** Look-ahead in the history for the answer of a step, if some answers became no step. */
+/** Number of history entries that are searched for the answer of a step. Needed because some answers became no step. */
 const SEARCHED_AHEAD = 32;
 
 /**
- * One SWE-agent run: its `trajectory` if there is one, else its `history`. The history repeats the same calls
- * and then only provides the messages before the first answer and the calls' structured form.
+ * Yields the items of one SWE-agent run. They come from its `trajectory` if there is one, else from its `history`. A history
+ * next to a trajectory repeats the same calls. It then only provides the messages before the first answer and the structured
+ * form of the calls.
  *
- * Counting rule, trajectory: every step with a non-blank `action` is one call, except the harness' own exits
- * (`exit_cost`, …); its `observation` is the result. History: every entry of an assistant's `tool_calls`, or its
- * `action` if it has none, is one call; demonstrations (`is_demo`) do not count. If the source has
- * `tool_calls`, tool and args are the model's; else they are derived from the command line (`commandCall`).
- * The format has no error flag: the text decides.
+ * Counting rule, trajectory: every step with a non-blank `action` is one call, except the harness' own exits (`exit_cost`, …);
+ * its `observation` is the result. History: every entry of an assistant's `tool_calls`, or its `action` if it has none, is one
+ * call; demonstrations (`is_demo`) do not count. If the source has `tool_calls`, tool and args are the model's; else they are
+ * derived from the command line (`commandCall`). The format has no error flag: the text decides.
  */
 export function* sweAgentRunItems(document: JsonMembers, id: string): Generator<ImportItem> {
   const steps = listOf(document.trajectory);
@@ -107,7 +107,7 @@ function* historyItems(items: RunItems, history: readonly JsonMembers[]): Genera
   }
 }
 
-/** The message after an answer with calls is their result, even with the user's role. */
+/** Yields the items of an answer with calls. The message after the answer is the result of the calls, even if it has the user's role. */
 function* answeredItems(items: RunItems, entry: JsonMembers): Generator<ImportItem> {
   if (items.calls.openCount === 0) {
     yield items.message('user', sourceContent(entry.content), undefined);
@@ -128,7 +128,7 @@ function callsOf(entry: JsonMembers): readonly CallShape[] {
   return call === undefined ? [] : [call];
 }
 
-/** SWE-agent runs one call per answer: the first one is the step's. */
+/** Returns the structured call of a step. SWE-agent runs one call per answer, so the first call of the answer is the step's. */
 function structuredCall(answer: JsonMembers | undefined): CallShape | undefined {
   const [call] = listOf(answer?.tool_calls);
   return call === undefined ? undefined : sourceCall(call);
@@ -143,7 +143,7 @@ function textOf(content: unknown): string | undefined {
   return typeof result === 'string' ? result : undefined;
 }
 
-/** `replay_config` is the run's configuration, in older files as JSON text. */
+/** Returns the model from `replay_config`, the run's configuration. In older files it is JSON text. */
 function modelOf(value: unknown): string | undefined {
   let config = value;
   if (typeof value === 'string') {
@@ -156,19 +156,22 @@ function modelOf(value: unknown): string | undefined {
   return textOrUndefined(membersOf(membersOf(membersOf(config).agent).model).name);
 }
 
-/** Beginnings of refusals by SWE-agent's own commands. */
+/** Matches the beginning of refusals by SWE-agent's own commands. */
 const REFUSAL =
   /^\s*(?:Your (?:proposed )?edit (?:has introduced|was NOT applied|could not)|No file open\b|Usage: \w|File \S+ (?:not found|does not exist)|Invalid (?:line number|`\w+` parameter)|Text not found\b|EXECUTION TIMED OUT|Your last command (?:is taking|timed out)|The command '[^\n]{0,200}' was cancelled)/i;
 
-/** True if a result reads like a failure: the general signs, and refusals by SWE-agent's own commands. */
+/**
+ * Returns true if a result reads like a failure: it has general signs of a failure, or it is a refusal by one of SWE-agent's
+ * own commands.
+ */
 function sweAgentRefusal(result: Json): boolean | undefined {
   if (typeof result !== 'string') return undefined;
   return REFUSAL.test(result.slice(0, 400)) || inferIsError(result);
 }
 
 /**
- * Commands of SWE-agent's interface (and its tool bundles) that are not shell programs. Each becomes
- * a separate tool; every other command line is `bash`, so that statistics are not split by program name.
+ * Commands of SWE-agent's interface and tool bundles that are not shell programs. Each command becomes a separate tool. Every
+ * other command line is the tool `bash`, so that statistics are not split by program name.
  */
 const INTERFACE_COMMANDS: ReadonlySet<string> = new Set(
   (
@@ -179,7 +182,7 @@ const INTERFACE_COMMANDS: ReadonlySet<string> = new Set(
   ).split(' '),
 );
 
-/** Words that the harness writes instead of an action when it ends a run. */
+/** Words that the harness writes in place of an action when it ends a run. */
 const HARNESS_EXITS: ReadonlySet<string> = new Set([
   'exit_api',
   'exit_context',
@@ -192,8 +195,8 @@ const HARNESS_EXITS: ReadonlySet<string> = new Set([
 ]);
 
 /**
- * The call of an action line: undefined for a blank one and for the harness' own exits. Args are
- * `{command}`, the whole line without trailing line breaks.
+ * Returns the call of an action line. Undefined for a blank line and for exits by the harness. The arguments are `{command}`
+ * with the complete line, without trailing line breaks.
  */
 function commandCall(action: string): CallShape | undefined {
   const command = action.replace(/[\r\n]+$/, '');

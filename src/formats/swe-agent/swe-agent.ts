@@ -10,9 +10,9 @@ import { sweAgentRunItems } from './swe-agent-run.ts';
 const LOOKED_AT = 16;
 
 /**
- * Reads SWE-agent `.traj` files (`{trajectory, history, info}`, demonstrations with only a `history`, and
- * the retry agent's `{attempts}`, one run per attempt) and mini-SWE-agent `.traj.json` files. A run is named for
- * its file, as the batch runner names files for instances. For the counting rules see the readers of the forms.
+ * Reads SWE-agent `.traj` files and mini-SWE-agent `.traj.json` files. A `.traj` file contains `{trajectory, history, info}`,
+ * only a `history` (demonstrations), or the retry agent's `{attempts}` with one run per attempt. A run is named after its
+ * file, because the batch runner names files after instances. For the counting rules see the functions that read each form.
  */
 export const sweAgentImporter: DocumentImporter = {
   shape: 'document',
@@ -52,7 +52,7 @@ function likeness(document: JsonMembers): number {
   const history = listOf(document.history).slice(0, LOOKED_AT);
   if (history.length > 0 && history.every((entry) => isHistoryEntry(entry))) return 0.93;
   const ended = textOrUndefined(membersOf(document.info).exit_status) !== undefined;
-  // A run that failed before its first step.
+  // The run failed before its first step.
   return ended && Array.isArray(document.trajectory) && Array.isArray(document.history) ? 0.8 : 0;
 }
 
@@ -61,7 +61,7 @@ function isStep(value: unknown): boolean {
   return 'observation' in value && ('response' in value || 'thought' in value || 'state' in value);
 }
 
-/** Chat messages with marks that only this format has. */
+/** Returns true for chat messages with fields that only this format has. */
 function isHistoryEntry(value: unknown): boolean {
   if (!isJsonObject(value) || typeof value.role !== 'string') return false;
   return 'agent' in value || 'message_type' in value || 'action' in value || 'is_demo' in value;

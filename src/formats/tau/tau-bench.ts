@@ -12,8 +12,8 @@ import { UniqueNames } from '../parts/unique-names.ts';
 const LOOKED_AT = 8;
 
 /**
- * Reads tau-bench results: a list of `{task_id, trial, reward, info, traj}`, or one of them. Each is a run
- * `task-<task_id>-trial-<trial>` with its reward; success is reward 1.
+ * Reads tau-bench results: a list of `{task_id, trial, reward, info, traj}`, or one such object. Each object is a run
+ * `task-<task_id>-trial-<trial>` with its reward. A run with reward 1 succeeded.
  */
 export const tauBenchImporter: DocumentImporter = {
   shape: 'document',
@@ -56,7 +56,7 @@ function* episodeItems(
   yield* writer.finish(outcomeOf(episode, info));
 }
 
-/** tau-bench's tools have no flag; the result of a failed call begins with `Error`. */
+/** Returns true for a failed call. tau-bench's tools have no error flag, but the result of a failed call begins with `Error`. */
 function beginsWithError(message: JsonMembers): boolean {
   return typeof message.content === 'string' && message.content.startsWith('Error');
 }
@@ -64,7 +64,7 @@ function beginsWithError(message: JsonMembers): boolean {
 function outcomeOf(episode: JsonMembers, info: JsonMembers): RunEnded | undefined {
   const { reward } = episode;
   if (typeof reward !== 'number') return undefined;
-  // An episode that crashed has the exception in `info.error` and an empty traj.
+  // An episode that crashed has the exception in `info.error` and an empty `traj`.
   const outcome = typeof info.error === 'string' ? 'error' : 'ended';
   return { kind: 'run_ended', outcome, new_messages: [], success: reward === 1, reward };
 }

@@ -14,10 +14,10 @@ import { plainText } from '../parts/plain-text.ts';
 import { sourceCall } from '../parts/source-call.ts';
 
 /**
- * Reads tau2-bench: a `results.json` with its `simulations`, or one simulation file, in the message form or the
- * full-duplex form of ticks. Each simulation is a run with its own id. A results file with simulations in
- * separate files contains no run, which a diagnostic reports. The simulated user's tool calls are skipped: the
- * agent neither issues nor sees them.
+ * Reads tau2-bench: a `results.json` with its `simulations`, or one simulation file. Simulations have the message form or the
+ * full-duplex form with ticks. Each simulation is a run with its own id. A results file whose simulations are in separate
+ * files contains no run, which a diagnostic reports. The simulated user's tool calls are skipped, because the agent neither
+ * issues nor sees them.
  */
 export const tau2Importer: DocumentImporter = {
   shape: 'document',
@@ -102,7 +102,7 @@ function* simulationItems(simulation: JsonMembers, id: string, context: ResultsC
   yield* writer.finish(outcomeOf(simulation), sourceTimeMs(simulation.end_time));
 }
 
-/** tau2's tool messages have `error`; older files omit it, then the text decides. */
+/** Returns the error flag. tau2's tool messages have the field `error`. Older files omit it, and the text then decides. */
 function errorFlag(message: JsonMembers): boolean | undefined {
   return typeof message.error === 'boolean' ? message.error : undefined;
 }
@@ -125,7 +125,7 @@ function outcomeOf(simulation: JsonMembers): RunEnded | undefined {
   };
 }
 
-/** Why the simulated user calls, by task id: the closest that tau2 has to a task. */
+/** Returns the reason for the simulated user's call, by task id. It is the closest that tau2 has to a task. */
 function taskTexts(tasks: unknown): ReadonlyMap<string, string> {
   const texts = new Map<string, string>();
   for (const task of Array.isArray(tasks) ? (tasks as readonly unknown[]) : []) {
@@ -137,16 +137,16 @@ function taskTexts(tasks: unknown): ReadonlyMap<string, string> {
   return texts;
 }
 
-/** Unfinished text of one speaker. */
+/** Text of one speaker that is not finished yet. */
 interface Utterance {
   text: string;
   atMs: number | undefined;
 }
 
 /**
- * Items of a full-duplex (voice) simulation. In every tick both sides may say a piece;
- * the pieces of one utterance become one message, which ends when its speaker falls silent or, for the agent,
- * calls tools. Ticks without text and without calls are counted.
+ * Yields the items of a full-duplex (voice) simulation. In every tick, both sides may say part of an utterance. The parts of
+ * one utterance become one message. The message ends when its speaker is silent or, for the agent, calls tools. Ticks without
+ * text and without calls are counted.
  */
 function* tau2TickItems(writer: RunItems, ticks: readonly unknown[]): Generator<ImportItem> {
   const agent: Utterance = { text: '', atMs: undefined };
@@ -176,10 +176,10 @@ function* tau2TickItems(writer: RunItems, ticks: readonly unknown[]): Generator<
   if (agent.text !== '') yield* writer.answer({ parts: [{ type: 'text', text: take(agent) }] }, agent.atMs);
 }
 
-/** Adds a chunk's text to the utterance; false if its speaker is silent in this tick. */
+/** Adds the text of a chunk to the utterance. Returns false if its speaker is silent in this tick. */
 function hear(utterance: Utterance, chunk: unknown, atMs: number | undefined): boolean {
   if (!isJsonObject(chunk)) return false;
-  // Audio chunks have base64 instead of text.
+  // Audio chunks contain base64 data instead of text.
   const text = chunk.is_audio === true ? undefined : textOrUndefined(chunk.content);
   if (text !== undefined) {
     if (utterance.text === '') utterance.atMs = atMs;
@@ -194,7 +194,7 @@ function take(utterance: Utterance): string {
   return text;
 }
 
-/** The agent's calls of a tick, next to its chunk, in some files also or only inside it. */
+/** Returns the agent's calls of a tick. They are next to its chunk. In some files they are also, or only, inside the chunk. */
 function callsOf(tick: JsonMembers): readonly unknown[] {
   const beside = listOf(tick.agent_tool_calls);
   if (beside.length > 0) return beside;
