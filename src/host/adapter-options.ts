@@ -5,8 +5,8 @@ import type { Run } from '../run/run.ts';
 /** Options of every adapter. */
 export interface AdapterOptions {
   /**
-   * What happens after an internal error of coxswain. `record` (default): the error is counted in `health()` and recorded, and
-   * the agent continues as without coxswain. `throw`: the error is thrown into the host's code; use it to develop adapters.
+   * Handling of an internal error of coxswain. `record` (default): the error is counted in `health()` and recorded, and the
+   * agent continues as without coxswain. `throw`: the error is thrown into the host's code; use it to develop adapters.
    */
   readonly onError?: 'record' | 'throw';
   /** Maximum number of characters of advice in one text; default 9,000. Advice that does not fit is recorded as undelivered. */

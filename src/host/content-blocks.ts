@@ -40,7 +40,7 @@ export function decodedArgs(text: string): unknown {
   }
 }
 
-/** Returns the counts that are numbers. Undefined if there are none. */
+/** Returns the counts that are numbers. Undefined if no count is a number. */
 export function usageOf(counts: { readonly [Name in keyof Usage]: unknown }): Usage | undefined {
   const known = Object.entries(counts).filter(([, count]) => typeof count === 'number' && Number.isFinite(count));
   return known.length === 0 ? undefined : Object.fromEntries(known);

@@ -29,7 +29,7 @@ export interface SentRequest {
   readonly systemPrompt: string;
   readonly messages: readonly unknown[];
   readonly tools: readonly string[];
-  /** True if the model can call only `tools`: the provider has no tools of its own, and no tools are loaded later. */
+  /** True if the model can call only `tools`: the provider adds no tools, and no tools are loaded later. */
   readonly isClosed: boolean;
 }
 

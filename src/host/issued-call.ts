@@ -1,6 +1,6 @@
 /** A tool call in a model's answer. */
 export interface IssuedCall {
-  /** The host's call id. Empty if there is none. */
+  /** The host's call id. Empty if the host sends no id. */
   readonly id: string;
   readonly name: string;
   /** Arguments parsed as JSON, or the text if it is not JSON. */

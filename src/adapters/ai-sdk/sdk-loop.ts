@@ -4,7 +4,7 @@ import { textField } from './sdk-shapes.ts';
 
 /** One call of `generateText` or `streamText`. */
 export class SdkLoop {
-  /** The name that the user gave the call in telemetry. Empty if there is none. */
+  /** The name that the user gave the call in telemetry. Empty for a call without a name. */
   readonly functionId: string;
   readonly #onEnd: (() => void)[] = [];
   #isOver = false;

@@ -194,7 +194,7 @@ class WatchedStream {
   }
 }
 
-/** Cancels a stream that nobody reads. A failure means that the stream has already ended. */
+/** Cancels a stream that has no reader. A failure means that the stream has already ended. */
 async function closed(reader: ReadableStreamDefaultReader<unknown>): Promise<void> {
   try {
     await reader.cancel();

@@ -22,8 +22,8 @@ const MAX_WAITING = 1_000;
  *
  * - Child runs may share their parent's recorder, which then numbers the records of all runs together. A `seq` must follow the
  *   previous `seq` of the file or of its run. A restart at 0 begins another run.
- * - Records without `run_id` belong to the next run that is identified. If there is none, they belong to a run named after the
- *   file.
+ * - Records without `run_id` belong to the next run that is identified. If no later run is identified, they belong to a run
+ *   named after the file.
  *
  * Memory: the open call ids of each run, and up to 1,000 records waiting for their run.
  */

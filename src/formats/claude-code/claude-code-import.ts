@@ -29,7 +29,7 @@ export class ClaudeCodeImport extends ObjectLines {
   /** Run id by entry id. */
   readonly #runOfEntry = new LruMap<string>(REMEMBERED_ENTRIES);
   #heldEntries: JsonMembers[] = [];
-  /** True in a fork, before the first answer of its own. */
+  /** True in a fork, before the fork's first new answer. */
   #mayBeCopied = false;
   #isFork = false;
 

@@ -11,7 +11,7 @@ const REFUSAL =
   /^(?:unsupported (?:custom tool )?call: |apply_patch verification failed|(?:exec_command|write_stdin) failed|aborted(?: by user)?\b|(?:exec|patch) rejected|Error:? )/i;
 const FAILED: ReadonlySet<unknown> = new Set(['failed', 'declined', 'error']);
 
-/** What an event says about a call, apart from the result. */
+/** Facts from an event about a call, apart from the result. */
 interface CallFact {
   readonly isError?: boolean | undefined;
   readonly durationMs?: number | undefined;

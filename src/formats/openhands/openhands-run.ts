@@ -36,7 +36,7 @@ const NO_RESULTS: ReadonlySet<string> = new Set(['agent_state_changed', 'recall'
 export class OpenHandsRun {
   readonly #items: RunItems;
   readonly #turns: OpenHandsTurns;
-  /** What the stream said most recently about the end of the run. */
+  /** The last statement of the stream about the end of the run. */
   endedAs: string | undefined;
   lastMs: number | undefined;
 

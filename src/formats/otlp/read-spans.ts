@@ -271,7 +271,7 @@ function positive(ms: number): number | undefined {
   return Number.isFinite(ms) && ms > 0 ? ms : undefined;
 }
 
-/** Returns a span or trace id. Python writes `0x` before ids. An id of zeros means that there is none. */
+/** Returns a span or trace id. Python writes `0x` before ids. An id of zeros counts as missing. */
 function idAt(value: JsonMembers, names: readonly string[]): string | undefined {
   const found = first(value, names);
   return typeof found === 'string' && found.length <= MAX_ID_CHARS && !NO_ID.test(found)

@@ -15,7 +15,7 @@ const MAX_BUFFERED = 16;
  */
 const MAX_PENDING = 512;
 
-/** What is known about a run before its first message. */
+/** Facts about a run that are known before its first message. */
 export type SessionIdentity = Omit<ImportedRun, 'key' | 'task' | 'startedAtMs'>;
 
 /** A part of a model's answer: a line or an entry. One answer may have several. */

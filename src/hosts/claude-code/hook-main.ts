@@ -25,7 +25,7 @@ const TIME_LIMIT_MS = 2_000;
 const OTHER_SESSIONS_LIMIT_MS = 100;
 const SESSION_END_LIMIT_MS = 1_000;
 
-/** What is known about an event when a fault is logged. */
+/** Facts about an event for the fault log. */
 interface Known {
   projectFolder?: string;
   about?: HookEvent['about'];

@@ -5,7 +5,7 @@ import { isJsonObject } from '../../base/json.ts';
 
 /** A Claude Code session whose process is running. */
 export interface OpenSession {
-  /** What the session is waiting for, in Claude Code's words, for example `permission prompt`. */
+  /** The reason why the session is waiting, in Claude Code's words, for example `permission prompt`. */
   readonly waitingFor?: string;
 }
 

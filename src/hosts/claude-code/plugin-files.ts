@@ -39,7 +39,7 @@ exit 0
 
 /**
  * The text files of the Claude Code plugin: its manifest and its hooks. The hooks run `launch.cjs` with the `node` in the
- * user's PATH, or `find-node.sh` if there is none.
+ * user's PATH. Without a `node` in the PATH they run `find-node.sh`.
  */
 export function pluginFiles(version: string): readonly TextFile[] {
   const root = '${CLAUDE_PLUGIN_ROOT}';

@@ -14,7 +14,7 @@ import type { HookConfig } from './hook-config.ts';
  */
 const PROVIDER_TIME_LIMIT_MS = 500;
 
-/** What a project's sessions need besides the configuration. */
+/** Dependencies of a project's sessions, in addition to the configuration. */
 export interface ProjectSetup extends Pick<ClaudeSessionsOptions, 'store' | 'projectFolder' | 'memory' | 'onStored'> {
   readonly redact: ClaudeSessionsOptions['redact'];
 }

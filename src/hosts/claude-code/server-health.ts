@@ -22,7 +22,7 @@ export interface ServerFacts {
   readonly otlp?: OtlpFacts;
 }
 
-/** What listens at a server's address: the coxswain server, another program, or nothing. */
+/** The program that listens at a server's address: the coxswain server, another program, or nothing. */
 export type ServerHealth =
   | { readonly kind: 'ours'; readonly facts: ServerFacts }
   | { readonly kind: 'foreign'; readonly why: string }

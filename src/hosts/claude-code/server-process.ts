@@ -59,7 +59,7 @@ export function removeServerRecord(projectFolder: string, env: Environment): voi
     rmSync(recordFileOf(projectFolder, env), { force: true });
 }
 
-/** Returns the record of the process that serves a project. Undefined if there is none. The record of a dead process is ignored. */
+/** Returns the record of the process that serves a project. Undefined without such a process. The record of a dead process is ignored. */
 export function findServer(projectFolder: string, env: Environment = process.env): ServerRecord | undefined {
   let record: unknown;
   try {

@@ -13,7 +13,7 @@ export interface RolloutCall {
   readonly tool_use_id: string;
   readonly tool_name: string;
   readonly tool_input: Json;
-  /** Output of the call. Absent while there is none. */
+  /** Output of the call. Absent while the call has no output. */
   readonly tool_response?: Json;
   /**
    * True if the call failed. If the rollout does not say, a call with an output counts as failed, because this field is used

@@ -9,7 +9,7 @@ export class WaitingText {
     this.#bySession.set(sessionId, texts);
   }
 
-  /** Returns the waiting advice as one text and removes it. Undefined if there is none. */
+  /** Returns the waiting advice as one text and removes it. Undefined without advice. */
   take(sessionId: string): string | undefined {
     const texts = this.#bySession.get(sessionId);
     this.#bySession.delete(sessionId);
