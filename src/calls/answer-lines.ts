@@ -1,19 +1,19 @@
-/** An answer without its digits, which tells whether only numbers changed. */
+/** The hashes of a result without its digits. They show whether only numbers changed. */
 export interface AnswerLines {
-  /** Equal for answers that differ in digits and blanks only. */
+  /** Equal for results that differ only in digits and blanks. */
   readonly shapeKey: number;
-  /** Hashes of its lines without digits, in order; for a longer answer the first and last 8. */
+  /** Hashes of the lines without digits, in order. For a longer result: the first and the last 8 lines. */
   readonly lines: readonly number[];
 }
 
-/** Characters read at each end. */
+/** Number of characters read at each end. */
 const END_CHARS = 2_048;
-/** Lines returned of each end. */
+/** Number of lines hashed at each end. */
 const END_LINES = 8;
 const START = 0x811c9dc5;
 
 /**
- * Reads the lines of an answer without digits and blanks. Times and ids are mostly equal without their digits.
+ * Hashes the lines of a result without digits and blanks. Most times and ids are equal once their digits are removed.
  *
  * Cost: one pass over at most 4,096 characters.
  */

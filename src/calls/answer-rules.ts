@@ -1,7 +1,9 @@
 import { isJsonObject, jsonOf } from '../base/json.ts';
 import type { ReadingRule } from './reading-rule.ts';
 
-/** How the text of a failure begins, in the words of shells, libraries and hosts. "Error" inside a sentence proves nothing. */
+/**
+ * Openings of failure messages from shells, libraries and hosts. The word "error" inside a sentence is not evidence of a failure.
+ */
 const FAILURE_OPENINGS: readonly ReadingRule[] = [
   {
     id: 'opens-with-error',
@@ -17,7 +19,7 @@ const FAILURE_OPENINGS: readonly ReadingRule[] = [
   },
 ];
 
-/** Statements that an answer can make. */
+/** The properties of a result that a rule can detect. */
 export type AnswerSays =
   | 'complains'
   | 'refuses'
@@ -29,14 +31,14 @@ export type AnswerSays =
   | 'done'
   | 'notRun';
 
-/** A rule with the longest answer that it reads; default any length. */
+/** Rules by property. `maxChars` is the maximum length of the results that a rule reads; default: any length. */
 const RULES: Readonly<Record<AnswerSays, ReadingRule & { readonly maxChars?: number }>> = {
-  /** A shell or an interpreter prints an error. */
+  /** A shell or an interpreter reports an error. */
   complains: {
     id: 'line-complains',
     form: /^(?:(?:\/?(?:usr\/)?bin\/)?(?:ba|z|da|k)?sh: [^\n]{0,160}(?:not found|no such file or directory|permission denied|syntax error|unexpected)|[\w./-]{1,80}: (?:line \d+: )?[^\n]{0,160}(?:command not found|no such file or directory|permission denied|not a directory|is a directory|cannot access)|Traceback \(most recent call last\):|npm (?:ERR!|error\b)|fatal: |E: )/im,
   },
-  /** An ordinary answer that refuses. */
+  /** A result without an error flag that refuses the call. */
   refuses: {
     id: 'refuses-softly',
     form: /^\s*(?:wrong|invalid|incorrect)\b[^\n]{0,60}[!.]?\s*$|does not exist/i,
@@ -46,7 +48,7 @@ const RULES: Readonly<Record<AnswerSays, ReadingRule & { readonly maxChars?: num
     id: 'line-reports-failure',
     form: /^(?:[^\sa-z]\S*[ \t]+){0,4}\[?(?:ERROR|FATAL|CRITICAL)\b(?!\S*[ :=]+0\b)|^[ \t]*(?:\S{1,120}: ?)?(?:\w+ )?(?:[Ee]rror|fatal)(?:\[\w+\])?: (?!0\b)\S|^[ \t]*(?:\S+ ){0,2}[\w.]*(?:Error|Exception) ?: \S|^\W*(?:[Bb]uild|BUILD|[Tt]ests?|[Jj]ob)\b.{0,80}\b(?:failed|FAILED|failure|FAILURE)\b|^[-\s]*(?:FAIL|FAILED|not ok)\b|(?<![\w.])(?!0\b)\d+ (?:tests? |checks? )?(?:failed|failing|failures?)\b(?!\s*[=:]\s*0\b)|\bexit(?:ed)?(?: with)?(?: (?:status|code))?[ :=]+[1-9]\d{0,2}\b|^[ \t]*(?:[Cc]ould not|[Cc]annot|[Uu]nable to|[Ff]ailed to) \w/m,
   },
-  /** A last line that outweighs an error above it. */
+  /** A last line that reports success, so that an error in an earlier line does not count. */
   endsWell: { id: 'ends-well', form: /\b(?:done|success\w*|succeeded|completed?|finished|passed|saved|ok)\b/i },
   noChange: {
     id: 'no-change',
@@ -67,20 +69,20 @@ const RULES: Readonly<Record<AnswerSays, ReadingRule & { readonly maxChars?: num
     id: 'done',
     form: /\b(?:ok|okay|done|success(?:ful(?:ly)?)?|succeeded|completed?|created|deleted|removed|updated|edited|modified|saved|wrote|written|added|applied|sent|submitted|installed|moved|renamed|copied|inserted|replaced|changed|finished|accepted|recorded|true|healthy|passed|clicked|typed|pressed|scrolled)\b|^\W*null\W*$/i,
   },
-  /** A host skipped the call because another call of its turn failed. */
+  /** The host skipped the call because another call of the same turn failed. */
   notRun: { id: 'not-run', maxChars: 300, form: /^\W*sibling tool call errored/i },
 };
 
-/** All rules that read the words of answers. */
+/** All rules that read the words of results. */
 export const ANSWER_RULES: readonly ReadingRule[] = [...FAILURE_OPENINGS, ...Object.values(RULES)];
 
-/** Returns true if the answer makes this statement. */
+/** Returns true if the result matches the rule. */
 export function answerSays(what: AnswerSays, text: string): boolean {
   const { form, maxChars = Infinity } = RULES[what];
   return text.length <= maxChars && form.test(text);
 }
 
-/** The ids of all rules that match an answer. */
+/** Returns the ids of all rules that match a result. */
 export function rulesOf(text: string): readonly string[] {
   // The record has exactly these keys.
   const statements = (Object.keys(RULES) as AnswerSays[]).filter((what) => answerSays(what, text));
@@ -91,8 +93,8 @@ const HEAD_CHARS = 600;
 const TAIL_CHARS = 400;
 
 /**
- * Returns true if a result without an error flag reads like a failure. Looks at the first 600 and the last 400 characters, and at
- * JSON of at most 4,000. This is a guess; the record marks it with `error_inferred`.
+ * Returns true if a result without an error flag reads like a failure. Reads the first 600 and the last 400 characters, and JSON
+ * of at most 4,000 characters. The result is a guess: the record marks it with `error_inferred`.
  *
  * Cost: a few linear regular expressions over at most 1,000 characters.
  */
@@ -100,7 +102,7 @@ export function inferIsError(text: string): boolean {
   return failureRule(text) !== undefined;
 }
 
-/** The id of the rule by which a text reads like a failure. */
+/** Returns the id of the rule that classifies a text as a failure; undefined if no rule matches. */
 function failureRule(text: string): string | undefined {
   if (text === '') return undefined;
   if (text.trimStart().startsWith('{')) return reportsFailureAsJson(text) ? 'json-failure' : undefined;
@@ -114,7 +116,10 @@ function failureRule(text: string): string | undefined {
 const MAX_JSON_CHARS = 4_000;
 const FAILED_STATUSES: ReadonlySet<unknown> = new Set(['error', 'failed', 'failure']);
 
-/** Returns true if a JSON object says that the call failed: `ok: false`, `isError: true`, `status: "error"`, or an `error` with content. */
+/**
+ * Returns true if a JSON object says that the call failed: `ok: false`, `isError: true`, `status: "error"`, or a non-empty
+ * `error`.
+ */
 export function reportsFailureAsJson(text: string): boolean {
   if (text.length > MAX_JSON_CHARS || !text.trimStart().startsWith('{')) return false;
   const answer = jsonOf(text);
@@ -129,15 +134,15 @@ function hasContent(value: unknown): boolean {
   return Array.isArray(value) ? value.length > 0 : isJsonObject(value) && Object.keys(value).length > 0;
 }
 
-/** Characters read at each end of a program's output. */
+/** Number of characters read at each end of the output of a program. */
 const END_CHARS = 4_000;
 const LAST_LINES = /[^\n]*\n?[^\n]*$/;
 
 /**
- * Returns true if a program's output reports a failure and does not end well.
+ * Returns true if the output of a program reports a failure and does not end with a success message.
  *
- * @param everywhere  reads all lines, not only the last two: for programs that report about themselves
- * Cost: one expression over at most 8,000 characters.
+ * @param everywhere  reads all lines instead of the last two; for programs that report their own failures
+ * Cost: one regular expression over at most 8,000 characters.
  */
 export function reportsFailure(text: string, everywhere: boolean): boolean {
   const ends = text.length <= 2 * END_CHARS ? text : `${text.slice(0, END_CHARS)}\n${text.slice(-END_CHARS)}`;

@@ -6,31 +6,31 @@ import { loopArgs } from './declared-keys.ts';
 import { tokensOf } from './tokens.ts';
 import { readCall, type CallSemantics, type ToolDeclarations } from './tool-semantics.ts';
 
-/** The reading of a call's arguments. */
+/** The keys and properties of the arguments of a call. */
 export interface ArgumentReading {
   readonly semantics: CallSemantics;
-  /** Equal for calls of one tool with equal arguments, in any order of keys. */
+  /** Equal for calls of the same tool with the same arguments. The order of keys is ignored. */
   readonly argsKey: string;
-  /** Hashes of the words of the arguments, ascending, at most 64. */
+  /** Hashes of the words in the arguments, in ascending order, at most 64. */
   readonly tokens: readonly number[];
   /** Equal for calls that differ only in numbers. */
   readonly frameKey: number;
-  /** For a write: a key of the state in which it leaves the target. */
+  /** For a write: a key of the content of the target after the call. */
   readonly leavesKey?: string;
-  /** For a replacement: a key of the state that it starts from. */
+  /** For a replacement: a key of the content before the call. */
   readonly fromKey?: string;
 }
 
 /**
  * Reads the arguments of a call.
  *
- * Cost: one pass each for their text, its words and a hash. Remembering whole readings saved nothing in recorded runs and cost 3
- * percent of a fold in which no call recurs.
+ * Cost: one pass each for the text, its words and a hash. Results are not cached: in recorded runs a cache saved nothing, and it
+ * cost 3 percent of a fold in which no call repeats.
  */
 export function readArguments(tool: string, args: Json, declarations: ToolDeclarations): ArgumentReading {
   const declaration = Object.hasOwn(declarations, tool) ? declarations[tool] : undefined;
   const text = canonicalJson(loopArgs(args, declaration));
-  // Arguments outside the comparison may still say what the call does.
+  // Arguments that are excluded from the comparison may still define what the call does.
   const semantics = readCall(tool, args, declarations);
   const { content, replaces } = semantics;
   const leaves = content ?? replaces?.after;
@@ -45,10 +45,10 @@ export function readArguments(tool: string, args: Json, declarations: ToolDeclar
   };
 }
 
-/** The text by which calls are compared: without the length of a pause and without extra blanks. */
+/** Returns the text used to compare calls. The length of a pause and extra blanks are removed. */
 function comparedCall(tool: string, call: string, { kind, shell }: CallSemantics): string {
   if (kind === 'wait') return tool;
-  // Blanks in a text of several lines may have a meaning.
+  // Blanks may be significant in a text of several lines.
   const isLoose = kind !== 'write' && !call.includes('\\n') && (call.includes('  ') || call.includes(' "'));
   const squeezed = isLoose ? call.replaceAll(/ +/g, ' ').replaceAll(' "', '"') : call;
   return shell && squeezed.includes('sleep ') ? squeezed.replaceAll(/\bsleep \d+(?:\.\d+)?[smh]?/g, 'sleep') : squeezed;

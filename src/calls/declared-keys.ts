@@ -1,18 +1,18 @@
 import { isJsonObject, jsonOf, memberAt, type Json } from '../base/json.ts';
 import type { ToolDeclaration } from './tool-semantics.ts';
 
-/** Arguments that are new at each call and change nothing: ids of the request, and explanations. */
+/** Names of arguments that differ in each call and have no effect: request ids and explanations. */
 const ASIDE =
   /^(?:(?:req(?:uest)?|trace|span|correlation)_?id|idempotency_?key|nonce|timestamp|explanation|reason|rationale)$/i;
 
 /**
- * The arguments by which a call is compared: those declared in `loopKey`, or else all arguments without ids of the request,
- * explanations and empty values.
+ * Returns the arguments used to compare calls: the arguments declared in `loopKey`. Without a declaration: all arguments except
+ * request ids, explanations and empty values.
  */
 export function loopArgs(args: Json, declaration: ToolDeclaration | undefined): Json {
   const declared = picked(args, declaration?.loopKey);
   if (declared !== undefined || !isJsonObject(args)) return declared ?? args;
-  // Most calls have none, and are not copied.
+  // Most calls contain no such argument, so they are not copied.
   for (const name in args) {
     if (!isAside(name, args[name])) continue;
     const compared = Object.entries(args).filter((entry) => !isAside(...entry));
@@ -26,10 +26,10 @@ function isAside(name: string, value: unknown): boolean {
 }
 
 /**
- * The part of an answer that shows progress: the fields declared in `progressKey`, or undefined without a declaration or if the
- * answer has none of them. A text that is a JSON object counts as one.
+ * Returns the part of a result that shows progress: the fields declared in `progressKey`. Returns undefined without a declaration,
+ * or if the result contains none of the fields. A text that contains a JSON object is parsed.
  *
- * Cost: one `JSON.parse` of the answer if a key is declared.
+ * Cost: one `JSON.parse` of the result if a key is declared.
  */
 export function progressOf(result: Json, declaration: ToolDeclaration | undefined): Json | undefined {
   if (declaration?.progressKey === undefined) return undefined;

@@ -3,27 +3,30 @@ import type { AnswerClass } from '../records/trajectory-pattern.ts';
 import { answerLines } from './answer-lines.ts';
 import { failureMask, strongMask } from './mask.ts';
 
-/** The cause of a failure, by its words. */
+/** The cause of a failure, derived from the error text. */
 export type ErrorCategory = Exclude<AnswerClass, 'content' | 'empty' | 'done'>;
 
-/** How a failure is grouped and compared. */
+/** The category of a failure and the keys used to group and compare failures. */
 export interface ErrorClass {
   readonly category: ErrorCategory;
-  /** Equal for failures of one cause, whatever file, number or quotation they name. */
+  /** Equal for failures with the same cause. File names, numbers and quoted texts are ignored. */
   readonly groupKey: string;
-  /** Equal for failures with the same text, except for times and ids. */
+  /** Equal for failures with the same text. Times and ids are ignored. */
   readonly exactKey: string;
-  /** Equal for failures with the same error lines, except for places within files, which an edit above moves. */
+  /**
+   * Equal for failures with the same error lines. Line and column numbers are ignored, because an edit earlier in the file changes
+   * them.
+   */
   readonly messageKey: string;
-  /** Equal for failures with the same first error line and the same count of failures. */
+  /** Equal for failures with the same first error line and the same number of failures. */
   readonly lineKey: string;
-  /** Hash of the line without digits, as in `answerLines`; 0 without a line. */
+  /** Hash of the error line without digits, as in `answerLines`; 0 without an error line. */
   readonly lineHash: number;
-  /** The line that says what failed, at most 200 characters. */
+  /** The error line, at most 200 characters. */
   readonly line: string;
 }
 
-/** Causes that other arguments do not cure. */
+/** Causes that different arguments cannot fix. */
 export const OUTSIDE: ReadonlySet<ErrorCategory> = new Set<ErrorCategory>([
   'auth',
   'permission',
@@ -34,7 +37,7 @@ export const OUTSIDE: ReadonlySet<ErrorCategory> = new Set<ErrorCategory>([
   'validation',
 ]);
 
-/** Causes for which a longer wait is right. */
+/** Causes for which the agent should wait longer. */
 export const WAITABLE: ReadonlySet<ErrorCategory> = new Set<ErrorCategory>(['rate-limit', 'timeout', 'network']);
 
 const CATEGORIES: readonly (readonly [ErrorCategory, RegExp])[] = [
@@ -64,28 +67,28 @@ const CATEGORIES: readonly (readonly [ErrorCategory, RegExp])[] = [
 
 const NAMES_FAILURE =
   /error|fail|denied|cannot|can't|could not|not found|invalid|refused|exception|fatal|unable|panic|timed? ?out|assert/i;
-/** Lines that tell one failure from the next: the values of an assertion. */
+/** Lines that distinguish one failure from another, such as the values of an assertion. */
 const TELLS_APART =
   /expect|actual|received|but was|\bgot\b|missing|undefined|mismatch|overflow|exceed|too (?:large|long|many)|will not|does(?: not|n't)/i;
-/** A line of a log that is no failure, whatever words it has. */
+/** A log line with a level below warning. It is not a failure, whatever words it contains. */
 const LOG_LINE = /^[^a-z]{0,60}(?:\[[^\]]{0,40}\] *)?\b(?:INFO|DEBUG|TRACE)\b/;
-/** `==== FAILURES ====` names no failure. */
+/** A banner such as `==== FAILURES ====`, which names no failure. */
 const BANNER = /^([=\-_*#~])\1{2,}.*\1{3}$/;
-/** `ERROR:` alone: the next line says what failed. */
+/** A heading such as `ERROR:` without a message. The next line contains the message. */
 const HEADING = /^\W*(?:error|fatal|failed|failure|exception)\W*$/i;
 /** The last line of a traceback. */
 const RAISED = /^[A-Za-z_][\w.]*(?:Error|Exception|Exit|Interrupt|Failure|Warning)\b(?:: |$)/;
-/** `:12:5`, `(12,5)`, `line 12`. */
+/** A position in a file: `:12:5`, `(12,5)`, `line 12`. */
 const PLACE = /(?<=[\w)]):\d+(?::\d+)?(?=[:,)\s])|\(\d+,\d+\)|\bline \d+/g;
 const FAILED_COUNT = /(?<![\w.])(\d+) (?:failed|failing|failures?|errors?)\b/i;
 const LINE_CHARS = 200;
-/** Characters of each end of a long text that are searched for error lines. */
+/** Number of characters searched for error lines at each end of a long text. */
 const END_CHARS = 8_000;
-/** Error lines compared at each end; of the others only their number counts. */
+/** Number of error lines compared at each end. Other error lines are only counted. */
 const END_LINES = 4;
 
 /**
- * Classifies the text of a failed call; reads at most 16,000 characters of it.
+ * Classifies the text of a failed call. Reads at most 16,000 characters.
  *
  * Cost: a few linear regular expressions over each line.
  */
@@ -116,7 +119,7 @@ export function classifyError(text: string): ErrorClass {
   };
 }
 
-/** The number of failures that a line reports; empty if none does. */
+/** Returns the number of failures from the first line that contains a failure count; empty if no line contains one. */
 function failedCount(lines: readonly string[]): string {
   for (const line of lines) {
     const count = FAILED_COUNT.exec(line)?.[1];
@@ -125,12 +128,12 @@ function failedCount(lines: readonly string[]): string {
   return '';
 }
 
-/** Equal for lines of one cause, whatever they name. */
+/** Returns a key that is equal for error lines with the same cause. The names of files and values are ignored. */
 export function groupKeyOf(category: ErrorCategory, line: string): string {
   return hashText(`${category}:${strongMask(line)}`);
 }
 
-/** The non-empty lines, trimmed; for a long text those of both ends. */
+/** Returns the trimmed non-empty lines. For a long text: the lines of both ends. */
 function linesOf(text: string): readonly string[] {
   const read = text.length <= 2 * END_CHARS ? text : `${text.slice(0, END_CHARS)}\n${text.slice(-END_CHARS)}`;
   const lines = read
@@ -143,7 +146,7 @@ function linesOf(text: string): readonly string[] {
   });
 }
 
-/** The line that names the failure: the last line of a traceback, else the first that names a failure, else the first line. */
+/** Returns the error line: the last line of a traceback, else the first line that names a failure, else the first line. */
 function namingLine(text: string, lines: readonly string[]): string {
   const trace = text.includes('Traceback (most recent call last)');
   const raised = trace ? (lines.findLast((line) => RAISED.test(line)) ?? lines.at(-1)) : undefined;
@@ -155,7 +158,7 @@ function isNoise(line: string): boolean {
   return LOG_LINE.test(line) || BANNER.test(line);
 }
 
-/** The lines that name a failure or tell it apart, masked; without such lines the whole text. */
+/** Returns the lines that name or distinguish a failure, masked. Without such lines, returns the whole masked text. */
 function messageOf(lines: readonly string[], line: string): string {
   const errors = lines.filter((one) => (NAMES_FAILURE.test(one) || TELLS_APART.test(one)) && !LOG_LINE.test(one));
   if (errors.length === 0) return failureMask(lines.join('\n'));

@@ -3,8 +3,9 @@ import { unitAt } from '../base/unit-at.ts';
 import type { ReadingRule } from './reading-rule.ts';
 
 /**
- * Parts of a text that change from call to call without a meaning. Each form contains a digit and is tried at the start of a run of
- * letters and digits with one. Plain numbers stay: they may be progress.
+ * Rules for the parts of a text that change with each call and have no meaning, such as times and ids. Each form contains a digit.
+ * A rule is tested at the start of each sequence of letters and digits that contains a digit. Plain numbers are kept, because they
+ * may show progress.
  */
 export const VOLATILE: readonly ReadingRule[] = [
   {
@@ -13,59 +14,59 @@ export const VOLATILE: readonly ReadingRule[] = [
   },
   {
     id: 'hexadecimal-id',
-    // Whole bytes, with a digit and a letter. A digest identifies a content.
+    // Hexadecimal ids of whole bytes, with a digit and a letter. Digests are kept, because a digest identifies content.
     form: /[\da-f]{8}-[\da-f]{4}-[\da-f]{4}-[\da-f]{4}-[\da-f]{12}(?![a-z\d])|(?=[\da-f-]*\d)[\da-f]{8}(?:-[\da-f]{4}){1,3}(?![a-z\d])|0x[\da-f]{6,}\b|(?<!(?:sha\d{0,3}|md5|digest|checksum|hash)["']?[:=] ?["']?)(?=[\da-f]*\d)(?=[\da-f]*[a-f])(?:[\da-f]{2}){4,32}(?![a-z\d])/,
   },
   {
     id: 'named-id',
-    // worker-9f3a1c, req-01HX3Z8K2M: after a word
+    // Ids after a word: worker-9f3a1c, req-01HX3Z8K2M
     form: /(?<=[A-Za-z][_-])(?:(?=[\da-f]*\d)(?=[\da-f]*[a-f])[\da-f]{6,7}|(?=(?:[A-Za-z]*\d+[A-Za-z]+){2})[A-Za-z\d]{8,40})(?![A-Za-z\d])/,
   },
   {
     id: 'long-number',
-    // Unix times; numbers too long for a count, or with a leading zero
+    // Unix times, and numbers that are too long for a count or have a leading zero
     form: /(?<![A-Za-z\d.])(?:0\d{7,29}|\d{13,30})(?![\d.])|\b1[5-9]\d{8}\b/,
   },
   {
     id: 'duration',
-    // 0.12s, 3.4 seconds, 5m12s; 3 hours ago; an age in a column
+    // Durations and ages: 0.12s, 3.4 seconds, 5m12s, 3 hours ago, an age in a table column
     form: /\b\d+(?:\.\d+)?\s?(?:ms|msecs?|[µu]s|ns|s|secs?|seconds?|mins?|minutes?)\b|\b(?:\d+d)?(?:\d+h)?(?:\d+m)?(?<=[dhm])\d+(?:\.\d+)?[smh]\b|\b\d+ (?:hours?|days?|weeks?)(?= ago\b)|(?<=\s\s)\d+[mhd](?=\s|$)|(?<!\S)\d+[mhd](?=\s\s)/,
   },
   {
     id: 'timed-key',
-    // "took_ms": 12, savedAt=1034, nanosec: 88
+    // Values of fields that hold times: "took_ms": 12, savedAt=1034, nanosec: 88
     form: /(?<=(?:[_-](?:ms|at|time)|[a-z](?:Ms|At|Time)|\b(?:ts|[Tt]imestamp|[Tt]ime|[Dd]ate|nano_?secs?|[Ee]lapsed|[Dd]uration|took|[Ll]atency|[Uu]ptime)(?:_?(?:ms|s|secs?|seconds|millis|time))?)["']?\s?[:=]\s?["']?)\d[\w.:+-]*/,
   },
   {
     id: 'process',
-    // pid 4711, relayd[48215]:, an ephemeral port
+    // Process ids and ephemeral ports: pid 4711, relayd[48215]:
     form: /(?<=\b(?:[Pp]id|PID|[Pp]rocess|[Ss]ession)(?:_?id)?["']?[ #:=]+["']?(?:[a-z]+-)?)[\w-]+|(?<=[a-z]\[)\d{3,7}(?=\]: )|(?<=localhost:|\.\d{1,3}:)(?:3[3-9]|[45]\d|6[0-5])\d{3}\b/,
   },
   {
     id: 'receipt',
-    // "messageId": "m-7000", reqId=18697, "etag": "W/1265"
+    // Values of id fields: "messageId": "m-7000", reqId=18697, "etag": "W/1265"
     form: /(?<=(?:[Mm]essage|msg|[Rr]equest|req|[Tt]race|[Ss]pan|[Cc]orrelation|[Ee]vent|[Rr]un|[Rr]ay|[Rr]esponse|[Oo]peration|[Ee]xecution|[Tt]ransaction)[ _-]?(?:id|Id|ID)["']?\s?[:=]\s?["']?(?:[\w.-]{0,20}[.-])?|\b(?:[Ee][Tt]ag|nonce|uuid|guid|trace|span)["']?\s?[:=]\s?["']?[\\"'W/]{0,5})[\w.:-]+/,
   },
   { id: 'page-element', form: /(?<=(?<![a-z\d])(?:ref|uid)=["']?)[\w-]{1,24}/ },
   { id: 'temporary-path', form: /(?<=\/(?:tmp|var\/folders|dev\/shm)\/[\w./-]{0,80})[\w./-]+/ },
 ];
 
-/** Compiled on first use: a short-lived process may not need it. */
+/** Compiled on first use, because a short-lived process may not need it. */
 let anyVolatile: RegExp | undefined;
-/** Characters masked at each end of a text; the middle stays. */
+/** Number of characters masked at each end of a text. The middle is unchanged. */
 const END_CHARS = 4_096;
-/** Appears in no name that people choose. */
+/** A digit followed by a letter, which occurs in generated ids and not in names that people choose. */
 const MADE_UP = /\d[a-z]/i;
 const MADE_UP_CHARS = [6, 40] as const;
-/** Longest id. */
+/** Maximum length of an id. */
 const MAX_RUN_CHARS = 64;
 
 /**
- * The text with volatile parts replaced by `~`, so that two results that differ only in a time or an id are equal.
- * Masks the first and the last 4,096 characters.
+ * Replaces volatile parts of a text with `~`, so that two results are equal if they differ only in times or ids. Masks the first
+ * and the last 4,096 characters.
  *
- * @param strictly  also masks random ids of any form: for failures, which quote the ids of what they refuse; default false
- * Cost: one expression per run with a digit.
+ * @param strictly  also masks random ids of any form; used for failures, which quote the ids of the refused call; default: false
+ * Cost: one regular expression per sequence that contains a digit.
  */
 export function lightMask(text: string, strictly = false): string {
   if (text.length <= 2 * END_CHARS) return maskPiece(text, strictly);
@@ -78,7 +79,7 @@ export function failureMask(text: string): string {
   return lightMask(text, true);
 }
 
-/** Ids of the rules that mask a part of the beginning of a text. */
+/** Returns the ids of the rules that mask a part of the beginning of a text. */
 export function masksOf(text: string): readonly string[] {
   const piece = text.slice(0, END_CHARS);
   const parts = volatileParts(piece, false);
@@ -98,7 +99,7 @@ function maskPiece(piece: string, strictly: boolean): string {
   return done === 0 ? piece : masked + piece.slice(done);
 }
 
-/** The volatile parts. */
+/** Returns the start and end of each volatile part. */
 function volatileParts(piece: string, strictly: boolean): readonly (readonly [start: number, end: number])[] {
   const form = (anyVolatile ??= new RegExp(VOLATILE.map((rule) => rule.form.source).join('|'), 'my'));
   const parts: (readonly [number, number])[] = [];
@@ -132,7 +133,7 @@ const SPECIFIC =
   /https?:\/\/[^\s"')\]]+|"[^"\n]{0,400}"|'[^'\n]{0,400}'|`[^`\n]{0,400}`|\[[^\]\n]{0,400}\]|(?:[A-Za-z]:)?(?:[\w.@~-]*[\\/])+[\w.@~-]+|\b[\w-]+\.[a-z]{1,4}\b|\b0x[0-9a-f]+\b|\d+/gi;
 
 /**
- * The line without the names of particular things (paths, quotations, brackets, numbers), to group errors of one cause.
+ * Removes specific names from an error line (paths, quoted texts, brackets, numbers), to group errors with the same cause.
  *
  * @param line  at most a few hundred characters
  */

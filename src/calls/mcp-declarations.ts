@@ -1,15 +1,15 @@
 import type { ToolAnnotations, ToolDeclaration, ToolDeclarations } from './tool-semantics.ts';
 
-/** A tool as an MCP server lists it; other fields do not matter. */
+/** A tool in the list of an MCP server. Other fields are ignored. */
 export interface McpTool {
   readonly name: string;
   readonly annotations?: ToolAnnotations;
 }
 
 /**
- * Declarations of the tools an MCP server lists, for the option `tools`.
+ * Converts the tool list of an MCP server to declarations for the option `tools`.
  *
- * @param prefix  what the host puts before the tool's name, such as `mcp__github__`; default none
+ * @param prefix  prefix that the host adds to the tool name, such as `mcp__github__`; default: none
  */
 export function declareMcpTools(tools: readonly McpTool[], prefix: string = ''): ToolDeclarations {
   return Object.fromEntries(

@@ -1,24 +1,24 @@
 import { canonicalJson } from '../base/canonical-json.ts';
 import { isJsonObject, jsonOf, type Json } from '../base/json.ts';
 
-/** A result without what a harness or a protocol wraps around it. */
+/** A result without the envelope added by a harness or a protocol. */
 export interface OpenedAnswer {
   readonly result: Json;
-  /** The wrapping says that the call failed. */
+  /** True if the envelope says that the call failed. */
   readonly failed: boolean;
 }
 
-/** Members of an MCP result. */
+/** Field names of an MCP result. */
 const MCP_MEMBER = /^(?:content|is_?error|_?meta|structuredContent|type)$/i;
-/** Names under which a lone text is returned. */
+/** Field names that hold the text of a result with a single field. */
 const LONE_NAME = /^(?:result|output|text|content|response|answer|observation|value|data|stdout)$/;
-/** Members beside the payload that say how a call went, or number it. */
+/** Field names of an envelope other than the payload: outcomes, ids, times and durations. */
 const ENVELOPE =
   /^(?:success|ok|status|code|errors?|message|_?meta|(?:request|trace)_id|took(?:_ms)?|duration(?:_ms)?|timestamp)$/i;
 const PAYLOAD = /^(?:data|result|output|response|payload|body|content)$/;
 const WENT_WELL: ReadonlySet<unknown> = new Set([true, 0, 200, 'ok', 'OK', 'success', undefined]);
 const WENT_WRONG: ReadonlySet<unknown> = new Set([false, 'error', 'failed', 'failure']);
-/** Texts around a text, by how they begin. */
+/** Text wrappers, each with a quick test of the beginning and the complete form. */
 const WRAPPINGS: readonly (readonly [opening: RegExp, whole: RegExp])[] = [
   [/^\s*<(?:tool_use_)?error>/, /^\s*<(?:tool_use_)?error>([^]*)<\/\w+>\s*$/],
   [/^\[?\d{4}-/, /^\[?\d{4}-\d\d-\d\d[T ]\d\d:\d\d:\d\d(?:[.,]\d+)?Z?\]?:? ([^]*)$/],
@@ -26,17 +26,17 @@ const WRAPPINGS: readonly (readonly [opening: RegExp, whole: RegExp])[] = [
 ];
 const OPENING_CHARS = 40;
 const MAX_PARSED_CHARS = 200_000;
-/** How a wrapped answer begins as JSON text; others are not parsed. */
+/** The beginning of a wrapped result as JSON text. Texts that do not match are not parsed. */
 const JSON_OPENING =
   /^\s*(?:\[?\s*\{\s*"(?:type|text)"|\{\s*"(?:content|isError|is_error|result|output|text|response|answer|observation|value|data|success|ok|status|error|body|payload|request_id|code)")/;
 const MAX_DEPTH = 3;
 
 /**
- * Removes what a harness or a protocol wraps around an answer: an MCP result (`{content: [{type: 'text', …}], isError}`), its parts,
- * an envelope, a lone text under a name such as `result`, as a value or as JSON text, and `WRAPPINGS` of texts. Returns anything else
- * unchanged.
+ * Removes the envelope that a harness or a protocol adds to a result. Handles MCP results (`{content: [{type: 'text', …}],
+ * isError}`), lists of parts, envelopes, objects with a single text field such as `result`, each as a value or as JSON text, and
+ * the text wrappers in `WRAPPINGS`. Returns any other result unchanged.
  *
- * Cost: a look at the first 40 characters of a text and at the members of an object; one `JSON.parse` if a text begins like one.
+ * Cost: reads the first 40 characters of a text or the keys of an object; one `JSON.parse` if a text begins like JSON.
  */
 export function openAnswer(result: Json): OpenedAnswer {
   let opened: OpenedAnswer = { result, failed: false };
@@ -76,7 +76,7 @@ function insideValue(value: unknown): OpenedAnswer | undefined {
   return typeof lone === 'string' ? { result: lone, failed: false } : undefined;
 }
 
-/** The payload of an envelope that reports success, or the message of one that reports a failure. */
+/** Returns the payload of an envelope that reports success, or the error message of an envelope that reports a failure. */
 function insideEnvelope(value: Readonly<Record<string, unknown>>, names: readonly string[]): OpenedAnswer | undefined {
   const payload = names.filter((name) => !ENVELOPE.test(name));
   const [name = ''] = payload;
@@ -90,14 +90,14 @@ function insideEnvelope(value: Readonly<Record<string, unknown>>, names: readonl
   }
   const isQuiet = (error ?? null) === null && (errors ?? null) === null;
   const well = isQuiet && [success, ok, status, code].every((outcome) => WENT_WELL.has(outcome));
-  // A result is JSON, and so is any member of it.
+  // A result is JSON, so each of its fields is JSON.
   return well && inner !== undefined ? { result: inner as Json, failed: false } : undefined;
 }
 
-/** Longer than a picture without its bytes. */
+/** Maximum length of the JSON of a picture without its image data. */
 const PICTURE_CHARS = 400;
 
-/** The digest of a picture without its bytes, or an empty text if it has none; undefined for anything else. */
+/** Returns the digest of a picture without image data, or an empty text without a digest. Returns undefined for any other value. */
 function pictureText(part: Readonly<Record<string, unknown>>): string | undefined {
   if (typeof part['type'] !== 'string' || !/image|screenshot/.test(part['type'])) return undefined;
   const json = canonicalJson(part);
@@ -106,7 +106,7 @@ function pictureText(part: Readonly<Record<string, unknown>>): string | undefine
   return digest === null ? '' : `[picture, digest: ${digest[1] ?? digest[2] ?? ''}]`;
 }
 
-/** The text of a list of texts and pictures. */
+/** Joins the texts in a list of text and picture parts. */
 function insideParts(parts: readonly unknown[]): OpenedAnswer | undefined {
   const texts: string[] = [];
   for (const part of parts) {
@@ -121,7 +121,7 @@ function insideParts(parts: readonly unknown[]): OpenedAnswer | undefined {
 const REMINDER = '<system-reminder>';
 const REMINDER_END = '</system-reminder>';
 
-/** The text without the reminders that a harness appends. */
+/** Removes the reminders that a harness appends to a text. */
 export function withoutReminders(text: string): string {
   let rest = text;
   while (rest.trimEnd().endsWith(REMINDER_END) && rest.includes(REMINDER)) {

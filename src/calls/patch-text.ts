@@ -8,10 +8,10 @@ export interface PatchedFile {
 const FILE_HEAD = /^\*\*\* (?:Update|Add|Delete) File: (.+)$/gm;
 
 /**
- * Reads a patch in the form of `apply_patch` (`*** Begin Patch`). Returns undefined for any other text and for a patch of several
- * files.
+ * Parses a patch in the format of `apply_patch` (`*** Begin Patch`). Returns undefined for any other text and for a patch of
+ * several files.
  *
- * Cost: one pass over a text that contains such a head.
+ * Cost: one pass over a text that contains this header.
  */
 export function patchedFile(text: string): PatchedFile | undefined {
   if (!text.includes('*** Begin Patch')) return undefined;

@@ -8,7 +8,7 @@ export interface RawCall {
   readonly atMs: number;
   readonly tool: string;
   readonly args: Json;
-  /** Hints of the tool's MCP server; a declaration beats them. */
+  /** Annotations of the tool from its MCP server. A declaration takes precedence. */
   readonly annotations?: ToolAnnotations | undefined;
   readonly result: Json;
   readonly isError: boolean;

@@ -1,6 +1,6 @@
-/** A rule that reads text; `reading-rules.test.ts` has examples that match and examples that do not. */
+/** A rule that matches text. `reading-rules.test.ts` has examples of matching and non-matching texts. */
 export interface ReadingRule {
-  /** Unique, in kebab case: `coxswain explain` names it. */
+  /** Unique id in kebab case. `coxswain explain` prints it. */
   readonly id: string;
   readonly form: RegExp;
 }

@@ -1,7 +1,7 @@
 import { canonicalJson } from '../base/canonical-json.ts';
 import { isJsonObject, type Json } from '../base/json.ts';
 
-/** The text of a tool's result: a string as it is, the text parts of a content list, anything else as JSON. */
+/** Returns the text of a tool result: a string unchanged, the text parts of a content list, or any other value as JSON. */
 export function resultText(result: Json): string {
   if (typeof result === 'string') return result;
   if (result === null) return '';

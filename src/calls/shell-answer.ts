@@ -8,12 +8,15 @@ export interface ShellAnswer {
 
 const EXIT_KEYS = ['exit_code', 'exitCode', 'returncode', 'return_code', 'exit_status'] as const;
 const PRINTED_KEYS = ['output', 'stdout', 'stderr'] as const;
-/** JSON text that may hold an exit code; other texts are not parsed. */
+/** Matches JSON text that may contain an exit code. Other texts are not parsed. */
 const MAY_HOLD = /"(?:exit_?(?:code|status)|return_?code)"\s*:/i;
 const LOOKED_AT_CHARS = 600;
 const NOTHING_PRINTED = /^\((?:empty|none)\)$/;
 
-/** The forms of Codex, mini-SWE-agent and Gemini CLI, by how they begin. A running command has no code. */
+/**
+ * The output formats of Codex, mini-SWE-agent and Gemini CLI, each with its beginning. The output of a running command has no exit
+ * code.
+ */
 const HEADED: readonly (readonly [opening: RegExp, form: RegExp])[] = [
   [
     /^(?:Exit code: \d|Chunk ID: |Wall time: )/,
@@ -25,7 +28,7 @@ const HEADED: readonly (readonly [opening: RegExp, form: RegExp])[] = [
     /^(?:<untrusted_context>\n)?[^]*?(?:Stdout|Output): (?<text>[^]*?)(?:\nStderr: (?<stderr>[^]*?))?\n(?:Error: [^\n]*\n)?Exit Code: (?:(?<code>\d+)|\(none\))(?:\n[A-Z][\w ]*: [^\n]*)*\s*(?:<\/untrusted_context>\s*)?$/,
   ],
 ];
-/** A first line with an exit code, and last lines with one: in brackets, or of a failure. */
+/** Exit codes in the first line, and in the last lines in brackets or as part of a failure message. */
 const FIRST_LINE =
   /^(?:(?:The )?(?:[Pp]rocess|[Cc]ommand|[Ss]hell) )?[Ee]xit(?:ed)?(?: with)?(?: exit)? (?:code|status):? (?<code>\d+)\.?(?:\n(?<text>[^]*))?$/;
 const LAST_LINES =
@@ -33,11 +36,11 @@ const LAST_LINES =
 const CODES = /(?:code|status):? (-?\d+)/g;
 
 /**
- * Reads the output of a program with its exit code: JSON such as `{"output": "…", "metadata": {"exit_code": 1}}`, or `stdout`,
- * `stderr` and `exit_code`, as an object or as its text; or one of the forms above. A running command has the
- * exit code 0. Undefined for any other answer.
+ * Reads the output of a program with its exit code. Accepts JSON such as `{"output": "…", "metadata": {"exit_code": 1}}`, JSON
+ * with `stdout`, `stderr` and `exit_code` (each as an object or as text), and the text formats above. The exit code of a running
+ * command is 0. Returns undefined for any other result.
  *
- * Cost: a look at both ends of a text; one `JSON.parse` or regular expression if it has such a form.
+ * Cost: reads both ends of a text; one `JSON.parse` or regular expression if the text has such a format.
  */
 export function shellAnswer(result: Json): ShellAnswer | undefined {
   const sections = typeof result === 'string' ? sectioned(result) : undefined;
@@ -61,7 +64,7 @@ function sectioned(text: string): ShellAnswer | undefined {
   const tail = text.slice(-LOOKED_AT_CHARS);
   const last = LAST_LINES.exec(tail);
   if (last === null) return undefined;
-  // The last line counts: the output of a killed command may stand before it.
+  // Uses the last code: the output of a killed command may come before it.
   const code = Number([...last[0].matchAll(CODES)].at(-1)?.[1]);
   return answerOf([text.slice(0, text.length - tail.length + last.index)], Math.max(0, code));
 }

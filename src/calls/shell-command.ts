@@ -5,31 +5,34 @@ import { patchedFile } from './patch-text.ts';
 import { kindOfProgram, SETUP_PROGRAMS } from './shell-program.ts';
 import type { ToolKind } from './tool-kind.ts';
 
-/** The effect of a shell command line, read from its syntax tree. */
+/** The effect of a shell command line, derived from its syntax tree. */
 export interface ShellCommand {
-  /** The first program that does more than prepare another one (`cd`, `export`, `echo`), such as `grep`; empty if none. */
+  /**
+   * The first program that does more than prepare another program (unlike `cd`, `export`, `echo`), such as `grep`; empty if there
+   * is none.
+   */
   readonly program: string;
   readonly kind: ToolKind;
-  /** Files named by redirections and by programs that write; at most 8. */
+  /** Files that are the targets of redirections or of programs that write; at most 8. */
   readonly writes: readonly string[];
-  /** The last file among the arguments of the first program that reads. */
+  /** The last file among the arguments of the first reading program. */
   readonly reads?: string;
-  /** It changes a file and then runs a program. */
+  /** True if the line changes a file and then runs a program. */
   readonly editsAndRuns?: true;
-  /** The exit code is that of the last program of a pipeline only. */
+  /** True if the exit code is only that of the last program of a pipeline. */
   readonly piped?: true;
-  /** The state of the one file that the line writes, if its text holds it. */
+  /** The new content of the file that the line writes. Present only if the line writes one file and contains its content. */
   readonly state?: ShellState;
 }
 
-/** The state in which a command leaves a file: the whole content, or a replacement. */
+/** The content that a command writes to a file: the whole content, or a replacement. */
 interface ShellState {
   readonly target: string;
   readonly content?: string;
   readonly replaces?: { readonly before: string; readonly after: string };
 }
 
-/** A longer command is not parsed and counts as unknown. */
+/** Commands with more characters are not parsed; their kind is `unknown`. */
 const MAX_COMMAND_CHARS = 20_000;
 const RANK: Readonly<Record<ToolKind, number>> = {
   note: 0,
@@ -42,15 +45,15 @@ const RANK: Readonly<Record<ToolKind, number>> = {
   write: 5,
 };
 
-/** Longer lines rarely recur. */
+/** Lines with more characters rarely repeat. */
 const REMEMBERED_CHARS = 4_096;
 const recent = new RecentTexts(512, parseCommand);
 
 /**
- * Reads a command line with a shell parser. The most consequential command decides the kind (a write before an execution before a
- * read). An empty or comment-only line is a `note`.
+ * Reads a command line with a shell parser. The command with the greatest effect determines the kind: a write takes precedence
+ * over an execution, and an execution over a read. An empty or comment-only line is a `note`.
  *
- * Cost: a few microseconds for a new line of 100 characters, a comparison for one of the last 512.
+ * Cost: a few microseconds for a new line of 100 characters. The last 512 lines are cached.
  */
 export function readShellCommand(line: string): ShellCommand {
   return line.length > REMEMBERED_CHARS ? parseCommand(line) : recent.get(line);
@@ -67,7 +70,7 @@ interface Reading {
   editsAndRuns: boolean;
   piped: boolean;
   isEmpty: boolean;
-  /** Nothing but `cd`. */
+  /** True if the line only contains `cd`. */
   movesOnly: boolean;
 }
 
@@ -90,14 +93,14 @@ function parseCommand(line: string): ShellCommand {
   try {
     visit(parse(line), reading);
   } catch {
-    // The parser returns a partial tree for broken input and rarely throws.
+    // For invalid input the parser usually returns a partial tree and rarely throws.
     return unreadable;
   }
-  // A `cd` alone moves the shell; before another command it only says where that one runs.
+  // `cd` alone changes the state of the shell. Before another command it only sets the working folder of that command.
   if (reading.movesOnly) return { program: 'cd', kind: 'write', writes: [] };
   return {
     program: reading.program,
-    // A pause followed by a look asks for a status.
+    // A read after a pause polls for a status.
     kind: reading.waits && reading.kind === 'read' ? 'poll' : reading.kind,
     writes: reading.writes.slice(0, 8),
     ...present({ reads: reading.reads, state: reading.states.length === 1 ? reading.states[0] : undefined }),
@@ -141,11 +144,11 @@ function visitCommand(node: Command, reading: Reading): void {
   if (kind === 'write') reading.writes.push(...args.filter((word) => !word.startsWith('-')).slice(-2));
 }
 
-/** Programs that run the rest of the line: `sudo -u root`, `env A=1`, `timeout 60`, `npx`, `python -m`. */
+/** Programs that run the rest of the line, such as `sudo -u root`, `env A=1`, `timeout 60`, `npx`, `python -m`. */
 const WRAPPERS =
   /^(?:(?:sudo|env|time|nohup|command|exec|timeout)(?: -[ugnk] \S+| -\S+| \w+=\S*| [\d.]+[smhd]?)* |npx (?!-)|(?:uv|poetry) run |\S*python[\d.]* -m )+(?=\S)/;
 
-/** The words from the program that actually runs. */
+/** Removes wrapper programs and returns the words of the wrapped command. */
 function unwrap(words: readonly string[]): readonly string[] {
   const wrappers = WRAPPERS.exec(words.map((word) => word.replaceAll(/\s/g, '_')).join(' '));
   return wrappers === null ? words : words.slice(wrappers[0].split(' ').length - 1);
@@ -164,12 +167,12 @@ function wordsOf(node: Command): readonly string[] {
 }
 
 const PRINTERS = new Set(['cat', 'tee', 'echo', 'printf']);
-/** `s/before/after/g` with any delimiter except a letter, a digit or a backslash. */
+/** Matches `s/before/after/g` with any delimiter except a letter, a digit, a blank or a backslash. */
 const SUBSTITUTION = /^s([^\w\s\\])((?:(?!\1).)*)\1((?:(?!\1).)*)\1[gimI]*$/s;
 
 /**
- * The state of the file that a command writes: by a patch, by a here-document, `echo` or `printf` redirected into it, or by a plain
- * substitution of `sed -i`. Undefined for other commands and for text that is appended.
+ * Returns the content that a command writes to a file: by a patch, by a here-document, by `echo` or `printf` with a redirection,
+ * or by a plain substitution of `sed -i`. Returns undefined for other commands and for appended text.
  */
 function writtenState(node: Command, program: string, args: readonly string[]): ShellState | undefined {
   if (program === 'sed') return substitutionOf(args);
@@ -198,7 +201,7 @@ function substitutionOf(args: readonly string[]): ShellState | undefined {
   return { target, replaces: { before: plainText(before.replace(/^\^|\$$/g, '')), after: plainText(after) } };
 }
 
-/** The expression without the backslashes that quote punctuation. */
+/** Removes the backslashes that escape punctuation. */
 function plainText(expression: string): string {
   return expression.replace(/\\([^\w\s])/g, '$1');
 }

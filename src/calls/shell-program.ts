@@ -1,11 +1,11 @@
 import type { ToolKind } from './tool-kind.ts';
 import { wordSet } from './word-set.ts';
 
-/** Programs that prepare another one. */
+/** Programs that prepare the execution of another program. */
 export const SETUP_PROGRAMS: ReadonlySet<string> = wordSet(
   'cd pushd popd export set unset source . alias echo printf true : sudo env time nohup command exec eval then',
 );
-/** Programs that do one thing. Any other program executes something. */
+/** Programs with a single purpose, by kind. The kind of any other program is `execute`. */
 const SINGLE_PURPOSE: readonly (readonly [ToolKind, ReadonlySet<string>])[] = [
   ['wait', wordSet('sleep wait')],
   ['read', SETUP_PROGRAMS],
@@ -25,29 +25,29 @@ const SINGLE_PURPOSE: readonly (readonly [ToolKind, ReadonlySet<string>])[] = [
     ),
   ],
 ];
-/** Programs whose first words say what they do. */
+/** Programs whose effect depends on their first arguments. */
 const MULTI_PURPOSE = wordSet(
   'git gh glab kubectl docker podman helm npm pnpm yarn pip pip3 apt apt-get uv poetry conda brew cargo go systemctl',
 );
-/** Programs that report the state of something that runs elsewhere. */
+/** Programs that report the state of remote or background processes. */
 const WATCHERS = wordSet('gh glab kubectl docker podman helm systemctl');
 const WATCHES = /^(?:status|get|logs?|ps|rollout|checks|watch|run|ci|workflow)$/;
 const READS =
   /^(?:status|log|logs|diff|show|branch|blame|grep|ls-files|remote|rev-parse|ls|list|get|view|info|freeze|search|inspect|api|query|describe|ps)$/;
 const WRITES =
   /^(?:add|commit|checkout|switch|merge|rebase|reset|restore|stash|push|pull|fetch|clone|apply|rm|mv|cherry-pick|revert|clean|init|install|i|ci|uninstall|upgrade|sync|mod|close|reopen|edit|comment|rerun|cancel|create|delete|update|start|stop|restart|remove|set)$/;
-/** Programs by which a command line is recognised; no word of plain language. */
+/** Program names that identify a command line. None of them is an ordinary English word. */
 const KNOWN_PROGRAMS = wordSet(
   `ls cat grep rg wc diff jq awk pwd sed curl wget rm mv cp mkdir chmod tar bash sh python python3 node deno bun npx make gcc java
    pytest vitest tsc eslint psql mysql sqlite3 ssh echo cd export sleep`,
 );
 
-/** Returns true if the word is the name of a common program and not a word of plain language. */
+/** Returns true if the word is the name of a common program and not an ordinary English word. */
 export function isProgram(word: string): boolean {
   return MULTI_PURPOSE.has(word) || KNOWN_PROGRAMS.has(word);
 }
 
-/** The kind of a command by its program and arguments; an unknown program executes something. */
+/** Returns the kind of a command from its program and arguments; `execute` for an unknown program. */
 export function kindOfProgram(program: string, args: readonly string[]): ToolKind {
   const single = SINGLE_PURPOSE.find(([, programs]) => programs.has(program));
   if (single !== undefined) return single[0];
@@ -59,7 +59,7 @@ export function kindOfProgram(program: string, args: readonly string[]): ToolKin
   return 'execute';
 }
 
-/** By the first words that are not options: `gh pr create`; `npm run list` runs a script. */
+/** Returns the kind from the first words that are not options, as in `gh pr create`. `npm run list` runs a script. */
 function kindOfSubcommand(program: string, args: readonly string[]): ToolKind {
   const isPackageManager = program === 'npm' || program === 'pnpm' || program === 'yarn';
   const words = args

@@ -1,10 +1,10 @@
 /**
- * How alike two calls' arguments are: shared words over all words (Jaccard), 0 to 1. Two calls without words are
- * equal (1).
+ * Returns the similarity of the arguments of two calls: shared words divided by all words (Jaccard index), from 0 to 1. Two calls
+ * without words have similarity 1.
  *
- * @param left   word hashes, ascending (`Step.tokens`)
- * @param right  the same
- * Cost: one merge of two lists of at most 64.
+ * @param left   word hashes in ascending order (`Step.tokens`)
+ * @param right  word hashes in ascending order
+ * Cost: one merge of two lists of at most 64 hashes.
  */
 export function similarity(left: readonly number[], right: readonly number[]): number {
   let shared = 0;

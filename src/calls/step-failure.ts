@@ -5,21 +5,21 @@ import type { RawCall } from './raw-call.ts';
 import type { ShellAnswer } from './shell-answer.ts';
 import type { CallSemantics } from './tool-semantics.ts';
 
-/** A classified failure; `soft` if only the words of the answer report it. */
+/** A classified failure. `soft` is true if only the words of the result report the failure. */
 export type StepFailure = ErrorClass & { readonly soft: boolean };
 
-/** The call with its exit code as the flag. */
+/** Returns the call with an error flag derived from its exit code. */
 export function flagged(call: RawCall, printed: ShellAnswer | undefined, { kind, shell }: CallSemantics): RawCall {
   if (printed === undefined || printed.exitCode === 0) return call;
-  // `grep` without a match, `diff` with a difference, `test` that says no.
+  // Exit code 1 is not an error for `grep` without a match, `diff` with a difference, or a false `test`.
   const saysNo = printed.exitCode === 1 && kind === 'read' && shell && printed.text.trim() === '';
   return call.isError === saysNo ? { ...call, isError: !saysNo } : call;
 }
 
 /**
- * The failure of a call, by its flag or by its answer.
+ * Returns the failure of a call, based on its error flag or its result.
  *
- * @param endedWell  the exit code was 0, so the words of the answer say nothing about the call
+ * @param endedWell  the exit code was 0, so the words of the result do not show whether the call failed
  */
 export function failureOf(
   call: RawCall,
@@ -32,12 +32,12 @@ export function failureOf(
   return { ...failure, soft: !call.isError && !answer.declaresFailure };
 }
 
-/** A shorter argument may appear in an answer by chance. */
+/** Arguments with fewer characters may appear in a result by chance. */
 const MIN_ECHO_CHARS = 12;
-/** A longer answer is compared with its echoes. */
+/** Results with more characters are compared including the repeated arguments. */
 const MAX_ECHOING_CHARS = 8_000;
 
-/** The failure with a message that ignores arguments which the answer repeats. */
+/** Removes from the `messageKey` of a failure the arguments that the result repeats. */
 function withoutEchoes({ text, failure }: AnswerReading, args: Readonly<Record<string, unknown>>): ErrorClass {
   if (text.length > MAX_ECHOING_CHARS) return failure;
   let bare = text;
@@ -50,10 +50,10 @@ function withoutEchoes({ text, failure }: AnswerReading, args: Readonly<Record<s
 
 const MIN_QUOTED_CHARS = 3;
 const WORD = /\p{L}{2,}/gu;
-/** Fewer words before a quotation, such as the name of an error, name no cause. */
+/** If the text before a quoted argument has fewer words, such as only the name of an error, it does not name a cause. */
 const MIN_CAUSE_WORDS = 3;
 
-/** Groups a failure whose line quotes the call by the text before the quotation. */
+/** If the error line quotes an argument of the call, groups the failure by the text before the quotation. */
 function withoutQuotation(failure: ErrorClass, args: Readonly<Record<string, unknown>>): ErrorClass {
   const places = Object.values(args).flatMap((value) => {
     if (typeof value !== 'string') return [];
@@ -66,7 +66,7 @@ function withoutQuotation(failure: ErrorClass, args: Readonly<Record<string, unk
   return { ...failure, groupKey: groupKeyOf(failure.category, `${cause}@`) };
 }
 
-/** Only a program's report about itself counts: a file that is shown may hold any error. */
+/** Returns true if a program reports its own failure. Excludes calls that display a file, because a file may contain any error. */
 function runFailed(answer: AnswerReading, { kind, shell }: CallSemantics): boolean {
   if (kind === 'execute' || (kind === 'write' && shell)) return answer.reportsFailureAnywhere;
   return kind === 'unknown' && answer.reportsFailureAtEnd;

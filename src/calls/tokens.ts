@@ -5,17 +5,17 @@ const MAX_SOURCE_CHARS = 4_000;
 const START = 0x811c9dc5;
 const SPACE = 0x20;
 
-/** The words of a text as hashes. */
+/** Hashes of the words in a text. */
 export interface Tokens {
-  /** 32-bit hashes of the first 64 different words, ascending. */
+  /** 32-bit hashes of the first 64 different words, in ascending order. */
   readonly tokens: readonly number[];
-  /** Equal for texts that differ only in numbers, in any order; a number within a sentence is a word of it. */
+  /** Equal for texts that differ only in numbers. The order of words is ignored. A number within a sentence counts as a word. */
   readonly frameKey: number;
 }
 
 /**
- * Hashes the words of a text: runs of letters, digits and `_` in its first 4,000 characters. ASCII letters are compared without case;
- * characters outside ASCII count as letters.
+ * Hashes the words of a text. A word is a sequence of letters, digits and `_` in the first 4,000 characters. ASCII letters are
+ * compared case-insensitively. Characters outside ASCII count as letters.
  *
  * Cost: one pass.
  */
@@ -33,7 +33,7 @@ export function tokensOf(source: string): Tokens {
     if (at > start) {
       const token = finish(hash);
       if (!tokens.includes(token)) tokens.push(token);
-      // A number that stands alone in its argument, or a part of such a number.
+      // True for a number that is the whole argument, or a part of such a number.
       const isValue = isDigit(source.charCodeAt(start)) && source.charCodeAt(start - 1) !== SPACE;
       if (!isValue) frameKey = (frameKey + token) >>> 0;
     }
@@ -43,7 +43,7 @@ export function tokensOf(source: string): Tokens {
   return { tokens: tokens.sort((left, right) => left - right), frameKey };
 }
 
-/** The hash of a single word. */
+/** Returns the hash of a single word. */
 export function wordToken(word: string): number {
   let hash = START;
   for (let at = 0; at < word.length; at += 1) hash = mix(hash, word.charCodeAt(at));
@@ -54,7 +54,7 @@ function isPart(unit: number): boolean {
   return unit > 127 || isWordUnit(unit);
 }
 
-/** Adds a UTF-16 unit, with ASCII letters in lower case. */
+/** Adds a UTF-16 code unit to the hash. ASCII letters are converted to lower case. */
 function mix(hash: number, unit: number): number {
   return Math.imul(hash ^ (unit >= 0x41 && unit <= 0x5a ? unit | 32 : unit), 0x01000193);
 }

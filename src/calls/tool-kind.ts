@@ -1,13 +1,13 @@
 /**
  * The effect of a call.
  *
- * - `read`: looks, changes nothing
- * - `write`: changes files or another durable state
- * - `execute`: runs something of unknown effect (tests, builds, scripts)
+ * - `read`: reads and changes nothing
+ * - `write`: changes files or other durable state
+ * - `execute`: runs something with an unknown effect (tests, builds, scripts)
  * - `poll`: asks whether something has finished
- * - `wait`: lets time pass
- * - `ui`: acts on a screen, whose state its answer may not show
- * - `note`: thinks, plans, comments; changes nothing outside the agent
- * - `unknown`: nothing is known; treated with reserve
+ * - `wait`: pauses
+ * - `ui`: acts on a user interface; the result may not show the new state
+ * - `note`: a thought, plan or comment; changes nothing outside the agent
+ * - `unknown`: the effect is unknown; detectors handle such calls cautiously
  */
 export type ToolKind = 'read' | 'write' | 'execute' | 'poll' | 'wait' | 'ui' | 'note' | 'unknown';

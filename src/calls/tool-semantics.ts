@@ -7,48 +7,48 @@ import { isProgram } from './shell-program.ts';
 import type { ToolKind } from './tool-kind.ts';
 import { wordSet } from './word-set.ts';
 
-/** Hints of an MCP server about a tool; an absent hint says nothing. */
+/** Annotations of a tool from an MCP server. An absent annotation implies nothing. */
 export interface ToolAnnotations {
   readonly readOnlyHint?: boolean;
   readonly destructiveHint?: boolean;
 }
 
-/** A host's declaration about a tool, by an adapter or in the configuration. It beats a guess. */
+/** A declaration of a tool by an adapter or in the configuration. It takes precedence over inferred properties. */
 export interface ToolDeclaration {
   readonly kind?: ToolKind;
-  /** Arguments by which calls are compared, as names or paths (`filter.id`). Default: all arguments. */
+  /** Arguments used to compare calls, as names or paths (`filter.id`). Default: all arguments. */
   readonly loopKey?: readonly string[];
-  /** Fields of a JSON answer by which answers are compared, as names or paths. Default: the whole answer, masked. */
+  /** Fields of a JSON result used to compare results, as names or paths. Default: the whole masked result. */
   readonly progressKey?: readonly string[];
-  /** Hints of the tool's MCP server; `kind` beats them. */
+  /** Annotations of the tool from its MCP server. `kind` takes precedence. */
   readonly annotations?: ToolAnnotations;
 }
 
 /** Declarations by tool name. */
 export type ToolDeclarations = Readonly<Record<string, ToolDeclaration>>;
 
-/** The meaning of a call without its result. */
+/** The properties of a call that do not depend on its result. */
 export interface CallSemantics {
   readonly kind: ToolKind;
-  /** The tool, or for a shell call the program it runs. */
+  /** The tool name. For a shell call, the program that the command runs. */
   readonly program: string;
-  /** The file, page or folder that the call is about. */
+  /** The file, page or folder that the call reads or changes. */
   readonly target?: string;
-  /** For a write of a whole content: that content. */
+  /** For a write of a whole file: the content. */
   readonly content?: string;
-  /** For a replacement: the text before and after. */
+  /** For a replacement: the old text and the new text. */
   readonly replaces?: { readonly before: string; readonly after: string };
-  /** A shell call. */
+  /** True for a shell call. */
   readonly shell: boolean;
-  /** A shell call that changes a file and then runs a program. */
+  /** True for a shell call that changes a file and then runs a program. */
   readonly editsAndRuns?: true;
-  /** A shell call whose exit code is that of its last program only. */
+  /** True for a shell call whose exit code is only that of the last program of a pipeline. */
   readonly piped?: true;
 }
 
 type Arguments = Readonly<Record<string, unknown>>;
 
-/** Names of shells, alone or after a separator. */
+/** Names of shells as a whole tool name, or after a separator. */
 const SHELL_NAME =
   /(?:^|[_.:-])(?:bash|shell|sh|exec|terminal|run|cmd|powershell|(?:run|execute|exec)_command|run_terminal_cmd)$/i;
 const COMMAND_KEYS = ['command', 'cmd', 'script', 'input', 'commands', 'argv'];
@@ -67,12 +67,12 @@ const PATH_KEYS = [
 const PATCH_KEYS = ['patch', 'input', 'patchText'];
 const FOLDER_KEYS = ['cwd', 'workdir', 'working_directory'];
 const CONTENT_KEYS = ['content', 'contents', 'file_text', 'text', 'new_content', 'code_edit', 'body', 'new_source'];
-/** Arguments that place a text within a file. */
+/** Arguments that specify a position within a file. */
 const PLACE_KEYS = ['cell_id', 'cell_number', 'line_number', 'start_line', 'range'];
 const BEFORE_KEYS = ['old_string', 'old_str', 'oldString', 'oldText', 'old_text', 'old', 'search'];
 const AFTER_KEYS = ['new_string', 'new_str', 'newString', 'newText', 'new_text', 'new', 'replace', 'replacement'];
 
-/** Words of a tool's name; the first match decides. */
+/** Words in tool names, by kind. The first match determines the kind. */
 const NAME_KINDS: readonly (readonly [ToolKind, ReadonlySet<string>])[] = [
   ['note', wordSet('think thought thinking todo todos plan')],
   ['wait', wordSet('wait sleep pause')],
@@ -95,8 +95,8 @@ const NAME_KINDS: readonly (readonly [ToolKind, ReadonlySet<string>])[] = [
 ];
 
 /**
- * Reads what a call does: by declarations, else by the syntax tree of a shell command, the shape of the arguments and the words of the
- * tool's name. `unknown` if none of these tell.
+ * Determines what a call does. Uses declarations first, then the syntax tree of a shell command, the names and types of the
+ * arguments, and the words in the tool name. Returns `unknown` if none of them determines the kind.
  */
 export function readCall(tool: string, args: Json, declarations: ToolDeclarations = {}): CallSemantics {
   const object = isJsonObject(args) ? args : {};
@@ -109,7 +109,7 @@ export function readCall(tool: string, args: Json, declarations: ToolDeclaration
   const patch = patchedFile(stringAt(object, PATCH_KEYS) ?? '');
   const replaces = patch?.replaces ?? (before === undefined || after === undefined ? undefined : { before, after });
   const text = path === undefined ? undefined : stringAt(object, CONTENT_KEYS);
-  // The text of an insertion is not the whole content.
+  // An inserted text is not the whole content of the file.
   const isWhole = object['insert_line'] === undefined && !/append|insert/i.test(tool);
   const place = PLACE_KEYS.map((key) => object[key]).find((at) => typeof at === 'string' || typeof at === 'number');
   const kind = kindOf(tool, object, replaces !== undefined || text !== undefined);
@@ -128,7 +128,7 @@ export function readCall(tool: string, args: Json, declarations: ToolDeclaration
   };
 }
 
-/** The guessed kind, corrected by annotations: they only tell reading from changing. */
+/** Corrects the inferred kind by the annotations, which only distinguish reads from changes. */
 function annotated(guessed: ToolKind, annotations: ToolAnnotations | undefined): ToolKind {
   if (annotations?.readOnlyHint === true) {
     return guessed === 'write' || guessed === 'execute' || guessed === 'unknown' ? 'read' : guessed;
@@ -140,7 +140,7 @@ function annotated(guessed: ToolKind, annotations: ToolAnnotations | undefined):
 function shellSemantics(tool: string, command: string, declared: ToolKind | undefined): CallSemantics {
   const { kind, program, state, writes, reads, editsAndRuns, piped } = readShellCommand(command);
   return {
-    // An empty line sent to a terminal asks for new output.
+    // An empty line sent to a terminal polls for new output.
     kind: declared ?? (command.trim() === '' ? 'poll' : kind),
     program: program === '' ? tool : program,
     shell: true,
@@ -154,7 +154,7 @@ function shellSemantics(tool: string, command: string, declared: ToolKind | unde
   };
 }
 
-/** The command line of a call that looks like a shell call, by its tool's name or by its arguments. */
+/** Returns the command line if the tool name or the arguments look like a shell call. */
 function commandOf(tool: string, args: Json, object: Arguments): string | undefined {
   if (!SHELL_NAME.test(tool)) return commandLike(object);
   if (typeof args === 'string') return args;
@@ -166,7 +166,7 @@ function commandOf(tool: string, args: Json, object: Arguments): string | undefi
   return undefined;
 }
 
-/** `['bash', '-lc', LINE]`, or a program and its arguments. */
+/** Returns the command line of `['bash', '-lc', LINE]`, or of a program and its arguments. */
 function lineOf(words: readonly string[]): string {
   return words.length === 1 || isShellCall(words) ? (words.at(-1) ?? '') : words.join(' ');
 }
@@ -177,7 +177,10 @@ function isShellCall([program = '', option = '']: readonly string[]): boolean {
 
 const SHELL_SYNTAX = /[|;&<>$`\\\n]|(?:^|\s)-{1,2}[a-z]|(?:^|\s)\.{0,2}\/\S|\w=\S|\w\.\w{1,5}(?:\s|$)|^sleep \d/i;
 
-/** A command line under a tool name that says nothing. Editors and games also have an argument `command` (`view`, `go north`). */
+/**
+ * Returns the command line if the tool name does not identify a shell. Editors and games also have an argument `command` (`view`,
+ * `go north`).
+ */
 function commandLike(object: Arguments): string | undefined {
   const { command } = object;
   if (typeof command === 'string') {
@@ -194,7 +197,7 @@ function opensWithProgram(command: string): boolean {
   return isProgram(command.trimStart().split(/\s/, 1)[0] ?? '');
 }
 
-/** A statement, not a word alone: searches have queries too. */
+/** Matches an SQL statement that changes data. A single word is not enough, because searches also have queries. */
 const SQL_CHANGE =
   /^\s*(?:insert\s+into|update\s+\S+\s+set|delete\s+from|truncate\s+table|(?:create|alter|drop)\s+(?:table|index|view))\b/i;
 
@@ -202,24 +205,24 @@ function kindOf(tool: string, args: Arguments, writes: boolean): ToolKind {
   const action = actionOf(args);
   if (/^(?:poll|status|wait)$/i.test(action) || args['chars'] === '' || args['input'] === '') return 'poll';
   if (writes || SQL_CHANGE.test(stringAt(args, ['query', 'sql', 'statement']) ?? '')) return 'write';
-  // A subagent does work of unknown effect.
+  // A subagent call has an unknown effect.
   if (typeof args['prompt'] === 'string' && /^(?:task|agent)$/i.test(tool)) return 'execute';
-  // An editor that is asked for a range shows it.
+  // An editor call with a range displays that range.
   if (action === '' && args['view_range'] !== undefined && typeof args['old_str'] !== 'string') return 'read';
-  // For a tool with several actions, the action decides.
+  // If a tool has several actions, the action determines the kind.
   const byAction = kindOfWords(action.trimStart().split(/\s/, 1)[0] ?? '');
   const named = byAction === 'unknown' ? kindOfName(tool) : byAction;
   return named === 'unknown' ? kindOfArguments(args) : named;
 }
 
-/** The action of a tool with several: `{action: 'view'}`, `{action: {type: 'click'}}`, `{command: 'view'}`. */
+/** Returns the action of a tool with several actions: `{action: 'view'}`, `{action: {type: 'click'}}`, `{command: 'view'}`. */
 function actionOf({ action, command }: Arguments): string {
   const type = isJsonObject(action) ? action['type'] : action;
   if (typeof type === 'string') return type;
   return typeof command === 'string' ? command : '';
 }
 
-/** Kinds by the name and type of the only argument. */
+/** The kind of a call with a single argument, by the name and type of that argument. */
 const LONE_ARGUMENTS: readonly (readonly [RegExp, 'string' | 'number', ToolKind])[] = [
   [/^(?:thoughts?|thinking|reasoning)$/, 'string', 'note'],
   [/^(?:code|script)$/, 'string', 'execute'],
@@ -245,18 +248,18 @@ function kindOfWords(name: string): ToolKind {
 
 const recentKinds = new LruMap<ToolKind>(512);
 
-/** MCP tools are named `mcp__server__tool`; the server's name says nothing about the tool. */
+/** Returns the kind from the tool name. In MCP names (`mcp__server__tool`) the server name is ignored. */
 function kindOfName(tool: string): ToolKind {
   const known = recentKinds.get(tool);
   if (known !== undefined) return known;
   const name = tool.slice(tool.lastIndexOf('__') + 1);
-  // Our own tool, which answers advice.
+  // Coxswain provides this tool for responses to advice.
   const kind = name === 'acknowledge_advice' ? 'note' : kindOfWords(name);
   recentKinds.set(tool, kind);
   return kind;
 }
 
-/** The first argument with one of these names that holds a string. */
+/** Returns the first string argument with one of these names. */
 function stringAt(args: Arguments, keys: readonly string[]): string | undefined {
   for (const key of keys) {
     const value = args[key];

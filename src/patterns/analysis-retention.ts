@@ -1,16 +1,16 @@
-/** How much of a run's past an analysis keeps for reading. Counts and detectors do not depend on it. */
+/** Limits on the history that an analysis keeps. Counts and detectors do not depend on these limits. */
 export interface AnalysisRetention {
-  /** Calls that `recentCalls()` can return. */
+  /** Maximum number of calls that `recentCalls()` returns. */
   readonly recentCalls: number;
-  /** Failed calls that `recentErrors()` can return. */
+  /** Maximum number of failed calls that `recentErrors()` returns. */
   readonly recentErrors: number;
-  /** Ended patterns that `patterns()` can return. */
+  /** Maximum number of closed patterns that `patterns()` returns. */
   readonly closedPatterns: number;
 }
 
 /**
- * The retention of a long-lived process. The snapshot has less than 64 KiB (`bench/fold.bench.ts`), twice that if each call fails
- * with another long message.
+ * The limits for a long-lived process. The snapshot is smaller than 64 KiB (measured by `bench/fold.bench.ts`). It is up to twice
+ * as large if every call fails with a different long message.
  */
 export const FULL_ANALYSIS_RETENTION: AnalysisRetention = {
   recentCalls: 224,

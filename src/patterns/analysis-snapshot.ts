@@ -5,14 +5,14 @@ import type { PatternBookSnapshot } from './pattern-book.ts';
 import type { PackedCall } from './recent-call.ts';
 import type { WorldSnapshot } from './world.ts';
 
-/** A detector that threw and was switched off for the rest of the run. */
+/** The error of a detector. The detector is disabled for the rest of the run. */
 export interface DetectorFault {
   readonly detector: string;
   readonly callIndex: number;
   readonly message: string;
 }
 
-/** The whole state of an analysis as JSON. */
+/** The complete state of an analysis as JSON. */
 export interface TrajectoryAnalysisSnapshot {
   readonly schema_version: 6;
   readonly counters: Counters;
@@ -25,12 +25,12 @@ export interface TrajectoryAnalysisSnapshot {
   readonly faults: readonly DetectorFault[];
 }
 
-/** A call without a result yet. */
+/** A call that has no result yet. */
 export interface PendingCall {
   readonly index: number;
   readonly turn: number;
   readonly args: Json;
   readonly annotations?: ToolStarted['annotations'];
-  /** It was issued long after the last result. */
+  /** The call started long after the previous result. */
   readonly rested?: true;
 }

@@ -1,21 +1,21 @@
 import type { Step } from './step.ts';
 
-/** No model takes this long over one call: the agent was scheduled to look again later. A choice. */
+/** No model takes this long to issue a call, so the agent was scheduled to run again later. The value is an estimate. */
 const LONG_REST_MS = 15 * 60_000;
 
 /**
- * Returns true if a call began so long after the last result that the agent must have waited on purpose.
+ * Returns true if a call started so long after the previous result that the agent must have waited on purpose.
  *
- * @param lastEndMs  Unix milliseconds; 0 if unknown
- * @param beganMs    the same
+ * @param lastEndMs  time of the previous result in Unix milliseconds; 0 if unknown
+ * @param beganMs    start of the call in Unix milliseconds; 0 if unknown
  */
 export function isLongRest(lastEndMs: number, beganMs: number): boolean {
   return lastEndMs > 0 && beganMs - lastEndMs >= LONG_REST_MS;
 }
 
 /**
- * Turns a repeated look after a pause into a poll, whatever the tool is called. A failure stays a failure, unless only its words
- * say that a service cannot be reached: the service may still be starting.
+ * Changes the kind of a repeated call after a pause to `poll`, whatever the name of the tool. A failed call remains failed, unless
+ * only the text of the result says that a service is unreachable: the service may still be starting.
  */
 export function askedAfterPause(step: Step): Step {
   const asks = step.kind === 'read' || step.kind === 'unknown' || step.kind === 'execute';

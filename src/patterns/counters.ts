@@ -1,12 +1,12 @@
 import type { Mutable } from '../base/mutable.ts';
 
-/** The plain numbers of a run. */
+/** The numeric state of a run. */
 export interface Counters {
   readonly turns: number;
   readonly calls: number;
-  /** Groups of calls that began before any of them finished: the turns of a host that reports none. */
+  /** Number of groups of calls that started before any call of the group finished. Used as turns if the host reports no turns. */
   readonly batches: number;
-  /** No call has finished since the last one began. */
+  /** True if no call has finished since the last call started. */
   readonly batchOpen: boolean;
   readonly finished: number;
   readonly errors: number;
@@ -14,16 +14,16 @@ export interface Counters {
   readonly userMessages: number;
   readonly compactions: number;
   readonly ordinal: number;
-  /** The last step was a pause. */
+  /** True if the last step was a pause. */
   readonly waited: boolean;
   readonly firstAtMs: number;
   readonly lastAtMs: number;
-  /** Time of the last result, Unix milliseconds; 0 if unknown. */
+  /** Time of the last result in Unix milliseconds; 0 if unknown. */
   readonly lastEndMs: number;
   readonly task: string | null;
 }
 
-/** Counters that their owner changes in place: copying them costs more than the rest of a fold. */
+/** Mutable counters. The analysis changes them in place, because copying them would cost more than the rest of a fold. */
 export type OwnCounters = Mutable<Counters>;
 
 /** The counters of a new run. */

@@ -2,7 +2,7 @@ import type { AnswerClass, PatternLevel, TrajectoryPattern } from '../records/tr
 import type { Sighting, StepContext } from './pattern-detector.ts';
 import type { Step } from './step.ts';
 
-/** A pattern appeared, rose to another level, or was cleared. */
+/** A pattern was opened, its level was raised, or it was cleared. */
 export interface PatternChange {
   readonly type: 'noticed' | 'raised' | 'cleared';
   readonly pattern: TrajectoryPattern;
@@ -10,8 +10,9 @@ export interface PatternChange {
 
 interface OpenPattern {
   readonly pattern: TrajectoryPattern;
-  /** Steps since the last sighting: all except transparent ones, and those with something new. */
+  /** Number of non-transparent steps since the last sighting. */
   readonly quiet: number;
+  /** Number of successful steps with new information since the last sighting. */
   readonly progress: number;
 }
 
@@ -25,28 +26,29 @@ export interface PatternBookSnapshot {
 const NO_CHANGES: readonly PatternChange[] = [];
 const RANK: Readonly<Record<PatternLevel, number>> = { hint: 0, warn: 1, strong: 2 };
 const MAX_EVIDENCE = 32;
-/** Beyond it the oldest open pattern is closed. */
+/** Maximum number of open patterns. Beyond it the oldest open pattern is closed. */
 const MAX_OPEN = 64;
-/** Steps with something new that clear a pattern. */
+/** Number of successful steps with new information after which a pattern is cleared. */
 const PROGRESS_TO_CLEAR = 3;
-/** Steps without a sighting that clear a pattern. */
+/** Number of steps without a sighting after which a pattern is cleared. */
 const QUIET_TO_CLEAR = 12;
 
 /**
- * Keeps the patterns of a run: joins sightings of one identity, only raises the level, and clears a pattern
- * when its detector ends it, after three successful steps with something new, or after twelve steps without a sighting.
+ * Keeps the patterns of a run. Sightings with the same identity belong to the same pattern. The level of a pattern never falls. A
+ * pattern is cleared when its detector ends it, after three successful steps with new information, or after twelve steps without a
+ * sighting.
  *
- * Cost: O(open patterns) per step; at most 64 open and 200 closed patterns.
+ * Cost: O(open patterns) per step. Memory: at most 64 open and 200 closed patterns.
  */
 export class PatternBook {
   #open: Map<string, OpenPattern>;
-  /** The last result of `open`, which is called several times per call and rarely changes. */
+  /** The cached result of `open`, which is called several times per call and rarely changes. */
   #openList: readonly TrajectoryPattern[] | undefined;
   readonly #closed: TrajectoryPattern[];
   readonly #maxClosed: number;
   #closedTotal: number;
 
-  /** @param maxClosed  cleared patterns kept for reading; their count stays exact */
+  /** @param maxClosed  number of cleared patterns to keep; the total count remains exact */
   constructor(snapshot?: PatternBookSnapshot, maxClosed = 200) {
     this.#maxClosed = maxClosed;
     this.#open = new Map((snapshot?.open ?? []).map((open) => [open.pattern.identity, open]));
@@ -54,7 +56,7 @@ export class PatternBook {
     this.#closedTotal = snapshot?.closedTotal ?? 0;
   }
 
-  /** Adds the sightings of a step. */
+  /** Adds the sightings of a step. Returns the changed patterns. */
   observe(step: Step, context: StepContext, sightings: readonly Sighting[]): readonly PatternChange[] {
     if (sightings.length === 0 && this.#open.size === 0) return NO_CHANGES;
     this.#openList = undefined;
@@ -76,7 +78,7 @@ export class PatternBook {
     return changes;
   }
 
-  /** Returns true if a more specific stuck pattern is flagged now or was within the last two steps. */
+  /** Returns true if a more specific stuck pattern is seen in this step or was seen in the last two steps. */
   #hasSpecific({ kind }: Sighting, sightings: readonly Sighting[]): boolean {
     const isSpecific = (other: Pick<Sighting, 'kind' | 'stuck' | 'level'>): boolean =>
       other.kind !== kind && other.stuck && other.level !== 'hint';
@@ -85,19 +87,19 @@ export class PatternBook {
     return false;
   }
 
-  /** Open patterns, in the order in which they were noticed. */
+  /** Returns the open patterns in the order in which they were first seen. */
   open(): readonly TrajectoryPattern[] {
     return (this.#openList ??= Array.from(this.#open.values(), (open) => open.pattern));
   }
 
-  /** All patterns of the run by their first call; the last 200 of the cleared ones. */
+  /** Returns all open patterns and the last 200 cleared patterns, ordered by their first call. */
   all(): readonly TrajectoryPattern[] {
     return [...this.#closed, ...this.open()].sort(
       (a, b) => a.firstSeen - b.firstSeen || (a.identity < b.identity ? -1 : 1),
     );
   }
 
-  /** All cleared patterns, also those no longer kept. */
+  /** Number of all cleared patterns, including those that are no longer kept. */
   get closedTotal(): number {
     return this.#closedTotal;
   }
@@ -161,7 +163,7 @@ export class PatternBook {
 
 const SUBJECT_CHARS = 80;
 
-/** The subject and the answer of a pattern; unknown if the detector names another tool than that of the step. */
+/** Returns the subject and the answer of a pattern. Both are absent if the detector names a different tool than the step. */
 function aboutStep(tool: string, step: Step): Pick<TrajectoryPattern, 'tool' | 'subject' | 'answer'> {
   if (tool !== step.tool) return { tool };
   const subject = step.program === tool ? step.target : step.program;

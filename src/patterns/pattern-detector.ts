@@ -2,61 +2,61 @@ import type { Json } from '../base/json.ts';
 import type { PatternLevel } from '../records/trajectory-pattern.ts';
 import type { Step } from './step.ts';
 
-/** The surroundings of a step, equal for every detector. */
+/** The context of a step. Every detector receives the same context. */
 export interface StepContext {
-  /** Counts successful changes of the world and messages of the user: repeats count within one epoch. */
+  /** Number of successful state changes and user messages in the run. Repeated calls are only counted within the same epoch. */
   readonly epoch: number;
-  /** This step advanced the epoch. */
+  /** True if this step started a new epoch. */
   readonly advanced: boolean;
-  /** No call with these arguments and this result was seen in this epoch. */
+  /** True if no earlier call in this epoch had the same arguments and the same result. */
   readonly novel: boolean;
-  /** Share of the lines of the answer, digits aside, that no recent answer had: 0 to 1. */
+  /** Share (0 to 1) of the lines in the result that no recent result contained. Digits are ignored. */
   readonly freshLines: number;
-  /** Steps so far that were not transparent, this one included. */
+  /** Number of non-transparent steps in the run, including this step. */
   readonly ordinal: number;
-  /** Messages of the user so far. */
+  /** Number of user messages in the run. */
   readonly userMessages: number;
-  /** The agent's task, if known. */
+  /** The task of the agent, if known. */
   readonly task: string | undefined;
 }
 
-/** A pattern that a detector sees, again or for the first time. */
+/** A detector reports a new pattern, or sees an open pattern again. */
 export interface Sighting {
   readonly kind: string;
-  /** Tells patterns of one kind apart: a call, a cause, a file. */
+  /** Distinguishes patterns of the same kind, for example by call, cause or file. */
   readonly key: string;
   readonly stuck: boolean;
   readonly level: PatternLevel;
-  /** 0 to 1. */
+  /** From 0 to 1. */
   readonly confidence: number;
   readonly occurrences: number;
   readonly tool?: string;
-  /** Call indices, ascending; the last 32 are kept. */
+  /** Call indices in ascending order. Only the last 32 are kept. */
   readonly evidence: readonly number[];
-  /** The pattern of this kind and key has ended; the other members do not matter. Default false. */
+  /** True if the pattern with this kind and key has ended. The other fields are then ignored. Default: false. */
   readonly over?: true;
-  /** It is skipped while a more specific stuck pattern is flagged. Default false. */
+  /** True if this sighting is ignored while a more specific stuck pattern is flagged. Default: false. */
   readonly vague?: true;
 }
 
-/** A detector at work on one run. */
+/** The state of a detector for one run. */
 export interface PatternFold {
   /**
-   * Takes the next step, in order of results. May not keep `step` objects, only small facts.
-   * @returns the patterns it sees now; undefined or empty most of the time
+   * Processes the next step, in the order of results. Implementations must not keep `step` objects; they may keep small values.
+   * @returns the patterns seen in this step; usually undefined or empty
    */
   observe(step: Step, context: StepContext): readonly Sighting[] | undefined;
-  /** The state as JSON: `start(snapshot())` continues without a difference. */
+  /** Returns the state as JSON. `start(snapshot())` continues from the same state. */
   snapshot(): Json;
 }
 
 /**
- * Finds one kind of pattern. Users write their own: a plain object with a name and a fold.
- * A detector that throws is switched off for the run and reported; it never stops the others.
+ * Detects one kind of pattern. Users can write custom detectors: plain objects with a name and a `start` function. A detector that
+ * throws is disabled for the rest of the run and reported. Other detectors continue.
  */
 export interface PatternDetector {
-  /** Unique among the detectors of an analysis. */
+  /** Must be unique among the detectors of an analysis. */
   readonly name: string;
-  /** Begins a run, or continues one from a snapshot of the same detector. */
+  /** Starts a run, or continues a run from a snapshot of the same detector. */
   start(snapshot?: Json): PatternFold;
 }

@@ -1,62 +1,62 @@
 import type { Step } from './step.ts';
 import type { ToolKind } from '../calls/tool-kind.ts';
 
-/** Newest calls that keep their `comparison`; it bounds the snapshot. */
+/** Number of most recent calls that keep their `comparison`. This limits the size of the snapshot. */
 export const COMPARED_CALLS = 32;
 
-/** Keys and hashes by which two calls are compared. */
+/** The keys and hashes used to compare two calls. */
 interface CallComparison {
-  /** Equal for calls of one tool with equal arguments. */
+  /** Equal for calls of the same tool with the same arguments. */
   readonly argsKey: string;
   /** Equal for results that differ only in times and ids. */
   readonly resultKey: string;
-  /** Hashes of the words of the arguments, ascending, 64 at most; see `similarity`. */
+  /** Hashes of the words in the arguments, in ascending order, at most 64. See `similarity`. */
   readonly tokens: readonly number[];
 }
 
-/** A call in the memory of the analysis: facts and keys, no content. */
+/** A summary of a recent call. Contains properties and keys, but no content. */
 export interface RecentCall {
   readonly index: number;
   readonly turn: number;
   readonly tool: string;
   readonly kind: ToolKind;
   readonly failed: boolean;
-  /** The line that says what failed, at most 200 characters. */
+  /** The error line, at most 200 characters. */
   readonly errorLine?: string;
   readonly novel: boolean;
   readonly atMs: number;
-  /** Length of the result's text in UTF-16 units. */
+  /** Length of the result text in UTF-16 code units. */
   readonly resultChars: number;
-  /** Kept for the newest 32 calls only. */
+  /** Present only for the 32 most recent calls. */
   readonly comparison?: CallComparison;
 }
 
-/** The memory of a step. */
+/** Returns the summary of a step. */
 export function recentCallOf(step: Step, novel: boolean, flagged: boolean): RecentCall {
   const { index, turn, tool, kind, atMs, resultChars, failure } = step;
   const comparison = { argsKey: step.argsKey, resultKey: step.resultKey, tokens: step.tokens };
-  // No spread, which is slower: this runs once per call.
+  // Avoids object spread, which is slower. This code runs once per call.
   return failure === undefined
     ? { index, turn, tool, kind, failed: flagged, novel, atMs, resultChars, comparison }
     : { index, turn, tool, kind, failed: flagged, errorLine: failure.line, novel, atMs, resultChars, comparison };
 }
 
-/** The call without its comparison. */
+/** Returns a copy without `comparison`. */
 export function withoutComparison(call: RecentCall): RecentCall {
-  // Member by member: a rest pattern takes several times as long, and this runs once a call.
+  // Copies each field explicitly: a rest pattern takes several times as long. This code runs once per call.
   const { index, turn, tool, kind, failed, novel, atMs, resultChars, errorLine } = call;
   return errorLine === undefined
     ? { index, turn, tool, kind, failed, novel, atMs, resultChars }
     : { index, turn, tool, kind, failed, errorLine, novel, atMs, resultChars };
 }
 
-/** A `RecentCall` in a snapshot, without member names, which are half of its JSON. */
+/** A `RecentCall` as an array for snapshots. Field names would double the size of the JSON. */
 export type PackedCall = readonly [
   index: number,
   turn: number,
   tool: string,
   kind: ToolKind,
-  /** 1 for a failed call, 2 for a novel one, 3 for both. */
+  /** Bit flags: 1 for a failed call, 2 for a novel call. */
   marks: number,
   atMs: number,
   resultChars: number,

@@ -15,68 +15,71 @@ import { failureOf, flagged, type StepFailure } from '../calls/step-failure.ts';
 import type { ToolKind } from '../calls/tool-kind.ts';
 import type { CallSemantics, ToolDeclarations } from '../calls/tool-semantics.ts';
 
-/** A call with its result, reduced to what detection needs: keys, kinds and small facts, no content. */
+/** A call and its result, reduced to the keys, kinds and properties that detectors need. Contains no content. */
 export interface Step {
-  /** 0-based index of the call in its run. */
+  /** Index of the call in its run, from 0. */
   readonly index: number;
-  /** Number of the turn that issued it; calls of one turn were issued together. */
+  /** Number of the turn that issued the call. The calls of a turn were issued together. */
   readonly turn: number;
-  /** When the result arrived, Unix milliseconds; 0 if unknown. */
+  /** Time of the result in Unix milliseconds; 0 if unknown. */
   readonly atMs: number;
   readonly tool: string;
-  /** The tool, or for a shell call the program it runs. */
+  /** The tool name. For a shell call, the program that the command runs. */
   readonly program: string;
   readonly kind: ToolKind;
-  /** A thought or a pause: neither progress nor repetition. */
+  /** True for a thought or a pause, which is neither progress nor repetition. */
   readonly transparent: boolean;
-  /** Equal for calls of one tool with equal arguments, in any order of keys. */
+  /** Equal for calls of the same tool with the same arguments. The order of keys is ignored. */
   readonly argsKey: string;
   /** Equal for results that differ only in times and ids. */
   readonly resultKey: string;
   /** Equal for results that differ only in digits and blanks. */
   readonly shapeKey: number;
-  /** Hashes of lines of the result without digits, at most 16. */
+  /** Hashes of result lines without digits, at most 16. */
   readonly lines: readonly number[];
-  /** Tool, arguments and result together. */
+  /** Key of the tool, the arguments and the result together. */
   readonly callKey: string;
-  /** Hashes of the words of the arguments, ascending, at most 64; see `similarity`. */
+  /** Hashes of the words in the arguments, in ascending order, at most 64. See `similarity`. */
   readonly tokens: readonly number[];
-  /** Equal for calls of one tool that differ only in numbers. */
+  /** Equal for calls of the same tool that differ only in numbers. */
   readonly frameKey: number;
-  /** Set if the call failed: flagged, declared by a JSON answer, or reported only by the words of its answer (`soft`). */
+  /**
+   * Present if the call failed: it was flagged, a JSON result declares the failure, or only the text of the result reports it
+   * (`soft`).
+   */
   readonly failure?: StepFailure;
-  /** The answer only says "done". */
+  /** True if the result only confirms the call, for example "done". */
   readonly acknowledged: boolean;
-  /** For a write: the answer says that nothing changed. */
+  /** For a write: true if the result says that nothing changed. */
   readonly unchanged: boolean;
-  /** A very short answer, or a short one that says none, zero or no. */
+  /** True for a very short result, or a short result that says "none", "zero" or "no". */
   readonly negative: boolean;
-  /** No text, an empty list or an empty object. */
+  /** True if the result is an empty text, an empty list or an empty object. */
   readonly empty: boolean;
   readonly resultChars: number;
-  /** The file or page that the call is about. */
+  /** The file or page that the call reads or changes. */
   readonly target?: string;
-  /** For a write: a key of the state in which it leaves the target. */
+  /** For a write: a key of the content of the target after the call. */
   readonly leavesKey?: string;
-  /** For a replacement: a key of the state that it starts from. */
+  /** For a replacement: a key of the content before the call. */
   readonly fromKey?: string;
-  /** The source holds no result. */
+  /** True if the source contains no result for this call. */
   readonly resultMissing: boolean;
-  /** A shell call that changes a file and then runs a program. */
+  /** True for a shell call that changes a file and then runs a program. */
   readonly editsAndRuns: boolean;
 }
 
-/** A result without its wrapping. */
+/** A result without its envelope. */
 export interface ResultReading {
   readonly result: Json;
-  /** The wrapping says that the call failed. */
+  /** True if the envelope says that the call failed. */
   readonly envelopeFailed: boolean;
-  /** The output of a program with an exit code. */
+  /** The output of a program with its exit code; undefined for other results. */
   readonly printed: ShellAnswer | undefined;
   readonly answer: AnswerReading;
 }
 
-/** Unwraps and reads a result. Cost: most of that of `makeStep`. */
+/** Removes the envelope of a result and reads the content. Accounts for most of the cost of `makeStep`. */
 export function unwrapResult(rawResult: Json): ResultReading {
   const bare = cleaned(rawResult);
   const opened = openAnswer(bare);
@@ -87,9 +90,9 @@ export function unwrapResult(rawResult: Json): ResultReading {
 }
 
 /**
- * Makes the step of a call.
+ * Converts a call and its result into a step.
  *
- * Cost: a few linear passes over arguments and result; recent short results are remembered (`readAnswer`).
+ * Cost: a few linear passes over arguments and result. The readings of recent short results are cached (`readAnswer`).
  */
 export function makeStep(rawCall: RawCall, declarations: ToolDeclarations): Step {
   const { result, envelopeFailed, printed, answer } = unwrapResult(rawCall.result);
@@ -99,7 +102,7 @@ export function makeStep(rawCall: RawCall, declarations: ToolDeclarations): Step
   const { semantics, argsKey, tokens, frameKey, leavesKey, fromKey } = readArguments(tool, rawCall.args, known);
   const call = flagged(envelopeFailed ? { ...rawCall, isError: true } : rawCall, printed, semantics);
   const resultMissing = call.resultMissing || answer.wasNotRun;
-  // `gh pr checks` exits with a failure while checks are pending.
+  // `gh pr checks` exits with an error code while checks are pending.
   const waits = semantics.kind === 'poll' && answer.isPending;
   const endedWell = printed?.exitCode === 0 && semantics.piped !== true;
   const failure = waits || resultMissing ? undefined : failureOf(call, answer, { semantics, endedWell });
@@ -138,7 +141,7 @@ export function makeStep(rawCall: RawCall, declarations: ToolDeclarations): Step
   };
 }
 
-/** The same call with a failure that names no cause. */
+/** Returns the same step with a failure that has no cause. */
 export function withoutCause(step: Step): Step {
   return step.failure === undefined ? step : { ...step, failure: { ...step.failure, category: 'silent' } };
 }
@@ -153,12 +156,12 @@ function withoutColours(text: string): string {
 
 const ESCAPE = '\u001b';
 
-/** Programs that ask another machine. The output of a local one may hold any word. */
+/** Programs that contact another machine. The output of a local program may contain any word. */
 const REMOTE_PROGRAMS = new Set(['curl', 'wget', 'ssh', 'gh', 'glab', 'kubectl', 'docker', 'podman', 'helm']);
-/** A longer answer to a pause shows something. */
+/** If the result of a pause is longer than this many characters, it contains information. */
 const PAUSE_CHARS = 120;
 
-/** The kind of the call, corrected by its answer. */
+/** Returns the kind of the call, corrected by its result. */
 function kindOf(
   { kind, shell, program }: CallSemantics,
   answer: AnswerReading,
@@ -167,7 +170,7 @@ function kindOf(
   if (kind === 'wait' && !failed && answer.text.length >= PAUSE_CHARS) return 'poll';
   const asks = !failed && kind !== 'write' && (!shell || REMOTE_PROGRAMS.has(program));
   if (asks && answer.isPending) return 'poll';
-  // After a failure there is nothing to wait for.
+  // A failed operation is finished, so the agent is not polling.
   if (kind === 'poll' && !answer.isPending && answer.reportsFailureAnywhere) return 'read';
   return kind === 'unknown' && acknowledged && answer.text.trim() !== '' ? 'write' : kind;
 }

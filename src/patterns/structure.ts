@@ -3,28 +3,30 @@ import { LruMap } from '../base/lru-map.ts';
 import type { StepContext } from './pattern-detector.ts';
 import type { Step } from './step.ts';
 
-/** The compared facts of one of the last calls. */
+/** The compared properties of a recent call. */
 interface SeenCall {
   readonly turn: number;
   readonly ordinal: number;
   readonly tool: string;
-  /** Epochs and changes so far, including repeated changes: calls of different eras are not compared. */
+  /** Number of epochs and changes in the run, including repeated changes. Calls with different values are not compared. */
   readonly era: number;
   readonly argsKey: string;
   readonly frameKey: number;
   readonly resultKey: string;
   readonly shapeKey: number;
   readonly tokens: readonly number[];
-  /** Key of the cause of the failure; empty for a success. */
+  /** Key of the failure cause; empty if the call succeeded. */
   readonly cause: string;
-  /** The world changed; the answer had the shape of an earlier one; the share of its lines that are new. */
+  /** True if the call started a new epoch. */
   readonly advanced: boolean;
+  /** True if an earlier result had the same `shapeKey`. */
   readonly old: boolean;
+  /** Share of the result lines that are new. */
   readonly freshLines: number;
   readonly short: boolean;
-  /** The same call had the same result before, among the compared calls. */
+  /** True if an earlier compared call had the same arguments and the same result. */
   readonly again: boolean;
-  /** The same call had another result before. */
+  /** True if an earlier compared call had the same arguments and a different result. */
   readonly moved: boolean;
 }
 
@@ -38,7 +40,7 @@ export interface StructureSnapshot {
   readonly newTool: string;
 }
 
-/** Names of the features, in the order of `Structure.features`. */
+/** The names of the features, in the order of `Structure.features`. */
 export const FEATURES = [
   'sameAnswer',
   'sameShape',
@@ -60,28 +62,28 @@ export const FEATURES = [
   'moved',
 ] as const;
 
-/** Compared calls. */
+/** Number of compared calls. */
 const WINDOW = 8;
 const MAX_SHAPES = 64;
-/** The longest row of calls without a new line that counts. */
+/** Maximum value of the count of consecutive calls without a new line. */
 const MAX_STALE = 12;
-/** A shorter answer says little. */
+/** A result with fewer characters contains little information. */
 const SHORT_CHARS = 10;
 const LIKE = 0.6;
 
 /**
- * Measures how much the last 8 calls resemble each other, as numbers from 0 to 1 (`FEATURES`), without reading a word of an answer.
- * Calls of one turn are not compared with each other.
+ * Measures the similarity of the last 8 calls as numbers from 0 to 1 (`FEATURES`). Does not interpret the words of results. Calls
+ * of the same turn are not compared with each other.
  *
- * Cost: O(8) per step; hashes of 64 answers are remembered.
+ * Cost: O(8) per step. Memory: hashes of 64 results.
  */
 export class Structure {
-  /** The last call and 8 before it. */
+  /** The last call and the 8 calls before it. */
   readonly #calls: SeenCall[];
   readonly #shapes: LruMap<true, number>;
   #staleRun: number;
   #changes: number;
-  /** Ordinal and tool of the last success with something new. */
+  /** Ordinal and tool of the last successful call with new information. */
   #newAt: number;
   #newTool: string;
   #cameBack = false;
@@ -98,12 +100,15 @@ export class Structure {
     this.#newTool = snapshot?.newTool ?? '';
   }
 
-  /** The last call repeats one before something new of another tool, or is new work after a look with another tool. */
+  /**
+   * True if the last call repeats an earlier call, and another tool gave new information in between. Also true if the last call gave
+   * new information and the call before it used another tool.
+   */
   get cameBack(): boolean {
     return this.#cameBack;
   }
 
-  /** Adds the next step. */
+  /** Processes the next step. */
   observe(step: Step, context: StepContext): void {
     if (step.kind === 'write' && step.failure === undefined && !step.unchanged) this.#changes += 1;
     if (this.#calls.length > WINDOW) this.#calls.shift();
@@ -120,28 +125,28 @@ export class Structure {
     this.#staleRun = now.freshLines === 0 && now.old && !now.advanced ? Math.min(MAX_STALE, this.#staleRun + 1) : 0;
   }
 
-  /** Share of the calls that repeat the result of the same call, since the last change. */
+  /** Share of calls since the last change that repeat an earlier call and its result. */
   get again(): number {
     return this.#share((call, now) => call.again && call.era === now.era);
   }
-  /** Share of the calls that had another result than the same call before, since the last change. */
+  /** Share of calls since the last change that repeat an earlier call with a different result. */
   get moved(): number {
     return this.#share((call, now) => call.moved && call.era === now.era);
   }
-  /** Number of compared calls, as a share of 8. */
+  /** Number of compared calls divided by 8. */
   get filled(): number {
     return Math.min(WINDOW, this.#calls.length) / WINDOW;
   }
-  /** Share of earlier calls with the answer of the last one. */
+  /** Share of earlier calls with the same result as the last call. */
   get sameAnswer(): number {
     return this.#alike((call, now) => call.resultKey === now.resultKey);
   }
-  /** Share of earlier calls that failed with the cause of the last one. */
+  /** Share of earlier calls that failed with the same cause as the last call. */
   get sameCause(): number {
     return this.#alike((call, now) => now.cause !== '' && call.cause === now.cause);
   }
 
-  /** The features after the last step, in the order of `FEATURES`. Cost: a few passes over 8 calls. */
+  /** Returns the features after the last step, in the order of `FEATURES`. Cost: a few passes over 8 calls. */
   features(): readonly number[] {
     const calls = this.#calls.slice(-WINDOW);
     return [
@@ -166,13 +171,13 @@ export class Structure {
     ];
   }
 
-  /** Number of the last 8 calls that match, as a share of 8. */
+  /** Returns the number of matching calls among the last 8, divided by 8. */
   #share(matches: (call: SeenCall, now: SeenCall) => boolean): number {
     const now = this.#calls.at(-1);
     return now === undefined ? 0 : this.#calls.slice(-WINDOW).filter((call) => matches(call, now)).length / WINDOW;
   }
 
-  /** The same for the 8 calls before the last one, without those of its turn or of another era. */
+  /** Returns the same share for the 8 calls before the last one. Calls of the same turn or of another era are excluded. */
   #alike(matches: (call: SeenCall, now: SeenCall) => boolean): number {
     const now = this.#calls.at(-1);
     if (now === undefined) return 0;

@@ -26,15 +26,15 @@ import { World } from './world.ts';
 /** Options of an analysis. */
 export interface TrajectoryAnalysisOptions {
   readonly detectors: readonly PatternDetector[];
-  /** Declarations of the host's tools. */
+  /** Declarations of the tools that the host offers. */
   readonly tools?: ToolDeclarations;
-  /** Default: `FULL_ANALYSIS_RETENTION`. */
+  /** Limits on the kept history. Default: `FULL_ANALYSIS_RETENTION`. */
   readonly retain?: AnalysisRetention;
-  /** Continues from here instead of from the start of a run. */
+  /** Continues from this state. Default: starts a new run. */
   readonly snapshot?: TrajectoryAnalysisSnapshot;
-  /** The caller gives up the snapshot, so it is not copied. Default false. */
+  /** True if the caller no longer uses the snapshot, so that it need not be copied. Default: false. */
   readonly adopt?: boolean;
-  /** Redacts the message of a detector's error before it is kept. May not throw. Default: no change. */
+  /** Redacts the error message of a detector before the message is stored. Must not throw. Default: no redaction. */
   readonly redact?: (text: string) => string;
 }
 
@@ -42,10 +42,10 @@ const TASK_CHARS = 4_000;
 const NO_CHANGES: readonly PatternChange[] = [];
 
 /**
- * Analyses a run: counters, recent calls and the patterns that the detectors see. A pure fold over
- * records: time comes from the records, so a replay gives the same result.
+ * Analyses a run: maintains counters, recent calls and detected patterns. Depends only on the records: times come from the
+ * records, so a replay gives the same result.
  *
- * Cost: O(1) per record and bounded memory for any length of the run.
+ * Cost: O(1) per record. Memory is bounded for runs of any length.
  */
 export class TrajectoryAnalysis {
   readonly #counters: OwnCounters;
@@ -60,13 +60,13 @@ export class TrajectoryAnalysis {
   readonly #redact: (text: string) => string;
 
   /**
-   * @throws CoxswainError `invalid-definition` when two detectors share a name
-   * @throws CoxswainError `snapshot-version` when the snapshot is of another version
+   * @throws CoxswainError `invalid-definition` if two detectors have the same name
+   * @throws CoxswainError `snapshot-version` if the snapshot was written by an incompatible version
    */
   constructor(options: TrajectoryAnalysisOptions) {
-    // Folds change their state in place, so a snapshot that the caller keeps is copied.
+    // The analysis changes its state in place, so a snapshot that the caller still uses is copied.
     const snapshot = options.adopt === true ? options.snapshot : structuredClone(options.snapshot);
-    // A stored snapshot may be of any version, whatever its type says.
+    // A stored snapshot may have any version, regardless of its type.
     const version: number | undefined = snapshot?.schema_version;
     if (version !== undefined && version !== 6) {
       throw new CoxswainError('snapshot-version', `analysis snapshot has version ${version}, this build reads 6`);
@@ -85,7 +85,7 @@ export class TrajectoryAnalysis {
     this.#folds = startFolds(options.detectors, snapshot, this.#faults);
   }
 
-  /** Adds the next record. Never throws on a record of a known shape. */
+  /** Processes the next record. Never throws for a record with a known shape. */
   fold(record: TrajectoryRecord): readonly PatternChange[] {
     const at = record.recorded_at_unix_ms;
     const counters = this.#counters;
@@ -120,23 +120,23 @@ export class TrajectoryAnalysis {
     }
   }
 
-  /** Model answers so far. */
+  /** Number of model responses. */
   get turns(): number {
     return this.#counters.turns;
   }
-  /** Calls issued so far, including open ones. */
+  /** Number of issued calls, including calls without a result. */
   get calls(): number {
     return this.#counters.calls;
   }
-  /** Calls flagged as failed, by the source or inferred if it has no flag. */
+  /** Number of failed calls. A call counts as failed if the source flags it, or by inference if the source has no flag. */
   get errors(): number {
     return this.#counters.errors;
   }
-  /** Failed calls since the last one that did not fail. */
+  /** Number of failed calls since the last successful call. */
   get consecutiveErrors(): number {
     return this.#counters.consecutiveErrors;
   }
-  /** From the first to the last record with a time; undefined if none has one. */
+  /** Time from the first to the last record with a time; undefined if no record has a time. */
   get durationMs(): number | undefined {
     return this.#counters.firstAtMs === 0 ? undefined : this.#counters.lastAtMs - this.#counters.firstAtMs;
   }
@@ -146,36 +146,35 @@ export class TrajectoryAnalysis {
   get compactions(): number {
     return this.#counters.compactions;
   }
-  /** The first 4,000 characters of the agent's task, if known. */
+  /** The first 4,000 characters of the task, if known. */
   get task(): string | undefined {
     return this.#counters.task ?? undefined;
   }
-  /** Detectors that threw and were switched off. */
+  /** Detectors that threw an error and were disabled. */
   get faults(): readonly DetectorFault[] {
     return this.#faults;
   }
 
-  /** The last finished calls, oldest first; at most 224, or as many as are retained. */
+  /** Returns the most recent finished calls, oldest first. The limit is 224 or `retain.recentCalls`. */
   recentCalls(count: number = this.#recentCalls.capacity): readonly RecentCall[] {
     return this.#recentCalls.last(count);
   }
-  /** The last failed calls, oldest first; at most 64, or as many as are retained. */
+  /** Returns the most recent failed calls, oldest first. The limit is 64 or `retain.recentErrors`. */
   recentErrors(count: number = this.#recentErrors.capacity): readonly RecentCall[] {
     return this.#recentErrors.last(count);
   }
-  /** All patterns of the run by their first call; the last 200 of the cleared ones. */
+  /** Returns all open patterns and the last 200 cleared patterns, ordered by their first call. */
   patterns(): readonly TrajectoryPattern[] {
     return this.#book.all();
   }
-  /** Open patterns. */
   openPatterns(): readonly TrajectoryPattern[] {
     return this.#book.open();
   }
 
   /**
-   * The whole state as JSON; an analysis created from it continues without a difference.
+   * Returns the complete state as JSON. An analysis created from the snapshot continues from the same state.
    *
-   * @param shared  shares its values with this analysis, for a snapshot that is stored at once; default false
+   * @param shared  true: the snapshot shares objects with this analysis, so it must be stored immediately; default: false
    */
   snapshot(shared = false): TrajectoryAnalysisSnapshot {
     const detectors: Record<string, Json> = {};
@@ -205,7 +204,7 @@ export class TrajectoryAnalysis {
     counters.calls += 1;
     if (!counters.batchOpen) counters.batches += 1;
     counters.batchOpen = true;
-    // For a host that reports no turns: a call that begins after another one finished was not issued with it.
+    // If the host reports no turns: a call that starts after another call finished belongs to a later turn.
     const turn = counters.turns > 0 ? counters.turns : counters.batches;
     const { args, annotations } = started;
     const pending = annotations === undefined ? { index, turn, args } : { index, turn, args, annotations };
@@ -214,7 +213,7 @@ export class TrajectoryAnalysis {
   }
 
   #finish(ended: ToolEnded, atMs: number): readonly PatternChange[] {
-    // A result without a start is a call too.
+    // A result without a recorded start also counts as a call.
     const call = this.#pending.end(ended.tool_call_id) ?? this.#begin({ tool_name: ended.tool_name, args: null });
     this.#counters.batchOpen = false;
     if (atMs > 0) this.#counters.lastEndMs = atMs;
@@ -238,11 +237,11 @@ export class TrajectoryAnalysis {
   #observe(original: Step, flagged: boolean, rested: boolean): readonly PatternChange[] {
     const view = this.#world.observe(original);
     const counters = this.#counters;
-    // A program may itself run that long if only its end is timed.
+    // If only the end is timed, the program itself may have run that long.
     const paused = counters.waited || (rested && original.kind !== 'execute');
     const polled = paused && !view.novel ? askedAfterPause(original) : original;
     const step = view.background ? withoutCause(polled) : polled;
-    // A thought between a pause and the look after it does not end the pause.
+    // A note between a pause and the following read does not end the pause.
     if (step.kind !== 'note') counters.waited = step.kind === 'wait';
     counters.finished += 1;
     if (!step.transparent) counters.ordinal += 1;

@@ -1,14 +1,17 @@
 import { LruMap } from '../base/lru-map.ts';
 import type { Step } from './step.ts';
 
-/** The state of the world after a step. */
+/** The state of the environment after a step. */
 export interface WorldView {
   readonly epoch: number;
   readonly advanced: boolean;
   readonly novel: boolean;
-  /** Share of the lines of the answer, digits aside, that no recent answer had; without lines 1 for a novel step, else 0. */
+  /**
+   * Share of the lines in the result that no recent result contained. Digits are ignored. Without lines: 1 for a novel step, else
+   * 0.
+   */
   readonly freshLines: number;
-  /** The call failed with a line that programs also print when they end well: it names no cause. */
+  /** True if the call failed with a line that successful programs also print, so the line names no cause. */
   readonly background: boolean;
 }
 
@@ -17,20 +20,20 @@ export interface WorldSnapshot {
   readonly epoch: number;
   readonly seen: readonly string[];
   readonly mutations: readonly string[];
-  /** Hashes of answer lines, with 1 for those of programs that ended well. */
+  /** Hashes of result lines. The value is 1 for a line printed by a successful program. */
   readonly lines?: readonly (readonly [number, 0 | 1])[];
 }
 
-/** Calls remembered per epoch, and changes per run. */
+/** Maximum number of remembered calls per epoch, and of remembered changes per run. */
 const REMEMBERED = 512;
-/** Answer lines remembered per run. */
+/** Maximum number of remembered result lines per run. */
 const REMEMBERED_LINES = 384;
 
 /**
- * Counts epochs. A successful change with new arguments or a new answer begins a new epoch, and so does a
- * message of the user: an earlier call may give another result now. Repeats, cycles and errors count within one epoch.
+ * Counts epochs. A successful change with new arguments or a new result starts a new epoch, because earlier calls may now give
+ * another result. A user message also starts a new epoch. Repeats, cycles and errors are only counted within one epoch.
  *
- * Cost: O(1) per step; at most 1,024 keys and 384 lines.
+ * Memory: at most 1,024 keys and 384 lines. Cost: O(1) per step.
  */
 export class World {
   #epoch = 0;
@@ -51,7 +54,7 @@ export class World {
     this.#lines = new LruMap(REMEMBERED_LINES, snapshot?.lines);
   }
 
-  /** A message of the user: the agent has new information. */
+  /** Handles a user message: the agent has new information. */
   userSpoke(): void {
     this.#advance();
   }
@@ -68,7 +71,8 @@ export class World {
 
   #freshLines(step: Step, novel: boolean): number {
     if (step.lines.length === 0) return novel ? 1 : 0;
-    // A line of a program that ends well names no failure; a file that is shown may hold any line.
+    // A line printed by a successful program names no failure. The content of a displayed file is excluded, because it may contain
+    // any line.
     const isBackground = step.failure === undefined && !step.resultMissing && step.kind === 'execute';
     let fresh = 0;
     for (const line of step.lines) {
@@ -90,7 +94,7 @@ export class World {
 
   #isNewChange(step: Step): boolean {
     if (step.kind !== 'write' || step.resultMissing || step.unchanged) return false;
-    // In a line that edits and then runs, the run failed.
+    // If a shell line edits a file and then runs a program, only the program failed: the edit took effect.
     if (step.failure !== undefined && !step.editsAndRuns) return false;
     const known = this.#mutations.has(step.callKey);
     this.#mutations.set(step.callKey, true);
