@@ -32,7 +32,7 @@ interface ShellState {
   readonly replaces?: { readonly before: string; readonly after: string };
 }
 
-/** Commands with more characters are not parsed; their kind is `unknown`. */
+/** Commands with more characters are not parsed; their kind is `execute`. */
 const MAX_COMMAND_CHARS = 20_000;
 const RANK: Readonly<Record<ToolKind, number>> = {
   note: 0,

@@ -4,26 +4,26 @@ import type { AdapterHarness, AdapterOutcome, NeutralRequest } from './adapter-h
 import { payloadsOf, playScene, type Played, type Scene } from './adapter-player.ts';
 import type { ContractTools } from './contract-tools.ts';
 
-/** Shared by all parts of the adapter contract. */
+/** The functions and values shared by all parts of the adapter contract. */
 export interface AdapterContractCase {
   readonly harness: AdapterHarness;
   readonly expect: ContractTools['expect'];
-  /** Registers a test, skipped if the harness gives a reason. */
+  /** Registers a test. The test is skipped if the harness gives a reason. */
   readonly check: (name: string, body: () => Promise<void>) => void;
-  /** Plays a scene without coxswain; the outcome is cached. */
+  /** Plays a scene without coxswain. The outcome is cached. */
   readonly without: (scene: Scene) => Promise<AdapterOutcome>;
-  /** Plays it with coxswain and checks the invariants of every run. */
+  /** Plays a scene with coxswain and checks the invariants of every run. */
   readonly play: (scene: Scene, steering?: CoxswainOptions, allowed?: Allowed, started?: RunOptions) => Promise<Played>;
 }
 
-/** Effects that a test provokes. */
+/** The side effects that a test causes on purpose. */
 export interface Allowed {
   readonly faults?: boolean;
   readonly openCalls?: boolean;
   readonly noRecords?: boolean;
 }
 
-/** @param tools  functions of the test runner */
+/** @param tools  the functions of the test runner */
 export function adapterContractCase(
   harness: AdapterHarness,
   tools: ContractTools,
@@ -56,7 +56,10 @@ export function adapterContractCase(
   };
 }
 
-/** Cached: scenes without coxswain are deterministic (the first test of the contract), and an SDK may take seconds for one. */
+/**
+ * Caches outcomes. Scenes without coxswain are deterministic, which the first test of the contract checks. An SDK may take seconds
+ * to play a scene.
+ */
 function cached(harness: AdapterHarness): (scene: Scene) => Promise<AdapterOutcome> {
   const byScript = new Map<Scene['script'], Map<string, Promise<AdapterOutcome>>>();
   return (scene) => {
@@ -70,7 +73,7 @@ function cached(harness: AdapterHarness): (scene: Scene) => Promise<AdapterOutco
   };
 }
 
-/** Violated invariants of a run's records. */
+/** Returns a message for each violated invariant of the records of a run. */
 function brokenRules(records: readonly TrajectoryRecord[], allowed: Allowed): readonly string[] {
   if (allowed.noRecords === true) return [];
   const started = payloadsOf(records, 'tool_started').map((call) => call.tool_call_id);
@@ -91,7 +94,7 @@ function brokenRules(records: readonly TrajectoryRecord[], allowed: Allowed): re
   ];
 }
 
-/** Each piece of advice has one verdict. */
+/** Returns a message for each piece of advice that does not have exactly one delivery verdict. */
 function unsettled(records: readonly TrajectoryRecord[]): readonly string[] {
   const produced = [...payloadsOf(records, 'feedback_produced'), ...payloadsOf(records, 'guidance_produced')];
   const verdicts = [...payloadsOf(records, 'feedback_delivered'), ...payloadsOf(records, 'guidance_delivered')];
@@ -108,12 +111,15 @@ function twice(ids: readonly string[]): readonly string[] {
   return ids.filter((id, index) => ids.indexOf(id) !== index);
 }
 
-/** Number of occurrences of `mark` in each request. */
+/** Returns the number of occurrences of `mark` in each request. */
 export function timesInRequests(requests: readonly NeutralRequest[], mark: string): readonly number[] {
   return requests.map(({ raw }) => raw.split(mark).length - 1);
 }
 
-/** The part of an outcome that coxswain must not change. Parallel calls start in any order. */
+/**
+ * Returns the part of an outcome that coxswain must not change. Tool runs are sorted, because parallel calls may start in any
+ * order.
+ */
 export function endingOf(outcome: AdapterOutcome): object {
   const { ended, finalText, toolRuns, requests } = outcome;
   return {

@@ -16,12 +16,12 @@ const STARTED: RunOptions = {
   budget: { tokens: 5_000, calls: 40 },
 };
 
-/** A run of the main agent and the one below it. */
+/** The runs of the main agent and of its subagent. */
 interface Tree extends Played {
   readonly child: readonly TrajectoryRecord[];
 }
 
-/** An agent below another one is a run below its run, with the deadline, the budget and the providers of that one. */
+/** Tests that the run of a subagent is a child of its parent's run and has the same deadline, budget and providers. */
 export function childrenContract(contract: AdapterContractCase): void {
   const { check, expect, harness, play, without } = contract;
   const playTree = async (scene = TREE, started = STARTED): Promise<Tree> => {
@@ -60,7 +60,7 @@ export function childrenContract(contract: AdapterContractCase): void {
     expect(below).toMatchObject([{ calls: 1 }]);
     expect(payloadsOf(records, 'evaluation').at(-1)?.shared_usage).toMatchObject(below[0] ?? {});
     const tokens = below[0]?.tokens ?? 0;
-    // Of two answers of 120 each.
+    // The subagent gives two responses of 120 tokens each.
     if (harness.hidesTokensBelow === true) expect(tokens).toBeLessThan(240);
     else expect(tokens).toBe(240);
     expect(usage).toMatchObject({ calls: 2, tokens: 240 + tokens });

@@ -25,7 +25,7 @@ const SPEAKING: CoxswainOptions = {
   guidance: DECISION_POINTS.map((point) => guidanceAlwaysAt(point)),
 };
 
-/** Whatever goes wrong, the agent's run ends as it would without coxswain. */
+/** Tests that faults of coxswain, its providers or its store do not change how the run of the agent ends. */
 export function faultsContract(contract: AdapterContractCase): void {
   const { check, expect, play, without } = contract;
 
@@ -36,7 +36,7 @@ export function faultsContract(contract: AdapterContractCase): void {
 
   check('a store that is down is nothing to the agent', async () => {
     for (const streaming of [false, true]) {
-      // Ending a run waits for its store; here it would wait in vain.
+      // The end of a run waits for its store. This store never recovers, so the time limit is short.
       const steering = { ...SPEAKING, store: storeThatIsDown(), flushTimeLimitMs: 100 };
       await endsTheSame({ ...PARALLEL, streaming }, steering, { noRecords: true, faults: true });
     }
@@ -52,7 +52,7 @@ export function faultsContract(contract: AdapterContractCase): void {
   });
 
   check('a clock that breaks is nothing to the agent', async () => {
-    // Nothing of coxswain works from then on: what is left is the adapter's own guard.
+    // All functions of coxswain fail from this point on, so this tests the error handling of the adapter.
     await endsTheSame(PARALLEL, { ...SPEAKING, clock: clockThatBreaks() }, { noRecords: true, faults: true });
   });
 
@@ -145,7 +145,7 @@ function throwingProviders(): CoxswainOptions {
   };
 }
 
-/** Goes well while the run begins, and throws from then on. */
+/** Returns a clock that works for five readings and then throws. */
 function clockThatBreaks(): NonNullable<CoxswainOptions['clock']> {
   let readings = 0;
   return {

@@ -7,7 +7,7 @@ import { FAILING, FAILING_BESIDE, PARALLEL, RESULTS, SEQUENTIAL } from './contra
 
 const STEERING = { feedback: [feedbackAfterEachCall()] };
 
-/** Feedback stands in the very next request, once, at the call it belongs to, and changes nothing else. */
+/** Tests that feedback appears exactly once, in the next request, at its call, and changes nothing else. */
 export function feedbackContract(contract: AdapterContractCase): void {
   const { harness, expect, check, play, without } = contract;
 
@@ -15,7 +15,7 @@ export function feedbackContract(contract: AdapterContractCase): void {
     const bare = await without(scene);
     const played = await play(scene, STEERING);
     expect(endingOf(played)).toEqual(endingOf(bare));
-    // Without coxswain the SDK gave up at a tool that failed: then nothing can be said any more.
+    // Without coxswain the SDK stopped at the failed tool call, so there is no later request for feedback.
     if (bare.ended !== 'normally') return;
     expect(payloadsOf(played.records, 'feedback_produced').length).toBe(calls);
     expect(payloadsOf(played.records, 'feedback_delivered').map(({ delivered }) => delivered)).toEqual(
@@ -58,7 +58,7 @@ export function feedbackContract(contract: AdapterContractCase): void {
   });
 }
 
-/** Misplaced feedback, one line each. */
+/** Returns a message for each misplaced piece of feedback. */
 function misplacedFeedback(played: Played, harness: AdapterHarness): readonly string[] {
   const ended = payloadsOf(played.records, 'tool_ended').map((call) => call.tool_call_id);
   const stays = harness.capabilities.post_tool_result.persistence === 'persistent';

@@ -8,17 +8,20 @@ import { guidanceAlwaysAt, guidanceAt, guidanceMark } from './contract-advice.ts
 import { PARALLEL, SEQUENTIAL } from './contract-scenes.ts';
 import { insertedText } from './inserted-text.ts';
 
-/** When guidance is said at each point, and the index of the request it must be in. */
+/**
+ * For each decision point: the number of finished calls at which the guidance is produced, and the index of the request that must
+ * contain it.
+ */
 const MOMENTS: Readonly<Record<DecisionPoint, { readonly calls: number; readonly request: number }>> = {
   pre_render: { calls: 0, request: 0 },
   pre_tool_selection: { calls: 1, request: 1 },
   pre_tool_execution: { calls: 0, request: 1 },
   post_tool_result: { calls: 1, request: 1 },
-  // Where it forces no turn, there is no request after the last one.
+  // If the point does not force a turn, no further request follows.
   pre_response: { calls: 2, request: 3 },
 };
 
-/** Guidance reaches the model as the capability table says: no more, no less. */
+/** Tests that guidance reaches the model exactly as the capability table states. */
 export function guidanceContract(contract: AdapterContractCase): void {
   for (const point of DECISION_POINTS) {
     const { persistence, timing } = contract.harness.capabilities[point];
@@ -60,7 +63,7 @@ function ephemeral({ check, expect, play, without }: AdapterContractCase, point:
   );
 }
 
-/** Differences from the run without coxswain, except for one message at the end of one request, one line each. */
+/** Returns a message for each difference from the run without coxswain, except for one message at the end of one request. */
 function changesIn(
   bare: AdapterOutcome,
   played: Played,
@@ -113,7 +116,7 @@ function unsupported({ check, expect, play, without }: AdapterContractCase, poin
 
 function forcesTurn({ check, expect, play, without }: AdapterContractCase, point: DecisionPoint): void {
   const mark = guidanceMark(point);
-  // Would speak three times: what holds it back is the adapter.
+  // The provider may speak three times, so only the adapter limits the number of forced turns.
   const speaking = { ...guidanceAlwaysAt(point, atMoment(point)), maxPerRun: 3 };
   const steering = { guidance: [speaking], noise: { cooldownCalls: 0 } };
 
@@ -134,7 +137,7 @@ function forcesTurn({ check, expect, play, without }: AdapterContractCase, point
   });
 }
 
-/** A decision after calls that ran at the same time is one decision. */
+/** Tests that several parallel calls are followed by a single decision. */
 function afterParallelCalls({ harness, check, expect, play, without }: AdapterContractCase): void {
   const point = 'pre_tool_selection';
   const { persistence } = harness.capabilities[point];
@@ -150,7 +153,7 @@ function afterParallelCalls({ harness, check, expect, play, without }: AdapterCo
   });
 }
 
-/** Several points at once, and feedback besides: everything supported arrives once. */
+/** Tests guidance at several points of the same run: each supported piece arrives exactly once. */
 function everywhereAtOnce({ harness, check, expect, play, without }: AdapterContractCase): void {
   check('guidance at every point at once: what is supported arrives, where the table says', async () => {
     const points = DECISION_POINTS.filter((point) => {

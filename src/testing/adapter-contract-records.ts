@@ -8,7 +8,7 @@ import { DECISION_POINTS } from '../records/guidance.ts';
 import { SHADOW_REASON, WITHHELD_REASON } from '../records/delivery-reason.ts';
 import type { SteeringOptions } from '../steering/steering-options.ts';
 
-/** The agent's actions are recorded correctly, and coxswain without advice changes nothing. */
+/** Tests that the records match the actions of the agent, and that coxswain changes nothing if there is no advice. */
 export function recordsContract(contract: AdapterContractCase): void {
   const { harness, check, expect, play, without } = contract;
   const nameOf = harness.toolNameOf ?? ((name: string): string => name);
@@ -73,7 +73,7 @@ export function recordsContract(contract: AdapterContractCase): void {
   check('each request is on record with its model, its tools and its sizes', async () => {
     const { records, requests } = await play(SEQUENTIAL);
     const prepared = payloadsOf(records, 'provider_request_prepared');
-    // Where no request is seen, none is on record.
+    // An adapter that does not see requests records none.
     if (harness.seesNoRequests === true) return expect(prepared).toEqual([]);
     expect(prepared.map(({ iteration }) => iteration)).toEqual(requests.map((_, at) => at));
     for (const { tools, tool_count, message_count } of prepared) {
@@ -147,7 +147,7 @@ function byCall(one: { readonly tool_call_id: string }, other: { readonly tool_c
   return one.tool_call_id < other.tool_call_id ? -1 : 1;
 }
 
-/** Ids of the calls of each turn that has some, each turn's sorted. */
+/** Returns the sorted call ids of each turn that has calls. */
 function callsByTurn(records: readonly TrajectoryRecord[]): readonly (readonly string[])[] {
   const turns: string[][] = [[]];
   for (const { payload } of records) {
@@ -159,7 +159,7 @@ function callsByTurn(records: readonly TrajectoryRecord[]): readonly (readonly s
 
 type Answer = Extract<StoredMessage, { readonly role: 'assistant' }>;
 
-/** The model's answers, each once, wherever the adapter put them. */
+/** Returns the recorded responses of the model. */
 function answersIn(records: readonly TrajectoryRecord[]): readonly Answer[] {
   const appended = payloadsOf(records, 'message_appended').map(({ message }) => message);
   return appended.filter((message): message is Answer => message.role === 'assistant');
@@ -170,7 +170,7 @@ function modelsIn(records: readonly TrajectoryRecord[]): readonly string[] {
   return [...named, ...answersIn(records).flatMap((answer) => answer.model_id ?? [])];
 }
 
-/** How many records of each kind; parallel calls may come back in any order. */
+/** Returns the number of records of each kind. The order is ignored, because parallel calls may finish in any order. */
 function kindsIn(records: readonly TrajectoryRecord[]): Readonly<Record<string, number>> {
   const counts: Record<string, number> = {};
   for (const { payload } of records) counts[payload.kind] = (counts[payload.kind] ?? 0) + 1;

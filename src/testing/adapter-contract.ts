@@ -9,11 +9,11 @@ import { SEQUENTIAL } from './contract-scenes.ts';
 import type { ContractTools } from './contract-tools.ts';
 
 /**
- * Registers the tests that every adapter passes: feedback and guidance reach the model as the capability table says,
- * what happens is on record, and no fault of ours reaches the agent.
+ * Registers the tests that every adapter must pass. Feedback and guidance must reach the model as the capability table states. The
+ * records must match the actions of the agent. Faults of coxswain must not reach the agent.
  *
- * @param tools  the test runner's own functions: `adapterContract(harness, { describe, test, expect })`
- * @throws Error when the harness skips a test that does not exist
+ * @param tools  the functions of the test runner: `adapterContract(harness, { describe, test, expect })`
+ * @throws Error if the harness skips a test that does not exist
  */
 export function adapterContract(harness: AdapterHarness, tools: ContractTools): void {
   tools.describe(`${harness.name} keeps the adapter contract`, () => {

@@ -4,95 +4,95 @@ import type { Run } from '../run/run.ts';
 import type { ModelFunction, ModelScript } from './model-script.ts';
 import type { ScriptedTools, ToolRun } from './scripted-toolbox.ts';
 
-/** Drives an adapter: the real SDK with a scripted model and scripted tools. */
+/** Drives an adapter in tests: the real SDK with a scripted model and scripted tools. */
 export interface AdapterHarness {
-  /** Name in test titles, such as `claude-agent-sdk`. */
+  /** Name of the adapter in test titles, such as `claude-agent-sdk`. */
   readonly name: string;
   readonly capabilities: AdapterCapabilities;
-  /** Plays a scene to its end; an error of the SDK is in `ended`, not a rejection. */
+  /** Plays a scene to its end. Does not reject on an error of the SDK: the error is in `ended`. */
   run(scene: AdapterScene): Promise<AdapterOutcome>;
-  /** Inapplicable tests of the contract, by exact name, with the reason. */
+  /** Reasons for skipped tests of the contract, by exact test name. */
   readonly skips?: Readonly<Record<string, string>>;
-  /** The adapter sees calls and responses, but not the model and tools of a request. Default false. */
+  /** True if the adapter sees calls and responses, but not the model and the tools of a request. Default: false. */
   readonly seesNoRequests?: boolean;
-  /** The SDK does not report all tokens of a subagent. Default false. */
+  /** True if the SDK does not report all tokens of a subagent. Default: false. */
   readonly hidesTokensBelow?: boolean;
-  /** The SDK's name of a tool, such as `mcp__scene__look`; default: unchanged. */
+  /** Returns the SDK's name of a tool, such as `mcp__scene__look`. Default: the unchanged name. */
   readonly toolNameOf?: (name: string) => string;
   /**
-   * Position of feedback in the next request. `tool-result` (default): in the message of its call. `nearby`: in that message
-   * or a later one that is not a tool result, as the SDK decides.
+   * Position of feedback in the next request. `tool-result` (default): in the tool result of its call. `nearby`: in that message
+   * or in a later message that is not a tool result, as the SDK decides.
    */
   readonly feedbackPlace?: 'tool-result' | 'nearby';
 }
 
-/** One run of an agent. The harness follows the adapter's documentation, including how to end the run. */
+/** The input of one agent run. The harness follows the documentation of the adapter, including how to end the run. */
 export interface AdapterScene {
   readonly prompt: string;
-  /** Up to 60 responses, which must fit into a limit of turns of the SDK. */
+  /** Up to 60 responses. The turn limit of the SDK must allow all of them. */
   readonly script: ModelScript | ModelFunction;
   readonly tools: ScriptedTools;
-  /** A subagent with the same tools. */
+  /** A subagent with the same tools. Default: none. */
   readonly below?: AgentBelow;
-  /** The run to steer. Absent: the same program without coxswain. */
+  /** The run to steer. If absent, the same program runs without coxswain. */
   readonly run?: Run;
-  /** Further options for the adapter. */
+  /** Additional options of the adapter. */
   readonly adapter?: AdapterOptions;
-  /** Enables forced turns, if the adapter has them. */
+  /** Enables forced turns if the adapter supports them. */
   readonly forceTurn?: boolean;
-  /** Uses the SDK's streaming entry point and consumes the stream. */
+  /** Uses the streaming function of the SDK and consumes the stream. */
   readonly streaming?: boolean;
-  /** Attaches a session or store of the SDK, if it has one. */
+  /** Attaches a session or store of the SDK, if the SDK has one. */
   readonly session?: boolean;
   /** Adds a hook, listener or callback that always throws. */
   readonly userHookThrows?: boolean;
-  /** Aborts when this main request (from 0) has arrived, before the response. */
+  /** Aborts the run when the main request with this index (from 0) has arrived, before the response. */
   readonly abortAtRequest?: number;
-  /** Delay of each response of the model; default 0. */
+  /** Delay of each model response in milliseconds; default: 0. */
   readonly answerAfterMs?: number;
-  /** Adds hooks or wrappers without effect, as the baseline for measurements of overhead. */
+  /** Adds hooks or wrappers without effect, as the baseline for overhead measurements. */
   readonly idleHooks?: boolean;
 }
 
 /** A subagent. */
 export interface AgentBelow {
-  /** Its name, and the name of its tool in the script; the harness translates it for the SDK. */
+  /** The name of the subagent and of its tool in the script. The harness translates the name for the SDK. */
   readonly name: string;
-  /** Only in its own requests, so that the script can distinguish the agents. */
+  /** Instructions that only the requests of the subagent contain, so that the script can distinguish the agents. */
   readonly instructions: string;
-  /** The task is handed over and does not return. Default: the response is a tool result. */
+  /** True if the task is handed over and control does not return. Default: the response of the subagent is a tool result. */
   readonly handsOver?: boolean;
 }
 
-/** Outcome of a scene. Plain JSON. */
+/** The outcome of a scene. Plain JSON. */
 export interface AdapterOutcome {
-  /** Main requests to the model, in order. */
+  /** The main requests to the model, in order. */
   readonly requests: readonly NeutralRequest[];
-  /** `normally`: the SDK returned a response; else its error. */
+  /** `normally` if the SDK returned a response; otherwise the error of the SDK. */
   readonly ended: 'normally' | { readonly error: string };
-  /** Text of the last response as returned by the SDK; may be empty. */
+  /** Text of the last response returned by the SDK; may be empty. */
   readonly finalText: string;
-  /** In order of start. */
+  /** Tool runs in the order of their start. */
   readonly toolRuns: readonly ToolRun[];
-  /** The SDK's history or session after the run, as text, if it is readable. */
+  /** The history or session of the SDK after the run, as text. Absent if it is not readable. */
   readonly storedHistory?: string;
 }
 
-/** A request to the model in a form common to all providers. */
+/** A request to the model in a format that is independent of the provider. */
 export interface NeutralRequest {
-  /** The body as sent, for comparison byte by byte. */
+  /** The request body as sent, for byte-by-byte comparison. */
   readonly raw: string;
-  /** In order, instructions first; a message with several parts is several messages here. */
+  /** Messages in order, instructions first. A message with several parts is split into several messages. */
   readonly messages: readonly NeutralMessage[];
 }
 
 /** A message or a part of one. */
 export interface NeutralMessage {
-  /** `system`, `user`, `assistant`, `tool`, or a word of the provider. */
+  /** `system`, `user`, `assistant`, `tool`, or another role of the provider. */
   readonly role: string;
-  /** Of a tool result, and of a call in an assistant message. */
+  /** Call id of a tool result, or of a call in an assistant message. */
   readonly toolCallId?: string;
   readonly text: string;
-  /** Of a tool result, if the provider's format has it. */
+  /** Error flag of a tool result, if the format of the provider has one. */
   readonly isError?: boolean;
 }

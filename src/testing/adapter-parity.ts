@@ -10,12 +10,12 @@ import { createFakeClock } from './fake-clock.ts';
 import { scriptedAnswer, type ModelCall, type ModelFunction, type ModelScript } from './model-script.ts';
 import type { ScriptedTools } from './scripted-toolbox.ts';
 
-/** Delay of each response on the fake clock. */
+/** Delay of each response on the fake clock, in seconds. */
 const ANSWER_SECONDS = 5;
 
 /**
- * Registers the tests that compare adapters: a scripted run with the standard steering, two guidance providers and no limit
- * per run has the same patterns and advice with each adapter.
+ * Registers tests that compare adapters. A scripted run uses the standard steering, two guidance providers and no limit per run.
+ * Each adapter must produce the same patterns and advice.
  */
 export function adapterParity(harnesses: readonly AdapterHarness[], { describe, test, expect }: ContractTools): void {
   const points = sharedPoints(harnesses);
@@ -36,7 +36,7 @@ export function adapterParity(harnesses: readonly AdapterHarness[], { describe, 
         const [expected, found] = [await playOnce(first, sequential), await playOnce(harness, sequential)];
         expect(found.ended).toBe('normally');
         expect(byCall(found)).toEqual(byCall(expected));
-        // The script is no idle one.
+        // Checks that the script produces every kind of item.
         expect(kindsOf(expected)).toEqual(['feedback', 'guidance', 'pattern']);
       });
 
@@ -54,7 +54,7 @@ export function adapterParity(harnesses: readonly AdapterHarness[], { describe, 
 interface ParityItem {
   /** Number of finished calls. */
   readonly call: number;
-  /** The turn of its call, from 1; 0 before the first. */
+  /** Number of the turn of its call, from 1; 0 before the first turn. */
   readonly turn: number;
   readonly kind: 'pattern' | 'feedback' | 'guidance';
   readonly what: string;
@@ -67,7 +67,7 @@ interface PlayedAlike {
   readonly items: readonly ParityItem[];
 }
 
-/** The points at which every adapter has a channel and none forces a turn. */
+/** Returns the decision points that every adapter supports and at which no adapter forces a turn. */
 function sharedPoints(harnesses: readonly AdapterHarness[]): readonly DecisionPoint[] {
   return DECISION_POINTS.filter((point) =>
     harnesses.every(({ capabilities }) => {
@@ -89,7 +89,7 @@ async function playAlike(
       throw new Error('the kettle exploded');
     },
   };
-  // Time passes while the model responds: the SDK may run tools sequentially or in parallel.
+  // The clock only advances while the model responds, because SDKs may run tools sequentially or in parallel.
   const thinking: ModelFunction = (request, index) => {
     clock.advance(ANSWER_SECONDS);
     return scriptedAnswer(script, request, index);
@@ -130,17 +130,17 @@ function readRecords(
   return items;
 }
 
-/** Call ids of a script begin with the turn: `call_TURN_CALL`. */
+/** Returns the turn number in a call id. The format is `call_TURN_CALL`. */
 function turnOf(callId: string | undefined): number {
   return Number(callId?.split('_')[1] ?? 0);
 }
 
-/** Replaces the SDK's tool names by those of the scene. */
+/** Replaces the tool names of the SDK by the names in the scene. */
 function plainNames({ toolNameOf }: AdapterHarness): (text: string) => string {
   return (text) =>
     ['look', 'boom'].reduce(
       (result, name) => result.replaceAll(toolNameOf?.(name) ?? name, name),
-      // Advice quotes the failing line as the SDK words it: some put this before it.
+      // Advice quotes the error line as the SDK formats it. Some SDKs add this prefix.
       text.replaceAll('"Error: ', '"'),
     );
 }
@@ -149,7 +149,7 @@ function byCall({ items }: PlayedAlike): readonly string[] {
   return items.map(({ call, kind, what, where }) => `after call ${call} ${kind} ${what} (${where})`);
 }
 
-/** Items by turn, without an order inside a turn. */
+/** Returns the items sorted by turn. The order within a turn is ignored. */
 function byTurn({ items }: PlayedAlike): readonly string[] {
   return items.map(({ turn, kind, what }) => `in turn ${turn} ${kind} ${what}`).toSorted();
 }
@@ -168,7 +168,7 @@ function loopOf(...turns: readonly (readonly ModelCall[])[]): ModelScript {
   return { turns: [...turns.map((calls) => ({ calls })), { text: 'I see nothing.' }] };
 }
 
-/** Progress, then the same call again and again, then a tool that fails again and again. */
+/** A successful start, then the same call seven times, then a failing tool five times. */
 const SEQUENTIAL_LOOP: ModelScript = loopOf(
   [look(1)],
   [look(2)],
@@ -177,8 +177,8 @@ const SEQUENTIAL_LOOP: ModelScript = loopOf(
 );
 
 /**
- * Two calls together again and again, then two that fail together. It ends before advice is due a second time: whether
- * that is a turn earlier or later depends on whether the SDK really runs them at once.
+ * The same two parallel calls several times, then two failing parallel calls. The script ends before advice is due a second time,
+ * because that turn depends on whether the SDK runs the calls in parallel.
  */
 const PARALLEL_LOOP: ModelScript = loopOf(
   [look(1), look(2)],

@@ -8,23 +8,23 @@ import type { SteeringOptions } from '../steering/steering-options.ts';
 import { createFakeClock } from './fake-clock.ts';
 import { listAll, readAll } from './read-all.ts';
 
-/** A scene without its run. */
+/** A scene without the run to steer. */
 export type Scene = Omit<AdapterScene, 'run'>;
 
-/** A scene played with coxswain. */
+/** The outcome of a scene played with coxswain, and its records. */
 export interface Played extends AdapterOutcome {
-  /** Records of the run, in order. */
+  /** The records of the run, in order. */
   readonly records: readonly TrajectoryRecord[];
-  /** Records of descendants, such as subagents, by run id. */
+  /** The records of descendant runs, such as subagents, by run id. */
   readonly children: ReadonlyMap<string, readonly TrajectoryRecord[]>;
-  /** False if the adapter left the run open, so that the player had to end it. */
+  /** False if the adapter did not end the run, so that the player ended it. */
   readonly endedByAdapter: boolean;
   readonly faults: number;
-  /** `run.usage`. */
+  /** The value of `run.usage`. */
   readonly usage: BudgetUsage;
 }
 
-/** Default steering of a scene: no advice. */
+/** The default steering of a scene, which produces no advice. */
 export const SCENE_STEERING: SteeringOptions = {
   feedback: [],
   guidance: [],
@@ -35,7 +35,7 @@ export const SCENE_STEERING: SteeringOptions = {
 const SCENE_RUN_ID = 'scene';
 
 /**
- * Plays a scene with coxswain, on a stopped clock, and reads the records.
+ * Plays a scene with coxswain on a stopped clock and reads the records.
  *
  * @param steering  default: no advice
  */
@@ -69,13 +69,13 @@ async function endRun(cox: Coxswain, run: Run): Promise<boolean> {
   return endedByAdapter;
 }
 
-/** The payloads of one kind, in order. */
+/** Returns the payloads of one kind, in order. */
 export function payloadsOf<Kind extends TrajectoryPayload['kind']>(
   records: readonly TrajectoryRecord[],
   kind: Kind,
 ): readonly Extract<TrajectoryPayload, { readonly kind: Kind }>[] {
   return records.flatMap(({ payload }) =>
-    // Just checked.
+    // The kind was checked.
     payload.kind === kind ? [payload as Extract<TrajectoryPayload, { readonly kind: Kind }>] : [],
   );
 }

@@ -2,8 +2,8 @@ import type { AdapterOutcome, NeutralMessage, NeutralRequest } from './adapter-h
 import { insertedText } from './inserted-text.ts';
 
 /**
- * True if a request differs from the one without coxswain only by text with `mark`, regardless of message boundaries: for
- * SDKs that move their own texts between messages.
+ * Returns true if a request differs from the request without coxswain only by text with `mark`. Ignores message boundaries,
+ * because some SDKs move their own texts between messages.
  */
 export function isSameText(bare: NeutralRequest, played: NeutralRequest, mark: string): boolean {
   const inserted = insertedText(squeezed(bare), squeezed(played));
@@ -15,8 +15,8 @@ function squeezed({ messages }: NeutralRequest): string {
 }
 
 /**
- * Differences between a run without coxswain and the same run with it, one line each, except for text with `mark` inserted
- * into a message, and separate messages with it that are not tool results.
+ * Returns a message for each difference between a run without coxswain and the same run with coxswain. Ignores text with `mark`
+ * that is inserted into a message, and separate messages with such text that are not tool results.
  */
 export function changedMessages(bare: AdapterOutcome, played: AdapterOutcome, mark: string): readonly string[] {
   if (bare.requests.length !== played.requests.length) return ['another number of requests'];

@@ -9,7 +9,7 @@ const FINISH_REASONS: Readonly<Record<ModelFinish, string>> = {
   length: 'length',
 };
 
-/** A turn as OpenAI's chat completions write it. @param id unique on the server */
+/** Formats a turn as a response of OpenAI's chat completions. @param id  unique on this server */
 export function chatAnswer(request: JsonObject, turn: CompleteTurn, id: number): FakeModelAnswer {
   const future = turn.fromTheFuture ? { future_field: { since: 'tomorrow' } } : {};
   const base = { id: `chatcmpl-fake-${id}`, created: 1_700_000_000, model: request['model'] ?? null, ...future };

@@ -2,12 +2,12 @@ import type { DecisionPoint } from '../records/guidance.ts';
 import type { FeedbackProviderConfig } from '../steering/prompt/feedback-provider.ts';
 import type { GuidanceContext, GuidanceProviderConfig } from '../steering/prompt/guidance-provider.ts';
 
-/** The words by which the contract finds feedback after the so-many-th call in a request. */
+/** Returns the text that identifies the feedback after a call in a request. Calls are counted from 1. */
 export function feedbackMark(call: number): string {
   return `COX-FEEDBACK-${call}.`;
 }
 
-/** Feedback after every call, with the number of the call in it. */
+/** Returns a provider that produces feedback with the call number after every call. */
 export function feedbackAfterEachCall(name = 'Contract'): FeedbackProviderConfig {
   return {
     provider: {
@@ -19,21 +19,21 @@ export function feedbackAfterEachCall(name = 'Contract'): FeedbackProviderConfig
   };
 }
 
-/** The words by which the contract finds guidance at a decision point in a request. */
+/** Returns the text that identifies the guidance of a decision point in a request. */
 export function guidanceMark(point: DecisionPoint): string {
   return `COX-GUIDANCE-${point}.`;
 }
 
 /**
- * Guidance at one decision point.
+ * Returns a provider of guidance at one decision point, at most once per run.
  *
- * @param when  said where this holds; once a run
+ * @param when  returns true for the contexts in which the guidance is produced
  */
 export function guidanceAt(point: DecisionPoint, when: (context: GuidanceContext) => boolean): GuidanceProviderConfig {
   return { ...guidanceAlwaysAt(point, when), maxPerRun: 1 };
 }
 
-/** The same, said as often as the point is reached. */
+/** Returns the same provider without the limit of one per run. */
 export function guidanceAlwaysAt(
   point: DecisionPoint,
   when: (context: GuidanceContext) => boolean = () => true,

@@ -3,7 +3,7 @@ import type { AgentBelow } from './adapter-harness.ts';
 import type { ModelCall, ModelFunction } from './model-script.ts';
 import type { ScriptedTools } from './scripted-toolbox.ts';
 
-/** JSON schema of the parameters of every tool in a scene: an optional number and an optional text. */
+/** JSON schema of the parameters of every tool in a scene: an optional number and an optional string. */
 export const SCENE_TOOL_SCHEMA = {
   type: 'object',
   properties: { at: { type: 'number' }, note: { type: 'string' } },
@@ -18,7 +18,7 @@ const SCENE_TOOLS: ScriptedTools = {
   },
 };
 
-/** The model's last response. */
+/** The text of the last model response. */
 export const FINAL_TEXT = 'All is well.';
 
 const PROMPT = 'Look around.';
@@ -38,28 +38,28 @@ function look(at: number): ModelCall {
 /** Two calls, one after the other. */
 export const SEQUENTIAL: Scene = sceneOf([look(1)], [look(2)]);
 
-/** Two calls at once, then one more. */
+/** Two parallel calls, then one more call. */
 export const PARALLEL: Scene = sceneOf([look(1), look(2)], [look(3)]);
 
-/** A tool that fails, then one that works. */
+/** A failing tool call, then a successful call. */
 export const FAILING: Scene = sceneOf([{ name: 'boom', args: {} }], [look(1)]);
 
-/** One call that fails beside one that works. */
+/** A failing call and a successful call in parallel. */
 export const FAILING_BESIDE: Scene = sceneOf([look(1), { name: 'boom', args: {} }]);
 
-/** Results of several kinds: a sentence, nothing at all, JSON. */
+/** Results of several types: a sentence, an empty result, JSON. */
 export const RESULTS: Scene = sceneOf([look(1)], [{ name: 'mute', args: {} }], [{ name: 'list', args: {} }]);
 
-/** A missing tool, then an existing one. */
+/** A call of a tool that does not exist, then a valid call. */
 export const UNKNOWN_TOOL: Scene = sceneOf([{ name: 'nowhere', args: {} }], [look(1)]);
 
-/** Invalid arguments, then valid ones. */
+/** A call with invalid arguments, then a valid call. */
 export const WRONG_ARGUMENTS: Scene = sceneOf([{ name: 'look', args: { at: 'the moon' } }], [look(1)]);
 
-/** A model that gives two calls the same id. */
+/** Two calls with the same id. */
 export const REPEATED_ID: Scene = sceneOf([{ ...look(1), id: 'again' }], [{ ...look(2), id: 'again' }]);
 
-/** A response from a later version of the API. */
+/** A response from a later version of the API, with unknown fields. */
 export const FUTURE: Scene = {
   ...SEQUENTIAL,
   script: {
@@ -67,19 +67,19 @@ export const FUTURE: Scene = {
   },
 };
 
-/** The model's service fails in the middle of the run. */
+/** The model API returns an error in the middle of the run. */
 export const SERVER_ERROR: Scene = {
   ...SEQUENTIAL,
   script: (_request, index) => (index === 0 ? { calls: [look(1)] } : { error: { status: 500 } }),
 };
 
-/** The connection breaks in the middle of a response; the next one would be complete. */
+/** The connection breaks in the middle of a response. The next response is complete. */
 export const TRUNCATED: Scene = {
   ...SEQUENTIAL,
   script: { turns: [{ calls: [look(1)] }, { error: { isTruncated: true } }, { text: FINAL_TEXT }] },
 };
 
-/** The last answer is cut because it reached the limit of tokens. */
+/** The last response is truncated because it reached the token limit. */
 export const CUT_SHORT: Scene = {
   ...SEQUENTIAL,
   script: { turns: [{ calls: [look(1)] }, { text: 'All is', finish: 'length' }, { text: FINAL_TEXT }] },
@@ -87,7 +87,7 @@ export const CUT_SHORT: Scene = {
 
 export const BELOW: AgentBelow = { name: 'digger', instructions: 'You dig until you find something.' };
 
-/** The agent delegates to the subagent, which looks once. */
+/** The agent calls the subagent, which makes one call. */
 const delegating: ModelFunction = (request) => {
   const text = JSON.stringify(request);
   const isBelow = text.includes(BELOW.instructions);
@@ -98,7 +98,7 @@ const delegating: ModelFunction = (request) => {
 /** An agent that delegates to a subagent. */
 export const TREE: Scene = { ...SEQUENTIAL, script: delegating, below: BELOW };
 
-/** The same where the task is handed over. */
+/** The same scene with a handoff: the subagent does not return control. */
 export const HANDED_OVER: Scene = { ...TREE, below: { ...BELOW, handsOver: true } };
 
 /** The user aborts during the model's second response. */

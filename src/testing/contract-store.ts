@@ -1,7 +1,7 @@
 import type { TrajectoryStore } from '../store/trajectory-store.ts';
 import type { ContractTest, ContractTools } from './contract-tools.ts';
 
-/** A modification of the stored data that bypasses the store. */
+/** A change of the stored data that bypasses the store, to simulate damage. */
 export type StoredDamage =
   | { readonly what: 'record' | 'missing record'; readonly runId: string; readonly seq: number }
   | { readonly what: 'summary' | 'snapshot'; readonly runId: string };
@@ -9,27 +9,29 @@ export type StoredDamage =
 /** A store for one test. */
 export interface ContractStore {
   readonly store: TrajectoryStore;
-  /** Closes the store and opens another on the same data; absent for a store that lives in memory. */
+  /** Closes the store and opens another store on the same data. Absent for a store in memory. */
   readonly reopen?: () => Promise<TrajectoryStore>;
   /**
-   * Changes a letter of a stored text so that it still decodes, or removes a record, like a fault of the medium. Absent for a
+   * Changes a letter of a stored text so that the record still decodes, or removes a record, like a storage fault. Absent for a
    * driver without checksums.
    */
   readonly damage?: (damage: StoredDamage) => Promise<void>;
-  /** Closes all stores and deletes the data. */
+  /** Closes all stores and deletes their data. */
   dispose(): Promise<void>;
 }
 
-/** Runs a test on a new store and disposes of it. `skip` takes the reason if the store does not support the test. */
+/**
+ * Runs a test on a new store and deletes the store afterwards. `skip` receives the reason if the store does not support the test.
+ */
 export type WithStore = (
   test: (opened: ContractStore, skip: (reason: string) => void) => Promise<void>,
 ) => () => Promise<void>;
 
-/** Shared by all parts of the store contract. */
+/** The functions and values shared by all parts of the store contract. */
 export interface StoreContractCase {
   readonly test: ContractTest;
   readonly expect: ContractTools['expect'];
   readonly withStore: WithStore;
-  /** Additional payload texts of unknown kinds, which the store must keep byte for byte. */
+  /** Additional payloads of unknown kinds as JSON text. The store must preserve them byte for byte. */
   readonly payloadTexts: readonly string[];
 }

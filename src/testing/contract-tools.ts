@@ -5,13 +5,13 @@ export interface ContractTools {
   readonly expect: (actual: unknown) => ContractExpectation;
 }
 
-/** Registers a test. */
+/** The function that registers a test. */
 export interface ContractTest {
   (name: string, body: () => Promise<void>): void;
   readonly skip: (name: string, body: () => Promise<void>) => void;
 }
 
-/** The matchers used by the suites. */
+/** The matchers that the test suites use. */
 export interface ContractExpectation {
   toBe(expected: unknown): void;
   toBeUndefined(): void;
@@ -23,6 +23,6 @@ export interface ContractExpectation {
   toBeGreaterThanOrEqual(expected: number): void;
   toBeLessThan(expected: number): void;
   toBeLessThanOrEqual(expected: number): void;
-  /** Of a promise. */
+  /** Matchers for a rejected promise. */
   readonly rejects: { toBe(expected: unknown): Promise<void>; toMatchObject(expected: object): Promise<void> };
 }

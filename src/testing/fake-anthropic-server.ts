@@ -10,8 +10,8 @@ import type { CompleteTurn, ModelFinish } from './model-script.ts';
 import { pieces } from './pieces.ts';
 
 /**
- * A fake of Anthropic's Messages API: streaming and not, `count_tokens`, and the list of models. Requests with tools
- * are the agent's own; those without, such as for a title, answer a fixed text.
+ * Starts a fake server for Anthropic's Messages API: streaming and non-streaming responses, `count_tokens`, and the list of
+ * models. Requests with tools are main requests of the agent. Requests without tools, such as for a title, receive a fixed text.
  */
 export async function startFakeAnthropicServer(options: FakeModelServerOptions): Promise<FakeModelServer> {
   return await startFakeModelServer(messagesApi, options);
@@ -22,7 +22,7 @@ const messagesApi: ModelProtocol = {
     if (path === '/v1/messages') return undefined;
     if (path === '/v1/messages/count_tokens') return { status: 200, body: { input_tokens: 100 } };
     if (path === '/v1/models') return { status: 200, body: { data: [], has_more: false } };
-    // Clients look with HEAD whether anyone is there.
+    // Clients send HEAD to check that the server is available.
     if (method === 'HEAD') return { status: 200, body: {} };
     return { status: 404, body: fault(404, `the fake has no ${path}`) };
   },
@@ -85,7 +85,7 @@ function usageOf({ usage }: CompleteTurn): JsonObject {
 
 function eventsOf(message: JsonObject, turn: CompleteTurn): readonly string[] {
   const start = { ...message, content: [], stop_reason: null, usage: { ...usageOf(turn), output_tokens: 1 } };
-  // `messageOf` made it, as a list of objects.
+  // `messageOf` created the content as a list of objects.
   const content = message['content'] as readonly JsonObject[];
   const events = [event('message_start', { message: start })];
   for (const [index, block] of content.entries()) {

@@ -15,52 +15,52 @@ import {
 
 export interface FakeModelServerOptions {
   readonly script: ModelScript | ModelFunction;
-  /** Delay of a response without `answerAfterMs` in the script; default 0. */
+  /** Delay in milliseconds of responses without `answerAfterMs` in the script; default: 0. */
   readonly answerAfterMs?: number;
-  /** Distinguishes requests of the agent from others of the SDK, such as a title, which get a fixed response. */
+  /** Returns true for a main request of the agent. Other requests of the SDK, such as for a title, receive a fixed response. */
   readonly isMain?: (body: JsonObject) => boolean;
-  /** Called for each request before its response. */
+  /** Called for each request before the response is sent. */
   readonly onRequest?: (request: CapturedRequest) => void;
 }
 
 export interface CapturedRequest {
   readonly method: string;
-  /** Without the query. */
+  /** The path without the query. */
   readonly path: string;
   readonly headers: Readonly<Record<string, string>>;
-  /** The body, as sent. */
+  /** The request body as sent. */
   readonly raw: string;
-  /** The decoded body; an empty object if it is not a JSON object. */
+  /** The decoded body; an empty object if the body is not a JSON object. */
   readonly body: JsonObject;
-  /** Index among the main requests, from 0; absent for any other request. */
+  /** Index among the main requests, from 0. Absent for other requests. */
   readonly mainIndex?: number;
 }
 
-/** A model server on loopback. */
+/** A model server on the loopback interface. */
 export interface FakeModelServer {
-  /** Such as `http://127.0.0.1:49152`. */
+  /** The base URL, such as `http://127.0.0.1:49152`. */
   readonly url: string;
   /** All requests, in order. */
   readonly requests: readonly CapturedRequest[];
-  /** Requests answered by the script, in order. */
+  /** The requests answered by the script, in order. */
   mainRequests(): readonly CapturedRequest[];
-  /** Closes connections, cancels delayed responses, and frees the port. */
+  /** Closes all connections, cancels delayed responses and frees the port. */
   close(): Promise<void>;
 }
 
-/** The API of a provider. @internal */
+/** The API of a model provider. @internal */
 export interface ModelProtocol {
-  /** The response to a request without a model, such as a list of models; undefined for others. */
+  /** Returns the response to a request that does not call the model, such as a list of models; undefined for other requests. */
   readonly fixed: (request: CapturedRequest) => { readonly status: number; readonly body: JsonObject } | undefined;
   readonly isMain: (body: JsonObject) => boolean;
-  /** Response to a request that is not a main one. */
+  /** The text of the response to a request that is not a main request. */
   readonly sideText: string;
   /** @param id  unique on this server */
   readonly answer: (request: CapturedRequest, turn: CompleteTurn, id: number) => FakeModelAnswer;
   readonly fault: (status: number, message: string) => JsonObject;
 }
 
-/** A complete response, or the serialised events of a stream. */
+/** A complete response body, or the serialised events of a stream. */
 export type FakeModelAnswer =
   | { readonly kind: 'json'; readonly body: JsonObject }
   | { readonly kind: 'stream'; readonly events: readonly string[] };
@@ -149,7 +149,7 @@ function sendAnswer(response: ServerResponse, answer: FakeModelAnswer, isTruncat
 
 async function bodyOf(incoming: IncomingMessage): Promise<string> {
   const chunks: Buffer[] = [];
-  // Without an encoding, a request has buffers.
+  // Without an encoding, a request yields buffers.
   for await (const chunk of incoming) chunks.push(chunk as Buffer);
   return Buffer.concat(chunks).toString('utf8');
 }

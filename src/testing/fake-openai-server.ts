@@ -9,8 +9,8 @@ import {
 import { responsesAnswer } from './responses-answer.ts';
 
 /**
- * A fake of OpenAI's API: chat completions and Responses, streaming and not, and the list of models. Every request to a
- * model is a main one. Clients want `${url}/v1` as their base URL.
+ * Starts a fake server for OpenAI's API: chat completions, Responses and the list of models, streaming and non-streaming. Every
+ * request to a model is a main request. The base URL for clients is `${url}/v1`.
  */
 export async function startFakeOpenAiServer(options: FakeModelServerOptions): Promise<FakeModelServer> {
   return await startFakeModelServer(openAiApi, options);

@@ -1,4 +1,4 @@
-/** The public API of `coxswain/testing`, to test agents offline and to write adapters. */
+/** The public API of `coxswain/testing`: tools to test agents offline and to test adapters. */
 export { adapterContract } from './adapter-contract.ts';
 export type {
   AdapterHarness,

@@ -1,11 +1,12 @@
 export interface Insertion {
-  /** Index in the text before, in UTF-16 units. */
+  /** Index in the original text, in UTF-16 code units. */
   readonly at: number;
   readonly text: string;
 }
 
 /**
- * The single insertion that turns `before` into `after`; undefined for other changes. Empty for equal texts.
+ * Returns the single insertion that changes `before` into `after`; undefined if there is none. The inserted text is empty if the
+ * texts are equal.
  *
  * Cost: O(length).
  */

@@ -2,32 +2,32 @@ import type { Json, JsonObject } from '../base/json.ts';
 
 /** A tool call of a scripted model. */
 export interface ModelCall {
-  /** Default `call_TURN_CALL`, both counted from 1, so that the same script gives the same ids everywhere. */
+  /** Default: `call_TURN_CALL` with both numbers from 1, so that a script always produces the same ids. */
   readonly id?: string;
   readonly name: string;
   readonly args: Json;
 }
 
-/** Tokens of one response. */
+/** The token counts of one response. */
 export interface ModelUsage {
   readonly inputTokens: number;
   readonly outputTokens: number;
-  /** Default 0. */
+  /** Default: 0. */
   readonly cacheReadTokens?: number;
 }
 
-/** One response of a scripted model, independent of the provider. */
+/** One response of a scripted model, independent of the model provider. */
 export interface ModelTurn {
   readonly text?: string;
-  /** Parallel calls. */
+  /** Tool calls of the response, issued in parallel. */
   readonly calls?: readonly ModelCall[];
-  /** Items of OpenAI's Responses API before text and calls: `web_search_call`, `shell_call`. Ignored by other APIs. */
+  /** Items of OpenAI's Responses API before text and calls, such as `web_search_call` or `shell_call`. Ignored by other APIs. */
   readonly items?: readonly JsonObject[];
-  /** Default `tool-calls` with calls, else `stop`. */
+  /** Default: `tool-calls` if there are calls, else `stop`. */
   readonly finish?: ModelFinish;
-  /** Default `DEFAULT_USAGE`. */
+  /** Default: `DEFAULT_USAGE`. */
   readonly usage?: ModelUsage;
-  /** Delay of the response; default: the server's `answerAfterMs`. */
+  /** Delay of the response in milliseconds. Default: `answerAfterMs` of the server. */
   readonly answerAfterMs?: number;
   /** Simulates a later version of the API: every object has an unknown field, and the first item has an unknown type. */
   readonly fromTheFuture?: boolean;
@@ -35,34 +35,34 @@ export interface ModelTurn {
 
 export type ModelFinish = 'stop' | 'tool-calls' | 'length';
 
-/** An error response. */
+/** An error response of the model API. */
 export interface ModelFault {
   readonly error: {
-    /** HTTP status; default 500. */
+    /** HTTP status; default: 500. */
     readonly status?: number;
     readonly message?: string;
-    /** Closes the connection in the middle of the body instead of an error status. */
+    /** Closes the connection in the middle of the body instead of sending an error status. */
     readonly isTruncated?: boolean;
-    /** Value of `x-should-retry`; default false. */
+    /** Value of the header `x-should-retry`; default: false. */
     readonly mayRetry?: boolean;
   };
   readonly answerAfterMs?: number;
 }
 
-/** Responses of a scripted model, request by request. */
+/** The responses of a scripted model, in the order of the requests. */
 export interface ModelScript {
   readonly turns: readonly (ModelTurn | ModelFault)[];
 }
 
-/** @param index  among the main requests, from 0 */
+/** @param index  index among the main requests, from 0 */
 export type ModelFunction = (request: unknown, index: number) => ModelTurn | ModelFault;
 
 const DEFAULT_USAGE: ModelUsage = { inputTokens: 100, outputTokens: 20 };
 
-/** Response to requests beyond the end of a script. */
+/** The response to requests beyond the end of a script. */
 export const AFTER_SCRIPT: ModelTurn = { text: 'The script has ended.' };
 
-/** The response of a script to a request. */
+/** Returns the response of a script to a request. */
 export function scriptedAnswer(
   script: ModelScript | ModelFunction,
   request: unknown,
@@ -75,7 +75,7 @@ export function isFault(answer: ModelTurn | ModelFault): answer is ModelFault {
   return 'error' in answer;
 }
 
-/** Maps the calls of a script, for example to an SDK's tool names. */
+/** Maps the calls of a script, for example to the tool names of an SDK. */
 export function mapModelCalls(script: ModelScript | ModelFunction, map: (call: ModelCall) => ModelCall): ModelFunction {
   return (request, index) => {
     const answer = scriptedAnswer(script, request, index);
@@ -84,7 +84,7 @@ export function mapModelCalls(script: ModelScript | ModelFunction, map: (call: M
   };
 }
 
-/** A turn with defaults. */
+/** A turn with all defaults filled in. */
 export interface CompleteTurn {
   readonly text: string | undefined;
   readonly calls: readonly Required<ModelCall>[];
@@ -94,7 +94,7 @@ export interface CompleteTurn {
   readonly fromTheFuture: boolean;
 }
 
-/** @param index  index among the main requests, from 0, for call ids */
+/** @param index  index among the main requests, from 0; used in call ids */
 export function completeTurn(turn: ModelTurn, index: number): CompleteTurn {
   const calls = (turn.calls ?? []).map((call, at) => ({
     id: call.id ?? `call_${index + 1}_${at + 1}`,

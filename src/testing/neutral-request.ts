@@ -1,7 +1,7 @@
 import { isJsonObject } from '../base/json.ts';
 import type { NeutralMessage, NeutralRequest } from './adapter-harness.ts';
 
-/** A request to Anthropic's Messages API, part by part. */
+/** Converts a request to Anthropic's Messages API, part by part. */
 export function neutralAnthropicRequest(raw: string): NeutralRequest {
   const body = bodyOf(raw);
   return {
@@ -26,7 +26,7 @@ function anthropicPart(role: string, part: unknown): NeutralMessage {
   return { role: 'tool', toolCallId: wordOf(part['tool_use_id']), text, isError: part['is_error'] === true };
 }
 
-/** A request to OpenAI's chat completions, part by part. */
+/** Converts a request to OpenAI's chat completions, part by part. */
 export function neutralChatRequest(raw: string): NeutralRequest {
   return { raw, messages: listOf(bodyOf(raw)['messages']).flatMap(chatParts) };
 }
@@ -43,7 +43,7 @@ function chatParts(message: Readonly<Record<string, unknown>>): readonly Neutral
   return text === '' && calls.length > 0 ? calls : [{ role, text }, ...calls];
 }
 
-/** A request to OpenAI's Responses, item by item. */
+/** Converts a request to OpenAI's Responses, item by item. */
 export function neutralResponsesRequest(raw: string): NeutralRequest {
   const body = bodyOf(raw);
   const { instructions, input } = body;
@@ -80,7 +80,7 @@ function listOf(value: unknown): readonly Readonly<Record<string, unknown>>[] {
   return Array.isArray(value) ? value.filter(isJsonObject) : [];
 }
 
-/** Content is a text or a list of parts. */
+/** Returns the parts of a message content, which is a string or a list of parts. */
 function partsOf(content: unknown): readonly unknown[] {
   if (Array.isArray(content)) return content;
   return content === undefined || content === null ? [] : [content];

@@ -1,4 +1,4 @@
-/** A text in up to three parts of about one length, as a stream brings it. Characters stay whole. */
+/** Splits a text into up to three chunks of similar length, as in a stream. Does not split characters. */
 export function pieces(text: string): readonly string[] {
   const characters = Array.from(text);
   const size = Math.max(1, Math.ceil(characters.length / 3));

@@ -2,7 +2,7 @@ import type { TrajectoryRecord } from '../records/trajectory-record.ts';
 import type { RunSummary } from '../store/run-summary.ts';
 import type { ReadQuery, StoreReader } from '../store/trajectory-store.ts';
 
-/** All records that a query gives, as a list. */
+/** Returns all records of a query as a list. */
 export async function readAll(
   store: Pick<StoreReader, 'readRun'>,
   runId: string,
@@ -11,7 +11,7 @@ export async function readAll(
   return await Array.fromAsync(store.readRun(runId, query));
 }
 
-/** All runs of a store in listing order, read page by page. */
+/** Reads all pages and returns all runs of a store in listing order. */
 export async function listAll(store: Pick<StoreReader, 'listRuns'>, limit = 1000): Promise<readonly RunSummary[]> {
   const runs: RunSummary[] = [];
   let after: string | undefined;

@@ -4,17 +4,17 @@ import {
   type TrajectoryRecord,
 } from '../records/trajectory-record.ts';
 
-/** What `scriptRecord` may be told; the rest is filled in. */
+/** The input of `scriptRecord`. Other fields of the record are filled in. */
 interface RecordScript {
   readonly runId: string;
   readonly seq: number;
-  /** Default `{ kind: 'turn_started' }`. */
+  /** Default: `{ kind: 'turn_started' }`. */
   readonly payload?: TrajectoryPayload;
-  /** Unix milliseconds; default 1,000 + `seq`. */
+  /** Unix milliseconds; default: 1,000 + `seq`. */
   readonly atMs?: number;
 }
 
-/** One record of a run, for tests. */
+/** Creates one record of a run, for tests. */
 export function scriptRecord(script: RecordScript): TrajectoryRecord {
   return {
     schema_version: TRAJECTORY_SCHEMA_VERSION,
@@ -26,7 +26,7 @@ export function scriptRecord(script: RecordScript): TrajectoryRecord {
   };
 }
 
-/** The records of one run with these payloads, `seq` from `fromSeq` (default 0), a millisecond apart. */
+/** Creates the records of one run from these payloads, one millisecond apart. `seq` starts at `fromSeq` (default 0). */
 export function scriptRun(
   runId: string,
   payloads: readonly TrajectoryPayload[],
@@ -38,7 +38,7 @@ export function scriptRun(
   );
 }
 
-/** `count` records of a run, each telling its place, `seq` from `fromSeq` (default 0). */
+/** Creates `count` records of a run. Each record contains its `seq`, which starts at `fromSeq` (default 0). */
 export function scriptCalls(runId: string, count: number, fromSeq = 0): readonly TrajectoryRecord[] {
   const payloads = Array.from({ length: count }, (_, index): TrajectoryPayload => {
     const id = `call-${fromSeq + index}`;

@@ -3,7 +3,7 @@ import type { FakeModelAnswer } from './fake-model-server.ts';
 import type { CompleteTurn } from './model-script.ts';
 import { pieces } from './pieces.ts';
 
-/** A turn as OpenAI's Responses write it. @param id unique on the server */
+/** Formats a turn as a response of OpenAI's Responses. @param id  unique on this server */
 export function responsesAnswer(request: JsonObject, turn: CompleteTurn, id: number): FakeModelAnswer {
   const output = outputOf(turn, id);
   const response = responseOf(request, turn, { id, output });
@@ -103,7 +103,7 @@ function textEvents(
   at: JsonObject,
   event: (type: string, data: JsonObject) => string,
 ): readonly string[] {
-  // `outputOf` made it: one part, a text.
+  // `outputOf` created the content: one text part.
   const [part = {}] = item['content'] as readonly JsonObject[];
   const text = textIn(part, 'text');
   const place = { ...at, content_index: 0 };

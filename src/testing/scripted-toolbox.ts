@@ -2,9 +2,9 @@ import type { Json } from '../base/json.ts';
 import { toJson } from '../base/to-json.ts';
 
 /**
- * Tools by name. A tool that throws fails like a tool of the SDK.
+ * Functions of scripted tools by name. A function that throws behaves like a failing tool of the SDK.
  *
- * @param callNumber  number of calls of that tool, from 1
+ * @param callNumber  number of the call of this tool, from 1
  */
 export type ScriptedTools = Readonly<Record<string, (args: Json, callNumber: number) => string | Promise<string>>>;
 
@@ -15,12 +15,12 @@ export interface ToolRun {
   readonly failed: boolean;
 }
 
-/** Runs scripted tools and records the runs. */
+/** Executes scripted tools and records each execution. */
 export interface ScriptedToolbox {
   readonly names: readonly string[];
-  /** In order of start. */
+  /** Tool runs in the order of their start. */
   readonly runs: readonly ToolRun[];
-  /** @throws errors of the tool, and an Error for an unknown tool */
+  /** @throws the errors of the tool, and an Error for an unknown tool */
   run(name: string, args: unknown): Promise<string>;
 }
 

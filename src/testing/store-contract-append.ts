@@ -5,7 +5,7 @@ import { listAll, readAll } from './read-all.ts';
 import { scriptCalls, scriptRecord } from './record-script.ts';
 import type { StoreContractCase } from './contract-store.ts';
 
-/** What `append` takes, refuses and answers. */
+/** Tests which records `append` accepts and rejects, and what it returns. */
 export function appendContract({ test, expect, withStore }: StoreContractCase): void {
   const refuses = async (
     store: TrajectoryStore,

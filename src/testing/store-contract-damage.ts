@@ -6,7 +6,7 @@ import { scriptCalls } from './record-script.ts';
 const NO_DAMAGE = 'the driver was not told how to damage what it stores';
 const RECORDS = 5;
 
-/** Tests of a store whose rows were changed from outside. */
+/** Tests a store whose rows were changed from outside. */
 export function damageContract({ test, expect, withStore }: StoreContractCase): void {
   const recorded = async ({ store }: ContractStore): Promise<void> => {
     await store.append(scriptCalls('a', RECORDS));

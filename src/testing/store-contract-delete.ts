@@ -6,7 +6,7 @@ import type { StoreContractCase } from './contract-store.ts';
 import { listAll, readAll } from './read-all.ts';
 import { scriptCalls, scriptRecord } from './record-script.ts';
 
-/** What `deleteRun` removes and leaves, and what `sizeOf` says. */
+/** Tests what `deleteRun` deletes and preserves, and what `sizeOf` returns. */
 export function deleteContract({ test, expect, withStore }: StoreContractCase): void {
   test(
     'a deleted run is gone from everything, and the others are as they were',
@@ -156,7 +156,7 @@ export function deleteContract({ test, expect, withStore }: StoreContractCase): 
     withStore(async ({ store }) => {
       const empty = await store.sizeOf();
       expect(empty).toBeGreaterThanOrEqual(0);
-      // The larger run is the one with fewer records.
+      // The larger run has fewer records.
       await store.append(longRecords('large', 200));
       await store.append(scriptCalls('small', 400));
       const full = await store.sizeOf();
@@ -190,14 +190,14 @@ export function deleteContract({ test, expect, withStore }: StoreContractCase): 
   );
 }
 
-/** Records of about 2 KB. */
+/** Creates records of about 2 KB each. */
 function longRecords(runId: string, count: number): readonly TrajectoryRecord[] {
   return Array.from({ length: count }, (_, seq) =>
     scriptRecord({ runId, seq, payload: { kind: 'compaction', trigger: `${runId} ${seq} `.repeat(250) } }),
   );
 }
 
-/** The places of the records with the word `call`, which all of `scriptCalls` have; newest first. */
+/** Returns the positions of the records with the word `call`, newest first. All records of `scriptCalls` contain this word. */
 async function hitsOf(store: TrajectoryStore): Promise<readonly string[]> {
   for (;;) {
     const { hits, notIndexed } = await store.search({ text: 'call', limit: 1000 });
@@ -205,7 +205,7 @@ async function hitsOf(store: TrajectoryStore): Promise<readonly string[]> {
   }
 }
 
-/** Next seq, the seq that the snapshot covers, the snapshot. */
+/** Returns the next `seq`, the `seq` covered by the snapshot, and the snapshot. */
 async function snapshotOf(store: TrajectoryStore, runId: string): Promise<readonly unknown[]> {
   return store.transact(runId, ({ nextSeq, snapshotSeq, snapshot }) => ({
     records: [],

@@ -5,7 +5,7 @@ import { readAll } from './read-all.ts';
 import { scriptCalls, scriptRecord, scriptRun } from './record-script.ts';
 import type { StoreContractCase } from './contract-store.ts';
 
-/** What `readRun` gives, and that records survive as they are. */
+/** Tests the results of `readRun`, and that records are preserved unchanged. */
 export function readContract({ test, expect, withStore, payloadTexts }: StoreContractCase): void {
   test(
     'an unknown run has no records and no summary',
@@ -75,7 +75,7 @@ export function readContract({ test, expect, withStore, payloadTexts }: StoreCon
           original: { kind: 'from_the_future', deep: [{ a: null }, 1.5, 'x'], z: 1, b: { c: true } },
         },
         { kind: 'unrecognised', original: { kind: 'unrecognised', original: { kind: 'turn_started' } } },
-        // A field that a later minor version added.
+        // A field added by a later minor version.
         { kind: 'compaction', trigger: 'auto', saved_tokens: 900 } as TrajectoryPayload,
       ];
       const records = scriptRun('a', payloads);
@@ -104,7 +104,7 @@ export function readContract({ test, expect, withStore, payloadTexts }: StoreCon
         expect(view.missed().map(encodeRecord)).toEqual(lines);
         return { records: [], result: 0 };
       });
-      // A later spelling of the same values is no other record.
+      // A different JSON formatting of the same values is the same record.
       expect(await store.append([decodeRecord(JSON.parse(lines[0] ?? ''))])).toBe(lines.length - 1);
       const again = reopen === undefined ? store : await reopen();
       expect((await readAll(again, 'a')).map(encodeRecord)).toEqual(lines);

@@ -4,7 +4,7 @@ import type { SearchHit, SearchPage, SearchQuery, TrajectoryStore } from '../sto
 import type { StoreContractCase } from './contract-store.ts';
 import { scriptRecord, scriptRun } from './record-script.ts';
 
-/** What `search` finds. */
+/** Tests the results of `search`. */
 export function searchContract({ test, expect, withStore }: StoreContractCase): void {
   test(
     'a record is found when its text holds every word, in any order and case',
@@ -261,7 +261,7 @@ export function searchContract({ test, expect, withStore }: StoreContractCase): 
   );
 }
 
-/** Records of a run that each hold one text. */
+/** Creates the records of a run. Each record contains one text. */
 function texts(runId: string, lines: readonly string[], fromSeq = 0): readonly TrajectoryRecord[] {
   return scriptRun(
     runId,
@@ -270,7 +270,7 @@ function texts(runId: string, lines: readonly string[], fromSeq = 0): readonly T
   );
 }
 
-/** The page once everything stored is in the index. */
+/** Returns the search page once all stored records are indexed. */
 async function settled(store: TrajectoryStore, query: SearchQuery): Promise<SearchPage> {
   let page = await store.search(query);
   const end = Date.now() + 120_000;

@@ -110,7 +110,7 @@ export function transactContract({ test, expect, withStore }: StoreContractCase)
       const cycle: unknown[] = [];
       cycle.push(cycle);
       for (const unsayable of [cycle, 1n, (): void => undefined]) {
-        // JavaScript callers may pass anything.
+        // JavaScript callers may pass any value.
         const change = { records: scriptCalls('a', 1, 2), snapshot: unsayable, result: 0 } as unknown as RunChange<0>;
         await refuses(store, change, 'invalid-argument');
       }
@@ -203,13 +203,13 @@ export function transactContract({ test, expect, withStore }: StoreContractCase)
   );
 }
 
-/** Adds one record and counts it, as a hook process does. */
+/** Adds one record and increments a count, as a hook process does. */
 function countOne(view: StoredRun): RunChange<number> {
   const count = Number(view.snapshot ?? 0) + 1;
   return { records: scriptCalls('a', 1, view.nextSeq), snapshot: count, result: count };
 }
 
-/** The view of a transaction. */
+/** Returns the view that a transaction receives. */
 async function look(
   store: TrajectoryStore,
   runId: string,

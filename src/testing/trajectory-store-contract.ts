@@ -9,15 +9,15 @@ import { searchContract } from './store-contract-search.ts';
 import { transactContract } from './store-contract-transact.ts';
 
 export interface StoreContractOptions {
-  /** Additional payload texts of unknown kinds, which the store must keep byte for byte. Default: none. */
+  /** Additional payloads of unknown kinds as JSON text. The store must preserve them byte for byte. Default: none. */
   readonly payloadTexts?: readonly string[];
 }
 
 /**
- * Registers the tests of a `TrajectoryStore`: appending, reading, listing, transactions, searching, deleting, damage.
+ * Registers the tests of a `TrajectoryStore`: append, read, list, transactions, search, delete, damage.
  *
  * @param open  creates an empty store
- * @param tools  functions of the test runner: `{ describe, test, expect }`
+ * @param tools  the functions of the test runner: `{ describe, test, expect }`
  */
 export function trajectoryStoreContract(
   name: string,
@@ -27,7 +27,7 @@ export function trajectoryStoreContract(
 ): void {
   const withStore: WithStore =
     (body) =>
-    // Declares no parameter, which some runners would take for a `done` callback.
+    // Declares no named parameter, because some runners would treat it as a `done` callback.
     async (...context: readonly unknown[]) => {
       const opened = await open();
       try {
@@ -48,9 +48,9 @@ export function trajectoryStoreContract(
   });
 }
 
-/** Skips the test if the runner supports it; otherwise the test checks nothing. */
+/** Skips the test if the runner supports skipping. Otherwise the test passes without checks. */
 function skipIn(context: unknown, reason: string): void {
-  // Vitest's context is a function with members.
+  // The context of Vitest is a function with properties.
   const skip: unknown = Object(context) === context ? Reflect.get(Object(context), 'skip') : undefined;
   if (typeof skip === 'function') Reflect.apply(skip, context, [reason]);
 }
