@@ -5,12 +5,12 @@ import { storedBlocks, isoTime, textOfBlock, textOfJson } from './transcript.ts'
 import type { Transcript, TranscriptAnswer, ExportedCall, TranscriptPart } from './transcript.ts';
 
 /**
- * A run as an ATIF 1.7 trajectory, with its child runs. Data without an ATIF field that the importer needs (failures, how the run ended,
- * non-text values) is in `extra.coxswain`.
+ * Converts a run and its child runs to an ATIF 1.7 trajectory. `extra.coxswain` holds data that the importer needs and ATIF has no
+ * field for: failures, the outcome of the run, and values that are not text.
  */
 export function atifDocument({ outcome, parts, run, task }: Transcript, below: readonly JsonObject[] = []): JsonObject {
   const { agentName = 'unknown', conversationId, modelId, parentRunId, runId } = run;
-  // A trajectory needs at least one step.
+  // ATIF requires at least one step.
   const request = { type: 'message', role: 'user', content: task ?? '', atMs: run.startedAtMs } as const;
   const isAsked = parts.length > 0 && (task === undefined || parts.some((part) => isUser(part)));
   const steps = (isAsked ? parts : [request, ...parts]).map((part, at) => stepOf(part, at + 1));
@@ -80,7 +80,7 @@ function resultOf(id: string, { failed, result }: NonNullable<ExportedCall['answ
   return { source_call_id: id, content: textOfJson(result), extra: { coxswain: ours } };
 }
 
-/** A single text part becomes a plain string. */
+/** Converts blocks to JSON. A single text block becomes a string. */
 function messageOf(blocks: readonly StoredContentBlock[]): Json {
   const isText = blocks.every((block) => block.type !== 'image' || block.url === undefined);
   if (isText && blocks.length < 2) return blocks.map(textOfBlock).join('');

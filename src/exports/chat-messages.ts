@@ -3,7 +3,7 @@ import type { StoredContentBlock } from '../records/stored-message.ts';
 import { storedBlocks, textOfBlock, textOfJson } from './transcript.ts';
 import type { Transcript, TranscriptPart } from './transcript.ts';
 
-/** A run as `{id, messages}` for OpenAI's chat completions, without reasoning, failures and times. */
+/** Converts a run to `{id, messages}` for OpenAI's chat completions. Reasoning, failures and times are omitted. */
 export function chatMessages({ parts, run }: Transcript): JsonObject {
   return { id: run.runId, messages: parts.flatMap(messagesOf) };
 }

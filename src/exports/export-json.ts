@@ -16,14 +16,14 @@ export interface ExportedTree extends ExportedRun {
 const MAX_BATCH_SPANS = 256;
 const MAX_BATCH_CHARS = 1_000_000;
 
-/** A run and its child runs as one ATIF document. Memory: all of them. */
+/** Converts a run and its child runs to one ATIF document. Memory: all of these runs. */
 export async function atifOf({ below, ...run }: ExportedTree): Promise<JsonObject> {
   const children: JsonObject[] = [];
   for (const child of below) children.push(await atifOf(child));
   return atifDocument(await readTranscript(run.records()), children);
 }
 
-/** Runs as the text of one Inspect log, one sample per run. Memory: one run. */
+/** Yields the text of one Inspect log with a sample per run. Memory: one run. */
 export async function* inspectOf(runs: AsyncIterable<ExportedRun>): AsyncGenerator<string, void, void> {
   let tail = '';
   for await (const exported of runs) {
@@ -39,7 +39,7 @@ export async function* inspectOf(runs: AsyncIterable<ExportedRun>): AsyncGenerat
   else yield tail;
 }
 
-/** Runs as chat messages, one line per run. Memory: one run. */
+/** Yields one line of chat messages per run. Memory: one run. */
 export async function* chatOf(runs: AsyncIterable<ExportedRun>): AsyncGenerator<string, void, void> {
   for await (const { records } of runs) yield `${JSON.stringify(chatMessages(await readTranscript(records())))}\n`;
 }
@@ -47,11 +47,14 @@ export async function* chatOf(runs: AsyncIterable<ExportedRun>): AsyncGenerator<
 /** Options for exporting stored runs as spans. */
 export interface SpanBatchOptions {
   readonly content: boolean;
-  /** The id of the root run of a run. */
+  /** Returns the id of the root run of a run. */
   readonly rootOf: (runId: string) => Promise<string>;
 }
 
-/** Spans of stored runs, in requests of up to 256 spans or about a megabyte; a larger span has a separate request. */
+/**
+ * Yields requests with the spans of stored runs. A request has up to 256 spans or about 1 MB. A larger span is sent in its own
+ * request.
+ */
 export async function* spanBatches(
   runs: AsyncIterable<ExportedRun>,
   { content, rootOf }: SpanBatchOptions,

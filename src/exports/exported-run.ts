@@ -4,6 +4,6 @@ import type { RunSummary } from '../store/run-summary.ts';
 /** A stored run to export. */
 export interface ExportedRun {
   readonly run: RunSummary;
-  /** Its records in order, from the first one; can be read repeatedly. */
+  /** Returns all records of the run in order. Can be called repeatedly. */
   readonly records: () => AsyncIterable<TrajectoryRecord>;
 }

@@ -5,7 +5,7 @@ import { GENAI } from '../formats/otlp/genai-names.ts';
 import type { StoredContent, StoredContentBlock, StoredMessage } from '../records/stored-message.ts';
 import type { SpanAttributes } from './run-span.ts';
 
-/** A message of the semantic conventions. */
+/** A message in the format of the OpenTelemetry semantic conventions for GenAI. */
 export interface GenaiMessage {
   readonly role: string;
   readonly parts: readonly JsonObject[];
@@ -13,18 +13,18 @@ export interface GenaiMessage {
 
 type Answer = Extract<StoredMessage, { readonly role: 'assistant' }>;
 
-/** The model, and its provider if the name shows it. */
+/** Returns attributes for the model, and for its provider if the model name identifies it. */
 export function modelAttributes(modelId: string | undefined): SpanAttributes {
   const known = PROVIDERS.find(([name]) => modelId !== undefined && name.test(modelId));
   return present({ [GENAI.requestModel]: modelId, [GENAI.provider]: known?.[1] });
 }
 
-/** A message of the system or the user. */
+/** Converts a system or user message. */
 export function saidMessage({ content, role }: StoredMessage): GenaiMessage {
   return { role, parts: partsOf(content) };
 }
 
-/** Attributes of a model response. @param hasContent  false omits its text */
+/** Returns the attributes of a model response. @param hasContent  false: omits the text of the response */
 export function answerAttributes(answer: Answer, runModelId: string | undefined, hasContent: boolean): SpanAttributes {
   const { content, model_id: modelId = runModelId, stop_reason: reason, usage = {} } = answer;
   const model = modelAttributes(modelId);

@@ -5,7 +5,7 @@ import type { RunOutcome } from '../run-view/run-verdict.ts';
 import { storedBlocks, isoTime, textOfBlock, textOfJson } from './transcript.ts';
 import type { Transcript, ExportedCall, TranscriptPart } from './transcript.ts';
 
-/** The JSON text before and after the samples of an Inspect log. @param modelId  of its first run */
+/** Returns the JSON text before and after the samples of an Inspect log. @param modelId  model of the first run */
 export function inspectFrame(modelId: string | undefined, createdAtMs: number): readonly [head: string, tail: string] {
   const created = isoTime(createdAtMs) ?? new Date(0).toISOString();
   const spec = { eval_id: 'coxswain', created, task: 'coxswain', dataset: {}, model: modelId ?? 'unknown', config: {} };
@@ -13,8 +13,8 @@ export function inspectFrame(modelId: string | undefined, createdAtMs: number): 
 }
 
 /**
- * A run as a sample of an Inspect log. Calls are in the messages, their times in `tool` events; values without an Inspect field are in
- * `metadata.coxswain` of their message, where the importer finds them.
+ * Converts a run to a sample of an Inspect log. Calls are in the messages, and their times are in `tool` events. Values without an
+ * Inspect field are in `metadata.coxswain` of their message, where the importer reads them.
  */
 export function inspectSample({ outcome, parts, run, task }: Transcript): JsonObject {
   const request = parts.find((part) => part.type === 'message' && part.role === 'user');

@@ -3,29 +3,29 @@ import type { TrajectoryRecord } from '../records/trajectory-record.ts';
 import type { RunSpan } from './run-span.ts';
 import { RunSpans } from './run-spans.ts';
 
-/** Content of spans. */
+/** Selects the content of spans. */
 export interface SpanContentOptions {
-  /** Arguments, results, messages, and the texts of errors and advice, which may quote them; default true. */
+  /** Includes arguments, results, messages, and the texts of errors and advice, which may quote them. Default: true. */
   readonly content?: boolean;
 }
 
 /** Receives ended spans. */
 export interface SpanTaker {
-  /** Called before the spans of a run that is new or continues after its end. */
+  /** Called before the spans of a new run, or of a run that continues after its end. */
   begin?(runId: string, parentRunId: string | undefined, atMs: number): void;
   take(span: RunSpan): void;
 }
 
-/** Most runs remembered, including ended ones that may continue. */
+/** Maximum number of remembered runs, including ended runs that may continue. */
 const MAX_RUNS = 256;
 const MAX_ROOTS = 10_000;
 
-/** Makes spans from the records of live runs. Memory: 256 runs, each as `RunSpans`; the oldest is dropped first. */
+/** Creates spans from the records of live runs. Memory: 256 runs, each as `RunSpans`. Beyond that, the oldest run is dropped. */
 export class LiveSpans {
   readonly #taker: SpanTaker;
   readonly #options: SpanContentOptions;
   readonly #runs = new Map<string, RunSpans>();
-  /** The root run of each run. */
+  /** The id of the root run of each run. */
   readonly #roots = new LruMap<string>(MAX_ROOTS);
 
   constructor(taker: SpanTaker, options: SpanContentOptions) {

@@ -5,7 +5,7 @@ import { isJsonObject, jsonOf, type JsonObject } from '../base/json.ts';
 import { reasonOf } from '../base/fetch-fault.ts';
 
 const LIMIT_MS = 10_000;
-/** Status codes that OTLP allows to retry. */
+/** HTTP status codes after which OTLP allows a retry. */
 const RETRIED: ReadonlySet<number> = new Set([429, 502, 503, 504]);
 const RETRY_WAITS_MS = [1_000, 5_000];
 const MAX_WAIT_MS = 30_000;
@@ -14,15 +14,16 @@ const MAX_WAIT_MS = 30_000;
 export interface OtlpCollector {
   /** The address without credentials. */
   readonly name: string;
-  /** Sends one request. @returns the rejected part and the reason; undefined if all was accepted */
+  /** Sends one request. @returns a message if the collector rejected all or part of it, else undefined */
   send(request: JsonObject): Promise<string | undefined>;
 }
 
 /**
- * A collector by its address, such as `http://localhost:4318`; `/v1/traces` is appended to an address without a path. Headers come from
- * `OTEL_EXPORTER_OTLP_HEADERS`. Redirects are not followed; transient failures are tried three times.
+ * Creates a client for the collector at an address such as `http://localhost:4318`. Appends `/v1/traces` to an address without a
+ * path. Reads headers from `OTEL_EXPORTER_OTLP_HEADERS`. Does not follow redirects. Tries a request up to three times while
+ * failures are transient.
  *
- * @throws CoxswainError "invalid-argument" when it is not a URL
+ * @throws CoxswainError "invalid-argument" if the address is not a URL
  */
 export function otlpCollector(address: string, env: Readonly<Record<string, string | undefined>>): OtlpCollector {
   if (!URL.canParse(address)) throw new CoxswainError('invalid-argument', `--to ${address}: is no address`);
@@ -59,7 +60,7 @@ export function otlpCollector(address: string, env: Readonly<Record<string, stri
 interface Attempt {
   readonly why: string | undefined;
   readonly mayRetry?: boolean;
-  /** The collector's `Retry-After`; may not be a number. */
+  /** Value of the `Retry-After` header; NaN if it is not a number. */
   readonly afterMs?: number;
 }
 
@@ -82,7 +83,7 @@ function decoded(text: string): string {
   }
 }
 
-/** A collector may accept only part of a request. */
+/** Returns the message of a partial rejection: a collector may accept only part of a request. */
 function rejectedIn(text: string): string | undefined {
   const answer = jsonOf(text);
   const partial = isJsonObject(answer) && isJsonObject(answer['partialSuccess']) ? answer['partialSuccess'] : {};

@@ -1,19 +1,19 @@
 import type { Json, JsonObject } from '../base/json.ts';
 import type { RunSpan, SpanAttributes, SpanTime, SpanValue } from './run-span.ts';
 
-/** Span kinds and status codes in OTLP's numbering. */
+/** Numeric span kinds and status codes of OTLP. */
 const SPAN_KINDS = { internal: 1, client: 3 } as const;
 const STATUS_ERROR = 2;
-/** Sampled, and known not to be remote. */
+/** Trace flags: sampled, and the parent is known to be local. */
 const FLAGS = 0x101;
 
-/** The resource of the spans: `service.name` and other attributes for the receiver. */
+/** Resource attributes of the spans: `service.name` and others for the receiver. */
 export type SpanResource = SpanAttributes;
 
 /** The instrumentation scope. */
 export const SPAN_SCOPE = { name: 'coxswain' } as const;
 
-/** Spans as an `ExportTraceServiceRequest` of OTLP over HTTP in JSON; also a line of an OTLP file. */
+/** Converts spans to an `ExportTraceServiceRequest` of OTLP/HTTP in JSON. The same JSON is a line of an OTLP file. */
 export function otlpRequest(spans: readonly RunSpan[], resource: SpanResource): JsonObject {
   const scopeSpans = [{ scope: SPAN_SCOPE, spans: spans.map(otlpSpan) }];
   return { resourceSpans: [{ resource: { attributes: attributesOf(resource) }, scopeSpans }] };
@@ -41,7 +41,7 @@ function otlpSpan(span: RunSpan): JsonObject {
   };
 }
 
-/** 64-bit numbers are strings in OTLP's JSON. */
+/** Returns the time in nanoseconds as a string: OTLP's JSON encodes 64-bit numbers as strings. */
 function nanoText([seconds, nanos]: SpanTime): string {
   return String(BigInt(seconds) * 1_000_000_000n + BigInt(nanos));
 }

@@ -21,28 +21,29 @@ import { RunView } from '../run-view/run-view.ts';
 import { changeOf, isFlagged, type SeenPattern } from '../run-view/seen-pattern.ts';
 import type { ExportedRun } from './exported-run.ts';
 
-/** Longer texts are collapsed at the first limit and truncated at the second. */
+/** Texts longer than the first limit are collapsed. Texts longer than the second limit are truncated. */
 const FOLDED_CHARS = 800;
 const MAX_CHARS = 20_000;
 const MAX_NAME_CHARS = 200;
 
-/** Results of the first pass over the run, for the second one. */
+/** The results of the first pass over the records, used by the second pass. */
 interface Findings {
   readonly view: RunView;
   /** Patterns by the `seq` of the record that flagged, raised or cleared them. */
   readonly patterns: ReadonlyMap<number, readonly TrajectoryPattern[]>;
-  /** By advice id. */
+  /** Outcomes of advice by advice id. */
   readonly advice: ReadonlyMap<string, AdviceOutcome>;
-  /** `seq` of each call's start. */
+  /** `seq` of the start of each call. */
   readonly callSeqs: readonly number[];
 }
 
 /**
- * One run as one HTML file for a bug report: no script, no external address, inline style allowed by its hash, escaped texts, secrets
- * redacted as in a live run, no pictures. Patterns and advice appear in place, advice with its delivery and outcome. A run with a
- * read error is shown up to there, with the reason.
+ * Renders one run as a single HTML file for a bug report. The file has no script, no external address and no pictures. Its inline
+ * style is allowed by a hash. Texts are escaped, and secrets are redacted as in a live run. Patterns and advice appear in the
+ * order of the records, advice with its delivery and outcome. If the records cannot be read to the end, the page shows the
+ * readable part and the reason.
  *
- * Yields chunks while reading the run, twice. Memory: about a megabyte.
+ * Yields chunks. Reads the records twice. Memory: about 1 MB.
  */
 export async function* runPage({ records, run }: ExportedRun): AsyncGenerator<string, void, void> {
   const redactor = createRedactor();
@@ -73,7 +74,7 @@ export async function* runPage({ records, run }: ExportedRun): AsyncGenerator<st
   yield htmlText(tail);
 }
 
-/** A file name for a run's page: letters, digits and a few marks. */
+/** Returns a file name for the page of a run. Uses only letters, digits and a few punctuation characters. */
 export function pageName(runId: string): string {
   const name = runId
     .replaceAll(/[^A-Za-z0-9._-]+/g, '-')
@@ -94,12 +95,12 @@ async function findingsOf(records: AsyncIterable<TrajectoryRecord>): Promise<Fin
       if (changed.length > 0) patterns.set(record.seq, changed);
     }
   } catch {
-    // The second pass hits it too and reports it.
+    // The second pass fails with the same error and reports it.
   }
   return { view, patterns, callSeqs, advice: new Map(view.advice.map((outcome) => [outcome.adviceId, outcome])) };
 }
 
-/** The records, yielding to the event loop in between. */
+/** Yields the records and regularly returns to the event loop. */
 async function* unhurried(records: AsyncIterable<TrajectoryRecord>): AsyncGenerator<TrajectoryRecord, void, void> {
   const breath = createBreather();
   for await (const record of records) {
@@ -109,7 +110,7 @@ async function* unhurried(records: AsyncIterable<TrajectoryRecord>): AsyncGenera
   }
 }
 
-/** Redacts any text by the rules for tool results. */
+/** Redacts a text with the rules for tool results. */
 function redactedText(redactor: Redactor, text: string): string {
   const payload = redactor.redact({ kind: 'session_event', event_type: 'export', data: text });
   return payload.kind === 'session_event' && typeof payload.data === 'string' ? payload.data : '';
@@ -198,7 +199,7 @@ function deliveryText({ arm, reason }: AdviceOutcome, redactor: Redactor): strin
   return `${inWords('delivery', arm)}${because}`;
 }
 
-/** A place where a pattern was flagged, raised or cleared. */
+/** Renders a pattern that was flagged, raised or cleared. */
 function patternHtml(pattern: TrajectoryPattern, redactor: Redactor): Html {
   const change =
     pattern.clearedAt !== undefined
@@ -294,7 +295,7 @@ function contentText(content: StoredContent): string {
         case 'reasoning':
           return `(thinking) ${part.text}`;
         case 'tool_call':
-          // Its arguments appear at the call.
+          // The arguments are shown at the call.
           return `(calls ${part.name})`;
         case 'image':
           return `(an image, ${part.media_type}, left out)`;
@@ -307,7 +308,7 @@ function contentText(content: StoredContent): string {
     .join('\n');
 }
 
-/** A heading on one line, for any tool name. */
+/** Returns a heading on one line for any tool name. */
 function short(name: string): string {
   const line = name.slice(0, 2 * MAX_NAME_CHARS).replaceAll(/\s+/g, ' ');
   return line.length <= MAX_NAME_CHARS ? line : `${line.slice(0, MAX_NAME_CHARS - 1)}…`;
@@ -319,6 +320,6 @@ function valueText(value: unknown): string {
 
 function timeText(atMs: number): string {
   const date = new Date(atMs);
-  // A source may contain any value.
+  // A source may contain an invalid time.
   return Number.isNaN(date.getTime()) ? String(atMs) : date.toISOString().slice(0, 19).replace('T', ' ');
 }

@@ -1,6 +1,6 @@
 import { hashText } from '../base/hash.ts';
 
-/** A time of OpenTelemetry: seconds since 1970, and nanoseconds within the second. */
+/** An OpenTelemetry time: seconds since 1970, and nanoseconds within the second. */
 export type SpanTime = readonly [seconds: number, nanoseconds: number];
 
 export type SpanValue = string | number | boolean | readonly string[];
@@ -16,9 +16,9 @@ export interface RunSpanEvent {
 
 /** An ended span of a run for OpenTelemetry. Plain JSON. */
 export interface RunSpan {
-  /** 32 hexadecimal digits, shared by a run and all runs below it. */
+  /** 32 hexadecimal digits. Equal for a run and all its descendants. */
   readonly traceId: string;
-  /** 16 hexadecimal digits, from the run's id and the `seq` of its first record. */
+  /** 16 hexadecimal digits, derived from the run id and the `seq` of the first record. */
   readonly spanId: string;
   readonly parentSpanId?: string;
   readonly runId: string;
@@ -28,24 +28,24 @@ export interface RunSpan {
   readonly end: SpanTime;
   readonly attributes: SpanAttributes;
   readonly events: readonly RunSpanEvent[];
-  /** Events beyond the limit of 128 per span. */
+  /** Number of events dropped beyond the limit of 128 per span. */
   readonly droppedEvents: number;
-  /** The reason for the failure; empty if unknown, absent for a success. */
+  /** Reason for a failure; empty if unknown, absent for a success. */
   readonly error?: string;
 }
 
-/** Attributes and events without a name in the semantic conventions. */
+/** Names of attributes and events that the semantic conventions do not define. */
 export const COXSWAIN = {
   runId: 'coxswain.run.id',
   parentRunId: 'coxswain.run.parent_id',
-  /** `ended`, `error`, `limit`, or the source's own word; absent if the run has no recorded end. */
+  /** `ended`, `error`, `limit`, or the outcome in the source's own terms. Absent if the run has no recorded end. */
   outcome: 'coxswain.run.outcome',
   reason: 'coxswain.run.reason',
   success: 'coxswain.run.success',
   task: 'coxswain.run.task',
   /** 1-based. */
   callNumber: 'coxswain.call.number',
-  /** `open`: no result so far; `missing`: the source holds none. */
+  /** `open`: the call has no result yet. `missing`: the source contains no result. */
   callResult: 'coxswain.call.result',
   pattern: 'coxswain.pattern',
   advice: 'coxswain.advice',
@@ -56,10 +56,10 @@ export const COXSWAIN = {
 } as const;
 
 /**
- * The time of a record. Records of the same millisecond get times a microsecond apart, to keep their order; receivers read times as
- * numbers, which hold no finer steps.
+ * Returns the time of a record. Records of the same millisecond get times that are one microsecond apart, to keep their order.
+ * Receivers read times as numbers, which cannot hold smaller differences.
  *
- * @param place  0-based index of the record within its millisecond
+ * @param place  index of the record within its millisecond, from 0
  */
 export function spanTime(atMs: number, place: number): SpanTime {
   const seconds = Math.floor(atMs / 1_000);
@@ -67,12 +67,12 @@ export function spanTime(atMs: number, place: number): SpanTime {
   return [seconds + Math.floor(microseconds / 1e6), (microseconds % 1e6) * 1_000];
 }
 
-/** The trace id of a root run and all runs below it. */
+/** Returns the trace id of a root run and its descendants. */
 export function traceIdOf(rootRunId: string): string {
   return hashText(rootRunId) + hashText(rootRunId, 1);
 }
 
-/** The id of a span. @param what  its kind and the `seq` of its first record, such as `call 7` */
+/** Returns the id of a span. @param what  the kind of the span and the `seq` of its first record, such as `call 7` */
 export function spanIdOf(runId: string, what: string): string {
   return hashText(`${what}\n${runId}`);
 }

@@ -30,24 +30,24 @@ import {
 /** Options for the spans of a run. */
 export interface RunSpansOptions {
   readonly runId: string;
-  /** The root of its run tree; default: its parent, else itself. */
+  /** Id of the root run. Default: the parent, or the run itself if it has no parent. */
   readonly rootRunId?: string | undefined;
-  /** Includes arguments, results, messages, and texts of errors and advice, which may quote them; default true. */
+  /** Includes arguments, results, messages, and the texts of errors and advice, which may quote them. Default: true. */
   readonly content?: boolean | undefined;
-  /** Finds the patterns of a run without steering; default: only recorded patterns. */
+  /** Detectors for runs without steering. Default: only recorded patterns are exported. */
   readonly detectors?: readonly PatternDetector[];
 }
 
 const MAX_OPEN_CALLS = 512;
-/** Most ended calls kept for later advice. */
+/** Maximum number of ended calls whose spans stay open for later advice. */
 const MAX_HELD_CALLS = 16;
 const MAX_WAITING_MESSAGES = 1_000;
 const MAX_ADVICE = 1_000;
 
 /**
- * Folds the records of one run into spans of the GenAI semantic conventions: `invoke_agent` for the run, with a child `chat` for each
- * model response and `execute_tool` for each call. Patterns and advice are events of the preceding call. Pure: a live run and its
- * stored records give the same spans, including ids.
+ * Converts the records of one run to spans of the OpenTelemetry semantic conventions for GenAI. The run is an `invoke_agent` span.
+ * Each model response is a child span `chat`, and each call is a child span `execute_tool`. Patterns and advice are events of the
+ * preceding call. The conversion is deterministic: a live run and its stored records give the same spans and ids.
  *
  * Cost: as `RunView`. Memory: 512 open calls, 16 ended calls, 128 events per span, 1,000 messages before a response.
  */
@@ -56,7 +56,7 @@ export class RunSpans {
   readonly #view: RunView;
   readonly #open = new LruMap<SpanDraft>(MAX_OPEN_CALLS);
   readonly #held = new Map<number, SpanDraft>();
-  /** The span of each piece of advice. */
+  /** The span of each piece of advice, by advice id. */
   readonly #saidAt = new LruMap<SpanDraft>(MAX_ADVICE);
   #agent: SpanDraft | undefined;
   #waiting: GenaiMessage[] = [];
@@ -71,16 +71,16 @@ export class RunSpans {
     this.#view = new RunView(options.detectors === undefined ? {} : { detectors: options.detectors });
   }
 
-  /** Takes the next record. @returns ended spans */
+  /** Processes the next record. @returns the spans that ended */
   take(record: TrajectoryRecord): readonly RunSpan[] {
     const { payload, recorded_at_unix_ms: atMs, seq } = record;
-    // A source without times still has an order.
+    // Without times, `seq` gives the order.
     const nowMs = Math.floor(atMs > 0 ? atMs : Math.max(this.#lastMs, seq));
     this.#place = nowMs === this.#lastMs ? this.#place + 1 : 0;
     this.#lastMs = nowMs;
     this.#now = spanTime(nowMs, this.#place);
     const call = this.#view.fold(record);
-    // Records after the end of a run, such as a late delivery, do not reopen it.
+    // Records after the end of a run, such as a late delivery, do not start a new span.
     if (this.#agent === undefined && !OPENS.has(payload.kind)) return [];
     this.#agent ??= this.#begunAgent(seq);
     const over = RELEASES.has(payload.kind) ? this.#released() : [];
@@ -92,7 +92,7 @@ export class RunSpans {
     return payload.kind === 'run_ended' ? [...over, ...this.finish()] : over;
   }
 
-  /** Ends all open spans at the end of the records. */
+  /** Ends all open spans after the last record. */
   finish(): readonly RunSpan[] {
     if (this.#agent === undefined) return [];
     const over = this.#released(0);
@@ -108,7 +108,7 @@ export class RunSpans {
 
   #begunAgent(seq: number): SpanDraft {
     const { parentRunId } = this.#view.counts;
-    // A run that continues after its end gets another span of its trace.
+    // A run that continues after its end gets another span in the same trace.
     const isFirst = seq === 0 || this.#view.resumptions === 0;
     const parentId = isFirst && parentRunId !== undefined ? spanIdOf(parentRunId, 'run') : undefined;
     return this.#draft(isFirst ? 'run' : `run from ${seq}`, GENAI_OPERATIONS.agent, {}, { parentId });
@@ -171,7 +171,7 @@ export class RunSpans {
     }
   }
 
-  /** Collects messages. @returns the span of a response */
+  /** Collects messages. @returns the span of a response, if the record completes one */
   #heard({ payload, seq }: TrajectoryRecord): RunSpan | undefined {
     switch (payload.kind) {
       case 'turn_started':
@@ -224,7 +224,7 @@ export class RunSpans {
   #message(message: StoredMessage, seq: number): RunSpan | undefined {
     const hasContent = this.#options.content !== false;
     if (message.role !== 'assistant') {
-      // A tool result is in the span of its call.
+      // The span of the call contains the tool result.
       if (message.role !== 'tool_result' && hasContent && this.#waiting.length < MAX_WAITING_MESSAGES)
         this.#waiting.push(saidMessage(message));
       return undefined;
@@ -263,7 +263,7 @@ export class RunSpans {
     this.#note(COXSWAIN.delivery, deliveryAttributes(id, delivery), isWaiting ? at : this.#agent);
   }
 
-  /** The last ended call if its span is still kept, else the run. */
+  /** Returns the span of the last ended call if it is still open, else the span of the run. */
   #latest(): SpanDraft | undefined {
     return this.#held.get(this.#lastEnded) ?? this.#agent;
   }
@@ -274,7 +274,7 @@ export class RunSpans {
 
   #content(name: string, value: unknown): SpanAttributes {
     if (this.#options.content === false) return {};
-    // A text is quoted, to distinguish it from JSON.
+    // A string is quoted, to distinguish it from JSON.
     return { [name]: typeof value === 'number' || typeof value === 'boolean' ? value : JSON.stringify(value) };
   }
 
@@ -292,7 +292,7 @@ export class RunSpans {
     });
   }
 
-  /** @param most  keeps at most so many calls; without it, keeps those with undelivered advice */
+  /** @param most  keeps at most this many calls. Default: keeps only calls with undelivered advice. */
   #released(most?: number): RunSpan[] {
     const over: RunSpan[] = [];
     for (const [number, draft] of this.#held) {
@@ -313,7 +313,7 @@ const OPENS: ReadonlySet<TrajectoryPayload['kind']> = new Set([
   'tool_ended',
 ]);
 
-/** Records after which ended calls get no more events. */
+/** Kinds of records that release the spans of ended calls. */
 const RELEASES: ReadonlySet<TrajectoryPayload['kind']> = new Set([
   'turn_started',
   'message_appended',

@@ -2,10 +2,10 @@ import { present } from '../base/present.ts';
 import { GENAI, GENAI_OPERATIONS } from '../formats/otlp/genai-names.ts';
 import type { RunSpan, RunSpanEvent, SpanAttributes, SpanTime, SpanValue } from './run-span.ts';
 
-/** The default of OpenTelemetry's SDKs. */
+/** The default limit of OpenTelemetry SDKs. */
 const MAX_EVENTS = 128;
 
-/** The start of a span. */
+/** The values known at the start of a span. */
 export interface SpanStart {
   readonly traceId: string;
   readonly id: string;
@@ -16,11 +16,11 @@ export interface SpanStart {
   readonly attributes: SpanAttributes;
 }
 
-/** An open span. Its name is the operation and its object: the tool, the model or the agent. */
+/** An open span. The span name consists of the operation and its object: the tool, the model or the agent. */
 export class SpanDraft {
   readonly attributes: Record<string, SpanValue>;
   end: SpanTime;
-  /** The reason for the failure. */
+  /** Reason for the failure; undefined for a success. */
   error: string | undefined;
   /** Number of pieces of advice without a delivery record. */
   unsettled = 0;
@@ -43,7 +43,7 @@ export class SpanDraft {
     else this.#droppedEvents += 1;
   }
 
-  /** The ended span. */
+  /** Ends the span and returns it. */
   over(): RunSpan {
     const { id, operation, parentId, runId, start, traceId } = this.#begun;
     const { attributes, end, error } = this;

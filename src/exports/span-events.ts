@@ -6,7 +6,7 @@ import { inWords } from '../records/words.ts';
 import { changeOf } from '../run-view/seen-pattern.ts';
 import type { SpanAttributes } from './run-span.ts';
 
-/** Attributes of a pattern that was flagged, raised or cleared. */
+/** Returns the attributes of a pattern that was flagged, raised or cleared. */
 export function patternAttributes(pattern: TrajectoryPattern): SpanAttributes {
   const { clearedAt, firstSeen, identity, kind, level, occurrences, stuck, tool } = pattern;
   return {
@@ -22,7 +22,7 @@ export function patternAttributes(pattern: TrajectoryPattern): SpanAttributes {
   };
 }
 
-/** Attributes of a piece of advice. @param hasContent  false omits its text, which may quote a result */
+/** Returns the attributes of a piece of advice. @param hasContent  false: omits the text, which may quote a result */
 export function adviceAttributes(payload: FeedbackProduced | GuidanceProduced, hasContent: boolean): SpanAttributes {
   const isFeedback = payload.kind === 'feedback_produced';
   const pattern = isFeedback ? payload.feedback.pattern : payload.classification.pattern;
@@ -44,7 +44,7 @@ export interface AdviceDelivery {
   readonly reason?: string;
 }
 
-/** Attributes of a delivery. */
+/** Returns the attributes of a delivery. */
 export function deliveryAttributes(id: string, { channel, delivered, reason }: AdviceDelivery): SpanAttributes {
   return {
     'coxswain.advice.id': id,
@@ -53,7 +53,7 @@ export function deliveryAttributes(id: string, { channel, delivered, reason }: A
   };
 }
 
-/** Attributes of an acknowledgement. */
+/** Returns the attributes of an acknowledgement. */
 export function acknowledgedAttributes({ advice_id: id, response }: AdviceAcknowledged): SpanAttributes {
   return { ...present({ 'coxswain.advice.id': id }), 'coxswain.advice.response': response };
 }

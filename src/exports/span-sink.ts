@@ -7,7 +7,7 @@ import { LiveSpans, type SpanContentOptions } from './live-spans.ts';
 import { SPAN_SCOPE, type SpanResource } from './otlp-request.ts';
 import type { RunSpan, SpanAttributes, SpanTime } from './run-span.ts';
 
-/** A span for the exporters of OpenTelemetry's SDK. */
+/** A span in the format of the exporters of the OpenTelemetry SDK. */
 export interface ReadableRunSpan {
   readonly name: string;
   readonly kind: number;
@@ -35,49 +35,49 @@ export interface SpanIdentity {
   readonly traceFlags: number;
 }
 
-/** An exporter of OpenTelemetry's SDK, such as `OTLPTraceExporter`; only the used members. */
+/** An exporter of the OpenTelemetry SDK, such as `OTLPTraceExporter`. Declares only the members in use. */
 export interface SpanExporter {
   export(spans: never[], done: (result: { readonly code: number; readonly error?: Error }) => void): void;
   shutdown?(): Promise<void>;
 }
 
-/** Options of an export. */
+/** Options of a span sink. */
 export interface SpanSinkOptions extends SpanContentOptions {
-  /** The resource of the spans; default `{ 'service.name': 'coxswain' }`. */
+  /** Resource attributes of the spans; default: `{ 'service.name': 'coxswain' }`. */
   readonly resource?: SpanResource;
-  /** Default: the machine's. */
+  /** Timers for delays; default: the timers of the process. */
   readonly timers?: Timers;
 }
 
-/** The state of an export. Plain JSON. */
+/** The state of a span sink. Plain JSON. */
 export interface SpanSinkHealth {
   readonly exported: number;
-  /** Queued spans. */
+  /** Number of queued spans. */
   readonly waiting: number;
-  /** Spans dropped from a full queue, rejected by the exporter, or sent without a response. */
+  /** Number of lost spans: dropped from a full queue, rejected by the exporter, or sent without a response. */
   readonly dropped: number;
   readonly lastFault?: string;
 }
 
-/** A listener that exports spans. */
+/** An event sink that exports spans. */
 export interface SpanSink extends EventSink {
   record(record: TrajectoryRecord): void;
   health(): SpanSinkHealth;
   dropped(): number;
-  /** Ends the spans of open runs and shuts down the exporter; resolves when everything has been sent or given up. */
+  /** Ends the spans of open runs and shuts down the exporter. Resolves when every span has been sent or dropped. */
   close(): Promise<void>;
 }
 
 const MAX_WAITING = 2_048;
 const MAX_BATCH = 512;
 const WAIT_MS = 1_000;
-/** The batch delay of OpenTelemetry. */
+/** Default export timeout of OpenTelemetry. */
 const EXPORT_MS = 30_000;
 
 /**
- * Exports live runs as spans: `cox.listen(spanSink(new OTLPTraceExporter()))`. Spans leave in batches, a second after the first, one
- * batch at a time. A dead or slow collector does not delay the agent: up to 2,048 spans are queued, others are dropped and counted
- * here and in `cox.health().listeners`.
+ * Exports live runs as spans: `cox.listen(spanSink(new OTLPTraceExporter()))`. Sends one batch at a time, one second after the
+ * first span of the batch. An unavailable or slow collector does not delay the agent: up to 2,048 spans are queued. Further spans
+ * are dropped and counted in `health()` and in `cox.health().listeners`.
  */
 export function spanSink(exporter: SpanExporter, options: SpanSinkOptions = {}): SpanSink {
   return new ExportingSink(exporter, options);
@@ -144,7 +144,7 @@ class ExportingSink implements SpanSink {
     while (this.#waiting.length > 0) {
       const dropped = this.#dropped;
       await this.#export(this.#waiting.splice(0, MAX_BATCH));
-      // On shutdown, one missing response is awaited, not each.
+      // On shutdown, waits for only one missing response and drops the rest of the queue.
       if (this.#isClosing && this.#dropped > dropped) this.#fault(this.#waiting.splice(0).length, this.#lastFault);
     }
   }
@@ -162,7 +162,7 @@ class ExportingSink implements SpanSink {
       const cancel = this.#timers.after(EXPORT_MS, () => done('the exporter does not answer'), 'let-go');
       try {
         const spans = batch.map((span) => readable(span, this.#resource));
-        // The exporter reads only the members that these spans have.
+        // The exporter only reads the members that these spans have.
         this.#exporter.export(spans as never, ({ code, error }) => {
           done(code === 0 ? undefined : error === undefined ? 'the exporter failed' : messageOf(error));
         });

@@ -4,7 +4,7 @@ import { LiveSpans, type SpanContentOptions } from './live-spans.ts';
 import { SPAN_SCOPE } from './otlp-request.ts';
 import type { RunSpan } from './run-span.ts';
 
-/** A span of `@opentelemetry/api`; only the used members. */
+/** A span of `@opentelemetry/api`. Declares only the members in use. */
 export interface ApiSpan {
   setAttributes(attributes: object): unknown;
   addEvent(name: string, attributes: object, time: [number, number]): unknown;
@@ -13,7 +13,7 @@ export interface ApiSpan {
   end(time: [number, number]): void;
 }
 
-/** The module `@opentelemetry/api`; only the used members. */
+/** The module `@opentelemetry/api`. Declares only the members in use. */
 export interface OpenTelemetryApi {
   readonly context: { active(): unknown };
   readonly trace: {
@@ -22,24 +22,24 @@ export interface OpenTelemetryApi {
   };
 }
 
-/** A listener that adds runs to the traces of the process. */
+/** An event sink that adds runs to the traces of the process. */
 export interface TraceSink extends EventSink {
   /** Ends the spans of open runs. */
   close(): void;
 }
 
-/** Most runs remembered. */
+/** Maximum number of remembered runs. */
 const MAX_RUNS = 256;
 
 /**
- * Adds runs to the traces of the process: `cox.listen(traceSink(otel))`, with `@opentelemetry/api` as `otel`. A run is a child of the
- * span that is active when it starts; a child run is below its parent's span. Ids and sampling come from the process; without a tracer
- * provider nothing happens.
+ * Adds runs to the traces of the process: `cox.listen(traceSink(otel))`, where `otel` is the module `@opentelemetry/api`. The span
+ * of a run is a child of the span that is active at its start. The span of a child run is a child of its parent's span. The
+ * process defines ids and sampling. Without a tracer provider this sink has no effect.
  */
 export function traceSink(otel: OpenTelemetryApi, options: SpanContentOptions = {}): TraceSink {
   const tracer = otel.trace.getTracer(SPAN_SCOPE.name);
   const runs = new Map<string, TracedRun>();
-  // The API's own types of spans and contexts only pass through here.
+  // The API's own span and context types are only passed through.
   const started = (name: string, more: object, context: unknown): ApiSpan =>
     tracer.startSpan(name, more, context as never) as ApiSpan;
   const begin = (runId: string, parentRunId: string | undefined, atMs: number): void => {
@@ -68,7 +68,7 @@ export function traceSink(otel: OpenTelemetryApi, options: SpanContentOptions = 
   return { record: (record) => live.record(record), close: () => live.finish() };
 }
 
-/** The span of a run and the context of its children. */
+/** The span of a run and the context for its child runs. */
 interface TracedRun {
   readonly span: ApiSpan;
   readonly context: unknown;

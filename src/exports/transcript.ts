@@ -8,14 +8,14 @@ import type { RunOutcome } from '../run-view/run-verdict.ts';
 import { RunView } from '../run-view/run-view.ts';
 import type { RunSummary } from '../store/run-summary.ts';
 
-/** A call of a response. */
+/** A call in a model response. */
 export interface ExportedCall {
   readonly id: string;
   readonly tool: string;
   readonly args: Json;
   /** Unix milliseconds; 0 if unknown. */
   readonly startMs: number;
-  /** Absent without a stored result. */
+  /** The result; absent if no result is stored. */
   answer?: {
     readonly result: Json;
     readonly failed: boolean;
@@ -23,7 +23,7 @@ export interface ExportedCall {
   };
 }
 
-/** The parts of a transcript, in order. */
+/** An item of a transcript. */
 export type TranscriptPart =
   | {
       readonly type: 'message';
@@ -34,7 +34,7 @@ export type TranscriptPart =
   | { readonly type: 'compaction'; readonly trigger: string; readonly atMs: number }
   | TranscriptAnswer;
 
-/** A model response with its calls; also calls of a host that does not report responses. */
+/** A model response with its calls. If the host does not report responses, it holds the calls only. */
 export interface TranscriptAnswer {
   readonly type: 'answer';
   readonly atMs: number;
@@ -45,7 +45,7 @@ export interface TranscriptAnswer {
   readonly calls: ExportedCall[];
 }
 
-/** A run as messages and calls, for other formats. */
+/** A run as messages and calls, the common input of the export formats. */
 export interface Transcript {
   readonly run: RunSummary;
   readonly task: string | undefined;
@@ -119,7 +119,7 @@ class TranscriptWriter {
   }
 
   #begun({ args, id, number, tool }: RunCall, startMs: number): ExportedCall {
-    // Without turns, a call that begins after a result belongs to the next response.
+    // Without turn records, a call that starts after a result belongs to the next response.
     const isNext = !this.#hasTurns && this.#answer?.calls.some(({ answer }) => answer !== undefined) === true;
     const answer = this.#answer === undefined || isNext ? this.#begin(startMs) : this.#answer;
     const call: ExportedCall = { id, tool, args, startMs };
@@ -136,24 +136,24 @@ class TranscriptWriter {
   }
 }
 
-/** The text of a message block; for a picture, its name. */
+/** Returns the text of a message block, or the name of a picture. */
 export function textOfBlock(block: StoredContentBlock): string {
   if (block.type === 'text' || block.type === 'reasoning') return block.text;
   if (block.type === 'image') return `[${block.media_type} ${block.url ?? 'left out'}]`;
   return textOfJson(block.type === 'other' ? block.value : block.args);
 }
 
-/** A string itself, another value as JSON. */
+/** Returns a string unchanged and any other value as JSON. */
 export function textOfJson(value: Json): string {
   return typeof value === 'string' ? value : JSON.stringify(value);
 }
 
-/** The parts of a message's content. */
+/** Returns the content of a message as a list of blocks. */
 export function storedBlocks(content: StoredContent): readonly StoredContentBlock[] {
   return typeof content === 'string' ? [{ type: 'text', text: content }] : content;
 }
 
-/** `timestamp: ISO`, if the record has a valid time. */
+/** Returns `timestamp: ISO` if the record has a valid time, else undefined. */
 export function isoTime(atMs: number): string | undefined {
   return atMs > 0 && atMs < 8.64e15 ? new Date(atMs).toISOString() : undefined;
 }

@@ -5,10 +5,10 @@ import type { Notification, NotifyFailure, NotifyTarget } from './notification.t
 const LIMIT_MS = 10_000;
 
 /**
- * A command that runs once per notification, with the notification as JSON on standard input and in `COXSWAIN_EVENT`, `COXSWAIN_RUN`
- * and `COXSWAIN_MESSAGE`. It is killed after 10 seconds and never retried.
+ * Runs a command once per notification. The command receives the notification as JSON on standard input, and in the variables
+ * `COXSWAIN_EVENT`, `COXSWAIN_RUN` and `COXSWAIN_MESSAGE`. It is killed after 10 seconds. It is never retried.
  *
- * @param command  a program and its arguments, or a shell line
+ * @param command  a program and its arguments, or a shell command line
  */
 export function commandTarget(command: string | readonly string[], name = 'the command'): NotifyTarget {
   const [program = '', ...args] = typeof command === 'string' ? [command] : command;
@@ -18,7 +18,7 @@ export function commandTarget(command: string | readonly string[], name = 'the c
   };
 }
 
-/** The desktop's own notifications: `notify-send`, or `osascript` on a Mac. */
+/** Shows desktop notifications with `notify-send`, or with `osascript` on macOS. */
 export function desktopTarget(platform: NodeJS.Platform = process.platform): NotifyTarget {
   return {
     name: 'the desktop',

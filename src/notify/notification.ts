@@ -1,21 +1,21 @@
 import type { NotifyReason } from '../config/coxswain-config.ts';
 
-/** Events that people can be notified of. `coxswain notify test` sends `test`. */
+/** Events that cause a notification. `coxswain notify test` sends the event `test`. */
 export type NotifyEvent = NotifyReason | 'test';
 
-/** One notification. Plain JSON: the body of a webhook and the standard input of a command. */
+/** A notification. Plain JSON: the body of a webhook request and the standard input of a command. */
 export interface Notification {
   readonly event: NotifyEvent;
   readonly run: string;
-  /** One sentence. */
+  /** The text of the notification, one sentence. */
   readonly message: string;
 }
 
 /** A channel for notifications. */
 export interface NotifyTarget {
-  /** Its name in messages; contains no secret. */
+  /** Name of the target in messages. Contains no secret. */
   readonly name: string;
-  /** Sends a notification. Never rejects. @returns the failure, or undefined on success */
+  /** Sends a notification. Never rejects. @returns the failure; undefined on success */
   send(notification: Notification): Promise<NotifyFailure | undefined>;
 }
 

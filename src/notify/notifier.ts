@@ -4,13 +4,13 @@ import { redactText } from '../redaction/redact-text.ts';
 import { printableCut } from '../cli/terminal/printable.ts';
 import type { Notification, NotifyEvent, NotifyFailure, NotifyTarget } from './notification.ts';
 
-/** Least time between two notifications of the same event and run. */
+/** Minimum time between two notifications with the same event and run. */
 const REPEAT_MS = 10 * 60_000;
 const HOUR_MS = 3_600_000;
 const MAX_PER_HOUR = 30;
 const MAX_KNOWN = 1_000;
 const MAX_CHARS = 500;
-/** Waits before the second and third attempt. */
+/** Delays before the second and the third attempt. */
 const RETRY_WAITS_MS = [1_000, 5_000];
 const REDACTION = { off: new Set<string>(), allows: () => false, named: true };
 
@@ -26,8 +26,8 @@ export interface NotifierParts {
 }
 
 /**
- * Sends notifications one at a time, with secrets redacted: one per event and run in ten minutes, 30 an hour. Transient failures are
- * retried twice. Callers never wait.
+ * Sends notifications one at a time, with secrets redacted. Limits: one notification per event and run in ten minutes, and 30
+ * notifications per hour. Transient failures are retried twice. Callers do not wait.
  */
 export class Notifier {
   readonly #parts: NotifierParts;
@@ -55,7 +55,7 @@ export class Notifier {
     return true;
   }
 
-  /** Resolves when everything has been sent or given up. */
+  /** Resolves when every notification has been sent or has failed. */
   async finish(): Promise<void> {
     await this.#sending;
   }
@@ -72,7 +72,7 @@ export class Notifier {
   }
 }
 
-/** Tries up to three times while failures are transient. @returns the last failure */
+/** Tries up to three times while failures are transient. @returns the last failure; undefined on success */
 export async function tried(
   send: () => Promise<NotifyFailure | undefined>,
   sleep: (ms: number) => Promise<unknown>,
@@ -86,12 +86,12 @@ export async function tried(
   return failure;
 }
 
-/** Redacts secrets from a text by the built-in rules. */
+/** Redacts secrets in a text with the built-in rules. */
 export function withoutSecrets(text: string): string {
   return redactText(text, REDACTION);
 }
 
-/** Redacts before truncating: half a secret is not recognised. */
+/** Redacts before truncating, because the rules do not match a truncated secret. */
 function shownText(text: string): string {
   return printableCut(withoutSecrets(text), MAX_CHARS);
 }

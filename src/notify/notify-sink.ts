@@ -9,24 +9,24 @@ import { Notifier } from './notifier.ts';
 import { RunNotifications } from './run-notifications.ts';
 import { targetsOf } from './targets-of.ts';
 
-/** The fields of `notify` in the configuration, and a handler for failures. */
+/** The `notify` section of the configuration, and a callback for failures. */
 export interface NotifyOptions extends NotifySection {
-  /** Called for each notification that could not be sent. Default: a process warning. */
+  /** Called for each notification that could not be sent. Default: emits a process warning. */
   readonly onFailure?: (message: string) => void;
 }
 
-/** A listener that notifies people. */
+/** An event sink that notifies people. */
 export interface NotifySink extends EventSink {
   record(record: TrajectoryRecord): void;
-  /** Resolves when everything has been sent or given up. Await it before the process ends. */
+  /** Resolves when every notification has been sent or has failed. Await it before the process ends. */
   finish(): Promise<void>;
 }
 
 /**
- * Notifies people about live runs: `cox.listen(notifySink({ webhook }))`. For limits, retries and texts see docs/notifications.md. The
- * agent never waits.
+ * Notifies people about live runs: `cox.listen(notifySink({ webhook }))`. The agent never waits. docs/notifications.md describes
+ * limits, retries and texts.
  *
- * @throws CoxswainError "invalid-argument" when the webhook is not a URL
+ * @throws CoxswainError "invalid-argument" if the webhook is not a URL
  */
 export function notifySink({ onFailure = warn, ...section }: NotifyOptions): NotifySink {
   const parts = { targets: targetsOf(section), onFailure, clock: systemClock, sleep, ...present({ on: section.on }) };

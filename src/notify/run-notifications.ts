@@ -19,11 +19,11 @@ import type { Notification, NotifyEvent } from './notification.ts';
 
 const MAX_RUNS = 256;
 
-/** Which advice counts, and a default deadline. */
+/** Selects the advice that counts, and sets a default deadline. */
 export interface RunNotificationsOptions {
-  /** True: only delivered advice counts. Default false: produced advice counts. */
+  /** True: only delivered advice counts. False (default): produced advice counts too. */
   readonly delivered?: boolean;
-  /** For runs without a parent and a deadline, from their first record. */
+  /** Deadline for runs that have neither a parent nor a deadline, counted from their first record. */
   readonly deadline?: TimeSpan | undefined;
 }
 
@@ -32,11 +32,11 @@ interface RunNotes {
   readonly isSubagent: boolean;
   readonly calls: number;
   readonly wasAdvised: boolean;
-  /** Events already notified. */
+  /** Events of the run that were already sent. */
   readonly sent: readonly NotifyEvent[];
 }
 
-/** Derives notifications from the records of live runs. The end of a subagent gives none. Memory: 256 runs. */
+/** Derives notifications from the records of live runs. The end of a subagent causes no notification. Memory: 256 runs. */
 export class RunNotifications {
   readonly #options: RunNotificationsOptions;
   readonly #runs = new LruMap<RunNotes>(MAX_RUNS);
@@ -45,7 +45,7 @@ export class RunNotifications {
     this.#options = options;
   }
 
-  /** Takes the next record of a run, including records older than the notifications. */
+  /** Processes the next record of a run and returns its notifications. Older records must be passed too. */
   take(record: TrajectoryRecord, run: string): readonly Notification[] {
     const known = this.#runs.get(run) ?? this.#notesOf(record);
     const { notes, news } = this.#after(known, record);
@@ -88,7 +88,6 @@ export class RunNotifications {
 
   #noted(notes: RunNotes, { payload }: TrajectoryRecord): RunNotes {
     const { situation } = notes;
-    // Kinds without information about limits, use or advice, which are most.
     if (payload.kind === 'run_started' || payload.kind === 'run_identified' || payload.kind === 'child_ended') {
       const next = situationAfterStart(situation, payload);
       return { ...notes, situation: { ...next, deadlineAtMs: next.deadlineAtMs ?? situation.deadlineAtMs } };

@@ -4,7 +4,7 @@ import { commandTarget, desktopTarget } from './command-target.ts';
 import type { NotifyTarget } from './notification.ts';
 import { webhookTarget } from './webhook-target.ts';
 
-/** The channels of a configuration. @throws CoxswainError `invalid-argument` when the webhook is not a URL */
+/** Returns the targets of a configuration. @throws CoxswainError `invalid-argument` if the webhook is not a URL */
 export function targetsOf({ webhook, form, command, desktop }: NotifySection): readonly NotifyTarget[] {
   if (webhook !== undefined && !URL.canParse(webhook)) {
     throw new CoxswainError('invalid-argument', 'notify.webhook is no address: give one that begins with https://');

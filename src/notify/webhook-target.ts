@@ -5,13 +5,14 @@ import type { NotifyFailure, NotifyTarget } from './notification.ts';
 const LIMIT_MS = 10_000;
 
 /**
- * A URL that receives each notification as a POST. Redirects are not followed. Timeouts, 429 and 5xx are transient.
+ * Sends each notification to a URL as a POST request. Redirects are not followed. Timeouts and the status codes 429 and 5xx are
+ * transient failures.
  *
- * @param form  `json`: the notification itself; `slack`: `{ "text": … }`, for Slack and compatible services
+ * @param form  `json`: the body is the notification. `slack`: the body is `{ "text": … }`, for Slack and compatible services.
  */
 export function webhookTarget(url: string, form: 'json' | 'slack' = 'json'): NotifyTarget {
   return {
-    // The rest of the URL is a secret.
+    // The rest of the URL is secret.
     name: `the webhook at ${new URL(url).host}`,
     send: async (notification) => {
       const body = form === 'slack' ? { text: escaped(`coxswain: ${notification.message}`) } : notification;
@@ -20,7 +21,7 @@ export function webhookTarget(url: string, form: 'json' | 'slack' = 'json'): Not
   };
 }
 
-/** Posts a body once. @returns the failure, or undefined on success */
+/** Sends one POST request. @returns the failure; undefined on success */
 export async function postJson(url: string, body: unknown): Promise<NotifyFailure | undefined> {
   try {
     const response = await fetch(url, {
