@@ -17,19 +17,19 @@ import type { ResolvedConfig } from './resolved-config.ts';
 import { isJsonObject } from '../base/json.ts';
 import { trustOf } from './field-trust.ts';
 
-/** A loaded module of a configuration, or the error it threw. */
+/** The exports of a loaded configuration module, or the error that it threw. */
 export type LoadedModule = { readonly exported: unknown } | { readonly thrown: unknown };
 
-/** The content of one file. */
+/** The decoded content of one configuration file. */
 interface Layer {
   readonly config: CoxswainConfig;
   readonly code?: CodeSection;
 }
 
 /**
- * Builds one configuration from all files.
+ * Merges all configuration files into one configuration.
  *
- * @param modules  the exports of the files with trusted code, by path
+ * @param modules  the exports of the trusted TypeScript files, by path
  */
 export function assembleConfig(read: ReadSources, modules: ReadonlyMap<string, LoadedModule>): LoadedConfig {
   const problems: ConfigProblem[] = [...read.problems];
@@ -71,7 +71,7 @@ export function assembleConfig(read: ReadSources, modules: ReadonlyMap<string, L
   };
 }
 
-/** @returns undefined for code that may not run */
+/** @returns undefined if the file contains code that is not trusted */
 function layerOf(
   source: ReadSource,
   module: LoadedModule | undefined,
@@ -93,13 +93,16 @@ function layerOf(
   return { config: storingLess(reading.config, reading.problems), ...present({ code }) };
 }
 
-/** With an invalid redaction mode it is safer to store too little. */
+/** If the redaction mode is invalid, selects `structureOnly`: storing too little is safer than storing too much. */
 function storingLess(config: CoxswainConfig, problems: readonly ConfigProblem[]): CoxswainConfig {
   if (!problems.some(({ path }) => path === 'redaction.mode')) return config;
   return { ...config, redaction: { ...config.redaction, mode: 'structureOnly' } };
 }
 
-/** A repository can contain a folder or a link at the path of the store, and so choose what is read and written. */
+/**
+ * Checks the store path for links. A repository can contain a folder or a link at this path, and so select what is read and
+ * written.
+ */
 function guardedStore(
   resolved: ResolvedConfig,
   { folder, places, isTrusted }: ReadSources,
@@ -115,7 +118,7 @@ function guardedStore(
   return { resolved: { ...resolved, store: { kind: 'sqlite', address } } };
 }
 
-/** Adds the text of code to the hashes, because functions cannot be compared. */
+/** Adds the source text of code to the hashes, because functions cannot be compared. */
 function withCodeHash(resolved: ResolvedConfig, codeHash: string): ResolvedConfig {
   const { steering, hash } = resolved;
   return {
@@ -125,7 +128,10 @@ function withCodeHash(resolved: ResolvedConfig, codeHash: string): ResolvedConfi
   };
 }
 
-/** The fields of a file that apply: of a project's file those that `FIELD_TRUST` allows, else all. */
+/**
+ * Returns the fields of a file that apply. For a project file these are the fields that `FIELD_TRUST` allows, otherwise all
+ * fields.
+ */
 function trustedFields(
   config: CoxswainConfig,
   { file, layer, trusted }: ReadSource,
@@ -147,6 +153,6 @@ function trustedFields(
         return [];
       }),
     );
-  // Every member is optional, so leaving some out keeps the type.
+  // All fields are optional, so removing fields keeps the type.
   return allowed({ ...config }, '');
 }

@@ -16,7 +16,7 @@ import type {
   StaticFeedbackConfig,
 } from './coxswain-config.ts';
 
-/** Names of the built-in providers; caps and cadence count by name. */
+/** Names of the built-in providers. Limits and cadence are counted by provider name. */
 const FEEDBACK_NAMES: readonly string[] = [
   'Deadline',
   'Pattern',
@@ -33,17 +33,17 @@ const GUIDANCE_NAMES: readonly string[] = [
   'parallel_tool_reminder',
 ];
 
-/** A configuration without conflicting values, and the conflicts. */
+/** A configuration without the conflicting values, and the conflicts. */
 export interface CheckedTogether {
   readonly config: CoxswainConfig;
   readonly problems: readonly ConfigProblem[];
 }
 
 /**
- * Checks fields against each other: limits, and names used twice. Takes the merged configuration of all files. A run can start
- * with the result.
+ * Checks dependencies between fields, such as limits and duplicate names. Takes the merged configuration of all files. A run can
+ * start with the returned configuration.
  *
- * @param config  each field valid on its own
+ * @param config  a configuration in which each field is valid on its own
  */
 export function checkTogether(config: CoxswainConfig): CheckedTogether {
   const problems: ConfigProblem[] = [];
@@ -156,7 +156,7 @@ function checkRedaction(section: RedactionSection, report: Report): RedactionSec
   return { ...section, rules };
 }
 
-/** The agent waits for the command, and would consider a slower Stop hook to hang. */
+/** The agent waits for the command. Above one hour the agent program would consider the Stop hook to hang. */
 const MAX_TIMEOUT_MS = 3_600_000;
 
 function checkCompletion(section: CompletionSection, report: Report): CompletionSection {

@@ -8,16 +8,16 @@ import type { ConfigProblem } from './config-problem.ts';
 import type { CoxswainConfig } from './coxswain-config.ts';
 import type { ResolvedConfig } from './resolved-config.ts';
 
-/** The parts of a configuration that need code. Lists are appended to those of the data. */
+/** The parts of a configuration that are code. Lists are appended to the lists of the JSON fields. */
 export interface CodeSection extends Pick<
   SteeringOptions,
   'feedback' | 'observers' | 'guidance' | 'models' | 'detectors' | 'slices'
 > {
-  /** Rules and exceptions with patterns and functions, added to those of `redaction`. */
+  /** Redaction rules and exceptions that contain patterns or functions. They are added to the field `redaction`. */
   readonly redaction?: Pick<RedactionOptions, 'rules' | 'allow'>;
 }
 
-/** The default export of `coxswain.config.ts`: data, and code. */
+/** The default export of `coxswain.config.ts`: JSON fields and code. */
 export interface CodeConfig extends CoxswainConfig {
   readonly code?: CodeSection;
 }
@@ -27,9 +27,9 @@ export function defineConfig(config: CodeConfig): CodeConfig {
   return config;
 }
 
-/** The data and the code of a module. */
+/** The JSON fields and the code of a configuration module. */
 export interface ReadModule {
-  /** For `readConfig`. */
+  /** The JSON fields, as input of `readConfig`. */
   readonly data: unknown;
   readonly code: CodeSection | undefined;
   readonly problems: readonly ConfigProblem[];
@@ -37,7 +37,7 @@ export interface ReadModule {
 
 const LISTS = ['feedback', 'observers', 'guidance', 'models', 'detectors', 'slices'] as const;
 
-/** Splits a configuration module into data and code. @param exported  the module's namespace */
+/** Splits a configuration module into JSON fields and code. @param exported  the namespace of the module */
 export function readModule(exported: unknown): ReadModule {
   const config: unknown = isJsonObject(exported) ? exported['default'] : undefined;
   if (!isJsonObject(config)) {
@@ -54,7 +54,7 @@ export function readModule(exported: unknown): ReadModule {
     }
     return value === undefined || Array.isArray(value) ? [] : [wrong(`code.${name}`, 'must be a list')];
   });
-  // The items of the lists are tested by `addCode`.
+  // `addCode` checks the items of the lists.
   return { data, code: problems.length === 0 ? code : undefined, problems };
 }
 
@@ -63,8 +63,8 @@ function wrong(path: string, message: string): ConfigProblem {
 }
 
 /**
- * Adds code to a resolved configuration, if a run can start with it. Otherwise a provider without a name, or two with one name,
- * would be found only while the agent runs.
+ * Adds code to a resolved configuration if a run can start with the result. This check finds a provider without a name or a
+ * duplicate name before the agent runs.
  *
  * @returns the unchanged configuration and the problem if a run cannot start
  */
@@ -87,7 +87,7 @@ export function addCode(
     redaction: resolved.redaction === false ? false : withRedaction(resolved.redaction, code.redaction ?? {}),
   };
   try {
-    // As `startRun`, without the recorder, which a hook process would load for nothing.
+    // Does the same checks as `startRun`, without the recorder: a hook process does not need it, and loading it takes time.
     void new RunFold({ steering: resolveSteering(added.steering), prompts: [] });
     if (added.redaction !== false) createRedactor(added.redaction);
     return { resolved: added };

@@ -3,12 +3,14 @@ import type { Shape } from '../base/shape.ts';
 
 /** One field of the configuration. */
 export interface ConfigField {
-  /** Such as `guidance.doomLoop.maxRepetitions`; `[]` stands for any item of a list, `*` for any name. */
+  /**
+   * The path of the field, such as `guidance.doomLoop.maxRepetitions`. `[]` matches any item of a list, and `*` matches any name.
+   */
   readonly path: string;
   readonly shape: Shape;
 }
 
-/** Every field, parents first. Recursive fields are not followed. */
+/** Returns every field. Parents come before their children. Recursive shapes are not expanded. */
 export function configFields(): readonly ConfigField[] {
   if (all === undefined) {
     const fields: ConfigField[] = [];
@@ -18,7 +20,7 @@ export function configFields(): readonly ConfigField[] {
   return all;
 }
 
-/** Computed on first use: only explanations of mistakes need it, and then repeatedly. */
+/** Computed on first use, because only error messages need the fields. */
 let all: readonly ConfigField[] | undefined;
 
 function collect(shape: Shape, path: string, into: ConfigField[]): void {

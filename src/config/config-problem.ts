@@ -5,28 +5,31 @@ const MAX_MESSAGE_CHARS = 500;
 
 /** An error in a configuration. Plain JSON. */
 export interface ConfigProblem {
-  /** The field, such as `guidance.doomLoop.maxRepetitions` or `feedback.static[0].name`; empty: the file as a whole. */
+  /**
+   * The path of the field, such as `guidance.doomLoop.maxRepetitions` or `feedback.static[0].name`. Empty if the problem concerns
+   * the whole file.
+   */
   readonly path: string;
-  /** The value found, and the values allowed. */
+  /** The invalid value and the allowed values. */
   readonly message: string;
-  /** The value probably intended, if known. */
+  /** A suggested value, if one is known. */
   readonly suggestion?: string;
   /**
    * - `syntax`: the text is not JSON
-   * - `unknown-field`: there is no such field
-   * - `value`: the value has a wrong type or is out of range
-   * - `together`: each value is valid, but they conflict
-   * - `file`: the file cannot be read, or its code fails
+   * - `unknown-field`: the field does not exist
+   * - `value`: the type or the range of the value is wrong
+   * - `together`: each value is valid, but the combination is not
+   * - `file`: the file cannot be read, or its code throws an error
    */
   readonly kind: 'syntax' | 'unknown-field' | 'value' | 'together' | 'file';
   /** Absent if the configuration did not come from a file. */
   readonly file?: string;
-  /** For `syntax`: from 1. */
+  /** Line number from 1; only for the kind `syntax`. */
   readonly line?: number;
   readonly column?: number;
 }
 
-/** A problem safe for logs and terminals: text from a file is bounded and has no control characters. */
+/** Makes a problem safe for logs and terminals: limits the length of text from a file and removes control characters. */
 export function shownProblem(problem: ConfigProblem): ConfigProblem {
   const shown = (text: string, chars: number): string =>
     safeText(text.slice(0, chars)).replaceAll('\n', '⏎').replaceAll('\t', ' ');
@@ -39,7 +42,7 @@ export function shownProblem(problem: ConfigProblem): ConfigProblem {
   };
 }
 
-/** The problem in one line, without the file: `guidance.doomLoop: …; did you mean …?` */
+/** Returns the problem in one line, without the file: `guidance.doomLoop: …; did you mean …?` */
 export function problemText({ path, message, suggestion }: ConfigProblem): string {
   const hint = suggestion === undefined ? '' : `; did you mean ${suggestion}?`;
   return `${path === '' ? '' : `${path}: `}${message}${hint}`;

@@ -51,7 +51,7 @@ const duration = (standard?: string): TextShape =>
     ...present({ default: standard }),
   });
 
-/** A path or a PostgreSQL URL. A store in memory would end with each process. */
+/** A path or a PostgreSQL URL. In-memory stores are not allowed, because their data is lost when the process ends. */
 const STORE_ADDRESS = /^(?!memory:|(?!postgres(?:ql)?:[/][/])[a-z][a-z0-9+.-]+:[/][/])[^\0]+$/;
 
 const memberPath = text('a name or a path such as filter.id', { minChars: 1, maxChars: 256 });
@@ -103,7 +103,7 @@ const notifyShape: ObjectShape = object(
   { strict: true },
 );
 
-/** The whole of `coxswain.config.json`. */
+/** The shape of `coxswain.config.json`. */
 export const configShape: ObjectShape = object({
   $schema: text('a text', { maxChars: 2_048 }),
   standard: flag(true),

@@ -8,30 +8,30 @@ import { factsOf, findProject, userFolders, type UserFolders } from './find-conf
 import type { ConfigSource, LoadConfigOptions } from './loaded-config.ts';
 import { readTrust, trustFile, trusts, type TrustedFiles } from './trust.ts';
 
-/** A configuration file with its text. */
+/** A configuration file and its text. */
 export interface ReadSource extends ConfigSource {
   readonly text: string;
   readonly isCode: boolean;
 }
 
-/** All files of a configuration, not yet decoded. */
+/** All configuration files before decoding. */
 export interface ReadSources {
   readonly folder: string;
   readonly user: UserFolders;
-  /** The places of the user's state folder. */
+  /** The paths used to find the user's state folder. */
   readonly places: StatePlaces;
-  /** Lowest precedence first. */
+  /** Files in the order of precedence, lowest first. */
   readonly sources: readonly ReadSource[];
   readonly problems: readonly ConfigProblem[];
-  /** True if the user trusts the project in its current state. Called only when needed. */
+  /** Returns true if the user trusts the project in its current state. Called only when needed. */
   readonly isTrusted: () => boolean;
 }
 
-/** A larger file is not a configuration. */
+/** Maximum size of a configuration file. */
 const MAX_BYTES = 1_048_576;
 const CODE_ENDINGS: ReadonlySet<string> = new Set(['.ts', '.mts', '.js', '.mjs']);
 
-/** Finds and reads the files of a configuration. Never throws. */
+/** Finds and reads all configuration files. Never throws. */
 export function readSources(options: LoadConfigOptions): ReadSources {
   const problems: ConfigProblem[] = [];
   const user = userFolders(options);
@@ -78,7 +78,7 @@ function readTrusted(folder: string, places: StatePlaces, problems: ConfigProble
 }
 
 /**
- * The text of a configuration file. Does not open a device or a pipe, which might never end.
+ * Returns the text of a configuration file. Rejects devices and pipes, because reading them may never end.
  *
  * @throws Error if the file is missing, not a regular file, or larger than 1 MiB
  */

@@ -16,54 +16,54 @@ import type { FEEDBACK } from './feedback-providers.ts';
 import type { GUIDANCE, GuidanceLimits } from './guidance-providers.ts';
 
 /**
- * The content of `coxswain.config.json`. Plain JSON; absent fields are as in `standardSteering()`. docs/configuration.md has
- * every field with its default, `schema/coxswain.config.schema.json` the same for editors.
+ * The content of `coxswain.config.json`. Plain JSON. Absent fields have the values of `standardSteering()`. docs/configuration.md
+ * lists every field with its default. `schema/coxswain.config.schema.json` contains the same information for editors.
  */
 export interface CoxswainConfig {
-  /** For editors; ignored. */
+  /** Used by editors; ignored by coxswain. */
   readonly $schema?: string;
-  /** False: only the providers named here speak; default true. Detectors stay on. */
+  /** False: only the providers named in this configuration are enabled. Default: true. Detectors are always enabled. */
   readonly standard?: boolean;
   /** `shadow`: advice is recorded but not delivered. Default `steer`. */
   readonly mode?: 'steer' | 'shadow';
-  /** Share of episodes, 0 to 1, whose advice is withheld at random, to measure its effect; default 0. */
+  /** Share (0 to 1) of episodes whose advice is withheld at random, to measure its effect. Default: 0. */
   readonly holdout?: number;
-  /** The time a run has: `45m`, `1h30m`, `90s`, or parts that add up. Default: no deadline. */
+  /** The time limit of a run: `45m`, `1h30m`, `90s`, or an object whose fields are added. Default: no deadline. */
   readonly deadline?: DurationText | TimeSpan;
   /** The start of the deadline: the first prompt of the session (default), or each prompt. */
   readonly deadlineFrom?: DeadlineFrom;
-  /** The budget of a run; absent members have no limit. */
+  /** The budget of a run. An absent field means no limit. Default: no budget. */
   readonly budget?: Budget;
-  /** When a host that can stop a run should do so; default: never. */
+  /** When a host that can stop runs should stop a run. Default: never. */
   readonly stop?: StopPolicy;
-  /** Prices of models by id, which add to or replace the built-in ones; for figures, never for advice. */
+  /** Model prices by model id, in addition to the built-in prices or replacing them. Used for reports, never for advice. */
   readonly prices?: Readonly<Record<string, Omit<ModelPrice, 'source' | 'checked'>>>;
-  /** Default `all`. */
+  /** Default: `all`. */
   readonly delivery?: FeedbackDelivery;
-  /** Default `per-provider`. */
+  /** Default: `per-provider`. */
   readonly cadence?: FeedbackCadence;
   readonly noise?: NoiseOptions;
-  /** Pieces of guidance per turn, over all providers; default 3. */
+  /** Maximum number of guidance items per turn for all providers together. Default: 3. */
   readonly maxGuidancePerTurn?: number;
-  /** Time after which a provider counts as an overrun; default 50. */
+  /** Time limit of a provider call in milliseconds, after which the call counts as an overrun. Default: 50. */
   readonly providerTimeLimitMs?: number;
   /**
-   * Lets advice keep the agent from stopping, at most once per run, if the host has no gentler way to deliver it at that
-   * point; default false.
+   * Allows advice to prevent the agent from stopping, at most once per run. Applies only if the host has no other way to deliver
+   * advice at that point. Default: false.
    */
   readonly forceTurnAtStop?: boolean;
   readonly feedback?: FeedbackSection;
   readonly guidance?: GuidanceSection;
   readonly detectors?: DetectorSection;
-  /** Tools by name; default: guessed. Advice may name the tools listed here. */
+  /** Declarations of tools by tool name. Default: the properties of tools are inferred. Advice may name the tools listed here. */
   readonly tools?: ToolDeclarations;
   readonly redaction?: RedactionSection;
   readonly store?: StoreSection;
   /** Default: deletes the oldest runs while the store is larger than 2 GB. */
   readonly gc?: GcSection;
-  /** Conditions for the agent to stop; default: none. */
+  /** Conditions that must hold before the agent may stop. Default: none. */
   readonly completion?: CompletionSection;
-  /** Notifications of `coxswain watch` and the resident server of the hooks; default: none. Applies only in the user's own configuration. */
+  /** Notifications of `coxswain watch` and of the hook server. Default: none. Ignored outside the user's own configuration. */
   readonly notify?: NotifySection;
 }
 
@@ -73,27 +73,27 @@ export type DurationText = string;
 /** The start of a deadline: the first prompt of the session, or each prompt. */
 export type DeadlineFrom = 'session' | 'prompt';
 
-/** A trigger of feedback in JSON; session events need code. */
+/** A feedback trigger in JSON. Triggers on session events require code. */
 export type TriggerConfig = Omit<FeedbackTrigger, 'onSessionEvent'>;
 
-/** `false`: off. `true`: on with its defaults. Options: on with these and the defaults of the others. */
+/** `false`: disabled. `true`: enabled with default options. An object: enabled with these options; the others have defaults. */
 export type Switch<Options> = boolean | Options;
 
 interface Triggered {
-  /** Default: the provider's own, or that of the standard steering. */
+  /** Default: the trigger of the provider or of the standard steering. */
   readonly trigger?: TriggerConfig;
 }
 
-/** The configuration of each provider of a table: its own options and the common ones. */
+/** The configuration of each provider in a table: its own options and the options common to all providers. */
 type Switches<Table, Common> = {
   readonly [Name in keyof Table]?: Switch<
     (Table[Name] extends { readonly make: ProviderDefinition<infer Options, unknown> } ? Options : never) & Common
   >;
 };
 
-/** Feedback providers by name. Deadline, pattern and pace belong to the standard set. */
+/** Feedback providers by name. The standard steering enables `deadline`, `pattern` and `pace`. */
 export type FeedbackSection = Switches<typeof FEEDBACK, Triggered> & {
-  /** Your own texts, each with a trigger. */
+  /** Custom texts, each with a trigger. */
   readonly static?: readonly StaticFeedbackConfig[];
 };
 
@@ -102,18 +102,18 @@ export interface StaticFeedbackConfig extends Omit<StaticFeedbackOptions, 'patte
   readonly trigger: TriggerConfig;
 }
 
-/** Guidance providers by name. None belongs to the standard set. */
+/** Guidance providers by name. The standard steering enables none of them. */
 export type GuidanceSection = Switches<typeof GUIDANCE, GuidanceLimits> & {
-  /** Your own texts, each with the situation in which it is delivered. */
+  /** Custom texts, each with the condition under which it is delivered. */
   readonly bank?: readonly BankEntry[];
 };
 
-/** Your own piece of guidance. */
+/** A custom guidance text. */
 export interface BankEntry extends GuidanceDraft, GuidanceLimits {
   readonly when: Condition;
 }
 
-/** A situation, built of the built-in classifiers: exactly one member. `true` stands for the classifier's defaults. */
+/** A condition based on a built-in classifier. Has exactly one field. `true` selects the default options of the classifier. */
 export type Condition =
   | { readonly doomLoop: true | DoomLoopOptions }
   | { readonly errorStreak: true | { readonly threshold?: number } }
@@ -129,7 +129,7 @@ export type Condition =
   | { readonly not: Condition }
   | { readonly threshold: { readonly of: Condition; readonly minConfidence: number } };
 
-/** Detectors by kind of pattern: `false` is off, `true` the default thresholds. */
+/** Detectors by pattern kind. `false` disables a detector. `true` enables it with default thresholds. */
 export type DetectorSection = {
   readonly [Kind in keyof typeof DETECTORS]?: Switch<
     (typeof DETECTORS)[Kind] extends DetectorFactory<infer Options> ? Options : never
@@ -138,60 +138,60 @@ export type DetectorSection = {
 
 /** Redaction of records before they are stored. */
 export interface RedactionSection {
-  /** Default true. */
+  /** Default: true. */
   readonly enabled?: boolean;
-  /** Default `secrets`. `structureOnly` stores no content. */
+  /** Default: `secrets`. `structureOnly` stores no content. */
   readonly mode?: 'secrets' | 'structureOnly';
-  /** For `structureOnly`: at least 16 characters. */
+  /** Key for `structureOnly`, at least 16 characters. */
   readonly key?: string;
-  /** Your own rules; the pattern is a JavaScript regular expression without flags. */
+  /** Custom rules. The pattern is a JavaScript regular expression without flags. */
   readonly rules?: readonly { readonly name: string; readonly pattern: string }[];
-  /** Built-in rules to switch off. */
+  /** Names of built-in rules to disable. */
   readonly off?: readonly string[];
-  /** Texts that look like secrets but are not. */
+  /** Texts that match a rule but are not secrets. */
   readonly allow?: readonly string[];
 }
 
-/** Where runs are recorded. */
+/** The location of recorded runs. */
 export interface StoreSection {
   /**
-   * A SQLite file, from the project folder, or from the home folder after `~/`; or `postgres://USER@HOST/DATABASE`. Default
-   * `.coxswain/runs.db`.
+   * A SQLite file or `postgres://USER@HOST/DATABASE`. A path is relative to the project folder, or to the home folder after `~/`.
+   * Default: `.coxswain/runs.db`.
    */
   readonly address?: string;
 }
 
-/** Which runs are deleted. */
+/** Selects the runs to delete. */
 export interface GcSection {
-  /** Deletes runs inactive for this time: `30d`, `12h`, `2w`. */
+  /** Deletes runs without activity for this time: `30d`, `12h`, `2w`. */
   readonly olderThan?: string;
-  /** Deletes the oldest runs while the store is larger: `2GB`, `500MB`. */
+  /** Deletes the oldest runs while the store is larger than this: `2GB`, `500MB`. */
   readonly maxSize?: string;
 }
 
-/** Conditions for the agent to stop. */
+/** Conditions that must hold before the agent may stop. */
 export interface CompletionSection {
-  /** Files that must exist, relative to the project folder. */
+  /** Paths of files that must exist, relative to the project folder. */
   readonly files?: readonly string[];
-  /** A program and its arguments that must exit with code 0; runs without a shell. */
+  /** A program and its arguments. It must exit with code 0. It runs without a shell. */
   readonly command?: readonly string[];
-  /** Time limit of the command; default `60s`. */
+  /** Time limit of the command. Default: `60s`. */
   readonly timeout?: DurationText;
-  /** Times the agent is kept from stopping, at most; default 3. */
+  /** Maximum number of times that the agent is prevented from stopping. Default: 3. */
   readonly maxAttempts?: number;
 }
 
-/** Notifications of people. */
+/** Settings for notifications to people. */
 export interface NotifySection {
-  /** An address to post each notification to. */
+  /** A URL that receives each notification as a POST request. */
   readonly webhook?: string;
-  /** The form of the post: JSON (default), or for Slack. */
+  /** The format of the request body: JSON (default) or a Slack message. */
   readonly form?: 'json' | 'slack';
-  /** A program and its arguments; runs without a shell. */
+  /** A program and its arguments. It runs without a shell. */
   readonly command?: readonly string[];
-  /** Desktop notifications; default false. */
+  /** Enables desktop notifications. Default: false. */
   readonly desktop?: boolean;
-  /** Default: all reasons. */
+  /** The reasons to notify. Default: all reasons. */
   readonly on?: readonly NotifyReason[];
 }
 

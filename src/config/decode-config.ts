@@ -7,14 +7,14 @@ import { decodeShape } from './decode-shape.ts';
 import { readJson } from './read-json.ts';
 import { nearestName } from '../base/nearest-name.ts';
 
-/** A configuration, or its problems, at most 100. */
+/** A valid configuration, or up to 100 problems. */
 export type DecodedConfig = { readonly config: CoxswainConfig } | { readonly problems: readonly ConfigProblem[] };
 
 /**
- * Decodes a configuration. A run can start with the result.
+ * Decodes a configuration and checks it completely. A run can start with the returned configuration.
  *
  * @param json  the result of `JSON.parse`
- * Cost: one walk over the value.
+ * Cost: one traversal of the value.
  */
 export function decodeConfig(json: unknown): DecodedConfig {
   const { config, problems } = readConfig(json);
@@ -23,21 +23,21 @@ export function decodeConfig(json: unknown): DecodedConfig {
   return together.problems.length > 0 ? { problems: together.problems } : { config: together.config };
 }
 
-/** The valid part of a configuration, and the problems of the rest. */
+/** The valid part of a configuration, and the problems of the invalid part. */
 export interface ConfigReading {
   readonly config: CoxswainConfig;
   readonly problems: readonly ConfigProblem[];
 }
 
-/** Reads the fields of one file that are valid on their own; `checkTogether` checks the merged files. */
+/** Decodes the fields of one file and checks each field on its own. `checkTogether` checks the merged files. */
 export function readConfig(json: unknown): ConfigReading {
   const problems: ConfigProblem[] = [];
   const decoded = decodeShape(json, configShape, { report: (problem) => problems.push(problem), suggestName });
-  // `satisfies ShapesOf` ties the shape to the type.
+  // `satisfies ShapesOf` guarantees that the shape matches the type.
   return { config: decoded ?? {}, problems };
 }
 
-/** As `readConfig`, for the text of a file, which may have comments. Syntax problems have a line and a column. */
+/** Like `readConfig`, for the text of a file. Comments are allowed. Syntax problems contain line and column numbers. */
 export function readConfigText(text: string): ConfigReading {
   const reading = readJson(text);
   if ('value' in reading) return readConfig(reading.value);
@@ -48,10 +48,10 @@ export function readConfigText(text: string): ConfigReading {
   };
 }
 
-/** The `cycle` detector also finds `ping_pong`. */
+/** Names of patterns that another detector finds: `cycle` also finds `ping_pong`. */
 const OTHER_NAMES: Readonly<Record<string, string>> = { ping_pong: 'cycle', pingPong: 'cycle' };
 
-/** A similar name at this level, or the path of a field with this name. */
+/** Suggests a similar name at the same level, or the path of a field with this name. */
 function suggestName(name: string, names: readonly string[]): string | undefined {
   const other = Object.hasOwn(OTHER_NAMES, name) ? OTHER_NAMES[name] : undefined;
   if (other !== undefined && names.includes(other)) return JSON.stringify(other);

@@ -5,10 +5,10 @@ import { expectedText, fitsShape, foundText, typeOf } from '../base/describe-sha
 import type { ListShape, MapShape, ObjectShape, Shape } from '../base/shape.ts';
 import { nearestName } from '../base/nearest-name.ts';
 
-/** Problems reported per value. */
+/** Maximum number of reported problems per value. */
 const MAX_PROBLEMS = 100;
 
-/** Depth to which a recursive shape is followed. */
+/** Maximum depth in a recursive shape. */
 const MAX_NESTING = 8;
 
 /** Marks an invalid value. */
@@ -16,15 +16,15 @@ const VOID: unique symbol = Symbol('void');
 
 export interface DecodeShapeOptions {
   readonly report: (problem: ConfigProblem) => unknown;
-  /** The name probably intended by an unknown one. */
+  /** Suggests a valid name for an unknown name. */
   readonly suggestName: (name: string, names: readonly string[]) => string | undefined;
 }
 
 /**
- * Copies the part of a value that matches a shape and reports the rest.
+ * Copies the parts of a value that match a shape, and reports the other parts.
  *
  * @returns undefined if no part matches
- * Cost: one walk over the value.
+ * Cost: one traversal of the value.
  */
 export function decodeShape(value: unknown, shape: Shape, options: DecodeShapeOptions): unknown {
   const decoded = new ShapeDecoder(options).decode(value, shape, '', 0);
@@ -33,7 +33,7 @@ export function decodeShape(value: unknown, shape: Shape, options: DecodeShapeOp
 
 class ShapeDecoder {
   readonly #options: DecodeShapeOptions;
-  /** Number of problems; a strict object compares it before and after its members. */
+  /** Number of problems. Compared before and after the fields of a strict object. */
   #count = 0;
 
   constructor(options: DecodeShapeOptions) {
@@ -149,7 +149,10 @@ class ShapeDecoder {
     });
   }
 
-  /** Suggestions take time, and a file full of mistakes must not delay an agent. */
+  /**
+   * Returns true if the maximum number of problems is reached. Suggestions take time, and a file with many problems must not delay
+   * an agent.
+   */
   #isFull(): boolean {
     if (this.#count < MAX_PROBLEMS) return false;
     this.#count += 1;
@@ -167,7 +170,7 @@ function jsonTypeOf(value: unknown): string {
   return Array.isArray(value) ? 'list' : value === null ? 'null' : typeof value;
 }
 
-/** The JSON probably intended by an invalid value; undefined if unknown. */
+/** Returns a suggestion for an invalid value as JSON text; undefined if there is none. */
 function suggestValue(value: unknown, shape: Shape): string | undefined {
   if (shape.kind === 'either') {
     return shape.shapes.map((one) => suggestValue(value, one)).find((suggestion) => suggestion !== undefined);
@@ -192,7 +195,7 @@ function suggestValue(value: unknown, shape: Shape): string | undefined {
   return undefined;
 }
 
-/** A command line becomes its words, anything else one item. */
+/** Returns a list as JSON text. A command line is split into words. Any other text becomes the only item. */
 function listOf(plain: string, items: Shape): string | undefined {
   if (plain.length > 80 || (items.kind === 'text' && items.isSecret === true)) return undefined;
   const words = items.kind === 'text' && items.is.startsWith('a program') ? plain.split(/\s+/) : [plain];

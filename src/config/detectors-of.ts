@@ -6,21 +6,21 @@ import type { DetectorSection } from './coxswain-config.ts';
 
 const DEFINITIONS: readonly (readonly [string, Pick<DetectorFactory<object>, 'options'>])[] = Object.entries(DETECTORS);
 
-/** `detectors`: by kind of pattern. */
+/** The shape of the field `detectors`, by pattern kind. */
 export const detectorShape: ObjectShape = {
   kind: 'object',
   fields: Object.fromEntries(DEFINITIONS.map(([kind, { options }]) => [kind, switchOf(options, true)])),
 };
 
-/** Kinds of patterns. `ping_pong` has no options: `cycle` finds it. */
+/** Pattern kinds. `ping_pong` has no detector options, because `cycle` finds it. */
 export const PATTERN_KINDS: readonly string[] = ['ping_pong', ...Object.keys(DETECTORS)];
 
-/** The enabled detectors of a configuration, in the order of `defaultDetectors()`. */
+/** Returns the enabled detectors of a configuration, in the order of `defaultDetectors()`. */
 export function detectorsOf(section: DetectorSection): readonly PatternDetector[] {
-  // The section has the options of each detector under its kind.
+  // The type of the section guarantees that each kind has the options of its detector.
   const byKind = section as Readonly<Record<string, boolean | object | undefined>>;
   return Object.entries(DETECTORS).flatMap(([kind, factory]) => {
-    // Each detector takes the options under its kind.
+    // Each detector receives the options stored under its kind.
     const create = factory as unknown as DetectorFactory<object>;
     const options = byKind[kind];
     if (options === false) return [];

@@ -8,16 +8,16 @@ import type { FeedbackProvider } from '../steering/prompt/feedback-provider.ts';
 import type { FeedbackTrigger } from '../steering/prompt/feedback-trigger.ts';
 import { STANDARD_TRIGGERS } from '../steering/standard-steering.ts';
 
-/** A feedback provider in the configuration. */
+/** The definition of a feedback provider in the configuration. */
 export interface ConfiguredFeedback<Definition> {
   readonly make: Definition;
-  /** It belongs to the standard set. */
+  /** True if the standard steering enables the provider. */
   readonly isUsual: boolean;
-  /** Default: the provider's own trigger. */
+  /** Default trigger; if absent, the provider's own trigger. */
   readonly trigger?: FeedbackTrigger;
 }
 
-/** Feedback providers by their configuration name, in the order of evaluation. */
+/** Feedback providers by configuration name, in the order of evaluation. */
 export const FEEDBACK: {
   readonly deadline: ConfiguredFeedback<typeof deadlineFeedback>;
   readonly pattern: ConfiguredFeedback<typeof patternFeedback>;
@@ -30,12 +30,12 @@ export const FEEDBACK: {
   deadline: { make: deadlineFeedback, isUsual: true, trigger: STANDARD_TRIGGERS.deadline },
   pattern: { make: patternFeedback, isUsual: true },
   pace: { make: paceFeedback, isUsual: true, trigger: STANDARD_TRIGGERS.pace },
-  // From the seeds' example of this provider.
+  // From the specification's example of this provider.
   toolUsageMonitor: { make: toolUsageMonitor, isUsual: false, trigger: { everyNCalls: 10 } },
   stall: { make: stallFeedback, isUsual: false },
   errorCascade: { make: errorCascadeFeedback, isUsual: false },
   drift: { make: driftFeedback, isUsual: false },
 };
 
-/** Any provider of the table, with the options under its name. */
+/** Any feedback provider of the table, with the type of its options removed. */
 export type AnyFeedback = ConfiguredFeedback<ProviderDefinition<object, FeedbackProvider>>;

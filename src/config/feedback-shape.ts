@@ -27,7 +27,7 @@ const MAX_ITEMS = 20;
 const level = (standard?: PatternLevel): ChoiceShape =>
   choice<PatternLevel>({ hint: true, warn: true, strong: true }, standard);
 
-/** A path as the agent writes it. */
+/** A path in the form in which the agent writes it. */
 export const pathText: TextShape = text('a path', { maxChars: 1_024, pattern: () => /^[^\0]+$/ });
 
 const triggerShape: ObjectShape = object(
@@ -44,7 +44,7 @@ const triggerShape: ObjectShape = object(
   { members: 'some', strict: true },
 );
 
-/** The options of a provider, and its trigger. */
+/** Returns the shape of the options of a provider and its trigger. */
 function triggered(fields: Readonly<Record<string, Shape>>): ObjectShape {
   return { kind: 'object', fields: { ...fields, trigger: triggerShape } };
 }
@@ -76,7 +76,7 @@ const staticShape: ObjectShape = object(
   { required: ['name', 'summary', 'trigger'], strict: true },
 );
 
-/** `feedback`. */
+/** The shape of the field `feedback`. */
 export const feedbackShape: ObjectShape = {
   kind: 'object',
   fields: {

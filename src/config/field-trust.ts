@@ -1,14 +1,14 @@
 import type { CoxswainConfig } from './coxswain-config.ts';
 
-/** The trust a field of a project's configuration needs. */
+/** The trust level that a field of a project configuration requires. */
 export interface FieldTrust {
-  /** `none`: always applies. `trust`: applies after `coxswain trust`. `own`: never applies there. */
+  /** `none`: the field always applies. `trust`: it applies after `coxswain trust`. `own`: it never applies in a project file. */
   readonly needs: 'none' | 'trust' | 'own';
-  /** The harm a repository could do with it; for `none`, why it can do none. */
+  /** The harm that a malicious repository could cause with this field. For `none`: the reason why it is harmless. */
   readonly why: string;
 }
 
-/** Sections listed field by field. */
+/** Sections whose fields have separate trust levels. */
 type Split = 'redaction' | 'completion';
 
 type TrustPath =
@@ -20,8 +20,8 @@ function needsTrust(why: string): FieldTrust {
 }
 
 /**
- * The trust of each field, by the harm a foreign repository could do with it. A nested field that is not listed has the class
- * of its section. A new field of the configuration does not compile without a row.
+ * The trust level of each field, according to the harm that a malicious repository could cause. A nested field without an entry
+ * has the trust level of its section. A new configuration field without an entry is a type error.
  */
 export const FIELD_TRUST: Readonly<Record<TrustPath, FieldTrust>> = {
   $schema: { needs: 'none', why: 'nothing reads it' },
@@ -59,10 +59,10 @@ export const FIELD_TRUST: Readonly<Record<TrustPath, FieldTrust>> = {
 };
 
 /**
- * The class of a field.
+ * Returns the trust level of a field.
  *
- * @param path  as in `configFields`, such as `guidance.doomLoop.maxRepetitions`
- * @returns undefined for a field without a class, and for a section listed field by field
+ * @param path  a path from `configFields`, such as `guidance.doomLoop.maxRepetitions`
+ * @returns undefined for a field without an entry, and for a section whose fields have separate entries
  */
 export function trustOf(path: string): FieldTrust | undefined {
   const table: Readonly<Record<string, FieldTrust>> = FIELD_TRUST;

@@ -3,27 +3,27 @@ import { dirname, isAbsolute, join, sep } from 'node:path';
 
 import { stateRoot } from '../base/state-places.ts';
 
-/** The data of a project's configuration, and its code. */
+/** File names of a project configuration: JSON and code. */
 const CONFIG_FILE = 'coxswain.config.json';
 const CODE_FILE = 'coxswain.config.ts';
 
 export interface ConfigPlaces {
-  /** For `XDG_CONFIG_HOME` and `XDG_STATE_HOME`; default `process.env`. */
+  /** Environment with `XDG_CONFIG_HOME` and `XDG_STATE_HOME`; default: `process.env`. */
   readonly env?: Readonly<Record<string, string | undefined>> | undefined;
   /** Default: `os.homedir()`. */
   readonly homeFolder?: string | undefined;
 }
 
-/** The user's own folders. All absolute. */
+/** The user's own folders, as absolute paths. */
 export interface UserFolders {
   readonly home: string;
-  /** For `config.json` and `config.ts`. */
+  /** The folder of `config.json` and `config.ts`. */
   readonly config: string;
-  /** For control files: `STATE_FILES`. */
+  /** The folder of the state files in `STATE_FILES`. */
   readonly state: string;
 }
 
-/** The user's folders by the XDG rules, which ignore relative paths. */
+/** Returns the user's folders according to the XDG specification, which ignores relative paths. */
 export function userFolders({ env = process.env, homeFolder }: ConfigPlaces): UserFolders {
   const home = homeFolder ?? process.getBuiltinModule('node:os').homedir();
   const xdgHome = env['XDG_CONFIG_HOME'];
@@ -31,17 +31,17 @@ export function userFolders({ env = process.env, homeFolder }: ConfigPlaces): Us
   return { home, config, state: stateRoot({ env, homeFolder: home }) };
 }
 
-/** The configuration files of a project. */
+/** The configuration files found for a project. */
 export interface FoundProject {
-  /** The folder of the files; without files the folder where the search started. */
+  /** The folder of the files. Without files: the folder in which the search started. */
   readonly folder: string;
-  /** Absolute paths of the existing files, data before code. */
+  /** Absolute paths of the existing files, JSON before code. */
   readonly files: readonly string[];
 }
 
 /**
- * Finds a project's configuration in a folder or its parents, up to the root of the git repository; outside of a repository
- * only in the folder itself.
+ * Finds the configuration of a project in a folder or its parent folders, up to the root of the git repository. Outside of a
+ * repository only the folder itself is searched.
  *
  * Cost: three `stat` calls per folder.
  */
@@ -52,14 +52,14 @@ export function findProject(projectFolder: string): FoundProject {
     const at = folder.endsWith(sep) ? folder : folder + sep;
     const files = [at + CONFIG_FILE, at + CODE_FILE].filter(exists);
     if (files.length > 0) found ??= { folder, files };
-    // The folder itself needs no repository.
+    // Files in the start folder apply without a git repository.
     if (found?.folder === projectFolder) return found;
     if (exists(`${at}.git`)) return found ?? { folder: projectFolder, files: [] };
     if (dirname(folder) === folder) return { folder: projectFolder, files: [] };
   }
 }
 
-/** The `stat` of a path; undefined if it does not exist or is not accessible. */
+/** Returns the `stat` of a path; undefined if the path does not exist or is not accessible. */
 export function factsOf(path: string): Stats | undefined {
   try {
     return statSync(path, { throwIfNoEntry: false });

@@ -13,17 +13,17 @@ import type { Classifier } from '../steering/guidance/classifier.ts';
 import type { ProviderDefinition } from '../steering/prompt/define-provider.ts';
 import type { GuidanceProvider, GuidanceProviderConfig } from '../steering/prompt/guidance-provider.ts';
 
-/** How often and where a guidance provider may speak. */
+/** Limits on how often and at which decision points a guidance provider is used. */
 export type GuidanceLimits = Omit<GuidanceProviderConfig, 'provider'>;
 
-/** A guidance provider in the configuration; off by default. */
+/** The definition of a guidance provider in the configuration. Guidance providers are disabled by default. */
 interface ConfiguredGuidance<Definition> {
   readonly make: Definition;
-  /** Default limits. */
+  /** The default limits. */
   readonly limits: GuidanceLimits;
 }
 
-/** Guidance providers by their configuration name, in the order of evaluation. */
+/** Guidance providers by configuration name, in the order of evaluation. */
 export const GUIDANCE: {
   readonly diagnosticSignal: ConfiguredGuidance<typeof diagnosticSignal>;
   readonly doomLoop: ConfiguredGuidance<typeof doomLoopGuidance>;
@@ -36,13 +36,13 @@ export const GUIDANCE: {
   parallelToolReminder: { make: parallelToolReminder, limits: { maxPerTurn: 1, cooldownTurns: 10, maxPerRun: 3 } },
 };
 
-/** Default limits of the user's own texts, stricter than those of guidance about measured patterns. */
+/** Default limits of custom texts. They are stricter than the limits of guidance about detected patterns. */
 export const BANK_LIMITS: GuidanceLimits = { maxPerTurn: 1, cooldownTurns: 5 };
 
-/** Any provider of the table, with the options under its name. */
+/** Any guidance provider of the table, with the type of its options removed. */
 export type AnyGuidance = ConfiguredGuidance<ProviderDefinition<object, GuidanceProvider>>;
 
-/** Classifiers for the conditions of the bank. */
+/** Classifiers for the conditions of custom texts (`guidance.bank`). */
 export const CLASSIFIERS: {
   readonly doomLoop: typeof doomLoop;
   readonly errorStreak: typeof errorStreak;

@@ -26,7 +26,7 @@ const decisionPoint = choice<DecisionPoint>({
   pre_response: true,
 });
 
-/** The shapes of limits with a provider's defaults; other defaults as in `resolveGuidanceConfig`. */
+/** Returns the shape of the limits with the defaults of a provider. Other defaults are those of `resolveGuidanceConfig`. */
 function limits({
   maxPerTurn,
   minConfidence = GUIDANCE_DEFAULTS.minConfidence,
@@ -44,18 +44,18 @@ function limits({
 
 const onlyTrue: Shape = { kind: 'flag', onlyTrue: true };
 
-/** `true`, or options. */
+/** Returns the shape of `true` or an options object. */
 function classifier(options: ObjectShape): EitherShape {
   return { kind: 'either', shapes: [onlyTrue, options] };
 }
 
-/** Names of all members of a condition. */
+/** The field names of all conditions. */
 type ConditionName = Condition extends infer One ? (One extends Condition ? keyof One : never) : never;
 
 const nested: Shape = { kind: 'lazy', shape: () => conditionShape };
 const parts = list(nested, 16, 1);
 
-/** The situation in which a text of the bank is delivered. */
+/** The shape of the condition under which a custom text is delivered. */
 const conditionShape: ObjectShape = object(
   {
     ...Object.fromEntries(
@@ -88,7 +88,7 @@ const bankShape: ObjectShape = object(
   { required: ['key', 'content', 'when'], strict: true },
 );
 
-/** `guidance`. */
+/** The shape of the field `guidance`. */
 export const guidanceShape: ObjectShape = object({
   ...Object.fromEntries(
     Object.entries(GUIDANCE).map(([name, { make, limits: defaults }]) => [

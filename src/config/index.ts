@@ -1,4 +1,4 @@
-/** The entry `coxswain/config`. */
+/** The package entry `coxswain/config`. */
 export { defineConfig, type CodeConfig, type CodeSection } from './code-config.ts';
 export { configFields, type ConfigField } from './config-fields.ts';
 export { problemText, type ConfigProblem } from './config-problem.ts';

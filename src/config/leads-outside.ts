@@ -7,10 +7,10 @@ import { realPath } from '../store/git-index.ts';
 const SIDE_FILES = ['-wal', '-shm', '-journal'] as const;
 
 /**
- * True if writing to a path would end up outside a folder or among the files of git: by the path itself, by a link on the way,
- * dangling or not, or by a link in place of a side file of SQLite.
+ * Returns true if a write to this path would change a file outside of the folder or a file of git. Checks the path itself, links
+ * in the path (also dangling links), and links at the paths of SQLite's additional files.
  *
- * @param path  absolute; need not exist
+ * @param path  an absolute path; need not exist
  * Cost: up to six file system calls if the path exists.
  */
 function leadsOutside(folder: string, path: string): boolean {
@@ -20,7 +20,7 @@ function leadsOutside(folder: string, path: string): boolean {
   return SIDE_FILES.some((suffix) => lstat(path + suffix)?.isSymbolicLink() === true);
 }
 
-/** True if a path inside a folder leads out of it by a link. */
+/** Returns true if a path inside the folder leads outside through a link. */
 export function isLinkedOutside(folder: string, path: string): boolean {
   return isInside(folder, path) && leadsOutside(folder, path);
 }
@@ -32,7 +32,7 @@ function isInside(folder: string, path: string): boolean {
   return names[0] !== '..' && !names.some((name) => name.toLowerCase() === '.git');
 }
 
-/** The real path, followed by the part that does not exist; undefined for a dangling link. */
+/** Returns the real path, including the part that does not exist yet; undefined for a dangling link. */
 function realTarget(path: string): string | undefined {
   const missing: string[] = [];
   for (let at = path; ; at = dirname(at)) {

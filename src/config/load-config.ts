@@ -5,13 +5,14 @@ import type { LoadConfigOptions, LoadedConfig } from './loaded-config.ts';
 import { resolveConfig } from './resolve-config.ts';
 
 /**
- * Loads the configuration of a folder: the user's own (`config.json`, then `config.ts` in `~/.config/coxswain`), overridden by
- * the project's (`coxswain.config.json`, then `coxswain.config.ts`). Project fields that need trust are ignored and listed.
- * Never throws, so that it never stops an agent: unreadable or invalid parts are problems in the result, and the rest applies.
+ * Loads the configuration of a folder. The user's own files (`config.json`, then `config.ts` in `~/.config/coxswain`) have lower
+ * precedence than the project's files (`coxswain.config.json`, then `coxswain.config.ts`). Project fields that require trust are
+ * ignored and listed. Never throws, so that a configuration error cannot stop an agent. Unreadable or invalid parts are listed as
+ * problems, and the other parts apply.
  *
- * Code is loaded only if it is trusted or named, and must load synchronously (no top-level `await`).
+ * Code is loaded only if it is trusted or named with `--config`. It must load synchronously (no top-level `await`).
  *
- * Cost without code: about a dozen file system calls, and reading the files.
+ * Cost without code: about twelve file system calls, and reading the files.
  */
 export function loadConfigSync(options: LoadConfigOptions): LoadedConfig {
   try {
@@ -23,7 +24,7 @@ export function loadConfigSync(options: LoadConfigOptions): LoadedConfig {
   }
 }
 
-/** As `loadConfigSync`, but code may use top-level `await`. Never rejects. */
+/** Like `loadConfigSync`, but code may use top-level `await`. Never rejects. */
 export async function loadConfig(options: LoadConfigOptions): Promise<LoadedConfig> {
   try {
     const read = readSources(options);
@@ -41,7 +42,7 @@ function mayRun({ isCode, trusted }: ReadSource): boolean {
 
 function requireModule(file: string): LoadedModule {
   try {
-    // A static import would load the module even without code.
+    // A static import would load `node:module` even if there is no code.
     return { exported: process.getBuiltinModule('node:module').createRequire(file)(file) as unknown };
   } catch (thrown) {
     return { thrown };
@@ -56,7 +57,7 @@ async function importModule(file: string): Promise<LoadedModule> {
   }
 }
 
-/** The defaults, after an internal error or without a home folder. */
+/** Returns the default configuration, after an internal error or without a home folder. */
 function withoutFiles({ projectFolder, homeFolder = projectFolder }: LoadConfigOptions, error: unknown): LoadedConfig {
   return {
     resolved: resolveConfig({}, { folder: projectFolder, homeFolder }),

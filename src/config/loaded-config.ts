@@ -5,15 +5,15 @@ import type { ConfigPlaces } from './find-config.ts';
 import type { ResolvedConfig } from './resolved-config.ts';
 
 export interface LoadConfigOptions extends ConfigPlaces {
-  /** The folder the agent works in. The project's files are searched from here up to the git root. */
+  /** The working folder of the agent. The search for the project's files starts here and ends at the git root. */
   readonly projectFolder: string;
-  /** A file named with `--config`: replaces the project's files and is trusted. */
+  /** A file named with `--config`. It replaces the project's files and is trusted. */
   readonly explicitPath?: string | undefined;
 }
 
-/** A field that is ignored, and why. Plain JSON. */
+/** A field that is ignored, with the reason. Plain JSON. */
 export interface IgnoredField {
-  /** Such as `completion.command`; empty: the file as a whole. */
+  /** The path of the field, such as `completion.command`. Empty if the whole file is ignored. */
   readonly path: string;
   readonly why: string;
   readonly file: string;
@@ -21,26 +21,26 @@ export interface IgnoredField {
 
 /** A configuration file. Plain JSON. */
 export interface ConfigSource {
-  /** Absolute. */
+  /** Absolute path. */
   readonly file: string;
-  /** `explicit`: named with `--config`. */
+  /** `explicit`: the file was named with `--config`. */
   readonly layer: 'user' | 'project' | 'explicit';
-  /** False: fields that need trust are ignored. */
+  /** False: fields that require trust are ignored. */
   readonly trusted: boolean;
 }
 
-/** A configuration that a run can start with, whatever the files contain. */
+/** A valid configuration. A run can start with it even if the files contain errors. */
 export interface LoadedConfig {
   readonly resolved: ResolvedConfig;
-  /** The merged files without ignored fields and code. */
+  /** The merged fields of all files, without ignored fields and code. */
   readonly config: CoxswainConfig;
-  /** The base of relative paths: the folder of the project's files, else `projectFolder`. */
+  /** The base folder of relative paths: the folder of the project's files, or `projectFolder` without files. */
   readonly folder: string;
-  /** Every problem of every file. A field with a problem is ignored. */
+  /** All problems of all files. A field with a problem is ignored. */
   readonly problems: readonly ConfigProblem[];
   readonly ignored: readonly IgnoredField[];
-  /** Lowest precedence first. */
+  /** Files in the order of precedence, lowest first. */
   readonly sources: readonly ConfigSource[];
-  /** Why the project's records folder is not used, if so; then `resolved.store` is the user's own. */
+  /** Present if the project's records folder is not used, with the reason. `resolved.store` is then the user's own store. */
   readonly refusal?: RecordsRefusal;
 }

@@ -4,13 +4,13 @@ import type { CoxswainConfig } from './coxswain-config.ts';
 import type { Shape } from '../base/shape.ts';
 
 /**
- * Merges two configurations: objects member by member; everything else (lists, numbers, switches) is replaced, and so are
- * indivisible objects: a deadline of hours and minutes, a trigger, a store.
+ * Merges two configurations. Objects are merged field by field. Other values (lists, numbers, booleans) are replaced. Some objects
+ * are replaced as a whole: a deadline of hours and minutes, a trigger, a store.
  *
- * @param above  takes precedence
+ * @param above  the configuration with higher precedence
  */
 export function mergeConfig(below: CoxswainConfig, above: CoxswainConfig): CoxswainConfig {
-  // Merging along the shape keeps it.
+  // The merge follows the shape, so the result has the same type.
   return merged(below, above, configShape) as CoxswainConfig;
 }
 

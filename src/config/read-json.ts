@@ -1,14 +1,14 @@
 import { parseTree, printParseErrorCode, type Node, type ParseError } from 'jsonc-parser';
 
-/** The value of a JSON text, or its syntax error; lines and columns count from 1. */
+/** The value of a JSON text, or its syntax error. Line and column numbers start at 1. */
 export type JsonReading =
   | { readonly value: unknown }
   | { readonly message: string; readonly line: number; readonly column: number };
 
 /**
- * Parses JSON that may have comments and trailing commas, as in `.jsonc`. Uses `JSON.parse` if possible, which is faster.
+ * Parses JSON with comments and trailing commas, as in `.jsonc` files. Tries `JSON.parse` first, which is faster.
  *
- * @param options.allowEmptyContent  an empty text is undefined instead of an error; default false
+ * @param options.allowEmptyContent  true: returns undefined for an empty text instead of an error; default: false
  */
 export function readJson(text: string, options: { readonly allowEmptyContent?: boolean } = {}): JsonReading {
   // Editors on Windows may write a byte order mark.
@@ -27,7 +27,7 @@ function readJsonc(text: string, options: { readonly allowEmptyContent?: boolean
     const [error] = errors;
     if (error === undefined) return { value: tree === undefined ? undefined : valueOf(tree) };
     const before = text.slice(0, error.offset).split('\n');
-    // Codes are names such as `CommaExpected`.
+    // Error codes are names such as `CommaExpected`.
     const message = printParseErrorCode(error.error).replaceAll(/(?<=[a-z])[A-Z]/g, (letter) => ` ${letter}`);
     return { message: message.toLowerCase(), line: before.length, column: (before.at(-1) ?? '').length + 1 };
   } catch (error) {
@@ -36,11 +36,11 @@ function readJsonc(text: string, options: { readonly allowEmptyContent?: boolean
   }
 }
 
-/** The value of a syntax tree; of members with the same name the last one wins, as in JSON.parse. */
+/** Returns the value of a syntax tree. If a name occurs several times in an object, the last value applies, as in JSON.parse. */
 function valueOf(node: Node): unknown {
   if (node.type === 'array') return (node.children ?? []).map(valueOf);
   if (node.type !== 'object') return node.value;
-  // Assignment would break for a member named `__proto__`.
+  // Assigning to `__proto__` would set the prototype instead of a field.
   return Object.fromEntries(
     (node.children ?? []).map(({ children: [name, value] = [] }) => [
       name?.value,

@@ -20,18 +20,18 @@ import type { ResolvedConfig, ResolvedGc, ResolvedStore } from './resolved-confi
 import { steeringOf } from './steering-of.ts';
 
 export interface ResolveConfigOptions {
-  /** The absolute base of relative paths: the project's folder. */
+  /** The absolute base folder of relative paths: the project folder. */
   readonly folder: string;
-  /** The absolute path of `~/`. */
+  /** The absolute path for `~/`. */
   readonly homeFolder: string;
 }
 
 const DEFAULT_ADDRESS = '.coxswain/runs.db';
 
 /**
- * Fills in every default.
+ * Fills in all defaults.
  *
- * @param config  a result of `decodeConfig`: neither this nor starting a run with the result throws
+ * @param config  a result of `decodeConfig`; with it, neither this function nor starting a run throws
  */
 export function resolveConfig(config: CoxswainConfig, options: ResolveConfigOptions): ResolvedConfig {
   const { budget, holdout = 0, deadlineFrom = 'session', forceTurnAtStop = false } = config;
@@ -52,7 +52,9 @@ export function resolveConfig(config: CoxswainConfig, options: ResolveConfigOpti
   };
 }
 
-/** Equal for equal configurations. Does not cover the redaction key, the password of the store, and notifications. */
+/**
+ * Returns a hash that is equal for equal configurations. Ignores the redaction key, the password of the store, and notifications.
+ */
 function configHash({ $schema: _schema, notify: _notify, redaction, store, ...config }: CoxswainConfig): string {
   const { key: _key, ...open } = redaction ?? {};
   const { address } = store ?? {};
@@ -80,14 +82,14 @@ function redactionOf(section: RedactionSection, folder: string): RedactionOption
 }
 
 /**
- * Replaces a missing key, the same for every process of the project. It can be guessed, which is reported as a problem, but
- * storing the content would be worse.
+ * Returns a key for `structureOnly` if the configuration has none. It is the same for all processes of the project. This key can
+ * be guessed, which is reported as a problem. The alternative would be to store the content.
  */
 function weakKeyOf(folder: string): string {
   return hashText(folder) + hashText(folder, 1);
 }
 
-/** The absolute path of a configured path. */
+/** Converts a configured path to an absolute path. */
 function pathOf(path: string, { folder, homeFolder }: ResolveConfigOptions): string {
   if (path === '~' || path.startsWith('~/')) return join(homeFolder, path.slice(1));
   return isAbsolute(path) ? resolve(path) : resolve(folder, path);

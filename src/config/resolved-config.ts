@@ -6,40 +6,40 @@ import type { RedactionOptions } from '../redaction/redactor.ts';
 import type { SteeringOptions } from '../steering/steering-options.ts';
 import type { DeadlineFrom, NotifySection } from './coxswain-config.ts';
 
-/** A configuration with every default filled in. */
+/** A configuration with all defaults filled in. */
 export interface ResolvedConfig {
-  /** For `createCoxswain({ ...steering, redaction, store })`. */
+  /** Options for `createCoxswain({ ...steering, redaction, store })`. */
   readonly steering: SteeringOptions;
   readonly redaction: RedactionOptions | false;
-  /** Absent: no deadline. */
+  /** Absent if there is no deadline. */
   readonly deadline?: TimeSpan;
   readonly deadlineFrom: DeadlineFrom;
-  /** Absent: no limit. */
+  /** Absent if there is no limit. */
   readonly budget?: Budget;
-  /** In addition to the built-in prices. */
+  /** Configured prices, in addition to the built-in prices. */
   readonly prices?: ModelPrices;
-  /** Share of episodes whose advice is withheld. */
+  /** Share (0 to 1) of episodes whose advice is withheld. */
   readonly holdout: number;
-  /** Advice may keep the agent from stopping, at most once per run. */
+  /** True if advice may prevent the agent from stopping, at most once per run. */
   readonly forceTurnAtStop: boolean;
   readonly store: ResolvedStore;
   readonly gc: ResolvedGc;
-  /** Absent: no checks. */
+  /** Absent if nothing is checked. */
   readonly completion?: CompletionCheck;
-  /** Absent: no notifications. */
+  /** Absent if notifications are disabled. */
   readonly notify?: NotifySection;
-  /** 16 hexadecimal digits, equal for equal configurations, whatever the order and layout of their files. */
+  /** 16 hexadecimal digits. Equal for equal configurations, regardless of the order and layout of the files. */
   readonly hash: string;
 }
 
-/** Where runs are recorded. */
+/** The location of recorded runs. */
 export interface ResolvedStore {
   readonly kind: 'sqlite' | 'postgres';
-  /** An absolute path, or the URL of a database with its password, which `shownAddress` removes. */
+  /** An absolute path, or a database URL including its password. `shownAddress` removes the password. */
   readonly address: string;
 }
 
-/** Which runs are deleted; absent limits delete nothing. */
+/** Selects the runs to delete. An absent limit deletes nothing. */
 export interface ResolvedGc {
   readonly olderThanMs?: number;
   readonly maxBytes?: number;

@@ -25,10 +25,9 @@ import { sensitiveContentPending } from '../steering/guidance/sensitive-content-
 const BANK_CATEGORY = 'project';
 
 /**
- * The steering of a configuration: `standardSteering()` with its changes. An empty configuration gives the standard steering,
- * with the same hash.
+ * Applies a configuration to `standardSteering()`. An empty configuration gives the standard steering, with the same hash.
  *
- * @param config  a result of `decodeConfig`, with which this never throws
+ * @param config  a result of `decodeConfig`, for which this function never throws
  */
 export function steeringOf(config: CoxswainConfig): SteeringOptions {
   const { mode, holdout, stop, noise, maxGuidancePerTurn, providerTimeLimitMs, tools } = config;
@@ -44,14 +43,14 @@ export function steeringOf(config: CoxswainConfig): SteeringOptions {
   };
 }
 
-/** A hash of the sections that end up inside providers and detectors; undefined if they are empty. */
+/** Returns a hash of the sections that configure providers and detectors; undefined if all are empty. */
 function madeFromOf({ feedback = {}, guidance = {}, detectors = {} }: CoxswainConfig): string | undefined {
   const isEmpty = [feedback, guidance, detectors].every((section) => Object.keys(section).length === 0);
   return isEmpty ? undefined : hashText(canonicalJson({ feedback, guidance, detectors }));
 }
 
 function feedbackOf({ feedback = {}, standard = true }: CoxswainConfig): readonly FeedbackProviderConfig[] {
-  // Each provider takes the options under its name.
+  // The type of the section guarantees that each name has the options of its provider.
   const switches = feedback as Readonly<Record<string, Switch<{ readonly trigger?: TriggerConfig }> | undefined>>;
   const definitions = Object.entries(FEEDBACK) as unknown as readonly (readonly [string, AnyFeedback])[];
   const builtIn = definitions.flatMap(([name, definition]): readonly FeedbackProviderConfig[] => {
@@ -60,7 +59,7 @@ function feedbackOf({ feedback = {}, standard = true }: CoxswainConfig): readonl
     if (value === false) return [];
     const options = value === true ? undefined : value;
     const trigger = options?.trigger ?? defaultTrigger;
-    // A configured trigger is used as it is.
+    // A configured trigger is used unchanged.
     const spacing = options?.trigger === undefined ? 'halving' : 'trigger';
     const provider = make(optionsFor(make, name === 'deadline' ? { spacing, ...options } : options));
     return [{ provider, ...present({ trigger }) }];
@@ -70,7 +69,7 @@ function feedbackOf({ feedback = {}, standard = true }: CoxswainConfig): readonl
 }
 
 function guidanceOf({ guidance = {} }: CoxswainConfig): readonly GuidanceProviderConfig[] {
-  // Each provider takes the options under its name.
+  // The type of the section guarantees that each name has the options of its provider.
   const switches = guidance as Readonly<Record<string, Switch<GuidanceLimits> | undefined>>;
   const definitions = Object.entries(GUIDANCE) as unknown as readonly (readonly [string, AnyGuidance])[];
   const builtIn = definitions.flatMap(([name, { make, limits }]): readonly GuidanceProviderConfig[] => {
@@ -82,12 +81,12 @@ function guidanceOf({ guidance = {} }: CoxswainConfig): readonly GuidanceProvide
   return [...builtIn, ...(guidance.bank ?? []).map(bankGuidance)];
 }
 
-/** The provider's own options of a configured object; the others are its trigger or its limits. */
+/** Returns the options of the provider itself. The other fields are its trigger or its limits. */
 function optionsFor({ options }: { readonly options: object }, configured: object = {}): object {
   return Object.fromEntries(Object.entries(configured).filter(([name]) => Object.hasOwn(options, name)));
 }
 
-/** The provider of one text of the bank. */
+/** Returns the provider of a custom text. */
 function bankGuidance(entry: BankEntry): GuidanceProviderConfig {
   const { key, content, priority, category = BANK_CATEGORY, when } = entry;
   const provider = defineGuidance({
@@ -107,7 +106,7 @@ function limitsIn(options: GuidanceLimits): GuidanceLimits {
   return present({ maxPerTurn, minConfidence, decisionPoints, cooldownTurns, maxPerRun });
 }
 
-/** The classifier of a decoded condition of the bank. */
+/** Returns the classifier of a decoded condition. */
 function classifierOf(condition: Condition): Classifier {
   if ('sensitiveContentPending' in condition) return sensitiveContentPending();
   if ('allOf' in condition) return allOf(...condition.allOf.map(classifierOf));
@@ -116,7 +115,7 @@ function classifierOf(condition: Condition): Classifier {
   if ('threshold' in condition)
     return threshold(classifierOf(condition.threshold.of), condition.threshold.minConfidence);
   const [name, options] = Object.entries(condition)[0] ?? [];
-  // A condition has exactly one member: a classifier with its options.
+  // A condition has exactly one field: the name of a classifier, with its options.
   const make = CLASSIFIERS[name as keyof typeof CLASSIFIERS] as AnyClassifier;
   return make(typeof options === 'object' ? options : undefined);
 }

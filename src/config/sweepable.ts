@@ -8,21 +8,22 @@ import { readConfig } from './decode-config.ts';
 import { expectedText } from '../base/describe-shape.ts';
 import { nearestName } from '../base/nearest-name.ts';
 
-/** A configuration with one number changed. Plain JSON. */
+/** A configuration with one changed number. Plain JSON. */
 export interface SweptConfig {
   readonly config: CoxswainConfig;
-  /** The field's full path. */
+  /** The full path of the field. */
   readonly path: string;
-  /** A field raised together with the number, which would be invalid without it. */
+  /** A second field that was raised because the number would otherwise be invalid. */
   readonly raised?: { readonly path: string; readonly value: number };
 }
 
 /**
- * Sets a number of a configuration for a sweep: `sweepable(config, 'doomLoop.maxRepetitions', 4)`. Switches its section on. A
- * window too small for the repetitions is raised.
+ * Sets a number of a configuration for a parameter sweep: `sweepable(config, 'doomLoop.maxRepetitions', 4)`. Enables the section
+ * of the field. Raises a window that is too small for the number of repetitions.
  *
- * @param name  the field's path, or a unique end of it
- * @throws CoxswainError "invalid-argument" if no field or several match, the field is not a number, or the value is out of range
+ * @param name  the path of the field, or a unique suffix of the path
+ * @throws CoxswainError "invalid-argument" if no field or several fields match, the field is not a number, or the value is out of
+ *   range
  */
 export function sweepable(config: CoxswainConfig, name: string, value: number): SweptConfig {
   const path = pathOfNumber(name);
@@ -55,10 +56,10 @@ function wrong(name: string, message: string, candidates: readonly string[]): Co
   return invalidArgument(`${name}: ${message}`, { details: { name, candidates } });
 }
 
-/** @param steps names of object members */
+/** @param steps  field names, from the outermost to the innermost */
 function setAt(config: CoxswainConfig, steps: readonly string[], value: number): CoxswainConfig {
   const [first = '', ...rest] = steps;
-  // The path is from the shape, so each member on it is an object, a switch or absent.
+  // The path comes from the shape, so each field on it is an object, a boolean or absent.
   const inside = (config as Readonly<Record<string, unknown>>)[first];
   return {
     ...config,

@@ -12,36 +12,36 @@ import { loadConfigSync } from './load-config.ts';
 import type { IgnoredField } from './loaded-config.ts';
 import { readAllTrust, removeTrust, trusts, writeTrust, type TrustedFile } from './trust.ts';
 
-/** A newly trusted project. Plain JSON. */
+/** A project that was just trusted. Plain JSON. */
 export interface TrustedProject {
-  /** Its real path. */
+  /** The real path of the project. */
   readonly folder: string;
-  /** Names of its configuration files. */
+  /** Names of the configuration files. */
   readonly files: readonly string[];
-  /** Fields that were ignored before. */
+  /** Fields that were ignored before and apply now. */
   readonly counts: readonly AppliedField[];
 }
 
-/** A field that applies now. */
+/** A field that applies because of the new trust. */
 export interface AppliedField {
-  /** Such as `completion.command`; for code the name of its file. */
+  /** The path of the field, such as `completion.command`. For code: the name of the file. */
   readonly path: string;
-  /** Absent for code and redaction keys. */
+  /** The value of the field. Absent for code and redaction keys. */
   readonly value?: unknown;
 }
 
-/** A trusted project, and whether the trust is still valid. Plain JSON. */
+/** A trusted project and the current state of the trust. Plain JSON. */
 export interface TrustState {
   readonly folder: string;
   readonly files: readonly string[];
-  /** `changed`: a file was changed or added; `gone`: the folder does not exist. */
+  /** `changed`: a file was changed or added. `gone`: the folder does not exist. */
   readonly state: 'trusted' | 'changed' | 'gone';
 }
 
 /**
  * Trusts a project with its current configuration files.
  *
- * @param folder  as for `loadConfig`
+ * @param folder  a folder as in `loadConfig`
  * @throws CoxswainError "input-io" if the folder does not exist, or a file cannot be read or written
  */
 export function trustProject(folder: string, places: ConfigPlaces = {}): TrustedProject {
@@ -58,25 +58,25 @@ export function trustProject(folder: string, places: ConfigPlaces = {}): Trusted
 function appliedField({ path, file }: IgnoredField, files: readonly TrustedFile[]): AppliedField {
   if (path === '') return { path: basename(file) };
   const text = files.find((one) => one.file === file)?.text;
-  // A link in place of the store is not in a file.
+  // For a store path with a link, `file` is the store address and not a configuration file.
   if (text === undefined) return { path, value: file };
   return path === 'redaction.key' ? { path } : { path, value: memberAt(readConfigText(text).config, path.split('.')) };
 }
 
 /**
- * Revokes the trust of a project.
+ * Revokes the trust in a project.
  *
- * @returns its folder; undefined if it was not trusted
+ * @returns the folder of the project; undefined if it was not trusted
  * @throws CoxswainError "input-io" if the trust file cannot be read or written
  */
 export function revokeTrust(folder: string, places: ConfigPlaces = {}): string | undefined {
   const state = statePlaces(places);
   const path = resolve(folder);
-  // A deleted folder has no real path, but its trust must be removable.
+  // A deleted folder has no real path. Its trust must still be removable.
   return [realProject(findProject(path).folder), realProject(path)].find((real) => removeTrust(real, state));
 }
 
-/** Every trusted project. @throws CoxswainError "input-io" if a trust file cannot be read */
+/** Returns every trusted project. @throws CoxswainError "input-io" if a trust file cannot be read */
 export function listTrust(places: ConfigPlaces = {}): readonly TrustState[] {
   return readAllTrust(statePlaces(places)).map((trusted) => {
     const { folder } = trusted;
@@ -99,7 +99,7 @@ function projectAt(folder: string): { readonly real: string; readonly files: rea
   return { real: realPath(found.folder) ?? found.folder, files: readAll(found.files) };
 }
 
-/** The files of a folder. Unreadable files count as changed. */
+/** Returns the configuration files of a folder. Unreadable files count as changed. */
 function filesIn(folder: string): readonly TrustedFile[] {
   const { folder: found, files } = findProject(folder);
   try {

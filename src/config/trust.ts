@@ -13,29 +13,29 @@ import {
   type StatePlaces,
 } from '../base/state-places.ts';
 
-/** A project whose configuration the user trusts. Plain JSON. */
+/** A trusted project and the text of its configuration files. Plain JSON. */
 export interface TrustedFiles {
   /** The real path of the project. */
   readonly folder: string;
-  /** The text of each trusted file, by its name. */
+  /** The text of each trusted file by file name. */
   readonly files: Readonly<Record<string, string>>;
 }
 
 export interface TrustedFile {
-  /** Its path; only the name is stored. */
+  /** The path of the file. Only its name is stored. */
   readonly file: string;
   readonly text: string;
 }
 
 const VERSION = 2;
 
-/** The trust file of a project, in the user's state folder. */
+/** Returns the path of the trust file of a project. It is in the user's state folder. */
 export function trustFile(folder: string, places: StatePlaces): string {
   return stateFile('trust', { ...places, projectFolder: folder });
 }
 
 /**
- * The trusted files of a project.
+ * Returns the trusted files of a project.
  *
  * @param folder  any path to the project
  * @returns undefined if the project is not trusted
@@ -43,18 +43,18 @@ export function trustFile(folder: string, places: StatePlaces): string {
  */
 export function readTrust(folder: string, places: StatePlaces): TrustedFiles | undefined {
   const trusted = readTrustFile(trustFile(folder, places));
-  // Differs for two paths with the same key, or a moved file.
+  // The folder differs if two paths have the same key, or if the trust file was moved.
   return trusted?.folder === realProject(folder) ? trusted : undefined;
 }
 
-/** Every trusted project, by path. @throws CoxswainError "input-io" for an unreadable or damaged trust file */
+/** Returns every trusted project, sorted by path. @throws CoxswainError "input-io" for an unreadable or damaged trust file */
 export function readAllTrust(places: StatePlaces): readonly TrustedFiles[] {
   const folder = join(stateFolder(places), 'projects');
   let names: readonly string[];
   try {
     names = readdirSync(folder);
   } catch {
-    // No project was ever trusted.
+    // The folder does not exist, because no project was ever trusted.
     return [];
   }
   const found = names.map((name) => readTrustFile(join(folder, name, STATE_FILES.trust.name)));
@@ -86,9 +86,9 @@ function isTrusted(
 }
 
 /**
- * Trusts a project with these files, replacing earlier trust. Only the owner can read the trust file.
+ * Trusts a project with these files and replaces earlier trust. Only the owner can read the trust file.
  *
- * @throws CoxswainError "input-io" if it cannot be written
+ * @throws CoxswainError "input-io" if the trust file cannot be written
  */
 export function writeTrust(folder: string, files: readonly TrustedFile[], places: StatePlaces): void {
   const path = trustFile(folder, places);
@@ -102,7 +102,7 @@ export function writeTrust(folder: string, files: readonly TrustedFile[], places
   }
 }
 
-/** Revokes the trust of a project. @returns false if it was not trusted */
+/** Revokes the trust in a project. @returns false if the project was not trusted */
 export function removeTrust(folder: string, places: StatePlaces): boolean {
   if (readTrust(folder, places) === undefined) return false;
   rmSync(trustFile(folder, places), { force: true });
@@ -110,8 +110,8 @@ export function removeTrust(folder: string, places: StatePlaces): boolean {
 }
 
 /**
- * True if a project is trusted with exactly these files: a changed or new file revokes the trust. Compares texts, because
- * loading a hash function takes a hook 6 ms.
+ * Returns true if a project is trusted with exactly these files. A changed or new file revokes the trust. Compares texts instead
+ * of hashes, because loading a hash function takes a hook 6 ms.
  */
 export function trusts(trusted: TrustedFiles | undefined, files: readonly TrustedFile[]): boolean {
   if (trusted === undefined) return false;

@@ -60,7 +60,7 @@ export function otlpCollector(address: string, env: Readonly<Record<string, stri
 interface Attempt {
   readonly why: string | undefined;
   readonly mayRetry?: boolean;
-  /** Value of the `Retry-After` header; NaN if it is not a number. */
+  /** Delay from the `Retry-After` header in milliseconds; NaN if the header is absent or not a number. */
   readonly afterMs?: number;
 }
 
