@@ -1,7 +1,7 @@
 #!/usr/bin/env node
 import type * as StatusMain from './commands/status/status-main.ts';
 
-// Checks the version before any import, in syntax that an old Node can parse.
+// Checks the Node version before any import. Uses only syntax that an old Node version can parse.
 const [major = 0, minor = 0] = process.versions.node.split('.').map(Number);
 if (major < 22 || (major === 22 && minor < 23)) {
   process.stderr.write(
@@ -11,7 +11,8 @@ if (major < 22 || (major === 22 && minor < 23)) {
   );
   process.exitCode = 1;
 } else {
-  // Node 22 warns that its SQLite is experimental, which does not help a user. Arguments are passed on unchanged.
+  // Node 22 warns that its SQLite module is experimental, which does not help users. Hides this warning and passes others on
+  // unchanged.
   const emitWarning = process.emitWarning.bind(process) as (...values: unknown[]) => void;
   process.emitWarning = (warning: string | Error, ...rest: unknown[]): void => {
     if (!String(warning).startsWith('SQLite is an experimental')) emitWarning(warning, ...rest);
@@ -19,7 +20,7 @@ if (major < 22 || (major === 22 && minor < 23)) {
   const [command, flag, template, ...more] = process.argv.slice(2);
   const isFormat = flag === '--format' && template !== undefined && more.length === 0;
   if (command === 'status' && (flag === undefined || isFormat || (flag === '--json' && template === undefined))) {
-    // A status line runs this every second, so not even the list of commands is loaded.
+    // A status line runs this command every second, so the list of commands is not loaded.
     const options = isFormat ? { format: template } : { json: flag !== undefined };
     void statusMain().then((main) => main(options));
   } else {
@@ -27,12 +28,12 @@ if (major < 22 || (major === 22 && minor < 23)) {
   }
 }
 
-/** Loads the bundled file of a build, which takes half the time; from source, the module. */
+/** Loads `statusMain` from the bundle of a build, which takes half the time. Without a bundle, loads the source module. */
 async function statusMain(): Promise<typeof StatusMain.statusMain> {
   const bundle = process.getBuiltinModule('node:url').fileURLToPath(new URL('../status.cjs', import.meta.url));
   const isBuilt = process.getBuiltinModule('node:fs').existsSync(bundle);
   if (!isBuilt) return (await import('./commands/status/status-main.ts')).statusMain;
   const require = process.getBuiltinModule('node:module').createRequire(import.meta.url);
-  // The bundle is built from that module.
+  // The bundle is built from the module of this type.
   return (require(bundle) as typeof StatusMain).statusMain;
 }

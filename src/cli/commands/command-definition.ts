@@ -1,42 +1,42 @@
-/** An option: its help text, or more than that. */
+/** A command line option: its help text, or an object with more properties. */
 export type OptionDefinition =
   | string
   | {
       readonly text: string;
       readonly isRequired?: boolean;
-      /** May be repeated; the value is a list. */
+      /** True if the option may be repeated. Its value is then a list. */
       readonly isRepeatable?: boolean;
     };
 
 /**
- * The function of a command. Parameters: its arguments in order, an object of its options (`--to-store` → `toStore`), the
- * terminal. Resolves to the exit code, default 0. The parameters depend on the definition, which no type can state here.
+ * Implements a command. The parameters are the arguments in order, an object with the options (`--to-store` → `toStore`), and the
+ * terminal. Resolves to the exit code; default: 0. The parameter types depend on the definition, which this type cannot express.
  */
 export type CommandFunction = (...parameters: never[]) => Promise<number | void>;
 
-/** A command of the program. */
+/** A command of the command line program. */
 export interface CommandDefinition {
   readonly name: string;
-  /** Its line in the list of commands. */
+  /** The description of the command in the command list. */
   readonly summary: string;
-  /** The text of its help; default: the summary. */
+  /** The description in the help of the command. Default: the summary. */
   readonly description?: string;
-  /** Arguments in order, such as `<paths...>` (at least one) or `[store]` (optional), with their help texts. */
+  /** Arguments in order with their help texts. `<paths...>` requires at least one value; `[store]` is optional. */
   readonly arguments?: Readonly<Record<string, string>>;
-  /** Options, such as `--json` or `--limit <number>`, in the order of the help. */
+  /** Options such as `--json` or `--limit <number>`, in the order of the help. */
   readonly options?: Readonly<Record<string, OptionDefinition>>;
-  /** Command lines at the end of the help. */
+  /** Example command lines at the end of the help. */
   readonly examples: readonly string[];
-  /** Loads the code of the command; absent if it only has subcommands. */
+  /** Loads the implementation. Absent if the command only has subcommands. */
   readonly load?: () => Promise<CommandFunction>;
-  /** Subcommands, such as `check` of `config check`. */
+  /** Subcommands, such as `check` in `config check`. */
   readonly commands?: readonly CommandDefinition[];
 }
 
 const POSTGRES_ADDRESS = 'postgres://USER@HOST/DATABASE';
 const DEFAULT_STORE_TEXT = 'default: $COXSWAIN_STORE, else .coxswain/runs.db';
 
-/** The argument of commands about a store. */
+/** The argument of commands that read or change a store. */
 export const STORE_ARGUMENT = {
   '[store]': `a SQLite file, or ${POSTGRES_ADDRESS} (${DEFAULT_STORE_TEXT})`,
 };

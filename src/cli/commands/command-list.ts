@@ -1,6 +1,6 @@
 import type { CommandDefinition } from './command-definition.ts';
 
-/** Loaders of the command definitions, in the order of the help. Only the definition in use is loaded. */
+/** Functions that load the command definitions, in the order of the help. Only the definition in use is loaded. */
 export const COMMANDS: Readonly<Record<string, () => Promise<CommandDefinition>>> = {
   analyze: async () => (await import('./analyze/define-analyze.ts')).analyze,
   hook: async () => (await import('./hook/define-hook.ts')).hook,

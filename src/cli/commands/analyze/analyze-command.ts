@@ -44,7 +44,7 @@ export async function analyzeCommand(
 ): Promise<number> {
   const formats = [...new Set(importers.map((importer) => importer.format))].sort();
   const format = options.format === undefined ? undefined : choiceOption('--format', options.format, formats);
-  // The keys of GROUPS are those of its type.
+  // The keys of GROUPS are known from its type.
   const groups = Object.keys(GROUPS) as (keyof typeof GROUPS)[];
   const by = options.by === undefined ? undefined : choiceOption('--by', options.by, groups);
   const problems = new Problems(terminal);
@@ -78,7 +78,7 @@ export async function analyzeCommand(
   return problems.any ? 1 : 0;
 }
 
-/** Finds all sources before the first is read, so that the progress has a total. */
+/** Finds all sources before reading the first one, so that the progress bar knows the total. */
 async function counted(sources: AsyncIterable<FoundSource>, progress: Progress): Promise<AsyncIterable<FoundSource>> {
   const all: FoundSource[] = [];
   for await (const source of sources) {
@@ -104,7 +104,10 @@ function bothOutputs(first: ReportOutput, second: ReportOutput): ReportOutput {
   };
 }
 
-/** Reports the number of sessions per program. A session without runs, such as an empty one, is not a problem. */
+/**
+ * Finds the sessions of each agent program and prints their number. A session without runs, such as an empty one, is not a
+ * problem.
+ */
 async function* installedSessions(terminal: Terminal): AsyncGenerator<FoundSource> {
   const hosts = await findSessions({ home: homedir(), env: process.env });
   const installed = hosts.filter(({ sessions }) => sessions.length > 0);

@@ -14,36 +14,36 @@ import { ReportFold } from '../../runs/report-fold.ts';
 import type { RunRecorder } from '../../runs/run-recorder.ts';
 import type { RunDiagnostic } from '../../runs/run-report.ts';
 
-/** Runs of one source analysed at the same time. */
+/** Maximum number of runs of one source that are analysed at the same time. */
 const MAX_OPEN = 1000;
 
 export interface AnalyzeSetup {
   readonly problems: Problems;
   readonly progress: Progress;
   readonly output: ReportOutput;
-  /** Records the runs too. */
+  /** Also records the runs with this recorder. Default: runs are not recorded. */
   readonly recorder?: RunRecorder | undefined;
   readonly format?: FormatName | undefined;
   readonly hints: boolean;
-  /** Ignores recorded patterns and runs the default detectors. */
+  /** True: ignores recorded patterns and runs the default detectors. */
   readonly recompute: boolean;
-  /** Reports notes of the importers too, not only errors. */
+  /** True: reports notes of the importers in addition to errors. */
   readonly verbose: boolean;
-  /** The name of a source in reports and records; default: its path, which is resolved in records. */
+  /** Returns the name of a source in reports and records. Default: its path, which is made absolute in records. */
   readonly nameSource?: (path: string) => string;
 }
 
 /**
- * Reads every run of these sources and passes each report to the output when its run ends. An unreadable source is a problem;
- * the rest is still read.
+ * Reads every run of these sources and passes a report to the output when a run ends. An unreadable source is reported as a
+ * problem, and reading continues with the next source.
  *
  * @throws CoxswainError `store-io` when the recorder's store fails
- * Memory: that of the importers, and about 20 kB for each of at most 1,000 open runs.
+ * Memory: the memory of the importers, and about 20 kB for each of at most 1,000 open runs.
  */
 export async function analyzeSources(sources: AsyncIterable<FoundSource>, setup: AnalyzeSetup): Promise<void> {
   const ids = new RunIds();
   for await (const found of sources) {
-    // Reading a pipe or a device in a folder might never end.
+    // Skips pipes and devices in a folder, because reading them may never end.
     if (!found.named && found.sizeBytes === undefined) continue;
     setup.problems.source(found.path);
     setup.progress.source(found.path);
@@ -57,9 +57,9 @@ class SourceAnalysis {
   readonly #ids: RunIds;
   readonly #setup: AnalyzeSetup;
   readonly #name: string;
-  /** Open runs, the least recently changed first. */
+  /** Open runs, ordered by their last change, oldest first. */
   readonly #folds = new Map<ReadRun, ReportFold>();
-  /** Runs reported before their end, to make room; true once a later record was lost. */
+  /** Runs that were reported before their end to free memory. The value is true if a later record was lost. */
   readonly #reported = new Map<ReadRun, boolean>();
   #last: ReadRun | undefined;
 
@@ -76,7 +76,7 @@ class SourceAnalysis {
     } catch (error) {
       const code = error instanceof CoxswainError ? error.code : undefined;
       if (code === 'store-io' || code === 'store-closed') throw error;
-      // A file in a folder need not be a trajectory.
+      // A file in a folder may have a format that is not a trajectory.
       if (code !== 'format-unknown' || this.#found.named) this.#setup.problems.failure(error);
     }
   }
@@ -104,7 +104,7 @@ class SourceAnalysis {
     }
   }
 
-  /** Marks a run as the most recently changed; makes room for a new one. */
+  /** Marks a run as the most recently changed run. Frees memory for a new run. */
   async #switchTo(run: ReadRun): Promise<void> {
     this.#last = run;
     const fold = this.#folds.get(run);
@@ -144,7 +144,7 @@ class SourceAnalysis {
     await this.#setup.output.add(fold.report());
   }
 
-  /** A diagnostic without a run belongs to the run being read. */
+  /** Reports a diagnostic. A diagnostic without a run belongs to the current run. */
   #diagnose({ severity, message, line }: RunDiagnostic, run: ReadRun | undefined): void {
     const { problems, verbose } = this.#setup;
     const problem = { line, message };

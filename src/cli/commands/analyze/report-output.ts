@@ -7,29 +7,29 @@ import { RunTotals } from '../../runs/run-totals.ts';
 import type { Terminal } from '../../terminal/terminal.ts';
 import { totalsText } from '../../runs/totals-text.ts';
 
-/** Up to this many runs are all printed. */
+/** Up to this number of runs, every run is printed. */
 const MAX_HELD = 50;
-/** Of more runs, only the ones stuck the most are printed. */
+/** Maximum number of printed runs beyond that limit. The runs with the most stuck patterns are selected. */
 const MAX_TOP = 20;
 
 export interface ReportOutputOptions {
-  /** Only runs that got stuck. */
+  /** True: prints only runs that got stuck. */
   readonly stuckOnly: boolean;
-  /** Only the totals. */
+  /** True: prints only the totals. */
   readonly summaryOnly: boolean;
-  /** Every run, whatever their number. */
+  /** True: prints every run, regardless of their number. */
   readonly all: boolean;
 }
 
-/** Takes the reports one by one. */
+/** Receives the reports of the runs. */
 export interface ReportOutput {
   add(report: RunReport): Promise<void>;
   finish(): Promise<void>;
-  /** Runs taken, printed or not. */
+  /** Number of received runs, printed or not. */
   readonly runs: number;
 }
 
-/** One line of JSON per run, printed at once; with `summaryOnly` one line of totals. */
+/** Prints one line of JSON per run immediately. With `summaryOnly`: prints one line with the totals. */
 export class JsonOutput implements ReportOutput {
   readonly #terminal: Terminal;
   readonly #options: ReportOutputOptions;
@@ -62,16 +62,16 @@ interface TopRun {
 }
 
 /**
- * Reports for a reader: up to 50 runs in full, of more only the 20 stuck the most; then the totals. With `all` every run is
- * printed at once.
+ * Prints reports as text, followed by the totals. Up to 50 runs are printed in full. Of more runs, only the 20 with the most stuck
+ * patterns are printed. With `all`, every run is printed immediately.
  *
- * Memory: 50 printed reports and 20 more.
+ * Memory: at most 50 printed reports, and 20 more.
  */
 export class TextOutput implements ReportOutput {
   readonly #terminal: Terminal;
   readonly #options: ReportOutputOptions;
   readonly #totals = new RunTotals();
-  /** Texts to print; undefined once there are too many. */
+  /** Texts to print; undefined if there are too many runs. */
   #held: string[] | undefined = [];
   #top: readonly TopRun[] = [];
 
@@ -130,7 +130,7 @@ export class TextOutput implements ReportOutput {
   }
 }
 
-/** Occurrences of stuck patterns in a run. */
+/** Returns the number of occurrences of stuck patterns in a run. */
 function stuckness({ patterns }: RunReport): number {
   const stuckPatterns = patterns.filter(({ stuck, level }) => stuck && level !== 'hint');
   return stuckPatterns.reduce((sum, { occurrences }) => sum + occurrences, 0);

@@ -12,7 +12,7 @@ import { jsonLine, printable, printableCut } from '../../terminal/printable.ts';
 import type { Terminal } from '../../terminal/terminal.ts';
 import type { ReportOutput } from './report-output.ts';
 
-/** The groupings of `--by`: a column of the rows, and the name of the group without a value. */
+/** The groups of `--by`: a column of the rows, and the name of the group for rows without a value. */
 export const GROUPS = {
   model: ['model', 'not known'],
   task: ['task', 'no task on record'],
@@ -20,13 +20,13 @@ export const GROUPS = {
   folder: ['folder', '.'],
 } as const;
 
-/** Groups printed; `--json` has all. */
+/** Maximum number of printed groups. `--json` prints all groups. */
 const MAX_PRINTED = 40;
 const NAME_CHARS = 40;
-/** Example runs per group. */
+/** Number of example runs per group. */
 const SAMPLES = 3;
 
-/** Collects runs as rows, for a table by group and for files. Memory: about 500 bytes per run. */
+/** Collects runs as rows, for tables by group and for files. Memory: about 500 bytes per run. */
 export class TableOutput implements ReportOutput {
   readonly #rows: AnalysedRow[] = [];
 
@@ -40,7 +40,7 @@ export class TableOutput implements ReportOutput {
 
   async finish(): Promise<void> {}
 
-  /** Prints the runs by group, the largest first. */
+  /** Prints the runs by group, the largest group first. */
   async write(by: keyof typeof GROUPS, isJson: boolean, terminal: Terminal): Promise<void> {
     const [key, unknown] = GROUPS[by];
     const groups = [...Map.groupBy(this.#rows, (row) => row[key] ?? unknown)]
@@ -63,9 +63,9 @@ export class TableOutput implements ReportOutput {
   }
 
   /**
-   * Writes all rows into a file.
+   * Writes all rows to a file.
    *
-   * @throws CoxswainError `input-io`, and as `checkOutput`
+   * @throws CoxswainError `input-io`, and the errors of `checkOutput`
    */
   async save(file: string, kind: 'csv' | 'parquet'): Promise<void> {
     checkOutput(file);
@@ -78,19 +78,19 @@ export class TableOutput implements ReportOutput {
   }
 }
 
-/** The figures of a group. Sums cover the runs whose figure is known. */
+/** The totals of a group. A sum covers only the runs with a known value. */
 interface Group {
   readonly name: string;
   readonly runs: number;
   readonly stuck: number;
   readonly succeeded: number;
-  /** Runs whose source says whether they succeeded. */
+  /** Number of runs whose source states whether they succeeded. */
   readonly judged: number;
   readonly calls: number;
   readonly callsAfterFlag: number;
   readonly costUsd: number | null;
   readonly costAfterFlagUsd: number | null;
-  /** Stuck runs. */
+  /** Example runs that got stuck. */
   readonly samples: readonly Pick<AnalysedRow, 'id' | 'first_stuck_call' | 'first_stuck_pattern'>[];
 }
 
@@ -133,13 +133,13 @@ function sampleText({ first_stuck_call: call, first_stuck_pattern: kind, id }: G
   return `call ${call ?? '?'}: ${printableCut(inWords('pattern', kind ?? ''), 60)}, run ${printableCut(id, 60)}`;
 }
 
-/** Columns that hold numbers. */
+/** Columns with numeric values. */
 const NUMBERS = /^(?:calls|turns|errors|tokens|duration_ms|cost_|reward|first_stuck_call)/;
 const FLAGS: ReadonlySet<string> = new Set(['success', 'stuck']);
 
 async function parquetBytes(rows: readonly AnalysedRow[]): Promise<Uint8Array> {
   const { parquetWriteBuffer } = await import('hyparquet-writer');
-  // A row has exactly the members of its type.
+  // A row has exactly the fields of its type.
   const names = Object.keys(rows[0] ?? {}) as (keyof AnalysedRow)[];
   const columnData = names.map((name) => ({
     name,

@@ -41,10 +41,10 @@ export interface BacktestCommandOptions {
 const SHOWN_IDS = 5;
 
 /**
- * `coxswain backtest`.
+ * Runs `coxswain backtest`.
  *
  * @returns the exit code: 0, or 1 on a read error, a failed gate or a failed verification
- * @throws CoxswainError as `backtest` and `readLabels`; `invalid-argument` for options that cannot be combined
+ * @throws CoxswainError the errors of `backtest` and `readLabels`; `invalid-argument` for options that cannot be combined
  */
 export async function backtestCommand(
   given: readonly string[],
@@ -91,7 +91,7 @@ export async function backtestCommand(
   return problems.length > 0 || unknown > 0 || failed.length > 0 ? 1 : 0;
 }
 
-/** `--compare` takes every argument up to the next option: two configurations, then paths. */
+/** Splits the arguments of `--compare`, which takes every argument up to the next option: two configurations, then paths. */
 function compared(
   given: readonly string[],
   { config, compare }: BacktestCommandOptions,

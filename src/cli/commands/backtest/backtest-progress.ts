@@ -7,7 +7,7 @@ import type { Terminal } from '../../terminal/terminal.ts';
 const REDRAW_EVERY_MS = 100;
 const CELLS = 20;
 
-/** A progress bar on standard error, if that is a terminal. */
+/** Shows a progress bar on standard error if standard error is a terminal. */
 export class BacktestProgressBar {
   readonly #terminal: Terminal;
   readonly #clock: Clock;

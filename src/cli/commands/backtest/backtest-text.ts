@@ -19,11 +19,11 @@ import type { Terminal } from '../../terminal/terminal.ts';
 
 const NAME_CHARS = 48;
 const BAR_CELLS = 6;
-/** Narrowest terminal with bars. */
+/** Minimum terminal width for bars. */
 const BAR_WIDTH = 110;
 const SHOWN_PLACES = 10;
 
-/** The report as text. */
+/** Formats the report as text. */
 export function backtestText(report: BacktestReport, terminal: Terminal, withDetails: boolean): string {
   const { paint, width } = terminal;
   const draw = { paint, bars: width >= BAR_WIDTH };
@@ -104,7 +104,7 @@ function nameOf({ by, name, pattern, point }: SignalReport): string {
   return `  ${shown}: ${printableCut(pattern ?? 'no pattern', NAME_CHARS)} at ${point ?? ''}`;
 }
 
-/** `74 % ████▍ 71–76`; `–` if unknown. */
+/** Formats a share, such as `74 % ████▍ 71–76`; `–` if unknown. */
 function shareCell({ share, low, high }: ShareReport, withBar: boolean): string {
   if (share === null || low === null || high === null) return '–';
   const bar = withBar ? `${barText(share, BAR_CELLS)} ` : '';

@@ -20,9 +20,9 @@ export interface BacktestVerifyOptions {
 type Status = RunVerification['status'];
 
 /**
- * `coxswain backtest STORE --verify`.
+ * Runs `coxswain backtest STORE --verify`.
  *
- * @returns 0 if at least one run was compared and all were equal; else 1
+ * @returns 0 if at least one run was compared and all compared runs were equal; else 1
  */
 export async function backtestVerify(
   paths: readonly string[],
@@ -101,7 +101,7 @@ function runText({ run, status, matched, mismatched, mismatches, detail }: RunVe
   }
 }
 
-/** Both texts from shortly before the first difference. */
+/** Returns an excerpt of both texts, starting shortly before the first difference. */
 function bothText(recorded: string, replayed: string): string {
   let at = 0;
   while (at < recorded.length && recorded[at] === replayed[at]) at += 1;

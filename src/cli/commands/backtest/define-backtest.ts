@@ -1,6 +1,5 @@
 import type { CommandDefinition } from '../command-definition.ts';
 
-/** `coxswain backtest`. */
 export const backtestDefinition: CommandDefinition = {
   name: 'backtest',
   summary: 'try a steering on recorded runs before switching it on',

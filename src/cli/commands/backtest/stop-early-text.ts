@@ -4,13 +4,13 @@ import { countText } from '../../../base/number-text.ts';
 import type { Paint } from '../../terminal/paint.ts';
 import { printableCut } from '../../terminal/printable.ts';
 
-/** Printed numbers of calls after the warning; `--json` and `--html` have all. */
+/** The printed numbers of calls after the warning. `--json` and `--html` contain all of them. */
 const SHOWN_AFTER = new Set([0, 2, 5, 10]);
-/** Most policies printed. */
+/** Maximum number of printed policies. */
 const MAX_POLICIES = 8;
 const HEAD = ['stop the run', 'runs stopped', 'calls saved', 'time', 'tokens', 'cost', 'successes lost'];
 
-/** The savings of stopping after a warning, as a table. */
+/** Formats the savings of stopping after a warning as a table. */
 export function stopEarlyText({ policies }: StopEarlyReport, paint: Paint): string {
   const title = paint('bold', 'stopping after a warning');
   if (policies.length === 0) return `${title}: no run has a stuck warning\n`;

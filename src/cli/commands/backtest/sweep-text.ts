@@ -8,7 +8,7 @@ const PLOT_COLUMNS = 51;
 const PLOT_ROWS = 11;
 const MARKS = '123456789abcdefghijklmnopqrstuvw';
 
-/** The points of a sweep as a table, and precision over recall as a plot. */
+/** Formats the points of a sweep as a table, and as a plot of precision over recall. */
 export function sweepText({ field, signal, part, points }: SweepReport, paint: Paint): string {
   const name = signal.by === 'advice' ? 'any advice' : `${signal.by} ${printableCut(signal.name, 80)}`;
   const where = part === 'all' ? '' : `, on ${part}`;
@@ -37,7 +37,9 @@ function cell({ share, low, high }: ShareReport): string {
   return `${middle ?? ''} % (${from ?? ''}–${to ?? ''})`;
 }
 
-/** Precision upwards, recall to the right, both on the range of the points; `*` for points that share a cell. */
+/**
+ * Plots precision upwards and recall to the right. The axes cover the range of the points. `*` marks several points in one cell.
+ */
 function plot(points: readonly SweepPointReport[], paint: Paint): readonly string[] {
   const known = points.flatMap(({ precision, recall }, index) =>
     precision.share === null || recall.share === null
@@ -67,7 +69,7 @@ function plot(points: readonly SweepPointReport[], paint: Paint): readonly strin
   ];
 }
 
-/** A range with a margin at both ends, inside 0 and 1. */
+/** Returns the range of the values with a margin at both ends, limited to 0 to 1. */
 function rangeOf(values: readonly number[]): { readonly from: number; readonly to: number } {
   const low = Math.min(...values);
   const high = Math.max(...values);

@@ -18,7 +18,8 @@ export interface ConfigCheckOptions {
 const MESSAGE_CHARS = 500;
 
 /**
- * `coxswain config check`: the errors in a configuration, the fields ignored for lack of trust, and the resulting steering.
+ * Runs `coxswain config check`: prints the errors in a configuration, the fields that are ignored because they require trust, and
+ * the resulting steering.
  *
  * @returns the exit code: 1 if there are errors
  */
@@ -60,7 +61,7 @@ function ignoredLine({ file, path, why }: IgnoredField): string {
   return `${shownPath(file)}: ${path === '' ? '' : `${printableCut(path, 200)}: `}ignored: ${printableCut(why, MESSAGE_CHARS)}`;
 }
 
-/** A path relative to the working folder if it is below it. */
+/** Returns a path relative to the working folder if the path is inside it. */
 function shownPath(path: string): string {
   const near = relative(process.cwd(), path);
   return printable(near === '' || near.startsWith('..') ? path : near);

@@ -16,7 +16,8 @@ export interface ConfigShowOptions {
 }
 
 /**
- * `coxswain config show`: every field with its effective value. Errors are only counted; `config check` lists them.
+ * Runs `coxswain config show`: prints every field with its effective value. Prints only the number of errors; `config check` lists
+ * them.
  *
  * @returns the exit code: 1 if there are errors
  */
@@ -31,7 +32,7 @@ export async function configShowCommand(options: ConfigShowOptions, terminal: Te
   return problems.length === 0 ? 0 : 1;
 }
 
-/** Hides keys and passwords. */
+/** Replaces keys and passwords. */
 function withoutSecrets(config: CoxswainConfig): CoxswainConfig {
   const { redaction, store } = config;
   return {

@@ -18,21 +18,21 @@ export interface ConfigSuggestOptions {
   readonly json?: boolean;
 }
 
-/** A part of the configuration to switch off, and why. */
+/** A part of the configuration that could be disabled, and the reason. */
 interface Suggestion {
-  /** Its section and name; undefined if no configuration field switches it off. */
+  /** Its section and name. Undefined if no configuration field disables it. */
   readonly field: readonly [section: 'detectors' | 'feedback' | 'guidance', name: string] | undefined;
-  /** Its name in reports. */
+  /** The name of the signal in reports. */
   readonly signal: string;
   readonly why: 'chance' | 'contrary';
   readonly precision: SignalReport['precision'];
 }
 
 /**
- * `coxswain config suggest`: the detectors and providers of a configuration that do not predict how recorded runs end.
+ * Runs `coxswain config suggest`: lists the detectors and providers that do not predict the outcome of recorded runs.
  *
  * @returns the exit code: 1 if something could not be read
- * @throws CoxswainError as `backtest` and `readLabels`
+ * @throws CoxswainError the errors of `backtest` and `readLabels`
  */
 export async function configSuggestCommand(
   paths: readonly string[],
@@ -60,7 +60,7 @@ export async function configSuggestCommand(
 
 function suggestionsOf(part: PartReport, base: number): readonly Suggestion[] {
   return part.byConfiguration.flatMap(({ providers, details, patterns }) => {
-    // Advice about time or budget does not predict the end.
+    // Advice about time or budget is excluded, because it does not predict the outcome.
     const ofPatterns = new Set(details.flatMap(({ name, pattern }) => (pattern === null ? [] : [name])));
     const signals = [...patterns, ...providers.filter(({ name }) => ofPatterns.has(name))];
     return signals.flatMap((signal): readonly Suggestion[] => {
@@ -80,7 +80,7 @@ function fieldOf({ by, name }: SignalReport): Suggestion['field'] {
     ['feedback', FEEDBACK],
     ['guidance', GUIDANCE],
   ] as const) {
-    // Every table entry creates its provider without options.
+    // Every provider in the tables can be created without options.
     for (const [key, { make }] of Object.entries(table as Readonly<Record<string, AnyFeedback>>)) {
       if (make().name === name) return [section, key];
     }

@@ -9,7 +9,7 @@ import { shownStore } from '../../runs/open-store.ts';
 import { printableCut } from '../../terminal/printable.ts';
 import type { Terminal } from '../../terminal/terminal.ts';
 
-/** A provider, its trigger and its limits. Plain JSON. */
+/** A provider with its trigger and limits. Plain JSON. */
 export interface SpeakerRow {
   readonly name: string;
   readonly kind: 'feedback' | 'observer' | 'guidance' | 'model';
@@ -17,7 +17,7 @@ export interface SpeakerRow {
   readonly limits: string;
 }
 
-/** Every provider of a configuration, in order. */
+/** Returns every provider of a configuration, in order. */
 export function steeringRows({ steering }: ResolvedConfig): readonly SpeakerRow[] {
   const { feedback = [], observers = [], guidance = [], models = [] } = steering;
   const row = (kind: SpeakerRow['kind'], name: string, when: string, limits = ''): SpeakerRow => ({
@@ -72,7 +72,7 @@ function limitsText({
   ].join(', ');
 }
 
-/** The steering of a configuration, as a short table. */
+/** Formats the steering of a configuration as a short table. */
 export function steeringText({ resolved, config }: LoadedConfig, { paint }: Terminal): string {
   const { steering, deadline, deadlineFrom, holdout, store, redaction, gc, completion } = resolved;
   const facts: readonly (readonly [string, string])[] = [

@@ -16,7 +16,7 @@ interface RecordedRun {
   readonly source: string;
 }
 
-/** The text after a played run: its report, read from the store, the advice, and what to do next. */
+/** Returns the text after the demo run: the report and the advice, read from the store, and the next steps. */
 export async function demoClosing(run: RecordedRun, paint: Paint): Promise<string> {
   const { store, runId, file, source } = run;
   const fold = new ReportFold(runId, { source });
@@ -44,7 +44,7 @@ export async function demoClosing(run: RecordedRun, paint: Paint): Promise<strin
   );
 }
 
-/** Faults of coxswain itself in one line; undefined without faults. */
+/** Formats faults of coxswain in one line; undefined if there are none. */
 export function healthLine({ recorder, faults, lastFault }: Health): string | undefined {
   const dropped = recorder?.dropped ?? 0;
   const all = faults + (recorder?.faults ?? 0);

@@ -22,15 +22,15 @@ export interface DemoOptions {
 const SAMPLE_NAME = 'samples/stuck-run.jsonl';
 const RUN_ID = 'demo-stuck-run';
 
-/** The bundled sample; the path is the same from `dist/cli` and `src/cli`. */
+/** Path of the bundled sample. The relative path is the same from `dist/cli` and from `src/cli`. */
 const SAMPLE = fileURLToPath(new URL(`../../../../${SAMPLE_NAME}`, import.meta.url));
 
-/** Pause after an event; the demo takes about three seconds. */
+/** Pause after an event in milliseconds. The demo takes about three seconds. */
 const PAUSE_MS: Readonly<Record<LiveEvent['type'], number>> = { call: 120, pattern: 250, advice: 300, fault: 300 };
 
 /**
- * `coxswain demo`: plays the bundled sample as a live, steered run, prints its events, and records it. Repeating it changes
- * nothing; if the store holds another version of the run, this one gets a new id.
+ * Runs `coxswain demo`: plays the bundled sample as a live, steered run, prints its events and records it. Repeating the command
+ * changes nothing. If the store contains a different version of the run, the new run gets a new id.
  *
  * @returns the exit code: 1 if records were lost
  * @throws CoxswainError `store-io` and `store-version`

@@ -6,7 +6,7 @@ interface Seen {
   readonly cleared: boolean;
 }
 
-/** Finds the changes between two states of the patterns of a live run. Ignores hints. */
+/** Finds the pattern changes between two states of a live run. Ignores hints. */
 export class PatternChanges {
   readonly #seen = new Map<string, Seen>();
 
@@ -15,7 +15,7 @@ export class PatternChanges {
     return patterns.flatMap((pattern) => {
       const { identity, flaggedAt, level, clearedAt } = pattern;
       if (flaggedAt === null) return [];
-      // A pattern that returns after it was left is flagged at another call.
+      // A pattern that returns after it was cleared is flagged at a different call.
       const key = `${flaggedAt} ${identity}`;
       const before = this.#seen.get(key);
       const cleared = clearedAt !== undefined;

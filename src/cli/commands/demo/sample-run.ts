@@ -18,7 +18,7 @@ import { callEventOf } from '../../runs/call-event.ts';
 import type { LiveEvent } from '../../runs/live-event.ts';
 import { PatternChanges } from './pattern-changes.ts';
 
-/** The last calls of the six minutes reach the deadline's warning threshold. */
+/** The last calls of the six-minute sample reach the warning threshold of this deadline. */
 const DEADLINE = { minutes: 8 };
 const CHANNEL = 'demo';
 
@@ -26,23 +26,23 @@ interface PlayOptions {
   readonly store: TrajectoryStore;
   readonly runId: string;
   readonly onEvent: (event: LiveEvent) => Promise<void>;
-  /** Called when the agent follows the advice. @param saved  recorded calls it skips */
+  /** Called when the agent follows the advice. @param saved  number of recorded calls that the agent skips */
   readonly onListening?: (saved: number) => Promise<void>;
-  /** The agent ignores advice and does what was recorded. */
+  /** True if the agent ignores advice and follows the recording. */
   readonly ignoresAdvice?: true;
 }
 
-/** The file with the fault, which the recorded agent read 22 calls later. */
+/** The file that contains the error. The recorded agent read it 22 calls later. */
 const WAY_OUT = 'tax.mjs';
 
 /**
- * Plays records as a live run with the standard steering, at their recorded times. Advice is requested after each tool result
- * and before each turn but the first, and counts as delivered. After the first advice about a pattern the play skips to the
- * turn in which the recorded agent reads the file with the fault.
+ * Plays records as a live run with the standard steering, at their recorded times. Requests advice after each tool result and
+ * before each turn except the first. Advice counts as delivered. After the first advice about a pattern, playback skips to the
+ * turn in which the recorded agent reads the file with the error.
  *
- * Two plays of the same records give the same run, record by record.
+ * The result is deterministic: two plays of the same records give the same records.
  *
- * @returns the faults of coxswain, after everything is stored
+ * @returns the faults of coxswain, once everything is stored
  */
 export async function playSample(records: readonly TrajectoryRecord[], options: PlayOptions): Promise<Health> {
   let nowMs = records[0]?.recorded_at_unix_ms ?? 0;
@@ -50,7 +50,7 @@ export async function playSample(records: readonly TrajectoryRecord[], options: 
     ...standardSteering(),
     store: options.store,
     clock: { nowMs: () => nowMs },
-    // The records must not depend on the speed of the machine.
+    // Sets measured durations to 0, because records must not depend on the speed of the machine.
     measureMs: () => 0,
   });
   const started = records.find(({ payload }) => payload.kind === 'run_started')?.payload;
@@ -74,7 +74,7 @@ export async function playSample(records: readonly TrajectoryRecord[], options: 
     const record = records[at];
     if (record === undefined) break;
     const { payload } = record;
-    // At the time of the previous record: the model is about to be called.
+    // At the time of the previous record, the model is about to be called.
     if (payload.kind === 'turn_started' && run.analysis.turns > 0) await player.advise('pre_tool_selection');
     nowMs = timeOf(record) - skippedMs;
     await player.play(record);
@@ -84,7 +84,7 @@ export async function playSample(records: readonly TrajectoryRecord[], options: 
   return cox.health();
 }
 
-/** The turn in which the recorded agent reads the file with the fault; 0 if it does not. */
+/** Returns the turn in which the recorded agent reads the file with the error; 0 if there is none. */
 function wayOutOf(records: readonly TrajectoryRecord[]): number {
   const read = records.findIndex(
     ({ payload }) => payload.kind === 'tool_started' && isDeepStrictEqual(payload.args, { path: WAY_OUT }),
@@ -104,7 +104,7 @@ class Player {
   readonly #onEvent: PlayOptions['onEvent'];
   readonly #view = new RunView();
   readonly #patterns = new PatternChanges();
-  /** True after advice about a pattern. */
+  /** True once advice about a pattern was delivered. */
   wasAdvised = false;
 
   constructor(run: Run, onEvent: PlayOptions['onEvent']) {
@@ -132,7 +132,8 @@ class Player {
 }
 
 /**
- * The first of `name`, `name-2`, `name-3` … that is free in the store or holds this same play, complete or not.
+ * Returns the first id of `name`, `name-2`, `name-3` … that is unused in the store or belongs to a complete or partial run with
+ * the same records.
  *
  * @throws CoxswainError `store-io` and `store-closed`
  */
@@ -158,7 +159,7 @@ async function holdsNothingElse(store: TrajectoryStore, expected: TrajectoryStor
     }
     return true;
   } catch (error) {
-    // A record that this version cannot read is not of this play.
+    // A record that this version cannot read does not belong to this run.
     if (error instanceof CoxswainError && (error.code === 'invalid-record' || error.code === 'schema-version')) {
       return false;
     }
@@ -166,7 +167,7 @@ async function holdsNothingElse(store: TrajectoryStore, expected: TrajectoryStor
   }
 }
 
-/** The host event of a record; undefined for records that no host event causes. */
+/** Returns the host event that causes a record; undefined if no host event causes it. */
 function eventOf(payload: TrajectoryPayload): AgentEvent | undefined {
   switch (payload.kind) {
     case 'turn_started':
@@ -199,7 +200,7 @@ function messageOf(message: StoredMessage): AgentMessage {
   return { role: 'tool_result', toolCallId: message.tool_call_id, content };
 }
 
-/** Samples have only text and calls. */
+/** Converts stored content. Samples contain only texts and calls. */
 function contentOf(content: StoredContent): MessageContent {
   if (typeof content === 'string') return content;
   return content.flatMap((block): readonly ContentBlock[] =>

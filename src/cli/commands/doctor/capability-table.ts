@@ -18,7 +18,7 @@ export const CAPABILITIES: Readonly<Record<string, AdapterCapabilities>> = {
   langchain: langchainCapabilities,
 };
 
-/** The capabilities as a table: a row per adapter, a column per decision point. */
+/** Formats the capabilities as a table with a row per adapter and a column per decision point. */
 export function capabilityTable(paint: Paint): string {
   const rows = Object.entries(CAPABILITIES).map(([name, capabilities]) =>
     [name].concat(DECISION_POINTS.map((point) => cellOf(capabilities[point]))),

@@ -3,22 +3,22 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { failed, passed, unknown, type DoctorLine } from './doctor-line.ts';
 
 const MEASURE_MS = 200;
-/** A process can be suspended between reading the two clocks. */
+/** Maximum difference between the clocks. The process may be suspended between the two readings. */
 const MAX_DRIFT_MS = 50;
-/** January 2025, before the first record of any coxswain. */
+/** January 2025, before any coxswain record. */
 const EARLIEST_MS = 1_735_689_600_000;
 const MAX_AHEAD_MS = 60_000;
 
 export interface ClockReadings {
   readonly nowMs: number;
-  /** Time passed on each clock during the measurement. */
+  /** Elapsed time of each clock during the measurement, in milliseconds. */
   readonly wallMs: number;
   readonly steadyMs: number;
-  /** Time of the last record; 0 without records. */
+  /** Time of the last record in Unix milliseconds; 0 without records. */
   readonly lastRecordMs: number;
 }
 
-/** Measures both clocks for a fifth of a second. */
+/** Measures both clocks for 200 ms. */
 export async function readClocks(): Promise<Omit<ClockReadings, 'lastRecordMs'>> {
   const wall = Date.now();
   const steady = performance.now();
@@ -27,7 +27,7 @@ export async function readClocks(): Promise<Omit<ClockReadings, 'lastRecordMs'>>
   return { nowMs, wallMs: nowMs - wall, steadyMs: performance.now() - steady };
 }
 
-/** Checks that the clock is good enough for deadlines. */
+/** Checks that the clock is accurate enough for deadlines. */
 export function checkClock({ lastRecordMs, nowMs, steadyMs, wallMs }: ClockReadings): DoctorLine {
   const now = new Date(nowMs).toISOString();
   const fix = 'Set the clock, and keep it synchronized with a time service.';

@@ -3,7 +3,7 @@ import type { LoadedConfig } from '../../../config/loaded-config.ts';
 import { shownAddress } from '../../../store/store-address.ts';
 import { failed, passed, unknown, type DoctorLine } from './doctor-line.ts';
 
-/** Errors in the configuration, and fields ignored for lack of trust. */
+/** Reports errors in the configuration, and fields that are ignored because they require trust. */
 export function checkConfig({ ignored, problems, sources }: LoadedConfig): readonly DoctorLine[] {
   const [problem] = problems;
   const files = sources.map(({ file }) => file).join(', ');
@@ -29,7 +29,7 @@ export function checkConfig({ ignored, problems, sources }: LoadedConfig): reado
   ];
 }
 
-/** Checks that the records folder of the project is in use. */
+/** Checks whether the records folder of the project is used. */
 export function checkRecords({ refusal, resolved }: LoadedConfig): DoctorLine {
   const check = 'records';
   if (refusal === undefined) return passed(check, `in ${shownAddress(resolved.store.address)}`);

@@ -7,15 +7,15 @@ import { faultOwners, type FaultLine } from '../../../hosts/claude-code/fault-lo
 import { countOf, durationText } from '../../../base/number-text.ts';
 import { CANARY_PREFIX, failed, passed, unknown, type DoctorLine } from './doctor-line.ts';
 
-/** Bytes read from the end of each file. */
+/** Number of bytes read from the end of each log file. */
 const TAIL_BYTES = 256 * 1024;
 const RECENT_MS = 24 * 3_600_000;
 const MAX_SHOWN = 3;
 
-/** A fault and its log file. */
+/** A fault and the log file that contains it. */
 type LoggedFault = FaultLine & { readonly file: string };
 
-/** The faults in the logs of an owner, oldest first. Never throws. */
+/** Returns the faults in the logs of an owner, oldest first. Never throws. */
 export function readFaults(owner: StateOwner): readonly LoggedFault[] {
   const files = [stateFile('olderFaults', owner), stateFile('faults', owner)];
   const faults = files.flatMap((file) =>
@@ -27,11 +27,11 @@ export function readFaults(owner: StateOwner): readonly LoggedFault[] {
 }
 
 /**
- * Faults of the hook, which agents do not notice. Faults of this project in the last 24 hours are a failure; those in the
- * user's log may come from any project, so they are only listed.
+ * Checks the logged faults of the hook, which agents do not show. Faults of this project in the last 24 hours fail the check.
+ * Faults in the user's log are only listed, because they may come from any project.
  */
 export function checkFaults(place: StateOwner, nowMs: number): readonly DoctorLine[] {
-  // Faults of the doctor's own events belong to the line about the hook.
+  // Faults of events that the doctor sent are reported by the hook check.
   const isRecent = ({ at, sessionId }: FaultLine): boolean =>
     nowMs - Date.parse(at) < RECENT_MS && sessionId?.startsWith(CANARY_PREFIX) !== true;
   const [project = place, user] = faultOwners(place);
@@ -81,7 +81,7 @@ function faultOf(line: string): readonly FaultLine[] {
   try {
     value = JSON.parse(line);
   } catch {
-    // The first line of the tail, or one cut off by a full disk.
+    // An incomplete line: the first line of the excerpt, or a line truncated by a full disk.
     return [];
   }
   if (!isJsonObject(value)) return [];
@@ -101,7 +101,7 @@ function tailOf(file: string): string {
     const count = readSync(fd, bytes, 0, bytes.length, size - bytes.length);
     return bytes.toString('utf8', 0, count);
   } catch {
-    // There is no log yet, or it is not readable.
+    // The log does not exist or is not readable.
     return '';
   } finally {
     if (fd !== undefined) closeSync(fd);

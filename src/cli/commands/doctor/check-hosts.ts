@@ -10,8 +10,8 @@ import { failed, passed, unknown, type DoctorLine } from './doctor-line.ts';
 import type { SettingsPlaces } from './find-settings.ts';
 
 /**
- * Checks the settings of hosts other than Claude Code: a line per file with a coxswain hook, and whether Codex trusts it.
- * Starts `codex` only if its settings have the hook.
+ * Checks the settings of hosts other than Claude Code. Returns a line per file with a coxswain hook, and a line on whether Codex
+ * trusts the hook. Starts `codex` only if its settings contain the hook.
  */
 export async function checkHosts({ env, homeFolder, projectFolder }: SettingsPlaces): Promise<readonly DoctorLine[]> {
   const program = { node: process.execPath, hookFile: ownHookFile() };

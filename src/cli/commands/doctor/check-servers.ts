@@ -6,13 +6,13 @@ import type { FoundSettings, HookRequest } from './find-settings.ts';
 import { canaryEvent, lookForCanary, notTried, type CanarySetup } from './send-canary.ts';
 
 const LIMIT_MS = 3_000;
-/** Longer than a server waits for its store. */
+/** Time limit in milliseconds. It is longer than the time for which a server waits for its store. */
 const CANARY_LIMIT_MS = 10_000;
 
 /**
- * Checks by `/health` that each server of a coxswain http hook runs and accepts the token of the settings, then sends it an
- * event and deletes its run. An address in project settings is only contacted if it is that of the server set up by
- * `init --http`: it may have come with the repository.
+ * Checks the server of each coxswain HTTP hook. Requests `/health` to check that the server runs and accepts the token in the
+ * settings. Then sends an event and deletes its run. An address in project settings may come from the repository, so it is only
+ * contacted if it is the address of the server set up by `init --http`.
  */
 export async function checkServers(
   settings: readonly FoundSettings[],
@@ -31,7 +31,7 @@ export async function checkServers(
   return (await Promise.all(lines)).flat();
 }
 
-/** @throws CoxswainError as `readServeSettings` */
+/** @throws CoxswainError the errors of `readServeSettings` */
 function isServerOf(projectFolder: string, { url }: HookRequest): boolean {
   const port = readServeSettings(projectFolder)?.port;
   return port !== undefined && new URL(url).origin === `http://127.0.0.1:${port}`;
@@ -64,7 +64,10 @@ async function checkServer(
   return [passed(check, `${origin} responds`), await sendCanaryOver(url, headers, setup)];
 }
 
-/** A stopped server of this project is not a failure: the next prompt starts it. */
+/**
+ * Returns a line if the server is stopped and belongs to this project. This is not a failure, because the next prompt starts the
+ * server.
+ */
 function stoppedServer(projectFolder: string, origin: string): DoctorLine | undefined {
   const settings = readServeSettings(projectFolder);
   if (settings === undefined || !origin.endsWith(`:${settings.port}`)) return undefined;
@@ -104,7 +107,7 @@ async function sendCanaryOver(
   }
 }
 
-/** The headers without those that Claude Code fills in from its environment. */
+/** Removes the headers whose values Claude Code takes from its environment. */
 function literal(headers: HookRequest['headers']): Record<string, string> {
   return Object.fromEntries(Object.entries(headers).filter(([, value]) => !value.includes('$')));
 }

@@ -8,7 +8,7 @@ import { commandWords } from './command-words.ts';
 import { failed, passed, unknown, type DoctorLine } from './doctor-line.ts';
 import type { FoundSettings } from './find-settings.ts';
 
-/** The command that writes the hooks into the settings of a layer. */
+/** Returns the command that writes the hooks to the settings of a layer. */
 function initFor(layer: FoundSettings['layer'] | undefined): string {
   return `coxswain init claude-code${layer === 'user' ? ' --user' : layer === 'project' ? ' --shared' : ''}`;
 }
@@ -21,13 +21,13 @@ function commandsIn(settings: readonly FoundSettings[]): readonly string[] {
 export interface FoundCommand {
   readonly command: string;
   /**
-   * True if the user's own settings name it, or it is the hook of this installation. Project settings may have come with the
-   * repository, and the mark at the end of a command proves nothing.
+   * True if the user's own settings contain the command, or if it is the hook of this installation. Project settings may come from
+   * the repository, and the marker at the end of a command is not proof.
    */
   readonly mayRun: boolean;
 }
 
-/** Every coxswain command in the settings. */
+/** Returns every coxswain command in the settings. */
 export function commandsToTry(settings: readonly FoundSettings[]): readonly FoundCommand[] {
   const own = new Set([
     hookCommand(process.execPath, ownHookFile()),
@@ -37,9 +37,9 @@ export function commandsToTry(settings: readonly FoundSettings[]): readonly Foun
 }
 
 /**
- * Checks the settings: a line per existing file, events without a hook, and paths that do not exist.
+ * Checks the settings: returns a line per existing file, for events without a hook, and for paths that do not exist.
  *
- * @param hasOthers  other hosts have the hook, so Claude Code does not need it
+ * @param hasOthers  true if other hosts have the hook, so that Claude Code does not require it
  */
 export function checkSettings(settings: readonly FoundSettings[], hasOthers: boolean): readonly DoctorLine[] {
   const lines = settings.flatMap(fileLine);
@@ -85,7 +85,7 @@ function hookLines(settings: readonly FoundSettings[], hooked: ReadonlySet<strin
   return [failed('hooks', `these events are not recorded: ${missing.join(', ')}`, `Run ${initFor(layers[0])} again.`)];
 }
 
-/** Checks the paths of Node, the hook, and the file the hook loads. */
+/** Checks that the paths of Node, of the hook, and of the file loaded by the hook exist. */
 function pathLine(command: string, settings: readonly FoundSettings[]): readonly DoctorLine[] {
   const words = commandWords(command);
   const paths = words.filter((word) => isAbsolute(word) || /^[A-Za-z]:[\\/]/.test(word));

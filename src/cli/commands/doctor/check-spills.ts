@@ -1,7 +1,7 @@
 import { spillNote } from '../../runs/spill-note.ts';
 import { failed, passed, unknown, type DoctorLine } from './doctor-line.ts';
 
-/** Hook events in spill files: waiting ones are usual under load, damaged or refused ones are a failure. */
+/** Checks the hook events in spill files. Waiting events are normal under load. Damaged or rejected events fail the check. */
 export function checkSpills(storeAddress: string): DoctorLine {
   const check = 'spilled events';
   const { unusable, waiting } = spillNote(storeAddress);

@@ -17,7 +17,7 @@ const MIN_FREE_BYTES = 100_000_000;
 const VERIFY_LIMIT_MS = 10_000;
 const RESPONSE_LIMIT_MS = 2_000;
 
-/** Checks that the store is writable, private, and undamaged, as far as ten seconds of verification tell. */
+/** Checks that the store is writable, private and undamaged. The verification of the contents is limited to ten seconds. */
 export async function checkStore(store: ResolvedStore, cwd: string): Promise<readonly DoctorLine[]> {
   const { address: path, kind } = store;
   if (kind === 'postgres') return [await checkServer(store), await checkContents(store, cwd)];
@@ -62,7 +62,7 @@ function checkWritable({ address: path, kind }: ResolvedStore): DoctorLine {
   }
 }
 
-/** Records hold what agents read and wrote, so only their owner may read them. */
+/** Checks file permissions. Records contain what agents read and wrote, so only their owner may read them. */
 function checkPermissions({ address: path }: ResolvedStore): DoctorLine {
   if (process.platform === 'win32') return unknown('store permissions', 'not checked on Windows', 'Nothing to do.');
   const folder = dirname(path);
@@ -91,7 +91,7 @@ function checkFreeSpace(path: string): DoctorLine {
   }
 }
 
-/** A line only if the store is too large. Sessions trim a store in its default place once a day. */
+/** Returns a line if the store is too large. Sessions trim a store at the default path once a day. */
 function checkSize({ address: path }: ResolvedStore): readonly DoctorLine[] {
   const size = statSync(path, { throwIfNoEntry: false })?.size ?? 0;
   if (size <= DEFAULT_MAX_STORE_BYTES) return [];
@@ -99,7 +99,7 @@ function checkSize({ address: path }: ResolvedStore): readonly DoctorLine[] {
   return [unknown('store size', found, `Run coxswain gc ${shellWord(path)} to delete the oldest runs.`)];
 }
 
-/** Verifies in a separate process, which can be ended: a large store takes too long. */
+/** Verifies the contents in a separate process that can be killed, because a large store may take too long. */
 async function checkContents({ address }: ResolvedStore, cwd: string): Promise<DoctorLine> {
   const check = 'store contents';
   const bin = fileURLToPath(new URL(`../../bin${extname(import.meta.url)}`, import.meta.url));
@@ -107,7 +107,7 @@ async function checkContents({ address }: ResolvedStore, cwd: string): Promise<D
     command: process.execPath,
     args: [bin, 'verify', '--json'],
     cwd,
-    // The address may hold a password, and every user sees the arguments of a process.
+    // Passes the address in the environment. It may contain a password, and every user can read the arguments of a process.
     env: { ...process.env, COXSWAIN_STORE: address },
     limitMs: VERIFY_LIMIT_MS,
   });

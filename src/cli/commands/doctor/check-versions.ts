@@ -8,7 +8,7 @@ import { runLimited } from '../../../base/run-limited.ts';
 
 const CLAUDE_LIMIT_MS = 10_000;
 
-/** The versions of Node, coxswain, SQLite, and of Claude Code if it is on the PATH. */
+/** Returns the versions of Node, coxswain and SQLite, and of Claude Code if it is on the PATH. */
 export async function checkVersions(
   version: string,
   options: {

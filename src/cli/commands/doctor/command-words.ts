@@ -1,4 +1,4 @@
-/** The words of a plain shell command as `init` writes it: bare, or in single or double quotes. */
+/** Splits a shell command as written by `init` into words. A word is unquoted, or in single or double quotes. */
 export function commandWords(command: string): readonly string[] {
   const words: string[] = [];
   let word: string | undefined;
@@ -7,7 +7,7 @@ export function commandWords(command: string): readonly string[] {
       if (word !== undefined) words.push(word);
       word = undefined;
     } else {
-      // In double quotes a backslash escapes only these four characters.
+      // In double quotes, a backslash escapes only these four characters.
       const text = single ?? double?.replaceAll(/\\([\\"$`])/g, '$1') ?? escaped ?? bare ?? '';
       word = (word ?? '') + text;
     }

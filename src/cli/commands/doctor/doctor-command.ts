@@ -34,7 +34,7 @@ export interface DoctorOptions {
 }
 
 const STORE_LIMIT_MS = 5_000;
-/** Hook commands that are tried. */
+/** Maximum number of hook commands that are tested. */
 const MAX_CANARIES = 4;
 const LINE_CHARS = 700;
 const MARKS: Readonly<Record<DoctorStatus, readonly [string, Style]>> = {
@@ -53,8 +53,8 @@ interface DoctorReport {
 }
 
 /**
- * `coxswain doctor`: checks that the hook works, one line per check. Sends an event through the hook and deletes its run;
- * changes nothing else. Every check has a time limit.
+ * Runs `coxswain doctor`: checks that the hook works and prints one line per check. Sends an event through the hook and deletes
+ * its run. Changes nothing else. Every check has a time limit.
  *
  * @returns the exit code: 1 if a check fails
  */
@@ -98,12 +98,12 @@ async function examine(): Promise<DoctorReport> {
   const places = { projectFolder, homeFolder: homedir(), env };
   const settings = findSettings(places);
   const hosts = await checkHosts(places);
-  // Users of another program do not need Claude Code.
+  // Users of other agent programs do not need Claude Code.
   const usesClaude =
     hosts.length === 0 || settings.some(({ commands, requests }) => commands.size + requests.length > 0);
   const versions = await checkVersions(BUILD, { cwd: projectFolder, env, usesClaude });
   const setup = { projectFolder, env, openStore: () => openStoreNamed(store.address) };
-  // Before the canaries, because a prompt starts a stopped server.
+  // Runs before the hook tests, because a prompt starts a stopped server.
   const servers = await checkServers(settings, setup);
   const canaries: DoctorLine[] = [];
   for (const { command, mayRun } of commandsToTry(settings).slice(0, MAX_CANARIES)) {

@@ -1,16 +1,16 @@
-/** Prefix of the ids of the runs that `doctor` creates and deletes. */
+/** Prefix of the ids of test runs, which `doctor` creates and deletes. */
 export const CANARY_PREFIX = 'coxswain-doctor-';
 
 export type DoctorStatus = 'pass' | 'fail' | 'unknown';
 
-/** One line of `coxswain doctor`. Plain JSON. */
+/** A line in the output of `coxswain doctor`. Plain JSON. */
 export interface DoctorLine {
-  /** The name of the check: `hooks`, `store`… */
+  /** Name of the check, such as `hooks` or `store`. */
   readonly check: string;
   readonly status: DoctorStatus;
-  /** The finding; text of files and processes, not yet printable. */
+  /** The result of the check. Contains text of files and processes; pass it through `printable` before showing it. */
   readonly found: string;
-  /** The fix, in one sentence; absent for `pass`. */
+  /** How to fix the problem, in one sentence. Absent for `pass`. */
   readonly fix?: string;
 }
 

@@ -13,34 +13,34 @@ export interface FoundSettings {
   readonly layer: 'project' | 'local' | 'user';
   readonly file: string;
   readonly state: 'absent' | 'unreadable' | 'read';
-  /** Why it is unreadable. */
+  /** Reason why the file is unreadable. */
   readonly problem?: string;
-  /** Coxswain commands by event. */
+  /** Coxswain commands by event name. */
   readonly commands: ReadonlyMap<string, readonly string[]>;
-  /** Distinct requests of coxswain http hooks. */
+  /** The different requests of coxswain HTTP hooks. */
   readonly requests: readonly HookRequest[];
-  /** Events with a coxswain http hook. */
+  /** Names of events with a coxswain HTTP hook. */
   readonly httpEvents: readonly string[];
-  /** `disableAllHooks` is set. */
+  /** True if `disableAllHooks` is set. */
   readonly hooksOff: boolean;
-  /** Enabled coxswain plugins. */
+  /** Names of enabled coxswain plugins. */
   readonly plugins: readonly string[];
 }
 
-/** The address and headers of an http hook. */
+/** The address and headers of an HTTP hook. */
 export interface HookRequest {
   readonly url: string;
   readonly headers: Readonly<Record<string, string>>;
 }
 
-/** The folders of the settings. */
+/** The folders that contain settings. */
 export interface SettingsPlaces {
   readonly projectFolder: string;
   readonly homeFolder: string;
   readonly env: Readonly<Record<string, string | undefined>>;
 }
 
-/** Reads the settings that apply in a project: shared, local and the user's. Never throws. */
+/** Reads the settings that apply to a project: shared, local and user settings. Never throws. */
 export function findSettings({ projectFolder, homeFolder, env }: SettingsPlaces): readonly FoundSettings[] {
   const configFolder = env['CLAUDE_CONFIG_DIR'];
   const userFolder = configFolder === undefined || configFolder === '' ? join(homeFolder, '.claude') : configFolder;
@@ -89,7 +89,7 @@ function factsOf(settings: unknown): Omit<FoundSettings, 'layer' | 'file' | 'sta
   };
 }
 
-/** The event and request of each coxswain http hook. */
+/** Returns the event and request of each coxswain HTTP hook. */
 function requestsIn(hooks: unknown): readonly (readonly [event: string, HookRequest])[] {
   if (!isJsonObject(hooks)) return [];
   return Object.entries(hooks).flatMap(([event, groups]) =>

@@ -6,25 +6,25 @@ import type { TrajectoryStore } from '../../../store/trajectory-store.ts';
 import { durationText } from '../../../base/number-text.ts';
 import { CANARY_PREFIX, passed, unknown, type DoctorLine } from './doctor-line.ts';
 
-/** Runs read: those with the latest records among the most recently started. */
+/** Maximum number of runs to read: the runs with the latest records among the most recently started runs. */
 const MAX_RUNS = 20;
 const LISTED_RUNS = 200;
-/** Records read from the end of each run. */
+/** Maximum number of records read from the end of each run. */
 const TAIL_RECORDS = 500;
 
 /** The times of the last hook events. Plain JSON. */
 export interface Heartbeats {
-  /** Unix milliseconds by event of Claude Code; events without a record are absent. */
+  /** Unix milliseconds by Claude Code event name. Events without a record are absent. */
   readonly lastByEvent: Readonly<Record<string, number>>;
   /** Unix milliseconds of the last record of any run; 0 without records. */
   readonly lastRecordMs: number;
 }
 
 /**
- * Reads the time of the last hook event of each kind from the latest records of the latest sessions. `SessionStart` leaves a
- * record only when a session is resumed.
+ * Reads the time of the last hook event of each type from the last records of the most recent sessions. `SessionStart` is only
+ * recorded when a session is resumed.
  *
- * Cost: at most 20 runs of 500 records.
+ * Cost: reads at most 500 records of each of 20 runs.
  */
 export async function readHeartbeats(store: Pick<TrajectoryStore, 'listRuns' | 'readRun'>): Promise<Heartbeats> {
   const { runs } = await store.listRuns({ limit: LISTED_RUNS });
@@ -50,7 +50,7 @@ async function readRun(
   }
 }
 
-/** The id of a session's run is that of its conversation; a subagent's id starts with it. */
+/** Returns true if a hook recorded the run. The run id of a session is the session id. The run id of a subagent starts with it. */
 async function isOfHook(store: Pick<TrajectoryStore, 'listRuns' | 'readRun'>, { runId }: RunSummary): Promise<boolean> {
   for await (const { payload } of store.readRun(runId, { limit: 1 })) {
     if (payload.kind !== 'run_started') return false;
@@ -77,7 +77,7 @@ function eventOf({ depth, payload }: TrajectoryRecord, pointBefore: string | und
       return 'PreCompact';
     case 'evaluation':
       if (payload.point === 'pre_response') return depth > 0 ? 'SubagentStop' : 'Stop';
-      // A prompt evaluates two points in a row.
+      // A prompt evaluates two decision points in sequence.
       return payload.point === 'pre_tool_selection' && pointBefore !== 'pre_render' ? 'PostToolBatch' : undefined;
     case 'run_ended':
       return depth === 0 && payload.labels !== undefined && 'reason' in payload.labels ? 'SessionEnd' : undefined;
@@ -91,7 +91,7 @@ function eventOf({ depth, payload }: TrajectoryRecord, pointBefore: string | und
 
 export const HEARTBEAT_FIX = 'Let Claude Code take one step in this project, then run coxswain doctor again.';
 
-/** The times of the last hook events; having none proves nothing. */
+/** Reports the times of the last hook events. An absent event is not a failure. */
 export function heartbeatLine({ lastByEvent }: Heartbeats, nowMs: number): DoctorLine {
   const events = Object.entries(lastByEvent).toSorted(([, a], [, b]) => b - a);
   const [last] = events;

@@ -8,7 +8,7 @@ import { CANARY_PREFIX, failed, passed, unknown, type DoctorLine } from './docto
 import { runLimited } from '../../../base/run-limited.ts';
 import { within } from './within.ts';
 
-/** Longer than a hook waits for its store. */
+/** Time limit in milliseconds. It is longer than the time for which a hook waits for its store. */
 const HOOK_LIMIT_MS = 10_000;
 const STORE_LIMIT_MS = 5_000;
 const SHOWN_CHARS = 300;
@@ -21,8 +21,8 @@ export interface CanarySetup {
 }
 
 /**
- * Sends one event through a hook command as Claude Code would: by the shell, in the project, on standard input. Passes if it
- * was recorded. Always deletes the run.
+ * Sends a test event through a hook command as Claude Code does: runs the command with the shell in the project folder and writes
+ * the event to standard input. Passes if the event was recorded. Always deletes the run.
  */
 export async function sendCanary(command: string, setup: CanarySetup): Promise<DoctorLine> {
   const { env, projectFolder } = setup;
@@ -57,7 +57,10 @@ export async function sendCanary(command: string, setup: CanarySetup): Promise<D
   return passed(check, `an event sent through the hook was recorded in ${took}: ${shown}`);
 }
 
-/** For a hook in the project settings that is not of this installation: it may have come with the repository. */
+/**
+ * Returns the line for a hook that was not tested: project settings may come from the repository, and the hook is not that of this
+ * installation.
+ */
 export function notTried(hook: string): DoctorLine {
   return unknown(
     'hook alive',
@@ -66,7 +69,7 @@ export function notTried(hook: string): DoctorLine {
   );
 }
 
-/** An event that only `doctor` sends. */
+/** A test event of `doctor`. */
 export interface CanaryEvent {
   readonly session_id: string;
   readonly cwd: string;
@@ -74,7 +77,7 @@ export interface CanaryEvent {
   readonly prompt: string;
 }
 
-/** A test event with a new session id. */
+/** Creates a test event with a new session id. */
 export function canaryEvent(projectFolder: string): CanaryEvent {
   return {
     session_id: CANARY_PREFIX + randomBytes(6).toString('hex'),
@@ -84,7 +87,7 @@ export function canaryEvent(projectFolder: string): CanaryEvent {
   };
 }
 
-/** Looks for the run of a canary in the store and deletes it. */
+/** Searches the store for the run of a test event and deletes the run. */
 export async function lookForCanary(
   runId: string,
   { openStore }: Pick<CanarySetup, 'openStore'>,

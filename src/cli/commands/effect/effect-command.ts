@@ -20,10 +20,10 @@ const MAX_WITHIN = 1_000;
 const MAX_POINTS = 100;
 
 /**
- * `coxswain effect`: what followed advice and, in experiments, advised against withheld units.
+ * Runs `coxswain effect`: reports what followed advice. In experiments, compares delivered with withheld advice.
  *
- * @returns the exit code: 1 on a read error, else 0, also with too little data
- * @throws CoxswainError `invalid-argument`, `input-io` without a store, and as the store
+ * @returns the exit code: 1 on a read error, else 0, also if there is too little data
+ * @throws CoxswainError `invalid-argument`, `input-io` if the store does not exist, and the errors of the store
  */
 export async function effectCommand(
   paths: readonly string[],

@@ -9,7 +9,7 @@ import { printable, printableCut } from '../../terminal/printable.ts';
 const NAME_CHARS = 80;
 const BAR_CELLS = 20;
 
-/** The report as text. */
+/** Formats the report as text. */
 export function effectText(report: EffectReport, paint: Paint): string {
   const { experiments, notes, paths, providers } = report;
   const blocks = [
@@ -63,7 +63,7 @@ function outcomeText(outcome: EffectOutcome, within: number): string {
   return outcome === 'in-time' ? 'the run ended before its deadline' : `left within ${countOf(within, 'call')}`;
 }
 
-/** The figures and their meaning. */
+/** Formats the results and their interpretation. */
 function verdictLines(experiment: EffectExperiment, { worthwhile }: EffectReport): readonly string[] {
   const { difference, high, low, onceHigh, onceLow, power, status, told, withheld } = experiment;
   const least = pointsText(worthwhile, false);
@@ -105,13 +105,13 @@ function hundred(share: number): number {
   return Math.round(100 * share);
 }
 
-/** Percentage points, such as `+48 points`. */
+/** Formats a difference in percentage points, such as `+48 points`. */
 function pointsText(share: number, signed = true): string {
   const points = Math.round(100 * share);
   return `${signed && points > 0 ? '+' : ''}${points === 0 ? 0 : points}${signed ? '' : ' points'}`;
 }
 
-/** Secondary figures of both arms. */
+/** Formats the secondary results of both arms. */
 function secondText(told: ArmFigures, withheld: ArmFigures, outcome: EffectOutcome): readonly string[] {
   const rows: readonly (readonly [string, (arm: ArmFigures) => string])[] = [
     ['runs', ({ runs }) => countText(runs)],
