@@ -24,12 +24,12 @@ export interface ExplainOptions {
 }
 
 /**
- * `coxswain explain`: how one call of a run was classified, and why.
+ * Runs `coxswain explain`: shows how one call of a run was classified, and why.
  *
- * @param subject  a file or `-` unless `--store` is given, else a run id or its beginning
+ * @param subject  a file or `-`; with `--store`, a run id or its beginning
  * @returns the exit code: 1 if part of a file could not be read
- * @throws CoxswainError `invalid-argument` if there is no such call, or several runs match; `input-io` if there is no such run,
- *   or the call has no result; as the store or the file
+ * @throws CoxswainError `invalid-argument` if the call does not exist or several runs match; `input-io` if the run does not exist
+ *   or the call has no result; the errors of the store or the file
  */
 export async function explainCommand(subject: string, options: ExplainOptions, terminal: Terminal): Promise<number> {
   const number = wholeOption('--call', options.call, [1, Number.MAX_SAFE_INTEGER]);
@@ -70,7 +70,7 @@ interface FileChoice {
   readonly problems: Problems;
 }
 
-/** Folds the run with this id, or the only one whose id starts with it; without an id the only run that is not a subagent. */
+/** Folds the run with this id, or the only run whose id starts with it. Without an id: the only run that is not a subagent. */
 async function foldFile(path: string, { number, idStart, problems }: FileChoice): Promise<ExplainFold> {
   const folds = new Map<string, ExplainFold>();
   problems.source(path);

@@ -12,42 +12,45 @@ import { printableCut } from '../../terminal/printable.ts';
 import { chanceOf, sharesOf, type FeatureShare } from '../../../patterns/detectors/repetition.ts';
 import { explainReading, type CallReading } from './explain-reading.ts';
 
-/** A pattern of a call, at the end of the run. Calls are numbered from 1. */
+/** A pattern that includes the call, in its state at the end of the run. Call numbers start at 1. */
 export interface ExplainedPattern extends Pick<TrajectoryPattern, 'kind' | 'stuck' | 'level' | 'occurrences'> {
   readonly firstCall: number;
-  /** Null for a hint. */
+  /** Null for a hint, which is not flagged. */
   readonly flaggedAtCall: number | null;
   readonly leftAtCall?: number;
-  /** The last 32 at most. */
+  /** Call numbers of the evidence, at most the last 32. */
   readonly evidenceCalls: readonly number[];
 }
 
-/** The score of `repetition` at a call. */
+/** The score of the `repetition` detector at a call. */
 export interface ExplainedScore {
-  /** 0 to 1. */
+  /** The estimated probability, from 0 to 1. */
   readonly chance: number;
-  /** The chance if every feature were 0. */
+  /** The probability if every feature were 0. */
   readonly chanceWithoutFeatures: number;
   readonly shares: readonly FeatureShare[];
 }
 
-/** How a call was classified, and why. Calls are numbered from 1. Untrusted text: pass it through `printable` before showing it. */
+/**
+ * How a call was classified, and why. Call numbers start at 1. Contains untrusted text: pass it through `printable` before showing
+ * it.
+ */
 export interface CallExplanation extends CallReading {
   readonly run: string;
   readonly call: number;
-  /** Calls of the run. */
+  /** Number of calls in the run. */
   readonly calls: number;
-  /** Successful changes and user messages before it: calls are compared within one epoch. */
+  /** Number of successful changes and user messages before the call. Calls are only compared within the same epoch. */
   readonly epoch: number;
-  /** The call itself started this epoch. */
+  /** True if this call started the epoch. */
   readonly beganEpoch: boolean;
   readonly novel: boolean;
-  /** Earlier calls of the epoch that equal it in arguments and result, in arguments only, in the result only. */
+  /** Numbers of earlier calls of the epoch with the same arguments and result, only the same arguments, or only the same result. */
   readonly sameCalls: readonly number[];
   readonly sameArguments: readonly number[];
   readonly sameResults: readonly number[];
   readonly patterns: readonly ExplainedPattern[];
-  /** Present if `repetition` is among the patterns. */
+  /** Present if `repetition` is one of the patterns. */
   readonly repetition?: ExplainedScore;
 }
 
@@ -66,10 +69,10 @@ interface SeenStep {
 type Read = Omit<CallExplanation, 'run' | 'call' | 'calls' | 'patterns' | 'repetition'>;
 
 /**
- * Folds a run with the default detectors and explains one of its calls. Reads the run to its end, because a pattern may be
- * flagged after the call.
+ * Folds a run with the default detectors and explains one of its calls. Reads the run to its end, because a pattern may be flagged
+ * after the call.
  *
- * Cost: as `RunView` with detectors; memory grows with the calls of the call's epoch, two keys each.
+ * Cost: like `RunView` with detectors. Memory: two keys per call of the epoch.
  */
 export class ExplainFold {
   readonly #runId: string;
@@ -81,7 +84,7 @@ export class ExplainFold {
   #read: Read | undefined;
   #features: readonly number[] | undefined;
 
-  /** @param number  of the call, from 1 */
+  /** @param number  number of the call, from 1 */
   constructor(runId: string, number: number) {
     this.#runId = runId;
     this.#number = number;
@@ -97,8 +100,8 @@ export class ExplainFold {
   }
 
   /**
-   * @throws CoxswainError `invalid-argument` if the run has no such call
-   * @throws CoxswainError `input-io` if the call has no result and so was not classified
+   * @throws CoxswainError `invalid-argument` if the run does not contain the call
+   * @throws CoxswainError `input-io` if the call has no result and was not classified
    */
   explanation(): CallExplanation {
     const { calls } = this.#view;
@@ -150,7 +153,7 @@ export class ExplainFold {
   }
 }
 
-/** A detector that finds no pattern and passes on each step as the other detectors see it. */
+/** Creates a detector that finds no pattern. It passes each step to `see`, in the same form as for the other detectors. */
 function witnessDetector(see: (seen: SeenStep) => void): PatternDetector {
   return {
     name: 'explain',
@@ -169,7 +172,7 @@ function witnessDetector(see: (seen: SeenStep) => void): PatternDetector {
   };
 }
 
-/** True if the call lies between the first and the last call of the pattern. */
+/** Returns true if the call is between the first and the last call of the pattern. */
 function covers({ evidence, firstSeen, flaggedAt }: TrajectoryPattern, index: number): boolean {
   const last = Math.max(firstSeen, flaggedAt ?? 0, evidence.at(-1) ?? 0);
   return index >= firstSeen && index <= last;

@@ -8,28 +8,28 @@ import type { ToolEnded } from '../../../records/trajectory-record.ts';
 import type { RunCall } from '../../../run-view/run-call.ts';
 import { callText } from '../../runs/call-previews.ts';
 
-/** How a call and its result were classified, apart from its context in the run. */
+/** The classification of a call and its result, independent of the rest of the run. */
 export interface CallReading {
   readonly tool: string;
-  /** Tool and arguments, at most 100 characters. */
+  /** Tool and arguments, truncated to 100 characters. */
   readonly preview: string;
   readonly target?: string;
   readonly kind: ToolKind;
   readonly kindReason: string;
-  /** Detection treats it as failed. */
+  /** True if detectors treat the call as failed. */
   readonly failed: boolean;
   readonly failedReason: string;
-  /** Counted as an error of the run: flagged by its source, or inferred if the source has no flags. */
+  /** True if the run counts the call as an error. The source flags it, or it is inferred if the source has no flags. */
   readonly countedAsError: boolean;
-  /** The error line; empty without one. */
+  /** The error line; empty if there is none. */
   readonly failureLine?: string;
   readonly failureClass?: ErrorCategory;
-  /** The start of the recorded result, and of the text compared; at most 2,000 UTF-16 units. */
+  /** The start of the recorded result and of the compared text, at most 2,000 UTF-16 code units each. */
   readonly resultText: string;
   readonly comparedText: string;
-  /** The whole texts are equal. */
+  /** True if the compared text equals the whole result. */
   readonly comparedAsItCame: boolean;
-  /** The comparison also ignores parts of `comparedText`: ids, numbers or an echo of the call. */
+  /** True if the comparison also ignores parts of `comparedText`: ids, numbers or repeated arguments. */
   readonly comparedWithLess: boolean;
   /** Ids of the reading rules that match the result or mask a part of it. */
   readonly rules: readonly string[];
@@ -37,7 +37,7 @@ export interface CallReading {
 
 const TEXT_CHARS = 2_000;
 
-/** @param step  the call as the detectors saw it */
+/** @param step  the call in the form that the detectors receive */
 export function explainReading(call: RunCall, ended: ToolEnded, step: Step): CallReading {
   const { args, number, tool } = call;
   const { result, is_error: isError, result_missing: missing } = ended;
@@ -69,7 +69,7 @@ function beginningOf(text: string): string {
   return text.slice(0, TEXT_CHARS).toWellFormed();
 }
 
-/** @param alone  the step without its context */
+/** @param alone  the step without the context of the run */
 function kindReason({ tool, args }: RunCall, step: Step, alone: Step): string {
   const { kind, program, shell } = readArguments(tool, args, {}).semantics;
   if (step.kind !== alone.kind) return `it checks again after a pause; on its own it would be ${alone.kind}`;

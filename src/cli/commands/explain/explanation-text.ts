@@ -5,10 +5,10 @@ import type { CallExplanation, ExplainedPattern, ExplainedScore } from './explai
 
 const SHOWN_LINES = 4;
 const LINE_CHARS = 160;
-/** Call numbers in one line; of more, the last ones. */
+/** Maximum number of call numbers in a line. The last ones are shown. */
 const SHOWN_CALLS = 32;
 
-/** An explanation for a terminal. */
+/** Formats an explanation for a terminal. */
 export function explanationText(explanation: CallExplanation, paint: Paint): string {
   const { run, call, calls, preview, target, kind, kindReason, patterns, repetition } = explanation;
   const lines = [
@@ -81,7 +81,7 @@ function patternLine(pattern: ExplainedPattern): string {
   return `    ${facts.join(', ')}`;
 }
 
-/** Features with an effect, the strongest first. */
+/** Formats the features that affect the score, the strongest first. */
 function scoreLines({ chance, chanceWithoutFeatures, shares }: ExplainedScore): readonly string[] {
   const shown = shares.filter(({ adds }) => adds !== 0).sort((a, b) => Math.abs(b.adds) - Math.abs(a.adds));
   return [

@@ -22,18 +22,18 @@ export interface ExportOptions {
   readonly toStore?: string;
   readonly format?: string;
   readonly html?: boolean;
-  /** False after `--no-content`. */
+  /** False for `--no-content`. */
   readonly content?: boolean;
   readonly json?: boolean;
 }
 
 /**
- * `coxswain export`: writes runs as records or in another format, or copies them to another store. Repeating a copy continues
- * where it was interrupted.
+ * Runs `coxswain export`: writes runs as records or in another format, or copies them to another store. Repeating an interrupted
+ * copy continues it.
  *
- * @param ids  run ids, or their beginnings; none: every run
- * @returns the exit code: 1 if a run could not be read to its end or was refused
- * @throws CoxswainError `invalid-argument`, `input-io` without a store or such a run, and as the stores
+ * @param ids  run ids, or their beginnings; default: all runs
+ * @returns the exit code: 1 if a run could not be read to its end or was rejected
+ * @throws CoxswainError `invalid-argument`, `input-io` if the store or the run does not exist, and the errors of the stores
  */
 export async function exportCommand(
   ids: readonly string[],
@@ -118,13 +118,16 @@ function checkTarget(file: string, { to, toStore }: ExportOptions, format: Expor
 }
 
 interface Reading {
-  /** Undefined if the run was read before. */
+  /** The result of an earlier pass over the run; undefined if this is the first pass. */
   readonly first: { readonly counts: { records: number }; readonly problems: Problems } | undefined;
-  /** The page itself marks where the run ends early. */
+  /** True for a page, which itself shows where an incomplete run ends. */
   readonly isPage: boolean;
 }
 
-/** The records of a run up to the first unreadable one. That, or fewer records than listed, is a problem. */
+/**
+ * Yields the records of a run up to the first unreadable record. Reports an unreadable record, or fewer records than listed, as a
+ * problem.
+ */
 async function* readable(
   store: StoreReader,
   { runId, lastSeq }: RunSummary,

@@ -7,26 +7,26 @@ import type { Terminal } from '../../terminal/terminal.ts';
 
 const WRITE_CHARS = 1024 * 1024;
 
-/** Standard output or a new file. */
+/** The output: standard output or a new file. */
 export interface TextTarget {
-  /** The file; undefined for standard output. */
+  /** The path of the file; undefined for standard output. */
   readonly name: string | undefined;
   write(text: string): Promise<void>;
-  /** @param isWhole  false after a failure */
+  /** @param isWhole  false if writing failed */
   close(isWhole: boolean): Promise<void>;
 }
 
 /**
- * Opens standard output (default, or `-`) or a new file.
+ * Opens standard output (default or `-`) or a new file.
  *
- * @throws CoxswainError `input-io` if the file exists or cannot be created; `unsafe-path` as `checkOutput`
+ * @throws CoxswainError `input-io` if the file exists or cannot be created; `unsafe-path` from `checkOutput`
  */
 export async function openTextTarget(to: string | undefined, terminal: Terminal): Promise<TextTarget> {
   if (to !== undefined && to !== '-') return openFileTarget(to);
   return { name: undefined, write: (text) => terminal.write(text), close: async () => {} };
 }
 
-/** Writes to a temporary file and names it when it is complete, so that a failure leaves nothing. */
+/** Writes to a temporary file and links it to its name when it is complete, so that a failure leaves no file. */
 async function openFileTarget(path: string): Promise<TextTarget> {
   checkOutput(path);
   if (lookAt(path) !== undefined) throw alreadyExists(path);
@@ -56,7 +56,7 @@ async function openFileTarget(path: string): Promise<TextTarget> {
         }
       } finally {
         await file.close();
-        // Unlike a rename, a link never replaces a file created in the meantime.
+        // Unlike a rename, a link does not replace a file that was created in the meantime.
         if (isStored) await link(unfinished, path).catch((error: unknown) => Promise.reject(linkError(path, error)));
         await rm(unfinished, { force: true });
       }

@@ -19,13 +19,13 @@ export type ExportFormat = (typeof EXPORT_FORMATS)[number];
 export interface ExportSetup {
   readonly format: ExportFormat;
   readonly to: string | undefined;
-  /** False: no arguments, results and messages in spans. */
+  /** False: omits arguments, results and messages from spans. */
   readonly content: boolean;
   readonly runs: () => AsyncIterable<ExportedRun>;
   readonly exported: (run: RunSummary) => ExportedRun;
   readonly store: StoreReader;
   readonly terminal: Terminal;
-  /** Called when a collector refuses spans. */
+  /** Called when a collector rejects spans. */
   readonly onRefused: (why: string) => void;
 }
 
@@ -33,7 +33,7 @@ export interface ExportSetup {
  * Writes runs in one format to a new file or standard output, or sends spans to a collector.
  *
  * @returns the name of the target; undefined for standard output
- * @throws CoxswainError `invalid-argument` if the format holds one run and there are several; as `openTextTarget`
+ * @throws CoxswainError `invalid-argument` for several runs in a format for one run; the errors of `openTextTarget`
  */
 export async function writeExport(setup: ExportSetup): Promise<string | undefined> {
   const { format, terminal, to } = setup;
@@ -42,7 +42,7 @@ export async function writeExport(setup: ExportSetup): Promise<string | undefine
   const target = await openTextTarget(to, terminal);
   let isWhole = false;
   try {
-    // A file keeps every character; text for a terminal is made safe.
+    // Files keep every character. Text for a terminal is escaped.
     const shown = target.name === undefined ? printableJson : (json: string) => `${json}\n`;
     for await (const text of textsOf(setup, shown)) await target.write(text);
     isWhole = true;
@@ -96,7 +96,7 @@ function resourceOf(): { readonly 'service.name': string } {
   return { 'service.name': name === '' ? 'coxswain' : name };
 }
 
-/** The topmost stored ancestor of a run. */
+/** Returns the highest stored ancestor of a run. */
 async function rootOf(store: StoreReader, runId: string): Promise<string> {
   const ancestors = new Set<string>();
   let id = runId;

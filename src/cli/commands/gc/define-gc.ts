@@ -1,6 +1,5 @@
 import { type CommandDefinition, STORE_ARGUMENT } from '../command-definition.ts';
 
-/** `coxswain gc`. */
 export const gc: CommandDefinition = {
   name: 'gc',
   summary: 'delete runs that are too old, or the oldest down to a size',

@@ -22,10 +22,10 @@ export interface GcCommandOptions {
 }
 
 /**
- * `coxswain gc`: deletes runs of a store that are too old or exceed the size limit; prints a line per run.
+ * Runs `coxswain gc`: deletes runs that are too old or exceed the size limit of the store. Prints a line per deleted run.
  *
  * @returns the exit code: 1 if a run could not be deleted
- * @throws CoxswainError `invalid-argument`, `input-io` without a store, and as the store
+ * @throws CoxswainError `invalid-argument`, `input-io` if the store does not exist, and the errors of the store
  */
 export async function gcCommand(
   path: string | undefined,
@@ -61,7 +61,7 @@ export async function gcCommand(
   }
 }
 
-/** A dry run deletes nothing, so it opens the store for reading. */
+/** Opens the store read-only, because a dry run deletes nothing. */
 async function openForPlanning(file: string): Promise<CollectableStore & Pick<TrajectoryStore, 'close'>> {
   const store = await openReadableStore(file);
   return {
@@ -73,7 +73,10 @@ async function openForPlanning(file: string): Promise<CollectableStore & Pick<Tr
   };
 }
 
-/** Without options the default size is the limit; it is set here because the command compares with it at the end. */
+/**
+ * Returns the limits. Without options, the default size is the limit. It is set here because the command needs it after the
+ * deletion.
+ */
 function limitsOf({ maxSize, olderThan }: GcCommandOptions): Pick<GcOptions, 'maxBytes' | 'olderThanMs'> {
   if (maxSize === undefined && olderThan === undefined) return { maxBytes: DEFAULT_MAX_STORE_BYTES };
   const olderThanMs = olderThan === undefined ? undefined : parseDuration(olderThan);

@@ -1,6 +1,5 @@
 import { type CommandDefinition, TARGET_OPTION } from '../command-definition.ts';
 
-/** `coxswain import`. */
 export const importRuns: CommandDefinition = {
   name: 'import',
   summary: 'read exported records into a store',

@@ -18,10 +18,10 @@ export interface ImportCommandOptions {
 }
 
 /**
- * `coxswain import`: copies the output of `coxswain export` or `jsonlSink` into a store, with run ids, `seq` and gap records unchanged.
- * Repeating it changes nothing.
+ * Runs `coxswain import`: copies the output of `coxswain export` or `jsonlSink` to a store. Run ids, `seq` and gap records are
+ * preserved. Repeating the command changes nothing.
  *
- * @returns the exit code: 1 if something was refused or unreadable
+ * @returns the exit code: 1 if a record was rejected or unreadable
  * @throws CoxswainError `invalid-argument`, `store-io`, `store-version`
  */
 export async function importCommand(path: string, options: ImportCommandOptions, terminal: Terminal): Promise<number> {
@@ -40,7 +40,7 @@ export async function importCommand(path: string, options: ImportCommandOptions,
         problems.fault({ line, message: record.message });
         continue;
       }
-      // A file without records creates no store.
+      // A file without records does not create a store.
       store ??= await openStoreNamed(file);
       records ??= new RecordImport(store, problems);
       await records.take(record, line);
@@ -62,7 +62,7 @@ export async function importCommand(path: string, options: ImportCommandOptions,
   return problems.any ? 1 : 0;
 }
 
-/** The items up to a failure of the source, which is reported. */
+/** Yields the items until the source fails, and reports the failure. */
 async function* failuresOf<Item>(items: AsyncIterable<Item>, problems: Problems): AsyncGenerator<Item, void, void> {
   try {
     yield* items;
@@ -91,12 +91,12 @@ class RecordImport {
     });
   }
 
-  /** Completely imported runs. */
+  /** Number of completely imported runs. */
   get runs(): number {
     return this.#runs.size - this.refused;
   }
 
-  /** Records of these runs. */
+  /** Number of records in these runs. */
   get stored(): number {
     let records = 0;
     for (const run of this.#runs.values()) if (!run.isRefused) records += run.records;
@@ -117,7 +117,7 @@ class RecordImport {
     }
     const run = this.#runOf(runId, seq);
     if (run.isRefused) return;
-    // A repeated record begins a new batch: the store distinguishes repeats from conflicts.
+    // A repeated record starts a new batch, because the store distinguishes repeats from conflicts.
     if (seq !== run.nextSeq) await this.#recorder.end(runId);
     if (seq > run.nextSeq) {
       this.#refuse(runId, `seq ${run.nextSeq} to ${seq - 1} are missing before this line; the rest is skipped`, line);

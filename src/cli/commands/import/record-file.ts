@@ -11,20 +11,21 @@ import { allRuns } from '../../runs/stored-runs.ts';
 
 const LINE_BYTES = 64 * 1024 * 1024;
 
-/** A line of a file of records: a record or an error. */
+/** A line of a record file: a record or an error. */
 export interface RecordLine {
-  /** 1-based; undefined for a record of a folder. */
+  /** Line number from 1; undefined for a record of a folder. */
   readonly line: number | undefined;
   readonly record: TrajectoryRecord | Error;
 }
 
 /**
- * Reads the output of `coxswain export`, one record per line; unpacks gzip and zstd. Yields an error for an invalid line and continues.
+ * Reads the output of `coxswain export` with one record per line. Decompresses gzip and zstd. Yields an error for an invalid line
+ * and continues.
  *
  * @param path  a file, or `-` for standard input
- * @throws CoxswainError `format-unknown` if it is empty or its first line does not resemble a record, `format-invalid` for truncated or
- *   damaged packed data, `input-io`
- * Memory: a chunk and a line of at most 64 MiB.
+ * @throws CoxswainError `format-unknown` for an empty file or if the first line does not resemble a record; `format-invalid` for
+ *   truncated or damaged compressed data; `input-io`
+ * Memory: a chunk, and a line of at most 64 MiB.
  */
 export async function* readRecordFile(path: string): AsyncGenerator<RecordLine, void, void> {
   const opened = await openBytes(path, { stdin: process.stdin });
@@ -46,9 +47,9 @@ export async function* readRecordFile(path: string): AsyncGenerator<RecordLine, 
 }
 
 /**
- * Reads a folder of `jsonlSink`, run by run. Yields an error at damage and continues with the next run.
+ * Reads a folder of `jsonlSink`, one run after another. Yields an error for damaged data and continues with the next run.
  *
- * @throws CoxswainError as `openStoreReader`
+ * @throws CoxswainError the errors of `openStoreReader`
  */
 export async function* readRecordFolder(folder: string): AsyncGenerator<RecordLine, void, void> {
   const reader = await openStoreReader(folder);
@@ -65,7 +66,7 @@ export async function* readRecordFolder(folder: string): AsyncGenerator<RecordLi
   }
 }
 
-/** A line that does not resemble a record. */
+/** The line does not resemble a record. */
 class NoRecord extends Error {}
 
 async function* linesOf(bytes: AsyncIterable<Buffer>): AsyncGenerator<TextLine, void, void> {

@@ -1,6 +1,5 @@
 import type { CommandDefinition } from '../command-definition.ts';
 
-/** `coxswain init`. */
 export const init: CommandDefinition = {
   name: 'init',
   summary: 'record and steer the sessions of your agent CLIs',

@@ -44,10 +44,10 @@ export interface InitOptions {
 }
 
 /**
- * `coxswain init`: adds the hook to the settings of agent CLIs, or removes it.
+ * Runs `coxswain init`: adds the hook to the settings of agent programs, or removes it.
  *
- * @param target  one of `HOSTS`; default: the installed ones, or else Claude Code
- * @returns the exit code: 1 unless the answer was yes
+ * @param target  one of `HOSTS`; default: the installed agent programs, or Claude Code if none is installed
+ * @returns the exit code: 0 if the user confirmed the changes, else 1
  * @throws CoxswainError `invalid-argument` for invalid options or settings, `input-io` for files that cannot be read or written
  */
 export async function initCommand(
@@ -75,7 +75,7 @@ export async function initCommand(
     const file = HOST_PLACES[host].settingsFile({ ...places, projectFolder });
     if (host !== 'claude-code' || user) return [file];
     const local = join(dirname(file), 'settings.local.json');
-    // Absolute paths do not belong in a committed file, unless it has them already.
+    // A committed file should not contain absolute paths, unless it already contains the hook.
     return shared || (!http && hasHook(file)) ? [file, local] : [local, file];
   };
   const fileOf = (host: HostName): string => filesOf(host)[0];
@@ -114,7 +114,7 @@ export async function initCommand(
   return await write(changes, { options, owner, hosts, fileOf, hookFile, project, server }, terminal);
 }
 
-/** @throws CoxswainError `invalid-argument` for options that conflict */
+/** @throws CoxswainError `invalid-argument` for options that cannot be combined */
 function checkOptions({ http, port, project, shared, user }: InitOptions, named: HostName | undefined): void {
   const refuse = (message: string): never => {
     throw new CoxswainError('invalid-argument', message);
@@ -142,7 +142,7 @@ interface Situation {
 
 async function write(changes: readonly InitChange[], situation: Situation, terminal: Terminal): Promise<number> {
   const { options, owner, hosts, fileOf, hookFile, project, server } = situation;
-  // The token must not appear in terminal output.
+  // Terminal output must not contain the token.
   const shown = (text: string): string =>
     printable(server === undefined ? text : text.replaceAll(server.token, '…the token…'));
   for (const { file, before, after } of options.dryRun === true ? changes : []) {
@@ -155,7 +155,7 @@ async function write(changes: readonly InitChange[], situation: Situation, termi
     }
   }
   if (changes.length === 0) {
-    // The program that the hooks start may have moved.
+    // The path of the program that the hooks start may have changed.
     if (server !== undefined && options.dryRun !== true) await putServer(project, server);
     for (const host of hosts)
       await terminal.write(`${printable(fileOf(host))} already has the hook; nothing to change\n`);
@@ -183,7 +183,7 @@ async function write(changes: readonly InitChange[], situation: Situation, termi
   }
   if (server !== undefined) await putServer(project, server);
   applyInit(changes, { owner });
-  // The user has just asked for this configuration.
+  // The user requested this configuration, so the project is trusted.
   if (options.user !== true && changes.some(({ file }) => file === configFileOf(project))) trustProject(project);
   if (server === undefined && options.user !== true) await takeServerAway(project);
   await terminal.write(`Written. New sessions of ${titles} are recorded and steered; coxswain doctor checks it.\n`);
@@ -203,7 +203,7 @@ async function write(changes: readonly InitChange[], situation: Situation, termi
   return 0;
 }
 
-/** Makes Codex trust the hook, which it otherwise ignores; this can be undone too. */
+/** Makes Codex trust the hook, because Codex ignores hooks without trust. Can also be undone. */
 async function trustInCodex(
   project: string,
   { owner, hookFile }: Pick<Situation, 'owner' | 'hookFile'>,
@@ -263,7 +263,7 @@ function configFileOf(project: string): string {
   return join(project, 'coxswain.config.json');
 }
 
-/** A new configuration with the deadline. @throws CoxswainError `invalid-argument` if a configuration exists */
+/** Returns a new configuration with the deadline. @throws CoxswainError `invalid-argument` if a configuration exists */
 function configOf(
   deadline: string | undefined,
   file: string,

@@ -12,16 +12,16 @@ import {
 } from '../../../hosts/claude-code/serve-settings.ts';
 import { stopServer } from '../../../hosts/claude-code/server-process.ts';
 
-/** Ports below the range for outgoing connections, so that a chosen one stays free. */
+/** First port to try. It is below the range of outgoing connections, so that the selected port remains free. */
 const FIRST_PORT = 20_000;
 const PORTS = 10_000;
 const TRIES = 20;
 const TOKEN_BYTES = 32;
 
 /**
- * The settings of a project's server: the existing ones with the current program, or new ones.
+ * Returns the settings of the project's server: existing settings with the current program path, or new settings.
  *
- * @throws CoxswainError `invalid-argument` for a port out of range, `input-io` for invalid existing settings or without a free port
+ * @throws CoxswainError `invalid-argument` for a port out of range; `input-io` if existing settings are invalid or no port is free
  */
 export async function serverFor(projectFolder: string, port: string | undefined): Promise<ServeSettings> {
   const before = readServeSettings(projectFolder);
@@ -36,7 +36,7 @@ export async function serverFor(projectFolder: string, port: string | undefined)
   };
 }
 
-/** Writes changed settings and stops a server that runs with the old ones. @throws CoxswainError `input-io` */
+/** Writes changed settings and stops a server that runs with the old settings. @throws CoxswainError `input-io` */
 export async function putServer(projectFolder: string, settings: ServeSettings): Promise<void> {
   const before = readServeSettings(projectFolder);
   if (JSON.stringify(before) === JSON.stringify(settings)) return;
@@ -44,7 +44,7 @@ export async function putServer(projectFolder: string, settings: ServeSettings):
   if (before !== undefined) await stopServer(projectFolder);
 }
 
-/** Stops the server of a project and removes its settings. @returns a message; undefined if none was running */
+/** Stops the server of a project and removes its settings. @returns a message; undefined if no server was running */
 export async function takeServerAway(projectFolder: string): Promise<string | undefined> {
   const wasRunning = await stopServer(projectFolder);
   removeServeSettings(projectFolder);

@@ -28,12 +28,12 @@ const CALL_CHARS = 160;
 const ERROR_CHARS = 200;
 
 /**
- * `coxswain label`: shows moments of runs and saves a label for each key pressed. Skips moments that have a label.
+ * Runs `coxswain label`: shows moments of runs and saves a label for each key pressed. Skips labelled moments.
  *
- * @param input  the source of keys: a terminal or a pipe
- * @returns the exit code: 1 if something could not be read
- * @throws CoxswainError `invalid-argument`, `input-io` if the labels cannot be read or written, `unsafe-path` as
- *   `checkOutput`, and as the stores
+ * @param input  the source of key presses: a terminal or a pipe
+ * @returns the exit code: 1 if a run could not be read
+ * @throws CoxswainError `invalid-argument`, `input-io` if the labels cannot be read or written, `unsafe-path` from `checkOutput`,
+ *   and the errors of the stores
  */
 export async function labelCommand(
   paths: readonly string[],
@@ -79,7 +79,7 @@ interface SessionParts {
 
 class LabelSession {
   readonly #parts: SessionParts;
-  /** Moments shown in this session, for `b`. */
+  /** Moments shown since the start of the command, for the key `b` (back). */
   readonly #shown: LabelMoment[] = [];
   #at = 0;
   #keys = 0;
@@ -119,7 +119,7 @@ class LabelSession {
     return `${end}${countOf(this.#keys, 'key')} saved; ${printable(out)} has ${countOf(all.length, 'label')}: ${counts}\n`;
   }
 
-  /** Shows the current moment: a new one, or an earlier one after `b`. */
+  /** Shows the next moment, or the previous one after `b`. */
   async #show(): Promise<LabelMoment | undefined> {
     const moment = this.#shown[this.#at] ?? (await this.#next());
     if (moment === undefined) this.#isDone = true;
@@ -142,12 +142,12 @@ class LabelSession {
     const { labels, out } = this.#parts;
     const { note = '', split = '' } = labels.get(id) ?? {};
     labels.set(id, { id, target, split, note });
-    // Replaces the whole file, so that an interruption loses no label.
+    // Replaces the whole file atomically, so that an interruption loses no label.
     replaceFile(out, Buffer.from(formatLabels([...labels.values()])));
     this.#keys += 1;
   }
 
-  /** Does not show what detectors found: labels are for judging detectors. */
+  /** Omits the findings of detectors, because labels are used to evaluate detectors. */
   #text({ around, call, calls, id, run, task }: LabelMoment): string {
     const { labels, terminal } = this.#parts;
     const { paint } = terminal;

@@ -8,41 +8,41 @@ import type { CallEvent } from '../../runs/live-event.ts';
 
 /**
  * - `patterns`: calls at which a pattern was flagged
- * - `advice`: calls at which the standard steering would have spoken
- * - `random`: a sample of all calls, the same on each call
+ * - `advice`: calls at which the standard steering would have given advice
+ * - `random`: a pseudo-random sample of all calls, always the same for a run
  */
 export const MOMENT_SOURCES = ['patterns', 'advice', 'random'] as const;
 
-/** A moment of a run to label. Untrusted text: pass it through `printable` before showing it. */
+/** A moment of a run to label. Contains untrusted text: pass it through `printable` before showing it. */
 export interface LabelMoment {
-  /** `RUN@CALL`, calls from 1. */
+  /** `RUN@CALL`, with call numbers from 1. */
   readonly id: string;
   readonly run: string;
   /** Index of the call, from 0. */
   readonly call: number;
-  /** Calls of the run. */
+  /** Number of calls in the run. */
   readonly calls: number;
   readonly task: string;
-  /** The calls around it, in order. */
+  /** The calls before and after this call, in order. */
   readonly around: readonly CallEvent[];
 }
 
 export interface MomentOptions {
   readonly from: (typeof MOMENT_SOURCES)[number];
-  /** Moments per run, at most. */
+  /** Maximum number of moments per run. */
   readonly count: number;
   readonly onProblem: OnReadProblem;
 }
 
 const CALLS_BEFORE = 7;
 const CALLS_AFTER = 3;
-/** Calls kept per run, about 400 bytes each. */
+/** Maximum number of calls kept per run, about 400 bytes each. */
 const MAX_CALLS = 5_000;
 
 /**
- * Moments of the runs at these paths, run by run, in the order of their calls.
+ * Yields the moments of the runs at these paths, run by run, in the order of their calls.
  *
- * @throws CoxswainError as opening and listing a store
+ * @throws CoxswainError the errors of opening and listing a store
  * Memory: previews of the first 5,000 calls of each open run.
  */
 export async function* labelMoments(

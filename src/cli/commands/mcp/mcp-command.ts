@@ -8,9 +8,9 @@ export interface McpOptions {
 }
 
 /**
- * `coxswain mcp`: a proxy in front of a server, or a stand-alone server.
+ * Runs `coxswain mcp`: a proxy for an MCP server, or a stand-alone MCP server.
  *
- * @returns the exit code: the server's
+ * @returns the exit code of the server
  * @throws CoxswainError "invalid-argument" for a command together with `--url`, an invalid address or an invalid header
  */
 export async function mcpCommand(command: readonly string[], { url, header }: McpOptions): Promise<number> {
@@ -32,7 +32,7 @@ function addressOf(text: string): URL {
   throw new CoxswainError('invalid-argument', `--url ${JSON.stringify(text)} is no http or https address`);
 }
 
-/** @throws CoxswainError "invalid-argument" for a line that is not a header; its value, which may be secret, is not repeated */
+/** @throws CoxswainError "invalid-argument" for a line that is not a header. The message omits its value, which may be secret. */
 function headersOf(lines: readonly string[]): Headers {
   const headers = new Headers();
   for (const line of lines) {

@@ -7,7 +7,7 @@ import type { RunStatus } from '../status/run-status.ts';
 import { statusText } from '../status/status-text.ts';
 import { CallToolRequestSchema, ListToolsRequestSchema, Server, StdioServerTransport } from './mcp-sdk.ts';
 
-/** A tool with its implementation. */
+/** A tool and its implementation. */
 interface McpTool extends ToolDefinition {
   readonly annotations?: { readonly readOnlyHint: true };
   readonly answer: () => Promise<string>;
@@ -18,7 +18,7 @@ const NO_ARGUMENTS = { type: 'object', properties: {}, additionalProperties: fal
 const TOOLS: readonly McpTool[] = [
   {
     ...acknowledgeToolDefinition,
-    // The hook sees the call and records the answer.
+    // The hook sees the call and records the agent's response.
     answer: async () => 'Noted.',
   },
   {
@@ -38,7 +38,7 @@ const TOOLS: readonly McpTool[] = [
 ];
 
 /**
- * `coxswain mcp` alone: serves the tools until standard input ends.
+ * Runs `coxswain mcp` without a server: serves the tools of coxswain until standard input ends.
  *
  * @returns the exit code
  */

@@ -8,7 +8,7 @@ import type { OpenWatch } from '../../../hosts/mcp/open-watch.ts';
 import type { ClientStreams } from '../../../hosts/mcp/proxy-stdio.ts';
 import { StreamableHTTPClientTransport } from './mcp-sdk.ts';
 
-/** A server that speaks streamable HTTP. */
+/** A server with the streamable HTTP transport. */
 export interface HttpServer {
   readonly url: URL;
   readonly headers: Headers;
@@ -16,16 +16,16 @@ export interface HttpServer {
 
 type Message = Parameters<StreamableHTTPClientTransport['send']>[0];
 
-/** Largest message of either side, in bytes. */
+/** Maximum size of a message in bytes, in both directions. */
 const MAX_BYTES = 64 * 1024 * 1024;
 const PARSE_ERROR = -32_700;
 const SERVER_ERROR = -32_000;
 const NEWLINE = 10;
 
 /**
- * Proxies between a client on standard streams and a streamable HTTP server, until the client closes its side. Messages keep their
- * values; the official SDK handles sessions, streams and their resumption. If the server does not accept a request, the client
- * gets a protocol error.
+ * Forwards messages between a client on standard input and output and a streamable HTTP server, until the client closes its side.
+ * Messages are not changed. The official SDK handles sessions, streams and their resumption. If the server rejects a request, the
+ * client receives a protocol error.
  *
  * @returns 0
  */
@@ -47,14 +47,14 @@ export async function proxyUrl(
     output.write(opened?.watch.server.line(line) ?? line);
   };
   Object.assign(transport, { onmessage });
-  /** Resolves when the next message may follow: at once after a request, whose response may take any time. */
+  /** Resolves when the next message may be sent. For a request this is immediately, because the response may take any time. */
   const send = async (line: Buffer): Promise<void> => {
     const message = jsonOf(line.toString());
     if (message === undefined) return fail(null, PARSE_ERROR, 'this line is no JSON');
     const requests = (Array.isArray(message) ? message : [message])
       .filter(isJsonObject)
       .filter(({ id, method }) => id !== undefined && method !== undefined);
-    // The server rejects messages it does not understand.
+    // The server rejects messages that it does not understand.
     const sent = transport.send(message as unknown as Message).catch((error: unknown) => {
       for (const { id } of requests) {
         const answer = { jsonrpc: '2.0', id, error: { code: SERVER_ERROR, message: messageOf(error) } };
@@ -84,7 +84,7 @@ export async function proxyUrl(
   return 0;
 }
 
-/** Like `fetch`; breaks off the stream if a server message (a body, or a line of a stream) is too large. */
+/** Like `fetch`, but aborts the stream if a server message (a body, or a line of a stream) is too large. */
 async function boundedFetch(url: string | URL, init?: RequestInit): Promise<Response> {
   const response = await fetch(url, init);
   if (response.body === null) return response;

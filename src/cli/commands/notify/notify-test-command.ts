@@ -10,9 +10,9 @@ import { Notifier } from '../../../notify/notifier.ts';
 import { targetsOf } from '../../../notify/targets-of.ts';
 
 /**
- * `coxswain notify test`: sends one notification to every configured target.
+ * Runs `coxswain notify test`: sends one notification to every configured target.
  *
- * @returns the exit code: 1 if a target was not reached
+ * @returns the exit code: 1 if a target could not be reached
  * @throws CoxswainError `invalid-argument` if no target is configured
  */
 export async function notifyTestCommand(_options: object, terminal: Terminal): Promise<number> {

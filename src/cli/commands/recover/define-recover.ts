@@ -1,6 +1,5 @@
 import { type CommandDefinition } from '../command-definition.ts';
 
-/** `coxswain recover`. */
 export const recover: CommandDefinition = {
   name: 'recover',
   summary: 'save the readable records of a damaged store, or fold hook events that wait next to a store',

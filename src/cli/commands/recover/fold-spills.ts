@@ -12,18 +12,18 @@ import { Problems } from '../../runs/problems.ts';
 import type { Terminal } from '../../terminal/terminal.ts';
 
 /**
- * `coxswain recover STORE` without `--to`: folds the hook events that wait in spill files next to the store, with the configuration of
- * the project of the working folder.
+ * Runs `coxswain recover STORE` without `--to`: records the hook events in the spill files next to the store. Uses the
+ * configuration of the project in the working folder.
  *
- * @returns the exit code: 1 if an event still waits, is damaged or was refused
- * @throws CoxswainError `input-io` without a store and without events, and as the store
+ * @returns the exit code: 1 if an event is still waiting, is damaged or was rejected
+ * @throws CoxswainError `input-io` if neither the store nor waiting events exist, and the errors of the store
  */
 export async function foldSpills(
   address: string,
   { json }: { readonly json?: boolean },
   terminal: Terminal,
 ): Promise<number> {
-  // Waiting events may be the first of a new store.
+  // The store may not exist yet: the waiting events may be its first ones.
   if (countSpills(address).waiting === 0) await requireStore(address);
   const { loaded, projectFolder } = loadProject();
   const { resolved } = loaded;

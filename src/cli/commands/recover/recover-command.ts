@@ -15,7 +15,7 @@ import { storeProblemText } from '../verify/verify-command.ts';
 
 /** The options of `coxswain recover`. */
 export interface RecoverOptions {
-  /** The new store; undefined: fold waiting events instead. */
+  /** Path of the new store; undefined: records waiting events instead. */
   readonly to?: string;
   readonly json?: boolean;
 }
@@ -23,11 +23,12 @@ export interface RecoverOptions {
 const MAX_RANGES = 5;
 
 /**
- * `coxswain recover`: saves the readable records of a damaged store into a new one, and verifies it. Never changes the original.
+ * Runs `coxswain recover`: copies the readable records of a damaged store to a new store and verifies the new store. Never changes
+ * the original.
  *
- * @returns the exit code: 1 if something was lost, or may have been
- * @throws CoxswainError `invalid-argument` if the new path exists, `input-io` without a store, `store-io` and `store-version` if it
- *   cannot be opened
+ * @returns the exit code: 1 if records were lost or may have been lost
+ * @throws CoxswainError `invalid-argument` if the new path exists; `input-io` if the store does not exist; `store-io` and
+ *   `store-version` if it cannot be opened
  */
 export async function recoverCommand(path: string, options: RecoverOptions, terminal: Terminal): Promise<number> {
   const { to } = options;
@@ -79,7 +80,7 @@ export async function recoverCommand(path: string, options: RecoverOptions, term
   }
 }
 
-/** @throws CoxswainError `invalid-argument` for an existing path, or a database with runs */
+/** @throws CoxswainError `invalid-argument` if the path exists, or if the database contains runs */
 async function requireNew(to: string): Promise<void> {
   const parsed = parseStoreAddress(to);
   const isThere =
@@ -102,7 +103,7 @@ async function holdsRuns(address: string): Promise<boolean> {
   }
 }
 
-/** The counts of a recovery. */
+/** The totals of a recovery. */
 interface RecoveryTotals {
   readonly runs: number;
   readonly saved: number;
@@ -112,7 +113,7 @@ interface RecoveryTotals {
   readonly problems: number;
 }
 
-/** Only a store without doubts is called verified: every record has a checksum, every run has its end. */
+/** Formats the totals. The store is only called verified if every record has a checksum and every run has an end. */
 function totalsText(totals: RecoveryTotals): string {
   const { endUnknown, lost, problems, runs, saved, sourceProblems } = totals;
   const doubts = [

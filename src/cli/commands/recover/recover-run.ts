@@ -15,18 +15,21 @@ export interface LostRange {
 /** The result of recovering a run. */
 export interface RecoveredRun {
   readonly runId: string;
-  /** Saved records, without gap records. */
+  /** Number of recovered records, without gap records. */
   readonly saved: number;
   readonly lost: readonly LostRange[];
-  /** The run had no end, and the copy ends as interrupted. Never an imported run, whose source may record no end. */
+  /**
+   * True if the run had no end, so that the copy ends as interrupted. Always false for imported runs, whose source may not record
+   * an end.
+   */
   readonly interrupted: boolean;
 }
 
 /**
- * Writes the salvaged records of a run, with gap records for lost ones and a missing end. After the last record it assumes one lost
- * record per damaged place, or more if `lastSeq` says so.
+ * Writes the recovered records of a run, with gap records for lost records and an end if it is missing. After the last record,
+ * assumes one lost record per damaged position, or more according to `lastSeq`.
  *
- * @param lastSeq  the run's last `seq` according to the store
+ * @param lastSeq  last `seq` of the run according to the store
  */
 export async function recoverRun(
   runId: string,
@@ -79,7 +82,7 @@ export async function recoverRun(
   return { runId, saved, lost, interrupted: !isClosed };
 }
 
-/** True for the end of a run, and for the start of an imported one. */
+/** Returns true for the end of a run, and for the start of an imported run. */
 function isEnd({ payload }: TrajectoryRecord): boolean {
   return payload.kind === 'run_ended' || (payload.kind === 'run_started' && payload.format !== undefined);
 }

@@ -15,12 +15,12 @@ import { openReadableStore, shownStore } from '../../runs/open-store.ts';
 import { allRuns } from '../../runs/stored-runs.ts';
 import { salvageLines, type Salvaged } from './salvage-lines.ts';
 
-/** A run to save. */
+/** A run to recover. */
 export interface RunToSave {
   readonly runId: string;
-  /** Its last `seq` according to the store; -1 if unknown. */
+  /** Last `seq` of the run according to the store; -1 if unknown. */
   readonly lastSeq: number;
-  /** False if its end is unknown, so that its last records may be missing. */
+  /** False if the end of the run is unknown, so that its last records may be missing. */
   readonly isEndKnown: boolean;
   readonly items: AsyncIterable<Salvaged> | Iterable<Salvaged>;
 }
@@ -28,15 +28,15 @@ export interface RunToSave {
 /** A damaged store. */
 export interface RecoverSource {
   runs(): AsyncIterable<RunToSave> | Iterable<RunToSave>;
-  /** The number of problems that `verify` finds. */
+  /** Number of problems found by `verify`. */
   readonly problems: number;
   close(): void | Promise<void>;
 }
 
 /**
- * Opens a damaged store for recovery, without ever writing to it. Reads the pages of a SQLite file instead of its B-trees.
+ * Opens a damaged store for recovery. Never writes to it. For a SQLite file, reads the pages directly instead of the B-trees.
  *
- * @throws CoxswainError `store-io`, and as opening the store if nothing is found in it
+ * @throws CoxswainError `store-io`, and the errors of opening the store if it contains no readable run
  */
 export async function openRecoverSource(address: string): Promise<RecoverSource> {
   const { problems, error } = await problemsOf(address);
@@ -60,7 +60,7 @@ export async function openRecoverSource(address: string): Promise<RecoverSource>
   });
 }
 
-/** Counts the problems of a store; `error` is set if it cannot be opened or read. */
+/** Counts the problems of a store. `error` is set if the store cannot be opened or read. */
 async function problemsOf(address: string): Promise<{ readonly problems: number; readonly error?: CoxswainError }> {
   let problems = 0;
   try {
@@ -115,7 +115,7 @@ function toSave(run: CarvedRun): RunToSave {
   return { runId, lastSeq, isEndKnown: hasSummary, items: itemsOf(run) };
 }
 
-/** The records, with damage in its place. */
+/** Yields the records, with a damage item at each damaged position. */
 function* itemsOf(run: CarvedRun): Generator<Salvaged, void, void> {
   const waiting = [...run.damaged];
   let throughSeq = -1;

@@ -15,31 +15,31 @@ import { allRuns } from '../../runs/stored-runs.ts';
 import type { FoundRun } from './night-run.ts';
 import { runsOfStore, runsOfTranscripts, type KnownOfRun } from './report-source.ts';
 
-/** The sources of a report of this machine. */
+/** The input of a report on all runs of this machine. */
 export interface MachineSources {
-  /** The store of this project, if any. */
+  /** The store of this project; undefined if there is none. */
   readonly store: Pick<TrajectoryStore, 'listRuns' | 'readRun'> | undefined;
   /** The address of the store. */
   readonly place: string;
-  /** The store in messages. */
+  /** The name of the store in messages. */
   readonly storeName: string;
-  /** The project of the store. */
+  /** The project that the store belongs to. */
   readonly project: string;
-  /** Session files written since `sinceMs`. */
+  /** Session files changed since `sinceMs`. */
   readonly sessions: readonly FoundSession[];
-  /** The runs of the store; filled before the first run is yielded. */
+  /** The runs of the store. Filled before the first run is yielded. */
   readonly stored: StoredNames;
   readonly problems: Problems;
   readonly sinceMs: number;
-  /** The open sessions of Claude Code, if known. */
+  /** The open sessions of Claude Code; undefined if unknown. */
   readonly open: ReadonlyMap<string, OpenSession> | undefined;
 }
 
 /**
- * Every run of the session files and of the project's store whose last record is not before `sinceMs`, with its project. A run
- * in both is yielded once: from the store, with the end from the transcript if the store has none.
+ * Yields every run of the session files and of the project's store whose last record is at or after `sinceMs`, with its project. A
+ * run in both sources is yielded once, from the store. If the store has no end of the run, the end comes from the transcript.
  *
- * Memory: as `runsOfStore` and `runsOfTranscripts`; an id, and at most one record, per run of the store.
+ * Memory: like `runsOfStore` and `runsOfTranscripts`, and an id and at most one record per run of the store.
  */
 export async function* runsOfMachine(sources: MachineSources): AsyncGenerator<FoundRun, void, void> {
   const { open, place, problems, project, sessions, sinceMs, store, stored, storeName } = sources;
@@ -66,8 +66,8 @@ export async function* runsOfMachine(sources: MachineSources): AsyncGenerator<Fo
 }
 
 /**
- * Adds to a session of Claude Code without an end what its process tells: it was killed if the process is gone, and may wait
- * for its user if not.
+ * Returns a function that adds the state of the process to a Claude Code session without an end. If the process no longer exists,
+ * the session was killed. Otherwise the session may be waiting for its user.
  *
  * @returns undefined if the open sessions are unknown
  */
@@ -84,12 +84,12 @@ export function standingBy(open: ReadonlyMap<string, OpenSession> | undefined): 
   };
 }
 
-/** The files of sessions and of their subagents written since `sinceMs`. */
+/** Yields the files of sessions and their subagents changed since `sinceMs`. */
 async function* filesOf(sessions: readonly FoundSession[], sinceMs: number): AsyncGenerator<FoundSource, void, void> {
   for (const session of sessions) {
     for await (const found of findSources([session.path])) {
       const stats = found.path === session.path ? undefined : await stat(found.path).catch(() => undefined);
-      // A deleted session, or one without runs, is not a problem.
+      // A deleted session or a session without runs is not a problem.
       if (stats === undefined || stats.mtimeMs >= sinceMs) yield { ...found, named: false };
     }
   }

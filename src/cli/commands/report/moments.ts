@@ -7,17 +7,17 @@ import { isCutOff } from '../../../run-view/run-verdict.ts';
 import type { RunReport } from '../../runs/run-report.ts';
 import type { Moment } from './night-run.ts';
 
-/** A stretch of a run: failures in a row, or a time without a record. */
+/** An interval of a run: consecutive failures, or a time without records. */
 export interface Stretch {
-  /** Failures, or milliseconds. */
+  /** Number of failures, or milliseconds. */
   readonly length: number;
-  /** Its first call. */
+  /** Index of its first call. */
   readonly call: number;
-  /** Unix milliseconds of its start; 0 if unknown. */
+  /** Start in Unix milliseconds; 0 if unknown. */
   readonly atMs: number;
 }
 
-/** The facts of a run that moments are found in. */
+/** The properties of a run from which moments are derived. */
 export interface MomentSources {
   readonly runId: string;
   readonly report: RunReport;
@@ -26,12 +26,12 @@ export interface MomentSources {
   readonly streak: Stretch;
   readonly gap: Stretch;
   readonly gaveUp: Stretch | undefined;
-  /** Unix milliseconds at which calls started, by index; 0 or absent if unknown. */
+  /** Start times of calls in Unix milliseconds, by call index; 0 or absent if unknown. */
   readonly callTimes: readonly number[];
 }
 
 const MAX_TYPES = 64;
-/** Per run, so that a report shows several runs. */
+/** Maximum number of moments per run, so that a report shows several runs. */
 const MAX_PER_RUN = 2;
 const MIN_STREAK = 5;
 const MIN_GAP_MINUTES = 10;
@@ -39,8 +39,9 @@ const MIN_GAP_MINUTES = 10;
 type FoundMoment = Omit<Moment, 'runId'>;
 
 /**
- * The moments of a run worth a look, the highest score first: at most two, and one of them a pattern. Scores are ranks set by
- * hand, by what a person would want to see first in the morning; they are not measured. docs/report.md has the table.
+ * Returns the most important moments of a run, the highest score first. Returns at most two moments, and at most one for a
+ * pattern. The scores are manually assigned ranks of what a person should see first. They are not measured. docs/report.md
+ * contains the table.
  */
 export function momentsOf(sources: MomentSources): readonly Moment[] {
   const { callTimes, faults, gap, gaveUp, outcomes, report, runId, streak } = sources;
@@ -69,17 +70,17 @@ export function momentsOf(sources: MomentSources): readonly Moment[] {
     .slice(0, MAX_PER_RUN);
 }
 
-/** Keeps the best moments of any number of runs. Memory: `size` moments of each of 64 types. */
+/** Keeps the best moments of any number of runs. Memory: `size` moments for each of up to 64 types. */
 export class BestMoments {
   readonly #size: number;
-  /** By type, the highest score first, the earliest of equals. */
+  /** Moments by type, the highest score first. For equal scores, the earliest moment is first. */
   readonly #byType = new Map<string, readonly Moment[]>();
 
   constructor(size: number) {
     this.#size = size;
   }
 
-  /** The highest score first; types and runs repeat only if there are too few. */
+  /** Returns the moments with the highest scores. Types and runs only repeat if there are too few moments. */
   get best(): readonly Moment[] {
     const all = [...this.#byType.values()].flat().toSorted((a, b) => b.score - a.score);
     const chosen: Moment[] = [];
@@ -99,7 +100,7 @@ export class BestMoments {
   }
 }
 
-/** One pattern per run: others are mostly the same calls seen by another detector. */
+/** Returns one pattern per run, because other patterns mostly concern the same calls. */
 function worstPattern({ patterns }: RunReport): FoundMoment | undefined {
   const found = patterns.flatMap((pattern) => patternMoment(pattern) ?? []);
   return found.toSorted((a, b) => b.score - a.score)[0];

@@ -10,11 +10,11 @@ import { NO_ADVICE, tallied, type FoundRun, type NightPattern } from './night-ru
 
 const MAX_SHOWN_PATTERNS = 8;
 const MAX_FAULTS = 20;
-/** Calls whose start time is kept. */
+/** Maximum number of calls whose start time is kept. */
 const MAX_TIMED_CALLS = 20_000;
 
 /**
- * Folds the records of one run for a report.
+ * Collects the records of one run for a report.
  *
  * Cost: as `RunView`; bounded memory.
  */
@@ -32,14 +32,14 @@ export class NightFold {
   #gaveUp: Stretch | undefined;
   #ended: TrajectoryRecord | undefined;
 
-  /** @param place  the path of the store or file of the run */
+  /** @param place  path of the store or file that contains the run */
   constructor(id: string, source?: string, place: string | undefined = source) {
     this.#id = id;
     this.#place = place;
     this.#fold = new ReportFold(id, { source });
   }
 
-  /** Unix milliseconds of the last record with a time. */
+  /** Time of the last record with a time, in Unix milliseconds. */
   get lastAtMs(): number {
     return this.#fold.view.lastAtMs;
   }
@@ -48,23 +48,23 @@ export class NightFold {
     return this.#fold.view.outcome;
   }
 
-  /** The agent program of the run, if its records name it. */
+  /** The agent program of the run, if its records contain it. */
   get program(): string | undefined {
     const { started } = this.#fold.view;
     return started?.format ?? started?.host;
   }
 
-  /** The id of its session; for a subagent, of the session that started it. */
+  /** The session id. For a subagent: the id of the session that started it. */
   get sessionId(): string {
     return this.#fold.view.counts.conversationId ?? this.#id.replace(/#\d+$/, '');
   }
 
-  /** True if its records say that it waits for its user. */
+  /** True if the records show that the run is waiting for its user. */
   get isWaiting(): boolean {
     return this.#fold.view.waitsFor !== '';
   }
 
-  /** Folds a fact that is not recorded, as if it were the last record. */
+  /** Adds a payload that is not recorded, as if it were the last record. */
   add(payload: TrajectoryPayload): void {
     const { counts, lastAtMs } = this.#fold.view;
     const place = { run_id: this.#id, depth: counts.depth, seq: counts.lastSeq + 1, schema_version: 1 } as const;
@@ -94,7 +94,7 @@ export class NightFold {
     }
   }
 
-  /** @param problem  why the run could not be read to its end */
+  /** @param problem  reason why the run could not be read to its end */
   found(problem?: string): FoundRun {
     const { advice: outcomes, checks, counts, started, usage } = this.#fold.view;
     const report = this.#fold.report();
@@ -156,12 +156,12 @@ export class NightFold {
   }
 }
 
-/** The user whose home folder contains a path, if any. */
+/** Returns the user whose home folder contains the path; undefined if there is none. */
 function ownerOf(path: string | undefined): string | undefined {
   return path === undefined ? undefined : /^(?:\/home|\/Users|[A-Za-z]:\\Users)[/\\]([^/\\]+)[/\\]/.exec(path)?.[1];
 }
 
-/** True if the agent caused the record: a late message of its user or its host says nothing about the agent. */
+/** Returns true if the agent caused the record. A late message of the user or the host shows no activity of the agent. */
 function isOfAgent(payload: TrajectoryRecord['payload']): boolean {
   if (payload.kind === 'message_appended') return payload.message.role !== 'user' && payload.message.role !== 'system';
   return payload.kind === 'tool_started' || payload.kind === 'tool_ended' || payload.kind === 'turn_started';

@@ -2,7 +2,7 @@ import { RunTotals } from '../../runs/run-totals.ts';
 import { BestMoments } from './moments.ts';
 import { NO_ADVICE, tallied, type AdviceTally, type FoundRun, type Moment, type NightRun } from './night-run.ts';
 
-/** Runs listed; further ones are only added up. */
+/** Maximum number of listed runs. Further runs are included in the totals. */
 const MAX_LISTED = 200;
 const MAX_MOMENTS = 5;
 const MAX_SOURCES = 1_000;
@@ -12,7 +12,7 @@ const MAX_GROUPS = 1_000;
 const OTHERS = '(others)';
 const NOT_KNOWN = 'not known';
 
-/** A moment, and the command that shows it. */
+/** A moment and the command that shows it. */
 export interface ShownMoment extends Moment {
   readonly command: string;
 }
@@ -22,43 +22,43 @@ export const GROUPINGS = ['project', 'person', 'agent'] as const;
 export type Grouping = (typeof GROUPINGS)[number];
 const GROUPS_NAME = { project: 'projects', person: 'people', agent: 'agents' } as const;
 
-/** Counts of the runs of a project, person or agent. */
+/** Totals of the runs of a project, person or agent. */
 interface GroupTally {
   readonly count: number;
-  /** Runs that failed, or died before they answered. */
+  /** Number of runs that failed, or ended unexpectedly before they gave an answer. */
   readonly died: number;
 }
 
-/** A project, person or agent with its listed runs. */
+/** A project, person or agent and its listed runs. */
 export interface ListedGroup extends GroupTally {
-  /** A folder for a project. */
+  /** Name of the group. For a project: its folder. */
   readonly name: string;
   readonly runs: readonly NightRun[];
 }
 
-/** The source and time span of a report. Plain JSON. */
+/** The sources and the time span of a report. Plain JSON. */
 export interface ReportFrame {
-  /** A store or paths. */
+  /** Name of the store, or paths. */
   readonly from: string;
-  /** Unix milliseconds; 0 for all records. */
+  /** Start of the time span in Unix milliseconds; 0 for all records. */
   readonly sinceMs: number;
   readonly untilMs: number;
 }
 
-/** The sums of a report. */
+/** The totals of a report. */
 interface ReportSums {
   count: number;
-  /** Subagents. */
+  /** Number of subagent runs. */
   below: number;
-  /** Without a recorded end. */
+  /** Number of runs without a recorded end. */
   open: number;
-  /** Ended with an answer. */
+  /** Number of runs that ended with an answer. */
   answered: number;
-  /** Worked, according to their records. */
+  /** Number of runs that succeeded according to their records. */
   worked: number;
-  /** Failed, or died before they answered. */
+  /** Number of runs that failed, or ended unexpectedly before they gave an answer. */
   died: number;
-  /** Milliseconds from the first to the last record of each run, without subagents. */
+  /** Sum over all runs, except subagents, of the time from the first to the last record, in milliseconds. */
   busyMs: number;
   tokens?: number;
   cacheTokens?: number;
@@ -66,9 +66,9 @@ interface ReportSums {
 }
 
 /**
- * Adds up runs for a report.
+ * Calculates the totals of runs for a report.
  *
- * Memory: 200 runs and bounded sums, whatever the number of runs.
+ * Memory: 200 runs and bounded totals, for any number of runs.
  */
 export class NightReport {
   readonly totals: RunTotals = new RunTotals();
@@ -79,11 +79,11 @@ export class NightReport {
   readonly #advice = new Map<string, AdviceTally>();
   readonly #faults = new Map<string, number>();
   readonly #commandOf: (moment: Moment, source: string) => string;
-  /** The sources of the runs of moments, by run id. */
+  /** Sources of the runs with moments, by run id. */
   readonly #sources = new Map<string, string>();
   readonly #sums: ReportSums = { count: 0, below: 0, open: 0, answered: 0, worked: 0, died: 0, busyMs: 0 };
 
-  /** @param commandOf  the command that shows a moment */
+  /** @param commandOf  returns the command that shows a moment */
   constructor(commandOf: (moment: Moment, source: string) => string, by: Grouping = 'project') {
     this.#commandOf = commandOf;
     this.#by = by;
@@ -110,11 +110,11 @@ export class NightReport {
   get sums(): Readonly<ReportSums> {
     return this.#sums;
   }
-  /** The 200 most recently active runs, the latest first; runs without times are last. */
+  /** The 200 most recently active runs, the latest first. Runs without times are last. */
   get runs(): readonly NightRun[] {
     return this.#runs.toSorted((a, b) => b.lastAtMs - a.lastAtMs).slice(0, MAX_LISTED);
   }
-  /** The listed runs by project, person or agent, the most recently active group first; undefined without groups. */
+  /** The listed runs by project, person or agent, the most recently active group first. Undefined without groups. */
   get groups(): readonly ListedGroup[] | undefined {
     if (this.#groups.size === 0) return undefined;
     const listed = Map.groupBy(this.runs, (run) => run[this.#by] ?? NOT_KNOWN);
@@ -123,18 +123,18 @@ export class NightReport {
       return { name, runs, count, died };
     });
   }
-  /** The highest score first. */
+  /** Moments, the highest score first. */
   get moments(): readonly ShownMoment[] {
     return this.#moments.best.map((moment): ShownMoment => {
       const command = this.#commandOf(moment, this.#sources.get(moment.runId) ?? '');
       return Object.assign({}, moment, { command });
     });
   }
-  /** By provider, the most frequent first. */
+  /** Totals by advice provider, the most frequent provider first. */
   get advice(): readonly (readonly [string, AdviceTally])[] {
     return [...this.#advice].toSorted(([a, left], [b, right]) => right.pieces - left.pieces || (a < b ? -1 : 1));
   }
-  /** The most frequent first. */
+  /** Faults with their counts, the most frequent first. */
   get faults(): readonly (readonly [string, number])[] {
     return [...this.#faults].toSorted(([a, left], [b, right]) => right - left || (a < b ? -1 : 1));
   }
@@ -144,7 +144,7 @@ export class NightReport {
     const { verdict } = run.verdict;
     sums.count += 1;
     if (run.parentId !== undefined) sums.below += 1;
-    // The time of a subagent is part of its parent's.
+    // The time of a subagent is included in the time of its parent.
     else sums.busyMs += run.lastAtMs - run.startedAtMs;
     if (run.outcome === undefined) sums.open += 1;
     else if (verdict === 'failed') sums.died += 1;
@@ -175,7 +175,7 @@ export class NightReport {
     for (const runId of this.#sources.keys()) if (!inUse.has(runId)) this.#sources.delete(runId);
   }
 
-  /** Everything but the runs, for `--json`. */
+  /** Returns everything except the runs, for `--json`. */
   toJson(frame: ReportFrame): unknown {
     const { count: _count, tokens = null, cacheTokens = null, costUsd = null, ...sums } = this.#sums;
     return {

@@ -5,25 +5,25 @@ import type { RunWork } from './night-work.ts';
 import type { TrajectoryRecord } from '../../../records/trajectory-record.ts';
 import type { RunReport } from '../../runs/run-report.ts';
 
-/** The effect of the advice of a run, or of one provider. Plain JSON. */
+/** The effect of all advice in a run, or of the advice of one provider. Plain JSON. */
 export interface AdviceTally {
   readonly pieces: number;
   readonly delivered: number;
-  /** Held back on purpose: by an experiment, or in shadow mode. */
+  /** Number of pieces withheld on purpose: in an experiment or in shadow mode. */
   readonly withheld: number;
-  /** Not delivered, or not confirmed as delivered. */
+  /** Number of pieces that were not delivered, or whose delivery was not confirmed. */
   readonly undelivered: number;
-  /** Delivered, about a pattern, with at least ten calls after it. */
+  /** Number of delivered pieces about a pattern with at least ten calls after delivery. */
   readonly followed: number;
-  /** Of `followed`: the pattern was left within ten calls. */
+  /** Number of pieces in `followed` whose pattern was cleared within ten calls. */
   readonly cleared: number;
-  /** Delivered, about a pattern, with fewer calls after it. */
+  /** Number of delivered pieces about a pattern with fewer than ten calls after delivery. */
   readonly endedEarly: number;
-  /** Delivered, with a call after it. */
+  /** Number of delivered pieces with a call after delivery. */
   readonly withNext: number;
-  /** Of `withNext`: the agent repeated its call. */
+  /** Number of pieces in `withNext` after which the agent repeated its call. */
   readonly repeated: number;
-  /** Delivered, and answered by the agent. */
+  /** Number of delivered pieces that the agent acknowledged. */
   readonly acknowledged: number;
 }
 
@@ -40,7 +40,7 @@ export const NO_ADVICE: AdviceTally = {
   acknowledged: 0,
 };
 
-/** Adds one piece of advice. */
+/** Adds one piece of advice to the counts. */
 export function tallied(tally: AdviceTally, outcome: AdviceOutcome): AdviceTally {
   const { acknowledged, arm, callsLeft, cleared, nextCall, pattern } = outcome;
   const isDelivered = arm === 'delivered';
@@ -63,66 +63,66 @@ export interface NightRun extends RunWork {
   readonly id: string;
   readonly parentId?: string;
   readonly task?: string;
-  /** The folder it worked in, else that of its source; absent in a report on one store or on named files. */
+  /** The working folder of the run, or the folder of its source. Absent in a report on one store or on named files. */
   readonly project?: string;
-  /** The label `person` of the run's end, else the user whose home folder contains its source. */
+  /** The label `person` at the end of the run, or the user whose home folder contains its source. */
   readonly person?: string;
-  /** The name of the agent, else of its program. */
+  /** The name of the agent, or of its program. */
   readonly agent?: string;
   readonly modelId?: string;
-  /** Unix milliseconds; 0 if no record has a time. */
+  /** Start in Unix milliseconds; 0 if no record has a time. */
   readonly startedAtMs: number;
   readonly lastAtMs: number;
-  /** Absent if the run is open or was cut off. */
+  /** Absent if the run is open or its records are incomplete. */
   readonly outcome?: RunOutcome;
   readonly verdict: RunVerdict;
   readonly calls: number;
   readonly turns: number;
   readonly errors: number;
-  /** As reported by the model; absent if unknown. */
+  /** Number of tokens reported by the model; absent if unknown. */
   readonly tokens?: number;
   readonly cacheTokens?: number;
   readonly costUsd?: number;
-  /** The last result of each check, the latest last. */
+  /** The last result of each check, the most recent result last. */
   readonly checks: readonly LastCheck[];
   readonly stuck: boolean;
   readonly patternBasis: RunReport['patternBasis'];
-  /** From `warn` up, at most eight. */
+  /** Patterns of level `warn` or higher, at most eight. */
   readonly patterns: readonly NightPattern[];
   readonly advice: AdviceTally;
-  /** Recorded faults of coxswain and of providers. */
+  /** Number of recorded faults of coxswain and its providers. */
   readonly faults: number;
-  /** Why the run could not be read to its end. */
+  /** Reason why the run could not be read to its end. */
   readonly problem?: string;
 }
 
-/** A pattern in short. */
+/** A summary of a pattern. */
 export type NightPattern = Pick<
   TrajectoryPattern,
   'kind' | 'level' | 'stuck' | 'flaggedAt' | 'occurrences' | 'clearedAt' | 'tool'
 >;
 
-/** A run, and what a report needs besides it. */
+/** A run and the additional data that a report needs. */
 export interface FoundRun {
   readonly run: NightRun;
   readonly report: RunReport;
   readonly outcomes: readonly AdviceOutcome[];
   readonly faults: readonly string[];
   readonly moments: readonly Moment[];
-  /** Its last record, without messages; absent if it is open. */
+  /** The last record of the run, without messages; absent if the run is open. */
   readonly ended?: TrajectoryRecord;
 }
 
-/** A place in a run that is worth a look. Plain JSON. */
+/** A position in a run that is worth reviewing. Plain JSON. */
 export interface Moment {
   readonly runId: string;
-  /** Index from 0; absent if it is not at a call. */
+  /** Call index from 0; absent if the moment is not at a call. */
   readonly call?: number;
-  /** Unix milliseconds, if known. */
+  /** Time in Unix milliseconds, if known. */
   readonly atMs?: number;
   readonly what: string;
-  /** A report prefers moments of different types. */
+  /** The type of the moment. A report prefers moments of different types. */
   readonly type: string;
-  /** 0 to 100. */
+  /** From 0 to 100. */
   readonly score: number;
 }
