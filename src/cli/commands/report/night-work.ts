@@ -5,13 +5,13 @@ import { textOfContent } from '../../../records/stored-message.ts';
 import type { TrajectoryPayload } from '../../../records/trajectory-record.ts';
 import type { RunCall } from '../../../run-view/run-call.ts';
 
-/** The work of a run on its project. Plain JSON. */
+/** The changes that a run made to its project. Plain JSON. */
 export interface RunWork {
-  /** Files its calls wrote, as the calls name them, at most 50. */
+  /** Files that its calls changed, with the paths used by the calls, at most 50. */
   readonly filesChanged: readonly string[];
-  /** Successful `git commit` commands. */
+  /** Number of successful `git commit` commands. */
   readonly commits: number;
-  /** The start of the agent's last message. */
+  /** The beginning of the agent's last message. */
   readonly lastMessage?: string;
 }
 
@@ -19,7 +19,7 @@ const MAX_FILES = 50;
 const MESSAGE_CHARS = 300;
 const COMMIT = /\bgit (?:-\S+ \S+ )*commit\b/;
 
-/** Collects the work of one run. Cost: reads the arguments of each call without a kind. */
+/** Collects the work of one run. Cost: reads the arguments of each call whose kind is unknown. */
 export class WorkFold {
   readonly #files = new Set<string>();
   #commits = 0;

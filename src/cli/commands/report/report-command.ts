@@ -44,19 +44,19 @@ interface ReportContext {
   readonly untilMs: number;
 }
 
-/** Where agent programs keep their files. */
+/** The folders in which agent programs store their files. */
 const places = { home: homedir(), env: process.env };
 
-/** One night. */
+/** Default time span: 12 hours, one night. */
 const DEFAULT_SINCE_MS = 12 * 3_600_000;
 
 /**
- * `coxswain report`: runs and how they ended, their time and cost, patterns, advice and its effect, faults, and the moments
- * most worth a look. Reads a store or transcripts; by default the store of this project and the sessions of every agent
- * program of this user.
+ * Runs `coxswain report`: lists runs and their outcomes, time and cost, patterns, advice and its effect, faults, and the most
+ * important moments. Reads a store or transcripts. Default: the store of this project and the sessions of every agent program of
+ * this user.
  *
  * @returns the exit code: 1 if something could not be read or sent
- * @throws CoxswainError `invalid-argument`, `input-io` if there is nothing to read, and as the store
+ * @throws CoxswainError `invalid-argument`, `input-io` if there is nothing to read, and the errors of the store
  */
 export async function reportCommand(
   paths: readonly string[],
@@ -84,7 +84,7 @@ async function storeReport(path: string, context: ReportContext): Promise<boolea
   const name = shownStore(path);
   const store = await openReadableStore(path);
   try {
-    // A store in its project's folder was written on this machine, so its processes tell which sessions are open.
+    // A store in the folder of its project was written on this machine, so the local processes show which sessions are open.
     const isLocal = basename(dirname(path)) === RECORDS_FOLDER;
     const standing = standingBy(isLocal ? await openSessions(hostFolder('claude-code', places)) : undefined);
     const runs = runsOfStore(store, { sinceMs, place: resolve(path), ...present({ standing }) });
@@ -101,7 +101,7 @@ async function storeReport(path: string, context: ReportContext): Promise<boolea
   }
 }
 
-/** The report of this project's store and of every session file of this user written since. */
+/** Creates the report of this project's store and of all session files of this user in the time span. */
 async function machineReport(context: ReportContext): Promise<boolean> {
   const { problems, terminal, untilMs } = context;
   const sinceMs = sinceOf(context, true);
@@ -138,7 +138,7 @@ async function machineReport(context: ReportContext): Promise<boolean> {
   }
 }
 
-/** The store of this project; undefined if it cannot be opened and there are sessions to report. */
+/** Opens the store of this project. Returns undefined if the store cannot be opened but there are sessions to report. */
 async function openMachineStore(
   address: string,
   hosts: readonly HostSessions[],
@@ -163,13 +163,13 @@ async function openMachineStore(
   }
 }
 
-/** The command that opens the call of a moment in the browser. */
+/** Returns the command that opens the call of a moment in the browser. */
 function viewCommandOf({ call, runId }: Moment, path: string): string {
   const at = call === undefined ? '' : ` --call ${callNumber(call)}`;
   return `coxswain view ${shellWord(path)} --run ${shellWord(runId)}${at}`;
 }
 
-/** Notes on standard error what the report of a store does not cover: spilled events, older runs. */
+/** Reports on standard error what the report of a store does not include: events in spill files, and older runs. */
 async function noteMissingRuns(
   address: string,
   store: LiveReader,
@@ -185,7 +185,7 @@ async function noteMissingRuns(
   }
 }
 
-/** Adds up runs; with `--json` each is printed at once. */
+/** Adds runs to the totals. With `--json`, prints each run immediately. */
 async function foldRuns(
   runs: AsyncIterable<FoundRun>,
   commandOf: (moment: Moment, source: string) => string,
@@ -218,7 +218,7 @@ async function* reportProblems(
   problems.endSource();
 }
 
-/** Adds to the runs of named files the project of their session. */
+/** Adds the project of the session to the runs of named files. */
 async function* withProjects(runs: AsyncIterable<FoundRun>): AsyncGenerator<FoundRun> {
   for await (const found of runs) {
     const { source } = found.report;
@@ -227,7 +227,7 @@ async function* withProjects(runs: AsyncIterable<FoundRun>): AsyncGenerator<Foun
   }
 }
 
-/** Checks the options before anything is read. */
+/** Checks the options before reading. */
 function checkOptions({ by, html, json, markdown, to }: ReportOptions): Grouping | undefined {
   const forms = [json === true, markdown === true, html !== undefined, to !== undefined].filter(Boolean);
   if (forms.length > 1) throw invalidArgument('give one of --json, --markdown, --html and --to');

@@ -11,7 +11,7 @@ import type { NightReport, ReportFrame } from './night-report.ts';
 import type { NightRun } from './night-run.ts';
 import { adviceFacts, headFacts, patternFacts, groupFacts, runFacts, workFacts } from './report-text.ts';
 
-/** A report as one page. The bytes depend on the report alone. */
+/** Formats a report as an HTML page. The output depends only on the report. */
 export function reportHtml(report: NightReport, frame: ReportFrame): string {
   return pageText(`What the agents did until ${timeText(frame.untilMs)}`, [
     html`<p>${frame.from}: ${headFacts(report, frame).join('; ')}</p> `,

@@ -7,7 +7,7 @@ import { adviceFacts, diedText, groupFacts, headFacts, patternFacts, runFacts, w
 
 const MARKS = { worked: '✓', failed: '✗', unknown: '·' } as const;
 
-/** A report as Markdown, for a message or an issue. */
+/** Formats a report as Markdown, for a message or an issue. */
 export function reportMarkdown(report: NightReport, frame: ReportFrame): string {
   const { advice, faults, groups, moments, runs } = report;
   const { count } = report.sums;
@@ -47,7 +47,7 @@ function runItem(run: NightRun): string {
   return lines.join('\n  ');
 }
 
-/** Escapes Markdown. */
+/** Escapes Markdown characters. */
 function plain(text: string, chars: number): string {
   return printableCut(text, chars).replaceAll(/[\\`*_[\]<>#|~!]/g, String.raw`\$&`);
 }

@@ -13,24 +13,27 @@ import type { FoundRun } from './night-run.ts';
 
 interface StoreQuery {
   readonly sinceMs: number;
-  /** Ends of runs from transcripts, by run id, for stored runs without a reason for their end. */
+  /** End records of runs from transcripts, by run id. Used for stored runs without a reason for their end. */
   readonly endings?: ReadonlyMap<string, TrajectoryRecord>;
   readonly standing?: KnownOfRun;
-  /** The path of the store. */
+  /** Path of the store. */
   readonly place?: string;
 }
 
-/** Adds facts that are known now but not recorded. */
+/** Adds facts that are known now but not recorded to a run. */
 export type KnownOfRun = (fold: NightFold) => void;
 
-/** Runs of one transcript folded at the same time; beyond it the earliest is yielded before its end. */
+/**
+ * Maximum number of runs of one transcript that are folded at the same time. Beyond it, the earliest run is yielded before its
+ * end.
+ */
 const MAX_OPEN = 1_000;
 
 /**
- * Every run of a store whose last record is not before `sinceMs`, the most recently started first. A damaged run is yielded
- * with its readable part and the problem.
+ * Yields every run of a store whose last record is not before `sinceMs`, the most recently started run first. For a damaged run,
+ * yields the readable part and the problem.
  *
- * Memory: one run at a time.
+ * Memory: one run.
  */
 export async function* runsOfStore(
   store: Pick<TrajectoryStore, 'listRuns' | 'readRun'>,
@@ -61,8 +64,8 @@ function explainsEnd({ payload }: TrajectoryRecord, { outcome }: NightFold): boo
 }
 
 /**
- * Every run of transcripts, in the order of their ends. An unreadable file is a problem; the rest is still read. A run without
- * times is always included.
+ * Yields every run of transcripts, in the order of their ends. An unreadable file is reported as a problem, and reading continues
+ * with the next file. Runs without times are always included.
  */
 export async function* runsOfTranscripts(
   sources: AsyncIterable<FoundSource>,
@@ -71,7 +74,7 @@ export async function* runsOfTranscripts(
   const ids = new RunIds();
   const { problems } = options;
   for await (const { named, path, sizeBytes } of sources) {
-    // Reading a pipe or a device in a folder might never end.
+    // Skips pipes and devices in a folder, because reading them may never end.
     if (!named && sizeBytes === undefined) continue;
     problems.source(path);
     try {

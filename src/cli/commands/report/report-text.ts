@@ -10,7 +10,7 @@ import { totalsText } from '../../runs/totals-text.ts';
 import type { ListedGroup, NightReport, ReportFrame } from './night-report.ts';
 import type { AdviceTally, NightRun } from './night-run.ts';
 
-/** Runs printed; `--json` and `--html` have more. */
+/** Maximum number of printed runs. `--json` and `--html` contain more. */
 const MAX_PRINTED = 30;
 const MAX_FAULTS = 5;
 const ID_CHARS = 80;
@@ -18,7 +18,7 @@ const TASK_CHARS = 76;
 const EVIDENCE_CHARS = 160;
 const INDENT = '    ';
 
-/** The head of a report: its time span and totals. */
+/** Formats the header of a report: its time span and totals. */
 export function headFacts({ sums, totals }: NightReport, { sinceMs, untilMs }: ReportFrame): readonly string[] {
   const { answered, below, busyMs, cacheTokens, costUsd, count, died, open, tokens, worked } = sums;
   return [
@@ -35,7 +35,7 @@ export function headFacts({ sums, totals }: NightReport, { sinceMs, untilMs }: R
   ];
 }
 
-/** Advice and what followed it, in words. */
+/** Formats advice and its effect. */
 export function adviceFacts(tally: AdviceTally): readonly string[] {
   const { acknowledged, cleared, delivered, endedEarly, followed, pieces, repeated, undelivered, withheld, withNext } =
     tally;
@@ -54,7 +54,7 @@ export function adviceFacts(tally: AdviceTally): readonly string[] {
   ];
 }
 
-/** The figures of a run, in words. */
+/** Formats the metrics of a run. */
 export function runFacts(run: NightRun): readonly string[] {
   const { advice, cacheTokens, calls, costUsd, errors, faults, lastAtMs, startedAtMs, tokens } = run;
   return [
@@ -70,7 +70,7 @@ export function runFacts(run: NightRun): readonly string[] {
   ];
 }
 
-/** The work of a run, in words: files, commits, checks. */
+/** Formats the work of a run: files, commits, checks. */
 export function workFacts({ checks, commits, filesChanged }: NightRun): readonly string[] {
   const [first = ''] = filesChanged;
   const names = filesChanged.length === 1 ? first : `${first} and ${countOf(filesChanged.length - 1, 'more file')}`;
@@ -81,17 +81,17 @@ export function workFacts({ checks, commits, filesChanged }: NightRun): readonly
   ];
 }
 
-/** Precedes the evidence of a run that ended badly without a judgement of its source. */
+/** Returns the prefix for the evidence of a run that ended badly and that its source did not judge. */
 export function diedText({ outcome, verdict }: NightRun): string {
   return verdict.verdict === 'failed' && outcome?.success === undefined ? 'died: ' : '';
 }
 
-/** A project, person or agent with the counts of its runs, in words. */
+/** Formats a project, person or agent with the counts of its runs. */
 export function groupFacts({ count, died, name }: ListedGroup): string {
   return `${printableCut(name, 200)}: ${countOf(count, 'run')}${died > 0 ? `, ${countText(died)} failed or died` : ''}`;
 }
 
-/** The patterns of a run, in a few words each. */
+/** Formats a short description of each pattern of a run. */
 export function patternFacts({ patterns }: NightRun): readonly string[] {
   return patterns.map(({ clearedAt, flaggedAt, kind, level, stuck }) => {
     const where = flaggedAt === null ? '' : ` at call ${callNumber(flaggedAt)}`;
@@ -100,7 +100,7 @@ export function patternFacts({ patterns }: NightRun): readonly string[] {
   });
 }
 
-/** A report for a terminal. @param width  columns of a line */
+/** Formats a report for a terminal. @param width  columns of a line */
 export function reportText(
   report: NightReport,
   frame: ReportFrame,
@@ -174,7 +174,7 @@ function faultsText({ faults }: NightReport, paint: Paint): string {
   return `${[paint('bold', 'faults'), ...lines].join('\n')}\n`;
 }
 
-/** Wraps facts into lines of at most `width`. */
+/** Joins facts into lines of at most `width` columns. */
 function filled(facts: readonly string[], separator: string, width: number): readonly string[] {
   const lines: string[] = [];
   for (const fact of facts) {

@@ -7,9 +7,9 @@ import type { NotifyFailure } from '../../../notify/notification.ts';
 import { tried } from '../../../notify/notifier.ts';
 import { postJson } from '../../../notify/webhook-target.ts';
 
-/** Slack's limit for a text. */
+/** Maximum text length in Slack. */
 const SLACK_CHARS = 39_000;
-/** For a mail server to connect, to greet and to answer. */
+/** Time limit in milliseconds for a mail server to connect, to greet and to respond. */
 const SERVER_TIMEOUT_MS = 30_000;
 const LOOPBACK = new Set(['127.0.0.1', 'localhost', '[::1]']);
 
@@ -17,7 +17,7 @@ export type ReportTarget =
   | { readonly type: 'webhook'; readonly url: string; readonly name: string }
   | { readonly type: 'mail'; readonly to: string; readonly name: string };
 
-/** A report in every form. */
+/** A report in all formats. */
 export interface SentReport {
   readonly subject: string;
   readonly markdown: string;
@@ -26,8 +26,8 @@ export interface SentReport {
 }
 
 /**
- * Parses `https://…`, `http://` on this machine, or `mailto:ADDRESS`. Messages name only the host of a webhook: the rest may
- * hold a key.
+ * Parses a target: `https://…`, `http://` on this machine, or `mailto:ADDRESS`. Messages contain only the host of a webhook,
+ * because the rest of the URL may contain a key.
  *
  * @throws CoxswainError `invalid-argument` for anything else
  */
@@ -40,7 +40,7 @@ export function reportTarget(text: string): ReportTarget {
   throw new CoxswainError('invalid-argument', '--to takes an address that begins with https://, or mailto:YOU@HOST');
 }
 
-/** Sends a report; tries a busy webhook three times. @returns the failure, if any */
+/** Sends a report. Tries a busy webhook three times. @returns the failure; undefined on success */
 export async function sendReport(target: ReportTarget, report: SentReport): Promise<NotifyFailure | undefined> {
   if (target.type === 'mail') return mail(target.to, report);
   const { json, markdown } = report;
@@ -49,7 +49,7 @@ export async function sendReport(target: ReportTarget, report: SentReport): Prom
   return tried(() => postJson(target.url, body), sleep);
 }
 
-/** Mails through the server in `COXSWAIN_SMTP` (`smtps://user:password@host`), else through `sendmail`. */
+/** Sends a mail through the server in `COXSWAIN_SMTP` (`smtps://user:password@host`), or through `sendmail` if it is not set. */
 async function mail(to: string, { html, markdown, subject }: SentReport): Promise<NotifyFailure | undefined> {
   const mailer = await optionalPackage(() => import('nodemailer'));
   if (mailer === undefined) {
@@ -77,7 +77,7 @@ async function mail(to: string, { html, markdown, subject }: SentReport): Promis
   }
 }
 
-/** The URL with time limits: by default nodemailer waits up to ten minutes, and a scheduled report would hang. */
+/** Adds time limits to the URL. By default nodemailer waits up to ten minutes, which would block a scheduled report. */
 function serverAt(smtp: string): string | undefined {
   const url = URL.parse(smtp);
   if (url === null || !/^smtps?:$/.test(url.protocol) || url.hostname === '') return undefined;

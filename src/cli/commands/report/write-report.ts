@@ -13,13 +13,13 @@ import { reportMarkdown } from './report-markdown.ts';
 import { reportText } from './report-text.ts';
 import { reportTarget, sendReport } from './send-report.ts';
 
-/** The form of a report: one of these, else text. */
+/** The output format of a report. Default: text. */
 export interface ReportForm {
   readonly json?: boolean;
   readonly markdown?: boolean;
-  /** A file. */
+  /** Path of the HTML file. */
   readonly html?: string;
-  /** Addresses. */
+  /** Target addresses. */
   readonly to?: readonly string[];
 }
 
@@ -46,7 +46,7 @@ export async function writeReport(
   return true;
 }
 
-/** Prints nothing on success, so that a scheduler sends no mail. */
+/** Prints nothing on success, so that a scheduler such as cron sends no mail. */
 async function sendToAll(
   to: readonly string[],
   report: NightReport,
@@ -56,7 +56,7 @@ async function sendToAll(
   const { count, died } = report.sums;
   const sent = {
     subject: `coxswain: ${countOf(count, 'run')}${died > 0 ? `, ${countText(died)} failed or died` : ''}`,
-    // Redacted again as a whole, because it also names the paths of sources.
+    // Redacts the whole text again, because it also contains the paths of sources.
     markdown: withoutSecrets(reportMarkdown(report, frame)),
     html: withoutSecrets(reportHtml(report, frame)),
     json: withoutSecretsIn(report.toJson(frame)),
@@ -71,14 +71,14 @@ async function sendToAll(
   return isSent;
 }
 
-/** A run for sending: without secrets. */
+/** Removes the secrets from a run before sending. */
 export function sendable(found: FoundRun): FoundRun {
   const { faults, moments, run } = found;
   return { ...found, ...withoutSecretsIn({ faults, moments, run }) };
 }
 
 function withoutSecretsIn<Value>(value: Value): Value {
-  // Only strings are replaced, by strings, so the shape stays.
+  // Replaces strings with strings, so the type does not change.
   return JSON.parse(JSON.stringify(value), (_key, one: unknown) =>
     typeof one === 'string' ? withoutSecrets(one) : one,
   ) as Value;

@@ -22,10 +22,10 @@ export interface RunsOptions {
 }
 
 /**
- * `coxswain runs`: one page of the runs of a store, the most recently started first.
+ * Runs `coxswain runs`: lists one page of the runs of a store, the most recently started run first.
  *
  * @returns the exit code
- * @throws CoxswainError `invalid-argument`, `input-io` without a store, and as the store
+ * @throws CoxswainError `invalid-argument`, `input-io` if the store does not exist, and the errors of the store
  */
 export async function runsCommand(options: RunsOptions, terminal: Terminal): Promise<number> {
   const limit = limitOf(options.limit);
@@ -49,14 +49,14 @@ export async function runsCommand(options: RunsOptions, terminal: Terminal): Pro
   }
 }
 
-/** Folds the records: summaries have no cost, because prices may change. */
+/** Calculates the usage from the records. Run summaries contain no cost, because prices may change. */
 async function usageOf(store: StoreReader, runId: string): Promise<RunUsage> {
   const view = new RunView(present({ prices: pricesInForce() }));
   for await (const record of store.readRun(runId)) view.fold(record);
   return view.usage;
 }
 
-/** Without the open calls, which only the store needs. */
+/** Removes the open calls, which only the store needs. */
 function listed({ openCalls: _openCalls, ...run }: RunSummary): Omit<RunSummary, 'openCalls'> {
   return run;
 }

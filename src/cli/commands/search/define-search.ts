@@ -1,6 +1,5 @@
 import { type CommandDefinition, STORE_OPTION } from '../command-definition.ts';
 
-/** `coxswain search`. */
 export const search: CommandDefinition = {
   name: 'search',
   summary: 'find recorded messages, calls and results by their words',

@@ -20,14 +20,14 @@ export interface SearchOptions {
   readonly json?: boolean;
 }
 
-/** Damaged records listed by name; of more only the number. */
+/** Maximum number of damaged records listed by name. Further records are only counted. */
 const MAX_DAMAGED = 10;
 
 /**
- * `coxswain search`: one page of the records whose text contains all the words, newest first.
+ * Runs `coxswain search`: lists one page of the records that contain all the words, newest first.
  *
- * @returns the exit code: 0, also if nothing is found; 1 if damaged records were left out
- * @throws CoxswainError `invalid-argument`, `input-io` without a store or such a run, and as the store
+ * @returns the exit code: 0, also without results; 1 if damaged records were skipped
+ * @throws CoxswainError `invalid-argument`, `input-io` if the store or the run does not exist, and the errors of the store
  */
 export async function searchCommand(
   words: readonly string[],
@@ -71,7 +71,7 @@ function damagedText({ runId, seq }: { readonly runId: string; readonly seq?: nu
   return `run ${printableCut(runId, 80)}${seq === undefined ? '' : `, seq ${seq}`} is damaged; coxswain verify has more`;
 }
 
-/** The hits' call numbers, as in `coxswain show`, by `run seq`. Cost: reads each run up to its last hit. */
+/** Returns the call numbers of the hits as in `coxswain show`, by run and `seq`. Cost: reads each run up to its last hit. */
 async function placesOf(
   store: Pick<StoreReader, 'readRun'>,
   hits: readonly SearchHit[],
@@ -89,7 +89,7 @@ async function placesOf(
         if (wanted.size === 0) break;
       }
     } catch (error) {
-      // Hits after damage are shown without a place.
+      // Hits after a damaged record are shown without a call number.
       if (!(error instanceof CoxswainError) || error.code === 'store-closed') throw error;
     }
   }

@@ -1,6 +1,5 @@
 import type { CommandDefinition } from '../command-definition.ts';
 
-/** `coxswain serve`. */
 export const serve: CommandDefinition = {
   name: 'serve',
   summary: 'start, stop or inspect the server of http hooks; receive OpenTelemetry',

@@ -20,9 +20,9 @@ export interface ServeOptions extends ServeOtlpOptions {
 }
 
 /**
- * `coxswain serve`: starts, stops, inspects or runs the server of a project's http hooks; or receives OpenTelemetry.
+ * Runs `coxswain serve`: starts, stops, inspects or runs the server of a project's HTTP hooks, or receives OpenTelemetry data.
  *
- * @returns the exit code: 1 if it did not start, or `status` finds no server
+ * @returns the exit code: 1 if the server did not start, or if `status` finds no server
  * @throws CoxswainError `invalid-argument` for an invalid action or option, `input-io` for invalid settings
  */
 export async function serveCommand(
@@ -98,7 +98,7 @@ async function run(
   } catch (error) {
     const health = await serverHealth(settings);
     if (health.kind !== 'ours') throw error;
-    // Two were started at once.
+    // Another server was started at the same time.
     await terminal.write(`already running: ${address(settings, health.facts)}\n`);
     return 0;
   }
@@ -107,7 +107,7 @@ async function run(
   const fail = (error: unknown): void => {
     server.reportFault('server', error);
     exitCode = 1;
-    // Its memory may be inconsistent; the next prompt starts another server.
+    // The memory of the server may be inconsistent after the error. The next prompt starts a new server.
     stop();
   };
   process.on('SIGTERM', stop);

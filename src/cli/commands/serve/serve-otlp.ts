@@ -21,15 +21,16 @@ export interface ServeOtlpOptions {
   readonly pause?: string;
 }
 
-/** The default address of exporters. */
+/** Default address to which OpenTelemetry exporters send data. */
 const DEFAULT_ADDRESS = '127.0.0.1:4318';
 const ADDRESS = /^(?:\[([^\]]+)\]|([^:]+)):(\d{1,5})$/;
 
 /**
- * `coxswain serve otlp`: receives spans and log events over HTTP into the project's store, in this process, until it is interrupted.
+ * Runs `coxswain serve otlp`: receives spans and log events over HTTP and stores them in the project's store. Runs in this process
+ * until it is interrupted.
  *
  * @returns the exit code
- * @throws CoxswainError `invalid-argument` for an invalid option, `input-io` for a file or address that cannot be used
+ * @throws CoxswainError `invalid-argument` for an invalid option; `input-io` if a file or address cannot be used
  */
 export async function serveOtlp(projectFolder: string, options: ServeOtlpOptions, terminal: Terminal): Promise<number> {
   const address = addressOf(options);

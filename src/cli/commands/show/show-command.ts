@@ -12,7 +12,7 @@ import { runLines } from '../../runs/run-text.ts';
 import { namedRun } from '../../runs/stored-runs.ts';
 import type { Terminal } from '../../terminal/terminal.ts';
 
-/** Pieces of advice listed; `--json` has all. */
+/** Maximum number of listed pieces of advice. `--json` contains all of them. */
 const MAX_ADVICE = 20;
 
 /** The options of `coxswain show`. */
@@ -24,11 +24,12 @@ export interface ShowOptions {
 }
 
 /**
- * `coxswain show`: the report of a recorded run, or its stored records.
+ * Runs `coxswain show`: prints the report of a recorded run, or its stored records.
  *
- * @param idStart  a run id, or a unique beginning of one
+ * @param idStart  a run id, or a unique prefix of a run id
  * @returns the exit code
- * @throws CoxswainError `input-io` without a store or such a run, `invalid-argument` if several runs match, and as the store
+ * @throws CoxswainError `input-io` if the store or the run does not exist; `invalid-argument` if several runs match; the errors of
+ *   the store
  */
 export async function showCommand(idStart: string, options: ShowOptions, terminal: Terminal): Promise<number> {
   const file = storeNamed(options.store);
@@ -50,7 +51,7 @@ export async function showCommand(idStart: string, options: ShowOptions, termina
   }
 }
 
-/** Each piece of advice, its delivery, and what followed it. */
+/** Formats each piece of advice with its delivery and effect. */
 function adviceLines({ advice, adviceLeftOut }: RunView): readonly string[] {
   const lines = advice.slice(0, MAX_ADVICE).map((outcome) => {
     const { arm, callsBefore, providerName, reason } = outcome;

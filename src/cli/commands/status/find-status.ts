@@ -12,31 +12,32 @@ import { guardStore, RECORDS_FOLDER, type GuardedStore, type RecordsRefusal } fr
 import { glanceSqlite } from '../../../store/sqlite/sqlite-glance.ts';
 import { runStatus, type RunStatus } from './run-status.ts';
 
-/** A status line must be quick. */
+/** Maximum wait for a locked store in milliseconds, because a status line must be fast. */
 const STORE_WAIT_MS = 1_000;
 
-/** Records read from the start and the end of a run in a database. */
+/** Number of records read from the start and from the end of a run in a database. */
 const HEAD_RECORDS = 64;
 const TAIL_RECORDS = 2_000;
 
 export interface FoundStatus {
   /** Absent if there is no run. */
   readonly run?: RunStatus;
-  /** Why the project's records folder is not used. */
+  /** Present if the project's records folder is not used, with the reason. */
   readonly refusal?: RecordsRefusal;
 }
 
 export interface StatusHints {
   readonly env: Readonly<Record<string, string | undefined>>;
-  /** Standard input, where Claude Code names its session. */
+  /** The text of standard input, in which Claude Code passes its session. */
   readonly stdin: string;
   readonly nowMs: number;
 }
 
 /**
- * The status of the run of the session that standard input names, else of the most recently active run of this project.
+ * Returns the status of the run of the session in standard input. Without a session: the status of the most recently active run of
+ * this project.
  *
- * @throws what the store throws
+ * @throws the errors of the store
  */
 export async function findStatus({ env, nowMs, stdin }: StatusHints): Promise<FoundStatus> {
   const session = sessionOf(stdin);
@@ -81,7 +82,7 @@ async function storedStatus(
   }
 }
 
-/** Loads the configuration only if there is one, because that takes longer than everything else. */
+/** Loads the configuration only if one exists, because loading takes longer than all other steps. */
 async function storeOf(
   projectFolder: string,
   env: Readonly<Record<string, string | undefined>>,
@@ -108,7 +109,7 @@ function sessionOf(stdin: string): SessionHints {
   try {
     input = JSON.parse(stdin);
   } catch {
-    // Not from Claude Code, or empty.
+    // The input does not come from Claude Code, or is empty.
     return {};
   }
   if (!isJsonObject(input)) return {};

@@ -6,27 +6,27 @@ import type { RunSummary } from '../../../store/run-summary.ts';
 export interface RunStatus {
   readonly runId: string;
   readonly task: string | null;
-  /** The agent program whose hooks report the run; null for any other run. */
+  /** The agent program whose hooks report the run; null if no hooks report it. */
   readonly host: string | null;
   readonly calls: number;
   readonly errors: number;
   readonly turns: number;
-  /** The worst open pattern. */
+  /** The most severe open pattern; null if there is none. */
   readonly pattern: Pick<TrajectoryPattern, 'kind' | 'level' | 'occurrences' | 'stuck'> | null;
-  /** Unix milliseconds. */
+  /** Deadline in Unix milliseconds; null if there is none. */
   readonly deadlineAtMs: number | null;
-  /** Negative once the deadline has passed. */
+  /** Remaining time in milliseconds. Negative after the deadline. */
   readonly leftMs: number | null;
   /** Null while the run is open. */
   readonly outcome: string | null;
   readonly lastAtMs: number;
-  /** Hook events waiting in spill files, not counted above; absent without any. */
+  /** Number of hook events waiting in spill files, which are not counted above. Absent if there are none. */
   readonly waitingEvents?: number;
 }
 
 const RANK: Readonly<Record<PatternLevel, number>> = { hint: 0, warn: 1, strong: 2 };
 
-/** @param records  those of the start and the end of the run are enough */
+/** @param records  the records from the start and the end of the run are sufficient */
 export function runStatus(summary: RunSummary, records: Iterable<TrajectoryRecord>, nowMs: number): RunStatus {
   const open = new Map<string, TrajectoryPattern>();
   let deadlineAtMs: number | null = null;

@@ -12,18 +12,21 @@ export interface StatusOptions {
   readonly format?: string;
 }
 
-/** Claude Code writes at once; a pipe without a writer must not delay a prompt. */
+/**
+ * Time limit for reading standard input in milliseconds. Claude Code writes immediately, and a pipe without a writer must not
+ * delay a prompt.
+ */
 const STDIN_LIMIT_MS = 300;
 
 /**
- * `coxswain status`: one line about the run of this project, for a status line or a shell. Ends the process, always with exit
- * code 0: an error is a short line too, and `problem` with `--json`.
+ * Runs `coxswain status`: prints one line about the run of this project, for a status line or a shell. Ends the process, always
+ * with exit code 0. An error is also printed as a short line, or in the field `problem` with `--json`.
  */
 export async function statusMain(options: StatusOptions): Promise<never> {
   try {
     writeStdout(await statusLine(options));
   } catch {
-    // The pipe is closed.
+    // Ignores the error of a closed pipe.
   }
   return endProcess();
 }
@@ -41,9 +44,9 @@ async function statusLine({ format, json }: StatusOptions): Promise<string> {
   }
 }
 
-/** Standard input, unless it is a terminal. */
+/** Returns the text of standard input, unless it is a terminal. */
 async function input(): Promise<string> {
-  // Loading `process.stdin` takes long.
+  // Loading `process.stdin` is slow, so it is avoided for a terminal.
   const { isatty } = await import('node:tty');
   if (isatty(0)) return '';
   let timer: NodeJS.Timeout | undefined;

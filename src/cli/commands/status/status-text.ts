@@ -3,7 +3,9 @@ import { countOf, durationText } from '../../../base/number-text.ts';
 import { printableCut } from '../../terminal/printable.ts';
 import type { RunStatus } from './run-status.ts';
 
-/** The status in one line: `cox 39 calls, 16 errors, stuck for sure: the same call with the same result, 12 minutes left`. */
+/**
+ * Formats the status in one line: `cox 39 calls, 16 errors, stuck for sure: the same call with the same result, 12 minutes left`.
+ */
 export function statusText(status: RunStatus | undefined): string {
   if (status === undefined) return 'cox: no run';
   const { calls, errors, leftMs, outcome, pattern, waitingEvents = 0 } = status;
@@ -19,8 +21,8 @@ export function statusText(status: RunStatus | undefined): string {
 }
 
 /**
- * Fills in a template: replaces `{calls}`, `{errors}`, `{turns}`, `{pattern}`, `{level}`, `{left}`, `{outcome}`, `{run}`,
- * `{host}` and `{task}`; unknown names stay. Empty without a run.
+ * Fills in a template. Replaces `{calls}`, `{errors}`, `{turns}`, `{pattern}`, `{level}`, `{left}`, `{outcome}`, `{run}`, `{host}`
+ * and `{task}`. Unknown names are unchanged. Returns an empty text without a run.
  */
 export function formattedStatus(template: string, status: RunStatus | undefined): string {
   if (status === undefined) return '';

@@ -15,10 +15,10 @@ export interface TrustOptions {
 }
 
 /**
- * `coxswain trust`: trusts the configuration of a project, revokes the trust, or lists the trusted projects.
+ * Runs `coxswain trust`: trusts the configuration of a project, revokes the trust, or lists the trusted projects.
  *
  * @returns the exit code
- * @throws CoxswainError `invalid-argument` for options that exclude each other, `input-io` as `trustProject`
+ * @throws CoxswainError `invalid-argument` for options that cannot be combined; `input-io` from `trustProject`
  */
 export async function trustCommand(
   folder: string | undefined,

@@ -1,6 +1,5 @@
 import { type CommandDefinition, STORE_ARGUMENT } from '../command-definition.ts';
 
-/** `coxswain verify`. */
 export const verify: CommandDefinition = {
   name: 'verify',
   summary: 'check a store for damage',

@@ -13,10 +13,10 @@ export interface VerifyCommandOptions {
 }
 
 /**
- * `coxswain verify`: reads a whole store and prints each problem with its place.
+ * Runs `coxswain verify`: reads a whole store and prints each problem with its position.
  *
  * @returns the exit code: 1 if there is a problem
- * @throws CoxswainError `input-io` without a store, and as the store
+ * @throws CoxswainError `input-io` if the store does not exist, and the errors of the store
  */
 export async function verifyCommand(
   path: string | undefined,
@@ -60,7 +60,7 @@ export async function verifyCommand(
   }
 }
 
-/** A problem in one line, its place first. */
+/** Formats a problem in one line that begins with its position. */
 export function storeProblemText({ runId, seq, place, problem }: StoreProblem): string {
   const where = [
     ...(runId === undefined ? [] : [`run ${printableCut(runId, 80)}`]),

@@ -15,7 +15,7 @@ import type { Terminal } from '../../terminal/terminal.ts';
 /** The options of `coxswain view`. */
 export interface ViewOptions {
   readonly port?: string;
-  /** False with `--no-open`. */
+  /** False for `--no-open`. */
   readonly open?: boolean;
   readonly report?: readonly string[];
   readonly config?: readonly string[];
@@ -25,11 +25,11 @@ export interface ViewOptions {
 }
 
 /**
- * `coxswain view`: serves runs as pages to this machine only and opens them, until Ctrl-C or SIGTERM.
+ * Runs `coxswain view`: serves runs as web pages to this machine only and opens them in a browser. Ends at Ctrl-C or SIGTERM.
  *
- * @param paths  stores, files, folders, globs; default: the store of this project
+ * @param paths  stores, files, folders or globs; default: the store of this project
  * @returns the exit code
- * @throws CoxswainError `invalid-argument`, and as `startViewer`
+ * @throws CoxswainError `invalid-argument`, and the errors of `startViewer`
  */
 export async function viewCommand(paths: readonly string[], options: ViewOptions, terminal: Terminal): Promise<number> {
   if (paths.includes('-')) throw invalidArgument('standard input cannot be viewed: save it to a file first');
@@ -51,7 +51,7 @@ export async function viewCommand(paths: readonly string[], options: ViewOptions
     if (redirect !== undefined && !(await openBrowser(pathToFileURL(redirect.path).href))) {
       terminal.complain('coxswain: no browser could be opened; open the address yourself');
     }
-    // The token in it expires at the same time.
+    // Deletes the redirect when the token in it expires.
     setTimeout(() => void redirect?.dispose(), ONCE_MS).unref();
     await stopped;
   } finally {

@@ -6,16 +6,16 @@ import type { WatchedFeed } from './watcher.ts';
 /** The open sessions of Claude Code; undefined if unknown. */
 export type OpenSessions = ReadonlyMap<string, OpenSession> | undefined;
 
-/** Takes the events of every session of a machine. */
+/** Receives the events of every session on a machine. */
 export interface MachineFeed extends WatchedFeed {
   /** Called after each scan for sessions. */
   scanned(open: OpenSessions): Promise<void>;
-  /** The run is followed in another source. */
+  /** Stops following a run here, because it is followed in another source. */
   drop(run: string): void;
   finish(): Promise<void>;
 }
 
-/** Writes events since a time; the start of a run before its first event. Memory: one event per run. */
+/** Writes the events since a given time. Writes the start of a run before its first event. Memory: one event per run. */
 export class LinesFeed implements MachineFeed {
   readonly #output: WatchOutput;
   readonly #sinceMs: number;
@@ -23,7 +23,7 @@ export class LinesFeed implements MachineFeed {
   readonly #counts = { runs: 0, calls: 0, patterns: 0, advice: 0 };
   #isFirstScan = true;
 
-  /** @param sinceMs  Unix milliseconds; events without a time count as later */
+  /** @param sinceMs  Unix milliseconds; events without a time are always written */
   constructor(output: WatchOutput, sinceMs: number) {
     this.#output = output;
     this.#sinceMs = sinceMs;

@@ -10,10 +10,10 @@ import type { WatchedEvent } from './watched-item.ts';
 
 const TASK_CHARS = 76;
 const STATE_CHARS = 46;
-/** Narrower terminals have no column for the program. */
+/** Minimum terminal width for the column with the agent program. */
 const WIDE = 110;
 const MAX_ROWS = 1_000;
-/** Least time between two redraws for events. */
+/** Minimum time between two redraws caused by events, in milliseconds. */
 const DRAW_MS = 500;
 
 interface Row {
@@ -24,13 +24,13 @@ interface Row {
   errors: number;
   atMs: number;
   doing: string;
-  /** Kinds of its open stuck patterns. */
+  /** Pattern kinds of its open stuck patterns. */
   readonly stuck: Set<string>;
-  /** Its outcome; empty while it runs. */
+  /** Outcome of the run; empty while it is active. */
   outcome: string;
 }
 
-/** A list of runs on a terminal, one line each: stuck and waiting ones first, then the most recently active. */
+/** Shows runs on a terminal, one per line. Stuck and waiting runs come first, then the most recently active runs. */
 export class ListFeed implements MachineFeed {
   readonly #terminal: Terminal;
   readonly #sinceMs: number;
@@ -41,7 +41,7 @@ export class ListFeed implements MachineFeed {
   #drawnAtMs = 0;
   #calls = 0;
 
-  /** @param sinceMs  runs inactive since then are hidden; Unix milliseconds */
+  /** @param sinceMs  Unix milliseconds; runs without activity since then are hidden */
   constructor(terminal: Terminal, sinceMs: number) {
     this.#terminal = terminal;
     this.#sinceMs = sinceMs;
@@ -85,7 +85,7 @@ export class ListFeed implements MachineFeed {
 
   #rowOf(event: WatchedEvent): Row {
     const known = this.#rows.get(event.run);
-    // A run that starts again comes from another source.
+    // A run that starts again comes from a different source.
     if (known !== undefined && event.type !== 'run_started') return known;
     const { format = '', task = '' } = event.type === 'run_started' ? event : {};
     const row: Row = {
@@ -112,7 +112,7 @@ export class ListFeed implements MachineFeed {
       .filter(([, row]) => row.atMs === 0 || row.atMs >= this.#sinceMs)
       .map(([run, row]) => ({ row, state: this.#stateOf(run, row) }))
       .toSorted((a, b) => a.state.rank - b.state.rank || b.row.atMs - a.row.atMs);
-    // Without the head, the line about further runs, and the cursor line.
+    // Excludes the header, the line about further runs, and the cursor line.
     const most = Math.max(1, height - 3);
     const isWide = width >= WIDE;
     const cells = shown.slice(0, most).map(({ row, state }) => {
@@ -155,7 +155,7 @@ export class ListFeed implements MachineFeed {
   }
 }
 
-/** The time since its last record: `5 s`, `12 min`. */
+/** Formats the time since the last record: `5 s`, `12 min`. */
 function agoText({ atMs }: Row): string {
   const seconds = Math.max(0, Math.floor((Date.now() - atMs) / 1_000));
   if (atMs === 0) return '';

@@ -18,15 +18,15 @@ import { JsonWatchOutput, TextWatchOutput, type WatchOutput } from './watch-outp
 import { newestSession, watchMachine } from './watch-machine.ts';
 import { Watcher } from './watcher.ts';
 
-/** The events of `--on-stuck` and `--bell`. */
+/** The events that trigger `--on-stuck` and `--bell`. */
 const STUCK: readonly NotifyEvent[] = ['stuck', 'continued'];
 
 /**
- * `coxswain watch`: follows a growing file, or every session of this machine, until Ctrl-C, and prints the advice the standard
- * steering would give. Nothing reaches the agent.
+ * Runs `coxswain watch`: follows a growing file or every session of this machine until Ctrl-C. Prints the advice that the standard
+ * steering would give. The agent receives no advice.
  *
  * @returns the exit code: 1 if something could not be read
- * @throws CoxswainError `invalid-argument`; `input-io`, `format-unknown` and `format-invalid` as `followSource`
+ * @throws CoxswainError `invalid-argument`; `input-io`, `format-unknown` and `format-invalid` from `followSource`
  */
 export async function watchCommand(
   path: string | undefined,
@@ -56,7 +56,7 @@ export async function watchCommand(
     signal: stop.signal,
     wait: options.wait !== false,
     onState: async (state) => {
-      // Records of a file that appears are live; those of a replaced file that is read again are not.
+      // Records of a new file are live. Records of a replaced file that is read again are not live.
       isLive = state.type === 'missing' || (state.type === 'caught_up' && state.waitingLines === 0);
       await reportState(state, { file, feed, output });
     },
@@ -80,7 +80,7 @@ function openingText(file: string, { paint }: Terminal): string {
   );
 }
 
-/** A notifier for `--on-stuck` and `--bell`, and one for the user's own configuration. */
+/** Returns a notifier for `--on-stuck` and `--bell`, and a notifier for the user's own configuration. */
 async function notifiersOf(
   { bell, onStuck }: WatchOptions,
   problems: Problems,

@@ -2,12 +2,12 @@ import { RingBuffer } from '../../../base/ring-buffer.ts';
 import type { WatchOutput } from './watch-output.ts';
 import type { WatchCounts, WatchedEvent } from './watched-item.ts';
 
-/** Calls shown of those before the command started. */
+/** Number of displayed calls from before the start of the command. */
 const RECENT_CALLS = 10;
 const MAX_RECENT = 200;
 
 /**
- * Counts events and writes them. Until `caughtUp` it only counts; then it writes the counts and the last ten calls.
+ * Counts events and writes them. Before `caughtUp` is called, it only counts. `caughtUp` writes the counts and the last ten calls.
  *
  * Memory: 200 events.
  */
@@ -21,7 +21,7 @@ export class WatchFeed {
   #patterns = 0;
   #advice = 0;
 
-  /** @param fromStart  writes every event */
+  /** @param fromStart  true: writes every event */
   constructor(output: WatchOutput, fromStart: boolean) {
     this.#output = output;
     this.#isLive = fromStart;
@@ -31,7 +31,7 @@ export class WatchFeed {
     return { runs: this.#runs, calls: this.#calls, patterns: this.#patterns, advice: this.#advice };
   }
 
-  /** More calls have started in some run. */
+  /** Adds calls that started in any run. */
   called(count: number): void {
     this.#calls += count;
   }
@@ -50,7 +50,7 @@ export class WatchFeed {
     await this.#output.write({ type: 'summary', ...this.counts });
   }
 
-  /** The following events are live. A second call does nothing. */
+  /** Marks all following events as live. A second call has no effect. */
   async caughtUp(): Promise<void> {
     if (this.#isLive) return;
     this.#isLive = true;

@@ -29,11 +29,11 @@ import type { WatchOptions } from './watch-options.ts';
 import { JsonWatchOutput, TextWatchOutput } from './watch-output.ts';
 import { Watcher, type WatchedSource } from './watcher.ts';
 
-/** Sessions written in this time before the start are followed. */
+/** Sessions that changed within this time before the start are followed. In milliseconds. */
 const RECENT_MS = 30 * 60_000;
-/** Least time between two scans for sessions. */
+/** Minimum time between two scans for sessions, in milliseconds. */
 const SCAN_MS = 2_000;
-/** A scan, or reading a file again, is followed by a pause of this many times its duration. */
+/** Factor for the pause after a scan, or after reading a file again: the pause is this factor times the duration. */
 const REST = 20;
 const PLACES: SessionPlaces = { home: homedir(), env: process.env };
 
@@ -45,7 +45,7 @@ export interface WatchMachineParts {
   readonly signal: AbortSignal;
 }
 
-/** The most recently written session of any agent program. @throws CoxswainError `input-io` without sessions */
+/** Returns the most recently changed session of any agent program. @throws CoxswainError `input-io` if there are no sessions */
 export async function newestSession(): Promise<string> {
   const sessions = (await findSessions(PLACES)).flatMap((host) => host.sessions).filter(({ path }) => isOfLines(path));
   const [newest] = sessions.toSorted((a, b) => b.modifiedAtMs - a.modifiedAtMs);
@@ -57,11 +57,11 @@ export async function newestSession(): Promise<string> {
 }
 
 /**
- * Follows the sessions of every agent program and the store of this project until the signal. A run in both is followed in the
- * store. A file that does not consist of lines is read again whenever it changes.
+ * Follows the sessions of every agent program and the store of this project until the signal is aborted. A run in both sources is
+ * followed in the store. A file that does not consist of lines is read again after each change.
  *
  * @returns false if something could not be read
- * Cost: lists the folders of the programs every two seconds; two `stat` calls per file and interval.
+ * Cost: lists the folders of the agent programs every two seconds; two `stat` calls per file and interval.
  */
 export async function watchMachine(options: WatchOptions, parts: WatchMachineParts): Promise<boolean> {
   const { deadline, intervalMs, notifiers, signal, terminal } = parts;
@@ -79,7 +79,7 @@ export async function watchMachine(options: WatchOptions, parts: WatchMachinePar
     const problems = new Problems(terminal);
     problems.source(path);
     all.push(problems);
-    // An unknown time counts as now: such a file is most likely growing.
+    // An unknown time counts as the current time, because such a file is probably growing.
     const isLive = (atMs: number): boolean => atMs === 0 || atMs >= startMs;
     const source: WatchedSource = { problems, isLive, isStore, name };
     try {
@@ -129,7 +129,7 @@ export async function watchMachine(options: WatchOptions, parts: WatchMachinePar
   return !all.some(({ any }) => any);
 }
 
-/** The files of sessions written since, and of their subagents. */
+/** Returns the files of sessions and their subagents that changed since the given time. */
 async function recentFiles(sinceMs: number): Promise<readonly string[]> {
   const recent = (await findSessions(PLACES)).flatMap(({ sessions }) =>
     sessions.filter(({ modifiedAtMs }) => modifiedAtMs >= sinceMs),
@@ -143,7 +143,7 @@ function isOfLines(path: string): boolean {
   return path.endsWith('.jsonl');
 }
 
-/** The records of a file that is rewritten as a whole: after each change the new ones. */
+/** Yields the new records of a file that is rewritten as a whole, after each change. */
 async function* readChanges(
   path: string,
   { intervalMs, signal }: Pick<WatchMachineParts, 'intervalMs' | 'signal'>,
@@ -170,7 +170,7 @@ async function* readChanges(
   }
 }
 
-/** The new records of the runs of a store that were active since. */
+/** Yields the new records of the runs of a store that were active since the given time. */
 async function* followStore(
   reader: LiveReader,
   options: {
@@ -204,6 +204,6 @@ async function* followStore(
 }
 
 async function pause(ms: number, signal: AbortSignal): Promise<void> {
-  // The caller checks the signal.
+  // Ignores the abort error, because the caller checks the signal.
   await sleep(ms, undefined, { signal }).catch(() => undefined);
 }

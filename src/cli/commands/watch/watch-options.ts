@@ -8,17 +8,17 @@ export interface WatchOptions {
   readonly json?: boolean;
   readonly fromStart?: boolean;
   readonly untilEnd?: boolean;
-  /** False with `--no-wait`. */
+  /** False for `--no-wait`. */
   readonly wait?: boolean;
   readonly deadline?: string;
   readonly interval?: string;
-  /** A line for the shell. */
+  /** A shell command line. */
   readonly onStuck?: string;
   readonly bell?: boolean;
   readonly newest?: boolean;
 }
 
-/** @throws CoxswainError `invalid-argument` for options that exclude each other */
+/** @throws CoxswainError `invalid-argument` for options that cannot be combined */
 export function checkOptions(file: string | undefined, { newest, onStuck, untilEnd, wait }: WatchOptions): void {
   if (file === '-') throw invalidArgument('watch follows a file: write the stream to one, for example with tee');
   if (onStuck?.trim() === '') throw invalidArgument('--on-stuck is empty: give a shell command');
@@ -29,7 +29,7 @@ export function checkOptions(file: string | undefined, { newest, onStuck, untilE
   }
 }
 
-/** A span such as `45m`, `90s` or `1h30m`. @throws CoxswainError `invalid-argument` */
+/** Parses a time span such as `45m`, `90s` or `1h30m`. @throws CoxswainError `invalid-argument` */
 export function spanOf(text: string | undefined): TimeSpan | undefined {
   if (text === undefined) return undefined;
   const durationMs = parseDuration(text);
@@ -37,7 +37,7 @@ export function spanOf(text: string | undefined): TimeSpan | undefined {
   throw invalidArgument(`--deadline ${text}: give a span such as 45m, 90s or 1h30m`);
 }
 
-/** Milliseconds between two reads; default 250. @throws CoxswainError `invalid-argument` */
+/** Parses the interval between two reads in milliseconds; default: 250. @throws CoxswainError `invalid-argument` */
 export function intervalOf(text = '250'): number {
   return wholeOption('--interval', text, [10, 60_000]);
 }

@@ -15,7 +15,7 @@ export interface WatchOutput {
   write(item: WatchedItem): Promise<void>;
 }
 
-/** One line of JSON per item. */
+/** Writes one line of JSON per item. */
 export class JsonWatchOutput implements WatchOutput {
   readonly #terminal: Terminal;
 
@@ -28,7 +28,7 @@ export class JsonWatchOutput implements WatchOutput {
   }
 }
 
-/** Lines for a reader, with the label of their run once there are several runs. */
+/** Writes lines of text. Adds the label of the run if there are several runs. */
 export class TextWatchOutput implements WatchOutput {
   readonly #terminal: Terminal;
   readonly #labels = new Set<string>();

@@ -2,11 +2,11 @@ import type { LiveEvent } from '../../runs/live-event.ts';
 
 export interface WatchCounts {
   readonly runs: number;
-  /** Started calls, with or without a result. */
+  /** Number of started calls, with or without a result. */
   readonly calls: number;
-  /** Flagged patterns. */
+  /** Number of flagged patterns. */
   readonly patterns: number;
-  /** Pieces of advice. */
+  /** Number of pieces of advice. */
   readonly advice: number;
 }
 
@@ -15,7 +15,7 @@ export interface WatchPlace {
   readonly run: string;
   /** A short unique name of the run. */
   readonly label: string;
-  /** Unix milliseconds, if known. */
+  /** Time in Unix milliseconds, if known. */
   readonly atMs?: number;
 }
 

@@ -13,7 +13,7 @@ import type { WatchedEvent, WatchPlace } from './watched-item.ts';
 interface WatchedRunOptions {
   readonly label: string;
   readonly deadline?: TimeSpan | undefined;
-  /** The run comes from a store: a steered one has recorded patterns and advice. */
+  /** True if the run comes from a store. The records of a steered run then contain patterns and advice. */
   readonly isStore?: boolean;
 }
 
@@ -24,9 +24,9 @@ interface SeenRecord {
 }
 
 /**
- * A watched run: its events, and the advice of the standard steering.
+ * Derives the events of a watched run, and the advice that the standard steering would give.
  *
- * Cost: as `SteeringReplay.take`; bounded memory.
+ * Cost: like `SteeringReplay.take`. Memory is bounded.
  */
 export class WatchedRun {
   readonly #run: ReadRun;
@@ -40,7 +40,7 @@ export class WatchedRun {
     this.#run = run;
     this.#label = label;
     this.#isStore = isStore;
-    // The deadline of a subagent is its parent's.
+    // A subagent has the deadline of its parent.
     const limit = deadline === undefined || run.depth > 0 ? {} : { deadline };
     this.#steering = new SteeringReplay({ steering: standardSteering(), growing: true, ...limit });
   }
@@ -49,7 +49,7 @@ export class WatchedRun {
     return this.#view.calls;
   }
 
-  /** Takes the next record. @returns it and its derived records */
+  /** Processes the next record. @returns the record and the records derived from it */
   take(record: TrajectoryRecord): readonly SeenRecord[] {
     const call = this.#view.fold(record);
     const { payload } = record;

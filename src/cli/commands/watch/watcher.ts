@@ -8,12 +8,12 @@ import { RunLabels } from './run-labels.ts';
 import type { WatchedEvent } from './watched-item.ts';
 import { WatchedRun } from './watched-run.ts';
 
-/** Runs watched at the same time. */
+/** Maximum number of runs that are watched at the same time. */
 const MAX_OPEN = 256;
 
 export interface WatchedFeed {
   take(event: WatchedEvent): Promise<void>;
-  /** More calls have started in some run. */
+  /** Adds calls that started in any run. */
   called(count: number): void;
 }
 
@@ -23,14 +23,14 @@ export interface WatcherParts {
   readonly deadline: TimeSpan | undefined;
 }
 
-/** The source of a run. */
+/** The source that a run is read from. */
 export interface WatchedSource {
   readonly problems: Problems;
-  /** True for a record recent enough to notify people. */
+  /** Returns true for a record that is recent enough to notify people. */
   readonly isLive: (atMs: number) => boolean;
-  /** The name of its runs; default: from their ids. */
+  /** Name of its runs. Default: a name derived from the run id. */
   readonly name?: string;
-  /** Steered runs of a store have recorded patterns and advice. */
+  /** True for a store. Its steered runs contain recorded patterns and advice. */
   readonly isStore?: boolean;
 }
 
@@ -66,7 +66,7 @@ export class Watcher {
     }
   }
 
-  /** Undefined for a dropped run. */
+  /** Returns the watched run; undefined for a dropped run. */
   #watchedRun(run: ReadRun, source: WatchedSource): WatchedRun | undefined {
     const { isStore = false, name, problems } = source;
     const known = this.#open.get(keyOf(run, source));
@@ -87,7 +87,7 @@ export class Watcher {
   }
 }
 
-/** A run in a transcript and in a store is read from each separately. */
+/** Returns the key of a run. A run in a transcript and in a store is read separately from both sources. */
 function keyOf({ id }: ReadRun, { isStore = false }: WatchedSource): string {
   return `${isStore ? 'store' : 'file'} ${id}`;
 }
