@@ -8,8 +8,8 @@ import { Terminal } from './terminal/terminal.ts';
 const USAGE = 2;
 
 /**
- * Runs the command line of this process and sets its exit code: 0 success, 1 something could not be read, 2 wrong usage.
- * Never throws: an error is one line on standard error.
+ * Runs the command line of this process and sets its exit code: 0 for success, 1 if something could not be read, 2 for wrong
+ * usage. Never throws: an error is printed as one line on standard error.
  */
 export async function main(): Promise<void> {
   const { stdout, stderr } = process;
@@ -37,7 +37,7 @@ function reportError(error: unknown, terminal: Terminal): number {
   const message = printableCut(messageOf(error).replaceAll('\n', ' '), 500);
   if (error instanceof CommanderError) {
     if (error.exitCode === 0) return 0;
-    // For a command with only subcommands commander has printed the help.
+    // If a command only has subcommands, commander has already printed the help.
     if (error.code !== 'commander.help') {
       terminal.complain(`coxswain: ${message.replace(/^error: /, '')}; see coxswain --help`);
     }
@@ -47,7 +47,7 @@ function reportError(error: unknown, terminal: Terminal): number {
   return error instanceof CoxswainError && error.code === 'invalid-argument' ? USAGE : 1;
 }
 
-/** A closed pipe and Ctrl-C are not errors. */
+/** Handles a closed pipe and Ctrl-C, which are not errors. */
 function handleExits(terminal: Terminal): void {
   process.stdout.on('error', (error) => {
     const isClosed = 'code' in error && error.code === 'EPIPE';

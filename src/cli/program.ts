@@ -25,10 +25,10 @@ const EXAMPLES = [
 ];
 
 /**
- * Runs the command line; `coxswain report` without arguments. Loads the definition of the named command; for the help and an
- * unknown name, of every command.
+ * Runs the command line. Without arguments, runs `coxswain report`. Loads only the definition of the named command. For the help
+ * and for an unknown name, loads the definitions of all commands.
  *
- * @throws commander's `CommanderError` instead of ending the process, and as the command
+ * @throws the `CommanderError` of commander instead of ending the process, and the errors of the command
  */
 export async function runProgram(argv: readonly string[], setup: ProgramSetup): Promise<void> {
   const { writeOut, writeErr } = setup;
@@ -65,7 +65,7 @@ function addCommand(parent: Command, definition: CommandDefinition, setup: Progr
   for (const inner of commands) addCommand(command, inner, setup);
   if (load === undefined) return;
   command.action(async (...values: unknown[]) => {
-    // Commander passes the arguments and options of the definition, then itself.
+    // Commander passes the arguments and options of the definition, then its command object.
     const run = (await load()) as (...parameters: unknown[]) => Promise<number | void>;
     const code = await run(...values.slice(0, -1), setup.terminal);
     if (code !== undefined) setup.onExitCode(code);
@@ -89,6 +89,6 @@ function examplesText(lines: readonly string[]): string {
 
 function packageVersion(): string {
   const text = readFileSync(new URL('../../package.json', import.meta.url), 'utf8');
-  // Our own file.
+  // This file belongs to the package, so its format is known.
   return (JSON.parse(text) as { readonly version: string }).version;
 }

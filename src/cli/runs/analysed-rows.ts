@@ -5,7 +5,7 @@ import { callNumber } from '../../base/call-number.ts';
 import { isFlagged } from '../../run-view/seen-pattern.ts';
 import type { RunReport } from './run-report.ts';
 
-/** A run as one flat row, for CSV and Parquet. Null: unknown. */
+/** A run as one flat row for CSV and Parquet. Null means unknown. */
 export interface AnalysedRow {
   readonly id: string;
   readonly source: string;
@@ -25,7 +25,7 @@ export interface AnalysedRow {
   readonly reward: number | null;
   readonly verdict: string;
   readonly stuck: boolean;
-  /** Number (from 1) of the call at which a stuck pattern was first flagged. */
+  /** Number (from 1) of the first call at which a stuck pattern was flagged. */
   readonly first_stuck_call: number | null;
   readonly first_stuck_pattern: string | null;
   readonly first_stuck_tool: string | null;
@@ -64,11 +64,11 @@ export function analysedRow(report: RunReport): AnalysedRow {
   };
 }
 
-/** Rows as CSV (RFC 4180 with plain line feeds), column names first. Empty: unknown. */
+/** Formats rows as CSV (RFC 4180 with LF line ends), with a header row. An empty field means unknown. */
 export function csvText(rows: readonly AnalysedRow[]): string {
   const [first] = rows;
   if (first === undefined) return '';
-  // A row has exactly the members of its type.
+  // A row has exactly the fields of its type.
   const names = Object.keys(first) as (keyof AnalysedRow)[];
   const lines = rows.map((row) => names.map((name) => cellOf(row[name])).join(','));
   return `${[names.join(','), ...lines].join('\n')}\n`;
@@ -76,6 +76,6 @@ export function csvText(rows: readonly AnalysedRow[]): string {
 
 function cellOf(value: AnalysedRow[keyof AnalysedRow]): string {
   const text = value === null ? '' : String(value);
-  // A spreadsheet would read such a text as a formula.
+  // Adds a quote, because a spreadsheet would interpret such a text as a formula.
   return csvField(typeof value === 'string' && /^[=+\-@\t\r]/.test(text) ? `'${text}` : text);
 }

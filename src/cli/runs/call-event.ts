@@ -8,7 +8,7 @@ import type { CallEvent } from './live-event.ts';
 
 const MAX_CHARS = 200;
 
-/** The event of a finished call; undefined while it is open. @param record  the call's latest */
+/** Returns the event of a finished call; undefined while the call is open. @param record  the last record of the call */
 export function callEventOf(call: RunCall | undefined, record: TrajectoryRecord): CallEvent | undefined {
   if (call?.endSeq === undefined) return undefined;
   const { args, failed, number, resultMissing, tool } = call;
@@ -23,7 +23,7 @@ export function callEventOf(call: RunCall | undefined, record: TrajectoryRecord)
   };
 }
 
-/** `bash node check.mjs` if the only argument is a text, else `tool {…}`. */
+/** Formats a call: `bash node check.mjs` if the only argument is a string, else `tool {…}`. */
 function shortCall(tool: string, args: Json): string {
   if (typeof args !== 'object' || args === null || Array.isArray(args)) return callText(tool, args);
   const values = Object.values(args);

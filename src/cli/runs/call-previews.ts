@@ -2,23 +2,23 @@ import type { Json } from '../../base/json.ts';
 import { RingBuffer } from '../../base/ring-buffer.ts';
 
 const PREVIEW_CHARS = 100;
-/** A pattern's evidence lies within this many calls. */
+/** Number of recent calls with previews. The evidence of a pattern is within this range. */
 const RECENT = 64;
-/** About four per pattern. */
+/** Maximum number of kept previews, about four per pattern. */
 const MAX_KEPT = 512;
 
-/** A call in short. Untrusted text: pass it through `printable` before showing it. */
+/** A short form of a call. Contains untrusted text: pass it through `printable` before showing it. */
 export interface CallPreview {
-  /** Tool and arguments, at most 100 characters. */
+  /** Tool and arguments, truncated to 100 characters. */
   readonly call: string;
   /** The error line of a failed call. */
   readonly error?: string;
 }
 
 /**
- * Previews of the recent calls of a run, and of earlier calls marked with `keep`.
+ * Stores previews of the recent calls of a run, and of earlier calls marked with `keep`.
  *
- * Cost: O(100) characters per call, whatever the size of its arguments.
+ * Cost: O(100) characters per call, regardless of the size of its arguments.
  */
 export class CallPreviews {
   readonly #recent = new RingBuffer<{ readonly index: number; readonly preview: CallPreview }>(RECENT);
@@ -28,7 +28,7 @@ export class CallPreviews {
     this.#recent.push({ index, preview: { call: callText(tool, args) } });
   }
 
-  /** Adds the error line of a call that is still recent. */
+  /** Adds the error line of a call if the call is still recent. */
   fail(index: number, error: string): void {
     const found = this.#find(index);
     if (found === undefined) return;
@@ -36,7 +36,7 @@ export class CallPreviews {
     this.#recent.replaceAt(found.back, { index, preview });
   }
 
-  /** Keeps the previews of those of these calls that are still recent. */
+  /** Keeps the previews of these calls, as far as the calls are still recent. */
   keep(indices: readonly number[]): void {
     for (const index of indices) {
       if (this.#kept.size >= MAX_KEPT || this.#kept.has(index)) continue;
@@ -45,7 +45,7 @@ export class CallPreviews {
     }
   }
 
-  /** The preview of a kept call. */
+  /** Returns the preview of a kept call. */
   kept(index: number): CallPreview | undefined {
     return this.#kept.get(index);
   }
@@ -60,7 +60,7 @@ export class CallPreviews {
   }
 }
 
-/** `tool {…}` in at most 100 characters. */
+/** Formats a call as `tool {…}` in at most 100 characters. */
 export function callText(tool: string, args: Json): string {
   const name = tool.slice(0, PREVIEW_CHARS / 2);
   const shown = isBare(args) ? '' : ` ${shortJson(args, PREVIEW_CHARS)}`;
@@ -72,13 +72,13 @@ function isBare(args: Json): boolean {
   return args === null || (typeof args === 'object' && Object.keys(args).length === 0);
 }
 
-/** JSON of a value, cut soon after `chars` characters without reading the rest. */
+/** Returns the JSON of a value. Stops soon after `chars` characters and does not read the rest of the value. */
 function shortJson(value: Json, chars: number): string {
   if (typeof value === 'string') return JSON.stringify(value.slice(0, chars + 1));
   if (value === null || typeof value !== 'object') return String(value);
   const isList = Array.isArray(value);
   let text = isList ? '[' : '{';
-  // A list has its indices as keys.
+  // The keys of an array are its indices.
   for (const [key, member] of Object.entries<Json | undefined>(value)) {
     if (text.length > chars) return text;
     if (member === undefined) continue;

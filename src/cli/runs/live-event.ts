@@ -6,18 +6,18 @@ import type { DecisionPoint } from '../../records/guidance.ts';
 import type { TrajectoryPattern } from '../../records/trajectory-pattern.ts';
 import type { TrajectoryPayload } from '../../records/trajectory-record.ts';
 
-/** A call ended, or its result is lost. Untrusted text: pass it through `printable` before showing it. */
+/** A call ended, or its result was lost. Contains untrusted text: pass it through `printable` before showing it. */
 export interface CallEvent {
   readonly type: 'call';
-  /** From 0. */
+  /** Index of the call, from 0. */
   readonly index: number;
   readonly tool: string;
-  /** The tool and its arguments, in short. */
+  /** The tool and its arguments, truncated. */
   readonly call: string;
   readonly failed: boolean;
   /** The error line. */
   readonly error?: string;
-  /** It has no result. */
+  /** True if the call has no result. */
   readonly missing?: true;
 }
 
@@ -46,10 +46,10 @@ interface FaultEvent {
   readonly message: string;
 }
 
-/** An event of a run for a reader. */
+/** An event of a run for display. */
 export type LiveEvent = CallEvent | PatternEvent | AdviceEvent | FaultEvent;
 
-/** The event of a derived payload; undefined for any other payload. */
+/** Returns the event of a derived payload; undefined for other payloads. */
 export function liveEventOf(payload: TrajectoryPayload): LiveEvent | undefined {
   switch (payload.kind) {
     case 'pattern_flagged':

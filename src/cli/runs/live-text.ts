@@ -6,20 +6,20 @@ import { countOf } from '../../base/number-text.ts';
 import type { Paint, Style } from '../terminal/paint.ts';
 import { printable, printableCut } from '../terminal/printable.ts';
 
-/** Advice of the built-in providers is far shorter. */
+/** Maximum length of a printed text. Advice of the built-in providers is much shorter. */
 const MAX_TEXT_CHARS = 4_000;
 const MIN_CALL_CHARS = 24;
 const SEVERITY_STYLE: Readonly<Record<Severity, Style>> = { info: 'cyan', caution: 'yellow', warning: 'red' };
 
 export interface LiveTextOptions {
   readonly paint: Paint;
-  /** Columns of a line. */
+  /** Number of columns in a line. */
   readonly width: number;
-  /** Breaks advice into lines of that width. */
+  /** True: wraps advice at `width` columns. */
   readonly wrap: boolean;
 }
 
-/** An event for a reader: one line for a call or a pattern, an indented block for advice. */
+/** Formats an event: one line for a call or a pattern, an indented block for advice. */
 export function liveLines(event: LiveEvent, options: LiveTextOptions): readonly string[] {
   const { paint, width } = options;
   switch (event.type) {
@@ -68,7 +68,7 @@ function adviceLines({ source, provider, severity, text }: AdviceEvent, options:
   ];
 }
 
-/** Breaks a line at blanks; a word longer than a line gets its own. */
+/** Wraps a line at blanks. A word longer than `width` gets a separate line. */
 function wrapped(line: string, width: number): readonly string[] {
   const lines: string[] = [];
   let current = '';

@@ -11,26 +11,26 @@ import { shellWord } from '../terminal/shell-word.ts';
 
 const DEFAULT_STORE = '.coxswain/runs.db';
 
-/** The store address of the command line, else of `COXSWAIN_STORE`, else `.coxswain/runs.db`. */
+/** Returns the store address: from the command line, else from `COXSWAIN_STORE`, else `.coxswain/runs.db`. */
 export function storeNamed(address: string | undefined): string {
   const { COXSWAIN_STORE: fromEnv = '' } = process.env;
   return address ?? (fromEnv === '' ? DEFAULT_STORE : fromEnv);
 }
 
-/** A store address for a terminal: without its password. */
+/** Returns a store address without its password, for display. */
 export function shownStore(address: string): string {
   return printable(shownAddress(address));
 }
 
-/** ` --store ADDRESS` for a suggested command; empty for the default store. */
+/** Returns ` --store ADDRESS` for a suggested command; empty for the default store. */
 export function storeFlag(address: string): string {
   return address === DEFAULT_STORE ? '' : ` --store ${shellWord(shownStore(address))}`;
 }
 
 /**
- * Opens the store at this address, or creates it.
+ * Opens the store at this address. Creates it if it does not exist.
  *
- * @throws CoxswainError as `openStore` of the registry; `unsafe-path`
+ * @throws CoxswainError the errors of `openStore` in the registry; `unsafe-path`
  */
 export async function openStoreNamed(address: string): Promise<TrajectoryStore> {
   checkPlace(address);
@@ -40,7 +40,7 @@ export async function openStoreNamed(address: string): Promise<TrajectoryStore> 
 /**
  * Opens an existing store.
  *
- * @throws CoxswainError `input-io` if it does not exist, with how to create one; else as `openStoreNamed`
+ * @throws CoxswainError `input-io` with instructions to create a store if it does not exist; the errors of `openStoreNamed`
  */
 export async function openExistingStore(address: string): Promise<TrajectoryStore> {
   await requireStore(address);
@@ -48,20 +48,20 @@ export async function openExistingStore(address: string): Promise<TrajectoryStor
 }
 
 /**
- * Opens an existing store for reading. Nothing in its folder changes, so read-only media work too.
+ * Opens an existing store for reading. Does not change its folder, so it works on read-only media.
  *
- * @throws CoxswainError `input-io` if it does not exist, with how to create one; else as `openStoreReader`
+ * @throws CoxswainError `input-io` with instructions to create a store if it does not exist; the errors of `openStoreReader`
  */
 export async function openReadableStore(address: string): Promise<LiveReader> {
   await requireStore(address);
   return openStoreReader(address);
 }
 
-/** @throws CoxswainError `input-io` if the path does not exist, with how to create a store; `unsafe-path` */
+/** @throws CoxswainError `input-io` with instructions to create a store if the path does not exist; `unsafe-path` */
 export async function requireStore(address: string): Promise<void> {
   checkPlace(address);
   const parsed = parseStoreAddress(address);
-  // The first query finds a missing database.
+  // For a database, the first query shows whether it exists.
   if (parsed.kind !== 'path') return;
   if (existsSync(parsed.path)) return;
   const shown = shownStore(address);
@@ -73,7 +73,7 @@ export async function requireStore(address: string): Promise<void> {
 }
 
 /**
- * The default store must belong to this user; a store named on the command line is the user's choice.
+ * Checks that the default store belongs to this user. A store named on the command line may belong to another user.
  *
  * @throws CoxswainError `unsafe-path`
  */

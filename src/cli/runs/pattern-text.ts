@@ -8,18 +8,18 @@ import { shownEvidence } from './report-fold.ts';
 import type { RunReport } from './run-report.ts';
 import { spanLine } from './run-strip.ts';
 
-/** Patterns shown per run; the rest is counted. */
+/** Maximum number of patterns shown per run. Further patterns are counted. */
 const MAX_SHOWN = 8;
 const CALL_CHARS = 100;
 const LEVEL_STYLE: Readonly<Record<PatternLevel, Style>> = { hint: 'cyan', warn: 'yellow', strong: 'red' };
 const LEVEL_RANK: Readonly<Record<PatternLevel, number>> = { hint: 0, warn: 1, strong: 2 };
 
 export interface ReportTextOptions {
-  /** Shows the calls that are evidence of a pattern; default true. */
+  /** Shows the calls that are evidence of a pattern. Default: true. */
   readonly evidence?: boolean;
 }
 
-/** The strip of a run with its patterns marked below it, then each pattern with its evidence. */
+/** Formats the strip of a run with its patterns marked below it, followed by each pattern with its evidence. */
 export function patternLines(report: RunReport, paint: Paint, options: ReportTextOptions = {}): readonly string[] {
   const { evidence = true } = options;
   const shown = mostSerious(report.patterns);
@@ -35,7 +35,7 @@ export function patternLines(report: RunReport, paint: Paint, options: ReportTex
   ];
 }
 
-/** The `MAX_SHOWN` most serious patterns, in the order of the run. */
+/** Returns the `MAX_SHOWN` most severe patterns, in their order in the run. */
 function mostSerious(patterns: readonly TrajectoryPattern[]): readonly TrajectoryPattern[] {
   if (patterns.length <= MAX_SHOWN) return patterns;
   const weight = ({ stuck, level }: TrajectoryPattern): number => (stuck ? 3 : 0) + LEVEL_RANK[level];

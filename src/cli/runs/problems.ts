@@ -3,17 +3,17 @@ import { countText } from '../../base/number-text.ts';
 import { printable, printableCut } from '../terminal/printable.ts';
 import type { Terminal } from '../terminal/terminal.ts';
 
-/** Lines per source; further ones are counted. */
+/** Maximum number of lines per source. Further problems are counted. */
 const MAX_LINES = 10;
 const MESSAGE_CHARS = 500;
 
 export interface SourceProblem {
-  /** From 1. */
+  /** Line number, from 1. */
   readonly line?: number | undefined;
   readonly message: string;
 }
 
-/** Reports on standard error what could not be read: `coxswain: path:12: reason`, one per line. */
+/** Reports problems on standard error, one per line: `coxswain: path:12: reason`. */
 export class Problems {
   readonly #terminal: Terminal;
   #path = '';
@@ -24,29 +24,29 @@ export class Problems {
     this.#terminal = terminal;
   }
 
-  /** True once there was a fault. */
+  /** True if a fault was reported. */
   get any(): boolean {
     return this.#any;
   }
 
-  /** The following problems are about this source. */
+  /** Sets the source of the following problems. */
   source(path: string): void {
     this.endSource();
     this.#path = path;
   }
 
-  /** Data was lost. */
+  /** Reports lost data. */
   fault(problem: SourceProblem): void {
     this.#any = true;
     this.#report(problem);
   }
 
-  /** Data was repaired, or left out on purpose. */
+  /** Reports data that was repaired or omitted on purpose. */
   note({ line, message }: SourceProblem): void {
     this.#report({ line, message: `note: ${message}` });
   }
 
-  /** The source could not be read to its end. */
+  /** Reports that the source could not be read to its end. */
   failure(error: unknown): void {
     const line = error instanceof CoxswainError ? error.details['line'] : undefined;
     this.fault({
@@ -55,7 +55,7 @@ export class Problems {
     });
   }
 
-  /** Reports the number of lines left out. */
+  /** Reports the number of omitted lines. */
   endSource(): void {
     const left = this.#lines - MAX_LINES;
     if (left > 0) this.#terminal.complain(`coxswain: ${printable(this.#path)}: and ${countText(left)} more`);
@@ -70,7 +70,7 @@ export class Problems {
   }
 }
 
-/** Errors of the importers already name the path. */
+/** Removes the path from a message, because errors of the importers already contain it. */
 function withoutPath(message: string, path: string): string {
   for (const prefix of [`${path}: `, 'standard input: ']) {
     if (message.startsWith(prefix)) return message.slice(prefix.length);

@@ -11,23 +11,23 @@ import { CallPreviews, type CallPreview } from './call-previews.ts';
 import type { RunDiagnostic, RunReport } from './run-report.ts';
 import { stripOf } from './run-strip.ts';
 
-/** Diagnostics per run; further ones are counted. */
+/** Maximum number of diagnostics per run. Further diagnostics are counted. */
 const MAX_DIAGNOSTICS = 50;
 const TASK_CHARS = 4_000;
 
 export interface ReportFoldOptions {
-  /** Reports hints too. They are not recorded, so patterns are recomputed. */
+  /** Includes hints. Hints are not recorded, so the patterns are recomputed. */
   readonly hints?: boolean;
-  /** Recomputes patterns with the default detectors even if some are recorded; default false. */
+  /** Recomputes patterns with the default detectors even if patterns are recorded. Default: false. */
   readonly recompute?: boolean;
-  /** Default: the source in `run_started`. */
+  /** Name of the source. Default: the source in `run_started`. */
   readonly source?: string | undefined;
 }
 
 /**
- * Folds the records of one run into its report.
+ * Creates the report of a run from its records.
  *
- * Cost: as `RunView`; bounded memory.
+ * Cost: like `RunView`. Memory is bounded.
  */
 export class ReportFold {
   readonly view: RunView;
@@ -36,7 +36,7 @@ export class ReportFold {
   readonly #previews = new CallPreviews();
   readonly #diagnostics: RunDiagnostic[] = [];
   #diagnosticsLeftOut = 0;
-  /** The state when the first stuck pattern was flagged. */
+  /** The totals when the first stuck pattern was flagged. */
   #firstFlag: { readonly calls: number; readonly costUsd: number | undefined } | undefined;
 
   constructor(id: string, options: ReportFoldOptions = {}) {
@@ -50,7 +50,7 @@ export class ReportFold {
     });
   }
 
-  /** Takes the next record. @returns the call it started or ended */
+  /** Processes the next record. @returns the call that the record started or ended */
   fold(record: TrajectoryRecord): RunCall | undefined {
     const call = this.view.fold(record);
     if (call !== undefined) {
@@ -134,7 +134,7 @@ export class ReportFold {
   }
 }
 
-/** The evidence calls shown for a pattern: the first, the flagged and the last. */
+/** Returns the evidence calls to show for a pattern: the first call, the call that flagged the pattern, and the last call. */
 export function shownEvidence({ evidence, flaggedAt }: TrajectoryPattern): readonly number[] {
   const shown = new Set([...evidence.slice(0, 1), ...evidence.slice(-1)]);
   if (flaggedAt !== null) shown.add(flaggedAt);

@@ -6,30 +6,30 @@ import { createFingerprint } from '../../redaction/fingerprint.ts';
 import { createRedactor, type Redactor } from '../../redaction/redactor.ts';
 import { MAX_BATCH_RECORDS, type TrajectorySink, type TrajectoryStore } from '../../store/trajectory-store.ts';
 
-/** Approximate size of the text held in memory before it is written. */
+/** Approximate number of characters held in memory before they are written. */
 const MAX_WAITING_CHARS = 4 * 1024 * 1024;
 
-/** A run that the store refused. */
+/** A run that the store rejected. */
 export interface RefusedRun {
   readonly runId: string;
   readonly error: CoxswainError;
 }
 
 export interface RunRecorderOptions {
-  /** The records come from a store: no redaction. Default false. */
+  /** True if the records come from a store and need no redaction. Default: false. */
   readonly isCopy?: boolean;
   /**
-   * The store behind the sink. A record it holds that differs only by secrets redacted here is accepted as the same record.
-   * Default: such a record is a conflict.
+   * The target store. If it contains a record that differs from a new record only by redacted secrets, the new record counts as
+   * the same record. Default: such a record is a conflict.
    */
   readonly stored?: Pick<TrajectoryStore, 'readRun'>;
 }
 
 /**
- * Writes the records of many runs into a store in batches, redacted as in a live run. If the store refuses a run
- * (`store-conflict`: it holds another run with that id), `onRefused` is called and the rest of the run is skipped.
+ * Writes the records of many runs to a store in batches. Redacts them as in a live run. If the store rejects a run
+ * (`store-conflict`: it contains a different run with that id), calls `onRefused` and skips the rest of the run.
  *
- * Memory: at most 500 records or about 4 MiB of text, whichever is less.
+ * Memory: at most 500 records or about 4 MiB of text.
  */
 export class RunRecorder {
   readonly #sink: TrajectorySink;
@@ -53,7 +53,7 @@ export class RunRecorder {
   }
 
   /**
-   * Takes the next record of a run.
+   * Adds the next record of a run.
    *
    * @throws CoxswainError `store-io` and `store-closed`
    */
@@ -71,7 +71,7 @@ export class RunRecorder {
     this.#waitingChars = 0;
   }
 
-  /** Writes the remaining records of a run that has ended. Throws as `add`. */
+  /** Writes the remaining records of a run that has ended. Throws the same errors as `add`. */
   async end(runId: string): Promise<void> {
     this.#waitingRecords -= this.#waiting.get(runId)?.length ?? 0;
     await this.#write(runId);
@@ -102,7 +102,7 @@ export class RunRecorder {
     }
   }
 
-  /** The number of records at the start of a batch that are stored already, except for their secrets. */
+  /** Returns the number of records at the start of a batch that are already stored, ignoring differences by redacted secrets. */
   async #repeatedIn(runId: string, batch: readonly TrajectoryRecord[]): Promise<number> {
     const redactor = this.#redactor;
     if (redactor === undefined || this.#stored === undefined) return 0;
@@ -121,7 +121,7 @@ function textOf(record: TrajectoryRecord): string {
   return canonicalJson(toStoredRecord(record));
 }
 
-/** The approximate length of a value as JSON. */
+/** Returns the approximate length of a value as JSON. */
 function charsOf(value: unknown): number {
   if (typeof value === 'string') return value.length + 2;
   if (typeof value !== 'object' || value === null) return 8;

@@ -7,11 +7,11 @@ import type { RunPatterns } from '../../run-view/seen-pattern.ts';
 import type { CallPreview } from './call-previews.ts';
 import type { StripText } from './run-strip.ts';
 
-/** A part of a run that could not be read, or was repaired. */
+/** A part of a run that could not be read or was repaired. */
 export interface RunDiagnostic {
   readonly severity: 'error' | 'note';
   readonly message: string;
-  /** Of the source, from 1. */
+  /** Line number in the source, from 1. */
   readonly line?: number;
 }
 
@@ -27,24 +27,24 @@ export interface RunReport {
   readonly durationMs?: number;
   readonly usage: RunUsage;
   readonly modelId?: string;
-  /** Calls and cost after the first flag of a stuck pattern; absent if the run did not get stuck. */
+  /** Calls and cost after the first stuck pattern was flagged. Absent if the run did not get stuck. */
   readonly afterFlag?: { readonly calls: number; readonly costUsd?: number };
   readonly outcome?: RunOutcome;
   readonly verdict: RunVerdict;
   readonly patternBasis: RunPatterns['basis'];
-  /** Steered by coxswain, so patterns may be recorded. */
+  /** True if coxswain steered the run, so that patterns may be recorded. */
   readonly steered: boolean;
-  /** Cost while a pattern was open, by its identity, if known. */
+  /** Cost while a pattern was open, by pattern identity. Patterns with unknown cost are absent. */
   readonly patternCosts: ReadonlyMap<string, number>;
-  /** By first call; hints only on request. */
+  /** Patterns ordered by their first call. Hints are only included on request. */
   readonly patterns: readonly TrajectoryPattern[];
   readonly diagnostics: readonly RunDiagnostic[];
   readonly strip: StripText;
-  /** Evidence calls of the patterns, by call index, if kept. */
+  /** Previews of evidence calls by call index, as far as they were kept. */
   readonly previews: ReadonlyMap<number, CallPreview>;
 }
 
-/** A report for `--json`. */
+/** Converts a report to JSON for `--json`. */
 export function reportJson(report: RunReport): JsonObject {
   const { id, source, format, calls, turns, errors, durationMs, outcome } = report;
   return {

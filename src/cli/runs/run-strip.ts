@@ -1,13 +1,13 @@
 import type { StretchCounts } from '../../base/stretch-counts.ts';
 
-/** A run at a glance, and how call indices map to its columns. */
+/** A one-line overview of a run, and the mapping from call indices to columns. */
 export interface StripText {
-  /** One character per column: `·` no call failed, `▪` some did, `×` all did. */
+  /** One character per column: `·` for no failed call, `▪` for some failed calls, `×` if all calls failed. */
   readonly cells: string;
   readonly callsPerColumn: number;
 }
 
-/** The strip of a run: a column per call, or per 2, 4, 8 … calls. */
+/** Returns the strip of a run. A column represents 1, 2, 4, 8 … calls. */
 export function stripOf(failures: StretchCounts): StripText {
   const { length, perStretch: callsPerColumn } = failures;
   const cells = failures.counts().map((count, column) => {
@@ -17,7 +17,9 @@ export function stripOf(failures: StretchCounts): StripText {
   return { cells: cells.join(''), callsPerColumn };
 }
 
-/** A line under a strip that marks the calls of a pattern: `╶──▲──╴`, with `▲` at the call that flagged it, if any. */
+/**
+ * Returns a line below a strip that marks the calls of a pattern: `╶──▲──╴`. `▲` marks the call that flagged the pattern, if any.
+ */
 export function spanLine(
   span: { readonly from: number; readonly to: number; readonly flaggedAt: number | null },
   { callsPerColumn }: StripText,

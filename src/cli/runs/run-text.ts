@@ -11,7 +11,7 @@ import type { RunReport } from './run-report.ts';
 const ID_CHARS = 80;
 const TASK_CHARS = 76;
 
-/** The report of one run for a reader: one line without patterns, else a block followed by an empty line. */
+/** Formats the report of a run: one line if there are no patterns, else a block followed by an empty line. */
 export function runText(report: RunReport, paint: Paint, options: ReportTextOptions = {}): string {
   if (report.patterns.length === 0) {
     const { id, title } = namesOf(report);
@@ -20,7 +20,7 @@ export function runText(report: RunReport, paint: Paint, options: ReportTextOpti
   return `${runLines(report, paint, options).join('\n')}\n\n`;
 }
 
-/** The report of one run as a block, with or without patterns. */
+/** Formats the report of a run as a block, with or without patterns. */
 export function runLines(report: RunReport, paint: Paint, options: ReportTextOptions = {}): readonly string[] {
   const { id, title } = namesOf(report);
   return [
@@ -37,7 +37,9 @@ export function runLines(report: RunReport, paint: Paint, options: ReportTextOpt
   ];
 }
 
-/** The title of a run is its task, which says more than an id. */
+/**
+ * Returns the title and the id of a run. The title is the task if it is known, because a task describes a run better than an id.
+ */
 function namesOf({ id, task }: RunReport): { readonly title: string; readonly id: string } {
   const shownId = printableCut(id, ID_CHARS);
   return task === undefined
@@ -45,7 +47,10 @@ function namesOf({ id, task }: RunReport): { readonly title: string; readonly id
     : { title: printableCut(task, TASK_CHARS), id: `, run ${shownId}` };
 }
 
-/** ✓ for a run that worked, ✗ for one that failed or died, ● for one stuck at its end, · for any other. */
+/**
+ * Returns ✓ for a run that succeeded, ✗ for a run that failed or ended unexpectedly, ● for a run that was stuck at its end, else
+ * ·.
+ */
 export function verdictMark({ patterns, verdict: { verdict } }: MarkedRun, paint: Paint): string {
   if (verdict === 'worked') return paint('green', '✓');
   if (verdict === 'failed') return paint('red', '✗');
@@ -71,7 +76,7 @@ function factsOf(report: RunReport): readonly string[] {
   ];
 }
 
-/** Tokens and cost: `12,345 tokens`, `$0.42`, or `at least $0.42` if the cost of some answers is unknown. */
+/** Formats tokens and cost: `12,345 tokens`, `$0.42`, or `at least $0.42` if the cost of some responses is unknown. */
 export function usageFacts({ answersWithoutCost, costUsd, tokens }: RunUsage): readonly string[] {
   const least = answersWithoutCost === undefined ? '' : 'at least ';
   return [
@@ -80,7 +85,7 @@ export function usageFacts({ answersWithoutCost, costUsd, tokens }: RunUsage): r
   ];
 }
 
-/** An outcome in words: `finished (it worked, reward 1)`. */
+/** Formats an outcome: `finished (it worked, reward 1)`. */
 export function outcomeText({ outcome, reason, success, reward }: RunOutcome): string {
   const facts = [
     ...(success === undefined ? [] : [success ? 'it worked' : 'it did not work']),

@@ -2,23 +2,23 @@ import type { JsonObject } from '../../base/json.ts';
 import { saysStuck } from '../../run-view/seen-pattern.ts';
 import type { RunReport } from './run-report.ts';
 
-/** Names counted separately; further ones are counted together. */
+/** Maximum number of names counted separately. Further names are counted together. */
 const MAX_NAMES = 64;
 const OTHERS = '(others)';
 
-/** Counts of a group of runs. */
+/** Totals of a group of runs. */
 export interface RunTally {
   readonly runs: number;
-  /** Runs with a stuck pattern. */
+  /** Number of runs with a stuck pattern. */
   readonly stuck: number;
-  /** Runs whose source says whether they succeeded, and those that did. */
+  /** Number of runs whose source states whether they succeeded, and number of those that succeeded. */
   readonly judged: number;
   readonly succeeded: number;
 }
 
 const NONE: RunTally = { runs: 0, stuck: 0, judged: 0, succeeded: 0 };
 
-/** Counts runs. Patterns count from `warn` up. Cost: O(patterns) per run, bounded memory. */
+/** Calculates totals of runs. Counts patterns of level `warn` or higher. Cost: O(patterns) per run. Memory is bounded. */
 export class RunTotals {
   #all = NONE;
   #calls = 0;
@@ -44,16 +44,16 @@ export class RunTotals {
   get errors(): number {
     return this.#errors;
   }
-  /** Most frequent first. */
+  /** Totals by outcome, the most frequent outcome first. */
   get outcomes(): readonly (readonly [string, RunTally])[] {
     return byRuns(this.#outcomes);
   }
-  /** By kind, most frequent first. */
+  /** Totals by pattern kind, the most frequent kind first. */
   get patterns(): readonly (readonly [string, RunTally])[] {
     return byRuns(this.#patterns);
   }
 
-  /** The totals for `--summary --json`. */
+  /** Returns the totals for `--summary --json`. */
   toJson(): JsonObject {
     const { runs } = this.#all;
     return {

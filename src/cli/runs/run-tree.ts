@@ -1,14 +1,14 @@
 import type { RunSummary } from '../../store/run-summary.ts';
 
-/** A run and its depth in the tree shown. */
+/** A run and its depth in the displayed tree. */
 export interface RunBranch {
   readonly run: RunSummary;
   readonly level: number;
 }
 
 /**
- * Runs as a tree: children below their parent in the order of their start. A run whose parent is not in the list stays in
- * place.
+ * Arranges runs as a tree. Children follow their parent in the order of their start. A run whose parent is not in the list keeps
+ * its position.
  */
 export function runTree(runs: readonly RunSummary[]): readonly RunBranch[] {
   const ids = new Set(runs.map(({ runId }) => runId));
@@ -22,6 +22,6 @@ export function runTree(runs: readonly RunSummary[]): readonly RunBranch[] {
     const below = (children.get(run.runId) ?? []).toSorted((a, b) => a.startedAtMs - b.startedAtMs);
     return [{ run, level }, ...below.flatMap((child) => branch(child, level + 1))];
   };
-  // Records may name two runs as each other's parents; both are shown.
+  // Records may name two runs as parents of each other. Both runs are shown.
   return [...runs.filter((run) => !isBelow(run)), ...runs].flatMap((run) => branch(run, 0));
 }

@@ -3,15 +3,15 @@ import { countOf } from '../../base/number-text.ts';
 import { shownStore } from './open-store.ts';
 import { shellWord } from '../terminal/shell-word.ts';
 
-/** Notes about the spill files next to a store: hook events that are not recorded yet. */
+/** Messages about the spill files next to a store, which contain hook events that are not recorded yet. */
 export interface SpillNote {
-  /** Events that wait to be recorded. */
+  /** Message about events that are waiting to be recorded. */
   readonly waiting?: string;
-  /** Files that can never be recorded. */
+  /** Message about files that cannot be recorded. */
   readonly unusable?: string;
 }
 
-/** The notes of a store. Cost: lists one folder. */
+/** Returns the messages for a store. Cost: lists one folder. */
 export function spillNote(storeAddress: string): SpillNote {
   const { damaged, refused, waiting } = countSpills(storeAddress);
   const folder = spillFolderOf(storeAddress);

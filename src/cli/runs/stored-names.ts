@@ -3,7 +3,7 @@ import { statSync } from 'node:fs';
 import { projectFolderOf } from '../../hosts/claude-code/project-folder.ts';
 import type { RunSummary } from '../../store/run-summary.ts';
 
-/** The runs of a store by the ids that transcripts give them. */
+/** Finds the runs of a store by the ids used in transcripts. */
 export class StoredNames {
   readonly #runs = new Set<string>();
   readonly #idOfName = new Map<string, string>();
@@ -19,18 +19,21 @@ export class StoredNames {
     if (isSession && !this.#idOfName.has(conversationId)) this.#idOfName.set(conversationId, runId);
   }
 
-  /** The id of a transcript's run in the store, if the store has it. */
+  /** Returns the id in the store for a run of a transcript; undefined if the store does not contain the run. */
   idOf(transcriptRunId: string): string | undefined {
     return this.#idOfName.get(nameOf(transcriptRunId));
   }
 }
 
-/** Hooks name a subagent `SESSION/ID`, transcripts `SESSION/agent-ID`; a session in several files has a number after its id. */
+/**
+ * Normalises a run id. Hooks name a subagent `SESSION/ID`, and transcripts name it `SESSION/agent-ID`. A session in several files
+ * has a number after its id.
+ */
 function nameOf(runId: string): string {
   return runId.replace(/#\d+$/, '').replace('/agent-', '/');
 }
 
-/** The project of a folder; the folder itself if it no longer exists. */
+/** Returns the project of a folder, or the folder itself if it no longer exists. */
 export function projectAt(folder: string | undefined): string | undefined {
   if (folder === undefined) return undefined;
   const exists = statSync(folder, { throwIfNoEntry: false })?.isDirectory() === true;

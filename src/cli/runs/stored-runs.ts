@@ -7,7 +7,7 @@ import { printableCut } from '../terminal/printable.ts';
 const MAX_CANDIDATES = 5;
 const PAGE_RUNS = 1000;
 
-/** Every run of a store, the most recently started first. Throws as `listRuns`. */
+/** Yields every run of a store, the most recently started run first. Throws the errors of `listRuns`. */
 export async function* allRuns(store: Pick<StoreReader, 'listRuns'>): AsyncGenerator<RunSummary, void, void> {
   let after: string | undefined;
   do {
@@ -18,10 +18,10 @@ export async function* allRuns(store: Pick<StoreReader, 'listRuns'>): AsyncGener
 }
 
 /**
- * The run with this id, or the only run whose id starts with it.
+ * Returns the run with this id, or the only run whose id starts with it.
  *
- * @param address  of the store, for messages
- * @throws CoxswainError `input-io` if there is no such run, `invalid-argument` if there are several; as the store
+ * @param address  address of the store, for error messages
+ * @throws CoxswainError `input-io` if no run matches; `invalid-argument` if several runs match; the errors of the store
  */
 export async function namedRun(
   store: Pick<StoreReader, 'listRuns' | 'findRun'>,

@@ -8,7 +8,7 @@ import type { RunTally, RunTotals } from './run-totals.ts';
 
 const NAME_CHARS = 60;
 
-/** The totals of several runs as two small tables: by outcome, and by kind of pattern. */
+/** Formats the totals of several runs as two tables: by outcome and by pattern kind. */
 export function totalsText({ all, calls, errors, outcomes, patterns }: RunTotals, paint: Paint): string {
   const lines = [
     paint('bold', [countOf(all.runs, 'run'), countOf(calls, 'call'), countOf(errors, 'error')].join(', ')),

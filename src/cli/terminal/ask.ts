@@ -1,7 +1,7 @@
 import { createInterface } from 'node:readline/promises';
 
 /**
- * Asks a yes/no question. Anything but yes, including the end of the input, is no.
+ * Asks a yes/no question. Any other input than yes, including the end of the input, means no.
  *
  * @returns undefined if standard input is not a terminal
  */

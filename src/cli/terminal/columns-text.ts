@@ -1,5 +1,6 @@
 /**
- * Aligns rows of cells in columns. The first column and those in `leftAligned` are left-aligned, the others right-aligned.
+ * Aligns rows of cells in columns. The first column and the columns in `leftAligned` are left-aligned. Other columns are
+ * right-aligned.
  */
 export function columnsText(rows: readonly (readonly string[])[], leftAligned: readonly number[]): readonly string[] {
   const columns = Math.max(0, ...rows.map((row) => row.length));

@@ -5,9 +5,9 @@ export interface DiffLine {
 }
 
 /**
- * The line diff of two texts with `context` unchanged lines around each change; `…` marks a gap.
+ * Returns the line diff of two texts with `context` unchanged lines around each change. `…` marks omitted lines.
  *
- * Cost: the product of the numbers of lines between the common start and the common end.
+ * Cost: the product of the numbers of lines in both texts, without their common beginning and end.
  */
 export function lineDiff(before: string, after: string, context: number = 2): readonly DiffLine[] {
   const lines = allLines(before.split(/\r?\n/), after.split(/\r?\n/));
@@ -36,7 +36,7 @@ function allLines(before: readonly string[], after: readonly string[]): readonly
   ];
 }
 
-/** The diff by longest common subsequence. */
+/** Returns the diff, calculated from the longest common subsequence. */
 function middle(before: readonly string[], after: readonly string[]): readonly DiffLine[] {
   const width = after.length + 1;
   // common[i * width + j]: length of the longest common subsequence of before[i…] and after[j…].

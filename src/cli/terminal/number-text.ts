@@ -1,4 +1,4 @@
-/** `part` of `whole` in percent: one decimal below ten, none above. */
+/** Formats `part` of `whole` as a percentage, with one decimal place below ten percent and none above. */
 export function shareText(part: number, whole: number): string {
   if (whole === 0) return '0 %';
   const percent = (100 * part) / whole;
@@ -6,7 +6,7 @@ export function shareText(part: number, whole: number): string {
   return `${percent < 9.95 && percent > 0 ? percent.toFixed(1) : Math.round(percent)} %`;
 }
 
-/** A size in bytes for a reader: `512 B`, `3.4 MB`. */
+/** Formats a size in bytes: `512 B`, `3.4 MB`. */
 export function bytesText(bytes: number): string {
   const units = ['B', 'kB', 'MB', 'GB', 'TB'];
   let value = bytes;

@@ -4,10 +4,10 @@ import { printableCut } from './printable.ts';
 const SHOWN_CHARS = 80;
 
 /**
- * The value of an option that takes a whole number.
+ * Parses the value of an option that takes an integer.
  *
- * @param option  its name, such as `--limit`
- * @throws CoxswainError `invalid-argument` when the text is not a whole number from `min` to `max`
+ * @param option  name of the option, such as `--limit`
+ * @throws CoxswainError `invalid-argument` if the text is not an integer from `min` to `max`
  */
 export function wholeOption(option: string, text: string, [min, max]: readonly [min: number, max: number]): number {
   const value = Number(text);
@@ -16,12 +16,12 @@ export function wholeOption(option: string, text: string, [min, max]: readonly [
   throw invalidArgument(`${option} ${printableCut(text, SHOWN_CHARS)}: give a whole number from ${min}${upTo}`);
 }
 
-/** The value of `--limit`: 1 to 1,000, default 50. @throws CoxswainError `invalid-argument` */
+/** Parses the value of `--limit`: 1 to 1,000, default 50. @throws CoxswainError `invalid-argument` */
 export function limitOf(text = '50'): number {
   return wholeOption('--limit', text, [1, 1000]);
 }
 
-/** The value of an option that takes one of these names. @throws CoxswainError `invalid-argument` */
+/** Checks the value of an option that takes one of these names. @throws CoxswainError `invalid-argument` */
 export function choiceOption<Name extends string>(option: string, text: string, names: readonly Name[]): Name {
   const name = names.find((one) => one === text);
   if (name !== undefined) return name;

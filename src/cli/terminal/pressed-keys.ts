@@ -1,14 +1,14 @@
-/** Ctrl-C and Ctrl-D of a terminal in raw mode. */
+/** The characters of Ctrl-C and Ctrl-D on a terminal in raw mode. */
 const ENDS = new Set(['\u0003', '\u0004']);
 
-/** A terminal or a pipe. */
+/** The input stream: a terminal or a pipe. */
 export type KeyInput = NodeJS.ReadableStream & {
   readonly isTTY?: boolean;
   readonly setRawMode?: (isRaw: boolean) => unknown;
 };
 
 /**
- * Keys as they are pressed, without waiting for Enter on a terminal; each character of a pipe is a key. Skips white space and
+ * Yields keys as they are pressed. On a terminal, Enter is not required. In a pipe, each character is a key. Skips white space and
  * arrow keys. Ends at Ctrl-C, Ctrl-D or the end of the input.
  */
 export async function* pressedKeys(input: KeyInput): AsyncGenerator<string, void, void> {

@@ -3,10 +3,10 @@ import { TERMINAL_SEQUENCES, unseen } from '../../base/shown-text.ts';
 const UNSEEN = unseen();
 
 /**
- * Makes untrusted text safe for one line of a terminal: line breaks become `⏎`, tabs a blank, and sequences that move the
- * cursor, colour, reorder or hide text are removed.
+ * Makes untrusted text safe for one line of a terminal. Line breaks become `⏎`, and tabs become a blank. Removes sequences that
+ * move the cursor, and that colour, reorder or hide text.
  *
- * Cost: linear in the text; cut long texts first.
+ * Cost: linear in the length of the text. Truncate long texts first.
  */
 export function printable(text: string): string {
   return text
@@ -17,22 +17,22 @@ export function printable(text: string): string {
     .toWellFormed();
 }
 
-/** `printable`, cut to `chars` UTF-16 units, with `…` at the cut. */
+/** Applies `printable` and truncates the text to `chars` UTF-16 code units, with `…` at the end. */
 export function printableCut(text: string, chars: number): string {
   const shown = printable(text.slice(0, 4 * chars));
   return shown.length <= chars ? shown : `${shown.slice(0, chars - 1).toWellFormed()}…`;
 }
 
 /**
- * A value as one line of JSON that is safe for a terminal: characters that `printable` removes become `\u` escapes, so that
- * parsing gives the same value.
+ * Formats a value as one line of JSON that is safe for a terminal. Characters that `printable` removes become `\u` escapes, so
+ * parsing returns the same value.
  */
 export function jsonLine(value: unknown): string {
   return printableJson(JSON.stringify(value));
 }
 
 /**
- * The same for JSON text without line breaks. Tabs between its tokens stay.
+ * Applies the same escapes to JSON text without line breaks. Tabs between tokens are kept.
  */
 export function printableJson(json: string): string {
   return `${json.replaceAll(UNSEEN, (character) => (character === '\t' ? character : escaped(character)))}\n`;

@@ -6,19 +6,19 @@ import { bytesText } from './number-text.ts';
 import { printableCut } from './printable.ts';
 import type { Terminal } from './terminal.ts';
 
-/** Shorter work shows no bar. */
+/** Delay in milliseconds before the bar is shown. Faster work shows no bar. */
 const SHOW_AFTER_MS = 200;
 const REDRAW_EVERY_MS = 100;
-/** An earlier estimate of the time left says nothing. */
+/** Delay in milliseconds before the remaining time is estimated. Earlier estimates are not reliable. */
 const ESTIMATE_AFTER_MS = 2_000;
 const BAR_CELLS = 20;
 
-/** A progress bar on standard error, if that is a terminal. Call `end` in the end. */
+/** A progress bar on standard error, if standard error is a terminal. Call `end` when the work is finished. */
 export class Progress {
   readonly #terminal: Terminal;
   readonly #clock: Clock;
   readonly #startedAtMs: number;
-  /** Draws the first line even if no file has been found by then. */
+  /** Timer that draws the first line even if no file was found before. */
   readonly #first: NodeJS.Timeout;
   #drawnAtMs = 0;
   #readingSinceMs = 0;
@@ -39,13 +39,13 @@ export class Progress {
     this.#first = setTimeout(() => this.#drawNow(), SHOW_AFTER_MS).unref();
   }
 
-  /** @param count  sources found until now */
+  /** @param count  number of sources found until now */
   found(count: number): void {
     this.#found = count;
     this.#draw();
   }
 
-  /** Every source in order: the bar now covers all of them. */
+  /** Sets the list of all sources in order. The bar then shows the progress of all sources. */
   total(sources: readonly (readonly [path: string, sizeBytes: number])[]): void {
     this.#found = sources.length;
     this.#sizes = sources.map(([, size]) => size);
@@ -53,7 +53,7 @@ export class Progress {
     this.#readingSinceMs = this.#clock.nowMs();
   }
 
-  /** The next source is being read. */
+  /** Starts the next source. */
   source(path: string): void {
     if (this.#path !== '') {
       this.#doneBytes += this.#sizes[this.#done] ?? 0;
@@ -63,13 +63,13 @@ export class Progress {
     this.bytes(0, undefined);
   }
 
-  /** One more run has been read. */
+  /** Counts a run. */
   run(): void {
     this.#runs += 1;
     this.#draw();
   }
 
-  /** Bytes read of the current source; `total` if known. */
+  /** Sets the number of bytes read from the current source. `total` is undefined if unknown. */
   bytes(read: number, total: number | undefined): void {
     this.#readBytes = read;
     this.#totalBytes = total;

@@ -9,12 +9,12 @@ export interface TerminalStreams {
   readonly stderr: Writable & { readonly isTTY?: boolean; readonly columns?: number };
 }
 
-/** Line width if standard output is not a terminal. */
+/** Number of columns if standard output is not a terminal. */
 const PLAIN_WIDTH = 120;
 
-/** The output of a command. Pass untrusted text through `printable` first. */
+/** The output streams of a command. Pass untrusted text through `printable` first. */
 export class Terminal {
-  /** Colours for `write`. */
+  /** Applies colours to text for `write`. */
   readonly paint: Paint;
   readonly #streams: TerminalStreams;
   #status = '';
@@ -30,7 +30,7 @@ export class Terminal {
     return this.#streams.stderr.isTTY === true;
   }
 
-  /** Columns of the status line. */
+  /** Number of columns of the status line. */
   get columns(): number {
     const { columns = 0 } = this.#streams.stderr;
     // Some terminals report a width of 0.
@@ -42,30 +42,30 @@ export class Terminal {
     return this.#streams.stdout.isTTY === true;
   }
 
-  /** Columns of a line of standard output. */
+  /** Number of columns of standard output. */
   get width(): number {
     if (!this.isWatched) return PLAIN_WIDTH;
     const { columns = 0 } = this.#streams.stdout;
     return columns > 0 ? columns : 80;
   }
 
-  /** Lines of standard output's terminal. */
+  /** Number of rows of the terminal on standard output. */
   get rows(): number {
     const { rows = 0 } = this.#streams.stdout;
     return rows > 0 ? rows : 24;
   }
 
-  /** Rings the bell if standard error is a terminal. */
+  /** Rings the terminal bell if standard error is a terminal. */
   ring(): undefined {
     if (this.showsStatus) this.#streams.stderr.write('\u0007');
   }
 
-  /** Handles the next Ctrl-C instead of leaving; the one after it leaves. */
+  /** Handles the next Ctrl-C instead of ending the process. A further Ctrl-C ends the process. */
   onInterrupt(stop: () => void): void {
     this.#interrupted = stop;
   }
 
-  /** Ctrl-C was pressed. @returns false if there is no handler */
+  /** Handles Ctrl-C. @returns false if there is no handler */
   interrupt(): boolean {
     const stop = this.#interrupted;
     this.#interrupted = undefined;
@@ -73,13 +73,13 @@ export class Terminal {
     return stop !== undefined;
   }
 
-  /** Writes to standard output; resolves when it takes more. */
+  /** Writes to standard output. Resolves when the stream accepts more data. */
   async write(text: string): Promise<void> {
     if (this.#streams.stdout.isTTY === true) this.status('');
     if (!this.#streams.stdout.write(text)) await once(this.#streams.stdout, 'drain');
   }
 
-  /** Writes one line to standard error, above the status line. */
+  /** Writes one line to standard error above the status line. */
   complain(line: string): void {
     const status = this.#status;
     this.status('');
@@ -87,7 +87,7 @@ export class Terminal {
     this.status(status);
   }
 
-  /** Replaces the status line of standard error, if that is a terminal; an empty text removes it. */
+  /** Replaces the status line on standard error if standard error is a terminal. An empty text removes the status line. */
   status(text: string): void {
     if (!this.showsStatus || text === this.#status) return;
     this.#status = text;

@@ -1,4 +1,4 @@
-/** Local time, such as `2026-11-23 04:12`. @param ms  Unix milliseconds */
+/** Formats a local time, such as `2026-11-23 04:12`. @param ms  Unix milliseconds */
 export function localTimeText(ms: number): string {
   const date = new Date(ms);
   const two = (value: number): string => String(value).padStart(2, '0');
@@ -6,7 +6,7 @@ export function localTimeText(ms: number): string {
   return `${day} ${two(date.getHours())}:${two(date.getMinutes())}`;
 }
 
-/** The local time zone at `ms` (Unix milliseconds), such as `UTC+02:00`. */
+/** Returns the local time zone at `ms` (Unix milliseconds), such as `UTC+02:00`. */
 export function zoneText(ms: number): string {
   const minutes = -new Date(ms).getTimezoneOffset();
   if (minutes === 0) return 'UTC';
@@ -14,7 +14,7 @@ export function zoneText(ms: number): string {
   return `UTC${minutes < 0 ? '-' : '+'}${String(hours).padStart(2, '0')}:${String(rest).padStart(2, '0')}`;
 }
 
-/** Local time with its zone: `2026-11-23 04:12 UTC+02:00`. @param ms  Unix milliseconds */
+/** Formats a local time with its zone: `2026-11-23 04:12 UTC+02:00`. @param ms  Unix milliseconds */
 export function timeText(ms: number): string {
   return `${localTimeText(ms)} ${zoneText(ms)}`;
 }

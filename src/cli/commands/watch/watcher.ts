@@ -34,7 +34,7 @@ export interface WatchedSource {
   readonly isStore?: boolean;
 }
 
-/** Folds the records of runs and passes on their events. Beyond 256 runs the least recently active is dropped. */
+/** Converts the records of runs to events and writes them. Beyond 256 runs, drops the least recently active run. */
 export class Watcher {
   readonly #parts: WatcherParts;
   readonly #notices: RunNotifications;
