@@ -170,7 +170,7 @@ function jsonTypeOf(value: unknown): string {
   return Array.isArray(value) ? 'list' : value === null ? 'null' : typeof value;
 }
 
-/** Returns a suggestion for an invalid value as JSON text; undefined if there is none. */
+/** Returns a suggestion for an invalid value as JSON text; undefined without a suggestion. */
 function suggestValue(value: unknown, shape: Shape): string | undefined {
   if (shape.kind === 'either') {
     return shape.shapes.map((one) => suggestValue(value, one)).find((suggestion) => suggestion !== undefined);

@@ -5,7 +5,7 @@ export interface Insertion {
 }
 
 /**
- * Returns the single insertion that changes `before` into `after`; undefined if there is none. The inserted text is empty if the
+ * Returns the single insertion that changes `before` into `after`; undefined for any other change. The inserted text is empty if the
  * texts are equal.
  *
  * Cost: O(length).

@@ -44,7 +44,7 @@ export async function demoClosing(run: RecordedRun, paint: Paint): Promise<strin
   );
 }
 
-/** Formats faults of coxswain in one line; undefined if there are none. */
+/** Formats faults of coxswain in one line; undefined without faults. */
 export function healthLine({ recorder, faults, lastFault }: Health): string | undefined {
   const dropped = recorder?.dropped ?? 0;
   const all = faults + (recorder?.faults ?? 0);

@@ -84,7 +84,7 @@ export async function playSample(records: readonly TrajectoryRecord[], options: 
   return cox.health();
 }
 
-/** Returns the turn in which the recorded agent reads the file with the error; 0 if there is none. */
+/** Returns the turn in which the recorded agent reads the file with the error; 0 without such a turn. */
 function wayOutOf(records: readonly TrajectoryRecord[]): number {
   const read = records.findIndex(
     ({ payload }) => payload.kind === 'tool_started' && isDeepStrictEqual(payload.args, { path: WAY_OUT }),

@@ -21,7 +21,7 @@ export interface CallReading {
   readonly failedReason: string;
   /** True if the run counts the call as an error. The source flags it, or it is inferred if the source has no flags. */
   readonly countedAsError: boolean;
-  /** The error line; empty if there is none. */
+  /** The error line; empty without an error line. */
   readonly failureLine?: string;
   readonly failureClass?: ErrorCategory;
   /** The start of the recorded result and of the compared text, at most 2,000 UTF-16 code units each. */

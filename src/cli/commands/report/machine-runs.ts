@@ -17,7 +17,7 @@ import { runsOfStore, runsOfTranscripts, type KnownOfRun } from './report-source
 
 /** The input of a report on all runs of this machine. */
 export interface MachineSources {
-  /** The store of this project; undefined if there is none. */
+  /** The store of this project; undefined without a store. */
   readonly store: Pick<TrajectoryStore, 'listRuns' | 'readRun'> | undefined;
   /** The address of the store. */
   readonly place: string;

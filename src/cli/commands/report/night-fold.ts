@@ -156,7 +156,7 @@ export class NightFold {
   }
 }
 
-/** Returns the user whose home folder contains the path; undefined if there is none. */
+/** Returns the user whose home folder contains the path; undefined without such a user. */
 function ownerOf(path: string | undefined): string | undefined {
   return path === undefined ? undefined : /^(?:\/home|\/Users|[A-Za-z]:\\Users)[/\\]([^/\\]+)[/\\]/.exec(path)?.[1];
 }

@@ -11,16 +11,16 @@ export interface RunStatus {
   readonly calls: number;
   readonly errors: number;
   readonly turns: number;
-  /** The most severe open pattern; null if there is none. */
+  /** The most severe open pattern; null without an open pattern. */
   readonly pattern: Pick<TrajectoryPattern, 'kind' | 'level' | 'occurrences' | 'stuck'> | null;
-  /** Deadline in Unix milliseconds; null if there is none. */
+  /** Deadline in Unix milliseconds; null without a deadline. */
   readonly deadlineAtMs: number | null;
   /** Remaining time in milliseconds. Negative after the deadline. */
   readonly leftMs: number | null;
   /** Null while the run is open. */
   readonly outcome: string | null;
   readonly lastAtMs: number;
-  /** Number of hook events waiting in spill files, which are not counted above. Absent if there are none. */
+  /** Number of hook events waiting in spill files, which are not counted above. Absent without such events. */
   readonly waitingEvents?: number;
 }
 
