@@ -1,14 +1,14 @@
 import { hashText } from './hash.ts';
 import type { JsonObject } from './json.ts';
 
-/** Input of a digest: the first and last bytes, and evenly spread blocks between them. */
+/** The digest reads the first bytes, the last bytes, and evenly spaced blocks between them. */
 const END_BYTES = 16_384;
 const BLOCKS = 32;
 const BLOCK_BYTES = 1_024;
 
 /**
- * Replaces bytes by `{ type: 'binary', name, bytes, digest }`. The digest covers up to 64 KiB, of more a spread sample. Not
- * for security.
+ * Replaces bytes by `{ type: 'binary', name, bytes, digest }`. The digest reads at most 64 KiB. If there are more bytes,
+ * the digest reads a sample of them. The digest is not for security.
  *
  * Cost: O(64 KiB), whatever the size.
  */
@@ -20,12 +20,12 @@ export function binaryMark(value: ArrayBufferView | ArrayBufferLike): JsonObject
   return { type: 'binary', name, bytes: bytes.length, digest: digestOf(bytes) };
 }
 
-/** A shorter text is kept, because its mark would be longer. */
+/** A shorter text is not replaced, because the mark would be longer than the text. */
 const LEAST_CHARS = 64;
 const DATA_URL = /^data:([\w.+/-]{1,100})(?:;[\w.+=-]{1,40}){0,3};base64,/;
 const INNER_DATA_URL = /data:([\w.+/-]{1,100})(?:;[\w.+=-]{1,40}){0,3};base64,([A-Za-z0-9+/_-]{64,}={0,2})/g;
 const BASE64 = /^[A-Za-z0-9+/_-]{64,}={0,2}$/;
-/** Members with bytes, in an object that states the type of a file. */
+/** Names of fields that may hold bytes, in an object that states a file type. */
 const BYTE_MEMBERS: ReadonlySet<string> = new Set([
   'data',
   'base64',
@@ -47,7 +47,7 @@ const FILE_TYPES: ReadonlySet<unknown> = new Set([
   'document',
 ]);
 
-/** The same for base64. */
+/** Replaces base64 text by the same mark. */
 export function base64Mark(
   base64: string,
   mediaType: string,
@@ -60,8 +60,9 @@ export function base64Mark(
 }
 
 /**
- * Replaces a text with bytes: a `data:` URL, or base64 in a member such as `data` of an object with a file type, becomes a
- * mark; each `data:` URL inside a longer text a short one. Undefined for any other text.
+ * Replaces a text that contains bytes by a mark. This applies to a `data:` URL, and to base64 text in a field such as
+ * `data` of an object with a file type. In a longer text, each `data:` URL is replaced by a short mark. Returns undefined
+ * for any other text.
  *
  * Cost: one search for `;base64,`.
  */
@@ -85,27 +86,27 @@ export function bytesInText(
 
 function heldType({ name, of }: { readonly name: string; readonly of: object }): string | undefined {
   if (!BYTE_MEMBERS.has(name)) return undefined;
-  // Any name may be read from any object.
+  // Any property name may be read from any object.
   const holder = of as Readonly<Record<string, unknown>>;
   const named = FILE_MEMBERS.map((member) => holder[member]).find((type) => typeof type === 'string');
   if (typeof named === 'string') return named.slice(0, 100);
   return FILE_TYPES.has(holder['type']) ? 'application/octet-stream' : undefined;
 }
 
-/** The mark of a `Blob` or `File`, without a digest, because reading it is asynchronous. */
+/** Returns the mark of a `Blob` or `File`. The mark has no digest, because reading the bytes is asynchronous. */
 export function blobMark(blob: { readonly size: number; readonly type: string }): JsonObject {
   return { type: 'binary', name: 'Blob', media_type: blob.type.slice(0, 100), bytes: blob.size };
 }
 
-/** Checks the shape of a `Blob`. */
+/** Returns true if the value has the properties of a `Blob`. */
 export function isBlob(value: object): value is { readonly size: number; readonly type: string } {
-  // A missing member is undefined.
+  // A missing property reads as undefined.
   const { size, type, arrayBuffer } = value as Readonly<Record<string, unknown>>;
   return typeof arrayBuffer === 'function' && Number.isSafeInteger(size) && typeof type === 'string';
 }
 
 function digestOf(bytes: Uint8Array): string {
-  // One distinct character per byte.
+  // This encoding decodes each byte value to a different character.
   const decoder = new TextDecoder('windows-1252');
   const parts = samplesOf(bytes.length).map(([start, end]) => decoder.decode(bytes.slice(start, end)));
   return hashText(parts.join(''), bytes.length | 0);

@@ -1,23 +1,26 @@
 import type { Server } from 'node:http';
 import type { Socket } from 'node:net';
 
-/** Limits of a loopback server for connections that have not shown a secret yet. */
+/** Limits of a loopback server for connections that have not sent the secret yet. */
 export const UNPROVEN_LIMITS = {
-  /** Concurrent connections; one more closes the oldest. */
+  /** Maximum number of concurrent connections. A further connection closes the oldest one. */
   connections: 256,
-  /** Below `connections`, so that one turn of the event loop never closes a connection that it accepted. */
+  /**
+   * Length of the accept queue. It is lower than `connections`, so one turn of the event loop never closes a connection
+   * that it accepted.
+   */
   backlog: 128,
-  /** Milliseconds for the headers of a request. */
+  /** Timeout for the headers of a request, in milliseconds. */
   headersMs: 5_000,
-  /** Interval of that check in milliseconds. */
+  /** Interval at which the server checks that timeout, in milliseconds. */
   checkMs: 1_000,
 } as const;
 
 /**
- * Limits the connections of a server that have not shown a secret: any user of the machine can open some and leave them
- * half open. Beyond the limit the oldest is closed, so a new one is always served.
+ * Limits the connections of a server that have not sent the secret. Any user of the machine can open connections and never
+ * send a request. Beyond the limit, the server closes the oldest connection, so it can always serve a new one.
  *
- * @returns `prove`, to be called with a connection whose request showed the secret
+ * @returns `prove`: call it with a connection whose request contained the secret
  */
 export function boundConnections(server: Server): { readonly prove: (socket: Socket) => void } {
   const unproven = new Set<Socket>();

@@ -2,13 +2,13 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 
 import { steadyMs } from './steady-ms.ts';
 
-/** Maximum time between two turns of the event loop. */
+/** Maximum time between two turns of the event loop, in milliseconds. */
 const WORK_MS = 8;
 
 /**
- * For long work in the process of a server: call it regularly.
+ * Lets a server process do long work without blocking the event loop. Call the returned function regularly.
  *
- * @returns a promise to await if the event loop needs a turn, else undefined
+ * @returns a function that returns a promise to await if the event loop needs a turn, else undefined
  */
 export function createBreather(): () => Promise<void> | undefined {
   let untilMs = steadyMs() + WORK_MS;

@@ -10,16 +10,16 @@ export interface BudgetAmounts {
   readonly costUsd?: number;
 }
 
-/** Limits of a run; an absent member has no limit. */
+/** Limits of a run. A field that is absent means no limit. */
 export type Budget = BudgetAmounts;
 
-/** Usage of a run; an absent member is unknown. */
+/** Usage of a run. A field that is absent means that the usage is unknown. */
 export type BudgetUsage = BudgetAmounts;
 
-/** In the order of messages. */
+/** The parts of a budget, in the order in which messages list them. */
 export const BUDGET_PARTS: readonly (keyof BudgetAmounts)[] = ['calls', 'tokens', 'costUsd'];
 
-/** The remaining amount of each limited part, at least 0. A part with unknown usage is left out. */
+/** Returns the remaining amount of each limited part, at least 0. A part with unknown usage is left out. */
 export function budgetRemaining(budget: Budget, usage: BudgetUsage): BudgetAmounts {
   const left: { -readonly [Part in keyof BudgetAmounts]: number } = {};
   for (const part of BUDGET_PARTS) {
@@ -30,7 +30,7 @@ export function budgetRemaining(budget: Budget, usage: BudgetUsage): BudgetAmoun
   return left;
 }
 
-/** The sum; a part that is unknown in both is absent. */
+/** Adds two usages. A part is absent from the sum if it is unknown in both. */
 export function addUsage(left: BudgetUsage, right: BudgetUsage): BudgetUsage {
   const sum: { -readonly [Part in keyof BudgetAmounts]: number } = {};
   for (const part of BUDGET_PARTS) {
@@ -39,7 +39,7 @@ export function addUsage(left: BudgetUsage, right: BudgetUsage): BudgetUsage {
   return sum;
 }
 
-/** @throws CoxswainError "invalid-argument" if a limit is not a finite number from 0 */
+/** @throws CoxswainError "invalid-argument" if a limit is negative or not a finite number */
 export function checkBudget(budget: Budget): void {
   for (const part of BUDGET_PARTS) {
     const limit = budget[part];

@@ -1,9 +1,9 @@
-/** Deeper values are written as `"…"`, so that hostile input cannot overflow the stack. */
+/** Maximum nesting depth. Deeper values are written as `"…"`, so that hostile input cannot overflow the stack. */
 const MAX_DEPTH = 64;
 
 /**
- * JSON text that is equal for equal values: sorted keys, no whitespace, no `undefined` members. Values that are not JSON
- * become `null`; cycles and values below depth 64 become `"…"`.
+ * Returns JSON text that is the same for equal values. Keys are sorted, and there is no whitespace and no `undefined`
+ * member. Values that are not JSON become `null`. Cycles and values below depth 64 become `"…"`.
  *
  * Cost: one walk over the value.
  */
@@ -11,7 +11,7 @@ export function canonicalJson(value: unknown): string {
   return write(value, []);
 }
 
-/** @param path  the enclosing objects, outermost first; restored on return */
+/** @param path  the enclosing objects, outermost first; the function restores it before it returns */
 function write(value: unknown, path: object[]): string {
   switch (typeof value) {
     case 'string':
@@ -47,7 +47,7 @@ function writeItems(items: readonly unknown[], path: object[]): string {
 }
 
 function writeMembers(value: object, path: object[]): string {
-  // JSON has the own members of a plain object.
+  // JSON consists of the own members of a plain object.
   const source = value as Readonly<Record<string, unknown>>;
   let text = '{';
   for (const key of sortedKeys(source)) {
@@ -68,7 +68,7 @@ function sortedKeys(source: object): readonly string[] {
   return keys;
 }
 
-/** For longer strings JSON.stringify is as fast. */
+/** `JSON.stringify` is equally fast for longer strings. */
 const SHORT_CHARS = 64;
 
 function quote(text: string): string {

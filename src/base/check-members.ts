@@ -2,9 +2,9 @@ import { invalidArgument } from './error.ts';
 import { nearestName } from './nearest-name.ts';
 
 /**
- * Refuses a value that is not an object or has an unknown member, for JavaScript callers.
+ * Checks options passed by JavaScript callers. The value must be an object without unknown members.
  *
- * @param name  name for messages
+ * @param name  the name of the options in error messages
  * @throws CoxswainError "invalid-argument"
  */
 export function checkMembers(name: string, options: unknown, known: Readonly<Record<string, true>>): void {
@@ -18,7 +18,7 @@ export function checkMembers(name: string, options: unknown, known: Readonly<Rec
   throw invalidArgument(`${name} has no member ${wrong}; ${hint}`);
 }
 
-/** Refuses a value that is neither a list nor undefined. @throws CoxswainError "invalid-argument" */
+/** Checks that a value is a list or undefined. @throws CoxswainError "invalid-argument" */
 export function checkList(name: string, list: unknown): void {
   if (list === undefined || Array.isArray(list)) return;
   throw invalidArgument(`${name} must be a list, got ${kindOf(list)}`);

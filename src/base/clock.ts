@@ -1,8 +1,8 @@
-/** The source of time. */
+/** Returns the current time. */
 export interface Clock {
   /** Unix time in milliseconds. */
   nowMs(): number;
 }
 
-/** The machine's clock. */
+/** The clock of the machine. */
 export const systemClock: Clock = { nowMs: () => Date.now() };

@@ -1,13 +1,14 @@
-/** Room for the mark between head and tail. */
+/** Characters reserved for the mark between head and tail. */
 const MARK_CHARS = 80;
-/** Maximum shift of a cut to a line break, so that no secret is halved. */
+/** Maximum distance by which a cut moves to reach a line break. Cutting at a line break avoids cutting through a secret. */
 const SEAM_CHARS = 4_096;
 /** Maximum length of a private key. */
 const KEY_CHARS = 16_384;
 
 /**
- * Keeps the head and tail of a text, with a mark between them that has its size. Cuts between lines if possible, else
- * between words, and never inside a private key or a surrogate pair: half a secret would not be recognised.
+ * Shortens a text to its head and tail. A mark between them states the size of the text. The function cuts between lines if
+ * possible, else between words. It never cuts inside a private key or a surrogate pair, because redaction would not
+ * recognise half a secret.
  *
  * Cost: O(maxChars), whatever the length of the text.
  *
@@ -20,7 +21,7 @@ export function cutText(text: string, maxChars: number): string {
   const tail = text.slice(tailStart(text, text.length - half));
   const left = text.length - head.length - tail.length;
   const cut = `${head}\n[… ${left} of ${text.length} characters left out …]\n${tail}`;
-  // Flattens the rope, which would keep the whole original in memory.
+  // Makes V8 copy the characters. Otherwise the result would keep the whole original text in memory.
   cut.charCodeAt(0);
   return cut;
 }
@@ -52,7 +53,7 @@ function tailStart(text: string, limit: number): number {
   return isLow(text.charCodeAt(start)) ? start + 1 : start;
 }
 
-/** The index after the last space or comma; 0 without one. */
+/** Returns the index after the last space or comma, or 0 if there is neither. */
 function lastBreak(text: string): number {
   return Math.max(text.lastIndexOf(' '), text.lastIndexOf(',')) + 1;
 }

@@ -1,14 +1,14 @@
 import { invalidArgument } from './error.ts';
 
-/** The time by which a run should be done. Plain data. */
+/** The time by which a run should end. Plain data. */
 export interface Deadline {
-  /** Unix milliseconds. */
+  /** The deadline in Unix milliseconds. */
   readonly atMs: number;
-  /** Unix milliseconds of its change; absent if the run started with it. */
+  /** Unix milliseconds at which the deadline was changed. Absent if the run started with this deadline. */
   readonly setAtMs?: number;
 }
 
-/** A sum of at least one part; all finite and not negative. */
+/** A duration: the sum of its parts. At least one part must be present, and each must be finite and not negative. */
 export interface TimeSpan {
   readonly hours?: number;
   readonly minutes?: number;
@@ -16,10 +16,10 @@ export interface TimeSpan {
 }
 
 /**
- * The deadline `span` after `nowMs`: `deadlineAfter(nowMs, { minutes: 20 })`.
+ * Returns the deadline that is `span` after `nowMs`, for example `deadlineAfter(nowMs, { minutes: 20 })`.
  *
  * @param nowMs  Unix milliseconds
- * @throws CoxswainError "invalid-argument" if `nowMs` is not finite, or `span` has no part or a negative or infinite one
+ * @throws CoxswainError "invalid-argument" if `nowMs` is not finite, or if `span` has no part or a negative or infinite one
  */
 export function deadlineAfter(nowMs: number, span: TimeSpan): Deadline {
   const parts = [(span.hours ?? 0) * 3_600_000, (span.minutes ?? 0) * 60_000, (span.seconds ?? 0) * 1_000];
@@ -33,12 +33,12 @@ export function deadlineAfter(nowMs: number, span: TimeSpan): Deadline {
   return { atMs: nowMs + parts.reduce((sum, part) => sum + part, 0) };
 }
 
-/** 0 at the deadline, negative after it. */
+/** Returns the milliseconds until the deadline: 0 at the deadline, negative after it. */
 export function remainingMs(deadline: Deadline, nowMs: number): number {
   return deadline.atMs - nowMs;
 }
 
-/** True at the deadline and after it. */
+/** Returns true at the deadline and after it. */
 export function isExpired(deadline: Deadline, nowMs: number): boolean {
   return remainingMs(deadline, nowMs) <= 0;
 }

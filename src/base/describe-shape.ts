@@ -2,7 +2,7 @@ import type { NumberShape, Shape, TextShape } from './shape.ts';
 
 const MAX_FOUND_CHARS = 40;
 
-/** The JSON type of the values that a shape takes. */
+/** Returns the JSON type of the values that a shape accepts. */
 export function typeOf(shape: Shape): 'boolean' | 'number' | 'string' | 'list' | 'object' {
   switch (shape.kind) {
     case 'flag':
@@ -19,7 +19,7 @@ export function typeOf(shape: Shape): 'boolean' | 'number' | 'string' | 'list' |
   }
 }
 
-/** A shape in words: `a whole number from 2 to 32`. */
+/** Describes a shape in words: `a whole number from 2 to 32`. */
 export function expectedText(shape: Shape): string {
   switch (shape.kind) {
     case 'flag':
@@ -50,7 +50,7 @@ function numberText({ min, max, whole, above }: NumberShape): string {
   return above === true ? `${kind} above ${min}, at most ${max}` : `${kind} from ${min} to ${max}`;
 }
 
-/** A short description of a value: `"shadw"`, `3`, `a list of 2`. */
+/** Describes a value briefly: `"shadw"`, `3`, `a list of 2`. */
 export function foundText(value: unknown, isSecret = false): string {
   if (value === null) return 'null';
   if (Array.isArray(value)) return `a list of ${value.length}`;
@@ -63,7 +63,7 @@ export function foundText(value: unknown, isSecret = false): string {
   return typeof value === 'object' ? 'an object' : `a ${typeof value}`;
 }
 
-/** Checks a value against a flag, number, text or choice; false for other shapes. */
+/** Returns true if a value matches a flag, number, text or choice. Returns false for any other shape. */
 export function fitsShape(value: unknown, shape: Shape): boolean {
   switch (shape.kind) {
     case 'flag':
@@ -91,7 +91,7 @@ function isTextOf(value: unknown, { minChars = 0, maxChars, pattern, isPattern }
   return (pattern === undefined || pattern().test(value)) && (isPattern !== true || isRegExp(value));
 }
 
-/** True when the text is a regular expression. */
+/** Returns true if the text is a valid regular expression. */
 export function isRegExp(source: string): boolean {
   try {
     return new RegExp(source).source !== '';

@@ -8,22 +8,22 @@
  * - `snapshot-version`: a snapshot has another version or is malformed
  * - `run-exists`: a run with this id exists; `openRun` continues it
  * - `run-unknown`: the run to continue is not stored
- * - `store-conflict`: another record is stored with that `(run_id, seq)`
+ * - `store-conflict`: a different record with the same `(run_id, seq)` is already stored
  * - `store-gap`: the batch does not continue the stored sequence
- * - `trajectory-rejected`: with the policy `throw`, the sink rejected records
- * - `trajectory-io`: with the policy `throw`, records could not be stored
+ * - `trajectory-rejected`: the sink rejected records, and the policy is `throw`
+ * - `trajectory-io`: records could not be stored, and the policy is `throw`
  * - `store-closed`: the store was used after `close()`
- * - `store-damaged`: a stored record, summary, snapshot or page is not what was written; `details` has `runId` and `seq` if
- *   known
- * - `store-schema`: a database has tables, triggers, views or other objects of another program
+ * - `store-damaged`: a stored record, summary, snapshot or page differs from what was written; `details` has `runId` and
+ *   `seq` if known
+ * - `store-schema`: the database contains tables, triggers, views or other objects of another program
  * - `store-io`: an error of the disk or the database
  * - `store-version`: the storage engine is too old, or the file belongs to another program
  * - `format-unknown`: no importer recognises the content
  * - `format-invalid`: an importer recognised the content, but it is invalid
  * - `input-too-large`: a document, line or archive entry exceeds the limit
  * - `input-io`: a file could not be opened or read
- * - `unsafe-path`: a file or folder is a link, has a second name, belongs to another user, or came with a repository; it is
- *   neither read nor written
+ * - `unsafe-path`: a file or folder is a link, has a second name, belongs to another user, or is part of a repository; it
+ *   is neither read nor written
  */
 export type CoxswainErrorCode =
   | 'invalid-argument'
@@ -49,14 +49,12 @@ export type CoxswainErrorCode =
   | 'unsafe-path';
 
 export interface CoxswainErrorOptions {
-  /** The values in the message, for programs. Plain JSON. */
+  /** The values used in the message, for programs. Plain JSON. */
   readonly details?: Readonly<Record<string, unknown>>;
   readonly cause?: unknown;
 }
 
-/**
- * The only error class of this package. The message states what happened, with which value, and what to do.
- */
+/** The only error class of this package. The message states what happened, the value involved, and what to do. */
 export class CoxswainError extends Error {
   override readonly name = 'CoxswainError';
   readonly code: CoxswainErrorCode;
@@ -73,10 +71,10 @@ export function invalidArgument(message: string, options?: CoxswainErrorOptions)
   return new CoxswainError('invalid-argument', message, options);
 }
 
-/** The message of a thrown value, without a stack. Never throws. */
+/** Returns the message of a thrown value, without the stack. Never throws. */
 export function messageOf(thrown: unknown): string {
   try {
-    // A thrown value may be a proxy, and a message may be anything.
+    // A thrown value may be a proxy, and `message` may have any type.
     return String(thrown instanceof Error ? thrown.message : thrown);
   } catch {
     return 'something that has no text was thrown';
@@ -84,10 +82,13 @@ export function messageOf(thrown: unknown): string {
 }
 
 export const MAX_FAULT_CHARS = 300;
-/** A longer message is cut before redaction. */
+/** Maximum characters of a message before redaction. A longer message is cut first. */
 export const MAX_READ_CHARS = 16_000;
 
-/** The message of a fault as recorded. Redacted before it is cut to 300 characters: half a secret would not be recognised. */
+/**
+ * Returns the message of a fault as it is recorded. The message is redacted before it is cut to 300 characters, because
+ * redaction would not recognise half a secret.
+ */
 export function cutMessage(message: string, redact: (text: string) => string = (text) => text): string {
   return redact(message.slice(0, MAX_READ_CHARS)).slice(0, MAX_FAULT_CHARS);
 }

@@ -3,22 +3,22 @@ import type { IncomingMessage } from 'node:http';
 import { CoxswainError } from './error.ts';
 import { present } from './present.ts';
 
-/** The `Host` headers of requests to a loopback server. */
+/** The values of the `Host` header that a loopback server accepts. */
 export function allowedHosts(port: number): readonly string[] {
   return [`127.0.0.1:${port}`, `localhost:${port}`, `[::1]:${port}`];
 }
 
 const METHODS: ReadonlySet<string> = new Set(['GET', 'POST']);
-/** ASCII without control characters, backslashes and broken escapes. */
+/** A request path in ASCII, without control characters, backslashes and invalid escapes. */
 const TARGET = /^\/(?!\/)(?:[!"$&-;=?-[\]^-~]|%[0-9A-Fa-f]{2})*$/;
 const MAX_TARGET_CHARS = 16_384;
-/** Values of `Sec-Fetch-Site`; `none` is the address bar. */
+/** Accepted values of `Sec-Fetch-Site`. Browsers send `none` for an address typed by the user. */
 const ALLOWED_SITES: ReadonlySet<string> = new Set(['same-origin', 'none']);
 
 /**
- * Refuses browser requests that are not from a page of this server or from its user: another host name (DNS rebinding),
- * another origin, another site (except for the bare page), and unusual addresses. Checks the raw request before any
- * normalisation.
+ * Refuses browser requests that come neither from a page of this server nor from its user. It refuses another host name
+ * (DNS rebinding), another origin, another site (except for the bare page), and unusual addresses. It checks the raw
+ * request before any normalisation.
  *
  * @throws CoxswainError with the reason `forbidden`
  */
@@ -40,13 +40,13 @@ export function guardRequest(request: IncomingMessage, hosts: readonly string[])
   if (site === undefined || (site !== '' && !ALLOWED_SITES.has(site) && !opensPage(request))) {
     throw forbidden('another site may not ask this server');
   }
-  // A page of this server always sends its origin with a POST.
+  // A page of this server always sends its origin with a POST request.
   if (method === 'POST' && site === 'none') throw forbidden('only a page of this server may write');
 }
 
 /**
- * True for the bare page in a new window, for example opened from a local file, which has another origin. The page has no
- * data of a run; its later requests have the viewer's origin.
+ * Returns true if the request opens the bare page in a new window. A local file that opens the page has another origin. The
+ * page contains no data of a run, and its later requests have the viewer's origin.
  */
 function opensPage(request: IncomingMessage): boolean {
   const { method, url } = request;
@@ -54,7 +54,7 @@ function opensPage(request: IncomingMessage): boolean {
   return isNavigation && method === 'GET' && url === '/';
 }
 
-/** The value of a single header: `''` if it is absent, undefined if it is repeated. */
+/** Returns the value of a header. Returns `''` if the header is absent, and undefined if it is repeated. */
 function only(request: IncomingMessage, name: string): string | undefined {
   const { rawHeaders } = request;
   const values = rawHeaders.filter((_, index) => index % 2 === 1 && rawHeaders[index - 1]?.toLowerCase() === name);

@@ -17,15 +17,15 @@ import { dirname, isAbsolute, join, relative, resolve, sep } from 'node:path';
 
 import { CoxswainError, messageOf } from './error.ts';
 
-// Windows has neither flag; its links need rights that a clone does not have.
+// Windows has neither flag. On Windows, creating a link needs rights that cloning a repository does not have.
 const NO_FOLLOW = (constants.O_NOFOLLOW ?? 0) | (constants.O_NONBLOCK ?? 0);
 
-/** Control files are small; a larger one was not written by coxswain. */
+/** Maximum size of a control file. Control files are small, so coxswain did not write a larger one. */
 const MAX_BYTES = 16 * 1024 * 1024;
 
 /**
- * The reason not to read or write a file: it is a link, not a regular file, has a second name (a hard link), or belongs to
- * another user. Undefined if it is safe.
+ * Returns the reason not to read or write a file: it is a link, is not a regular file, has a second name (a hard link), or
+ * belongs to another user. Returns undefined if the file is safe.
  */
 export function faultOfFile(facts: Stats): string | undefined {
   if (facts.isSymbolicLink()) return 'it is a link';
@@ -34,19 +34,22 @@ export function faultOfFile(facts: Stats): string | undefined {
   return isOwn(facts) ? undefined : 'it belongs to another user';
 }
 
-/** The reason not to use a folder: it is a link, not a folder, or belongs to another user. Undefined if it is safe. */
+/**
+ * Returns the reason not to use a folder: it is a link, is not a folder, or belongs to another user. Returns undefined if
+ * the folder is safe.
+ */
 export function faultOfFolder(facts: Stats): string | undefined {
   if (facts.isSymbolicLink()) return 'it is a link';
   if (!facts.isDirectory()) return 'it is not a folder';
   return isOwn(facts) ? undefined : 'it belongs to another user';
 }
 
-/** Always true on Windows, where Node has no owner. */
+/** Returns true if this user owns the file. Always true on Windows, where Node reports no owner. */
 function isOwn({ uid }: Stats): boolean {
   return process.getuid === undefined || uid === process.getuid();
 }
 
-/** `lstat`, undefined for a missing path. */
+/** Calls `lstat`. Returns undefined if the path is missing. */
 export function lookAt(path: string): Stats | undefined {
   return lstatSync(path, { throwIfNoEntry: false });
 }
@@ -57,17 +60,18 @@ export function unsafePath(path: string, why: string): CoxswainError {
 }
 
 export interface ReadOptions {
-  /** Default 16 MB. */
+  /** Maximum size of the file; default 16 MB. */
   readonly maxBytes?: number;
-  /** Accepts a file that others may write, as in a project of a group; default false. */
+  /** Accepts a file that other users may write, such as a file in a shared project; default false. */
   readonly mayBeShared?: boolean;
 }
 
 /**
- * Reads a whole file without following a link; undefined if it is missing.
+ * Reads a whole file without following a link. Returns undefined if the file is missing.
  *
- * @throws CoxswainError "unsafe-path" for a link, a hard link, another user's file, one that others may write, or one that
- *   is too large; errors of the file system
+ * @throws CoxswainError "unsafe-path" for a link, a hard link, a file of another user, a file that other users may write,
+ *   or a file that is too large; also throws errors of the file system
+ *
  * Cost: open, fstat, read, close.
  */
 export function readGuarded(path: string, options: ReadOptions = {}): Buffer | undefined {
@@ -80,7 +84,7 @@ export function readGuarded(path: string, options: ReadOptions = {}): Buffer | u
       faultOfFile(facts) ??
       (facts.size > maxBytes ? `it has ${facts.size} bytes` : mayBeShared ? undefined : writableByOthers(facts));
     if (fault !== undefined) throw unsafePath(path, fault);
-    // Not `readFileSync`, which calls fstat again: a hook reads several files per event.
+    // `readFileSync` would call fstat again, and a hook reads several files per event.
     const bytes = Buffer.alloc(facts.size);
     const count = readSync(fd, bytes, 0, facts.size, 0);
     return count === facts.size ? bytes : bytes.subarray(0, count);
@@ -94,9 +98,9 @@ function writableByOthers({ mode }: Stats): string | undefined {
 }
 
 /**
- * Appends to a file without following a link; creates it (0600) if it is missing.
+ * Appends to a file without following a link. Creates a missing file with mode 0600.
  *
- * @throws CoxswainError "unsafe-path" as `readGuarded`; errors of the file system
+ * @throws CoxswainError "unsafe-path" as `readGuarded`; also throws errors of the file system
  */
 export function appendGuarded(path: string, text: string): void {
   const fd = openNoFollow(path, constants.O_WRONLY | constants.O_APPEND | constants.O_CREAT);
@@ -110,7 +114,10 @@ export function appendGuarded(path: string, text: string): void {
   }
 }
 
-/** Undefined for a missing file. @throws CoxswainError "unsafe-path" for a link */
+/**
+ * Opens a file without following a link. Returns undefined if the file is missing. @throws CoxswainError "unsafe-path" for
+ * a link
+ */
 function openNoFollow(path: string, flags: number): number | undefined {
   try {
     return openSync(path, flags | NO_FOLLOW, 0o600);
@@ -118,7 +125,7 @@ function openNoFollow(path: string, flags: number): number | undefined {
     if (error instanceof Error && 'code' in error) {
       if (error.code === 'ENOENT') return undefined;
       if (error.code === 'ELOOP') throw unsafePath(path, 'it is a link');
-      // A pipe without a reader.
+      // The file is a pipe without a reader.
       if (error.code === 'ENXIO') throw unsafePath(path, 'it is not a regular file');
     }
     throw error;
@@ -126,14 +133,15 @@ function openNoFollow(path: string, flags: number): number | undefined {
 }
 
 export interface ReplaceOptions {
-  /** Default 0600. */
+  /** Mode of the new file; default 0600. */
   readonly mode?: number;
   /** Flushes the bytes to disk before the rename; default false. */
   readonly isDurable?: boolean;
 }
 
 /**
- * Replaces a file atomically by a new one, so a link or a second name is never written through. Its folder must exist.
+ * Replaces a file atomically by a new one. The function therefore never writes through a link or a second name. The folder
+ * must exist.
  *
  * @throws errors of the file system
  */
@@ -141,7 +149,7 @@ export function replaceGuarded(path: string, bytes: string | Uint8Array, options
   const { mode = 0o600, isDurable = false } = options;
   const unfinished = `${path}.${process.pid}.tmp`;
   try {
-    // Left by a killed process with this pid.
+    // A killed process with the same pid may have left this file.
     rmSync(unfinished, { force: true });
     writeFileSync(unfinished, bytes, { flag: 'wx', mode, flush: isDurable });
     renameSync(unfinished, path);
@@ -151,13 +159,14 @@ export function replaceGuarded(path: string, bytes: string | Uint8Array, options
 }
 
 /**
- * Checks a path inside a folder: each existing folder on the way must belong to this user and not be a link; the file, if it
- * exists, must be a regular file of this user with one name.
+ * Checks a path inside a folder. Each existing folder on the path must belong to this user and must not be a link. If the
+ * file exists, it must be a regular file of this user without a second name.
  *
  * @param root  absolute; may contain links
  * @param path  absolute, inside `root`
- * @returns the path to use, with links in `root` resolved
- * @throws CoxswainError "unsafe-path" with the unsafe part
+ * @returns the path to use, with the links in `root` resolved
+ * @throws CoxswainError "unsafe-path", which names the unsafe part
+ *
  * Cost: one lstat per part.
  */
 export function insideFolder(root: string, path: string): string {
@@ -177,8 +186,8 @@ export function insideFolder(root: string, path: string): string {
 }
 
 /**
- * Checks an output file named by the user: inside the current folder, which may be a cloned repository, the path must not
- * contain links. Outside it, anything is allowed.
+ * Checks an output file named by the user. The current folder may be a cloned repository, so a path inside it must not
+ * contain links. Paths outside it are not checked.
  *
  * @throws CoxswainError "unsafe-path"
  */
@@ -189,11 +198,12 @@ export function checkOutput(path: string, folder: string = process.cwd()): void 
 }
 
 /**
- * Creates a folder in the user's state folder, with missing parents, for this user only (0700).
+ * Creates a folder inside the user's state folder, with its missing parents. Only this user may access it (mode 0700).
  *
- * @param root  the topmost folder of coxswain: it and all below are checked; those above may be links
- * @throws CoxswainError "unsafe-path" if a checked folder is a link, belongs to another user or may be written by others;
- *   "input-io" if a folder cannot be created
+ * @param root  the topmost folder of coxswain. This folder and all folders below it are checked. The folders above it may
+ *   be links
+ * @throws CoxswainError "unsafe-path" if a checked folder is a link, belongs to another user, or may be written by other
+ *   users; "input-io" if a folder cannot be created
  */
 export function makeOwnFolder(root: string, folder: string): void {
   try {

@@ -11,15 +11,15 @@ export function hashText(text: string, seed = 0): string {
 }
 
 /**
- * The same hash as a number of 48 bits, which takes six bytes in a row of SQLite. Two texts collide with a chance of 2⁻⁴⁸; a
- * change within one pair of units always changes the 64-bit hash.
+ * Returns the hash as a 48-bit number, which takes six bytes in a SQLite row. Two texts collide with a probability of 2⁻⁴⁸.
+ * A change within one pair of units always changes the 64-bit hash.
  */
 export function hashNumber(text: string, seed = 0): number {
   const high = mix(text, seed);
   return (high & 0xffff) * 2 ** 32 + (lowWord >>> 0);
 }
 
-/** The second word of the last `mix`: returning a pair would allocate. */
+/** The second word of the last `mix`. It is a module variable, because returning a pair would allocate. */
 let lowWord = 0;
 
 /** @returns the first word of the hash; the second is `lowWord` */
@@ -30,8 +30,8 @@ function mix(text: string, seed: number): number {
   let highOdd = 0x165667b1 ^ seed;
   let lowOdd = 0x52dce729 ^ seed;
   let at = 0;
-  // Two pairs at a time: the lanes do not wait for each other, so the processor works on them at once. A product
-  // carries bits upwards only; the rotation brings them down again.
+  // Reads two pairs per iteration. The lanes do not depend on each other, so the processor computes them in parallel. A
+  // product carries bits upwards only, and the rotation moves them down again.
   for (const end = length - 3; at < end; at += 4) {
     const even = text.charCodeAt(at) | (text.charCodeAt(at + 1) << 16);
     const odd = text.charCodeAt(at + 2) | (text.charCodeAt(at + 3) << 16);
@@ -67,7 +67,7 @@ function finish(value: number): number {
   return mixed ^ (mixed >>> 16);
 }
 
-/** All digits at once: `toString(16)` with padding takes as long as hashing 100 characters. */
+/** Formats all digits at once. `toString(16)` with padding takes as long as hashing 100 characters. */
 function hex(high: number, low: number): string {
   return String.fromCharCode(
     digit(high >>> 28),

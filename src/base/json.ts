@@ -1,4 +1,4 @@
-/** A JSON value. Everything stored has this type. */
+/** A JSON value. Every stored value has this type. */
 export type Json = null | boolean | number | string | readonly Json[] | JsonObject;
 
 /** A JSON object. */
@@ -6,12 +6,12 @@ export interface JsonObject {
   readonly [key: string]: Json;
 }
 
-/** True for a plain JSON object: not null, not an array. */
+/** Returns true for a JSON object, that is, neither null nor an array. */
 export function isJsonObject(value: unknown): value is Readonly<Record<string, unknown>> {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
-/** The value at a path of member names; undefined if it is missing. */
+/** Returns the value at a path of member names. Returns undefined if it is missing. */
 export function memberAt(value: Json, path: readonly string[]): Json | undefined;
 export function memberAt(value: unknown, path: readonly string[]): unknown;
 export function memberAt(value: unknown, path: readonly string[]): unknown {
@@ -23,7 +23,7 @@ export function memberAt(value: unknown, path: readonly string[]): unknown {
   return at;
 }
 
-/** Parses a text; undefined if it is not JSON. */
+/** Parses a text. Returns undefined if the text is not JSON. */
 export function jsonOf(text: string): Json | undefined {
   try {
     // JSON.parse returns JSON.

@@ -7,8 +7,8 @@ export class LruMap<V, K extends string | number = string> {
   readonly capacity: number;
   readonly #map = new Map<K, V>();
   /**
-   * Iterates over the entries to drop. A new iterator would skip the holes of all entries deleted since the last rehash: twice
-   * the time of a `set` at 512 entries, ten times at 8,192.
+   * The iterator that finds the next entry to drop. A new iterator would skip the holes of all entries that were deleted
+   * since the last rehash. That doubles the time of a `set` at 512 entries and makes it ten times as long at 8,192.
    */
   #keys: Iterator<K, unknown> | undefined;
 
@@ -33,7 +33,7 @@ export class LruMap<V, K extends string | number = string> {
     this.#map.delete(key);
     this.#map.set(key, value);
     if (this.#map.size <= this.capacity) {
-      // An idle iterator keeps outgrown tables of the map alive.
+      // An idle iterator would keep old hash tables of the map in memory.
       this.#keys = undefined;
       return;
     }
@@ -50,7 +50,7 @@ export class LruMap<V, K extends string | number = string> {
     this.#map.clear();
   }
 
-  /** Least recently written first. */
+  /** Returns the entries, least recently written first. */
   entries(): readonly (readonly [K, V])[] {
     return [...this.#map.entries()];
   }

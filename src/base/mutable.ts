@@ -1,2 +1,2 @@
-/** A type without `readonly`, to build a value. */
+/** A type without `readonly`, for building a value. */
 export type Mutable<Value> = { -readonly [Member in keyof Value]: Value[Member] };

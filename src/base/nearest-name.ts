@@ -1,5 +1,6 @@
 /**
- * The most similar name: equal except for case and separators, else within an edit distance of a third of its length.
+ * Returns the most similar name. A name that differs only in case and separators is preferred. Otherwise the edit distance
+ * must be at most a third of its length.
  *
  * Cost: O(names × length²).
  */

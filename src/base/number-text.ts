@@ -1,18 +1,18 @@
 const THOUSANDS = /\B(?=(?:\d{3})+$)/g;
 
-/** A count with thousands separators: `12,449`. */
+/** Formats a count with thousands separators: `12,449`. */
 export function countText(count: number): string {
   return String(count).replaceAll(THOUSANDS, ',');
 }
 
-/** A count and its word: `1 call`, `12 calls`. @param plural  default: the word with an s */
+/** Formats a count with its noun: `1 call`, `12 calls`. @param plural  default: the noun with an s */
 export function countOf(count: number, word: string, plural = `${word}s`): string {
   return `${countText(count)} ${count === 1 ? word : plural}`;
 }
 
 /**
- * A duration: `340 ms`, `1 second`, under two minutes `90 seconds`, under an hour `8 minutes`, else `1.5 hours`. Rounded
- * down; a negative duration is `0 ms`.
+ * Formats a duration: `340 ms`, `1 second`, below two minutes `90 seconds`, below an hour `8 minutes`, else `1.5 hours`.
+ * The value is rounded down. A negative duration is `0 ms`.
  */
 export function durationText(durationMs: number): string {
   const seconds = Math.floor(durationMs / 1000);
@@ -22,7 +22,7 @@ export function durationText(durationMs: number): string {
   return `${countText(Math.floor(seconds / 3600))}.${Math.floor((seconds % 3600) / 360)} hours`;
 }
 
-/** US dollars: `$12.40`, below ten cents with two significant digits: `$0.0042`. */
+/** Formats US dollars: `$12.40`. An amount below ten cents has two significant digits: `$0.0042`. */
 export function usdText(usd: number): string {
   return `$${usd >= 0.1 || usd === 0 ? usd.toFixed(2) : usd.toPrecision(2)}`;
 }

@@ -1,14 +1,17 @@
 import { LruMap } from './lru-map.ts';
 
-/** Beyond this number the oldest open call is dropped; its result then counts as one without a start. */
+/**
+ * Maximum number of open calls. Beyond it the oldest open call is dropped, and its result then counts as a result without a
+ * start.
+ */
 const MAX_OPEN_CALLS = 512;
 
 /**
- * Joins results to calls by id. The single rule for this:
+ * Matches results to calls by id. All code that matches results uses this rule:
  *
- * - Every start is a call. If a call with the same id is open, that one stays without a result.
+ * - Every start is a call. If a call with the same id is already open, that call never receives a result.
  * - A result closes the open call with its id.
- * - Any other result is a separate call, whose start was lost.
+ * - Any other result is a separate call whose start was lost.
  *
  * Cost: O(1) per start and result; memory for 512 calls.
  */
@@ -28,14 +31,14 @@ export class OpenCalls<Call> {
     this.#open.set(id, call);
   }
 
-  /** @returns the call of the result; undefined if its start was lost */
+  /** @returns the call that the result closes; undefined if its start was lost */
   end(id: string): Call | undefined {
     const call = this.#open.get(id);
     this.#open.delete(id);
     return call;
   }
 
-  /** Oldest first. */
+  /** Returns the open calls, oldest first. */
   entries(): readonly (readonly [string, Call])[] {
     return this.#open.entries();
   }

@@ -1,4 +1,4 @@
-/** Imports an optional package; undefined if it is not installed. */
+/** Imports an optional package. Returns undefined if the package is not installed. */
 export async function optionalPackage<Module>(load: () => Promise<Module>): Promise<Module | undefined> {
   try {
     return await load();

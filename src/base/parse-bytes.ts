@@ -14,7 +14,10 @@ const FACTORS: Readonly<Record<string, number>> = {
   TiB: 1024 ** 4,
 };
 
-/** Parses a size such as `500MB` (powers of 1,000) or `2GiB` (powers of 1,024), from 1 byte; undefined if it is invalid. */
+/**
+ * Parses a size such as `500MB` (powers of 1,000) or `2GiB` (powers of 1,024) to a number of bytes from 1. Returns
+ * undefined if the text is invalid.
+ */
 export function parseBytes(text: string): number | undefined {
   const [, digits, unit = ''] = BYTES_TEXT.exec(text) ?? [];
   return digits === undefined ? undefined : Math.max(1, Math.floor(Number(digits) * (FACTORS[unit] ?? 0)));

@@ -1,14 +1,14 @@
 import { readFileSync, readlinkSync } from 'node:fs';
 import { hostname } from 'node:os';
 
-/** Identifies a process even if its pid is reused. Plain JSON. */
+/** Identifies a process, even if another process later gets the same pid. Plain JSON. */
 export interface ProcessIdentity {
-  /** Host name, and on Linux the process namespace of the pid. */
+  /** The host name. On Linux it includes the process namespace of the pid. */
   readonly host: string;
-  /** Boot id of the machine; empty if unknown. */
+  /** The boot id of the machine; empty if unknown. */
   readonly boot: string;
   readonly pid: number;
-  /** Start of the process, in the system's unit; empty if unknown. */
+  /** The start time of the process, in the unit of the operating system; empty if unknown. */
   readonly processStart: string;
 }
 
@@ -24,30 +24,36 @@ export function thisProcess(): ProcessIdentity {
   return own;
 }
 
-/** False if the process certainly has ended or is invalid. One on another host or in another container may be alive. */
+/**
+ * Returns false if the identity is invalid or the process has certainly ended. A process on another host or in another
+ * container may be alive.
+ */
 export function mayBeAlive({ host, boot, pid, processStart }: ProcessIdentity): boolean {
   const here = thisProcess();
-  // Signals to 0 and below address process groups.
+  // A signal to pid 0 or below addresses a process group.
   if (!(Number.isInteger(pid) && pid > 0 && pid < 2 ** 31)) return false;
   if (host !== here.host) return true;
   if (boot !== here.boot || !isRunning(pid)) return false;
   const { start, state } = processFacts(pid);
-  // A zombie stays in the list until its parent reaps it, in a container possibly forever.
+  // A zombie keeps its pid until its parent reaps it. In a container that may never happen.
   if (state === 'Z' || state === 'X') return false;
   return start === '' || processStart === '' || start === processStart;
 }
 
-/** True for a process of any user on this machine. */
+/** Returns true if a process of any user with this pid runs on this machine. */
 export function isRunning(pid: number): boolean {
   try {
     return process.kill(pid, 0);
   } catch (thrown) {
-    // The process of another user exists.
+    // The process exists but belongs to another user.
     return thrown instanceof Error && 'code' in thrown && thrown.code === 'EPERM';
   }
 }
 
-/** State and start of a process: fields 3 and 22 of `/proc/PID/stat`, counted from the end of the name, which may hold anything. */
+/**
+ * Returns the state and start time of a process: fields 3 and 22 of `/proc/PID/stat`. The fields are counted from the end
+ * of the process name, because the name may contain any characters.
+ */
 function processFacts(pid: number): { readonly state: string; readonly start: string } {
   const stat = textOf(`/proc/${pid}/stat`);
   const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
@@ -58,7 +64,7 @@ function namespace(): string {
   try {
     return readlinkSync('/proc/self/ns/pid');
   } catch {
-    // Only Linux has it.
+    // Only Linux has this file.
     return '';
   }
 }
@@ -67,7 +73,7 @@ function textOf(path: string): string {
   try {
     return readFileSync(path, 'utf8');
   } catch {
-    // Only Linux has it.
+    // Only Linux has this file.
     return '';
   }
 }

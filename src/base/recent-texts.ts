@@ -1,8 +1,9 @@
 /**
- * A cache of values computed from texts. It has a fixed number of slots; a text replaces another one in its slot.
+ * A cache of values computed from texts. It has a fixed number of slots, and a new text replaces the previous text in its
+ * slot.
  *
- * Cost: the slot depends on at most 128 characters; the text is compared with the one in its slot. A map would hash the
- * whole text, which takes much of the time saved.
+ * Cost: the slot depends on at most 128 characters of the text. The text is then compared with the text in that slot. A map
+ * would hash the whole text, which takes much of the time that the cache saves.
  */
 export class RecentTexts<V extends object> {
   readonly #texts: string[];
@@ -10,8 +11,8 @@ export class RecentTexts<V extends object> {
   readonly #make: (text: string) => V;
 
   /**
-   * @param places  a power of two
-   * @param make  may throw; then nothing is cached
+   * @param places  the number of slots, a power of two
+   * @param make  computes the value; if it throws, nothing is cached
    */
   constructor(places: number, make: (text: string) => V) {
     this.#texts = Array.from({ length: places }, () => '');
@@ -33,7 +34,7 @@ export class RecentTexts<V extends object> {
     const { length } = text;
     const stride = (length >>> 6) + 1;
     let hash = length;
-    // From the end, where similar texts differ most.
+    // Starts at the end, where similar texts differ most.
     for (let at = length - 1; at >= 0; at -= stride) hash = Math.imul(hash ^ text.charCodeAt(at), 0x01000193);
     return (hash ^ (hash >>> 15)) & (this.#texts.length - 1);
   }

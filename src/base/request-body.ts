@@ -1,14 +1,14 @@
 import type { IncomingMessage } from 'node:http';
 
-/** Memory of all incoming bodies. */
+/** Tracks the memory used by all incoming request bodies. */
 export interface BufferedBodies {
   bytes: number;
   readonly maxBytes: number;
 }
 
 /**
- * Reads the body of a request, or returns why it is too large. It is read to its end anyway, so that the client gets the
- * response.
+ * Reads the body of a request, or returns the reason why it is too large. The body is always read to its end, because
+ * otherwise the client would not receive the response.
  */
 export async function bodyOf(
   request: IncomingMessage,
@@ -20,7 +20,7 @@ export async function bodyOf(
   let bufferedBytes = 0;
   let tooMuch: string | undefined;
   try {
-    // Without an encoding, a request stream has buffers.
+    // A request stream without an encoding yields buffers.
     for await (const chunk of request as AsyncIterable<Buffer>) {
       total += chunk.length;
       if (total > maxBytes) tooMuch ??= `it exceeds ${maxBytes} bytes`;

@@ -1,7 +1,7 @@
 import { invalidArgument } from './error.ts';
 
 /**
- * The last `capacity` items of a sequence, with an exact total.
+ * Keeps the last `capacity` items of a sequence and an exact total.
  *
  * Cost: `push` and `at` are O(1); memory is `capacity` references.
  */
@@ -18,12 +18,12 @@ export class RingBuffer<T> {
     this.capacity = capacity;
   }
 
-  /** At most `capacity`. */
+  /** The number of items in the buffer, at most `capacity`. */
   get size(): number {
     return this.#items.length;
   }
 
-  /** Number of items ever pushed. */
+  /** The number of items ever pushed. */
   get total(): number {
     return this.#total;
   }
@@ -38,7 +38,7 @@ export class RingBuffer<T> {
     this.#total += 1;
   }
 
-  /** The item at `index` from the oldest; a negative index counts from the newest (`-1`). */
+  /** Returns the item at `index`, counted from the oldest. A negative index counts from the newest (`-1`). */
   at(index: number): T | undefined {
     const length = this.#items.length;
     const offset = index < 0 ? length + index : index;
@@ -46,7 +46,7 @@ export class RingBuffer<T> {
     return this.#items[(this.#start + offset) % this.capacity];
   }
 
-  /** Replaces the item at `index`, as in `at`; false if the index is invalid. */
+  /** Replaces the item at `index`, which counts as in `at`. Returns false if the index is invalid. */
   replaceAt(index: number, item: T): boolean {
     const length = this.#items.length;
     const offset = index < 0 ? length + index : index;
@@ -55,18 +55,18 @@ export class RingBuffer<T> {
     return true;
   }
 
-  /** The newest `count` items, oldest first. */
+  /** Returns the newest `count` items, oldest first. */
   last(count: number): readonly T[] {
     const length = this.#items.length;
     const from = count > 0 ? Math.max(0, length - count) : length;
     const begin = this.#start + from;
-    // Two block copies: about five times faster than item by item.
+    // Copies two blocks, which is about five times as fast as copying each item.
     if (this.#start === 0) return this.#items.slice(begin);
     if (begin >= length) return this.#items.slice(begin - length, this.#start);
     return this.#items.slice(begin).concat(this.#items.slice(0, this.#start));
   }
 
-  /** Oldest first. */
+  /** Returns all items, oldest first. */
   toArray(): readonly T[] {
     return this.last(this.#items.length);
   }
@@ -76,7 +76,7 @@ export class RingBuffer<T> {
     this.#start = 0;
   }
 
-  /** Restores `toArray()` and `total`. */
+  /** Creates a buffer from the results of `toArray()` and `total`. */
   static restore<T>(capacity: number, items: readonly T[], total: number): RingBuffer<T> {
     const ring = new RingBuffer<T>(capacity);
     for (const item of items) ring.push(item);

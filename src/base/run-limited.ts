@@ -1,7 +1,7 @@
 import { spawn } from 'node:child_process';
 
 export interface LimitedProcess {
-  /** A shell command if `args` is undefined. */
+  /** The program to run. If `args` is undefined, a shell command. */
   readonly command: string;
   readonly args?: readonly string[];
   readonly cwd: string;
@@ -11,15 +11,15 @@ export interface LimitedProcess {
 }
 
 export interface LimitedResult {
-  /** Null if a signal ended it, or it did not start. */
+  /** The exit code. Null if a signal ended the process, or if it did not start. */
   readonly code: number | null;
-  /** The first 64 KB of each. */
+  /** The first 64 KB of each stream. */
   readonly stdout: string;
   readonly stderr: string;
   readonly durationMs: number;
-  /** It was killed with its process group after the time limit. */
+  /** True if the process and its process group were killed after the time limit. */
   readonly timedOut: boolean;
-  /** The reason it did not start. */
+  /** The reason why the process did not start. */
   readonly error?: string;
 }
 
@@ -36,12 +36,12 @@ export async function runLimited(process_: LimitedProcess): Promise<LimitedResul
       clearTimeout(timer);
       resolve({ stdout, stderr, durationMs: performance.now() - startMs, ...rest });
     };
-    // A separate process group, so that its children end with it.
+    // The process has its own process group, so that its child processes can be killed with it.
     const options = { cwd, env: { ...env }, detached: process.platform !== 'win32' };
     const child = spawn(command, args === undefined ? [] : [...args], { ...options, shell: args === undefined });
     const timer = setTimeout(() => {
       endGroup(child.pid);
-      // A process that left the group may hold the pipes.
+      // A process that left the group may keep the pipes open.
       for (const stream of [child.stdin, child.stdout, child.stderr]) stream.destroy();
       child.unref();
       finish({ code: null, timedOut: true });
@@ -52,7 +52,7 @@ export async function runLimited(process_: LimitedProcess): Promise<LimitedResul
     child.stderr
       .setEncoding('utf8')
       .on('data', (text: string) => (stderr = (stderr + text).slice(0, MAX_OUTPUT_CHARS)));
-    // A process that does not read its input closes it.
+    // A process that does not read its input closes the pipe.
     child.stdin.on('error', () => undefined).end(stdin);
     child.on('error', (error) => finish({ code: null, timedOut: false, error: error.message }));
     child.on('close', (code) => finish({ code, timedOut: false }));
@@ -64,6 +64,6 @@ function endGroup(pid: number | undefined): void {
   try {
     process.kill(process.platform === 'win32' ? pid : -pid, 'SIGKILL');
   } catch {
-    // It has ended meanwhile.
+    // The process has already ended.
   }
 }

@@ -1,6 +1,9 @@
 import { present } from './present.ts';
 
-/** The type of a configuration value. Plain data, read by the decoder, the list of fields, sweeps and the schema. */
+/**
+ * The type of a configuration value. Plain data. The decoder, the list of fields, the parameter sweeps and the schema read
+ * it.
+ */
 export type Shape =
   | FlagShape
   | NumberShape
@@ -31,19 +34,19 @@ export interface NumberShape {
 
 export interface TextShape {
   readonly kind: 'text';
-  /** Description for messages: `a duration such as 45m`. */
+  /** Describes the value in messages: `a duration such as 45m`. */
   readonly is: string;
-  /** In characters (code points); default 0. */
+  /** Minimum length in characters (code points); default 0. */
   readonly minChars?: number;
   readonly maxChars: number;
   /**
-   * With the flag `u` or none, as in JSON Schema. Created on demand: Unicode classes take 1 ms to compile, which matters in a
-   * short-lived process.
+   * A regular expression with the flag `u` or no flag, as in JSON Schema. It is created on demand, because Unicode classes
+   * take 1 ms to compile. That matters in a short-lived process.
    */
   readonly pattern?: () => RegExp;
-  /** It must be a regular expression. */
+  /** The text must be a valid regular expression. */
   readonly isPattern?: boolean;
-  /** Messages do not show the value. */
+  /** If true, messages do not show the value. */
   readonly isSecret?: boolean;
   readonly default?: string;
 }
@@ -54,7 +57,7 @@ export interface ChoiceShape {
   readonly default?: string;
 }
 
-/** Invalid objects in a list are left out; a list with other invalid items is ignored. */
+/** Invalid objects in a list are left out. A list with any other invalid item is ignored. */
 export interface ListShape {
   readonly kind: 'list';
   readonly items: Shape;
@@ -62,7 +65,7 @@ export interface ListShape {
   readonly maxItems: number;
 }
 
-/** Any names, with values of one shape. */
+/** An object with any keys, whose values have one shape. */
 export interface MapShape {
   readonly kind: 'map';
   readonly values: Shape;
@@ -76,21 +79,21 @@ export interface ObjectShape extends ObjectRules {
 }
 
 export interface ObjectRules {
-  /** Default: none. */
+  /** Names of required members. Default: none. */
   readonly required?: readonly string[];
   /** Required number of members: at least one, or exactly one. Default: any number. */
   readonly members?: 'some' | 'one';
-  /** An object with an invalid member is ignored, because the rest would have another meaning. */
+  /** If true, an object with an invalid member is ignored, because the rest would have another meaning. */
   readonly strict?: boolean;
 }
 
-/** Distinguished by JSON type. */
+/** Two or more shapes that differ in their JSON type. */
 export interface EitherShape {
   readonly kind: 'either';
   readonly shapes: readonly Shape[];
 }
 
-/** For recursive shapes. */
+/** A shape that is computed on demand, for recursive shapes. */
 export interface LazyShape {
   readonly kind: 'lazy';
   readonly shape: () => Shape;
@@ -115,7 +118,7 @@ export function above0(max: number, standard?: number): NumberShape {
   return { ...amount(0, max, standard), above: true };
 }
 
-/** From 0 to 1. */
+/** A number from 0 to 1. */
 export function share(standard?: number): NumberShape {
   return amount(0, 1, standard);
 }
@@ -124,7 +127,7 @@ export function text(is: string, rules: Omit<TextShape, 'kind' | 'is'>): TextSha
   return { kind: 'text', is, ...rules };
 }
 
-/** One of a closed set of texts; the type must name all of them. */
+/** A text from a closed set. `values` must contain every member of the type. */
 export function choice<Value extends string>(values: Readonly<Record<Value, true>>, standard?: Value): ChoiceShape {
   return { kind: 'choice', values: Object.keys(values), ...present({ default: standard }) };
 }
@@ -134,7 +137,7 @@ export function list(items: Shape, maxItems: number, minItems = 0): ListShape {
   return { kind: 'list', items, minItems, maxItems };
 }
 
-/** The shapes of all options. For `object({ … } satisfies ShapesOf<Options>)`. */
+/** The shapes of all options, for use as `object({ … } satisfies ShapesOf<Options>)`. */
 export type ShapesOf<Options> = { readonly [Name in keyof Required<Options>]: Shape };
 
 /** An object with these fields and no others. */
@@ -142,7 +145,7 @@ export function object(fields: Readonly<Record<string, Shape>>, rules: ObjectRul
   return { kind: 'object', fields, ...rules };
 }
 
-/** `false`, `true`, or options. */
+/** `false`, `true`, or an options object. */
 export function switchOf(options: ObjectShape, standard: boolean): EitherShape {
   return { kind: 'either', shapes: [flag(standard), options] };
 }

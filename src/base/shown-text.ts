@@ -1,4 +1,4 @@
-/** Complete terminal sequences; the escape character of an incomplete one is in `unseen`. */
+/** Matches complete terminal escape sequences. `unseen` matches the escape character of an incomplete sequence. */
 export const TERMINAL_SEQUENCES: RegExp =
   /(?:\u001b\[|\u009b)[0-?]*[ -/]*[@-~]|(?:\u001b[\]PX^_]|[\u0090\u0098\u009d-\u009f])[^\u0007\u001b\u009c]*(?:\u0007|\u001b\\|\u009c)|\u001b[ -/]*[0-Z\\^-~]/g;
 
@@ -6,8 +6,8 @@ export const TERMINAL_SEQUENCES: RegExp =
 const UNSEEN_RANGES = String.raw`\u007f-\u009f\u00ad\u061c\u180e\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff\ufff9-\ufffb\u{e0000}-\u{e007f}`;
 
 /**
- * Invisible characters: control characters, marks that reorder text, zero-width characters, tags. The single list for
- * terminals and pages.
+ * Matches invisible characters: control characters, marks that reorder text, zero-width characters, and tags. Terminals and
+ * pages both use this list.
  *
  * @param kept  allowed control characters, such as `\t\n`
  */
@@ -24,8 +24,8 @@ const UNSEEN = unseen('\t\n');
 const HAS_ANY = new RegExp(String.raw`[${classOf('\t\n')}\ud800-\udfff]`, 'u');
 
 /**
- * Makes an untrusted text safe to display: removes terminal sequences, normalises line breaks, and replaces each character
- * that would reorder or hide others by its code point, such as `⟨U+202E⟩`. Not escaped for HTML.
+ * Makes an untrusted text safe to display. It removes terminal sequences and normalises line breaks. It replaces each
+ * character that would reorder or hide others by its code point, such as `⟨U+202E⟩`. It does not escape HTML.
  *
  * Cost: linear; one pass if nothing changes.
  */

@@ -3,12 +3,13 @@ import type * as Sqlite from 'node:sqlite';
 import { CoxswainError } from './error.ts';
 
 /**
- * The runtime's SQLite. Not imported, so that everything else works without it.
+ * Returns the SQLite module of the runtime. It is not imported statically, so that everything else works on a runtime
+ * without SQLite.
  *
- * @throws CoxswainError `store-version` if the runtime has none
+ * @throws CoxswainError `store-version` if the runtime has no SQLite
  */
 export function sqliteModule(): typeof Sqlite {
-  // The types assume that every runtime has it.
+  // The types assume that every runtime has SQLite.
   const found = process.getBuiltinModule('node:sqlite') as typeof Sqlite | undefined;
   if (found !== undefined) return found;
   throw new CoxswainError(

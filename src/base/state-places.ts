@@ -7,8 +7,8 @@ import { makeOwnFolder } from './guarded-file.ts';
 export type Environment = Readonly<Record<string, string | undefined>>;
 
 /**
- * Every control file of coxswain, apart from records. All are in the user's state folder, so that no repository can contain
- * one. `docs/configuration.md` has this table.
+ * Every control file of coxswain. Records are not control files. All control files are in the user's state folder, so that
+ * no repository can contain one. `docs/configuration.md` has this table.
  */
 export const STATE_FILES = {
   faults: { name: 'faults.jsonl', holds: 'faults that the agent never noticed; `coxswain doctor` shows them' },
@@ -34,22 +34,23 @@ export const STATE_FILES = {
 
 export type StateFile = keyof typeof STATE_FILES;
 
-/** Inputs for the location of the user's state folder. */
+/** The values that determine the location of the user's state folder. */
 export interface StatePlaces {
-  /** `XDG_STATE_HOME`, `HOME` and `LOCALAPPDATA` are read. */
+  /** The code reads `XDG_STATE_HOME`, `HOME` and `LOCALAPPDATA`. */
   readonly env: Environment;
   /** Default: `HOME`, else `os.homedir()`. */
   readonly homeFolder?: string | undefined;
 }
 
-/** Owner of control files: a project, or the user. */
+/** The owner of control files: a project or the user. */
 export interface StateOwner extends StatePlaces {
-  /** Absolute. Undefined: the user's own. */
+  /** The absolute path of the project. Undefined selects the user's own control files. */
   readonly projectFolder?: string | undefined;
 }
 
 /**
- * The state folder: `coxswain` in `$XDG_STATE_HOME` if absolute, else in `~/.local/state`; on Windows in `%LOCALAPPDATA%`.
+ * Returns the state folder: `coxswain` in `$XDG_STATE_HOME` if that is absolute, else in `~/.local/state`. On Windows the
+ * folder is in `%LOCALAPPDATA%`.
  */
 export function stateRoot({ env, homeFolder }: StatePlaces): string {
   const bases = [env['XDG_STATE_HOME'], ...(process.platform === 'win32' ? [env['LOCALAPPDATA']] : [])];
@@ -57,13 +58,14 @@ export function stateRoot({ env, homeFolder }: StatePlaces): string {
   if (base !== undefined) return join(base, 'coxswain');
   const { HOME } = env;
   const isPlain = process.platform !== 'win32' && HOME !== undefined && isAbsolute(HOME);
-  // Not imported, because most hooks have `HOME`.
+  // The module is not imported statically, because `HOME` is set for most hooks.
   const home = homeFolder ?? (isPlain ? HOME : process.getBuiltinModule('node:os').homedir());
   return join(home, '.local', 'state', 'coxswain');
 }
 
 /**
- * The cache folder: `coxswain` in `$XDG_CACHE_HOME` if absolute, else in `~/.cache`; on Windows in `%LOCALAPPDATA%`.
+ * Returns the cache folder: `coxswain` in `$XDG_CACHE_HOME` if that is absolute, else in `~/.cache`. On Windows the folder
+ * is in `%LOCALAPPDATA%`.
  */
 export function cacheRoot({ env, homeFolder }: StatePlaces): string {
   const cache = env['XDG_CACHE_HOME'];
@@ -74,25 +76,25 @@ export function cacheRoot({ env, homeFolder }: StatePlaces): string {
     : join(dirname(dirname(dirname(state))), '.cache', 'coxswain');
 }
 
-/** The folder of an owner's control files. May be missing. */
+/** Returns the folder of an owner's control files. The folder may not exist. */
 export function stateFolder(owner: StateOwner): string {
   const root = stateRoot(owner);
   return owner.projectFolder === undefined ? root : folderOfProject(root, realProject(owner.projectFolder));
 }
 
-/** The path of a control file. May be missing. */
+/** Returns the path of a control file. The file may not exist. */
 export function stateFile(name: StateFile, owner: StateOwner): string {
   return join(stateFolder(owner), STATE_FILES[name].name);
 }
 
-/** Creates the folder of an owner's control files (0700). @throws CoxswainError as `makeOwnFolder` */
+/** Creates the folder of an owner's control files with mode 0700. @throws CoxswainError as `makeOwnFolder` */
 export function makeStateFolder(owner: StateOwner): string {
   const folder = stateFolder(owner);
   makeOwnFolder(stateRoot(owner), folder);
   return folder;
 }
 
-/** The real path of a project; the path itself if it is missing. */
+/** Returns the real path of a project, or the path itself if it does not exist. */
 export function realProject(projectFolder: string): string {
   try {
     return realpathSync.native(projectFolder);
@@ -102,8 +104,9 @@ export function realProject(projectFolder: string): string {
 }
 
 /**
- * The folder of a project's control files, named by a 128-bit hash of its real path. Not a cryptographic hash, because loading
- * one takes a hook 6 ms; an attacker who can choose the path of another project of this user needs no collision.
+ * Returns the folder of a project's control files. Its name is a 128-bit hash of the project's real path. The hash is not
+ * cryptographic, because loading a cryptographic hash takes a hook 6 ms. An attacker who can choose the path of another
+ * project of this user needs no collision.
  */
 export function folderOfProject(root: string, real: string): string {
   return join(root, 'projects', hashText(real) + hashText(real, 1));

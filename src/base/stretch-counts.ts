@@ -1,7 +1,8 @@
 /**
- * A histogram over a sequence of unknown length with at most `maxStretches` stretches, of 1, then 2, 4, 8 … places each.
+ * A histogram over a sequence of unknown length. It divides the sequence into at most `maxStretches` stretches of equal
+ * length: first 1 item, then 2, 4, 8 …
  *
- * Cost: O(1) amortised per place; memory of `maxStretches` numbers.
+ * Cost: O(1) amortised per item; memory of `maxStretches` numbers.
  */
 export class StretchCounts {
   readonly #maxStretches: number;
@@ -18,19 +19,19 @@ export class StretchCounts {
     return this.#length;
   }
 
-  /** Places per stretch; the last one may have fewer. */
+  /** The number of items per stretch. The last stretch may have fewer. */
   get perStretch(): number {
     return this.#perStretch;
   }
 
-  /** Adds the place at `index`, and counts it if `counted`. */
+  /** Adds the item at `index`. The item is counted if `counted` is true. */
   mark(index: number, counted: boolean): void {
     this.#length = Math.max(this.#length, index + 1);
     while (this.#stretchOf(index) >= this.#maxStretches) this.#merge();
     if (counted) this.#counts[this.#stretchOf(index)] = this.#at(this.#stretchOf(index)) + 1;
   }
 
-  /** The count of each stretch. */
+  /** Returns the count of each stretch. */
   counts(): readonly number[] {
     return Array.from({ length: Math.ceil(this.#length / this.#perStretch) }, (_, stretch) => this.#at(stretch));
   }
@@ -39,7 +40,7 @@ export class StretchCounts {
     return Math.floor(index / this.#perStretch);
   }
 
-  /** Stretches without counts are holes. */
+  /** A stretch without counts is a hole in the array. */
   #at(stretch: number): number {
     return this.#counts[stretch] ?? 0;
   }

@@ -3,30 +3,32 @@ import { messageOf } from './error.ts';
 import type { Json } from './json.ts';
 import { VALUE_LIMITS, ValueBudget } from './value-budget.ts';
 
-/** A list or object of no more members keeps them all, if only as marks, whatever one of them holds. */
+/** A list or object with at most this many members keeps all members, some of them as marks if necessary. */
 const FEW_MEMBERS = 64;
 const MAX_ERROR_CHARS = 300;
-/** Of objects that JSON writes as the value they hold. */
+/** Prototypes of wrapper objects. JSON writes such an object as the value that it wraps. */
 const BOXES: ReadonlySet<unknown> = new Set([Number.prototype, String.prototype, Boolean.prototype]);
 
 /**
- * Any value as plain JSON that shares nothing with it, within `VALUE_LIMITS`. Never throws, and reads each member once.
+ * Converts any value to plain JSON within `VALUE_LIMITS`. The result shares no object with the value. The function never
+ * throws, and it reads each member once.
  *
- * What JSON can say stays as it is. A value that has `toJSON` is what that gives; a member that JSON leaves out (undefined, a
- * function, a symbol) is left out. An `Error` is its name, message, code, cause and other plain members; a `Map` an object
- * (pairs where a key is no text), a `Set` a list; a bigint a number where it is a safe one, else text; a `RegExp` text; bytes
- * and pictures are their type, size and digest. A list or object that is too long keeps its head and its tail; a mark
- * stands for what is left out, for a cycle, and for what cannot be read.
+ * JSON values are unchanged. A value with `toJSON` is replaced by the result of `toJSON`. Members that JSON leaves out
+ * (undefined, a function, a symbol) are left out. An `Error` becomes an object with its name, message, code, cause and
+ * other plain members. A `Map` becomes an object, or a list of pairs if a key is not text. A `Set` becomes a list. A bigint
+ * becomes a number if it is a safe integer, else text. A `RegExp` becomes text. Bytes and pictures become their type, size
+ * and digest. A list or object that is too long keeps its head and tail. A mark replaces the omitted part, a cycle, and a
+ * value that cannot be read.
  *
  * Cost: one walk, bounded by the budget.
  *
- * @param budget  what may be kept; default: all of `VALUE_LIMITS`
+ * @param budget  the limits; default: all of `VALUE_LIMITS`
  */
 export function toJson(value: unknown, budget: ValueBudget = new ValueBudget()): Json {
   return copy(value, budget) ?? unsayable(value);
 }
 
-/** Undefined for what JSON leaves out of an object. */
+/** Returns undefined for a value that JSON leaves out of an object. */
 function copy(value: unknown, budget: ValueBudget): Json | undefined {
   switch (typeof value) {
     case 'string':
@@ -47,7 +49,7 @@ function copy(value: unknown, budget: ValueBudget): Json | undefined {
   }
 }
 
-/** Replaces a value that JSON leaves out of objects, in a list or alone. */
+/** Replaces a value that JSON leaves out of objects, if it occurs in a list or as the whole value. */
 function unsayable(value: unknown): Json {
   if (typeof value === 'function') return '[function]';
   return typeof value === 'symbol' ? `[${String(value).slice(0, 100)}]` : null;
@@ -62,7 +64,7 @@ function copyText(text: string, budget: ValueBudget, member?: Parameters<typeof 
 function bigintOf(value: bigint): Json {
   const number = Number(value);
   if (Number.isSafeInteger(number)) return number;
-  // Writing a very long one takes a time that grows with its square.
+  // The time to write a very long bigint grows with the square of its length.
   return BigInt.asIntN(1_024, value) === value ? String(value) : '[a bigint of more than 1024 bits]';
 }
 
@@ -99,9 +101,9 @@ function unreadable(error: unknown, budget: ValueBudget): string {
   return `[unreadable: ${reason}]`;
 }
 
-/** An object without a class, or of one that is not known here. */
+/** Copies an object that has no class or an unknown class. */
 function copyPlain(value: object, budget: ValueBudget): Json {
-  // A missing member is undefined.
+  // A missing member reads as undefined.
   const { toJSON } = value as { readonly toJSON?: unknown };
   if (typeof toJSON !== 'function') return copyMembers(value, budget);
   let made: unknown;
@@ -112,7 +114,7 @@ function copyPlain(value: object, budget: ValueBudget): Json {
     return copyMembers(value, budget);
   }
   if (made === value) return copyMembers(value, budget);
-  // Its own `toJSON`, where it has one, is not asked, as in JSON.
+  // As in JSON, a `toJSON` method of the result is not called.
   if (typeof made === 'object' && made !== null && isPlain(made) && !Array.isArray(made)) {
     return copyMembers(made, budget);
   }
@@ -146,7 +148,7 @@ function copyInstance(value: object, budget: ValueBudget): Json {
   return copyPlain(value, budget);
 }
 
-/** Without the stack, which is long and names places of the host's machine. */
+/** The stack is left out, because it is long and contains paths of the host's machine. */
 function copyError(error: Error, budget: ValueBudget): Json {
   const made: Record<string, Json> = {};
   set(
@@ -163,7 +165,7 @@ function copyError(error: Error, budget: ValueBudget): Json {
   for (const key of Object.keys(error)) {
     if (key === 'name' || key === 'message' || key === 'stack' || (left -= 1) < 0) continue;
     const member: unknown = memberOf(error, key, budget);
-    // Objects attached to an error are internals of the host: sockets, requests, streams.
+    // Objects attached to an error are internals of the host, such as sockets, requests and streams.
     if (typeof member === 'object' && member !== null) continue;
     const copied = copy(member, budget);
     if (copied !== undefined) set(made, key, copied);
@@ -194,7 +196,7 @@ function copyMap(map: ReadonlyMap<unknown, unknown>, budget: ValueBudget): Json 
   return copyMembers(members, budget, map.size);
 }
 
-/** Of a set or a map no more is taken out than may be kept. */
+/** Reads no more items of a set or map than the budget allows. */
 function firstOf<Item>(items: Iterable<Item>, budget: ValueBudget): readonly Item[] {
   const first: Item[] = [];
   for (const item of items) {
@@ -204,13 +206,13 @@ function firstOf<Item>(items: Iterable<Item>, budget: ValueBudget): readonly Ite
   return first;
 }
 
-/** A proxy may answer anything. */
+/** A proxy may return any value. */
 function lengthOf(items: readonly unknown[]): number {
   const { length } = items;
   return Number.isSafeInteger(length) && length > 0 ? length : 0;
 }
 
-/** @param count  how many items are at hand, and how many there are */
+/** @param count  the number of available items and the total number */
 function copyItems(
   items: readonly unknown[],
   { atHand: length, total }: { readonly atHand: number; readonly total: number },
@@ -236,7 +238,7 @@ function copyItems(
   }
   const left = total - from - (length - to);
   if (left > 0) made.push(leftOut(left, total, 'items', budget));
-  // One at a time: `push` of very many arguments overflows the stack.
+  // Pushes each item separately, because `push` with very many arguments overflows the stack.
   for (const item of tail.reverse()) made.push(item);
   return made;
 }
@@ -251,7 +253,7 @@ function copyItem(items: readonly unknown[], index: number, budget: ValueBudget)
   return toJson(item, budget);
 }
 
-/** @param total  how many there are, where `value` does not hold all of them */
+/** @param total  the total number of members, if `value` does not contain all of them */
 function copyMembers(value: object, budget: ValueBudget, total?: number): Json {
   const keys = Object.keys(value);
   const made: Record<string, Json> = {};
@@ -292,10 +294,10 @@ function copyMember(source: object, key: string, made: Record<string, Json>, bud
   if (copied !== undefined) set(made, budget.text(key), copied);
 }
 
-/** Reads a member; a mark if that throws. */
+/** Reads a member. Returns a mark if reading throws. */
 function memberOf(source: object, key: string, budget: ValueBudget): unknown {
   try {
-    // Any object may be asked for any name.
+    // Any property name may be read from any object.
     return (source as Readonly<Record<string, unknown>>)[key];
   } catch (error) {
     return unreadable(error, budget);
@@ -304,6 +306,6 @@ function memberOf(source: object, key: string, budget: ValueBudget): unknown {
 
 function set<Value>(made: Record<string, Value>, key: string, value: Value): void {
   if (key !== '__proto__') made[key] = value;
-  // Set the usual way it would be the object's prototype.
+  // A normal assignment would set the object's prototype.
   else Object.defineProperty(made, key, { value, enumerable: true, configurable: true, writable: true });
 }

@@ -1,6 +1,9 @@
 import { createHash, timingSafeEqual } from 'node:crypto';
 
-/** Whether an `authorization` header has the token. Compares in a time that does not tell how much was right. */
+/**
+ * Returns a function that checks whether an `authorization` header contains the token. The time of the comparison does not
+ * reveal how many characters were correct.
+ */
 export function tokenCheck(token: string): (given: string) => boolean {
   const digest = (text: string): Buffer => createHash('sha256').update(text).digest();
   const wanted = digest(`Bearer ${token}`);

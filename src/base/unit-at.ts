@@ -1,8 +1,8 @@
 /**
- * The UTF-16 unit at a place of a text; 0 outside of it.
+ * Returns the UTF-16 unit at an index of a text, or 0 outside the text.
  *
- * `charCodeAt` outside of a text gives NaN, and once it has, V8 compiles the place that asked to a call that is several times
- * slower for every unit after it: a scanner that looks one unit ahead pays for it all along.
+ * Outside the text, `charCodeAt` returns NaN. Once that happens, V8 compiles the call to code that is several times slower
+ * for every later unit. A scanner that reads one unit ahead would stay slow.
  */
 export function unitAt(text: string, at: number): number {
   return at >= 0 && at < text.length ? text.charCodeAt(at) : 0;

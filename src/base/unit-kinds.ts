@@ -1,10 +1,10 @@
-/** Whether a UTF-16 unit is a letter of ASCII. */
+/** Returns true if a UTF-16 unit is an ASCII letter. */
 export function isLetter(unit: number): boolean {
   const small = unit | 32;
   return small >= 0x61 && small <= 0x7a;
 }
 
-/** Whether a UTF-16 unit is a digit of ASCII. */
+/** Returns true if a UTF-16 unit is an ASCII digit. */
 export function isDigit(unit: number): boolean {
   return unit >= 0x30 && unit <= 0x39;
 }
@@ -13,7 +13,7 @@ export function isLetterOrDigit(unit: number): boolean {
   return isLetter(unit) || isDigit(unit);
 }
 
-/** The same as `\w`: a letter, a digit or `_`. */
+/** Returns true for the units that `\w` matches: a letter, a digit or `_`. */
 export function isWordUnit(unit: number): boolean {
   return isLetter(unit) || isDigit(unit) || unit === 0x5f;
 }

@@ -1,11 +1,11 @@
 import type { InputFault } from './input-fault.ts';
 
-/** Units in which hosts and logs give Unix times. */
+/** Units of Unix times in hosts and logs. */
 type TimeUnit = 'seconds' | 'milliseconds' | 'microseconds' | 'nanoseconds';
 
 /**
- * Converts a Unix time to milliseconds. The unit is inferred from the magnitude: below 10^11 seconds (to the year 5138),
- * below 10^14 milliseconds (from 1973), below 10^17 microseconds, else nanoseconds.
+ * Converts a Unix time to milliseconds. The magnitude determines the unit: below 10^11 seconds (to the year 5138), below
+ * 10^14 milliseconds (from 1973), below 10^17 microseconds, else nanoseconds.
  */
 export function unixMsOf(value: number): { readonly ms: number; readonly unit: TimeUnit } {
   if (value < 1e11) return { ms: value * 1_000, unit: 'seconds' };
@@ -20,11 +20,11 @@ interface ReadTime {
   readonly detail?: string;
 }
 
-/** Maximum difference between the clocks of two processes. */
+/** Maximum expected difference between the clocks of two processes. */
 const AHEAD_MS = 60_000;
 const DECADE_MS = 10 * 366 * 86_400_000;
 
-/** True if the time of an event is plausible. */
+/** Returns true if the time of an event is plausible. */
 export function isNear(atMs: unknown, nowMs: number): atMs is number {
   return typeof atMs === 'number' && isWithinReach(atMs, nowMs);
 }
@@ -34,9 +34,10 @@ function isWithinReach(atMs: number, nowMs: number): boolean {
 }
 
 /**
- * The time of an event. A time that cannot be meant is converted where its unit shows, and is the clock's otherwise.
+ * Returns the time of an event. An implausible time is converted if its unit can be inferred. Otherwise the clock's time is
+ * used.
  *
- * @param atMs  what the host gives: any value; undefined where it gives none
+ * @param atMs  the value from the host, of any type; undefined if the host states no time
  * @param nowMs the clock, Unix milliseconds
  */
 export function readEventTime(atMs: unknown, nowMs: number): ReadTime {
@@ -54,7 +55,7 @@ export function readEventTime(atMs: unknown, nowMs: number): ReadTime {
 }
 
 /**
- * The time of a deadline, which may lie anywhere, but not in another unit.
+ * Returns the time of a deadline. Any time is allowed. A value in another unit is converted to milliseconds.
  *
  * @param atMs  a number from 0
  * @param nowMs the clock, Unix milliseconds
@@ -70,7 +71,7 @@ function shown(value: unknown): string {
   return typeof value === 'number' ? String(value) : `a value of type ${typeof value}`;
 }
 
-/** The milliseconds of a `Date`; every other value as it is. */
+/** Returns the milliseconds of a `Date`, and any other value unchanged. */
 export function withoutDate(value: unknown): unknown {
   return value instanceof Date ? value.getTime() : value;
 }

@@ -1,25 +1,25 @@
 import { cutText } from './cut-text.ts';
 import type { NoteFault } from './input-fault.ts';
 
-/** Size limits of one event. Ordinary events are far smaller: a model reads at most a megabyte of text. */
+/** Size limits of one event. Ordinary events are far smaller, because a model reads at most a megabyte of text. */
 export const VALUE_LIMITS = {
-  /** Total members of objects and items of lists. */
+  /** Total number of object members and list items. */
   nodes: 10_000,
-  /** Nesting of objects and lists. */
+  /** Nesting depth of objects and lists. */
   depth: 64,
-  /** UTF-16 units of one text. */
+  /** UTF-16 units of a single text. */
   textChars: 1_048_576,
-  /** Total UTF-16 units of texts and member names. */
+  /** UTF-16 units of all texts and member names. */
   chars: 4_194_304,
 } as const;
 
-/** UTF-16 units that a text keeps if the budget is used up. */
+/** UTF-16 units that a text keeps after the budget is used up. */
 const LEAST_CHARS = 256;
 
-/** The remaining limits of one event. Every walk over a host's value draws on it, so that the limits bound the work. */
+/** The remaining limits of one event. Every walk over a value from the host uses this budget, so the limits bound the work. */
 export class ValueBudget {
   nodes: number = VALUE_LIMITS.nodes;
-  /** Unix milliseconds of the clock; 0 without one, and then times are not checked. */
+  /** Unix milliseconds of the clock. 0 means that there is no clock and times are not checked. */
   nowMs = 0;
   /** The enclosing objects, outermost first. */
   readonly path: object[] = [];
@@ -30,7 +30,7 @@ export class ValueBudget {
     this.note = note;
   }
 
-  /** For the next event. */
+  /** Resets the budget for the next event. */
   renew(nowMs: number): void {
     this.nodes = VALUE_LIMITS.nodes;
     this.#chars = VALUE_LIMITS.chars;

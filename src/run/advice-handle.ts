@@ -8,32 +8,35 @@ import { severityOfLevel } from '../steering/advice/advice.ts';
 import type { DerivedPayload } from '../records/derived-payload.ts';
 import type { TrajectoryPayload } from '../records/trajectory-record.ts';
 
-/** A piece of advice to deliver. Only the first call of `delivered` or `undelivered` counts. */
+/** A single advice text to deliver. Only the first call of `delivered` or `undelivered` has an effect. */
 export interface AdviceHandle {
   readonly id: string;
   readonly source: 'feedback' | 'guidance';
-  /** The provider's or observer's name. */
+  /** The name of the provider or observer. */
   readonly provider: string;
   readonly severity: Severity;
-  /** Text for the agent. */
+  /** The text for the agent. */
   readonly text: string;
   readonly point: DecisionPoint;
-  /** The guidance: at `pre_render`, pass it to `prompt.render({ guidance })`. Absent for feedback. */
+  /** The guidance for `prompt.render({ guidance })` at `pre_render`. Absent for feedback. */
   readonly injection?: GuidanceInjection;
-  /** Records that the agent got it. @param channel  such as `tool-result` */
+  /** Records that the agent received the advice. @param channel  how it was delivered, such as `tool-result` */
   delivered(channel: string): void;
-  /** Records that the agent could not get it. @param reason  a few words */
+  /** Records that the advice could not be delivered to the agent. @param reason  a few words */
   undelivered(reason: string): void;
 }
 
 export interface DeliverOptions {
-  /** Such as `tool-result`. */
+  /** The delivery channel, such as `tool-result`. */
   readonly channel: string;
-  /** Maximum characters; default 9,000. Advice that does not fit is left out whole and recorded as undelivered. */
+  /** Maximum characters; default 9,000. Advice that does not fit is left out as a whole and recorded as undelivered. */
   readonly maxChars?: number;
 }
 
-/** Joins advice, most severe first, and records each piece as delivered or undelivered. Undefined without advice. */
+/**
+ * Joins advice texts, most severe first, and records each as delivered or undelivered. Returns undefined if there is no
+ * advice.
+ */
 export function deliverAdvice(handles: readonly AdviceHandle[], options: DeliverOptions): string | undefined {
   const { maxChars = MAX_ADVICE_CHARS } = options;
   const { text, included, omitted } = joinAdvice(handles, { maxChars });
@@ -50,7 +53,7 @@ interface AdviceOrigin {
   readonly take: (payload: TrajectoryPayload) => void;
 }
 
-/** The handle of a produced piece of advice; undefined for any other payload. */
+/** Returns the handle of an advice payload, and undefined for any other payload. */
 export function adviceHandleOf(item: DerivedPayload, { atMs, point, take }: AdviceOrigin): AdviceHandle | undefined {
   if (item.kind === 'feedback_produced') {
     const { advice_id, provider_name, text } = item;
@@ -74,14 +77,14 @@ export function adviceHandleOf(item: DerivedPayload, { atMs, point, take }: Advi
   return undefined;
 }
 
-/** The experiment's unit of a piece of advice. */
+/** Returns the unit of the experiment that this advice belongs to. */
 export function drawnUnit(
   item: DerivedPayload,
   { analysis, situation }: Pick<RunFold, 'analysis' | 'situation'>,
 ): string {
   const { stretch } = situation;
   const identity = patternOf(item)?.identity;
-  // The latest occurrence is last.
+  // The most recent occurrence is the last one.
   const pattern = identity === undefined ? undefined : analysis.patterns().findLast((one) => one.identity === identity);
   const providerName = 'provider_name' in item ? item.provider_name : '';
   const speaker = item.kind === 'feedback_produced' ? 'feedback' : 'guidance';

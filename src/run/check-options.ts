@@ -7,13 +7,13 @@ import type { SteeringOptions } from '../steering/steering-options.ts';
 import type { ChildOptions } from './run-options.ts';
 
 type Known<Options> = Readonly<Record<keyof Options, true>>;
-/** Does not compile if the options have a member that the table lacks. */
+/** This type does not compile if the options have a member that is missing from the table. */
 type OnlyKnown<Options, Member> = Options & Readonly<Record<Exclude<keyof Options, Member>, never>>;
 type OwnMember = 'store' | 'redaction' | 'clock' | 'newRunId' | 'measureMs';
 type CoxswainMember = keyof SteeringOptions | keyof RecordQueueOptions | OwnMember;
 type RunMember = keyof ChildOptions | 'parent';
 
-// The compiler asks for every member.
+// The compiler requires every member here.
 const COXSWAIN: Readonly<Record<CoxswainMember, true>> = {
   store: true,
   redaction: true,
@@ -81,7 +81,7 @@ const GUIDANCE: Known<GuidanceProviderConfig> = {
 };
 const BUDGET = { calls: true, tokens: true, costUsd: true } as const;
 
-/** Checks options of JavaScript callers. @throws CoxswainError "invalid-argument" */
+/** Checks the options passed by JavaScript callers. @throws CoxswainError "invalid-argument" */
 export function checkCoxswainOptions<Options extends SteeringOptions & { readonly store?: unknown }>(
   options: OnlyKnown<Options, CoxswainMember>,
 ): void {
@@ -105,7 +105,7 @@ export function checkCoxswainOptions<Options extends SteeringOptions & { readonl
   }
 }
 
-/** The same for a run. @throws CoxswainError "invalid-argument" */
+/** Checks the options of a run. @throws CoxswainError "invalid-argument" */
 export function checkRunOptions<Options extends ChildOptions>(options: OnlyKnown<Options, RunMember>): void {
   checkMembers('startRun', options, RUN);
   const { budget, deadline } = options;

@@ -5,28 +5,28 @@ import { durationText } from '../base/number-text.ts';
 import { messageOf } from '../base/error.ts';
 import type { Run } from './run.ts';
 
-/** Conditions for the agent to stop. */
+/** Conditions that must hold before the agent may stop. */
 export interface CompletionCheck {
-  /** Files that must exist; absolute, or relative to the folder of the check. */
+  /** Files that must exist. A path is absolute, or relative to the folder of the check. */
   readonly files: readonly string[];
-  /** A program with arguments that must exit with code 0; run without a shell. */
+  /** A program with arguments that must exit with code 0. It runs without a shell. */
   readonly command?: readonly string[];
-  /** Time limit of the program. */
+  /** Timeout of the program. */
   readonly timeoutMs: number;
-  /** Maximum number of times the agent is sent back; from 1. */
+  /** Maximum number of times that the agent must continue; from 1. */
   readonly maxAttempts: number;
 }
 
-/** Defaults of `CompletionCheck`; the configuration reads them too. */
+/** Defaults of `CompletionCheck`, which the configuration also uses. */
 export const COMPLETION_DEFAULTS: Pick<CompletionCheck, 'timeoutMs' | 'maxAttempts'> = {
   timeoutMs: 60_000,
   maxAttempts: 3,
 };
 
 export interface CompletionOptions extends Partial<CompletionCheck> {
-  /** Base folder of the files and working folder of the program; default: that of the process. */
+  /** Base folder of the files and working folder of the program; default: the working folder of the process. */
   readonly folder?: string;
-  /** Other unmet conditions, one line each. */
+  /** Returns other unmet conditions, one line each. */
   readonly missing?: () => readonly string[] | Promise<readonly string[]>;
 }
 
@@ -34,18 +34,18 @@ export interface CompletionAnswer {
   readonly met: boolean;
   /** Unmet conditions, one line each. */
   readonly missing: readonly string[];
-  /** Text for the agent, which must continue; undefined if it may stop. */
+  /** Text for the agent, which must continue. Undefined if the agent may stop. */
   readonly text: string | undefined;
 }
 
-/** Consecutive unmet checks of a run in this process. */
+/** Number of consecutive unmet checks of each run in this process. */
 const unmet = new WeakMap<Run, number>();
 
 /**
- * Checks whether the agent may stop, and records the result (`completion_checked`). After `maxAttempts` unmet checks the
- * agent may stop anyway. An exception of `missing` is one more unmet condition.
+ * Checks whether the agent may stop, and records the result (`completion_checked`). After `maxAttempts` unmet checks, the
+ * agent may stop anyway. An exception thrown by `missing` counts as another unmet condition.
  *
- * Cost: a stat per file, and the program, for at most `timeoutMs`.
+ * Cost: a stat per file, plus the program, which runs for at most `timeoutMs`.
  */
 export async function checkCompletion(run: Run, options: CompletionOptions): Promise<CompletionAnswer> {
   const { folder = process.cwd(), missing: moreLines, ...rest } = options;
@@ -67,7 +67,7 @@ async function guardedLines(lines: CompletionOptions['missing']): Promise<readon
   }
 }
 
-/** Unmet conditions of a check, one line each. Runs the command without a shell and discards its output. */
+/** Returns the unmet conditions of a check, one line each. Runs the command without a shell and discards its output. */
 export async function missingForCompletion(
   check: Omit<CompletionCheck, 'maxAttempts'>,
   folder: string,
@@ -97,7 +97,7 @@ async function commandFailure(
 ): Promise<string | undefined> {
   const [program, ...args] = command;
   if (program === undefined) return undefined;
-  // Not imported: every hook process would load it, and few need it.
+  // The module is not imported statically, because every hook process would load it and few need it.
   const { spawn } = process.getBuiltinModule('node:child_process');
   const named = `\`${command.join(' ')}\``;
   let isLate = false;
@@ -120,7 +120,7 @@ async function commandFailure(
   return `${named} ended with ${end.code === null ? `signal ${String(end.signal)}` : `exit code ${end.code}`}.`;
 }
 
-/** Text for an agent that may not stop yet. */
+/** Returns the text for an agent that may not stop yet. */
 export function completionText(missing: readonly string[]): string {
   return [
     '[Completion Check]',

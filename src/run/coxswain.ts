@@ -32,13 +32,19 @@ import type { SteeringOptions } from '../steering/steering-options.ts';
 import { storableRunId } from '../store/check-batch.ts';
 import type { TrajectorySink, TrajectoryStore } from '../store/trajectory-store.ts';
 
-/** Options of `createCoxswain`. Without steering options: `standardSteering()`. */
+/** Options of `createCoxswain`. If no steering option is set, `standardSteering()` is used. */
 export interface CoxswainOptions extends SteeringOptions, RecordQueueOptions {
-  /** Where runs are recorded; default: nowhere. `close()` closes it. `openRun` needs a store, not only a sink. */
+  /**
+   * The store or sink that receives the records of runs; default: runs are not recorded. `close()` closes it. `openRun`
+   * needs a store, not only a sink.
+   */
   readonly store?: TrajectoryStore | TrajectorySink;
-  /** Removed from records before anything sees them. Default: secrets; `false`: nothing. See docs/redaction.md. */
+  /**
+   * Redaction of records. Redaction runs before any other code sees a record. Default: secrets are redacted; `false`: no
+   * redaction. See docs/redaction.md.
+   */
   readonly redaction?: RedactionOptions | false;
-  /** Default: the machine's. */
+  /** Default: the clock of the machine. */
   readonly clock?: Clock;
   /** Creates run ids; default: random UUIDs. */
   readonly newRunId?: () => string;
@@ -53,70 +59,75 @@ export interface RunOptions extends ChildOptions {
 
 /** Plain JSON. */
 export interface Health {
-  /** Absent without a store. */
+  /** State of the recorder; absent without a store. */
   readonly recorder?: RecorderHealth;
-  /** Runs of this process that have not ended. */
+  /** Number of runs of this process that have not ended. */
   readonly openRuns: number;
-  /** Invalid input that was repaired or refused, by kind; absent if there was no such input. See docs/recording.md. */
+  /**
+   * Counts of invalid input that was repaired or refused, by kind. Absent if there was no invalid input. See
+   * docs/recording.md.
+   */
   readonly input?: InputCounts;
-  /** Faults of listeners; absent without any. */
+  /** Counts of listener faults; absent if there were none. */
   readonly listeners?: ListenerHealth;
-  /** Faults of coxswain itself, which do not affect the agent. */
+  /** Number of internal faults of coxswain. These do not affect the agent. */
   readonly faults: number;
   readonly lastFault?: string;
 }
 
-/** Starts and continues runs, which share a store and a steering configuration. */
+/** Starts and continues runs. Its runs share a store and a steering configuration. */
 export interface Coxswain {
   /**
    * Starts a run.
    *
    * @throws CoxswainError "invalid-argument" for a deadline or budget outside its range
    * @throws CoxswainError "invalid-definition" if two providers share a name
-   * @throws CoxswainError "run-exists" if this process had a run with that id. If another process has stored one, nothing of
-   *   this run is stored, and `flush` and `end` throw the error
+   * @throws CoxswainError "run-exists" if this process already had a run with that id. If another process has stored a run
+   *   with that id, no record of this run is stored, and `flush` and `end` throw the error
    */
   startRun(options?: RunOptions): Run;
   /**
-   * Continues a stored run of any process from its records. Returns the same object for a run that is open in this process;
-   * resumes a run that has ended. Several processes may have a run open: each appends its own events, and knows the records
-   * that were stored when it opened the run (docs/runs.md).
+   * Continues a stored run of any process from its records. If the run is open in this process, the same object is
+   * returned. If the run has ended, it is resumed. Several processes may have the same run open. Each process appends its
+   * own events, and reads the records that were stored when it opened the run (docs/runs.md).
    *
-   * @throws CoxswainError "run-unknown" if it is not stored and `start` is absent
+   * @throws CoxswainError "run-unknown" if the run is not stored and `start` is absent
    * @throws CoxswainError "invalid-argument" without a store
-   * @throws CoxswainError "store-io" if it cannot be read, or this process has unstored records of it
+   * @throws CoxswainError "store-io" if the run cannot be read, or if this process has records of the run that are not
+   *   stored yet
    */
   openRun(runId: string, options?: OpenRunOptions): Promise<Run>;
   /**
    * Continues a run from a snapshot.
    *
-   * @param prompts  every prompt of the run; the first is in force if the snapshot names none of them
+   * @param prompts  every prompt of the run; if the snapshot names none of them, the first one is active
    * @throws CoxswainError "snapshot-version" if the snapshot has another version
    */
   restoreRun(snapshot: RunSnapshot, prompts?: readonly PromptTemplate[]): Run;
-  /** Calls `sink` for everything that happens in any run. @returns a function that removes the listener */
+  /** Calls `sink` for every record and delta of all runs. @returns a function that removes the listener */
   listen(sink: EventSink): () => void;
   health(): Health;
   /**
-   * Resolves once all records are stored, or to `incomplete` if some were lost or still wait after `flushTimeLimitMs`.
+   * Resolves once all records are stored. Resolves to `incomplete` if some records were lost, or if some still wait after
+   * `flushTimeLimitMs`.
    *
    * @throws CoxswainError "trajectory-io" or "trajectory-rejected" instead of `incomplete` with the policy `throw`
    */
   flush(limit?: TimeLimit): Promise<FlushAnswer>;
-  /** Flushes and closes the store; unstored records are lost. @throws as `flush`, after the store is closed */
+  /** Flushes and closes the store. Records that are still not stored are lost. @throws as `flush`, after the store is closed */
   close(limit?: TimeLimit): Promise<FlushAnswer>;
   /**
-   * Flushes before the process ends by SIGTERM, SIGINT or an empty event loop. The signal then takes its usual effect,
-   * unless the host has a listener for it.
+   * Flushes before the process ends by SIGTERM, SIGINT or an empty event loop. The signal then has its usual effect, unless
+   * the host has a listener for it.
    *
    * @param limit  maximum delay in milliseconds; default 2,000
-   * @returns a function that undoes it, as `close` does
+   * @returns a function that removes these handlers; `close` removes them too
    */
   flushOnExit(limit?: TimeLimit): () => void;
 }
 
 /**
- * Synchronous; opens nothing itself.
+ * Synchronous. It opens no file or connection.
  *
  * @throws CoxswainError "invalid-argument" for an unknown option, a limit outside its range, or invalid redaction options
  * @throws CoxswainError "invalid-definition" for an invalid redaction rule
@@ -125,21 +136,21 @@ export function createCoxswain(options: CoxswainOptions = {}): Coxswain {
   return new Process(options);
 }
 
-/** `OpenRunOptions` with defaults. */
+/** `OpenRunOptions` with the defaults filled in. */
 interface Continuation {
   readonly prompts: readonly PromptTemplate[];
   readonly start: OpenRunOptions['start'] | undefined;
   readonly trigger: string;
 }
 
-/** Run ids that are remembered: starting a second run with one of them is an error. */
+/** Maximum number of run ids that are remembered. Starting a second run with a remembered id is an error. */
 const MAX_KNOWN_RUNS = 50_000;
 
 interface NewRun {
   readonly fold: RunFold;
   readonly steering: ResolvedSteering;
   readonly place: FamilyPlace;
-  /** Last `seq` in the store; default: none. */
+  /** Last `seq` in the store; default: no record is stored. */
   readonly storedSeq?: number;
   /** Saves the state once all records are stored; default: the state is not saved. */
   readonly save?: (run: Run) => Promise<void>;
@@ -171,7 +182,7 @@ class Process implements Coxswain {
     const sink = this.#shared ?? store;
     this.#queue = sink === undefined ? undefined : new RecordQueue(sink, options);
     this.#redact = this.#redactOf(options.redaction);
-    // Throws for a limit outside its range before the first run.
+    // Throws before the first run if a limit is outside its range.
     resolveSteering(options);
   }
 
@@ -213,7 +224,7 @@ class Process implements Coxswain {
   }
 
   restoreRun(snapshot: RunSnapshot, prompts: readonly PromptTemplate[] = []): Run {
-    // A snapshot from outside may have any value here.
+    // A snapshot from outside may contain any value in this field.
     const version: number = snapshot.schema_version;
     if (version !== 1) {
       throw new CoxswainError('snapshot-version', `run snapshot has version ${version}, this build reads 1`);

@@ -34,15 +34,15 @@ export interface PointOutcome {
   readonly state: SteeringState;
 }
 
-/** Overruns after which a speaker is disabled. */
+/** Maximum number of overruns. After that, the provider or observer is disabled. */
 const MAX_OVERRUNS = 3;
 const NOTHING: readonly DerivedDraft[] = [];
 const NO_VERDICTS: SteeringState['verdicts'] = [];
 const NONE_DISABLED: ReadonlySet<string> = new Set();
 
 /**
- * Evaluates a decision point: feedback first (after a tool result only), then guidance, with one ledger of noise control for
- * both.
+ * Evaluates a decision point. Feedback comes first, and only after a tool result. Guidance comes second. Noise control uses
+ * one ledger for both.
  */
 export function evaluatePoint(evaluation: Evaluation, input: PointInput): PointOutcome {
   const noise = new NoiseGate(input);
@@ -52,7 +52,7 @@ export function evaluatePoint(evaluation: Evaluation, input: PointInput): PointO
   return { drafts, state: stateAfter(input.state, noise.ledger, guidance.state) };
 }
 
-/** Returns the same object if nothing changed. */
+/** Returns the same object if the state has not changed. */
 function stateAfter(
   state: SteeringState,
   ledger: SteeringState['ledger'],
@@ -62,7 +62,7 @@ function stateAfter(
   return isSame ? state : { ...state, ledger, guidance, verdicts: NO_VERDICTS };
 }
 
-/** Noise control with its ledger. */
+/** Applies noise control and holds its ledger. */
 class NoiseGate {
   ledger: AdviceLedger;
   readonly #input: PointInput;
@@ -124,7 +124,7 @@ function speakFeedback(evaluation: Evaluation, input: PointInput, noise: NoiseGa
       text: item.text,
     })),
     ...faults.flatMap(({ provider, phase, code, message }): readonly DerivedDraft[] =>
-      // An overrun depends on the machine, so it is a separate input.
+      // An overrun depends on the speed of the machine, so it is recorded as a separate input.
       code === 'provider-overrun' ? [] : [{ kind: 'provider_failed', provider_name: provider, phase, code, message }],
     ),
   ];
@@ -181,7 +181,7 @@ function guidanceDrafts({ produced, faults, skipped }: GuidanceEvaluation): read
     drafts.push({ kind: 'provider_failed', provider_name: provider, phase, code, message });
   }
   for (const { providerName, reason } of skipped) {
-    // An invalid draft is a fault of the provider; a reached limit is not recorded.
+    // An invalid draft is a fault of the provider and is recorded. A limit that was reached is not recorded.
     if (!reason.startsWith('invalid-')) continue;
     drafts.push({
       kind: 'provider_failed',
@@ -194,7 +194,7 @@ function guidanceDrafts({ produced, faults, skipped }: GuidanceEvaluation): read
   return drafts;
 }
 
-/** Providers for the choices of models since the last evaluation. */
+/** Returns a provider configuration for each choice that a model has made since the last evaluation. */
 function verdictConfigs(input: PointInput, evaluation: Evaluation): readonly GuidanceProviderConfig[] {
   return input.state.verdicts.flatMap((verdict) => {
     const model = input.steering.models.find(({ classifier }) => classifier.name === verdict.classifier);

@@ -11,19 +11,19 @@ interface PendingToolCall {
   readonly args: unknown;
 }
 
-/** The host's knowledge at a decision point, recorded for replays. */
+/** What the host knows at a decision point. It is recorded for replays. */
 export interface AdviseContext {
-  /** Calls about to run, at `pre_tool_execution`. */
+  /** Calls that are about to run, at `pre_tool_execution`. */
   readonly pendingToolCalls?: readonly PendingToolCall[];
-  /** Text of the model's last response, if the host has emitted no `message_end`. */
+  /** Text of the model's last response, for a host that emits no `message_end`. */
   readonly lastResponse?: string;
   /** The prompt as rendered for this turn. */
   readonly renderedPrompt?: string;
-  /** Total usage, if the host knows it better than the sum of the responses. */
+  /** Total usage, if the host knows a better value than the sum of the responses. */
   readonly usage?: BudgetUsage;
 }
 
-/** The record of a decision point, before redaction. Members of the context with a wrong type are left out. */
+/** Creates the record of a decision point, before redaction. Fields of the context with a wrong type are left out. */
 export function evaluationPayload(
   point: DecisionPoint,
   context: AdviseContext | null,
@@ -47,6 +47,6 @@ function isCall(call: PendingToolCall | null): call is PendingToolCall {
 }
 
 function pendingCall({ toolCallId, toolName, args }: PendingToolCall): StoredPendingCall {
-  // Converted to JSON when it is recorded.
+  // The value is converted to JSON when it is recorded.
   return { tool_call_id: toolCallId, tool_name: toolName, args: args as Json };
 }

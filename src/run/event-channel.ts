@@ -3,21 +3,21 @@ import type { AgentEvent } from '../records/agent-event.ts';
 import type { TrajectoryRecord } from '../records/trajectory-record.ts';
 import type { EventSink } from './listeners.ts';
 
-/** `dropped`: the number of items that did not fit before the next one. */
+/** An item of the channel. `dropped` is the number of items that did not fit before the next item. */
 export type ChannelItem =
   | { readonly type: 'record'; readonly record: TrajectoryRecord }
   | { readonly type: 'delta'; readonly runId: string; readonly event: AgentEvent }
   | { readonly type: 'dropped'; readonly count: number };
 
-/** A listener that one reader iterates with `for await`. */
+/** A listener that a single reader iterates with `for await`. */
 export interface EventChannel extends EventSink, AsyncIterable<ChannelItem> {
-  /** Ends the iteration after the waiting items. */
+  /** Ends the iteration after the buffered items. */
   close(): void;
 }
 
 /**
- * Creates a channel for `listen`, which buffers up to `capacity` items; further items are dropped and counted, so that a
- * slow reader delays nothing.
+ * Creates a channel for `listen`. It buffers up to `capacity` items. Further items are dropped and counted, so that a slow
+ * reader delays no other code.
  *
  * @param capacity  default 1,000
  * @throws CoxswainError "invalid-argument" if `capacity` is not a whole number from 1

@@ -34,7 +34,7 @@ export function guidanceContextOf(
     nowMs: input.nowMs,
     decisionPoint: evaluation.point,
   };
-  // Assigned, because spreading would cost more than the rest of the context.
+  // The field is assigned, because spreading would cost more than the rest of the context.
   if (renderedPrompt !== null) context.renderedPrompt = { text: renderedPrompt, sections: [] };
   if (lastResponse !== null) context.lastResponse = lastResponse;
   return context;
@@ -49,7 +49,7 @@ function pendingCallsOf({
   return calls.map((call) => ({ toolCallId: call.tool_call_id, toolName: call.tool_name, args: call.args }));
 }
 
-/** Number of turns; without turns from the host, the number of calls. */
+/** Returns the number of turns. If the host reports no turns, returns the number of calls. */
 export function turnsOf(analysis: TrajectoryAnalysis): number {
   return analysis.turns > 0 ? analysis.turns : analysis.calls;
 }

@@ -7,25 +7,25 @@ import type { ChildOptions } from './run-options.ts';
 import { DEFAULT_PROMPT } from './run-speakers-by-prompt.ts';
 import type { RunSituation } from './run-situation.ts';
 
-/** The part of a run that its children inherit. */
+/** The values of a run that its children inherit. */
 export interface Heritage {
   readonly prompt: PromptTemplate;
   readonly situation: RunSituation;
 }
 
-/** Options of a run with inherited values. */
+/** The options of a run, including inherited values. */
 export interface Beginning {
   readonly options: ChildOptions;
   readonly prompt: PromptTemplate;
-  /** The run's own deadline, Unix milliseconds; undefined if it has its parent's. */
+  /** The run's own deadline in Unix milliseconds. Undefined if the run inherits its parent's deadline. */
   readonly ownDeadlineAtMs: number | undefined;
-  /** True if it draws on its parent's budget. */
+  /** True if the run uses its parent's budget. */
   readonly sharesBudget: boolean;
 }
 
 /**
- * The single rule of inheritance: the earlier deadline, the budget, the providers of the prompt, the conversation, and with
- * `handoff` the task.
+ * Computes everything that a child run inherits: the earlier deadline, the budget, the providers of the prompt, and the
+ * conversation. With `handoff`, the child also inherits the task.
  *
  * @throws CoxswainError "invalid-argument" for a deadline outside its range
  */
@@ -59,7 +59,7 @@ function hasLimit(budget: Budget): boolean {
   return Object.values(budget).some((limit) => limit !== undefined);
 }
 
-/** A prompt without providers gets those of the parent's prompt. */
+/** Adds the providers of the parent's prompt to a prompt without providers. */
 function withSpeakers(prompt: PromptTemplate, parent: PromptTemplate): PromptTemplate {
   const { feedbackProviders, guidanceProviders, observers } = prompt;
   if (feedbackProviders.length + guidanceProviders.length + observers.length > 0) return prompt;

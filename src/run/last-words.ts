@@ -1,10 +1,10 @@
 import type { AgentEvent } from '../records/agent-event.ts';
 import type { RunEnding } from '../records/trajectory-record.ts';
 
-/** Returns the outcome or the whole ending, used if the host names none. */
+/** Returns the outcome or the whole ending of a run. It is used if the host states none. */
 export type EndListener = () => string | RunEnding | undefined;
 
-/** Listeners of adapters, called before the end of a run is recorded. */
+/** Listeners of adapters that are called before the end of a run is recorded. */
 export class LastWords {
   readonly #listeners: EndListener[] = [];
   readonly #onFault: (error: unknown) => void;
@@ -17,7 +17,7 @@ export class LastWords {
     this.#listeners.push(listener);
   }
 
-  /** Completes an end with the first result of a listener. Every listener is called. */
+  /** Completes the end event with the first result of a listener. Every listener is called. */
   complete(event: AgentEvent & { readonly type: 'agent_end' }): AgentEvent {
     const [ending] = this.#listeners.flatMap((listener) => {
       try {

@@ -1,7 +1,10 @@
-/** Events emitted during one step, including those they cause: half the capacity of the record queue. */
+/**
+ * Maximum number of events emitted during one step, including the events that they cause. It is half the capacity of the
+ * record queue.
+ */
 export const MAX_LATER_EVENTS = 5_000;
 
-/** Events emitted by providers and subscribers, processed after the current one. Bounded. */
+/** A bounded queue of events that providers and subscribers emit. They are processed after the current event. */
 export class LaterEvents {
   #waiting: (() => void)[] = [];
   #taken = 0;
@@ -17,15 +20,15 @@ export class LaterEvents {
   }
 
   /**
-   * Processes the events in order, including those they cause. Does nothing during a drain.
+   * Processes the events in order, including those they cause. A nested call during a drain does nothing.
    *
-   * @param onFault  called with each thrown value; the other events are processed
+   * @param onFault  called with each thrown value; the remaining events are still processed
    */
   drain(onFault: (error: unknown) => void): void {
     if (this.#isDraining || this.#taken === 0) return;
     this.#isDraining = true;
     try {
-      // The list grows during the iteration.
+      // The list may grow during the iteration.
       for (const event of this.#waiting) {
         try {
           event();

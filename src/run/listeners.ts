@@ -5,15 +5,16 @@ import type { AgentEvent } from '../records/agent-event.ts';
 import type { TrajectoryRecord } from '../records/trajectory-record.ts';
 
 /**
- * Receives records and deltas, for a user interface, a log or notifications. Called asynchronously (in a microtask), in
- * order. Exceptions and rejections are counted in `health()`; a returned promise is not awaited.
+ * Receives records and deltas, for example for a user interface, a log or notifications. The methods are called
+ * asynchronously (in a microtask) and in order. Exceptions and rejections are counted in `health()`. A returned promise is
+ * not awaited.
  */
 export interface EventSink {
-  /** A record as stored, after redaction. Patterns, advice and the end of a run are records too. */
+  /** Called with each record as stored, after redaction. Patterns, advice and the end of a run are records too. */
   record?(record: TrajectoryRecord): unknown;
-  /** A streaming delta, neither redacted nor recorded. */
+  /** Called with each streaming delta. Deltas are neither redacted nor recorded. */
   delta?(event: AgentEvent, runId: string): unknown;
-  /** Number of items that it could not pass on; `health()` has the sum. */
+  /** Returns the number of items that this sink could not pass on. `health()` contains the sum over all sinks. */
   dropped?(): number;
 }
 
@@ -22,17 +23,17 @@ export interface ListenerHealth {
   /** Number of exceptions and rejections. */
   readonly faults: number;
   readonly lastFault: string;
-  /** Items that listeners could not pass on, such as spans for an unreachable collector; absent at 0. */
+  /** Number of items that listeners could not pass on, such as spans for an unreachable collector. Absent if it is 0. */
   readonly dropped?: number;
 }
 
 interface Listener {
   readonly sink: EventSink;
-  /** Undefined: every run. */
+  /** Undefined means every run. */
   readonly runId: string | undefined;
 }
 
-/** Maximum waiting items; a host that blocks the thread loses the rest. */
+/** Maximum number of waiting items. If the host blocks the thread, further items are lost. */
 const MAX_WAITING = 10_000;
 
 /** The listeners of a process. Cost: negligible without listeners. */
@@ -41,7 +42,7 @@ export class Listeners {
   #waiting: (() => void)[] = [];
   #faults = 0;
   #lastFault = '';
-  /** By removed listeners. */
+  /** Number of items dropped by listeners that were removed. */
   #droppedBefore = 0;
 
   /** @returns a function that removes the listener */
@@ -61,7 +62,7 @@ export class Listeners {
     if (this.#listeners.size > 0) this.#later(runId, (sink) => sink.delta?.(event, runId));
   }
 
-  /** Undefined without faults. */
+  /** Returns undefined if there were no faults. */
   health(): ListenerHealth | undefined {
     let dropped = this.#droppedBefore;
     for (const { sink } of this.#listeners) dropped += sink.dropped?.() ?? 0;
@@ -77,7 +78,7 @@ export class Listeners {
       return;
     }
     if (this.#waiting.length === 0) queueMicrotask(() => this.#drain());
-    // Each item is handled in its own async context, which tracing relies on.
+    // Each item is handled in the async context in which it was emitted. Tracing relies on that.
     const inContext = AsyncLocalStorage.snapshot();
     this.#waiting.push(() =>
       inContext(() => {

@@ -4,23 +4,23 @@ import { addUsage, BUDGET_PARTS, type BudgetUsage } from '../base/budget.ts';
 export interface FamilyMember {
   /** Called when an inherited deadline changes. */
   followDeadline(deadlineAtMs: number | null): void;
-  /** Called when a child ended. @param usage  of it and its descendants, since it last ended */
+  /** Called when a child run ended. @param usage  usage of the child and its descendants since the child last ended */
   childEnded(childRunId: string, usage: BudgetUsage): void;
 }
 
 export interface FamilyPlace {
   readonly parent?: RunFamily | undefined;
-  /** True if it draws on its parent's budget. */
+  /** True if the run uses its parent's budget. */
   readonly sharesBudget: boolean;
-  /** Unix milliseconds; the earlier of this and the parent's deadline counts. */
+  /** Unix milliseconds. The earlier of this deadline and the parent's deadline applies. */
   readonly ownDeadlineAtMs?: number | undefined;
-  /** Usage of earlier descendants, for a continued run. */
+  /** Usage of earlier descendants of a continued run. */
   readonly below?: BudgetUsage | undefined;
 }
 
 /**
- * A run with its relatives in this process: sums the usage of a shared budget and propagates deadlines. Both reach the
- * records as inputs, so a replay of a single run gives the same result.
+ * Connects a run with its parent and children in this process. It sums the usage of a shared budget and propagates
+ * deadlines. Both are recorded as inputs, so a replay of a single run gives the same result.
  *
  * Cost: O(depth) per change of usage.
  */
@@ -46,7 +46,7 @@ export class RunFamily {
     return addUsage(this.#own, this.#below);
   }
 
-  /** Usage of the shared budget by other runs, if any. */
+  /** Usage of the shared budget by other runs. Undefined if there is none. */
   get shared(): BudgetUsage | undefined {
     const shared = difference(this.#budgetOwner.usage, this.#own);
     return Object.values(shared).some((amount) => amount > 0) ? shared : undefined;
@@ -68,7 +68,7 @@ export class RunFamily {
     }
   }
 
-  /** Propagates a new deadline to children that inherit it. */
+  /** Propagates a new deadline to the children that inherit it. */
   deadlineSet(deadlineAtMs: number | null): void {
     for (const child of this.#open) {
       if (!child.#followsDeadline) continue;
@@ -76,7 +76,7 @@ export class RunFamily {
     }
   }
 
-  /** Stops following the parent's deadline, because the run was given its own. */
+  /** Stops inheriting the parent's deadline, because the run now has its own. */
   leaveDeadline(): void {
     this.#followsDeadline = false;
   }
@@ -96,7 +96,7 @@ export class RunFamily {
   }
 }
 
-/** The earlier of two deadlines in Unix milliseconds; null for no deadline. */
+/** Returns the earlier of two deadlines in Unix milliseconds, or null if there is no deadline. */
 export function earlier(own: number | undefined, other: number | null): number | null {
   if (own === undefined || other === null) return own ?? other;
   return Math.min(own, other);

@@ -40,7 +40,7 @@ import type { PatternChange } from '../patterns/pattern-book.ts';
 import type { TrajectoryAnalysisSnapshot } from '../patterns/analysis-snapshot.ts';
 import { TrajectoryAnalysis } from '../patterns/trajectory-analysis.ts';
 
-/** The state of a run's folds as JSON. */
+/** The state of a run as JSON. */
 export interface RunFoldSnapshot {
   readonly schema_version: 1;
   readonly session: SessionSnapshot;
@@ -52,33 +52,37 @@ export interface RunFoldSnapshot {
 
 export interface RunFoldOptions {
   readonly steering: ResolvedSteering;
-  /** Every prompt that `prompt_used` may name; the first is in force at the start. */
+  /** Every prompt that a `prompt_used` record may name. The first prompt is active at the start. */
   readonly prompts: readonly PromptTemplate[];
   readonly snapshot?: RunFoldSnapshot;
-  /** The snapshot is unshared and was written by this version: it is neither checked nor copied. Default false. */
+  /**
+   * True if the snapshot is not shared and was written by this version. It is then neither checked nor copied. Default
+   * false.
+   */
   readonly adopt?: boolean;
-  /** Redacts texts of providers, detectors and reducers before the state keeps them. Default: no change. */
+  /** Redacts texts of providers, detectors and reducers before they become part of the state. Default: no change. */
   readonly redact?: (payload: TrajectoryPayload) => TrajectoryPayload;
-  /** A monotonic clock in milliseconds for overruns; only a live run has one. */
+  /** A monotonic clock in milliseconds that measures overruns. Only a live run has this clock. */
   readonly measureMs?: () => number;
 }
 
-/** Open calls whose arguments are kept; beyond that the oldest are dropped. */
+/** Maximum number of open calls whose arguments are kept. Beyond it the oldest are dropped. */
 const OPEN_CALLS = 512;
 const NOTHING: readonly DerivedPayload[] = [];
 
 /**
- * The state of a run, folded from its records: session slices, analysis, advice. The same for a live run and a replay:
- * `fold` takes an input record and returns the derived ones; it ignores derived records. Time comes from the records.
+ * The state of a run: session slices, analysis and advice. It is computed from the records of the run, in the same way for
+ * a live run and a replay. `fold` takes an input record and returns the derived records. It ignores derived records. Time
+ * comes from the records.
  *
- * Cost of `fold`: O(1) per record, plus providers at an evaluation.
+ * Cost of `fold`: O(1) per record, plus the providers at an evaluation.
  */
 export class RunFold {
   readonly session: Session;
   readonly analysis: TrajectoryAnalysis;
   /** Redacts a text of a provider, detector or reducer. */
   readonly redactWords: (text: string) => string;
-  /** Called for a slow provider; set by a live run. */
+  /** Called for a slow provider. Only a live run sets it. */
   onOverrun: ((provider: string, durationMs: number) => void) | undefined;
   readonly #options: RunFoldOptions;
   readonly #speakers: RunSpeakersByPrompt;
@@ -114,7 +118,7 @@ export class RunFold {
       tools: steering.tools,
       retain: steering.retain.analysis,
       redact: this.redactWords,
-      // Without a snapshot there is nothing to copy; even that would take as long as creating the detectors.
+      // Without a snapshot there is nothing to copy. Copying would take as long as creating the detectors.
       ...(snapshot === undefined ? { adopt: true } : { snapshot: snapshot.analysis, adopt: options.adopt === true }),
     });
     this.#steering = snapshot?.steering ?? EMPTY_STEERING;
@@ -123,17 +127,17 @@ export class RunFold {
     this.#speakers = new RunSpeakersByPrompt(steering, options.prompts, this.session);
   }
 
-  /** Registers a prompt, so that `prompt_used` may name it. */
+  /** Registers a prompt, so that a `prompt_used` record may name it. */
   addPrompt(prompt: PromptTemplate): void {
     this.#speakers.add(prompt, this.session);
   }
 
-  /** The prompt in force. */
+  /** The active prompt. */
   get prompt(): PromptTemplate {
     return this.#speakers.of(this.#steering.situation.promptName).prompt;
   }
 
-  /** Paths of file triggers of the run and of the prompt in force. */
+  /** Paths that file triggers of the run and of the active prompt watch. */
   get watchedFiles(): readonly string[] {
     return watchedFiles(this.#speakers.of(this.#steering.situation.promptName));
   }
@@ -152,18 +156,18 @@ export class RunFold {
     if (record.payload.kind === 'evaluation') this.#evaluate(record);
     if (this.#options.steering.stop !== undefined) this.#decideStop(record.payload);
     if (this.#drafts.length === 0) return NOTHING;
-    // Repaired here as in a live run, so that a replay derives the same payloads.
+    // The payloads are repaired here as in a live run, so that a replay derives the same payloads.
     return this.#drafts.map((draft, ordinal) => repairPayload(complete(draft, record.seq, ordinal), new ValueBudget()));
   }
 
-  /** The context for model-backed classifiers. */
+  /** Creates the context for model-backed classifiers. */
   guidanceContext(point: DecisionPoint): GuidanceContext {
     const { session, analysis } = this;
     const speakers = this.#speakers.of(this.#steering.situation.promptName);
     return guidanceContextOf({ nowMs: this.#nowMs, session, analysis, speakers, state: this.#steering }, { point });
   }
 
-  /** The state as JSON, from which a fold can continue. */
+  /** Returns the state as JSON. A fold can continue from it. */
   snapshot(options: SnapshotOptions = {}): RunFoldSnapshot {
     return {
       schema_version: 1,
@@ -256,7 +260,7 @@ export class RunFold {
     }
   }
 
-  /** Ids are not checked: a host that shows ids knows which it has shown. */
+  /** Ids are not checked, because a host that shows ids to the agent knows which ids it has shown. */
   #hasAdvised(reference: { readonly adviceId?: string; readonly provider?: string }): boolean {
     if (reference.adviceId !== undefined) return true;
     const { provider } = reference;
@@ -284,7 +288,7 @@ export class RunFold {
     this.#change({ verdicts: [...others, { classifier, instructionId, confidence }] });
   }
 
-  /** Records patterns from `warn` up, and re-arms advice about a cleared one. */
+  /** Records patterns of severity `warn` and above. When a pattern clears, advice about that pattern becomes possible again. */
   #recordPatterns(changes: readonly PatternChange[]): void {
     for (const { type, pattern } of changes) {
       if (pattern.level === 'hint') continue;
@@ -336,7 +340,7 @@ export class RunFold {
   }
 }
 
-/** Adds the cause, and the id of advice. */
+/** Adds the cause to a draft. If the draft is advice, also adds its id. */
 function complete(draft: DerivedDraft, causeSeq: number, ordinal: number): DerivedPayload {
   if (draft.kind === 'feedback_produced' || draft.kind === 'guidance_produced') {
     return { ...draft, cause_seq: causeSeq, ordinal, advice_id: adviceId(causeSeq, ordinal) };

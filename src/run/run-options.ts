@@ -10,35 +10,38 @@ export interface ChildOptions {
   /** Default: a random id. */
   readonly runId?: string;
   /**
-   * The prompt in force at the start; default: the parent's, or one without sections named `run/default`. A prompt without
-   * providers gets those of the parent's prompt.
+   * The active prompt at the start. Default: the parent's prompt, or a prompt without sections named `run/default`. A
+   * prompt without providers gets the providers of the parent's prompt.
    */
   readonly prompt?: PromptTemplate;
-  /** A span from now, or Unix milliseconds. The earlier of this and the parent's deadline counts. */
+  /** A duration from now, or Unix milliseconds. The earlier of this deadline and the parent's deadline applies. */
   readonly deadline?: TimeSpan | { readonly atMs: number };
-  /** Limits; an absent member has no limit. A child with its own budget does not draw on its parent's, which counts its usage. */
+  /**
+   * The limits. A field that is absent means no limit. A child with its own budget does not use its parent's budget, but
+   * the parent counts the child's usage.
+   */
   readonly budget?: Budget;
   /** The task of the agent, for detectors such as drift. */
   readonly task?: string;
   readonly conversationId?: string;
   readonly agentName?: string;
   readonly modelId?: string;
-  /** The agent program that reports the run by its hooks, such as `codex`. */
+  /** The agent program whose hooks report the run, such as `codex`. */
   readonly host?: string;
-  /** The child continues the parent's task, unless `task` is set. Default false. */
+  /** True if the child continues the parent's task. A value in `task` takes precedence. Default false. */
   readonly handoff?: boolean;
   /**
-   * Changes the options of descendants, including those that adapters start. If it throws, the fault is recorded and the
-   * options are unchanged.
+   * Changes the options of descendants, including those that adapters start. If the function throws, the fault is recorded
+   * and the options are unchanged.
    */
   readonly children?: (child: ChildOptions) => ChildOptions;
 }
 
 export interface OpenRunOptions {
-  /** Starts the run with these options if it is not stored; default: an error. */
+  /** Options for starting the run if it is not stored. Default: a run that is not stored is an error. */
   readonly start?: Omit<ChildOptions, 'runId'>;
-  /** Every prompt of the run; the first is in force if its records name none. Default: the prompt of `start`. */
+  /** Every prompt of the run. If the records name no prompt, the first one is active. Default: the prompt of `start`. */
   readonly prompts?: readonly PromptTemplate[];
-  /** Trigger of the `run_resumed` record; default `open`. */
+  /** The trigger in the `run_resumed` record; default `open`. */
   readonly trigger?: string;
 }

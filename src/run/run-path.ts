@@ -9,7 +9,7 @@ import type { RunFamily } from './run-family.ts';
 import type { RunFold } from './run-fold.ts';
 import { ownUsage } from './run-situation.ts';
 
-/** Records after which the usage of the run may have grown. */
+/** Kinds of records after which the usage of the run may have grown. */
 const USES: ReadonlySet<TrajectoryPayload['kind']> = new Set(['message_appended', 'tool_started', 'tool_ended']);
 
 export interface RunPathParts {
@@ -20,7 +20,7 @@ export interface RunPathParts {
   readonly mode: 'steer' | 'shadow';
 }
 
-/** The path of every event of a run: record, store, fold, derived records. Never throws. */
+/** Processes every event of a run: creates the record, stores it, folds it, and adds the derived records. Never throws. */
 export class RunPath {
   readonly #parts: RunPathParts;
   readonly #later = new LaterEvents();
@@ -51,7 +51,7 @@ export class RunPath {
     return this.#busy;
   }
 
-  /** Records a request for advice from within a provider, once per step. */
+  /** Records that a provider requested advice during the evaluation. Recorded once per step. */
   askedWithin(): void {
     this.#parts.log.countInput('crowded');
     if (this.#hasAskedWithin) return;
@@ -59,7 +59,7 @@ export class RunPath {
     this.fault('advise', new Error('asked for from within a provider, which gets nothing'));
   }
 
-  /** Counts an event after the end, which cannot be recorded. */
+  /** Counts an event that arrived after the end of the run and therefore cannot be recorded. */
   late(): EmitAnswer {
     this.#parts.log.noteInput('lateEvents', 'an event after the end');
     return 'dropped';
@@ -74,7 +74,7 @@ export class RunPath {
   take(payload: TrajectoryPayload, atMs?: number): EmitAnswer {
     const { log } = this.#parts;
     if (!this.#busy) return this.process(log.stamp(payload, atMs), []);
-    // Copied now: the host may change it before it is processed.
+    // The payload is copied now, because the host may change it before it is processed.
     const repaired = log.repair(payload);
     const answer = this.#later.add(() => this.process(log.stamp(repaired, atMs), []));
     if (answer === 'taken') return 'accepted';
@@ -86,7 +86,7 @@ export class RunPath {
     return 'dropped';
   }
 
-  /** Records first, because a fault in the folds must not lose the call; then folds. */
+  /** The record is stored before it is folded, because a fault in a fold must not lose the call. */
   process(record: TrajectoryRecord, derived: DerivedPayload[]): EmitAnswer {
     const answer = this.#parts.log.write(record);
     this.#busy = true;
@@ -94,7 +94,7 @@ export class RunPath {
     try {
       for (const item of this.#parts.fold.fold(record)) {
         const stamped = this.#parts.log.stamp(item, record.recorded_at_unix_ms);
-        // The agent gets the redacted advice.
+        // The agent receives the redacted advice.
         if (isDerived(stamped.payload)) derived.push(stamped.payload);
         if (stamped.payload.kind === 'stop_requested') this.#signalStop();
         this.#parts.log.write(stamped);
@@ -114,14 +114,14 @@ export class RunPath {
   fault(where: string, error: unknown): void {
     const { log, onFault } = this.#parts;
     try {
-      // Redacted by `stamp`, then cut: half a secret would not be recognised.
+      // `stamp` redacts the message, which is cut afterwards. Redaction would not recognise half a secret.
       const record = log.stamp({ kind: 'fault_noticed', where, message: messageOf(error).slice(0, MAX_READ_CHARS) });
       if (record.payload.kind !== 'fault_noticed') return;
       const message = record.payload.message.slice(0, MAX_FAULT_CHARS);
       onFault(`${record.payload.where}: ${message}`);
       log.write({ ...record, payload: { ...record.payload, message } });
     } catch (second) {
-      // If even that fails, such as for a broken clock, the fault is only counted.
+      // If recording also fails, for example because of a broken clock, the fault is only counted.
       onFault(`${where}: a fault that could not be recorded`);
       onFault(`recording a fault: ${messageOf(second)}`);
     }

@@ -18,7 +18,7 @@ import type { StuckStretch } from '../steering/stuck-stretch.ts';
 import { type AdviceLedger, EMPTY_LEDGER } from '../steering/advice/advice-ledger.ts';
 import { EMPTY_GUIDANCE_STATE, type GuidanceState } from '../steering/guidance/evaluate-guidance.ts';
 
-/** A run without its calls: limits, usage, and the model's last response. Plain JSON. */
+/** The state of a run except its calls: limits, usage, and the model's last response. Plain JSON. */
 export interface RunSituation {
   readonly promptName: string;
   /** Absent without an experiment. */
@@ -28,15 +28,15 @@ export interface RunSituation {
   /** Set while the host is asked to stop the run. */
   readonly stop?: StopRequest | undefined;
   readonly deadlineAtMs: number | null;
-  /** Absent if the run began with its deadline. */
+  /** Absent if the run started with this deadline. */
   readonly deadlineSetAtMs?: number;
   readonly budget: Budget;
-  /** Sum of the responses' usage. */
+  /** Sum of the usage in the responses. */
   readonly tokens: number | null;
   readonly costUsd: number | null;
-  /** Usage of ended descendants; absent without any. */
+  /** Usage of descendants that have ended; absent if there is none. */
   readonly below?: BudgetUsage;
-  /** Beginning of the task, for a handoff. */
+  /** Beginning of the task, which a handoff passes to the child. */
   readonly task?: string;
   readonly conversationId?: string;
   readonly agentName?: string;
@@ -58,7 +58,7 @@ export const EMPTY_SITUATION: RunSituation = {
   renderedPrompt: null,
 };
 
-/** The situation after the run started, was identified, or a child ended. */
+/** Returns the situation after the run started, after it was identified, or after a child ended. */
 export function situationAfterStart(
   situation: RunSituation,
   payload: RunStarted | RunIdentified | ChildEnded,
@@ -89,7 +89,7 @@ function identified(situation: RunSituation, known: Omit<RunIdentified, 'kind'>)
   return { ...situation, ...present({ conversationId, agentName }) };
 }
 
-/** The situation after a response of the model. */
+/** Returns the situation after a response of the model. */
 export function situationAfterResponse(
   situation: RunSituation,
   message: StoredMessage & { readonly role: 'assistant' },
@@ -104,7 +104,7 @@ export function situationAfterResponse(
   };
 }
 
-/** The situation at a decision point. */
+/** Returns the situation at a decision point. */
 export function situationAtPoint(situation: RunSituation, evaluation: Evaluation): RunSituation {
   const { last_response: lastResponse, rendered_prompt: renderedPrompt } = evaluation;
   if (lastResponse === undefined && renderedPrompt === undefined) return situation;
@@ -119,7 +119,7 @@ function sum(left: number | undefined, right: number | undefined): number | unde
   return left === undefined && right === undefined ? undefined : (left ?? 0) + (right ?? 0);
 }
 
-/** Usage of the run itself, according to its records. */
+/** Returns the usage of the run itself, according to its records. */
 export function ownUsage({ costUsd, tokens }: RunSituation, calls: number): BudgetUsage {
   const usage: Mutable<BudgetUsage> = { calls };
   if (tokens !== null) usage.tokens = tokens;
@@ -127,7 +127,10 @@ export function ownUsage({ costUsd, tokens }: RunSituation, calls: number): Budg
   return usage;
 }
 
-/** Usage of the run's budget, including the runs that share it; a total stated by the host takes precedence. */
+/**
+ * Returns the usage of the run's budget, including the runs that share the budget. A total stated by the host takes
+ * precedence.
+ */
 export function knownUsage(
   situation: RunSituation,
   calls: number,
@@ -145,9 +148,9 @@ export function deadlineOf(situation: RunSituation): Deadline | undefined {
 }
 
 /**
- * Converts a deadline (a span from `nowMs`, or Unix milliseconds) to its stored form.
+ * Converts a deadline to its stored form. The deadline is a duration from `nowMs`, or Unix milliseconds.
  *
- * @throws CoxswainError "invalid-argument" for an invalid one, such as NaN
+ * @throws CoxswainError "invalid-argument" for an invalid deadline, such as NaN
  */
 export function storedDeadline(
   deadline: TimeSpan | Deadline | undefined | null,
@@ -168,7 +171,7 @@ function fromStoredBudget({ calls, tokens, cost_usd: costUsd }: StoredBudget): B
   return present({ calls, tokens, costUsd });
 }
 
-/** The request to stop the run after a record, according to the policy. */
+/** Returns the request to stop the run after a record, according to the policy. */
 export function stopAfter(
   payload: TrajectoryPayload,
   {
@@ -186,19 +189,19 @@ export function stopAfter(
     : undefined;
 }
 
-/** A model's choice for the next evaluation. */
+/** A choice of a model that applies at the next evaluation. */
 export interface WaitingVerdict {
   readonly classifier: string;
   readonly instructionId: string;
   readonly confidence: number;
 }
 
-/** State of a run's steering that is not in the session or the analysis. Plain JSON. */
+/** The steering state of a run that is neither in the session nor in the analysis. Plain JSON. */
 export interface SteeringState {
   readonly situation: RunSituation;
   readonly ledger: AdviceLedger;
   readonly guidance: GuidanceState;
-  /** Overruns by speaker key. */
+  /** Number of overruns by speaker key. A speaker is a provider or an observer. */
   readonly overruns: Readonly<Record<string, number>>;
   readonly verdicts: readonly WaitingVerdict[];
 }

@@ -1,7 +1,7 @@
 import type { RunLogIdentity } from '../recorder/run-log.ts';
 import type { RunFoldSnapshot } from './run-fold.ts';
 
-/** A run's state as JSON, for `cox.restoreRun(snapshot)`. */
+/** The state of a run as JSON, for `cox.restoreRun(snapshot)`. */
 export interface RunSnapshot {
   readonly schema_version: 1;
   readonly identity: RunLogIdentity;

@@ -9,7 +9,7 @@ import type { FeedbackCadence, FeedbackDelivery, PromptTemplate } from '../steer
 import type { ObserverConfig } from '../steering/prompt/trajectory-observer.ts';
 import type { Session } from '../session/session.ts';
 
-/** Providers and observers while one prompt is in force: those of the run, then those of the prompt. */
+/** The providers and observers while a prompt is active: those of the run, then those of the prompt. */
 export interface PromptSpeakers {
   readonly prompt: PromptTemplate;
   readonly feedbackProviders: readonly FeedbackProviderConfig[];
@@ -21,10 +21,11 @@ export interface PromptSpeakers {
   readonly cadence: FeedbackCadence;
 }
 
-/** The prompt of a run without one. */
+/** The prompt of a run for which no prompt is set. */
 export const DEFAULT_PROMPT: PromptTemplate = definePrompt({ ns: 'run', key: 'default' });
 
-// Many runs with the same steering use the same prompt, so speakers are checked once.
+// Many runs with the same steering use the same prompt. This cache lets their speakers (providers and observers) be checked
+// once.
 const speakersBySteering = new WeakMap<ResolvedSteering, WeakMap<PromptTemplate, PromptSpeakers>>();
 
 function speakersOf(steering: ResolvedSteering, prompt: PromptTemplate): PromptSpeakers {
@@ -49,7 +50,7 @@ function speakersOf(steering: ResolvedSteering, prompt: PromptTemplate): PromptS
   return speakers;
 }
 
-/** The speakers of a run under each of its prompts. */
+/** The speakers (providers and observers) of a run for each of its prompts. */
 export class RunSpeakersByPrompt {
   readonly #steering: ResolvedSteering;
   readonly #byName = new Map<string, PromptSpeakers>();
@@ -67,11 +68,11 @@ export class RunSpeakersByPrompt {
     if (this.#byName.get(prompt.name)?.prompt !== prompt) this.#speakersOf(prompt, session);
   }
 
-  /** An unregistered prompt has the speakers of the run's first one, but its own counts. */
+  /** A prompt that is not registered has the speakers of the run's first prompt, but its own counts. */
   of(promptName: string): PromptSpeakers {
     const known = this.#byName.get(promptName);
     if (known !== undefined) return known;
-    // A record without a prompt.
+    // The record names no prompt.
     if (promptName === '') return this.#first;
     const [ns = '', key = ''] = promptName.split('/');
     const speakers = { ...this.#first, prompt: { ...this.#first.prompt, ns, key, name: promptName } };

@@ -16,14 +16,14 @@ export interface RunStart {
   readonly steering: ResolvedSteering;
   /** Default: `DEFAULT_PROMPT`. */
   readonly prompt?: PromptTemplate;
-  /** Unix milliseconds; a span until the deadline counts from here. */
+  /** Unix milliseconds. A deadline that is a duration starts here. */
   readonly nowMs: number;
-  /** The parent, if it is in this process: its arm of an experiment is inherited. */
+  /** The parent run, if it is in this process. The run inherits the parent's arm of an experiment. */
   readonly parent?: { readonly holdout: HoldoutArm | undefined } | undefined;
 }
 
 /**
- * The first record of a run.
+ * Creates the first record of a run.
  *
  * @throws CoxswainError "invalid-argument" for a deadline or budget outside its range
  */
@@ -51,7 +51,7 @@ export function runStarted(options: ChildOptions, start: RunStart): RunStarted {
 }
 
 function holdoutOf({ identity, steering, parent }: RunStart): HoldoutArm | undefined {
-  // Nothing is delivered in shadow mode, so there is nothing to compare.
+  // No advice is delivered in shadow mode, so an experiment would have nothing to compare.
   if (steering.mode === 'shadow') return undefined;
   return parent === undefined ? holdoutArmOf(steering.holdout, identity.parentRunId ?? identity.runId) : parent.holdout;
 }

@@ -18,7 +18,7 @@ import type { SteeringOptions } from '../steering/steering-options.ts';
 import { lastSeqOf, type RunSummary } from '../store/run-summary.ts';
 import type { ReadQuery, RunChange, StoredRun } from '../store/trajectory-store.ts';
 
-/** Additional state of the host, folded from the records of the run and therefore reproducible. */
+/** Additional state of the host. It is computed from the records of the run, so it is reproducible. */
 export interface HostFold<State extends Json> {
   readonly initial: State;
   /** Pure. */
@@ -31,68 +31,71 @@ export interface RunStepOptions<State extends Json> {
   readonly redact: (payload: TrajectoryPayload) => TrajectoryPayload;
   readonly clock: Clock;
   readonly host: HostFold<State>;
-  /** Identifies the build: a snapshot of another one is not used, and the run is rebuilt from its records. */
+  /** Identifies the build. A snapshot of another build is not used, and the run is rebuilt from its records. */
   readonly build: string;
-  /** A monotonic clock in milliseconds, to detect slow providers; default: they are not detected. */
+  /** A monotonic clock in milliseconds that detects slow providers. Default: slow providers are not detected. */
   readonly measureMs?: () => number;
-  /** Every prompt of the runs; the first is in force if a record names none. Default: none. */
+  /** Every prompt of the runs. If a record names no prompt, the first one is active. Default: no prompts. */
   readonly prompts?: readonly PromptTemplate[];
 }
 
 /** One step of one run. */
 export interface RunStepWork<State extends Json, Result> {
   readonly identity: RunLogIdentity;
-  /** Options to start a run that is not stored; undefined: it does not start yet, and `work` is not called. */
+  /**
+   * Returns the options for starting a run that is not stored. If it returns undefined, the run does not start yet, and
+   * `work` is not called.
+   */
   begin(state: State): ChildOptions | undefined;
-  /** @param state  returns the host's state, including events that the run took meanwhile */
+  /** @param state  returns the host's state, including events that the run received during the step */
   work(run: Run, state: () => State): Result;
-  /** Changes the host's state without a record, even if the run does not start yet; default: no change. */
+  /** Changes the host's state without a record, even if the run does not start yet. Default: no change. */
   remember?(state: State): State;
-  /** Usage of the shared budget by other runs that the records do not have; default: none. */
+  /** Usage of the shared budget by other runs that is not in the records. Default: none. */
   readonly others?: BudgetUsage | undefined;
-  /** For an input that is folded after it arrived; default: it arrives now. */
+  /** Set for an input that is folded some time after it arrived. Default: the input arrives now. */
   readonly late?: LateInput | undefined;
-  /** Returns true to skip the step, such as for an input that the run has taken before; default: false. */
+  /** Returns true to skip the step, for example if the run has already processed the input. Default: false. */
   passes?(state: State): boolean;
 }
 
-/** An input that the store could not take when it arrived. */
+/** An input that could not be stored when it arrived. */
 export interface LateInput {
   /** Unique; stored in every record of the input. */
   readonly id: string;
-  /** Unix milliseconds. The records get this time, or that of the run's last record if it is later. */
+  /** Unix milliseconds. The records get this time, or the time of the run's last record if that is later. */
   readonly arrivedAtMs: number;
 }
 
 export interface RunStepResult<Result> {
-  /** Undefined if the run has not started. */
+  /** The result of `work`. Undefined if the run has not started. */
   readonly result: Result | undefined;
-  /** Internal faults, which are recorded too. */
+  /** Messages of internal faults, which are also recorded. */
   readonly faults: readonly string[];
 }
 
 export interface RunStepOutcome<State extends Json, Result> extends RunStepResult<Result> {
-  /** The run after the step, for the next one; undefined if it has not started. */
+  /** The run after the step, to be passed to the next step. Undefined if the run has not started. */
   readonly inMemory?: RunInMemory<State>;
 }
 
 /**
- * A run after a step, which replaces its snapshot for the next step in this process. Valid for one step, and only if the
- * records of the previous step were stored.
+ * A run after a step. In the next step of this process, it replaces the run's snapshot. It is valid for one step, and only
+ * if the records of the previous step were stored.
  */
 export interface RunInMemory<State extends Json> {
-  /** Last folded `seq`. */
+  /** The last folded `seq`. */
   readonly throughSeq: number;
-  /** As in the summary: distinguishes a run from a new one with the same id. */
+  /** The same value as in the summary. It distinguishes a run from a new run with the same id. */
   readonly startedAtMs: number;
   readonly restored: Restored<State>;
 }
 
-/** Alternatives to the snapshot of a run. */
+/** Sources that can replace the snapshot of a run. */
 export interface RunStepSources<State extends Json> {
   /** The result of `rebuild`, if the snapshot is unusable. */
   readonly rebuilt?: RebuiltRun<State> | undefined;
-  /** The run after the previous step in this process; used unless another process has saved a newer state. */
+  /** The run after the previous step in this process. It is used unless another process has saved a newer state. */
   readonly inMemory?: RunInMemory<State> | undefined;
 }
 
@@ -101,14 +104,14 @@ export interface RebuiltRun<State extends Json> {
   readonly snapshot: RunFoldSnapshot;
   readonly state: State;
   readonly ended: boolean;
-  /** Last folded `seq`. */
+  /** The last folded `seq`. */
   readonly throughSeq: number;
 }
 
 interface StepSnapshot<State extends Json> {
   readonly schema_version: 1;
   readonly build: string;
-  /** Null while the run has not started. */
+  /** Null if the run has not started. */
   readonly run: RunSnapshot | null;
   readonly host: State;
 }
@@ -120,12 +123,12 @@ interface Restored<State extends Json> {
 }
 
 interface RunSurroundings {
-  /** Collects internal faults. */
+  /** Messages of internal faults. */
   readonly faults: string[];
   readonly others: BudgetUsage | undefined;
 }
 
-/** A stored run, to be continued outside of steps. */
+/** A stored run that is continued outside of steps. */
 export interface OpenedRun extends Omit<Restored<Json>, 'state'> {
   readonly summary: RunSummary;
   readonly nextSeq: number;
@@ -133,7 +136,7 @@ export interface OpenedRun extends Omit<Restored<Json>, 'state'> {
   readonly snapshotSeq: number;
 }
 
-/** Thrown by a step if the run's snapshot is unusable: call `rebuild` and repeat the step. */
+/** Thrown by a step if the snapshot of the run is unusable. Call `rebuild`, then repeat the step. */
 export class UnusableSnapshot extends Error {
   override readonly name = 'UnusableSnapshot';
   /** `seq` of the run's next record. */
@@ -145,16 +148,17 @@ export class UnusableSnapshot extends Error {
   }
 }
 
-/** Maximum records of a rebuild: the first one and the last ones, about 20 µs each. */
+/** Maximum number of records in a rebuild: the first record and the last ones. Each takes about 20 µs. */
 const MAX_REBUILT_RECORDS = 20_000;
 
 /**
- * Takes steps of runs inside `store.transact`: restores the run after its last record of any process, calls `work`, and
- * returns the new records and state. The advice is that of a live run.
+ * Processes steps of runs inside `store.transact`. A step restores the run after its last record from any process, calls
+ * `work`, and returns the new records and state. The advice is the same as in a live run.
  *
- * Pure and synchronous. Model-backed classifiers are not called, because a step ends before they would respond.
+ * The code is pure and synchronous. It does not call model-backed classifiers, because a step ends before they would
+ * respond.
  *
- * Cost: O(size of the state), plus `work`, plus a fold of records that other processes stored meanwhile.
+ * Cost: O(size of the state), plus `work`, plus folding the records that other processes stored meanwhile.
  */
 export class RunStepper<State extends Json> {
   readonly #options: RunStepOptions<State>;
@@ -167,7 +171,7 @@ export class RunStepper<State extends Json> {
   }
 
   /**
-   * Takes one step; call it in a transaction.
+   * Runs one step. Call it inside a transaction.
    *
    * @throws UnusableSnapshot if the snapshot is unusable and `rebuilt` does not replace it
    */
@@ -222,7 +226,7 @@ export class RunStepper<State extends Json> {
   }
 
   /**
-   * Restores a stored run outside of steps; undefined if it is not stored.
+   * Restores a stored run outside of steps. Returns undefined if the run is not stored.
    *
    * @throws UnusableSnapshot as `step`
    */
@@ -233,12 +237,12 @@ export class RunStepper<State extends Json> {
     return { ended, fold, nextSeq, summary, snapshotSeq };
   }
 
-  /** The snapshot of a run as saved by `step`. */
+  /** Returns the snapshot of a run in the form that `step` saves. */
   save(run: RunSnapshot, state: State): Json {
     return this.#snapshot(run, state);
   }
 
-  /** The host's state after the last record; undefined without a usable snapshot. */
+  /** Returns the host's state after the last record. Undefined if there is no usable snapshot. */
   hostState(view: StoredRun): State | undefined {
     const saved = savedBy<State>(view, this.#options.build);
     if (saved === undefined || view.nextSeq <= view.snapshotSeq + 1) return saved?.host;
@@ -246,10 +250,10 @@ export class RunStepper<State extends Json> {
   }
 
   /**
-   * Rebuilds a run from its records, outside of a transaction: from the first and the last 20,000. Unreadable records are
-   * left out.
+   * Rebuilds a run from its records, outside of a transaction. It uses the first record and the last 20,000. Records that
+   * cannot be read are left out.
    *
-   * @param read  `store.readRun` of the run
+   * @param read  reads the run, as `store.readRun` does
    */
   async rebuild(
     nextSeq: number,
@@ -264,7 +268,7 @@ export class RunStepper<State extends Json> {
         nextSeq = Math.max(nextSeq, lastSeqOf(record) + 1);
       }
     } catch {
-      // A damaged record, which `verify` reports; a partial run is better than none.
+      // A record is damaged, which `verify` reports. A run without that record is better than no run.
     }
     return { snapshot: run.fold.snapshot(), state: run.state, ended: run.ended, throughSeq: nextSeq - 1 };
   }
@@ -274,7 +278,7 @@ export class RunStepper<State extends Json> {
     let run = isCurrent ? inMemory.restored : this.#fromSnapshot(view);
     let throughSeq = isCurrent ? inMemory.throughSeq : view.snapshotSeq;
     if (run === undefined && view.snapshotSeq < 0) run = this.#restored();
-    // The view has only records after the last snapshot.
+    // The view contains only records after the last snapshot.
     if (run === undefined && rebuilt !== undefined && rebuilt.throughSeq >= view.snapshotSeq) {
       run = this.#restored(rebuilt);
       throughSeq = rebuilt.throughSeq;
@@ -285,7 +289,7 @@ export class RunStepper<State extends Json> {
     return run;
   }
 
-  /** Undefined without a usable snapshot. */
+  /** Returns undefined if there is no usable snapshot. */
   #fromSnapshot(view: StoredRun): Restored<State> | undefined {
     const saved = savedBy<State>(view, this.#options.build);
     if (saved === undefined) return undefined;
@@ -309,7 +313,7 @@ export class RunStepper<State extends Json> {
     return { fold, state: from.state ?? this.#options.host.initial, ended: from.ended ?? false };
   }
 
-  /** Folds a stored record, whose derived records are stored too. */
+  /** Folds a stored record. Its derived records are stored too. */
   #takeIn(record: TrajectoryRecord, before: Restored<State>): Restored<State> {
     if (!isDerived(record.payload)) before.fold.fold(record);
     const { kind } = record.payload;
@@ -347,7 +351,7 @@ export class RunStepper<State extends Json> {
   }
 }
 
-/** True if a run in memory is at least as new as its snapshot, and not another run with the same id. */
+/** Returns true if a run in memory is at least as new as its snapshot and is not another run with the same id. */
 function isOf({ throughSeq, startedAtMs }: RunInMemory<Json>, { nextSeq, snapshotSeq, summary }: StoredRun): boolean {
   return summary?.startedAtMs === startedAtMs && throughSeq >= snapshotSeq && throughSeq < nextSeq;
 }
@@ -355,6 +359,6 @@ function isOf({ throughSeq, startedAtMs }: RunInMemory<Json>, { nextSeq, snapsho
 function savedBy<State extends Json>(view: StoredRun, build: string): StepSnapshot<State> | undefined {
   const saved = view.snapshot;
   if (!isJsonObject(saved) || saved['schema_version'] !== 1 || saved['build'] !== build) return undefined;
-  // Written by this build, so it has the shape of `#snapshot`.
+  // This build wrote the value, so it has the shape of `#snapshot`.
   return saved as unknown as StepSnapshot<State>;
 }

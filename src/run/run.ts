@@ -55,8 +55,8 @@ export interface RunParts {
 }
 
 /**
- * One run of an agent: records and analyses events, and gives advice on request. Every method except `ready`, `flush` and
- * `end` is synchronous, and none throws for faults of providers, stores or detectors.
+ * One run of an agent. It records and analyses events, and returns advice on request. Every method except `ready`, `flush`
+ * and `end` is synchronous. No method throws because of a fault in a provider, store or detector.
  */
 export class Run {
   readonly #parts: RunParts;
@@ -85,23 +85,23 @@ export class Run {
   get id(): string {
     return this.#parts.log.identity.runId;
   }
-  /** Counters, recent calls and patterns, read-only. */
+  /** Counters, recent calls and patterns. Read-only. */
   get analysis(): TrajectoryAnalysis {
     return this.#fold.analysis;
   }
-  /** The run's session. Change it only through `dispatch`, which records the event for replays. */
+  /** The session of the run. Change it only through `dispatch`, which records the event for replays. */
   get session(): Session {
     return this.#fold.session;
   }
-  /** The prompt in force. */
+  /** The active prompt. */
   get prompt(): PromptTemplate {
     return this.#fold.prompt;
   }
-  /** The run that started this one; undefined for a root run. */
+  /** The id of the parent run; undefined for a root run. */
   get parentRunId(): string | undefined {
     return this.#parts.log.identity.parentRunId;
   }
-  /** 0 for a root run. */
+  /** The number of ancestors; 0 for a root run. */
   get depth(): number {
     return this.#parts.log.identity.depth;
   }
@@ -124,25 +124,25 @@ export class Run {
   get changesOfChildren(): ChildOptions['children'] {
     return this.#parts.children;
   }
-  /** The arm of an experiment; undefined without one. */
+  /** The arm of an experiment; undefined if there is no experiment. */
   get holdout(): HoldoutArm | undefined {
     return this.#fold.situation.holdout;
   }
   /**
-   * Set if the host should stop the run, according to the option `stop`; always undefined in shadow mode. The run may go on
-   * anyway.
+   * Set if the host should stop the run, according to the option `stop`. Always undefined in shadow mode. The host may
+   * continue the run anyway.
    */
   get shouldStop(): StopRequest | undefined {
     return this.#path.shouldStop;
   }
-  /** Aborted with a `StopRequest` once the run should stop; for SDKs and `fetch`. */
+  /** A signal for SDKs and `fetch`. It is aborted with a `StopRequest` once the run should stop. */
   get stopSignal(): AbortSignal {
     return this.#path.stopSignal;
   }
   get isEnded(): boolean {
     return this.#ended;
   }
-  /** Last `seq` acknowledged by the store; -1 before the first. */
+  /** The last `seq` that the store has acknowledged; -1 before the first. */
   get durableSeq(): number {
     return this.#parts.durableSeq();
   }
@@ -152,18 +152,23 @@ export class Run {
     this.#path.take(started);
   }
 
-  /** Records the end of a child in any process. @param usage  since it started or last ended @internal */
+  /**
+   * Records the end of a child run in any process. @param usage  usage of the child since it started or last ended
+   * @internal
+   */
   childEnded(child_run_id: string, usage: BudgetUsage): void {
     if (!this.#ended) this.#path.take({ kind: 'child_ended', child_run_id, usage: toStoredBudget(usage) });
   }
 
   /**
-   * Records an event, then folds it. A streaming delta is only passed to listeners. After the end only `run_resumed` is
+   * Records an event, then folds it. A streaming delta is only passed to listeners. After the end, only `run_resumed` is
    * accepted, which reopens the run. Values that are not JSON, out of range or too large are repaired and counted
    * (docs/recording.md). Never throws.
    *
-   * @returns `dropped` if the recorder is full, the run has ended, or the event is unusable; each is counted in `health()`
-   * Cost: O(1) for any value, because only the recorded part is read; never waits for a disk.
+   * @returns `dropped` if the recorder is full, the run has ended, or the event is unusable; `health()` counts each of
+   *   these
+   *
+   * Cost: O(1) for any value, because only the recorded part is read. Never waits for a disk.
    */
   emit(event: AgentEvent): EmitAnswer {
     try {
@@ -184,16 +189,19 @@ export class Run {
     }
   }
 
-  /** Calls `sink` for everything that happens in this run, but not in its children. @returns a function that removes it */
+  /**
+   * Calls `sink` for every record and delta of this run, but not of its children. @returns a function that removes the
+   * listener
+   */
   listen(sink: EventSink): () => void {
     return this.#parts.listen(sink);
   }
 
-  /** Records an event for the host's session slices. Returns as `emit`. */
+  /** Records an event for the host's session slices. The return value is that of `emit`. */
   dispatch(event: EventInput<unknown>): EmitAnswer {
     if (this.#ended) return this.#path.late();
     try {
-      // Converted to JSON when it is recorded.
+      // The value is converted to JSON when it is recorded.
       const data = event.data as Json;
       return this.#path.take({ kind: 'session_event', event_type: event.type, data }, event.atMs);
     } catch (error) {
@@ -202,8 +210,8 @@ export class Run {
   }
 
   /**
-   * Returns advice at a decision point: feedback in order of production, then guidance. Empty in shadow mode, if an
-   * experiment withholds it, after the end, and if called from within a provider.
+   * Returns advice at a decision point: feedback in the order in which it was produced, then guidance. The list is empty in
+   * shadow mode, if an experiment withholds the advice, after the end, and if a provider makes the call.
    */
   advise(point: DecisionPoint, context: AdviseContext = {}): readonly AdviceHandle[] {
     if (this.#path.isBusy) this.#path.askedWithin();
@@ -218,15 +226,15 @@ export class Run {
     }
   }
 
-  /** Shorthand: advice after a tool result as one text, recorded as delivered to the host. */
+  /** Returns the advice after a tool result as one text and records it as delivered to the host. */
   feedback(): string | undefined {
     return deliverAdvice(this.advise('post_tool_result'), { channel: 'host' });
   }
 
   /**
-   * Puts another prompt in force, with its own providers and counts.
+   * Activates another prompt, with its own providers and counts.
    *
-   * @throws CoxswainError "invalid-definition" if a provider is misconfigured or has the name of one of the run
+   * @throws CoxswainError "invalid-definition" if a provider is misconfigured or has the same name as a provider of the run
    */
   usePrompt(prompt: PromptTemplate): void {
     if (this.#ended) return;
@@ -235,8 +243,8 @@ export class Run {
   }
 
   /**
-   * Changes the deadline: a span from now, Unix milliseconds, or none. An invalid one, such as NaN, is `dropped` and recorded
-   * as a fault. Never throws.
+   * Changes or removes the deadline. The value is a duration from now, or Unix milliseconds. For an invalid value, such as
+   * NaN, the method returns `dropped` and records a fault. Never throws.
    */
   setDeadline(deadline: TimeSpan | { readonly atMs: number } | undefined): EmitAnswer {
     if (this.#ended) return this.#path.late();
@@ -251,9 +259,7 @@ export class Run {
     }
   }
 
-  /**
-   * Records the agent's response to a piece of advice. Invalid input is refused with a reason that may be shown to the agent.
-   */
+  /** Records the agent's response to advice. Invalid input is refused with a reason that may be shown to the agent. */
   acknowledge(answer: AdviceAnswer): AcknowledgeOutcome {
     if (this.#ended) return { status: 'refused', reason: 'The run has ended.' };
     const checked = readAdviceAnswer(answer);
@@ -272,8 +278,8 @@ export class Run {
   }
 
   /**
-   * Starts a child run, such as a subagent, with its own records, state and advice. It inherits what `options` leave out
-   * (docs/sessions.md).
+   * Starts a child run, such as a subagent, with its own records, state and advice. The child inherits the options that are
+   * left out (docs/sessions.md).
    *
    * @throws as `startRun`
    */
@@ -282,15 +288,16 @@ export class Run {
   }
 
   /**
-   * Resolves to true once the recorder has room, or to false after `readyTimeLimitMs`. Waits only with `overflow: 'wait'`.
-   * Never throws.
+   * Resolves to true once the recorder has room, or to false after `readyTimeLimitMs`. The method waits only with
+   * `overflow: 'wait'`. Never throws.
    */
   async ready(limit?: TimeLimit): Promise<boolean> {
     return this.#parts.ready(limit);
   }
 
   /**
-   * Resolves once all records are stored, or to `incomplete` if some were lost or still wait after `flushTimeLimitMs`.
+   * Resolves once all records are stored. Resolves to `incomplete` if some records were lost, or if some still wait after
+   * `flushTimeLimitMs`.
    *
    * @throws CoxswainError "trajectory-io" or "trajectory-rejected" instead of `incomplete` with the policy `throw`
    */
@@ -299,10 +306,10 @@ export class Run {
   }
 
   /**
-   * Ends the run, unless it has ended, and flushes.
+   * Ends the run if it has not ended yet, and flushes.
    *
-   * @param ending  the outcome, or an object with `outcome`, `success`, `reward`, `reason`; default: that of an adapter, such
-   *   as `aborted`, else `ended`
+   * @param ending  the outcome, or an object with `outcome`, `success`, `reward`, `reason`; default: the outcome of an
+   *   adapter, such as `aborted`, else `ended`
    * @throws as `flush`
    */
   async end(ending?: string | AgentEnding, limit?: TimeLimit): Promise<FlushAnswer> {
@@ -311,8 +318,8 @@ export class Run {
   }
 
   /**
-   * Calls a listener before the end of the run is recorded, so that an adapter can settle open work. Its result is the
-   * outcome or the whole ending, if the host names none. Exceptions are recorded.
+   * Registers a listener that is called before the end of the run is recorded, so that an adapter can finish open work. Its
+   * result is the outcome or the whole ending, and is used if the host states none. Exceptions are recorded.
    */
   beforeEnd(listener: EndListener): void {
     this.#lastWords.add(listener);
@@ -325,7 +332,7 @@ export class Run {
     this.#path.fault(where, error);
   }
 
-  /** The run's state as JSON. @throws CoxswainError "invalid-argument" if an item of a host's slice is not JSON */
+  /** Returns the state of the run as JSON. @throws CoxswainError "invalid-argument" if an item of a host's slice is not JSON */
   snapshot(options: SnapshotOptions = {}): RunSnapshot {
     const { log } = this.#parts;
     const state = { next_seq: log.nextSeq, ended: this.#ended, fold: this.#fold.snapshot(options) };
@@ -356,7 +363,7 @@ export class Run {
       const limit_ms = this.#parts.providerTimeLimitMs;
       this.#path.take({ kind: 'provider_overran', provider_name: provider, duration_ms: durationMs, limit_ms });
     }
-    // Even after the end: the last advice of a run may be delivered late.
+    // Deliveries are recorded even after the end, because the last advice of a run may be delivered late.
     const take = (delivery: TrajectoryPayload): void => void this.#path.take(delivery);
     return derived.flatMap((item) => {
       const handle = adviceHandleOf(item, { point, atMs: record.recorded_at_unix_ms, take });
@@ -368,7 +375,7 @@ export class Run {
     });
   }
 
-  /** Watched files that exist; read outside the folds, because a replay cannot read them. */
+  /** Returns the watched files that exist. They are read outside the folds, because a replay cannot read them. */
   #filesCreated(): readonly string[] {
     const filesystem = this.prompt.resources.getOptional(Filesystem);
     return filesystem === undefined ? [] : this.#fold.watchedFiles.filter((path) => filesystem.exists(path));

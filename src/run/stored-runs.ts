@@ -8,13 +8,13 @@ import type { TrajectoryStore } from '../store/trajectory-store.ts';
 import { RunStepper, UnusableSnapshot, type OpenedRun, type RebuiltRun } from './run-step.ts';
 import type { Run } from './run.ts';
 
-/** A larger state is not saved: the next process folds the records instead. */
+/** Maximum size of a saved state. A larger state is not saved, and the next process folds the records instead. */
 const MAX_STATE_CHARS = 64 * 1024;
 
-/** After fewer records the state is not saved; folding takes about 20 µs each. */
+/** The state is saved only after more records than this. Folding a record takes about 20 µs. */
 const RECORDS_UNSAVED = 200;
 
-/** Attempts if other processes save unusable snapshots meanwhile. */
+/** Maximum number of attempts, if other processes save unusable snapshots meanwhile. */
 const MAX_REBUILDS = 3;
 
 export interface StoredRunsOptions {
@@ -28,11 +28,14 @@ export interface StoredRunsOptions {
 /** A stored run, ready to be continued. */
 export interface ContinuedRun extends OpenedRun {
   readonly steering: ResolvedSteering;
-  /** Saves the run's state for the next process, if it is worthwhile and no other process has added records. */
+  /**
+   * Saves the run's state for the next process. The state is saved only if that is worthwhile and no other process has
+   * added records.
+   */
   readonly save: (run: Run) => Promise<void>;
 }
 
-/** Restores runs of a store outside of steps, from their saved state and later records. */
+/** Restores runs of a store outside of steps. It uses their saved state and the later records. */
 export class StoredRuns {
   readonly #options: StoredRunsOptions;
 
@@ -41,10 +44,11 @@ export class StoredRuns {
   }
 
   /**
-   * The stored run; undefined if it is not stored.
+   * Returns the stored run. Undefined if the run is not stored.
    *
    * @throws as `store.transact`
-   * Cost: a fold of at most 20,000 records since the state was saved, about 20 µs each.
+   *
+   * Cost: folding at most 20,000 records since the state was saved, about 20 µs each.
    */
   async open(runId: string, prompts: readonly PromptTemplate[]): Promise<ContinuedRun | undefined> {
     const { clock, measureMs, redact, steering: options, store } = this.#options;
@@ -66,7 +70,7 @@ export class StoredRuns {
       if (snapshot.next_seq - savedSeq <= RECORDS_UNSAVED) return;
       const state = stepper.save(snapshot, null);
       if (JSON.stringify(state).length > MAX_STATE_CHARS) return;
-      // Not with records of another process, which the state lacks.
+      // The state is not saved if another process has added records, because the state lacks those records.
       const isSaved = await store.transact(runId, ({ nextSeq }) =>
         nextSeq === snapshot.next_seq ? { records: [], snapshot: state, result: true } : { records: [], result: false },
       );
