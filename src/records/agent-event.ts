@@ -5,7 +5,7 @@ import type { ToolStarted } from './trajectory-record.ts';
 export interface AgentIdentity {
   readonly runId: string;
   readonly parentRunId?: string;
-  /** 0 for a root run. */
+  /** The number of ancestors; 0 for a root run. */
   readonly depth: number;
   readonly conversationId?: string;
   readonly agentName?: string;
@@ -13,15 +13,15 @@ export interface AgentIdentity {
 }
 
 export interface EventTime {
-  /** Unix milliseconds; default: the clock. An implausible time is ignored. */
+  /** Unix milliseconds of the event; default: the clock's time. An implausible time is ignored. */
   readonly atMs?: number;
 }
 
 /**
- * An event of an agent, reported by its host. Discriminated on `type`. `args` and `result` may be any value: docs/recording.md
- * describes how values that are not JSON, or too large, are stored.
+ * An event of an agent, reported by its host. The field `type` selects the variant. `args` and `result` may be any value.
+ * docs/recording.md describes how values are stored that are not JSON or are too large.
  *
- * The `*_update` and `message_start` events are streaming deltas for user interfaces and never recorded.
+ * The `*_update` and `message_start` events are streaming deltas for user interfaces. They are never recorded.
  */
 export type AgentEvent = EventTime &
   (
@@ -30,25 +30,25 @@ export type AgentEvent = EventTime &
     | {
         readonly type: 'agent_end';
         readonly messages?: readonly AgentMessage[];
-        /** `aborted`, `error`, `limit`, or a word of the host; default `ended`. */
+        /** `aborted`, `error`, `limit`, or another word from the host; default `ended`. */
         readonly outcome?: string;
-        /** An `EndReason`, or a word of the host. */
+        /** An `EndReason`, or another word from the host. */
         readonly reason?: string;
         readonly success?: boolean;
         readonly reward?: number;
         readonly labels?: JsonObject;
       }
-    /** The host resumes a run that has ended, such as a reopened session. */
+    /** The host resumed a run that had ended, for example by reopening a session. */
     | { readonly type: 'run_resumed'; readonly trigger: string }
-    /** The agent wanted to stop, and the conditions were checked. */
+    /** The agent wanted to stop, and the completion conditions were checked. */
     | {
         readonly type: 'completion_checked';
         readonly met: boolean;
         /** Unmet conditions, one line each. */
         readonly missing: readonly string[];
-        /** From 1. */
+        /** The number of this attempt, from 1. */
         readonly attempt: number;
-        /** Unmet, but the agent may stop after the last attempt. */
+        /** True if the conditions were not met, but the agent may stop because this was the last attempt. */
         readonly gaveUp?: boolean;
       }
     | { readonly type: 'turn_start' }
@@ -61,7 +61,7 @@ export type AgentEvent = EventTime &
         readonly toolCallId: string;
         readonly toolName: string;
         readonly args: unknown;
-        /** Annotations of the tool's MCP server, if known. */
+        /** Annotations from the tool's MCP server, if known. */
         readonly annotations?: NonNullable<ToolStarted['annotations']>;
       }
     | {
@@ -77,7 +77,7 @@ export type AgentEvent = EventTime &
         readonly result: unknown;
         readonly isError: boolean;
         readonly durationMs?: number;
-        /** The result will never be known, for example after an interruption; `result` has the reason. */
+        /** True if the result will never be known, for example after an interruption. `result` then contains the reason. */
         readonly resultMissing?: boolean;
       }
     | {
@@ -116,7 +116,7 @@ export type AgentEvent = EventTime &
         readonly newCap: number;
       }
     | { readonly type: 'compaction'; readonly trigger: string }
-    /** An event unknown to the adapter, kept so that nothing is lost. */
+    /** An event of a type that the adapter does not know. It is kept so that no data is lost. */
     | { readonly type: 'unrecognised'; readonly original: JsonObject }
   );
 

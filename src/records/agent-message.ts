@@ -1,6 +1,6 @@
 import type { Json } from '../base/json.ts';
 
-/** One part of a message, in memory. */
+/** A part of a message, in memory. */
 export type ContentBlock =
   | { readonly type: 'text'; readonly text: string }
   | { readonly type: 'reasoning'; readonly text: string }
@@ -10,7 +10,7 @@ export type ContentBlock =
   /** A block of an unknown type. */
   | { readonly type: 'other'; readonly value: Json };
 
-/** The content of a message: plain text, or parts in order. */
+/** The content of a message: plain text or a list of parts. */
 export type MessageContent = string | readonly ContentBlock[];
 
 /** Tokens and cost of one model response, as reported by the host. */
@@ -19,7 +19,7 @@ export interface Usage {
   readonly outputTokens?: number;
   readonly cacheReadTokens?: number;
   readonly cacheWriteTokens?: number;
-  /** Part of the output. */
+  /** These tokens are included in the output tokens. */
   readonly reasoningTokens?: number;
   readonly costUsd?: number;
 }

@@ -1,30 +1,34 @@
 import type { StoredUsage } from './stored-message.ts';
 
-/** Prices of a model in US dollars per million tokens. The cost of a response with unpriced tokens is unknown. Plain JSON. */
+/**
+ * Prices of a model in US dollars per million tokens. If a token type has no price, the cost of a response with such tokens
+ * is unknown. Plain JSON.
+ */
 export interface ModelPrice {
   readonly input?: number;
   readonly output?: number;
-  /** Tokens read from, and written to, a cache. */
+  /** Prices of tokens that are read from a cache and written to a cache. */
   readonly cacheRead?: number;
   readonly cacheWrite?: number;
-  /** `within` (default): the input tokens include those of the cache; `beside`: they do not. */
+  /** `within` (default): the input tokens include the cached tokens. `beside`: they do not. */
   readonly cached?: 'within' | 'beside';
-  /** Maximum input tokens of a request for this price; the cost of longer ones is unknown. */
+  /** Maximum input tokens of a request at this price. The cost of a longer request is unknown. */
   readonly upToInputTokens?: number;
-  /** URL of the price, and the date it was checked. */
+  /** URL of the price list, and the date on which it was checked. */
   readonly source?: string;
   readonly checked?: string;
 }
 
-/** Prices by model id, without vendor prefix and date suffix. */
+/** Prices by model id. The id has no vendor prefix and no date suffix. */
 export type ModelPrices = Readonly<Record<string, ModelPrice>>;
 
 const PER_TOKENS = 1e6;
 
 /**
- * The cost of one model response in US dollars: as reported by the host, else computed from the prices.
+ * Returns the cost of one model response in US dollars. The host's cost is used if it reports one. Otherwise the cost is
+ * computed from the prices.
  *
- * @returns undefined if the price or the number of tokens is unknown: a cost is never estimated
+ * @returns undefined if the price or the number of tokens is unknown, because a cost is never estimated
  */
 export function answerCost(usage: StoredUsage, modelId: string | undefined, prices: ModelPrices): number | undefined {
   const {
@@ -55,11 +59,14 @@ export function answerCost(usage: StoredUsage, modelId: string | undefined, pric
   return cost / PER_TOKENS;
 }
 
-/** The price of the exact id, else of the id without vendor, context window, date and `latest`. */
+/**
+ * Returns the price for the exact id. If there is none, returns the price for the id without vendor, context window, date
+ * and `latest`.
+ */
 function priceOf(modelId: string, prices: ModelPrices): ModelPrice | undefined {
   const id = modelId.replace(/^(?:anthropic|openai|google|models)[/]/, '').replace(/\[1m\]$/, '');
   const undated = id.replace(/[-@](?:\d{8}|\d{4}-\d{2}-\d{2}|latest)$/, '');
-  // Sources write versions with a dot or a dash.
+  // Some sources write versions with a dot, others with a dash.
   const dotted = undated.replace(/-(\d)-(\d)(?=-|$)/, '-$1.$2');
   const dashed = undated.replaceAll('.', '-');
   const name = [modelId, id, undated, dotted, dashed].find((one) => Object.hasOwn(prices, one));

@@ -8,7 +8,7 @@ import type { TrajectoryPayload, UnrecognisedPayload } from './trajectory-record
 
 const DECODES = new Map<KnownKind, FieldDecodes>();
 
-/** Created on demand: a short-lived process sees few kinds. */
+/** Decoders are created on demand, because a short-lived process reads few kinds. */
 function decodesOfKind(kind: KnownKind): FieldDecodes {
   const known = DECODES.get(kind);
   if (known !== undefined) return known;
@@ -18,26 +18,26 @@ function decodesOfKind(kind: KnownKind): FieldDecodes {
 }
 
 /**
- * Decodes the `payload` of a record. An unknown kind becomes `unrecognised` with the whole payload as its `original`;
- * unknown fields are kept.
+ * Decodes the `payload` of a record. A payload of an unknown kind becomes `unrecognised`, with the whole payload as its
+ * `original`. Unknown fields are kept.
  *
- * @throws CoxswainError `invalid-record` naming the path of the field
+ * @throws CoxswainError `invalid-record` with the path of the invalid field
  */
 export function decodePayload(value: unknown): TrajectoryPayload {
   if (!isJsonObject(value)) throw brokenField('payload', 'an object', value);
   const kind = value['kind'];
   if (typeof kind !== 'string') throw brokenField('payload.kind', 'a text', kind);
   if (!isKnownKind(kind)) {
-    // The value is an object of decoded JSON, so it is a JsonObject.
+    // The value comes from decoded JSON and is an object, so it is a JsonObject.
     return { kind: 'unrecognised', original: value as UnrecognisedPayload['original'] };
   }
-  // Every field that the definition of this kind names was decoded.
+  // Every field in the definition of this kind was decoded.
   return decodeFields(value, decodesOfKind(kind), 'payload') as unknown as PayloadOf<KnownKind>;
 }
 
 /**
- * Converts a payload with any values of a host into one that `decodePayload` accepts, by the same definitions. Repairs are
- * noted in `limits`.
+ * Converts a payload with arbitrary values from a host into a payload that `decodePayload` accepts. Both functions use the
+ * same definitions. Repairs are counted in `limits`.
  *
  * Cost: one walk over each value, bounded by `limits`.
  *
@@ -47,6 +47,6 @@ export function repairPayload<Payload extends TrajectoryPayload>(payload: Payloa
 export function repairPayload(payload: TrajectoryPayload, limits: ValueBudget): unknown {
   if (payload.kind === 'unrecognised')
     return { ...payload, original: jsonObject.repair(payload.original, limits, 'original') };
-  // A payload is an object; its kind may be any text.
+  // A payload is an object whose kind may be any text.
   return repairOwn({ ...payload }, decodesOfKind(payload.kind), limits);
 }

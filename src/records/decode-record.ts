@@ -6,14 +6,14 @@ import { TRAJECTORY_SCHEMA_VERSION, type TrajectoryRecord } from './trajectory-r
 import { withSourceText } from './unrecognised-text.ts';
 
 /**
- * Decodes a JSON value into a record, without a library, because it runs in short-lived hook processes.
+ * Decodes a JSON value into a record. It uses no library, because it runs in short-lived hook processes.
  *
  * - A missing `schema_version` or `depth` is 0; a null `run_id`, `parent_run_id` or `late_input_id` is absent.
- * - A payload of an unknown kind becomes `{ kind: 'unrecognised', original }`, a content block of an unknown type
- *   `{ type: 'other', value }`.
+ * - A payload of an unknown kind becomes `{ kind: 'unrecognised', original }`, a content block of an unknown type `{ type:
+ *   'other', value }`.
  * - Unknown fields are kept.
  *
- * Cost: one look at each known field; valid parts are not copied.
+ * Cost: one read of each known field; valid parts are not copied.
  *
  * @throws CoxswainError `schema-version` if the record has a newer schema
  * @throws CoxswainError `invalid-record` with the path of the first invalid field
@@ -42,7 +42,7 @@ export function decodeRecord(value: unknown): TrajectoryRecord {
   const isUnchanged = version === value['schema_version'] && depth === value['depth'] && payload === value['payload'];
   // Every field of TrajectoryRecord was checked above.
   if (isUnchanged && hasId && hasParent && hasLateInput) return value as unknown as TrajectoryRecord;
-  // Members keep their order, so that a record is encoded as it was.
+  // The members keep their order, so that the record is encoded in its original form.
   const decoded: Record<string, unknown> = { ...value, schema_version: version, depth, payload };
   if (!hasId) delete decoded['run_id'];
   if (!hasParent) delete decoded['parent_run_id'];
@@ -51,8 +51,8 @@ export function decodeRecord(value: unknown): TrajectoryRecord {
 }
 
 /**
- * `decodeRecord` for a value parsed from text: a payload of an unknown kind keeps its text, so that it is stored byte for
- * byte.
+ * Works like `decodeRecord`, for a value parsed from text. A payload of an unknown kind keeps its text, so that it is
+ * stored byte for byte.
  *
  * @param line  the text of the whole record
  * @throws CoxswainError as `decodeRecord`
@@ -64,7 +64,7 @@ export function decodeParsed(value: unknown, line: string): TrajectoryRecord {
 }
 
 /**
- * Decodes one line of JSON into a record, as `decodeRecord`. A payload of an unknown kind keeps its text, so that
+ * Parses one line of JSON and decodes it like `decodeRecord`. A payload of an unknown kind keeps its text, so that
  * `encodeRecord` writes it byte for byte.
  *
  * @throws CoxswainError `invalid-record` also if the text is not JSON
@@ -79,7 +79,7 @@ export function parseRecord(line: string): TrajectoryRecord {
   return decodeParsed(value, line);
 }
 
-/** False for null, which counts as absent. */
+/** Returns false for null, which is treated as absent. */
 function isText(value: unknown, path: string): boolean {
   if (value === null) return false;
   if (value !== undefined) textDecode(value, path);

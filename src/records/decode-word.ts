@@ -27,7 +27,7 @@ import type { Base, Fields, Word } from './field-types.ts';
 import { BLOCKS, CHOICES, FIGURES, MESSAGES, SHAPES } from './shapes.ts';
 import { withoutPicture } from './without-bytes.ts';
 
-/** A block of an unknown type becomes `other`. */
+/** A content block of an unknown type becomes `other`. */
 const block: FieldDecode = fieldDecode(
   (value, path, key) => {
     const own = pathOf(path, key);
@@ -51,7 +51,7 @@ const messageContent: FieldDecode = fieldDecode(
   {
     repair: (value, budget, key) => {
       if (typeof value === 'string') return budget.text(value);
-      // Some hosts have null content in a response with calls only.
+      // Some hosts send null content in a response that contains only calls.
       if (value === undefined || value === null) return '';
       return blockList.repair(Array.isArray(value) ? value : [value], budget, key);
     },
@@ -73,14 +73,14 @@ const message: FieldDecode = fieldDecode(
       const decodes = decodesNamed(MESSAGES, 'role', named);
       if (decodes !== undefined) return repairFields(named, decodes, budget);
       budget.note('wrongTypes', `${key} is a message of no known role`);
-      // Not `user`, which would be a new task.
+      // The role is not `user`, because that would start a new task.
       const role = named['role'] === 'tool' ? 'tool_result' : 'system';
       return repairFields({ ...named, role }, variantDecodes(MESSAGES, 'role', role), budget);
     },
   },
 );
 
-/** Extended on demand: a short-lived process sees few words. */
+/** Decoders are added on demand, because a short-lived process reads few of these types. */
 const DECODES_BY_WORD = new Map<string, FieldDecode>(
   Object.entries({
     content: textDecode,
@@ -119,11 +119,11 @@ function createDecode(word: string): FieldDecode {
   if (word.endsWith('[]')) return listDecode(decodeOf(word.slice(0, -2)));
   if (word.endsWith('|null')) return nullable(decodeOf(word.slice(0, -5)));
   if (Object.hasOwn(CHOICES, word)) return oneOf(CHOICES[word as keyof typeof CHOICES]);
-  // All other words are shapes.
+  // All other words are names of shapes.
   return objectOf(decodesOf({ ...FIGURES, ...SHAPES }[word as keyof typeof FIGURES | keyof typeof SHAPES]));
 }
 
-/** The decodes of the fields of a shape or a kind. */
+/** Returns the decoders of the fields of a shape or kind. */
 export function decodesOf(fields: Fields): Readonly<Record<string, FieldDecode>> {
   return Object.fromEntries(Object.entries(fields).map(([name, word]: [string, Word]) => [name, decodeOf(word)]));
 }
@@ -131,7 +131,7 @@ export function decodesOf(fields: Fields): Readonly<Record<string, FieldDecode>>
 type Variants = typeof BLOCKS | typeof MESSAGES;
 const VARIANTS = new Map<string, FieldDecodes>();
 
-/** The decodes of the variant named by the field `by` of an object. */
+/** Returns the decoder of an object whose field `by` names the variant. */
 function decodesNamed(
   variants: Variants,
   by: string,

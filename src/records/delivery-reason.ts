@@ -1,5 +1,5 @@
-/** Reason in delivery records of an experiment. */
+/** The reason in delivery records when an experiment withholds advice. */
 export const WITHHELD_REASON = 'withheld by experiment';
 
-/** Reason in delivery records of shadow mode. */
+/** The reason in delivery records in shadow mode. */
 export const SHADOW_REASON = 'shadow mode';

@@ -4,24 +4,24 @@ import { brokenField } from './field-decode.ts';
 import type { TrajectoryPayload, TrajectoryRecord, UnrecognisedPayload } from './trajectory-record.ts';
 import { textToStore } from './unrecognised-text.ts';
 
-/** A record as stored: the payload of an `unrecognised` one is its `original`. */
+/** A record as stored. An `unrecognised` payload is stored as its `original`. */
 interface StoredRecord extends Omit<TrajectoryRecord, 'payload'> {
   readonly payload: Exclude<TrajectoryPayload, UnrecognisedPayload> | JsonObject;
 }
 
-/** Cost: a shallow copy for an `unrecognised` payload, else none. */
+/** Converts a record to its stored form. Cost: a shallow copy for an `unrecognised` payload, else none. */
 export function toStoredRecord(record: TrajectoryRecord): StoredRecord {
   const { payload } = record;
-  // Without the `unrecognised` payload a record is a StoredRecord already.
+  // A record without an `unrecognised` payload is already a StoredRecord.
   return payload.kind === 'unrecognised' ? { ...record, payload: payload.original } : (record as StoredRecord);
 }
 
 /**
- * Encodes a record as one line of JSON without the line break, for `parseRecord`. A lone surrogate is written as a `\u`
- * escape, so the line is valid UTF-8.
+ * Encodes a record as one line of JSON without the line break. `parseRecord` reads it. A lone surrogate is written as a
+ * `\u` escape, so the line is valid UTF-8.
  *
- * @throws CoxswainError `invalid-record` if it is not JSON: a bigint, a cycle, nesting beyond the stack, or an unrecognised
- *   payload whose `original` has no `kind`
+ * @throws CoxswainError `invalid-record` if the record is not JSON: a bigint, a cycle, nesting beyond the stack, or an
+ *   unrecognised payload whose `original` has no `kind`
  */
 export function encodeRecord(record: TrajectoryRecord): string {
   const stored = toStoredRecord(record);
@@ -39,7 +39,7 @@ export function encodeRecord(record: TrajectoryRecord): string {
   }
 }
 
-/** `JSON.stringify(record)` with this text as its payload. */
+/** Returns the result of `JSON.stringify(record)` with this text as the payload. */
 function encodeAround(record: TrajectoryRecord, payloadText: string): string {
   const members: string[] = [];
   for (const [key, value] of Object.entries(record)) {

@@ -3,21 +3,21 @@ import { CHOICES } from './shapes.ts';
 
 export type Severity = ValueOf<'severity'>;
 
-/** In ascending order. */
+/** All severities in ascending order. */
 export const SEVERITIES: readonly Severity[] = CHOICES.severity;
 
-/** An observation about the trajectory. */
+/** An observation about the trajectory, that is, the sequence of the agent's calls. */
 export type Observation = ShapeOf<'observation'>;
 
-/** Feedback or an assessment. */
+/** The common fields of feedback and assessments. */
 export type SpokenAdvice = ShapeOf<'spoken_advice'>;
 
-/** Progress feedback, as stored. Plain data. */
+/** Feedback as stored. Plain data. */
 export interface StoredFeedback extends SpokenAdvice {
   readonly providerName: string;
 }
 
-/** The assessment of a trajectory observer, as stored. Plain data. */
+/** An assessment by a trajectory observer, as stored. Plain data. */
 export interface StoredAssessment extends SpokenAdvice {
   readonly observerName: string;
 }

@@ -5,20 +5,20 @@ import { readDeadlineTime, withoutDate } from '../base/unix-time.ts';
 import type { ValueBudget } from '../base/value-budget.ts';
 
 /**
- * The definition of one field. As a function it decodes the stored value, usually to the value itself.
+ * The decoder of one field. Called as a function, it decodes the stored value. In most cases it returns the value itself.
  *
- * @param path  path of the value, such as `payload.tool_name`, without `key`. Both are joined only for an error, because
- *   every field of every record is decoded here
+ * @param path  path of the value, such as `payload.tool_name`, without `key`. Path and key are joined only for an error,
+ *   because this function runs for every field of every record
  * @throws CoxswainError `invalid-record` with the path
  */
 export interface FieldDecode {
   (value: unknown, path: string, key?: string | number): unknown;
   /**
-   * Cuts, clamps or converts a host's value so that the field accepts it, and notes that in the budget. Undefined for an
-   * unusable value. Throws only if reading the value does.
+   * Cuts, clamps or converts a value from a host so that the field accepts it, and counts the repair in the budget. Returns
+   * undefined for an unusable value. Throws only if reading the value throws.
    */
   readonly repair: (value: unknown, budget: ValueBudget, key: string | number) => unknown;
-  /** Replaces an unusable value of a required field; undefined: the record is refused. */
+  /** Replaces an unusable value of a required field. If it is undefined, the record is refused. */
   readonly fallback?: unknown;
 }
 
@@ -29,7 +29,7 @@ export function fieldDecode(
   return Object.assign(decode, repairs);
 }
 
-/** Decodes of the named fields of one kind of object. Fields not named are kept as they are. */
+/** Decoders by field name, for one kind of object. Other fields are not changed. */
 export type FieldDecodes = Readonly<Record<string, FieldDecode>>;
 
 export function pathOf(path: string, key: string | number | undefined): string {
@@ -37,7 +37,7 @@ export function pathOf(path: string, key: string | number | undefined): string {
   return typeof key === 'number' ? `${path}[${key}]` : `${path}.${key}`;
 }
 
-/** The error for an invalid field. */
+/** Creates the error for an invalid field. */
 export function brokenField(path: string, expected: string, value: unknown): CoxswainError {
   return new CoxswainError('invalid-record', `${path} must be ${expected}, got ${nameOf(value)}`, {
     details: { path },
@@ -87,7 +87,7 @@ export const flagDecode: FieldDecode = fieldDecode(
   },
 );
 
-/** @param convert  makes a valid number of another one, if possible */
+/** @param convert  converts an invalid number to a valid number, if possible */
 function numberDecode(
   expected: string,
   isValid: (value: number) => boolean,
@@ -100,7 +100,7 @@ function numberDecode(
     },
     {
       repair: (value, budget, key) => {
-        // Without the sign of -0, which JSON loses.
+        // The sign of -0 is removed, because JSON loses it.
         if (typeof value === 'number' && isValid(value)) return value === 0 ? 0 : value;
         const number = numberMeant(value, budget, key);
         return number === undefined ? undefined : convert(number);
@@ -110,20 +110,20 @@ function numberDecode(
   );
 }
 
-/** A safe integer from 0. */
+/** Decodes a safe integer from 0. */
 export const countDecode: FieldDecode = numberDecode(
   'a whole number from 0',
   (value) => value >= 0 && Number.isSafeInteger(value),
   (value) => (value >= 0 ? Math.min(Math.trunc(value), Number.MAX_SAFE_INTEGER) : undefined),
 );
 
-/** A finite number, possibly negative or fractional. */
+/** Decodes a finite number, which may be negative or fractional. */
 export const anyNumber: FieldDecode = numberDecode('a number', Number.isFinite);
 
-/** A finite number from 0: a duration or a time in milliseconds. */
+/** Decodes a finite number from 0: a duration or a time in milliseconds. */
 export const amountDecode: FieldDecode = numberDecode('a number from 0', (value) => value >= 0 && value < Infinity);
 
-/** A deadline; a host may give it in another unit. */
+/** Decodes a deadline. A host may state it in another unit. */
 export function deadlineTime(decode: FieldDecode): FieldDecode {
   return fieldDecode((value, path, key) => decode(value, path, key), {
     ...decode,
@@ -137,7 +137,7 @@ export function deadlineTime(decode: FieldDecode): FieldDecode {
   });
 }
 
-/** Any JSON value, but not undefined. */
+/** Decodes any JSON value, but not undefined. */
 export const anyJson: FieldDecode = fieldDecode(
   (value, path, key) => {
     const type = typeof value;
@@ -164,7 +164,7 @@ export const jsonObject: FieldDecode = fieldDecode(
   },
 );
 
-/** The field may be absent. */
+/** Makes a field optional. */
 export function optional(decode: FieldDecode): FieldDecode {
   return fieldDecode((value, path, key) => (value === undefined ? undefined : decode(value, path, key)), {
     repair: (value, budget, key) =>
@@ -179,7 +179,7 @@ export function nullable(decode: FieldDecode): FieldDecode {
   });
 }
 
-/** Exactly this value. */
+/** Accepts exactly this value. */
 export function literal(only: string | boolean): FieldDecode {
   return fieldDecode(
     (value, path, key) => {
@@ -197,7 +197,7 @@ export function literal(only: string | boolean): FieldDecode {
   );
 }
 
-/** One of a closed set of texts. */
+/** Accepts a text from a closed set. */
 export function oneOf(words: readonly string[]): FieldDecode {
   return fieldDecode(
     (value, path, key) => {
@@ -214,7 +214,7 @@ export function oneOf(words: readonly string[]): FieldDecode {
   );
 }
 
-/** A list of items for `decode`. */
+/** Decodes a list whose items `decode` accepts. */
 export function listDecode(decode: FieldDecode): FieldDecode {
   return fieldDecode(
     (value, path, key) => {
@@ -243,7 +243,7 @@ export function listDecode(decode: FieldDecode): FieldDecode {
   );
 }
 
-/** The usable items: of a list beyond the budget's nodes, the first and the last ones. */
+/** Returns the usable items. If the list exceeds the budget's nodes, returns its first and last items. */
 function repairItems(items: readonly unknown[], decode: FieldDecode, budget: ValueBudget): readonly unknown[] {
   const length = Number.isSafeInteger(items.length) ? Math.max(0, items.length) : 0;
   const count = Math.min(length, budget.nodes);
@@ -259,7 +259,7 @@ function repairItems(items: readonly unknown[], decode: FieldDecode, budget: Val
   return repairedItems;
 }
 
-/** An object with these fields and possibly others. */
+/** Decodes an object with these fields. Other fields are allowed. */
 export function objectOf(decodes: FieldDecodes): FieldDecode {
   return fieldDecode(
     (value, path, key) => {
@@ -278,9 +278,9 @@ export function objectOf(decodes: FieldDecodes): FieldDecode {
 }
 
 /**
- * Repairs the fields of an object. Other members are converted to JSON; a missing required field gets its fallback.
+ * Repairs the fields of an object. Other members are converted to JSON. A missing required field gets its fallback.
  *
- * Cost: one look at each field, and a shallow copy of the object.
+ * Cost: one read of each field, and a shallow copy of the object.
  *
  * @throws CoxswainError `invalid-record` if a required field without a fallback is unusable
  */
@@ -292,7 +292,7 @@ export function repairFields(
   return repairOwn({ ...source }, decodes, budget);
 }
 
-/** `repairFields` in place, for an unshared object. */
+/** Works like `repairFields` but changes the object in place. The object must not be shared. */
 export function repairOwn(
   object: Record<string, unknown>,
   decodes: FieldDecodes,
@@ -322,20 +322,20 @@ function repairUnnamed(value: unknown, budget: ValueBudget): unknown {
 function repairField(decode: FieldDecode, value: unknown, budget: ValueBudget, key: string): unknown {
   const repaired = decode.repair(value, budget, key);
   if (repaired !== undefined) return repaired;
-  // Accepts an optional field and refuses a required one.
+  // The call accepts an optional field and throws for a required field.
   if (decode.fallback === undefined) return decode(undefined, key);
   budget.note('wrongTypes', `${key} is missing or cannot be used`);
   return decode.fallback;
 }
 
-/** Decodes every field. Returns `source` itself if nothing changed. */
+/** Decodes every field. Returns `source` itself if no value changed. */
 export function decodeFields(
   source: Readonly<Record<string, unknown>>,
   decodes: FieldDecodes,
   path: string,
 ): Readonly<Record<string, unknown>> {
   let changed: Record<string, unknown> | undefined;
-  // No field has the name of a member of `Object.prototype`.
+  // No field has the same name as a member of `Object.prototype`.
   const isPlain = Object.getPrototypeOf(source) === Object.prototype;
   for (const key in decodes) {
     const value = isPlain || Object.hasOwn(source, key) ? source[key] : undefined;
@@ -348,12 +348,12 @@ export function decodeFields(
   return changed ?? source;
 }
 
-/** Notes a value of the wrong type. */
+/** Counts a value of the wrong type. */
 function noteType(budget: ValueBudget, key: string | number, value: unknown): void {
   budget.note('wrongTypes', `${key} is of type ${value === null ? 'null' : typeof value}`);
 }
 
-/** The number that a host probably meant; notes the fault. */
+/** Returns the number that the host probably meant, and counts the fault. */
 function numberMeant(value: unknown, budget: ValueBudget, key: string | number): number | undefined {
   if (value === undefined || value === null) return undefined;
   if (typeof value === 'number') {

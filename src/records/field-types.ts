@@ -2,25 +2,28 @@ import type { Json, JsonObject } from '../base/json.ts';
 import type { DERIVED, KINDS } from './kinds.ts';
 import type { BLOCKS, CHOICES, FIGURES, MESSAGES, SHAPES } from './shapes.ts';
 
-/** Types of fields by the word in their definition. The words for texts distinguish their origin, for redaction. */
+/**
+ * The types of fields. Each key is a word that field definitions use. The words for texts state where the text comes from,
+ * which redaction needs.
+ */
 interface Plain {
-  /** Text of the agent, its model, its tools or its user. */
+  /** Text from the agent, its model, its tools or its user. */
   readonly content: string;
-  /** A short word of the host: a tool name, an outcome, a channel. */
+  /** A short word from the host: a tool name, an outcome, a channel. */
   readonly name: string;
-  /** An id of the host, which joins records. */
+  /** An id from the host, which connects records. */
   readonly id: string;
-  /** From the configuration, or computed from redacted records. */
+  /** A text from the configuration, or computed from redacted records. */
   readonly configured: string;
-  /** An id or word of coxswain itself, never changed. */
+  /** An id or word from coxswain itself. It is never changed. */
   readonly own: string;
-  /** The bytes of an image in base64: content that is never cut. */
+  /** The bytes of an image in base64. This content is never cut. */
   readonly picture: string;
   /** Content of any JSON type. */
   readonly json: Json;
   /** The result of a tool. */
   readonly result: Json;
-  /** Content: an object with any members. */
+  /** Content that is an object with any members. */
   readonly object: JsonObject;
   readonly flag: boolean;
   readonly true: true;
@@ -30,10 +33,10 @@ interface Plain {
   readonly amount: number;
   /** A finite number, possibly negative or fractional. */
   readonly number: number;
-  /** Unix milliseconds; a host may give it in another unit. */
+  /** Unix milliseconds. A host may state the time in another unit. */
   readonly deadline: number;
   readonly deadline_from_0: number;
-  /** Stored unchanged. */
+  /** A number that is stored unchanged. */
   readonly unchecked_number: number;
 }
 
@@ -41,12 +44,12 @@ type Shapes = typeof FIGURES & typeof SHAPES;
 
 interface Meanings extends Plain {
   readonly message: VariantOf<typeof MESSAGES, 'role'>;
-  /** Plain text, or parts in order. */
+  /** Plain text or a list of parts. */
   readonly message_content: string | readonly Meanings['block'][];
   readonly block: VariantOf<typeof BLOCKS, 'type'>;
 }
 
-/** A word without `[]`, `|null` and `?`. */
+/** A type word without `[]`, `|null` and `?`. */
 export type Base = keyof Meanings | keyof typeof CHOICES | keyof Shapes;
 
 /** The type of a field in a definition. */
@@ -80,7 +83,7 @@ type Flat<T> = { readonly [Name in keyof T]: T[Name] };
 
 export type ShapeOf<Name extends keyof Shapes> = Flat<ObjectOf<Shapes[Name]>>;
 
-/** A union discriminated by the field `By`. */
+/** A union whose field `By` selects the variant. */
 type VariantOf<Table, By extends string> = {
   [Name in keyof Table]: Flat<Readonly<Record<By, Name>> & ObjectOf<Table[Name]>>;
 }[keyof Table];
@@ -88,29 +91,29 @@ type VariantOf<Table, By extends string> = {
 export type KnownKind = keyof typeof KINDS;
 
 /**
- * The presentation of a record.
+ * How the viewer presents a record.
  *
  * - `call`, `result`: a call and its result, shown together if possible
  * - `message`: a message or reasoning
  * - `advice`, `pattern`, `fault`: output of coxswain
- * - `event`: a turning point of the run
+ * - `event`: an important event of the run
  * - `detail`: bookkeeping, shown on request
  */
 export type Row = 'call' | 'result' | 'message' | 'advice' | 'pattern' | 'fault' | 'event' | 'detail';
 
-/** See `kinds.ts`. */
+/** Defined in `kinds.ts`. */
 export interface KindDefinition {
   readonly role: 'input' | 'asked' | 'advised' | 'derived';
   readonly row: Row;
   readonly fields: Fields;
 }
 
-/** Kinds with this definition. */
+/** The kinds whose definition has these properties. */
 export type KindsThat<Says extends Partial<KindDefinition>> = {
   [Kind in KnownKind]: (typeof KINDS)[Kind] extends Says ? Kind : never;
 }[KnownKind];
 
-/** The payload of a kind, or the union for several kinds. */
+/** The payload type of a kind, or the union for several kinds. */
 export type PayloadOf<Kind extends KnownKind> = {
   [One in Kind]: Flat<
     { readonly kind: One } & ObjectOf<(typeof KINDS)[One]['fields']> &

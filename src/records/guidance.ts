@@ -12,17 +12,17 @@ import { CHOICES } from './shapes.ts';
  */
 export type DecisionPoint = ValueOf<'decision_point'>;
 
-/** In the order of the agent's cycle. */
+/** All decision points in the order of the agent's cycle. */
 export const DECISION_POINTS: readonly DecisionPoint[] = CHOICES.decision_point;
 
-/** One piece of guidance. Plain data, as stored. */
+/** A single guidance text. Plain data, as stored. */
 export type GuidanceInjection = ShapeOf<'injection'>;
 
-/** The pattern of a classification or feedback, for noise control. */
+/** The pattern that a classification or feedback refers to, for noise control. */
 export type PatternReference = ShapeOf<'pattern_reference'>;
 
-/** The relevance of guidance, with its reason. Plain data, as stored. */
+/** The relevance of guidance and the reason. Plain data, as stored. */
 export type ClassificationResult = ShapeOf<'classification'>;
 
-/** Guidance with its delivery. Plain data, as stored. */
+/** Guidance and its delivery. Plain data, as stored. */
 export type StoredGuidance = ShapeOf<'guidance'>;

@@ -8,18 +8,18 @@ export function isKnownKind(kind: string): kind is KnownKind {
   return Object.hasOwn(DEFINITIONS, kind);
 }
 
-/** The fields of a kind besides `kind`. */
+/** Returns the fields of a kind except `kind`. */
 export function fieldsOf(kind: KnownKind): Fields {
   const { role, fields } = DEFINITIONS[kind];
   return role === 'derived' ? { ...DERIVED, ...fields } : fields;
 }
 
-/** The role in a replay; see `kinds.ts`. An unknown kind is an input. */
+/** Returns the role of a payload in a replay; see `kinds.ts`. An unknown kind is an input. */
 export function roleOf({ kind }: TrajectoryPayload): KindDefinition['role'] {
   return kind === 'unrecognised' ? 'input' : DEFINITIONS[kind].role;
 }
 
-/** The presentation; an unknown kind is a detail. */
+/** Returns how a payload is presented. An unknown kind is a detail. */
 export function rowOf({ kind }: TrajectoryPayload): KindDefinition['row'] {
   return isKnownKind(kind) ? DEFINITIONS[kind].row : 'detail';
 }

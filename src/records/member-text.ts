@@ -8,9 +8,11 @@ const OPEN_OBJECT = 0x7b;
 const CLOSE_OBJECT = 0x7d;
 
 /**
- * The source text of a member's value in a JSON object, trimmed. Of duplicate members the last one, as `JSON.parse` does.
+ * Returns the source text of a member's value in a JSON object, trimmed. If the member occurs more than once, the last
+ * value is returned, as in `JSON.parse`.
  *
  * @param json  valid JSON text of an object
+ *
  * Cost: one pass over the text, no recursion.
  */
 export function memberText(json: string, name: string): string | undefined {
@@ -22,7 +24,7 @@ export function memberText(json: string, name: string): string | undefined {
     switch (json.charCodeAt(at)) {
       case QUOTE: {
         const end = stringEnd(json, at);
-        // Between members a string is a name.
+        // A string between members is a member name.
         if (depth === 1 && valueAt === 0) key = json.slice(at, end);
         at = end - 1;
         break;
@@ -50,7 +52,7 @@ export function memberText(json: string, name: string): string | undefined {
   return found;
 }
 
-/** The number of members in all objects of a JSON text. Cost: one pass. */
+/** Returns the number of members in all objects of a JSON text. Cost: one pass. */
 export function countMembers(json: string): number {
   let count = 0;
   for (let at = 0; at < json.length; at += 1) {
@@ -61,7 +63,7 @@ export function countMembers(json: string): number {
   return count;
 }
 
-/** The index after a string that starts at a quote. */
+/** Returns the index after a string that starts at a quote. */
 function stringEnd(json: string, start: number): number {
   for (let quote = json.indexOf('"', start + 1); quote >= 0; quote = json.indexOf('"', quote + 1)) {
     let before = quote;

@@ -1,18 +1,18 @@
 import type { ModelPrice, ModelPrices } from './answer-cost.ts';
 
-/** Input, output, cache read, cache write (null: not listed), and the maximum input tokens for this price. */
+/** The prices of input, output, cache read and cache write (null: not listed), and the maximum input tokens at this price. */
 type Row = readonly [number, number, (number | null)?, (number | null)?, number?];
 
 interface Vendor {
   readonly source: string;
-  /** Date of the last comparison with the source. */
+  /** The date on which the prices were last compared with the source. */
   readonly checked: string;
   /** See `ModelPrice.cached`. */
   readonly cached: 'within' | 'beside';
   readonly models: Readonly<Record<string, Row>>;
 }
 
-/** Prices in US dollars per million tokens, by vendor; as listed by `@pydantic/genai-prices` 0.1.8. */
+/** Prices in US dollars per million tokens, by vendor. The source is `@pydantic/genai-prices` 0.1.8. */
 const VENDORS: readonly Vendor[] = [
   {
     source: 'https://www.anthropic.com/pricing#api',

@@ -1,7 +1,7 @@
 import type { ASKED, CALLS, DELIVERED, FAULTS, HOST, LIFE, LOST, PATTERNS, PRODUCED, REQUESTS, TALK } from './kinds.ts';
 import type { TrajectoryPayload } from './trajectory-record.ts';
 
-/** The kinds of each group. */
+/** The record kinds of each group. */
 interface Groups {
   readonly life: keyof typeof LIFE;
   readonly talk: keyof typeof TALK;
@@ -13,15 +13,15 @@ interface Groups {
   readonly delivered: keyof typeof DELIVERED;
   readonly asked: keyof typeof ASKED;
   readonly faults: keyof typeof FAULTS;
-  /** Lost records, and kinds unknown to this version. */
+  /** Lost records, and records of kinds that this version does not know. */
   readonly unread: keyof typeof LOST | 'unrecognised';
 }
 
 type KindsOf<Name> = Name extends keyof Groups ? Groups[Name] : Name;
 
 /**
- * Ends a switch over record kinds that ignores the rest of these groups and kinds. A kind that is neither a case nor named
- * here does not compile, so a new kind is a decision in every switch, or in its group.
+ * Ends a switch over record kinds that ignores the rest of these groups and kinds. The code does not compile if a kind is
+ * neither a case nor named here. A new kind therefore requires a decision in every switch, or in its group.
  */
 export function passOver<Passed extends keyof Groups | TrajectoryPayload['kind']>(
   _payload: Extract<TrajectoryPayload, { readonly kind: KindsOf<Passed> }>,

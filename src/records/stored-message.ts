@@ -2,16 +2,16 @@ import type { ShapeOf, ValueOf } from './field-types.ts';
 
 export type StoredContentBlock = ValueOf<'block'>;
 
-/** The content of a message: plain text, or parts in order. */
+/** The content of a message: plain text or a list of parts. */
 export type StoredContent = ValueOf<'message_content'>;
 
-/** A message of the transcript, as stored (final form, never a streaming delta). */
+/** A message of the transcript in its stored, final form. A streaming delta is never stored. */
 export type StoredMessage = ValueOf<'message'>;
 
 /** Tokens and cost of one model response, as reported by the host. */
 export type StoredUsage = ShapeOf<'token_usage'>;
 
-/** Joins the text parts of a message by line breaks, without reasoning, calls and images. */
+/** Joins the text parts of a message with line breaks. Reasoning, calls and images are left out. */
 export function textOfContent(content: StoredContent): string {
   if (typeof content === 'string') return content;
   const texts: string[] = [];

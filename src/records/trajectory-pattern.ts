@@ -1,13 +1,16 @@
 import type { ShapeOf, ValueOf } from './field-types.ts';
 import { CHOICES } from './shapes.ts';
 
-/** Certainty of a pattern. Advice about `hint` has severity info, about `warn` caution, about `strong` warning. */
+/** How certain a pattern is. Advice about a `hint` has severity info, about a `warn` caution, about a `strong` warning. */
 export type PatternLevel = ValueOf<'level'>;
 
-/** Class of the results of a pattern: content, nothing, a mere "done", or a cause of failure. */
+/** The class of the results of a pattern: content, nothing, only "done", or a cause of failure. */
 export type AnswerClass = ValueOf<'answer_class'>;
 
 export const ANSWER_CLASSES: readonly AnswerClass[] = CHOICES.answer_class;
 
-/** A pattern in the trajectory: a loop, a run of errors, a stall. Plain data, as stored and printed. */
+/**
+ * A pattern in the sequence of the agent's calls, such as a loop, a series of errors or a stall. Plain data, as stored and
+ * printed.
+ */
 export type TrajectoryPattern = ShapeOf<'pattern'>;

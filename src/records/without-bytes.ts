@@ -3,9 +3,9 @@ import { isJsonObject, type Json } from '../base/json.ts';
 import type { StoredContent } from './stored-message.ts';
 import type { TrajectoryPayload } from './trajectory-record.ts';
 
-/** Replaces the bytes of an image block by size and digest. */
+/** Replaces the bytes of an image block by their size and digest. */
 export function withoutPicture<Block extends object>(block: Block): Block {
-  // Any name may be read from any object.
+  // Any property name may be read from any object.
   const { data_base64: base64, ...rest } = block as Readonly<Record<string, unknown>>;
   if (rest['type'] !== 'image' || typeof base64 !== 'string') return block;
   const { bytes, digest } = base64Mark(base64, '');
@@ -14,10 +14,10 @@ export function withoutPicture<Block extends object>(block: Block): Block {
 }
 
 /**
- * Replaces the bytes of pictures and files in messages and results of an imported payload. Returns the same object without
- * such bytes.
+ * Replaces the bytes of pictures and files in messages and results of an imported payload. Returns the same object if there
+ * are no such bytes.
  *
- * Cost: one look at a text, one walk over any other value.
+ * Cost: one search per text, one walk over any other value.
  */
 export function withoutBytes(payload: TrajectoryPayload): TrajectoryPayload {
   if (payload.kind === 'tool_ended') {

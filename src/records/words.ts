@@ -1,4 +1,7 @@
-/** Words for people instead of identifiers, which only `--json` and machine-readable files have. Listed in `docs/words.md`. */
+/**
+ * Words that people see instead of identifiers. Only `--json` and machine-readable files contain identifiers.
+ * `docs/words.md` lists the words.
+ */
 export const WORDS = {
   pattern: {
     identical_call: 'the same call with the same result',
@@ -70,10 +73,13 @@ export const WORDS = {
   },
 } as const;
 
-/** Values of `run_ended.reason`. */
+/** The values of `run_ended.reason`. */
 export type EndReason = keyof (typeof WORDS)['reason'];
 
-/** The words of an identifier; an unknown one, such as of a custom detector, with spaces for `_`. */
+/**
+ * Returns the words for an identifier. An unknown identifier, such as one of a custom detector, is returned with spaces for
+ * `_`.
+ */
 export function inWords(table: keyof typeof WORDS, id: string): string {
   const words: Readonly<Record<string, string>> = WORDS[table];
   return (Object.hasOwn(words, id) ? words[id] : undefined) ?? id.replaceAll('_', ' ');

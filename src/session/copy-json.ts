@@ -1,7 +1,7 @@
 import { CoxswainError, type CoxswainErrorCode } from '../base/error.ts';
 import type { Json } from '../base/json.ts';
 
-/** Deeper JSON is refused, which also ends a cycle. */
+/** Maximum nesting depth. Deeper JSON is refused. This limit also stops at a cycle. */
 const MAX_DEPTH = 64;
 
 /**
@@ -18,7 +18,7 @@ export function copyJson(value: unknown, path: string, code: CoxswainErrorCode):
 
 interface Walk {
   readonly root: string;
-  /** Path from the root to the current value. */
+  /** The path from the root to the current value. */
   readonly below: (string | number)[];
   readonly code: CoxswainErrorCode;
 }
@@ -41,15 +41,15 @@ function copy(value: unknown, walk: Walk): Json {
 }
 
 function copyArray(items: readonly unknown[], walk: Walk): readonly Json[] {
-  // `Array.from` visits holes as `undefined`, which is refused.
+  // `Array.from` returns `undefined` for holes, and `undefined` is refused.
   return Array.from(items, (item, index) => copyMember(index, item, walk));
 }
 
 function copyObject(value: object, walk: Walk): Json {
   const prototype: unknown = Object.getPrototypeOf(value);
-  // A plain object of another realm has another prototype, which also ends the chain.
+  // A plain object of another realm has another prototype. The prototype of that prototype is null.
   if (prototype !== null && Object.getPrototypeOf(prototype) !== null) throw refused(walk, 'a class instance');
-  // `fromEntries` defines members, so the key `__proto__` is data.
+  // `fromEntries` defines members, so the key `__proto__` becomes ordinary data.
   return Object.fromEntries(
     Object.entries(value).map(([key, member]: [string, unknown]) => [key, copyMember(key, member, walk)]),
   );

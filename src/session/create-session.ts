@@ -9,7 +9,7 @@ import { SliceRegistry, type BoundReducer } from './slice-registry.ts';
 import { ToolCallCount } from './tool-call-count.ts';
 import { ToolInvoked } from './tool-invoked.ts';
 
-/** Registered in every session, so that every tool call counts. */
+/** These slices are registered in every session, so that every tool call is counted. */
 const BUILT_IN: readonly Slice<unknown>[] = [ToolInvoked, ToolCallCount];
 
 const EMPTY: SessionSnapshot = {
@@ -30,19 +30,23 @@ export function createSession(options: SessionOptions): Session {
 }
 
 /**
- * Continues a session from a copy of a snapshot. Slices of the snapshot are kept until they are registered; a slice with a
+ * Continues a session from a copy of a snapshot. Slices in the snapshot are kept until they are registered. A slice with a
  * smaller `retain` keeps its newest items.
  *
  * @param snapshot  the result of `session.snapshot()`, possibly serialised
- * @throws CoxswainError "snapshot-version" if its schema is newer, or it is malformed (`details.path`)
+ * @throws CoxswainError "snapshot-version" if its schema is newer, or if it is malformed (`details.path`)
  * @throws CoxswainError "invalid-definition" as `createSession`
+ *
  * Cost: one copy of the snapshot.
  */
 export function restoreSession(snapshot: unknown, options: SessionOptions): Session {
   return new FoldingSession(decodeSnapshot(snapshot), options);
 }
 
-/** `restoreSession` without check and copy, for an unshared snapshot that this version has written. */
+/**
+ * Works like `restoreSession` but neither checks nor copies the snapshot. The snapshot must not be shared and must have
+ * been written by this version.
+ */
 export function adoptSession(snapshot: SessionSnapshot, options: SessionOptions): Session {
   return new FoldingSession(snapshot, options);
 }
@@ -52,16 +56,16 @@ interface Subscription {
   active: boolean;
 }
 
-/** The one mutable cell around the folds. */
+/** The implementation of a session. It holds all mutable state. */
 class FoldingSession implements Session {
   readonly task: string | undefined;
   readonly #queue: EventQueue;
   readonly #faults: FaultLog;
   readonly #slices: SliceRegistry;
-  // Lists are replaced, not changed, so that iterations are not affected.
+  // Lists are replaced instead of changed, so that running iterations are not affected.
   readonly #subscriptions = new Map<string, readonly Subscription[]>();
   #eventCount: number;
-  /** The event being processed, or the last one. */
+  /** The event that is being processed, or the last processed event. */
   #event: SessionEvent<unknown> | undefined;
 
   constructor(snapshot: SessionSnapshot, options: SessionOptions) {
@@ -92,13 +96,14 @@ class FoldingSession implements Session {
   #reduce({ sliceName, state, reduce }: BoundReducer, event: SessionEvent<unknown>): void {
     const view: SliceView<unknown> = state;
     try {
-      // Names are unique, checked on registration: the reducer is typed for this slice's items and this type's data.
+      // Names are unique, which registration checks. The reducer is therefore typed for this slice's items and this event
+      // type's data.
       const outcome = reduce(view as SliceView<never>, event as SessionEvent<never>);
       if (!('operation' in outcome)) {
         state.apply(outcome);
         return;
       }
-      // Checked before the slice changes: a reducer applies completely or not at all.
+      // The events are checked before the slice changes, so that a reducer applies completely or not at all.
       for (const input of outcome.dispatch) checkEventTime(input);
       state.apply(outcome.operation);
       for (const input of outcome.dispatch) this.dispatch(input);
@@ -113,7 +118,7 @@ class FoldingSession implements Session {
       this.#faults.reportThrown(placeOf('subscriber-failed', event), thrown);
     };
     try {
-      // Names are unique, checked on subscription: the handler is typed for this type's data.
+      // Names are unique, which subscription checks. The handler is therefore typed for this event type's data.
       const returned = subscription.handler(event as SessionEvent<never>);
       if (returned instanceof Promise) returned.catch(report);
     } catch (thrown) {
@@ -123,7 +128,7 @@ class FoldingSession implements Session {
 
   slice<Item>(slice: Slice<Item>): SliceView<Item> {
     const view: SliceView<unknown> = this.#slices.register(slice);
-    // The items of this slice were created by its own reducers, typed by `Item`.
+    // The slice's own reducers, which are typed by `Item`, created these items.
     return view as SliceView<Item>;
   }
 

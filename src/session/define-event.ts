@@ -1,22 +1,22 @@
 import { checkDefinitionName } from './definition-name.ts';
 import type { JsonLike } from './json-like.ts';
 
-/** Argument of `session.dispatch`. Plain JSON. */
+/** The argument of `session.dispatch`. Plain JSON. */
 export interface EventInput<Data> {
-  /** Name of the event type. */
+  /** The name of the event type. */
   readonly type: string;
   readonly data: Data;
   /** Unix milliseconds; default: the session's time. */
   readonly atMs?: number;
 }
 
-/** An event for reducers and subscribers, with time and index. Plain JSON. */
+/** An event as reducers and subscribers receive it, with a time and an index. Plain JSON. */
 export interface SessionEvent<Data> {
   readonly type: string;
   readonly data: Data;
   /** Unix milliseconds. */
   readonly atMs: number;
-  /** 0-based index in the session, without gaps. */
+  /** 0-based index of the event in the session, without gaps. */
   readonly index: number;
 }
 
@@ -29,16 +29,16 @@ type EventArguments<Data> = [Data] extends [null]
   ? [data?: null, options?: EventOptions]
   : [data: Data, options?: EventOptions];
 
-/** A named type of event; call it to create one. */
+/** A named type of event. Call it to create an event. */
 export interface EventType<Data> {
   (...input: EventArguments<Data>): EventInput<Data>;
   readonly eventName: string;
-  /** Compares the name. */
+  /** Returns true if the event has this type's name. */
   is<Event extends EventInput<unknown>>(event: Event): event is Event & EventInput<Data>;
 }
 
 /**
- * Defines an event type. The name is stored, so it must not change between versions; a session refuses two event types with
+ * Defines an event type. The name is stored, so it must not change between versions. A session refuses two event types with
  * the same name.
  *
  * `Data` must be plain JSON. Leave it out for an event without data: `const Check = defineEvent('check')`,

@@ -4,7 +4,7 @@ import { checkDefinitionName } from './definition-name.ts';
 import type { JsonLike } from './json-like.ts';
 import type { ReducerResult, SliceOperation } from './slice-operation.ts';
 
-/** A live view of a slice; returned lists never change. */
+/** A live view of a slice. Lists that it has returned never change. */
 export interface SliceView<Item> {
   /** The newest item; undefined for an empty slice. Cost: O(1). */
   latest(): Item | undefined;
@@ -15,24 +15,24 @@ export interface SliceView<Item> {
   /** The retained items for which `predicate` holds, oldest first. Cost: O(retained). */
   where(predicate: (item: Item) => boolean): readonly Item[];
   /**
-   * The number of items without regard to retention: `append` and `extend` add to it, `replace` sets it, `clear` resets it,
-   * `amend` keeps it. `all()` returns the last `min(retain, total())`. Cost: O(1).
+   * The number of items ever added, independent of retention: `append` and `extend` add to it, `replace` sets it, `clear`
+   * resets it, and `amend` does not change it. `all()` returns the last `min(retain, total())` items. Cost: O(1).
    */
   total(): number;
 }
 
 /**
- * Folds one event into one slice. Pure. If it throws, the slice stays unchanged and the session records a fault; other
- * reducers and subscribers still run.
+ * Folds one event into one slice. A reducer must be pure. If it throws, the slice is unchanged and the session records a
+ * fault. Other reducers and subscribers still run.
  */
 export type Reducer<Item, Data> = (
   view: SliceView<Item>,
   event: SessionEvent<Data>,
 ) => SliceOperation<Item> | ReducerResult<Item>;
 
-/** An untyped reducer, so that slices of every item type fit in one list. */
+/** An untyped reducer. It allows slices of different item types in one list. */
 export interface SliceReducer {
-  /** Compared by reference: a session refuses two event types with the same name. */
+  /** Compared by reference. A session refuses two event types with the same name. */
   readonly eventType: { readonly eventName: string };
   readonly reduce: (
     view: SliceView<never>,
@@ -40,19 +40,19 @@ export interface SliceReducer {
   ) => SliceOperation<unknown> | ReducerResult<unknown>;
 }
 
-/** A slice definition, used as the key for reading: `session.slice(Plan).latest()`. Immutable. */
+/** The definition of a slice. It is also the key for reading the slice: `session.slice(Plan).latest()`. Immutable. */
 export interface Slice<Item> {
   readonly sliceName: string;
-  /** Maximum items retained, the upper limit of every window over the slice. */
+  /** Maximum number of retained items. No window over the slice can be larger. */
   readonly retain: number;
-  /** In the order of `on`. */
+  /** The reducers in the order in which `on` added them. */
   readonly reducers: readonly SliceReducer[];
   /** Returns a slice with the same name that also folds events of `eventType`. Reducers run in the order of `on`. */
   on<Data>(eventType: EventType<Data>, reducer: Reducer<Item, Data>): Slice<Item>;
 }
 
 export interface SliceOptions {
-  /** Maximum items retained, a whole number from 1. Default 1,000. */
+  /** Maximum number of retained items, a whole number from 1. Default 1,000. */
   readonly retain?: number;
 }
 
@@ -64,8 +64,8 @@ export interface SliceOptions {
  * export const Plan: Slice<Plan> = defineSlice<Plan>('plan').on(PlanMade, replaceLatest);
  * ```
  *
- * Items are plain JSON and kept by reference, so do not change one after its dispatch. The type checker refuses most other
- * values; at run time only `session.snapshot()` checks, because the fold is the hot path.
+ * Items must be plain JSON. They are kept by reference, so do not change an item after its dispatch. The type checker
+ * refuses most other values. At run time only `session.snapshot()` checks them, because events are folded very often.
  *
  * @throws CoxswainError "invalid-definition" if the name does not match `^[a-z0-9][a-z0-9._/-]{0,63}$`, or `retain` is not
  *   a whole number from 1

@@ -2,14 +2,15 @@ import { CoxswainError } from '../base/error.ts';
 
 const MAX_CHARS = 64;
 
-/** Tests the name of an event type or slice: `^[a-z0-9][a-z0-9._/-]{0,63}$`. */
+/** Checks the name of an event type or slice: `^[a-z0-9][a-z0-9._/-]{0,63}$`. */
 export function isDefinitionName(name: string): boolean {
   if (name.length === 0 || name.length > MAX_CHARS) return false;
-  // Every process defines its slices at start, and compiling a pattern would take longer.
+  // The code uses no regular expression, because every process defines its slices at start, and compiling a pattern would
+  // take longer.
   for (let at = 0; at < name.length; at += 1) {
     const unit = name.charCodeAt(at);
     const isWord = (unit >= 0x61 && unit <= 0x7a) || (unit >= 0x30 && unit <= 0x39);
-    // `-`, `.` and `/` are consecutive.
+    // `-`, `.` and `/` have consecutive character codes.
     if (!isWord && (at === 0 || !((unit >= 0x2d && unit <= 0x2f) || unit === 0x5f))) return false;
   }
   return true;

@@ -5,12 +5,15 @@ import type { EventInput } from './define-event.ts';
 /** Maximum depth of events that cause each other. */
 const MAX_DEPTH = 16;
 
-/** Maximum events caused by one outermost dispatch: two per event would be 131,070 at depth 16. */
+/**
+ * Maximum number of events caused by one outermost dispatch. If each event caused two events, depth 16 would give 131,070
+ * events.
+ */
 const MAX_CAUSED = 1000;
 
 export interface QueuedEvent {
   readonly input: EventInput<unknown>;
-  /** Unix milliseconds: the event's own time, its cause's or the clock's. */
+  /** Unix milliseconds: the event's own time, or the time of its cause, or the clock's time. */
   readonly atMs: number;
   /** 0 for an outermost event. */
   readonly depth: number;
@@ -22,7 +25,7 @@ export function checkEventTime({ atMs, type }: EventInput<unknown>): void {
   throw invalidArgument(`event "${type}": atMs must be a finite number, got ${atMs}`, { details: { type } });
 }
 
-/** A FIFO queue of events. */
+/** A first-in, first-out queue of events. */
 export class EventQueue {
   readonly #clock: Clock;
   #waiting: QueuedEvent[] = [];
@@ -38,7 +41,7 @@ export class EventQueue {
     return this.#current !== undefined;
   }
 
-  /** @returns the reason of a refusal, else undefined */
+  /** @returns the reason why the event is refused, else undefined */
   add(input: EventInput<unknown>): string | undefined {
     checkEventTime(input);
     const cause = this.#current;
@@ -57,11 +60,11 @@ export class EventQueue {
     return undefined;
   }
 
-  /** Processes waiting events and those they cause. Does nothing during a drain. */
+  /** Processes the waiting events and the events that they cause. A nested call during a drain does nothing. */
   drain(process: (event: QueuedEvent) => void): void {
     if (this.busy) return;
     try {
-      // The array grows during the iteration.
+      // The array may grow during the iteration.
       for (const event of this.#waiting) {
         this.#current = event;
         process(event);

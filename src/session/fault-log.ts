@@ -1,13 +1,13 @@
 import { cutMessage, messageOf } from '../base/error.ts';
 import { RingBuffer } from '../base/ring-buffer.ts';
 
-/** Faults retained; all are counted. */
+/** Number of faults retained. All faults are counted. */
 const RETAINED_FAULTS = 100;
 
 export const FAULT_CODES = ['reducer-failed', 'subscriber-failed', 'dispatch-depth', 'fault-handler-failed'] as const;
 
 /**
- * A fault in a dispatch, which the caller does not see. Plain JSON.
+ * A fault during a dispatch. It is not thrown to the caller. Plain JSON.
  *
  * - `reducer-failed`: a reducer threw, or its operation could not be applied; its slice is unchanged
  * - `subscriber-failed`: a subscriber threw or its promise was rejected
@@ -18,18 +18,18 @@ export interface SessionFault {
   readonly code: (typeof FAULT_CODES)[number];
   /** At most 300 characters. */
   readonly message: string;
-  /** Type of the processed event; for `dispatch-depth`, of the refused one. */
+  /** Type of the processed event. For `dispatch-depth`, type of the refused event. */
   readonly eventType: string;
   /** Index of the processed event. */
   readonly eventIndex: number;
   /** Unix milliseconds of that event. */
   readonly atMs: number;
-  /** The slice whose reducer failed. */
+  /** The name of the slice whose reducer failed. */
   readonly slice?: string;
 }
 
 /**
- * Called for each fault. It may throw and may dispatch; it is not called for faults that happen while it runs.
+ * Called for each fault. It may throw and may dispatch. It is not called for faults that happen while it runs.
  *
  * @param thrown  the thrown value, for logging with a stack; undefined for `dispatch-depth`
  */
@@ -44,7 +44,7 @@ export interface FaultLogOptions {
   readonly redact?: ((text: string) => string) | undefined;
 }
 
-/** The faults of one session: the last 100 and an exact count. `report` never throws. */
+/** The faults of one session: the last 100 faults and an exact count. `report` never throws. */
 export class FaultLog {
   readonly #ring: RingBuffer<SessionFault>;
   readonly #onFault: FaultHandler | undefined;
@@ -70,7 +70,7 @@ export class FaultLog {
   }
 
   report(place: FaultPlace, message: string, thrown?: unknown): void {
-    // Frozen, so that the results of `recent` may be shared.
+    // The fault is frozen, so that the results of `recent` may be shared.
     const fault: SessionFault = Object.freeze({ ...place, message: cutMessage(message, this.#redact) });
     this.#ring.push(fault);
     if (this.#onFault === undefined || this.#isReporting) return;

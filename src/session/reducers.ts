@@ -13,8 +13,9 @@ export function replaceLatest<Item>(_view: SliceView<Item>, event: SessionEvent<
 }
 
 /**
- * Creates a reducer that replaces the retained item with the same key by the event's data, else appends it. An updated item
- * keeps its place, so `latest()` has the newest key, not the newest update. A key that is no longer retained is new.
+ * Creates a reducer that stores one item per key. If an item with the same key is retained, the event's data replaces it.
+ * Otherwise the data is appended. A replaced item keeps its position, so `latest()` returns the newest key, not the newest
+ * update. A key that is no longer retained counts as new.
  *
  * Cost: O(retained) per event. `keyOf` must be pure.
  */

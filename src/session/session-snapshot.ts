@@ -4,7 +4,7 @@ import { copyJson } from './copy-json.ts';
 import { isDefinitionName } from './definition-name.ts';
 import { FAULT_CODES, type SessionFault } from './fault-log.ts';
 
-/** The schema version that is written, and the newest that is read. */
+/** The schema version that is written. It is also the newest version that is read. */
 export const SESSION_SNAPSHOT_VERSION = 1;
 
 export interface SliceSnapshot {
@@ -17,20 +17,21 @@ export interface SliceSnapshot {
 /** The state of a session as plain JSON. */
 export interface SessionSnapshot {
   readonly schema_version: number;
-  /** Events processed, which is the index of the next one. */
+  /** The number of processed events, which is also the index of the next event. */
   readonly event_count: number;
   readonly fault_count: number;
   /** The last faults, at most 100, oldest first. */
   readonly faults: readonly SessionFault[];
-  /** By slice name. */
+  /** Slices by name. */
   readonly slices: Readonly<Record<string, SliceSnapshot>>;
 }
 
 /**
- * Decodes a snapshot. Unknown members are ignored; items are not checked, because only the owner of a slice knows their
+ * Decodes a snapshot. Unknown members are ignored. Items are not checked, because only the owner of a slice knows their
  * shape.
  *
- * @throws CoxswainError "snapshot-version" if its schema is newer, or it is malformed (`details.path`)
+ * @throws CoxswainError "snapshot-version" if its schema is newer, or if it is malformed (`details.path`)
+ *
  * Cost: one copy of the snapshot.
  */
 export function decodeSnapshot(value: unknown): SessionSnapshot {

@@ -1,6 +1,6 @@
 import type { EventInput } from './define-event.ts';
 
-/** A change of a slice, which the session applies. Plain data. */
+/** A change that the session applies to a slice. Plain data. */
 export type SliceOperation<Item> =
   | { readonly kind: 'none' }
   | { readonly kind: 'append'; readonly item: Item }
@@ -9,7 +9,7 @@ export type SliceOperation<Item> =
   | { readonly kind: 'amend'; readonly position: number; readonly item: Item }
   | { readonly kind: 'clear' };
 
-/** An operation with events that are dispatched after all slices have folded the current event. */
+/** An operation and further events. The events are dispatched after all slices have folded the current event. */
 export interface ReducerResult<Item> {
   readonly operation: SliceOperation<Item>;
   readonly dispatch: readonly EventInput<unknown>[];
@@ -28,13 +28,14 @@ export function extend<Item>(items: readonly Item[]): SliceOperation<Item> {
   return { kind: 'extend', items };
 }
 
-/** Replaces the content: `total()` becomes the number of `items`, even if fewer are retained. */
+/** Replaces the content. `total()` becomes the number of `items`, even if fewer are retained. */
 export function replace<Item>(items: readonly Item[]): SliceOperation<Item> {
   return { kind: 'replace', items };
 }
 
 /**
- * Replaces the retained item at `position` (0 is the oldest in `view.all()`); `total()` stays. An invalid position is a fault.
+ * Replaces the retained item at `position` (0 is the oldest in `view.all()`). `total()` does not change. An invalid
+ * position is a fault.
  */
 export function amend<Item>(position: number, item: Item): SliceOperation<Item> {
   return { kind: 'amend', position, item };

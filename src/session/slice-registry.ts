@@ -5,7 +5,7 @@ import type { Slice, SliceReducer } from './define-slice.ts';
 import type { SliceSnapshot } from './session-snapshot.ts';
 import { SliceState } from './slice-state.ts';
 
-/** A reducer with its slice. */
+/** A reducer and its slice. */
 export interface BoundReducer {
   readonly sliceName: string;
   readonly state: SliceState<unknown>;
@@ -21,7 +21,10 @@ interface RegisteredSlice {
 
 interface KnownEventType {
   readonly eventType: SliceReducer['eventType'];
-  /** In order of registration, then of `on`. Replaced, not changed, so that iterations are not affected. */
+  /**
+   * The reducers, in order of registration, then of `on`. The list is replaced instead of changed, so that running
+   * iterations are not affected.
+   */
   reducers: readonly BoundReducer[];
 }
 
@@ -63,7 +66,7 @@ export class SliceRegistry {
     this.#claimed(eventType);
   }
 
-  /** In order of registration, then of `on`. */
+  /** Returns the reducers of an event type, in order of registration, then of `on`. */
   reducersOf(eventName: string): readonly BoundReducer[] {
     return this.#eventTypes.get(eventName)?.reducers ?? NONE;
   }
@@ -83,7 +86,7 @@ export class SliceRegistry {
   /** @throws CoxswainError "invalid-argument" if an item is not JSON, unless `shared` */
   snapshot(shared = false): Readonly<Record<string, SliceSnapshot>> {
     const itemsOf = (name: string, items: readonly unknown[]): readonly Json[] =>
-      // The caller of a shared snapshot serialises it.
+      // The caller serialises a shared snapshot, so its items need no check.
       shared ? (items as readonly Json[]) : copyItems(name, items);
     const slices: Record<string, SliceSnapshot> = {};
     for (const [name, { total, items }] of this.#unregistered) slices[name] = { total, items: itemsOf(name, items) };

@@ -7,13 +7,13 @@ import type { SliceOperation } from './slice-operation.ts';
 /**
  * The content of one slice: the last `retain` items, deeply frozen, and an exact total.
  *
- * Cost: `apply` is O(items in the operation); memory is `retain` references, twice that after `all()`.
+ * Cost: `apply` is O(items in the operation). Memory is `retain` references, and twice that after `all()`.
  */
 export class SliceState<Item> implements SliceView<Item> {
   #ring: RingBuffer<Item>;
   #all: readonly Item[] | undefined;
 
-  /** @param total  at least `items.length`; items beyond `retain` are dropped, oldest first */
+  /** @param total  at least `items.length`. The oldest items beyond `retain` are dropped */
   constructor(retain: number, items: readonly Item[] = [], total: number = items.length) {
     this.#ring = RingBuffer.restore(retain, items.map(frozen), total);
   }
@@ -39,7 +39,7 @@ export class SliceState<Item> implements SliceView<Item> {
     return this.#ring.total;
   }
 
-  /** Applies an operation; if it throws, the slice is unchanged. */
+  /** Applies an operation. If it throws, the slice is unchanged. */
   apply(operation: SliceOperation<Item>): void {
     switch (operation.kind) {
       case 'none':

@@ -5,11 +5,11 @@ import { ToolInvokedEvent } from './tool-invoked.ts';
 /** Number of finished tool calls of one prompt. */
 export interface ToolCallCount {
   readonly promptName: string;
-  /** Exact, even if `ToolInvoked` no longer retains the calls. */
+  /** The exact number, even if `ToolInvoked` no longer retains the calls. */
   readonly calls: number;
 }
 
-/** One item per prompt, in order of first use. Registered in every session. */
+/** The slice has one item per prompt, in order of first use. It is registered in every session. */
 export const ToolCallCount: Slice<ToolCallCount> = defineSlice<ToolCallCount>('tool-call-count').on(
   ToolInvokedEvent,
   (view, event) => {
@@ -23,12 +23,12 @@ export const ToolCallCount: Slice<ToolCallCount> = defineSlice<ToolCallCount>('t
   },
 );
 
-/** Cost: O(prompts used). */
+/** Returns the number of calls of a prompt. Cost: O(prompts used). */
 export function toolCallCount(view: SliceView<ToolCallCount>, promptName: string): number {
   return itemsOf(view).findLast((item) => item.promptName === promptName)?.calls ?? 0;
 }
 
-/** Nearly every run has one prompt, and `all` freezes a new list after each change. */
+/** Avoids `all`, which freezes a new list after each change. Nearly every run has only one prompt. */
 function itemsOf(view: SliceView<ToolCallCount>): readonly ToolCallCount[] {
   return view.total() === 1 ? view.last(1) : view.all();
 }

@@ -7,46 +7,46 @@ import { append, type SliceOperation } from './slice-operation.ts';
 
 const PARAMS_PREVIEW_LENGTH = 512;
 const RESULT_PREVIEW_LENGTH = 256;
-/** Maximum lengths of a text in the parameters, tried in this order. */
+/** Maximum lengths of each text in the parameters. They are tried in this order. */
 const FIELD_LENGTHS: readonly number[] = [400, 200, 100, 50, 20];
 const SHORTEST_PREVIEW = 200;
 const MAX_DEPTH = 4;
 const MAX_ITEMS = 8;
 const MAX_MEMBERS = 24;
 
-/** A finished tool call: hashes and short previews, never the whole result. */
+/** A finished tool call. It contains hashes and short previews, never the whole result. */
 export interface ToolInvoked {
   /** The tool's name. */
   readonly name: string;
-  /** Independent of the order of keys. 16 hexadecimal digits, not for security. */
+  /** Hash of the parameters, 16 hexadecimal digits. It does not depend on the order of keys. Not for security. */
   readonly paramsHash: string;
-  /** Canonical JSON, at most 512 characters; longer parameters have each of their texts cut. */
+  /** The parameters as canonical JSON, at most 512 characters. If they are longer, each text in them is cut. */
   readonly paramsPreview: string;
   readonly resultHash: string;
-  /** The result as text or canonical JSON; a result over 256 characters keeps its beginning and end. */
+  /** The result as text or canonical JSON. A result over 256 characters is reduced to its beginning and end. */
   readonly resultPreview: string;
-  /** UTF-16 units of the whole result; absent if the preview is complete. */
+  /** UTF-16 units of the whole result. Absent if the preview is complete. */
   readonly resultChars?: number;
   readonly success: boolean;
   /** 0-based index among the calls of the session. */
   readonly callIndex: number;
-  /** The prompt in force; `''` without one. */
+  /** The active prompt; `''` if there is none. */
   readonly promptName: string;
   /** Unix milliseconds of the end of the call. */
   readonly atMs: number;
   readonly durationMs?: number;
 }
 
-/** The data of a `ToolInvokedEvent`: `callIndex` and `atMs` are set when it is folded. */
+/** The data of a `ToolInvokedEvent`. `callIndex` and `atMs` are set when the event is folded. */
 export interface ToolInvocation extends Omit<ToolInvoked, 'callIndex' | 'atMs'> {
-  /** Default: the number of calls before it. */
+  /** Default: the number of earlier calls. */
   readonly callIndex?: number;
 }
 
-/** A finished tool call; create it with `toolInvoked`. */
+/** The event of a finished tool call. Create it with `toolInvoked`. */
 export const ToolInvokedEvent: EventType<ToolInvocation> = defineEvent<ToolInvocation>('tool-invoked');
 
-/** The tool calls of the session, the last 1,000 retained. Registered in every session. */
+/** The tool calls of the session. The last 1,000 are retained. Registered in every session. */
 export const ToolInvoked: Slice<ToolInvoked> = defineSlice<ToolInvoked>('tool-invoked').on(
   ToolInvokedEvent,
   (view: SliceView<ToolInvoked>, event: SessionEvent<ToolInvocation>): SliceOperation<ToolInvoked> =>
@@ -95,7 +95,7 @@ export function toolInvoked(outcome: ToolCallOutcome): EventInput<ToolInvocation
   return ToolInvokedEvent(data, atMs === undefined ? {} : { atMs });
 }
 
-/** Cuts each text in the parameters to the greatest length at which the whole fits. */
+/** Cuts each text in the parameters to the greatest length at which all parameters fit. */
 function cutParams(params: unknown): string {
   for (const limit of FIELD_LENGTHS) {
     const text = canonicalJson(cutValue(params, limit, 0));
@@ -116,7 +116,7 @@ function cutValue(value: unknown, limit: number, depth: number): unknown {
   return Object.fromEntries(members.slice(0, MAX_MEMBERS).map(([key, item]) => [preview(key, 40), cut(item)]));
 }
 
-/** Keeps three quarters from the beginning and one quarter from the end. */
+/** Returns the beginning (three quarters) and the end (one quarter) of a text. */
 function ends(text: string, length: number): string {
   if (text.length <= length) return text;
   const tail = text.slice(-Math.floor(length / 4)).replace(/^[\uDC00-\uDFFF]/, '');
