@@ -7,101 +7,100 @@ import type { AdviceAcknowledged, TrajectoryPayload, TrajectoryRecord } from '..
 import { SHADOW_REASON, WITHHELD_REASON } from '../records/delivery-reason.ts';
 import { errorLineOf, type RunCall } from './run-call.ts';
 
-/** The delivery of a piece of advice. */
+/** How an advice text was delivered. */
 export type AdviceArm =
-  /** It reached the agent. */
+  /** The advice reached the agent. */
   | 'delivered'
-  /** An experiment withheld it. */
+  /** An experiment withheld the advice. */
   | 'withheld'
-  /** The run is in shadow mode: nothing is delivered. */
+  /** The run is in shadow mode, so no advice is delivered. */
   | 'shadowed'
-  /** Delivery failed. */
+  /** The delivery failed. */
   | 'undelivered'
-  /** There is no delivery record. */
+  /** There is no record of a delivery. */
   | 'unsettled';
 
-/** The first call that began after a piece of advice, compared with the last one that had ended before it. */
+/** The first call that started after the advice, compared with the last call that had ended before the advice. */
 export type NextCall =
-  /** The same tool with the same arguments. */
+  /** A call of the same tool with the same arguments. */
   | 'repeated'
-  /** Another call that failed with the same line. */
+  /** Another call, which failed with the same error line. */
   | 'same-failure'
-  /** Another call that failed with another line, or after one that had not failed. */
+  /** Another call, which failed. Its error line differs, or the earlier call had not failed. */
   | 'other-failure'
-  /** Another call that did not fail. */
+  /** Another call, which did not fail. */
   | 'succeeded'
-  /** It has no result on record. */
+  /** The call has no recorded result. */
   | 'open'
   /** No call followed. */
   | 'none';
 
-/** Default number of calls within which a pattern should clear, and over which following events are counted. */
+/** Default number of calls within which a pattern should clear. Following events are also counted over this number of calls. */
 export const DEFAULT_WITHIN_CALLS = 10;
 
-/**
- * A piece of advice and the events after it. Plain JSON. The counts claim no causality.
- */
+/** An advice text and the events after it. Plain JSON. The counts state no cause. */
 export interface AdviceOutcome {
   readonly adviceId: string;
   readonly providerName: string;
   readonly speaker: 'feedback' | 'guidance';
-  /** Of feedback: `info`, `caution`, `warning`. */
+  /** The severity of feedback: `info`, `caution`, `warning`. */
   readonly severity?: string;
-  /** `seq` of its record. */
+  /** `seq` of the advice record. */
   readonly seq: number;
   /** Unix milliseconds; 0 if unknown. */
   readonly atMs: number;
-  /** Calls begun before it. */
+  /** Number of calls that started before the advice. */
   readonly callsBefore: number;
   readonly arm: AdviceArm;
-  /** The reason for not delivering it. */
+  /** The reason why the advice was not delivered. */
   readonly reason?: string;
-  /** The pattern that it refers to. */
+  /** The pattern that the advice refers to. */
   readonly pattern?: PatternReference;
   /**
-   * True if the pattern cleared within `within` calls. Null if unknown: no pattern, not flagged on record, or fewer than `within` calls
-   * followed. An early end is always null: counting only the cleared ones would flatter the advice.
+   * True if the pattern cleared within `within` calls. Null if unknown: the advice has no pattern, no record flagged the
+   * pattern, or fewer than `within` calls followed. If the run ended before `within` calls, the value is always null,
+   * because counting only the patterns that cleared would overstate the effect of advice.
    */
   readonly cleared: boolean | null;
-  /** Calls until it cleared, however many; absent if it did not. */
+  /** Number of calls until the pattern cleared, without an upper limit. Absent if it did not clear. */
   readonly callsToClear?: number;
-  /** Milliseconds and tokens until then, if recorded. */
+  /** Milliseconds and tokens until the pattern cleared, if recorded. */
   readonly msToClear?: number;
   readonly tokensToClear?: number;
   readonly nextCall: NextCall;
-  /** For advice without a pattern in an ended run with a deadline: true if the run ended before it. */
+  /** For advice without a pattern, in an ended run with a deadline: true if the run ended before the deadline. */
   readonly inTime?: boolean;
   /** The agent's first acknowledgement. */
   readonly acknowledged?: AdviceAcknowledged['response'];
-  /** Calls begun after it, at most `within`. */
+  /** Number of calls that started after the advice, at most `within`. */
   readonly followingCalls: number;
-  /** Failures among the results that arrived during those calls. */
+  /** Number of failures among the results that arrived during those calls. */
   readonly followingErrors: number;
-  /** Tokens and cost of the model's responses in that time; absent if not recorded. */
+  /** Tokens and cost of the model's responses during those calls. Absent if not recorded. */
   readonly followingTokens?: number;
   readonly followingCostUsd?: number;
-  /** Calls after it until the end of the run. */
+  /** Number of calls between the advice and the end of the run. */
   readonly callsLeft: number;
 }
 
 export interface AdviceOutcomeOptions {
-  /** In calls; default 10. */
+  /** Number of calls; default 10. */
   readonly within?: number;
-  /** Most pieces kept, from the first on; later ones are only counted. Default 1,000. */
+  /** Maximum number of advice texts that are kept, starting with the first. Later ones are only counted. Default 1,000. */
   readonly maxPieces?: number;
 }
 
-/** Most flagged patterns remembered; the oldest is forgotten first. */
+/** Maximum number of flagged patterns that are remembered. Beyond it, the oldest pattern is forgotten. */
 const MAX_FLAGGED = 256;
 const DEFAULT_MAX_PIECES = 1_000;
 
-/** Facts about a record from the run view. */
+/** Facts that the run view provides about a record. */
 interface FoldedRecord {
-  /** Calls of the run, including this record. */
+  /** Number of calls of the run, including this record. */
   readonly calls: number;
-  /** The call that it began or ended. */
+  /** The call that this record started or ended. */
   readonly call: RunCall | undefined;
-  /** Cost of the response. */
+  /** The cost of the response. */
   readonly costUsd: number | undefined;
 }
 
@@ -114,31 +113,33 @@ interface EndedCall {
 type Draft = {
   -readonly [Field in keyof Omit<AdviceOutcome, 'callsLeft' | 'cleared' | 'inTime'>]: AdviceOutcome[Field];
 } & {
-  /** The last call that had ended before it. */
+  /** The last call that had ended before the advice. */
   before: EndedCall | undefined;
-  /** Tokens of the run before it. */
+  /** Number of tokens of the run before the advice. */
   tokensBefore: number;
-  /** The pattern was flagged on record, before it or within `within` calls. */
+  /** True if a record flagged the pattern before the advice or within `within` calls. */
   wasFlagged: boolean;
 };
 
 /**
- * Folds the records of one run into the outcome of each piece of advice. Pure; records in `seq` order, from the first.
+ * Computes the outcome of each advice text from the records of a run. Pure. The records must come in `seq` order, from the
+ * first.
  *
- * Cost per record: O(pieces still counting), few because of the cadence; memory for `maxPieces` pieces.
+ * Cost per record: O(advice texts whose calls are still counted), which are few because of the cadence. Memory for
+ * `maxPieces` advice texts.
  */
 export class AdviceOutcomeFold {
   readonly #within: number;
   readonly #maxPieces: number;
   readonly #pieces = new Map<string, Draft>();
-  /** Pieces whose following calls are still being counted. */
+  /** Advice texts whose following calls are still being counted. */
   #counting: Draft[] = [];
-  /** Pieces whose pattern is still open, by its identity. */
+  /** Advice texts whose pattern is still open, by the identity of the pattern. */
   readonly #waiting = new Map<string, Draft[]>();
   readonly #flagged = new Set<string>();
-  /** Pieces without a following call. */
+  /** Advice texts after which no call has started yet. */
   #beforeNext: Draft[] = [];
-  /** Pieces whose next call is open, by its number. */
+  /** Advice texts whose next call is still open, by the number of that call. */
   readonly #nextOpen = new Map<number, readonly Draft[]>();
   #lastEnded: EndedCall | undefined;
   #tokens: number | undefined;
@@ -152,7 +153,7 @@ export class AdviceOutcomeFold {
     this.#maxPieces = maxPieces;
   }
 
-  /** Pieces beyond `maxPieces`. */
+  /** Number of advice texts beyond `maxPieces`. */
   get leftOut(): number {
     return this.#leftOut;
   }
@@ -217,7 +218,7 @@ export class AdviceOutcomeFold {
     }
   }
 
-  /** The outcomes so far, in order of production. */
+  /** Returns the current outcomes in the order in which the advice was produced. */
   outcomes(): readonly AdviceOutcome[] {
     return [...this.#pieces.values()].map((piece) => this.#outcomeOf(piece));
   }
@@ -258,7 +259,7 @@ export class AdviceOutcomeFold {
     this.#calls += 1;
     let isOver = false;
     for (const piece of this.#counting) {
-      // Events after the last counted call belong to it until the next call begins.
+      // Events after the last counted call are attributed to that call until the next call starts.
       if (piece.followingCalls === this.#within) isOver = true;
       else piece.followingCalls += 1;
     }

@@ -1,7 +1,10 @@
 import { assertNever } from '../base/assert-never.ts';
 import type { AdviceOutcome, NextCall } from './advice-outcome.ts';
 
-/** Describes what followed a piece of advice without claiming a cause: `next call: the same again; left the pattern 3 calls later`. */
+/**
+ * Describes what happened after the advice without claiming a cause: `next call: the same again; left the pattern 3 calls
+ * later`.
+ */
 export function fateText(outcome: AdviceOutcome): string {
   const rest = laterText(outcome);
   const next = `next call: ${nextCallText(outcome.nextCall)}`;

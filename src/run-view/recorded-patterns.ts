@@ -6,7 +6,7 @@ import type { SeenPattern } from './seen-pattern.ts';
 
 const MAX_PATTERNS = 500;
 
-/** Joins the records of each pattern of a run. Keeps the 500 patterns with the latest records. */
+/** Combines the records of each pattern of a run. Keeps the 500 patterns with the most recent records. */
 export class RecordedPatterns {
   readonly #seen = new LruMap<SeenPattern>(MAX_PATTERNS);
   #leftOut = 0;
@@ -17,7 +17,7 @@ export class RecordedPatterns {
   }
 
   take({ kind, pattern }: PatternFlagged | PatternCleared, seq: number): void {
-    // A pattern that comes back has another first call.
+    // A pattern that occurs again has a different first call.
     const key = `${pattern.identity}\n${pattern.firstSeen}`;
     const before = this.#seen.get(key);
     if (before === undefined && this.#seen.size === MAX_PATTERNS) this.#leftOut += 1;
@@ -29,13 +29,13 @@ export class RecordedPatterns {
     });
   }
 
-  /** By first call. */
+  /** Returns the patterns in the order of their first call. */
   all(): readonly SeenPattern[] {
     const seen = this.#seen.entries().map(([, pattern]) => pattern);
     return seen.toSorted((a, b) => a.pattern.firstSeen - b.pattern.firstSeen);
   }
 
-  /** The latest pattern of this identity. */
+  /** Returns the latest pattern with this identity. */
   find(identity: string): TrajectoryPattern | undefined {
     return this.#seen.entries().findLast(([, seen]) => seen.pattern.identity === identity)?.[1].pattern;
   }

@@ -3,34 +3,42 @@ import type { ToolKind } from '../calls/tool-kind.ts';
 import { makeStep } from '../patterns/step.ts';
 import type { TrajectoryRecord } from '../records/trajectory-record.ts';
 
-/** A call of a run, joined with its result. */
+/** A call of a run, together with its result. */
 export interface RunCall {
-  /** 1-based, in order of start. Recorded patterns name calls by index, which is one less. */
+  /** 1-based number in order of start. Recorded patterns refer to calls by a 0-based index. */
   readonly number: number;
   readonly id: string;
   readonly tool: string;
-  /** The kind as analysed; absent while the call is open, and without an analysis: then use `readCall`. */
+  /**
+   * The kind according to the analysis. Absent while the call is open, and if there is no analysis; in that case use
+   * `readCall`.
+   */
   readonly kind?: ToolKind;
-  /** Null if the start was lost. */
+  /** Null if the record of the start was lost. */
   readonly args: Json;
-  /** `seq` of its start; if lost, of its result. */
+  /** `seq` of the record that started the call. If that record was lost, `seq` of its result. */
   readonly seq: number;
-  /** `seq` of its result; absent while it is open. */
+  /** `seq` of the result; absent while the call is open. */
   readonly endSeq?: number;
   /** True if the record of its start was lost. */
   readonly startLost: boolean;
   /** True if its result is an error. */
   readonly failed: boolean;
-  /** True if its source states that it holds no result. */
+  /** True if the source states that it contains no result. */
   readonly resultMissing: boolean;
-  /** The line of the result that states the failure, as analysed; at most 200 characters. `errorLineOf` finds it without an analysis. */
+  /**
+   * The line of the result that states the failure, according to the analysis; at most 200 characters. `errorLineOf` finds
+   * it without an analysis.
+   */
   readonly errorLine?: string;
 }
 
 /**
- * The line that states why a call failed; at most 200 characters, undefined for a successful call or without such a line.
+ * Returns the line that states why a call failed, at most 200 characters. Returns undefined for a successful call, or if
+ * there is no such line.
  *
- * @param record  the result's record
+ * @param record  the record of the result
+ *
  * Cost: without an analysis, reads the result as the analysis does.
  */
 export function errorLineOf(call: RunCall, { payload }: TrajectoryRecord): string | undefined {

@@ -4,14 +4,14 @@ import { inWords } from '../records/words.ts';
 /** How a run ended, according to its source. Plain JSON. */
 export interface RunOutcome {
   readonly outcome: string;
-  /** An `EndReason`, or the host's own word. */
+  /** An `EndReason`, or another word from the host. */
   readonly reason?: string;
   readonly success?: boolean;
   readonly reward?: number;
   readonly labels?: JsonObject;
 }
 
-/** The last result of a check: a call that ran tests, types, lint or a build. */
+/** The last result of a check. A check is a call that ran tests, types, lint or a build. */
 export interface LastCheck {
   readonly command: string;
   /** 1-based number of the call. */
@@ -22,8 +22,8 @@ export interface LastCheck {
 /**
  * Whether a run reached its goal according to its records, and the evidence in one sentence.
  *
- * - `worked`: its source says so, or it answered and its last checks passed
- * - `failed`: its source says so, or it died before it answered
+ * - `worked`: the source says so, or the agent answered and its last checks passed
+ * - `failed`: the source says so, or the run ended before the agent answered
  * - `unknown`: everything else
  */
 export interface RunVerdict {
@@ -31,12 +31,12 @@ export interface RunVerdict {
   readonly evidence: string;
 }
 
-/** Words of several sources for a run that was cut off. */
+/** Words that several sources use for a run that was stopped early. */
 const CUT_OFF: ReadonlySet<string> = new Set(['error', 'limit', 'aborted', 'interrupted']);
 
 /**
  * @param checks  the last result of each check, the latest last
- * @param waitsFor  in words, for a run without an end
+ * @param waitsFor  words that state what a run without an end waits for
  */
 export function verdictOf(ended: RunOutcome | undefined, checks: readonly LastCheck[], waitsFor = ''): RunVerdict {
   if (ended === undefined)

@@ -28,35 +28,42 @@ import { isFlagged, type RunPatterns } from './seen-pattern.ts';
 
 const STRIP_COLUMNS = 60;
 const MAX_CHECKS = 16;
-/** Most patterns whose cost is kept. */
+/** Maximum number of patterns whose cost is tracked. */
 const MAX_PATTERNS = 500;
 
 export interface RunViewOptions {
-  /** Finds the patterns of a run without steering, such as an imported one. Default: none, and no analysis. */
+  /**
+   * Detectors that find the patterns of a run without steering, such as an imported run. Default: none; the run is then not
+   * analysed.
+   */
   readonly detectors?: readonly PatternDetector[];
-  /** Also recomputes the patterns of steered runs, instead of the recorded ones; default false. */
+  /** True to recompute the patterns of steered runs too, instead of using the recorded ones; default false. */
   readonly recompute?: boolean;
   readonly advice?: AdviceOutcomeOptions;
-  /** Prices of models whose host does not state costs, in addition to the built-in prices. */
+  /** Prices of models whose host does not report costs, in addition to the built-in prices. */
   readonly prices?: ModelPrices;
 }
 
-/** Usage of the model's responses. Unknown members are absent. */
+/** Usage of the model's responses. Unknown fields are absent. */
 export interface RunUsage {
   readonly tokens?: number;
-  /** Tokens read from or written to the model's cache. Anthropic counts them in addition to `tokens`, OpenAI within. */
+  /**
+   * Tokens read from or written to the model's cache. Anthropic counts them in addition to `tokens`; OpenAI includes them
+   * in `tokens`.
+   */
   readonly cacheTokens?: number;
-  /** Stated by the host, else computed from prices; over the responses with a known cost. */
+  /** The cost reported by the host, else computed from prices. Only responses with a known cost are included. */
   readonly costUsd?: number;
-  /** Responses with tokens and an unknown cost; absent if zero. */
+  /** Number of responses that have tokens but an unknown cost; absent if it is 0. */
   readonly answersWithoutCost?: number;
 }
 
 /**
- * Folds the records of one run, live or stored, from any source: every reader of runs uses it.
+ * Computes the view of one run from its records. The run may be live or stored and may come from any source. All code that
+ * reads runs uses this class.
  *
- * Cost: O(1) per record, about a microsecond; with detectors, as `TrajectoryAnalysis.fold`. Memory is bounded: 512 open calls, 500
- * patterns, 1,000 pieces of advice, 60 columns of a strip.
+ * Cost: O(1) per record, about a microsecond; with detectors, as `TrajectoryAnalysis.fold`. Memory is bounded: 512 open
+ * calls, 500 patterns, 1,000 advice texts, and 60 columns of the failure histogram.
  */
 export class RunView {
   readonly #counter = new RunCounter();
@@ -76,7 +83,7 @@ export class RunView {
   #tokens: number | undefined;
   #cacheTokens: number | undefined;
   #costUsd: number | undefined;
-  /** The host's total for the session. */
+  /** The total that the host reports for the session. */
   #sessionCostUsd: number | undefined;
   #waitsFor: string | undefined;
   #changed: readonly TrajectoryPattern[] = [];
@@ -93,9 +100,9 @@ export class RunView {
   }
 
   /**
-   * Takes the next record.
+   * Processes the next record.
    *
-   * @returns the call that it began or ended, if any
+   * @returns the call that the record started or ended, if any
    */
   fold(record: TrajectoryRecord): RunCall | undefined {
     const { payload } = record;
@@ -118,15 +125,15 @@ export class RunView {
   get calls(): number {
     return this.#counter.calls;
   }
-  /** Unix milliseconds of the latest timed record; 0 without one. */
+  /** Unix milliseconds of the latest record that has a time; 0 if there is none. */
   get lastAtMs(): number {
     return this.#counter.lastAtMs;
   }
-  /** Undefined if it was lost. */
+  /** Undefined if the record was lost. */
   get started(): RunStarted | undefined {
     return this.#started;
   }
-  /** Undefined while the run is open, was cut off, or has been resumed. */
+  /** Undefined while the run is open, if it was cut off, or if it has been resumed. */
   get outcome(): RunOutcome | undefined {
     const { outcome, reward, success } = this.counts;
     if (outcome === undefined) return undefined;
@@ -140,27 +147,27 @@ export class RunView {
   get verdict(): RunVerdict {
     return verdictOf(this.outcome, this.checks, this.#waitsFor);
   }
-  /** In words: the reason why a run without an end waits; empty if unknown. */
+  /** Words that state what a run without an end waits for; empty if unknown. */
   get waitsFor(): string {
     return this.#waitsFor ?? '';
   }
-  /** The last result of each check: tests, types, lint, build; the latest last. */
+  /** The last result of each check (tests, types, lint, build), the latest last. */
   get checks(): readonly LastCheck[] {
     return this.#checks.entries().map(([, check]) => check);
   }
-  /** Number of continuations after an end or in another process. */
+  /** Number of times that the run was continued after an end or in another process. */
   get resumptions(): number {
     return this.#resumptions;
   }
-  /** Records replaced by gaps. */
+  /** Number of records replaced by gaps. */
   get lostRecords(): number {
     return this.#lostRecords;
   }
-  /** Calls whose start was lost. */
+  /** Number of calls whose start was lost. */
   get lostStarts(): number {
     return this.#lostStarts;
   }
-  /** Calls whose source states that it holds no result; other calls without a result are in `openCalls`. */
+  /** Number of calls whose source states that it contains no result. `openCalls` contains other calls without a result. */
   get missingResults(): number {
     return this.#missingResults;
   }
@@ -168,7 +175,7 @@ export class RunView {
   get openCalls(): readonly RunCall[] {
     return this.#open.entries().map(([, call]) => call);
   }
-  /** Failures along the calls, in at most 60 stretches. */
+  /** Histogram of failures over the calls, in at most 60 stretches. */
   get failures(): StretchCounts {
     return this.#failures;
   }
@@ -182,16 +189,16 @@ export class RunView {
       ...(this.#answersWithoutCost === 0 ? {} : { answersWithoutCost: this.#answersWithoutCost }),
     };
   }
-  /** Cost of the responses from the flag of a pattern until it cleared, or until now; undefined if unknown. */
+  /** Returns the cost of the responses from the flag of a pattern until it cleared, or until now. Undefined if unknown. */
   costOfPattern(identity: string): number | undefined {
     const { from, to = this.#costUsd } = this.#patternCosts.get(identity) ?? {};
     return from === undefined || to === undefined ? undefined : to - from;
   }
-  /** The outcome of each piece of advice, in order of production. */
+  /** The outcome of each advice text, in the order in which the advice was produced. */
   get advice(): readonly AdviceOutcome[] {
     return this.#advice.outcomes();
   }
-  /** Pieces of advice dropped. */
+  /** Number of advice texts that were dropped. */
   get adviceLeftOut(): number {
     return this.#advice.leftOut;
   }
@@ -199,22 +206,25 @@ export class RunView {
   get detectorFaults(): readonly DetectorFault[] {
     return this.#analysis?.faults ?? [];
   }
-  /** Recorded patterns of a run that coxswain steered; recomputed ones of any other run, or on request. */
+  /**
+   * The patterns of the run. For a run that coxswain steered, these are the recorded ones. For any other run, or on
+   * request, these are recomputed.
+   */
   get patterns(): RunPatterns {
     if (this.#analysis === undefined) {
       return { basis: 'recorded', patterns: this.#recorded.all(), leftOut: this.#recorded.leftOut };
     }
     return { basis: 'recomputed', patterns: this.#analysis.patterns().map((pattern) => ({ pattern })), leftOut: 0 };
   }
-  /** Those of `patterns` that the last record flagged, raised or cleared. */
+  /** The patterns in `patterns` that the last record flagged, raised or cleared. */
   get changedPatterns(): readonly TrajectoryPattern[] {
     return this.#changed;
   }
-  /** Of `patterns`, those from `warn` up. */
+  /** The patterns in `patterns` of level `warn` and above. */
   get flaggedPatterns(): readonly TrajectoryPattern[] {
     return this.patterns.patterns.map(({ pattern }) => pattern).filter(isFlagged);
   }
-  /** The latest recorded pattern of that identity. */
+  /** Returns the latest recorded pattern with this identity. */
   recordedPattern(identity: string): TrajectoryPattern | undefined {
     return this.#recorded.find(identity);
   }
@@ -223,7 +233,7 @@ export class RunView {
     const { payload, seq } = record;
     switch (payload.kind) {
       case 'run_started':
-        // Earlier versions repeat this record when more becomes known about the run.
+        // Earlier versions repeat this record when more data about the run becomes known.
         this.#started = { ...this.#started, ...payload };
         return undefined;
       case 'run_ended':
@@ -269,7 +279,7 @@ export class RunView {
   #ended(ended: ToolEnded, seq: number, startLost: boolean): RunCall {
     const { is_error: failed, result_missing: resultMissing = false, tool_call_id: id } = ended;
     this.#waitsFor = undefined;
-    // The counter and the join use one rule: without a new call there is a start.
+    // The counter and the matching of results use the same rule. If no new call was counted, a start exists.
     const open = this.#open.end(id);
     const begun = startLost || open === undefined ? this.#begun({ ...ended, args: null }, seq) : open;
     if (startLost) this.#lostStarts += 1;
@@ -295,7 +305,7 @@ export class RunView {
   #price({ clearedAt, identity, level }: TrajectoryPattern): void {
     if (level === 'hint' || this.#costUsd === undefined) return;
     const { from = this.#costUsd, to } = this.#patternCosts.get(identity) ?? {};
-    // A pattern that comes back is a new one with its own cost.
+    // A pattern that occurs again is a new pattern with its own cost.
     if (clearedAt !== undefined) this.#patternCosts.set(identity, { from, to: this.#costUsd });
     else this.#patternCosts.set(identity, { from: to === undefined ? from : this.#costUsd });
   }
@@ -323,7 +333,7 @@ function recordedPatterns(payload: TrajectoryPayload): readonly TrajectoryPatter
   return payload.kind === 'pattern_flagged' || payload.kind === 'pattern_cleared' ? [payload.pattern] : [];
 }
 
-/** The view of a run from its records in `seq` order. */
+/** Creates the view of a run from its records in `seq` order. */
 export function viewOf(records: Iterable<TrajectoryRecord>, options: RunViewOptions = {}): RunView {
   const view = new RunView(options);
   for (const record of records) view.fold(record);

@@ -23,11 +23,10 @@ export interface GuidanceContextOptions extends Partial<
 const NO_PROMPT = definePrompt({ ns: 'session', key: 'default' });
 
 /**
- * Creates the context for `collectGuidance` and `evaluateGuidance` from a session without a run. Dispatch the calls first:
- * the trajectory is folded from them.
+ * Creates the context for `collectGuidance` and `evaluateGuidance` from a session without a run. Dispatch the calls first,
+ * because the trajectory is computed from them.
  *
- * @throws CoxswainError "invalid-argument" inside a dispatch without `nowMs`
- * Cost: as `sessionTrajectory`.
+ * @throws CoxswainError "invalid-argument" inside a dispatch without `nowMs` Cost: as `sessionTrajectory`.
  */
 export function createGuidanceContext(session: Session, options: GuidanceContextOptions = {}): GuidanceContext {
   const { prompt = NO_PROMPT, trajectory = sessionTrajectory(session), lastResponse, renderedPrompt } = options;

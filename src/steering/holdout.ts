@@ -6,38 +6,41 @@ import type { TrajectoryPattern } from '../records/trajectory-pattern.ts';
 import type { SteeringStart } from '../records/trajectory-record.ts';
 import type { StuckStretch } from './stuck-stretch.ts';
 
-/** An experiment: advice is withheld at random, to measure its effect. */
+/** Options of an experiment that withholds advice at random to measure its effect. */
 export interface HoldoutOptions {
-  /** Share that is withheld, 0 to 1; 0: no experiment. */
+  /** The share of advice that is withheld, 0 to 1. 0 means no experiment. */
   readonly share: number;
-  /** Another seed assigns other arms; default empty. */
+  /** The seed of the random assignment. Another seed assigns other arms; default empty. */
   readonly seed?: string;
   /**
-   * Unit of assignment: each episode in which an agent is stuck (default), which needs far fewer runs; or each run with its
-   * descendants, which also measures the success rate of runs.
+   * The unit of assignment. `episode` (default) assigns each episode in which an agent is stuck, and needs far fewer runs.
+   * `run` assigns each run with its descendants, and also measures the success rate of runs.
    */
   readonly unit?: 'episode' | 'run';
-  /** The pre-declared outcome: the pattern is left within so many calls, 1 to 1,000; default 10. */
+  /**
+   * The number of calls of the outcome that is declared in advance: the agent leaves the pattern within this many calls. 1
+   * to 1,000; default 10.
+   */
   readonly withinCalls?: number;
 }
 
-/** A run's arm, as stored in its first record. */
+/** The arm of a run, as stored in its first record. */
 export type HoldoutArm = NonNullable<SteeringStart['holdout']>;
 
-/** A piece of advice to be assigned to an arm. */
+/** Advice to be assigned to an arm. */
 export interface DrawnAdvice {
   readonly providerName: string;
   readonly speaker: 'feedback' | 'guidance';
-  /** The pattern it is about. */
+  /** The pattern that the advice is about. */
   readonly pattern?: Pick<TrajectoryPattern, 'identity' | 'firstSeen' | 'stuck'>;
-  /** The current stretch in which the agent is stuck. */
+  /** The current stretch of calls in which the agent is stuck. */
   readonly stretch?: StuckStretch;
 }
 
 /**
- * The unit of assignment that a piece of advice belongs to. All advice about one stretch is one unit; otherwise one
- * provider could say what is withheld from another. Outside a stretch, a unit is a pattern, or all advice of a provider
- * without patterns, such as a deadline.
+ * Returns the unit of assignment of an advice text. All advice about one stretch is one unit. Otherwise one provider could
+ * state what is withheld from another. Outside a stretch, the unit is a pattern. If a provider has no pattern, such as a
+ * deadline, all its advice is one unit.
  */
 export function unitOf({ pattern, providerName, speaker, stretch }: DrawnAdvice): string {
   const isOfStretch = pattern === undefined ? speaker === 'guidance' : pattern.stuck;
@@ -45,7 +48,7 @@ export function unitOf({ pattern, providerName, speaker, stretch }: DrawnAdvice)
   return pattern === undefined ? `provider ${providerName}` : `${pattern.identity} ${pattern.firstSeen}`;
 }
 
-/** Reason to withhold a piece of advice; undefined if it may be given. */
+/** Returns the reason to withhold advice, or undefined if it may be given. */
 export function silenceReason(
   mode: 'steer' | 'shadow',
   arm: HoldoutArm | undefined,
@@ -57,7 +60,7 @@ export function silenceReason(
   return withheld ? WITHHELD_REASON : undefined;
 }
 
-/** Hexadecimal digits of the hash that are used: 52 bits, which a number holds exactly. */
+/** Number of hexadecimal digits of the hash that are used. They make 52 bits, which a number represents exactly. */
 const DIGITS = 13;
 
 /** Default of `HoldoutOptions.withinCalls`. */
@@ -71,7 +74,7 @@ export function checkHoldout(holdout: number | HoldoutOptions | undefined): Hold
   const refuse = (problem: string, value: unknown): never => {
     throw invalidArgument(`${problem}, got ${JSON.stringify(value)}`);
   };
-  // JavaScript callers may pass anything.
+  // JavaScript callers may pass a value of any type.
   if (typeof share !== 'number' || !(share >= 0 && share <= 1)) refuse('holdout must be a number from 0 to 1', share);
   if (seed !== undefined && typeof seed !== 'string') refuse('holdout.seed must be a text', seed);
   if (unit !== undefined && unit !== 'episode' && unit !== 'run') refuse('holdout.unit must be episode or run', unit);
@@ -84,11 +87,11 @@ export function checkHoldout(holdout: number | HoldoutOptions | undefined): Hold
 }
 
 /**
- * The arm of a run. It depends only on seed and ids, so every process assigns the same one, and advice withheld at one
- * share is withheld at every greater share.
+ * Returns the arm of a run. The arm depends only on the seed and ids, so every process assigns the same arm. Advice that is
+ * withheld at one share is also withheld at every greater share.
  *
- * @param rootRunId  with `unit: 'run'`, descendants are in the arm of their root run
- * @returns undefined without an experiment
+ * @param rootRunId  with `unit: 'run'`, descendants have the arm of their root run
+ * @returns undefined if there is no experiment
  */
 export function holdoutArmOf(
   { seed = '', share, unit = 'episode', withinCalls = DECLARED_WITHIN_CALLS }: HoldoutOptions,

@@ -2,7 +2,7 @@ import type { TextReading } from '../redaction/structure-only.ts';
 import { classifyError, type ErrorCategory } from '../calls/error-class.ts';
 import { readAnswer } from '../calls/answer-reading.ts';
 
-/** A text per cause, which the analysis classifies as the same cause. */
+/** For each cause, a text that the analysis classifies as that cause. */
 const CAUSES: { readonly [Category in ErrorCategory]: string } = {
   auth: 'unauthorized',
   permission: 'permission denied',
@@ -17,12 +17,12 @@ const CAUSES: { readonly [Category in ErrorCategory]: string } = {
   other: 'failed',
   silent: '',
 };
-/** A longer result without a sign of failure is not classified. */
+/** Maximum length of an ordinary result. A longer result without a sign of failure is not classified. */
 const SHORT_CHARS = 400;
 
 /**
- * Replaces a tool result by one of a fixed list of texts that the analysis reads the same way: a failure with its cause,
- * `no changes`, `pending`, `ok`. For stores that keep no content.
+ * Replaces a tool result by one text from a fixed list. The analysis reads both texts in the same way: a failure with its
+ * cause, `no changes`, `pending`, or `ok`. It is for stores that keep no content.
  *
  * Cost: a few linear passes.
  */
@@ -38,6 +38,7 @@ function substituteOf(text: string): string {
   if (answer.isUnchanged) return 'no changes';
   if (answer.isPending) return 'pending';
   if (answer.acknowledges) return 'ok';
-  // If the host flags the call as failed, the cause counts; if not, "says" keeps the text from reading as a failure.
+  // If the host reports the call as failed, the cause matters. Otherwise the word "says" prevents the text from being read
+  // as a failure.
   return text.length > SHORT_CHARS || category === 'other' || category === 'silent' ? '' : `says ${CAUSES[category]}`;
 }

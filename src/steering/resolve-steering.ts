@@ -24,7 +24,7 @@ import { GuidanceDelivered } from './guidance/guidance-slices.ts';
 import { ToolInvoked } from '../session/tool-invoked.ts';
 import { type AnalysisRetention, FULL_ANALYSIS_RETENTION } from '../patterns/analysis-retention.ts';
 
-/** Steering options with defaults. */
+/** The steering options after defaults are filled in. */
 export interface ResolvedSteering {
   readonly feedback: readonly FeedbackProviderConfig[];
   readonly observers: readonly ObserverConfig[];
@@ -43,12 +43,13 @@ export interface ResolvedSteering {
   readonly providerTimeLimitMs: number;
   readonly retain: Retention;
   readonly madeFrom: string | undefined;
-  /** Equal for configurations with the same providers, triggers, limits and `madeFrom`. */
+  /** This hash is equal for configurations with the same providers, triggers, limits and `madeFrom`. */
   readonly configurationHash: string;
 }
 
 /**
- * Fills in defaults: `standardSteering()` if neither the options nor the prompt name a provider, observer or model.
+ * Fills in defaults. If neither the options nor the prompt contain a provider, observer or model, `standardSteering()` is
+ * used.
  *
  * @throws CoxswainError "invalid-argument" for a limit outside its range
  */
@@ -95,7 +96,7 @@ function checkAmount(name: string, value: unknown, min: number, max: number = Nu
   });
 }
 
-/** The part of a configuration that is data; the code of a provider cannot be compared. */
+/** Returns the part of a configuration that is data. The code of a provider cannot be compared. */
 function describe(steering: Omit<ResolvedSteering, 'configurationHash'>): unknown {
   return {
     feedback: steering.feedback.map(({ provider, trigger }) => [
@@ -119,12 +120,12 @@ function describe(steering: Omit<ResolvedSteering, 'configurationHash'>): unknow
   };
 }
 
-/** History that a run keeps in memory. Counts, patterns, cadence and caps are exact with either retention. */
+/** The amount of history that a run keeps in memory. Counts, patterns, cadence and caps are exact with either retention. */
 interface Retention {
-  /** Maximum items by slice name; default: the slice's own `retain`. */
+  /** Maximum number of items by slice name; default: the slice's own `retain`. */
   readonly slices: Readonly<Record<string, number>>;
   readonly analysis: AnalysisRetention;
-  /** Size of the advice ledger. */
+  /** Maximum number of identities in the advice ledger. */
   readonly identities: number;
 }
 
@@ -135,14 +136,14 @@ const FULL_RETENTION: Retention = {
 };
 
 /**
- * For processes that load and save the state at every event. Advice is the same as with full retention unless a provider
- * looks farther back than:
+ * The retention for processes that load and save the state at every event. Advice is the same as with full retention,
+ * unless a provider reads more history than:
  *
  * - 24 calls for `recentToolCalls`, `errorRate` and the window of `paceFeedback`
  * - 48 calls for the window of a classifier and `recentCalls()`
  * - 64 identities for noise control (full: 256)
- * - 4 items in the slices `feedback`, `assessment` and `guidance-delivered`; an acknowledgement by provider name finds
- *   only those
+ * - 4 items in the slices `feedback`, `assessment` and `guidance-delivered`; an acknowledgement by provider name finds only
+ *   those
  *
  * Every built-in with its defaults uses 20 or fewer. Source of the numbers: the state of a run of 10,000 calls with many
  * patterns is about 64 KB of JSON.
@@ -154,7 +155,7 @@ const COMPACT_RETENTION: Retention = {
     [Assessment.sliceName]: 4,
     [GuidanceDelivered.sliceName]: 4,
     [Acknowledgement.sliceName]: 16,
-    // One entry per occurrence of a pattern; only the few open ones are read.
+    // The slice has one entry per occurrence of a pattern, and only the few open ones are read.
     [PatternTriggerLedger.sliceName]: 32,
   },
   analysis: { recentCalls: 48, recentErrors: 8, closedPatterns: 8 },

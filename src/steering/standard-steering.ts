@@ -5,25 +5,25 @@ import { patternFeedback } from './feedback/pattern-feedback.ts';
 import type { FeedbackTrigger } from './prompt/feedback-trigger.ts';
 import type { SteeringOptions } from './steering-options.ts';
 
-/** Triggers of the standard set that differ from the providers' defaults. */
+/** Triggers of the standard steering that differ from the providers' defaults. */
 export const STANDARD_TRIGGERS: { readonly deadline: FeedbackTrigger; readonly pace: FeedbackTrigger } = {
   deadline: { everyNSeconds: 30 },
   pace: { everyNCalls: 10 },
 };
 
-/** Noise limits of the standard set. */
+/** Noise limits of the standard steering. */
 export const STANDARD_NOISE: Required<Pick<NoiseOptions, 'callsPerAdvice' | 'maxPerRun'>> = {
   callsPerAdvice: 50,
   maxPerRun: 6,
 };
 
 /**
- * The default steering: the deadline each time the remaining time has halved, the pace if there is a deadline or budget,
- * and stuck patterns with quotations from the run. It names only tools that the agent has called; guidance, whose texts
- * name tools, is left to users who know the agent.
+ * Returns the default steering. It reports the deadline each time the remaining time has halved. It reports the pace if
+ * there is a deadline or budget. It reports stuck patterns with quotations from the run. Its texts name only tools that the
+ * agent has called. It contains no guidance, because guidance texts name tools. Users who know the agent can add guidance.
  *
- * Every provider whose trigger fires gives feedback, at its own cadence (`all`, `per-provider`): with a shared cadence a
- * frequent provider would starve the others. `docs/standard-steering.md` has a table.
+ * Every provider whose trigger fires gives feedback, at its own cadence (`all`, `per-provider`). With a shared cadence, a
+ * frequent provider would prevent the others from giving feedback. `docs/standard-steering.md` has a table.
  */
 export function standardSteering(): SteeringOptions {
   return {

@@ -2,13 +2,13 @@ import { budgetRemaining, type Budget, type BudgetUsage } from '../base/budget.t
 import { invalidArgument } from '../base/error.ts';
 import type { StuckStretch } from './stuck-stretch.ts';
 
-/** When to stop a run; an absent member stops nothing. */
+/** The conditions for stopping a run. A condition that is absent does not apply. */
 export interface StopPolicy {
-  /** Stops a run that is still stuck so many calls after a pattern reached `level`. */
+  /** Stops a run that is still stuck this many calls after a pattern reached `level`. */
   readonly stuck?: {
     /** Default `strong`. */
     readonly level?: 'warn' | 'strong';
-    /** 0 to 1,000; default 2. */
+    /** Number of calls, 0 to 1,000; default 2. */
     readonly afterCalls?: number;
   };
   /** Stops a run once any part of its budget is used up; default false. */
@@ -18,7 +18,7 @@ export interface StopPolicy {
 /** A request to stop a run. Plain JSON, as recorded. */
 export interface StopRequest {
   readonly policy: 'stuck' | 'budget';
-  /** One sentence for people. */
+  /** The reason in one sentence, for people. */
   readonly reason: string;
 }
 
@@ -41,7 +41,7 @@ export function checkStopPolicy(policy: StopPolicy | undefined): StopPolicy | un
   return policy;
 }
 
-/** A stop after the latest call, if the policy asks for one. @param calls  number of calls started */
+/** Returns a request to stop after the latest call, if the policy requires it. @param calls  number of calls started */
 export function stuckStop(
   { stuck }: StopPolicy,
   { calls, stretch }: { readonly calls: number; readonly stretch: StuckStretch | undefined },
@@ -53,7 +53,7 @@ export function stuckStop(
   return { policy: 'stuck', reason: `stuck since call ${since + 1}, and still ${calls - since - 1} calls later` };
 }
 
-/** A stop because the budget is used up, if the policy asks for one. */
+/** Returns a request to stop because the budget is used up, if the policy requires it. */
 export function budgetStop(
   policy: StopPolicy,
   { budget, usage }: { readonly budget: Budget; readonly usage: BudgetUsage },

@@ -1,9 +1,12 @@
 import { present } from '../base/present.ts';
 import type { TrajectoryPattern } from '../records/trajectory-pattern.ts';
 
-/** A stretch in which the agent is stuck: from the first flagged stuck pattern until none is open. Plain JSON. */
+/**
+ * A sequence of calls during which the agent is stuck. It starts with the first flagged stuck pattern and ends when no
+ * stuck pattern is open. Plain JSON.
+ */
 export interface StuckStretch {
-  /** Index of the call at which it began. */
+  /** Index of the call at which the stretch started. */
   readonly since: number;
   /** Index of the call at which a pattern first became strong. */
   readonly strongSince?: number;
@@ -11,7 +14,7 @@ export interface StuckStretch {
   readonly open: readonly string[];
 }
 
-/** The stretch after a pattern was flagged, rose or was cleared; undefined if the agent is not stuck. */
+/** Returns the stretch after a pattern was flagged, rose or was cleared. Returns undefined if the agent is not stuck. */
 export function stretchAfter(
   stretch: StuckStretch | undefined,
   change: 'flagged' | 'cleared',

@@ -1,26 +1,26 @@
 import type { PatternLevel } from '../../records/trajectory-pattern.ts';
 import { isPaced, type AdviceCandidate } from './advice.ts';
 
-/** One identity in the ledger. */
+/** The entry of one identity in the ledger. */
 export interface LedgerEntry {
   readonly identity: string;
-  /** Number of pieces of advice. */
+  /** Number of advice texts for this identity. */
   readonly said: number;
-  /** Level of the last piece; null after `rearmAdvice`. */
+  /** Level of the last advice; null after `rearmAdvice`. */
   readonly level: PatternLevel | null;
-  /** Occurrences of the pattern at the last piece; the same holds for the members below. */
+  /** Occurrences of the pattern at the last advice. The fields below also describe the last advice. */
   readonly occurrences: number;
   readonly callIndex: number;
   readonly turn: number;
   readonly compactions: number;
-  /** True for feedback without a pattern, which is paced by its trigger. */
+  /** True for feedback without a pattern. Its trigger controls how often it is given. */
   readonly paced?: true;
 }
 
-/** Advice produced in a run, by identity, oldest first. Plain JSON. */
+/** The advice produced in a run, by identity, oldest first. Plain JSON. */
 export type AdviceLedger = readonly LedgerEntry[];
 
-/** Counts of the run at the moment of a decision: calls, model responses, compactions. */
+/** Counts of the run at the time of a decision: calls, model responses, compactions. */
 export interface AdviceView {
   readonly callIndex: number;
   readonly turn: number;
@@ -33,10 +33,10 @@ export const EMPTY_LEDGER: AdviceLedger = [];
 export const MAX_IDENTITIES = 256;
 
 /**
- * Adds a piece of advice. Call it when advice is produced, even in shadow mode or when it is withheld or undelivered, so
- * that delivery never changes later decisions.
+ * Adds advice to the ledger. Call it when advice is produced, even in shadow mode and even if the advice is withheld or not
+ * delivered. Delivery therefore never changes later decisions.
  *
- * Cost: O(identities). Beyond `maxIdentities` the oldest identity is dropped.
+ * Cost: O(identities). Beyond `maxIdentities`, the oldest identity is dropped.
  */
 export function recordAdvice(
   ledger: AdviceLedger,
@@ -57,7 +57,10 @@ export function recordAdvice(
   return entries.length > maxIdentities ? entries.slice(-maxIdentities) : entries;
 }
 
-/** Allows advice about a pattern again after it was cleared. Its budget stays spent. Cost: O(identities). */
+/**
+ * Allows advice about a pattern again after the pattern was cleared. Advice already given still counts toward its limit.
+ * Cost: O(identities).
+ */
 export function rearmAdvice(ledger: AdviceLedger, identity: string): AdviceLedger {
   return ledger.map((entry) => (entry.identity === identity ? { ...entry, level: null } : entry));
 }

@@ -13,19 +13,19 @@ export interface AdviceCandidate {
   readonly occurrences?: number;
 }
 
-/** True for feedback without a pattern, such as a deadline, which is paced by its trigger. */
+/** Returns true for feedback without a pattern, such as a deadline. Its trigger controls how often it is given. */
 export function isPaced({ source, level }: AdviceCandidate): boolean {
   return source === 'feedback' && level === undefined;
 }
 
-/** A piece of advice. Plain data. */
+/** A single advice text. Plain data. */
 export interface Advice extends AdviceCandidate {
-  /** See `adviceId`. */
+  /** The result of `adviceId`. */
   readonly id: string;
   readonly provider: string;
   readonly severity: Severity;
   readonly text: string;
-  /** Number of calls before it. */
+  /** Number of calls before this advice. */
   readonly callIndex: number;
   /** Unix milliseconds. */
   readonly atMs: number;
@@ -33,16 +33,16 @@ export interface Advice extends AdviceCandidate {
 }
 
 /**
- * The id of a piece of advice, the same in a replay.
+ * Returns the id of an advice text. The id is the same in a replay.
  *
- * @param causeSeq  `seq` of the record that caused it
+ * @param causeSeq  `seq` of the record that caused the advice
  * @param ordinal   index among the records derived from that record
  */
 export function adviceId(causeSeq: number, ordinal: number): string {
   return `a${causeSeq}-${ordinal}`;
 }
 
-/** Replaces the cause's `seq` in an advice id; any other text stays as it is. */
+/** Replaces the `seq` of the cause in an advice id. Any other text is returned unchanged. */
 export function adviceIdElsewhere(id: string, seqOf: (causeSeq: number) => number): string {
   return id.replace(/^a(\d+)-/, (_, causeSeq: string) => `a${seqOf(Number(causeSeq))}-`);
 }
@@ -50,12 +50,12 @@ export function adviceIdElsewhere(id: string, seqOf: (causeSeq: number) => numbe
 const SEVERITIES: Readonly<Record<PatternLevel, Severity>> = { hint: 'info', warn: 'caution', strong: 'warning' };
 const RANKS: Readonly<Record<PatternLevel, number>> = { hint: 0, warn: 1, strong: 2 };
 
-/** Severity of advice about a pattern. */
+/** Returns the severity of advice about a pattern. */
 export function severityOfLevel(level: PatternLevel): Severity {
   return SEVERITIES[level];
 }
 
-/** A level as a number, for comparison. */
+/** Returns a level as a number, for comparison. */
 export function levelRank(level: PatternLevel): number {
   return RANKS[level];
 }

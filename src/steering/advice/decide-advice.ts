@@ -3,24 +3,30 @@ import type { AdviceLedger, AdviceView, LedgerEntry } from './advice-ledger.ts';
 
 /** Limits on how often advice is given. */
 export interface NoiseOptions {
-  /** Maximum advice about one pattern in a run; default 4. */
+  /** Maximum number of advice texts about one pattern in a run; default 4. */
   readonly maxPerPattern?: number;
-  /** Calls between two pieces about one pattern, or of one guidance provider without a pattern; default 5. */
+  /**
+   * Minimum number of calls between two advice texts about one pattern, or between two guidance texts of one provider
+   * without a pattern; default 5.
+   */
   readonly cooldownCalls?: number;
-  /** Turns between them; default 0. */
+  /** Minimum number of turns between two such texts; default 0. */
   readonly cooldownTurns?: number;
   /**
-   * Limits a run to one piece in so many calls: the first may come at any call, the second from call `2 * callsPerAdvice`.
-   * Feedback without a pattern does not count. Default 0: no limit.
+   * Limits a run to one advice text per this many calls. The first may come at any call, and the second from call `2 *
+   * callsPerAdvice`. Feedback without a pattern is not counted. Default 0: no limit.
    */
   readonly callsPerAdvice?: number;
-  /** Maximum advice in a run, counted the same way; default: no limit. */
+  /** Maximum number of advice texts in a run, which are counted in the same way; default: no limit. */
   readonly maxPerRun?: number;
-  /** Calls between two pieces of feedback without a pattern; default 0, because triggers pace it. */
+  /**
+   * Minimum number of calls between two feedback texts without a pattern; default 0, because triggers control how often
+   * they are given.
+   */
   readonly feedbackCooldownCalls?: number;
 }
 
-/** Defaults of `NoiseOptions`; `maxPerRun` has none. */
+/** Defaults of `NoiseOptions`. `maxPerRun` has no default. */
 export const NOISE_DEFAULTS = {
   maxPerPattern: 4,
   cooldownCalls: 5,
@@ -30,13 +36,15 @@ export const NOISE_DEFAULTS = {
 } as const;
 
 /**
- * Reason of a decision.
+ * The reason of a decision.
  *
- * Said: `first` of its identity; `cooldown-over`, without a pattern; `compacted`, the host shortened the conversation;
- * `re-armed`, the pattern was cleared meanwhile; `level-rose`, with new evidence; `count-doubled` since the last piece.
+ * Reasons to give advice: `first`: the first advice of its identity. `cooldown-over`: the cooldown of advice without a
+ * pattern has ended. `compacted`: the host shortened the conversation. `re-armed`: the pattern was cleared meanwhile.
+ * `level-rose`: the level rose with new evidence. `count-doubled`: the count doubled since the last advice.
  *
- * Not said: `cooldown`; `budget-spent` of the pattern; `run-budget-spent`; `already-said` at this level;
- * `no-new-evidence` for the higher level.
+ * Reasons not to give advice: `cooldown`: the cooldown has not ended. `budget-spent`: the limit of the pattern is reached.
+ * `run-budget-spent`: the limit of the run is reached. `already-said`: advice at this level was given. `no-new-evidence`:
+ * there is no new evidence for the higher level.
  */
 type AdviceReason =
   | 'first'
@@ -57,8 +65,8 @@ export interface AdviceDecision {
 }
 
 /**
- * Decides whether a piece of advice is noise. Advice about a pattern is given once per level, within a budget, and again
- * after the pattern was cleared (`rearmAdvice`), its count doubled, or the conversation was compacted. A rising level
+ * Decides whether advice is noise. Advice about a pattern is given once per level, up to the limit. It is given again after
+ * the pattern was cleared (`rearmAdvice`), after its count doubled, or after the conversation was compacted. A rising level
  * and a compaction skip the cooldown. Advice without a pattern only waits for its cooldown.
  *
  * Pure. Cost: O(identities in the ledger).
@@ -92,7 +100,7 @@ type ResolvedNoise = NoiseOptions & Readonly<Record<keyof typeof NOISE_DEFAULTS,
 
 const COOLING: AdviceDecision = { say: false, reason: 'cooldown' };
 
-/** True if the run has had all the advice allowed by now. */
+/** Returns true if the run has received all the advice that is allowed up to this call. */
 function isSpent(ledger: AdviceLedger, { callIndex }: AdviceView, options: ResolvedNoise): boolean {
   const { callsPerAdvice, maxPerRun = Infinity } = options;
   if (callsPerAdvice === 0 && maxPerRun === Infinity) return false;

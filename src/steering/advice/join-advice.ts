@@ -7,23 +7,23 @@ export interface JoinOptions {
   readonly separator?: string;
 }
 
-/** Default limit in UTF-16 units, which every known channel carries whole. */
+/** Default maximum in UTF-16 units. Every known delivery channel can carry a text of this length. */
 export const MAX_ADVICE_CHARS = 9_000;
 
 export interface JoinedAdvice<Item> {
-  /** `''` when nothing fits. */
+  /** The joined text; `''` if no item fits. */
   readonly text: string;
-  /** Items in the text, in order. */
+  /** The items in the text, in order. */
   readonly included: readonly Item[];
-  /** Items that did not fit, most severe first. */
+  /** The items that did not fit, most severe first. */
   readonly omitted: readonly Item[];
 }
 
 const RANK: Readonly<Record<Severity, number>> = { warning: 0, caution: 1, info: 2 };
 
 /**
- * Joins advice, most severe first, else in the given order. Beyond the limit the least severe items are left out whole;
- * an item longer than the limit is always left out.
+ * Joins advice, most severe first. Items of equal severity keep their order. Beyond the limit, the least severe items are
+ * left out as a whole. An item longer than the limit is always left out.
  *
  * Cost: one sort of the items.
  */

@@ -1,10 +1,10 @@
 import { isAscii } from '../../base/is-ascii.ts';
 
-/** ASCII words separated by single spaces, without any of the characters below: most names. */
+/** Matches ASCII words separated by single spaces, without any of the characters below. Most names match. */
 const HARMLESS_LINE = /^[!-;=?-Z\\^_a-}]+(?: [!-;=?-Z\\^_a-}]+)*$/;
 const ASCII_BLANKS = /[\x00-\x20\x7F]+/g;
 const TILDE_FENCE = /~{3,}/g;
-/** Characters that could end a quotation, open a tag or imitate a head line, and their replacements. */
+/** Characters that could end a quotation, open a tag or imitate a heading, and their replacements. */
 const DELIMITERS = /[`<>[\]\uFF1C\uFF1E]/g;
 const HARMLESS: Readonly<Record<string, string>> = {
   '`': "'",
@@ -17,10 +17,11 @@ const HARMLESS: Readonly<Record<string, string>> = {
 };
 
 /**
- * Makes trajectory text (a tool name, a path, a line of output) safe to insert into a sentence for the model: one line,
- * nothing invisible, no backticks, tags, fences or brackets.
+ * Makes text from the agent's calls (a tool name, a path, a line of output) safe to insert into a sentence for the model.
+ * The result is one line without invisible characters, backticks, tags, fences or brackets.
  *
- * @param maxChars  maximum UTF-16 units, from 1; longer text ends in `…`
+ * @param maxChars  maximum UTF-16 units, from 1; a longer text ends in `…`
+ *
  * Cost: one pass over most names, else a few passes over at most `4 * maxChars + 256` units.
  */
 export function slotText(value: string, maxChars: number): string {
@@ -33,9 +34,9 @@ export function slotText(value: string, maxChars: number): string {
   return `${line.slice(0, maxChars - 1).replace(/[\uD800-\uDBFF]$/, '')}…`;
 }
 
-/** Removes invisible and reordering characters (bidi marks, zero-width and tag characters, lone surrogates). */
+/** Removes characters that are invisible or reorder text (bidi marks, zero-width and tag characters, lone surrogates). */
 function oneLine(text: string): string {
-  // Unicode classes take 1 ms to compile, which matters in a short-lived process.
+  // Compiling Unicode classes takes 1 ms, which matters in a short-lived process.
   if (isAscii(text)) return text.replace(ASCII_BLANKS, ' ');
   return text
     .replace(/[\p{Cf}\p{Co}\p{Cs}\p{Cn}\p{Variation_Selector}]+/gu, '')

@@ -3,18 +3,18 @@ import type { AcknowledgementResponse } from './advice-slices.ts';
 
 export const ACKNOWLEDGEMENT_RESPONSES: readonly AcknowledgementResponse[] = ['accepted', 'rejected', 'noted'];
 
-/** Longer notes are cut. */
+/** Maximum characters of a note. Longer notes are cut. */
 export const MAX_NOTE_CHARS = 500;
 
 /** A tool definition for model APIs. */
 export interface ToolDefinition {
   readonly name: string;
   readonly description: string;
-  /** JSON Schema of the arguments. */
+  /** The JSON Schema of the arguments. */
   readonly inputSchema: JsonObject;
 }
 
-/** The tool with which an agent responds to advice; pass its arguments to `acknowledge`. Adapters may offer it. */
+/** The tool with which an agent responds to advice. Pass its arguments to `acknowledge`. Adapters may offer it. */
 export const acknowledgeToolDefinition: ToolDefinition = {
   name: 'acknowledge_advice',
   description:

@@ -9,7 +9,7 @@ import { CadenceSlice } from './feedback-cadence.ts';
 /** Arguments of the acknowledge tool. */
 export interface AdviceAnswer {
   readonly adviceId?: string;
-  /** Without `adviceId`: selects the latest advice of this provider or observer. */
+  /** Selects the latest advice of this provider or observer. Used if `adviceId` is absent. */
   readonly provider?: string;
   readonly response: AcknowledgementResponse;
   readonly note?: string;
@@ -19,21 +19,21 @@ export interface AcknowledgeOptions {
   /** Unix milliseconds; default: the session's time. */
   readonly nowMs?: number;
   /**
-   * Returns true if advice with this id or from this provider was given. Default: true for every id, and for every
-   * provider and observer in the slices `Feedback` and `Assessment`.
+   * Returns true if advice with this id or from this provider was given. By default every id is known, and every provider
+   * and observer in the slices `Feedback` and `Assessment`.
    */
   readonly isKnown?: (reference: { readonly adviceId?: string; readonly provider?: string }) => boolean;
 }
 
-/** A refusal has a reason that may be shown to the agent. */
+/** The result. A refusal contains a reason that may be shown to the agent. */
 export type AcknowledgeOutcome =
   | { readonly status: 'recorded'; readonly acknowledgement: Acknowledgement }
   | { readonly status: 'refused'; readonly reason: string };
 
 /**
- * Records an agent's response to advice. Invalid input from the model is refused; nothing is thrown for it.
+ * Records an agent's response to advice. Invalid input from the model is refused, and no error is thrown.
  *
- * Cost: O(speakers).
+ * Cost: O(providers and observers).
  */
 export function acknowledge(
   session: Session,
@@ -54,12 +54,12 @@ export function acknowledge(
     : { status: 'recorded', acknowledgement };
 }
 
-/** Cleans a model's response, or returns the reason of a refusal as text for the model. Never throws. */
+/** Cleans a model's response. For invalid input, returns the reason of the refusal as text for the model. Never throws. */
 export function readAdviceAnswer(answer: unknown): AdviceAnswer | string {
   try {
     return readMembers(answer);
   } catch {
-    // A host's proxy or a getter that throws.
+    // The object is a proxy of the host, or a getter throws.
     return 'The answer cannot be read.';
   }
 }
@@ -82,7 +82,7 @@ function readLine(value: unknown, maxChars: number): string | undefined {
   return line === '' ? undefined : line;
 }
 
-/** Longer than any name or id. */
+/** Longer than any valid name or id. */
 const MAX_REFERENCE_CHARS = 100;
 
 type Target = Pick<Acknowledgement, 'adviceId' | 'provider' | 'callIndex' | 'promptName'>;

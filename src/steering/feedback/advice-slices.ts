@@ -9,7 +9,7 @@ export type Feedback = StoredFeedback;
 /** Dispatched when feedback is produced. */
 export const FeedbackEvent: EventType<Feedback> = defineEvent<Feedback>('feedback');
 
-/** All feedback of the session, the last 1,000 pieces retained: `session.slice(Feedback).latest()`. */
+/** All feedback of the session. The last 1,000 items are retained: `session.slice(Feedback).latest()`. */
 export const Feedback: Slice<Feedback> = defineSlice<Feedback>('feedback').on(FeedbackEvent, appendAll);
 
 export type Assessment = StoredAssessment;
@@ -17,20 +17,20 @@ export type Assessment = StoredAssessment;
 /** Dispatched when an assessment is produced. */
 export const AssessmentEvent: EventType<Assessment> = defineEvent<Assessment>('assessment');
 
-/** All assessments of the session, the last 1,000 retained: `session.slice(Assessment).latest()`. */
+/** All assessments of the session. The last 1,000 are retained: `session.slice(Assessment).latest()`. */
 export const Assessment: Slice<Assessment> = defineSlice<Assessment>('assessment').on(AssessmentEvent, appendAll);
 
-/** An agent's response to advice. */
+/** How an agent responded to advice. */
 export type AcknowledgementResponse = 'accepted' | 'rejected' | 'noted';
 
-/** A recorded response to a piece of advice. Plain data. */
+/** A recorded response to advice. Plain data. */
 export interface Acknowledgement {
   readonly adviceId?: string;
-  /** The provider or observer, if the agent named it instead of an id. */
+  /** The provider or observer, if the agent stated its name instead of an id. */
   readonly provider?: string;
-  /** Call index of that provider's latest advice. */
+  /** The call index of the latest advice from that provider. */
   readonly callIndex?: number;
-  /** Prompt of that advice. */
+  /** The prompt of that advice. */
   readonly promptName?: string;
   readonly response: AcknowledgementResponse;
   /** At most 500 characters. */
@@ -42,7 +42,7 @@ export interface Acknowledgement {
 export const AcknowledgementEvent: EventType<Omit<Acknowledgement, 'atMs'>> =
   defineEvent<Omit<Acknowledgement, 'atMs'>>('acknowledgement');
 
-/** The responses of the session, the last 1,000 retained. */
+/** The responses of the session. The last 1,000 are retained. */
 export const Acknowledgement: Slice<Acknowledgement> = defineSlice<Acknowledgement>('acknowledgement').on(
   AcknowledgementEvent,
   (_view, { data, atMs }) => append({ ...data, atMs }),

@@ -4,12 +4,12 @@ import type { PatternReference } from '../../records/guidance.ts';
 import type { PatternLevel } from '../../records/trajectory-pattern.ts';
 import { cleanLine, cleanText } from './clean-text.ts';
 
-/** Maximum characters of one text of a draft, and of the rendered whole. */
+/** Maximum characters of each text in a draft, and of the complete rendered text. */
 export const MAX_FEEDBACK_CHARS = 2_000;
 const MAX_ITEMS = 20;
 const LEVELS: readonly PatternLevel[] = ['hint', 'warn', 'strong'];
 
-/** A decoded draft: complete, with cleaned texts, and copied. */
+/** A copy of a draft with all defaults and cleaned texts. */
 export interface CheckedDraft {
   readonly summary: string;
   readonly severity: Severity;
@@ -18,7 +18,7 @@ export interface CheckedDraft {
   readonly pattern?: PatternReference;
 }
 
-/** Thrown for an invalid draft. Never leaves this folder. */
+/** Thrown for an invalid draft. Code outside this folder never sees it. */
 export class InvalidDraft extends Error {}
 
 /**

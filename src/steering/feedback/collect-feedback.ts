@@ -17,7 +17,8 @@ export interface CollectFeedbackInput extends Omit<FeedbackInput, 'nowMs'> {
 }
 
 /**
- * Returns the feedback to give to the agent after a tool call, or undefined if no provider gives any. Dispatch the call first.
+ * Returns the feedback for the agent after a tool call. Returns undefined if no provider gives feedback. Dispatch the call
+ * first.
  *
  * @throws CoxswainError as `evaluateFeedback`
  */
@@ -26,7 +27,7 @@ export function collectFeedback(input: CollectFeedbackInput): string | undefined
   return joinProduced(evaluateFeedback({ ...input, nowMs }, { onFault: input.onFault }).produced);
 }
 
-/** Joins feedback, most severe first, then in order of declaration. Undefined if empty. */
+/** Joins feedback, most severe first, then in order of declaration. Returns undefined if there is none. */
 function joinProduced(produced: readonly ProducedFeedback[]): string | undefined {
   return produced.length === 0 ? undefined : joinAdvice(produced, { maxChars: Number.MAX_SAFE_INTEGER }).text;
 }
@@ -36,15 +37,16 @@ export interface RunFeedbackOptions extends Omit<RunSpeakersOptions, 'delivery'>
   readonly delivery?: FeedbackDelivery | undefined;
   /** Default `shared`. */
   readonly cadence?: FeedbackCadence | undefined;
-  /** Default: read from `context.filesystem`. */
+  /** Default: the files are read from `context.filesystem`. */
   readonly filesCreated?: readonly string[] | undefined;
 }
 
 /**
- * Runs feedback providers with a context of the caller, from `createFeedbackContext` or spread from one.
+ * Runs feedback providers with a context from the caller. Create the context with `createFeedbackContext`, or spread such a
+ * context into a new object.
  *
- * @returns the text for the agent, or undefined if no provider gives any
- * @throws CoxswainError "invalid-definition" as `prepareFeedback`, the first time
+ * @returns the text for the agent, or undefined if no provider gives feedback
+ * @throws CoxswainError "invalid-definition" as `prepareFeedback`, at the first call
  */
 export function runFeedbackProviders(
   configs: readonly FeedbackProviderConfig[],

@@ -21,16 +21,19 @@ export interface FeedbackContextInput {
   readonly deadline?: Deadline | undefined;
   readonly budget?: Budget | undefined;
   readonly usage?: BudgetUsage | undefined;
-  /** Default: folded from the session. */
+  /** Default: computed from the session. */
   readonly trajectory?: TrajectoryView | undefined;
 }
 
-/** Feedback and assessments that `severityTrend` compares with the latest one. */
+/** Number of feedback texts and assessments that `severityTrend` compares with the latest one. */
 const TREND_WINDOW = 4;
-/** Items of the session that it searches for them. */
+/** Number of items of the session that are searched for them. */
 const TREND_DEPTH = 64;
 
-/** Creates a context for all providers; `runFeedbackProviders` derives one for each. Cost: O(prompts used and speakers). */
+/**
+ * Creates a context for all providers. `runFeedbackProviders` derives the context of each provider from it. Cost: O(prompts
+ * used + providers and observers).
+ */
 export function createFeedbackContext(input: FeedbackContextInput): FeedbackContext {
   const { prompt, session } = input;
   const promptName = prompt.name;
@@ -63,7 +66,7 @@ export function createFeedbackContext(input: FeedbackContextInput): FeedbackCont
   };
 }
 
-/** Derives the context of one speaker. Cost: O(speakers). */
+/** Derives the context of one speaker (a provider or observer). Cost: O(speakers). */
 export function contextFor(
   { speaker, triggers }: RanSpeaker,
   context: FeedbackContext,

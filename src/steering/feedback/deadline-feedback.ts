@@ -8,7 +8,7 @@ import type { TrajectoryObserver } from '../prompt/trajectory-observer.ts';
 
 /** Options of `deadlineObserver`. */
 export interface DeadlineReportOptions {
-  /** Warns and suggests wrapping up from this remaining time on; default 120. */
+  /** The remaining time in seconds below which the feedback warns and suggests finishing; default 120. */
   readonly warningThresholdSeconds?: number;
 }
 
@@ -29,7 +29,7 @@ function deadlineReport(
       severity: 'warning',
     };
   }
-  // Never milliseconds.
+  // The text never shows milliseconds.
   const summary = `You have ${leftMs < 1_000 ? '0 seconds' : durationText(leftMs)} remaining.`;
   if (leftMs > 1_000 * warningThresholdSeconds) return { summary };
   return {
@@ -45,9 +45,9 @@ function deadlineReport(
 /** Options of `deadlineFeedback`. */
 export interface DeadlineFeedbackOptions extends DeadlineReportOptions {
   /**
-   * `trigger` (default): gives feedback whenever its trigger fires. `halving`: the first time, after the deadline changed,
-   * each time the remaining time has halved, when the warning begins, and whenever the trigger fires after the deadline;
-   * with 45 minutes that is 7 times instead of 90.
+   * When feedback is given. `trigger` (default): whenever the trigger fires. `halving`: the first time, after the deadline
+   * changed, each time the remaining time has halved, when the warning begins, and whenever the trigger fires after the
+   * deadline. With 45 minutes, that is 7 times instead of 90.
    */
   readonly spacing?: DeadlineSpacing | undefined;
 }
@@ -56,9 +56,9 @@ export interface DeadlineFeedbackOptions extends DeadlineReportOptions {
 export type DeadlineSpacing = 'trigger' | 'halving';
 
 /**
- * States the time left until the deadline. Silent without a deadline. Default trigger: every 30 seconds.
+ * States the time left until the deadline. Without a deadline it gives no feedback. Default trigger: every 30 seconds.
  *
- * @throws CoxswainError "invalid-definition" if the threshold is not a number from 0
+ * @throws CoxswainError "invalid-definition" if the threshold is negative or not a number
  */
 export const deadlineFeedback: ProviderDefinition<DeadlineFeedbackOptions, FeedbackProvider> = defineProvider(
   { ...DEADLINE_REPORT, spacing: choice<DeadlineSpacing>({ trigger: true, halving: true }) },
@@ -74,7 +74,7 @@ export const deadlineFeedback: ProviderDefinition<DeadlineFeedbackOptions, Feedb
   },
 );
 
-/** True if the remaining time has changed enough since the last feedback. */
+/** Returns true if the remaining time has changed enough since the last feedback. */
 function isNews({ deadline, nowMs, lastOwnFeedback }: FeedbackContext, thresholdMs: number): boolean {
   if (deadline === undefined || lastOwnFeedback === undefined) return true;
   if (deadline.setAtMs !== undefined && deadline.setAtMs > lastOwnFeedback.atMs) return true;
@@ -84,9 +84,9 @@ function isNews({ deadline, nowMs, lastOwnFeedback }: FeedbackContext, threshold
 }
 
 /**
- * The observer with the texts of `deadlineFeedback`. Default trigger: every 30 seconds.
+ * An observer with the same texts as `deadlineFeedback`. Default trigger: every 30 seconds.
  *
- * @throws CoxswainError "invalid-definition" if the threshold is not a number from 0
+ * @throws CoxswainError "invalid-definition" if the threshold is negative or not a number
  */
 export const deadlineObserver: ProviderDefinition<DeadlineReportOptions, TrajectoryObserver> = defineProvider(
   DEADLINE_REPORT,

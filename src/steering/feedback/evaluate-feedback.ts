@@ -15,17 +15,17 @@ import { feedbackSpeakers, observerSpeakers, type Speaker } from './speaker.ts';
 export interface FeedbackInput extends FeedbackContextInput {
   readonly prompt: PromptTemplate;
   /**
-   * Those of `watchedFiles` that exist now. Default: read from the prompt's `Filesystem`; without one no file trigger
-   * fires.
+   * The paths of `watchedFiles` that exist now. Default: read from the prompt's `Filesystem`. If the prompt has none, no
+   * file trigger fires.
    */
   readonly filesCreated?: readonly string[] | undefined;
 }
 
-/** Defaults come from the prompt. */
+/** Options of an evaluation. Their defaults come from the prompt. */
 export interface FeedbackOptions extends Omit<RunSpeakersOptions, 'delivery'> {
-  /** Pass the same array each time: it is checked once. */
+  /** Pass the same array each time, so that it is checked only once. */
   readonly feedbackProviders?: readonly FeedbackProviderConfig[] | undefined;
-  /** Pass the same array each time: it is checked once. */
+  /** Pass the same array each time, so that it is checked only once. */
   readonly observers?: readonly ObserverConfig[] | undefined;
   readonly delivery?: FeedbackDelivery | undefined;
   readonly cadence?: FeedbackCadence | undefined;
@@ -36,13 +36,15 @@ interface PreparedFeedbackOptions extends RunSpeakersOptions {
 }
 
 /**
- * Runs the feedback providers, then the observers, whose trigger fired. Their feedback is dispatched to the session
- * (slices `Feedback` and `Assessment`) and returned item by item, not joined. It counts as given, delivered or not.
+ * Runs the feedback providers whose trigger fired, then the observers whose trigger fired. Their feedback is dispatched to
+ * the session (slices `Feedback` and `Assessment`). It is returned as separate items. It counts as given even if it is not
+ * delivered.
  *
  * Faults of providers are returned in `faults`, not thrown.
  *
  * @throws CoxswainError "invalid-argument" if `nowMs` is not a finite number
- * @throws CoxswainError "invalid-definition" as `prepareFeedback`, the first time
+ * @throws CoxswainError "invalid-definition" as `prepareFeedback`, at the first call
+ *
  * Cost: O(configurations) while no trigger fires, whatever the length of the run.
  */
 export function evaluateFeedback(input: FeedbackInput, options: FeedbackOptions = {}): FeedbackEvaluation {
@@ -60,9 +62,9 @@ export function evaluateFeedback(input: FeedbackInput, options: FeedbackOptions 
 }
 
 /**
- * The same without checks, for an evaluation after every call.
+ * Works like `evaluateFeedback` but without checks, for an evaluation after every call.
  *
- * @param speakers  prepared in the session by `prepareSpeakers`
+ * @param speakers  the providers and observers, which `prepareSpeakers` has prepared in the session
  * @param input  with a finite `nowMs`
  */
 export function evaluatePrepared(
@@ -74,13 +76,13 @@ export function evaluatePrepared(
   const filesystem = prompt.resources.getOptional(Filesystem);
   const source = { session, promptName: prompt.name, nowMs, trajectory, filesystem };
   const situation = takeSituation(source, options.cadence, input.filesCreated);
-  // In most evaluations no trigger fires, so the context is created on demand.
+  // The context is created on demand, because in most evaluations no trigger fires.
   let context: FeedbackContext | undefined;
   const contextOf = (): FeedbackContext => (context ??= createFeedbackContext(input));
   return runSpeakers(speakers, situation, contextOf, options);
 }
 
-/** The distinct paths of file triggers. */
+/** Returns the distinct paths of file triggers. */
 export function watchedFiles(prompt: Pick<PromptTemplate, 'feedbackProviders' | 'observers'>): readonly string[] {
   const speakers = [...feedbackSpeakers(prompt.feedbackProviders), ...observerSpeakers(prompt.observers)];
   return [...new Set(speakers.flatMap(({ trigger }) => trigger.onFileCreated ?? []))];

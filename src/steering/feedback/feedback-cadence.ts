@@ -8,7 +8,7 @@ import { Assessment, AssessmentEvent, Feedback, FeedbackEvent } from './advice-s
 
 export type SpeakerSource = 'feedback' | 'assessment';
 
-/** The last feedback of one speaker under one prompt. */
+/** The last feedback of one speaker (a provider or observer) under one prompt. */
 export type LastSpoken =
   | { readonly source: 'feedback'; readonly name: string; readonly said: StoredFeedback }
   | { readonly source: 'assessment'; readonly name: string; readonly said: StoredAssessment };
@@ -16,8 +16,8 @@ export type LastSpoken =
 const CadenceRebuilt: EventType<readonly LastSpoken[]> = defineEvent<readonly LastSpoken[]>('feedback/cadence-rebuilt');
 
 /**
- * The last feedback of each speaker: one item per prompt and speaker, the newest last. Exact even if `Feedback` and
- * `Assessment` no longer retain it, and short, so a search costs the same in a long run.
+ * The last feedback of each speaker. The slice has one item per prompt and speaker, with the newest last. It is exact even
+ * if `Feedback` and `Assessment` no longer retain the feedback. It is short, so a search costs the same in a long run.
  */
 export const CadenceSlice: Slice<LastSpoken> = defineSlice<LastSpoken>('feedback/cadence')
   .on(FeedbackEvent, (view, { data }) => replace(moveToEnd(view.all(), ofFeedback(data))))
@@ -38,7 +38,10 @@ function moveToEnd(items: readonly LastSpoken[], item: LastSpoken): readonly Las
   return [...items.filter((other) => !same(other)), item];
 }
 
-/** Fills the slice from feedback before its registration. Cost: O(retained) the first time, else O(1). */
+/**
+ * Fills the slice from feedback that was given before the slice was registered. Cost: O(retained) the first time, else
+ * O(1).
+ */
 export function rebuildCadence(session: Session): void {
   if (session.slice(CadenceSlice).total() > 0) return;
   if (session.slice(Feedback).total() === 0 && session.slice(Assessment).total() === 0) return;
@@ -46,7 +49,7 @@ export function rebuildCadence(session: Session): void {
   if (before.length > 0) session.dispatch(CadenceRebuilt(before.reduce(moveToEnd, [])));
 }
 
-/** The newest `count` items of both slices, oldest first. Cost: O(count). */
+/** Returns the newest `count` items of both slices, oldest first. Cost: O(count). */
 export function recentlySpoken(session: Session, count: number): readonly LastSpoken[] {
   return [
     ...session.slice(Feedback).last(count).map(ofFeedback),
@@ -56,7 +59,7 @@ export function recentlySpoken(session: Session, count: number): readonly LastSp
     .slice(-count);
 }
 
-/** The newest item under a prompt that matches. Cost: O(speakers). */
+/** Returns the newest matching item under a prompt. Cost: O(speakers). */
 export function latestSpoken(
   session: Session,
   promptName: string,

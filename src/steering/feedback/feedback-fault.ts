@@ -5,14 +5,14 @@ import type { Speaker } from './speaker.ts';
 /**
  * A fault of a provider or observer. Plain data.
  *
- * - `provider-failed`: it or its filesystem threw
- * - `provider-invalid`: it returned an invalid draft
- * - `provider-overrun`: it exceeded its time limit; its feedback was used
- * - `provider-recursed`: it requested feedback itself; the inner request returned none
+ * - `provider-failed`: the provider or its filesystem threw
+ * - `provider-invalid`: the provider returned an invalid draft
+ * - `provider-overrun`: the provider exceeded its time limit; its feedback was used
+ * - `provider-recursed`: the provider requested feedback itself; the inner request returned none
  * - `fault-handler-failed`: `onFault` threw
  */
 export interface FeedbackFault {
-  /** The provider's or observer's name. */
+  /** The name of the provider or observer. */
   readonly provider: string;
   readonly source: SpeakerSource;
   readonly phase: 'trigger' | 'shouldRun' | 'provide';
@@ -26,7 +26,7 @@ export interface FeedbackFault {
   readonly message: string;
 }
 
-/** Called for each fault. If it throws, that is one more fault. */
+/** Called for each fault. If it throws, that is recorded as another fault. */
 export type FeedbackFaultHandler = (fault: FeedbackFault) => void;
 
 const NONE: readonly FeedbackFault[] = [];

@@ -15,7 +15,7 @@ import {
 } from './trigger-memory.ts';
 import type { Session } from '../../session/session.ts';
 
-/** A condition that was met, with its cause. Plain data. */
+/** A trigger condition that was met, with its cause. Plain data. */
 export type FiredTrigger =
   | { readonly condition: 'everyNCalls'; readonly calls: number }
   /** `elapsedMs` is null the first time. */
@@ -25,9 +25,11 @@ export type FiredTrigger =
   | { readonly condition: 'onFileCreated'; readonly path: string };
 
 /**
- * The conditions of a speaker's trigger that are met; empty if it does not run.
+ * Returns the conditions of a speaker's trigger that are met. If the list is empty, the speaker (provider or observer) does
+ * not run.
  *
  * @throws as `Filesystem.exists`
+ *
  * Cost: O(speakers that gave feedback), and O(open patterns) with `onPattern`.
  */
 export function firedTriggers(speaker: Speaker, situation: Situation): readonly FiredTrigger[] {
@@ -80,7 +82,7 @@ function matches(pattern: TrajectoryPattern, { kind, level = 'warn', stuck }: Pa
   );
 }
 
-/** One ledger entry per speaker and occurrence of a pattern: a pattern that comes back is flagged again. */
+/** The ledger has one entry per speaker and occurrence of a pattern. A pattern that comes back is therefore flagged again. */
 function candidateOf(speaker: Speaker, pattern: TrajectoryPattern): AdviceCandidate {
   return {
     source: 'feedback',
@@ -95,13 +97,13 @@ function isNewFile(speaker: Speaker, path: string, { session, fileExists }: Situ
   return !fired.some((item) => item.speaker === speaker.key && item.path === path) && fileExists(path);
 }
 
-/** A speaker that ran, and its reasons. */
+/** A speaker that ran, and the conditions that were met. */
 export interface RanSpeaker {
   readonly speaker: Speaker;
   readonly triggers: readonly FiredTrigger[];
 }
 
-/** Stores the fired triggers of speakers that ran, after all speakers were evaluated. */
+/** Stores the fired triggers of the speakers that ran. Call it after all speakers were evaluated. */
 export function settleTriggers(session: Session, ran: readonly RanSpeaker[], atMs: number): void {
   const eventNames: string[] = [];
   for (const { speaker, triggers } of ran) {

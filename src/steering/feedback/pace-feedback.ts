@@ -8,7 +8,7 @@ import { defineProvider, type ProviderDefinition } from '../prompt/define-provid
 
 /** Options of `paceFeedback`. */
 export interface PaceFeedbackOptions {
-  /** Gives feedback if a limit allows at most so many more tool calls; a whole number from 0, default 20. */
+  /** Gives feedback if a limit allows at most this many more tool calls; a whole number from 0, default 20. */
   readonly speakAtCallsLeft?: number;
   /** Warns at this number or fewer; a whole number from 0, default 5. */
   readonly warnAtCallsLeft?: number;
@@ -18,7 +18,7 @@ export interface PaceFeedbackOptions {
   readonly window?: number;
 }
 
-/** How long one limited resource lasts. */
+/** The estimate of how long one limited resource lasts. */
 interface Projection {
   readonly what: string;
   readonly callsLeft: number;
@@ -32,9 +32,10 @@ const WORDS: Readonly<Record<keyof Budget, string>> = {
 };
 
 /**
- * Estimates how many more tool calls the budget and the deadline allow: tokens and cost by their mean per call, time by
- * the mean of the last calls. Silent while all of them allow more than `speakAtCallsLeft`, and without a deadline or a
- * budget with known usage. `usage.calls` defaults to the calls of this prompt. Default trigger: every 5 calls.
+ * Estimates how many more tool calls the budget and the deadline allow. Tokens and cost are estimated by their mean per
+ * call, time by the mean of the last calls. It gives no feedback while all limits allow more than `speakAtCallsLeft` calls.
+ * It also gives none without a deadline or a budget with known usage. `usage.calls` defaults to the calls of this prompt.
+ * Default trigger: every 5 calls.
  *
  * @throws CoxswainError "invalid-definition" if an option is out of range
  */
@@ -69,7 +70,7 @@ function budgetProjections({ budget, usage, toolCallCount }: FeedbackContext): r
     const left = remaining[part];
     const total = used[part];
     if (left === undefined || total === undefined) return [];
-    // Without usage there is no rate, unless nothing is left either.
+    // Without usage there is no rate. If nothing is left of the budget, no rate is needed.
     if (total <= 0 && left > 0) return [];
     const callsLeft = left === 0 ? 0 : Math.floor(part === 'calls' ? left : (left * used.calls) / total);
     return [{ what: WORDS[part], callsLeft, evidence: `${total} of ${budget[part]} used in ${used.calls} tool calls` }];
@@ -95,7 +96,7 @@ function report(projections: readonly Projection[], warnAtCallsLeft: number): Fe
   return {
     summary: sentence(tightest),
     severity: tightest.callsLeft <= warnAtCallsLeft ? 'warning' : 'caution',
-    // The tightest is in the summary.
+    // The summary contains the tightest limit.
     observations: projections.slice(1).map((projection) => ({
       category: 'pace',
       description: sentence(projection),

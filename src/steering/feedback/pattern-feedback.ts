@@ -18,13 +18,13 @@ export interface PatternFeedbackOptions {
   readonly level?: Exclude<PatternLevel, 'hint'>;
 }
 
-/** Recent calls that are searched for the last one of a pattern. */
+/** Number of recent calls that are searched for the last call of a pattern. */
 const LOOK_BACK = 16;
 
 /**
- * Describes the loop the agent is stuck in: the call, its count, its result or error line as quotations, and one way out.
- * Silent without a trajectory. For patterns of inefficiency, configure a trigger that selects them. Default trigger:
- * `onPattern` for stuck patterns, once per level.
+ * Describes the loop in which the agent is stuck: the call, its count, quotations of its result or error line, and one
+ * suggestion. It gives no feedback without a trajectory. For patterns of inefficiency, configure a trigger that selects
+ * them. Default trigger: `onPattern` for stuck patterns, once per level.
  */
 export const patternFeedback: ProviderDefinition<PatternFeedbackOptions, FeedbackProvider> = defineProvider(
   { level: choice<'warn' | 'strong'>({ warn: true, strong: true }, 'warn') },
@@ -46,7 +46,10 @@ export const patternFeedback: ProviderDefinition<PatternFeedbackOptions, Feedbac
   }),
 );
 
-/** The pattern that fired the trigger; with another trigger the strongest stuck pattern, the last flagged of several. */
+/**
+ * Returns the pattern that fired the trigger. With another trigger, returns the strongest stuck pattern, and among several
+ * the last one flagged.
+ */
 function patternOf(context: FeedbackContext, level: PatternLevel): TrajectoryPattern | undefined {
   const { trajectory, triggerPattern } = context;
   if (triggerPattern !== undefined) return triggerPattern;
@@ -62,12 +65,12 @@ function flagged(pattern: TrajectoryPattern): number {
   return pattern.flaggedAt ?? -1;
 }
 
-/** Quotations from the last call of the pattern, if it is still retained. */
+/** Returns quotations from the last call of the pattern, if that call is still retained. */
 function quotesOf({ evidence, tool }: TrajectoryPattern, context: FeedbackContext): PatternQuotes {
   const index = evidence.at(-1);
   const invoked = context.recentToolCalls(LOOK_BACK).findLast(({ callIndex }) => callIndex === index);
   if (invoked === undefined || (tool !== undefined && invoked.name !== tool)) return {};
-  // The analysis saw the whole result; the session holds its beginning and end.
+  // The analysis read the whole result. The session contains only its beginning and end.
   const failed = context.trajectory?.recentCalls(LOOK_BACK).findLast((recent) => recent.index === index)?.errorLine;
   return present({
     tool: invoked.name,
@@ -76,7 +79,10 @@ function quotesOf({ evidence, tool }: TrajectoryPattern, context: FeedbackContex
   });
 }
 
-/** The command of a shell call or the only text, else the target argument, else the longest text. */
+/**
+ * Returns the command of a shell call, or the only text argument. Otherwise returns the target argument, else the longest
+ * text.
+ */
 function askedOf(invoked: ToolInvoked): string {
   const args = argsOf(invoked);
   if (typeof args === 'string') return args;
@@ -85,11 +91,11 @@ function askedOf(invoked: ToolInvoked): string {
   const line = Array.isArray(command) ? command.at(-1) : command;
   const texts = Object.values(args).filter((value) => typeof value === 'string');
   const only = typeof line === 'string' ? line : texts.length === 1 ? texts[0] : undefined;
-  // Without a leading `cd`.
+  // A leading `cd` is removed.
   if (only !== undefined) return only.replace(/^\s*cd [^&;|]+(?:&&|;)\s*/, '');
   // Finding the target takes as long as analysing the call.
   const { target } = callOf(invoked);
   const ordered = texts.toSorted((a, b) => a.length - b.length);
-  // The whole argument: the target of a command is only a part of it.
+  // The whole argument is returned, because the target of a command is only a part of the argument.
   return (target === undefined ? ordered.at(-1) : ordered.find((text) => text.includes(target))) ?? target ?? '';
 }

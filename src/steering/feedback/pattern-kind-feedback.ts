@@ -13,7 +13,7 @@ export interface PatternSpeakerOptions {
 
 interface PatternTexts {
   readonly name: string;
-  /** Kind of the pattern; also the category of the observation. */
+  /** The kind of the pattern, which is also the category of the observation. */
   readonly kind: string;
   readonly summary: string;
   readonly observation: (pattern: TrajectoryPattern) => string;
@@ -50,7 +50,7 @@ function patternSpeaker(texts: PatternTexts): PatternSpeaker {
   });
 }
 
-/** Only the newest calls are named as evidence. */
+/** Maximum number of calls that are named as evidence, newest first. */
 const MAX_NAMED_CALLS = 8;
 
 function patternEvidence({ evidence, firstSeen, occurrences }: TrajectoryPattern): string {
@@ -58,7 +58,7 @@ function patternEvidence({ evidence, firstSeen, occurrences }: TrajectoryPattern
   return `tool calls ${named === '' ? firstSeen : named} (0-based); ${occurrences} in all`;
 }
 
-/** The pattern that fired the trigger, else the strongest open one. */
+/** Returns the pattern that fired the trigger, else the strongest open pattern. */
 function findPattern(
   { triggerPattern, trajectory }: FeedbackContext,
   wanted: { readonly kind: string; readonly level: PatternLevel },
@@ -73,8 +73,8 @@ function findPattern(
 }
 
 /**
- * Feedback about a `drift`: the work has left the task's subject. Silent without a trajectory. Default trigger:
- * `onPattern`, once per level.
+ * Gives feedback about a `drift`: the agent has moved away from the subject of its task. It gives no feedback without a
+ * trajectory. Default trigger: `onPattern`, once per level.
  */
 export const driftFeedback: PatternSpeaker = patternSpeaker({
   name: 'Drift',
@@ -84,7 +84,10 @@ export const driftFeedback: PatternSpeaker = patternSpeaker({
   suggestions: ['Read the task again and say how the current work serves it.', 'If it does not, return to the task.'],
 });
 
-/** Feedback about an `error_cascade`. Silent without a trajectory. Default trigger: `onPattern`, once per level. */
+/**
+ * Gives feedback about an `error_cascade`. It gives no feedback without a trajectory. Default trigger: `onPattern`, once
+ * per level.
+ */
 export const errorCascadeFeedback: PatternSpeaker = patternSpeaker({
   name: 'ErrorCascade',
   kind: 'error_cascade',
@@ -96,7 +99,7 @@ export const errorCascadeFeedback: PatternSpeaker = patternSpeaker({
   ],
 });
 
-/** Feedback about a `stall`. Silent without a trajectory. Default trigger: `onPattern`, once per level. */
+/** Gives feedback about a `stall`. It gives no feedback without a trajectory. Default trigger: `onPattern`, once per level. */
 export const stallFeedback: PatternSpeaker = patternSpeaker({
   name: 'Stall',
   kind: 'stall',

@@ -1,16 +1,16 @@
 import { slotText } from '../advice/slot-text.ts';
 import type { AnswerClass, TrajectoryPattern } from '../../records/trajectory-pattern.ts';
 
-/** Advice about a pattern: fixed sentences with slots for counts, a tool name and quotations. */
+/** The advice about a pattern. It consists of fixed sentences with placeholders for counts, a tool name and quotations. */
 export interface PatternSentences {
   readonly summary: string;
-  /** One way out. */
+  /** A single suggestion. */
   readonly suggestions: readonly [string];
 }
 
-/** The last call of a pattern; texts are results of `quoted`. */
+/** Quotations from the last call of a pattern. The texts are results of `quoted`. */
 export interface PatternQuotes {
-  /** For a pattern without a tool. */
+  /** The tool name, for a pattern without a tool. */
   readonly tool?: string;
   /** The main argument: a command, a path, a query. */
   readonly argument?: string;
@@ -19,25 +19,25 @@ export interface PatternQuotes {
 }
 
 interface Slots {
-  /** Tool and argument: `bash "make"`. */
+  /** The tool and its argument: `bash "make"`. */
   readonly call: string;
   readonly tool: string;
   readonly count: number;
-  /** `: "…"` with the result, or empty. */
+  /** `: "…"` with the result, or an empty text. */
   readonly answer: string;
-  /** Advice for this class of result; undefined if the kind of pattern says more. */
+  /** The suggestion for this class of result. Undefined if the kind of pattern has a more specific one. */
   readonly remedy: string | undefined;
-  /** The result is empty or a mere "done". */
+  /** True if the result is empty or only "done". */
   readonly isBare: boolean;
 }
 
 type Sentences = (slots: Slots) => readonly [summary: string, wayOut: string];
 
 const MAX_TOOL_CHARS = 28;
-/** Maximum UTF-16 units of a quotation: the longest text has fewer than 300 with both. */
+/** Maximum UTF-16 units of a quotation. The longest text has fewer than 300 units with both quotations. */
 export const MAX_QUOTE_CHARS: Readonly<Record<'argument' | 'result', number>> = { argument: 40, result: 64 };
 
-/** One way out per cause of failure. */
+/** The suggestion for each cause of failure. */
 const REMEDIES: Readonly<Partial<Record<AnswerClass, string>>> = {
   auth: 'Check which credentials it uses and whether they are valid.',
   permission: 'Use a place or an account that is allowed to do this.',
@@ -105,7 +105,7 @@ const BY_KIND: Readonly<Record<string, Sentences>> = {
   ],
 };
 
-/** The sentences for a pattern; a custom kind is only named. */
+/** Returns the sentences for a pattern. For a custom kind they only state its name. */
 export function patternSentences(pattern: TrajectoryPattern, quotes: PatternQuotes = {}): PatternSentences {
   const sentences = Object.hasOwn(BY_KIND, pattern.kind) ? BY_KIND[pattern.kind] : undefined;
   if (sentences !== undefined) {

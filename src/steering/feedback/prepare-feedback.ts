@@ -13,19 +13,19 @@ import {
   PendingObserverTrigger,
 } from './trigger-memory.ts';
 
-/** State of a session besides its slices, which a restored session does not need. */
+/** State of a session besides its slices. A restored session does not need it. A speaker is a provider or observer. */
 interface SessionFeedback {
   /** Lists of speakers that `prepareSpeakers` has prepared. */
   readonly prepared: WeakSet<readonly Speaker[]>;
   /** Kinds of events with a subscription. */
   readonly watched: Set<SessionEventKind>;
-  /** The running speaker: a speaker that requests feedback itself would never end. */
+  /** The speaker that is running. A speaker that requests feedback itself would otherwise never end. */
   asking: Speaker | undefined;
 }
 
 const feedbackBySession = new WeakMap<Session, SessionFeedback>();
 
-/** Returns the same object each time. Cost: one look-up. */
+/** Returns the same object for a session each time. Cost: one look-up. */
 export function sessionFeedback(session: Session): SessionFeedback {
   const known = feedbackBySession.get(session);
   if (known !== undefined) return known;
@@ -34,7 +34,7 @@ export function sessionFeedback(session: Session): SessionFeedback {
   return created;
 }
 
-/** The slices that hold the state of feedback: `createSession({ clock, slices: [...feedbackSlices] })`. */
+/** The slices that contain the state of feedback: `createSession({ clock, slices: [...feedbackSlices] })`. */
 export const feedbackSlices: readonly Slice<unknown>[] = [
   Feedback,
   Assessment,
@@ -46,11 +46,11 @@ export const feedbackSlices: readonly Slice<unknown>[] = [
 ];
 
 /**
- * Registers the slices of feedback and subscribes to the events of triggers. `collectFeedback` does so too, but misses
- * earlier events, so call this when the session is created or restored.
+ * Registers the slices of feedback and subscribes to the events of triggers. `collectFeedback` also does this, but it
+ * misses earlier events. Call this function when the session is created or restored.
  *
- * @throws CoxswainError "invalid-definition" if a provider or observer is misconfigured, or the session has another slice
- *   or event type with one of the names
+ * @throws CoxswainError "invalid-definition" if a provider or observer is misconfigured, or if the session has another
+ *   slice or event type with one of the names
  */
 export function prepareFeedback(
   session: Session,
@@ -60,7 +60,7 @@ export function prepareFeedback(
   prepareSpeakers(session, observerSpeakers(prompt.observers));
 }
 
-/** Cost: O(1) for speakers that are prepared already. */
+/** Cost: O(1) for speakers that are already prepared. */
 export function prepareSpeakers(session: Session, speakers: readonly Speaker[]): void {
   const { prepared } = sessionFeedback(session);
   if (prepared.has(speakers)) return;

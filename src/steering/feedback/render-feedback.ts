@@ -2,12 +2,12 @@ import type { SpokenAdvice, StoredAssessment, StoredFeedback } from '../../recor
 
 type RenderedParts = Pick<SpokenAdvice, 'summary'> & Partial<Pick<SpokenAdvice, 'observations' | 'suggestions'>>;
 
-/** Renders feedback for the agent: head line, summary, observations, suggestions. */
+/** Renders feedback for the agent: heading, summary, observations, suggestions. */
 export function renderFeedback(feedback: RenderedParts & Pick<StoredFeedback, 'providerName'>): string {
   return render(`[Feedback - ${feedback.providerName}]`, feedback);
 }
 
-/** The same with the head line of an assessment. */
+/** Renders an assessment in the same way, with its own heading. */
 export function renderAssessment(assessment: RenderedParts & Pick<StoredAssessment, 'observerName'>): string {
   return render(`[Trajectory Assessment - ${assessment.observerName}]`, assessment);
 }

@@ -22,7 +22,7 @@ export type ProducedFeedback = ProducedParts &
   );
 
 interface ProducedParts {
-  /** The provider's or observer's name. */
+  /** The name of the provider or observer. */
   readonly name: string;
   readonly severity: Severity;
   /** The rendered text. */
@@ -40,21 +40,24 @@ export interface FeedbackEvaluation {
 
 export interface RunSpeakersOptions extends AskOptions {
   readonly delivery: FeedbackDelivery;
-  /** Keys (`feedback:NAME`, `assessment:NAME`) of disabled speakers. Default: none. */
+  /** Keys (`feedback:NAME`, `assessment:NAME`) of disabled providers and observers. Default: none. */
   readonly disabled?: ReadonlySet<string> | undefined;
   /**
-   * Noise control: if it returns false, the feedback is dropped, the triggers stay as if the speaker had not run, and the
-   * next speaker runs. Must not throw. Default: everything is admitted.
+   * Noise control. If it returns false, the feedback is dropped and the triggers are unchanged, as if the provider had not
+   * run. The next provider runs. Must not throw. Default: all feedback is admitted.
    */
   readonly admit?: ((item: ProducedFeedback) => boolean) | undefined;
-  /** Returns true if `admit` would refuse a provider's feedback on this pattern; then the provider does not run. */
+  /** Returns true if `admit` would refuse a provider's feedback about this pattern. The provider then does not run. */
   readonly refuses?: ((pattern: TrajectoryPattern) => boolean) | undefined;
   readonly onFault?: FeedbackFaultHandler | undefined;
-  /** Removes secrets from drafts and messages of faults. Must not throw. Default: no change. */
+  /** Removes secrets from drafts and fault messages. Must not throw. Default: no change. */
   readonly redact?: ((text: string) => string) | undefined;
 }
 
-/** Evaluates triggers, runs speakers, stores their feedback, then settles the triggers. Never throws for speakers. */
+/**
+ * Evaluates triggers, runs the speakers (providers and observers), and stores their feedback. Then it stores the fired
+ * triggers. Never throws because of a speaker.
+ */
 export function runSpeakers(
   speakers: readonly Speaker[],
   situation: Situation,
@@ -115,7 +118,7 @@ function triggersOf(speaker: Speaker, situation: Situation, faults: FeedbackFaul
   }
 }
 
-/** Reports an item that is too long as a whole. */
+/** Returns false and reports a fault if the complete text is too long. */
 function fits(item: ProducedFeedback, speaker: Speaker, faults: FeedbackFaults): boolean {
   const { length } = item.text;
   if (length <= MAX_FEEDBACK_CHARS) return true;
@@ -163,19 +166,19 @@ function store(item: ProducedFeedback, session: Session): void {
 interface AskOptions {
   /** A monotonic clock in milliseconds, such as `performance.now`. Default: overruns are not detected. */
   readonly measureMs?: (() => number) | undefined;
-  /** Time limit of a speaker; default 50. */
+  /** Time limit of a provider or observer in milliseconds; default 50. */
   readonly timeLimitMs?: number | undefined;
   /** Called for each overrun with the key (`feedback:NAME`, `assessment:NAME`). Must not throw. */
   readonly onOverrun?: ((speakerKey: string, durationMs: number) => void) | undefined;
 }
 
 interface SpeakerAnswer {
-  /** True once `provide` was called, whatever it did. */
+  /** True once `provide` was called, even if it failed. */
   readonly ran: boolean;
   readonly draft?: CheckedDraft;
 }
 
-/** Runs one speaker. Never throws: faults are reported. */
+/** Runs one speaker. Never throws. Faults are reported. */
 function askSpeaker(
   speaker: Speaker,
   context: FeedbackContext,
@@ -217,7 +220,7 @@ function ask(speaker: Speaker, context: FeedbackContext, faults: FeedbackFaults)
   }
 }
 
-/** A promise is an invalid response; its later rejection must not end the process. */
+/** A promise is an invalid response. If it is rejected later, the process must not end. */
 function ignoreRejection(response: unknown): void {
   if (response instanceof Promise) response.catch(() => undefined);
 }

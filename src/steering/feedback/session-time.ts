@@ -5,7 +5,7 @@ import type { Session } from '../../session/session.ts';
 const TimeAsked: EventType<null> = defineEvent('feedback/time-asked');
 
 /**
- * The session's time in Unix milliseconds, read by dispatching an event.
+ * Returns the session's time in Unix milliseconds. The function dispatches an event to read it.
  *
  * @throws CoxswainError "invalid-argument" inside a dispatch, where that event would have to wait
  */

@@ -8,7 +8,10 @@ import { PendingObserverTrigger, pendingTriggers } from './trigger-memory.ts';
 import { promptCallCount } from '../prompt/prompt-calls.ts';
 import type { Speaker } from './speaker.ts';
 
-/** Input of triggers, taken once per evaluation, so that the feedback of one speaker does not hold back another. */
+/**
+ * The input of triggers. It is created once per evaluation, so that feedback of one provider does not prevent feedback of
+ * another.
+ */
 export interface Situation {
   readonly session: Session;
   readonly promptName: string;
@@ -43,7 +46,10 @@ export function takeSituation(
   };
 }
 
-/** The feedback that a speaker's cadence counts from: the last of any speaker, or its own, under this prompt. */
+/**
+ * Returns the feedback from which a speaker's cadence counts: the last feedback of any speaker, or its own, under this
+ * prompt.
+ */
 export function lastSpokenFor(
   speaker: Pick<Speaker, 'source' | 'provider'>,
   situation: Pick<Situation, 'cadence' | 'latest' | 'promptName'>,

@@ -7,7 +7,7 @@ import { checkSpeakers } from '../prompt/check-speakers.ts';
 import type { FeedbackTrigger } from '../prompt/feedback-trigger.ts';
 
 /**
- * Wraps an observer as a feedback provider of the same name. In `feedbackProviders` its text has the head line of feedback
+ * Wraps an observer as a feedback provider of the same name. In `feedbackProviders`, its text has the heading of feedback
  * and is stored in the `Feedback` slice.
  */
 export function observerAsProvider(observer: TrajectoryObserver): FeedbackProvider {
@@ -30,7 +30,7 @@ function observerContext(context: FeedbackContext): ObserverContext {
   };
 }
 
-/** A configured provider or observer. */
+/** A feedback provider or observer with its configuration. */
 export interface Speaker {
   readonly source: SpeakerSource;
   /** `source:name`, unique in an evaluation. */
@@ -39,12 +39,15 @@ export interface Speaker {
   readonly trigger: FeedbackTrigger;
 }
 
-/** A provider whose draft refers to the pattern that fired its trigger, so noise control can refuse it before it runs. */
+/**
+ * A provider whose draft refers to the pattern that fired its trigger. Noise control can therefore refuse the draft before
+ * the provider runs.
+ */
 export interface TriggerPatternProvider extends FeedbackProvider {
   readonly refersToTriggerPattern: true;
 }
 
-// Configurations are frozen with their prompt, so they are checked once and not after every tool call.
+// Configurations are frozen with their prompt. They are therefore checked once instead of after every tool call.
 const speakersByConfigs = new WeakMap<object, readonly Speaker[]>();
 
 /** @throws CoxswainError "invalid-definition" as `checkSpeakers` */

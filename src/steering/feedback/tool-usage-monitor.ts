@@ -4,12 +4,12 @@ import { defineProvider, type ProviderDefinition } from '../prompt/define-provid
 
 /** Options of `toolUsageMonitor`. */
 export interface ToolUsageMonitorOptions {
-  /** Asks for a review above this number of tool calls; a whole number from 0, default 20. */
+  /** Number of tool calls above which the feedback asks for a review; a whole number from 0, default 20. */
   readonly maxCallsWithoutProgress?: number;
 }
 
 /**
- * States the number of tool calls, and asks for a review once there are many. Needs a trigger.
+ * States the number of tool calls, and asks for a review above a limit. Needs a trigger.
  *
  * @throws CoxswainError "invalid-definition" if the option is out of range
  */

@@ -5,7 +5,7 @@ import { defineSlice, type Slice, type SliceView } from '../../session/define-sl
 import { append, none, replace } from '../../session/slice-operation.ts';
 import type { Session } from '../../session/session.ts';
 
-/** A file trigger that has fired; it fires once per run. */
+/** A file trigger that has fired. Each file trigger fires once per run. */
 export interface FiredFileTrigger {
   /** `Speaker.key`. */
   readonly speaker: string;
@@ -20,7 +20,7 @@ export const FiredFileTrigger: Slice<FiredFileTrigger> = defineSlice<FiredFileTr
   (_view, { data }) => append(data),
 );
 
-/** The pattern for which a speaker ran, and the counts of the run at that moment. */
+/** The pattern for which a provider or observer ran, and the counts of the run at that time. */
 export interface PatternTriggerServed {
   readonly candidate: AdviceCandidate;
   readonly view: AdviceView;
@@ -30,24 +30,27 @@ export interface PatternTriggerServed {
 export const PatternTriggerFired: EventType<PatternTriggerServed> =
   defineEvent<PatternTriggerServed>('pattern-trigger/fired');
 
-/** Pattern triggers that have fired, one entry per speaker and pattern. */
+/** Pattern triggers that have fired. The ledger has one entry per pattern and speaker (provider or observer). */
 export const PatternTriggerLedger: Slice<LedgerEntry> = defineSlice<LedgerEntry>('pattern-trigger').on(
   PatternTriggerFired,
   (ledger, { data }) => replace(recordAdvice(ledger.all(), data.candidate, data.view)),
 );
 
-/** Dispatched event types for which no provider or observer has run yet. */
+/** Event types that were dispatched, but for which no provider or observer has run yet. */
 export interface PendingObserverTrigger {
   /** Names of event types, in order of arrival. */
   readonly eventTypes: readonly string[];
 }
 
-/** Dispatched when an event arrives that is in a trigger. */
+/** Dispatched when an event arrives whose type a trigger names. */
 export const ObserverTriggerRequested: EventType<string> = defineEvent<string>('observer-trigger/requested');
 
 const ObserverTriggersServed: EventType<readonly string[]> = defineEvent<readonly string[]>('observer-trigger/served');
 
-/** One item, replaced on each change. A slice, so that pending triggers outlive the process. */
+/**
+ * The slice has one item, which is replaced on each change. It is a slice so that pending triggers are kept across
+ * processes.
+ */
 export const PendingObserverTrigger: Slice<PendingObserverTrigger> = defineSlice<PendingObserverTrigger>(
   'pending-observer-trigger',
   { retain: 1 },

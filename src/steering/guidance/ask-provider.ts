@@ -22,15 +22,16 @@ export interface ProducedGuidance {
   readonly classification: ClassificationResult;
 }
 
-/** Relevant guidance that is not given. Plain JSON. */
+/** Relevant guidance that was not given. Plain JSON. */
 export interface SkippedGuidance {
   readonly providerName: string;
   readonly decisionPoint: DecisionPoint;
   readonly classification: ClassificationResult;
   /**
-   * `low-confidence`: below `minConfidence`. `nothing-provided`: `provide` returned undefined. `invalid-…`: the draft
-   * breaks a rule. `cooldown`, `max-per-run`, `max-per-turn`: limits of the provider. `same-category`: other guidance of
-   * that category comes first. `turn-full`: the limit per turn of all providers. `not-admitted`: `admit` returned false.
+   * Why the guidance was skipped. `low-confidence`: the confidence is below `minConfidence`. `nothing-provided`: `provide`
+   * returned undefined. `invalid-…`: the draft breaks a rule. `cooldown`, `max-per-run`, `max-per-turn`: a limit of the
+   * provider was reached. `same-category`: other guidance of that category has precedence. `turn-full`: the limit per turn
+   * of all providers was reached. `not-admitted`: `admit` returned false.
    */
   readonly reason:
     | 'low-confidence'
@@ -46,7 +47,7 @@ export interface SkippedGuidance {
   readonly key?: string;
 }
 
-/** Result of one provider. */
+/** The result of one provider. */
 export type ProviderAnswer =
   | { readonly kind: 'silent' }
   | { readonly kind: 'candidate'; readonly item: ProducedGuidance; readonly config: ResolvedGuidanceConfig }
@@ -58,7 +59,7 @@ const MAX_REASON_CHARS = 200;
 const NOT_RELEVANT: ClassificationResult = { relevant: false, confidence: 0 };
 
 /**
- * Calls `classify`, then, if it is confident enough, `provide`. Never throws.
+ * Calls `classify`. If the confidence is high enough, also calls `provide`. Never throws.
  *
  * @param redact  removes secrets from reasons and messages before they are cut
  */
@@ -98,7 +99,7 @@ function skipped(skip: SkippedGuidance): ProviderAnswer {
 }
 
 function invalid(config: GuidanceProviderConfig, phase: GuidanceFault['phase'], value: unknown): ProviderAnswer {
-  // The later rejection of a promise returned by mistake must not end the process.
+  // A provider may return a promise by mistake. If it is rejected later, the process must not end.
   if (value instanceof Promise) value.catch(() => undefined);
   const kind = value instanceof Promise ? 'a promise' : value === null ? 'null' : `a value of type ${typeof value}`;
   const expected = phase === 'classify' ? 'a ClassificationResult' : 'a GuidanceInjection';
@@ -115,10 +116,10 @@ function fault(
   return { kind: 'fault', fault: { provider: providerNameOf(config), phase, code, message } };
 }
 
-/** The provider's name; `''` if the configuration has none. */
+/** Returns the provider's name, or `''` if the configuration has none. */
 export function providerNameOf(config: GuidanceProviderConfig): string {
   try {
-    // A misconfigured value may be anything.
+    // An invalid configuration may contain any value.
     const name: unknown = (config as Partial<GuidanceProviderConfig> | null)?.provider?.name;
     return typeof name === 'string' ? name.slice(0, 64) : '';
   } catch {
@@ -126,7 +127,7 @@ export function providerNameOf(config: GuidanceProviderConfig): string {
   }
 }
 
-/** Copies the known members, so that nothing else gets into state or records. */
+/** Copies the known members, so that no other data enters the state or the records. */
 function readClassification(value: unknown, redact: (text: string) => string): ClassificationResult | undefined {
   if (!isJsonObject(value)) return undefined;
   const { relevant, confidence, reason, pattern } = value;
@@ -162,8 +163,8 @@ function readInjection(value: unknown, ownCategory: string): GuidanceInjection |
 }
 
 /**
- * The input of noise control for guidance. Guidance about a pattern has the pattern's identity, so that it is not given as
- * feedback and as guidance; other guidance has its provider's.
+ * Creates the input of noise control for guidance. Guidance about a pattern has the pattern's identity, so that the same
+ * advice is not given both as feedback and as guidance. Other guidance has the identity of its provider.
  */
 export function guidanceCandidate(produced: ProducedGuidance): AdviceCandidate & { readonly severity: Severity } {
   const { pattern } = produced.classification;

@@ -26,8 +26,8 @@ export function completeDraft(draft: DraftParts, category: string): GuidanceInje
 }
 
 /**
- * The first rule that an injection breaks: key, content (1 to 500 code points), priority (a whole number), category (1 to
- * 64 code points). Undefined if it is valid.
+ * Returns the first rule that an injection breaks. It must have a key, content (1 to 500 code points), a priority (a whole
+ * number) and a category (1 to 64 code points). Returns undefined if the injection is valid.
  */
 export function injectionProblem(injection: GuidanceInjection): InjectionProblem | undefined {
   const { key, content, priority, category } = injection;

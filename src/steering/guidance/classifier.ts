@@ -4,11 +4,11 @@ import type { TrajectoryPattern } from '../../records/trajectory-pattern.ts';
 import type { TrajectoryView } from '../prompt/trajectory-view.ts';
 
 /**
- * Decides whether guidance is relevant at a decision point. A stateless function of the context that takes microseconds
- * and does no I/O.
+ * Decides whether guidance is relevant at a decision point. A classifier is a stateless function of the context. It takes
+ * microseconds and does no I/O.
  *
- * The confidence is how strongly the situation calls for guidance, even if it is not relevant: 0 is a clear no, 1 a clear
- * yes. Built-in classifiers return 0.5 and above if relevant, else less.
+ * The confidence states how strongly the situation calls for guidance, even if the guidance is not relevant: 0 is a clear
+ * no, 1 a clear yes. Built-in classifiers return 0.5 and above if relevant, else less.
  */
 export interface Classifier {
   readonly name: string;
@@ -16,8 +16,8 @@ export interface Classifier {
 }
 
 /**
- * The result of a classifier that counts: relevant from the threshold on. The confidence grows with the count: up to 0.5
- * below the threshold, 0.75 at it, 0.875 at twice it, at most 0.99.
+ * Returns the result of a classifier that counts. The result is relevant if the count reaches the threshold. The confidence
+ * grows with the count: up to 0.5 below the threshold, 0.75 at the threshold, 0.875 at twice the threshold, at most 0.99.
  *
  * @param threshold  a whole number from 1
  */
@@ -29,8 +29,8 @@ export function classifyCount(count: number, threshold: number, reason: string):
 }
 
 /**
- * The result for the most confident open pattern of these kinds at `warn` or above that was seen within the last `maxAge`
- * calls; undefined without one.
+ * Returns the result for the most confident open pattern of these kinds. The pattern must have level `warn` or above and
+ * must have been seen within the last `maxAge` calls. Returns undefined if there is no such pattern.
  *
  * Cost: O(open patterns), which are few.
  */

@@ -12,19 +12,20 @@ import {
 } from './guidance-slices.ts';
 
 export interface CollectGuidanceOptions extends EvaluateGuidanceOptions {
-  /** Default: the context's own. */
+  /** Default: the decision point of the context. */
   readonly decisionPoint?: DecisionPoint;
 }
 
-/** Sessions whose providers are running: a provider that collects guidance itself would never end. */
+/** Sessions whose providers are running. A provider that collects guidance itself would otherwise never end. */
 const busy = new WeakSet<Session>();
 
 /**
- * Returns the guidance of the prompt's `guidanceProviders` at a decision point, in order, for a host with its own session.
- * Counts, skips and faults are kept in slices of the session (`GuidanceStates`, `SkippedGuidances`, `GuidanceFaults`).
- * Each piece is dispatched as `GuidanceDelivered` with the channel `host`: the caller must deliver it.
+ * Returns the guidance of the prompt's `guidanceProviders` at a decision point, in order. It is for a host with its own
+ * session. Counts, skips and faults are kept in slices of the session (`GuidanceStates`, `SkippedGuidances`,
+ * `GuidanceFaults`). Each guidance text is dispatched as `GuidanceDelivered` with the channel `host`, and the caller must
+ * deliver it.
  *
- * Never throws for providers. Cost: as `evaluateGuidance`, and a dispatch per result.
+ * Never throws because of a provider. Cost: as `evaluateGuidance`, and a dispatch per result.
  */
 export function collectGuidance(
   context: GuidanceContext,
@@ -58,9 +59,7 @@ export function collectGuidance(
   }
 }
 
-/**
- * Joins guidance into a text for the model, with blank lines. Undefined without guidance.
- */
+/** Joins guidance into a text for the model, with blank lines. Returns undefined if there is no guidance. */
 export function formatGuidance(injections: readonly GuidanceInjection[]): string | undefined {
   return injections.length === 0 ? undefined : injections.map((injection) => injection.content).join('\n\n');
 }

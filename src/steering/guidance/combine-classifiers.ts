@@ -4,12 +4,13 @@ import type { GuidanceContext } from '../prompt/guidance-provider.ts';
 import { checkShare, invalidDefinition } from './check-options.ts';
 import type { Classifier } from './classifier.ts';
 
-// Confidence follows fuzzy logic: minimum, maximum, complement. Parts are rarely independent (an error streak and a doom
-// loop coincide), so products would overstate. If parts disagree, only those that decide the result give the confidence;
-// so De Morgan's laws hold exactly, and a part that is not relevant never raises the confidence.
+// Confidence follows fuzzy logic: minimum, maximum, complement. The parts are rarely independent (an error streak and a
+// doom loop coincide), so products would be too high. If the parts disagree, only those that decide the result determine
+// the confidence. De Morgan's laws therefore hold exactly, and a part that is not relevant never raises the confidence.
 
 /**
- * Relevant if every part is. Confidence: the minimum of the deciding parts (all, or those that are not relevant).
+ * Relevant if every part is relevant. The confidence is the minimum of the deciding parts (all parts, or those that are not
+ * relevant).
  *
  * @throws CoxswainError "invalid-definition" without parts
  */
@@ -26,7 +27,8 @@ export function allOf(...parts: readonly Classifier[]): Classifier {
 }
 
 /**
- * Relevant if any part is. Confidence: the maximum of the deciding parts (those that are relevant, or all).
+ * Relevant if any part is relevant. The confidence is the maximum of the deciding parts (those that are relevant, or all
+ * parts).
  *
  * @throws CoxswainError "invalid-definition" without parts
  */
@@ -42,7 +44,7 @@ export function anyOf(...parts: readonly Classifier[]): Classifier {
   };
 }
 
-/** Relevant if the part is not, with one minus its confidence. */
+/** Relevant if the part is not relevant. The confidence is one minus that of the part. */
 export function not(part: Classifier): Classifier {
   return {
     name: nameOf('not', [part]),
@@ -54,7 +56,7 @@ export function not(part: Classifier): Classifier {
 }
 
 /**
- * Relevant if the part is, with at least this confidence, which it keeps.
+ * Relevant if the part is relevant with at least this confidence. The confidence is unchanged.
  *
  * @throws CoxswainError "invalid-definition" if `minConfidence` is not from 0 to 1
  */
@@ -78,7 +80,7 @@ function nameOf(operator: string, parts: readonly Classifier[]): string {
   return `${operator}(${parts.map((part) => part.name).join(', ')})`;
 }
 
-/** A relevant result keeps all reasons and the first pattern. */
+/** A relevant result contains all reasons and the first pattern. */
 function joined(
   relevant: boolean,
   confidence: number,

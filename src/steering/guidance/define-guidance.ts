@@ -12,9 +12,9 @@ export interface GuidanceDefinition {
   readonly classifier: Classifier;
   /** Matches `^[a-z0-9][a-z0-9._-]{0,63}$`. */
   readonly key: string;
-  /** 1 to 500 characters; the result of a function is checked each time. */
+  /** 1 to 500 characters. The result of a function is checked each time. */
   readonly content: string | ((context: GuidanceContext) => string);
-  /** Lower comes first; default 100. */
+  /** Guidance with a lower number comes first; default 100. */
   readonly priority?: number;
 }
 

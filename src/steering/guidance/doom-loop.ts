@@ -9,7 +9,10 @@ import { defineGuidance } from './define-guidance.ts';
 
 /** Options of `doomLoop` and `doomLoopGuidance`. */
 export interface DoomLoopOptions {
-  /** Minimum similarity of the arguments, inclusive: shared words over all words, 0 to 1; default 0.85. */
+  /**
+   * Minimum similarity of the arguments, inclusive. The similarity is the number of shared words divided by the number of
+   * all words, 0 to 1; default 0.85.
+   */
   readonly similarityThreshold?: number;
   /** Number of newest calls that are compared, 2 to 32; default 5. */
   readonly windowSize?: number;
@@ -18,17 +21,19 @@ export interface DoomLoopOptions {
 }
 
 const KINDS: ReadonlySet<string> = new Set(['identical_call', 'ping_pong', 'cycle', 'repetition', 'repeated_error']);
-/** A shorter result (`ok`, `true`) of different arguments proves nothing. */
+/** Minimum length of a meaningful result. A shorter result (`ok`, `true`) of different arguments proves nothing. */
 const MIN_RESULT_CHARS = 10;
 
 /**
- * The agent is in a loop: `maxRepetitions` of the last `windowSize` calls were nearly the same and failed or had the same
- * result, or the analysis found a loop at `warn` within that window. A new successful write ends the series, as does any
- * other new success between calls that did not fail. Calls of one turn count once; polls, thoughts and pauses do not.
+ * Relevant if the agent is in a loop. Either `maxRepetitions` of the last `windowSize` calls were nearly the same and
+ * failed or had the same result, or the analysis found a loop at `warn` within that window. A new successful write ends the
+ * series. Any other new success between calls that did not fail also ends it. Calls of one turn count once. Polls, thoughts
+ * and pauses do not count.
  *
- * Confidence is 0.75 at `maxRepetitions` and grows with the count, or is that of the pattern.
+ * The confidence is that of the pattern, or 0.75 at `maxRepetitions`, growing with the count.
  *
  * @throws CoxswainError "invalid-definition" if an option is out of range
+ *
  * Cost: `windowSize` merges of at most 64 words.
  */
 export const doomLoop: ProviderDefinition<DoomLoopOptions, Classifier> = defineProvider(
@@ -50,7 +55,10 @@ export const doomLoop: ProviderDefinition<DoomLoopOptions, Classifier> = defineP
   },
 );
 
-/** Number of unsuccessful calls similar to the newest, including it; 0 if the newest does not count. */
+/**
+ * Returns the number of unsuccessful calls that are similar to the newest call, including that call. Returns 0 if the
+ * newest call is not counted.
+ */
 function repetitions(calls: readonly RecentCall[], threshold: number): number {
   const newest = calls.at(-1);
   if (newest === undefined || !counts(newest)) return 0;
@@ -60,7 +68,7 @@ function repetitions(calls: readonly RecentCall[], threshold: number): number {
     const call = calls[position];
     if (call === undefined || !counts(call)) continue;
     const again = unsuccessfulAgain(newest, call) && alike(newest, call, threshold);
-    // A new result between two failures may be a search for the cause; between two equal results it is progress.
+    // A new result between two failures may be a search for the cause. A new result between two equal results is progress.
     if (call.novel && !call.failed && (call.kind === 'write' || !(again || newest.failed))) break;
     if (!again || (call.turn === turn && turn > 0)) continue;
     count += 1;

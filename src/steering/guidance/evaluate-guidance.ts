@@ -10,23 +10,23 @@ import { STEERING_DEFAULTS } from '../prompt/steering-defaults.ts';
 import type { ResolvedGuidanceConfig } from './guidance-config.ts';
 import type { GuidanceFault } from './guidance-fault.ts';
 
-/** Counts of one provider. */
+/** The counts of one provider. */
 export interface GuidanceUse {
-  /** The last turn with guidance. */
+  /** The last turn in which guidance was given. */
   readonly turn: number;
-  /** Items in that turn. */
+  /** Number of guidance texts in that turn. */
   readonly inTurn: number;
-  /** Items in the run. */
+  /** Number of guidance texts in the run. */
   readonly inRun: number;
 }
 
-/** Counts for the limits. Plain JSON, bounded by the number of providers. */
+/** The counts for the limits. Plain JSON. Its size is bounded by the number of providers. */
 export interface GuidanceState {
-  /** The last turn with guidance. */
+  /** The last turn in which guidance was given. */
   readonly turn: number;
-  /** Items of all providers in that turn. */
+  /** Number of guidance texts of all providers in that turn. */
   readonly inTurn: number;
-  /** By provider name. */
+  /** Counts by provider name. */
   readonly providers: Readonly<Record<string, GuidanceUse>>;
 }
 
@@ -50,33 +50,33 @@ function countItem(state: GuidanceState, provider: string, turn: number): Guidan
   return { turn, inTurn: itemsInTurn(state, turn) + 1, providers: { ...state.providers, [provider]: use } };
 }
 
-/** Result at a decision point. Plain JSON. */
+/** The result at a decision point. Plain JSON. */
 export interface GuidanceEvaluation {
   /** Guidance to give, in order. */
   readonly produced: readonly ProducedGuidance[];
   readonly skipped: readonly SkippedGuidance[];
   readonly faults: readonly GuidanceFault[];
-  /** Pass it to the next evaluation. */
+  /** Pass this state to the next evaluation. */
   readonly state: GuidanceState;
 }
 
 export interface EvaluateGuidanceOptions {
-  /** Maximum items per turn of all providers; default 3. */
+  /** Maximum number of guidance texts per turn over all providers; default 3. */
   readonly maxGuidancePerTurn?: number | undefined;
   /**
-   * Noise control, called last: if it returns false, the item is skipped and not counted. Must not throw. Default:
-   * everything is admitted.
+   * Noise control, which is called last. If it returns false, the item is skipped and not counted. Must not throw. Default:
+   * all guidance is admitted.
    */
   readonly admit?: ((item: ProducedGuidance) => boolean) | undefined;
   /** Keys (`guidance:NAME`) of disabled providers. Default: none. */
   readonly disabled?: ReadonlySet<string> | undefined;
   /** A monotonic clock in milliseconds, such as `performance.now`. Default: overruns are not detected. */
   readonly measureMs?: (() => number) | undefined;
-  /** Time limit of a provider; default 50. */
+  /** Time limit of a provider in milliseconds; default 50. */
   readonly timeLimitMs?: number | undefined;
-  /** Called for each overrun with the provider's key; the guidance is used. Must not throw. */
+  /** Called for each overrun with the provider's key. The guidance is still used. Must not throw. */
   readonly onOverrun?: ((key: string, durationMs: number) => void) | undefined;
-  /** Removes secrets from reasons and messages of faults. Must not throw. Default: no change. */
+  /** Removes secrets from reasons and fault messages. Must not throw. Default: no change. */
   readonly redact?: ((text: string) => string) | undefined;
 }
 
@@ -87,11 +87,12 @@ interface Candidate {
 
 /**
  * Runs every provider at the context's decision point. Relevant guidance with enough confidence is sorted by priority,
- * lowest number first, else in order of declaration. An item is skipped if a limit of its provider is reached (cooldown,
- * run, turn), its category already has guidance in this evaluation, the turn is full, or `admit` returns false.
+ * lowest number first. Equal priorities keep the order of declaration. An item is skipped for one of these reasons: a limit
+ * of its provider is reached (cooldown, run, turn), its category already has guidance in this evaluation, the turn is full,
+ * or `admit` returns false.
  *
- * An exception or an invalid result is a fault in the result. Counts are kept by provider name, so two configurations of
- * one provider share them.
+ * An exception or an invalid result is returned as a fault. Counts are kept by provider name, so two configurations of one
+ * provider share them.
  *
  * Pure, apart from providers. Cost: one `classify` per provider, and a sort of the few that are relevant.
  */
@@ -147,12 +148,12 @@ function askInTime(
   return answer;
 }
 
-/** On the hot path: the key is built only if any provider is disabled. */
+/** The key is built only if a provider is disabled, because this function runs very often. */
 function isDisabled(config: GuidanceProviderConfig, disabled: ReadonlySet<string> | undefined): boolean {
   return disabled !== undefined && disabled.size > 0 && disabled.has(guidanceKey(config));
 }
 
-/** Distinguishes a guidance provider from a feedback provider of the same name. */
+/** The key distinguishes a guidance provider from a feedback provider of the same name. */
 function guidanceKey(config: GuidanceProviderConfig): string {
   return `guidance:${providerNameOf(config)}`;
 }
@@ -175,7 +176,7 @@ function ownLimit(
   const use = guidanceUse(state, item.providerName);
   if (use === undefined) return undefined;
   const { cooldownTurns } = config;
-  // A turn below the last one means that the host restarted its count.
+  // A turn below the last turn means that the host restarted its count.
   if (cooldownTurns > 0 && turn >= use.turn && turn - use.turn <= cooldownTurns) return 'cooldown';
   if (use.inRun >= config.maxPerRun) return 'max-per-run';
   return use.turn === turn && use.inTurn >= config.maxPerTurn ? 'max-per-turn' : undefined;

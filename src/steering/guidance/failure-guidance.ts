@@ -6,7 +6,7 @@ import { errorStreak, recentFailures } from './threshold-classifiers.ts';
 
 /** Options of `diagnosticSignal`. */
 export interface DiagnosticSignalOptions {
-  /** Minimum failed calls in a row; default 3. */
+  /** Minimum number of consecutive failed calls; default 3. */
   readonly errorThreshold?: number;
   /** A tool of the agent that shows the errors; default `view_logs`. */
   readonly logToolName?: string;
@@ -21,8 +21,8 @@ export interface ConsultationPromptOptions {
 }
 
 /**
- * Points the agent to its logs after errors in a row:
- * `Found 3 new console errors. Use the view_logs tool to examine before continuing.`
+ * Advises the agent to read its logs after consecutive errors: `Found 3 new console errors. Use the view_logs tool to
+ * examine before continuing.`
  *
  * Category `diagnostic`, priority 20, at `pre_tool_selection`, `pre_tool_execution` and `post_tool_result`.
  */
@@ -41,8 +41,8 @@ export const diagnosticSignal: ProviderDefinition<DiagnosticSignalOptions, Guida
 );
 
 /**
- * Suggests consulting another agent after many failures, in a row or not:
- * `Multiple attempts unsuccessful. Consider using request_review to get fresh perspective from specialized agent.`
+ * Suggests consulting another agent after many failures, which need not be consecutive: `Multiple attempts unsuccessful.
+ * Consider using request_review to get fresh perspective from specialized agent.`
  *
  * Category `consultation`, priority 30, at `pre_tool_selection`, `pre_tool_execution` and `post_tool_result`.
  */

@@ -6,22 +6,22 @@ export interface BankInstruction {
   /** 1 to 500 characters. */
   readonly content: string;
   readonly category: string;
-  /** Lower comes first; default 100. */
+  /** Guidance with a lower number comes first; default 100. */
   readonly priority?: number;
 }
 
-/** The only texts that a model-backed classifier may choose from. */
+/** The texts from which a model-backed classifier may choose. It cannot use any other text. */
 export interface GuidanceBank {
-  /** In order of definition; at least one. */
+  /** The texts in order of definition; at least one. */
   readonly instructions: readonly GuidanceInjection[];
-  /** The instruction whose key is `id`. */
+  /** Returns the instruction whose key is `id`. */
   get(id: string): GuidanceInjection | undefined;
 }
 
 /**
  * Defines a bank: `guidanceBank({ 'run-tests': { content: 'Run the tests before you go on.', category: 'testing' } })`.
  *
- * @throws CoxswainError "invalid-definition" if it is empty, or an id, content, priority or category is invalid
+ * @throws CoxswainError "invalid-definition" if the bank is empty, or if an id, content, priority or category is invalid
  */
 export function guidanceBank(instructions: Readonly<Record<string, BankInstruction>>): GuidanceBank {
   const byId = new Map<string, GuidanceInjection>();

@@ -3,20 +3,20 @@ import type { GuidanceProvider, GuidanceProviderConfig } from '../prompt/guidanc
 import { GUIDANCE_DEFAULTS } from '../prompt/steering-defaults.ts';
 import { checkShare, checkWhole, invalidDefinition } from './check-options.ts';
 
-/** A configuration with defaults. */
+/** A configuration after defaults are filled in. */
 export interface ResolvedGuidanceConfig {
   readonly provider: GuidanceProvider;
   readonly maxPerTurn: number;
   readonly minConfidence: number;
   readonly decisionPoints: readonly DecisionPoint[];
   readonly cooldownTurns: number;
-  /** `Infinity` without a limit. */
+  /** `Infinity` if there is no limit. */
   readonly maxPerRun: number;
 }
 
 const MAX_NAME_CHARS = 64;
 
-// Configurations do not change, so each is checked once and not at every decision point.
+// Configurations do not change. They are therefore checked once instead of at every decision point.
 const resolvedConfigs = new WeakMap<GuidanceProviderConfig, ResolvedGuidanceConfig>();
 
 /**
@@ -68,7 +68,7 @@ export function checkGuidanceConfigs(configs: readonly GuidanceProviderConfig[])
 }
 
 function checkProvider(provider: GuidanceProvider): void {
-  // JavaScript callers may pass anything.
+  // JavaScript callers may pass a value of any type.
   const unchecked = provider as Partial<GuidanceProvider> | null | undefined;
   for (const member of ['name', 'category'] as const) {
     const text = unchecked?.[member];

@@ -1,14 +1,14 @@
 /**
- * A fault of a guidance provider or model-backed classifier, which the agent never sees. Plain JSON.
+ * A fault of a guidance provider or model-backed classifier. The agent never sees it. Plain JSON.
  *
  * - `provider-misconfigured`: the configuration is out of range or has no valid provider
  * - `provider-failed`: `classify` or `provide` threw
- * - `provider-invalid`: it returned a value of another shape, such as a promise
- * - `provider-recursed`: it collected guidance itself; the inner request returned none
- * - `model-timed-out`, `model-rejected`, `model-junk`, `model-unknown-id`: the same for a model-backed classifier
+ * - `provider-invalid`: the provider returned an invalid value, such as a promise
+ * - `provider-recursed`: the provider collected guidance itself; the inner request returned none
+ * - `model-timed-out`, `model-rejected`, `model-junk`, `model-unknown-id`: faults of a model-backed classifier
  */
 export interface GuidanceFault {
-  /** Name of the provider or model classifier. */
+  /** The name of the provider or model-backed classifier. */
   readonly provider: string;
   readonly phase: 'config' | 'classify' | 'provide' | 'collect' | 'model';
   readonly code:

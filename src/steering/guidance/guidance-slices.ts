@@ -17,18 +17,18 @@ export interface GuidanceEvaluated {
 export const GuidanceEvaluatedEvent: EventType<GuidanceEvaluated> =
   defineEvent<GuidanceEvaluated>('guidance-evaluated');
 
-/** Counts for the limits of a session: one item. */
+/** The counts for the limits of a session. The slice has one item. */
 export const GuidanceStates: Slice<State> = defineSlice<State>('guidance-state', { retain: 1 }).on(
   GuidanceEvaluatedEvent,
   (_view, event) => replace([event.data.state]),
 );
 
-/** Skipped guidance of a session, the last 200 retained. */
+/** The skipped guidance of a session. The last 200 items are retained. */
 export const SkippedGuidances: Slice<SkippedGuidance> = defineSlice<SkippedGuidance>('guidance-skipped', {
   retain: 200,
 }).on(GuidanceEvaluatedEvent, (_view, event) => (event.data.skipped.length === 0 ? none : extend(event.data.skipped)));
 
-/** Guidance faults of a session, the last 200 retained. */
+/** The guidance faults of a session. The last 200 are retained. */
 export const GuidanceFaults: Slice<Fault> = defineSlice<Fault>('guidance-fault', { retain: 200 }).on(
   GuidanceEvaluatedEvent,
   (_view, event) => (event.data.faults.length === 0 ? none : extend(event.data.faults)),
@@ -36,10 +36,10 @@ export const GuidanceFaults: Slice<Fault> = defineSlice<Fault>('guidance-fault',
 
 export type GuidanceDelivered = StoredGuidance;
 
-/** Dispatched when guidance was delivered or could not be. */
+/** Dispatched when guidance was delivered or could not be delivered. */
 export const GuidanceDeliveredEvent: EventType<StoredGuidance> = defineEvent<StoredGuidance>('guidance-delivered');
 
-/** All guidance of a session, delivered or not, the last 1,000 retained. */
+/** All guidance of a session, delivered or not. The last 1,000 items are retained. */
 export const GuidanceDelivered: Slice<StoredGuidance> = defineSlice<StoredGuidance>('guidance-delivered').on(
   GuidanceDeliveredEvent,
   appendAll,

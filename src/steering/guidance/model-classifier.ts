@@ -9,7 +9,10 @@ import { checkWhole } from './check-options.ts';
 import { cutMessage, messageOf } from '../../base/error.ts';
 import type { GuidanceFault } from './guidance-fault.ts';
 
-/** Input of a model-backed classifier: names, kinds and counts, but no arguments, results or messages. Plain JSON. */
+/**
+ * The input of a model-backed classifier. It contains names, kinds and counts, but no arguments, results or messages. Plain
+ * JSON.
+ */
 export interface ContextDigest {
   readonly decisionPoint: DecisionPoint;
   readonly turnCount: number;
@@ -20,9 +23,9 @@ export interface ContextDigest {
   readonly recentCalls: readonly DigestCall[];
   /** Open patterns, at most 8. */
   readonly patterns: readonly DigestPattern[];
-  /** Tools about to run, at most 16. */
+  /** Tools that are about to run, at most 16. */
   readonly pendingTools: readonly string[];
-  /** The choices. */
+  /** The instructions from which the classifier chooses. */
   readonly instructions: readonly DigestInstruction[];
 }
 
@@ -30,7 +33,7 @@ interface DigestCall {
   readonly tool: string;
   readonly kind: ToolKind;
   readonly failed: boolean;
-  /** The result was new. */
+  /** True if the result was new. */
   readonly novel: boolean;
 }
 
@@ -64,7 +67,7 @@ function contextDigest(context: GuidanceContext, bank: GuidanceBank): ContextDig
   };
 }
 
-/** A classifier's choice. Plain JSON. */
+/** The choice of a classifier. Plain JSON. */
 export interface ModelVerdict {
   /** Key of an instruction in the bank. */
   readonly instructionId: string;
@@ -78,7 +81,7 @@ export interface ModelClassifier {
   /**
    * Chooses at most one of `digest.instructions`. An exception, a rejection, a timeout or an invalid result is a fault.
    *
-   * @param options.signal  aborted when the time limit has passed
+   * @param options.signal  aborted after the time limit
    * @returns undefined if no instruction applies
    */
   classify(digest: ContextDigest, options: { readonly signal: AbortSignal }): Promise<ModelVerdict | undefined>;
@@ -87,7 +90,7 @@ export interface ModelClassifier {
 /** Upper limit of `AskModelOptions.timeLimitMs`. */
 export const MAX_MODEL_TIME_MS = 600_000;
 
-/** Result of a model-backed classifier. Plain JSON. */
+/** The result of a model-backed classifier. Plain JSON. */
 export type ModelAnswer =
   | { readonly kind: 'verdict'; readonly classifier: string; readonly verdict: ModelVerdict }
   | { readonly kind: 'none'; readonly classifier: string }
@@ -97,15 +100,15 @@ export interface AskModelOptions {
   readonly bank: GuidanceBank;
   /** Milliseconds, 1 to 600,000; default 2,000. */
   readonly timeLimitMs?: number;
-  /** Default: the machine's. */
+  /** Default: the timers of the machine. */
   readonly timers?: TaskTimers;
-  /** Removes secrets from messages of faults. Must not throw. Default: no change. */
+  /** Removes secrets from fault messages. Must not throw. Default: no change. */
   readonly redact?: (text: string) => string;
 }
 
 /**
- * Calls a model-backed classifier. The agent does not wait for the result, which is an input of the next decision point
- * (`verdictGuidance`). The promise never rejects and settles within the time limit.
+ * Calls a model-backed classifier. The agent does not wait for the result, which is used at the next decision point
+ * (`verdictGuidance`). The promise never rejects, and it settles within the time limit.
  *
  * @throws CoxswainError "invalid-definition" (synchronously) if `timeLimitMs` is out of range
  */
@@ -116,7 +119,7 @@ export function askModel(
 ): Promise<ModelAnswer> {
   const { bank, timeLimitMs = 2_000, timers, redact } = options;
   checkWhole('timeLimitMs', timeLimitMs, { max: MAX_MODEL_TIME_MS });
-  // Built synchronously, because the context may change later.
+  // The digest is built synchronously, because the context may change later.
   const digest = contextDigest(context, bank);
   return withTimeLimit<unknown>((signal) => classifier.classify(digest, { signal }), {
     timeLimitMs,
@@ -160,9 +163,10 @@ function faultOf(classifier: ModelClassifier, code: GuidanceFault['code'], messa
 }
 
 /**
- * Wraps a model's choice as a provider for the next evaluation. Not relevant if the bank lacks the instruction.
+ * Wraps a model's choice as a provider for the next evaluation. The provider is not relevant if the bank lacks the
+ * instruction.
  *
- * @param name  the classifier's name, for the limits
+ * @param name  the name of the classifier, for the limits
  */
 export function verdictGuidance(name: string, bank: GuidanceBank, verdict: ModelVerdict): GuidanceProvider {
   const injection = bank.get(verdict.instructionId);
@@ -176,13 +180,13 @@ export function verdictGuidance(name: string, bank: GuidanceBank, verdict: Model
   };
 }
 
-/** Timers, replaceable in tests. */
+/** Timers that tests can replace. */
 export interface TaskTimers {
   /** Calls `callback` after `delayMs` milliseconds. @returns cancels the timer */
   after(delayMs: number, callback: () => void): () => void;
 }
 
-/** The machine's timers, which do not keep the process alive. */
+/** The timers of the machine. They do not keep the process alive. */
 export const taskTimers: TaskTimers = {
   after(delayMs, callback) {
     const timer = setTimeout(callback, delayMs);
@@ -198,13 +202,13 @@ export type TimedOutcome<Value> =
 
 export interface TaskLimit {
   readonly timeLimitMs: number;
-  /** Default: the machine's. */
+  /** Default: the timers of the machine. */
   readonly timers?: TaskTimers;
 }
 
 /**
- * Runs a task with a time limit. The promise never rejects. After the limit the signal is aborted and the task's later
- * result is ignored.
+ * Runs a task with a time limit. The promise never rejects. After the limit, the signal is aborted and a later result of
+ * the task is ignored.
  *
  * @param task  may throw, reject, or ignore its signal
  */
@@ -223,7 +227,7 @@ export function withTimeLimit<Value>(
       stop();
       resolve(outcome);
     };
-    // In the executor of a promise, so that a synchronous exception becomes a rejection.
+    // The task is called in the executor of a promise, so that a synchronous exception becomes a rejection.
     new Promise<Value>((started) => started(task(controller.signal))).then(
       (value) => settle({ kind: 'done', value }),
       (thrown: unknown) => settle({ kind: 'failed', thrown }),

@@ -5,7 +5,7 @@ import type { Classifier } from './classifier.ts';
 interface Secret {
   readonly what: string;
   readonly confidence: number;
-  /** Linear: no nested quantifiers, and every repetition is bounded. */
+  /** The pattern takes linear time: it has no nested quantifiers, and every repetition is bounded. */
   readonly pattern: RegExp;
 }
 
@@ -28,11 +28,11 @@ const SECRETS: readonly Secret[] = [
       /(?:api[_-]?key|secret|passwd|password|access[_-]?token|auth[_-]?token)["']{0,2} {0,2}[:=] {0,2}["']?(?=[\w+/=.-]{0,63}\d)[\w+/=.-]{8}/i,
   },
 ];
-/** Names of members with a secret value. */
+/** Matches names of members whose value is a secret. */
 const SECRET_NAME =
   /^(?:api[_-]?key|(?:client[_-]?)?secret|passwd|password|(?:access|auth|refresh)[_-]?token|private[_-]?key)$/i;
 const MIN_VALUE_CHARS = 6;
-/** A reference to a secret, such as `$TOKEN`, `{{token}}` or `<token>`. */
+/** Matches a reference to a secret, such as `$TOKEN`, `{{token}}` or `<token>`. */
 const REFERENCE = /^[$<{]/;
 
 const MAX_DEPTH = 16;
@@ -41,9 +41,9 @@ const MAX_CHARS = 65_536;
 const MAX_VALUES = 2_000;
 
 /**
- * A pending call seems to contain a secret: a key, a token, a password in a URL or an assignment, or a member with the
- * name of a secret. Short or unusual secrets are not found. The reason has the tool and the kind of secret, never the
- * content.
+ * Relevant if a pending call seems to contain a secret: a key, a token, a password in a URL or an assignment, or a member
+ * whose name indicates a secret. Short or unusual secrets are not found. The reason states the tool and the kind of secret,
+ * never the content.
  *
  * Cost: linear; reads at most 65,536 characters and 2,000 values of all pending calls together.
  */

@@ -6,9 +6,9 @@ import type { GuidanceProvider } from '../prompt/guidance-provider.ts';
 import { defineGuidance } from './define-guidance.ts';
 
 /**
- * The newest `threshold` (default 3) turns or more each had one call of the same tool with different arguments, which
- * could have run in parallel. Counts only successful calls that seem to change nothing, at most `2 * threshold`. Never
- * relevant if the host reports no turns.
+ * Relevant if at least the newest `threshold` (default 3) turns each had one call of the same tool with different
+ * arguments. Such calls could have run in parallel. Only successful calls that seem to change nothing are counted, at most
+ * `2 * threshold`. Never relevant if the host reports no turns.
  *
  * @throws CoxswainError "invalid-definition" if `threshold` is not a whole number from 2 to 16
  */
@@ -46,7 +46,7 @@ function sharesTurn(call: RecentCall, calls: readonly RecentCall[], position: nu
 
 /** Options of `parallelToolReminder`. */
 export interface ParallelToolReminderOptions {
-  /** Minimum turns in a row with one independent call each, 2 to 16; default 3. */
+  /** Minimum number of consecutive turns with one independent call each, 2 to 16; default 3. */
   readonly sequentialThreshold?: number;
 }
 

@@ -3,10 +3,10 @@ import { defineProvider, type ProviderDefinition } from '../prompt/define-provid
 import type { GuidanceContext } from '../prompt/guidance-provider.ts';
 import { type Classifier, classifyCount, classifyPattern } from './classifier.ts';
 
-/** A classifier that is relevant from a count of `threshold` on. */
+/** A classifier that is relevant if a count reaches `threshold`. */
 export type ThresholdClassifier = ProviderDefinition<{ readonly threshold?: number }, Classifier>;
 
-/** @param count  returns the count at a decision point, and the reason */
+/** @param count  returns the count at a decision point and the reason */
 export function defineThreshold(
   name: string,
   shape: NumberShape,
@@ -22,7 +22,7 @@ export function defineThreshold(
 }
 
 /**
- * The last `threshold` (default 3) calls or more failed, as flagged by the source.
+ * Relevant if at least the last `threshold` (default 3) calls failed, according to the source.
  *
  * @throws CoxswainError "invalid-definition" if `threshold` is not a whole number from 1
  */
@@ -33,8 +33,8 @@ export const errorStreak: ThresholdClassifier = defineThreshold(
 );
 
 /**
- * The run has `threshold` (default 50) tool calls or more. Relevant from then on; limits and cooldown decide how often
- * guidance is given.
+ * Relevant if the run has at least `threshold` (default 50) tool calls. Limits and the cooldown decide how often guidance
+ * is given after that.
  *
  * @throws CoxswainError "invalid-definition" if `threshold` is not a whole number from 1
  */
@@ -45,7 +45,7 @@ export const highToolCount: ThresholdClassifier = defineThreshold(
 );
 
 /**
- * `threshold` (default 5) or more of the newest `2 * threshold` calls failed.
+ * Relevant if at least `threshold` (default 5) of the newest `2 * threshold` calls failed.
  *
  * @throws CoxswainError "invalid-definition" if `threshold` is not a whole number from 1 to 128
  */
@@ -59,8 +59,8 @@ export const recentFailures: ThresholdClassifier = defineThreshold(
 );
 
 /**
- * The newest `threshold` (default 5) calls or more used the same tool. Thoughts and pauses do not count. Counts at most
- * `2 * threshold`.
+ * Relevant if at least the newest `threshold` (default 5) calls used the same tool. Thoughts and pauses do not count. At
+ * most `2 * threshold` calls are counted.
  *
  * @throws CoxswainError "invalid-definition" if `threshold` is not a whole number from 2 to 128
  */
@@ -75,7 +75,7 @@ export const singleToolRepeated: ThresholdClassifier = defineThreshold(
 );
 
 /**
- * The last result has `minChars` (default 20,000) UTF-16 units or more.
+ * Relevant if the last result has at least `minChars` (default 20,000) UTF-16 units.
  *
  * @throws CoxswainError "invalid-definition" if `minChars` is not a whole number from 1
  */
@@ -94,12 +94,12 @@ export const largeOutput: ProviderDefinition<{ readonly minChars?: number }, Cla
 );
 
 const KINDS: ReadonlySet<string> = new Set(['stall', 'stagnation']);
-/** Calls after which a sighting of a pattern is out of date. */
+/** Number of calls after which a detected pattern is out of date. */
 const MAX_AGE = 5;
 
 /**
- * The newest `maxCalls` (default 20) calls or more had no new result, or the analysis found a stall or stagnation.
- * Thoughts, pauses and polls do not count.
+ * Relevant if at least the newest `maxCalls` (default 20) calls had no new result, or if the analysis found a stall or
+ * stagnation. Thoughts, pauses and polls do not count.
  *
  * @throws CoxswainError "invalid-definition" if `maxCalls` is not a whole number from 1 to 200
  */
@@ -112,7 +112,7 @@ export const progressStall: ProviderDefinition<{ readonly maxCalls?: number }, C
         const pattern = classifyPattern(trajectory, KINDS, MAX_AGE);
         if (pattern !== undefined) return pattern;
         let count = 0;
-        // A quarter more, because some calls do not count.
+        // The code reads a quarter more calls, because some calls do not count.
         for (const call of trajectory.recentCalls(Math.ceil(1.25 * maxCalls)).toReversed()) {
           if (call.kind === 'note' || call.kind === 'wait' || call.kind === 'poll') continue;
           if (call.novel) break;

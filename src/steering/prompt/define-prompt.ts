@@ -12,15 +12,15 @@ export interface PromptDefinition {
   /** Matches `^[a-z0-9][a-z0-9._-]{0,63}$`, as does `key`. */
   readonly ns: string;
   readonly key: string;
-  /** Default: none, for a prompt that only declares providers. */
+  /** Default: none. A prompt without sections only declares providers. */
   readonly sections?: readonly PromptSection[];
-  /** Placeholders that sections may use. Default: those they use. */
+  /** Placeholders that sections may use. Default: the placeholders in the sections. */
   readonly params?: readonly string[];
   /** In order of priority. Default: none. */
   readonly feedbackProviders?: readonly FeedbackProviderConfig[];
   /** Default: none. */
   readonly guidanceProviders?: readonly GuidanceProviderConfig[];
-  /** Run after the feedback providers, in order of priority. Default: none. */
+  /** Observers, which run after the feedback providers, in order of priority. Default: none. */
   readonly observers?: readonly ObserverConfig[];
   /** Default: none. */
   readonly resources?: readonly ResourceBinding[];
@@ -117,7 +117,7 @@ function frozenCopies<Config extends object>(configs: readonly Config[]): readon
   return Object.freeze(configs.map((config) => Object.freeze({ ...config })));
 }
 
-/** Level 1 is left to the document around the prompt; Markdown has six levels. */
+/** Level 1 is reserved for the document around the prompt. Markdown has six levels. */
 const TOP_HEADING = 2;
 const LAST_HEADING = 6;
 

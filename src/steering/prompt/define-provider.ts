@@ -3,7 +3,10 @@ import { CoxswainError } from '../../base/error.ts';
 import { nearestName } from '../../base/nearest-name.ts';
 import type { Shape, ShapesOf } from '../../base/shape.ts';
 
-/** Creates a provider, observer or classifier from options; `options` has the shape and default of each. */
+/**
+ * Creates a provider, observer or classifier from options. The property `options` contains the shape and default of each
+ * option.
+ */
 export interface ProviderDefinition<Options extends object, Made> {
   /** @throws CoxswainError "invalid-definition" if an option is unknown or does not match its shape */
   (options?: Options): Made;
@@ -11,8 +14,8 @@ export interface ProviderDefinition<Options extends object, Made> {
 }
 
 /**
- * Defines a built-in provider, observer or classifier. The shapes are the single source of its defaults and ranges: the
- * configuration, its schema and the tables in the docs read them too.
+ * Defines a built-in provider, observer or classifier. Its defaults and ranges are defined only by the shapes. The
+ * configuration, its schema and the tables in the docs also read the shapes.
  *
  * @param make  called with every option that has a value or a default
  */
@@ -24,7 +27,7 @@ export function defineProvider<Options extends object, Made>(
     const values: Readonly<Record<string, unknown>> = { ...options };
     for (const name of Object.keys(values)) if (!Object.hasOwn(shapes, name)) throw unknownOption(name, shapes);
     const entries = Object.entries<Shape>(shapes).map(([name, shape]) => [name, optionOf(name, values[name], shape)]);
-    // Every option is present: the type of one without a default includes undefined.
+    // Every option is present. The type of an option without a default includes undefined.
     return make(Object.fromEntries(entries) as Required<Options>);
   };
   return Object.assign(define, { options: shapes });

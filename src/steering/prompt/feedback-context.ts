@@ -9,12 +9,12 @@ import type { SeenCall } from './seen-call.ts';
 import type { TrajectoryView } from './trajectory-view.ts';
 import type { Prompt } from './prompt.ts';
 
-/** Trend of the severity of recent feedback. */
+/** The trend of the severity of recent feedback. */
 export type SeverityTrend = 'rising' | 'easing' | 'steady';
 
 /**
- * The context of a feedback provider. Counts, calls and history are those of the current prompt; a tool call without a
- * prompt counts under every prompt. A plain object, which may be spread into another.
+ * The context of a feedback provider. Counts, calls and history are those of the current prompt. A tool call without a
+ * prompt counts under every prompt. The context is a plain object, which may be spread into another.
  */
 export interface FeedbackContext {
   readonly session: Session;
@@ -30,17 +30,18 @@ export interface FeedbackContext {
   readonly budget: Budget | undefined;
   readonly usage: BudgetUsage | undefined;
   readonly trajectory: TrajectoryView | undefined;
-  /** The pattern for which `onPattern` fired; undefined if only other conditions fired. */
+  /** The pattern for which `onPattern` fired. Undefined if only other conditions fired. */
   readonly triggerPattern: TrajectoryPattern | undefined;
   /** The latest feedback of any provider. */
   readonly lastFeedback: StoredFeedback | undefined;
   /** The latest feedback of this provider. */
   readonly lastOwnFeedback: StoredFeedback | undefined;
-  /** Number of finished tool calls, exact. */
+  /** The exact number of finished tool calls. */
   readonly toolCallCount: number;
   /**
-   * Number of tool calls since the latest feedback or assessment: of any provider or observer with cadence `shared`, of
-   * this one with `per-provider`. Counts from the start if there was no feedback. Exact.
+   * Returns the number of tool calls since the latest feedback or assessment. With cadence `shared`, that of any provider
+   * or observer counts. With `per-provider`, only that of this provider counts. If there was no feedback, calls are counted
+   * from the start. Exact.
    */
   toolCallsSinceLastFeedback(): number;
   /**
@@ -56,14 +57,14 @@ export interface FeedbackContext {
    */
   recentCalls(count: number): readonly SeenCall[];
   /**
-   * The share of failures among the newest `window` tool calls, 0 to 1; 0 without calls.
+   * Returns the share of failures among the newest `window` tool calls, 0 to 1. Returns 0 if there are no calls.
    *
    * @throws CoxswainError "invalid-argument" as `recentToolCalls`
    */
   errorRate(window: number): number;
   /**
-   * Compares the latest feedback or assessment with the mean severity of up to four before it, among the last 64 of the
-   * session: `rising` if it is more severe, `easing` if less, else `steady`.
+   * Compares the latest feedback or assessment with the mean severity of up to four earlier ones. Only the last 64 of the
+   * session are searched. Returns `rising` if the latest is more severe, `easing` if it is less severe, else `steady`.
    */
   severityTrend(): SeverityTrend;
 }

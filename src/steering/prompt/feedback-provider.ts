@@ -4,8 +4,8 @@ import type { FeedbackContext } from './feedback-context.ts';
 import type { FeedbackTrigger } from './feedback-trigger.ts';
 
 /**
- * The response of a provider. Control and bidirectional characters are removed; neither a text nor the rendered whole may
- * have more than 2,000 characters.
+ * The response of a provider. Control and bidirectional characters are removed. Neither a single text nor the complete
+ * rendered text may have more than 2,000 characters.
  */
 export interface FeedbackDraft {
   readonly summary: string;
@@ -15,13 +15,13 @@ export interface FeedbackDraft {
   readonly observations?: readonly Observation[];
   /** At most 20; default none. */
   readonly suggestions?: readonly string[];
-  /** The trajectory pattern it is about, for noise control. */
+  /** The pattern that the feedback is about, for noise control. */
   readonly pattern?: PatternReference;
 }
 
 /**
  * Gives feedback after a tool call. Both methods are synchronous. An exception or an invalid response is reported as a
- * fault, which the agent never sees; the next provider still runs.
+ * fault, which the agent never sees. The next provider still runs.
  */
 export interface FeedbackProvider {
   /** Unique among the providers of a run: 1 to 64 letters, digits, spaces, `.`, `_`, `-`. */
@@ -36,6 +36,6 @@ export interface FeedbackProvider {
 /** Binds a provider to a prompt or a run. */
 export interface FeedbackProviderConfig {
   readonly provider: FeedbackProvider;
-  /** Default: the provider's `defaultTrigger`; one of them is required. */
+  /** Default: the provider's `defaultTrigger`. A trigger is required here or in the provider. */
   readonly trigger?: FeedbackTrigger;
 }

@@ -2,7 +2,7 @@ import { CoxswainError } from '../../base/error.ts';
 import type { PatternLevel } from '../../records/trajectory-pattern.ts';
 import { ToolInvoked } from '../../session/tool-invoked.ts';
 
-/** Selects trajectory patterns: those that meet all conditions; `{}` selects every pattern from `warn` up. */
+/** Selects patterns that meet all conditions. `{}` selects every pattern of level `warn` and above. */
 export interface PatternTrigger {
   readonly kind?: string;
   /** Minimum level; default `warn`. */
@@ -10,26 +10,29 @@ export interface PatternTrigger {
   readonly stuck?: boolean;
 }
 
-/** When a provider or observer runs. Conditions are OR-ed; without any it never fires. */
+/** Determines when a provider or observer runs. It runs if any condition is met. A trigger without conditions never fires. */
 export interface FeedbackTrigger {
-  /** Tool calls since the last feedback; a whole number up to 1,000; 0: never. */
+  /** Fires after this many tool calls since the last feedback; a whole number up to 1,000; 0: never. */
   readonly everyNCalls?: number;
-  /** Seconds since the last feedback; the first time at once; 0: never. */
+  /** Fires after this many seconds since the last feedback, and immediately the first time; 0: never. */
   readonly everyNSeconds?: number;
-  /** An event of this type was dispatched and no provider has run for it yet. */
+  /** Fires if an event of this type was dispatched and no provider has run for it yet. */
   readonly onSessionEvent?: SessionEventKind;
-  /** Once per pattern and level; again if its count doubled, it came back after it was cleared, or after a compaction. */
+  /**
+   * Fires once per pattern and level. It fires again if the count doubled, if the pattern came back after it was cleared,
+   * or after a compaction.
+   */
   readonly onPattern?: PatternTrigger;
-  /** Once per run, as soon as `Filesystem.exists` returns true for this path. */
+  /** Fires once per run, as soon as `Filesystem.exists` returns true for this path. */
   readonly onFileCreated?: string;
 }
 
-/** An event type of `defineEvent`. */
+/** An event type that `defineEvent` created. */
 export interface SessionEventKind {
   readonly eventName: string;
 }
 
-/** @throws CoxswainError "invalid-definition" for the first condition outside its range; `owner` is for its message */
+/** @throws CoxswainError "invalid-definition" for the first condition outside its range; the message names `owner` */
 export function checkTrigger(owner: string, trigger: FeedbackTrigger): void {
   const { everyNCalls, everyNSeconds, onFileCreated } = trigger;
   const limit = ToolInvoked.retain;

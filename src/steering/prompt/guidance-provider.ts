@@ -16,14 +16,14 @@ export interface PendingToolCall {
 export interface GuidanceContext {
   readonly session: Session;
   readonly prompt: Prompt & { readonly guidanceProviders?: readonly GuidanceProviderConfig[] };
-  /** The last rendering of the prompt; absent before the first. */
+  /** The last rendering of the prompt. Absent before the first one. */
   readonly renderedPrompt?: RenderedPrompt;
   readonly trajectory: TrajectoryView;
   /** Non-empty only at `pre_tool_execution`. */
   readonly pendingToolCalls: readonly PendingToolCall[];
-  /** Text of the model's last response; absent before the first. */
+  /** Text of the model's last response. Absent before the first one. */
   readonly lastResponse?: string;
-  /** Number of model responses. Limits per turn use it, so a host without turns passes its number of calls. */
+  /** Number of model responses. Limits per turn use this number. A host without turns passes its number of calls. */
   readonly turnCount: number;
   readonly toolCallCount: number;
   /**
@@ -43,40 +43,40 @@ export interface GuidanceDraft {
   readonly key: string;
   /** 1 to 500 characters. */
   readonly content: string;
-  /** A whole number; lower comes first; default 100. */
+  /** A whole number. Guidance with a lower number comes first; default 100. */
   readonly priority?: number;
   /** 1 to 64 characters; default: the provider's category. */
   readonly category?: string;
 }
 
 /**
- * Gives a short instruction before a decision. Both methods are synchronous and depend on the context only. An exception
- * or an invalid result is recorded as a fault; the next provider still runs.
+ * Gives a short instruction before a decision. Both methods are synchronous and depend only on the context. An exception or
+ * an invalid result is recorded as a fault. The next provider still runs.
  */
 export interface GuidanceProvider {
-  /** Unique in a prompt; limits are counted by name. */
+  /** Unique in a prompt. Limits are counted by name. */
   readonly name: string;
   /** Default category of its guidance, such as `diagnostic`. */
   readonly category: string;
   /** Default: every point. */
   readonly decisionPoints?: readonly DecisionPoint[];
-  /** Called at every decision point, so it should take microseconds and do no I/O. */
+  /** Called at every decision point. It should take microseconds and do no I/O. */
   classify(context: GuidanceContext): ClassificationResult;
-  /** Called if `classify` returned relevant with enough confidence. Undefined gives no guidance. */
+  /** Called if `classify` returned relevant with enough confidence. If it returns undefined, no guidance is given. */
   provide(context: GuidanceContext): GuidanceDraft | undefined;
 }
 
 /** A provider and its limits. */
 export interface GuidanceProviderConfig {
   readonly provider: GuidanceProvider;
-  /** Maximum items per turn, a whole number from 1; default 3. */
+  /** Maximum number of guidance texts per turn, a whole number from 1; default 3. */
   readonly maxPerTurn?: number;
   /** Minimum confidence, inclusive, 0 to 1; default 0.5. */
   readonly minConfidence?: number;
   /** Default: the provider's own. */
   readonly decisionPoints?: readonly DecisionPoint[];
-  /** Pause after guidance: the rest of the turn and this many more turns; default 0, no pause. */
+  /** Number of turns to pause after guidance, in addition to the rest of the current turn; default 0, no pause. */
   readonly cooldownTurns?: number;
-  /** Maximum items per run; default: no limit. */
+  /** Maximum number of guidance texts per run; default: no limit. */
   readonly maxPerRun?: number;
 }

@@ -14,7 +14,7 @@ export function checkPromptKey(what: string, key: string): void {
 
 export type TextPart = { readonly literal: string } | { readonly placeholder: string };
 
-/** The escape `$${`, or `${…}`, closed or not. */
+/** Matches the escape `$${`, or `${…}`, closed or not. */
 const MARK = /\$\$\{|\$\{([^}]*)(\}?)/g;
 const PARAM_NAME = /^[A-Za-z_][A-Za-z0-9_]{0,63}$/;
 
@@ -22,7 +22,7 @@ export function isParamName(name: string): boolean {
   return PARAM_NAME.test(name);
 }
 
-/** Parses `${placeholders}`; `$${` is a literal `${`. Returns the parts, or the malformed placeholder. */
+/** Parses `${placeholders}`. `$${` is a literal `${`. Returns the parts, or the malformed placeholder. */
 function parseTextParts(text: string): readonly TextPart[] | { readonly wrong: string } {
   const parts: TextPart[] = [];
   let from = 0;
@@ -80,7 +80,7 @@ export function prepareSections(sections: readonly PromptSection[], parentPath =
     const children = prepareSections(section.sections ?? [], path);
     const nested =
       section.sections === undefined ? {} : { sections: Object.freeze(children.map((child) => child.section)) };
-    // A frozen copy, so that a later change of the definition has no effect.
+    // The section is copied and frozen, so that a later change of the definition has no effect.
     return { path, section: Object.freeze({ ...section, ...nested }), parts, children };
   });
 }

@@ -3,10 +3,10 @@ import type { Session } from '../../session/session.ts';
 import { ToolCallCount, toolCallCount } from '../../session/tool-call-count.ts';
 import { ToolInvoked } from '../../session/tool-invoked.ts';
 
-/** Prompt name of a call without a prompt; it counts under every prompt. */
+/** The prompt name of a call without a prompt. Such a call counts under every prompt. */
 const NO_PROMPT = '';
 
-/** Exact number of tool calls of a prompt. Cost: O(prompts used). */
+/** Returns the exact number of tool calls of a prompt. Cost: O(prompts used). */
 export function promptCallCount(session: Session, promptName: string): number {
   const counts = session.slice(ToolCallCount);
   const own = toolCallCount(counts, promptName);
@@ -14,9 +14,10 @@ export function promptCallCount(session: Session, promptName: string): number {
 }
 
 /**
- * The newest `count` tool calls of a prompt, oldest first.
+ * Returns the newest `count` tool calls of a prompt, oldest first.
  *
  * @throws CoxswainError "invalid-argument" if `count` is not a whole number from 0 to `ToolInvoked.retain`
+ *
  * Cost: O(count); O(retained) if other prompts have calls among them.
  */
 export function promptCalls(session: Session, promptName: string, count: number): readonly ToolInvoked[] {

@@ -1,17 +1,17 @@
 import { CoxswainError, invalidArgument } from '../../base/error.ts';
 
-/** A resource and its value, created by calling the resource: `Filesystem(disk)`. */
+/** A resource and its value. Call the resource to create it: `Filesystem(disk)`. */
 export interface ResourceBinding {
   readonly resource: ResourceIdentity;
   readonly value: unknown;
 }
 
-/** Compared by reference; the name is for messages. */
+/** Resources are compared by reference. The name is used in messages. */
 export interface ResourceIdentity {
   readonly resourceName: string;
 }
 
-/** A typed key: call it to bind a value, pass it to `get` to read one. */
+/** A typed key. Call it to bind a value. Pass it to `get` to read the value. */
 export interface Resource<Value> extends ResourceIdentity {
   (value: Value): ResourceBinding;
 }
@@ -20,7 +20,7 @@ export interface Resource<Value> extends ResourceIdentity {
 export interface PromptResources {
   /** @throws CoxswainError "invalid-argument" if `resource` is not bound */
   get<Value>(resource: Resource<Value>): Value;
-  /** Undefined if `resource` is not bound. */
+  /** Returns undefined if `resource` is not bound. */
   getOptional<Value>(resource: Resource<Value>): Value | undefined;
 }
 
@@ -44,7 +44,7 @@ export function createPromptResources(bindings: readonly ResourceBinding[]): Pro
     }
     values.set(resource, value);
   }
-  // A binding of a resource is created only by calling it with a `Value`.
+  // A binding can be created only by calling the resource with a `Value`.
   const getOptional = <Value>(resource: Resource<Value>): Value | undefined =>
     values.get(resource) as Value | undefined;
   return Object.freeze({
@@ -63,8 +63,8 @@ export function createPromptResources(bindings: readonly ResourceBinding[]): Pro
 /** Read-only access to the agent's files. */
 export interface Filesystem {
   /**
-   * True if there is a file or folder at `path`, in the agent's notation. Called after a tool call, so it should take
-   * microseconds. If it throws, the trigger is skipped and a fault is reported.
+   * Returns true if there is a file or folder at `path`, in the agent's notation. It is called after a tool call, so it
+   * should take microseconds. If it throws, the trigger is skipped and a fault is reported.
    */
   exists(path: string): boolean;
 }

@@ -3,10 +3,13 @@ import type { GuidanceProviderConfig } from './guidance-provider.ts';
 import type { Prompt } from './prompt.ts';
 import type { ObserverConfig } from './trajectory-observer.ts';
 
-/** Deliver the feedback of the first provider that gives any, or of all. */
+/** `first` delivers the feedback of the first provider that gives any. `all` delivers the feedback of all providers. */
 export type FeedbackDelivery = 'first' | 'all';
 
-/** `everyNCalls` and `everyNSeconds` count from the last feedback of any provider, or of the same provider. */
+/**
+ * Determines from which feedback `everyNCalls` and `everyNSeconds` count. `shared`: the last feedback of any provider.
+ * `per-provider`: the last feedback of the same provider.
+ */
 export type FeedbackCadence = 'shared' | 'per-provider';
 
 /** A prompt with its providers and observers, created by `definePrompt`. Frozen. */

@@ -16,7 +16,7 @@ export interface PromptGuidance {
   readonly category?: string;
 }
 
-/** The run, as known to the caller of `render`. */
+/** What the caller of `render` knows about the run. */
 export interface RenderContext {
   readonly session?: Session;
   readonly trajectory?: TrajectoryView;
@@ -36,7 +36,7 @@ export interface SectionContext extends RenderContext {
 export interface PromptSection {
   /** Unique among its siblings; matches `^[a-z0-9][a-z0-9._-]{0,63}$`. */
   readonly key: string;
-  /** Markdown heading: `## ` at the top level, one more `#` per level. Not parsed for placeholders. */
+  /** Markdown heading: `## ` at the top level, one more `#` per level. Placeholders in it are not replaced. */
   readonly title?: string;
   /** May contain `${placeholders}`; `$${` is a literal `${`. Trimmed. */
   readonly text: string;
@@ -52,12 +52,12 @@ export interface PromptSection {
 /** A prompt as text. */
 export interface RenderedPrompt {
   readonly text: string;
-  /** Paths of the rendered sections, in order; a nested one is `parent/child`. */
+  /** Paths of the rendered sections, in order. The path of a nested section is `parent/child`. */
   readonly sections: readonly string[];
 }
 
 export interface RenderOptions {
-  /** Guidance of the decision point `pre_render`: passed to `enabled(context)` and appended to the text. */
+  /** Guidance of the decision point `pre_render`. It is passed to `enabled(context)` and appended to the text. */
   readonly guidance?: readonly PromptGuidance[];
   /** Passed to `enabled(context)`. */
   readonly context?: RenderContext;
@@ -67,7 +67,7 @@ export interface RenderOptions {
 export interface Prompt {
   readonly ns: string;
   readonly key: string;
-  /** `ns/key`: the scope of counts and of feedback history. */
+  /** `ns/key`. Counts and feedback history are kept per name. */
   readonly name: string;
   /** Names of the placeholders. */
   readonly params: readonly string[];

@@ -4,19 +4,19 @@ import type { ErrorCategory } from '../../calls/error-class.ts';
 import { makeStep } from '../../patterns/step.ts';
 import type { ToolInvoked } from '../../session/tool-invoked.ts';
 
-/** A finished call, for providers. Redacted plain JSON, about a kilobyte at most. */
+/** A finished call in the form that providers receive. Redacted plain JSON of about a kilobyte at most. */
 export interface SeenCall {
   readonly tool: string;
-  /** The argument the call is about, such as a path. */
+  /** The argument that the call is about, such as a path. */
   readonly target?: string;
   /** Long texts in the arguments are cut. */
   readonly args: Json;
-  /** A long result keeps its beginning and end. */
+  /** The result. A long result is reduced to its beginning and end. */
   readonly result: string;
   /** UTF-16 units of the whole result. */
   readonly resultChars: number;
   readonly failed: boolean;
-  /** Cause of the failure, classified from the result; absent for a success. */
+  /** The cause of the failure, classified from the result. Absent for a success. */
   readonly cause?: ErrorCategory;
   /** The line of the result that states the failure, at most 200 characters. */
   readonly errorLine?: string;
@@ -26,10 +26,10 @@ export interface SeenCall {
   readonly atMs: number;
 }
 
-// A classifier reads the same few calls at every decision point, and reading one takes as long as analysing it.
+// A cache. A classifier reads the same few calls at every decision point, and reading a call takes as long as analysing it.
 const read = new WeakMap<ToolInvoked, SeenCall>();
 
-/** A call of the session as providers see it. Live runs and replays give the same. */
+/** Returns a call of the session in the form that providers receive. Live runs and replays give the same result. */
 export function callOf(invoked: ToolInvoked): SeenCall {
   const known = read.get(invoked);
   if (known !== undefined) return known;
@@ -54,13 +54,13 @@ function readInvoked(invoked: ToolInvoked): SeenCall {
   return call;
 }
 
-/** The arguments as the session holds them. */
+/** Returns the arguments as stored in the session. */
 export function argsOf({ paramsPreview }: ToolInvoked): Json {
   try {
     // JSON.parse returns JSON.
     return JSON.parse(paramsPreview) as Json;
   } catch {
-    // A snapshot of an earlier version holds a cut text.
+    // A snapshot of an earlier version contains a cut text.
     return paramsPreview;
   }
 }

@@ -1,4 +1,4 @@
-/** Defaults of the steering options. The configuration and its schema read them too. */
+/** Defaults of the steering options. The configuration and its schema also use them. */
 export const STEERING_DEFAULTS = { providerTimeLimitMs: 50, maxGuidancePerTurn: 3 } as const;
 
 /** Defaults of `GuidanceProviderConfig`. */

@@ -12,11 +12,11 @@ export type AssessmentDraft = FeedbackDraft;
 export interface ObserverContext extends FeedbackContext {
   /** The latest assessment of any observer under this prompt. */
   readonly lastAssessment: StoredAssessment | undefined;
-  /** Number of tool calls since then, or since the start. Exact. */
+  /** Returns the exact number of tool calls since that assessment, or since the start. */
   toolCallsSinceLastAssessment(): number;
 }
 
-/** Assesses the agent's trajectory after a tool call. Synchronous; faults are handled as those of a feedback provider. */
+/** Assesses the agent's calls after a tool call. Synchronous. Faults are handled like those of a feedback provider. */
 export interface TrajectoryObserver {
   /** Unique among the observers of a run: 1 to 64 letters, digits, spaces, `.`, `_`, `-`. */
   readonly name: string;
@@ -30,6 +30,6 @@ export interface TrajectoryObserver {
 /** Binds an observer to a prompt or a run. */
 export interface ObserverConfig {
   readonly observer: TrajectoryObserver;
-  /** Default: the observer's `defaultTrigger`; one of them is required. */
+  /** Default: the observer's `defaultTrigger`. A trigger is required here or in the observer. */
   readonly trigger?: ObserverTrigger;
 }

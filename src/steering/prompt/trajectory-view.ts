@@ -1,4 +1,4 @@
 import type { TrajectoryAnalysis } from '../../patterns/trajectory-analysis.ts';
 
-/** Read-only view of the trajectory: counters, recent calls, patterns. */
+/** A read-only view of the analysis of a run: counters, recent calls, patterns. */
 export type TrajectoryView = Omit<TrajectoryAnalysis, 'fold' | 'snapshot'>;
