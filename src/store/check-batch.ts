@@ -7,7 +7,7 @@ import type { TrajectoryRecord } from '../records/trajectory-record.ts';
 import { lastSeqOf } from './run-summary.ts';
 import { MAX_BATCH_RECORDS, MAX_RUN_ID_CHARS } from './trajectory-store.ts';
 
-/** Readable characters of an id that is replaced. */
+/** Number of readable characters that are kept of an id that is replaced. */
 const READABLE_ID_CHARS = 100;
 
 /** A record and its stored JSON. */
@@ -20,16 +20,16 @@ export interface EncodedRecord {
 /** A batch that passed the checks of `TrajectorySink.append` that need no access to the store. */
 export interface CheckedBatch {
   readonly runId: string;
-  /** At least one. */
+  /** Contains at least one record. */
   readonly records: readonly EncodedRecord[];
   readonly firstSeq: number;
   readonly lastSeq: number;
-  /** Length of all the JSON, in UTF-16 units. */
+  /** Total length of the JSON in UTF-16 units. */
   readonly chars: number;
 }
 
 /**
- * Checks a batch and encodes it, so that everything stored can be read back.
+ * Checks and encodes a batch. Everything that passes can be read back from the store.
  *
  * @throws CoxswainError `invalid-argument`, `invalid-record` or `schema-version` as `append` documents
  */
@@ -59,12 +59,12 @@ export function checkBatch(batch: readonly TrajectoryRecord[]): CheckedBatch {
   return { runId, records, firstSeq: first.seq, lastSeq: nextSeq - 1, chars };
 }
 
-/** True for a valid run id. */
+/** Returns true for a valid run id. */
 export function isRunId(value: unknown): value is string {
   return typeof value === 'string' && value.length <= MAX_RUN_ID_CHARS && value.isWellFormed();
 }
 
-/** The id if it is valid, otherwise a valid one derived from it. */
+/** Returns the id if it is valid, otherwise a valid id derived from it. */
 export function storableRunId(runId: unknown): string {
   if (isRunId(runId)) return runId;
   const name = typeof runId === 'string' ? runId : JSON.stringify(toJson(runId));

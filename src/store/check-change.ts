@@ -5,9 +5,9 @@ import type { RunChange } from './trajectory-store.ts';
 
 /** The checked and encoded change of a transaction. */
 export interface CheckedChange<Result> {
-  /** Absent without records. */
+  /** Absent if there are no records. */
   readonly batch?: CheckedBatch;
-  /** JSON of the new snapshot; absent if the saved one is kept. */
+  /** JSON of the new snapshot. Absent if the saved snapshot is kept. */
   readonly snapshotJson?: string;
   readonly result: Result;
 }
@@ -19,7 +19,7 @@ export interface CheckedChange<Result> {
  *   without a list of records (such as a promise), and as `checkBatch`
  */
 export function checkChange<Result>(runId: string, change: RunChange<Result>): CheckedChange<Result> {
-  // An untyped caller may return anything.
+  // A JavaScript caller may return a value of any type.
   const untyped: Partial<RunChange<Result>> | undefined = change;
   if (!Array.isArray(untyped?.records)) {
     throw invalidArgument('a fold returns { records, snapshot?, result }; it cannot be asynchronous');

@@ -4,7 +4,7 @@ import type { ReadQuery } from './trajectory-store.ts';
 /**
  * Checks a `ReadQuery` and fills in its defaults.
  *
- * @throws CoxswainError `invalid-argument` for anything but whole numbers from 0
+ * @throws CoxswainError `invalid-argument` for a value that is not a whole number from 0
  */
 export function checkReadQuery(query: ReadQuery = {}): { readonly fromSeq: number; readonly limit: number } {
   const fromSeq = query.fromSeq ?? 0;

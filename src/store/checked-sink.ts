@@ -1,13 +1,13 @@
 import type { CheckedBatch } from './check-batch.ts';
 import type { TrajectorySink } from './trajectory-store.ts';
 
-/** A store that accepts batches which are already checked and encoded, for example in another thread. */
+/** A store that accepts batches that were already checked and encoded, for example in another thread. */
 export interface CheckedSink {
-  /** As `append`. */
+  /** Works like `append`. */
   appendChecked(checked: CheckedBatch): Promise<number>;
 }
 
-/** As `append`, without checking and encoding again if the store supports it. */
+/** Works like `append`. If the store supports it, the batch is not checked and encoded again. */
 export function appendChecked(store: TrajectorySink, checked: CheckedBatch): Promise<number> {
   return isCheckedSink(store)
     ? store.appendChecked(checked)

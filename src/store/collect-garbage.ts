@@ -6,26 +6,26 @@ import { toStoreError } from './store-error.ts';
 import type { TrajectoryStore } from './trajectory-store.ts';
 
 /**
- * Default size limit of a store: 2 GB. That is about a million records in a SQLite file with its index (1.8 KB each, measured with
- * records of 1.1 KB), or a thousand runs of a thousand records; a twentieth of the smallest disks of rented machines (40 GB); and
- * `verify` reads it within minutes.
+ * Default size limit of a store: 2 GB. That is about a million records in a SQLite file with its index (1.8 KB each,
+ * measured with records of 1.1 KB), or a thousand runs of a thousand records. It is a twentieth of the smallest disks of
+ * rented machines (40 GB). `verify` reads a store of this size within minutes.
  */
 export const DEFAULT_MAX_STORE_BYTES: number = 2_000_000_000;
 
-/** Default limit of deleted runs per call, because a call may run next to other work. */
+/** Default maximum number of deleted runs per call. The number is small because a call may run during other work. */
 const DEFAULT_MAX_RUNS = 20;
 
 const PAGE_RUNS = 1000;
 
-/** Which runs to delete. Without `olderThanMs` and `maxBytes`, `maxBytes` is `DEFAULT_MAX_STORE_BYTES`. */
+/** Selects the runs to delete. If neither `olderThanMs` nor `maxBytes` is set, `maxBytes` is `DEFAULT_MAX_STORE_BYTES`. */
 export interface GcOptions {
-  /** Delete runs whose last record is at least this old, by its own time; above 0. */
+  /** Deletes runs whose last record has at least this age in milliseconds, according to the record's time; above 0. */
   readonly olderThanMs?: number;
-  /** Delete the oldest runs until the store's `sizeOf` is no more than this; from 0. */
+  /** Deletes the oldest runs until the store's `sizeOf` is at most this value; from 0. */
   readonly maxBytes?: number;
-  /** Maximum of runs deleted by this call, from 1; default 20. A larger tree of runs is still deleted whole. */
+  /** Maximum number of runs deleted by this call, from 1; default 20. A larger tree of runs is still deleted as a whole. */
   readonly maxRuns?: number;
-  /** Only report what would be deleted. */
+  /** If true, the call only reports what would be deleted. */
   readonly isDryRun?: boolean;
   /** Unix milliseconds; default now. */
   readonly nowMs?: number;
@@ -50,12 +50,12 @@ export interface FailedRun {
 /** The result of `collectGarbage`. */
 export interface GcReport {
   readonly bytesBefore: number;
-  /** In a dry run, the expected size. */
+  /** The size after the call. In a dry run, the expected size. */
   readonly bytesAfter: number;
-  /** In the order of deletion. */
+  /** The deleted runs in the order of deletion. */
   readonly collected: readonly CollectedRun[];
   readonly failed: readonly FailedRun[];
-  /** Runs left to the next call: beyond `maxRuns`, or in a tree that changed meanwhile. */
+  /** Number of runs left for the next call: runs beyond `maxRuns`, or in a tree that changed meanwhile. */
   readonly left: number;
 }
 
@@ -63,11 +63,12 @@ export interface GcReport {
 export type CollectableStore = Pick<TrajectoryStore, 'listRuns' | 'findRun' | 'sizeOf' | 'deleteRun'>;
 
 /**
- * Deletes runs that are too old or exceed the size limit, as `planGc` chooses. Safe next to writers and other collections; the next
- * call continues where this one stops. A run that cannot be deleted is reported, and the others are deleted.
+ * Deletes runs that are too old or exceed the size limit, as `planGc` chooses. It is safe to call while other processes
+ * write or delete runs. The next call continues where this one stops. If a run cannot be deleted, it is reported and the
+ * other runs are still deleted.
  *
- * @throws CoxswainError `invalid-argument` for an option out of range; as `listRuns` and `sizeOf` of the store
- * Cost: one `sizeOf` if only the size counts and is within the limit; otherwise a listing of all runs, and a lookup and a
+ * @throws CoxswainError `invalid-argument` for an option out of range; as `listRuns` and `sizeOf` of the store Cost: one
+ *   `sizeOf` if only the size counts and is within the limit; otherwise a listing of all runs, and a lookup and a
  *   `deleteRun` per deleted run.
  */
 export async function collectGarbage(store: CollectableStore, options: GcOptions = {}): Promise<GcReport> {
@@ -110,7 +111,7 @@ async function allRuns(store: CollectableStore): Promise<readonly SizedRun[]> {
   return runs;
 }
 
-/** True if a run of the tree was written to since it was listed. */
+/** Returns true if a run of the tree was written since it was listed. */
 async function hasChanged(store: CollectableStore, tree: PlannedTree): Promise<boolean> {
   for (const { summary } of tree.runs) {
     const now = await store.findRun(summary.runId);
@@ -127,7 +128,7 @@ async function deleteTree(
   for (const run of tree.runs) {
     const { runId } = run.summary;
     try {
-      // False if another process has deleted it.
+      // `deleteRun` returns false if another process has deleted the run.
       if (await store.deleteRun(runId)) collected.push(toCollected(run, tree));
     } catch (thrown) {
       failed.push({ runId, error: toStoreError(thrown, `delete run ${JSON.stringify(runId)}`) });

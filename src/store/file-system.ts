@@ -8,9 +8,9 @@ export interface FileFacts {
   readonly modifiedMs: number;
 }
 
-/** A file open for appending. Every method throws what the file system throws. */
+/** A file that is open for appending. Every method throws the errors of the file system. */
 export interface OpenFile {
-  /** Returns how many bytes were written, possibly fewer than passed. */
+  /** Returns the number of bytes written, which may be smaller than the number passed. */
   write(bytes: Uint8Array): Promise<number>;
   truncate(sizeBytes: number): Promise<void>;
   /** Resolves when the bytes and the size are on disk. */
@@ -19,22 +19,25 @@ export interface OpenFile {
   close(): Promise<void>;
 }
 
-/** The file system of the sink of JSON lines; tests replace it to inject faults and power loss. Errors are those of Node. */
+/**
+ * The file system that the sink of JSON lines uses. Tests replace it to inject faults and power loss. Its errors are those
+ * of Node.
+ */
 export interface FileSystem {
-  /** Creates a folder (0700) and its missing parents; returns the topmost created one. */
+  /** Creates a folder (0700) and its missing parents. Returns the topmost folder that it created. */
   makeFolder(path: string): Promise<string | undefined>;
   list(folder: string): Promise<readonly string[]>;
-  /** Undefined for a missing file. */
+  /** Returns undefined for a missing file. */
   facts(path: string): Promise<FileFacts | undefined>;
-  /** Creates a missing file, for its owner only (0600). */
+  /** Opens a file for appending. Creates a missing file with mode 0600. */
   openEnd(path: string): Promise<OpenFile>;
-  /** The bytes of a file from an offset to its current end. */
+  /** Reads a file from a byte offset to its current end. */
   read(path: string, fromOffset: number): AsyncIterable<Buffer>;
   /** Resolves when the names in a folder are on disk. */
   syncFolder(folder: string): Promise<void>;
 }
 
-// A store contains no links; Windows lacks the flag.
+// A store contains no links. Windows does not have this flag.
 const NO_FOLLOW = constants.O_NOFOLLOW ?? 0;
 const WRITE_AT_END = constants.O_WRONLY | constants.O_APPEND | constants.O_CREAT | NO_FOLLOW;
 
@@ -66,7 +69,7 @@ export const nodeFileSystem: FileSystem = {
   async *read(path, fromOffset) {
     const file = await open(path, constants.O_RDONLY | NO_FOLLOW);
     try {
-      // Bytes written meanwhile are left to the next read, because a writer may truncate them again.
+      // Bytes written meanwhile are read by the next call, because a writer may truncate them again.
       const { size } = await file.stat();
       for (let position = fromOffset; position < size;) {
         const length = Math.min(CHUNK_BYTES, size - position);
@@ -80,7 +83,7 @@ export const nodeFileSystem: FileSystem = {
     }
   },
   syncFolder: async (folder) => {
-    // Windows cannot open folders and orders such writes itself.
+    // Windows cannot open folders, and it orders such writes itself.
     if (process.platform === 'win32') return;
     const file = await open(folder);
     try {
@@ -91,12 +94,12 @@ export const nodeFileSystem: FileSystem = {
   },
 };
 
-/** True for the error of a missing file or folder. */
+/** Returns true for the error of a missing file or folder. */
 export function isMissing(thrown: unknown): boolean {
   return hasCode(thrown, 'ENOENT');
 }
 
-/** True for an error of the file system with this code. */
+/** Returns true for an error of the file system with this code. */
 export function hasCode(thrown: unknown, code: string): boolean {
   return thrown instanceof Error && 'code' in thrown && thrown.code === code;
 }

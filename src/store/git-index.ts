@@ -3,22 +3,22 @@ import { basename, dirname, isAbsolute, join, relative, resolve, sep } from 'nod
 
 import { unsafePath } from '../base/guarded-file.ts';
 
-/** A git work tree, found without running git, because a repository's configuration can name programs. */
+/** A git work tree. It is found without running git, because the configuration of a repository can name programs to run. */
 export interface GitPlace {
-  /** The top of the work tree. */
+  /** The top folder of the work tree. */
   readonly top: string;
-  /** The folder of the index: `.git`, or the target of the `.git` file of a submodule or linked work tree. */
+  /** The folder that contains the index: `.git`, or the target of the `.git` file of a submodule or linked work tree. */
   readonly folder: string;
 }
 
-/** The largest repositories have indexes of about 100 MB. */
+/** The indexes of the largest repositories have about 100 MB. */
 const MAX_INDEX_BYTES = 256 * 1024 * 1024;
-/** A pointer is one line, the configuration of a submodule a few. */
+/** A pointer file has one line. The configuration of a submodule has a few lines. */
 const MAX_POINTER_BYTES = 65_536;
 const ENTRY_BYTES = 42;
 const HASH_BYTES = [20, 32] as const;
 
-/** Finds the git work tree of a folder as git does: the nearest `.git` upwards. */
+/** Finds the git work tree of a folder in the same way as git: by the nearest `.git` in the folder or above it. */
 export function findGit(folder: string): GitPlace | undefined {
   for (let top = folder; ; top = dirname(top)) {
     const place = join(top, '.git');
@@ -30,9 +30,9 @@ export function findGit(folder: string): GitPlace | undefined {
 }
 
 /**
- * The folder that all work trees of a repository share, with `info/exclude`. A clone or an archive may point to another repository's
- * folder, so a pointer must be mutual: `gitdir` in the folder of a linked work tree, `core.worktree` in the configuration of a
- * submodule. Git itself checks neither.
+ * Returns the folder that all work trees of a repository share, which contains `info/exclude`. A clone or an archive may
+ * point to the folder of another repository, so both folders must point to each other. The folder of a linked work tree
+ * must have `gitdir`, and the configuration of a submodule must have `core.worktree`. Git itself checks neither.
  *
  * @throws CoxswainError "unsafe-path"
  */
@@ -57,7 +57,7 @@ export function commonFolder({ top, folder }: GitPlace): string {
   throw unsafePath(folder, `${dotGit} points to it, and it does not point back`);
 }
 
-/** The path without links; undefined for a missing file. */
+/** Returns the path without links. Returns undefined for a missing file. */
 export function realPath(path: string): string | undefined {
   try {
     return realpathSync.native(path);
@@ -66,21 +66,21 @@ export function realPath(path: string): string | undefined {
   }
 }
 
-/** The text of a small regular file; undefined for anything else. */
+/** Returns the text of a small regular file, and undefined for anything else. */
 function textOf(file: string): string | undefined {
   const facts = statSync(file, { throwIfNoEntry: false });
   return facts?.isFile() === true && facts.size <= MAX_POINTER_BYTES ? readFileSync(file, 'utf8') : undefined;
 }
 
-/** Changes whenever git writes the index; empty without an index. */
+/** Returns a text that changes whenever git writes the index. The text is empty if there is no index. */
 export function indexStamp({ folder }: GitPlace): string {
   const facts = statSync(join(folder, 'index'), { throwIfNoEntry: false });
   return facts?.isFile() === true ? `${facts.ino} ${facts.size} ${facts.mtimeMs}` : '';
 }
 
 /**
- * Returns true if git tracks a path or anything below it. Reads all versions of the index, also a split one; a damaged index is
- * searched for the bytes of the path.
+ * Returns true if git tracks a path or anything below it. The function reads all versions of the index, including a split
+ * index. It searches a damaged index for the bytes of the path.
  *
  * Cost: 2 ms for 10,000 files.
  */
@@ -89,7 +89,8 @@ export function isTracked({ top, folder }: GitPlace, path: string): boolean {
   if (name === '' || isAbsolute(name) || name.split(sep)[0] === '..') return false;
   const wanted = name.split(sep).join('/');
   const own = searchIndex(join(folder, 'index'), wanted);
-  // A file removed since the shared index was written still counts, until git update-index --no-split-index.
+  // A file that was removed after the shared index was written still counts as tracked until `git update-index
+  // --no-split-index`.
   return own.found || (own.shared !== undefined && searchIndex(join(folder, own.shared), wanted).found);
 }
 
@@ -118,7 +119,7 @@ function searchEntries(bytes: Buffer, wanted: string, hashBytes: number): IndexS
   const count = bytes.readUInt32BE(8);
   const end = bytes.length - hashBytes;
   const isWanted = nameCheck(wanted);
-  // Only the compared part of each name is kept: in version 4 each name extends the previous one.
+  // Only the compared part of each name is kept. In version 4, each name extends the previous name.
   const headBytes = Buffer.byteLength(wanted) + 1;
   let head: Buffer = Buffer.alloc(0);
   let length = 0;
@@ -144,7 +145,7 @@ function searchEntries(bytes: Buffer, wanted: string, hashBytes: number): IndexS
       head = Buffer.concat([head.subarray(0, prefixBytes), rest.subarray(0, headBytes - prefixBytes)]);
     length = prefixBytes + nameEnd - nameAt;
     found ||= isWanted(head);
-    // Older versions pad entries to a multiple of eight.
+    // Older versions pad entries to a multiple of eight bytes.
     at = version === 4 ? nameEnd + 1 : at + ((nameEnd - at + 8) & ~7);
   }
   return at <= end ? { found, shared: sharedPart(bytes.subarray(at, end), hashBytes) } : undefined;
@@ -160,7 +161,7 @@ function sharedPart(extensions: Buffer, hashBytes: number): string | undefined {
   return undefined;
 }
 
-/** The variable-length number of bytes to drop from the previous name. */
+/** Reads the variable-length number of bytes to drop from the previous name. */
 function readOffset(bytes: Buffer, start: number): { readonly value: number; readonly next: number } | undefined {
   let value = 0;
   for (let next = start; next < Math.min(bytes.length, start + 5); next += 1) {
@@ -171,7 +172,7 @@ function readOffset(bytes: Buffer, start: number): { readonly value: number; rea
   return undefined;
 }
 
-/** Most systems other than Linux ignore case in names. */
+/** Most systems other than Linux ignore case in file names. */
 function nameCheck(wanted: string): (name: Buffer) => boolean {
   const exact = Buffer.from(wanted, 'utf8');
   const isHit = (name: Buffer): boolean => name.length === exact.length || name[exact.length] === 0x2f;

@@ -1,7 +1,7 @@
 import { closeSync, fsyncSync, mkdirSync, openSync } from 'node:fs';
 import { dirname } from 'node:path';
 
-/** Creates a folder and its missing parents, for their owner only (0700), durably. */
+/** Creates a folder and its missing parents with mode 0700, and waits until they are on disk. */
 export function makeFolderSync(folder: string): void {
   const topmost = mkdirSync(folder, { recursive: true, mode: 0o700 });
   if (topmost === undefined) return;
@@ -9,7 +9,7 @@ export function makeFolderSync(folder: string): void {
   for (let created = folder; created !== above; created = dirname(created)) syncFolder(dirname(created));
 }
 
-/** Waits until the names in a folder are on disk. Windows cannot open folders and orders such writes itself. */
+/** Waits until the names in a folder are on disk. Windows cannot open folders, and it orders such writes itself. */
 export function syncFolder(folder: string): void {
   if (process.platform === 'win32') return;
   const fd = openSync(folder, 'r');

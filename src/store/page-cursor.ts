@@ -5,13 +5,16 @@ import { invalidArgument } from '../base/error.ts';
 const DEFAULT_LIMIT = 50;
 const MAX_LIMIT = 1000;
 
-/** The items per page: 1 to 1,000, default 50. @throws CoxswainError `invalid-argument` for anything else */
+/**
+ * Returns the number of items per page: 1 to 1,000, default 50. @throws CoxswainError `invalid-argument` for any other
+ * value
+ */
 export function checkPageLimit(limit: number = DEFAULT_LIMIT): number {
   if (Number.isInteger(limit) && limit >= 1 && limit <= MAX_LIMIT) return limit;
   throw invalidArgument(`limit must be a whole number from 1 to ${MAX_LIMIT}, got ${limit}`);
 }
 
-/** Encodes the end of a page as the cursor of the next one. */
+/** Encodes the end of a page as the cursor of the next page. */
 export function writePageCursor(place: readonly (number | string)[]): string {
   return Buffer.from(JSON.stringify(place)).toString('base64url');
 }
@@ -19,7 +22,7 @@ export function writePageCursor(place: readonly (number | string)[]): string {
 /**
  * Decodes a cursor of `writePageCursor`.
  *
- * @param toPlace  converts the parts to a place; undefined for invalid parts
+ * @param toPlace  converts the parts to a position; returns undefined for invalid parts
  * @throws CoxswainError `invalid-argument` for any other text
  */
 export function readPageCursor<Place>(
@@ -32,7 +35,7 @@ export function readPageCursor<Place>(
   } catch {
     parts = undefined;
   }
-  // Another encoding of the same place is not a cursor either.
+  // A cursor must have exactly the text that `writePageCursor` writes. Other encodings of the same position are refused.
   const place = Array.isArray(parts) && writePageCursor(parts) === cursor ? toPlace(parts) : undefined;
   if (place !== undefined) return place;
   throw invalidArgument(`after must be "next" of an earlier page, got ${JSON.stringify(cursor.slice(0, 80))}`);

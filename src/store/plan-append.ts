@@ -4,11 +4,11 @@ import { foldRunSummaries, type RunSummary } from './run-summary.ts';
 
 /** The records that an append has to write. */
 export interface AppendPlan {
-  /** Records that are not stored yet, in order; empty if the whole batch is a repeat. */
+  /** Records that are not stored yet, in order. Empty if the whole batch is already stored. */
   readonly fresh: readonly EncodedRecord[];
-  /** The run's summary once `fresh` is stored. */
+  /** The summary of the run after `fresh` is stored. */
   readonly summary: RunSummary;
-  /** The currently stored summary; undefined for a new run. */
+  /** The stored summary. Undefined for a new run. */
   readonly stored: RunSummary | undefined;
 }
 
@@ -38,7 +38,7 @@ export function planAppend(
       fresh.push(item);
     }
   }
-  // Without fresh records the run is stored.
+  // If there are no fresh records, the run is already stored.
   const summary = fresh.length === 0 && stored !== undefined ? stored : summaryWith(stored, fresh);
   return { fresh, summary, stored };
 }
@@ -50,10 +50,10 @@ function summaryWith(stored: RunSummary | undefined, fresh: readonly EncodedReco
   );
 }
 
-/** Compares parsed JSON, because equal records may be encoded differently. */
+/** Compares parsed JSON, because equal records may have different encodings. */
 function sameJson(left: string, right: string): boolean {
   if (left === right) return true;
-  // Loaded lazily: short-lived processes do not repeat appends.
+  // Loaded on demand, because short-lived processes do not repeat appends.
   return process.getBuiltinModule('node:util').isDeepStrictEqual(JSON.parse(left), JSON.parse(right));
 }
 

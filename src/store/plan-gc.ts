@@ -1,6 +1,6 @@
 import type { RunSummary } from './run-summary.ts';
 
-/** An open run that was active within this time is never collected: its agent may be working, or waiting overnight. */
+/** An open run that was active within this time is never deleted. Its agent may be working, or waiting overnight. */
 export const OPEN_RUN_PROTECTED_MS: number = 24 * 60 * 60 * 1000;
 
 /** A listed run and its size. */
@@ -13,20 +13,20 @@ export interface SizedRun {
 export interface GcLimits {
   /** Unix milliseconds. */
   readonly nowMs: number;
-  /** Collect trees whose last activity is at least this long ago; default: no limit. */
+  /** Deletes trees whose last activity is at least this many milliseconds ago; default: no limit. */
   readonly olderThanMs?: number;
-  /** Maximum of `bytes` to keep; default: no limit. */
+  /** Maximum of `bytes` after the deletion; default: no limit. */
   readonly maxBytes?: number;
-  /** Size of the whole store. */
+  /** Size of the whole store in bytes. */
   readonly bytes: number;
 }
 
-/** A root run with its descendants, which are collected together. */
+/** A root run and its descendants, which are deleted together. */
 export interface PlannedTree {
-  /** Children before their parents, so that an interrupted deletion leaves no orphans. */
+  /** The runs, children before their parents, so that an interrupted deletion leaves no orphans. */
   readonly runs: readonly SizedRun[];
   readonly bytes: number;
-  /** Last activity of any of them; 0 if no record had a time. */
+  /** Last activity of any run in the tree; 0 if no record had a time. */
   readonly lastAtMs: number;
   readonly reason: 'age' | 'size';
 }
@@ -34,12 +34,14 @@ export interface PlannedTree {
 /**
  * Chooses the runs to delete. Pure.
  *
- * Takes trees by their last activity, oldest first: those that are too old, then more until the rest is within `maxBytes`. Never a
- * tree with an open run that was active within `OPEN_RUN_PROTECTED_MS`, and never one with a damaged run, of which `recover` may save
- * more than is listed. A tree without times is never too old, and is the first to be deleted for size.
+ * Trees are chosen by their last activity, oldest first. All trees that are too old are chosen, then more trees until the
+ * rest is within `maxBytes`. A tree is never chosen if it has an open run that was active within `OPEN_RUN_PROTECTED_MS`.
+ * It is also never chosen if it has a damaged run, because `recover` may save more of that run than is listed. A tree
+ * without times is never too old, and is the first to be deleted for size.
  *
  * @param runs  all runs of the store, in any order
  * @returns the trees in order of deletion
+ *
  * Cost: a sort of the runs.
  */
 export function planGc(runs: readonly SizedRun[], limits: GcLimits): readonly PlannedTree[] {
@@ -64,7 +66,7 @@ function isProtected({ outcome, lastAtMs, problem }: RunSummary, nowMs: number):
   return problem !== undefined || (outcome === undefined && nowMs - lastAtMs < OPEN_RUN_PROTECTED_MS);
 }
 
-/** All trees, the least recently active first, independent of the order of `runs`. */
+/** Returns all trees, the least recently active first. The result does not depend on the order of `runs`. */
 function treesOf(runs: readonly SizedRun[]): readonly Tree[] {
   const sorted = runs.toSorted((left, right) => (left.summary.runId < right.summary.runId ? -1 : 1));
   const byId = new Map(sorted.map((run) => [run.summary.runId, run]));
@@ -76,7 +78,7 @@ function treesOf(runs: readonly SizedRun[]): readonly Tree[] {
   for (const run of sorted) {
     if (seen.has(run)) continue;
     const tree = [rootOf(run, parentOf)];
-    // The list grows during the iteration: parents come before their children.
+    // The list grows during the iteration, so parents come before their children.
     for (const one of tree) {
       seen.add(one);
       for (const child of childrenOf.get(one) ?? []) if (child !== tree[0]) tree.push(child);
@@ -87,7 +89,7 @@ function treesOf(runs: readonly SizedRun[]): readonly Tree[] {
   return trees.sort((left, right) => left.lastAtMs - right.lastAtMs);
 }
 
-/** The topmost ancestor; for circular parents, which only broken records have, one of them. */
+/** Returns the topmost ancestor. Only broken records have circular parents; for these, one of the parents is returned. */
 function rootOf(run: SizedRun, parentOf: (run: SizedRun) => SizedRun | undefined): SizedRun {
   const above = new Set([run]);
   let root = run;

@@ -2,10 +2,13 @@ import type { Json, JsonObject } from '../base/json.ts';
 import { toStoredRecord } from '../records/encode-record.ts';
 import type { TrajectoryRecord } from '../records/trajectory-record.ts';
 
-/** The searched text of a record: every string value of its payload, one per line, without keys, numbers and `kind`. */
+/**
+ * Returns the text of a record that is searched: every string value of its payload, one per line. Keys, numbers and `kind`
+ * are not included.
+ */
 export function recordText(record: TrajectoryRecord): string {
   const lines: string[] = [];
-  // A decoded payload is plain JSON. Iterative, because JSON may nest deeper than the stack.
+  // A decoded payload is plain JSON. The walk uses no recursion, because JSON may be nested deeper than the stack.
   const left: Json[] = [{ ...(toStoredRecord(record).payload as JsonObject), kind: null }];
   for (let value = left.pop(); value !== undefined; value = left.pop()) {
     if (typeof value === 'string') lines.push(value);

@@ -18,18 +18,20 @@ import { hasCode } from './file-system.ts';
 import { findGit, indexStamp, isTracked } from './git-index.ts';
 import { makeFolderSync, syncFolder } from './make-folder-sync.ts';
 
-/** The records folder of a project. */
+/** Name of the folder in a project that contains its records. */
 export const RECORDS_FOLDER = '.coxswain';
 
-/** Why a records folder is refused. Plain JSON. */
+/** The reason why a records folder is refused. Plain JSON. */
 export interface RecordsRefusal {
   /** The folder, with links in the project's path resolved. */
   readonly folder: string;
   /**
-   * - `unmarked`: this user's coxswain did not create it here, so it may have come with the project
-   * - `tracked`: git tracks it, so the next checkout may replace it
-   * - `unsafe`: it, or a file of its store, is a link, has a second name, or belongs to another user
-   * - `unwritable`: it is missing, and the project is not writable
+   * Kind of the reason.
+   *
+   * - `unmarked`: this user's coxswain did not create the folder here, so it may be part of a downloaded project
+   * - `tracked`: git tracks the folder, so the next checkout may replace it
+   * - `unsafe`: the folder or a file of its store is a link, has a second name, or belongs to another user
+   * - `unwritable`: the folder is missing, and the project is not writable
    */
   readonly kind: 'unmarked' | 'tracked' | 'unsafe' | 'unwritable';
   readonly why: string;
@@ -41,36 +43,37 @@ export type RecordsVerdict =
   | { readonly kind: 'absent' | 'ours' }
   | { readonly kind: 'refused'; readonly refusal: RecordsRefusal };
 
-/** The files of SQLite and of waiting events next to a database. */
+/** Suffixes of the files that SQLite and waiting events create next to a database. */
 const SIDE_FILES = ['', '-wal', '-shm', '-journal', '-spills'] as const;
 const IGNORE_FILE = '.gitignore';
-/** The first line of the ignore file; its key names a file in the user's state folder. */
+/** The first line of the ignore file. It contains a key, which names a file in the user's state folder. */
 const MARK = /^# coxswain ([0-9a-f]{32})\r?\n/;
 const IN_PROJECT = { maxBytes: 65_536, mayBeShared: true };
 
-/** The state folder's entry of a mark. */
+/** The file in the state folder that belongs to a key. */
 interface KnownMark {
   /** The real path of the folder. */
   readonly folder: string;
   readonly inode: number;
-  /** The stamp of git's index when it was last found not to track the folder. */
+  /** The stamp of git's index when git last did not track the folder. */
   readonly untracked: string;
 }
 
-/** True for the path of a store in a records folder. */
+/** Returns true for the path of a store in a records folder. */
 export function isInRecordsFolder(storePath: string): boolean {
   return basename(dirname(storePath)) === RECORDS_FOLDER;
 }
 
 /**
- * Checks that a project's records folder is safe to use: created here by this user's coxswain, not a link, not tracked by git, and
- * with only plain files of this user in the places of the store.
+ * Checks that a project's records folder is safe to use. This user's coxswain must have created it here. It must not be a
+ * link, and git must not track it. The paths of the store must contain only plain files of this user.
  *
- * A folder is marked by a random key in its ignore file, which names a file in the user's state folder with the folder's real path
- * and inode. A repository cannot know the key, and a copy of the folder has another inode.
+ * A random key in the ignore file marks the folder. The key names a file in the user's state folder, which contains the
+ * real path and inode of the records folder. A repository cannot know the key, and a copy of the folder has another inode.
  *
  * @param folder  absolute: `.coxswain` in a project
- * Cost: about 15 file system calls; after git has written its index, reading that.
+ *
+ * Cost: about 15 file system calls. After git has written its index, the index is also read.
  */
 export function examineRecords(folder: string, places: StatePlaces): RecordsVerdict {
   const place = placeOf(folder);
@@ -97,18 +100,18 @@ function examine(place: RecordsPlace, places: StatePlaces): RecordsVerdict {
     return refuse(place, 'tracked', 'git tracks it, so a checkout can replace the records');
   }
   if (key === undefined || known === undefined || known.folder !== real || known.inode !== facts.ino) {
-    // The next writer replaces an empty folder by a marked one.
+    // The next writer replaces an empty folder by a marked folder.
     if (readdirSync(real).length === 0) return absentIn(place);
     return refuse(place, 'unmarked', 'your coxswain did not create it here, so it may have come with the project');
   }
   const file = faultOfStores(real);
   if (file !== undefined) return refuse(place, 'unsafe', file);
-  // Spares reading the index at each event; failing to write it is harmless.
+  // Saving the stamp avoids reading the index at each event. A failure to save it is harmless.
   if (known.untracked !== stamp) tryTo(() => writeMark(owner, key, { ...known, untracked: stamp }));
   return { kind: 'ours' };
 }
 
-/** `absent`, unless the project is not writable, as an archive can make its folder. */
+/** Returns `absent`, or a refusal if the project is not writable. A project from an archive may not be writable. */
 function absentIn(place: RecordsPlace): RecordsVerdict {
   try {
     accessSync(place.project, constants.W_OK | constants.X_OK);
@@ -130,12 +133,12 @@ function tryTo(act: () => void): void {
   }
 }
 
-/** The first file of the stores in a records folder that must not be opened, with the reason. */
+/** Returns the first file in a records folder that must not be opened, with the reason. */
 function faultOfStores(folder: string): string | undefined {
   return faultOfStore(join(folder, 'runs.db')) ?? faultOfStore(join(folder, 'runs'));
 }
 
-/** The same for one store: a SQLite file with its companions, or a folder of JSON lines. */
+/** Checks one store: a SQLite file and the files next to it, or a folder of JSON lines. */
 function faultOfStore(path: string): string | undefined {
   for (const suffix of SIDE_FILES) {
     const facts = lookAt(path + suffix);
@@ -159,7 +162,7 @@ export function makeRecords(folder: string, places: StatePlaces): RecordsVerdict
   if (verdict.kind !== 'absent') return verdict;
   const place = placeOf(folder);
   const key = newKey();
-  // Renamed once it is complete: of several processes that create it at once, one succeeds.
+  // The folder is renamed once it is complete. If several processes create it at the same time, one succeeds.
   const unfinished = `${place.real}-${key}`;
   makeFolderSync(place.project);
   mkdirSync(unfinished, { mode: 0o700 });
@@ -206,7 +209,7 @@ export function adoptRecords(folder: string, places: StatePlaces): void {
 }
 
 /**
- * Checks the store that the user named for links in its records folder.
+ * Checks the records folder of a store that the user named for links.
  *
  * @param storePath  not checked outside of a records folder
  * @returns true if the records folder is missing
@@ -215,7 +218,7 @@ export function adoptRecords(folder: string, places: StatePlaces): void {
 export function refuseLinks(storePath: string): boolean {
   const path = resolve(storePath);
   if (!isInRecordsFolder(path)) return false;
-  // Links above it are the user's own.
+  // Links above the folder belong to the user and are allowed.
   const folder = dirname(path);
   const facts = lookAt(folder);
   if (facts === undefined) return true;
@@ -225,16 +228,16 @@ export function refuseLinks(storePath: string): boolean {
 }
 
 /**
- * Creates a missing records folder for a writer of the store that the user named, with its mark if possible.
+ * Creates a missing records folder for a writer of the store that the user named. Marks the folder if possible.
  *
  * @throws CoxswainError as `refuseLinks`
  */
 export function openRecords(storePath: string, places: StatePlaces): void {
-  // A program that may only write in its project still gets a store.
+  // If a program may write only in its project, marking fails, but the store is still created.
   if (refuseLinks(storePath)) tryTo(() => void makeRecords(dirname(resolve(storePath)), places));
 }
 
-/** The error of a command on a project's records if they are refused. */
+/** Creates the error of a command whose records folder is refused. */
 export function refusalError({ folder, why, fix }: RecordsRefusal): CoxswainError {
   return new CoxswainError('unsafe-path', `${folder} is refused: ${why}. ${fix}`, { details: { folder } });
 }
@@ -274,7 +277,7 @@ function markIn(folder: string): string | undefined {
   return MARK.exec(readGuarded(join(folder, IGNORE_FILE), IN_PROJECT)?.toString('latin1') ?? '')?.[1];
 }
 
-/** @param at  the folder's current path; a rename keeps its inode */
+/** @param at  the folder's current path; a rename keeps the inode */
 function mark(owner: StateOwner, key: string, at: string, folder: string): void {
   writeMark(owner, key, { folder, inode: lookAt(at)?.ino ?? -1, untracked: '' });
 }
@@ -282,7 +285,7 @@ function mark(owner: StateOwner, key: string, at: string, folder: string): void 
 function writeMark(owner: StateOwner, key: string, known: KnownMark): void {
   const folder = makeStateFolder(owner);
   replaceGuarded(join(folder, markName(key)), `${JSON.stringify(known)}\n`, { isDurable: known.untracked === '' });
-  // A power cut must not leave the folder without its mark.
+  // After a power cut, the folder must not exist without its mark.
   if (known.untracked === '') syncFolder(folder);
 }
 
@@ -297,7 +300,7 @@ function readMark(file: string): KnownMark | undefined {
     if (typeof folder !== 'string' || typeof inode !== 'number' || typeof untracked !== 'string') return undefined;
     return { folder, inode, untracked };
   } catch {
-    // A full disk may have cut it off: the folder can be accepted again.
+    // A full disk may have truncated the file. The user can accept the folder again.
     return undefined;
   }
 }
@@ -306,19 +309,22 @@ function newKey(): string {
   return Buffer.from(globalThis.crypto.getRandomValues(new Uint8Array(16))).toString('hex');
 }
 
-/** A store in a configuration. */
+/** A store that a configuration names. */
 interface NamedStore {
   readonly kind: 'sqlite' | 'postgres';
   readonly address: string;
 }
 
-/** The store to record into, with the reason if it replaces the configured one. */
+/** The store to record into. If it replaces the configured store, it includes the reason. */
 export interface GuardedStore<Store> {
   readonly store: Store;
   readonly refusal?: RecordsRefusal;
 }
 
-/** The configured store or, while its records folder is refused, one in the user's state folder, so that nothing is lost. */
+/**
+ * Returns the configured store. While its records folder is refused, returns a store in the user's state folder, so that no
+ * record is lost.
+ */
 export function guardStore(store: NamedStore, places: StatePlaces): GuardedStore<NamedStore> {
   if (store.kind !== 'sqlite' || !isInRecordsFolder(store.address)) return { store };
   const folder = dirname(store.address);

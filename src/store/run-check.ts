@@ -7,13 +7,13 @@ import type { StoreProblem } from './trajectory-store.ts';
 export interface RunCheck {
   readonly nextSeq: number;
   take(record: TrajectoryRecord, place: string): readonly StoreProblem[];
-  /** Instead of `take`, for an unreadable record at `seq`. */
+  /** Called instead of `take` for an unreadable record at `seq`. */
   damaged(seq: number, problem: Pick<StoreProblem, 'place' | 'problem'>): readonly StoreProblem[];
-  /** Compares the stored summary with the records, if all of them were readable. */
+  /** Compares the stored summary with the records, if all records were readable. */
   end(stored: RunSummary | undefined, place: string): readonly StoreProblem[];
 }
 
-/** The problem of a record with `seq` where `nextSeq` was expected; undefined if they are equal. */
+/** Returns the problem of a record with `seq` where `nextSeq` was expected. Returns undefined if they are equal. */
 export function orderProblem(
   nextSeq: number,
   seq: number,
@@ -24,7 +24,7 @@ export function orderProblem(
   return { seq: nextSeq, problem };
 }
 
-/** Finds holes, repeats, records of another run and a summary that differs from the records. */
+/** Finds missing and repeated records, records of another run, and a summary that differs from the records. */
 export function createRunCheck(runId: string): RunCheck {
   let nextSeq = 0;
   let isComplete = true;

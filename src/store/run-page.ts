@@ -5,10 +5,10 @@ import { checkPageLimit, readPageCursor, writePageCursor } from './page-cursor.t
 import type { RunSummary } from './run-summary.ts';
 import type { RunPage, RunQuery } from './trajectory-store.ts';
 
-/** A place in the listing order, which other runs do not change. */
+/** A position in the list of runs. Adding or removing other runs does not change it. */
 type RunPlace = Pick<RunSummary, 'startedAtMs' | 'runId'>;
 
-/** A `RunQuery` with defaults and a decoded cursor. */
+/** A `RunQuery` with its defaults and a decoded cursor. */
 interface CheckedRunQuery {
   readonly limit: number;
   readonly withBytes: boolean;
@@ -26,9 +26,9 @@ export function checkRunQuery(query: RunQuery = {}): CheckedRunQuery {
 }
 
 /**
- * Makes a page of runs in listing order.
+ * Creates a page of runs in listing order.
  *
- * @param runs  up to `limit + 1`, starting after the cursor: the extra one indicates that more follow
+ * @param runs  up to `limit + 1` runs after the cursor; the extra run shows that there is another page
  */
 export function toRunPage(runs: readonly RunSummary[], limit: number): RunPage {
   const page = runs.slice(0, limit);
@@ -38,7 +38,7 @@ export function toRunPage(runs: readonly RunSummary[], limit: number): RunPage {
     : { runs: page };
 }
 
-/** Makes a page from all runs. Cost: one pass and one sort of the runs after the cursor. */
+/** Creates a page from all runs. Cost: one pass and one sort of the runs after the cursor. */
 export function pageOfAllRuns(runs: Iterable<RunSummary>, query: CheckedRunQuery): RunPage {
   const { after } = query;
   const rest: RunSummary[] = [];
@@ -47,11 +47,11 @@ export function pageOfAllRuns(runs: Iterable<RunSummary>, query: CheckedRunQuery
   return toRunPage(rest, query.limit);
 }
 
-/** Listing order: the most recently started run first, then by `runId` in code point order. */
+/** Compares two runs in listing order: the most recently started run first, then by `runId` in code point order. */
 export function compareRuns(left: RunPlace, right: RunPlace): number {
   if (left.startedAtMs !== right.startedAtMs) return right.startedAtMs - left.startedAtMs;
   if (left.runId === right.runId) return 0;
-  // UTF-8 bytes sort by code point, as in SQLite; UTF-16 units do not.
+  // UTF-8 bytes sort by code point, as in SQLite. UTF-16 units do not.
   return Buffer.compare(Buffer.from(left.runId), Buffer.from(right.runId));
 }
 

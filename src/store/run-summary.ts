@@ -4,29 +4,29 @@ import type { Mutable } from '../base/mutable.ts';
 import { OpenCalls } from '../base/open-calls.ts';
 import type { RunIdentified, TrajectoryPayload, TrajectoryRecord } from '../records/trajectory-record.ts';
 
-/** A run as lists show it. `RunCounter` is the only code that counts: stores update the summary with it, and `RunView` uses it. */
+/** The summary of a run in lists. Only `RunCounter` counts: stores use it to update the summary, and `RunView` uses it too. */
 export interface RunSummary {
   readonly runId: string;
   readonly parentRunId?: string;
   readonly depth: number;
-  /** Unix milliseconds of the first and the last record with a time; 0 without any. */
+  /** Unix milliseconds of the first and the last record that have a time; 0 if no record has one. */
   readonly startedAtMs: number;
   readonly lastAtMs: number;
   readonly records: number;
   /** Highest `seq`, including gap records. */
   readonly lastSeq: number;
   readonly turns: number;
-  /** Started calls, and results whose start was lost (`OpenCalls`). */
+  /** Number of started calls, plus results whose start was lost (`OpenCalls`). */
   readonly calls: number;
-  /** Failed results. */
+  /** Number of failed results. */
   readonly errors: number;
-  /** Keys of calls without a result, at most 512, so that later results can be joined. Absent with `problem`. */
+  /** Keys of calls without a result, at most 512. Later results are matched to them. Absent if `problem` is set. */
   readonly openCalls?: readonly string[];
-  /** `outcome` of the last `run_ended`; absent if the run is open, was resumed or has no end. */
+  /** `outcome` of the last `run_ended` record. Absent if the run is open, was resumed or has no end. */
   readonly outcome?: string;
   readonly success?: boolean;
   readonly reward?: number;
-  /** The task's first 200 UTF-16 units, one fewer if the cut would split a character. */
+  /** The first 200 UTF-16 units of the task, or 199 if the cut would split a character. */
   readonly task?: string;
   readonly source?: string;
   readonly format?: string;
@@ -34,15 +34,18 @@ export interface RunSummary {
   readonly agentName?: string;
   /** The host's id of the conversation. */
   readonly conversationId?: string;
-  /** Set if the store cannot read the run to its end: the damage, in one line. The counts cover the records before it. */
+  /**
+   * The damage in one line, if the store cannot read the run to its end. The counts then cover only the records before the
+   * damage.
+   */
   readonly problem?: string;
 }
 
 const TASK_PREVIEW_CHARS = 200;
-/** Longer call ids are stored as a hash. */
+/** Maximum length of a call id. Longer call ids are stored as a hash. */
 const MAX_KEY_CHARS = 64;
 
-/** The summary of a run after more records; `summary` is undefined for a new run. */
+/** Returns the summary of a run after more records. `summary` is undefined for a new run. */
 export function foldRunSummaries(summary: RunSummary | undefined, records: readonly TrajectoryRecord[]): RunSummary {
   const counter = new RunCounter(summary);
   for (const record of records) counter.fold(record);
@@ -54,7 +57,7 @@ export class RunCounter {
   #draft: Draft | undefined;
   readonly #open: OpenCalls<true>;
 
-  /** @param summary  of the previous records */
+  /** @param summary  the summary of the previous records */
   constructor(summary?: RunSummary) {
     this.#draft = summary === undefined ? undefined : { ...summary };
     this.#open = new OpenCalls(summary?.openCalls?.map((key) => [key, true]));
@@ -78,7 +81,7 @@ export class RunCounter {
     this.#count(draft, record.payload);
   }
 
-  /** Before the first record, the summary of a run without id. */
+  /** Returns the summary. Before the first record, it has no id. */
   summary(): RunSummary {
     const draft = this.#draft ?? newSummary(undefined);
     return { ...draft, openCalls: this.#open.entries().map(([key]) => key) };
@@ -146,7 +149,7 @@ function newSummary(first: TrajectoryRecord | undefined): Draft {
   };
 }
 
-/** The last `seq` a record fills: its own, or `through_seq` of a gap. */
+/** Returns the last `seq` that a record covers: its own `seq`, or `through_seq` of a gap. */
 export function lastSeqOf(record: TrajectoryRecord): number {
   return record.payload.kind === 'gap' ? Math.max(record.seq, record.payload.through_seq) : record.seq;
 }
@@ -173,7 +176,7 @@ function forgetEnd(draft: Draft): void {
   delete draft.reward;
 }
 
-/** The summary of an unreadable run: without counts, with the problem. */
+/** Returns the summary of an unreadable run. It has the problem and no counts. */
 export function damagedSummary(runId: string, problem: string, startedAtMs = 0): RunSummary {
   const counts = { depth: 0, records: 0, lastSeq: -1, turns: 0, calls: 0, errors: 0 };
   return { runId, ...counts, startedAtMs, lastAtMs: startedAtMs, problem };

@@ -12,12 +12,12 @@ import { findPhrases, phrasesIn } from './words-in.ts';
 const SNIPPET_CHARS = 200;
 const CHARS_BEFORE_WORD = 60;
 
-/** A place in the order of hits, which other records do not change. */
+/** A position in the order of search results. Other records do not change it. */
 export type SearchPlace = Pick<SearchHit, 'atMs' | 'runId' | 'seq'>;
 
-/** A `SearchQuery` with defaults and decoded text and cursor. */
+/** A `SearchQuery` with its defaults, decoded text and decoded cursor. */
 export interface CheckedSearchQuery {
-  /** At least one phrase of at least one word, as `wordsIn` splits them. */
+  /** At least one phrase. Each phrase has at least one word, as `wordsIn` splits them. */
   readonly phrases: readonly (readonly string[])[];
   readonly limit: number;
   readonly runId?: string;
@@ -39,9 +39,9 @@ export function checkSearchQuery(query: SearchQuery): CheckedSearchQuery {
 }
 
 /**
- * Makes a page of hits in order.
+ * Creates a page of search results in order.
  *
- * @param hits  starting after the cursor; more than `limit` indicate that more follow
+ * @param hits  the results after the cursor; more than `limit` results show that there is another page
  */
 export function toSearchPage(
   hits: readonly SearchHit[],
@@ -58,14 +58,14 @@ export function toSearchPage(
   };
 }
 
-/** Order of hits: the latest time first, then by `runId` in code point order, then the highest `seq` first. */
+/** Compares two results: the latest time first, then by `runId` in code point order, then the highest `seq` first. */
 export function compareHits(left: SearchPlace, right: SearchPlace): number {
   if (left.atMs !== right.atMs) return right.atMs - left.atMs;
   if (left.runId === right.runId) return right.seq - left.seq;
   return Buffer.compare(Buffer.from(left.runId), Buffer.from(right.runId));
 }
 
-/** The hit of a record; undefined if its text does not contain all phrases. Checks only the text. */
+/** Returns the search result for a record, or undefined if its text does not contain all phrases. Only the text is checked. */
 export function toHit(record: TrajectoryRecord, phrases: CheckedSearchQuery['phrases']): SearchHit | undefined {
   const text = recordText(record);
   const at = findPhrases(text, phrases);
@@ -79,20 +79,20 @@ export function toHit(record: TrajectoryRecord, phrases: CheckedSearchQuery['phr
   };
 }
 
-/** The stored kind: for an unrecognised payload, its own. */
+/** Returns the stored kind. For an unrecognised payload, that is the kind of the original. */
 export function storedKind(record: TrajectoryRecord): string {
   // Every stored record has a kind, which is a string.
   return toStoredRecord(record).payload.kind as string;
 }
 
-/** At most 200 UTF-16 units around a place in a text, without splitting a character. */
+/** Returns at most 200 UTF-16 units around an index in a text, without splitting a character. */
 function snippetAt(text: string, at: number): string {
   const start = Math.max(0, Math.min(at - CHARS_BEFORE_WORD, text.length - SNIPPET_CHARS));
   const end = start + SNIPPET_CHARS;
   return text.slice(start + (splitsPair(text, start) ? 1 : 0), end - (splitsPair(text, end) ? 1 : 0));
 }
 
-/** True if a low surrogate stands at `at`, inside the text. */
+/** Returns true if there is a low surrogate at `at` inside the text. */
 function splitsPair(text: string, at: number): boolean {
   return at > 0 && (text.charCodeAt(at) & 0xfc00) === 0xdc00;
 }

@@ -2,14 +2,14 @@ import type { TrajectoryRecord } from '../records/trajectory-record.ts';
 import { compareHits, storedKind, toHit, type CheckedSearchQuery, type SearchPlace } from './search-page.ts';
 import type { SearchHit } from './trajectory-store.ts';
 
-/** A search without an index: offer every record, in any order. */
+/** A search without an index. Call `offer` with every record, in any order. */
 export interface SearchScan {
   offer(record: TrajectoryRecord): void;
-  /** Up to `limit + 1` hits, in order. */
+  /** Returns up to `limit + 1` results, in order. */
   readonly hits: readonly SearchHit[];
 }
 
-/** Cost: `offer` reads the record's text unless time, run or kind exclude it; memory is one page of hits. */
+/** Cost: `offer` reads the text of a record unless its time, run or kind exclude it. Memory is one page of results. */
 export function createSearchScan(query: CheckedSearchQuery): SearchScan {
   const { after, limit, phrases } = query;
   const kinds = query.kinds === undefined ? undefined : new Set(query.kinds);

@@ -1,6 +1,6 @@
 const SQLITE_BUSY = 5;
 
-/** True if another connection holds the lock: the statement did nothing and may be repeated. */
+/** Returns true if another connection holds the lock. The statement then had no effect and may be repeated. */
 export function isBusy(thrown: unknown): boolean {
   return (
     thrown instanceof Error &&
@@ -10,7 +10,7 @@ export function isBusy(thrown: unknown): boolean {
   );
 }
 
-/** Waits a random short time for another process's transaction, without blocking the event loop. */
+/** Waits a random short time for the transaction of another process, without blocking the event loop. */
 export async function pauseForLock(): Promise<void> {
   await new Promise((resolve) => setTimeout(resolve, Math.random() < 0.5 ? 1 : 2));
 }
@@ -18,7 +18,7 @@ export async function pauseForLock(): Promise<void> {
 /**
  * Repeats `work` while SQLite is busy.
  *
- * @throws what `work` throws: any other error at once, "busy" after `timeoutMs`
+ * @throws what `work` throws: any other error immediately, "busy" after `timeoutMs`
  */
 export async function whileBusy<Result>(work: () => Result, timeoutMs: number): Promise<Result> {
   const startMs = performance.now();

@@ -1,14 +1,14 @@
 import { invalidArgument } from '../base/error.ts';
 import { present } from '../base/present.ts';
 
-/** The kinds of store. A `jsonl` folder, which `jsonlSink` writes, can only be read. */
+/** The kinds of store. `jsonlSink` writes a `jsonl` folder; a store can only read it. */
 export type StoreKind = 'sqlite' | 'postgres' | 'memory' | 'jsonl';
 
 /** A parsed store address. */
 export type StoreAddress =
   /** A SQLite file, or a folder of JSON lines. */
   | { readonly kind: 'path'; readonly path: string }
-  /** `url` is for the client packages, with its password and without `schema`. */
+  /** `url` is for the client packages. It contains the password, but not `schema`. */
   | { readonly kind: 'postgres'; readonly url: string; readonly schema?: string }
   | { readonly kind: 'memory' };
 
@@ -37,16 +37,16 @@ export function parseStoreAddress(text: string): StoreAddress {
   throw invalidArgument(`${scheme}://… is not a store address; give a path, postgres://USER@HOST/DATABASE or memory:`);
 }
 
-/** True for the address of a database server. */
+/** Returns true for the address of a database server. */
 export function isDatabaseAddress(text: string): boolean {
   return POSTGRES.test(text);
 }
 
-/** An address for display: `***` replaces a possible password. A path is unchanged. */
+/** Returns an address for display, in which `***` replaces a possible password. A path is unchanged. */
 export function shownAddress(text: string): string {
   if (!isDatabaseAddress(text)) return text;
   const start = text.indexOf('//') + 2;
-  // A password may contain unescaped marks, so everything up to the last @ counts.
+  // A password may contain unescaped special characters, so the last @ ends it.
   const end = text.lastIndexOf('@');
   const userEnd = text.indexOf(':', start);
   const hasPassword = end > start && userEnd >= 0 && userEnd < end;

@@ -1,18 +1,18 @@
 import { CoxswainError, messageOf } from '../base/error.ts';
 
-/** The error of every call after `close()`. */
+/** Creates the error of every call after `close()`. */
 export function storeClosed(): CoxswainError {
   return new CoxswainError('store-closed', 'the store is closed; open it again to use it');
 }
 
-/** The place of damage. */
+/** The position of the damage. */
 export interface DamagedPlace {
   readonly runId: string;
-  /** Absent for a run's summary or snapshot. */
+  /** Absent for the summary or snapshot of a run. */
   readonly seq?: number;
 }
 
-/** The error of a damaged row. */
+/** Creates the error of a damaged row. */
 export function storeDamaged(place: DamagedPlace, problem: string): CoxswainError {
   const { runId, seq } = place;
   const where = `run ${JSON.stringify(runId)}${seq === undefined ? '' : `, seq ${seq}`}`;
@@ -23,18 +23,18 @@ export function storeDamaged(place: DamagedPlace, problem: string): CoxswainErro
   );
 }
 
-/** The problem of an error, without the place and the advice of its message. */
+/** Returns the problem that an error states. The position and the advice in its message are left out. */
 export function damageText(thrown: unknown): string {
   const problem = thrown instanceof CoxswainError ? thrown.details['problem'] : undefined;
   return typeof problem === 'string' ? problem : messageOf(thrown);
 }
 
-/** True for permanent damage, as opposed to a temporary fault. */
+/** Returns true for permanent damage. Returns false for a temporary fault. */
 export function isDamaged(thrown: unknown): boolean {
   return thrown instanceof CoxswainError && thrown.code === 'store-damaged';
 }
 
-/** SQLite's codes for a malformed page, and for a malformed first page. */
+/** SQLite's codes for a malformed page and for a malformed first page. */
 const SQLITE_CORRUPT = 11;
 const SQLITE_NOTADB = 26;
 
@@ -54,7 +54,7 @@ function isDamage(thrown: unknown): boolean {
   return isNotADatabase(thrown) || ((errcodeOf(thrown) ?? 0) & 0xff) === SQLITE_CORRUPT;
 }
 
-/** True for SQLite's "file is not a database". */
+/** Returns true for SQLite's error "file is not a database". */
 export function isNotADatabase(thrown: unknown): boolean {
   return errcodeOf(thrown) === SQLITE_NOTADB;
 }

@@ -3,14 +3,14 @@ import type { TrajectoryRecord } from '../records/trajectory-record.ts';
 import type { RunSummary } from './run-summary.ts';
 import type { StoredRun } from './trajectory-store.ts';
 
-/** A snapshot in a store. */
+/** A snapshot that is saved in a store. */
 export interface SavedSnapshot {
-  /** Last `seq` of the run when it was saved; -1 without records. */
+  /** The last `seq` of the run when the snapshot was saved; -1 without records. */
   readonly coversSeq: number;
   readonly json: string;
 }
 
-/** Makes the view of a fold. @param readAfter  returns the records after that `seq`; called once at most */
+/** Creates the view of a run for a fold. @param readAfter  returns the records after that `seq`; called at most once */
 export function createStoredRun(
   stored: { readonly summary: RunSummary | undefined; readonly snapshot: SavedSnapshot | undefined },
   readAfter: (seq: number) => readonly TrajectoryRecord[],
@@ -22,7 +22,7 @@ export function createStoredRun(
   return {
     summary,
     nextSeq: (summary?.lastSeq ?? -1) + 1,
-    // Parsed lazily: a process with the run in memory does not read it.
+    // Parsed on demand, because a process with the run in memory does not read it.
     get snapshot() {
       return snapshot === undefined ? undefined : (parsed ??= { json: jsonOf(snapshot.json) ?? null }).json;
     },

@@ -1,25 +1,25 @@
 import { invalidArgument } from '../base/error.ts';
 
-/** Longer words, such as base64, are compared by their beginning. */
+/** Maximum length of a word that is compared. Longer words, such as base64, are compared by their beginning. */
 const MAX_WORD_CHARS = 64;
 
 /** The normalised words of a text and their positions. */
 export interface TextWords {
   readonly words: readonly string[];
-  /** Start of each word, in UTF-16 units. */
+  /** Start index of each word, in UTF-16 units. */
   readonly places: readonly number[];
 }
 
 const ASCII = /^[\0-\x7f]*$/;
 const ASCII_WORD = /[A-Za-z0-9]+/g;
 
-/** In scripts without spaces each character is a word. */
+/** In scripts without spaces, each character is a word. */
 const WORD =
   /[[\p{L}\p{N}\p{M}]&&[\p{sc=Han}\p{sc=Hiragana}\p{sc=Katakana}\p{sc=Thai}\p{sc=Lao}\p{sc=Khmer}\p{sc=Myanmar}]]|[[\p{L}\p{N}]--[\p{sc=Han}\p{sc=Hiragana}\p{sc=Katakana}\p{sc=Thai}\p{sc=Lao}\p{sc=Khmer}\p{sc=Myanmar}]][[\p{L}\p{N}\p{M}]--[\p{sc=Han}\p{sc=Hiragana}\p{sc=Katakana}\p{sc=Thai}\p{sc=Lao}\p{sc=Khmer}\p{sc=Myanmar}]]*/gv;
 
 /**
- * Splits a text into words: runs of letters, digits and their marks. Case and compatibility forms are ignored (NFKC, lower case),
- * accents are not. Every driver searches by these words.
+ * Splits a text into words: sequences of letters, digits and their marks. Case and compatibility forms are ignored (NFKC,
+ * lower case), accents are not. Every driver searches by these words.
  *
  * Cost: linear.
  */
@@ -43,8 +43,8 @@ const MAX_QUERY_CHARS = 1000;
 const SEGMENT = /"([^"]*)"|[^\s"]+/g;
 
 /**
- * Splits a query into phrases: words and `"quoted phrases"`. A word with marks inside, such as `src/a.ts`, is a phrase of its parts.
- * There is no other syntax.
+ * Splits a query into phrases: words and `"quoted phrases"`. A word with punctuation inside, such as `src/a.ts`, is a
+ * phrase of its parts. There is no other syntax.
  *
  * @returns the phrases, each of at least one word
  * @throws CoxswainError `invalid-argument` for a text without words or over 1,000 UTF-16 units

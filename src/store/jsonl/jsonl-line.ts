@@ -29,7 +29,7 @@ const END_BYTES = Buffer.from(END);
 const HAS_MORE = 1;
 const BEGINS_WRITE = 2;
 
-/** Checks one line; undefined if it is damaged. Cost: one pass over its bytes. */
+/** Checks one line. Returns undefined if it is damaged. Cost: one pass over its bytes. */
 export function checkLine(line: Buffer): CheckedLine | undefined {
   const bodyBytes = line.length - TRAILER_BYTES;
   if (bodyBytes < 1) return undefined;
@@ -44,7 +44,7 @@ export function checkLine(line: Buffer): CheckedLine | undefined {
   return { json, hasMore: (marks & HAS_MORE) !== 0, beginsWrite: (marks & BEGINS_WRITE) !== 0 };
 }
 
-/** The bytes of one write. @param appends  the records of each append, at least one */
+/** Returns the bytes of one write. @param appends  the records of each append, at least one */
 export function bytesOfWrite(appends: readonly (readonly Pick<EncodedRecord, 'json'>[])[]): Buffer {
   const parts = appends.flatMap((records, append) =>
     records.flatMap(({ json }, index) => {

@@ -14,29 +14,32 @@ import { damagedSummary, RunCounter, type RunSummary } from '../run-summary.ts';
 import type { LiveReader, ReadQuery, RunPage, RunQuery, SearchPage, StoreProblem } from '../trajectory-store.ts';
 import { storeClosed, toStoreError } from '../store-error.ts';
 
-/** Runs that each call of `changes` checks: the most recently written, and as many of the others by rotation. */
+/**
+ * Number of most recently written runs that each call of `changes` checks. The call also checks the same number of other
+ * runs, in rotation.
+ */
 const RECENT_RUNS = 64;
 const ROTATED_RUNS = 500;
-/** Runs read concurrently. */
+/** Number of runs that are read concurrently. */
 const CONCURRENT_RUNS = 16;
 const TORN = 'torn from here on: an unacknowledged append, which the next one truncates';
 
 interface KnownRun {
-  /** Changes with the run's file. */
+  /** A text that changes when the file of the run changes. */
   readonly stamp: string;
   readonly modifiedMs: number;
-  /** Absent while there is no complete append. */
+  /** Absent while the run has no complete append. */
   readonly summary?: RunSummary;
-  /** Where to continue reading; absent if the run is damaged. */
+  /** The position at which reading continues. Absent if the run is damaged. */
   readonly end?: RunPlace;
 }
 
 /**
- * Opens a folder that `jsonlSink` writes, for reading only: lists, reads, verifies and follows its runs. There is no index, so
- * `search` throws.
+ * Opens a folder that `jsonlSink` writes, for reading only. It lists, reads, verifies and follows the runs. There is no
+ * index, so `search` throws.
  *
- * Cost: the first read of a run reads all of it; later a listing makes two file system calls per run and reads what is new.
- * `readRun` always reads from the start of the file. Memory: a summary per run.
+ * Cost: the first read of a run reads all of it. A later listing makes two file system calls per run and reads only new
+ * data. `readRun` always reads from the start of the file. Memory: a summary per run.
  *
  * @throws CoxswainError `unsafe-path` for a `.coxswain` that is a link
  */
@@ -170,7 +173,7 @@ export class JsonlReader implements LiveReader {
     }
   }
 
-  /** New runs, the most recently written ones, and some of the others. */
+  /** Returns new runs, the most recently written runs, and some of the others. */
   #candidates(names: readonly string[]): readonly string[] {
     const modified = (name: string): number => this.#known.get(name)?.modifiedMs ?? 0;
     const recent = names.toSorted((a, b) => modified(b) - modified(a)).slice(0, RECENT_RUNS);
@@ -180,7 +183,7 @@ export class JsonlReader implements LiveReader {
     return [...new Set([...added, ...recent, ...names.slice(start, start + ROTATED_RUNS)])];
   }
 
-  /** Reads what is new in a run; undefined if it is gone. */
+  /** Reads the new data of a run. Returns undefined if the run no longer exists. */
   async #refresh(name: string): Promise<KnownRun | undefined> {
     this.#mustBeOpen();
     const run = this.#files(name);
@@ -189,7 +192,7 @@ export class JsonlReader implements LiveReader {
       const facts = await this.#fileSystem.facts(recordsPath(run));
       const stamp = `${facts?.inode} ${facts?.sizeBytes} ${facts?.modifiedMs}`;
       if (stamp === known?.stamp) return known;
-      // After a truncation, what was read may be gone: read the whole run again.
+      // After a truncation, data that was read may no longer exist. The whole run is read again.
       const isShorter = (facts?.sizeBytes ?? 0) < (known?.end?.offset ?? 0);
       const read = (known && !isShorter && (await readOn(run, known))) || (await readOn(run, undefined));
       if (read?.end === undefined && (await isGone(run))) {
@@ -224,7 +227,7 @@ export class JsonlReader implements LiveReader {
   }
 }
 
-/** Summary and end of a run, continuing from `known`; undefined if it cannot be continued. */
+/** Returns the summary and end of a run, continuing from `known`. Returns undefined if it cannot continue. */
 async function readOn(
   run: RunFiles,
   known: KnownRun | undefined,

@@ -28,20 +28,23 @@ interface OpenRun {
   readonly lock: RunLock;
   readonly path: string;
   readonly file: OpenFile;
-  /** The acknowledged state. */
+  /** The summary that was acknowledged to callers. */
   summary: RunSummary | undefined;
   endOffset: number;
-  /** A failed write may have left bytes after the end. */
+  /** True if a failed write may have left bytes after the end. */
   isUncut: boolean;
   isDirty: boolean;
-  /** A sync of acknowledged records failed: they may be lost. */
+  /** Set if a sync of acknowledged records failed. Those records may be lost. */
   syncFault?: CoxswainError;
 }
 
-/** Characters of JSON per write, approximately. */
+/** Approximate number of JSON characters per write. */
 const GROUP_CHARS = 4 * 1024 * 1024;
 
-/** Appends to one run, in the order of the calls, one write at a time. Holds the run's lock from the first append to `close`. */
+/**
+ * Appends to one run in the order of the calls, one write at a time. The writer holds the run's lock from the first append
+ * to `close`.
+ */
 export class RunWriter {
   readonly #run: RunFiles;
   readonly #options: RunWriterOptions;
@@ -75,7 +78,7 @@ export class RunWriter {
     }
   }
 
-  /** Finishes the appends, syncs, and releases the file and the lock. The last call. */
+  /** Finishes the appends, syncs, and releases the file and the lock. No other method may be called afterwards. */
   async close(): Promise<void> {
     await this.#pumping;
     const open = this.#open;
@@ -91,7 +94,7 @@ export class RunWriter {
   }
 
   async #pump(): Promise<void> {
-    // Groups the appends of one turn.
+    // Groups the appends of one turn of the event loop.
     await Promise.resolve();
     while (this.#jobs.length > 0) {
       try {
@@ -117,7 +120,7 @@ export class RunWriter {
     return this.#jobs.splice(0, count);
   }
 
-  /** Stores several appends with one write. One that does not continue the run is rejected alone. */
+  /** Stores several appends with one write. An append that does not continue the run is rejected, and the others are stored. */
   async #appendGroup(open: OpenRun, jobs: readonly AppendJob[]): Promise<void> {
     const doing = `append to ${this.#run.folder}`;
     const appends: (readonly EncodedRecord[])[] = [];
@@ -148,7 +151,7 @@ export class RunWriter {
     for (const { job, lastSeq } of planned) job.resolve(lastSeq);
   }
 
-  /** Throws what the file system throws; then nothing of the bytes is stored once the file is truncated. */
+  /** Throws the errors of the file system. After an error, none of the bytes are stored once the file is truncated. */
   async #write(open: OpenRun, bytes: Buffer): Promise<void> {
     const { endOffset, file, path } = open;
     if (open.isUncut) await cut(open);
@@ -186,7 +189,7 @@ export class RunWriter {
       const file = await fileSystem.openEnd(path);
       const open: OpenRun = { lock, path, file, summary, endOffset: end?.offset ?? 0, isUncut: true, isDirty: false };
       try {
-        // A killed writer may have left unsynced records, and a new file is durable only once its folder is synced.
+        // A killed writer may have left records that are not on disk. A new file is durable only once its folder is synced.
         await cut(open);
         await fileSystem.syncFolder(folder);
       } catch (thrown) {
@@ -216,7 +219,7 @@ export class RunWriter {
     return { end, summary: end === undefined ? undefined : counter.summary() };
   }
 
-  /** The JSON of stored records by `seq`. Cost: reads from the start of the file. */
+  /** Returns the JSON of stored records by `seq`. Cost: reads from the start of the file. */
   async #storedJson(fromSeq: number, throughSeq: number): Promise<ReadonlyMap<number, string>> {
     const stored = new Map<number, string>();
     for await (const item of walkRun(this.#run)) {
@@ -237,7 +240,7 @@ async function cut(open: OpenRun): Promise<void> {
 async function sync(open: OpenRun): Promise<void> {
   if (open.isUncut) await cut(open);
   if (!open.isDirty) return;
-  // After a failed sync Linux reports success for the next one, although data is lost.
+  // After a failed sync, Linux reports success for the next sync although data is lost.
   if (open.syncFault !== undefined) throw open.syncFault;
   try {
     await open.file.sync();
@@ -251,7 +254,7 @@ async function sync(open: OpenRun): Promise<void> {
 /** Creates a folder and its missing parents, for their owner only, durably. */
 async function makeFolder(fileSystem: FileSystem, folder: string): Promise<void> {
   const topmost = await fileSystem.makeFolder(folder);
-  // An existing one may come from a process that was killed before it could sync.
+  // An existing folder may come from a process that was killed before it could sync.
   const above = dirname(topmost ?? folder);
   for (let created = folder; created !== above; created = dirname(created))
     await fileSystem.syncFolder(dirname(created));

@@ -15,21 +15,22 @@ import { takeRunLock, type RunLock } from './run-lock.ts';
 /** Options of a sink of JSON lines. */
 export interface JsonlSinkOptions {
   /**
-   * When an append is acknowledged. `group` (default): it is on disk; appends that arrive during a sync share the next one.
-   * `each`: it is on disk, with its own sync. `none`: the operating system has it, so a crash of the process loses nothing, and a
-   * power cut may lose what came after the last `flush` or damage the run.
+   * When an append is acknowledged. `group` (default): when it is on disk; appends that arrive during a sync share the next
+   * sync. `each`: when it is on disk, with a separate sync per append. `none`: when the operating system has received it.
+   * With `none`, a crash of the process loses nothing, but a power cut may lose what was written after the last `flush`, or
+   * damage the run.
    */
   readonly fsync?: 'group' | 'each' | 'none';
   readonly lock?: {
-    /** How long an append waits for another writer of its run, in milliseconds; default 5,000. */
+    /** Maximum time in milliseconds that an append waits for another writer of its run; default 5,000. */
     readonly waitMs?: number;
   };
 }
 
-/** The file system and lock of a sink; tests replace them to inject faults. */
+/** The file system and the lock of a sink. Tests replace them to inject faults. */
 export interface JsonlPorts {
   readonly fileSystem: FileSystem;
-  /** As `takeRunLock`. */
+  /** Works like `takeRunLock`. */
   readonly takeLock: (folder: string, waitMs: number) => Promise<RunLock>;
 }
 
@@ -58,18 +59,18 @@ export function jsonlSink(folder: string, options: JsonlSinkOptions = {}): Traje
   return new JsonlSink(path, options, { fileSystem: { ...nodeFileSystem, makeFolder }, takeLock: takeRunLock });
 }
 
-/** Writers that one sink keeps open; each has a file and a lock. */
+/** Maximum number of writers that one sink keeps open. Each writer has a file and a lock. */
 const MAX_WRITERS = 64;
 const DEFAULT_LOCK_WAIT_MS = 5000;
 
 /** The sink behind `jsonlSink`. */
 export class JsonlSink implements TrajectorySink, CheckedSink {
   readonly #makeWriter: (name: string) => RunWriter;
-  /** By folder name, the most recently used last. */
+  /** Writers by folder name, the most recently used last. */
   readonly #writers = new Map<string, RunWriter>();
-  /** Idle writers being closed, by folder name. Never reject. */
+  /** Idle writers that are being closed, by folder name. These promises never reject. */
   readonly #closing = new Map<string, Promise<void>>();
-  /** Faults of idle writers; the next `flush` or `close` throws the first. */
+  /** Faults of idle writers. The next `flush` or `close` throws the first fault. */
   readonly #faults: unknown[] = [];
   #isClosed = false;
 
@@ -108,13 +109,13 @@ export class JsonlSink implements TrajectorySink, CheckedSink {
     return appended;
   }
 
-  /** Throws the first fault, after all writers are done. */
+  /** Throws the first fault after all writers have finished. */
   async flush(): Promise<void> {
     this.#mustBeOpen();
     await this.#settle(Array.from(this.#writers.values(), (writer) => writer.flush()));
   }
 
-  /** Throws the first fault, after all writers are done. */
+  /** Throws the first fault after all writers have finished. */
   async close(): Promise<void> {
     this.#isClosed = true;
     const writers = [...this.#writers.values()];

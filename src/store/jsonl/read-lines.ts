@@ -4,20 +4,19 @@ const LINE_BREAK = 0x0a;
 
 /** One line of a file. Its bytes are valid until the next chunk is read. */
 export interface FileLine {
-  /** Without its line break. */
+  /** The bytes without the line break. */
   readonly bytes: Buffer;
-  /** Byte offsets of its start and of the end of its line break. */
+  /** Byte offset of the start of the line, and byte offset of the end of its line break. */
   readonly startOffset: number;
   readonly endOffset: number;
-  /** False for the rest after the last line break: it is being written, or a crash cut it off. */
+  /** False for the bytes after the last line break. They are still being written, or a crash interrupted the write. */
   readonly isComplete: boolean;
 }
 
 /**
- * Splits chunks of bytes into lines; yields a list per chunk that completes one.
+ * Splits chunks of bytes into lines. Yields a list of lines for each chunk that completes at least one line.
  *
- * @param chunks  each must stay unchanged until the next is requested
- * Cost: memory is a chunk and twice the longest line.
+ * @param chunks  each must stay unchanged until the next is requested Cost: memory is a chunk and twice the longest line.
  */
 export async function* readLines(
   chunks: AsyncIterable<Buffer>,

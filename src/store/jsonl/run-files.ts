@@ -9,17 +9,17 @@ export interface RunFiles {
   readonly folder: string;
 }
 
-/** The file with a run's records. */
+/** Returns the path of the file with a run's records. */
 export function recordsPath({ folder }: Pick<RunFiles, 'folder'>): string {
   return join(folder, '0000000000000000.jsonl');
 }
 
-/** True if the run's folder is missing, because it was removed since its name was read. */
+/** Returns true if the run's folder no longer exists because it was removed after its name was read. */
 export async function isGone({ fileSystem, folder }: RunFiles): Promise<boolean> {
   return (await fileSystem.list(folder).then(() => undefined, isMissing)) ?? false;
 }
 
-/** Bytes of a run's files; 0 for a missing run. Cost: a look at each file. */
+/** Returns the bytes of a run's files; 0 for a missing run. Cost: a stat per file. */
 export async function sizeOfRun({ fileSystem, folder }: RunFiles): Promise<number> {
   try {
     const names = await fileSystem.list(folder);

@@ -5,9 +5,9 @@ const MAX_ENCODED_CHARS = 180;
 const READABLE_CHARS = 100;
 
 /**
- * The folder name of a run, unique per id on every file system: lower-case ASCII letters, digits, `-` and `_` stay, every
- * other UTF-8 byte becomes `%xx`. Upper case is escaped because some file systems ignore case; the prefix avoids names that
- * Windows reserves. An id too long for a name is cut and ends in `~` and its SHA-256. At most 184 bytes.
+ * Returns the folder name of a run, which is unique per id on every file system. Lower-case ASCII letters, digits, `-` and
+ * `_` are unchanged. Every other UTF-8 byte becomes `%xx`. Upper case is escaped because some file systems ignore case; the
+ * prefix avoids names that Windows reserves. ` and its SHA-256.~` and its SHA-256. At most 184 bytes.
  */
 export function runFolderName(runId: string): string {
   let encoded = '';
@@ -21,12 +21,12 @@ export function runFolderName(runId: string): string {
   return PREFIX + encoded;
 }
 
-/** True for a name of the form that `runFolderName` returns. */
+/** Returns true for a name of the form that `runFolderName` returns. */
 export function isRunFolderName(name: string): boolean {
   return /^run-[a-z0-9_%~-]*$/.test(name);
 }
 
-/** The run id of a folder name; for an id that was too long, the encoded name. */
+/** Returns the run id of a folder name. If the id was too long, returns the encoded name. */
 export function runIdInFolderName(name: string): string {
   const encoded = name.slice(PREFIX.length);
   if (encoded.includes('~')) return encoded;

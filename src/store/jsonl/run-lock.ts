@@ -17,9 +17,9 @@ const NAME = 'lock';
  * releases it when the process ends, however it ends.
  *
  * @param folder  the run's folder, which exists
- * @param waitMs  how long to wait for another writer, in milliseconds
- * @throws CoxswainError `store-io` if another writer still holds it then, or if the file is not such a lock; what the file system
- *   throws
+ * @param waitMs  maximum time to wait for another writer, in milliseconds
+ * @throws CoxswainError `store-io` if another writer still holds it then, or if the file is not such a lock; what the file
+ *   system throws
  */
 export async function takeRunLock(folder: string, waitMs: number): Promise<RunLock> {
   const path = join(folder, NAME);

@@ -11,10 +11,10 @@ import { readLines, type FileLine } from './read-lines.ts';
 import { recordsPath, type RunFiles } from './run-files.ts';
 import { runIdInFolderName } from './run-folder-name.ts';
 
-/** A place after a complete append, where the next one begins. */
+/** A position after a complete append, where the next append starts. */
 export interface RunPlace {
   readonly offset: number;
-  /** Lines before it. */
+  /** Number of lines before this position. */
   readonly lines: number;
   readonly nextSeq: number;
   readonly runId: string;
@@ -33,12 +33,12 @@ export type WalkItem =
       readonly problem: string;
     }
   | {
-      /** An unacknowledged append that a crash cut off; the next writer truncates it. */
+      /** An append that was not acknowledged because a crash interrupted it. The next writer truncates it. */
       readonly type: 'torn';
       readonly runId: string;
       readonly seq: number;
       readonly place: string;
-      /** Its complete records. */
+      /** The complete records of that append. */
       readonly records: readonly TrajectoryRecord[];
     };
 
@@ -67,7 +67,7 @@ export async function* walkRun(run: RunFiles, from?: RunPlace): AsyncGenerator<W
   yield* walk.end();
 }
 
-/** The error that a reader throws at damage. */
+/** Creates the error that a reader throws at damage. */
 export function damageError({ code, place, problem, seq }: Damage): CoxswainError {
   return new CoxswainError(code, `${place}: ${problem}`, { details: { place, problem, seq } });
 }
@@ -80,7 +80,7 @@ class Walk {
   /** The current append, before its last line. */
   #open: WalkItem[] = [];
   #openLine = 0;
-  /** Items from a possibly torn line on. */
+  /** Items from the first line that may be incomplete. */
   #doubtful: WalkItem[] | undefined;
 
   constructor(run: RunFiles, from: RunPlace | undefined) {
@@ -160,7 +160,7 @@ class Walk {
   }
 }
 
-/** True for what a crash may leave: an incomplete line, or blocks that were never written. */
+/** Returns true for what a crash may leave: an incomplete line, or blocks that were never written. */
 function isTorn({ bytes, isComplete }: FileLine): boolean {
   return !isComplete || bytes.includes(0);
 }

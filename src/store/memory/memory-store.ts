@@ -170,7 +170,10 @@ function write(run: MemoryRun, fresh: readonly EncodedRecord[]): void {
   }
 }
 
-/** Index of `seq` (-1 if missing), or of the first `seq` not below it. Gaps make the list sparse. */
+/**
+ * Returns the index of `seq` (-1 if missing), or of the first `seq` not below it. The list has gaps because gap records
+ * cover several `seq`s.
+ */
 function indexOfSeq(seqs: readonly number[], seq: number, want: 'exact' | 'from'): number {
   let low = 0;
   let high = seqs.length;

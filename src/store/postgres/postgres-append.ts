@@ -18,15 +18,15 @@ import {
 import { THIS_MONTH } from './postgres-schema.ts';
 import { chunksOf, toIdText } from './postgres-text.ts';
 
-/** Runs whose row is remembered, so that an append needs no read. */
+/** Number of runs whose row is cached, so that an append needs no read. */
 const RUNS_REMEMBERED = 10_000;
 
-/** Appends batches. Calls for one run must be sequential. */
+/** Appends batches. Calls for the same run must be sequential. */
 export interface PostgresAppender {
   /**
-   * Stores a batch, or nothing. May be repeated after any fault.
+   * Stores a batch completely or not at all. The call may be repeated after any fault.
    *
-   * @param isRetry  an earlier attempt may have stored it
+   * @param isRetry  true if an earlier attempt may have stored the batch
    */
   append(schema: string, batch: CheckedBatch, isRetry: boolean): Promise<number>;
 }
@@ -56,7 +56,7 @@ interface KnownBatch {
   readonly known: PostgresRunRow | undefined;
 }
 
-/** @returns undefined if one statement is not enough; nothing is written then */
+/** @returns undefined if one statement is not enough; the statement then writes nothing */
 async function appendAtOnce(
   client: PostgresClient,
   schema: string,

@@ -2,7 +2,7 @@ import type { PostgresClient, PostgresRow, PostgresSession } from './postgres-cl
 import { toIdText } from './postgres-text.ts';
 import { leaveToken } from './postgres-transact.ts';
 
-/** A call of `deleteRun`, with possibly several attempts. */
+/** A call of `deleteRun`, which may need several attempts. */
 export interface PostgresDeletion {
   /**
    * @param isRetry  an earlier attempt may have deleted the run
@@ -12,14 +12,14 @@ export interface PostgresDeletion {
 }
 
 /**
- * Deletes a run in one transaction. It locks the run's row first, as every writer of the run does; writers of other runs do not
- * wait.
+ * Deletes a run in one transaction. The transaction first locks the run's row, as every writer of the run does. Writers of
+ * other runs do not wait.
  */
 export function createPostgresDeletion(runId: string): PostgresDeletion {
   const token = globalThis.crypto.randomUUID();
 
   async function wasCommitted(session: PostgresSession, schema: string): Promise<boolean> {
-    // A write, so that this commit waits for the standbys, which the lost one may not have reached.
+    // This write makes the commit wait for the standbys. The write of the lost connection may not have reached them.
     const sql = `UPDATE ${schema}.transactions SET at = now() WHERE token = $1 RETURNING token`;
     return (await session.query(sql, [token])).length > 0;
   }
@@ -46,7 +46,7 @@ export function createPostgresDeletion(runId: string): PostgresDeletion {
   };
 }
 
-/** Bytes of all records and snapshots as JSON. Cost: a read of each run's row. */
+/** Returns the bytes of all records and snapshots as JSON. Cost: a read of each run's row. */
 export async function bytesOfSchema(client: PostgresClient, schema: string): Promise<number> {
   const [row] = await client.query(
     `SELECT (SELECT coalesce(sum(bytes), 0) FROM ${schema}.runs)::text AS records,

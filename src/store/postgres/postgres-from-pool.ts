@@ -35,7 +35,7 @@ export interface PgPool extends PgQueryable {
 
 /** Adapts a pool of the package `pg`. */
 export function clientFromPool(pool: PgPool): PostgresClient {
-  // Without a listener a broken idle connection ends the process. The next statement reports the fault.
+  // Without a listener, a broken idle connection would end the process. The next statement reports the fault.
   pool.on('error', ignore);
   const names = new Map<string, string>();
 
@@ -66,7 +66,7 @@ export function clientFromPool(pool: PgPool): PostgresClient {
         isWhole = true;
         return result;
       } catch (thrown) {
-        // A connection to a standby is dropped: the next one may reach the primary.
+        // A connection to a standby is dropped, because the next connection may reach the primary.
         isWhole = !isReadOnly(thrown) && (await rollBack(client));
         throw thrown;
       } finally {
@@ -97,14 +97,14 @@ async function listen(pool: PgPool, channel: string, listener: PostgresListener)
   async function connect(): Promise<void> {
     const client = await pool.connect();
     let isHeld = true;
-    /** Ends the connection, because the pool must not reuse one that listens. */
+    /** Ends the connection, because the pool must not reuse a connection that listens. */
     const release = (): boolean => {
       if (!isHeld) return false;
       isHeld = false;
       client.release(true);
       return true;
     };
-    // An ending connection emits several events, also after a release.
+    // A connection that is ending emits several events, also after its release.
     const onLost = (): void => {
       if (release()) again();
     };
@@ -129,7 +129,7 @@ async function listen(pool: PgPool, channel: string, listener: PostgresListener)
     if (isStopped) return;
     losses += 1;
     setTimeout(() => {
-      // Reconnects until stopped; the reader polls meanwhile.
+      // Reconnects until stopped. The reader polls meanwhile.
       if (!isStopped) connect().catch(again);
     }, backoffMs(losses)).unref();
   }

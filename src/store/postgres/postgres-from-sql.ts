@@ -21,7 +21,10 @@ export interface PostgresSql extends PostgresSqlSession {
   end(options?: { readonly timeout?: number }): Promise<void>;
 }
 
-/** How long `end` waits for running statements, in seconds. Without a limit it waits for lost ones forever. */
+/**
+ * Maximum time in seconds that `end` waits for running statements. Without a limit, it would wait forever for statements of
+ * lost connections.
+ */
 const END_WITHIN_SECONDS = 2;
 
 /** Adapts a handle of the package `postgres`. */
@@ -32,7 +35,7 @@ export function clientFromSql(sql: PostgresSql): PostgresClient {
       let isOver = false;
       const begun = sql.begin(async (session) => {
         try {
-          // Boxed, because `begin` treats an array as a list of statements.
+          // The result is wrapped in an object, because `begin` treats an array as a list of statements.
           return { result: await work(transactionSession(session, () => isOver)) };
         } catch (thrown) {
           // Version 3.4 sends ROLLBACK on a lost connection too, which ends the process with an uncaught TypeError.
@@ -55,7 +58,7 @@ export function clientFromSql(sql: PostgresSql): PostgresClient {
         () => listener.onListening(),
       );
       return async () => {
-        // Not awaited: on a lost connection it would wait for the server.
+        // The promise is not awaited, because on a lost connection it would wait for the server.
         listening.unlisten().catch(() => undefined);
       };
     },

@@ -8,7 +8,10 @@ const LONGEST_WAIT_MS = 1000;
 /** SQLSTATEs with which the server ends or refuses a connection. */
 const LOST_STATES = /^(?:08...|57P0[123]|53300)$/;
 
-/** read_only_sql_transaction, a standby's response to a write. It may be promoted, or another server is the primary. */
+/**
+ * The SQLSTATE read_only_sql_transaction, with which a standby refuses a write. The standby may be promoted, or another
+ * server may be the primary.
+ */
 const READ_ONLY = '25006';
 
 /** SQLSTATEs after which a retry may succeed: serialization_failure, deadlock_detected and a read-only server. */
@@ -34,14 +37,14 @@ const LOST_CODES: ReadonlySet<string> = new Set([
 const LOST_MESSAGES =
   /^(?:Connection terminated|Client has encountered a connection error|Client was closed|timeout exceeded when trying to connect|timeout expired|Cannot read properties of null \(reading 'write'\))/;
 
-/** True if the connection is lost or ending. */
+/** Returns true if the connection is lost or ending. */
 export function isLostConnection(thrown: unknown): boolean {
   if (!(thrown instanceof Error)) return false;
   const code = stateOf(thrown);
   return code === undefined ? LOST_MESSAGES.test(thrown.message) : LOST_CODES.has(code) || LOST_STATES.test(code);
 }
 
-/** True if the server is read-only. */
+/** Returns true if the server is read-only. */
 export function isReadOnly(thrown: unknown): boolean {
   return thrown instanceof Error && stateOf(thrown) === READ_ONLY;
 }
@@ -54,7 +57,7 @@ function stateOf(thrown: Error): string | undefined {
   return 'code' in thrown && typeof thrown.code === 'string' ? thrown.code : undefined;
 }
 
-/** The delay before the next attempt, in milliseconds: doubling, jittered, at most a second. */
+/** Returns the delay before the next attempt in milliseconds. It doubles, has random jitter, and is at most a second. */
 export function backoffMs(failures: number): number {
   const longest = Math.min(LONGEST_WAIT_MS, FIRST_WAIT_MS * 2 ** Math.min(failures - 1, 10));
   return longest * (0.5 + Math.random() / 2);

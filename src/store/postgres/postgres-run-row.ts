@@ -14,7 +14,7 @@ import { storeDamaged } from '../store-error.ts';
 export interface PostgresRunRow {
   readonly runNo: string;
   readonly month: string;
-  /** Undefined for a run with only a snapshot. */
+  /** Undefined for a run that has only a snapshot. */
   readonly summary: RunSummary | undefined;
 }
 
@@ -43,16 +43,16 @@ function toSummary(row: PostgresRow, runId: string): RunSummary {
     throw storeDamaged({ runId }, 'its summary: its checksum is wrong');
   }
   try {
-    // Its checksum is correct, so this driver wrote it.
+    // The checksum is correct, so this driver wrote the text.
     const summary = JSON.parse(json) as RunSummary;
     if (summary.runId === runId) return summary;
   } catch {
-    // Not JSON.
+    // The text is not JSON.
   }
   throw storeDamaged({ runId }, 'its summary is invalid or of another run');
 }
 
-/** The summary, or for a damaged one an empty summary with its `problem`. */
+/** Returns the summary. For a damaged summary, returns an empty summary with its `problem`. */
 export function toListedSummary(row: PostgresRow, runId: string): RunSummary {
   try {
     return toSummary(row, runId);
@@ -69,7 +69,7 @@ export function toStoredRow(row: PostgresRow, runId: string): StoredRow {
   throw storeDamaged({ runId, seq }, 'its checksum is wrong');
 }
 
-/** True if the checksum of a row is correct. */
+/** Returns true if the checksum of a row is correct. */
 export function isAsWritten(
   table: CheckedTable,
   { checksum }: PostgresRow,
@@ -104,7 +104,7 @@ export async function lockRun(
   return created === undefined ? undefined : toRunRow(created, runId);
 }
 
-/** The stored records of a range of `seq`s. */
+/** Reads the stored records of a range of `seq`s. */
 export async function readStored(
   session: PostgresSession,
   schema: string,
@@ -186,8 +186,8 @@ export async function writeRecords(
 }
 
 /**
- * Rewrites the row of a run unchanged. Writes of a lost connection may not have reached the standbys; the commit of this write
- * waits for them, and they receive the log in order.
+ * Rewrites the row of a run unchanged. Writes of a lost connection may not have reached the standbys. The standbys receive
+ * the log in order, and the commit of this write waits for them.
  */
 export async function touchRun(session: PostgresSession, schema: string, run: PostgresRunRow): Promise<void> {
   await session.query(`UPDATE ${schema}.runs SET changed_at = now() WHERE run_no = $1::bigint`, [run.runNo]);

@@ -1,7 +1,7 @@
 import { CoxswainError, invalidArgument } from '../../base/error.ts';
 import type { PostgresClient, PostgresSession } from './postgres-client.ts';
 
-/** One `records` table, or a partition per month. Fixed when the schema is created. */
+/** `none` creates a single `records` table; `monthly` creates a partition per month. Fixed when the schema is created. */
 export type PostgresPartitioning = 'none' | 'monthly';
 
 /** A schema and its layout. */
@@ -119,9 +119,9 @@ export async function openPostgresSchema(
 
 /** Options for opening a schema. */
 export interface OpenSchemaOptions {
-  /** Undefined accepts an existing schema's, and means `none` for a new one. */
+  /** If undefined, the partitioning of an existing schema is used, and `none` for a new schema. */
   readonly partitioning?: PostgresPartitioning | undefined;
-  /** Creates nothing; default false. */
+  /** If true, nothing is created; default false. */
   readonly isReadOnly?: boolean | undefined;
 }
 
@@ -137,7 +137,7 @@ async function lockSchema(session: PostgresSession, name: string): Promise<void>
   await session.query('SELECT pg_advisory_xact_lock($1::int, hashtext($2))', [String(LOCK_CLASS), name]);
 }
 
-/** Queries the catalog: `to_regclass` may use a cache from before the lock was taken. */
+/** Queries the catalog, because `to_regclass` may use a cache from before the lock was taken. */
 async function hasTable(session: PostgresSession, schemaName: string, table: string): Promise<boolean> {
   const rows = await session.query(
     `SELECT 1 AS there FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace
@@ -205,7 +205,7 @@ async function addPartitions(session: PostgresSession, { name, schema }: Postgre
     for (const table of PARTITIONED) {
       const partition = `${schema}.${table}_${month}`;
       if (await hasTable(session, name, `${table}_${month}`)) continue;
-      // Attached, because creating it in place would lock readers and writers of the other months.
+      // The partition is attached, because creating it in place would lock readers and writers of the other months.
       await session.query(`CREATE TABLE ${partition} (LIKE ${schema}.${table} INCLUDING DEFAULTS)`);
       await session.query(
         `ALTER TABLE ${schema}.${table} ATTACH PARTITION ${partition} FOR VALUES FROM (${month}) TO (${month + 1})`,

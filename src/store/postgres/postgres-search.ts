@@ -13,22 +13,22 @@ import { recordText } from '../record-text.ts';
 const INSUFFICIENT_PRIVILEGE = '42501';
 const FOREIGN_KEY_VIOLATION = '23503';
 
-/** How long a search indexes missing records before it answers. */
+/** Maximum time in milliseconds that a search indexes missing records before it answers. */
 const CATCH_UP_MS = 2000;
 
-/** Records and UTF-8 bytes of JSON indexed per statement. */
+/** Maximum number of records, and of UTF-8 bytes of JSON, that one statement indexes. */
 const RECORDS_A_STEP = 500;
 const BYTES_A_STEP = 1024 * 1024;
 
-/** A `tsvector` is limited to a megabyte; a record with more words is a candidate of every search. */
+/** A `tsvector` is limited to a megabyte. A record with more words than fit is a candidate of every search. */
 const MAX_WORD_BYTES = 500_000;
 
-/** Candidates fetched at a time. */
+/** Number of candidates that are fetched at a time. */
 const CANDIDATES_A_PAGE = 100;
 
 /**
- * Indexes missing records for at most two seconds, then searches the index. Words are split here, so that every driver finds the same
- * records; the index returns candidates, and each is checked again.
+ * Indexes missing records for at most two seconds, then searches the index. Words are split in this code, so that every
+ * driver finds the same records. The index returns candidates, and each candidate is checked again.
  */
 export async function searchPostgres(
   client: PostgresClient,
@@ -37,7 +37,7 @@ export async function searchPostgres(
 ): Promise<SearchPage> {
   const isCaughtUp = await indexRecords(client, schema, { runId: query.runId, forMs: CATCH_UP_MS }).catch(
     (thrown: unknown) => {
-      // A read-only role finds what others have indexed.
+      // A read-only role finds only what others have indexed.
       if (hasCode(thrown, INSUFFICIENT_PRIVILEGE)) return false;
       throw thrown;
     },
@@ -112,7 +112,7 @@ interface IndexOptions {
   readonly forMs: number;
 }
 
-/** @returns true if everything is indexed. Concurrent processes duplicate the work. */
+/** @returns true if everything is indexed. Concurrent processes may do the same work twice */
 async function indexRecords(client: PostgresClient, schema: string, { runId, forMs }: IndexOptions): Promise<boolean> {
   const until = systemClock.nowMs() + forMs;
   for (;;) {
@@ -162,7 +162,7 @@ async function indexStep(client: PostgresClient, schema: string, step: IndexStep
   const rows = (
     await client.query(pageSql(schema), [step.month, step.run, String(step.throughSeq + 1), String(RECORDS_A_STEP)])
   ).map((row) => ({ seq: Number(row['seq']), vector: vectorOf(row, step.runId) }));
-  // Without rows, a gap record at the end fills the range.
+  // If there are no rows, a gap record at the end covers the range.
   const throughSeq = rows.at(-1)?.seq ?? step.lastSeq;
   await client.query(
     `WITH added AS (

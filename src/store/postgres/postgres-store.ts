@@ -57,7 +57,7 @@ export interface PostgresStoreOptions {
    * permits.
    */
   readonly isReadOnly?: boolean;
-  /** True: `close()` also ends the handle's connections. Default false: the caller ends them. */
+  /** If true, `close()` also ends the handle's connections. Default false: the caller ends them. */
   readonly endHandle?: boolean;
 }
 
@@ -224,7 +224,7 @@ class PostgresTrajectoryStore implements PostgresStore {
       for (const row of rows) {
         this.#mustBeOpen();
         const { seq, json } = toStoredRow(row, runId);
-        // The first one may follow a gap that began before `fromSeq`.
+        // The first record may follow a gap that started before `fromSeq`.
         if (seq !== nextSeq && (nextSeq > fromSeq || fromSeq === 0)) throw missing(runId, nextSeq);
         const record = parseRecord(json);
         nextSeq = lastSeqOf(record) + 1;
@@ -302,7 +302,7 @@ class PostgresTrajectoryStore implements PostgresStore {
     );
   }
 
-  /** Runs the writes of one run sequentially, in the order of the calls. */
+  /** Runs the writes of one run one after the other, in the order of the calls. */
   async #inTurn<T>(runId: string, work: () => Promise<T>): Promise<T> {
     const before = this.#writes.get(runId) ?? Promise.resolve();
     const write = before.then(work, work);
@@ -314,7 +314,7 @@ class PostgresTrajectoryStore implements PostgresStore {
     }
   }
 
-  /** Runs `work` on the schema; again after a lost connection, or if the month has no partition yet. */
+  /** Runs `work` on the schema. Repeats it after a lost connection, or if the month has no partition yet. */
   async #do<T>(
     doing: string,
     work: (layout: PostgresLayout, earlierAttempts: number) => Promise<T>,
@@ -336,7 +336,7 @@ class PostgresTrajectoryStore implements PostgresStore {
     }
   }
 
-  /** Opens the schema once; after a failure again. */
+  /** Opens the schema once. After a failure, the next call tries again. */
   async #open(): Promise<PostgresLayout> {
     const { schema, ...settings } = this.#settings;
     const opening = (this.#layout ??= openPostgresSchema(this.#client, schema, settings));

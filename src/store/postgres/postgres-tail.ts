@@ -2,25 +2,28 @@ import { LruMap } from '../../base/lru-map.ts';
 import type { PostgresClient } from './postgres-client.ts';
 import { fromIdText, toIdText } from './postgres-text.ts';
 
-/** How long announcements are collected before one statement sends them. */
+/** Time in milliseconds during which announcements are collected before one statement sends them. */
 const ANNOUNCE_AFTER_MS = 20;
 
-/** Polling interval of a tail: announcements are lost if the writer is killed or a connection breaks. */
+/**
+ * Polling interval of a tail. Polling is needed because announcements are lost if the writer is killed or a connection
+ * breaks.
+ */
 const POLL_EVERY_MS = 2000;
 
 /** A poll finds runs that changed within this time; older changes were announced or polled before. */
 const POLL_BACK = "interval '30 seconds'";
 
-/** Runs whose last known end a tail remembers. */
+/** Number of runs whose last known end a tail remembers. */
 const RUNS_REMEMBERED = 10_000;
 
-/** A run that grew. */
+/** A run to which records were added. */
 export interface RunEnd {
   readonly runId: string;
   readonly lastSeq: number;
 }
 
-/** Announces growing runs to other connections, without delaying the append. */
+/** Announces to other connections that a run grew, without delaying the append. */
 export interface PostgresAnnouncer {
   announce(end: RunEnd): void;
   flush(): Promise<void>;
@@ -32,8 +35,8 @@ export function tailChannelOf(schema: string): string {
 }
 
 /**
- * NOTIFY takes a lock that serialises commits of the whole database, so it is not part of an append: a separate transaction sends
- * collected announcements, and its commit waits for no disk or standby.
+ * NOTIFY takes a lock that serialises the commits of the whole database, so it is not part of an append. A separate
+ * transaction sends the collected announcements. Its commit waits for no disk or standby.
  */
 export function createPostgresAnnouncer(client: PostgresClient, channel: string): PostgresAnnouncer {
   const waiting = new Map<string, number>();
@@ -78,7 +81,7 @@ export interface TailOptions {
   readonly signal: AbortSignal;
 }
 
-/** Yields the end of a run whenever it grows; a slow consumer gets only the latest. */
+/** Yields the end of a run whenever it grows. A slow consumer receives only the latest end. */
 export async function* tailPostgres(
   client: PostgresClient,
   schema: string,
@@ -125,7 +128,7 @@ export async function* tailPostgres(
         yield { runId: first[0], lastSeq: first[1] };
       } else if (mustPoll) {
         mustPoll = false;
-        // A failed poll is repeated at the next one.
+        // A failed poll is ignored, because the next poll repeats it.
         for (const end of await endsOf(client, schema, runId).catch(() => [])) take(end);
       } else {
         await new Promise<void>((resolve) => {

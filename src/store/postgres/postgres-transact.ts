@@ -9,9 +9,12 @@ import { joinTexts, listParameter } from './postgres-text.ts';
 import { rowChecksums } from '../row-checksum.ts';
 import type { RunChange, StoredRun } from '../trajectory-store.ts';
 
-/** A call of `transact`, with possibly several attempts. */
+/** A call of `transact`, which may need several attempts. */
 export interface PostgresTransaction<Result> {
-  /** May be repeated after a lost connection: an attempt that was committed is not stored again. */
+  /**
+   * Runs one attempt. It may be repeated after a lost connection, because an attempt that was committed is not stored
+   * again.
+   */
   attempt(client: PostgresClient, schema: string): Promise<TransactionResult<Result>>;
 }
 
@@ -21,10 +24,10 @@ interface TransactionResult<Result> {
   readonly lastSeq: number;
 }
 
-/** Tokens older than this are deleted; no call is retried for so long. */
+/** Tokens older than this are deleted. No call is retried for that long. */
 const TOKEN_LIFE = "interval '1 day'";
 
-/** One of so many transactions deletes old tokens. */
+/** On average, one of this many transactions deletes old tokens. */
 const CLEAN_ONE_OF = 256;
 
 /** Cost of an attempt: one transaction of about six statements, and two more if the fold calls `missed()`. */
@@ -64,7 +67,7 @@ export function createPostgresTransaction<Result>(
         ],
       );
     } else if (change.batch === undefined && run.summary === undefined && saved === undefined) {
-      // The row was created only for the lock.
+      // The row was created only for the lock, so it is deleted.
       await session.query(`DELETE FROM ${schema}.runs WHERE run_no = $1::bigint`, [run.runNo]);
     }
     await leaveToken(session, schema, token);
@@ -128,8 +131,9 @@ interface FoldCall<Result> {
 }
 
 /**
- * A fold is synchronous and the database is not: if the fold calls `missed()`, it is interrupted, the records are read, and it is
- * called again. Boxed, because a promise returned by mistake must not be awaited.
+ * Calls the fold. A fold is synchronous, but the database is not. If the fold calls `missed()`, it is interrupted, the
+ * records are read, and the fold is called again. The result is wrapped in an object, because a promise returned by mistake
+ * must not be awaited.
  */
 async function callFold<Result>(
   session: PostgresSession,
@@ -172,7 +176,7 @@ function parseSnapshot(json: string): Json {
   return JSON.parse(json) as Json;
 }
 
-/** Wraps what a fold threw, to distinguish it from faults of the database. */
+/** Wraps an error that a fold threw, to distinguish it from faults of the database. */
 export class FoldError extends Error {
   readonly thrown: unknown;
 

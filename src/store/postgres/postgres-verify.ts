@@ -69,7 +69,7 @@ interface VerifiedRun {
   readonly run: PostgresRunRow;
   readonly runId: string;
   readonly lastSeq: number;
-  /** False: its summary is damaged, which is already reported. */
+  /** False if the summary of the run is damaged, which is already reported. */
   readonly isHeadWhole: boolean;
 }
 

@@ -5,13 +5,16 @@ import { postgresStore, type PostgresHandle, type PostgresStore } from '../postg
 import { parseStoreAddress, shownAddress } from '../store-address.ts';
 import type { LiveReader } from '../trajectory-store.ts';
 
-/** Connections per store: an agent's process writes few runs at a time, and a team's machines share the server. */
+/**
+ * Maximum number of connections per store. An agent's process writes few runs at a time, and many machines share the
+ * server.
+ */
 const MAX_CONNECTIONS = 4;
 const IDLE_SECONDS = 20;
 
 /** Options for opening a PostgreSQL store by address. */
 interface OpenOptions {
-  /** How long a call retries after a lost connection. */
+  /** Maximum time in milliseconds for which a call retries after a lost connection. */
   readonly waitMs: number;
 }
 
@@ -25,7 +28,7 @@ export async function openPostgres(address: string, { waitMs }: OpenOptions): Pr
 }
 
 /**
- * Opens it for reading only: a missing schema is not created.
+ * Opens the store for reading only. A missing schema is not created.
  *
  * @throws CoxswainError as `openPostgres`, and each call `input-io` without a schema
  */

@@ -7,11 +7,11 @@ import type { LiveReader, TrajectoryStore } from '../trajectory-store.ts';
 
 /** Options for opening a store. */
 export interface OpenStoreOptions {
-  /** How long a call waits for a lock, and retries after a lost connection, in milliseconds; default 5,000. */
+  /** Maximum time in milliseconds for which a call waits for a lock, or retries after a lost connection; default 5,000. */
   readonly waitMs?: number;
 }
 
-/** Opens stores of one kind. Its code is loaded on use. */
+/** Opens stores of one kind. Its code is loaded on demand. */
 interface StoreDriver {
   /** Opens a store for writing and creates a missing one. */
   open(address: string, waitMs: number): Promise<TrajectoryStore>;
@@ -113,7 +113,7 @@ export async function storeKindAt(address: string): Promise<StoreKind | undefine
       await file.close();
     }
   } catch {
-    // Reading it as a file reports the reason.
+    // Reading the path as a file reports the reason.
     return undefined;
   }
 }

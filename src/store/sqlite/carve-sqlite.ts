@@ -9,13 +9,13 @@ import { cellOffsets, openSqlitePages, type PageImage, type SqlitePages } from '
 /** A run found in a damaged file. */
 export interface CarvedRun {
   readonly runId: string;
-  /** The last `seq` according to its summary or snapshot; -1 without either. */
+  /** The last `seq` according to the summary or snapshot; -1 if both are missing. */
   readonly lastSeq: number;
-  /** False: records at the end of the run may be missing without a trace. */
+  /** If false, it is unknown whether records at the end of the run are missing. */
   readonly hasSummary: boolean;
   /** `seq`s of damaged rows. */
   readonly damaged: readonly number[];
-  /** The intact records, in order, each `seq` once. */
+  /** Yields the intact records in order, each `seq` once. */
   records(): Iterable<TrajectoryRecord>;
 }
 
@@ -36,7 +36,7 @@ interface Findings {
   readonly damaged: Set<number>;
   lastSeq: number;
   hasSummary: boolean;
-  /** True if part of it is on a page in use: otherwise the run was deleted. */
+  /** True if a part of the record is on a page in use. Otherwise the run was deleted. */
   isLive: boolean;
 }
 
@@ -79,13 +79,13 @@ class Carver {
     }
   }
 
-  /** True if every run is complete up to the end that its summary gives. */
+  /** Returns true if every run is complete up to the end that its summary states. */
   isComplete(): boolean {
     const live = [...this.#findings.values()].filter(({ isLive }) => isLive);
     return live.length > 0 && live.every(({ hasSummary, lastSeq, records }) => hasSummary && records.size > lastSeq);
   }
 
-  /** Searches every byte of a page for records, regardless of its header and cell pointers. */
+  /** Searches every byte of a page for records, whatever its header and cell pointers contain. */
   search(image: PageImage): void {
     const page = this.#pages.read(image);
     for (const offset of likelyCells(page)) {
@@ -132,7 +132,7 @@ class Carver {
   #takeRecord({ runId, seq, json, checksum }: FoundRecord, place: Place): void {
     if (checksum !== rowChecksums('records', runId)(seq, json)) {
       this.#findings.get(runId)?.damaged.add(seq);
-      // Its run may be found later.
+      // The run may be found later.
       if (place.image.rank === 2) this.#findingsOf(runId).damaged.add(seq);
       return;
     }
@@ -180,7 +180,7 @@ function recordIn(values: readonly CellValue[]): FoundRecord | undefined {
 interface FoundEnd {
   readonly runId: string;
   readonly lastSeq: number;
-  /** False: from a snapshot, after which the run may have continued. */
+  /** False if the end comes from a snapshot. The run may have continued after the snapshot. */
   readonly isSummary: boolean;
 }
 

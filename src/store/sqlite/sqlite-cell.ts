@@ -2,12 +2,12 @@ import { Buffer } from 'node:buffer';
 
 import { PAGE_BYTES, type SqlitePages } from './sqlite-pages.ts';
 
-/** A column value. Blobs are not needed and read as undefined. */
+/** A column value. Blobs are not needed and are read as undefined. */
 export type CellValue = string | number | null | undefined;
 
 /** More columns than any table of a store has. */
 const MAX_COLUMNS = 8;
-/** V8's longest string, so no longer value was ever written. */
+/** The length of V8's longest string. No longer value was ever written. */
 const MAX_PAYLOAD_BYTES = 512 * 1024 * 1024;
 /** Width in bytes of the integers with serial types 1 to 6. */
 const INTEGER_BYTES: readonly number[] = [0, 1, 2, 3, 4, 6, 8];
@@ -108,7 +108,7 @@ function withOverflow(
   const parts: Buffer[] = [local];
   let left = bytes - local.length;
   let next = firstPage;
-  // Each page reduces `left`, so a circular chain ends too.
+  // Each page reduces `left`, so the loop also ends for a circular chain.
   while (left > 0) {
     const part = pages.readPage(next);
     if (part === undefined || part.length <= 4) return undefined;

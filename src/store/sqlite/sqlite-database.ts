@@ -33,7 +33,7 @@ export function openSqliteDatabase(
     guard(database);
     requireSqlite(process.versions['sqlite'] ?? text(database, 'SELECT sqlite_version() AS value'));
     const isEmpty = !isStore(database, file);
-    // Only an empty file can be switched to returning free space.
+    // SQLite can return free space only if this is set while the file is empty.
     if (isEmpty) database.exec('PRAGMA auto_vacuum = INCREMENTAL');
     // WAL mode is stored in the file; the other settings apply to this connection.
     const journal = text(database, 'PRAGMA journal_mode = WAL');
@@ -45,7 +45,7 @@ export function openSqliteDatabase(
     }
     database.exec(`PRAGMA synchronous = ${synchronous}`);
     if (isEmpty) createSchema(database, file);
-    // SQLite would block the thread, with pauses of up to 100 ms; the store waits itself.
+    // With a timeout, SQLite would block the thread, with pauses of up to 100 ms. The store waits in its own code instead.
     database.exec('PRAGMA busy_timeout = 0');
     return database;
   } catch (thrown) {

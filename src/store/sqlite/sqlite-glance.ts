@@ -4,18 +4,18 @@ import { openReadOnly } from './sqlite-read-only.ts';
 import { isNotRemoved, RECORD_COLUMNS, SUMMARY_COLUMNS } from './sqlite-statements.ts';
 import { isDamaged } from '../store-error.ts';
 
-/** A run as a status line shows it. */
+/** The part of a run that a status line shows. */
 export interface RunGlance {
   readonly summary: RunSummary;
   /** The records about patterns and deadlines at the run's beginning and end, in order. */
   readonly records: readonly TrajectoryRecord[];
 }
 
-/** The most recently started runs, of which the one with the latest record is shown. */
+/** Number of the most recently started runs that are considered. The run with the latest record is shown. */
 const RECENT_RUNS = 50;
 /** A run's deadline is set within its first few records. */
 const HEAD_RECORDS = 64;
-/** About 250 calls. */
+/** This is about 250 calls. */
 const TAIL_RECORDS = 2_000;
 const LOCK_LIMIT_MS = 200;
 
@@ -52,7 +52,7 @@ export function glanceSqlite(file: string, runId?: string): RunGlance | undefine
   }
 }
 
-/** Nothing for a damaged row: reporting damage is up to `coxswain verify`. */
+/** Returns an empty list for a damaged row. `coxswain verify` reports damage. */
 function ifIntact<Row>(check: () => Row): readonly Row[] {
   try {
     return [check()];

@@ -5,7 +5,7 @@ import type { DatabaseSync, DatabaseSyncOptions } from 'node:sqlite';
 import { CoxswainError } from '../../base/error.ts';
 import { isMissing } from '../file-system.ts';
 
-/** V8's longest string, so no longer value was ever written. */
+/** The length of V8's longest string. No longer value was ever written. */
 const MAX_VALUE_BYTES = 512 * 1024 * 1024;
 
 /**
@@ -18,7 +18,7 @@ export const GUARDED: DatabaseSyncOptions = {
   limits: { length: MAX_VALUE_BYTES, attach: 0 },
 };
 
-/** Sets what only SQL can set. Call it first: none of these settings reads the file. */
+/** Sets the options that only SQL can set. Call this function first; none of these settings reads the file. */
 export function guard(database: DatabaseSync): void {
   database.exec('PRAGMA trusted_schema = OFF; PRAGMA cell_size_check = ON; PRAGMA mmap_size = 0');
 }
@@ -57,7 +57,7 @@ function namesAnotherFile(journal: string, bytes: number): boolean {
   return mark.equals(SUPER_JOURNAL_MARK);
 }
 
-/** Undefined if the process that created the store has deleted it meanwhile. */
+/** Returns undefined if the process that created the store has deleted the file meanwhile. */
 function openIfThere(path: string): number | undefined {
   try {
     return openSync(path, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK);

@@ -75,7 +75,7 @@ export function sqliteOneShot(file: string, { timeoutMs }: { readonly timeoutMs:
   };
 
   return {
-    // Asynchronous only for the interface: everything is done when the call returns.
+    // The method is asynchronous only because the interface is. All work is done when the call returns.
     async transact(runId, fold) {
       checkRunId(runId);
       begin();
@@ -90,7 +90,7 @@ export function sqliteOneShot(file: string, { timeoutMs }: { readonly timeoutMs:
     readRun: (runId, query) => readSqliteRun(read, runId, query),
     async close() {
       const logBytes = statSync(`${path}-wal`, { throwIfNoEntry: false })?.size ?? 0;
-      // A reader can prevent the checkpoint; then a later process does it.
+      // A reader can prevent the checkpoint. In that case a later process does it.
       if (logBytes > MAX_LOG_BYTES) database.exec('PRAGMA wal_checkpoint(TRUNCATE)');
     },
   };

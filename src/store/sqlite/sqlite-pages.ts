@@ -12,7 +12,10 @@ export interface PageImage {
   /** The database file or its log. */
   readonly fd: number;
   readonly offset: number;
-  /** 2: the last committed version; 1: in the log, after the point where SQLite stops reading; 0: free, or superseded. */
+  /**
+   * 2: the last committed version. 1: a version in the log after the point where SQLite stops reading. 0: free or
+   * superseded.
+   */
   readonly rank: 0 | 1 | 2;
 }
 
@@ -22,7 +25,7 @@ export interface SqlitePages {
   /** Commits in the log that SQLite ignores because an earlier frame is damaged. */
   readonly lostCommits: number;
   read(image: Pick<PageImage, 'fd' | 'offset'>): Buffer;
-  /** The newest version of a page; undefined for an unknown page. */
+  /** Returns the newest version of a page, or undefined for an unknown page. */
   readPage(pageNumber: number): Buffer | undefined;
   close(): void;
 }
@@ -182,7 +185,7 @@ function freePagesOf(
   return free.size === count && [...free].every((page) => page > 1 && page <= pages) ? free : none;
 }
 
-/** Shorter at the end of the file. */
+/** The result is shorter at the end of the file. */
 function readAt(fd: number, offset: number, bytes: number): Buffer {
   const buffer = Buffer.alloc(bytes);
   let length = 0;

@@ -35,13 +35,13 @@ export function createSqliteSession(database: DatabaseSync): SqliteSession {
   };
 }
 
-/** Bytes of the pages in use, without free pages and the log. Cost: three numbers. */
+/** Returns the bytes of the pages in use, without free pages and the log. Cost: reads three numbers. */
 export function sqliteBytes(database: DatabaseSync): number {
   const pragma = (name: string): number => Number(database.prepare(`PRAGMA ${name}`).get()?.[name]);
   return (pragma('page_count') - pragma('freelist_count')) * pragma('page_size');
 }
 
-/** Divides those bytes among the rows of `runs` by the length of their records. Cost: a look at each row of `runs`. */
+/** Divides those bytes among the rows of `runs` by the length of their records. Cost: a read of each row of `runs`. */
 function sqliteBytesByRow(database: DatabaseSync): (row: SqliteRow) => number {
   const bytes = sqliteBytes(database);
   const allChars = Number(database.prepare('SELECT total(chars) AS chars FROM runs').get()?.['chars']);
@@ -117,7 +117,7 @@ export async function* readSqliteRun(
   }
 }
 
-/** A page of records, with what is needed to detect a missing one. */
+/** A page of records, with the data that is needed to detect a missing record. */
 interface RecordPage {
   readonly rows: readonly RecordRow[];
   readonly isLast: boolean;
@@ -125,7 +125,7 @@ interface RecordPage {
   readonly reachesSeq?: number | undefined;
   /** On the last page: the run's last `seq` according to its summary. */
   readonly endsAtSeq?: number | undefined;
-  /** The run was deleted since the previous page; it may have begun again. */
+  /** True if the run was deleted since the previous page. A new run may have the same id. */
   readonly isGone?: boolean;
 }
 
@@ -150,7 +150,7 @@ function readPage(session: SqliteSession, { runId, fromSeq, limit, last }: PageQ
   try {
     for (const row of statements.readRecords.iterate(runId, fromSeq, limit)) {
       const record = checks.record(row);
-      // A circular B-tree would be read forever.
+      // Without this check, a circular B-tree would be read forever.
       if (record.runId !== runId || record.seq <= (rows.at(-1)?.seq ?? fromSeq - 1)) {
         throw storeDamaged({ runId, seq: record.seq }, 'the records of the run are out of order here');
       }
@@ -163,7 +163,7 @@ function readPage(session: SqliteSession, { runId, fromSeq, limit, last }: PageQ
     if (rows.length === 0 && (endsAtSeq ?? -1) < fromSeq) return { rows, isLast: true, endsAtSeq };
     return { ...partialPage(), isLast: true, endsAtSeq };
   } catch (thrown) {
-    // Return the rows before the damage; the next page begins at it.
+    // The rows before the damage are returned. The next page starts at the damage.
     if (rows.length === 0) throw thrown;
     return partialPage();
   }

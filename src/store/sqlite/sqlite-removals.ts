@@ -2,10 +2,10 @@ import type { DatabaseSync } from 'node:sqlite';
 
 import { lazyStatements, type Statements } from './sqlite-statements.ts';
 
-/** Rows looked up at a time. */
+/** Number of rows that are looked up at a time. */
 const ROWS_A_LOOK = 32;
 
-/** How long one step holds the file and the event loop, approximately. */
+/** Approximate time in milliseconds for which one step blocks the file and the event loop. */
 const STEP_MS = 4;
 
 /** Pages of the word index that one step merges: about 5 ms. */
@@ -61,7 +61,7 @@ export class SqliteRemovals {
     return results.some(({ changes }) => Number(changes) > 0);
   }
 
-  /** Deletes rows of a hidden run. @returns how many, or undefined when no run is hidden */
+  /** Deletes rows of a hidden run. @returns the number of deleted rows, or undefined if no run is hidden */
   step(): number | undefined {
     const row = this.#statements.nextHidden.get();
     return row === undefined ? undefined : this.#remove(String(row['run_id']), performance.now() + STEP_MS);

@@ -129,7 +129,7 @@ export class SqliteRuns {
     return fresh.reduce((chars, { json }) => chars + json.length, 0);
   }
 
-  /** Separates faults of reading from what the fold throws. */
+  /** Distinguishes faults of reading from errors that the fold throws. */
   #reading<Result>(work: () => Result): Result {
     try {
       return work();

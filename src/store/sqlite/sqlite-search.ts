@@ -6,7 +6,7 @@ import { isNotRemoved, RECORD_COLUMNS } from './sqlite-statements.ts';
 import type { DamagedPlace } from '../store-error.ts';
 import type { SearchHit } from '../trajectory-store.ts';
 
-/** CROSS JOIN makes SQLite begin with the words. */
+/** CROSS JOIN makes SQLite start with the words. */
 const FIND_PLACES = `
   SELECT found.id, -minus_at_ms AS at_ms, found.run_id, -minus_seq AS seq
   FROM record_words CROSS JOIN indexed_records AS found ON found.id = record_words.rowid
@@ -26,7 +26,7 @@ export interface FoundRecords {
   readonly damaged: readonly DamagedPlace[];
 }
 
-/** Searches the index. Cost: a look at a short row per record with the words, and decoding the hits. */
+/** Searches the index. Cost: a read of a short row per record with the words, and decoding the results. */
 export function searchSqlite(session: SqliteSession, query: CheckedSearchQuery): FoundRecords {
   const { kinds, phrases, runId, limit } = query;
   const { checks, database } = session;

@@ -8,7 +8,7 @@ export function isNotRemoved(runId: string): string {
   return `NOT EXISTS (SELECT 1 FROM removed_runs WHERE removed_runs.run_id = ${runId})`;
 }
 
-/** Rows per multi-row insert: a third less work than single inserts. */
+/** Number of rows per multi-row insert. This takes a third less work than single inserts. */
 export const ROWS_AN_INSERT = 16;
 const VALUES = Array.from({ length: ROWS_AN_INSERT }, () => '(?, ?, ?, ?)').join(', ');
 
@@ -36,7 +36,7 @@ const SQL: Readonly<Record<StatementName, string>> = {
     'INSERT INTO runs (run_id, minus_started_ms, summary, chars, checksum) VALUES (?, ?, ?, ?, ?) ' +
     'ON CONFLICT (run_id) DO UPDATE SET minus_started_ms = excluded.minus_started_ms, summary = excluded.summary, ' +
     'chars = chars + excluded.chars, checksum = excluded.checksum',
-  /** For a run with an unchanged start time: leaves the list's index alone. */
+  /** For a run whose start time is unchanged. The index of the list is not updated. */
   saveSummary: 'UPDATE runs SET summary = ?, chars = chars + ?, checksum = ? WHERE run_id = ?',
   listRuns: `SELECT ${SUMMARY_COLUMNS} FROM runs WHERE (minus_started_ms, run_id) > (?, ?) ORDER BY minus_started_ms, run_id LIMIT ?`,
   findRecord: `SELECT ${RECORD_COLUMNS} FROM records WHERE run_id = ? AND seq = ?`,
@@ -64,7 +64,7 @@ export function prepareSqliteStatements(database: DatabaseSync): SqliteStatement
 /** Prepared statements by name. */
 export type Statements<Name extends string> = Readonly<Record<Name, StatementSync>>;
 
-/** Prepares each statement on first use: a process that writes once needs few. */
+/** Prepares each statement on first use, because a process that writes once needs few. */
 export function lazyStatements<Name extends string>(
   database: DatabaseSync,
   sql: Readonly<Record<Name, string>>,

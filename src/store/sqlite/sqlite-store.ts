@@ -36,7 +36,7 @@ import type {
 
 /** Options of a SQLite store. */
 export interface SqliteStoreOptions {
-  /** How long a call waits for other processes' transactions, in milliseconds; default 5,000. */
+  /** Maximum time in milliseconds that a call waits for transactions of other processes; default 5,000. */
   readonly timeoutMs?: number;
   /**
    * When an append is on disk:
@@ -50,7 +50,7 @@ export interface SqliteStoreOptions {
 }
 
 const DEFAULT_TIMEOUT_MS = 5000;
-/** How long a search indexes missing records before it answers. */
+/** Maximum time in milliseconds that a search indexes missing records before it answers. */
 const SEARCH_INDEXING_MS = 150;
 /** Removed records per step that rewrites the word index; at this rate it keeps up with deletions. */
 const RECORDS_A_MERGE = 50;
@@ -153,7 +153,7 @@ class SqliteStore implements TrajectoryStore, CheckedSink {
     return await listSqliteRuns(this.#read, query);
   }
 
-  /** Hides the run, then deletes its rows and those of earlier deletions, rewrites the word index and shrinks the file. */
+  /** Hides the run. Then deletes its rows and those of earlier deletions, rewrites the word index, and shrinks the file. */
   async deleteRun(runId: string): Promise<boolean> {
     this.#mustBeOpen();
     if (!isRunId(runId)) return false;
@@ -162,7 +162,7 @@ class SqliteStore implements TrajectoryStore, CheckedSink {
     const isClosing = (): boolean => this.#closing !== undefined;
     const wasStored = await write(() => removals.hide(runId));
     let removed = 0;
-    // The next deletion does what closing leaves undone.
+    // After a close, the next deletion does the remaining work.
     while (!isClosing()) {
       const records = await write(() => removals.step());
       if (records === undefined) break;

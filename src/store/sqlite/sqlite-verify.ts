@@ -86,7 +86,7 @@ async function* checkRun(read: SqliteRead, runId: string): AsyncGenerator<StoreP
     }
     yield* await read('check', (session) => [...checkSummary(session, check, runId), ...checkSnapshot(session, runId)]);
   } catch (thrown) {
-    // A damaged page hides the rest of the run.
+    // A damaged page makes the rest of the run unreadable.
     yield { runId, place: `table records after seq ${afterSeq}`, problem: damageText(thrown) };
   }
 }

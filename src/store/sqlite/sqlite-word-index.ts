@@ -17,11 +17,11 @@ const BATCH_MS = 2;
 /** Pause between batches while this process appends, and otherwise: then an eighth to a quarter of a core. */
 const BUSY_PAUSE_MS = 250;
 const QUIET_PAUSE_MS = 15;
-/** Time without an append that counts as quiet. */
+/** Milliseconds without an append after which the process counts as quiet. */
 const QUIET_AFTER_MS = 250;
-/** Pause when nothing is missing or another process indexes. */
+/** Pause in milliseconds when no record is missing or another process indexes. */
 const IDLE_PAUSE_MS = 1000;
-/** How long a process that indexed a batch keeps the right to continue. */
+/** Time in milliseconds for which a process that indexed a batch may continue indexing. */
 const LEASE_MS = 2000;
 
 const SQL = {
@@ -98,7 +98,7 @@ export class SqliteWordIndex {
       const isQuiet = performance.now() - this.#options.lastWriteMs() > QUIET_AFTER_MS;
       return this.#indexBatch() && isQuiet ? QUIET_PAUSE_MS : BUSY_PAUSE_MS;
     } catch {
-      // No caller waits for this batch. A lasting fault surfaces in the next append or search.
+      // No caller waits for this batch. A permanent fault appears in the next append or search.
       return IDLE_PAUSE_MS;
     }
   }

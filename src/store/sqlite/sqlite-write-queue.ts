@@ -4,8 +4,9 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 import { isBusy, pauseForLock } from '../sqlite-busy.ts';
 
 /**
- * Plans a write inside a transaction; called again in another one after a rollback. It may refuse by throwing, which affects no
- * other write. The function it returns writes, and throws only on a fault of the database.
+ * Plans a write inside a transaction. After a rollback it is called again in another transaction. It may throw to refuse
+ * the write, which affects no other write. The function that it returns does the write, and throws only on a fault of the
+ * database.
  */
 export type PlanWrite<Result> = () => () => Result;
 
@@ -18,21 +19,21 @@ interface Job {
 
 /** Options of a write queue. */
 export interface SqliteWriteQueueOptions {
-  /** How long a write waits for another process at most, in milliseconds. */
+  /** Maximum time in milliseconds that a write waits for another process. */
   readonly timeoutMs: number;
-  /** True: concurrent writes share a transaction. */
+  /** If true, concurrent writes share a transaction. */
   readonly isGrouped: boolean;
 }
 
-/** A group takes no more writes once it has held the lock and the event loop this long. */
+/** Maximum time in milliseconds for which a group holds the lock and the event loop before it takes no more writes. */
 const GROUP_MS = 8;
 
-/** How long this writer lets others go first after it met one. */
+/** Time in milliseconds for which this writer lets other processes write first after it found the file locked. */
 const POLITE_MS = 50;
 
 /**
- * Runs all writes of a store, in the order of the calls; waiting writes share a transaction. Waiting for another process does not
- * block the event loop.
+ * Runs all writes of a store in the order of the calls. Waiting writes share a transaction. Waiting for another process
+ * does not block the event loop.
  */
 export class SqliteWriteQueue {
   readonly #database: DatabaseSync;
@@ -40,7 +41,7 @@ export class SqliteWriteQueue {
   readonly #jobs: Job[] = [];
   #pumping: Promise<void> | undefined;
   #lastWriteMs = 0;
-  /** The next jobs that each get their own transaction. */
+  /** Number of next jobs that each get a separate transaction. */
   #alone = 0;
   #politeUntilMs = 0;
 
@@ -54,7 +55,7 @@ export class SqliteWriteQueue {
     return this.#lastWriteMs;
   }
 
-  /** Resolves with the write's result once it is committed; rejects with what it threw. */
+  /** Resolves with the result of the write once it is committed. Rejects with the error that the write threw. */
   async write<Result>(plan: PlanWrite<Result>): Promise<Result> {
     const written = new Promise<Result>((resolve, reject) => {
       this.#jobs.push({ plan, sinceMs: performance.now(), resolve, reject });
@@ -71,7 +72,8 @@ export class SqliteWriteQueue {
     // Groups the writes of one turn.
     await nextTurn();
     while (this.#jobs.length > 0) {
-      // Taking the lock again at once would starve other processes, which retry every millisecond or two.
+      // If this writer took the lock again immediately, other processes would wait too long. They retry every millisecond
+      // or two.
       if (performance.now() < this.#politeUntilMs) await pauseForLock();
       if (await this.#begin()) this.#commitNext();
       if (this.#jobs.length > 0) await nextTurn();
@@ -94,7 +96,7 @@ export class SqliteWriteQueue {
     return false;
   }
 
-  /** Rejects the jobs that timed out waiting for a lock; all of them for any other fault. */
+  /** Rejects the jobs that timed out waiting for a lock. For any other fault, rejects all jobs. */
   #giveUp(thrown: unknown): void {
     const latestMs = isBusy(thrown) ? performance.now() - this.#options.timeoutMs : Infinity;
     while (this.#jobs[0] !== undefined && this.#jobs[0].sinceMs <= latestMs) this.#jobs.shift()?.reject(thrown);
@@ -113,7 +115,7 @@ export class SqliteWriteQueue {
       const [only, ...others] = group;
       if (others.length === 0) only?.reject(thrown);
       else {
-        // Repeat each alone, so that one failing write fails no other.
+        // Each job is repeated alone, so that a failing write does not make other writes fail.
         this.#jobs.unshift(...group);
         this.#alone = group.length;
       }
