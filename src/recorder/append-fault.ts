@@ -1,17 +1,17 @@
 import { CoxswainError } from '../base/error.ts';
 
 /**
- * Why an append failed.
+ * The reason why an append failed.
  *
  * - `retry`: an I/O fault; the same batch may succeed later
  * - `hole`: the sink expects earlier records first
  * - `spoiled`: a record of the batch cannot be stored
- * - `refused`: the sink holds other records under this run's id
- * - `over`: the sink accepts nothing any more
+ * - `refused`: the sink contains other records with this run's id
+ * - `over`: the sink accepts no more records
  */
 export type AppendFault = 'retry' | 'hole' | 'spoiled' | 'refused' | 'over';
 
-/** Classifies what `append` threw. Anything but a `CoxswainError` is an I/O fault. */
+/** Classifies an error that `append` threw. Any error except a `CoxswainError` is an I/O fault. */
 export function appendFault(error: unknown): AppendFault {
   if (!(error instanceof CoxswainError)) return 'retry';
   switch (error.code) {
@@ -30,7 +30,7 @@ export function appendFault(error: unknown): AppendFault {
   }
 }
 
-/** The `seq` that the sink expects, according to a `store-gap`. */
+/** Returns the `seq` that the sink expects, according to a `store-gap` error. */
 export function expectedSeqOf(error: unknown): number | undefined {
   if (!(error instanceof CoxswainError) || error.code !== 'store-gap') return undefined;
   const expected = error.details['expected'];

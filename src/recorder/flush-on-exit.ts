@@ -8,19 +8,19 @@ export interface Flushable {
 
 const SIGNALS = ['SIGTERM', 'SIGINT'] as const;
 
-/** How long the exit may be delayed. */
+/** Default maximum delay of the exit in milliseconds. */
 const TIME_LIMIT_MS = 2_000;
 
-/** The queues to flush, with their time limits. Signal handlers are per process, so this is too. */
+/** The queues to flush, with their time limits. The map is global to the process, because signal handlers are. */
 const flushables = new Map<Flushable, number>();
 /** Queues that exceeded their time limit at `beforeExit`. */
 const exhausted = new Set<Flushable>();
 let isFlushing = false;
 
 /**
- * Flushes before the process exits by SIGTERM, SIGINT or an empty event loop. After the flush the signal is raised again without
- * our handler, so that the process exits as it would have, unless the host also handles it. A second signal ends the wait. The
- * exit code is unchanged.
+ * Flushes before the process exits by SIGTERM, SIGINT or an empty event loop. After the flush, the signal is raised again
+ * without our handler. The process then exits as usual, unless the host also handles the signal. A second signal ends the
+ * wait. The exit code is unchanged.
  *
  * Does not cover `process.exit()`, SIGKILL and uncaught errors.
  *
@@ -62,8 +62,8 @@ function raiseAgain(signal: NodeJS.Signals): void {
 }
 
 /**
- * Listeners of the package `signal-exit`, which many packages use: they do nothing while others listen, and raise the signal
- * themselves when they are alone. The package publishes their number.
+ * Returns the number of listeners of the package `signal-exit`, which many packages use. These listeners do nothing while
+ * other listeners exist, and raise the signal themselves if there are none. The package publishes their number.
  */
 function politeListeners(): number {
   const emitters: readonly unknown[] = [
@@ -78,7 +78,7 @@ function politeListeners(): number {
   return count;
 }
 
-/** Called again after every flush; a queue that could not be flushed does not delay the exit again. */
+/** Called again after every flush. A queue that could not be flushed does not delay the exit again. */
 function onBeforeExit(): void {
   for (const entry of flushables) {
     const [queue] = entry;
@@ -94,7 +94,7 @@ async function flush([queue, timeLimitMs]: readonly [Flushable, number]): Promis
   try {
     return await queue.flush({ timeLimitMs });
   } catch {
-    // `health` has the fault; there is no caller to throw to.
+    // `health` reports the fault, because there is no caller to throw to.
     return 'incomplete';
   }
 }

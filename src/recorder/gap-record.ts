@@ -2,12 +2,12 @@ import { present } from '../base/present.ts';
 import { TRAJECTORY_SCHEMA_VERSION, type TrajectoryRecord } from '../records/trajectory-record.ts';
 import { lastSeqOf } from '../store/run-summary.ts';
 
-/** True for a record that replaces lost ones. */
+/** Returns true for a record that replaces lost records. */
 export function isGap(record: TrajectoryRecord): boolean {
   return record.payload.kind === 'gap';
 }
 
-/** The gap record that replaces a lost record, or the range `fromSeq … throughSeq`. */
+/** Creates the gap record that replaces a lost record, or the range `fromSeq … throughSeq`. */
 export function gapFor(
   record: TrajectoryRecord,
   reason: string,
@@ -24,7 +24,7 @@ export function gapFor(
   };
 }
 
-/** `gap` extended by a lost `record` that directly follows it; otherwise undefined. */
+/** Extends `gap` by a lost `record` that directly follows it. Otherwise returns undefined. */
 export function widenGap(gap: TrajectoryRecord | undefined, record: TrajectoryRecord): TrajectoryRecord | undefined {
   if (gap?.payload.kind !== 'gap' || lastSeqOf(gap) !== record.seq - 1) return undefined;
   return { ...gap, payload: { ...gap.payload, through_seq: lastSeqOf(record) } };

@@ -5,7 +5,7 @@ import type { TrajectorySink, TrajectoryStore } from '../store/trajectory-store.
 /** A sink that keeps records in memory, for tests and for reading whole trajectories. */
 export class InMemoryTrajectorySink implements TrajectorySink {
   readonly #store: TrajectoryStore = memoryStore();
-  /** In order of first appearance. */
+  /** Run ids in order of first appearance. */
   readonly #runIds = new Set<string>();
 
   /** Adds one record. @throws as `append` */
@@ -19,7 +19,7 @@ export class InMemoryTrajectorySink implements TrajectorySink {
     return lastSeq;
   }
 
-  /** All records: by run, in order of first appearance, then by `seq`. */
+  /** Returns all records, by run in order of first appearance, then by `seq`. */
   async snapshot(): Promise<readonly TrajectoryRecord[]> {
     const records: TrajectoryRecord[] = [];
     for (const runId of this.#runIds) {

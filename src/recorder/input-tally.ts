@@ -11,7 +11,7 @@ export class InputTally {
     this.#counts[fault] = (this.#counts[fault] ?? 0) + times;
   }
 
-  /** For `health`; empty while there were no faults. */
+  /** Returns the counts for `health`. Empty if there were no faults. */
   health(): { readonly input?: InputCounts } {
     return this.#isClean ? {} : { input: { ...this.#counts } };
   }

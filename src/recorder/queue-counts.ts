@@ -80,7 +80,7 @@ export class QueueCounts {
     };
   }
 
-  /** The error of a `flush` that could not store everything. Each lost record is reported once. */
+  /** Creates the error of a `flush` that could not store everything. Each lost record is reported once. */
   report(spilled: number): CoxswainError {
     const lost = this.dropped - this.#reportedDrops;
     this.#reportedDrops = this.dropped;
@@ -95,7 +95,7 @@ export class QueueCounts {
   }
 }
 
-/** True if the sink works but refuses these records. */
+/** Returns true if the sink works but refuses these records. */
 function isRejection(fault: unknown): boolean {
   const kind = appendFault(fault);
   return kind === 'refused' || kind === 'spoiled';

@@ -1,44 +1,44 @@
 import { invalidArgument } from '../base/error.ts';
 import type { Timers } from './timers.ts';
 
-/** The effect of a failing sink: records are dropped and counted, or `flush` and `end` throw. */
+/** What happens if the sink fails. `drop`: records are dropped and counted. `throw`: `flush` and `end` throw. */
 export type FailurePolicy = 'drop' | 'throw';
 
 /**
- * The handling of a record that exceeds the limits.
+ * What happens to a record that exceeds the limits.
  *
- * - `drop-newest`: it is dropped and counted
- * - `spill`: it is written to a file, and to the store once that works again
+ * - `drop-newest`: the record is dropped and counted
+ * - `spill`: the record is written to a file, and to the store once the store works again
  * - `wait`: as `drop-newest`, but hosts that await `run.ready()` are delayed first
  */
 export type OverflowPolicy = 'drop-newest' | 'spill' | 'wait';
 
 /** Options of the queue in front of a store. */
 export interface RecordQueueOptions {
-  /** Default `drop`: lost records are counted and recorded as a gap; the agent is not affected. */
+  /** Default `drop`: lost records are counted and recorded as a gap. The agent is not affected. */
   readonly onFailure?: FailurePolicy;
   /** Default `drop-newest`. */
   readonly overflow?: OverflowPolicy;
-  /** Maximum of records waiting in memory. Default 10,000. */
+  /** Maximum number of records waiting in memory. Default 10,000. */
   readonly maxQueued?: number;
-  /** Maximum of estimated bytes waiting in memory; an empty queue accepts a larger record. Default 64 MiB. */
+  /** Maximum number of estimated bytes waiting in memory. An empty queue also accepts a larger record. Default 64 MiB. */
   readonly maxQueuedBytes?: number;
   /**
-   * Folder of the spill file. Default: the system's temporary folder. If given, files that a crashed process left there are stored
-   * at startup; use a separate folder per store.
+   * Folder of the spill file. Default: the system's temporary folder. If it is set, files of a crashed process in it are
+   * stored at startup. Use a separate folder per store.
    */
   readonly spillFolder?: string;
-  /** Maximum size of the spill file; further records are dropped. Default 1 GiB. */
+  /** Maximum size of the spill file. Further records are dropped. Default 1 GiB. */
   readonly maxSpillBytes?: number;
-  /** How long a run's records are retried before they are dropped, in milliseconds. Default 600,000 (ten minutes). */
+  /** Time in milliseconds for which the records of a run are retried before they are dropped. Default 600,000 (ten minutes). */
   readonly retryForMs?: number;
-  /** How long `flush` and `end` wait at most, in milliseconds. Default 5,000. */
+  /** Maximum time in milliseconds that `flush` and `end` wait. Default 5,000. */
   readonly flushTimeLimitMs?: number;
-  /** How long `ready` waits at most, in milliseconds. Default 5,000. */
+  /** Maximum time in milliseconds that `ready` waits. Default 5,000. */
   readonly readyTimeLimitMs?: number;
-  /** Default: the machine's. */
+  /** Default: the timers of the machine. */
   readonly timers?: Timers;
-  /** 0 to 1, for the jitter of retries. Default `Math.random`. */
+  /** Returns a number from 0 to 1, for the jitter of retries. Default `Math.random`. */
   readonly random?: () => number;
 }
 

@@ -18,12 +18,13 @@ import { Waiters } from './waiters.ts';
 import { isGapOnly, type Waiting, type WaitingRun } from './waiting-run.ts';
 import { fillHole, WaitingRuns, whenSettled } from './waiting-runs.ts';
 
-/** Concurrent appends of different runs: enough for a sink that commits groups. */
+/** Maximum number of concurrent appends of different runs. It is large enough for a sink that commits groups. */
 const MAX_APPENDS = 8;
 
 /**
- * Writes records to a sink in batches, in order within each run. `add` never waits. A failing sink is retried with growing
- * pauses while the records wait. A gap record replaces each stretch of lost records, so that every hole in `seq` is recorded.
+ * Writes records to a sink in batches, in order within each run. `add` never waits. If the sink fails, it is retried with
+ * growing pauses while the records wait. A gap record replaces each sequence of lost records, so that every missing `seq`
+ * is recorded.
  */
 export class RecordQueue {
   readonly #sink: TrajectorySink;
@@ -67,24 +68,27 @@ export class RecordQueue {
     run.lastSeq = lastSeqOf(record);
     if (run.isRefused) return this.#counts.drop();
     const bytes = recordBytes(record);
-    // The end of a run is accepted beyond the limit; there is one per run.
+    // The record of a run's end is accepted beyond the limit, because there is one per run.
     const fits = record.payload.kind === 'run_ended' || this.#counts.fits(bytes, this.#limits);
     if (this.#spill?.isActive === true || !fits) return this.#overflow(run, record);
     this.#enqueue(run, record, bytes);
     return 'accepted';
   }
 
-  /** Last `seq` of a run that the sink has acknowledged; -1 before the first, or if the run was forgotten. */
+  /**
+   * Returns the last `seq` of a run that the sink has acknowledged. Returns -1 before the first, or if the run was
+   * forgotten.
+   */
   durableSeq(runId: string): number {
     return this.#runs.find(runId)?.durableSeq ?? -1;
   }
 
   /**
-   * Resolves when everything added before is written or counted as dropped, or after `timeLimitMs`; the rest then keeps waiting.
-   * Retries at once instead of waiting for the end of a pause.
+   * Resolves when everything added before is written or counted as dropped, or after `timeLimitMs`. Records that are not
+   * written by then keep waiting. The call retries immediately instead of waiting for the end of a pause.
    *
-   * @throws CoxswainError "trajectory-io" or "trajectory-rejected" under the policy `throw`, instead of returning `incomplete`; its
-   *   cause is the last error of the sink
+   * @throws CoxswainError "trajectory-io" or "trajectory-rejected" under the policy `throw`, instead of returning
+   *   `incomplete`; its cause is the last error of the sink
    */
   async flush(limit: TimeLimit = {}): Promise<FlushAnswer> {
     const endMs = this.#timers.nowMs() + (limit.timeLimitMs ?? this.#limits.flushTimeLimitMs);
@@ -103,8 +107,8 @@ export class RecordQueue {
   }
 
   /**
-   * Resolves to true when there is room. Under the policy `wait` it waits up to `timeLimitMs`, then resolves to false; until the
-   * sink stores something again, further calls resolve to false immediately. Never throws.
+   * Resolves to true when there is room. Under the policy `wait`, the call waits up to `timeLimitMs` and then resolves to
+   * false. After that, further calls resolve to false immediately until the sink stores a record again. Never throws.
    */
   async ready(limit: TimeLimit = {}): Promise<boolean> {
     if (this.#hasRoom()) return true;
@@ -131,7 +135,10 @@ export class RecordQueue {
     };
   }
 
-  /** Flushes, then counts what is left in memory as dropped. A spill file with records is kept. @throws as `flush` */
+  /**
+   * Flushes, then counts the records left in memory as dropped. A spill file that contains records is kept. @throws as
+   * `flush`
+   */
   async close(limit: TimeLimit = {}): Promise<FlushAnswer> {
     try {
       return await this.flush(limit);
@@ -147,7 +154,7 @@ export class RecordQueue {
     }
   }
 
-  /** Three quarters, so that several hosts that were waiting still find room. */
+  /** The limit is three quarters, so that several hosts that were waiting still find room. */
   #hasRoom(): boolean {
     return this.#options.overflow !== 'wait' || this.#counts.isBelow(0.75, this.#limits);
   }
@@ -183,7 +190,7 @@ export class RecordQueue {
     this.#schedule();
   }
 
-  /** After the host's turn, so that the agent does not wait for a disk. */
+  /** Writing starts after the host's turn of the event loop, so that the agent does not wait for a disk. */
   #schedule(): void {
     if (this.#isScheduled) return;
     this.#isScheduled = true;
@@ -213,14 +220,14 @@ export class RecordQueue {
       run.durableSeq = Math.max(run.durableSeq, seq);
       this.#settle(run, batch);
     } catch (error) {
-      // After `close` nothing is left to decide.
+      // After `close` there is no decision left.
       if (!run.isRefused) this.#refused(run, batch, error);
     }
     this.#appends -= 1;
     run.tries += 1;
     if (run.state === 'writing') {
       run.state = 'idle';
-      // A gap alone that the sink refused waits until the sink is back.
+      // A run with only a gap that the sink refused waits until the sink works again.
       if (!run.isEmpty && (run.failures === 0 || run.firstRecord < Infinity)) this.#makeReady(run);
     }
     this.#runs.settle(run);
@@ -292,7 +299,7 @@ export class RecordQueue {
     this.#counts.lose(run.clear());
   }
 
-  /** Moves spilled records back to memory while half of the room is free. */
+  /** Moves spilled records back to memory while half of the queue is free. */
   async #replay(): Promise<void> {
     const spill = this.#spill;
     if (spill === undefined || this.#isReplaying) return;

@@ -1,13 +1,13 @@
 import type { TrajectoryRecord } from '../records/trajectory-record.ts';
 
-/** Memory of a record besides its payload: the envelope and the queue's entry. */
+/** Estimated memory of a record without its payload: the other fields and the entry in the queue. */
 const ENVELOPE_BYTES = 200;
 
 /**
- * Estimates the memory of a waiting record, in bytes: one per character, eight per number. Encoding every record twice would
- * double the cost of recording.
+ * Estimates the memory of a waiting record in bytes: one per character, eight per number. Encoding every record a second
+ * time would double the cost of recording.
  *
- * Cost: one walk over the values; independent of text lengths.
+ * Cost: one walk over the values; it does not depend on text lengths.
  */
 export function recordBytes(record: TrajectoryRecord): number {
   return ENVELOPE_BYTES + bytesOf(record.payload);

@@ -1,16 +1,17 @@
 /**
- * The outcome of `emit`.
+ * The result of `emit`.
  *
- * - `accepted`: the event is a valid record and waits to be written; or it is a streaming delta, which is not recorded
- * - `dropped`: the event is not recorded, and counted in `health()`: the queue is full (`recorder.dropped`), the run has ended
- *   (`input.lateEvents`), too many events wait from within a provider (`input.crowded`), or it is unusable (`input.refused`)
+ * - `accepted`: the event is a valid record and waits to be written, or it is a streaming delta, which is not recorded
+ * - `dropped`: the event is not recorded, and `health()` counts it: the queue is full (`recorder.dropped`), the run has
+ *   ended (`input.lateEvents`), a provider emitted it while too many events were waiting (`input.crowded`), or it is
+ *   unusable (`input.refused`)
  */
 export type EmitAnswer = 'accepted' | 'dropped';
 
 /** `stored`: everything added before is stored. `incomplete`: some records were dropped or still wait. */
 export type FlushAnswer = 'stored' | 'incomplete';
 
-/** How long a call may wait, in milliseconds. */
+/** The maximum time that a call may wait, in milliseconds. */
 export interface TimeLimit {
   readonly timeLimitMs?: number;
 }

@@ -14,17 +14,17 @@ import { spillOwner } from './spill.ts';
 /** The result of recovering spill files of crashed processes. */
 export interface SpillRecovery {
   readonly files: number;
-  /** Records in the sink now; some may have been there before. */
+  /** Number of records that are now in the sink. Some may have been there before. */
   readonly records: number;
-  /** Records that the sink refused or that were incomplete. */
+  /** Number of records that the sink refused or that were incomplete. */
   readonly refused: number;
 }
 
 /**
- * Stores the spill files of processes that have exited, and deletes the files. A hole before a run's spilled records becomes a
- * gap. If a run has continued without them, they count as refused.
+ * Stores the records in spill files of processes that have exited, and deletes the files. Missing records before a run's
+ * spilled records become a gap. If a run has continued without the spilled records, they count as refused.
  *
- * @throws CoxswainError as `append`, for an I/O fault; the files are kept then
+ * @throws CoxswainError as `append`, for an I/O fault; the files are then kept
  */
 export async function recoverSpills(folder: string, sink: TrajectorySink): Promise<SpillRecovery> {
   let total: SpillRecovery = { files: 0, records: 0, refused: 0 };
@@ -36,14 +36,14 @@ export async function recoverSpills(folder: string, sink: TrajectorySink): Promi
   return total;
 }
 
-/** Claims files by renaming, which only one of several processes can do. */
+/** Claims files by renaming them. If several processes try, only one succeeds. */
 async function claimFiles(folder: string): Promise<readonly string[]> {
   const names = await readdir(folder).catch(() => []);
   const claimed: string[] = [];
   for (const name of names) {
     const pid = spillOwner(name);
     if (pid === undefined || (pid !== process.pid && isRunning(pid))) continue;
-    // Should this process crash, a later one recognises the new name.
+    // If this process crashes, a later process recognises the new name.
     const path = join(folder, name.replace(/^coxswain-spill-\d+/, `coxswain-spill-${process.pid}`));
     if (path === join(folder, name) || (await renamed(join(folder, name), path))) claimed.push(path);
   }
@@ -94,9 +94,9 @@ async function recoverFile(
   return { records, refused };
 }
 
-/** The record of each line; undefined for an invalid line. */
+/** Yields the record of each line, or undefined for an invalid line. */
 async function* recordsIn(path: string): AsyncGenerator<TrajectoryRecord | undefined, void, void> {
-  // Not `node:readline`, which also splits at Unicode line separators.
+  // The code does not use `node:readline`, because that also splits at Unicode line separators.
   for await (const lines of readLines(nodeFileSystem.read(path, 0), 0))
     for (const { bytes } of lines) yield recordIn(bytes.toString());
 }
@@ -109,7 +109,7 @@ function recordIn(line: string): TrajectoryRecord | undefined {
   }
 }
 
-/** @returns false if the sink holds other records there, or refuses these records */
+/** @returns false if the sink has other records there, or refuses these records */
 async function appended(sink: TrajectorySink, batch: readonly TrajectoryRecord[]): Promise<boolean> {
   try {
     await sink.append(batch);

@@ -3,7 +3,7 @@ const FIRST_MS = 50;
 const LONGEST_MS = 5_000;
 
 /**
- * The delay before the next retry: doubles from 50 ms to 5 s, minus a random part of up to half.
+ * Returns the delay before the next retry. It doubles from 50 ms to 5 s, minus a random part of up to half.
  *
  * @param failures  from 1
  * @param random  0 to 1

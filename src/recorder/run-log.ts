@@ -25,7 +25,7 @@ export interface RunLogIdentity {
 /** The parts of a run log. */
 export interface RunLogParts {
   readonly clock: Clock;
-  /** Undefined if nothing is recorded. */
+  /** Undefined if no records are written. */
   readonly queue: Pick<RecordQueue, 'add'> | undefined;
   /** Default 0. */
   readonly nextSeq?: number;
@@ -33,25 +33,25 @@ export interface RunLogParts {
   readonly lastMs?: number;
   /** Redacts every payload before it is folded or stored. */
   readonly redact?: (payload: TrajectoryPayload) => TrajectoryPayload;
-  /** As of `TrajectoryRecord.late_input_id`, for every record of this log. */
+  /** `TrajectoryRecord.late_input_id` of every record of this log. */
   readonly lateInputId?: string | undefined;
   /** Counts faults of the input. */
   readonly tally?: InputTally;
-  /** Called once per run and kind of fault; the same message is recorded. */
+  /** Called once per run and kind of fault. The same message is recorded. */
   readonly onInputFault?: (message: string) => void;
 }
 
-/** Faults that are visible in the stored value, or that leave nothing to report. */
+/** Faults that are not recorded, because they are visible in the stored value or there is nothing to report. */
 const UNREPORTED: ReadonlySet<InputFault> = new Set<InputFault>(['binaries', 'cutValues', 'cycles', 'lateEvents']);
 
-/** Maximum nesting of payloads that are read while another one is. */
+/** Maximum number of payloads that are read while another payload is being read. */
 const MAX_NESTED_READS = 4;
 
 /**
- * Stamps each payload of a run with `seq` and time and passes it to the recorder. `seq` is gapless from 0.
+ * Gives each payload of a run a `seq` and a time, and passes it to the recorder. `seq` starts at 0 and has no gaps.
  *
- * Whatever a host, a provider or a model supplies, the records can be stored and read again. Values repaired for that are counted,
- * and the first of each kind is recorded as `fault_noticed`.
+ * Whatever values a host, a provider or a model supplies, the records can be stored and read again. Values that are
+ * repaired for that purpose are counted. The first repair of each kind is recorded as `fault_noticed`.
  */
 export class RunLog {
   readonly identity: RunLogIdentity;
@@ -74,7 +74,7 @@ export class RunLog {
     return this.#nextSeq;
   }
 
-  /** The clock's time; the last record's if the clock returns no valid time. */
+  /** Returns the clock's time. If that is not a valid time, returns the time of the last record. */
   nowMs(): number {
     const now = this.#parts.clock.nowMs();
     if (Number.isFinite(now) && now >= 0) return now;
@@ -83,7 +83,7 @@ export class RunLog {
   }
 
   /**
-   * Makes a record with the current time, or `atMs`. Times never decrease within a run.
+   * Creates a record with the current time, or with `atMs`. Times never decrease within a run.
    *
    * @throws CoxswainError `invalid-record` for an unusable payload
    */
@@ -114,7 +114,7 @@ export class RunLog {
     };
   }
 
-  /** Queues a stamped record. Never waits. Without a recorder the result is always `accepted`. */
+  /** Queues a record that `stamp` created. Never waits. Without a recorder, the result is always `accepted`. */
   write(record: TrajectoryRecord): EmitAnswer {
     const answer = this.#parts.queue?.add(record) ?? 'accepted';
     if (this.#notices.length === 0) return answer;
@@ -134,7 +134,7 @@ export class RunLog {
   }
 
   #repaired(payload: TrajectoryPayload, nowMs: number): TrajectoryPayload {
-    // A getter in the host's value may emit, and a proxy may do so without end.
+    // A getter in the host's value may emit events, and a proxy may do so without end.
     if (this.#nestedReads >= MAX_NESTED_READS) {
       throw invalidArgument('reading an event emits another one, repeatedly');
     }
@@ -148,12 +148,12 @@ export class RunLog {
     }
   }
 
-  /** Counts a fault of the input that is recorded elsewhere. */
+  /** Counts a fault of the input that is recorded by other code. */
   countInput(fault: InputFault): void {
     this.#parts.tally?.note(fault);
   }
 
-  /** Counts a fault of the input; the first of its kind is recorded after the current record. */
+  /** Counts a fault of the input. The first fault of its kind is recorded after the current record. */
   noteInput(fault: InputFault, detail: string): void {
     const { tally, onInputFault } = this.#parts;
     tally?.note(fault);
@@ -173,7 +173,7 @@ export class RunLog {
     return ms;
   }
 
-  /** Replaces ids that no store accepts, under which the whole run would be lost. */
+  /** Replaces ids that no store accepts. Otherwise the whole run would be lost. */
   #storable({ runId, parentRunId, depth }: RunLogIdentity): RunLogIdentity {
     const id = storableRunId(runId);
     const parent = parentRunId === undefined || parentRunId === null ? undefined : storableRunId(parentRunId);

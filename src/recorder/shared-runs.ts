@@ -6,13 +6,13 @@ import { adviceIdElsewhere } from '../steering/advice/advice.ts';
 import { lastSeqOf } from '../store/run-summary.ts';
 import type { TrajectorySink, TrajectoryStore } from '../store/trajectory-store.ts';
 
-/** Runs whose moves are remembered; a few bytes each. */
+/** Number of runs whose moves are remembered. Each takes a few bytes. */
 const MAX_MOVED_RUNS = 10_000;
 
-/** Maximum of consecutive conflicts for one batch. */
+/** Maximum number of consecutive conflicts for one batch. */
 const MAX_MOVES = 50;
 
-/** From `fromSeq` on, a record's `seq` in the store is its own plus `by`. */
+/** A shift of records. From `fromSeq` on, the `seq` of a record in the store is its own `seq` plus `by`. */
 interface Move {
   readonly fromSeq: number;
   readonly by: number;
@@ -21,15 +21,15 @@ interface Move {
 /** The state of a run that another process writes too. */
 interface SharedRun {
   moves: readonly Move[];
-  /** Batches waiting to be moved, and the promise of the last one. */
+  /** Number of batches waiting to be moved, and the promise of the last one. */
   waiting: number;
   last: Promise<unknown>;
 }
 
 /**
- * Lets several processes write one run. If another process has stored records meanwhile, ours are moved after them, with their
- * references (`cause_seq`, `advice_id`): nothing is lost, and `seq` stays gapless. A process only knows the records that were stored
- * when it opened the run, and its own.
+ * Lets several processes write the same run. If another process has stored records meanwhile, this process's records are
+ * moved after them. Their references (`cause_seq`, `advice_id`) are adjusted. No record is lost, and `seq` has no gaps. A
+ * process reads only the records that were stored when it opened the run, and its own.
  */
 export class SharedRuns implements TrajectorySink {
   readonly #store: TrajectoryStore;
@@ -40,7 +40,7 @@ export class SharedRuns implements TrajectorySink {
     this.#store = store;
   }
 
-  /** The error of a run that already existed in the store; undefined for any other run. */
+  /** Returns the error of a run that already existed in the store, and undefined for any other run. */
   refusal(runId: string): CoxswainError | undefined {
     return this.#refused.get(runId);
   }
@@ -53,7 +53,7 @@ export class SharedRuns implements TrajectorySink {
 
   async append(batch: readonly TrajectoryRecord[]): Promise<number> {
     const [first] = batch;
-    // The store reports what is wrong with such a batch.
+    // The store reports the fault of such a batch.
     if (first?.run_id === undefined) return await this.#store.append(batch);
     try {
       await this.#store.append(this.#moved(batch, first.run_id));
@@ -77,7 +77,7 @@ export class SharedRuns implements TrajectorySink {
     return moves.length === 0 ? batch : batch.map((record) => moved(record, moves));
   }
 
-  /** True if other records are stored there, or the preceding records are being moved. */
+  /** Returns true if other records are stored there, or if the preceding records are being moved. */
   #isConflict(error: unknown, runId: string): boolean {
     if (!(error instanceof CoxswainError)) return false;
     return error.code === 'store-conflict' || (error.code === 'store-gap' && (this.#runs.get(runId)?.waiting ?? 0) > 0);

@@ -3,8 +3,9 @@ import { lastSeqOf } from '../store/run-summary.ts';
 import type { TrajectorySink } from '../store/trajectory-store.ts';
 
 /**
- * Makes a sink of a function that takes one record at a time, in order, and is awaited. If it throws, the append fails and the
- * recorder retries the whole batch, so the function may see a record twice. Durability is up to the function.
+ * Creates a sink from a function. The function is called with one record at a time, in order, and its promise is awaited.
+ * If it throws, the append fails and the recorder retries the whole batch. The function may therefore receive a record
+ * twice. Durability depends on the function.
  */
 export function sinkOf(record: (record: TrajectoryRecord) => unknown): TrajectorySink {
   return {

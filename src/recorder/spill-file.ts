@@ -4,7 +4,7 @@ import { parseRecord } from '../records/decode-record.ts';
 import { encodeRecord } from '../records/encode-record.ts';
 import type { TrajectoryRecord } from '../records/trajectory-record.ts';
 
-/** Maximum of text waiting to be written; beyond it records are refused. */
+/** Maximum bytes of text waiting to be written. Beyond this limit, records are refused. */
 const MAX_UNWRITTEN_BYTES = 16 * 1024 * 1024;
 
 /** Approximate size of a read or write. */
@@ -30,8 +30,8 @@ export interface SpillHealth {
 }
 
 /**
- * A file of records, first in, first out: one line of JSON each, mode 0600, written and read without blocking. Memory: 16 MiB at
- * most, and a few bytes per megabyte in the file.
+ * A first-in, first-out file of records. Each record is one line of JSON. The file has mode 0600 and is read and written
+ * without blocking. Memory: 16 MiB at most, and a few bytes per megabyte in the file.
  */
 export class SpillFile {
   readonly path: string;
@@ -80,7 +80,7 @@ export class SpillFile {
     return true;
   }
 
-  /** Removes and returns about a megabyte of the oldest records. `lost` counts unreadable ones. */
+  /** Removes and returns about a megabyte of the oldest records. `lost` is the number of unreadable records. */
   async read(): Promise<{ readonly records: readonly TrajectoryRecord[]; readonly lost: number }> {
     if (this.#chunks.length === 0) await this.#writing;
     const chunk = this.#chunks.shift();
@@ -95,7 +95,7 @@ export class SpillFile {
       const records = lines.map(parseRecord);
       return { records, lost: chunk.records - records.length };
     } catch {
-      // The sink reports the hole at the run's next record, and it becomes a gap.
+      // The sink reports the missing records at the run's next record, and they become a gap.
       return { records: [], lost: chunk.records };
     }
   }
@@ -106,7 +106,7 @@ export class SpillFile {
     await rm(this.path, { force: true });
   }
 
-  /** Finishes writing and closes the file, which is kept. */
+  /** Finishes writing and closes the file. The file is kept. */
   async leave(): Promise<void> {
     await this.#writing;
     await this.#handle?.close();
@@ -114,7 +114,7 @@ export class SpillFile {
   }
 
   async #write(): Promise<void> {
-    // Groups the records of one turn.
+    // Groups the records of one turn of the event loop.
     await Promise.resolve();
     while (this.#unwritten.length > 0) {
       const { items, bytes } = this.#nextWrite();
@@ -123,7 +123,7 @@ export class SpillFile {
         await this.#writeAt(Buffer.concat(items.map((item) => item.line)));
         this.#addChunk({ bytes, records: items.length });
       } catch (error) {
-        // Later records are lost too, so that order holds.
+        // The later records are lost too, so that the order is kept.
         const lost = [...items, ...this.#unwritten].map((item) => item.record);
         this.#unwritten = [];
         this.#unwrittenBytes = 0;
@@ -147,7 +147,7 @@ export class SpillFile {
     return { items, bytes };
   }
 
-  /** Writes at the end of the last successful write, over the remains of a failed one. */
+  /** Writes at the end of the last successful write, and overwrites what a failed write left. */
   async #writeAt(text: Buffer): Promise<void> {
     let done = 0;
     while (done < text.length) {
@@ -169,7 +169,7 @@ export class SpillFile {
   }
 }
 
-/** Undefined for a record that cannot be encoded, which no store would accept either. */
+/** Returns undefined for a record that cannot be encoded. No store would accept such a record. */
 function lineOf(record: TrajectoryRecord): Buffer | undefined {
   try {
     return Buffer.from(`${encodeRecord(record)}\n`);

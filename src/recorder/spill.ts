@@ -7,7 +7,10 @@ import { SpillFile, type SpillHealth } from './spill-file.ts';
 let processName: string | undefined;
 let files = 0;
 
-/** Part of this process's file names: an earlier process may have had the same id. Lazy, because cryptography is slow to load. */
+/**
+ * Returns a random part of this process's file names, because an earlier process may have had the same id. It is created on
+ * demand, because cryptography is slow to load.
+ */
 function ownName(): string {
   processName ??= globalThis.crypto.randomUUID().slice(0, 8);
   return processName;
@@ -30,8 +33,9 @@ export interface SpillPart {
 }
 
 /**
- * The overflow file of a queue. From the first record that exceeds the queue until everything spilled is back in it, every record
- * goes through the file, so that order holds; a record that exceeds the file too becomes a gap of its run.
+ * The overflow file of a queue. Once a record does not fit into the queue, every record goes through the file until all
+ * spilled records are back in the queue. This keeps the order. A record that does not fit into the file becomes part of its
+ * run's gap.
  */
 export class Spill {
   readonly #options: SpillOptions;
@@ -51,7 +55,7 @@ export class Spill {
     return this.#file?.health();
   }
 
-  /** Accepts a record, or adds it to its run's gap. @returns true if accepted */
+  /** Accepts a record, or adds it to its run's gap. @returns true if the record was accepted */
   offer(record: TrajectoryRecord): boolean {
     const runId = record.run_id ?? '';
     this.#file ??= this.#newFile();
@@ -63,10 +67,10 @@ export class Spill {
   }
 
   /**
-   * Removes about a megabyte of the oldest records and passes them to `take`. After the last part nothing is spilled any more, so
-   * `take` must queue the records synchronously.
+   * Removes about a megabyte of the oldest records from the file and passes them to `take`. After the last part, no record
+   * is spilled any more, so `take` must queue the records synchronously.
    *
-   * @param take  `lost` counts unreadable records
+   * @param take  its argument `lost` is the number of unreadable records
    */
   async next(take: (part: SpillPart) => void): Promise<void> {
     const file = this.#file;
@@ -93,7 +97,7 @@ export class Spill {
 
   #remove(file: SpillFile): Promise<void> {
     this.#removing = file.remove().catch((error: unknown) => {
-      // The next start finds it, and storing its records again changes nothing.
+      // The next start finds the file. Storing its records a second time has no effect.
       this.#options.onLost(0, error);
     });
     return this.#removing;
@@ -110,7 +114,7 @@ export class Spill {
     });
   }
 
-  /** Everything between two lost records of a run was lost too: an accepted one would have ended the gap. */
+  /** Everything between two lost records of a run was lost too, because an accepted record would have ended the gap. */
   #addToGap(record: TrajectoryRecord, reason: string): void {
     const runId = record.run_id ?? '';
     const gap = this.#gaps.get(runId);
@@ -120,7 +124,7 @@ export class Spill {
   }
 }
 
-/** The process id in the name of another process's spill file; undefined for any other file. */
+/** Returns the process id in the name of another process's spill file, and undefined for any other file. */
 export function spillOwner(name: string): number | undefined {
   const [, pid, ofProcess] = /^coxswain-spill-(\d+)-([0-9a-f]{8})-\d+[.]jsonl$/.exec(name) ?? [];
   return pid === undefined || ofProcess === ownName() ? undefined : Number(pid);

@@ -13,7 +13,7 @@ import {
   type WorkerStoreTarget,
 } from './worker-protocol.ts';
 
-/** Characters per page: small enough that parsing it does not block the other thread. */
+/** Number of characters per page. It is small enough that parsing a page does not block the other thread. */
 const CHARS_A_PAGE = 256 * 1024;
 
 // `WorkerLink` starts this file with such an object.
@@ -23,7 +23,7 @@ const cursors = new Map<number, AsyncIterator<string>>();
 const pending = new Set<Promise<void>>();
 let opened: TrajectoryStore | undefined;
 
-/** Opened on first use; a failure is repeated on the next use. */
+/** Opens the store on first use. After a failure, the next use tries again and throws again. */
 function store(): TrajectoryStore {
   opened ??= sqliteStore(target.path, target.options);
   return opened;
@@ -105,7 +105,7 @@ async function respond({ id, method, args }: WorkerRequest, earlier: readonly Pr
   const run = methods[method] as (...args: readonly unknown[]) => Promise<unknown>;
   let response: WorkerResponse;
   try {
-    // Called before anything is awaited, so that appends reach the store in order.
+    // The method is called before anything is awaited, so that appends reach the store in order.
     const value = await run(...args);
     // The thread exits after this response.
     if (method === 'close') await Promise.all(earlier);

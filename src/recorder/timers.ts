@@ -1,6 +1,6 @@
 /** A clock with timers. */
 export interface Timers {
-  /** Milliseconds on a clock that never runs backwards. */
+  /** Returns the milliseconds of a clock that never runs backwards. */
   nowMs(): number;
   /**
    * Calls `run` once, after `delayMs`.

@@ -7,8 +7,9 @@ import type { RunIdentity, TrajectoryPayload } from '../records/trajectory-recor
 import type { StoredContent, StoredContentBlock, StoredMessage, StoredUsage } from '../records/stored-message.ts';
 
 /**
- * The payload of an event; undefined for a streaming delta and for `agent_start`, which only resets a stream. Only names change
- * here: the values are the host's and match the types only after `repairPayload`. An event of an unknown type becomes `unrecognised`.
+ * The payload of an event; undefined for a streaming delta and for `agent_start`, which only resets a stream. This function
+ * only changes names. The values come from the host and match the types only after `repairPayload`. An event of an unknown
+ * type becomes `unrecognised`.
  *
  * Cost: O(parts of the event).
  */
@@ -143,7 +144,7 @@ function toLoopPayload(event: LoopEvent): TrajectoryPayload {
   }
 }
 
-/** An event of a newer or untyped host. */
+/** Handles an event from a newer host or from JavaScript. */
 function unknownEvent(event: never): TrajectoryPayload {
   return { kind: 'unrecognised', original: { kind: 'unrecognised_event', event: asJson(event) } };
 }
@@ -153,7 +154,7 @@ function asJson(value: unknown): Json {
   return value as Json;
 }
 
-/** Maps a list; any other value is returned unchanged, for `repairPayload`. */
+/** Maps a list. Any other value is returned unchanged, because `repairPayload` repairs it. */
 function mapList<Item, Made>(items: readonly Item[] | undefined, change: (item: Item) => Made): readonly Made[] {
   // `repairPayload` repairs a value that is not a list.
   return Array.isArray(items) ? items.map(change) : ((items ?? []) as readonly never[]);
@@ -163,13 +164,13 @@ function lengthOf(value: { readonly length: number } | undefined | null): number
   return value?.length ?? 0;
 }
 
-/** Characters, not UTF-16 units. */
+/** Counts characters, not UTF-16 units. */
 function charactersOf(text: string): number {
   if (typeof text !== 'string') return 0;
   return text.length - (text.match(/[\uD800-\uDBFF][\uDC00-\uDFFF]/g)?.length ?? 0);
 }
 
-/** Wraps an event without a kind, or with one of ours, which could not be read back as `unrecognised`. */
+/** Wraps an event that has no kind, or has a kind of coxswain. Such an event could not be read back as `unrecognised`. */
 function foreign(original: JsonObject): JsonObject {
   const { kind } = isJsonObject(original) ? original : {};
   return typeof kind === 'string' && !isKnownKind(kind) ? original : { kind: 'unrecognised_event', event: original };

@@ -19,20 +19,23 @@ import { createRedactor, type RedactionOptions } from '../redaction/redactor.ts'
 import { RunLog } from './run-log.ts';
 import { toPayload, toStoredIdentity } from './to-payload.ts';
 
-/** Runs whose `seq` is remembered in case they continue. */
+/** Number of runs whose `seq` is remembered in case they continue. */
 const MAX_KNOWN_RUNS = 10_000;
 
 /** Receives the events of agents. */
 export interface EventObserver {
-  /** @param stream  names the agent if several report events concurrently; default: a single stream */
+  /** @param stream  identifies the agent if several agents report events concurrently; default: a single stream */
   onEvent(event: AgentEvent, stream?: string): EmitAnswer;
 }
 
 /** Options of a recorder. */
 export interface TrajectoryRecorderOptions extends RecordQueueOptions {
-  /** Default: the machine's. */
+  /** Default: the clock of the machine. */
   readonly clock?: Clock;
-  /** Maximum of records held while their run is unknown; default 1,000. Beyond it they get a generated id. */
+  /**
+   * Maximum number of records that are held while their run is unknown; default 1,000. Beyond this limit, they get a
+   * generated id.
+   */
   readonly maxHeld?: number;
   /** Generates ids for unidentified runs; default `anonymous-` and a random UUID. */
   readonly newAnonymousId?: () => string;
@@ -41,14 +44,14 @@ export interface TrajectoryRecorderOptions extends RecordQueueOptions {
 }
 
 /**
- * Records a stream of agent events, without analysis or advice. For hosts that learn late, or never, which run their events belong
- * to.
+ * Records a stream of agent events, without analysis or advice. It is for hosts that do not know at first, or never know,
+ * which run their events belong to.
  *
  * - `agent_start` begins a run, possibly nested in the open one.
- * - `run_identified` identifies all events since then; held events are recorded after its `run_started`. If it names the open run as
- *   its parent, that run continues after the child's `agent_end`; otherwise it ends.
- * - Events that are still unidentified at `agent_end`, the next `agent_start`, `close`, or `maxHeld` are recorded under an id that
- *   begins with `anonymous-`.
+ * - `run_identified` identifies all events since then; held events are recorded after its `run_started`. If it names the
+ *   open run as its parent, that run continues after the child's `agent_end`; otherwise it ends.
+ * - Events that are still unidentified at `agent_end`, the next `agent_start`, `close`, or `maxHeld` are recorded under an
+ *   id that begins with `anonymous-`.
  *
  * `seq` is gapless from 0 in each run.
  */
@@ -56,7 +59,7 @@ export class TrajectoryRecorder implements EventObserver {
   readonly #queue: RecordQueue;
   readonly #options: TrajectoryRecorderOptions;
   readonly #clock: Clock;
-  /** Open runs by stream, the innermost last. */
+  /** Open runs by stream. The innermost run is last. */
   readonly #streams = new Map<string, HeldRun[]>();
   #redact: (payload: TrajectoryPayload) => TrajectoryPayload = (payload) => payload;
   #ownFaults = 0;
@@ -107,7 +110,7 @@ export class TrajectoryRecorder implements EventObserver {
       if (open.at(-1)?.runId !== identity.runId) return this.#identify(open, identity, atMs);
     }
     const run = open.at(-1) ?? pushed(open);
-    // The host may modify an event while it is held.
+    // The event is repaired now, because the host may change it while it is held.
     const answer = run.take(run.runId === undefined ? this.#repaired(payload) : payload, atMs);
     if (event.type === 'agent_end') {
       this.#giveUp(run);
@@ -117,7 +120,7 @@ export class TrajectoryRecorder implements EventObserver {
     return answer;
   }
 
-  /** The stream's current run; undefined without one or before it is identified. */
+  /** Returns the id of the stream's current run. Undefined if there is no run, or before it is identified. */
   runId(stream = ''): string | undefined {
     return this.#streams.get(stream)?.at(-1)?.runId;
   }
@@ -127,19 +130,25 @@ export class TrajectoryRecorder implements EventObserver {
     return this.#queue.durableSeq(runId);
   }
 
-  /** Includes faults of redaction rules and of events. Held records are not counted yet. */
+  /**
+   * Returns the state of the recorder. It includes faults of redaction rules and of events. Held records are not counted
+   * yet.
+   */
   health(): RecorderHealth {
     const health = { ...this.#queue.health(), ...this.#tally.health() };
     if (this.#lastOwnFault === undefined) return health;
     return { ...health, faults: health.faults + this.#ownFaults, lastFault: health.lastFault ?? this.#lastOwnFault };
   }
 
-  /** As `run.ready`. */
+  /** Works like `run.ready`. */
   ready(limit?: TimeLimit): Promise<boolean> {
     return this.#queue.ready(limit);
   }
 
-  /** As `run.flush`. Held records stay held. @throws CoxswainError "trajectory-io" or "trajectory-rejected" under the policy `throw` */
+  /**
+   * Works like `run.flush`. Held records stay held. @throws CoxswainError "trajectory-io" or "trajectory-rejected" under
+   * the policy `throw`
+   */
   flush(limit?: TimeLimit): Promise<FlushAnswer> {
     return this.#queue.flush(limit);
   }
@@ -183,11 +192,11 @@ export class TrajectoryRecorder implements EventObserver {
     const run = isHeld ? current : new HeldRun();
     if (isHeld) open.pop();
     if (current?.isAnonymous === true) {
-      // Its beginning is recorded under a generated id: record where it continues.
+      // The beginning of the run is recorded under a generated id. This label records under which id the run continues.
       const labels = { run_id: identity.runId };
       current.take({ kind: 'run_ended', outcome: 'identified', new_messages: [], labels }, atMs);
     }
-    // Open runs that are not its parent have ended without an `agent_end`.
+    // Open runs that are not the parent have ended without an `agent_end`.
     while (open.length > 0 && (identity.parentRunId === undefined || open.at(-1)?.runId !== identity.parentRunId)) {
       open.pop();
     }
@@ -195,7 +204,7 @@ export class TrajectoryRecorder implements EventObserver {
     return run.identify(this.#log(identity), identity, atMs);
   }
 
-  /** Records held events of a run that another one interrupts. */
+  /** Records the held events of a run that another run interrupts. */
   #abandonHeld(open: HeldRun[]): void {
     const current = open.at(-1);
     if (current === undefined || current.runId !== undefined) return;
@@ -209,7 +218,7 @@ export class TrajectoryRecorder implements EventObserver {
     run.giveUp(this.#log({ runId: newId(), depth: 0 }));
   }
 
-  /** A run that is identified again, such as a resumed session, continues its `seq`. */
+  /** If a run is identified again, such as a resumed session, its `seq` continues. */
   #log(identity: AgentIdentity): RunLog {
     const { runId, parentRunId, depth } = identity;
     const known = this.#logs.get(runId);
@@ -234,7 +243,7 @@ interface Held {
   readonly atMs: number;
 }
 
-/** One run of a stream: holds its events until it is identified, then records them. */
+/** One run of a stream. It holds its events until the run is identified, then records them. */
 class HeldRun {
   #held: Held[] = [];
   #log: RunLog | undefined;

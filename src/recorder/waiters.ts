@@ -14,7 +14,10 @@ export class Waiters {
     this.#timers = timers;
   }
 
-  /** Resolves to true once `isDone` returns true, now or at a `wake`; to false after `timeLimitMs`. */
+  /**
+   * Resolves to true once `isDone` returns true. It is called now and at each `wake`. Resolves to false after
+   * `timeLimitMs`.
+   */
   until(isDone: () => boolean, timeLimitMs: number): Promise<boolean> {
     if (isDone()) return Promise.resolve(true);
     return new Promise((resolve) => {
@@ -31,7 +34,10 @@ export class Waiters {
     });
   }
 
-  /** Resolves to the result of `work`, or true without one; to false after `timeLimitMs`. `work` does not reject. */
+  /**
+   * Resolves to true once `work` has resolved, or immediately if it is undefined. Resolves to false if `work` resolves to
+   * false, or after `timeLimitMs`. `work` must not reject.
+   */
   within(timeLimitMs: number, work: Promise<boolean | void> | undefined): Promise<boolean> {
     if (work === undefined) return Promise.resolve(true);
     return new Promise((resolve) => {

@@ -2,10 +2,10 @@ import type { TrajectoryRecord } from '../records/trajectory-record.ts';
 import { MAX_BATCH_RECORDS } from '../store/trajectory-store.ts';
 import { gapFor, isGap, widenGap } from './gap-record.ts';
 
-/** Approximate size of an append; a single larger record is appended alone. */
+/** Approximate maximum size of an append. A larger record is appended alone. */
 const MAX_BATCH_BYTES = 4 * 1024 * 1024;
 
-/** A waiting record. A gap has size 0 and is not counted: it replaces counted records. */
+/** A waiting record. A gap has size 0 and is not counted, because it replaces counted records. */
 export interface Waiting {
   readonly record: TrajectoryRecord;
   readonly bytes: number;
@@ -18,10 +18,10 @@ export interface Load {
 }
 
 /**
- * - `idle`: nothing to write, or only a gap that waits until the sink is back
- * - `ready`: waits for its turn
- * - `writing`: a batch is at the sink
- * - `resting`: the sink refused; pauses before the next try
+ * - `idle`: nothing to write, or only a gap that waits until the sink works again
+ * - `ready`: the run waits to be written
+ * - `writing`: the sink is storing a batch
+ * - `resting`: the sink refused a batch; the run pauses before the next attempt
  */
 export type WaitingState = 'idle' | 'ready' | 'writing' | 'resting';
 
@@ -31,17 +31,17 @@ export class WaitingRun {
   state: WaitingState = 'idle';
   durableSeq = -1;
   lastSeq = -1;
-  /** All tries; failed tries since the last success, and when these began. */
+  /** Number of attempts, number of failed attempts since the last success, and the time at which these started. */
   tries = 0;
   failures = 0;
   failingSinceMs: number | undefined;
   /** Cancels the timer of a resting run. */
   stopResting: (() => void) | undefined;
-  /** True if nothing more is written, because the sink holds other records under this id or the queue is closed. */
+  /** True if no more records are written, because the sink has other records with this id or the queue is closed. */
   isRefused = false;
-  /** Holes filled since the last success. */
+  /** Number of gaps filled since the last success. */
   holesFilled = 0;
-  /** The run's records in the spill file, both ends included. */
+  /** The range of the run's records in the spill file, both ends inclusive. */
   spilled: { readonly from: number; readonly through: number } | undefined;
   #items: Waiting[] = [];
   /** The batch that is at the sink, or was refused. */
@@ -67,22 +67,25 @@ export class WaitingRun {
     return this.#batch === undefined && this.#items.length === 0;
   }
 
-  /** The first `seq` in memory, also of a gap; otherwise Infinity. */
+  /** The first `seq` in memory, including gaps. Infinity if there is none. */
   get firstWaiting(): number {
     return (this.#batch?.[0] ?? this.#items[0])?.record.seq ?? Infinity;
   }
 
-  /** The first `seq` in memory that is not a gap; otherwise Infinity. */
+  /** The first `seq` in memory that is not a gap. Infinity if there is none. */
   get firstRecord(): number {
     return firstRecordIn(this.#batch ?? []) ?? firstRecordIn(this.#items) ?? Infinity;
   }
 
-  /** The first `seq` in memory or in the spill file that is not a gap; otherwise Infinity. */
+  /** The first `seq` in memory or in the spill file that is not a gap. Infinity if there is none. */
   get firstUnsettled(): number {
     return Math.min(this.firstRecord, this.spilled?.from ?? Infinity);
   }
 
-  /** The next records to write: after a failure the same batch again, so that the sink can recognise a repeat. */
+  /**
+   * Returns the next records to write. After a failure, returns the same batch again, so that the sink can recognise a
+   * repeat.
+   */
   takeBatch(): readonly Waiting[] {
     this.#batch ??= this.#cutBatch();
     return this.#batch;
@@ -96,7 +99,7 @@ export class WaitingRun {
     return load;
   }
 
-  /** Halves the next batches, to find the one record of this batch that the sink refuses. */
+  /** Halves the next batches, to find the record of this batch that the sink refuses. */
   halveBatch(): void {
     this.#batchLimit = Math.max(1, Math.ceil((this.#batch?.length ?? 1) / 2));
     this.#items = this.#takeAll();
@@ -161,7 +164,7 @@ function loadOf(items: readonly Waiting[]): Load {
   return { records: counted.length, bytes: counted.reduce((sum, { bytes }) => sum + bytes, 0) };
 }
 
-/** True if the batch consists of gaps. */
+/** Returns true if the batch contains only gaps. */
 export function isGapOnly(batch: readonly Waiting[]): boolean {
   return batch.every((item) => isGap(item.record));
 }

@@ -3,10 +3,10 @@ import type { TrajectoryRecord } from '../records/trajectory-record.ts';
 import { expectedSeqOf } from './append-fault.ts';
 import { WaitingRun } from './waiting-run.ts';
 
-/** Idle runs whose `durableSeq` is remembered. */
+/** Number of idle runs whose `durableSeq` is remembered. */
 const MAX_IDLE_RUNS = 10_000;
 
-/** The runs of a queue: active ones, of which something waits, and recent idle ones. */
+/** The runs of a queue: active runs, which have waiting records, and recently idle runs. */
 export class WaitingRuns {
   readonly #active = new Map<string, WaitingRun>();
   readonly #idle = new LruMap<WaitingRun>(MAX_IDLE_RUNS);
@@ -36,7 +36,7 @@ export class WaitingRuns {
     this.#active.set(run.runId, run);
   }
 
-  /** Makes a run idle if nothing of it waits. */
+  /** Makes a run idle if none of its records wait. */
   settle(run: WaitingRun): void {
     if (!run.isEmpty || run.spilled !== undefined) return;
     this.#active.delete(run.runId);
@@ -49,8 +49,8 @@ export class WaitingRuns {
 }
 
 /**
- * The condition of a flush: everything that waits now is stored or lost. A gap that the sink does not take only has to be
- * tried.
+ * Returns the condition of a flush: everything that waits now is stored or lost. For a gap that the sink refuses, one
+ * attempt is enough.
  */
 export function whenSettled(runs: readonly WaitingRun[]): () => boolean {
   const targets = runs.map((run) => ({ run, through: run.lastSeq, tries: run.tries }));
@@ -62,7 +62,7 @@ export function whenSettled(runs: readonly WaitingRun[]): () => boolean {
     });
 }
 
-/** Adds a gap for what the sink lost before the batch. @returns false if that has not helped before */
+/** Adds a gap for the records that the sink lost before the batch. @returns false if that has not helped before */
 export function fillHole(run: WaitingRun, error: unknown): boolean {
   const expected = expectedSeqOf(error);
   run.holesFilled += 1;

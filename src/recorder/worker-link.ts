@@ -3,11 +3,11 @@ import { CoxswainError, messageOf } from '../base/error.ts';
 import { threadEntry } from '../base/thread-entry.ts';
 import { fromWorkerError, type WorkerMethods, type WorkerResponse, type WorkerStoreTarget } from './worker-protocol.ts';
 
-/** A stopped thread is restarted this often within this time. */
+/** A stopped thread is restarted at most this many times within this period. */
 const MAX_STARTS = 5;
 const STARTS_WITHIN_MS = 60_000;
 
-/** How long a thread may take to exit before it is terminated. */
+/** Maximum time in milliseconds that a thread may take to exit. After that, it is terminated. */
 const EXIT_LIMIT_MS = 2_000;
 
 interface PendingCall {
@@ -114,7 +114,7 @@ function stopped(error: unknown): CoxswainError {
   return new CoxswainError('store-io', `the store's worker thread has stopped: ${messageOf(error)}`, { cause: error });
 }
 
-/** Resolves when the thread has exited. It exits by itself after its last response; otherwise it is terminated. */
+/** Resolves when the thread has exited. The thread exits after its last response. If it does not, it is terminated. */
 async function exitOf(worker: Worker): Promise<void> {
   // An exited thread has the id -1.
   if (worker.threadId === -1) return;

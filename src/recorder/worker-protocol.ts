@@ -16,12 +16,12 @@ export interface WorkerMethods extends Pick<
   'flush' | 'close' | 'listRuns' | 'findRun' | 'deleteRun' | 'sizeOf' | 'search'
 > {
   append(batch: WorkerBatch): Promise<number>;
-  /** The next items of a cursor, which the first call opens. */
+  /** Returns the next items of a cursor. The first call opens the cursor. */
   read(cursor: number, runId: string, query: ReadQuery | undefined): Promise<WorkerPage>;
   verify(cursor: number): Promise<WorkerPage>;
   closeCursor(cursor: number): Promise<void>;
   view(runId: string, withMissed: boolean): Promise<WorkerView>;
-  /** @returns false, with nothing stored, if the run has changed since the token was given */
+  /** @returns false if the run has changed since the token was created; nothing is then stored */
   commit(runId: string, token: string, change: WorkerChange): Promise<boolean>;
 }
 
@@ -36,7 +36,7 @@ export interface WorkerChange {
   readonly snapshot: string | undefined;
 }
 
-/** Items as JSON text. An error comes after them. */
+/** Items as JSON text. If there is an error, it occurred after these items. */
 export interface WorkerPage {
   readonly lines: readonly string[];
   readonly isLast: boolean;
@@ -50,7 +50,7 @@ export interface WorkerView {
   readonly snapshot: string | undefined;
   readonly snapshotSeq: number;
   readonly missed: readonly string[] | undefined;
-  /** Changes whenever the run changes. */
+  /** A text that changes whenever the run changes. */
   readonly token: string;
 }
 

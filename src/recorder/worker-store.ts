@@ -26,13 +26,13 @@ export type { WorkerStoreTarget } from './worker-protocol.ts';
 /** Options of a worker store. */
 export interface WorkerStoreOptions {
   /**
-   * The thread's program, for applications bundled into one file: a copy of the package's `dist/recorder/store-worker.js`,
-   * bundled separately. Default: the package's own.
+   * The thread's program, for applications that are bundled into one file. It is a separately bundled copy of the package's
+   * `dist/recorder/store-worker.js`. Default: the package's own file.
    */
   readonly entry?: URL;
 }
 
-/** Tries of a transaction while other writers of the run are faster. */
+/** Maximum number of attempts of a transaction while other writers of the run are faster. */
 const MAX_TRIES = 200;
 
 /**
@@ -49,7 +49,7 @@ export function workerStore(target: WorkerStoreTarget, options: WorkerStoreOptio
   return new WorkerStore(new WorkerLink({ ...target, path: resolve(target.path) }, options.entry));
 }
 
-/** Thrown into a fold that needs records which were not read with the view. */
+/** Thrown into a fold that needs records that were not read with the view. */
 class NotRead extends Error {}
 
 class WorkerStore implements TrajectoryStore {

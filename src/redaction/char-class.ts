@@ -20,27 +20,27 @@ CLASSES[46] = DOT;
 for (const extra of '+/=') CLASSES[extra.charCodeAt(0)] = BASE64_EXTRA;
 for (const blank of ' \t\n\r') CLASSES[blank.charCodeAt(0)] = BLANK;
 
-/** True if the unit at `at` is in one of the classes of `mask`; false outside the text. */
+/** Returns true if the unit at `at` is in one of the classes of `mask`. Returns false outside the text. */
 export function isOf(text: string, at: number, mask: number): boolean {
   const unit = text.charCodeAt(at);
   return unit < 128 && ((CLASSES[unit] ?? 0) & mask) !== 0;
 }
 
-/** The end of the run of units of `mask` from `from`, at most `limit`. Cost: its length. */
+/** Returns the end of the sequence of units of `mask` that starts at `from`, at most `limit`. Cost: its length. */
 export function runEnd(text: string, from: number, mask: number, limit: number = text.length): number {
   let at = from;
   while (at < limit && isOf(text, at, mask)) at += 1;
   return at;
 }
 
-/** The start of the run of units of `mask` before `end`, at least `limit`. Cost: its length. */
+/** Returns the start of the sequence of units of `mask` that ends at `end`, at least `limit`. Cost: its length. */
 export function runStart(text: string, end: number, mask: number, limit: number): number {
   let at = end;
   while (at > limit && isOf(text, at - 1, mask)) at -= 1;
   return at;
 }
 
-/** True if there is a digit between `from` and `to`. */
+/** Returns true if there is a digit between `from` and `to`. */
 export function hasDigit(text: string, from: number, to: number): boolean {
   for (let at = from; at < to; at += 1) {
     const unit = text.charCodeAt(at);
@@ -49,7 +49,10 @@ export function hasDigit(text: string, from: number, to: number): boolean {
   return false;
 }
 
-/** True if a word may begin at `at`: after anything but a letter or digit, and after an escaped line break or tab. */
+/**
+ * Returns true if a word may begin at `at`: after any character except a letter or digit, and after an escaped line break
+ * or tab.
+ */
 export function beginsWord(text: string, at: number): boolean {
   if (!isOf(text, at - 1, ALNUM)) return true;
   return text[at - 2] === '\\' && 'nrtbf'.includes(text[at - 1] ?? ' ');

@@ -1,8 +1,8 @@
-/** Length of the shortest token without marks. */
+/** Minimum length of a token without punctuation. */
 const MIN_RUN_CHARS = 20;
-/** Shortest run that is decoded: two dozen bytes. */
+/** Minimum length of a run that is decoded. It gives 24 bytes. */
 const MIN_DECODED_CHARS = 32;
-/** Maximum of decoded characters. */
+/** Maximum number of characters that are decoded. */
 const MAX_RUN_CHARS = 65_536;
 
 const BASE64 = new Uint8Array(128);
@@ -12,7 +12,7 @@ function isBase64(unit: number): boolean {
   return unit < 128 && BASE64[unit] === 1;
 }
 
-/** A run of letters, digits and marks of base64: a token, or encoded text. */
+/** A sequence of letters, digits and base64 punctuation: a token or encoded text. */
 export interface EncodedRun {
   readonly start: number;
   readonly end: number;
@@ -35,14 +35,14 @@ export function nextRun(text: string, from: number): EncodedRun | undefined {
   return undefined;
 }
 
-/** The decoded run; undefined if it is not text. Cost: its length, at most 64 K characters. */
+/** Decodes a run. Returns undefined if the result is not text. Cost: its length, at most 64 K characters. */
 export function decodeRun(text: string, { start, end }: EncodedRun): string | undefined {
   if (end - start < MIN_DECODED_CHARS) return undefined;
   const head = text.slice(start, start + 16);
   const encoding = /^[0-9a-fA-F]+$/.test(head) ? 'hex' : 'base64';
   if (!isPrintable(Buffer.from(head, encoding).toString('latin1'))) return undefined;
   const decoded = Buffer.from(text.slice(start, Math.min(end, start + MAX_RUN_CHARS)), encoding).toString('latin1');
-  // The last characters may belong to what follows the encoded text.
+  // The last characters may belong to the text after the encoded text.
   return isPrintable(decoded.slice(0, -2)) ? decoded : undefined;
 }
 

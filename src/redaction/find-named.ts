@@ -7,7 +7,7 @@ import { placeholderEnd, type SecretSpan } from './secret-span.ts';
 
 const MAX_SEPARATORS = 24;
 const MAX_BLANKS = 64;
-/** Maximum distance of a name from the start of its line. */
+/** Maximum number of characters between the start of a line and a name. */
 const MAX_LINE_CHARS = 240;
 
 /** A secret that the preceding name, option or tag identifies. `at` is a mark; text before `done` is ignored. */
@@ -38,7 +38,7 @@ function findAssigned(text: string, at: number, done: number): SecretSpan | unde
   const nameStart = runStart(text, nameEnd, NAME_UNITS, Math.max(done, nameEnd - MAX_NAME_CHARS - 1));
   const name = withoutEscape(text, nameStart, nameEnd);
   const mark = text.charAt(at) === ':' ? ':' : '=';
-  // Of `==`, `::`, `:=` and `=>` only the last two assign a value.
+  // Of `==`, `::`, `:=` and `=>`, only the last two assign a value.
   const next = text.charAt(at + 1);
   if (next === mark || (next === '=' && mark === ':' && text.charAt(at + 2) === '=')) return undefined;
   if (mark === '=' && '=!<>~+'.includes(text.charAt(at - 1) || ' ')) return undefined;
@@ -129,7 +129,7 @@ function nameEndBefore(text: string, at: number, done: number): number {
   return end;
 }
 
-/** The name without the letter of an escape before it: `\nTOKEN` is `TOKEN`. */
+/** Returns the name without the letter of an escape before it: `\nTOKEN` is `TOKEN`. */
 function withoutEscape(text: string, start: number, end: number): string {
   const isEscape = text[start - 1] === '\\' && 'nrt'.includes(text[start] ?? ' ');
   return text.slice(isEscape ? start + 1 : start, end);
@@ -200,7 +200,7 @@ const SHORT_OPTIONS: Readonly<Record<string, RegExp>> = {
   w: /(?:^|[\s"'`;&|(/=])(?:ldap\w+|rabbitmq\w*|ipmi\w+)\s(?:[^\n;&|]{0,160}\s)?["'\x60]?$/,
   k: /(?:^|[\s"'`;&|(/=])openssl\s(?:[^\n;&|]{0,160}\s)?["'\x60]?$/,
 };
-/** Maximum distance of a short option from its program. */
+/** Maximum number of characters between a program and its short option. */
 const MAX_COMMAND_CHARS = 240;
 const USER_OPTION = /-(?:u|-user|-proxy-user|-creds|U)[ =]["']?[A-Za-z0-9_.@\\-]{1,64}[:%]/y;
 const PASS_OPTION = /-{1,2}pass(?:in|out)?[ =]["']?pass:/y;
@@ -239,7 +239,7 @@ function findOption(text: string, at: number, done: number): SecretSpan | undefi
   const programs = Object.hasOwn(SHORT_OPTIONS, next) ? SHORT_OPTIONS[next] : undefined;
   if (programs === undefined || !programs.test(text.slice(Math.max(done, at - MAX_COMMAND_CHARS), at)))
     return undefined;
-  // `-p` alone prompts for the password.
+  // `-p` without a value prompts for the password.
   const begin = skipBlanks(text, at + 2);
   if (
     text[begin] === '-' ||

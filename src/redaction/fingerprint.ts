@@ -2,14 +2,17 @@ import { readGuarded, replaceGuarded } from '../base/guarded-file.ts';
 import { makeStateFolder, stateFile, type StatePlaces } from '../base/state-places.ts';
 import type { Fingerprint } from './secret-span.ts';
 
-/** Neither vowels nor hexadecimal digits: result comparison would mask something that looks like an id, a time or a word. */
+/**
+ * The letters include no vowels and no hexadecimal digits. When results are compared, text that looks like an id, a time or
+ * a word is masked.
+ */
 const LETTERS = 'ghjkmnpqrstvwxyz';
 const MARK_BYTES = 5;
 const KEY_BYTES = 32;
-/** Remembered secrets, so that one in every line costs a single digest. */
+/** Number of remembered secrets. A secret that occurs in every line then needs only one digest. */
 const MAX_KNOWN = 1_000;
 
-/** A digest as letters, two per byte. */
+/** Writes a digest as letters, two per byte. */
 export function lettersOf(digest: Uint8Array, bytes: number): string {
   let letters = '';
   for (const byte of digest.subarray(0, bytes)) letters += (LETTERS[byte >> 4] ?? '') + (LETTERS[byte & 15] ?? '');
@@ -50,7 +53,7 @@ function keyOf(places: StatePlaces): Buffer {
     const written = readGuarded(path);
     return written?.length === KEY_BYTES ? written : fresh;
   } catch {
-    // Redaction must not fail: fingerprints then only agree within the process.
+    // Redaction must not fail. In this case fingerprints are equal only within the process.
     return fresh;
   }
 }

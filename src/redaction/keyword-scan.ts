@@ -15,7 +15,7 @@ interface Anchored {
   readonly anchor: number;
 }
 
-/** Possible anchors, the best first. */
+/** Possible anchor characters, best first. */
 const ANCHORS = "~_:.-'";
 /** Characters between a name and its value, or at the start of an option, an escape, a colour or our placeholder. */
 const STRUCTURE = ':=-%&>|<,([\\\u001B';
@@ -45,7 +45,7 @@ const EACH = 2;
 
 let table: KeywordTable | undefined;
 
-/** Built at the first text. Cost: about 0.1 ms. */
+/** The table is built at the first text. Cost: about 0.1 ms. */
 function keywordTable(): KeywordTable {
   const kinds = new Uint8Array(128);
   const after = new Map<number, Anchored[]>();
@@ -54,7 +54,7 @@ function keywordTable(): KeywordTable {
   const all = SECRET_RULES.flatMap(({ keywords }, rule) =>
     keywords.map((keyword) => ({ rule, keyword, anchor: anchorOf(keyword) })),
   );
-  // The longest first: `sk-ant-` before `sk-`.
+  // The longest keyword is tried first: `sk-ant-` before `sk-`.
   for (const entry of all.sort((one, other) => other.keyword.length - one.keyword.length)) {
     const { keyword, anchor } = entry;
     if (anchor < 0) {
@@ -72,8 +72,8 @@ function keywordTable(): KeywordTable {
 }
 
 /**
- * Text that a process scans by hand before it compiles the patterns, which takes 2 ms and makes the scan about five times faster. A
- * process for a single event never gets there.
+ * Number of characters that a process scans without the patterns. Compiling the patterns takes 2 ms and makes the scan
+ * about five times faster. A process for a single event never reaches this number.
  */
 const MAX_BY_HAND = 64 * 1024;
 let scannedChars = 0;
@@ -122,7 +122,7 @@ function nextOf(pattern: RegExp | undefined, text: string, from: number): number
   return pattern.test(text) ? pattern.lastIndex - 1 : text.length;
 }
 
-/** Finds what the patterns find, and more. */
+/** Finds at least what the patterns find. */
 function nextByHand(text: string, from: number): number {
   const { kinds, after } = (table ??= keywordTable());
   for (let at = from; at < text.length; at += 1) {
@@ -133,7 +133,7 @@ function nextByHand(text: string, from: number): number {
   return text.length;
 }
 
-/** Characters before an anchor that the patterns compare. */
+/** Number of characters before an anchor that the patterns compare. */
 const CHARS_BEFORE = 3;
 
 /**
@@ -190,7 +190,7 @@ function literal(unit: string): string {
   return unit.replace(/[$.*+?^|(){}[\]\\/-]/, String.raw`\$&`);
 }
 
-/** A letter in either case, without the `i` flag, which makes the whole pattern slow. */
+/** Matches a letter in either case. The `i` flag would make the whole pattern slow. */
 function anyCase(letter: string): string {
   return /[a-z]/.test(letter) ? `[${letter}${letter.toUpperCase()}]` : literal(letter);
 }
@@ -240,7 +240,7 @@ export function findInEncoded(text: string, run: EncodedRun, done: number): Secr
   return undefined;
 }
 
-/** Expressions of rules, compiled at the first occurrence of their keyword. */
+/** Expressions of rules. Each is compiled at the first occurrence of its keyword. */
 const expressions: RegExp[] = [];
 
 interface Place {

@@ -44,8 +44,8 @@ export interface OwnRuleOptions {
 }
 
 /**
- * Applies custom rules in order. The rules do not see existing placeholders. A failing rule replaces the whole text, because its
- * matches are unknown.
+ * Applies custom rules in order. The rules do not see existing placeholders. If a rule fails, the whole text is replaced,
+ * because the matches are unknown.
  */
 export function applyOwnRules(text: string, rules: readonly RedactionRule[], options: OwnRuleOptions): string {
   let redacted = text;

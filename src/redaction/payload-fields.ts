@@ -7,24 +7,24 @@ import { repeatsMembers } from '../records/unrecognised-text.ts';
 
 /** Transforms the values of each class of field. */
 export interface FieldWriter {
-  /** Text of the agent, its model, its tools or its user. */
+  /** Transforms text from the agent, its model, its tools or its user. */
   readonly text: (text: string) => string;
-  /** The same, as any JSON. */
+  /** Transforms such content of any JSON type. */
   readonly json: (value: Json) => Json;
-  /** The result of a tool. */
+  /** Transforms the result of a tool. */
   readonly result: (value: Json) => Json;
-  /** A short word of the host: a tool's name, an outcome, a channel. */
+  /** Transforms a short word from the host: a tool name, an outcome, a channel. */
   readonly name: (text: string) => string;
-  /** An id of the host that joins records. */
+  /** Transforms an id from the host that connects records. */
   readonly id: (text: string) => string;
-  /** Text of the configuration, or derived from redacted records. */
+  /** Transforms text from the configuration or text derived from redacted records. */
   readonly configured: (text: string) => string;
 }
 
 /** Transforms the value of one field. */
 type FieldClass = (value: Json, writer: FieldWriter) => Json;
 
-/** A closed set of words, a number, a flag, or an id of coxswain: never changed. */
+/** For a closed set of words, a number, a flag, or an id of coxswain. Such a value is never changed. */
 const closed: FieldClass = (value) => value;
 const content: FieldClass = (value, writer) => (typeof value === 'string' ? writer.text(value) : writer.json(value));
 const configured: FieldClass = (value, writer) => eachText(value, writer.configured);
@@ -78,7 +78,7 @@ function eachText(value: Json, change: (text: string) => string): Json {
   return Array.isArray(value) ? mapItems(value, (item) => eachText(item, change)) : value;
 }
 
-/** Maps a list; returns the same list if no item changed. */
+/** Maps a list. Returns the same list if no item changed. */
 function mapItems(items: readonly Json[], change: (item: Json) => Json): Json {
   let changed: Json[] | undefined;
   for (let at = 0; at < items.length; at += 1) {
@@ -148,7 +148,7 @@ const unrecognisedFields: FieldClass = objectOf(
   },
 );
 
-/** Keeps the text only if all of it was checked. */
+/** Keeps the source text only if all of it was checked. */
 const unrecognised: FieldClass = (value, writer) => {
   const redacted = unrecognisedFields(value, writer);
   // Only payloads of this kind are passed.
@@ -158,7 +158,7 @@ const unrecognised: FieldClass = (value, writer) => {
   return { ...rest };
 };
 
-/** Transforms every field according to its class; returns the same payload if nothing changed. */
+/** Transforms every field according to its class. Returns the same payload if nothing changed. */
 export function redactFields(payload: TrajectoryPayload, writer: FieldWriter): TrajectoryPayload {
   // A payload is JSON, and each class keeps the type of its field.
   return (payloadClassOf(payload.kind) ?? unrecognised)(

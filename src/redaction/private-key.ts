@@ -8,7 +8,7 @@ const HEADER =
 const MAX_HEADER_CHARS = 256;
 const MAX_HEADERS = 16;
 const MAX_HEADER_WORDS = 16;
-/** Shortest run that is a line of a key rather than a word. */
+/** Minimum length of a sequence that is a line of a key rather than a word. */
 const LINE_CHARS = 16;
 
 /**
@@ -47,7 +47,7 @@ export function privateKeyEnd(text: string, from: number): number | undefined {
   }
 }
 
-/** A short last line belongs to the key if a closing follows or if it is a separate line. */
+/** A short last line belongs to the key if an end marker follows or if it is a separate line. */
 function lastEnd(text: string, last: { readonly start: number; readonly stop: number; readonly end: number }): number {
   if (last.stop === last.start) return last.end;
   CLOSING.lastIndex = skipSeparators(text, last.stop);

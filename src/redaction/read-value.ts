@@ -2,7 +2,7 @@ import { bareEnd, isQuote, isReference, isSecretValue, lineEnd, quotedEnd, type 
 import { placeholderEnd, type SecretSpan } from './secret-span.ts';
 import { MAX_NAME_CHARS, type NameStrength } from './secret-names.ts';
 
-/** Deepest supported escaping of a quote: JSON in JSON in JSON in JSON. */
+/** Maximum number of backslashes before a quote. It covers JSON nested four times in JSON strings. */
 const MAX_BACKSLASHES = 16;
 const MAX_BLANKS = 64;
 
@@ -10,7 +10,7 @@ const MAX_BLANKS = 64;
 const NESTED =
   /(?:[{[]\s{0,40}|(?:[|>][-+]?)?[ \t]{0,8}(?:\r?\n|\\n)[ \t]{1,40}(?:- )?)(?:\\{0,8}["'`]?(?:value|current|plain|plaintext|secret|secretString|data|raw|text|content|default|password|token|key)\\{0,8}["'`]?\s{0,4}(?:[:=]|=>)\s{0,8})?/iy;
 
-/** The start of a nested value; otherwise `begin`. */
+/** Returns the start of a nested value, or `begin` if the value is not nested. */
 function nestedBegin(text: string, begin: number): number {
   if (!'{[|>\n\r\\'.includes(text.charAt(begin) || ' ')) return begin;
   NESTED.lastIndex = begin;
@@ -21,7 +21,7 @@ function nestedBegin(text: string, begin: number): number {
   return isNamed || isBlock || opening.startsWith('[') || opening.endsWith('- ') ? NESTED.lastIndex : begin;
 }
 
-/** The secret whose value begins at `from`; undefined for other values. */
+/** Returns the secret whose value begins at `from`, and undefined for other values. */
 export function readValue(text: string, from: number, how: Standing): SecretSpan | undefined {
   if (placeholderEnd(text, from) >= 0) return undefined;
   const begin = how.separator === ':' || how.separator === '=' ? nestedBegin(text, from) : from;
@@ -29,7 +29,7 @@ export function readValue(text: string, from: number, how: Standing): SecretSpan
   const quoted = isQuote(text.charCodeAt(begin + escapes));
   if (!quoted && escapes > 0) return undefined;
   const start = quoted ? begin + escapes + 1 : begin;
-  // Checked first, so that a rejected value is not read to its end each time.
+  // This is checked first, so that a rejected value is not read to its end each time.
   if (placeholderEnd(text, start) >= 0 || isReference(text, start)) return undefined;
   const quotedTo = quoted ? quotedEnd(text, start, escapes) : undefined;
   // Code: `cookies = await …`.
@@ -48,7 +48,7 @@ function listEnd(text: string, end: number): number {
   return LIST_REST.test(text) ? LIST_REST.lastIndex : end;
 }
 
-/** The end of blanks and tabs from `from`. Cost: bounded. */
+/** Returns the end of the spaces and tabs that start at `from`. Cost: bounded. */
 export function skipBlanks(text: string, from: number): number {
   let at = from;
   const limit = from + MAX_BLANKS;

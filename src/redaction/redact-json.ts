@@ -5,15 +5,15 @@ import { isNoValue, isReference } from './secret-value.ts';
 
 /** Redacts the strings of a JSON value. */
 export interface JsonRedaction {
-  /** For any string. */
+  /** Redacts any string. */
   readonly text: (text: string) => string;
-  /** Only by form: for keys, and values under a secret's name. */
+  /** Redacts only secrets with a known form. Used for keys, and for values under a secret's name. */
   readonly token: (text: string) => string;
-  /** The replacement of a value under a secret's name; undefined to keep it. */
+  /** Returns the replacement of a value under a secret's name, or undefined to keep the value. */
   readonly named: (secret: string, rule: string) => string | undefined;
 }
 
-/** Deeper than any stored record; also ends a circular value. */
+/** Maximum depth. No stored record is deeper. The limit also stops at a circular value. */
 const MAX_DEPTH = 256;
 
 /**
@@ -72,7 +72,7 @@ function walkMember(name: string, value: Json, redaction: JsonRedaction, path: o
   const strength = nameStrength(name);
   if (strength === 'none') return walk(value, redaction, path);
   if (typeof value === 'number')
-    // Plural names are counts.
+    // Plural names are names of counts.
     return strength === 'strong' && value > 999 && !/s$/i.test(name)
       ? (redaction.named(String(value), 'named-secret') ?? value)
       : value;
@@ -115,7 +115,7 @@ function namedText(value: string, strength: NameStrength, redaction: JsonRedacti
   const inner = redaction.token(value);
   if (isPlaceholder(inner)) return inner;
   const scheme = /^(?:bearer|basic|token|digest|negotiate|apikey) +(?=\S)/i.exec(value)?.[0] ?? '';
-  // A sentence under `token` is about a token.
+  // A sentence under the name `token` is a text about a token, not a secret.
   if (weak && scheme === '' && /\s/.test(value.trim())) return redaction.text(value);
   const secret = value.slice(scheme.length);
   const rest = redaction.token(secret);
@@ -152,7 +152,7 @@ function nameOfPair(
   return undefined;
 }
 
-/** Numbers keys that became equal, so that no member is lost. */
+/** Adds numbers to keys that became equal, so that no member is lost. */
 function renameKeys(members: Readonly<Record<string, Json>>, redaction: JsonRedaction): Json {
   const renamed: Record<string, Json> = {};
   for (const [key, value] of Object.entries(members)) {

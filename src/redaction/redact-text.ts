@@ -9,17 +9,17 @@ export interface RedactTextOptions {
   readonly off: ReadonlySet<string>;
   /** Returns true to keep a found secret. */
   readonly allows: (secret: string) => boolean;
-  /** False: only find secrets by their form, not by the name before a value. */
+  /** If false, only secrets with a known form are found, not values identified by the name before them. */
   readonly named: boolean;
   /** Fingerprint in placeholders. Default: none. */
   readonly fingerprint?: Fingerprint | undefined;
 }
 
 /**
- * Replaces every secret by a placeholder; returns the same text without secrets.
+ * Replaces every secret by a placeholder. Returns the same text if it contains no secrets.
  *
- * Cost: one pass that examines only a few marks, and every sixth character for encoded runs. The text read after a mark is either
- * bounded or becomes part of a secret and is not read again, so the time is linear for any text.
+ * Cost: one pass that examines only a few marks, and every sixth character for encoded runs. The text read after a mark is
+ * either bounded or becomes part of a secret and is not read again, so the time is linear for any text.
  */
 export function redactText(text: string, options: RedactTextOptions): string {
   return redactDeep(text, options, 0);
@@ -27,7 +27,7 @@ export function redactText(text: string, options: RedactTextOptions): string {
 
 /** Text next to a replaced secret may become a secret itself, so the scan is repeated until nothing changes. */
 const MAX_ROUNDS = 6;
-/** Text in base64 in base64. */
+/** Maximum levels of base64 in base64. */
 const MAX_DEPTH = 2;
 
 function redactDeep(text: string, options: RedactTextOptions, depth: number): string {
@@ -146,7 +146,7 @@ function inRun(text: string, run: EncodedRun, done: number, how: Scan): Replacem
   return { ...run, by: placeholderOf(rule, options.fingerprint?.(text.slice(run.start, run.end))) };
 }
 
-/** A named secret with a known form gets the rule of that form, so that its placeholder is the same everywhere. */
+/** A named secret with a known form uses the rule of that form, so that its placeholder is the same everywhere. */
 function replacementOf(secret: string, { rule }: SecretSpan, { options, depth }: Scan): string {
   if (options.allows(secret)) return secret;
   const whole = (): string => placeholderOf(rule, options.fingerprint?.(secret));

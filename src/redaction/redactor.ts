@@ -16,19 +16,22 @@ export interface RedactionOptions {
    * - `structureOnly`: only shapes, sizes and keyed fingerprints are stored, no content. Needs `key`.
    */
   readonly mode?: 'secrets' | 'structureOnly';
-  /** For `structureOnly`: at least 16 characters, the same for every process that writes to a store. Not stored. */
+  /**
+   * The key for `structureOnly`: at least 16 characters, and the same for every process that writes to a store. It is not
+   * stored.
+   */
   readonly key?: string;
   /** Custom rules, in addition to the built-in ones. */
   readonly rules?: readonly RedactionRule[];
   /** Names of disabled built-in rules. */
   readonly off?: readonly string[];
-  /** Harmless secrets, as whole strings or patterns: example keys, a test's password. */
+  /** Harmless values that redaction keeps, as whole strings or patterns, such as example keys or the password of a test. */
   readonly allow?: readonly (string | RegExp)[];
 }
 
 /** Dependencies of a redactor. */
 export interface RedactorParts {
-  /** Called when a custom rule fails; the whole text is replaced then. */
+  /** Called when a custom rule fails. The whole text is then replaced. */
   readonly onFault?: (rule: string, message: string) => void;
   /** Fingerprint in placeholders, so that different secrets remain different. Default: none. */
   readonly fingerprint?: Fingerprint;
@@ -74,7 +77,7 @@ export function createRedactor(options: RedactionOptions = {}, parts: RedactorPa
       return rules.length === 0 ? redacted : applyOwnRules(redacted, rules, own);
     };
   const text = redactWith(content);
-  // Without a fingerprint, so that a replay on another machine gives the same text.
+  // This text has no fingerprint, so that a replay on another machine gives the same text.
   const configured = redactWith(whole);
   const token = (value: string): string => redactText(value, forms);
   const named = (secret: string, rule: string): string | undefined =>

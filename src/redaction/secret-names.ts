@@ -73,7 +73,7 @@ const WEAK = [
   'xamzsignature',
 ];
 
-/** Names that only match as a whole. */
+/** Names that match only as a whole. */
 const WHOLE: ReadonlyMap<string, NameStrength> = new Map<string, NameStrength>([
   ['authorization', 'authorization'],
   ['proxyauthorization', 'authorization'],
@@ -82,9 +82,9 @@ const WHOLE: ReadonlyMap<string, NameStrength> = new Map<string, NameStrength>([
   ['cookies', 'cookie'],
   ['documentcookie', 'cookie'],
   ['setcookie', 'set-cookie'],
-  // Also a test result.
+  // `pass` is also a test result.
   ['pass', 'weak'],
-  // Also the program that prints the working folder.
+  // `pwd` is also the program that prints the working folder.
   ['pwd', 'weak'],
   ['jwt', 'weak'],
   ['bearer', 'weak'],
@@ -94,7 +94,7 @@ const WHOLE: ReadonlyMap<string, NameStrength> = new Map<string, NameStrength>([
   ['jsessionid', 'weak'],
 ]);
 
-/** Harmless names that end like a secret's: cursors, grammar tokens, kinds of keys. */
+/** Harmless names with the same endings as names of secrets: cursors, grammar tokens, kinds of keys. */
 const HARMLESS =
   /(?:next|page|continuation|continue|sync|resume|cursor|eos|bos|pad|unk|sep|mask|cls|stop|max|special|end|start|current|first|last|per|each|lookahead)token$|(?:public|primary|foreign|sort|partition|cache|unique|range|hash|route|index|i18n|row|group|lookup|registry|object)key$|keyword|^oldpwd$|(?:has|is|show|hide|use|no|reset|forgot|confirm)(?:password|token|secret)$/;
 
@@ -119,7 +119,7 @@ export function nameStrength(name: string): NameStrength {
 }
 
 function readName(name: string): NameStrength {
-  // The shell's working folder.
+  // `PWD` is the shell's working folder.
   if (name === 'PWD') return 'none';
   const plain = name.toLowerCase().replace(/[^a-z0-9]/g, '');
   if (HARMLESS.test(plain)) return 'none';
@@ -141,14 +141,14 @@ export const NAME_ENDINGS: readonly string[] = [
 
 const endings = new Set(NAME_ENDINGS.map((ending) => lettersAt(ending, 3)));
 
-/** Three letters of any case as one number. */
+/** Returns three letters of any case as one number. */
 function lettersAt(text: string, end: number): number {
   return (
     ((text.charCodeAt(end - 3) | 32) << 16) | ((text.charCodeAt(end - 2) | 32) << 8) | (text.charCodeAt(end - 1) | 32)
   );
 }
 
-/** True if one of these names may end at `end`. Cheap. */
+/** Returns true if one of these names may end at `end`. This check is fast. */
 export function endsLikeName(text: string, end: number): boolean {
   return end >= 3 && endings.has(lettersAt(text, end));
 }

@@ -1,6 +1,6 @@
-/** A form of secret. The scanner only tries the expression at one of the keywords. */
+/** A form of secret. The scanner tries the expression only at one of the keywords. */
 export interface SecretRule {
-  /** Shown in placeholders and used in `off`; several rules may share one. */
+  /** The id in placeholders and in `off`. Several rules may have the same id. */
   readonly id: string;
   /** Literal and case-sensitive. */
   readonly keywords: readonly string[];
@@ -10,7 +10,7 @@ export interface SecretRule {
    * bounded, so that the time is linear.
    */
   readonly expression: string;
-  /** True if the secret must begin at the start of a word. */
+  /** True if the secret must start at the beginning of a word. */
   readonly atWord: boolean;
   /** Final check of a match. */
   readonly check?: (secret: string) => boolean;

@@ -2,10 +2,10 @@ import { privateKeyEnd } from './private-key.ts';
 import { rule, type SecretRule } from './secret-rule.ts';
 import { TOKEN_RULES } from './token-rules.ts';
 
-/** True if a base64 text decodes to `user:password`. */
+/** Returns true if a base64 text decodes to `user:password`. */
 function isUserAndPassword(encoded: string): boolean {
   if (encoded.length > 4_095) return true;
-  // Not `atob`: throwing an error for every other word would dominate the cost.
+  // `atob` is not used, because it throws an error for most other words, which would be slow.
   return /^[\x20-\x7e]*:[\x20-\x7e]*$/.test(Buffer.from(encoded, 'base64').toString('latin1'));
 }
 

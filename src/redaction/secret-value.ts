@@ -2,14 +2,14 @@ import { hasDigit } from './char-class.ts';
 import { nameStrength, type NameStrength } from './secret-names.ts';
 import { placeholderEnd } from './secret-span.ts';
 
-/** A value of this length without blanks is always a secret, which bounds the text that is read. */
+/** Length from which a value without spaces is always a secret. This bounds the text that is read. */
 const MAX_CHECKED_CHARS = 256;
 
 /** The context of a value. */
 export interface Standing {
-  /** Between name and value; `' '` after an option, `'>'` in an element, `','` in a list, a table or a call. */
+  /** The separator between name and value: `' '` after an option, `'>'` in an element, `','` in a list, a table or a call. */
   readonly separator: ':' | '=' | ' ' | '>' | ',';
-  /** True if only the separator is between name and value. */
+  /** True if there is only the separator between name and value. */
   readonly tight: boolean;
   readonly upper: boolean;
   readonly opensLine: boolean;
@@ -34,7 +34,7 @@ export function quotedEnd(text: string, start: number, backslashes: number): num
   return line < 0 ? text.length : line;
 }
 
-/** The end of an unquoted value: in an `.env` line at the next blank, otherwise at a delimiter. */
+/** Returns the end of an unquoted value. In an `.env` line, it ends at the next space, otherwise at a delimiter. */
 export function bareEnd(text: string, start: number, wholeLine = false): number {
   let at = start;
   for (; at < text.length; at += 1) {
@@ -48,7 +48,7 @@ export function bareEnd(text: string, start: number, wholeLine = false): number 
   return at;
 }
 
-/** The end of the line, or of the quoted text that contains it. */
+/** Returns the end of the line, or of the quoted text that contains it. */
 export function lineEnd(text: string, start: number, mayQuote = false): number {
   let at = start;
   for (; at < text.length; at += 1) {
@@ -70,7 +70,7 @@ const PROSE = /\s(?:the|to|used|your|is|are|for|a|an|of|in|must|not|and|or|with|
 /** Counts, times and shares: values of names that also count (`pass`, `tokens`). */
 const COUNT = /^[+-]?\d{1,9}(?:[.,]\d{1,6})?(?:ms|s|m|h|%|k|x|\/\d{1,9})?$/i;
 
-/** True for a word or a number in place of a secret. */
+/** Returns true for a word or a number that is not a secret. */
 export function isNoValue(value: string, strength: NameStrength): boolean {
   return NO_VALUE.test(value) || (strength === 'weak' && COUNT.test(value));
 }

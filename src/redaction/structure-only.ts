@@ -4,7 +4,7 @@ import type { FieldWriter } from './payload-fields.ts';
 
 /** A classification of a text by fixed words, so that detection works without the text. */
 export interface TextReading {
-  /** The text without times and other noise: texts that agree here count as equal. */
+  /** The text without times and other noise. Results with the same `plain` text are treated as equal. */
   readonly plain: string;
   /** Words before the fingerprint, such as `Error: timed out`; may be empty. */
   readonly says: string;
@@ -30,15 +30,15 @@ const CLASSIFIED = /^(.{1,60}) text_\d+_[ghjkmnpqrstvwxyz]{16}$/;
 const MAX_DEPTH = 256;
 
 /**
- * Writes shapes, sizes and keyed fingerprints instead of content. A text becomes `text_412_` (its length) and 16 letters; a number
- * becomes `number_` and 16 letters; true, false, null, empty texts and the names of members are kept. Equal content has equal
- * fingerprints under one key; without the key it cannot be guessed.
+ * Writes shapes, sizes and keyed fingerprints instead of content. A text becomes `text_412_` (its length) and 16 letters; a
+ * number becomes `number_` and 16 letters; true, false, null, empty texts and the names of members are kept. Equal content
+ * has equal fingerprints under the same key. The content cannot be guessed without the key.
  *
  * Cost: one HMAC-SHA-256 (about 3 µs and a pass) per string or number.
  */
 export function structureWriter(options: StructureOptions): FieldWriter {
   const { redact, readResult } = options;
-  // Loaded lazily: it takes 4 ms, and only this mode needs it.
+  // Loaded on demand, because loading takes 4 ms and only this mode needs it.
   const { createHmac, createSecretKey } = process.getBuiltinModule('node:crypto');
   const key = createSecretKey(Buffer.from(options.key, 'utf8'));
 

@@ -19,7 +19,7 @@ export function wordsRedactor(redact: Redact | undefined): (text: string) => str
   };
 }
 
-// Most texts are repeated at the next decision point and in the next run. Only texts without secrets are remembered.
+// A cache of texts without secrets. Most texts occur again at the next decision point and in the next run.
 const clean = new WeakMap<Redact, Set<string>>();
 const MAX_CLEAN = 1_000;
 const CLEAN_CHARS = 500;
