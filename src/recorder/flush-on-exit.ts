@@ -63,7 +63,7 @@ function raiseAgain(signal: NodeJS.Signals): void {
 
 /**
  * Returns the number of listeners of the package `signal-exit`, which many packages use. These listeners do nothing while
- * other listeners exist, and raise the signal themselves if there are none. The package publishes their number.
+ * other listeners exist, and raise the signal themselves if there are no others. The package publishes their number.
  */
 function politeListeners(): number {
   const emitters: readonly unknown[] = [

@@ -1,11 +1,11 @@
 import { invalidArgument } from '../base/error.ts';
 import type { Timers } from './timers.ts';
 
-/** What happens if the sink fails. `drop`: records are dropped and counted. `throw`: `flush` and `end` throw. */
+/** The reaction to a failing sink. `drop`: records are dropped and counted. `throw`: `flush` and `end` throw. */
 export type FailurePolicy = 'drop' | 'throw';
 
 /**
- * What happens to a record that exceeds the limits.
+ * The treatment of a record that exceeds the limits.
  *
  * - `drop-newest`: the record is dropped and counted
  * - `spill`: the record is written to a file, and to the store once the store works again

@@ -67,17 +67,17 @@ export class WaitingRun {
     return this.#batch === undefined && this.#items.length === 0;
   }
 
-  /** The first `seq` in memory, including gaps. Infinity if there is none. */
+  /** The first `seq` in memory, including gaps. Infinity if no record waits in memory. */
   get firstWaiting(): number {
     return (this.#batch?.[0] ?? this.#items[0])?.record.seq ?? Infinity;
   }
 
-  /** The first `seq` in memory that is not a gap. Infinity if there is none. */
+  /** The first `seq` in memory that is not a gap. Infinity if there is no such record. */
   get firstRecord(): number {
     return firstRecordIn(this.#batch ?? []) ?? firstRecordIn(this.#items) ?? Infinity;
   }
 
-  /** The first `seq` in memory or in the spill file that is not a gap. Infinity if there is none. */
+  /** The first `seq` in memory or in the spill file that is not a gap. Infinity if there is no such record. */
   get firstUnsettled(): number {
     return Math.min(this.firstRecord, this.spilled?.from ?? Infinity);
   }

@@ -60,7 +60,7 @@ export function answerCost(usage: StoredUsage, modelId: string | undefined, pric
 }
 
 /**
- * Returns the price for the exact id. If there is none, returns the price for the id without vendor, context window, date
+ * Returns the price for the exact id. Without such a price, returns the price for the id without vendor, context window, date
  * and `latest`.
  */
 function priceOf(modelId: string, prices: ModelPrices): ModelPrice | undefined {

@@ -125,7 +125,7 @@ export class RunView {
   get calls(): number {
     return this.#counter.calls;
   }
-  /** Unix milliseconds of the latest record that has a time; 0 if there is none. */
+  /** Unix milliseconds of the latest record that has a time; 0 if no record has a time. */
   get lastAtMs(): number {
     return this.#counter.lastAtMs;
   }

@@ -68,7 +68,7 @@ export interface Health {
    * docs/recording.md.
    */
   readonly input?: InputCounts;
-  /** Counts of listener faults; absent if there were none. */
+  /** Counts of listener faults; absent if no listener failed. */
   readonly listeners?: ListenerHealth;
   /** Number of internal faults of coxswain. These do not affect the agent. */
   readonly faults: number;

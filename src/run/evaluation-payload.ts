@@ -11,7 +11,7 @@ interface PendingToolCall {
   readonly args: unknown;
 }
 
-/** What the host knows at a decision point. It is recorded for replays. */
+/** The data that the host has at a decision point. It is recorded for replays. */
 export interface AdviseContext {
   /** Calls that are about to run, at `pre_tool_execution`. */
   readonly pendingToolCalls?: readonly PendingToolCall[];

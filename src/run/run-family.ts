@@ -46,7 +46,7 @@ export class RunFamily {
     return addUsage(this.#own, this.#below);
   }
 
-  /** Usage of the shared budget by other runs. Undefined if there is none. */
+  /** Usage of the shared budget by other runs. Undefined if no other run uses it. */
   get shared(): BudgetUsage | undefined {
     const shared = difference(this.#budgetOwner.usage, this.#own);
     return Object.values(shared).some((amount) => amount > 0) ? shared : undefined;

@@ -34,7 +34,7 @@ export interface RunSituation {
   /** Sum of the usage in the responses. */
   readonly tokens: number | null;
   readonly costUsd: number | null;
-  /** Usage of descendants that have ended; absent if there is none. */
+  /** Usage of descendants that have ended; absent if no descendant has ended. */
   readonly below?: BudgetUsage;
   /** Beginning of the task, which a handoff passes to the child. */
   readonly task?: string;

@@ -30,7 +30,7 @@ export interface ToolInvoked {
   readonly success: boolean;
   /** 0-based index among the calls of the session. */
   readonly callIndex: number;
-  /** The active prompt; `''` if there is none. */
+  /** The active prompt; `''` if no prompt is active. */
   readonly promptName: string;
   /** Unix milliseconds of the end of the call. */
   readonly atMs: number;

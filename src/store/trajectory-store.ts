@@ -41,9 +41,9 @@ export interface StoredRun {
   readonly summary: RunSummary | undefined;
   /** The `seq` of the next record. */
   readonly nextSeq: number;
-  /** The snapshot that the last transaction saved. Undefined if there is none, null if it is damaged. */
+  /** The snapshot that the last transaction saved. Undefined if there is no snapshot, null if it is damaged. */
   readonly snapshot: Json | undefined;
-  /** The last `seq` that the snapshot covers; -1 if there is none. */
+  /** The last `seq` that the snapshot covers; -1 if there is no snapshot. */
   readonly snapshotSeq: number;
   /** Records stored after `snapshotSeq`, by any writer, in `seq` order. Read into memory on first use. */
   missed(): readonly TrajectoryRecord[];
@@ -100,7 +100,7 @@ export interface SearchPage {
    * drivers without such an index.
    */
   readonly notIndexed: number;
-  /** Damaged records that the index lists for these words. They are left out of the results. Absent if there are none. */
+  /** Damaged records that the index lists for these words. They are left out of the results. Absent if no listed record is damaged. */
   readonly damaged?: readonly { readonly runId: string; readonly seq?: number }[];
 }
 

@@ -27,7 +27,7 @@ export function collectFeedback(input: CollectFeedbackInput): string | undefined
   return joinProduced(evaluateFeedback({ ...input, nowMs }, { onFault: input.onFault }).produced);
 }
 
-/** Joins feedback, most severe first, then in order of declaration. Returns undefined if there is none. */
+/** Joins feedback, most severe first, then in order of declaration. Returns undefined if there is no feedback. */
 function joinProduced(produced: readonly ProducedFeedback[]): string | undefined {
   return produced.length === 0 ? undefined : joinAdvice(produced, { maxChars: Number.MAX_SAFE_INTEGER }).text;
 }

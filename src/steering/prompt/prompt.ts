@@ -16,7 +16,7 @@ export interface PromptGuidance {
   readonly category?: string;
 }
 
-/** What the caller of `render` knows about the run. */
+/** The data about the run that the caller of `render` has. */
 export interface RenderContext {
   readonly session?: Session;
   readonly trajectory?: TrajectoryView;
