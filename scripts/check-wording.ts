@@ -23,7 +23,11 @@ const RULES: readonly WordingRule[] = [
   { id: 'anew', find: /\banew\b/i, instead: '"again", "from the start"' },
   { id: 'told-of', find: /\b(told|tells?|telling) of\b/i, instead: '"is notified of", "reports", "describes"' },
   { id: 'says-of', find: /\b(says?|said) of\b/i, instead: '"reports about", "describes"' },
-  { id: 'is-none', find: /\b(is|are|was|were|be) none\b/i, instead: 'say what it is: "is not a call", "there is no…"' },
+  {
+    id: 'is-none',
+    find: /(?<!there )\b(is|are|was|were|be) none\b/i,
+    instead: 'say what it is: "is not a call", "there is no…"',
+  },
   { id: 'of-its-own', find: /\bof (its|their|his|one's) own\b/i, instead: '"its own X", "a separate X"' },
   { id: 'nobody', find: /\b(nobody|whoever|whomever|whosever)\b/i, instead: '"no one", "anyone who", or name who' },
   {

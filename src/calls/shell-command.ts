@@ -8,8 +8,7 @@ import type { ToolKind } from './tool-kind.ts';
 /** The effect of a shell command line, derived from its syntax tree. */
 export interface ShellCommand {
   /**
-   * The first program that does more than prepare another program (unlike `cd`, `export`, `echo`), such as `grep`; empty if there
-   * is none.
+   * The first program that does more than prepare another program (unlike `cd`, `export`, `echo`), such as `grep`, or an empty string.
    */
   readonly program: string;
   readonly kind: ToolKind;
