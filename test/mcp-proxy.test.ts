@@ -367,7 +367,10 @@ describe('where nothing can be recorded, everything passes and nothing is added'
     const project = await newProject();
     const folder = join(project, '.config', 'coxswain');
     await mkdir(folder, { recursive: true });
-    await writeFile(join(folder, 'config.json'), JSON.stringify({ store: { address: 'postgres://user@127.0.0.1:9/none' } }));
+    await writeFile(
+      join(folder, 'config.json'),
+      JSON.stringify({ store: { address: 'postgres://user@127.0.0.1:9/none' } }),
+    );
     expect(await passed(project)).toEqual(await direct(project));
   });
 
