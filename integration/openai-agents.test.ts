@@ -32,7 +32,7 @@ type MCPContent = Awaited<ReturnType<MCPServer['callTool']>>;
 const FEEDBACK = { feedback: [feedbackAfterEachCall()] };
 
 function calls(...turns: readonly (readonly ModelCall[])[]): ModelScript {
-  return { turns: [...turns.map((calls) => ({ calls })), { text: 'Done.' }] };
+  return { turns: [...turns.map((turn) => ({ calls: turn })), { text: 'Done.' }] };
 }
 
 function look(run: () => unknown = () => 'quiet') {
