@@ -1,10 +1,9 @@
 /**
- * Compiles `src` to `dist`: declarations per module, and JavaScript as one file per entry point with shared chunks. Programs that start
- * often get separate bundles: Claude Code's hook (`hook.cjs`, `hook-main.cjs`, also as a `plugin`) and `coxswain status` (`status.cjs`).
- * The viewer's page goes to `viewer/index.html` and `viewer/assets`, licences and SBOM of bundled packages to `THIRD-PARTY-NOTICES.txt` and
+ * Bundles `src` to `dist`: JavaScript and declarations as one file per entry point with shared chunks. Programs that start often get
+ * separate bundles: Claude Code's hook (`hook.cjs`, `hook-main.cjs`, also as a `plugin`) and `coxswain status` (`status.cjs`). The viewer's
+ * page goes to `viewer/index.html` and `viewer/assets`, licences and SBOM of bundled packages to `THIRD-PARTY-NOTICES.txt` and
  * `sbom.cdx.json`, and the generated schemas of records and configuration to `schema`.
  */
-import { spawnSync } from 'node:child_process';
 import { chmodSync, rmSync } from 'node:fs';
 
 import { build } from 'esbuild';
@@ -13,13 +12,13 @@ import { build as buildPage } from 'vite';
 import { buildHook } from './build-hook.ts';
 import { buildPlugin } from './build-plugin.ts';
 import { bundleEntries } from './bundle-entries.ts';
+import { bundleTypes } from './bundle-types.ts';
 import { recordModules, writeBundledPackages } from './bundled-packages.ts';
 import { writeSchemas } from './write-schemas.ts';
 
 rmSync('dist', { recursive: true, force: true });
 writeSchemas();
-const compiled = spawnSync('tsc', ['-p', 'tsconfig.build.json'], { stdio: 'inherit' });
-if (compiled.status !== 0) process.exit(compiled.status ?? 1);
+await bundleTypes('dist');
 const bundled = new Set<string>();
 await bundleEntries('dist', bundled);
 chmodSync('dist/cli/bin.js', 0o755);
@@ -29,7 +28,6 @@ for (const module of [...(await buildStatus()), ...(await bundleMcpSdk())]) bund
 await buildPage({ configFile: 'src/viewer/page/vite.config.ts', logLevel: 'warn', plugins: [recordModules(bundled)] });
 writeBundledPackages('dist', bundled);
 
-/** Replaces the output of `tsc`. */
 async function bundleMcpSdk(): Promise<readonly string[]> {
   const { metafile } = await build({
     metafile: true,

@@ -1,7 +1,8 @@
-import { globSync, readFileSync, rmSync } from 'node:fs';
 import { relative, resolve } from 'node:path';
 
 import { rolldown, type OutputOptions, type Plugin } from 'rolldown';
+
+import { entryPoints } from './bundle-types.ts';
 
 /** Modules loaded by path that are not package subpaths: the CLI, threads, and modules that the hook bundles exclude. */
 const OTHERS = [
@@ -14,7 +15,7 @@ const OTHERS = [
   'hosts/plugins/pi-extension',
 ];
 /** The entry for runtimes without Node modules is a single file. */
-const EDGE = 'edge.js';
+const EDGE = 'edge';
 /** Entries that need most of the library; others must not load the chunks that these share. */
 const LARGE = new Set(['index', 'adapters/ai-sdk/register', 'testing/index', 'config/index', 'backtest/index']);
 /** A module used by at least this many small entries goes into the chunk shared by all entries. */
@@ -28,22 +29,14 @@ const OUTPUT = {
 } as const satisfies OutputOptions;
 
 /**
- * Replaces the compiled modules in `folder` by one file per entry point plus shared chunks, so a process opens a few files instead of
- * hundreds. The modules of `coxswain` itself are in two chunks; most adapters need only the smaller one. Each additional file costs an
- * import about as much as 15 kB of code. Declarations stay unchanged.
+ * Writes one JavaScript file per entry point plus shared chunks to `folder`, so a process opens a few files instead of hundreds. The
+ * modules of `coxswain` itself are in two chunks; most adapters need only the smaller one. Each additional file costs an import about as
+ * much as 15 kB of code.
  *
  * @param modules  receives the paths of the bundled modules
  */
 export async function bundleEntries(folder: string, modules: Set<string>): Promise<void> {
-  // Our package.json has this shape.
-  const { exports } = JSON.parse(readFileSync('package.json', 'utf8')) as {
-    readonly exports: Readonly<Record<string, string | { readonly default: string }>>;
-  };
-  const subpaths = Object.values(exports).flatMap((target) =>
-    typeof target === 'string' || target.default.endsWith(EDGE)
-      ? []
-      : [target.default.replace('./dist/', '').replace('.js', '')],
-  );
+  const subpaths = entryPoints().filter((name) => name !== EDGE);
   const small = subpaths.filter((name) => !LARGE.has(name));
   const bundle = await rolldown({
     input: Object.fromEntries([...subpaths, ...OTHERS].map((name) => [name, `src/${name}.ts`])),
@@ -64,17 +57,18 @@ export async function bundleEntries(folder: string, modules: Set<string>): Promi
       },
     ],
   });
-  for (const file of globSync(`${folder}/**/*.js`)) {
-    if (!relative(folder, file).startsWith('viewer/assets')) rmSync(file);
-  }
   const reached = new Map<string, ReadonlySet<string>>();
   const reaches = (entry: string, id: string, importsOf: (id: string) => readonly string[]): boolean => {
     const found = reached.get(entry) ?? reachedFrom(resolve(`src/${entry}.ts`), importsOf);
     reached.set(entry, found);
     return found.has(id);
   };
-  const edge = await rolldown({ input: 'src/edge.ts', platform: 'neutral', plugins: [shellParserOnDemand, asciiOnly] });
-  await edge.write({ ...OUTPUT, file: `${folder}/${EDGE}` });
+  const edge = await rolldown({
+    input: `src/${EDGE}.ts`,
+    platform: 'neutral',
+    plugins: [shellParserOnDemand, asciiOnly],
+  });
+  await edge.write({ ...OUTPUT, file: `${folder}/${EDGE}.js` });
   await bundle.write({
     ...OUTPUT,
     dir: folder,

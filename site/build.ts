@@ -128,7 +128,7 @@ async function writeApi(): Promise<void> {
   );
   const app = await Application.bootstrapWithPlugins({
     plugin: ['typedoc-plugin-markdown'],
-    tsconfig: join(root, 'tsconfig.build.json'),
+    tsconfig: join(root, 'tsconfig.json'),
     basePath: root,
     entryPoints: entries.map(([, source]) => join(root, source)),
     excludeInternal: true,

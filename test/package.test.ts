@@ -83,6 +83,14 @@ test('the files that init writes for opencode and pi load their plugins from the
   }
 });
 
+test('the declarations of every entry point compile', () => {
+  const options = ['--noEmit', '--strict', '--target', 'es2024', '--module', 'nodenext', '--types', 'node'];
+  const types = ['--typeRoots', join(root, 'node_modules', '@types')];
+  const subpaths = Object.keys(manifest().exports).filter((name) => !name.endsWith('.json'));
+  writeFileSync(join(folder, 'all.ts'), subpaths.map((name) => `import 'coxswain${name.slice(1)}';\n`).join(''));
+  expect(run('tsc', [...options, ...types, 'all.ts'], folder)).toEqual({ code: 0, out: '', err: '' });
+});
+
 /** Chunks that are loaded with an entry point, by static imports. */
 function chunksOf(entry: string): readonly string[] {
   const found = new Set([join(installed, entry)]);
