@@ -27,6 +27,7 @@ const GATES: readonly Gate[] = [
   { name: 'wording', command: ['node', 'scripts/check-wording.ts'] },
   { name: 'doc links', command: ['node', 'scripts/check-links.ts'] },
   { name: 'build', command: ['node', 'scripts/build.ts'] },
+  { name: 'public types', command: ['node', 'scripts/public-types.ts'] },
   { name: 'publint', command: ['publint', '--strict'] },
   { name: 'attw', command: ['attw', '--pack', '.', '--profile', 'esm-only'] },
   { name: 'tests', command: ['vitest', 'run', '--reporter=dot'], show: true },

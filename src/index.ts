@@ -3,33 +3,38 @@ export { budgetRemaining, type Budget, type BudgetAmounts, type BudgetUsage } fr
 export { systemClock, type Clock } from './base/clock.ts';
 export { deadlineAfter, isExpired, remainingMs, type Deadline, type TimeSpan } from './base/deadline.ts';
 export { durationText } from './base/number-text.ts';
-export { CoxswainError, type CoxswainErrorCode } from './base/error.ts';
+export { CoxswainError, type CoxswainErrorCode, type CoxswainErrorOptions } from './base/error.ts';
 export type { InputCounts, InputFault } from './base/input-fault.ts';
 export type { Json, JsonObject } from './base/json.ts';
 
-export type { AgentEvent, AgentIdentity } from './records/agent-event.ts';
+export type { AgentEnding, AgentEvent, AgentIdentity, EventTime } from './records/agent-event.ts';
 export type { AgentMessage, ContentBlock, MessageContent, Usage } from './records/agent-message.ts';
 export { decodeRecord, parseRecord } from './records/decode-record.ts';
 export { encodeRecord } from './records/encode-record.ts';
-export type { Observation, Severity, SpokenAdvice } from './records/feedback.ts';
+export type { ModelPrice, ModelPrices } from './records/answer-cost.ts';
+export type { Observation, Severity, SpokenAdvice, StoredAssessment, StoredFeedback } from './records/feedback.ts';
 export {
   DECISION_POINTS,
   type ClassificationResult,
   type DecisionPoint,
   type GuidanceInjection,
   type PatternReference,
+  type StoredGuidance,
 } from './records/guidance.ts';
-export {
-  type RunIdentity,
-  TRAJECTORY_SCHEMA_VERSION,
-  type TrajectoryPayload,
-  type TrajectoryRecord,
-} from './records/trajectory-record.ts';
+export { TRAJECTORY_SCHEMA_VERSION } from './records/trajectory-record.ts';
+export type { RunEnding, RunIdentity, RunStarted, SteeringStart } from './records/trajectory-record.ts';
+export type { TrajectoryPayload, TrajectoryRecord, UnrecognisedPayload } from './records/trajectory-record.ts';
 export type { StoredContent, StoredContentBlock, StoredMessage, StoredUsage } from './records/stored-message.ts';
 export type { PatternLevel, TrajectoryPattern } from './records/trajectory-pattern.ts';
 
 export { createSession, restoreSession } from './session/create-session.ts';
-export { defineEvent, type EventInput, type EventType, type SessionEvent } from './session/define-event.ts';
+export {
+  defineEvent,
+  type EventInput,
+  type EventOptions,
+  type EventType,
+  type SessionEvent,
+} from './session/define-event.ts';
 export {
   defineSlice,
   type Reducer,
@@ -40,7 +45,7 @@ export {
 } from './session/define-slice.ts';
 export type { FaultHandler, SessionFault } from './session/fault-log.ts';
 export { appendAll, replaceLatest, upsertBy } from './session/reducers.ts';
-export type { Session, SessionOptions } from './session/session.ts';
+export type { Session, SessionOptions, SnapshotOptions } from './session/session.ts';
 export type { SessionSnapshot, SliceSnapshot } from './session/session-snapshot.ts';
 export {
   amend,
@@ -63,6 +68,7 @@ export {
 
 export {
   collectGarbage,
+  type CollectableStore,
   DEFAULT_MAX_STORE_BYTES,
   type CollectedRun,
   type FailedRun,
@@ -73,21 +79,16 @@ export { memoryStore } from './store/memory/memory-store.ts';
 export { openStore, openStoreReader, type OpenStoreOptions } from './store/registry/open-store.ts';
 export { shownAddress } from './store/store-address.ts';
 export type { RunSummary } from './store/run-summary.ts';
-export type {
-  LiveReader,
-  ReadQuery,
-  RunChange,
-  RunPage,
-  RunQuery,
-  StoredRun,
-  TrajectorySink,
-  TrajectoryStore,
-} from './store/trajectory-store.ts';
+export type { LiveReader, ReadQuery, RunChange, RunPage, RunQuery, SearchHit } from './store/trajectory-store.ts';
+export type { SearchPage, SearchQuery, StoredRun, StoreProblem, TrajectorySink } from './store/trajectory-store.ts';
+export type { TrajectoryStore } from './store/trajectory-store.ts';
 
 export type { ErrorCategory, ErrorClass } from './calls/error-class.ts';
+export type { StepFailure } from './calls/step-failure.ts';
+export type { AnalysisRetention } from './patterns/analysis-retention.ts';
 export type { PatternChange } from './patterns/pattern-book.ts';
 export type { PatternDetector, PatternFold, Sighting, StepContext } from './patterns/pattern-detector.ts';
-export type { RecentCall } from './patterns/recent-call.ts';
+export type { CallComparison, RecentCall } from './patterns/recent-call.ts';
 export { similarity } from './calls/similarity.ts';
 export type { Step } from './patterns/step.ts';
 export type { ToolKind } from './calls/tool-kind.ts';
@@ -104,6 +105,7 @@ export { InMemoryTrajectorySink } from './recorder/in-memory-trajectory-sink.ts'
 export type { FailurePolicy, OverflowPolicy, RecordQueueOptions } from './recorder/record-queue-options.ts';
 export type { EmitAnswer, FlushAnswer, TimeLimit } from './recorder/recorder-answers.ts';
 export type { RecorderHealth } from './recorder/recorder-health.ts';
+export type { RedactionRule } from './redaction/own-rules.ts';
 export type { RedactionOptions } from './redaction/redactor.ts';
 export { recoverSpills, type SpillRecovery } from './recorder/recover-spills.ts';
 export type { SpillHealth } from './recorder/spill-file.ts';
@@ -114,26 +116,35 @@ export {
   type TrajectoryRecorderOptions,
 } from './recorder/trajectory-recorder.ts';
 
-export { contextDegradationDetector } from './patterns/detectors/context-degradation.ts';
-export { cycleDetector } from './patterns/detectors/cycle.ts';
+export {
+  contextDegradationDetector,
+  type ContextDegradationOptions,
+} from './patterns/detectors/context-degradation.ts';
+export { cycleDetector, type CycleOptions } from './patterns/detectors/cycle.ts';
 export { defaultDetectors } from './patterns/detectors/default-detectors.ts';
-export { driftDetector } from './patterns/detectors/drift.ts';
-export { errorCascadeDetector } from './patterns/detectors/error-cascade.ts';
-export { identicalCallDetector } from './patterns/detectors/identical-call.ts';
+export type { DetectorFactory } from './patterns/detectors/define-detector.ts';
+export { driftDetector, type DriftOptions } from './patterns/detectors/drift.ts';
+export { errorCascadeDetector, type ErrorCascadeOptions } from './patterns/detectors/error-cascade.ts';
+export { identicalCallDetector, type IdenticalCallOptions } from './patterns/detectors/identical-call.ts';
 export { gradeCount, type Grade } from './patterns/detectors/level.ts';
-export { pollingDetector } from './patterns/detectors/polling.ts';
-export { repeatedErrorDetector } from './patterns/detectors/repeated-error.ts';
-export { repetitionDetector } from './patterns/detectors/repetition.ts';
-export { sameFailureDetector } from './patterns/detectors/same-failure.ts';
-export { sequentialCallsDetector } from './patterns/detectors/sequential-calls.ts';
-export { stagnationDetector } from './patterns/detectors/stagnation.ts';
-export { stallDetector } from './patterns/detectors/stall.ts';
-export { thrashDetector } from './patterns/detectors/thrash.ts';
-export { toolAvoidanceDetector, type Recommendation } from './patterns/detectors/tool-avoidance.ts';
+export { pollingDetector, type PollingOptions } from './patterns/detectors/polling.ts';
+export { repeatedErrorDetector, type RepeatedErrorOptions } from './patterns/detectors/repeated-error.ts';
+export { repetitionDetector, type RepetitionOptions } from './patterns/detectors/repetition.ts';
+export { sameFailureDetector, type SameFailureOptions } from './patterns/detectors/same-failure.ts';
+export { sequentialCallsDetector, type SequentialCallsOptions } from './patterns/detectors/sequential-calls.ts';
+export { stagnationDetector, type StagnationOptions } from './patterns/detectors/stagnation.ts';
+export { stallDetector, type StallOptions } from './patterns/detectors/stall.ts';
+export { thrashDetector, type ThrashOptions } from './patterns/detectors/thrash.ts';
+export {
+  toolAvoidanceDetector,
+  type Recommendation,
+  type ToolAvoidanceOptions,
+} from './patterns/detectors/tool-avoidance.ts';
 
 export type { NoiseOptions } from './steering/advice/decide-advice.ts';
 export { slotText } from './steering/advice/slot-text.ts';
 
+export type { ProviderDefinition } from './steering/prompt/define-provider.ts';
 export { definePrompt, type PromptDefinition } from './steering/prompt/define-prompt.ts';
 export type { FeedbackContext, SeverityTrend } from './steering/prompt/feedback-context.ts';
 export type { FeedbackDraft, FeedbackProvider, FeedbackProviderConfig } from './steering/prompt/feedback-provider.ts';
@@ -144,6 +155,7 @@ export {
   type PromptResources,
   type Resource,
   type ResourceBinding,
+  type ResourceIdentity,
 } from './steering/prompt/prompt-resources.ts';
 export type {
   GuidanceContext,
@@ -152,17 +164,8 @@ export type {
   GuidanceProviderConfig,
   PendingToolCall,
 } from './steering/prompt/guidance-provider.ts';
-export type {
-  Prompt,
-  PromptGuidance,
-  PromptParam,
-  PromptParams,
-  PromptSection,
-  RenderContext,
-  RenderedPrompt,
-  RenderOptions,
-  SectionContext,
-} from './steering/prompt/prompt.ts';
+export type { Prompt, PromptGuidance, PromptParam, PromptParams, PromptSection } from './steering/prompt/prompt.ts';
+export type { RenderContext, RenderedPrompt, RenderOptions, SectionContext } from './steering/prompt/prompt.ts';
 export type { FeedbackCadence, FeedbackDelivery, PromptTemplate } from './steering/prompt/prompt-template.ts';
 export type {
   AssessmentDraft,
@@ -210,6 +213,7 @@ export {
   stallFeedback,
 } from './steering/feedback/pattern-kind-feedback.ts';
 export { evaluateFeedback, type FeedbackInput, type FeedbackOptions } from './steering/feedback/evaluate-feedback.ts';
+export type { SpeakerSource } from './steering/feedback/feedback-cadence.ts';
 export type { FeedbackFault, FeedbackFaultHandler } from './steering/feedback/feedback-fault.ts';
 export type { FiredTrigger } from './steering/feedback/fired-triggers.ts';
 export { observerAsProvider } from './steering/feedback/speaker.ts';
@@ -223,18 +227,14 @@ export { staticFeedback, type StaticFeedbackOptions } from './steering/feedback/
 export { toolUsageMonitor, type ToolUsageMonitorOptions } from './steering/feedback/tool-usage-monitor.ts';
 
 export type { ProducedGuidance, SkippedGuidance } from './steering/guidance/ask-provider.ts';
+export type { InjectionProblem } from './steering/guidance/check-injection.ts';
 export { classifyCount, type Classifier } from './steering/guidance/classifier.ts';
 export { collectGuidance, type CollectGuidanceOptions, formatGuidance } from './steering/guidance/collect-guidance.ts';
 export { allOf, anyOf, not, threshold } from './steering/guidance/combine-classifiers.ts';
-export {
-  askModel,
-  type AskModelOptions,
-  type ContextDigest,
-  type ModelAnswer,
-  type ModelClassifier,
-  type ModelVerdict,
-  verdictGuidance,
-} from './steering/guidance/model-classifier.ts';
+export { askModel, verdictGuidance } from './steering/guidance/model-classifier.ts';
+export type { AskModelOptions, ContextDigest, DigestCall } from './steering/guidance/model-classifier.ts';
+export type { DigestInstruction, DigestPattern, ModelAnswer } from './steering/guidance/model-classifier.ts';
+export type { ModelClassifier, ModelVerdict, TaskTimers } from './steering/guidance/model-classifier.ts';
 export {
   consultationPrompt,
   diagnosticSignal,
@@ -250,6 +250,7 @@ export {
   progressStall,
   recentFailures,
   singleToolRepeated,
+  type ThresholdClassifier,
 } from './steering/guidance/threshold-classifiers.ts';
 export { createGuidanceContext, type GuidanceContextOptions } from './steering/create-guidance-context.ts';
 export {
@@ -258,6 +259,7 @@ export {
   type EvaluateGuidanceOptions,
   type GuidanceEvaluation,
   type GuidanceState,
+  type GuidanceUse,
 } from './steering/guidance/evaluate-guidance.ts';
 export { callOf, type SeenCall } from './steering/prompt/seen-call.ts';
 export { guidanceBank, type BankInstruction, type GuidanceBank } from './steering/guidance/guidance-bank.ts';
@@ -295,6 +297,7 @@ export { SteeringReplay, type SteeringReplayOptions } from './replay/steering-re
 export type { ChildOptions, OpenRunOptions } from './run/run-options.ts';
 export type { AdviseContext } from './run/evaluation-payload.ts';
 export type { RunSnapshot } from './run/run-snapshot.ts';
+export type { EndListener } from './run/last-words.ts';
 export type { Run } from './run/run.ts';
 export { standardSteering } from './steering/standard-steering.ts';
 export type { ModelGuidanceConfig, SteeringOptions } from './steering/steering-options.ts';

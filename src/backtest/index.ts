@@ -15,12 +15,16 @@ export {
   type PlaceReport,
   type QuartilesReport,
   type RateRatioReport,
+  type SavedReport,
   type ShareReport,
   type SignalReport,
+  type StopEarlyReport,
+  type StopFigures,
+  type StopPolicyReport,
   type SweepPointReport,
   type SweepReport,
 } from './backtest-report.ts';
-export type { AdviceArm, AdviceOutcome, AdviceOutcomeOptions } from '../run-view/advice-outcome.ts';
+export type { AdviceArm, AdviceOutcome, AdviceOutcomeOptions, NextCall } from '../run-view/advice-outcome.ts';
 export { effect, type EffectOptions } from './effect.ts';
 export type { ArmFigures, EffectExperiment, EffectOutcome, EffectReport, EffectRuns } from './effect-report.ts';
 export { htmlReport } from './html-report.ts';

@@ -1,10 +1,10 @@
 import { hashText } from '../base/hash.ts';
-import type { AnswerClass } from '../records/trajectory-pattern.ts';
+import type { ValueOf } from '../records/field-types.ts';
 import { answerLines } from './answer-lines.ts';
 import { failureMask, strongMask } from './mask.ts';
 
 /** The cause of a failure, derived from the error text. */
-export type ErrorCategory = Exclude<AnswerClass, 'content' | 'empty' | 'done'>;
+export type ErrorCategory = Exclude<ValueOf<'answer_class'>, 'content' | 'empty' | 'done'>;
 
 /** The category of a failure and the keys used to group and compare failures. */
 export interface ErrorClass {

@@ -79,11 +79,6 @@ export type TriggerConfig = Omit<FeedbackTrigger, 'onSessionEvent'>;
 /** `false`: disabled. `true`: enabled with default options. An object: enabled with these options; the others have defaults. */
 export type Switch<Options> = boolean | Options;
 
-interface Triggered {
-  /** Default: the trigger of the provider or of the standard steering. */
-  readonly trigger?: TriggerConfig;
-}
-
 /** The configuration of each provider in a table: its own options and the options common to all providers. */
 type Switches<Table, Common> = {
   readonly [Name in keyof Table]?: Switch<
@@ -92,7 +87,13 @@ type Switches<Table, Common> = {
 };
 
 /** Feedback providers by name. The standard steering enables `deadline`, `pattern` and `pace`. */
-export type FeedbackSection = Switches<typeof FEEDBACK, Triggered> & {
+export type FeedbackSection = Switches<
+  typeof FEEDBACK,
+  {
+    /** Default: the trigger of the provider or of the standard steering. */
+    readonly trigger?: TriggerConfig;
+  }
+> & {
   /** Custom texts, each with a trigger. */
   readonly static?: readonly StaticFeedbackConfig[];
 };

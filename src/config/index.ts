@@ -1,4 +1,17 @@
 /** The package entry `coxswain/config`. */
+export type {
+  ChoiceShape,
+  EitherShape,
+  FlagShape,
+  LazyShape,
+  ListShape,
+  MapShape,
+  NumberShape,
+  ObjectShape,
+  Shape,
+  TextShape,
+} from '../base/shape.ts';
+export type { RecordsRefusal } from '../store/records-folder.ts';
 export { defineConfig, type CodeConfig, type CodeSection } from './code-config.ts';
 export { configFields, type ConfigField } from './config-fields.ts';
 export { problemText, type ConfigProblem } from './config-problem.ts';
@@ -7,7 +20,9 @@ export type {
   CompletionSection,
   Condition,
   CoxswainConfig,
+  DeadlineFrom,
   DetectorSection,
+  DurationText,
   FeedbackSection,
   GcSection,
   GuidanceSection,

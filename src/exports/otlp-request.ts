@@ -7,14 +7,11 @@ const STATUS_ERROR = 2;
 /** Trace flags: sampled, and the parent is known to be local. */
 const FLAGS = 0x101;
 
-/** Resource attributes of the spans: `service.name` and others for the receiver. */
-export type SpanResource = SpanAttributes;
-
 /** The instrumentation scope. */
 export const SPAN_SCOPE = { name: 'coxswain' } as const;
 
 /** Converts spans to an `ExportTraceServiceRequest` of OTLP/HTTP in JSON. The same JSON is a line of an OTLP file. */
-export function otlpRequest(spans: readonly RunSpan[], resource: SpanResource): JsonObject {
+export function otlpRequest(spans: readonly RunSpan[], resource: SpanAttributes): JsonObject {
   const scopeSpans = [{ scope: SPAN_SCOPE, spans: spans.map(otlpSpan) }];
   return { resourceSpans: [{ resource: { attributes: attributesOf(resource) }, scopeSpans }] };
 }

@@ -4,7 +4,7 @@ import { systemTimers, type Timers } from '../recorder/timers.ts';
 import type { TrajectoryRecord } from '../records/trajectory-record.ts';
 import type { EventSink } from '../run/listeners.ts';
 import { LiveSpans, type SpanContentOptions } from './live-spans.ts';
-import { SPAN_SCOPE, type SpanResource } from './otlp-request.ts';
+import { SPAN_SCOPE } from './otlp-request.ts';
 import type { RunSpan, SpanAttributes, SpanTime } from './run-span.ts';
 
 /** A span in the format of the exporters of the OpenTelemetry SDK. */
@@ -44,7 +44,7 @@ export interface SpanExporter {
 /** Options of a span sink. */
 export interface SpanSinkOptions extends SpanContentOptions {
   /** Resource attributes of the spans; default: `{ 'service.name': 'coxswain' }`. */
-  readonly resource?: SpanResource;
+  readonly resource?: SpanAttributes;
   /** Timers for delays; default: the timers of the process. */
   readonly timers?: Timers;
 }
@@ -85,7 +85,7 @@ export function spanSink(exporter: SpanExporter, options: SpanSinkOptions = {}):
 
 class ExportingSink implements SpanSink {
   readonly #exporter: SpanExporter;
-  readonly #resource: { readonly attributes: SpanResource };
+  readonly #resource: { readonly attributes: SpanAttributes };
   readonly #live: LiveSpans;
   #waiting: RunSpan[] = [];
   readonly #timers: Timers;

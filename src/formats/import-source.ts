@@ -24,7 +24,7 @@ import { openZipArchive } from './reading/zip-archive.ts';
 const MEBIBYTE = 1024 * 1024;
 
 /** Limits on data held in memory at once, in bytes. */
-interface ImportLimits {
+export interface ImportLimits {
   /** Maximum size of one line; default 64 MiB. A longer line is skipped with an error. */
   readonly lineBytes?: number;
   /** Maximum size of one document; default 256 MiB. A larger document is an error. */

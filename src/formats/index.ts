@@ -1,5 +1,15 @@
 /** Public entry `coxswain/formats`: reads recorded runs of any supported format. */
 export { findSources, type FoundSource } from './find-sources.ts';
 export type { FormatName, ImportDiagnostic, ImportedRun, ImportItem } from './import-item.ts';
-export { importSource, type ImportOptions } from './import-source.ts';
+export type {
+  ArchiveImporter,
+  ArchiveReader,
+  DocumentImporter,
+  Importer,
+  ImportSource,
+  LineImport,
+  LineImporter,
+} from './importer.ts';
+export { importSource, type ImportLimits, type ImportOptions } from './import-source.ts';
 export { readRuns, type ReadRun, type ReadRunsItem, type ReadRunsOptions } from './read-runs.ts';
+export { RunIds } from './run-ids.ts';

@@ -5,7 +5,7 @@ import type { ToolKind } from '../calls/tool-kind.ts';
 export const COMPARED_CALLS = 32;
 
 /** The keys and hashes used to compare two calls. */
-interface CallComparison {
+export interface CallComparison {
   /** Equal for calls of the same tool with the same arguments. */
   readonly argsKey: string;
   /** Equal for results that differ only in times and ids. */

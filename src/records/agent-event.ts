@@ -1,6 +1,6 @@
 import type { JsonObject } from '../base/json.ts';
 import type { AgentMessage } from './agent-message.ts';
-import type { ToolStarted } from './trajectory-record.ts';
+import type { PayloadOf } from './field-types.ts';
 
 export interface AgentIdentity {
   readonly runId: string;
@@ -62,7 +62,7 @@ export type AgentEvent = EventTime &
         readonly toolName: string;
         readonly args: unknown;
         /** Annotations from the tool's MCP server, if known. */
-        readonly annotations?: NonNullable<ToolStarted['annotations']>;
+        readonly annotations?: NonNullable<PayloadOf<'tool_started'>['annotations']>;
       }
     | {
         readonly type: 'tool_execution_update';

@@ -1,5 +1,6 @@
 import type { JsonObject } from '../base/json.ts';
-import type { KnownKind, PayloadOf, ShapeOf } from './field-types.ts';
+import type { PayloadOf, ShapeOf } from './field-types.ts';
+import type { KINDS } from './kinds.ts';
 
 /** Schema version of new records. A record without `schema_version` has version 0. */
 export const TRAJECTORY_SCHEMA_VERSION = 1;
@@ -39,13 +40,13 @@ export interface UnrecognisedPayload {
 }
 
 /** The field `kind` selects the variant. The kinds are defined in `kinds.ts`. */
-export type TrajectoryPayload = PayloadOf<KnownKind> | UnrecognisedPayload;
+export type TrajectoryPayload = PayloadOf<keyof typeof KINDS> | UnrecognisedPayload;
 
 export type RunStarted = PayloadOf<'run_started'>;
 export type RunIdentified = PayloadOf<'run_identified'>;
 export type ChildEnded = PayloadOf<'child_ended'>;
 export type RunEnded = PayloadOf<'run_ended'>;
-export type RunEnding = Pick<RunEnded, 'outcome' | 'reason' | 'labels'>;
+export type RunEnding = Pick<PayloadOf<'run_ended'>, 'outcome' | 'reason' | 'labels'>;
 export type ToolStarted = PayloadOf<'tool_started'>;
 export type ToolEnded = PayloadOf<'tool_ended'>;
 export type Evaluation = PayloadOf<'evaluation'>;

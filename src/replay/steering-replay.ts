@@ -27,7 +27,7 @@ export interface SteeringReplayOptions {
   readonly budget?: Budget;
   /** True if the run has not ended. Then each result is evaluated at once instead of at the next record. Default: false. */
   readonly growing?: boolean;
-  /** `steering` with its defaults filled in. Many runs can share it. */
+  /** @internal `steering` with its defaults filled in. Many runs can share it. */
   readonly resolved?: ResolvedSteering;
   /**
    * Redacts the texts of providers before the state stores them, as in a live run. Input records are not changed. Default: no redaction.

@@ -1,9 +1,10 @@
 import { present } from '../base/present.ts';
 import { canonicalJson } from '../base/canonical-json.ts';
 import { passOver } from '../records/pass-over.ts';
+import type { PayloadOf } from '../records/field-types.ts';
 import type { PatternReference } from '../records/guidance.ts';
 import type { StoredMessage } from '../records/stored-message.ts';
-import type { AdviceAcknowledged, TrajectoryPayload, TrajectoryRecord } from '../records/trajectory-record.ts';
+import type { TrajectoryPayload, TrajectoryRecord } from '../records/trajectory-record.ts';
 import { SHADOW_REASON, WITHHELD_REASON } from '../records/delivery-reason.ts';
 import { errorLineOf, type RunCall } from './run-call.ts';
 
@@ -71,7 +72,7 @@ export interface AdviceOutcome {
   /** For advice without a pattern, in an ended run with a deadline: true if the run ended before the deadline. */
   readonly inTime?: boolean;
   /** The agent's first acknowledgement. */
-  readonly acknowledged?: AdviceAcknowledged['response'];
+  readonly acknowledged?: PayloadOf<'advice_acknowledged'>['response'];
   /** Number of calls that started after the advice, at most `within`. */
   readonly followingCalls: number;
   /** Number of failures among the results that arrived during those calls. */
@@ -342,7 +343,7 @@ export class AdviceOutcomeFold {
     if (!delivered && reason !== undefined) piece.reason = reason;
   }
 
-  #acknowledged({ advice_id: adviceId, provider_name: provider, response }: AdviceAcknowledged): void {
+  #acknowledged({ advice_id: adviceId, provider_name: provider, response }: PayloadOf<'advice_acknowledged'>): void {
     const pieces = [...this.#pieces.values()];
     const piece =
       adviceId === undefined

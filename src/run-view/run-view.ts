@@ -175,7 +175,7 @@ export class RunView {
   get openCalls(): readonly RunCall[] {
     return this.#open.entries().map(([, call]) => call);
   }
-  /** Histogram of failures over the calls, in at most 60 stretches. */
+  /** @internal Histogram of failures over the calls, in at most 60 stretches. */
   get failures(): StretchCounts {
     return this.#failures;
   }

@@ -4,17 +4,14 @@ import type { DecisionPoint } from '../records/guidance.ts';
 import type { Evaluation, StoredPendingCall } from '../records/trajectory-record.ts';
 import { toStoredBudget } from './run-situation.ts';
 
-/** A call about to run, at `pre_tool_execution`. */
-interface PendingToolCall {
-  readonly toolCallId: string;
-  readonly toolName: string;
-  readonly args: unknown;
-}
-
 /** The data that the host has at a decision point. It is recorded for replays. */
 export interface AdviseContext {
   /** Calls that are about to run, at `pre_tool_execution`. */
-  readonly pendingToolCalls?: readonly PendingToolCall[];
+  readonly pendingToolCalls?: readonly {
+    readonly toolCallId: string;
+    readonly toolName: string;
+    readonly args: unknown;
+  }[];
   /** Text of the model's last response, for a host that emits no `message_end`. */
   readonly lastResponse?: string;
   /** The prompt as rendered for this turn. */
@@ -22,6 +19,8 @@ export interface AdviseContext {
   /** Total usage, if the host knows a better value than the sum of the responses. */
   readonly usage?: BudgetUsage;
 }
+
+type PendingCall = NonNullable<AdviseContext['pendingToolCalls']>[number];
 
 /** Creates the record of a decision point, before redaction. Fields of the context with a wrong type are left out. */
 export function evaluationPayload(
@@ -42,11 +41,11 @@ export function evaluationPayload(
   };
 }
 
-function isCall(call: PendingToolCall | null): call is PendingToolCall {
+function isCall(call: PendingCall | null): call is PendingCall {
   return isJsonObject(call);
 }
 
-function pendingCall({ toolCallId, toolName, args }: PendingToolCall): StoredPendingCall {
+function pendingCall({ toolCallId, toolName, args }: PendingCall): StoredPendingCall {
   // The value is converted to JSON when it is recorded.
   return { tool_call_id: toolCallId, tool_name: toolName, args: args as Json };
 }

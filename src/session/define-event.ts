@@ -20,7 +20,7 @@ export interface SessionEvent<Data> {
   readonly index: number;
 }
 
-interface EventOptions {
+export interface EventOptions {
   /** Unix milliseconds; default: the session's time. */
   readonly atMs?: number;
 }

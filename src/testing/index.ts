@@ -9,7 +9,7 @@ export type {
   NeutralRequest,
 } from './adapter-harness.ts';
 export { adapterParity } from './adapter-parity.ts';
-export type { ContractStore } from './contract-store.ts';
+export type { ContractStore, StoredDamage } from './contract-store.ts';
 export { SCENE_TOOL_SCHEMA } from './contract-scenes.ts';
 export type { ContractExpectation, ContractTest, ContractTools } from './contract-tools.ts';
 export { startFakeAnthropicServer } from './fake-anthropic-server.ts';

@@ -21,7 +21,12 @@ export type FiredTrigger =
   /** `elapsedMs` is null the first time. */
   | { readonly condition: 'everyNSeconds'; readonly elapsedMs: number | null }
   | { readonly condition: 'onSessionEvent'; readonly eventName: string }
-  | { readonly condition: 'onPattern'; readonly pattern: TrajectoryPattern; readonly served: PatternTriggerServed }
+  | {
+      readonly condition: 'onPattern';
+      readonly pattern: TrajectoryPattern;
+      /** @internal */
+      readonly served: PatternTriggerServed;
+    }
   | { readonly condition: 'onFileCreated'; readonly path: string };
 
 /**

@@ -20,10 +20,8 @@ interface PatternTexts {
   readonly suggestions: readonly string[];
 }
 
-type PatternSpeaker = ProviderDefinition<PatternSpeakerOptions, FeedbackProvider>;
-
 /** Defines a provider that gives feedback while a pattern of one kind is open. */
-function patternSpeaker(texts: PatternTexts): PatternSpeaker {
+function patternSpeaker(texts: PatternTexts): ProviderDefinition<PatternSpeakerOptions, FeedbackProvider> {
   const { kind, name, suggestions, summary } = texts;
   const levels = choice<PatternLevel>({ hint: true, warn: true, strong: true }, 'warn');
   return defineProvider<PatternSpeakerOptions, FeedbackProvider>({ level: levels }, ({ level }): FeedbackProvider => {
@@ -76,7 +74,7 @@ function findPattern(
  * Gives feedback about a `drift`: the agent has moved away from the subject of its task. It gives no feedback without a
  * trajectory. Default trigger: `onPattern`, once per level.
  */
-export const driftFeedback: PatternSpeaker = patternSpeaker({
+export const driftFeedback: ProviderDefinition<PatternSpeakerOptions, FeedbackProvider> = patternSpeaker({
   name: 'Drift',
   kind: 'drift',
   summary: 'Your recent tool calls have little to do with the task as it was stated.',
@@ -88,7 +86,7 @@ export const driftFeedback: PatternSpeaker = patternSpeaker({
  * Gives feedback about an `error_cascade`. It gives no feedback without a trajectory. Default trigger: `onPattern`, once
  * per level.
  */
-export const errorCascadeFeedback: PatternSpeaker = patternSpeaker({
+export const errorCascadeFeedback: ProviderDefinition<PatternSpeakerOptions, FeedbackProvider> = patternSpeaker({
   name: 'ErrorCascade',
   kind: 'error_cascade',
   summary: 'Your recent steps keep failing.',
@@ -100,7 +98,7 @@ export const errorCascadeFeedback: PatternSpeaker = patternSpeaker({
 });
 
 /** Gives feedback about a `stall`. It gives no feedback without a trajectory. Default trigger: `onPattern`, once per level. */
-export const stallFeedback: PatternSpeaker = patternSpeaker({
+export const stallFeedback: ProviderDefinition<PatternSpeakerOptions, FeedbackProvider> = patternSpeaker({
   name: 'Stall',
   kind: 'stall',
   summary: 'Your recent tool calls have brought nothing new.',

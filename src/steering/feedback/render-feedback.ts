@@ -1,18 +1,22 @@
 import type { SpokenAdvice, StoredAssessment, StoredFeedback } from '../../records/feedback.ts';
 
-type RenderedParts = Pick<SpokenAdvice, 'summary'> & Partial<Pick<SpokenAdvice, 'observations' | 'suggestions'>>;
+type Rendered<Advice extends SpokenAdvice, Name extends keyof Advice> = Pick<Advice, Name | 'summary'> &
+  Partial<Pick<Advice, 'observations' | 'suggestions'>>;
 
 /** Renders feedback for the agent: heading, summary, observations, suggestions. */
-export function renderFeedback(feedback: RenderedParts & Pick<StoredFeedback, 'providerName'>): string {
+export function renderFeedback(feedback: Rendered<StoredFeedback, 'providerName'>): string {
   return render(`[Feedback - ${feedback.providerName}]`, feedback);
 }
 
 /** Renders an assessment in the same way, with its own heading. */
-export function renderAssessment(assessment: RenderedParts & Pick<StoredAssessment, 'observerName'>): string {
+export function renderAssessment(assessment: Rendered<StoredAssessment, 'observerName'>): string {
   return render(`[Trajectory Assessment - ${assessment.observerName}]`, assessment);
 }
 
-function render(head: string, { summary, observations = [], suggestions = [] }: RenderedParts): string {
+function render(
+  head: string,
+  { summary, observations = [], suggestions = [] }: Rendered<SpokenAdvice, 'summary'>,
+): string {
   const lines = [head, '', summary];
   if (observations.length > 0) {
     lines.push('', ...observations.map(({ category, description }) => `• ${category}: ${description}`));

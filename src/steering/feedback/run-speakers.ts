@@ -15,13 +15,7 @@ import type { Situation } from './situation.ts';
 import type { Speaker } from './speaker.ts';
 
 /** Feedback or an assessment, before delivery. Plain data. */
-export type ProducedFeedback = ProducedParts &
-  (
-    | { readonly source: 'feedback'; readonly feedback: StoredFeedback }
-    | { readonly source: 'assessment'; readonly feedback: StoredAssessment }
-  );
-
-interface ProducedParts {
+export type ProducedFeedback = {
   /** The name of the provider or observer. */
   readonly name: string;
   readonly severity: Severity;
@@ -29,7 +23,10 @@ interface ProducedParts {
   readonly text: string;
   /** Conditions that were met, in the order of `FeedbackTrigger`. */
   readonly triggers: readonly FiredTrigger[];
-}
+} & (
+  | { readonly source: 'feedback'; readonly feedback: StoredFeedback }
+  | { readonly source: 'assessment'; readonly feedback: StoredAssessment }
+);
 
 /** The result of one evaluation. Plain data. */
 export interface FeedbackEvaluation {

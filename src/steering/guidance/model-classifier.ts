@@ -29,7 +29,7 @@ export interface ContextDigest {
   readonly instructions: readonly DigestInstruction[];
 }
 
-interface DigestCall {
+export interface DigestCall {
   readonly tool: string;
   readonly kind: ToolKind;
   readonly failed: boolean;
@@ -37,13 +37,13 @@ interface DigestCall {
   readonly novel: boolean;
 }
 
-interface DigestPattern {
+export interface DigestPattern {
   readonly kind: string;
   readonly level: PatternLevel;
   readonly occurrences: number;
 }
 
-interface DigestInstruction {
+export interface DigestInstruction {
   readonly id: string;
   readonly category: string;
   readonly content: string;

@@ -27,7 +27,7 @@ export interface JsonlSinkOptions {
   };
 }
 
-/** The file system and the lock of a sink. Tests replace them to inject faults. */
+/** @internal The file system and the lock of a sink. Tests replace them to inject faults. */
 export interface JsonlPorts {
   readonly fileSystem: FileSystem;
   /** Works like `takeRunLock`. */
@@ -63,7 +63,7 @@ export function jsonlSink(folder: string, options: JsonlSinkOptions = {}): Traje
 const MAX_WRITERS = 64;
 const DEFAULT_LOCK_WAIT_MS = 5000;
 
-/** The sink behind `jsonlSink`. */
+/** @internal The sink behind `jsonlSink`. */
 export class JsonlSink implements TrajectorySink, CheckedSink {
   readonly #makeWriter: (name: string) => RunWriter;
   /** Writers by folder name, the most recently used last. */

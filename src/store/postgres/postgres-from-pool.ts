@@ -14,7 +14,7 @@ export interface PgStatement {
   readonly values?: PostgresValue[];
 }
 
-interface PgQueryable {
+export interface PgQueryable {
   query(statement: PgStatement): Promise<{ readonly rows: readonly PostgresRow[] }>;
 }
 

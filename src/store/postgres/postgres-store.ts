@@ -38,6 +38,12 @@ import type {
   TrajectoryStore,
 } from '../trajectory-store.ts';
 
+export type { PostgresRow, PostgresValue } from './postgres-client.ts';
+export type { PgPool, PgPoolClient, PgQueryable, PgStatement } from './postgres-from-pool.ts';
+export type { PostgresSql, PostgresSqlSession } from './postgres-from-sql.ts';
+export type { PostgresPartitioning } from './postgres-schema.ts';
+export type { RunEnd } from './postgres-tail.ts';
+
 /** `postgres(url)` of the package `postgres`, or `new Pool()` of the package `pg`. */
 export type PostgresHandle = PostgresSql | PgPool;
 
