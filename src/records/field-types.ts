@@ -9,7 +9,10 @@ import type { BLOCKS, CHOICES, FIGURES, MESSAGES, SHAPES } from './shapes.ts';
 interface Plain {
   /** Text from the agent, its model, its tools or its user. */
   readonly content: string;
-  /** A short word from the host: a tool name, an outcome, a channel. */
+  /**
+   * A short word from the host: a tool name, an outcome, a channel. `structureOnly` keeps a word without blanks readable, so
+   * the name of a person is `content`.
+   */
   readonly name: string;
   /** An id from the host, which connects records. */
   readonly id: string;
@@ -48,6 +51,9 @@ interface Meanings extends Plain {
   readonly message_content: string | readonly Meanings['block'][];
   readonly block: VariantOf<typeof BLOCKS, 'type'>;
 }
+
+/** A type word for one value, without shapes and closed sets. */
+export type PlainWord = keyof Plain | 'message' | 'message_content' | 'block';
 
 /** A type word without `[]`, `|null` and `?`. */
 export type Base = keyof Meanings | keyof typeof CHOICES | keyof Shapes;

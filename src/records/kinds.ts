@@ -1,6 +1,6 @@
 /**
- * The single definition of every kind of record. Types, decoder, redaction, JSON Schema, samples of tests and the table in
- * docs/recording.md are generated from these tables; the comments are the descriptions in the schema and in that table.
+ * The single definition of every kind of record. Types, decoder, redaction, JSON Schema and samples of tests are
+ * generated from these tables. The comments are the descriptions in the schema; a test compares them with the table in docs/recording.md.
  *
  * A kind has
  *

@@ -1,5 +1,5 @@
 import { isJsonObject, type Json } from '../base/json.ts';
-import type { Fields } from '../records/field-types.ts';
+import type { Fields, PlainWord } from '../records/field-types.ts';
 import { fieldsOf, isKnownKind } from '../records/kind-definition.ts';
 import { BLOCKS, MESSAGES, SHAPES } from '../records/shapes.ts';
 import type { TrajectoryPayload, UnrecognisedPayload } from '../records/trajectory-record.ts';
@@ -29,23 +29,32 @@ const closed: FieldClass = (value) => value;
 const content: FieldClass = (value, writer) => (typeof value === 'string' ? writer.text(value) : writer.json(value));
 const configured: FieldClass = (value, writer) => eachText(value, writer.configured);
 
-/**
- * Field classes by the word of their definition; a word that is neither here nor among the shapes is closed. Other classes are built on
- * first use: a short-lived process needs few.
- */
-const CLASSES = new Map<string, FieldClass>([
-  ['content', content],
-  ['json', content],
-  ['object', content],
-  ['picture', content],
-  ['result', (value, writer) => writer.result(value)],
-  ['name', (value, writer) => eachText(value, writer.name)],
-  ['id', (value, writer) => eachText(value, writer.id)],
-  ['configured', configured],
-  ['message', variantOf('role', MESSAGES)],
-  ['block', variantOf('type', BLOCKS)],
-  ['message_content', (value, writer) => (Array.isArray(value) ? classOf('block[]') : content)(value, writer)],
-]);
+/** The class of every plain word; the compiler requires one for a new word. Shapes and closed sets of words need none. */
+const PLAIN: Readonly<Record<PlainWord, FieldClass>> = {
+  content,
+  json: content,
+  object: content,
+  picture: content,
+  result: (value, writer) => writer.result(value),
+  name: (value, writer) => eachText(value, writer.name),
+  id: (value, writer) => eachText(value, writer.id),
+  configured,
+  own: closed,
+  flag: closed,
+  true: closed,
+  count: closed,
+  amount: closed,
+  number: closed,
+  deadline: closed,
+  deadline_from_0: closed,
+  unchecked_number: closed,
+  message: variantOf('role', MESSAGES),
+  block: variantOf('type', BLOCKS),
+  message_content: (value, writer) => (Array.isArray(value) ? classOf('block[]') : content)(value, writer),
+};
+
+/** Other classes are built on first use: a short-lived process needs few. */
+const CLASSES = new Map<string, FieldClass>(Object.entries(PLAIN));
 
 /** Shapes whose list items are handled separately; a list of texts is redacted as a whole. */
 const OBJECTS: ReadonlySet<string> = new Set(['message', 'block', ...Object.keys(SHAPES)]);
