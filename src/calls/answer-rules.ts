@@ -24,6 +24,7 @@ export type AnswerSays =
   | 'complains'
   | 'refuses'
   | 'reportsFailure'
+  | 'countsPassed'
   | 'endsWell'
   | 'noChange'
   | 'none'
@@ -46,8 +47,10 @@ const RULES: Readonly<Record<AnswerSays, ReadingRule & { readonly maxChars?: num
   /** A program reports its own failure at the beginning or the end of a line. */
   reportsFailure: {
     id: 'line-reports-failure',
-    form: /^(?:[^\sa-z]\S*[ \t]+){0,4}\[?(?:ERROR|FATAL|CRITICAL)\b(?!\S*[ :=]+0\b)|^[ \t]*(?:\S{1,120}: ?)?(?:\w+ )?(?:[Ee]rror|fatal)(?:\[\w+\])?: (?!0\b)\S|^[ \t]*(?:\S+ ){0,2}[\w.]*(?:Error|Exception) ?: \S|^\W*(?:[Bb]uild|BUILD|[Tt]ests?|[Jj]ob)\b.{0,80}\b(?:failed|FAILED|failure|FAILURE)\b|^[-\s]*(?:FAIL|FAILED|not ok)\b|(?<![\w.])(?!0\b)\d+ (?:tests? |checks? )?(?:failed|failing|failures?)\b(?!\s*[=:]\s*0\b)|\bexit(?:ed)?(?: with)?(?: (?:status|code))?[ :=]+[1-9]\d{0,2}\b|^[ \t]*(?:[Cc]ould not|[Cc]annot|[Uu]nable to|[Ff]ailed to) \w/m,
+    form: /^(?:[^\sa-z]\S*[ \t]+){0,4}\[?(?:ERROR|FATAL|CRITICAL)\b(?!\S*[ :=]+0\b)|^[ \t]*(?:\S{1,120}: ?)?(?:\w+ )?(?:[Ee]rror|fatal)(?:\[\w+\])?: (?!0\b)\S|^[ \t]*(?:\S+ ){0,2}[\w.]*(?:Error|Exception) ?: \S|^\W*(?:[Bb]uild|BUILD|[Tt]ests?|[Jj]ob)\b.{0,80}\b(?<!\b0 )(?:failed|FAILED|failure|FAILURE)\b|^[-\s]*(?:FAIL|FAILED|not ok)\b|(?<![\w.])(?!0\b)\d+ (?:tests? |checks? )?(?:fail|failed|failing|failures?)\b(?!\s*[=:]\s*0\b)|\bexit(?:ed)?(?: with)?(?: (?:status|code))?[ :=]+[1-9]\d{0,2}\b|^[ \t]*(?:[Cc]ould not|[Cc]annot|[Uu]nable to|[Ff]ailed to) \w/m,
   },
+  /** A line with the number of passed tests. Errors in earlier lines come from the tested program. */
+  countsPassed: { id: 'counts-passed', form: /(?<![\w.])\d+ (?:tests? )?pass(?:ed|ing)?\b/ },
   /** A last line that reports success, so that an error in an earlier line does not count. */
   endsWell: { id: 'ends-well', form: /\b(?:done|success\w*|succeeded|completed?|finished|passed|saved|ok)\b/i },
   noChange: {
@@ -150,5 +153,8 @@ export function reportsFailure(text: string, everywhere: boolean): boolean {
   const lastLine = read.slice(read.lastIndexOf('\n') + 1);
   if (answerSays('reportsFailure', lastLine)) return true;
   if (answerSays('endsWell', lastLine)) return false;
+  const lines = everywhere ? read.split('\n') : [];
+  const counted = lines.findLastIndex((line) => answerSays('countsPassed', line));
+  if (counted !== -1) return answerSays('reportsFailure', lines.slice(counted).join('\n'));
   return answerSays('reportsFailure', everywhere ? read : (LAST_LINES.exec(read)?.[0] ?? ''));
 }

@@ -11,6 +11,9 @@ test.each([
   ['python -m pytest -x', 'python -m pytest'],
   ['go test ./...', 'go test'],
   ['./gradlew test', './gradlew test'],
+  ['sudo -u ci timeout 60 make test', 'make test'],
+  ['pnpm --filter @app/api exec jest --coverage', 'jest'],
+  ['bash -lc "cd api; npx  tsc -p ."', 'npx tsc'],
 ])('%s is a check', (command, key) => {
   expect(checkCommandOf({ command })?.key).toBe(key);
 });
@@ -22,6 +25,10 @@ test.each([
   'ls tests',
   'make install',
   'echo contest',
+  'echo run npm test before you push',
+  'npm install eslint',
+  'grep -n jest package.json',
+  `git add a && git commit -m "$(cat <<'EOF'\nRemoves its "env vars", and jest coverage config.\nnpm test\nEOF\n)"`,
 ])('%s is not a check', (command) => {
   expect(checkCommandOf({ command })).toBeUndefined();
 });

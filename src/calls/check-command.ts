@@ -1,4 +1,6 @@
+import { type Command, forEachChild, parse, type SyntaxNode } from 'unbash';
 import { isJsonObject, type Json } from '../base/json.ts';
+import { kindOfProgram, SETUP_PROGRAMS } from './shell-program.ts';
 
 /** Programs and package manager scripts that check a project: tests, types, lint, build. */
 const CHECKS =
@@ -6,6 +8,8 @@ const CHECKS =
 
 /** Number of characters of a command that are searched. */
 const MAX_CHARS = 2_000;
+
+const PRINTERS: ReadonlySet<string> = new Set(['echo', 'printf']);
 
 /** A shell command that checks the project. */
 export interface CheckCommand {
@@ -19,11 +23,45 @@ export interface CheckCommand {
 export function checkCommandOf(args: Json): CheckCommand | undefined {
   if (!isJsonObject(args)) return undefined;
   const { cmd, command = cmd } = args;
-  const text = Array.isArray(command) ? command.join(' ') : command;
-  if (typeof text !== 'string') return undefined;
-  const shown = text.slice(0, MAX_CHARS).replaceAll(/\s+/g, ' ');
-  const found = CHECKS.exec(shown);
-  if (found === null) return undefined;
-  const rest = shown.slice(found.index).replace(/^[\s;&|(]+/, '');
-  return { key: found[0].replace(/^[\s;&|(]+/, ''), command: rest.trim() };
+  const line = Array.isArray(command) ? command.join(' ') : command;
+  return typeof line === 'string' ? checkIn(line.slice(0, MAX_CHARS)) : undefined;
+}
+
+function checkIn(line: string): CheckCommand | undefined {
+  // Parses only lines that contain the words of a check.
+  if (!CHECKS.test(line.replaceAll(/\s+/g, ' '))) return undefined;
+  try {
+    return checkUnder(parse(line), line);
+  } catch {
+    // For invalid input the parser usually returns a partial tree and rarely throws.
+    return undefined;
+  }
+}
+
+function checkUnder(node: SyntaxNode, line: string): CheckCommand | undefined {
+  let check = node.type === 'Command' ? checkBy(node, line) : undefined;
+  forEachChild(node, (child) => {
+    check ??= checkUnder(child, line);
+  });
+  return check;
+}
+
+/** Finds the check among the words of one command. A quoted text is a check only as a script of `bash -c`. */
+function checkBy({ name, suffix }: Command, line: string): CheckCommand | undefined {
+  const words = [...(name === undefined ? [] : [name]), ...suffix.filter((part) => part.type === 'Word')];
+  const values = words.map(({ value }) => value);
+  const [path = '', ...args] = values;
+  const program = path.slice(path.lastIndexOf('/') + 1);
+  const kind = kindOfProgram(program, args);
+  if (kind !== 'execute' && (!SETUP_PROGRAMS.has(program) || PRINTERS.has(program))) return undefined;
+  for (const [at, { pos, value }] of words.entries()) {
+    if (/\s/.test(value)) {
+      const script = /^-\w*c$/.test(values[at - 1] ?? '') ? checkIn(value) : undefined;
+      if (script !== undefined) return script;
+      continue;
+    }
+    const found = CHECKS.exec(values.slice(at).join(' '));
+    if (found?.index === 0) return { key: found[0], command: line.slice(pos).replaceAll(/\s+/g, ' ').trim() };
+  }
+  return undefined;
 }
