@@ -92,3 +92,21 @@ test('a line that changes a file and then runs something is told from one that d
   expect(readShellCommand("./svc crash.sv && sed -i '1,5d' crash.sv").editsAndRuns).toBeUndefined();
   expect(readShellCommand("sed -i '1,5d' crash.sv").editsAndRuns).toBeUndefined();
 });
+
+test.each([
+  ['git add a.ts b.ts', []],
+  ['git commit -m "Fixes b.ts" && git push origin main', []],
+  ['git checkout -b fix/a.ts', []],
+  ['git checkout main -- a.ts', ['a.ts']],
+  ['git mv a.ts src/b.ts', ['a.ts', 'src/b.ts']],
+  ['npm install vitest', []],
+  ['kill -9 1234', []],
+  ['mkdir -p src/a', []],
+  ['chmod +x run.sh', ['run.sh']],
+  ["sed -i -e '3s/a/b/' -e '9s/c/d/' a.ts", ['a.ts']],
+  ['cp a.ts b.ts', ['b.ts']],
+  ['mktemp; rm "$tmp"', []],
+  ['touch a.ts', ['a.ts']],
+])('%s writes %j', (line, writes) => {
+  expect(readShellCommand(line).writes).toEqual(writes);
+});

@@ -2,7 +2,7 @@ import { type Command, forEachChild, parse, type Redirect, type SyntaxNode } fro
 import { present } from '../base/present.ts';
 import { RecentTexts } from '../base/recent-texts.ts';
 import { patchedFile } from './patch-text.ts';
-import { kindOfProgram, SETUP_PROGRAMS } from './shell-program.ts';
+import { isMultiPurpose, kindOfProgram, SETUP_PROGRAMS } from './shell-program.ts';
 import type { ToolKind } from './tool-kind.ts';
 
 /** The effect of a shell command line, derived from its syntax tree. */
@@ -140,7 +140,23 @@ function visitCommand(node: Command, reading: Reading): void {
   const isFirst = reading.program === '' || kindOfProgram(reading.program, []) === 'wait';
   if (isFirst && (!SETUP_PROGRAMS.has(program) || args.length === 0)) reading.program = program;
   raise(reading, kind);
-  if (kind === 'write') reading.writes.push(...args.filter((word) => !word.startsWith('-')).slice(-2));
+  if (kind === 'write') reading.writes.push(...writtenBy(program, args));
+}
+
+/** Programs that write other things than the files among their arguments: processes, folders. */
+const NO_FILES = /^(?:p?kill|mkdir|rmdir|apply_patch)$/;
+/** Programs whose last argument is the written file. The arguments before it are sources, modes or expressions. */
+const LAST_ONLY = /^(?:cp|ln|chmod|chown|install|rsync|scp|sed|perl)$/;
+
+/** Returns the files among the arguments of a program that writes; at most 2. */
+function writtenBy(program: string, args: readonly string[]): readonly string[] {
+  if (NO_FILES.test(program)) return [];
+  const words = args.filter((word) => !word.startsWith('-') && !/^\$\w+$/.test(word));
+  if (!isMultiPurpose(program)) return words.slice(LAST_ONLY.test(program) ? -1 : -2);
+  if (program !== 'git') return [];
+  if (/^(?:rm|mv)$/.test(words[0] ?? '')) return words.slice(1).slice(-2);
+  const separator = args.indexOf('--');
+  return separator !== -1 && /^(?:checkout|restore)$/.test(words[0] ?? '') ? args.slice(separator + 1).slice(-2) : [];
 }
 
 /** Programs that run the rest of the line, such as `sudo -u root`, `env A=1`, `timeout 60`, `npx`, `python -m`. */

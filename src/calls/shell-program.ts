@@ -47,6 +47,11 @@ export function isProgram(word: string): boolean {
   return MULTI_PURPOSE.has(word) || KNOWN_PROGRAMS.has(word);
 }
 
+/** Returns true for a program whose effect depends on its first arguments, such as `git` or `npm`. */
+export function isMultiPurpose(program: string): boolean {
+  return MULTI_PURPOSE.has(program);
+}
+
 /** Returns the kind of a command from its program and arguments; `execute` for an unknown program. */
 export function kindOfProgram(program: string, args: readonly string[]): ToolKind {
   const single = SINGLE_PURPOSE.find(([, programs]) => programs.has(program));

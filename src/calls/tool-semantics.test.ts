@@ -63,6 +63,11 @@ test('a plain substitution in place tells what was there and what is there now',
   expect(read).toMatchObject({ target: 'c.toml', replaces: { before: 'a = 1', after: 'a = 2' } });
 });
 
+test('a line that reads one file and changes another thing has no target', () => {
+  expect(readCall('Bash', { command: 'cat a.ts' }).target).toBe('a.ts');
+  expect(readCall('Bash', { command: 'cat a.ts && git commit -m x' }).target).toBeUndefined();
+});
+
 test('text that is added, and a line that writes twice, tell no state', () => {
   expect(readCall('Bash', { command: 'echo x >> log' }).content).toBeUndefined();
   expect(readCall('Bash', { command: 'echo x > a; echo y > b' }).content).toBeUndefined();

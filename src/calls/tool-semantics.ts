@@ -145,7 +145,7 @@ function shellSemantics(tool: string, command: string, declared: ToolKind | unde
     program: program === '' ? tool : program,
     shell: true,
     ...present({
-      target: state?.target ?? writes[0] ?? reads,
+      target: state?.target ?? writes[0] ?? (kind === 'write' ? undefined : reads),
       content: state?.content,
       replaces: state?.replaces,
       editsAndRuns,
