@@ -63,8 +63,12 @@ test('a good last line outweighs a failure above it', () => {
 
 test('errors above the count of passed tests come from the tested program', () => {
   const log = 'error: Database connection failed\n      at <anonymous> (a.test.ts:317:25)\n';
-  expect(reportsFailure(`${log} 1331 pass\n 0 fail\n 2907 expect() calls\nRan 1331 tests across 60 files.`, true)).toBe(false);
-  expect(reportsFailure(`${log}Tests:       3 passed, 3 total\nTime:        1.2 s\nRan all test suites.`, true)).toBe(false);
+  expect(reportsFailure(`${log} 1331 pass\n 0 fail\n 2907 expect() calls\nRan 1331 tests across 60 files.`, true)).toBe(
+    false,
+  );
+  expect(reportsFailure(`${log}Tests:       3 passed, 3 total\nTime:        1.2 s\nRan all test suites.`, true)).toBe(
+    false,
+  );
   expect(reportsFailure(`${log} 1351 pass\n 114 fail\n 2930 expect() calls\nRan 1465 tests.`, true)).toBe(true);
   expect(reportsFailure(`${log} 1351 pass\n 0 fail\nerror: script "test" exited with code 1`, true)).toBe(true);
 });

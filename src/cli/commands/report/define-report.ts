@@ -7,7 +7,7 @@ export const report: CommandDefinition = {
     'Reports runs and how they ended, time, calls, tokens and cost, patterns, advice and what followed it, faults, ' +
     'and the five moments most worth a look. Takes a store, or transcripts as analyze does; by default the ' +
     'store of this project and the sessions that Claude Code, Codex, Copilot CLI, Gemini CLI, opencode and pi keep on this machine, ' +
-    'by project, each run once. A run counts if its last record is recent enough. Tokens and cost are those the hosts reported.',
+    'by project, each run once. A run counts if its last record is recent enough. Tokens are those the hosts reported; the cost too, or computed from model prices.',
   arguments: {
     '[paths...]': 'a store, or files, folders, globs of transcripts (default: this project and every agent program)',
   },
