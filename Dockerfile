@@ -9,8 +9,9 @@ RUN npm ci && npm pack --ignore-scripts --pack-destination /tmp
 FROM node:24-slim
 WORKDIR /app
 COPY --from=build /tmp/coxswain-*.tgz ./
-RUN npm install --omit=dev ./coxswain-*.tgz pg@8 && rm coxswain-*.tgz && npm cache clean --force
+RUN npm install --omit=dev --ignore-scripts ./coxswain-*.tgz pg@8 && rm coxswain-*.tgz && npm cache clean --force
 USER node
 ENV NODE_ENV=production
-ENTRYPOINT ["npx", "coxswain"]
+# Without npx, signals reach the program itself.
+ENTRYPOINT ["node", "/app/node_modules/coxswain/dist/cli/bin.js"]
 CMD ["--help"]
