@@ -41,7 +41,12 @@ async function connect(
   project: string,
   command: string,
   args: readonly string[],
-): Promise<{ readonly client: Client; readonly stderr: () => string; readonly closed: Promise<void> }> {
+): Promise<{
+  readonly client: Client;
+  readonly stderr: () => string;
+  readonly closed: Promise<void>;
+  readonly close: () => Promise<void>;
+}> {
   const client = new Client({ name: 'test client', version: '1' }, { capabilities: { sampling: {}, elicitation: {} } });
   client.setRequestHandler(CreateMessageRequestSchema, () => ({
     role: 'assistant',
@@ -61,7 +66,12 @@ async function connect(
   const closed = new Promise<void>((resolve) => Object.assign(client, { onclose: resolve }));
   await client.connect(transport);
   onTestFinished(() => client.close());
-  return { client, stderr: () => stderr, closed };
+  // The SDK's own `close` kills a process that takes more than two seconds, as on a busy machine.
+  const close = (): Promise<void> => {
+    transport['_process']?.stdin?.end();
+    return closed;
+  };
+  return { client, stderr: () => stderr, closed, close };
 }
 
 async function recordsOf(project: string): Promise<readonly TrajectoryPayload[]> {
@@ -103,7 +113,7 @@ describe.each(['stdio', 'streamable HTTP'] as const)('in front of a server of th
       return steps;
     };
     expect(await texts(through.client)).toEqual(await texts(direct.client));
-    await through.client.close();
+    await through.close();
     const records = await recordsOf(project);
     const started = records.filter(({ kind }) => kind === 'tool_started');
     expect(started).toMatchObject([
@@ -144,7 +154,7 @@ describe.each(['stdio', 'streamable HTTP'] as const)('in front of a server of th
 
   test('a cancelled call has ended for server and record', async () => {
     const project = await newProject();
-    const { client, stderr } = await proxied(project);
+    const { client, stderr, close } = await proxied(project);
     const abort = new AbortController();
     const waiting = client.callTool({ name: 'wait' }, undefined, { signal: abort.signal });
     waiting.catch(() => undefined);
@@ -154,7 +164,7 @@ describe.each(['stdio', 'streamable HTTP'] as const)('in front of a server of th
     const seen = wire === 'stdio' ? 'the call was cancelled' : '';
     await expect.poll(stderr).toContain(seen);
     await client.listResources();
-    await client.close();
+    await close();
     expect((await recordsOf(project)).filter(({ kind }) => kind === 'tool_ended')).toMatchObject([
       { result: expect.stringContaining('cancelled'), is_error: true, result_missing: true },
     ]);
@@ -390,11 +400,11 @@ test('calls that were made while another process held the store are recorded lat
   await raw(project, [BIN, 'mcp', '--', NODE, '-e', ECHO], `${call(1)}\n`);
   const database = new DatabaseSync(join(project, '.coxswain', 'runs.db'));
   database.exec('BEGIN IMMEDIATE');
-  const { client } = await connect(project, NODE, [BIN, 'mcp', '--', NODE, SERVER]);
+  const { client, close } = await connect(project, NODE, [BIN, 'mcp', '--', NODE, SERVER]);
   for (let at = 0; at < 2; at += 1) await client.callTool({ name: 'frobnicate', arguments: {} });
   database.exec('COMMIT');
   database.close();
-  await client.close();
+  await close();
   expect((await recordsOf(project)).filter(({ kind }) => kind === 'tool_ended')).toHaveLength(3);
 });
 
