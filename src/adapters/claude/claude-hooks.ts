@@ -3,6 +3,7 @@ import { isJsonObject } from '../../base/json.ts';
 import type { AdapterOptions } from '../../host/adapter-options.ts';
 import { guarded } from '../../host/guarded.ts';
 import type { Run } from '../../run/run.ts';
+import { MAX_ADVICE_CHARS } from '../../steering/advice/join-advice.ts';
 import { answerHook } from './answer-hook.ts';
 import { claudeSessionOf } from './claude-session.ts';
 import { readHookInput } from './read-hook-input.ts';
@@ -32,9 +33,6 @@ const EVENTS: readonly ClaudeHookEvent[] = [
   'PreCompact',
 ];
 
-/** Maximum length of advice. The SDK writes longer texts to a file and shows the model only the beginning. */
-const MAX_CHARS = 9_000;
-
 /**
  * Returns the `hooks` option of the Claude Agent SDK. The hooks report events to `run` and give its advice to the model.
  * Subagents become child runs with their own advice. The run stays open: end it with `run.end()`, or let `observed` end it.
@@ -42,15 +40,19 @@ const MAX_CHARS = 9_000;
  * No hook ever denies, changes or delays a call. An internal error of coxswain is recorded, and the SDK gets an empty answer.
  *
  * @param run       run of one session, which may have several queries
- * @throws CoxswainError "invalid-argument" for `maxChars` outside 1 to 9,000
+ * @throws CoxswainError "invalid-argument" for `maxChars` outside 1 to `MAX_ADVICE_CHARS`
  */
 export function claudeHooks<Theirs extends object = object>(
   run: Run,
   options: ClaudeHookOptions<Theirs> = {},
 ): ClaudeHooks<Theirs> {
-  const { hooks: theirs, maxChars = MAX_CHARS } = options;
-  if (!(Number.isInteger(maxChars) && maxChars >= 1 && maxChars <= MAX_CHARS)) {
-    throw new CoxswainError('invalid-argument', `maxChars is ${maxChars}; give a whole number from 1 to ${MAX_CHARS}`);
+  const { hooks: theirs, maxChars = MAX_ADVICE_CHARS } = options;
+  // The SDK writes longer texts to a file and shows the model only the beginning.
+  if (!(Number.isInteger(maxChars) && maxChars >= 1 && maxChars <= MAX_ADVICE_CHARS)) {
+    throw new CoxswainError(
+      'invalid-argument',
+      `maxChars is ${maxChars}; give a whole number from 1 to ${MAX_ADVICE_CHARS}`,
+    );
   }
   const callback = hookCallback(run, { ...options, maxChars });
   const merged: Record<string, readonly unknown[]> = { ...theirs };
