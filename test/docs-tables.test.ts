@@ -286,12 +286,28 @@ test('the page of words has every word of the table, and nothing that people rea
   }
 });
 
-test('the tables of the hosts name the versions and the advice that the tests with the real programs check', () => {
-  const titled = HOSTS.map((host) => [hostTitle(host), HOST_DRIVERS[host]] as const);
+test('the table of the hosts names the versions of the tests with the real programs', () => {
   expect(tableOf('hosts.md', 'host | tested with').map((row) => row.slice(0, 2))).toEqual(
-    titled.map(([title, { version }]) => [title, version]),
-  );
-  expect(tableOf('hosts.md', 'host | on a call')).toEqual(
-    titled.map(([title, { advice }]) => [title, advice.onCall, advice.onFailure]),
+    HOSTS.map((host) => [`[${hostTitle(host)}](${pageOfHost(host)})`, HOST_DRIVERS[host].version]),
   );
 });
+
+test.each(HOSTS)('the page of %s has what the tests with the real program check, and how it is turned off', (host) => {
+  const { advice, hasTokens, program } = HOST_DRIVERS[host];
+  const rows = tableOf(pageOfHost(host), 'when | what the model sees').map(([when = '', , fate]) => [when, fate]);
+  expect(Object.fromEntries(rows)).toMatchObject({
+    'at a prompt': advice.atPrompt,
+    'after a call': advice.onCall,
+    'after a failed call of another tool than the shell': advice.onFailure,
+    'at a stop': advice.atStop,
+  });
+  const page = readFileSync(new URL(`../docs/${pageOfHost(host)}`, import.meta.url), 'utf8');
+  expect(page.includes('okens and cost are not recorded')).toBe(!hasTokens);
+  const waysOut = tableOf(pageOfHost(host), 'to turn off').map(([, way]) => way ?? '');
+  expect(waysOut[0]).toContain(`COXSWAIN_DISABLE=1 ${program} `);
+  expect(waysOut[1]).toMatch(/coxswain init .*--undo/);
+});
+
+function pageOfHost(host: (typeof HOSTS)[number]): string {
+  return host === 'claude-code' ? 'claude-code.md' : `hosts/${host}.md`;
+}

@@ -34,9 +34,19 @@ export interface HostDriver {
   readonly failing: readonly ModelCall[];
   /** The owner of the settings that the tests write. */
   readonly scope: 'user' | 'project';
-  /** How long advice stays: on a call of the shell, and on the first of `failing`. `docs/hosts.md` uses the same words. */
-  readonly advice: { readonly onCall: AdviceFate; readonly onFailure: AdviceFate };
+  /** Fate of advice at a prompt, on a call of the shell, on the first of `failing`, and at a stop. The docs use the same words. */
+  readonly advice: {
+    readonly atPrompt: AdviceFate;
+    readonly onCall: AdviceFate;
+    readonly onFailure: AdviceFate;
+    readonly atStop: StopFate;
+  };
+  /** True if the hooks find the tokens of each answer in the transcript. */
+  readonly hasTokens: boolean;
 }
+
+/** `one more turn`: the agent continues with the text. `not delivered`: the host ends the run, and advice is recorded as undelivered. */
+export type StopFate = 'one more turn' | 'not delivered';
 
 /** `stays`: in every later request; `one request`: in the next one only; `next event`: one request late, then in every later one. */
 export type AdviceFate = 'stays' | 'one request' | 'next event';
@@ -75,7 +85,8 @@ export const HOST_DRIVERS: Readonly<Record<HostName, HostDriver>> = {
     shell: (command) => call('Bash', { command, description: 'x' }),
     failing: [call('Read', { file_path: 'missing.txt' })],
     scope: 'user',
-    advice: { onCall: 'stays', onFailure: 'stays' },
+    advice: { atPrompt: 'stays', onCall: 'stays', onFailure: 'stays', atStop: 'one more turn' },
+    hasTokens: false,
   },
   codex: {
     package: '@openai/codex',
@@ -93,7 +104,8 @@ export const HOST_DRIVERS: Readonly<Record<HostName, HostDriver>> = {
     shell: (command) => call('exec_command', { cmd: command }),
     failing: [call('view_image', { path: 'missing.png' }), call('nope_tool', {})],
     scope: 'user',
-    advice: { onCall: 'stays', onFailure: 'next event' },
+    advice: { atPrompt: 'stays', onCall: 'stays', onFailure: 'next event', atStop: 'one more turn' },
+    hasTokens: true,
   },
   copilot: {
     package: '@github/copilot',
@@ -110,7 +122,8 @@ export const HOST_DRIVERS: Readonly<Record<HostName, HostDriver>> = {
     shell: (command) => call('bash', { command, description: 'x' }),
     failing: [call('view', { path: 'missing.txt' }), call('nope_tool', {})],
     scope: 'project',
-    advice: { onCall: 'stays', onFailure: 'stays' },
+    advice: { atPrompt: 'stays', onCall: 'stays', onFailure: 'stays', atStop: 'one more turn' },
+    hasTokens: true,
   },
   gemini: {
     package: '@google/gemini-cli',
@@ -130,7 +143,8 @@ export const HOST_DRIVERS: Readonly<Record<HostName, HostDriver>> = {
     shell: (command) => call('run_shell_command', { command, description: 'x' }),
     failing: [call('read_file', { file_path: 'missing.txt' })],
     scope: 'user',
-    advice: { onCall: 'stays', onFailure: 'one request' },
+    advice: { atPrompt: 'stays', onCall: 'stays', onFailure: 'one request', atStop: 'one more turn' },
+    hasTokens: true,
   },
   opencode: {
     package: 'opencode-ai',
@@ -148,7 +162,8 @@ export const HOST_DRIVERS: Readonly<Record<HostName, HostDriver>> = {
     shell: (command) => call('bash', { command, description: 'x' }),
     failing: [call('read', { filePath: 'missing.txt' })],
     scope: 'project',
-    advice: { onCall: 'stays', onFailure: 'one request' },
+    advice: { atPrompt: 'one request', onCall: 'stays', onFailure: 'one request', atStop: 'not delivered' },
+    hasTokens: false,
   },
   pi: {
     package: '@mariozechner/pi-coding-agent',
@@ -165,6 +180,7 @@ export const HOST_DRIVERS: Readonly<Record<HostName, HostDriver>> = {
     shell: (command) => call('bash', { command }),
     failing: [call('read', { path: 'missing.txt' }), call('nope_tool', {})],
     scope: 'user',
-    advice: { onCall: 'stays', onFailure: 'stays' },
+    advice: { atPrompt: 'one request', onCall: 'stays', onFailure: 'stays', atStop: 'not delivered' },
+    hasTokens: false,
   },
 };

@@ -8,6 +8,7 @@ import { afterAll, describe, expect, test } from 'vitest';
 import type { TrajectoryRecord } from '../../src/records/trajectory-record.ts';
 import type { HostName } from '../../src/hosts/dialects/hook-dialect.ts';
 import { stopServer } from '../../src/hosts/claude-code/server-process.ts';
+import { viewOf } from '../../src/run-view/run-view.ts';
 import { RunCounter } from '../../src/store/run-summary.ts';
 import { sqliteStore } from '../../src/store/sqlite/sqlite-store.ts';
 import type { FakeModelServer } from '../../src/testing/fake-model-server.ts';
@@ -111,6 +112,28 @@ function feedbackOf(records: readonly TrajectoryRecord[]): readonly string[] {
 const endsOf = (records: readonly TrajectoryRecord[]): readonly boolean[] =>
   records.flatMap(({ payload }) => (payload.kind === 'tool_ended' ? [payload.is_error] : []));
 
+/** Writes the configuration of the project, which the user trusts. */
+function configured(config: object): Trouble {
+  return ({ project, env }) => {
+    writeFileSync(join(project, 'coxswain.config.json'), JSON.stringify(config));
+    trustAs({ project, env });
+    return undefined;
+  };
+}
+
+/** A text of the project that is given once, at the first of these decision points. */
+function textAt(decisionPoint: string): object {
+  const when = { not: { errorStreak: true } };
+  return { bank: [{ key: 'test', content: TEXT, when, decisionPoints: [decisionPoint], maxPerRun: 1 }] };
+}
+
+const TEXT = 'Number each step of your answer.';
+
+/** Whether the text of `textAt` reached the agent. */
+function textDelivered(records: readonly TrajectoryRecord[]): readonly boolean[] {
+  return records.flatMap(({ payload }) => (payload.kind === 'guidance_delivered' ? [payload.guidance.delivered] : []));
+}
+
 /** Which requests hold the first piece of feedback, by the longest of its lines. */
 function requestsWith(records: readonly TrajectoryRecord[], requests: readonly string[]): readonly boolean[] {
   const text = records.flatMap(({ payload }) => (payload.kind === 'feedback_produced' ? [payload.text] : []))[0] ?? '';
@@ -132,6 +155,9 @@ function bytesBelow(folder: string): string {
   return files.map((entry) => readFileSync(join(entry.parentPath, entry.name), 'latin1')).join('\n');
 }
 
+/** Tokens of each answer in a loop. */
+const USAGE = { inputTokens: 1_200, outputTokens: 34 };
+
 /** How every piece of feedback begins. */
 const HEAD = '[Feedback - ';
 const TROUBLES: Readonly<Record<string, Trouble>> = {
@@ -139,15 +165,13 @@ const TROUBLES: Readonly<Record<string, Trouble>> = {
     mkdirSync(join(project, '.coxswain', 'runs.db'), { recursive: true });
     return undefined;
   },
-  'the store is locked': ({ project, env }) => {
-    const db = join(project, 'locked.db');
-    writeFileSync(join(project, 'coxswain.config.json'), '{ "store": "locked.db" }');
-    trustAs({ project, env });
-    const holder = new DatabaseSync(db);
+  'the store is locked': (place) => {
+    configured({ store: 'locked.db' })(place);
+    const holder = new DatabaseSync(join(place.project, 'locked.db'));
     holder.exec('BEGIN EXCLUSIVE');
     return () => holder.close();
   },
-  'the server is dead and its port taken by nothing': ({ env, project }) => {
+  'the server is dead and its port taken by nothing': ({ env }) => {
     const folder = join(env['XDG_STATE_HOME'] ?? '', 'coxswain');
     // A server that cannot be started: its program is gone.
     for (const file of existsSync(folder) ? readdirSync(folder, { recursive: true, encoding: 'utf8' }) : []) {
@@ -156,20 +180,19 @@ const TROUBLES: Readonly<Record<string, Trouble>> = {
       const settings: unknown = JSON.parse(readFileSync(path, 'utf8'));
       writeFileSync(path, JSON.stringify({ ...(settings as object), program: ['/gone'] }), { mode: 0o600 });
     }
-    void project;
     return undefined;
   },
 };
 
 // The names of the table are hosts.
 for (const host of Object.keys(HOST_DRIVERS) as readonly HostName[]) {
-  const { advice, failing, shell, version } = HOST_DRIVERS[host];
+  const { advice, failing, hasTokens, shell, version } = HOST_DRIVERS[host];
   const isThere = INSTALLED !== '' && existsSync(programOf(host));
   const why = isThere ? '' : `: skipped, not installed; npm run test:hosts -- ${host}`;
   describe.skipIf(!isThere)(`${host} ${version}${why}`, () => {
     const loopOf = (call: ModelCall | undefined): readonly ModelTurn[] => [
-      ...Array.from({ length: 4 }, () => ({ calls: call === undefined ? [] : [call] })),
-      { text: 'All done.' },
+      ...Array.from({ length: 4 }, () => ({ calls: call === undefined ? [] : [call], usage: USAGE })),
+      { text: 'All done.', usage: USAGE },
     ];
 
     test('a failing call that repeats is advised on at the third call, and the next request holds the advice', async () => {
@@ -182,11 +205,48 @@ for (const host of Object.keys(HOST_DRIVERS) as readonly HostName[]) {
       expect(requests.map((raw) => raw.includes(HEAD)).indexOf(true)).toBe(3);
       expect(requestsWith(records, requests)).toEqual(EXPECTED[advice.onCall]);
       expect(records.at(-1)?.payload.kind).toBe('run_ended');
+      const { costUsd = 0, tokens } = viewOf(records).usage;
+      expect([tokens, costUsd > 0]).toEqual(
+        hasTokens ? [5 * (USAGE.inputTokens + USAGE.outputTokens), true] : [undefined, false],
+      );
     });
 
     test('advice on a call that fails without a shell reaches the model when the table says so', async () => {
       const { place, requests } = await run(host, loopOf(failing[0]), { hooked: true });
       expect(requestsWith(await recordsOf(place), requests)).toEqual(EXPECTED[advice.onFailure]);
+    });
+
+    test('advice at a prompt is in the first request, and in later ones if the table says so', async () => {
+      const turns = [{ calls: [shell('echo one')] }, { text: 'All done.' }];
+      const trouble = configured({ guidance: textAt('pre_render') });
+      const { place, requests } = await run(host, turns, { hooked: true, trouble });
+      expect(textDelivered(await recordsOf(place))).toEqual([true]);
+      expect(requests.map((raw) => raw.includes(TEXT))).toEqual([true, advice.atPrompt === 'stays']);
+    });
+
+    test('advice at a stop makes the agent continue once, or is recorded as undelivered, as the table says', async () => {
+      const turns = [{ text: 'All done.' }, { text: 'Really done.' }];
+      const trouble = configured({ guidance: textAt('pre_response'), forceTurnAtStop: true });
+      const { code, place, requests } = await run(host, turns, { hooked: true, trouble });
+      const isForced = advice.atStop === 'one more turn';
+      const records = await recordsOf(place);
+      expect(code).toBe(0);
+      expect(textDelivered(records)).toEqual([isForced]);
+      expect(requests.map((raw) => raw.includes(TEXT))).toEqual(isForced ? [false, true] : [false]);
+      expect(records.at(-1)?.payload.kind).toBe('run_ended');
+    });
+
+    test('an unmet completion check makes the agent continue, or is only recorded, as the table says', async () => {
+      const turns = [{ text: 'All done.' }, { text: 'Really done.' }];
+      const trouble = configured({ completion: { files: ['REPORT.md'], maxAttempts: 1 } });
+      const { code, place, requests } = await run(host, turns, { hooked: true, trouble });
+      const isForced = advice.atStop === 'one more turn';
+      const checks = (await recordsOf(place)).flatMap(({ payload }) =>
+        payload.kind === 'completion_checked' ? [payload.gave_up === true] : [],
+      );
+      expect(code).toBe(0);
+      expect(checks).toEqual(isForced ? [false, true] : [false]);
+      expect(requests.map((raw) => raw.includes('REPORT.md'))).toEqual(isForced ? [false, true] : [false]);
     });
 
     test('calls that fail without a shell, and calls of one answer, are recorded as they were', async () => {
