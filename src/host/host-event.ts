@@ -1,4 +1,5 @@
 import type { Json } from '../base/json.ts';
+import type { Usage } from '../records/agent-message.ts';
 import type { RunEnding } from '../records/trajectory-record.ts';
 
 /** A tool call as the host reports it. */
@@ -26,6 +27,13 @@ export interface TranscriptCall extends HostCall {
   readonly ended?: EndedCall;
 }
 
+/** Tokens of an answer in a transcript. */
+export interface AnswerUsage {
+  readonly atMs: number;
+  readonly modelId?: string;
+  readonly usage: Usage;
+}
+
 /** The session and thread of an event. */
 interface HostEventPlace {
   /** The host's name for the event. The answer repeats this name. */
@@ -39,6 +47,8 @@ interface HostEventPlace {
   readonly agentType?: string;
   /** Calls of the current prompt in order, as one list per answer of the model. Set for hosts that do not report every end of a call. */
   readonly answers?: readonly (readonly TranscriptCall[])[];
+  /** Tokens of the latest answers in order, also of recorded ones. Set for hosts whose events contain no tokens. */
+  readonly usages?: readonly AnswerUsage[];
 }
 
 /** One step of an agent, in a format independent of the host. The dialect of each host converts payloads to this format. */

@@ -7,7 +7,7 @@ import type { AdviceHandle } from '../run/advice-handle.ts';
 import type { AdviseContext } from '../run/evaluation-payload.ts';
 import type { Run } from '../run/run.ts';
 import type { StopRequest } from '../steering/stop-policy.ts';
-import type { EndedCall, HostCall, HostEvent, PromptEvent, TranscriptCall } from './host-event.ts';
+import type { AnswerUsage, EndedCall, HostCall, HostEvent, PromptEvent, TranscriptCall } from './host-event.ts';
 
 /**
  * The main thread of an agent, or one of its subagents. The transport keeps the thread's state between events. It keeps the
@@ -48,13 +48,13 @@ export interface HostThread {
   endCall(call: EndedCall): boolean;
   /** Returns the calls whose end no event reported, with the results to record. */
   unreported(calls: readonly EndedCall[]): readonly EndedCall[];
-  /** Ends the turn. */
-  endBatch(): void;
+  /** Ends the turn, and records the tokens of answers that are not recorded. */
+  endBatch(usages?: readonly AnswerUsage[]): void;
   /** Records the agent's last answer before it stops. */
-  stop(text: string | undefined): void;
+  stop(text: string | undefined, usages?: readonly AnswerUsage[]): void;
   /** Called when an answer has made the agent continue. */
   forced(): void;
-  end(ending?: RunEnding): void;
+  end(ending?: RunEnding, usages?: readonly AnswerUsage[]): void;
   /** Joins advice into one text for the answer to the event `name`. Undefined if there is no advice, or if it cannot be delivered. */
   say(advice: readonly AdviceHandle[], name: string): string | undefined;
 }
@@ -83,7 +83,7 @@ export function interpretEvent(
     case 'session_ended':
       if (!run.isEnded) {
         const { ending = { outcome: 'ended' }, reason } = event;
-        thread.end({ ...ending, labels: { ...ending.labels, reason } });
+        thread.end({ ...ending, labels: { ...ending.labels, reason } }, event.usages);
       }
       return undefined;
     case 'failed':
@@ -126,7 +126,7 @@ export function interpretEvent(
       if (event.isMute === true) return undefined;
       const advice = ask(thread, 'post_tool_result');
       if (event.batch === undefined || thread.hasUnfinished?.(event.batch) === true) return say(advice);
-      thread.endBatch();
+      thread.endBatch(event.usages);
       return say([...advice, ...ask(thread, 'pre_tool_selection')]);
     }
     case 'batch_ended': {
@@ -135,13 +135,13 @@ export function interpretEvent(
       resume(run, event.name);
       const unheard = thread.hasUnheardCall === true ? ask(thread, 'post_tool_result') : [];
       const afterRefusals = endCalls(thread, thread.unreported(event.calls));
-      thread.endBatch();
+      thread.endBatch(event.usages);
       return say([...unheard, ...afterRefusals, ...ask(thread, 'pre_tool_selection')]);
     }
     case 'stopped': {
       const { isSubagent, isForced, lastMessage } = event;
       resume(run, isSubagent ? 'subagent' : 'stop');
-      thread.stop(lastMessage);
+      thread.stop(lastMessage, event.usages);
       const advice = ask(thread, 'pre_response', lastMessage === undefined ? {} : { lastResponse: lastMessage });
       const mayForce = forceTurnAtStop && !isForced && !thread.hasForcedTurn;
       if (!mayForce)

@@ -1,6 +1,8 @@
 import { toJson } from '../../base/to-json.ts';
 import type { EndedCall, HostCall } from '../../host/host-event.ts';
+import { present } from '../../base/present.ts';
 import type { AgentEvent } from '../../records/agent-event.ts';
+import type { Usage } from '../../records/agent-message.ts';
 
 /** The event for a call that the model requested. */
 export function callStarted({ id, name, args }: HostCall): AgentEvent {
@@ -19,9 +21,13 @@ export function callCutOff({ id, name }: Pick<HostCall, 'id' | 'name'>): AgentEv
   return { type: 'tool_execution_end', toolCallId: id, toolName: name, result, isError: false, resultMissing: true };
 }
 
-/** The event for an answer of which only the text is known. */
-export function answerEvent(text: string): AgentEvent {
-  return { type: 'message_end', message: { role: 'assistant', content: text } };
+/** The event for an answer of which only the text or the tokens are known. */
+export function answerEvent(
+  text: string,
+  known: { readonly modelId?: string; readonly usage?: Usage } = {},
+): AgentEvent {
+  const { modelId, usage } = known;
+  return { type: 'message_end', message: { role: 'assistant', content: text, ...present({ modelId, usage }) } };
 }
 
 /**

@@ -100,16 +100,11 @@ export class CopilotRun {
 
   #usage(usage: JsonMembers): void {
     const id = textOrUndefined(usage.apiCallId);
-    const inputTokens = numberOrUndefined(usage.inputTokens);
-    if (id === undefined || inputTokens === undefined) return;
+    const stored = copilotUsage(usage);
+    if (id === undefined || stored === undefined) return;
     this.#seenInput = true;
     if (this.#usages.size >= MAX_USAGES) this.#usages.clear();
-    this.#usages.set(id, {
-      input_tokens: inputTokens,
-      output_tokens: numberOrUndefined(usage.outputTokens) ?? 0,
-      cache_read_tokens: numberOrUndefined(usage.cacheReadTokens) ?? 0,
-      cache_write_tokens: numberOrUndefined(usage.cacheWriteTokens) ?? 0,
-    });
+    this.#usages.set(id, stored);
   }
 
   *#answer(data: JsonMembers, atMs: number | undefined): Generator<ImportItem> {
@@ -161,6 +156,18 @@ export class CopilotRun {
     const durationMs = startedAtMs === undefined || atMs === undefined ? undefined : atMs - startedAtMs;
     yield* this.#session.result({ sourceId, result, isError, durationMs, atMs });
   }
+}
+
+/** Reads the tokens of one answer. */
+export function copilotUsage(usage: JsonMembers): StoredUsage | undefined {
+  const inputTokens = numberOrUndefined(usage.inputTokens);
+  if (inputTokens === undefined) return undefined;
+  return {
+    input_tokens: inputTokens,
+    output_tokens: numberOrUndefined(usage.outputTokens) ?? 0,
+    cache_read_tokens: numberOrUndefined(usage.cacheReadTokens) ?? 0,
+    cache_write_tokens: numberOrUndefined(usage.cacheWriteTokens) ?? 0,
+  };
 }
 
 function callOf(request: JsonMembers): CallShape {

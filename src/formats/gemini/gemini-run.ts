@@ -108,7 +108,7 @@ export class GeminiRun {
       messageId: plainText(entry.id),
       parts,
       modelId: textOrUndefined(entry.model),
-      usage: emitted === undefined ? usageOf(membersOf(entry.tokens)) : undefined,
+      usage: emitted === undefined ? geminiUsage(membersOf(entry.tokens)) : undefined,
     };
     yield* this.session.answer(piece, atMs);
     for (const call of fresh) yield* this.#result(call);
@@ -150,7 +150,7 @@ function thoughtsOf(entry: JsonMembers): readonly StoredContentBlock[] {
 }
 
 /** Reads the token counts. Thoughts are counted separately from the output and have the same price. */
-function usageOf(tokens: JsonMembers): StoredUsage | undefined {
+export function geminiUsage(tokens: JsonMembers): StoredUsage | undefined {
   const input = numberOrUndefined(tokens.input);
   if (input === undefined) return undefined;
   return {

@@ -21,6 +21,8 @@ export type ClaudeState = {
   readonly deadlineSet: boolean;
   /** Unix milliseconds; null without a deadline. */
   readonly deadlineAtMs: number | null;
+  /** Time of the last record with tokens, or of the start of the run. Unix milliseconds. */
+  readonly usedAtMs: number;
   /** Number of failed completion checks since the last prompt. */
   readonly unmet: number;
   /** True if the completion check has given up since the last prompt. */
@@ -46,6 +48,7 @@ export const NEW_CLAUDE_STATE: ClaudeState = {
   closedCalls: [],
   deadlineSet: false,
   deadlineAtMs: null,
+  usedAtMs: 0,
   unmet: 0,
   gaveUp: false,
   forcedTurn: false,
@@ -71,7 +74,11 @@ export function foldClaudeState(before: ClaudeState, record: TrajectoryRecord): 
   const state = lateInputId === undefined ? before : withLateInput(before, lateInputId);
   switch (payload.kind) {
     case 'run_started':
-      return { ...state, deadlineAtMs: payload.steering?.deadline_at_unix_ms ?? null };
+      return {
+        ...state,
+        deadlineAtMs: payload.steering?.deadline_at_unix_ms ?? null,
+        usedAtMs: record.recorded_at_unix_ms,
+      };
     case 'deadline_set':
       return { ...state, deadlineSet: true, deadlineAtMs: payload.deadline_at_unix_ms ?? null };
     case 'run_resumed':
@@ -101,8 +108,12 @@ export function foldClaudeState(before: ClaudeState, record: TrajectoryRecord): 
     case 'evaluation':
       if (payload.point === 'post_tool_result') return { ...state, hasUnheardCall: false };
       return payload.point === 'pre_tool_selection' ? { ...state, turnOpen: false } : state;
-    case 'message_appended':
-      return foldMessage(state, payload.message.role, textOfContent(payload.message.content));
+    case 'message_appended': {
+      const { message } = payload;
+      const next = foldMessage(state, message.role, textOfContent(message.content));
+      const hasUsage = message.role === 'assistant' && message.usage !== undefined;
+      return hasUsage ? { ...next, usedAtMs: record.recorded_at_unix_ms } : next;
+    }
     case 'completion_checked':
       return {
         ...state,

@@ -195,12 +195,7 @@ function storableEvent(
 ): Readonly<Record<string, unknown>> {
   const stored: Record<string, unknown> = { ...storableCall(json, redact) };
   for (const field of CLOSED) stored[field] = json[field];
-  for (const field of NAMES) {
-    const value = json[field];
-    if (typeof value !== 'string') continue;
-    const probe = redact({ kind: 'compaction', trigger: value });
-    stored[field] = probe.kind === 'compaction' ? probe.trigger : undefined;
-  }
+  for (const field of NAMES) stored[field] = storableName(json[field], redact);
   for (const field of ['prompt', 'last_assistant_message']) {
     const value = json[field];
     if (typeof value === 'string') stored[field] = storableText(value, redact);
@@ -210,7 +205,12 @@ function storableEvent(
     const result = storableResult(typeof error === 'string' ? error : JSON.stringify(error), json, redact);
     stored['error'] = result;
   }
-  const { answers, batch } = json;
+  const { answers, batch, usages } = json;
+  if (Array.isArray(usages)) {
+    stored['usages'] = usages
+      .filter(isJsonObject)
+      .map((one) => ({ ...one, model: storableName(one['model'], redact) }));
+  }
   if (Array.isArray(answers)) {
     stored['answers'] = answers
       .filter(Array.isArray)
@@ -241,6 +241,12 @@ function storableCall(
     ...(typeof is_error === 'boolean' ? { is_error } : {}),
     ...(typeof duration_ms === 'number' ? { duration_ms } : {}),
   };
+}
+
+function storableName(value: unknown, redact: ClaudeSessionsOptions['redact']): string | undefined {
+  if (typeof value !== 'string') return undefined;
+  const probe = redact({ kind: 'compaction', trigger: value });
+  return probe.kind === 'compaction' ? probe.trigger : undefined;
 }
 
 function storableId(id: string, redact: ClaudeSessionsOptions['redact']): string {

@@ -1,7 +1,7 @@
 import { callCutOff, callEnded, callStarted, answerEvent } from '../../adapters/claude/to-events.ts';
 import { channelOf } from '../../adapters/claude/to-output.ts';
 import type { TimeSpan } from '../../base/deadline.ts';
-import type { EndedCall, HostCall, PromptEvent, TranscriptCall } from '../../host/host-event.ts';
+import type { AnswerUsage, EndedCall, HostCall, PromptEvent, TranscriptCall } from '../../host/host-event.ts';
 import type { RunEnding } from '../../records/trajectory-record.ts';
 import { answerAcknowledgement } from '../../host/answer-acknowledgement.ts';
 import { settle, type HostThread } from '../../host/interpret-event.ts';
@@ -118,22 +118,26 @@ export class RecordedThread implements HostThread {
     return calls.filter((call) => this.#lookUp(call) !== 'closed');
   }
 
-  endBatch(): void {
+  endBatch(usages: readonly AnswerUsage[] = []): void {
     this.#cutOffOpenCalls();
+    for (const usage of this.#unrecorded(usages)) this.run.emit(answerEvent('', usage));
   }
 
-  stop(text: string | undefined): void {
+  stop(text: string | undefined, usages: readonly AnswerUsage[] = []): void {
     this.#cutOffOpenCalls();
+    const fresh = this.#unrecorded(usages);
+    const last = text === undefined ? undefined : fresh.at(-1);
+    for (const usage of fresh) if (usage !== last) this.run.emit(answerEvent('', usage));
     if (text === undefined) return;
     this.run.emit({ type: 'turn_start' });
-    this.run.emit(answerEvent(text));
+    this.run.emit(answerEvent(text, last));
   }
 
   /** Nothing to do: the records already contain the delivery of the advice. */
   forced(): void {}
 
-  end(ending: RunEnding = { outcome: 'ended' }): void {
-    this.#cutOffOpenCalls();
+  end(ending: RunEnding = { outcome: 'ended' }, usages?: readonly AnswerUsage[]): void {
+    this.endBatch(usages);
     this.run.emit({ type: 'agent_end', ...ending });
   }
 
@@ -142,6 +146,11 @@ export class RecordedThread implements HostThread {
     if (undeliverable === undefined) return deliverAdvice(advice, { channel: channelOf(name) });
     settle(advice, undeliverable);
     return undefined;
+  }
+
+  #unrecorded(usages: readonly AnswerUsage[]): readonly AnswerUsage[] {
+    const { usedAtMs } = this.#state;
+    return usages.filter(({ atMs }) => atMs > usedAtMs);
   }
 
   get #state(): ClaudeState {

@@ -3,7 +3,6 @@ import { present } from '../../base/present.ts';
 import { CodexCallFacts, codexResult } from '../../formats/codex/codex-result.ts';
 import { codexCall } from '../../formats/codex/codex-rollout.ts';
 import { textOrUndefined } from '../../formats/parts/source-content.ts';
-import { transcriptTail } from './transcript-tail.ts';
 
 /** Matches the output of a call whose command is still running. */
 const RUNNING = /^Process running with session ID/m;
@@ -23,16 +22,13 @@ export interface RolloutCall {
   readonly duration_ms?: number;
 }
 
-/**
- * Returns the calls of the current prompt from the end of the rollout, as one list per answer of the model. Empty if the
- * rollout cannot be read.
- *
- * Cost: reads and decodes at most the last 256 KB of the rollout.
- */
-export function codexAnswers(path: string): readonly (readonly RolloutCall[])[] {
+/** Returns the calls of the current prompt from the end of the rollout, as one list per answer of the model. */
+export function codexAnswers(
+  entries: readonly Readonly<Record<string, unknown>>[],
+): readonly (readonly RolloutCall[])[] {
   let facts = new CodexCallFacts();
   let answers: RolloutCall[][] = [[]];
-  for (const { type, payload } of transcriptTail(path)) {
+  for (const { type, payload } of entries) {
     if (!isJsonObject(payload)) continue;
     if (type === 'token_usage_record') answers.push([]);
     else if (type === 'event_msg') noteEnd(payload);

@@ -3,9 +3,11 @@ import { basename } from 'node:path';
 import { present } from '../../base/present.ts';
 import { codexAnswers } from './codex-answers.ts';
 import { stopReason, type HookDialect } from './hook-dialect.ts';
+import { transcriptTail } from './transcript-tail.ts';
+import { codexUsages } from './transcript-usage.ts';
 
-/** Events for which the rollout may contain calls that no hook reported. */
-const WITH_ANSWERS: ReadonlySet<unknown> = new Set(['PreToolUse', 'PostToolUse', 'Stop']);
+/** Events for which the rollout may contain tokens, or calls that no hook reported. */
+const WITH_ANSWERS: ReadonlySet<unknown> = new Set(['PreToolUse', 'PostToolUse', 'Stop', 'SessionEnd']);
 
 /**
  * Codex sends the same events as Claude Code, with three differences. No event ends a batch. `PostToolUse` contains no exit
@@ -18,12 +20,14 @@ export const codexDialect: HookDialect = {
   toPayload(json) {
     const { hook_event_name: name, tool_use_id: id, transcript_path: path } = json;
     if (!WITH_ANSWERS.has(name)) return json;
-    const answers = typeof path === 'string' ? codexAnswers(path) : [];
+    const entries = [...transcriptTail(path)];
+    const answers = codexAnswers(entries);
     const batch = answers.find((calls) => calls.some((call) => call.tool_use_id === id));
     const call = batch?.find((one) => one.tool_use_id === id);
     return {
       ...json,
       answers,
+      usages: codexUsages(entries, json['model']),
       ...(name === 'PostToolUse'
         ? {
             // Without a rollout, a turn ends when no call is open.

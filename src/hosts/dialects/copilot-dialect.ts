@@ -2,7 +2,8 @@ import { isJsonObject } from '../../base/json.ts';
 import { present } from '../../base/present.ts';
 import { shellAnswer } from '../../calls/shell-answer.ts';
 import { stopReason, type HookDialect, type HookPayload } from './hook-dialect.ts';
-import { lastCopilotAnswer } from './transcript-tail.ts';
+import { copilotTail, lastCopilotAnswer } from './transcript-tail.ts';
+import { copilotUsages } from './transcript-usage.ts';
 
 /**
  * Copilot CLI, and other programs that read `.github/hooks`. Events have one of two formats: camel-case fields without the
@@ -30,7 +31,7 @@ export const copilotDialect: HookDialect = {
         : { tool_use_id: String(new Date(String(timestamp)).getTime()), pairs_by_arguments: true }),
       ...(isEnd ? { tool_response: result ?? '', batch: 'open-calls' } : {}),
       ...(exitCode !== 0 || (type !== undefined && type !== 'success') ? { is_error: true } : {}),
-      ...(name === 'Stop' ? present({ last_assistant_message: answerAt(event) }) : {}),
+      ...(name === 'Stop' ? answerAt(event) : {}),
     };
   },
   toAnswer(answer, input) {
@@ -41,8 +42,9 @@ export const copilotDialect: HookDialect = {
   },
 };
 
-function answerAt({ timestamp, transcript_path: path }: HookPayload): string | undefined {
-  return lastCopilotAnswer(path, { eventMs: Date.parse(String(timestamp)) });
+function answerAt({ timestamp, transcript_path: path }: HookPayload): HookPayload {
+  const entries = copilotTail(path, { eventMs: Date.parse(String(timestamp)) });
+  return { usages: copilotUsages(entries), ...present({ last_assistant_message: lastCopilotAnswer(entries) }) };
 }
 
 function hasName(json: HookPayload): boolean {

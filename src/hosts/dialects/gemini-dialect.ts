@@ -1,6 +1,8 @@
 import { isJsonObject } from '../../base/json.ts';
 import { shellAnswer } from '../../calls/shell-answer.ts';
 import { stopReason, type HookDialect } from './hook-dialect.ts';
+import { transcriptTail } from './transcript-tail.ts';
+import { geminiUsages } from './transcript-usage.ts';
 
 /** The events of Gemini CLI and the equivalent events of Claude Code. */
 const EVENTS: Readonly<Record<string, string>> = {
@@ -13,6 +15,9 @@ const EVENTS: Readonly<Record<string, string>> = {
   AfterAgent: 'Stop',
   SessionEnd: 'SessionEnd',
 };
+
+/** Events after an answer of the model. */
+const AFTER_ANSWERS: ReadonlySet<string> = new Set(['PostToolBatch', 'Stop', 'SessionEnd']);
 
 /** Gemini CLI wraps the text of a hook answer in this element. */
 const HOOK_CONTEXT = /<hook_context>[^]*?<\/hook_context>\s*/g;
@@ -51,6 +56,7 @@ export const geminiDialect: HookDialect = {
         ? { stop_hook_active: json['stop_hook_active'], last_assistant_message: json['prompt_response'] }
         : {}),
       ...(name === 'PostToolBatch' ? { tool_calls: [] } : {}),
+      ...(AFTER_ANSWERS.has(name) ? { usages: geminiUsages([...transcriptTail(json['transcript_path'])]) } : {}),
       ...(tool_name === undefined
         ? {}
         : { tool_name, tool_input, tool_use_id: String(Date.parse(timestamp as string)), pairs_by_arguments: true }),

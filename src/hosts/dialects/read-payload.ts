@@ -2,7 +2,8 @@ import { readHookInput } from '../../adapters/claude/read-hook-input.ts';
 import { toolResultOf } from '../../adapters/claude/tool-response.ts';
 import { isJsonObject } from '../../base/json.ts';
 import { present } from '../../base/present.ts';
-import type { HostEvent, TranscriptCall } from '../../host/host-event.ts';
+import { usageOf } from '../../host/content-blocks.ts';
+import type { AnswerUsage, HostEvent, TranscriptCall } from '../../host/host-event.ts';
 import type { HookPayload } from './hook-dialect.ts';
 
 /**
@@ -16,6 +17,7 @@ import type { HookPayload } from './hook-dialect.ts';
  *   these ids have ended
  * - `is_mute`: the host ignores the answer to this event
  * - `answers`: calls in the transcript, as one list per answer; calls without `tool_response` have not ended
+ * - `usages`: tokens of the model's answers in the transcript, as `TranscriptUsage`
  * - `forced_prompts`: a turn that a hook answer forced starts with a prompt event
  *
  * @returns undefined for an event that coxswain ignores, or an event that lacks a required field
@@ -23,11 +25,12 @@ import type { HookPayload } from './hook-dialect.ts';
 export function readPayload(json: HookPayload): HostEvent | undefined {
   const event = readHookInput(json);
   if (event === undefined) return undefined;
-  const { answers, batch, host, host_event: name } = json;
+  const { answers, batch, host, host_event: name, usages } = json;
   const common = {
     ...present({
       host: typeof host === 'string' ? host : undefined,
       answers: Array.isArray(answers) ? answers.filter(Array.isArray).map((calls) => calls.flatMap(callOf)) : undefined,
+      usages: Array.isArray(usages) ? usages.flatMap(answerUsageOf) : undefined,
     }),
     ...(typeof name === 'string' ? { name } : {}),
   };
@@ -65,4 +68,18 @@ function callOf(item: unknown): readonly TranscriptCall[] {
   const durationMs = typeof duration === 'number' ? duration : undefined;
   const result = toolResultOf(item['tool_response']);
   return [{ ...call, ended: { ...call, result, isError: isError === true, ...present({ durationMs }) } }];
+}
+
+function answerUsageOf(item: unknown): readonly AnswerUsage[] {
+  if (!isJsonObject(item) || !isJsonObject(item['usage'])) return [];
+  const { at_ms: atMs, model, usage: stored } = item;
+  const usage = usageOf({
+    inputTokens: stored['input_tokens'],
+    outputTokens: stored['output_tokens'],
+    cacheReadTokens: stored['cache_read_tokens'],
+    cacheWriteTokens: stored['cache_write_tokens'],
+    reasoningTokens: stored['reasoning_tokens'],
+  });
+  if (typeof atMs !== 'number' || usage === undefined) return [];
+  return [{ atMs, usage, ...present({ modelId: typeof model === 'string' ? model : undefined }) }];
 }

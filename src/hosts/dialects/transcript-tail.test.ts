@@ -6,7 +6,7 @@ import { expect, onTestFinished, test } from 'vitest';
 
 import { endWithTest } from '../../../test/support/end-with-test.ts';
 import { tempFolder } from '../../../test/support/temp-folder.ts';
-import { lastCopilotAnswer } from './transcript-tail.ts';
+import { copilotTail, lastCopilotAnswer } from './transcript-tail.ts';
 
 const EVENT_MS = Date.UTC(2026, 10, 23, 16);
 
@@ -29,11 +29,11 @@ test('the answer of Copilot CLI is read once its transcript has reached the even
   const file = await transcript(earlier);
   const append = `setTimeout(() => require('fs').appendFileSync(${JSON.stringify(file)}, ${JSON.stringify(rest)}), 50)`;
   endWithTest(spawn(process.execPath, ['-e', append]));
-  expect(lastCopilotAnswer(file, { eventMs: EVENT_MS, limitMs: 60_000 })).toBe('All done.');
+  expect(lastCopilotAnswer(copilotTail(file, { eventMs: EVENT_MS, limitMs: 60_000 }))).toBe('All done.');
 });
 
 test('a transcript that does not reach the event gives no answer, and none of an earlier turn', async () => {
   const file = await transcript(earlier);
-  expect(lastCopilotAnswer(file, { eventMs: EVENT_MS, limitMs: 20 })).toBeUndefined();
-  expect(lastCopilotAnswer(undefined, { eventMs: EVENT_MS, limitMs: 20 })).toBeUndefined();
+  expect(copilotTail(file, { eventMs: EVENT_MS, limitMs: 20 })).toEqual([]);
+  expect(copilotTail(undefined, { eventMs: EVENT_MS, limitMs: 20 })).toEqual([]);
 });

@@ -21,24 +21,25 @@ const LAG_LIMIT_MS = 500;
 const POLL_MS = 10;
 
 /**
- * Returns the last text of the agent in a transcript of Copilot CLI. Copilot CLI writes the transcript while the hook runs, so
- * the function waits until the transcript contains an entry from the time of the event. Undefined if that takes longer than
- * `limitMs`, or if the file does not exist.
+ * Returns the end of a transcript of Copilot CLI. Copilot CLI writes the transcript while the hook runs, so the function waits
+ * until the transcript contains an entry from the time of the event. Empty if that takes longer than `limitMs`, or if the file
+ * does not exist.
  */
-export function lastCopilotAnswer(
+export function copilotTail(
   path: unknown,
   { eventMs, limitMs = LAG_LIMIT_MS }: { readonly eventMs: number; readonly limitMs?: number },
-): string | undefined {
+): readonly Readonly<Record<string, unknown>>[] {
   for (let waitedMs = 0; waitedMs <= limitMs; waitedMs += POLL_MS) {
     const entries = [...transcriptTail(path)];
-    if (entries.length === 0) return undefined;
-    if (entries.some(({ timestamp }) => Date.parse(String(timestamp)) >= eventMs)) return lastTextOf(entries);
+    const isComplete = entries.some(({ timestamp }) => Date.parse(String(timestamp)) >= eventMs);
+    if (isComplete || entries.length === 0) return entries;
     Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, POLL_MS);
   }
-  return undefined;
+  return [];
 }
 
-function lastTextOf(entries: readonly Readonly<Record<string, unknown>>[]): string | undefined {
+/** Returns the last text of the agent. */
+export function lastCopilotAnswer(entries: readonly Readonly<Record<string, unknown>>[]): string | undefined {
   for (const { data, type } of entries.toReversed()) {
     const text = type === 'assistant.message' && isJsonObject(data) ? data['content'] : undefined;
     if (typeof text === 'string' && text !== '') return text;

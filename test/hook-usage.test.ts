@@ -1,0 +1,195 @@
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+
+import { expect, onTestFinished, test } from 'vitest';
+
+import { ClaudeSessions } from '../src/hosts/claude-code/claude-sessions.ts';
+import { EventIntake } from '../src/hosts/claude-code/event-intake.ts';
+import { isKnownEvent, readHookEvent, type KnownHookEvent } from '../src/hosts/claude-code/hook-event.ts';
+import type { TrajectoryRecord } from '../src/records/trajectory-record.ts';
+import { viewOf } from '../src/run-view/run-view.ts';
+import { memoryStore } from '../src/store/memory/memory-store.ts';
+import { tempFolder } from './support/temp-folder.ts';
+
+const SESSION = '01a20731-32fa-7283-8738-4fb01b1c0efd';
+const START_MS = Date.UTC(2026, 10, 23, 7);
+
+type Json = Readonly<Record<string, unknown>>;
+
+/** How a host reports a session of one call: where its transcript is, an answer in it, and the events after an answer. */
+interface Host {
+  readonly transcript: string;
+  readonly model: string;
+  answer(at: number, input: number): readonly Json[];
+  prompt(base: Json): Json;
+  call(base: Json): readonly Json[];
+  stop(base: Json): Json;
+}
+
+const iso = (second: number): string => new Date(START_MS + second * 1_000).toISOString();
+
+/** The lines have the members of the real files that the reader uses. */
+const HOSTS: Readonly<Record<string, Host>> = {
+  codex: {
+    transcript: 'rollout-2026.jsonl',
+    model: 'gpt-5.5',
+    answer: (at, input) => [
+      {
+        timestamp: iso(at),
+        type: 'token_usage_record',
+        payload: {
+          response_id: `resp_${at}`,
+          usage: { input_tokens: input, cached_input_tokens: 200, output_tokens: 34, total_tokens: input + 34 },
+        },
+      },
+      {
+        timestamp: iso(at + 0.5),
+        type: 'event_msg',
+        payload: { type: 'token_count', info: { last_token_usage: { input_tokens: input, output_tokens: 34 } } },
+      },
+    ],
+    prompt: (base) => ({ ...base, turn_id: 't', model: 'gpt-5.5', hook_event_name: 'UserPromptSubmit', prompt: 'go' }),
+    call: (base) => {
+      const call = {
+        ...base,
+        turn_id: 't',
+        model: 'gpt-5.5',
+        tool_name: 'Bash',
+        tool_input: { command: 'ls' },
+        tool_use_id: 'c1',
+      };
+      return [
+        { ...call, hook_event_name: 'PreToolUse' },
+        { ...call, hook_event_name: 'PostToolUse', tool_response: 'a.txt' },
+      ];
+    },
+    stop: (base) => ({
+      ...base,
+      turn_id: 't',
+      model: 'gpt-5.5',
+      hook_event_name: 'Stop',
+      last_assistant_message: 'Done.',
+    }),
+  },
+  copilot: {
+    transcript: 'events.jsonl',
+    model: 'gpt-5.4',
+    answer: (at, input) => [
+      {
+        timestamp: iso(at),
+        type: 'session.usage_record',
+        data: {
+          usage: { model: 'gpt-5.4', inputTokens: input, outputTokens: 34, cacheReadTokens: 200, apiCallId: `c${at}` },
+        },
+      },
+      { timestamp: iso(at + 0.5), type: 'assistant.message', data: { model: 'gpt-5.4', content: 'Done.' } },
+    ],
+    prompt: ({ session_id: sessionId }) => ({ sessionId, timestamp: START_MS, cwd: '/', prompt: 'go' }),
+    call: ({ session_id: sessionId }) => {
+      const call = { sessionId, cwd: '/', toolName: 'Bash', toolArgs: { command: 'ls' } };
+      const toolResult = { resultType: 'success', textResultForLlm: 'a.txt' };
+      return [
+        { ...call, timestamp: START_MS + 2_000 },
+        { ...call, timestamp: START_MS + 3_000, toolResult },
+      ];
+    },
+    stop: ({ session_id: sessionId, transcript_path: transcriptPath }) => ({
+      sessionId,
+      transcriptPath,
+      timestamp: START_MS,
+      cwd: '/',
+      stopReason: 'end_turn',
+    }),
+  },
+  gemini: {
+    transcript: 'session-2026.jsonl',
+    model: 'gemini-2.5-pro',
+    answer: (at, input) => {
+      const tokens = { input, output: 30, cached: 200, thoughts: 4, tool: 0, total: input + 34 };
+      const entry = { id: `e${at}`, timestamp: iso(at), type: 'gemini', content: 'x', tokens, model: 'gemini-2.5-pro' };
+      return [entry, { $set: { lastUpdated: iso(at) } }, { ...entry, toolCalls: [] }];
+    },
+    prompt: (base) => ({ ...base, timestamp: iso(0), hook_event_name: 'BeforeAgent', prompt: 'go' }),
+    call: (base) => {
+      const call = { ...base, tool_name: 'Bash', tool_input: { command: 'ls' } };
+      const llm_request = { model: 'm', messages: [] };
+      return [
+        { ...call, timestamp: iso(2), hook_event_name: 'BeforeTool' },
+        { ...call, timestamp: iso(3), hook_event_name: 'AfterTool', tool_response: { llmContent: 'a.txt' } },
+        { ...base, timestamp: iso(4), hook_event_name: 'BeforeModel', llm_request },
+      ];
+    },
+    stop: (base) => ({ ...base, timestamp: iso(9), hook_event_name: 'AfterAgent', prompt_response: 'Done.' }),
+  },
+};
+
+function known(json: Json): KnownHookEvent {
+  const event = readHookEvent(Buffer.from(JSON.stringify(json)));
+  if (event === undefined || !isKnownEvent(event)) throw new Error(`${JSON.stringify(json)} cannot be read`);
+  return event;
+}
+
+async function sessionOf(host: Host, { late = false } = {}): Promise<readonly TrajectoryRecord[]> {
+  const folder = await tempFolder();
+  onTestFinished(() => folder.dispose());
+  const transcript = join(folder.path, host.transcript);
+  const base = { session_id: SESSION, transcript_path: transcript, cwd: '/' };
+  const lines: Json[] = [];
+  const answered = (at: number, input: number): void => {
+    lines.push(...host.answer(at, input));
+    writeFileSync(transcript, `${lines.map((line) => JSON.stringify(line)).join('\n')}\n`);
+  };
+  const store = memoryStore();
+  let nowMs = START_MS;
+  const clock = { nowMs: () => nowMs };
+  const redact = <Payload>(payload: Payload): Payload => payload;
+  const config = { steering: {}, deadlineFrom: 'session' } as const;
+  const sessions = new ClaudeSessions({ store, config, projectFolder: '/', redact, clock, build: 'test' });
+  const storeAddress = join(folder.path, 'runs.db');
+  const intake = new EventIntake({ storeAddress, redact, clock, onFault: () => undefined });
+  const send = async (json: Json, second: number): Promise<void> => {
+    nowMs = START_MS + second * 1_000;
+    const event = known(json);
+    if (late) intake.keep(event, 'the store is locked', nowMs);
+    else await sessions.answer(event.known.input, SESSION, { hasBackgroundWork: false });
+  };
+  // An answer from before the run.
+  answered(-60, 90_000);
+  await send(host.prompt(base), 0);
+  answered(1, 1_200);
+  for (const json of host.call(base)) await send(json, 3);
+  answered(5, 1_500);
+  await send(host.stop(base), 9);
+  // The same event again, as when a hook is configured twice.
+  await send(host.stop(base), 9);
+  if (late) await intake.foldWaiting(sessions, { limitMs: 60_000 });
+  const records: TrajectoryRecord[] = [];
+  for await (const record of store.readRun(SESSION)) records.push(record);
+  return records;
+}
+
+test.each(Object.entries(HOSTS))(
+  'tokens of each answer in the transcript of %s are recorded once, and reports compute the cost',
+  async (_, host) => {
+    const records = await sessionOf(host);
+    const answers = records.flatMap(({ payload }) =>
+      payload.kind === 'message_appended' && payload.message.role === 'assistant' ? [payload.message] : [],
+    );
+    expect(
+      answers.flatMap(({ model_id, usage }) => (usage === undefined ? [] : [[model_id, usage.input_tokens]])),
+    ).toEqual([
+      [host.model, 1_200],
+      [host.model, 1_500],
+    ]);
+    expect(answers.find(({ usage }) => usage?.input_tokens === 1_500)?.content).toBe('Done.');
+    const { usage } = viewOf(records);
+    expect(usage.tokens).toBe(1_200 + 1_500 + 2 * 34);
+    expect(usage.costUsd).toBeGreaterThan(0);
+    expect(records.filter(({ payload }) => payload.kind === 'turn_started')).toHaveLength(3);
+  },
+);
+
+test.each(Object.entries(HOSTS))('events of %s that waited in files record the same tokens', async (_, host) => {
+  const late = viewOf(await sessionOf(host, { late: true }));
+  expect(late.usage).toEqual(viewOf(await sessionOf(host)).usage);
+});
