@@ -209,7 +209,7 @@ function storableEvent(
   if (Array.isArray(usages)) {
     stored['usages'] = usages
       .filter(isJsonObject)
-      .map((one) => ({ ...one, model: storableName(one['model'], redact) }));
+      .map(({ at_ms, model, usage }) => ({ at_ms, usage, model: storableName(model, redact) }));
   }
   if (Array.isArray(answers)) {
     stored['answers'] = answers
