@@ -1,5 +1,6 @@
 import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
 import { fileURLToPath } from 'node:url';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 
@@ -68,6 +69,20 @@ test('repeating the demo changes nothing, also after an interruption', async () 
   const again = await runCli(['demo', '--store', 'part.db'], { cwd });
   expect([again.code, again.stderr]).toEqual([0, '']);
   expect((await runCli(['show', 'demo-stuck-run', '--json', '--store', 'part.db'], { cwd })).stdout).toBe(shown.stdout);
+});
+
+test('a demo that the store does not accept reports that, and its exit code is 1', { timeout: 60_000 }, async () => {
+  const { sqliteStore } = await import('../src/store/sqlite/sqlite-store.ts');
+  const store = sqliteStore(join(cwd, 'locked.db'));
+  await store.listRuns();
+  await store.close();
+  const other = new DatabaseSync(join(cwd, 'locked.db'));
+  other.exec('BEGIN IMMEDIATE');
+  const { code, stdout, stderr } = await runCli(['demo', '--store', 'locked.db'], { cwd });
+  other.close();
+  expect(code).toBe(1);
+  expect(stdout).not.toContain('The run is recorded');
+  expect(stderr).toContain('coxswain: locked.db: the run is not recorded completely\n');
 });
 
 test('if the store holds another run with its id, the demo uses a new id, the same each time', async () => {

@@ -1,4 +1,5 @@
-import type { NumberShape, Shape, TextShape } from './shape.ts';
+import { isJsonObject } from './json.ts';
+import type { ListShape, NumberShape, ObjectShape, Shape, TextShape } from './shape.ts';
 
 const MAX_FOUND_CHARS = 40;
 
@@ -63,7 +64,7 @@ export function foundText(value: unknown, isSecret = false): string {
   return typeof value === 'object' ? 'an object' : `a ${typeof value}`;
 }
 
-/** Returns true if a value matches a flag, number, text or choice. Returns false for any other shape. */
+/** Returns true if a value matches a shape. Returns false for a map, an `either` or a `lazy` shape. */
 export function fitsShape(value: unknown, shape: Shape): boolean {
   switch (shape.kind) {
     case 'flag':
@@ -74,9 +75,28 @@ export function fitsShape(value: unknown, shape: Shape): boolean {
       return isTextOf(value, shape);
     case 'choice':
       return typeof value === 'string' && shape.values.includes(value);
+    case 'list':
+      return Array.isArray(value) && fitsList(value, shape);
+    case 'object':
+      return isJsonObject(value) && fitsObject(value, shape);
     default:
       return false;
   }
+}
+
+function fitsList(list: readonly unknown[], { items, maxItems, minItems }: ListShape): boolean {
+  return list.length >= minItems && list.length <= maxItems && list.every((item) => fitsShape(item, items));
+}
+
+function fitsObject(value: Readonly<Record<string, unknown>>, { fields, required = [] }: ObjectShape): boolean {
+  const members = Object.entries(value).filter(([, member]) => member !== undefined);
+  return (
+    required.every((name) => value[name] !== undefined) &&
+    members.every(([name, member]) => {
+      const shape = Object.hasOwn(fields, name) ? fields[name] : undefined;
+      return shape !== undefined && fitsShape(member, shape);
+    })
+  );
 }
 
 function isNumberOf(value: unknown, { min, max, whole, above }: NumberShape): boolean {

@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest';
 import { scriptedRun, times, type ScriptedCall } from '../../../test/support/scripted-run.ts';
 import { defaultDetectors } from './default-detectors.ts';
+import { identicalCallDetector } from './identical-call.ts';
 
 const bash = (command: string, result: string, isError = false): ScriptedCall => ({
   tool: 'Bash',
@@ -32,6 +33,13 @@ function stuckKinds(calls: readonly ScriptedCall[]): readonly string[] {
   const flagged = analysis.patterns().filter((pattern) => pattern.stuck && pattern.flaggedAt !== null);
   return [...new Set(flagged.map((pattern) => pattern.kind))];
 }
+
+test('options in plain JavaScript are checked like those of a configuration', () => {
+  // TypeScript rejects these options.
+  const create = identicalCallDetector as (options: object) => unknown;
+  expect(() => create({ warmAt: 3 })).toThrow(/^there is no option warmAt; did you mean warnAt\?$/);
+  expect(() => create({ warnAt: '3' })).toThrow(/^warnAt must be a whole number from 2 to 1000, got "3"$/);
+});
 
 test('each detector has a unique name', () => {
   const names = defaultDetectors().map((detector) => detector.name);

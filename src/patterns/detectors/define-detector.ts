@@ -1,9 +1,11 @@
+import { checkedOptions } from '../../base/checked-options.ts';
 import type { Json } from '../../base/json.ts';
 import { object, whole, type NumberShape, type ObjectShape, type ShapesOf } from '../../base/shape.ts';
 import type { PatternDetector, PatternFold } from '../pattern-detector.ts';
 
 /** Creates a built-in detector. */
 export interface DetectorFactory<Options extends object> {
+  /** @throws CoxswainError "invalid-definition" if an option is unknown or does not match its shape */
   (options?: Options): PatternDetector;
   /** The shapes of its options with their defaults, for configurations. */
   readonly options: ObjectShape;
@@ -32,18 +34,13 @@ export function defineDetector<Options extends object, State>(
   shapes: ShapesOf<Options>,
   start: (options: Resolved<Options>, state: State | undefined) => StatefulFold<State>,
 ): DetectorFactory<Options> {
-  const options = object(shapes);
-  const defaults = Object.entries(options.fields).map(([option, shape]) => [
-    option,
-    'default' in shape ? shape.default : undefined,
-  ]);
   const create = (chosen?: Options): PatternDetector => {
-    // The defaults of all numbers come first.
-    const resolved = { ...Object.fromEntries(defaults), ...chosen } as Resolved<Options>;
+    // All numbers have a default.
+    const resolved = checkedOptions<Options>(shapes, chosen) as Resolved<Options>;
     // The analysis keeps snapshots by name, and a state is JSON.
     return { name, start: (snapshot?: Json) => start(resolved, snapshot as State | undefined) as PatternFold };
   };
-  return Object.assign(create, { options });
+  return Object.assign(create, { options: object(shapes) });
 }
 
 /** Far beyond any useful value; it bounds states. */

@@ -8,7 +8,7 @@ import { demoClosing, healthLine } from './demo-closing.ts';
 import type { LiveEvent } from '../../runs/live-event.ts';
 import { liveLines } from '../../runs/live-text.ts';
 import { countOf } from '../../../base/number-text.ts';
-import { openStoreNamed, storeNamed } from '../../runs/open-store.ts';
+import { openStoreNamed, shownStore, storeNamed } from '../../runs/open-store.ts';
 import { printableCut } from '../../terminal/printable.ts';
 import { freeRunId, playSample } from './sample-run.ts';
 import type { Terminal } from '../../terminal/terminal.ts';
@@ -44,7 +44,7 @@ export async function demoCommand(options: DemoOptions, terminal: Terminal): Pro
   try {
     const runId = await freeRunId(RUN_ID, records, store);
     await terminal.write(openingText(records, terminal));
-    const health = await playSample(records, {
+    const { health, isStored } = await playSample(records, {
       store,
       runId,
       onEvent: async (event) => {
@@ -60,10 +60,11 @@ export async function demoCommand(options: DemoOptions, terminal: Terminal): Pro
         await terminal.write(`${terminal.paint('green', note)}\n`);
       },
     });
-    await terminal.write(await demoClosing({ store, runId, file, source: SAMPLE_NAME }, terminal.paint));
+    if (isStored) await terminal.write(await demoClosing({ store, runId, file, source: SAMPLE_NAME }, terminal.paint));
+    else terminal.complain(`coxswain: ${shownStore(file)}: the run is not recorded completely`);
     const problem = healthLine(health);
     if (problem !== undefined) terminal.complain(`coxswain: ${problem}`);
-    return (health.recorder?.dropped ?? 0) > 0 ? 1 : 0;
+    return isStored ? 0 : 1;
   } finally {
     await store.close();
   }

@@ -42,9 +42,12 @@ const WAY_OUT = 'tax.mjs';
  *
  * The result is deterministic: two plays of the same records give the same records.
  *
- * @returns the faults of coxswain, once everything is stored
+ * @returns the faults of coxswain, and whether the whole run is stored
  */
-export async function playSample(records: readonly TrajectoryRecord[], options: PlayOptions): Promise<Health> {
+export async function playSample(
+  records: readonly TrajectoryRecord[],
+  options: PlayOptions,
+): Promise<{ readonly health: Health; readonly isStored: boolean }> {
   let nowMs = records[0]?.recorded_at_unix_ms ?? 0;
   const cox = createCoxswain({
     ...standardSteering(),
@@ -80,8 +83,8 @@ export async function playSample(records: readonly TrajectoryRecord[], options: 
     await player.play(record);
     if (payload.kind === 'tool_ended') await player.advise('post_tool_result');
   }
-  await run.flush();
-  return cox.health();
+  const isStored = (await run.flush()) === 'stored';
+  return { health: cox.health(), isStored };
 }
 
 /** Returns the turn in which the recorded agent reads the file with the error; 0 without such a turn. */
