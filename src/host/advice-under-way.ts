@@ -1,5 +1,4 @@
-import { joinAdvice, MAX_ADVICE_CHARS } from '../steering/advice/join-advice.ts';
-import type { AdviceHandle } from '../run/advice-handle.ts';
+import { placeAdvice, type AdviceHandle, type PlacedAdvice } from '../run/advice-handle.ts';
 import type { Trouble } from './run-outcome.ts';
 
 /** A request to the model and the advice in it. */
@@ -16,12 +15,6 @@ export interface OutgoingRequest {
   failed(trouble: Trouble): void;
 }
 
-/** Advice added to a tool result that the model has not received yet. */
-interface PlacedAdvice {
-  arrived(): void;
-  lost(reason: string): void;
-}
-
 /** A request that failed and may be retried. */
 interface FailedRequest {
   readonly key: unknown;
@@ -32,13 +25,14 @@ interface FailedRequest {
 
 /** Tracks advice that the model has not received yet. The advice is in a request, in a tool result, or queued for the next request. */
 export class AdviceUnderWay {
-  readonly #maxChars: number;
+  readonly #maxChars: number | undefined;
   #waiting: AdviceHandle[] = [];
-  #placed: PlacedAdvice[] = [];
+  /** Advice in tool results, with its channel. */
+  #placed: (readonly [PlacedAdvice, channel: string])[] = [];
   #failed: FailedRequest | undefined;
   #trouble: Trouble | undefined;
 
-  constructor(maxChars: number = MAX_ADVICE_CHARS) {
+  constructor(maxChars?: number) {
     this.#maxChars = maxChars;
   }
 
@@ -66,17 +60,14 @@ export class AdviceUnderWay {
 
   /** Adds advice to a request. Queued advice precedes it. */
   send(key: unknown, handles: readonly AdviceHandle[]): OutgoingRequest {
-    const { text, included, omitted } = joinAdvice([...this.#waiting.splice(0), ...handles], {
-      maxChars: this.#maxChars,
-    });
-    this.#leaveOut(omitted);
+    const own = placeAdvice([...this.#waiting.splice(0), ...handles], this.#maxChars);
     const placed = this.#placed.splice(0);
     const request: OutgoingRequest = {
-      text: text === '' ? undefined : text,
+      text: own?.text,
       accepted: (channel) => {
         this.#trouble = undefined;
-        for (const advice of placed.splice(0)) advice.arrived();
-        for (const handle of included) handle.delivered(channel);
+        for (const [advice, at] of placed.splice(0)) advice.delivered(at);
+        own?.delivered(channel);
       },
       failed: (trouble) => {
         this.#failed?.settle();
@@ -84,7 +75,7 @@ export class AdviceUnderWay {
         const settle = (): void => {
           // The retry sends these results again.
           this.#placed.push(...placed.splice(0));
-          for (const handle of included) handle.undelivered(trouble.reason);
+          own?.undelivered(trouble.reason);
         };
         this.#failed = { key, request, settle };
       },
@@ -98,20 +89,10 @@ export class AdviceUnderWay {
    * @param atOnce  if true, the advice counts as delivered now; otherwise with the next request
    */
   place(handles: readonly AdviceHandle[], channel: string, atOnce: boolean): string | undefined {
-    const { text, included, omitted } = joinAdvice(handles, { maxChars: this.#maxChars });
-    const placed: PlacedAdvice = {
-      arrived: () => {
-        for (const handle of included) handle.delivered(channel);
-        this.#leaveOut(omitted);
-      },
-      lost: (reason) => {
-        for (const handle of included) handle.undelivered(reason);
-        this.#leaveOut(omitted);
-      },
-    };
-    if (atOnce) placed.arrived();
-    else this.#placed.push(placed);
-    return text === '' ? undefined : text;
+    const advice = placeAdvice(handles, this.#maxChars);
+    if (advice !== undefined && atOnce) advice.delivered(channel);
+    else if (advice !== undefined) this.#placed.push([advice, channel]);
+    return advice?.text;
   }
 
   /** Queues advice for the next request. */
@@ -128,11 +109,7 @@ export class AdviceUnderWay {
   close(reason: string): void {
     this.#failed?.settle();
     this.#failed = undefined;
-    for (const advice of this.#placed.splice(0)) advice.lost(reason);
+    for (const [advice] of this.#placed.splice(0)) advice.undelivered(reason);
     for (const handle of this.#waiting.splice(0)) handle.undelivered(reason);
-  }
-
-  #leaveOut(handles: readonly AdviceHandle[]): void {
-    for (const handle of handles) handle.undelivered(`no room in ${this.#maxChars} characters`);
   }
 }

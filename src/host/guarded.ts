@@ -2,14 +2,18 @@ import type { Run } from '../run/run.ts';
 import type { AdapterOptions } from './adapter-options.ts';
 
 /** Runs part of an adapter's work so that an internal error cannot reach the agent. */
-export type Guard = <Result>(where: string, work: () => Result, otherwise: Result) => Result;
+export interface Guard {
+  <Result>(where: string, work: () => Result, otherwise: Result): Result;
+  /** Returns undefined after an internal error. */
+  <Result>(where: string, work: () => Result): Result | undefined;
+}
 
 /**
  * Creates the guard of an adapter. Under `onError: 'record'`, the guard records an internal error in `run` and returns
  * `otherwise`. Under `throw`, it rethrows the error.
  */
 export function guarded(run: Run, options: Pick<AdapterOptions, 'onError'> = {}): Guard {
-  return (where, work, otherwise) => {
+  return <Result>(where: string, work: () => Result, otherwise?: Result) => {
     try {
       return work();
     } catch (error) {

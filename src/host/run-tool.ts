@@ -49,17 +49,13 @@ export async function runTool(parts: ToolParts, work: ToolWork): Promise<ToolRet
   const { guard, scope } = parts;
   const { call, carries = () => true, isAborted = () => false } = work;
   const conversation = parts.conversation();
-  const open = guard<OpenCall | undefined>(WHERE, () => begin(conversation, work), undefined);
+  const open = guard<OpenCall | undefined>(WHERE, () => begin(conversation, work));
   const say = (handles: readonly AdviceHandle[], result: unknown): string | undefined =>
-    guard(
-      WHERE,
-      () => {
-        if (carries(result)) return conversation.said(handles, CHANNEL);
-        conversation.later(handles);
-        return undefined;
-      },
-      undefined,
-    );
+    guard(WHERE, () => {
+      if (carries(result)) return conversation.said(handles, CHANNEL);
+      conversation.later(handles);
+      return undefined;
+    });
   let result: unknown;
   try {
     result = await scope.within(conversation.run, call.name, work.run);
@@ -69,7 +65,7 @@ export async function runTool(parts: ToolParts, work: ToolWork): Promise<ToolRet
       const text = errorText(error);
       return { result: text, feedback: say(handles, text) };
     }
-    guard(WHERE, () => threw(conversation, handles, error), undefined);
+    guard(WHERE, () => threw(conversation, handles, error));
     throw error;
   }
   await conversation.run.ready();
@@ -84,15 +80,11 @@ export async function runTool(parts: ToolParts, work: ToolWork): Promise<ToolRet
  * @returns feedback on the call
  */
 export function refusedArgs(parts: ToolParts, call: IssuedCall, error: unknown): string | undefined {
-  return parts.guard(
-    WHERE,
-    () => {
-      const conversation = parts.conversation();
-      const open = begin(conversation, { call });
-      return conversation.said(end(conversation, open, messageOf(error), true), CHANNEL);
-    },
-    undefined,
-  );
+  return parts.guard(WHERE, () => {
+    const conversation = parts.conversation();
+    const open = begin(conversation, { call });
+    return conversation.said(end(conversation, open, messageOf(error), true), CHANNEL);
+  });
 }
 
 function begin(conversation: Conversation, { call, beside = [] }: Pick<ToolWork, 'call' | 'beside'>): OpenCall {

@@ -1,9 +1,6 @@
 import type { Severity } from '../records/feedback.ts';
-import type { DecisionPoint, GuidanceInjection, PatternReference } from '../records/guidance.ts';
+import type { DecisionPoint, GuidanceInjection } from '../records/guidance.ts';
 import { joinAdvice, MAX_ADVICE_CHARS } from '../steering/advice/join-advice.ts';
-import { present } from '../base/present.ts';
-import { unitOf } from '../steering/holdout.ts';
-import type { RunFold } from './run-fold.ts';
 import { severityOfLevel } from '../steering/advice/advice.ts';
 import type { DerivedPayload } from '../records/derived-payload.ts';
 import type { TrajectoryPayload } from '../records/trajectory-record.ts';
@@ -38,11 +35,27 @@ export interface DeliverOptions {
  * advice.
  */
 export function deliverAdvice(handles: readonly AdviceHandle[], options: DeliverOptions): string | undefined {
-  const { maxChars = MAX_ADVICE_CHARS } = options;
+  const placed = placeAdvice(handles, options.maxChars);
+  placed?.delivered(options.channel);
+  return placed?.text;
+}
+
+/** Advice joined into one text that is not delivered yet. Only the first report has an effect. */
+export type PlacedAdvice = Pick<AdviceHandle, 'text' | 'delivered' | 'undelivered'>;
+
+/** Joins advice texts, most severe first. Advice that does not fit is recorded as undelivered. Undefined if no advice is left. */
+export function placeAdvice(
+  handles: readonly AdviceHandle[],
+  maxChars: number = MAX_ADVICE_CHARS,
+): PlacedAdvice | undefined {
   const { text, included, omitted } = joinAdvice(handles, { maxChars });
-  for (const handle of included) handle.delivered(options.channel);
   for (const handle of omitted) handle.undelivered(`no room in ${maxChars} characters`);
-  return text === '' ? undefined : text;
+  if (included.length === 0) return undefined;
+  return {
+    text,
+    delivered: (channel) => included.forEach((handle) => handle.delivered(channel)),
+    undelivered: (reason) => included.forEach((handle) => handle.undelivered(reason)),
+  };
 }
 
 interface AdviceOrigin {
@@ -75,25 +88,6 @@ export function adviceHandleOf(item: DerivedPayload, { atMs, point, take }: Advi
     return { id: advice_id, source: 'guidance', provider: provider_name, severity, text, injection, point, ...settle };
   }
   return undefined;
-}
-
-/** Returns the unit of the experiment that this advice belongs to. */
-export function drawnUnit(
-  item: DerivedPayload,
-  { analysis, situation }: Pick<RunFold, 'analysis' | 'situation'>,
-): string {
-  const { stretch } = situation;
-  const identity = patternOf(item)?.identity;
-  // The most recent occurrence is the last one.
-  const pattern = identity === undefined ? undefined : analysis.patterns().findLast((one) => one.identity === identity);
-  const providerName = 'provider_name' in item ? item.provider_name : '';
-  const speaker = item.kind === 'feedback_produced' ? 'feedback' : 'guidance';
-  return unitOf({ providerName, speaker, ...present({ pattern, stretch }) });
-}
-
-function patternOf(item: DerivedPayload): PatternReference | undefined {
-  if (item.kind === 'feedback_produced') return item.feedback.pattern;
-  return item.kind === 'guidance_produced' ? item.classification.pattern : undefined;
 }
 
 /** Records the first outcome only. */

@@ -9,8 +9,7 @@ import { type ResolvedSteering, resolveSteering } from '../steering/resolve-stee
 import { RunLog, type RunLogIdentity } from '../recorder/run-log.ts';
 import { isDerived } from '../records/derived-payload.ts';
 import { RunFamily } from './run-family.ts';
-import { RunFold, type RunFoldSnapshot } from './run-fold.ts';
-import type { RunSnapshot } from './run-snapshot.ts';
+import { RunFold, type RunFoldSnapshot, type RunSnapshot } from './run-fold.ts';
 import type { ChildOptions } from './run-options.ts';
 import { runStarted } from './run-started.ts';
 import { Run } from './run.ts';

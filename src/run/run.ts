@@ -1,19 +1,17 @@
 import { present } from '../base/present.ts';
-import { type AdviceHandle, adviceHandleOf, deliverAdvice, drawnUnit } from './advice-handle.ts';
+import { type AdviceHandle, deliverAdvice } from './advice-handle.ts';
+import { AdvicePoints } from './advice-points.ts';
 import type { BudgetUsage } from '../base/budget.ts';
 import type { TimeSpan } from '../base/deadline.ts';
 import type { Json } from '../base/json.ts';
-import type { DerivedPayload } from '../records/derived-payload.ts';
 import type { AgentEnding, AgentEvent } from '../records/agent-event.ts';
-import { evaluationPayload, type AdviseContext } from './evaluation-payload.ts';
+import type { AdviseContext } from './evaluation-payload.ts';
 import type { DecisionPoint } from '../records/guidance.ts';
-import type { RunStarted, TrajectoryPayload } from '../records/trajectory-record.ts';
+import type { RunStarted } from '../records/trajectory-record.ts';
 import { readAdviceAnswer, type AcknowledgeOutcome, type AdviceAnswer } from '../steering/feedback/acknowledge.ts';
 import { Acknowledgement } from '../steering/feedback/advice-slices.ts';
-import { askModel, type ModelAnswer } from '../steering/guidance/model-classifier.ts';
-import { silenceReason, type HoldoutArm } from '../steering/holdout.ts';
+import type { HoldoutArm } from '../steering/holdout.ts';
 import type { StopRequest } from '../steering/stop-policy.ts';
-import { Filesystem } from '../steering/prompt/prompt-resources.ts';
 import type { PromptTemplate } from '../steering/prompt/prompt-template.ts';
 import type { EmitAnswer, FlushAnswer, TimeLimit } from '../recorder/recorder-answers.ts';
 import type { RunLog } from '../recorder/run-log.ts';
@@ -25,8 +23,7 @@ import type { FamilyMember, RunFamily } from './run-family.ts';
 import { RunPath } from './run-path.ts';
 import { storedDeadline, toStoredBudget } from './run-situation.ts';
 import type { ChildOptions } from './run-options.ts';
-import type { RunFold } from './run-fold.ts';
-import type { RunSnapshot } from './run-snapshot.ts';
+import type { RunFold, RunSnapshot } from './run-fold.ts';
 import type { EventInput } from '../session/define-event.ts';
 import type { Session, SnapshotOptions } from '../session/session.ts';
 import type { ModelGuidanceConfig } from '../steering/steering-options.ts';
@@ -65,14 +62,13 @@ export class Run {
   readonly family: RunFamily;
   readonly #path: RunPath;
   readonly #lastWords = new LastWords((error) => this.#path.fault('closing', error));
-  readonly #overruns: { readonly provider: string; readonly durationMs: number }[] = [];
+  readonly #points: AdvicePoints;
   #ended: boolean;
 
   /** @internal Use `cox.startRun()`. */
   constructor(parts: RunParts) {
     this.#parts = parts;
     this.#fold = parts.fold;
-    this.#fold.onOverrun = (provider, durationMs) => this.#overruns.push({ provider, durationMs });
     this.#ended = parts.ended ?? false;
     this.family = parts.family({
       followDeadline: (atMs) => this.#followDeadline(atMs),
@@ -80,6 +76,8 @@ export class Run {
     });
     const { log, onFault } = parts;
     this.#path = new RunPath({ log, fold: this.#fold, family: this.family, onFault, mode: parts.mode });
+    const isEnded = (): boolean => this.#ended;
+    this.#points = new AdvicePoints({ ...parts, path: this.#path, family: this.family, isEnded });
   }
 
   get id(): string {
@@ -217,9 +215,7 @@ export class Run {
     if (this.#path.isBusy) this.#path.askedWithin();
     if (this.#ended || this.#path.isBusy) return [];
     try {
-      const handles = this.#evaluate(point, context);
-      this.#askModels(point);
-      return handles;
+      return this.#points.advise(point, context);
     } catch (error) {
       this.#path.fault('advise', error);
       return [];
@@ -352,53 +348,5 @@ export class Run {
     if (this.#ended) return;
     this.#path.take({ kind: 'deadline_set', ...(atMs === null ? {} : { deadline_at_unix_ms: atMs }) });
     this.family.deadlineSet(atMs);
-  }
-
-  #evaluate(point: DecisionPoint, context: AdviseContext): readonly AdviceHandle[] {
-    const payload = evaluationPayload(point, context, { files: this.#filesCreated(), shared: this.family.shared });
-    const derived: DerivedPayload[] = [];
-    const record = this.#parts.log.stamp(payload);
-    this.#path.process(record, derived);
-    for (const { provider, durationMs } of this.#overruns.splice(0)) {
-      const limit_ms = this.#parts.providerTimeLimitMs;
-      this.#path.take({ kind: 'provider_overran', provider_name: provider, duration_ms: durationMs, limit_ms });
-    }
-    // Deliveries are recorded even after the end, because the last advice of a run may be delivered late.
-    const take = (delivery: TrajectoryPayload): void => void this.#path.take(delivery);
-    return derived.flatMap((item) => {
-      const handle = adviceHandleOf(item, { point, atMs: record.recorded_at_unix_ms, take });
-      if (handle === undefined) return [];
-      const unit = drawnUnit(item, this.#fold);
-      const reason = silenceReason(this.#parts.mode, this.holdout, { runId: this.id, unit });
-      if (reason !== undefined) handle.undelivered(reason);
-      return reason === undefined ? [handle] : [];
-    });
-  }
-
-  /** Returns the watched files that exist. They are read outside the folds, because a replay cannot read them. */
-  #filesCreated(): readonly string[] {
-    const filesystem = this.prompt.resources.getOptional(Filesystem);
-    return filesystem === undefined ? [] : this.#fold.watchedFiles.filter((path) => filesystem.exists(path));
-  }
-
-  #askModels(point: DecisionPoint): void {
-    for (const model of this.#parts.models) {
-      if (!model.decisionPoints.includes(point)) continue;
-      const { classifier, bank, timeLimitMs } = model;
-      const { redactWords: redact } = this.#fold;
-      const limits = { bank, redact, ...present({ timeLimitMs }) };
-      void askModel(classifier, this.#fold.guidanceContext(point), limits).then((answer) =>
-        this.#takeModelAnswer(classifier.name, answer),
-      );
-    }
-  }
-
-  #takeModelAnswer(classifier_name: string, answer: ModelAnswer): void {
-    if (this.#ended || answer.kind === 'none') return;
-    const result =
-      answer.kind === 'verdict'
-        ? { instruction_id: answer.verdict.instructionId, confidence: answer.verdict.confidence }
-        : { fault_code: answer.fault.code, fault_message: answer.fault.message };
-    this.#path.take({ kind: 'model_answered', classifier_name, ...result });
   }
 }

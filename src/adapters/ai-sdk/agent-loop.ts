@@ -9,7 +9,7 @@ import type { ContextTransform } from './context-transform.ts';
 import type { GeneratedAnswer } from './model-answer.ts';
 import { NextAdvice } from './next-advice.ts';
 import { nextAttempt, type OutputEscalation } from './output-escalation.ts';
-import type { PlacedAdvice } from './placed-advice.ts';
+import type { PlacedAdvice } from '../../run/advice-handle.ts';
 import { PromptNews } from './prompt-news.ts';
 import { abortSignalOf, isAbort, modelRequestOf, outputCapOf, type ModelRequest } from './sdk-shapes.ts';
 import { assistantMessage, brokenMessage, requestPrepared } from './to-events.ts';
@@ -81,7 +81,7 @@ export class AgentLoop {
     // The SDK retries with the same request object.
     const isRetry = this.#phase === 'failed' && original.prompt.length === this.#promptLength;
     this.#promptLength = original.prompt.length;
-    this.#guard('reading a request', () => this.#begin(original, modelId, isRetry), undefined);
+    this.#guard('reading a request', () => this.#begin(original, modelId, isRetry));
     let request = original;
     for (const transform of this.#options.transforms) request = await this.#transform(transform, request, modelId);
     const asItIs: PreparedRequest = { request, plain: request, advice: undefined, modelId, attempts: 0 };
@@ -231,7 +231,7 @@ export class AgentLoop {
     const place = { iteration: this.#iteration, modelId };
     const placed = { ...prepared.plain, prompt: this.calls.inRequest(prepared.plain.prompt) };
     const { request: plain, events } = applyGates(placed, this.#options.gates, place, (gate, tools) =>
-      this.#guard(`tool gate ${gate.name}`, () => askGate(gate, { ...place, tools }), undefined),
+      this.#guard(`tool gate ${gate.name}`, () => askGate(gate, { ...place, tools })),
     );
     for (const event of events) this.#run.emit(event);
     const advice = this.#next.take(isRetry, () => [

@@ -48,22 +48,22 @@ export async function askFirst(
   } catch (error) {
     if (prepared.advice !== undefined && isRefusal(error) && !loop.isAborted(error))
       return opened(await askPlain(error));
-    guard('a request that failed', () => loop.failed(prepared, error), undefined);
+    guard('a request that failed', () => loop.failed(prepared, error));
     throw error;
   }
 
   function opened(result: unknown): unknown {
-    guard('an answer that begins', () => loop.opened(prepared), undefined);
+    guard('an answer that begins', () => loop.opened(prepared));
     return result;
   }
 
   async function askPlain(refusal: unknown): Promise<unknown> {
     try {
       const result = await ask(prepared.plain);
-      guard('a message that was refused', () => loop.refusesGuidance(prepared, refusal), undefined);
+      guard('a message that was refused', () => loop.refusesGuidance(prepared, refusal));
       return result;
     } catch (error) {
-      guard('a request that failed', () => loop.failed(prepared, error), undefined);
+      guard('a request that failed', () => loop.failed(prepared, error));
       throw error;
     }
   }
@@ -80,7 +80,7 @@ export function takeAnswer(attempt: Attempt, result: unknown, { loop, guard }: M
     loop.unrecognised('answer', typeof result);
     return undefined;
   }
-  const prepared = guard('an answer', () => loop.answered(attempt.prepared, answer), undefined);
+  const prepared = guard('an answer', () => loop.answered(attempt.prepared, answer));
   if (prepared === undefined) return undefined;
   // Only a truncated answer is repeated with a higher cap. A complete answer is a separate turn.
   const isRecorded = prepared.attempts === 0;
@@ -100,15 +100,11 @@ export function takeAnswer(attempt: Attempt, result: unknown, { loop, guard }: M
  */
 export function standsIn({ prepared, instead }: Attempt, error: unknown, { loop, guard }: ModelWatch): boolean {
   const canStandIn = instead !== undefined && !loop.isAborted(error);
-  guard(
-    'asking again',
-    () => {
-      if (!canStandIn) return loop.failed(prepared, error);
-      loop.gaveUp(prepared, error);
-      if (!instead.isRecorded) loop.stands(instead.prepared, instead.answer);
-    },
-    undefined,
-  );
+  guard('asking again', () => {
+    if (!canStandIn) return loop.failed(prepared, error);
+    loop.gaveUp(prepared, error);
+    if (!instead.isRecorded) loop.stands(instead.prepared, instead.answer);
+  });
   return canStandIn;
 }
 

@@ -1,10 +1,9 @@
 import { isJsonObject } from '../../base/json.ts';
-import type { AdviceHandle } from '../../run/advice-handle.ts';
+import { placeAdvice, type AdviceHandle } from '../../run/advice-handle.ts';
 import { CallIds } from '../../host/call-ids.ts';
 import type { Run } from '../../run/run.ts';
 import { aiSdkCapabilities } from './capabilities.ts';
 import type { AnsweredCall } from './model-answer.ts';
-import { placeAdvice } from './placed-advice.ts';
 import type { PromptMessage } from './sdk-shapes.ts';
 import { readOutput, resultsIn } from './to-events.ts';
 import { withResults, withText, type ToolOutput } from './to-output.ts';

@@ -86,7 +86,7 @@ export function coxswainAgent(run: Run, options: CoxswainAgentOptions = {}): Cox
 
   const model = <Model extends LanguageModelShape | string>(original: Model): Model => {
     const named: LanguageModelShape | string = original;
-    const found = typeof named === 'string' ? guard('watching a model', () => modelNamed(named), undefined) : named;
+    const found = typeof named === 'string' ? guard('watching a model', () => modelNamed(named)) : named;
     if (found === undefined || watched.has(found)) return original;
     const result = watchModel<LanguageModelShape>(found, watchOf);
     watched.add(result);

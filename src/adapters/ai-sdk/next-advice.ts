@@ -1,6 +1,5 @@
-import type { AdviceHandle } from '../../run/advice-handle.ts';
+import { placeAdvice, type AdviceHandle, type PlacedAdvice } from '../../run/advice-handle.ts';
 import { aiSdkCapabilities } from './capabilities.ts';
-import { placeAdvice, type PlacedAdvice } from './placed-advice.ts';
 
 const { channel = '' } = aiSdkCapabilities.pre_tool_selection;
 

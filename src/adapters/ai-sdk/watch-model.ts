@@ -41,7 +41,7 @@ async function generateWatched(options: unknown, ask: AskModel, modelId: string,
     if (again === undefined) return withUsage(result, attempt.discarded);
     try {
       const next = await ask(again.prepared.request);
-      watch.guard('an answer that begins', () => watch.loop.opened(again.prepared), undefined);
+      watch.guard('an answer that begins', () => watch.loop.opened(again.prepared));
       result = next;
     } catch (error) {
       if (standsIn(again, error, watch)) return withUsage(result, attempt.discarded);

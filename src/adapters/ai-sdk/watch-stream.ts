@@ -96,7 +96,7 @@ class WatchedStream {
     const { type } = value;
     if (type === 'finish' && !this.#isDone) return await this.#finish(value, controller);
     const delta = this.#collector.add(value);
-    if (delta !== '') this.#watch.guard('a delta', () => this.#watch.loop.heardDelta(delta), undefined);
+    if (delta !== '') this.#watch.guard('a delta', () => this.#watch.loop.heardDelta(delta));
     if (type === 'error' && !this.#isDone) {
       this.#isDone = true;
       if (this.#letStandIn(value['error'], controller)) return true;
@@ -139,7 +139,7 @@ class WatchedStream {
       const source = streamOf(result);
       if (source === undefined)
         throw new CoxswainError('invalid-argument', 'the model gave no stream when asked again');
-      this.#watch.guard('an answer that begins', () => this.#watch.loop.opened(again.prepared), undefined);
+      this.#watch.guard('an answer that begins', () => this.#watch.loop.opened(again.prepared));
       const before = this.#reader;
       this.#reader = source.getReader();
       void closed(before);
@@ -161,7 +161,7 @@ class WatchedStream {
     if (instead === undefined) {
       const partial = readModelAnswer(this.#collector.result());
       const { loop, guard } = this.#watch;
-      guard('a stream that broke', () => loop.failed(this.#attempt.prepared, error, partial), undefined);
+      guard('a stream that broke', () => loop.failed(this.#attempt.prepared, error, partial));
       return false;
     }
     if (!standsIn(this.#attempt, error, this.#watch)) return false;
@@ -188,7 +188,7 @@ class WatchedStream {
       const { loop, guard } = this.#watch;
       const partial = readModelAnswer(this.#collector.result());
       const error = new DOMException('the reader gave the stream up', 'AbortError');
-      guard('a stream that was given up', () => loop.failed(this.#attempt.prepared, error, partial), undefined);
+      guard('a stream that was given up', () => loop.failed(this.#attempt.prepared, error, partial));
     }
     await this.#reader.cancel(reason);
   }

@@ -60,8 +60,7 @@ function executeWatched(name: string, run: () => unknown, args: readonly unknown
   if (id === '') return run();
   const { calls, run: caller } = loopOf(id);
   const tool = scope.tool(caller, name);
-  const end = (result: unknown, isError: boolean): void =>
-    guard('a tool result', () => calls.end(id, result, isError), undefined);
+  const end = (result: unknown, isError: boolean): void => guard('a tool result', () => calls.end(id, result, isError));
   const succeed = (result: unknown): unknown => {
     tool.leave();
     end(result, false);
@@ -72,7 +71,7 @@ function executeWatched(name: string, run: () => unknown, args: readonly unknown
     end(errorText(error), true);
     throw error;
   };
-  guard('a tool call', () => calls.begin(id, name, input), undefined);
+  guard('a tool call', () => calls.begin(id, name, input));
   let result: unknown;
   try {
     result = tool.run(run);
@@ -100,7 +99,7 @@ async function* eachWatched(results: AsyncIterable<unknown>, { id, calls, tool, 
   try {
     for await (const result of inScope(results, tool)) {
       last = result;
-      guard('a preliminary result', () => calls.update(id, result), undefined);
+      guard('a preliminary result', () => calls.update(id, result));
       yield result;
     }
     ended = { result: last, isError: false };
@@ -109,7 +108,7 @@ async function* eachWatched(results: AsyncIterable<unknown>, { id, calls, tool, 
     throw error;
   } finally {
     tool.leave();
-    guard('a tool result', () => calls.end(id, ended.result, ended.isError), undefined);
+    guard('a tool result', () => calls.end(id, ended.result, ended.isError));
   }
 }
 

@@ -1,6 +1,5 @@
 import { present } from '../../base/present.ts';
-import type { AdviceHandle } from '../../run/advice-handle.ts';
-import { joinAdvice } from '../../steering/advice/join-advice.ts';
+import { placeAdvice, type AdviceHandle } from '../../run/advice-handle.ts';
 import type { EndedCall, HostCall } from '../../host/host-event.ts';
 import { LruMap } from '../../base/lru-map.ts';
 import type { AgentEvent } from '../../records/agent-event.ts';
@@ -62,16 +61,13 @@ export class ClaudeThread {
    * @returns undefined if there is no advice
    */
   say(advice: readonly AdviceHandle[], channel: string, maxChars: number): string | undefined {
-    if (advice.length === 0) return undefined;
-    const { text, included, omitted } = joinAdvice(advice, { maxChars });
+    const placed = placeAdvice(advice, maxChars);
+    if (placed === undefined) return undefined;
     this.#unread.push((isRead) => {
-      for (const piece of included) {
-        if (isRead) piece.delivered(channel);
-        else piece.undelivered('the model was not asked again');
-      }
-      for (const piece of omitted) piece.undelivered(`no room in ${maxChars} characters`);
+      if (isRead) placed.delivered(channel);
+      else placed.undelivered('the model was not asked again');
     });
-    return text === '' ? undefined : text;
+    return placed.text;
   }
 
   /**

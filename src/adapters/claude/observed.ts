@@ -44,7 +44,7 @@ async function* passOn<Message>(
   let end = LEFT;
   try {
     for await (const message of messages) {
-      guard('a message of the Claude Agent SDK', () => observeMessage(session, message), undefined);
+      guard('a message of the Claude Agent SDK', () => observeMessage(session, message));
       yield message;
     }
     end = session.result ?? OVER;
@@ -55,6 +55,6 @@ async function* passOn<Message>(
     session.isObserved = false;
     // A caller that leaves the loop at the result message has received the complete query.
     const last = end === LEFT ? (session.result ?? LEFT) : end;
-    guard('the end of a query', () => session.end(last), undefined);
+    guard('the end of a query', () => session.end(last));
   }
 }

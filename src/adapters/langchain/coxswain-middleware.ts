@@ -50,43 +50,32 @@ export function coxswainMiddleware<Middleware>(
     const asking = of(scope.asking);
     const { conversation } = asking;
     await conversation.run.ready();
-    const outgoing = guard(
-      'langchain request',
-      () => conversation.request(request.messages, newsOfMessages(request, asking)),
-      undefined,
+    const outgoing = guard('langchain request', () =>
+      conversation.request(request.messages, newsOfMessages(request, asking)),
     );
     const text = outgoing?.text;
     const messages =
       text === undefined ? request.messages : [...request.messages, make(HumanMessage, { content: text })];
     const edited = text === undefined ? request : { ...request, messages };
     const sent = sentModelCall({ ...request, messages });
-    guard(
-      'langchain request',
-      () => {
-        asking.seen = request.messages.length;
-        asking.system = sent.systemPrompt;
-        if (outgoing !== undefined) conversation.sent(outgoing, sent);
-      },
-      undefined,
-    );
+    guard('langchain request', () => {
+      asking.seen = request.messages.length;
+      asking.system = sent.systemPrompt;
+      if (outgoing !== undefined) conversation.sent(outgoing, sent);
+    });
     let answer: unknown;
     try {
       answer = await handler(edited);
     } catch (error) {
-      guard('langchain request', () => outgoing?.failed(troubleOf(error)), undefined);
+      guard('langchain request', () => outgoing?.failed(troubleOf(error)));
       throw error;
     }
-    guard(
-      'langchain answer',
-      () => {
-        outgoing?.accepted('request');
-        const read = answerOfMessage(answer, sent.modelId);
-        if (read !== undefined) conversation.answered(read);
-        else
-          conversation.run.emit({ type: 'unrecognised', original: { kind: 'langchain/answer', type: typeof answer } });
-      },
-      undefined,
-    );
+    guard('langchain answer', () => {
+      outgoing?.accepted('request');
+      const read = answerOfMessage(answer, sent.modelId);
+      if (read !== undefined) conversation.answered(read);
+      else conversation.run.emit({ type: 'unrecognised', original: { kind: 'langchain/answer', type: typeof answer } });
+    });
     return answer;
   };
 

@@ -149,7 +149,7 @@ export function coxswainAgents(run: Run, options: AgentsOptions = {}): AgentsSte
           return undefined;
         });
       };
-      guard('openai-agents attach', work, undefined);
+      guard('openai-agents attach', work);
       return runner;
     },
     model: (model) => guard('openai-agents model', () => steeredModel(models, model), model),

@@ -33,7 +33,7 @@ export function listen(runner: RunnerShape, { runs, guard, isWrapped, onAgent, o
   const open = runner as unknown as Record<'on' | 'off', (event: string, listener: Listener) => unknown>;
   const offs: (() => void)[] = [];
   const on = (event: string, listener: Listener): void => {
-    const guarded: Listener = (...args) => guard(`openai-agents ${event}`, () => listener(...args), undefined);
+    const guarded: Listener = (...args) => guard(`openai-agents ${event}`, () => listener(...args));
     open.on(event, guarded);
     offs.push(() => open.off(event, guarded));
   };

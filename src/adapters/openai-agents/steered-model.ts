@@ -87,7 +87,7 @@ interface ModelCall {
 
 async function respond(parts: SteeredModelParts, model: OpenModel, { request, name }: ModelCall): Promise<unknown> {
   const { guard } = parts;
-  const steered = guard('openai-agents request', () => parts.prepare(request, name), undefined);
+  const steered = guard('openai-agents request', () => parts.prepare(request, name));
   if (steered === undefined) return await model.getResponse(request);
   const { conversation, outgoing, channel } = steered;
   await conversation.run.ready();
@@ -95,16 +95,16 @@ async function respond(parts: SteeredModelParts, model: OpenModel, { request, na
   try {
     response = await model.getResponse(steered.request);
   } catch (error) {
-    guard('openai-agents request', () => outgoing.failed(troubleOf(error)), undefined);
+    guard('openai-agents request', () => outgoing.failed(troubleOf(error)));
     throw error;
   }
-  guard('openai-agents answer', () => take(steered, response, name, () => outgoing.accepted(channel)), undefined);
+  guard('openai-agents answer', () => take(steered, response, name, () => outgoing.accepted(channel)));
   return response;
 }
 
 /** This is not a generator function, because the run must be determined when the SDK calls it, not when the SDK starts to read. */
 function stream(parts: SteeredModelParts, model: OpenModel, call: ModelCall): AsyncIterable<unknown> {
-  const steered = parts.guard('openai-agents request', () => parts.prepare(call.request, call.name), undefined);
+  const steered = parts.guard('openai-agents request', () => parts.prepare(call.request, call.name));
   if (steered === undefined) return model.getStreamedResponse(call.request);
   return watched(parts, steered, { events: () => model.getStreamedResponse(steered.request), name: call.name });
 }
@@ -123,26 +123,18 @@ async function* watched(
   await conversation.run.ready();
   try {
     for await (const event of events()) {
-      guard(
-        'openai-agents stream',
-        () => {
-          accept();
-          const delta = deltaOf(event);
-          if (delta !== undefined) conversation.run.emit({ type: 'message_update', delta });
-          const response = doneResponseOf(event);
-          if (response !== undefined) take(steered, response, name, accept);
-        },
-        undefined,
-      );
+      guard('openai-agents stream', () => {
+        accept();
+        const delta = deltaOf(event);
+        if (delta !== undefined) conversation.run.emit({ type: 'message_update', delta });
+        const response = doneResponseOf(event);
+        if (response !== undefined) take(steered, response, name, accept);
+      });
       yield event;
     }
   } catch (error) {
     const trouble = troubleOf(error);
-    guard(
-      'openai-agents stream',
-      () => (isAccepted ? conversation.troubled(trouble) : outgoing.failed(trouble)),
-      undefined,
-    );
+    guard('openai-agents stream', () => (isAccepted ? conversation.troubled(trouble) : outgoing.failed(trouble)));
     throw error;
   }
 }

@@ -166,7 +166,7 @@ export function openaiSteering(run: Run, options: OpenAiOptions = {}): OpenAiSte
         prepared = undefined;
         takeAnswer(of(scope.asking).conversation, answer);
       };
-      guard('openai answer', work, undefined);
+      guard('openai answer', work);
     },
     follow: (work) => followed(run, work),
   };

@@ -35,7 +35,7 @@ export function steeredFetch(base: Fetch, parts: SteeredFetchParts): Fetch {
   const { guard, prepare } = parts;
   return async (input, init) => {
     const bodyText = modelBody(input, init);
-    const steered = bodyText === undefined ? undefined : guard('openai request', () => prepare(bodyText), undefined);
+    const steered = bodyText === undefined ? undefined : guard('openai request', () => prepare(bodyText));
     if (steered === undefined) return base(input, init);
     const { conversation, outgoing, edited, channel } = steered;
     await conversation.run.ready();
@@ -43,7 +43,7 @@ export function steeredFetch(base: Fetch, parts: SteeredFetchParts): Fetch {
     try {
       response = await base(input, edited === undefined ? init : { ...init, body: JSON.stringify(edited) });
     } catch (error) {
-      guard('openai request', () => outgoing.failed(troubleOf(error)), undefined);
+      guard('openai request', () => outgoing.failed(troubleOf(error)));
       throw error;
     }
     return guard(
@@ -79,8 +79,8 @@ function jsonWatcher(conversation: Conversation, guard: Guard): BodyWatcher {
     take(more) {
       text += more;
     },
-    end: () => guard('openai answer', () => takeAnswer(conversation, parsed(text)), undefined),
-    broken: (error) => guard('openai answer', () => takeBroken(conversation, undefined, error), undefined),
+    end: () => guard('openai answer', () => takeAnswer(conversation, parsed(text))),
+    broken: (error) => guard('openai answer', () => takeBroken(conversation, undefined, error)),
   };
 }
 
@@ -101,26 +101,18 @@ function streamWatcher(conversation: Conversation, stream: AnswerStream, guard: 
   };
   return {
     take: (text) =>
-      guard(
-        'openai stream',
-        () => {
-          for (const delta of stream.take(text)) conversation.run.emit({ type: 'message_update', delta });
-          // Report the answer before the reader sees its end, because the reader may then run tools at once and stop reading.
-          if (stream.isWhole()) take();
-        },
-        undefined,
-      ),
-    end: () => guard('openai stream', take, undefined),
+      guard('openai stream', () => {
+        for (const delta of stream.take(text)) conversation.run.emit({ type: 'message_update', delta });
+        // Report the answer before the reader sees its end, because the reader may then run tools at once and stop reading.
+        if (stream.isWhole()) take();
+      }),
+    end: () => guard('openai stream', take),
     broken: (error) =>
-      guard(
-        'openai stream',
-        () => {
-          if (isRecorded) return;
-          isRecorded = true;
-          takeBroken(conversation, stream.answer(), error);
-        },
-        undefined,
-      ),
+      guard('openai stream', () => {
+        if (isRecorded) return;
+        isRecorded = true;
+        takeBroken(conversation, stream.answer(), error);
+      }),
   };
 }
 

@@ -1,6 +1,5 @@
 import { expect, test } from 'vitest';
-import type { AdviceHandle } from '../../run/advice-handle.ts';
-import { placeAdvice } from './placed-advice.ts';
+import { placeAdvice, type AdviceHandle } from './advice-handle.ts';
 
 function handles(...texts: readonly string[]): { readonly list: readonly AdviceHandle[]; readonly verdicts: string[] } {
   const verdicts: string[] = [];
@@ -17,15 +16,15 @@ function handles(...texts: readonly string[]): { readonly list: readonly AdviceH
   return { list, verdicts };
 }
 
-test('texts are joined, and each has its verdict when the whole has: what did not fit did not arrive', () => {
+test('texts are joined, and what does not fit is settled at once', () => {
   const { list, verdicts } = handles('one', 'two', 'three');
   const placed = placeAdvice(list, 8);
-  expect([placed?.text, verdicts]).toEqual(['one\n\ntwo', []]);
+  expect([placed?.text, verdicts]).toEqual(['one\n\ntwo', ['three: no room in 8 characters']]);
   placed?.delivered('last-message');
-  expect(verdicts).toEqual(['one by last-message', 'two by last-message', 'three: no room in 8 characters']);
+  expect(verdicts).toEqual(['three: no room in 8 characters', 'one by last-message', 'two by last-message']);
 });
 
-test('what has no room at all is settled at once', () => {
+test('without any advice that fits there is no text', () => {
   const { list, verdicts } = handles('too long');
   expect(placeAdvice(list, 3)).toBeUndefined();
   expect(verdicts).toEqual(['too long: no room in 3 characters']);
@@ -35,5 +34,5 @@ test('what has no room at all is settled at once', () => {
 test('where the whole did not arrive, the reason is the same for all that was in it', () => {
   const { list, verdicts } = handles('one', 'three');
   placeAdvice(list, 4)?.undelivered('no request followed');
-  expect(verdicts).toEqual(['one: no request followed', 'three: no room in 4 characters']);
+  expect(verdicts).toEqual(['three: no room in 4 characters', 'one: no request followed']);
 });
