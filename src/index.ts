@@ -296,7 +296,7 @@ export { Replay, type ReplayOptions } from './replay/replay.ts';
 export { SteeringReplay, type SteeringReplayOptions } from './replay/steering-replay.ts';
 export type { ChildOptions, OpenRunOptions } from './run/run-options.ts';
 export type { AdviseContext } from './run/evaluation-payload.ts';
-export type { RunSnapshot } from './run/run-fold.ts';
+export type { RunSnapshot } from './run/run.ts';
 export type { EndListener } from './run/last-words.ts';
 export type { Run } from './run/run.ts';
 export { standardSteering } from './steering/standard-steering.ts';

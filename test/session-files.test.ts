@@ -1,3 +1,4 @@
+import { type JsonMembers, listOf, membersOf } from '../src/base/json-member.ts';
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { gunzipSync } from 'node:zlib';
@@ -5,7 +6,6 @@ import { gunzipSync } from 'node:zlib';
 import { expect, test } from 'vitest';
 
 import { importSource } from '../src/formats/import-source.ts';
-import { listOf, membersOf, type JsonMembers } from '../src/formats/parts/json-member.ts';
 import { plainText } from '../src/formats/parts/plain-text.ts';
 import { decodeJson } from '../src/formats/reading/json-text.ts';
 import { sharedPath } from './support/shared-data.ts';

@@ -1,10 +1,11 @@
+import { membersOf } from '../base/json-member.ts';
 import { appendFileSync, existsSync, readFileSync, statSync, truncateSync, writeFileSync } from 'node:fs';
 
 import { canonicalJson } from '../base/canonical-json.ts';
 import { CoxswainError, messageOf, invalidArgument } from '../base/error.ts';
 import { checkOutput } from '../base/guarded-file.ts';
 import { hashText } from '../base/hash.ts';
-import { isJsonObject } from '../base/json.ts';
+import { isJsonObject, jsonOf } from '../base/json.ts';
 import type { Configuration } from './configuration.ts';
 import type { Shard } from './list-shards.ts';
 import type { ShardResult } from './run-row.ts';
@@ -63,8 +64,8 @@ function readDone(path: string, key: string): ReadonlyMap<number, ShardResult> {
   const whole = bytes.subarray(0, bytes.lastIndexOf(10) + 1);
   if (whole.length < bytes.length) truncateSync(path, whole.length);
   const [head = '', ...lines] = whole.toString('utf8').split('\n');
-  const facts = parsed(head);
-  if (facts?.['coxswain_backtest'] !== VERSION) {
+  const facts = membersOf(jsonOf(head));
+  if (facts['coxswain_backtest'] !== VERSION) {
     throw invalidArgument(`--resume ${path}: not a backtest journal; name a new file`);
   }
   if (facts['key'] !== key) {
@@ -73,18 +74,9 @@ function readDone(path: string, key: string): ReadonlyMap<number, ShardResult> {
   }
   const done = new Map<number, ShardResult>();
   for (const line of lines) {
-    const entry = parsed(line);
+    const entry = jsonOf(line);
     // The header matches, so this class wrote the line for the same input.
-    if (entry !== undefined) done.set(Number(entry['number']), entry['result'] as ShardResult);
+    if (isJsonObject(entry)) done.set(Number(entry['number']), entry['result'] as unknown as ShardResult);
   }
   return done;
-}
-
-function parsed(line: string): Readonly<Record<string, unknown>> | undefined {
-  try {
-    const value: unknown = JSON.parse(line);
-    return isJsonObject(value) ? value : undefined;
-  } catch {
-    return undefined;
-  }
 }

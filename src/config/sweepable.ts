@@ -1,5 +1,5 @@
+import { membersOf } from '../base/json-member.ts';
 import { type CoxswainError, invalidArgument } from '../base/error.ts';
-import { isJsonObject } from '../base/json.ts';
 import { checkTogether } from './check-together.ts';
 import { configFields } from './config-fields.ts';
 import { problemText } from './config-problem.ts';
@@ -63,6 +63,6 @@ function setAt(config: CoxswainConfig, steps: readonly string[], value: number):
   const inside = (config as Readonly<Record<string, unknown>>)[first];
   return {
     ...config,
-    [first]: rest.length === 0 ? value : setAt(isJsonObject(inside) ? inside : {}, rest, value),
+    [first]: rest.length === 0 ? value : setAt(membersOf(inside), rest, value),
   };
 }

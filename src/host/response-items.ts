@@ -1,3 +1,4 @@
+import { membersOf, textOrUndefined } from '../base/json-member.ts';
 import { present } from '../base/present.ts';
 import { isJsonObject } from '../base/json.ts';
 import { toJson } from '../base/to-json.ts';
@@ -55,12 +56,17 @@ export function callOfItem(value: unknown): IssuedCall | undefined {
   const item = isJsonObject(value) ? unwrapped(value) : {};
   const { type } = item;
   if (typeof type !== 'string' || !type.endsWith('_call')) return undefined;
-  const id = idOf(item) ?? (type === 'local_shell_call' ? nonEmptyText(item['id']) : undefined);
+  const id = idOf(item) ?? (type === 'local_shell_call' ? textOrUndefined(item['id']) : undefined);
   if (id === undefined && LOCAL_CALLS.has(type)) return undefined;
-  const name = nonEmptyText(item['name']) ?? type.slice(0, -'_call'.length);
-  const text = nonEmptyText(item['arguments']) ?? nonEmptyText(item['input']);
+  const name = textOrUndefined(item['name']) ?? type.slice(0, -'_call'.length);
+  const text = textOrUndefined(item['arguments']) ?? textOrUndefined(item['input']);
   const args = text === undefined ? argumentsOf(item) : decodedArgs(text);
-  const call = { id: id ?? nonEmptyText(item['id']) ?? '', name, args, argsText: text ?? JSON.stringify(toJson(args)) };
+  const call = {
+    id: id ?? textOrUndefined(item['id']) ?? '',
+    name,
+    args,
+    argsText: text ?? JSON.stringify(toJson(args)),
+  };
   return id === undefined ? { ...call, answer: itemOutcome(item) } : call;
 }
 
@@ -91,7 +97,7 @@ export function newsOfItems(
   for (const item of last.isChained ? items : unseenItems(items, last.seen, isModels)) {
     if (!isJsonObject(item)) continue;
     const role = ROLES.get(item['role']);
-    const id = isResult(item) ? (idOf(item) ?? nonEmptyText(item['id'])) : undefined;
+    const id = isResult(item) ? (idOf(item) ?? textOrUndefined(item['id'])) : undefined;
     if (role !== undefined) messages.push({ role, content: plainContent(contentBlocks(item['content'])) });
     if (role !== undefined || id === undefined) continue;
     const outcome = itemOutcome(item);
@@ -106,11 +112,6 @@ export function isModels(item: unknown): boolean {
   const { role, type } = item;
   if (typeof role === 'string') return role === 'assistant';
   return typeof type === 'string' && type !== 'message' && !isResult(item);
-}
-
-/** Returns the value if it is a non-empty string. */
-export function nonEmptyText(value: unknown): string | undefined {
-  return typeof value === 'string' && value !== '' ? value : undefined;
 }
 
 const ROLES: ReadonlyMap<unknown, 'system' | 'user'> = new Map([
@@ -131,7 +132,7 @@ function isResult({ role, type }: Item): boolean {
 }
 
 function idOf(item: Item): string | undefined {
-  return nonEmptyText(item['call_id']) ?? nonEmptyText(item['callId']) ?? nonEmptyText(item['tool_call_id']);
+  return textOrUndefined(item['call_id']) ?? textOrUndefined(item['callId']) ?? textOrUndefined(item['tool_call_id']);
 }
 
 /** Returns true if `result` is the result of the call in `item`. OpenAI omits the call id when it searched for tools itself. */
@@ -160,7 +161,7 @@ function argumentsOf(item: Item): unknown {
 /** Returns the outcome of a call. It comes from the result item, or from the call's item if the provider ran the call. */
 export function itemOutcome(item: Item): CallOutcome {
   const { type, status, error, action, outputs, results, result } = item;
-  const failed = status === 'failed' || isJsonObject(error) || nonEmptyText(error) !== undefined;
+  const failed = status === 'failed' || isJsonObject(error) || textOrUndefined(error) !== undefined;
   const found = item['output'] ?? item['content'] ?? outputs ?? results ?? result;
   if (failed) return { result: error ?? found ?? 'failed', isError: true };
   if (type === 'image_generation_call') return { result: { type: 'image', data: result }, isError: false };
@@ -172,15 +173,15 @@ export function itemOutcome(item: Item): CallOutcome {
 /** Formats the output of commands as a terminal shows it. A note follows each timeout and each non-zero exit code. */
 function shellOutcome(outputs: readonly Item[]): CallOutcome {
   const ends = outputs.map(({ outcome }) => {
-    const end = isJsonObject(outcome) ? outcome : {};
+    const end = membersOf(outcome);
     if (end['type'] === 'timeout') return 'timed out';
     const code = end['exit_code'] ?? end['exitCode'];
     return code === 0 || end['type'] !== 'exit' ? '' : `exit code ${JSON.stringify(code ?? 'unknown')}`;
   });
   const texts = outputs.flatMap(({ stdout, stderr }, at) => [
-    nonEmptyText(stdout),
-    nonEmptyText(stderr),
-    nonEmptyText(ends[at]),
+    textOrUndefined(stdout),
+    textOrUndefined(stderr),
+    textOrUndefined(ends[at]),
   ]);
   return { result: texts.filter((text) => text !== undefined).join('\n'), isError: ends.some((end) => end !== '') };
 }
@@ -189,5 +190,5 @@ function reasoningTexts(item: Item): readonly string[] {
   const parts = [item['summary'], item['content'], item['rawContent']].flatMap((list): readonly unknown[] =>
     Array.isArray(list) ? list : [],
   );
-  return parts.flatMap((part) => (isJsonObject(part) ? (nonEmptyText(part['text']) ?? []) : []));
+  return parts.flatMap((part) => (isJsonObject(part) ? (textOrUndefined(part['text']) ?? []) : []));
 }

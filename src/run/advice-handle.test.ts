@@ -16,12 +16,12 @@ function handles(...texts: readonly string[]): { readonly list: readonly AdviceH
   return { list, verdicts };
 }
 
-test('texts are joined, and what does not fit is settled at once', () => {
+test('texts are joined, and what does not fit is settled with the rest', () => {
   const { list, verdicts } = handles('one', 'two', 'three');
   const placed = placeAdvice(list, 8);
-  expect([placed?.text, verdicts]).toEqual(['one\n\ntwo', ['three: no room in 8 characters']]);
+  expect([placed?.text, verdicts]).toEqual(['one\n\ntwo', []]);
   placed?.delivered('last-message');
-  expect(verdicts).toEqual(['three: no room in 8 characters', 'one by last-message', 'two by last-message']);
+  expect(verdicts).toEqual(['one by last-message', 'two by last-message', 'three: no room in 8 characters']);
 });
 
 test('without any advice that fits there is no text', () => {
@@ -34,5 +34,5 @@ test('without any advice that fits there is no text', () => {
 test('where the whole did not arrive, the reason is the same for all that was in it', () => {
   const { list, verdicts } = handles('one', 'three');
   placeAdvice(list, 4)?.undelivered('no request followed');
-  expect(verdicts).toEqual(['three: no room in 4 characters', 'one: no request followed']);
+  expect(verdicts).toEqual(['one: no request followed', 'three: no room in 4 characters']);
 });

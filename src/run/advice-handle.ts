@@ -49,12 +49,18 @@ export function placeAdvice(
   maxChars: number = MAX_ADVICE_CHARS,
 ): PlacedAdvice | undefined {
   const { text, included, omitted } = joinAdvice(handles, { maxChars });
-  for (const handle of omitted) handle.undelivered(`no room in ${maxChars} characters`);
-  if (included.length === 0) return undefined;
+  const settle = (verdict: (handle: AdviceHandle) => void): void => {
+    for (const handle of included) verdict(handle);
+    for (const handle of omitted) handle.undelivered(`no room in ${maxChars} characters`);
+  };
+  if (included.length === 0) {
+    settle(() => undefined);
+    return undefined;
+  }
   return {
     text,
-    delivered: (channel) => included.forEach((handle) => handle.delivered(channel)),
-    undelivered: (reason) => included.forEach((handle) => handle.undelivered(reason)),
+    delivered: (channel) => settle((handle) => handle.delivered(channel)),
+    undelivered: (reason) => settle((handle) => handle.undelivered(reason)),
   };
 }
 

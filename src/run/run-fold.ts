@@ -15,7 +15,6 @@ import type { TrajectoryPayload, TrajectoryRecord } from '../records/trajectory-
 import { guidanceContextOf } from './guidance-context.ts';
 import type { GuidanceContext } from '../steering/prompt/guidance-provider.ts';
 import { acknowledge } from '../steering/feedback/acknowledge.ts';
-import type { RunLogIdentity } from '../recorder/run-log.ts';
 import { watchedFiles } from '../steering/feedback/evaluate-feedback.ts';
 import { CadenceSlice } from '../steering/feedback/feedback-cadence.ts';
 import { feedbackSlices } from '../steering/feedback/prepare-feedback.ts';
@@ -49,15 +48,6 @@ export interface RunFoldSnapshot {
   readonly steering: SteeringState;
   readonly args: readonly (readonly [string, Json])[];
   readonly detectorFaults: number;
-}
-
-/** The state of a run as JSON, for `cox.restoreRun(snapshot)`. */
-export interface RunSnapshot {
-  readonly schema_version: 1;
-  readonly identity: RunLogIdentity;
-  readonly next_seq: number;
-  readonly ended: boolean;
-  readonly fold: RunFoldSnapshot;
 }
 
 export interface RunFoldOptions {

@@ -9,10 +9,10 @@ import { type ResolvedSteering, resolveSteering } from '../steering/resolve-stee
 import { RunLog, type RunLogIdentity } from '../recorder/run-log.ts';
 import { isDerived } from '../records/derived-payload.ts';
 import { RunFamily } from './run-family.ts';
-import { RunFold, type RunFoldSnapshot, type RunSnapshot } from './run-fold.ts';
+import { RunFold, type RunFoldSnapshot } from './run-fold.ts';
 import type { ChildOptions } from './run-options.ts';
 import { runStarted } from './run-started.ts';
-import { Run } from './run.ts';
+import { Run, type RunSnapshot } from './run.ts';
 import type { SteeringOptions } from '../steering/steering-options.ts';
 import { lastSeqOf, type RunSummary } from '../store/run-summary.ts';
 import type { ReadQuery, RunChange, StoredRun } from '../store/trajectory-store.ts';

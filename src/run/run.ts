@@ -14,7 +14,7 @@ import type { HoldoutArm } from '../steering/holdout.ts';
 import type { StopRequest } from '../steering/stop-policy.ts';
 import type { PromptTemplate } from '../steering/prompt/prompt-template.ts';
 import type { EmitAnswer, FlushAnswer, TimeLimit } from '../recorder/recorder-answers.ts';
-import type { RunLog } from '../recorder/run-log.ts';
+import type { RunLog, RunLogIdentity } from '../recorder/run-log.ts';
 import { toPayload } from '../recorder/to-payload.ts';
 import type { Heritage } from './inherit.ts';
 import { LastWords, type EndListener } from './last-words.ts';
@@ -23,11 +23,20 @@ import type { FamilyMember, RunFamily } from './run-family.ts';
 import { RunPath } from './run-path.ts';
 import { storedDeadline, toStoredBudget } from './run-situation.ts';
 import type { ChildOptions } from './run-options.ts';
-import type { RunFold, RunSnapshot } from './run-fold.ts';
+import type { RunFold, RunFoldSnapshot } from './run-fold.ts';
 import type { EventInput } from '../session/define-event.ts';
 import type { Session, SnapshotOptions } from '../session/session.ts';
 import type { ModelGuidanceConfig } from '../steering/steering-options.ts';
 import type { TrajectoryAnalysis } from '../patterns/trajectory-analysis.ts';
+
+/** The state of a run as JSON, for `cox.restoreRun(snapshot)`. */
+export interface RunSnapshot {
+  readonly schema_version: 1;
+  readonly identity: RunLogIdentity;
+  readonly next_seq: number;
+  readonly ended: boolean;
+  readonly fold: RunFoldSnapshot;
+}
 
 /** @internal */
 export interface RunParts {

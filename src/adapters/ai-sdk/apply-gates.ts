@@ -1,7 +1,8 @@
+import { objectsIn } from '../../base/json-member.ts';
 import { CoxswainError } from '../../base/error.ts';
 import { isJsonObject } from '../../base/json.ts';
 import type { AgentEvent } from '../../records/agent-event.ts';
-import { partsOf, textField, toolNamesOf, type ModelRequest } from './sdk-shapes.ts';
+import { textField, toolNamesOf, type ModelRequest } from './sdk-shapes.ts';
 import { resolveGates, type GateOpinion, type ToolGate, type ToolGateContext } from './tool-gate.ts';
 
 /** A request after the gates, with the record of their decision. */
@@ -62,7 +63,7 @@ export function askGate(gate: ToolGate, context: ToolGateContext): readonly stri
 }
 
 function offering(request: ModelRequest, allow: readonly string[]): ModelRequest {
-  const tools = partsOf(request['tools']).filter((tool) => allow.includes(textField(tool, 'name')));
+  const tools = objectsIn(request['tools']).filter((tool) => allow.includes(textField(tool, 'name')));
   const { toolChoice } = request;
   const named =
     isJsonObject(toolChoice) && toolChoice['type'] === 'tool' ? textField(toolChoice, 'toolName') : undefined;

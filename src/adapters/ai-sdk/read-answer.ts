@@ -1,9 +1,10 @@
+import { membersOf, objectsIn } from '../../base/json-member.ts';
 import { present } from '../../base/present.ts';
 import { isJsonObject, type Json } from '../../base/json.ts';
 import { toJson } from '../../base/to-json.ts';
 import type { Usage } from '../../records/agent-message.ts';
 import type { AnsweredCall, GeneratedAnswer, ProviderResult } from './model-answer.ts';
-import { partsOf, textField, type SdkFields } from './sdk-shapes.ts';
+import { textField, type SdkFields } from './sdk-shapes.ts';
 
 /** Known types of answer parts. For other types the answer lists only the type. */
 const KNOWN_PARTS: ReadonlySet<string> = new Set([
@@ -21,11 +22,11 @@ const KNOWN_PARTS: ReadonlySet<string> = new Set([
 /** Reads a model's result in the format of `doGenerate`. Undefined if the value is not an answer. */
 export function readModelAnswer(result: unknown): GeneratedAnswer | undefined {
   if (!isJsonObject(result) || !Array.isArray(result['content'])) return undefined;
-  const parts = partsOf(result['content']);
+  const parts = objectsIn(result['content']);
   const callParts = parts.filter((part) => part['type'] === 'tool-call');
   const [own, byProvider] = [callParts.filter((part) => !isRunByProvider(part)), callParts.filter(isRunByProvider)];
   const finishReason = readFinishReason(result['finishReason']);
-  const response = isJsonObject(result['response']) ? result['response'] : {};
+  const response = membersOf(result['response']);
   const modelId = textField(response, 'modelId');
   const usage = readUsage(result['usage']);
   return {
@@ -62,8 +63,8 @@ export function readUsage(value: unknown): Usage | undefined {
   const input = isJsonObject(value['inputTokens']) ? value['inputTokens'] : { total: value['inputTokens'] };
   const output = isJsonObject(value['outputTokens']) ? value['outputTokens'] : { total: value['outputTokens'] };
   // Format that the SDK uses in its telemetry.
-  const inputDetails = isJsonObject(value['inputTokenDetails']) ? value['inputTokenDetails'] : {};
-  const outputDetails = isJsonObject(value['outputTokenDetails']) ? value['outputTokenDetails'] : {};
+  const inputDetails = membersOf(value['inputTokenDetails']);
+  const outputDetails = membersOf(value['outputTokenDetails']);
   const usage: Usage = {
     ...amount('inputTokens', input['total']),
     ...amount('outputTokens', output['total']),

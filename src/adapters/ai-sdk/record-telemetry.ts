@@ -1,3 +1,4 @@
+import { membersOf } from '../../base/json-member.ts';
 import { MAX_ADVICE_CHARS } from '../../steering/advice/join-advice.ts';
 import { messageOf } from '../../base/error.ts';
 import { isJsonObject } from '../../base/json.ts';
@@ -95,13 +96,13 @@ export function recordingTelemetry(cox: Coxswain): RecordingTelemetry {
       }),
     onToolExecutionStart: (event) =>
       on(event, ({ loop }, { toolCall }) => {
-        const call = isJsonObject(toolCall) ? toolCall : {};
+        const call = membersOf(toolCall);
         loop.calls.begin(textField(call, 'toolCallId'), textField(call, 'toolName'), call['input']);
       }),
     onToolExecutionEnd: (event) =>
       on(event, ({ loop }, { toolCall, toolOutput }) => {
         const id = isJsonObject(toolCall) ? textField(toolCall, 'toolCallId') : '';
-        const output = isJsonObject(toolOutput) ? toolOutput : {};
+        const output = membersOf(toolOutput);
         const isError = output['type'] === 'tool-error';
         loop.calls.end(id, isError ? messageOf(output['error']) : output['output'], isError);
       }),

@@ -1,3 +1,4 @@
+import { objectsIn } from '../../base/json-member.ts';
 import { isJsonObject } from '../../base/json.ts';
 
 /** A language model of the SDK: specification v2 (ai 5), v3 (ai 6) or v4 (ai 7). Contains only the members that coxswain uses. */
@@ -34,11 +35,6 @@ function isPromptMessage(value: unknown): value is PromptMessage {
   return isJsonObject(value) && typeof value['role'] === 'string' && 'content' in value;
 }
 
-/** Returns the parts of a message or an answer. Values that are not objects are skipped. */
-export function partsOf(content: unknown): readonly SdkFields[] {
-  return Array.isArray(content) ? content.filter(isJsonObject) : [];
-}
-
 /** Returns the field if it is a string, otherwise `''`. */
 export function textField(fields: SdkFields, name: string): string {
   const value = fields[name];
@@ -47,7 +43,7 @@ export function textField(fields: SdkFields, name: string): string {
 
 /** Returns the tool names of the request in order. */
 export function toolNamesOf(request: ModelRequest): readonly string[] {
-  return partsOf(request['tools']).map((tool) => textField(tool, 'name'));
+  return objectsIn(request['tools']).map((tool) => textField(tool, 'name'));
 }
 
 /** Returns the output cap of the request in tokens, if it has one. */

@@ -1,3 +1,4 @@
+import { objectsIn } from '../../base/json-member.ts';
 import { present } from '../../base/present.ts';
 import { isJsonObject } from '../../base/json.ts';
 import { toJson } from '../../base/to-json.ts';
@@ -5,7 +6,7 @@ import type { AgentEvent } from '../../records/agent-event.ts';
 import type { AgentMessage, ContentBlock } from '../../records/agent-message.ts';
 import type { GeneratedAnswer } from './model-answer.ts';
 import { readArgs } from './read-answer.ts';
-import { partsOf, textField, type SdkFields, type ModelRequest, type PromptMessage } from './sdk-shapes.ts';
+import { textField, type SdkFields, type ModelRequest, type PromptMessage } from './sdk-shapes.ts';
 
 /** A tool's result in a request, as the model reads it. */
 export interface PromptResult {
@@ -68,7 +69,7 @@ export function unansweredMessages(prompt: readonly PromptMessage[]): readonly A
 export function resultsIn(prompt: readonly PromptMessage[]): readonly PromptResult[] {
   return prompt.flatMap(({ role, content }) =>
     role === 'tool'
-      ? partsOf(content).flatMap((part) =>
+      ? objectsIn(content).flatMap((part) =>
           part['type'] === 'tool-result'
             ? [{ id: textField(part, 'toolCallId'), name: textField(part, 'toolName'), output: part['output'] }]
             : [],
@@ -93,14 +94,14 @@ export function requestPrepared(request: ModelRequest, iteration: number, modelI
     modelId,
     systemPrompt: systemTextOf(request.prompt),
     messages: request.prompt,
-    tools: partsOf(request['tools']).map((tool) => ({ name: textField(tool, 'name') })),
+    tools: objectsIn(request['tools']).map((tool) => ({ name: textField(tool, 'name') })),
   };
 }
 
 function userMessage(message: PromptMessage): AgentMessage {
   const { content } = message;
   if (typeof content === 'string') return { role: 'user', content };
-  const blocks = partsOf(content).map(blockOf);
+  const blocks = objectsIn(content).map(blockOf);
   const [only] = blocks;
   return { role: 'user', content: blocks.length === 1 && only?.type === 'text' ? only.text : blocks };
 }

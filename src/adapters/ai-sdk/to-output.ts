@@ -1,6 +1,7 @@
+import { objectsIn } from '../../base/json-member.ts';
 import { present } from '../../base/present.ts';
 import { isJsonObject } from '../../base/json.ts';
-import { partsOf, textField, type SdkFields, type PromptMessage } from './sdk-shapes.ts';
+import { textField, type SdkFields, type PromptMessage } from './sdk-shapes.ts';
 
 /** A tool's result in the SDK's format for models. */
 export type ToolOutput = SdkFields & { readonly type: string };
@@ -81,7 +82,7 @@ export function withResults(
     if (message.role !== 'tool' || !Array.isArray(message.content)) continue;
     const content: readonly unknown[] = message.content;
     const outputs = new Map<unknown, SdkFields>();
-    for (const part of partsOf(content).toReversed()) {
+    for (const part of objectsIn(content).toReversed()) {
       const id = textField(part, 'toolCallId');
       if (part['type'] !== 'tool-result' || seen.has(id)) continue;
       seen.add(id);

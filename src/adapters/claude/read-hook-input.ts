@@ -1,3 +1,4 @@
+import { textOrUndefined } from '../../base/json-member.ts';
 import { isJsonObject } from '../../base/json.ts';
 import { isTaskText } from '../../formats/claude-code/claude-code-entry.ts';
 import { failedEnding } from '../../formats/claude-code/claude-ending.ts';
@@ -23,21 +24,21 @@ export function readHookInput(input: unknown, toolUseId?: string): HostEvent | u
   if (typeof name !== 'string') return undefined;
   const place: Place = {
     name,
-    ...optional('sessionId', wordOf(input['session_id'])),
-    ...optional('agentId', wordOf(input['agent_id'])),
-    ...optional('agentType', wordOf(input['agent_type'])),
+    ...optional('sessionId', textOrUndefined(input['session_id'])),
+    ...optional('agentId', textOrUndefined(input['agent_id'])),
+    ...optional('agentType', textOrUndefined(input['agent_type'])),
   };
   switch (name) {
     case 'SessionStart': {
-      const source = wordOf(input['source']) ?? 'startup';
+      const source = textOrUndefined(input['source']) ?? 'startup';
       const isAfterCompaction = source === 'compact';
-      const modelId = optional('modelId', wordOf(input['model']));
+      const modelId = optional('modelId', textOrUndefined(input['model']));
       return { ...place, kind: 'session_started', source, isAfterCompaction, ...modelId };
     }
     case 'SessionEnd':
-      return { ...place, kind: 'session_ended', reason: wordOf(input['reason']) ?? 'other' };
+      return { ...place, kind: 'session_ended', reason: textOrUndefined(input['reason']) ?? 'other' };
     case 'StopFailure': {
-      const text = wordOf(input['last_assistant_message']) ?? '';
+      const text = textOrUndefined(input['last_assistant_message']) ?? '';
       return { ...place, kind: 'failed', ending: failedEnding({ error: input['error'], text }) };
     }
     case 'PermissionRequest':
@@ -46,7 +47,7 @@ export function readHookInput(input: unknown, toolUseId?: string): HostEvent | u
         ...place,
         kind: 'permission',
         isDenied: name === 'PermissionDenied',
-        ...optional('toolName', wordOf(input['tool_name'])),
+        ...optional('toolName', textOrUndefined(input['tool_name'])),
       };
     case 'Notification':
       return input['notification_type'] === 'permission_prompt'
@@ -55,12 +56,12 @@ export function readHookInput(input: unknown, toolUseId?: string): HostEvent | u
     case 'UserPromptSubmit':
       return promptEvent(input, place);
     case 'PreCompact':
-      return { ...place, kind: 'compacted', trigger: wordOf(input['trigger']) ?? 'unspecified' };
+      return { ...place, kind: 'compacted', trigger: textOrUndefined(input['trigger']) ?? 'unspecified' };
     case 'SubagentStart':
       return place.agentId === undefined ? undefined : { ...place, kind: 'agent_started', agentId: place.agentId };
     case 'Stop':
     case 'SubagentStop': {
-      const lastMessage = optional('lastMessage', wordOf(input['last_assistant_message']));
+      const lastMessage = optional('lastMessage', textOrUndefined(input['last_assistant_message']));
       const isForced = input['stop_hook_active'] === true;
       return { ...place, kind: 'stopped', isSubagent: name === 'SubagentStop', isForced, ...lastMessage };
     }
@@ -89,13 +90,14 @@ export function readHookInput(input: unknown, toolUseId?: string): HostEvent | u
 function promptEvent(input: Readonly<Record<string, unknown>>, place: Place): HostEvent | undefined {
   const { prompt: text, source } = input;
   if (typeof text !== 'string') return undefined;
-  const isUsers = wordOf(source) === undefined ? !text.startsWith('<task-notification>') : USER_SOURCES.has(source);
+  const isUsers =
+    textOrUndefined(source) === undefined ? !text.startsWith('<task-notification>') : USER_SOURCES.has(source);
   return { ...place, kind: 'prompted', text, role: isUsers ? 'user' : 'system', isTask: isTaskText(text) };
 }
 
 function callOf(input: Readonly<Record<string, unknown>>, toolUseId?: string): HostCall | undefined {
-  const id = wordOf(input['tool_use_id']) ?? wordOf(toolUseId);
-  const name = wordOf(input['tool_name']);
+  const id = textOrUndefined(input['tool_use_id']) ?? textOrUndefined(toolUseId);
+  const name = textOrUndefined(input['tool_name']);
   return id === undefined || name === undefined ? undefined : { id, name, args: input['tool_input'] ?? {} };
 }
 
@@ -115,11 +117,6 @@ function batchCall(item: unknown): readonly EndedCall[] {
   const call = isJsonObject(item) ? callOf(item) : undefined;
   if (!isJsonObject(item) || call === undefined) return [];
   return [{ ...call, result: toolResultOf(item['tool_response']), isError: true }];
-}
-
-/** Returns the value if it is a non-empty string. */
-function wordOf(value: unknown): string | undefined {
-  return typeof value === 'string' && value !== '' ? value : undefined;
 }
 
 /** Returns an object with the field, or an empty object if the value is undefined. */

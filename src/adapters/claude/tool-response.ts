@@ -1,3 +1,4 @@
+import { textOrEmpty } from '../../base/json-member.ts';
 import { isJsonObject, type Json } from '../../base/json.ts';
 import { toJson } from '../../base/to-json.ts';
 
@@ -44,8 +45,4 @@ function withoutFile(response: Readonly<Record<string, unknown>>): Readonly<Reco
   if (!Array.isArray(response['structuredPatch'])) return response;
   const { originalFile: _whole, content: _written, ...rest } = response;
   return rest;
-}
-
-function textOrEmpty(value: unknown): string {
-  return typeof value === 'string' ? value : '';
 }

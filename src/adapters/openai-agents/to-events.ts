@@ -1,13 +1,12 @@
+import { type JsonMembers, membersOf, objectsIn, textOrUndefined } from '../../base/json-member.ts';
 import { present } from '../../base/present.ts';
 import { isJsonObject } from '../../base/json.ts';
 import { toJson } from '../../base/to-json.ts';
 import type { AgentEvent } from '../../records/agent-event.ts';
 import { plainContent, usageOf } from '../../host/content-blocks.ts';
 import type { ConversationAnswer, RequestNews, SentRequest } from '../../host/conversation.ts';
-import { answerParts, newsOfItems, nonEmptyText } from '../../host/response-items.ts';
+import { answerParts, newsOfItems } from '../../host/response-items.ts';
 import type { ModelRequest } from './sdk-shapes.ts';
-
-type Members = Readonly<Record<string, unknown>>;
 
 /** Returns the items of a request's input. Undefined if the input is neither text nor a list. */
 export function itemsOf({ input }: ModelRequest): readonly unknown[] | undefined {
@@ -31,7 +30,7 @@ export function newsOf(
   before: { readonly seen: number; readonly instructions: string | undefined },
 ): RequestNews {
   const { systemInstructions } = request;
-  const text = systemInstructions === before.instructions ? undefined : nonEmptyText(systemInstructions);
+  const text = systemInstructions === before.instructions ? undefined : textOrUndefined(systemInstructions);
   const { messages, results } = newsOfItems(
     items,
     { seen: before.seen, isChained: isChained(request) },
@@ -53,17 +52,13 @@ export function sentRequest(request: ModelRequest, modelId: string | undefined):
   ];
   return {
     modelId,
-    systemPrompt: nonEmptyText(request.systemInstructions) ?? '',
+    systemPrompt: textOrUndefined(request.systemInstructions) ?? '',
     messages: itemsOf(request) ?? [],
-    tools: names.flatMap((name) => nonEmptyText(name) ?? []),
+    tools: names.flatMap((name) => textOrUndefined(name) ?? []),
     isClosed: tools.every(({ type, namespace, deferLoading }) => {
       return type === 'function' && namespace === undefined && deferLoading !== true;
     }),
   };
-}
-
-function objectsIn(list: unknown): readonly Members[] {
-  return Array.isArray(list) ? list.filter(isJsonObject) : [];
 }
 
 /**
@@ -89,9 +84,9 @@ export function answerOf(response: unknown, modelId: string | undefined): Conver
   if (!isJsonObject(response) || !Array.isArray(response['output'])) return undefined;
   const { output, providerData, usage: counts } = response;
   const parts = answerParts(output);
-  const raw = isJsonObject(providerData) ? providerData : {};
+  const raw = membersOf(providerData);
   const usage = isJsonObject(counts) ? usageOfCounts(counts) : undefined;
-  const model = nonEmptyText(raw['model']) ?? modelId;
+  const model = textOrUndefined(raw['model']) ?? modelId;
   const stopReason = stopReasonOf(raw);
   const message = {
     role: 'assistant',
@@ -103,7 +98,7 @@ export function answerOf(response: unknown, modelId: string | undefined): Conver
 
 /** Returns the text in an event of a streamed response. Undefined for other events. */
 export function deltaOf(event: unknown): string | undefined {
-  return isJsonObject(event) && event['type'] === 'output_text_delta' ? nonEmptyText(event['delta']) : undefined;
+  return isJsonObject(event) && event['type'] === 'output_text_delta' ? textOrUndefined(event['delta']) : undefined;
 }
 
 /** Returns the response in the last event of a stream. Undefined for other events. */
@@ -116,7 +111,7 @@ export function unrecognised(what: string, value: unknown): AgentEvent {
   return { type: 'unrecognised', original: { kind: `openai-agents/${what}`, value: toJson(value) } };
 }
 
-function usageOfCounts(counts: Members): ReturnType<typeof usageOf> {
+function usageOfCounts(counts: JsonMembers): ReturnType<typeof usageOf> {
   const { inputTokens, outputTokens, inputTokensDetails, outputTokensDetails } = counts;
   const cacheReadTokens = detail(inputTokensDetails, 'cached_tokens');
   const reasoningTokens = detail(outputTokensDetails, 'reasoning_tokens');
@@ -130,12 +125,12 @@ function detail(details: unknown, name: string): unknown {
 }
 
 /** Returns the provider's stop reason. For Responses it is the reason or the status. For chat completions it is the finish reason. */
-function stopReasonOf(raw: Members): string | undefined {
+function stopReasonOf(raw: JsonMembers): string | undefined {
   const { incomplete_details: incomplete, status, choices } = raw;
   const choice: unknown = Array.isArray(choices) ? choices[0] : undefined;
   return (
-    (isJsonObject(incomplete) ? nonEmptyText(incomplete['reason']) : undefined) ??
-    nonEmptyText(status) ??
-    (isJsonObject(choice) ? nonEmptyText(choice['finish_reason']) : undefined)
+    (isJsonObject(incomplete) ? textOrUndefined(incomplete['reason']) : undefined) ??
+    textOrUndefined(status) ??
+    (isJsonObject(choice) ? textOrUndefined(choice['finish_reason']) : undefined)
   );
 }

@@ -1,6 +1,5 @@
-import { isJsonObject } from '../../base/json.ts';
-
-type Members = Readonly<Record<string, unknown>>;
+import { type JsonMembers, membersOf, objectsIn, textOrEmpty } from '../../base/json-member.ts';
+import { isJsonObject, jsonOf } from '../../base/json.ts';
 
 /** Assembles a streamed answer. */
 export interface AnswerStream {
@@ -31,8 +30,8 @@ export function answerStream(): AnswerStream {
       done = true;
       return [];
     }
-    const value = decoded(data);
-    if (value === undefined) return [];
+    const value = jsonOf(data);
+    if (!isJsonObject(value)) return [];
     return Array.isArray(value['choices']) ? chat.take(value) : responses.take(value);
   };
   return {
@@ -50,18 +49,8 @@ export function answerStream(): AnswerStream {
   };
 }
 
-/** Decodes the data of an event. Undefined if the data is not a JSON object. */
-function decoded(data: string): Members | undefined {
-  try {
-    const value: unknown = JSON.parse(data);
-    return isJsonObject(value) ? value : undefined;
-  } catch {
-    return undefined;
-  }
-}
-
 interface Collector {
-  take(event: Members): readonly string[];
+  take(event: JsonMembers): readonly string[];
   answer(): unknown;
 }
 
@@ -73,19 +62,19 @@ interface CallInPieces {
 }
 
 function chatCollector(): Collector {
-  let head: Members | undefined;
+  let head: JsonMembers | undefined;
   let usage: unknown;
   let finish_reason: unknown;
   let content = '';
   let refusal = '';
   let reasoning = '';
   const calls = new Map<unknown, CallInPieces>();
-  const takeCall = (piece: Members): void => {
+  const takeCall = (piece: JsonMembers): void => {
     const call = calls.get(piece['index']) ?? { id: undefined, name: '', arguments: '' };
-    const named = isJsonObject(piece['function']) ? piece['function'] : {};
+    const named = membersOf(piece['function']);
     call.id = piece['id'] ?? call.id;
-    call.name += textOf(named['name']);
-    call.arguments += textOf(named['arguments']);
+    call.name += textOrEmpty(named['name']);
+    call.arguments += textOrEmpty(named['arguments']);
     calls.set(piece['index'], call);
   };
   return {
@@ -94,12 +83,12 @@ function chatCollector(): Collector {
       usage = chunk['usage'] ?? usage;
       const choice = firstOf(chunk['choices']);
       finish_reason = choice['finish_reason'] ?? finish_reason;
-      const delta = isJsonObject(choice['delta']) ? choice['delta'] : {};
-      const text = textOf(delta['content']);
+      const delta = membersOf(choice['delta']);
+      const text = textOrEmpty(delta['content']);
       content += text;
-      refusal += textOf(delta['refusal']);
-      reasoning += textOf(delta['reasoning_content']) + textOf(delta['reasoning']);
-      for (const piece of listOf(delta['tool_calls'])) takeCall(piece);
+      refusal += textOrEmpty(delta['refusal']);
+      reasoning += textOrEmpty(delta['reasoning_content']) + textOrEmpty(delta['reasoning']);
+      for (const piece of objectsIn(delta['tool_calls'])) takeCall(piece);
       return text === '' ? [] : [text];
     },
     answer() {
@@ -114,7 +103,7 @@ function chatCollector(): Collector {
 const TERMINAL: ReadonlySet<unknown> = new Set(['response.completed', 'response.incomplete', 'response.failed']);
 
 function responsesCollector(): Collector & { isWhole(): boolean } {
-  let last: Members | undefined;
+  let last: JsonMembers | undefined;
   let isWhole = false;
   const items: unknown[] = [];
   /** Text of the unfinished item. */
@@ -144,14 +133,6 @@ function responsesCollector(): Collector & { isWhole(): boolean } {
   };
 }
 
-function firstOf(value: unknown): Members {
-  return listOf(value).find((item) => (item['index'] ?? 0) === 0) ?? {};
-}
-
-function listOf(value: unknown): readonly Members[] {
-  return Array.isArray(value) ? value.filter(isJsonObject) : [];
-}
-
-function textOf(value: unknown): string {
-  return typeof value === 'string' ? value : '';
+function firstOf(value: unknown): JsonMembers {
+  return objectsIn(value).find((item) => (item['index'] ?? 0) === 0) ?? {};
 }

@@ -1,6 +1,7 @@
+import { objectsIn, textOrUndefined } from '../../base/json-member.ts';
 import { isJsonObject } from '../../base/json.ts';
 import type { SentRequest } from '../../host/conversation.ts';
-import { isModels, newsOfItems, nonEmptyText } from '../../host/response-items.ts';
+import { isModels, newsOfItems } from '../../host/response-items.ts';
 import type { AgentMessage } from '../../records/agent-message.ts';
 
 /** The body of a request with the fields that coxswain uses. */
@@ -31,16 +32,16 @@ export function requestOf(body: unknown): ModelRequest | undefined {
 export function sentRequest(body: Readonly<Record<string, unknown>>): SentRequest {
   const { model, instructions, messages, input, tools } = body;
   const items: readonly unknown[] = Array.isArray(messages) ? messages : Array.isArray(input) ? input : [input];
-  const offered = Array.isArray(tools) ? tools.filter(isJsonObject) : [];
+  const offered = objectsIn(tools);
   const system = newsOfItems(items, { seen: 0, isChained: true }).messages.filter(({ role }) => role === 'system');
   return {
-    modelId: nonEmptyText(model),
-    systemPrompt: [nonEmptyText(instructions) ?? [], ...system.map(({ content }) => textOfMessage(content))]
+    modelId: textOrUndefined(model),
+    systemPrompt: [textOrUndefined(instructions) ?? [], ...system.map(({ content }) => textOfMessage(content))]
       .flat()
       .join('\n\n'),
     messages: items,
     tools: offered.map(
-      ({ type, name, function: own }) => nonEmptyText(isJsonObject(own) ? own['name'] : name) ?? String(type),
+      ({ type, name, function: own }) => textOrUndefined(isJsonObject(own) ? own['name'] : name) ?? String(type),
     ),
     isClosed: offered.every(({ type }) => type === 'function'),
   };

@@ -1,15 +1,14 @@
+import { type JsonMembers, membersOf, textOrUndefined } from '../../base/json-member.ts';
 import { present } from '../../base/present.ts';
 import { isJsonObject } from '../../base/json.ts';
 import { toJson } from '../../base/to-json.ts';
 import type { AgentEvent } from '../../records/agent-event.ts';
 import type { ContentBlock } from '../../records/agent-message.ts';
 import { contentBlocks, decodedArgs, plainContent, usageOf } from '../../host/content-blocks.ts';
-import { answerParts, callPart, nonEmptyText, type ItemPart } from '../../host/response-items.ts';
+import { answerParts, callPart, type ItemPart } from '../../host/response-items.ts';
 import type { ConversationAnswer } from '../../host/conversation.ts';
 import type { IssuedCall } from '../../host/issued-call.ts';
 import type { ToolCall } from './sdk-shapes.ts';
-
-type Members = Readonly<Record<string, unknown>>;
 
 /** Reads an answer of chat completions or Responses from JSON. Undefined for any other shape. */
 export function answerOf(body: unknown): ConversationAnswer | undefined {
@@ -51,40 +50,40 @@ export function callsOfRunner(runner: unknown): readonly IssuedCall[] {
   return isJsonObject(last) ? chatCalls(last).flatMap(({ call }) => (call === undefined ? [] : [call])) : [];
 }
 
-function answerOfChoice(body: Members, choice: Members): ConversationAnswer | undefined {
+function answerOfChoice(body: JsonMembers, choice: JsonMembers): ConversationAnswer | undefined {
   const { message, finish_reason } = choice;
   if (!isJsonObject(message)) return undefined;
   const found = chatCalls(message);
-  const reasoning = nonEmptyText(message['reasoning_content']) ?? nonEmptyText(message['reasoning']);
+  const reasoning = textOrUndefined(message['reasoning_content']) ?? textOrUndefined(message['reasoning']);
   const blocks: readonly ContentBlock[] = [
     ...(reasoning === undefined ? [] : [{ type: 'reasoning', text: reasoning } as const]),
     ...contentBlocks(message['content']),
     ...contentBlocks(message['refusal']),
     ...found.map(({ block }) => block),
   ];
-  const usage = membersIn(body['usage']);
+  const usage = membersOf(body['usage']);
   return answer(
     blocks,
     found.flatMap(({ call }) => (call === undefined ? [] : [call])),
     {
-      stopReason: nonEmptyText(finish_reason),
-      modelId: nonEmptyText(body['model']),
+      stopReason: textOrUndefined(finish_reason),
+      modelId: textOrUndefined(body['model']),
       usage: usageOf({
         inputTokens: usage['prompt_tokens'],
         outputTokens: usage['completion_tokens'],
-        cacheReadTokens: membersIn(usage['prompt_tokens_details'])['cached_tokens'],
-        reasoningTokens: membersIn(usage['completion_tokens_details'])['reasoning_tokens'],
+        cacheReadTokens: membersOf(usage['prompt_tokens_details'])['cached_tokens'],
+        reasoningTokens: membersOf(usage['completion_tokens_details'])['reasoning_tokens'],
       }),
     },
   );
 }
 
-function chatCalls(message: Members): readonly ItemPart[] {
+function chatCalls(message: JsonMembers): readonly ItemPart[] {
   const { tool_calls, function_call } = message;
   const list: readonly unknown[] = Array.isArray(tool_calls) ? tool_calls : [];
   const legacy = isJsonObject(function_call) ? [{ function: function_call }] : [];
   return [...list, ...legacy].map((value): ItemPart => {
-    const call = isJsonObject(value) ? value : {};
+    const call = membersOf(value);
     const named = call['function'] ?? call['custom'];
     if (!isJsonObject(named)) return { block: { type: 'other', value: toJson(value) } };
     return callPart(issuedCall(call['id'], named['name'], named['arguments'] ?? named['input']));
@@ -92,26 +91,32 @@ function chatCalls(message: Members): readonly ItemPart[] {
 }
 
 function issuedCall(id: unknown, name: unknown, input: unknown): IssuedCall {
-  const argsText = nonEmptyText(input) ?? '';
-  return { id: nonEmptyText(id) ?? '', name: nonEmptyText(name) ?? 'unknown', args: decodedArgs(argsText), argsText };
+  const argsText = textOrUndefined(input) ?? '';
+  return {
+    id: textOrUndefined(id) ?? '',
+    name: textOrUndefined(name) ?? 'unknown',
+    args: decodedArgs(argsText),
+    argsText,
+  };
 }
 
-function answerOfResponse(body: Members, output: readonly unknown[]): ConversationAnswer {
+function answerOfResponse(body: JsonMembers, output: readonly unknown[]): ConversationAnswer {
   const parts = answerParts(output);
   const { incomplete_details: incomplete, error, status } = body;
-  const usage = membersIn(body['usage']);
+  const usage = membersOf(body['usage']);
   return answer(
     parts.map(({ block }) => block),
     parts.flatMap(({ call }) => (call === undefined ? [] : [call])),
     {
-      stopReason: (isJsonObject(incomplete) ? nonEmptyText(incomplete['reason']) : undefined) ?? nonEmptyText(status),
-      errorMessage: isJsonObject(error) ? nonEmptyText(error['message']) : undefined,
-      modelId: nonEmptyText(body['model']),
+      stopReason:
+        (isJsonObject(incomplete) ? textOrUndefined(incomplete['reason']) : undefined) ?? textOrUndefined(status),
+      errorMessage: isJsonObject(error) ? textOrUndefined(error['message']) : undefined,
+      modelId: textOrUndefined(body['model']),
       usage: usageOf({
         inputTokens: usage['input_tokens'],
         outputTokens: usage['output_tokens'],
-        cacheReadTokens: membersIn(usage['input_tokens_details'])['cached_tokens'],
-        reasoningTokens: membersIn(usage['output_tokens_details'])['reasoning_tokens'],
+        cacheReadTokens: membersOf(usage['input_tokens_details'])['cached_tokens'],
+        reasoningTokens: membersOf(usage['output_tokens_details'])['reasoning_tokens'],
       }),
     },
   );
@@ -131,8 +136,4 @@ function answer(
     ...present({ stopReason, errorMessage, modelId, usage }),
   } as const;
   return { message, calls };
-}
-
-function membersIn(value: unknown): Members {
-  return isJsonObject(value) ? value : {};
 }

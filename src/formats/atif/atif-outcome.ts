@@ -1,7 +1,7 @@
+import { textOrUndefined } from '../../base/json-member.ts';
 import { present } from '../../base/present.ts';
 import { isJsonObject, type JsonObject } from '../../base/json.ts';
 import type { RunEnded } from '../../records/trajectory-record.ts';
-import { textOrUndefined } from '../parts/source-content.ts';
 
 /** Returns how the run ended, from `extra.coxswain` `{outcome, success?, reward?, labels?}`. ATIF itself has no such field. */
 export function atifOutcome(trajectory: Readonly<Record<string, unknown>>): RunEnded | undefined {

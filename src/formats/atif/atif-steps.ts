@@ -1,9 +1,10 @@
+import { textOrUndefined } from '../../base/json-member.ts';
 import { type Json, isJsonObject } from '../../base/json.ts';
 import type { ImportItem } from '../import-item.ts';
 import type { CallShape } from '../parts/call-ids.ts';
 import type { AnswerPart, RunItems } from '../parts/run-items.ts';
 import { sourceCall } from '../parts/source-call.ts';
-import { asJson, sourceBlocks, sourceContent, sourceResult, textOrUndefined } from '../parts/source-content.ts';
+import { asJson, sourceBlocks, sourceContent, sourceResult } from '../parts/source-content.ts';
 import { sourceTimeMs } from '../parts/source-time.ts';
 import { sourceUsage } from '../parts/source-usage.ts';
 

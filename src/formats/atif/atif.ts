@@ -1,3 +1,4 @@
+import { textOrUndefined } from '../../base/json-member.ts';
 import { present } from '../../base/present.ts';
 import { isJsonObject } from '../../base/json.ts';
 import type { ImportItem } from '../import-item.ts';
@@ -5,7 +6,7 @@ import type { DocumentImporter, ImportSource } from '../importer.ts';
 import { atifStepItems } from './atif-steps.ts';
 import { atifOutcome } from './atif-outcome.ts';
 import { RunItems } from '../parts/run-items.ts';
-import { sourceContent, textOrUndefined } from '../parts/source-content.ts';
+import { sourceContent } from '../parts/source-content.ts';
 import { sourceStem } from '../parts/source-name.ts';
 import { sourceTimeMs } from '../parts/source-time.ts';
 import { textOfContent } from '../../records/stored-message.ts';

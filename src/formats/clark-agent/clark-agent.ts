@@ -1,3 +1,4 @@
+import { type JsonMembers, listOf, membersOf, numberOrUndefined, textOrUndefined } from '../../base/json-member.ts';
 import { messageOf } from '../../base/error.ts';
 import { isJsonObject } from '../../base/json.ts';
 import { present } from '../../base/present.ts';
@@ -6,9 +7,8 @@ import type { TrajectoryRecord } from '../../records/trajectory-record.ts';
 import type { ImportItem } from '../import-item.ts';
 import type { ImportSource, LineImport, LineImporter } from '../importer.ts';
 import { SourceCallIds } from '../parts/call-ids.ts';
-import { type JsonMembers, listOf, membersOf, numberOrUndefined } from '../parts/json-member.ts';
 import { SkipCounts } from '../parts/skip-counts.ts';
-import { asJson, sourceBlock, sourceResult, textOrUndefined } from '../parts/source-content.ts';
+import { asJson, sourceBlock, sourceResult } from '../parts/source-content.ts';
 import { sourceStem } from '../parts/source-name.ts';
 import type { StoredContentBlock } from '../../records/stored-message.ts';
 import { sourceUsage } from '../parts/source-usage.ts';

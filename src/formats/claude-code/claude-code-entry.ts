@@ -1,5 +1,6 @@
+import { textOrUndefined } from '../../base/json-member.ts';
 import { type Json, isJsonObject } from '../../base/json.ts';
-import { sourceResult, textOrUndefined } from '../parts/source-content.ts';
+import { sourceResult } from '../parts/source-content.ts';
 
 /** A `tool_result` block. */
 export interface ClaudeToolResult {

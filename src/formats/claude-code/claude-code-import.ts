@@ -1,5 +1,5 @@
+import { type JsonMembers, textOrUndefined } from '../../base/json-member.ts';
 import { present } from '../../base/present.ts';
-import type { JsonMembers } from '../parts/json-member.ts';
 import { isJsonObject } from '../../base/json.ts';
 import { LruMap } from '../../base/lru-map.ts';
 import { ClaudeCodeRun } from './claude-code-run.ts';
@@ -7,7 +7,6 @@ import { endingAfter } from './claude-ending.ts';
 import type { ImportItem } from '../import-item.ts';
 import type { ImportSource } from '../importer.ts';
 import { ObjectLines } from '../parts/object-lines.ts';
-import { textOrUndefined } from '../parts/source-content.ts';
 import { sourceStem } from '../parts/source-name.ts';
 import { plainText } from '../parts/plain-text.ts';
 

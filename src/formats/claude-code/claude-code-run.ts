@@ -1,5 +1,5 @@
+import { type JsonMembers, membersOf, textOrUndefined } from '../../base/json-member.ts';
 import { isJsonObject } from '../../base/json.ts';
-import { type JsonMembers, membersOf } from '../parts/json-member.ts';
 import { type StoredContentBlock, textOfContent } from '../../records/stored-message.ts';
 import type { RunEnding } from '../../records/trajectory-record.ts';
 import { blocksOf, isCall, isTaskText, providerResultOf, resultInBlock } from './claude-code-entry.ts';
@@ -8,7 +8,7 @@ import type { ImportItem } from '../import-item.ts';
 import type { AnswerPart } from '../parts/run-items.ts';
 import { SessionItems } from '../parts/session-items.ts';
 import { sourceCall } from '../parts/source-call.ts';
-import { sourceBlock, textOrUndefined } from '../parts/source-content.ts';
+import { sourceBlock } from '../parts/source-content.ts';
 import { sourceTimeMs } from '../parts/source-time.ts';
 import { sourceUsage } from '../parts/source-usage.ts';
 

@@ -1,9 +1,9 @@
+import { type JsonMembers, textOrUndefined } from '../../base/json-member.ts';
 import { isJsonObject } from '../../base/json.ts';
-import type { JsonMembers } from '../parts/json-member.ts';
 import type { EndReason } from '../../records/words.ts';
 import type { RunEnding } from '../../records/trajectory-record.ts';
 import { textOfContent } from '../../records/stored-message.ts';
-import { sourceBlock, textOrUndefined } from '../parts/source-content.ts';
+import { sourceBlock } from '../parts/source-content.ts';
 import { blocksOf, isCall } from './claude-code-entry.ts';
 
 const ERROR_CHARS = 300;

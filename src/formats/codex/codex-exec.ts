@@ -1,12 +1,12 @@
+import { type JsonMembers, membersOf, textOrUndefined } from '../../base/json-member.ts';
 import { isJsonObject } from '../../base/json.ts';
 import type { ImportItem } from '../import-item.ts';
 import type { ImportSource } from '../importer.ts';
-import { membersOf, type JsonMembers } from '../parts/json-member.ts';
 import type { CallShape } from '../parts/call-ids.ts';
 import { plainText } from '../parts/plain-text.ts';
 import { SessionItems } from '../parts/session-items.ts';
 import { ObjectLines } from '../parts/object-lines.ts';
-import { asJson, sourceResult, textOrUndefined } from '../parts/source-content.ts';
+import { asJson, sourceResult } from '../parts/source-content.ts';
 import { sourceStem } from '../parts/source-name.ts';
 import { sourceUsage } from '../parts/source-usage.ts';
 

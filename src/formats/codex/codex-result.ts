@@ -1,8 +1,8 @@
+import { type JsonMembers, membersOf, numberOrUndefined, textOrUndefined } from '../../base/json-member.ts';
 import { type Json, isJsonObject } from '../../base/json.ts';
 import { LruMap } from '../../base/lru-map.ts';
 import { shellAnswer } from '../../calls/shell-answer.ts';
-import { membersOf, numberOrUndefined, type JsonMembers } from '../parts/json-member.ts';
-import { sourceResult, textOrUndefined } from '../parts/source-content.ts';
+import { sourceResult } from '../parts/source-content.ts';
 
 /** Maximum number of remembered calls that have an event but no result yet. */
 const REMEMBERED_CALLS = 256;

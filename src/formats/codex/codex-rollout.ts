@@ -1,16 +1,16 @@
+import { type JsonMembers, listOf, membersOf, textOrUndefined } from '../../base/json-member.ts';
 import { present } from '../../base/present.ts';
 import { isJsonObject } from '../../base/json.ts';
 import { type StoredContentBlock, textOfContent } from '../../records/stored-message.ts';
 import type { ImportItem } from '../import-item.ts';
 import type { ImportSource } from '../importer.ts';
-import { listOf, membersOf, type JsonMembers } from '../parts/json-member.ts';
 import { plainText } from '../parts/plain-text.ts';
 import type { CallShape } from '../parts/call-ids.ts';
 import type { AnswerPart } from '../parts/run-items.ts';
 import { SessionItems } from '../parts/session-items.ts';
 import { ObjectLines } from '../parts/object-lines.ts';
 import { callArguments } from '../parts/source-call.ts';
-import { sourceBlocks, textOrUndefined } from '../parts/source-content.ts';
+import { sourceBlocks } from '../parts/source-content.ts';
 import { sourceStem } from '../parts/source-name.ts';
 import { sourceTimeMs } from '../parts/source-time.ts';
 import { sourceUsage } from '../parts/source-usage.ts';

@@ -1,12 +1,12 @@
+import { type JsonMembers, listOf, membersOf, numberOrUndefined, textOrUndefined } from '../../base/json-member.ts';
 import { shellAnswer } from '../../calls/shell-answer.ts';
 import type { StoredUsage } from '../../records/stored-message.ts';
 import type { ImportItem } from '../import-item.ts';
 import type { CallShape } from '../parts/call-ids.ts';
-import { listOf, membersOf, numberOrUndefined, type JsonMembers } from '../parts/json-member.ts';
 import { plainText } from '../parts/plain-text.ts';
 import { SessionItems, type SessionIdentity } from '../parts/session-items.ts';
 import { callArguments } from '../parts/source-call.ts';
-import { sourceBlocks, textOrUndefined } from '../parts/source-content.ts';
+import { sourceBlocks } from '../parts/source-content.ts';
 
 /** Maximum number of buffered usage records whose answer has not arrived. */
 const MAX_USAGES = 64;

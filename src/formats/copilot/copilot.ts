@@ -1,11 +1,10 @@
+import { type JsonMembers, membersOf, textOrUndefined } from '../../base/json-member.ts';
 import { confidence } from '../parts/confidence.ts';
 import { present } from '../../base/present.ts';
 import { isJsonObject } from '../../base/json.ts';
 import type { ImportItem } from '../import-item.ts';
 import type { ImportSource, LineImporter } from '../importer.ts';
-import { membersOf, type JsonMembers } from '../parts/json-member.ts';
 import { ObjectLines } from '../parts/object-lines.ts';
-import { textOrUndefined } from '../parts/source-content.ts';
 import { sourceStem } from '../parts/source-name.ts';
 import { sourceTimeMs } from '../parts/source-time.ts';
 import { UniqueNames } from '../parts/unique-names.ts';

@@ -1,14 +1,14 @@
+import { type JsonMembers, listOf, membersOf, numberOrUndefined, textOrUndefined } from '../../base/json-member.ts';
 import { present } from '../../base/present.ts';
 import { LruMap } from '../../base/lru-map.ts';
 import { shellAnswer } from '../../calls/shell-answer.ts';
 import { type StoredContentBlock, type StoredUsage, textOfContent } from '../../records/stored-message.ts';
 import type { ImportItem } from '../import-item.ts';
-import { listOf, membersOf, numberOrUndefined, type JsonMembers } from '../parts/json-member.ts';
 import { plainText } from '../parts/plain-text.ts';
 import type { AnswerPart } from '../parts/run-items.ts';
 import { SessionItems, type SessionIdentity } from '../parts/session-items.ts';
 import { SkipCounts } from '../parts/skip-counts.ts';
-import { asJson, sourceBlocks, textOrUndefined } from '../parts/source-content.ts';
+import { asJson, sourceBlocks } from '../parts/source-content.ts';
 import { sourceTimeMs } from '../parts/source-time.ts';
 
 /** Maximum number of entries for which later versions are detected. */

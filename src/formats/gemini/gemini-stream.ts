@@ -1,10 +1,10 @@
+import { type JsonMembers, membersOf, numberOrUndefined, textOrUndefined } from '../../base/json-member.ts';
 import type { StoredUsage } from '../../records/stored-message.ts';
 import type { ImportItem } from '../import-item.ts';
 import type { ImportSource } from '../importer.ts';
-import { membersOf, numberOrUndefined, type JsonMembers } from '../parts/json-member.ts';
 import { plainText } from '../parts/plain-text.ts';
 import { ObjectLines } from '../parts/object-lines.ts';
-import { asJson, sourceBlock, sourceBlocks, textOrUndefined } from '../parts/source-content.ts';
+import { asJson, sourceBlock, sourceBlocks } from '../parts/source-content.ts';
 import { sourceStem } from '../parts/source-name.ts';
 import { sourceTimeMs } from '../parts/source-time.ts';
 import { GeminiRun } from './gemini-run.ts';

@@ -1,12 +1,11 @@
+import { type JsonMembers, listOf, membersOf, textOrUndefined } from '../../base/json-member.ts';
 import { basename, dirname } from 'node:path';
 
 import { present } from '../../base/present.ts';
 import { isJsonObject } from '../../base/json.ts';
 import type { ImportItem } from '../import-item.ts';
 import type { DocumentImporter, ImportSource, LineImporter } from '../importer.ts';
-import { listOf, membersOf, type JsonMembers } from '../parts/json-member.ts';
 import { ObjectLines } from '../parts/object-lines.ts';
-import { textOrUndefined } from '../parts/source-content.ts';
 import { sourceStem } from '../parts/source-name.ts';
 import { sourceTimeMs } from '../parts/source-time.ts';
 import { GeminiRun } from './gemini-run.ts';

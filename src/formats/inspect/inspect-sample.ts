@@ -1,11 +1,11 @@
+import { type JsonMembers, listOf, membersOf, textOrUndefined } from '../../base/json-member.ts';
 import { present } from '../../base/present.ts';
 import type { StoredContent, StoredContentBlock, StoredUsage } from '../../records/stored-message.ts';
 import type { ImportedRun, ImportItem } from '../import-item.ts';
-import { type JsonMembers, listOf, membersOf } from '../parts/json-member.ts';
 import { withDuration } from '../parts/result-duration.ts';
 import { RunItems } from '../parts/run-items.ts';
 import { callArguments } from '../parts/source-call.ts';
-import { asJson, plainest, sourceBlock, sourceBlocks, sourceResult, textOrUndefined } from '../parts/source-content.ts';
+import { asJson, plainest, sourceBlock, sourceBlocks, sourceResult } from '../parts/source-content.ts';
 import { sourceTimeMs } from '../parts/source-time.ts';
 import type { UniqueNames } from '../parts/unique-names.ts';
 import { isJsonObject, type Json } from '../../base/json.ts';

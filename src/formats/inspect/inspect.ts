@@ -1,10 +1,10 @@
+import { type JsonMembers, listOf, membersOf } from '../../base/json-member.ts';
 import { CoxswainError } from '../../base/error.ts';
 import { isJsonObject } from '../../base/json.ts';
 import type { ImportDiagnostic, ImportItem } from '../import-item.ts';
 import type { ArchiveImporter, ArchiveReader, DocumentImporter } from '../importer.ts';
 import { decodeJson } from '../reading/json-text.ts';
 import { inspectSampleItems } from './inspect-sample.ts';
-import { type JsonMembers, listOf, membersOf } from '../parts/json-member.ts';
 import { sourceStem } from '../parts/source-name.ts';
 import { UniqueNames } from '../parts/unique-names.ts';
 

@@ -1,12 +1,12 @@
+import { type JsonMembers, listOf, membersOf, numberOrUndefined, textOrUndefined } from '../../base/json-member.ts';
 import { present } from '../../base/present.ts';
 import { isJsonObject } from '../../base/json.ts';
 import type { RunEnded } from '../../records/trajectory-record.ts';
 import type { CallShape } from '../parts/call-ids.ts';
 import type { ImportItem } from '../import-item.ts';
 import type { DocumentImporter, ImportSource } from '../importer.ts';
-import { type JsonMembers, listOf, membersOf, numberOrUndefined } from '../parts/json-member.ts';
 import { RunItems } from '../parts/run-items.ts';
-import { asJson, textOrUndefined } from '../parts/source-content.ts';
+import { asJson } from '../parts/source-content.ts';
 import { sourceStem } from '../parts/source-name.ts';
 
 const LOOKED_AT = 8;

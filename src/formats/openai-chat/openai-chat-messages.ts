@@ -1,9 +1,9 @@
+import { type JsonMembers, membersOf, textOrUndefined } from '../../base/json-member.ts';
 import { isJsonObject } from '../../base/json.ts';
-import { type JsonMembers, membersOf } from '../parts/json-member.ts';
 import type { ImportItem } from '../import-item.ts';
 import type { AnswerPart, RunItems } from '../parts/run-items.ts';
 import { sourceCall } from '../parts/source-call.ts';
-import { sourceBlocks, sourceContent, sourceResult, textOrUndefined } from '../parts/source-content.ts';
+import { sourceBlocks, sourceContent, sourceResult } from '../parts/source-content.ts';
 import { sourceTimeMs } from '../parts/source-time.ts';
 import { sourceUsage } from '../parts/source-usage.ts';
 

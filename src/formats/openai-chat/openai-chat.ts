@@ -1,11 +1,11 @@
+import { type JsonMembers, listOf, textOrUndefined } from '../../base/json-member.ts';
 import { present } from '../../base/present.ts';
-import { type JsonMembers, listOf } from '../parts/json-member.ts';
 import { isJsonObject } from '../../base/json.ts';
 import type { ImportItem } from '../import-item.ts';
 import type { DocumentImporter, ImportSource, LineImport, LineImporter } from '../importer.ts';
 import { chatMessageItems, firstUserText, isChatMessage } from './openai-chat-messages.ts';
 import { type AnswerPart, RunItems } from '../parts/run-items.ts';
-import { sourceBlocks, sourceResult, textOrUndefined } from '../parts/source-content.ts';
+import { sourceBlocks, sourceResult } from '../parts/source-content.ts';
 import { sourceStem } from '../parts/source-name.ts';
 import { UniqueNames } from '../parts/unique-names.ts';
 import { sourceCall } from '../parts/source-call.ts';

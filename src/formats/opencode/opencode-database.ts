@@ -1,7 +1,7 @@
+import type { JsonMembers } from '../../base/json-member.ts';
 import { CoxswainError, messageOf } from '../../base/error.ts';
 import { isJsonObject } from '../../base/json.ts';
 import type { ImportItem } from '../import-item.ts';
-import type { JsonMembers } from '../parts/json-member.ts';
 import { decodeJson } from '../reading/json-text.ts';
 import { opencodeSession } from './opencode-run.ts';
 

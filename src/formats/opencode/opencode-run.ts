@@ -1,12 +1,12 @@
+import { type JsonMembers, listOf, membersOf, numberOrUndefined, textOrUndefined } from '../../base/json-member.ts';
 import { present } from '../../base/present.ts';
 import { type StoredUsage, textOfContent } from '../../records/stored-message.ts';
 import type { ImportItem } from '../import-item.ts';
 import type { CallShape } from '../parts/call-ids.ts';
-import { listOf, membersOf, numberOrUndefined, type JsonMembers } from '../parts/json-member.ts';
 import { plainText } from '../parts/plain-text.ts';
 import { SessionItems, type SessionIdentity, type SessionResult } from '../parts/session-items.ts';
 import { SkipCounts } from '../parts/skip-counts.ts';
-import { asJson, sourceBlock, textOrUndefined } from '../parts/source-content.ts';
+import { asJson, sourceBlock } from '../parts/source-content.ts';
 import { sourceTimeMs } from '../parts/source-time.ts';
 
 /** Types of parts that describe how an answer was produced. */

@@ -1,10 +1,9 @@
+import { type JsonMembers, membersOf, textOrUndefined } from '../../base/json-member.ts';
 import { confidence } from '../parts/confidence.ts';
 import { isJsonObject } from '../../base/json.ts';
 import type { ImportItem } from '../import-item.ts';
 import type { DocumentImporter, ImportSource, LineImporter } from '../importer.ts';
-import { type JsonMembers, membersOf } from '../parts/json-member.ts';
 import { ObjectLines } from '../parts/object-lines.ts';
-import { textOrUndefined } from '../parts/source-content.ts';
 import { sourceStem } from '../parts/source-name.ts';
 import { sourceTimeMs } from '../parts/source-time.ts';
 import { messagesOf, OpencodeRun, opencodeSession } from './opencode-run.ts';

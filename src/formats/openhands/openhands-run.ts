@@ -1,10 +1,10 @@
+import { type JsonMembers, listOf, membersOf, numberOrUndefined, textOrUndefined } from '../../base/json-member.ts';
 import { isJsonObject, type Json } from '../../base/json.ts';
 import type { ImportItem } from '../import-item.ts';
-import { type JsonMembers, listOf, membersOf, numberOrUndefined } from '../parts/json-member.ts';
 import { isSdkEvent, isStreamEvent } from './openhands-event.ts';
 import { OpenHandsTurns } from './openhands-turns.ts';
 import type { RunItems } from '../parts/run-items.ts';
-import { asJson, sourceBlocks, sourceContent, sourceResult, textOrUndefined } from '../parts/source-content.ts';
+import { asJson, sourceBlocks, sourceContent, sourceResult } from '../parts/source-content.ts';
 import { sourceTimeMs } from '../parts/source-time.ts';
 import { plainText } from '../parts/plain-text.ts';
 import type { CallShape } from '../parts/call-ids.ts';

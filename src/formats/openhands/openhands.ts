@@ -1,3 +1,4 @@
+import { type JsonMembers, listOf, membersOf, numberOrUndefined, textOrUndefined } from '../../base/json-member.ts';
 import { isJsonObject, type Json } from '../../base/json.ts';
 import type { ImportedRun, ImportItem } from '../import-item.ts';
 import type { DocumentImporter, ImportSource, LineImport, LineImporter } from '../importer.ts';
@@ -8,8 +9,6 @@ import { sourceStem } from '../parts/source-name.ts';
 import { UniqueNames } from '../parts/unique-names.ts';
 import { present } from '../../base/present.ts';
 import type { RunEnded } from '../../records/trajectory-record.ts';
-import { type JsonMembers, listOf, membersOf, numberOrUndefined } from '../parts/json-member.ts';
-import { textOrUndefined } from '../parts/source-content.ts';
 import { plainText } from '../parts/plain-text.ts';
 
 const LOOKED_AT = 8;

@@ -1,9 +1,9 @@
+import { type JsonMembers, listOf, membersOf, textOrUndefined } from '../../base/json-member.ts';
 import { type Json, isJsonObject } from '../../base/json.ts';
 import type { StoredContentBlock } from '../../records/stored-message.ts';
-import { listOf, membersOf, type JsonMembers } from '../parts/json-member.ts';
 import type { AnswerPart } from '../parts/run-items.ts';
 import { callArguments, sourceCall } from '../parts/source-call.ts';
-import { asJson, sourceBlock, sourceResult, textOrUndefined } from '../parts/source-content.ts';
+import { asJson, sourceBlock, sourceResult } from '../parts/source-content.ts';
 import { decodeJson } from '../reading/json-text.ts';
 
 /** A message of a request or an answer. */

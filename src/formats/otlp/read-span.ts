@@ -1,7 +1,7 @@
+import { textOrUndefined } from '../../base/json-member.ts';
 import { isJsonObject, type Json, type JsonObject } from '../../base/json.ts';
 import type { Mutable } from '../../base/mutable.ts';
 import type { StoredUsage } from '../../records/stored-message.ts';
-import { textOrUndefined } from '../parts/source-content.ts';
 import { CONVENTIONS, type Convention, type SpanField, type SpanRole } from './conventions.ts';
 import { GENAI_EVENTS } from './genai-names.ts';
 import { decodedValue } from './read-messages.ts';

@@ -1,9 +1,9 @@
+import { type JsonMembers, listOf, membersOf, numberOrUndefined, textOrUndefined } from '../../base/json-member.ts';
 import { hashText } from '../../base/hash.ts';
 import { type Json, isJsonObject, type JsonObject } from '../../base/json.ts';
 import { present } from '../../base/present.ts';
-import { listOf, membersOf, numberOrUndefined, type JsonMembers } from '../parts/json-member.ts';
 import { plainText } from '../parts/plain-text.ts';
-import { asJson, textOrUndefined } from '../parts/source-content.ts';
+import { asJson } from '../parts/source-content.ts';
 import { sourceTimeMs } from '../parts/source-time.ts';
 import { GENAI_EVENTS } from './genai-names.ts';
 import { logSession } from './log-events.ts';

@@ -1,7 +1,7 @@
+import type { JsonMembers } from '../../base/json-member.ts';
 import { isJsonObject } from '../../base/json.ts';
 import type { ImportItem } from '../import-item.ts';
 import type { LineImport } from '../importer.ts';
-import type { JsonMembers } from './json-member.ts';
 import { SkipCounts } from './skip-counts.ts';
 
 /** Reads a source whose lines are objects. Lost and skipped lines are counted and reported at the end. */

@@ -1,8 +1,8 @@
+import { membersOf, textOrUndefined } from '../../base/json-member.ts';
 import { type Json, isJsonObject } from '../../base/json.ts';
-import { membersOf } from './json-member.ts';
 import type { CallShape } from './call-ids.ts';
 import { decodeJson } from '../reading/json-text.ts';
-import { asJson, textOrUndefined } from './source-content.ts';
+import { asJson } from './source-content.ts';
 
 /** Name used for a call without a name. */
 const UNNAMED = 'unknown';

@@ -1,13 +1,8 @@
+import { membersOf, textOrUndefined } from '../../base/json-member.ts';
 import { type Json, isJsonObject } from '../../base/json.ts';
-import { membersOf } from './json-member.ts';
 import type { StoredContent, StoredContentBlock } from '../../records/stored-message.ts';
 
 const DATA_URL = /^data:([\w.+/-]{1,100});base64,/;
-
-/** Returns the value if it is a non-empty string. */
-export function textOrUndefined(value: unknown): string | undefined {
-  return typeof value === 'string' && value !== '' ? value : undefined;
-}
 
 /** Returns a source value as JSON. A missing value becomes null. */
 export function asJson(value: unknown): Json {

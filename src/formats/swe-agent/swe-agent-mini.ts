@@ -1,10 +1,10 @@
+import { type JsonMembers, listOf, membersOf, textOrUndefined } from '../../base/json-member.ts';
 import { present } from '../../base/present.ts';
 import type { CallShape } from '../parts/call-ids.ts';
 import type { ImportItem } from '../import-item.ts';
-import { type JsonMembers, listOf, membersOf } from '../parts/json-member.ts';
 import { RunItems } from '../parts/run-items.ts';
 import { sourceCall } from '../parts/source-call.ts';
-import { sourceBlocks, sourceContent, sourceResult, textOrUndefined } from '../parts/source-content.ts';
+import { sourceBlocks, sourceContent, sourceResult } from '../parts/source-content.ts';
 import { sourceTimeMs } from '../parts/source-time.ts';
 import { sourceUsage } from '../parts/source-usage.ts';
 import { sweAgentOutcome } from './swe-agent-outcome.ts';

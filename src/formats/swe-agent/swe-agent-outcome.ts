@@ -1,7 +1,6 @@
+import { membersOf, numberOrUndefined, textOrUndefined } from '../../base/json-member.ts';
 import type { Json } from '../../base/json.ts';
 import type { RunEnded } from '../../records/trajectory-record.ts';
-import { membersOf, numberOrUndefined } from '../parts/json-member.ts';
-import { textOrUndefined } from '../parts/source-content.ts';
 
 const MAX_OUTCOME_CHARS = 80;
 

@@ -1,11 +1,11 @@
+import { type JsonMembers, listOf, membersOf, numberOrUndefined, textOrUndefined } from '../../base/json-member.ts';
 import { present } from '../../base/present.ts';
 import type { CallShape } from '../parts/call-ids.ts';
 import type { ImportItem } from '../import-item.ts';
-import { type JsonMembers, listOf, membersOf, numberOrUndefined } from '../parts/json-member.ts';
 import { withDuration } from '../parts/result-duration.ts';
 import { RunItems } from '../parts/run-items.ts';
 import { sourceCall } from '../parts/source-call.ts';
-import { sourceBlocks, sourceContent, sourceResult, textOrUndefined } from '../parts/source-content.ts';
+import { sourceBlocks, sourceContent, sourceResult } from '../parts/source-content.ts';
 import { sweAgentOutcome } from './swe-agent-outcome.ts';
 import type { Json } from '../../base/json.ts';
 import { inferIsError } from '../../calls/answer-rules.ts';

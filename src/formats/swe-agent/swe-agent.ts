@@ -1,8 +1,7 @@
+import { type JsonMembers, listOf, membersOf, textOrUndefined } from '../../base/json-member.ts';
 import { isJsonObject } from '../../base/json.ts';
 import type { ImportItem } from '../import-item.ts';
 import type { DocumentImporter, ImportSource } from '../importer.ts';
-import { type JsonMembers, listOf, membersOf } from '../parts/json-member.ts';
-import { textOrUndefined } from '../parts/source-content.ts';
 import { sourceStem } from '../parts/source-name.ts';
 import { isMiniTrajectory, miniSweAgentItems } from './swe-agent-mini.ts';
 import { sweAgentRunItems } from './swe-agent-run.ts';

@@ -1,12 +1,11 @@
+import { type JsonMembers, membersOf, textOrUndefined } from '../../base/json-member.ts';
 import { present } from '../../base/present.ts';
-import { type JsonMembers, membersOf } from '../parts/json-member.ts';
 import { isJsonObject } from '../../base/json.ts';
 import type { RunEnded } from '../../records/trajectory-record.ts';
 import type { ImportItem } from '../import-item.ts';
 import type { DocumentImporter } from '../importer.ts';
 import { chatMessageItems, firstUserText } from '../openai-chat/openai-chat-messages.ts';
 import { RunItems } from '../parts/run-items.ts';
-import { textOrUndefined } from '../parts/source-content.ts';
 import { UniqueNames } from '../parts/unique-names.ts';
 
 const LOOKED_AT = 8;

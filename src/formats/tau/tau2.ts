@@ -1,12 +1,12 @@
+import { type JsonMembers, listOf, membersOf, textOrUndefined } from '../../base/json-member.ts';
 import { present } from '../../base/present.ts';
-import { type JsonMembers, membersOf, listOf } from '../parts/json-member.ts';
 import { isJsonObject } from '../../base/json.ts';
 import type { RunEnded } from '../../records/trajectory-record.ts';
 import type { ImportItem } from '../import-item.ts';
 import type { DocumentImporter } from '../importer.ts';
 import { chatMessageItems, firstUserText } from '../openai-chat/openai-chat-messages.ts';
 import { RunItems } from '../parts/run-items.ts';
-import { asJson, sourceResult, textOrUndefined } from '../parts/source-content.ts';
+import { asJson, sourceResult } from '../parts/source-content.ts';
 import { sourceStem } from '../parts/source-name.ts';
 import { sourceTimeMs } from '../parts/source-time.ts';
 import { UniqueNames } from '../parts/unique-names.ts';

@@ -1,8 +1,8 @@
+import { textOrUndefined } from '../../base/json-member.ts';
 import { isJsonObject, type Json } from '../../base/json.ts';
 import { present } from '../../base/present.ts';
 import { CodexCallFacts, codexResult } from '../../formats/codex/codex-result.ts';
 import { codexCall } from '../../formats/codex/codex-rollout.ts';
-import { textOrUndefined } from '../../formats/parts/source-content.ts';
 
 /** Matches the output of a call whose command is still running. */
 const RUNNING = /^Process running with session ID/m;

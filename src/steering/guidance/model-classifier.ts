@@ -1,10 +1,10 @@
+import { membersOf } from '../../base/json-member.ts';
 import { DECISION_POINTS, type DecisionPoint } from '../../records/guidance.ts';
 import type { PatternLevel } from '../../records/trajectory-pattern.ts';
 import type { GuidanceContext, GuidanceProvider } from '../prompt/guidance-provider.ts';
 import type { ToolKind } from '../../calls/tool-kind.ts';
 import type { GuidanceBank } from './guidance-bank.ts';
 import { present } from '../../base/present.ts';
-import { isJsonObject } from '../../base/json.ts';
 import { checkWhole } from './check-options.ts';
 import { cutMessage, messageOf } from '../../base/error.ts';
 import type { GuidanceFault } from './guidance-fault.ts';
@@ -145,7 +145,7 @@ function readAnswer(
 ): ModelAnswer {
   if (value === undefined || value === null) return { kind: 'none', classifier: classifier.name };
   try {
-    const { instructionId, confidence } = isJsonObject(value) ? value : {};
+    const { instructionId, confidence } = membersOf(value);
     if (typeof instructionId !== 'string' || typeof confidence !== 'number' || !(confidence >= 0 && confidence <= 1)) {
       return faultOf(classifier, 'model-junk', 'the answer has no instructionId or no confidence from 0 to 1');
     }

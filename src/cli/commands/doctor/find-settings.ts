@@ -1,3 +1,4 @@
+import { listOf, membersOf } from '../../../base/json-member.ts';
 import { join } from 'node:path';
 
 import { parse } from 'jsonc-parser';
@@ -94,19 +95,15 @@ function requestsIn(hooks: unknown): readonly (readonly [event: string, HookRequ
   if (!isJsonObject(hooks)) return [];
   return Object.entries(hooks).flatMap(([event, groups]) =>
     listOf(groups)
-      .flatMap((group) => (isJsonObject(group) ? listOf(group['hooks']) : []))
+      .flatMap((group) => listOf(membersOf(group)['hooks']))
       .flatMap((hook) => requestOf(hook).map((request) => [event, request] as const)),
   );
-}
-
-function listOf(value: unknown): readonly unknown[] {
-  return Array.isArray(value) ? value : [];
 }
 
 function requestOf(hook: unknown): readonly HookRequest[] {
   if (!isJsonObject(hook) || hook['type'] !== 'http' || markOf(hook) === undefined) return [];
   const { url, headers } = hook;
-  const texts = Object.entries(isJsonObject(headers) ? headers : {}).flatMap(([name, value]) =>
+  const texts = Object.entries(membersOf(headers)).flatMap(([name, value]) =>
     typeof value === 'string' ? [[name, value] as const] : [],
   );
   return [{ url: String(url), headers: Object.fromEntries(texts) }];
