@@ -1,7 +1,6 @@
 import { isJsonObject, type JsonObject } from '../base/json.ts';
 import type { FakeModelAnswer } from './fake-model-server.ts';
-import type { CompleteTurn, ModelFinish } from './model-script.ts';
-import { pieces } from './pieces.ts';
+import { pieces, type CompleteTurn, type ModelFinish } from './model-script.ts';
 
 const FINISH_REASONS: Readonly<Record<ModelFinish, string>> = {
   stop: 'stop',

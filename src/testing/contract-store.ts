@@ -1,5 +1,5 @@
 import type { TrajectoryStore } from '../store/trajectory-store.ts';
-import type { ContractTest, ContractTools } from './contract-tools.ts';
+import type { ContractTools } from './contract-tools.ts';
 
 /** A change of the stored data that bypasses the store, to simulate damage. */
 export type StoredDamage =
@@ -20,18 +20,11 @@ export interface ContractStore {
   dispose(): Promise<void>;
 }
 
-/**
- * Runs a test on a new store and deletes the store afterwards. `skip` receives the reason if the store does not support the test.
- */
-export type WithStore = (
-  test: (opened: ContractStore, skip: (reason: string) => void) => Promise<void>,
-) => () => Promise<void>;
-
 /** The functions and values shared by all parts of the store contract. */
 export interface StoreContractCase {
-  readonly test: ContractTest;
+  /** Registers a test that receives a new store. `skip` receives the reason if the store does not support the test. */
+  readonly test: (name: string, body: (opened: ContractStore, skip: (reason: string) => void) => Promise<void>) => void;
   readonly expect: ContractTools['expect'];
-  readonly withStore: WithStore;
   /** Additional payloads of unknown kinds as JSON text. The store must preserve them byte for byte. */
   readonly payloadTexts: readonly string[];
 }

@@ -6,8 +6,7 @@ import {
   type FakeModelAnswer,
   type ModelProtocol,
 } from './fake-model-server.ts';
-import type { CompleteTurn, ModelFinish } from './model-script.ts';
-import { pieces } from './pieces.ts';
+import { pieces, type CompleteTurn, type ModelFinish } from './model-script.ts';
 
 /**
  * Starts a fake server for Anthropic's Messages API: streaming and non-streaming responses, `count_tokens`, and the list of

@@ -1,7 +1,6 @@
 import type { JsonObject } from '../base/json.ts';
 import type { FakeModelAnswer } from './fake-model-server.ts';
-import type { CompleteTurn } from './model-script.ts';
-import { pieces } from './pieces.ts';
+import { pieces, type CompleteTurn } from './model-script.ts';
 
 /** Formats a turn as a response of OpenAI's Responses. @param id  unique on this server */
 export function responsesAnswer(request: JsonObject, turn: CompleteTurn, id: number): FakeModelAnswer {

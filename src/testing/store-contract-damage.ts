@@ -1,25 +1,27 @@
 import type { TrajectoryStore } from '../store/trajectory-store.ts';
-import type { ContractStore, StoreContractCase } from './contract-store.ts';
+import type { StoredDamage, StoreContractCase } from './contract-store.ts';
 import { listAll } from './read-all.ts';
 import { scriptCalls } from './record-script.ts';
 
-const NO_DAMAGE = 'the driver was not told how to damage what it stores';
 const RECORDS = 5;
 
 /** Tests a store whose rows were changed from outside. */
-export function damageContract({ test, expect, withStore }: StoreContractCase): void {
-  const recorded = async ({ store }: ContractStore): Promise<void> => {
-    await store.append(scriptCalls('a', RECORDS));
-    await store.transact('a', () => ({ records: [], snapshot: { at: RECORDS }, result: 0 }));
-    await store.append(scriptCalls('b', RECORDS));
-  };
+export function damageContract({ test, expect }: StoreContractCase): void {
+  const check = (
+    name: string,
+    body: (store: TrajectoryStore, damage: (damage: StoredDamage) => Promise<void>) => Promise<void>,
+  ): void =>
+    test(name, async ({ store, damage }, skip) => {
+      if (damage === undefined) return skip('the driver was not told how to damage what it stores');
+      await store.append(scriptCalls('a', RECORDS));
+      await store.transact('a', () => ({ records: [], snapshot: { at: RECORDS }, result: 0 }));
+      await store.append(scriptCalls('b', RECORDS));
+      await body(store, damage);
+    });
 
-  test(
+  check(
     'a damaged record is an error with its run and seq, after the records before it, and hides no other run',
-    withStore(async (opened, skip) => {
-      const { store, damage } = opened;
-      if (damage === undefined) return skip(NO_DAMAGE);
-      await recorded(opened);
+    async (store, damage) => {
       await damage({ what: 'record', runId: 'a', seq: 3 });
       const seqs: number[] = [];
       const reading = (async (): Promise<void> => {
@@ -32,56 +34,38 @@ export function damageContract({ test, expect, withStore }: StoreContractCase): 
       expect((await Array.fromAsync(store.verify())).some(({ runId, seq }) => runId === 'a' && seq === 3)).toBe(true);
       const { hits } = await store.search({ text: 'call-3', runId: 'a' });
       expect(hits).toEqual([]);
-    }),
+    },
   );
 
-  test(
-    'a record that is missing is damage too',
-    withStore(async (opened, skip) => {
-      const { store, damage } = opened;
-      if (damage === undefined) return skip(NO_DAMAGE);
-      await recorded(opened);
-      for (const [runId, seq] of [
-        ['a', 2],
-        ['b', RECORDS - 1],
-      ] as const) {
-        await damage({ what: 'missing record', runId, seq });
-        await expect(Array.fromAsync(store.readRun(runId))).rejects.toMatchObject({
-          code: 'store-damaged',
-          details: { runId, seq },
-        });
-      }
-      expect(await damagedRuns(store)).toEqual(new Set(['a', 'b']));
-    }),
-  );
+  check('a record that is missing is damage too', async (store, damage) => {
+    for (const [runId, seq] of [
+      ['a', 2],
+      ['b', RECORDS - 1],
+    ] as const) {
+      await damage({ what: 'missing record', runId, seq });
+      await expect(Array.fromAsync(store.readRun(runId))).rejects.toMatchObject({
+        code: 'store-damaged',
+        details: { runId, seq },
+      });
+    }
+    expect(await damagedRuns(store)).toEqual(new Set(['a', 'b']));
+  });
 
-  test(
-    'a run whose summary is damaged is listed with its problem',
-    withStore(async (opened, skip) => {
-      const { store, damage } = opened;
-      if (damage === undefined) return skip(NO_DAMAGE);
-      await recorded(opened);
-      await damage({ what: 'summary', runId: 'a' });
-      const runs = await listAll(store);
-      expect(runs.filter(({ problem }) => problem !== undefined).map(({ runId }) => runId)).toEqual(['a']);
-      expect(runs).toHaveLength(2);
-      expect((await store.findRun('a'))?.problem === undefined).toBe(false);
-      expect(await damagedRuns(store)).toEqual(new Set(['a']));
-    }),
-  );
+  check('a run whose summary is damaged is listed with its problem', async (store, damage) => {
+    await damage({ what: 'summary', runId: 'a' });
+    const runs = await listAll(store);
+    expect(runs.filter(({ problem }) => problem !== undefined).map(({ runId }) => runId)).toEqual(['a']);
+    expect(runs).toHaveLength(2);
+    expect((await store.findRun('a'))?.problem === undefined).toBe(false);
+    expect(await damagedRuns(store)).toEqual(new Set(['a']));
+  });
 
-  test(
-    'a damaged snapshot says nothing, and the fold goes by the records',
-    withStore(async (opened, skip) => {
-      const { store, damage } = opened;
-      if (damage === undefined) return skip(NO_DAMAGE);
-      await recorded(opened);
-      await damage({ what: 'snapshot', runId: 'a' });
-      const seen = await store.transact('a', ({ nextSeq, snapshot }) => ({ records: [], result: [nextSeq, snapshot] }));
-      expect(seen).toEqual([RECORDS, null]);
-      expect(await damagedRuns(store)).toEqual(new Set(['a']));
-    }),
-  );
+  check('a damaged snapshot says nothing, and the fold goes by the records', async (store, damage) => {
+    await damage({ what: 'snapshot', runId: 'a' });
+    const seen = await store.transact('a', ({ nextSeq, snapshot }) => ({ records: [], result: [nextSeq, snapshot] }));
+    expect(seen).toEqual([RECORDS, null]);
+    expect(await damagedRuns(store)).toEqual(new Set(['a']));
+  });
 }
 
 async function damagedRuns(store: TrajectoryStore): Promise<ReadonlySet<string | undefined>> {

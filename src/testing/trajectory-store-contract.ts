@@ -1,4 +1,4 @@
-import type { ContractStore, WithStore } from './contract-store.ts';
+import type { ContractStore, StoreContractCase } from './contract-store.ts';
 import type { ContractTools } from './contract-tools.ts';
 import { appendContract } from './store-contract-append.ts';
 import { damageContract } from './store-contract-damage.ts';
@@ -22,22 +22,21 @@ export interface StoreContractOptions {
 export function trajectoryStoreContract(
   name: string,
   open: () => Promise<ContractStore>,
-  { describe, test, expect }: ContractTools,
+  tools: ContractTools,
   options: StoreContractOptions = {},
 ): void {
-  const withStore: WithStore =
-    (body) =>
+  const test: StoreContractCase['test'] = (title, body) =>
     // Declares no named parameter, because some runners would treat it as a `done` callback.
-    async (...context: readonly unknown[]) => {
+    tools.test(title, async (...context: readonly unknown[]) => {
       const opened = await open();
       try {
         await body(opened, (reason) => skipIn(context[0], reason));
       } finally {
         await opened.dispose();
       }
-    };
-  const contract = { test, expect, withStore, payloadTexts: options.payloadTexts ?? [] };
-  describe(`${name} keeps the store contract`, () => {
+    });
+  const contract = { test, expect: tools.expect, payloadTexts: options.payloadTexts ?? [] };
+  tools.describe(`${name} keeps the store contract`, () => {
     appendContract(contract);
     readContract(contract);
     listContract(contract);
