@@ -29,8 +29,6 @@ export interface AnalyzeSetup {
   readonly recompute: boolean;
   /** True: reports notes of the importers in addition to errors. */
   readonly verbose: boolean;
-  /** Returns the name of a source in reports and records. Default: its path, which is made absolute in records. */
-  readonly nameSource?: (path: string) => string;
 }
 
 /**
@@ -56,7 +54,6 @@ class SourceAnalysis {
   readonly #found: FoundSource;
   readonly #ids: RunIds;
   readonly #setup: AnalyzeSetup;
-  readonly #name: string;
   /** Open runs, ordered by their last change, oldest first. */
   readonly #folds = new Map<ReadRun, ReportFold>();
   /** Runs that were reported before their end to free memory. The value is true if a later record was lost. */
@@ -67,7 +64,6 @@ class SourceAnalysis {
     this.#found = found;
     this.#ids = ids;
     this.#setup = setup;
-    this.#name = setup.nameSource?.(found.path) ?? found.path;
   }
 
   async run(): Promise<void> {
@@ -85,8 +81,7 @@ class SourceAnalysis {
     const { format, progress, recorder } = this.#setup;
     const { path } = this.#found;
     const onBytes = progress.bytes.bind(progress);
-    const isNamed = this.#setup.nameSource !== undefined || path === '-';
-    const source = isNamed ? this.#name : resolve(path);
+    const source = path === '-' ? path : resolve(path);
     for await (const item of readRuns(importSource(path, { format, onBytes }), { source, ids: this.#ids })) {
       switch (item.type) {
         case 'record': {
@@ -113,7 +108,7 @@ class SourceAnalysis {
       this.#folds.set(run, fold);
     } else if (!this.#reported.has(run)) {
       const { hints, recompute } = this.#setup;
-      this.#folds.set(run, new ReportFold(run.id, { hints, recompute, source: this.#name }));
+      this.#folds.set(run, new ReportFold(run.id, { hints, recompute, source: this.#found.path }));
       await this.#makeRoom();
     } else if (this.#reported.get(run) === false) {
       this.#reported.set(run, true);
