@@ -1,3 +1,4 @@
+import { present } from '../base/present.ts';
 import type { SteeringStart, TrajectoryPayload } from '../records/trajectory-record.ts';
 
 /** Every format that this version can read. */
@@ -70,3 +71,10 @@ export type ImportItem =
   /** The run has no more records. At the end of the source, all open runs end. */
   | { readonly type: 'end'; readonly runKey: string }
   | { readonly type: 'diagnostic'; readonly diagnostic: ImportDiagnostic };
+
+/** Where a problem is. */
+type DiagnosticPlace = { readonly [Name in 'line' | 'runKey']?: ImportDiagnostic[Name] | undefined };
+
+export function diagnosticItem(severity: 'error' | 'note', message: string, place: DiagnosticPlace = {}): ImportItem {
+  return { type: 'diagnostic', diagnostic: { severity, message, ...present(place) } };
+}

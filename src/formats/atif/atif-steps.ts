@@ -1,4 +1,4 @@
-import { textOrUndefined } from '../../base/json-member.ts';
+import { textOrUndefined, type JsonMembers, listOf, membersOf } from '../../base/json-member.ts';
 import { type Json, isJsonObject } from '../../base/json.ts';
 import type { ImportItem } from '../import-item.ts';
 import type { CallShape } from '../parts/call-ids.ts';
@@ -7,8 +7,6 @@ import { sourceCall } from '../parts/source-call.ts';
 import { asJson, sourceBlocks, sourceContent, sourceResult } from '../parts/source-content.ts';
 import { sourceTimeMs } from '../parts/source-time.ts';
 import { sourceUsage } from '../parts/source-usage.ts';
-
-type JsonMembers = Readonly<Record<string, unknown>>;
 
 /** Yields the items of one ATIF trajectory. Each agent step is a turn. */
 export function* atifStepItems(writer: RunItems, steps: readonly unknown[]): Generator<ImportItem> {
@@ -35,7 +33,7 @@ function* stepItems(writer: RunItems, step: JsonMembers): Generator<ImportItem> 
 
 function* agentStepItems(writer: RunItems, step: JsonMembers, atMs: number | undefined): Generator<ImportItem> {
   const reasoning = textOrUndefined(step.reasoning_content);
-  const calls = Array.isArray(step.tool_calls) ? (step.tool_calls as readonly unknown[]).map(callOf) : [];
+  const calls = listOf(step.tool_calls).map(callOf);
   const parts: readonly AnswerPart[] = [
     ...(reasoning === undefined ? [] : [{ type: 'reasoning', text: reasoning } as const]),
     ...sourceBlocks(step.message),
@@ -44,7 +42,7 @@ function* agentStepItems(writer: RunItems, step: JsonMembers, atMs: number | und
   // Some converters put a result on the step after its call. Such results are read first, because the next turn ends open calls.
   const ownIds = new Set(calls.map((call) => call.sourceId));
   const late = (result: unknown): boolean => {
-    const sourceId = isJsonObject(result) ? textOrUndefined(result.source_call_id) : undefined;
+    const sourceId = textOrUndefined(membersOf(result).source_call_id);
     return sourceId !== undefined && !ownIds.has(sourceId) && writer.calls.isOpen(sourceId);
   };
   const own: unknown[] = [];
@@ -57,7 +55,7 @@ function* agentStepItems(writer: RunItems, step: JsonMembers, atMs: number | und
 }
 
 function resultsOf(step: JsonMembers): readonly unknown[] {
-  return isJsonObject(step.observation) && Array.isArray(step.observation.results) ? step.observation.results : [];
+  return listOf(membersOf(step.observation).results);
 }
 
 function* resultItems(writer: RunItems, result: unknown, atMs: number | undefined): Generator<ImportItem> {
@@ -82,7 +80,7 @@ function* resultItems(writer: RunItems, result: unknown, atMs: number | undefine
 
 /** Reads a call. ATIF arguments must be objects, so other arguments are in `extra.coxswain`. */
 function callOf(value: unknown): CallShape {
-  const ours = coxswainExtra(isJsonObject(value) ? value : {});
+  const ours = coxswainExtra(membersOf(value));
   return 'arguments' in ours ? { ...sourceCall(value), args: asJson(ours.arguments) } : sourceCall(value);
 }
 
@@ -97,19 +95,17 @@ function contentOf(result: JsonMembers): Json {
 }
 
 function errorFlag(result: JsonMembers): boolean | undefined {
-  const extra = isJsonObject(result.extra) ? result.extra : {};
-  for (const flag of [coxswainExtra(result).is_error, extra.is_error]) if (typeof flag === 'boolean') return flag;
-  return undefined;
+  const flags = [coxswainExtra(result).is_error, membersOf(result.extra).is_error];
+  return flags.find((flag) => typeof flag === 'boolean');
 }
 
 /** Returns the fields that a coxswain export adds to a part of ATIF. */
 function coxswainExtra({ extra }: JsonMembers): JsonMembers {
-  return isJsonObject(extra) && isJsonObject(extra.coxswain) ? extra.coxswain : {};
+  return membersOf(membersOf(extra).coxswain);
 }
 
 function compactionOf(step: JsonMembers): string | undefined {
-  const extra = isJsonObject(step.extra) ? step.extra : {};
-  const management = isJsonObject(extra.context_management) ? extra.context_management : {};
+  const management = membersOf(membersOf(step.extra).context_management);
   if (management.type !== 'compaction') return undefined;
   return textOrUndefined(management.trigger) ?? textOrUndefined(management.boundary) ?? 'unspecified';
 }

@@ -1,18 +1,15 @@
-import { textOrUndefined } from '../../base/json-member.ts';
-import { present } from '../../base/present.ts';
-import { isJsonObject } from '../../base/json.ts';
-import type { ImportItem } from '../import-item.ts';
+import { isJsonObject, type JsonObject } from '../../base/json.ts';
+import type { RunEnded } from '../../records/trajectory-record.ts';
+import { diagnosticItem, type ImportItem } from '../import-item.ts';
 import type { DocumentImporter, ImportSource } from '../importer.ts';
 import { atifStepItems } from './atif-steps.ts';
-import { atifOutcome } from './atif-outcome.ts';
-import { RunItems } from '../parts/run-items.ts';
+import { type JsonMembers, listOf, membersOf, textOrUndefined } from '../../base/json-member.ts';
+import { runEnded, RunItems } from '../parts/run-items.ts';
 import { sourceContent } from '../parts/source-content.ts';
 import { sourceStem } from '../parts/source-name.ts';
 import { sourceTimeMs } from '../parts/source-time.ts';
 import { textOfContent } from '../../records/stored-message.ts';
 import { UniqueNames } from '../parts/unique-names.ts';
-
-type JsonMembers = Readonly<Record<string, unknown>>;
 
 /**
  * Reads ATIF 1.0 to 1.8, leniently. Unknown fields are skipped, and missing fields are derived if possible. Embedded subagent
@@ -35,47 +32,34 @@ export const atifImporter: DocumentImporter = {
     // A list replaces recursion, because the source determines the nesting depth.
     for (const { trajectory, parent } of waiting) {
       if (!isJsonObject(trajectory)) {
-        const message = 'a subagent trajectory is not an object';
-        yield { type: 'diagnostic', diagnostic: { severity: 'error', message, ...runKeyOf(parent) } };
+        yield diagnosticItem('error', 'a subagent trajectory is not an object', { runKey: parent });
         continue;
       }
       const key = ids.take(runIdOf(trajectory, parent, source));
       yield* trajectoryItems(trajectory, key, parent);
-      const children = Array.isArray(trajectory.subagent_trajectories) ? trajectory.subagent_trajectories : [];
-      for (const child of children as readonly unknown[]) waiting.push({ trajectory: child, parent: key });
+      for (const child of listOf(trajectory.subagent_trajectories)) waiting.push({ trajectory: child, parent: key });
     }
   },
 };
 
-function runKeyOf(runKey: string | undefined): { readonly runKey?: string } {
-  return runKey === undefined ? {} : { runKey };
-}
-
 function* trajectoryItems(trajectory: JsonMembers, key: string, parentId: string | undefined): Generator<ImportItem> {
-  const steps: readonly unknown[] = Array.isArray(trajectory.steps) ? trajectory.steps : [];
-  const agent = isJsonObject(trajectory.agent) ? trajectory.agent : {};
-  const conversationId = textOrUndefined(trajectory.session_id);
-  const agentName = textOrUndefined(agent.name);
-  const modelId = textOrUndefined(agent.model_name);
-  const task = taskOf(steps);
-  const first = steps[0];
-  const startedAtMs = isJsonObject(first) ? sourceTimeMs(first.timestamp) : undefined;
-  yield {
-    type: 'run',
-    run: {
-      key,
-      id: key,
-      format: 'atif',
-      ...present({ task, parentId, conversationId, agentName, modelId, startedAtMs }),
-    },
-  };
+  const steps = listOf(trajectory.steps);
+  const agent = membersOf(trajectory.agent);
   const writer = new RunItems(key);
+  yield writer.begin('atif', {
+    task: taskOf(steps),
+    parentId,
+    conversationId: textOrUndefined(trajectory.session_id),
+    agentName: textOrUndefined(agent.name),
+    modelId: textOrUndefined(agent.model_name),
+    startedAtMs: sourceTimeMs(membersOf(steps[0]).timestamp),
+  });
   if (!Array.isArray(trajectory.steps)) writer.lost.add('trajectories without a list of steps');
   yield* atifStepItems(writer, steps);
   const next = textOrUndefined(trajectory.continued_trajectory_ref);
   if (next !== undefined) {
     const message = `the run goes on in another file: ${JSON.stringify(next.slice(0, 200))}`;
-    yield { type: 'diagnostic', diagnostic: { severity: 'note', message, runKey: key } };
+    yield diagnosticItem('note', message, { runKey: key });
   }
   yield* writer.finish(atifOutcome(trajectory));
 }
@@ -92,14 +76,23 @@ function runIdOf(trajectory: JsonMembers, parent: string | undefined, source: Im
 }
 
 function continuationOf(trajectory: JsonMembers): number | undefined {
-  const agent = isJsonObject(trajectory.agent) ? trajectory.agent : {};
-  for (const extra of [agent.extra, trajectory.extra]) {
-    if (isJsonObject(extra) && typeof extra.continuation_index === 'number') return extra.continuation_index;
-  }
-  return undefined;
+  const extras = [membersOf(trajectory.agent).extra, trajectory.extra];
+  return extras.map((extra) => membersOf(extra).continuation_index).find((index) => typeof index === 'number');
 }
 
 function taskOf(steps: readonly unknown[]): string | undefined {
   const first = steps.find((step) => isJsonObject(step) && step.source === 'user');
   return isJsonObject(first) ? textOrUndefined(textOfContent(sourceContent(first.message))) : undefined;
+}
+
+/** Returns how the run ended, from `extra.coxswain` `{outcome, success?, reward?, labels?}`. ATIF itself has no such field. */
+function atifOutcome(trajectory: JsonMembers): RunEnded | undefined {
+  const ours = membersOf(membersOf(trajectory.extra).coxswain);
+  const outcome = textOrUndefined(ours.outcome);
+  const success = typeof ours.success === 'boolean' ? ours.success : undefined;
+  const reward = typeof ours.reward === 'number' ? ours.reward : undefined;
+  if (outcome === undefined && success === undefined && reward === undefined) return undefined;
+  // An object in decoded JSON is a JSON object.
+  const labels = isJsonObject(ours.labels) ? (ours.labels as JsonObject) : undefined;
+  return runEnded(outcome ?? 'ended', { success, reward, labels });
 }

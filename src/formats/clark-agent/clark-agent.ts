@@ -1,12 +1,12 @@
-import { type JsonMembers, listOf, membersOf, numberOrUndefined, textOrUndefined } from '../../base/json-member.ts';
 import { messageOf } from '../../base/error.ts';
 import { isJsonObject } from '../../base/json.ts';
 import { present } from '../../base/present.ts';
 import { decodeRecord } from '../../records/decode-record.ts';
 import type { TrajectoryRecord } from '../../records/trajectory-record.ts';
-import type { ImportItem } from '../import-item.ts';
+import { diagnosticItem, type ImportItem } from '../import-item.ts';
 import type { ImportSource, LineImport, LineImporter } from '../importer.ts';
 import { SourceCallIds } from '../parts/call-ids.ts';
+import { listOf, membersOf, numberOrUndefined, textOrUndefined } from '../../base/json-member.ts';
 import { SkipCounts } from '../parts/skip-counts.ts';
 import { asJson, sourceBlock, sourceResult } from '../parts/source-content.ts';
 import { sourceStem } from '../parts/source-name.ts';
@@ -62,7 +62,7 @@ class ClarkImport implements LineImport {
     try {
       record = decodeRecord(isJsonObject(value) ? { ...value, payload: clarkPayload(value['payload']) } : value);
     } catch (error) {
-      yield { type: 'diagnostic', diagnostic: { severity: 'error', message: messageOf(error), line: lineNumber } };
+      yield diagnosticItem('error', messageOf(error), { line: lineNumber });
       return;
     }
     const { seq } = record;
@@ -87,7 +87,7 @@ class ClarkImport implements LineImport {
       for (const payload of ids.endMissing()) yield { type: 'record', runKey: key, payload };
       yield { type: 'end', runKey: key };
     }
-    yield* this.#strays.report({ severity: 'note', verb: 'left out' });
+    yield* this.#strays.report('note');
   }
 
   /** Yields the `run` item of a run, once. */
@@ -168,7 +168,7 @@ function lostRecords(expected: number, found: number, line: number): ImportItem 
     found > expected
       ? `records ${expected} to ${found - 1} are missing`
       : `record ${found} comes after ${expected - 1}`;
-  return { type: 'diagnostic', diagnostic: { severity: 'error', message, line } };
+  return diagnosticItem('error', message, { line });
 }
 
 /** Returns true for a payload that only clark-agent writes: a message with a time, or clark-agent's names of usage fields. */
@@ -227,7 +227,7 @@ function storedMessage(message: unknown): unknown {
 }
 
 function storedBlock(block: unknown): StoredContentBlock {
-  const members: JsonMembers = membersOf(block);
+  const members = membersOf(block);
   const { type, id, name, text } = members;
   if (type === 'tool_call' && typeof id === 'string' && typeof name === 'string') {
     return { type, id, name, args: asJson(members['arguments']) };

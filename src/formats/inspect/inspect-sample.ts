@@ -1,9 +1,7 @@
-import { type JsonMembers, listOf, membersOf, textOrUndefined } from '../../base/json-member.ts';
-import { present } from '../../base/present.ts';
 import type { StoredContent, StoredContentBlock, StoredUsage } from '../../records/stored-message.ts';
-import type { ImportedRun, ImportItem } from '../import-item.ts';
-import { withDuration } from '../parts/result-duration.ts';
-import { RunItems } from '../parts/run-items.ts';
+import type { ImportItem } from '../import-item.ts';
+import { type JsonMembers, listOf, membersOf, textOrUndefined } from '../../base/json-member.ts';
+import { runEnded, RunItems } from '../parts/run-items.ts';
 import { callArguments } from '../parts/source-call.ts';
 import { asJson, plainest, sourceBlock, sourceBlocks, sourceResult } from '../parts/source-content.ts';
 import { sourceTimeMs } from '../parts/source-time.ts';
@@ -41,31 +39,22 @@ interface Reading {
 export function* inspectSampleItems(value: unknown, log: InspectLog): Generator<ImportItem> {
   const sample = membersOf(value);
   const times = inspectTimes(sample.events);
-  const run = runOf(sample, log, times);
-  const items = new RunItems(run.key);
+  const { spec } = log;
+  const base = textOrUndefined(spec.eval_id) ?? textOrUndefined(spec.task_id) ?? textOrUndefined(spec.run_id);
+  const id = log.ids.take(`${base ?? log.stem}/${nameOf(sample.id)}/epoch-${nameOf(sample.epoch)}`);
+  const items = new RunItems(id);
   const resolve = attachmentResolver(sample.attachments, () => items.lost.add('attachments the log does not hold'));
-  const task = taskOf(sample, resolve);
-  yield { type: 'run', run: task === undefined ? run : { ...run, task } };
+  yield items.begin('inspect', {
+    task: taskOf(sample, resolve),
+    agentName: textOrUndefined(spec.solver),
+    modelId: textOrUndefined(spec.model),
+    startedAtMs: sourceTimeMs(sample.started_at) ?? times.firstMs ?? sourceTimeMs(spec.created),
+  });
   if (!Array.isArray(sample.messages)) items.lost.add('samples without a list of messages');
   const reading: Reading = { items, resolve, times, seen: new Map() };
   for (const message of listOf(sample.messages)) yield* messageItems(reading, membersOf(message));
   for (let count = 0; count < times.compactions; count += 1) items.skipped.add('compactions, whose place is not known');
   yield* items.finish(inspectOutcome(sample), sourceTimeMs(sample.completed_at) ?? times.lastMs);
-}
-
-function runOf(sample: JsonMembers, log: InspectLog, times: InspectTimes): ImportedRun {
-  const { spec } = log;
-  const base = textOrUndefined(spec.eval_id) ?? textOrUndefined(spec.task_id) ?? textOrUndefined(spec.run_id);
-  const id = log.ids.take(`${base ?? log.stem}/${nameOf(sample.id)}/epoch-${nameOf(sample.epoch)}`);
-  const agentName = textOrUndefined(spec.solver);
-  const modelId = textOrUndefined(spec.model);
-  const startedAtMs = sourceTimeMs(sample.started_at) ?? times.firstMs ?? sourceTimeMs(spec.created);
-  return {
-    key: id,
-    id,
-    format: 'inspect',
-    ...present({ agentName, modelId, startedAtMs }),
-  };
 }
 
 function nameOf(value: unknown): string {
@@ -131,9 +120,9 @@ function* toolItems(reading: Reading, message: JsonMembers): Generator<ImportIte
   const content = 'result' in ours ? asJson(ours.result) : sourceResult(resolve(message.content));
   // If the content is empty, the model sees the error text.
   const result = content === '' && error !== undefined ? (textOrUndefined(error.message) ?? content) : content;
-  const ended = items.result({ sourceId, result, isError: error !== undefined }, span?.endMs);
   const { startMs, endMs } = span ?? {};
-  yield* withDuration(ended, startMs === undefined || endMs === undefined ? undefined : endMs - startMs);
+  const durationMs = startMs === undefined || endMs === undefined ? undefined : endMs - startMs;
+  yield* items.result({ sourceId, result, isError: error !== undefined, durationMs }, endMs);
 }
 
 /** Returns the fields that a coxswain export adds to a message, for values that Inspect cannot store. */
@@ -228,14 +217,8 @@ function inspectOutcome(sample: JsonMembers): RunEnded | undefined {
   if (limit !== undefined) labels.limit = textOrUndefined(limit.type) ?? 'unknown';
   const [first] = scores;
   const reward = first === undefined ? undefined : rewardOf(membersOf(first[1]).value);
-  return {
-    kind: 'run_ended',
-    outcome: error !== undefined ? 'error' : limit !== undefined ? 'limit' : 'ended',
-    new_messages: [],
-    ...present({ reward }),
-    ...(reward === 1 || reward === 0 ? { success: reward === 1 } : {}),
-    labels,
-  };
+  const outcome = error !== undefined ? 'error' : limit !== undefined ? 'limit' : 'ended';
+  return runEnded(outcome, { reward, success: reward === 1 || reward === 0 ? reward === 1 : undefined, labels });
 }
 
 function rewardOf(value: unknown): number | undefined {

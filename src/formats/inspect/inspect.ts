@@ -1,10 +1,11 @@
-import { type JsonMembers, listOf, membersOf } from '../../base/json-member.ts';
 import { CoxswainError } from '../../base/error.ts';
 import { isJsonObject } from '../../base/json.ts';
-import type { ImportDiagnostic, ImportItem } from '../import-item.ts';
+import { diagnosticItem, type ImportItem } from '../import-item.ts';
 import type { ArchiveImporter, ArchiveReader, DocumentImporter } from '../importer.ts';
 import { decodeJson } from '../reading/json-text.ts';
 import { inspectSampleItems } from './inspect-sample.ts';
+import { type JsonMembers, listOf, membersOf } from '../../base/json-member.ts';
+import { SkipCounts } from '../parts/skip-counts.ts';
 import { sourceStem } from '../parts/source-name.ts';
 import { UniqueNames } from '../parts/unique-names.ts';
 
@@ -30,13 +31,13 @@ export const inspectDocumentImporter: DocumentImporter = {
   *read(document, source) {
     const { eval: spec, samples } = membersOf(document);
     const log = { spec: membersOf(spec), stem: sourceStem(source.name), ids: new UniqueNames() };
-    if (listOf(samples).length === 0) yield note('the log holds no samples');
-    let unusable = 0;
+    if (listOf(samples).length === 0) yield diagnosticItem('note', 'the log holds no samples');
+    const lost = new SkipCounts();
     for (const sample of listOf(samples)) {
       if (isJsonObject(sample)) yield* inspectSampleItems(sample, log);
-      else unusable += 1;
+      else lost.add('samples that are not objects');
     }
-    if (unusable > 0) yield diagnostic('error', `not usable: ${unusable} samples that are not objects`);
+    yield* lost.report('error');
   },
 };
 
@@ -51,24 +52,19 @@ export const inspectArchiveImporter: ArchiveImporter = {
   recognise(entryNames) {
     const hasHeader = HEADER_ENTRIES.some((name) => entryNames.includes(name));
     const hasSample = entryNames.some((name) => SAMPLE_ENTRY.test(name));
-    return hasHeader && hasSample
-      ? 1
-      : hasHeader && entryNames.includes('_journal/start.json')
-        ? 0.9
-        : hasSample
-          ? 0.7
-          : 0;
+    if (hasHeader && hasSample) return 1;
+    return entryNames.includes('_journal/start.json') ? 0.9 : hasSample ? 0.7 : 0;
   },
   async *read(archive, source) {
     const stem = sourceStem(source.name);
     const header = yield* readHeader(archive);
     const log = { spec: membersOf(header.eval), stem, ids: new UniqueNames() };
     const names = archive.entries.map((entry) => entry.name).filter((name) => SAMPLE_ENTRY.test(name));
-    if (names.length === 0) yield note('the log holds no samples');
+    if (names.length === 0) yield diagnosticItem('note', 'the log holds no samples');
     for (const name of names) {
       const sample = await decodedEntry(archive, name);
       if (sample.ok) yield* inspectSampleItems(sample.value, log);
-      else yield diagnostic('error', `the entry ${JSON.stringify(name.slice(0, 200))} ${sample.reason}`);
+      else yield diagnosticItem('error', `the entry ${JSON.stringify(name.slice(0, 200))} ${sample.reason}`);
     }
   },
 };
@@ -78,9 +74,9 @@ async function* readHeader(archive: ArchiveReader): AsyncGenerator<ImportItem, J
     if (!archive.entries.some((entry) => entry.name === name)) continue;
     const header = await decodedEntry(archive, name);
     if (header.ok) return header.value;
-    yield diagnostic('error', `the entry ${JSON.stringify(name)} ${header.reason}`);
+    yield diagnosticItem('error', `the entry ${JSON.stringify(name)} ${header.reason}`);
   }
-  yield note('the log has no header, so its runs are named for the file');
+  yield diagnosticItem('note', 'the log has no header, so its runs are named for the file');
   return {};
 }
 
@@ -100,12 +96,4 @@ async function decodedEntry(archive: ArchiveReader, name: string): Promise<Decod
   const decoded = decodeJson(text);
   if (!decoded.ok) return { ok: false, reason: decoded.reason };
   return isJsonObject(decoded.value) ? { ok: true, value: decoded.value } : { ok: false, reason: 'is no JSON object' };
-}
-
-function note(message: string): ImportItem {
-  return diagnostic('note', message);
-}
-
-function diagnostic(severity: ImportDiagnostic['severity'], message: string): ImportItem {
-  return { type: 'diagnostic', diagnostic: { severity, message } };
 }

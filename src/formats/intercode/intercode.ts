@@ -1,11 +1,11 @@
-import { type JsonMembers, listOf, membersOf, numberOrUndefined, textOrUndefined } from '../../base/json-member.ts';
-import { present } from '../../base/present.ts';
 import { isJsonObject } from '../../base/json.ts';
 import type { RunEnded } from '../../records/trajectory-record.ts';
 import type { CallShape } from '../parts/call-ids.ts';
 import type { ImportItem } from '../import-item.ts';
 import type { DocumentImporter, ImportSource } from '../importer.ts';
-import { RunItems } from '../parts/run-items.ts';
+import { type JsonMembers, listOf, membersOf, numberOrUndefined, textOrUndefined } from '../../base/json-member.ts';
+import { runEnded, RunItems } from '../parts/run-items.ts';
+import { SkipCounts } from '../parts/skip-counts.ts';
 import { asJson } from '../parts/source-content.ts';
 import { sourceStem } from '../parts/source-name.ts';
 
@@ -46,15 +46,12 @@ export const intercodeImporter: DocumentImporter = {
     return episodes.filter((episode) => isEpisode(episode)).length / episodes.length;
   },
   *read(document, source: ImportSource) {
-    let unusable = 0;
+    const lost = new SkipCounts();
     for (const [id, episode] of Object.entries(membersOf(document))) {
       if (isEpisode(episode)) yield* episodeItems(episode, `${sourceStem(source.name)}/${id}`);
-      else unusable += 1;
+      else lost.add('entries without turn_history.actions');
     }
-    if (unusable > 0) {
-      const message = `not usable: ${unusable} entries without turn_history.actions`;
-      yield { type: 'diagnostic', diagnostic: { severity: 'error', message } };
-    }
+    yield* lost.report('error');
   },
 };
 
@@ -64,8 +61,8 @@ function isEpisode(value: unknown): value is JsonMembers {
 
 function* episodeItems(episode: JsonMembers, id: string): Generator<ImportItem> {
   const task = textOrUndefined(episode.query);
-  yield { type: 'run', run: { key: id, id, format: 'intercode', ...present({ task }) } };
   const items = new RunItems(id);
+  yield items.begin('intercode', { task });
   if (task !== undefined) yield items.message('user', task, undefined);
   const history = membersOf(episode.turn_history);
   const observations = listOf(history.observations);
@@ -125,11 +122,9 @@ function outcomeOf(episode: JsonMembers, atLimit: boolean): RunEnded | undefined
   if (reward === undefined && turnsTaken === undefined) return undefined;
   const exhausted = atLimit || (turnsTaken !== undefined && turnsTaken === summary.turns_max && reward !== 1);
   const hardness = textOrUndefined(episode.hardness);
-  return {
-    kind: 'run_ended',
-    outcome: exhausted ? 'limit' : 'ended',
-    new_messages: [],
-    ...(reward === undefined ? {} : { reward, success: reward === 1 }),
-    ...(hardness === undefined ? {} : { labels: { hardness } }),
-  };
+  return runEnded(exhausted ? 'limit' : 'ended', {
+    reward,
+    success: reward === undefined ? undefined : reward === 1,
+    labels: hardness === undefined ? undefined : { hardness },
+  });
 }

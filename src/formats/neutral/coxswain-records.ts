@@ -3,7 +3,7 @@ import { messageOf } from '../../base/error.ts';
 import { isJsonObject } from '../../base/json.ts';
 import { decodeParsed, decodeRecord } from '../../records/decode-record.ts';
 import type { TrajectoryRecord } from '../../records/trajectory-record.ts';
-import type { ImportedRun, ImportItem } from '../import-item.ts';
+import { diagnosticItem, type ImportedRun, type ImportItem } from '../import-item.ts';
 import type { ImportSource, LineImport, LineImporter } from '../importer.ts';
 import { sourceStem } from '../parts/source-name.ts';
 
@@ -47,7 +47,7 @@ class RecordsImport implements LineImport {
     try {
       record = text === undefined ? decodeRecord(value) : decodeParsed(value, text);
     } catch (error) {
-      yield { type: 'diagnostic', diagnostic: { severity: 'error', message: messageOf(error), line: lineNumber } };
+      yield diagnosticItem('error', messageOf(error), { line: lineNumber });
       return;
     }
     const runId = record.run_id ?? `${sourceStem(this.#source)}-unidentified`;
@@ -63,8 +63,7 @@ class RecordsImport implements LineImport {
   *end(): Generator<ImportItem> {
     for (const { key, repeats } of this.#runs.values()) {
       if (repeats === 0) continue;
-      const message = `left out: ${repeats} records whose seq came before`;
-      yield { type: 'diagnostic', diagnostic: { severity: 'note', message, runKey: key } };
+      yield diagnosticItem('note', `left out: ${repeats} records whose seq came before`, { runKey: key });
     }
   }
 }
@@ -80,7 +79,7 @@ function* recordItems(
   }
   if (record.seq > run.nextSeq) {
     const message = `records ${run.nextSeq} to ${record.seq - 1} of the run are missing`;
-    yield { type: 'diagnostic', diagnostic: { severity: 'error', message, line: lineNumber, runKey: key } };
+    yield diagnosticItem('error', message, { line: lineNumber, runKey: key });
   }
   const { payload } = record;
   run.nextSeq = (payload.kind === 'gap' ? Math.max(record.seq, payload.through_seq) : record.seq) + 1;
@@ -93,17 +92,19 @@ function* recordItems(
 function importedRun(record: TrajectoryRecord, runId: string): ImportedRun {
   const started = record.payload.kind === 'run_started' ? record.payload : undefined;
   const identity = started?.identity;
-  const parentId = record.parent_run_id ?? identity?.parent_run_id;
+  const { recorded_at_unix_ms: atMs } = record;
   return {
     key: runId,
     id: runId,
     format: 'coxswain',
-    ...(started?.task === undefined ? {} : { task: started.task }),
-    ...present({ parentId }),
-    ...(started?.steering === undefined ? {} : { steering: started.steering }),
-    ...(identity?.conversation_id === undefined ? {} : { conversationId: identity.conversation_id }),
-    ...(identity?.agent_name === undefined ? {} : { agentName: identity.agent_name }),
-    ...(identity?.model_id === undefined ? {} : { modelId: identity.model_id }),
-    ...(record.recorded_at_unix_ms > 0 ? { startedAtMs: record.recorded_at_unix_ms } : {}),
+    ...present({
+      task: started?.task,
+      parentId: record.parent_run_id ?? identity?.parent_run_id,
+      steering: started?.steering,
+      conversationId: identity?.conversation_id,
+      agentName: identity?.agent_name,
+      modelId: identity?.model_id,
+      startedAtMs: atMs > 0 ? atMs : undefined,
+    }),
   };
 }

@@ -1,17 +1,19 @@
-import { present } from '../../base/present.ts';
 import { isJsonObject, type Json, type JsonObject } from '../../base/json.ts';
 import type { RunEnded, TrajectoryPayload } from '../../records/trajectory-record.ts';
 import { inferIsError } from '../../calls/answer-rules.ts';
 import { resultText } from '../../calls/result-text.ts';
-import { SourceCallIds } from '../parts/call-ids.ts';
-import type { ImportItem } from '../import-item.ts';
-import type { DocumentImporter, ImportSource, LineImporter } from '../importer.ts';
-import { sourceStem } from '../parts/source-name.ts';
+import type { SourceCallIds } from '../parts/call-ids.ts';
+import { diagnosticItem, type ImportItem } from '../import-item.ts';
+import type { DocumentImporter, LineImporter } from '../importer.ts';
+import { type JsonMembers, listOf, textOrUndefined } from '../../base/json-member.ts';
+import { runEnded, RunItems } from '../parts/run-items.ts';
+import { asJson } from '../parts/source-content.ts';
 import { sourceTimeMs } from '../parts/source-time.ts';
-
-type Members = Readonly<Record<string, unknown>>;
+import { neutralImporters, type RunPlace } from './neutral-form.ts';
 
 const KINDS: ReadonlySet<unknown> = new Set(['assistant', 'user', 'tool_call', 'tool_result']);
+
+const importers = neutralImporters({ format: 'steps', likeness, items: runItems });
 
 /**
  * Reads the neutral `steps` form: one run per line,
@@ -21,24 +23,10 @@ const KINDS: ReadonlySet<unknown> = new Set(['assistant', 'user', 'tool_call', '
  * Calls and texts with the same `msg` (the message's index) are one turn; without `msg`, consecutive calls
  * without a result in between. `ts` is ISO 8601 or a number of seconds or milliseconds.
  */
-export const stepsLinesImporter: LineImporter = {
-  shape: 'lines',
-  format: 'steps',
-  recognise: (firstLines) => firstLines.reduce<number>((sum, line) => sum + likeness(line), 0) / firstLines.length,
-  open: (source: ImportSource) => ({
-    line: (value, lineNumber) =>
-      runItems(value, { key: String(lineNumber), fallbackId: `${sourceStem(source)}-${lineNumber}`, line: lineNumber }),
-    end: () => [],
-  }),
-};
+export const stepsLinesImporter: LineImporter = importers.lines;
 
 /** Reads one run of the `steps` form from a single document. */
-export const stepsImporter: DocumentImporter = {
-  shape: 'document',
-  format: 'steps',
-  recognise: (document) => likeness(document),
-  read: (document, source) => runItems(document, { key: 'run', fallbackId: sourceStem(source) }),
-};
+export const stepsImporter: DocumentImporter = importers.document;
 
 function likeness(value: unknown): number {
   if (!isJsonObject(value) || !Array.isArray(value['steps'])) return 0;
@@ -48,49 +36,32 @@ function likeness(value: unknown): number {
   return 'i' in first ? 1 : 0.9;
 }
 
-interface RunPlace {
-  readonly key: string;
-  readonly fallbackId: string;
-  readonly line?: number;
-}
-
 /** Returns a list, because the run is in memory anyway and generators took longer than building the items. */
-function runItems(value: unknown, place: RunPlace): readonly ImportItem[] {
-  const { key } = place;
-  const diagnostic = (severity: 'error' | 'note', message: string): ImportItem => ({
-    type: 'diagnostic',
-    diagnostic: { severity, message, ...present({ line: place.line }) },
-  });
+function runItems(value: unknown, { key, fallbackId, line }: RunPlace): readonly ImportItem[] {
   if (!isJsonObject(value) || !Array.isArray(value['steps'])) {
-    return [diagnostic('error', 'not a run: it has no list `steps`')];
+    return [diagnosticItem('error', 'not a run: it has no list `steps`', { line })];
   }
   const steps: StepEntry[] = [];
   let unusable = 0;
-  for (const step of value['steps'] as readonly unknown[]) {
+  for (const step of listOf(value['steps'])) {
     if (isJsonObject(step) && KINDS.has(step['kind'])) steps.push({ members: step, atMs: sourceTimeMs(step['ts']) });
     else unusable += 1;
   }
-  const items: ImportItem[] = [{ type: 'run', run: runOf(value, { ...place, startedAtMs: steps[0]?.atMs }) }];
-  if (unusable > 0) items.push(diagnostic('error', `not usable: ${unusable} steps of no known kind`));
-
-  const orphans = addSteps(items, steps, key);
-  if (orphans > 0) items.push(diagnostic('error', `left out: ${orphans} tool results that answer no call`));
-  const ended = endOf(value['outcome']);
-  if (ended !== undefined) items.push(recordItem(key, ended, steps.at(-1)?.atMs));
-  items.push({ type: 'end', runKey: key });
-  return items;
-}
-
-function runOf(value: Members, place: RunPlace & { readonly startedAtMs: number | undefined }) {
-  const { id, task, model } = value;
-  return {
-    key: place.key,
-    id: typeof id === 'string' && id !== '' ? id : place.fallbackId,
-    format: 'steps',
-    ...(typeof task === 'string' ? { task } : {}),
-    ...(typeof model === 'string' ? { modelId: model } : {}),
-    ...present({ startedAtMs: place.startedAtMs }),
-  } as const;
+  const run = new RunItems(key);
+  const items = [
+    run.begin('steps', {
+      id: textOrUndefined(value['id']) ?? fallbackId,
+      task: typeof value['task'] === 'string' ? value['task'] : undefined,
+      modelId: typeof value['model'] === 'string' ? value['model'] : undefined,
+      startedAtMs: steps[0]?.atMs,
+    }),
+  ];
+  if (unusable > 0) items.push(diagnosticItem('error', `not usable: ${unusable} steps of no known kind`, { line }));
+  const orphans = addSteps(items, steps, run);
+  if (orphans > 0) {
+    items.push(diagnosticItem('error', `left out: ${orphans} tool results that answer no call`, { line }));
+  }
+  return [...items, ...run.finish(endOf(value['outcome']), steps.at(-1)?.atMs)];
 }
 
 /**
@@ -98,38 +69,34 @@ function runOf(value: Members, place: RunPlace & { readonly startedAtMs: number 
  *
  * @returns number of results without a call
  */
-function addSteps(items: ImportItem[], steps: readonly StepEntry[], key: string): number {
-  const ids = new SourceCallIds();
+function addSteps(items: ImportItem[], steps: readonly StepEntry[], run: RunItems): number {
   let orphans = 0;
   for (const group of turnsOfSteps(steps)) {
-    if (group.startsTurn) {
-      for (const missing of ids.endMissing()) items.push(recordItem(key, missing, group.steps[0]?.atMs));
-      items.push(recordItem(key, { kind: 'turn_started' }, group.steps[0]?.atMs));
-    }
+    if (group.startsTurn) items.push(...run.turn(group.steps[0]?.atMs));
     for (const { members, atMs } of group.steps) {
-      const payload = payloadOf(members, ids);
+      const payload = payloadOf(members, run.calls);
       if (payload === undefined) orphans += 1;
-      else items.push(recordItem(key, payload, atMs));
+      else items.push(run.record(payload, atMs));
     }
   }
-  for (const missing of ids.endMissing()) items.push(recordItem(key, missing, steps.at(-1)?.atMs));
   return orphans;
 }
 
 /** Converts a step to a payload. Undefined for a result without a call. */
-function payloadOf(step: Members, ids: SourceCallIds): TrajectoryPayload | undefined {
+function payloadOf(step: JsonMembers, ids: SourceCallIds): TrajectoryPayload | undefined {
   switch (step['kind']) {
     case 'tool_call':
       return ids.start({
-        sourceId: idOf(step),
+        sourceId: textOrUndefined(step['call_id']),
         name: typeof step['tool'] === 'string' ? step['tool'] : 'unknown',
         args: asJson(step['args']),
       });
     case 'tool_result': {
       const result = asJson(step['result']);
       const flag = step['is_error'];
-      if (typeof flag === 'boolean') return ids.end({ sourceId: idOf(step), result, isError: flag });
-      return ids.end({ sourceId: idOf(step), result, isError: inferIsError(resultText(result)), inferred: true });
+      const inferred = typeof flag !== 'boolean';
+      const isError = inferred ? inferIsError(resultText(result)) : flag;
+      return ids.end({ sourceId: textOrUndefined(step['call_id']), result, isError, inferred });
     }
     default: {
       const role = step['kind'] === 'user' ? 'user' : 'assistant';
@@ -141,17 +108,11 @@ function payloadOf(step: Members, ids: SourceCallIds): TrajectoryPayload | undef
 
 function endOf(outcome: unknown): RunEnded | undefined {
   if (!isJsonObject(outcome)) return undefined;
-  const { success, reward } = outcome;
+  const success = typeof outcome['success'] === 'boolean' ? outcome['success'] : undefined;
+  const reward = typeof outcome['reward'] === 'number' ? outcome['reward'] : undefined;
   const labels = labelsOf(outcome['labels']);
-  if (typeof success !== 'boolean' && typeof reward !== 'number' && labels === undefined) return undefined;
-  return {
-    kind: 'run_ended',
-    outcome: 'ended',
-    new_messages: [],
-    ...(typeof success === 'boolean' ? { success } : {}),
-    ...(typeof reward === 'number' ? { reward } : {}),
-    ...present({ labels }),
-  };
+  if (success === undefined && reward === undefined && labels === undefined) return undefined;
+  return runEnded('ended', { success, reward, labels });
 }
 
 /** Reads the labels, which are `[{type, value}]` or one object. */
@@ -167,23 +128,9 @@ function labelsOf(labels: unknown): JsonObject | undefined {
   return Object.fromEntries(pairs);
 }
 
-function idOf(step: Members): string | undefined {
-  const id = step['call_id'];
-  return typeof id === 'string' && id !== '' ? id : undefined;
-}
-
-function asJson(value: unknown): Json {
-  // Decoded documents contain only JSON.
-  return (value ?? null) as Json;
-}
-
-function recordItem(runKey: string, payload: TrajectoryPayload, atMs: number | undefined): ImportItem {
-  return atMs === undefined ? { type: 'record', runKey, payload } : { type: 'record', runKey, payload, atMs };
-}
-
 /** A step of the `steps` format, with its time. */
 interface StepEntry {
-  readonly members: Readonly<Record<string, unknown>>;
+  readonly members: JsonMembers;
   readonly atMs: number | undefined;
 }
 

@@ -1,5 +1,5 @@
-import { type JsonMembers, membersOf, textOrUndefined } from '../../base/json-member.ts';
 import { isJsonObject } from '../../base/json.ts';
+import { type JsonMembers, listOf, membersOf, textOrUndefined } from '../../base/json-member.ts';
 import type { ImportItem } from '../import-item.ts';
 import type { AnswerPart, RunItems } from '../parts/run-items.ts';
 import { sourceCall } from '../parts/source-call.ts';
@@ -54,7 +54,7 @@ export function chatMessageItems(writer: RunItems, value: unknown, dialect: Chat
           modelId: textOrUndefined(value.model),
           stopReason: textOrUndefined(value.finish_reason),
           usage: sourceUsage(
-            typeof value.cost === 'number' ? { ...usageOf(value), cost_usd: value.cost } : value.usage,
+            typeof value.cost === 'number' ? { ...membersOf(value.usage), cost_usd: value.cost } : value.usage,
           ),
         },
         atMs,
@@ -64,15 +64,11 @@ export function chatMessageItems(writer: RunItems, value: unknown, dialect: Chat
   }
 }
 
-function usageOf(message: JsonMembers): JsonMembers {
-  return membersOf(message.usage);
-}
-
 function userItems(writer: RunItems, message: JsonMembers, atMs: number | undefined): readonly ImportItem[] {
-  const calls = Array.isArray(message.tool_calls) ? message.tool_calls.length : 0;
-  for (let index = 0; index < calls; index += 1) writer.skipped.add('tool calls of the simulated user');
+  const calls = listOf(message.tool_calls);
+  for (const _ of calls) writer.skipped.add('tool calls of the simulated user');
   const content = sourceContent(message.content);
-  return content.length === 0 && calls > 0 ? [] : [writer.message('user', content, atMs)];
+  return content.length === 0 && calls.length > 0 ? [] : [writer.message('user', content, atMs)];
 }
 
 function toolItems(writer: RunItems, message: JsonMembers, dialect: ChatDialect): readonly ImportItem[] {
@@ -105,7 +101,9 @@ function reasoningParts(message: JsonMembers): readonly AnswerPart[] {
 }
 
 function callParts(message: JsonMembers): readonly AnswerPart[] {
-  const calls = Array.isArray(message.tool_calls) ? (message.tool_calls as readonly unknown[]) : [];
   const legacy = isJsonObject(message.function_call) ? [{ function: message.function_call }] : [];
-  return [...calls, ...legacy].map((call): AnswerPart => ({ type: 'call', call: sourceCall(call) }));
+  return [...listOf(message.tool_calls), ...legacy].map((call): AnswerPart => ({
+    type: 'call',
+    call: sourceCall(call),
+  }));
 }

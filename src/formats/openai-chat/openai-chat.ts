@@ -1,7 +1,6 @@
-import { type JsonMembers, listOf, textOrUndefined } from '../../base/json-member.ts';
-import { present } from '../../base/present.ts';
+import { type JsonMembers, listOf, membersOf, textOrUndefined } from '../../base/json-member.ts';
 import { isJsonObject } from '../../base/json.ts';
-import type { ImportItem } from '../import-item.ts';
+import { diagnosticItem, type ImportItem } from '../import-item.ts';
 import type { DocumentImporter, ImportSource, LineImport, LineImporter } from '../importer.ts';
 import { chatMessageItems, firstUserText, isChatMessage } from './openai-chat-messages.ts';
 import { type AnswerPart, RunItems } from '../parts/run-items.ts';
@@ -84,15 +83,11 @@ class ChatLines implements LineImport {
     }
     if (this.#single === undefined) {
       if (!isChatMessage(value)) {
-        yield {
-          type: 'diagnostic',
-          diagnostic: { severity: 'error', message: 'not a conversation and not a message', line: lineNumber },
-        };
+        yield diagnosticItem('error', 'not a conversation and not a message', { line: lineNumber });
         return;
       }
-      const id = this.#ids.take(this.#stem);
-      this.#single = new RunItems(id);
-      yield runItem(id, firstUserText([value]));
+      this.#single = new RunItems(this.#ids.take(this.#stem));
+      yield this.#single.begin('openai-chat', { task: firstUserText([value]) });
     }
     yield* chatMessageItems(this.#single, value);
   }
@@ -104,28 +99,19 @@ class ChatLines implements LineImport {
 
 function* conversationItems(value: unknown, id: string): Generator<ImportItem> {
   const messages = messagesOf(value) ?? [];
-  yield runItem(id, firstUserText(messages), isJsonObject(value) ? textOrUndefined(value.model) : undefined);
   const writer = new RunItems(id);
+  yield writer.begin('openai-chat', {
+    task: firstUserText(messages),
+    modelId: textOrUndefined(membersOf(value).model),
+  });
   if (messages.length === 0) writer.lost.add('conversations without messages');
   yield* responsesItems(writer, messages);
   yield* writer.finish();
 }
 
-function runItem(id: string, task: string | undefined, modelId?: string): ImportItem {
-  return {
-    type: 'run',
-    run: {
-      key: id,
-      id,
-      format: 'openai-chat',
-      ...present({ task, modelId }),
-    },
-  };
-}
-
 function idOf(value: unknown): string | undefined {
-  if (!isJsonObject(value)) return undefined;
-  return textOrUndefined(value.id) ?? textOrUndefined(value.conversation_id) ?? textOrUndefined(value.custom_id);
+  const { id, conversation_id, custom_id } = membersOf(value);
+  return textOrUndefined(id) ?? textOrUndefined(conversation_id) ?? textOrUndefined(custom_id);
 }
 
 function messagesOf(value: unknown): readonly unknown[] | undefined {
@@ -178,7 +164,8 @@ function* responsesItems(writer: RunItems, list: readonly unknown[]): Generator<
     parts = [];
   }
   for (const value of list) {
-    if (isChatMessage(value) && (value.role !== 'assistant' || isWholeAnswer(value))) {
+    // A Responses message is only a part of an answer. It has a `type`.
+    if (isChatMessage(value) && (value.role !== 'assistant' || value.type !== 'message')) {
       yield* flush();
       yield* chatMessageItems(writer, value);
     } else if (isChatMessage(value)) {
@@ -195,11 +182,6 @@ function* responsesItems(writer: RunItems, list: readonly unknown[]): Generator<
     }
   }
   yield* flush();
-}
-
-/** Returns true for a chat message, which contains its calls. A Responses message is only a part of an answer; it has a `type`. */
-function isWholeAnswer(message: JsonMembers): boolean {
-  return message.type !== 'message';
 }
 
 function asReasoning(part: ReturnType<typeof sourceBlocks>[number]): AnswerPart {

@@ -163,7 +163,7 @@ export function* opencodeSession(
   });
   for (const message of messages) yield* run.message(message.info, message.parts);
   yield* run.session.finish();
-  yield* run.skipped.report({ severity: 'note', verb: 'left out', runKey: id });
+  yield* run.skipped.report('note', id);
 }
 
 /** Yields the messages of an exported session. */

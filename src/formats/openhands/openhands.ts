@@ -1,13 +1,13 @@
 import { type JsonMembers, listOf, membersOf, numberOrUndefined, textOrUndefined } from '../../base/json-member.ts';
 import { isJsonObject, type Json } from '../../base/json.ts';
-import type { ImportedRun, ImportItem } from '../import-item.ts';
+import { diagnosticItem, type ImportItem } from '../import-item.ts';
 import type { DocumentImporter, ImportSource, LineImport, LineImporter } from '../importer.ts';
 import { eventsLikeness, isSdkEvent, isStreamEvent } from './openhands-event.ts';
 import { OpenHandsRun } from './openhands-run.ts';
-import { RunItems } from '../parts/run-items.ts';
+import { runEnded, RunItems } from '../parts/run-items.ts';
+import { SkipCounts } from '../parts/skip-counts.ts';
 import { sourceStem } from '../parts/source-name.ts';
 import { UniqueNames } from '../parts/unique-names.ts';
-import { present } from '../../base/present.ts';
 import type { RunEnded } from '../../records/trajectory-record.ts';
 import { plainText } from '../parts/plain-text.ts';
 
@@ -39,16 +39,13 @@ export const openhandsDocumentImporter: DocumentImporter = {
       yield* openHandsRecordItems({ history: entries }, ids.take(stem));
       return;
     }
-    let unusable = 0;
+    const lost = new SkipCounts();
     for (const [index, entry] of entries.entries()) {
       if (isJsonObject(entry) && recordEvents(entry) !== undefined) {
         yield* openHandsRecordItems(entry, ids.take(recordId(entry) ?? `${stem}-${index + 1}`));
-      } else unusable += 1;
+      } else lost.add('entries without events');
     }
-    if (unusable > 0) {
-      const message = `not usable: ${unusable} entries without events`;
-      yield { type: 'diagnostic', diagnostic: { severity: 'error', message } };
-    }
+    yield* lost.report('error');
   },
 };
 
@@ -85,14 +82,12 @@ class OpenHandsLines implements LineImport {
     }
     if (this.#single === undefined) {
       if (!isSdkEvent(value) && !isStreamEvent(value)) {
-        const message = 'not a record with events and not an event';
-        yield { type: 'diagnostic', diagnostic: { severity: 'error', message, line: lineNumber } };
+        yield diagnosticItem('error', 'not a record with events and not an event', { line: lineNumber });
         return;
       }
-      const id = this.#ids.take(this.#stem);
-      const items = new RunItems(id);
+      const items = new RunItems(this.#ids.take(this.#stem));
       this.#single = { items, events: new OpenHandsRun(items) };
-      yield { type: 'run', run: { key: id, id, format: 'openhands' } };
+      yield items.begin('openhands');
     }
     yield* this.#single.events.event(value);
   }
@@ -146,19 +141,13 @@ function recordId(record: JsonMembers): string | undefined {
 
 /** Yields the items of one record `{history, instruction?, metadata?, error?, …}` of an evaluation, or of a trajectory export. */
 function* openHandsRecordItems(record: JsonMembers, id: string): Generator<ImportItem> {
-  const metadata = membersOf(record.metadata);
-  const task = textOrUndefined(record.instruction);
-  const agentName = textOrUndefined(metadata.agent_class);
-  const modelId =
-    textOrUndefined(membersOf(metadata.llm_config).model) ?? textOrUndefined(membersOf(metadata.llm).model);
-  const run: ImportedRun = {
-    key: id,
-    id,
-    format: 'openhands',
-    ...present({ task, agentName, modelId }),
-  };
-  yield { type: 'run', run };
+  const { agent_class: agentClass, llm_config: config, llm } = membersOf(record.metadata);
   const items = new RunItems(id);
+  yield items.begin('openhands', {
+    task: textOrUndefined(record.instruction),
+    agentName: textOrUndefined(agentClass),
+    modelId: textOrUndefined(membersOf(config).model) ?? textOrUndefined(membersOf(llm).model),
+  });
   const events = new OpenHandsRun(items);
   for (const event of listOf(recordEvents(record))) yield* events.event(event);
   yield* events.end();
@@ -174,14 +163,12 @@ function openHandsOutcome(record: JsonMembers, endedAs: string | undefined): Run
   const labels: Record<string, Json> = {};
   if (error !== undefined) labels.error = error.slice(0, MAX_ERROR_CHARS);
   if (cost !== undefined) labels.cost_usd = cost;
-  return {
-    kind: 'run_ended',
-    outcome:
-      error === undefined ? (endedAs ?? 'ended') : /maximum (?:iteration|budget)/i.test(error) ? 'limit' : 'error',
-    new_messages: [],
-    ...(success === undefined ? {} : { success, reward: success ? 1 : 0 }),
-    ...(Object.keys(labels).length === 0 ? {} : { labels }),
-  };
+  const isLimit = error !== undefined && /maximum (?:iteration|budget)/i.test(error);
+  return runEnded(error === undefined ? (endedAs ?? 'ended') : isLimit ? 'limit' : 'error', {
+    success,
+    reward: success === undefined ? undefined : Number(success),
+    labels: Object.keys(labels).length === 0 ? undefined : labels,
+  });
 }
 
 function successOf(record: JsonMembers): boolean | undefined {

@@ -78,8 +78,8 @@ class OtlpImport implements LineImport {
     const traces = [...this.#traces].map(([traceId, spans]) => ({ traceId, spans, startMs: firstStart(spans) }));
     traces.sort((a, b) => a.startMs - b.startMs || (a.traceId < b.traceId ? -1 : 1));
     for (const { traceId, spans } of traces) yield* traceRuns(traceId, spans);
-    yield* this.#lost.report({ severity: 'error', verb: 'not usable' });
-    yield* this.#skipped.report({ severity: 'note', verb: 'left out' });
+    yield* this.#lost.report('error');
+    yield* this.#skipped.report('note');
   }
 
   *#emitQuietest(): Generator<ImportItem> {

@@ -54,6 +54,11 @@ export function readSpan(span: TraceSpan, details: JsonObject = {}): KnownSpan |
   return undefined;
 }
 
+/** Returns true for agent spans and their details. Other spans only define the hierarchy. */
+export function isOfAgent(span: TraceSpan): boolean {
+  return span.details === true || readSpan(span) !== undefined;
+}
+
 function roleIn({ kinds }: Convention, attributes: JsonObject): SpanRole | undefined {
   for (const [attribute, roles] of Object.entries(kinds)) {
     const kind = textOrUndefined(attributeOf(attributes, attribute))?.toLowerCase();

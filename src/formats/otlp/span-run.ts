@@ -1,12 +1,10 @@
 import { canonicalJson } from '../../base/canonical-json.ts';
 import type { Json } from '../../base/json.ts';
-import { present } from '../../base/present.ts';
 import { textOfContent } from '../../records/stored-message.ts';
 import type { RunEnded, ToolEnded } from '../../records/trajectory-record.ts';
-import type { ImportItem } from '../import-item.ts';
+import { diagnosticItem, type ImportItem } from '../import-item.ts';
 import type { CallShape } from '../parts/call-ids.ts';
-import { withDuration } from '../parts/result-duration.ts';
-import { type AnswerPart, RunItems } from '../parts/run-items.ts';
+import { type AnswerPart, runEnded, RunItems } from '../parts/run-items.ts';
 import { plainest } from '../parts/source-content.ts';
 import { GENAI_OPERATIONS } from './genai-names.ts';
 import { readMessages, type TracedMessage } from './read-messages.ts';
@@ -78,22 +76,14 @@ export function* spanRunItems(run: SpanRun): Generator<ImportItem> {
   const hasInput = members.some((known) => known.role !== 'tool' && known.field('input') !== undefined);
   const first = agent === undefined || hasInput ? [] : requestOf(agent);
   const task = taskOf(first) ?? firstTask(members);
-  yield {
-    type: 'run',
-    run: {
-      key: id,
-      id,
-      format: 'otlp',
-      ...present({
-        task,
-        parentId: run.parentId,
-        conversationId: firstOf(all, 'conversation'),
-        agentName: agent && fieldText(agent, 'agent'),
-        modelId: firstOf(all, 'model'),
-        startedAtMs: startedAtMs === undefined ? undefined : Math.round(startedAtMs),
-      }),
-    },
-  };
+  yield items.begin('otlp', {
+    task,
+    parentId: run.parentId,
+    conversationId: firstOf(all, 'conversation'),
+    agentName: agent && fieldText(agent, 'agent'),
+    modelId: firstOf(all, 'model'),
+    startedAtMs: startedAtMs === undefined ? undefined : Math.round(startedAtMs),
+  });
   for (const { role, parts } of messages.fresh(first)) yield items.message(role, contentOf(parts), startedAtMs);
   const context = { items, messages, uncaptured, repeated: repeatedResults(members) };
   for (const turn of turns) yield* turnItems(turn, context);
@@ -106,8 +96,7 @@ export function* spanRunItems(run: SpanRun): Generator<ImportItem> {
       ending?.endMs,
     );
     const text = notes.map(([name, count]) => `${count} ${NOTES[name] ?? name}`).join(', ');
-    const diagnostic = { severity: 'note', message: `not in the run: ${text}`, runKey: id } as const;
-    yield { type: 'diagnostic', diagnostic };
+    yield diagnosticItem('note', `not in the run: ${text}`, { runKey: id });
   }
   yield* items.finish(ending === undefined ? undefined : endingOf(ending, agent), ending?.endMs);
 }
@@ -176,7 +165,7 @@ function* turnItems({ known, output, declared, tools }: Turn, context: RunContex
     if (ended === undefined) continue;
     if (ended.result_missing === true) uncaptured.results += 1;
     const { startMs, endMs } = tool.span;
-    yield* withDuration([items.record(ended, endMs)], endMs === undefined ? undefined : endMs - startMs);
+    yield items.ended(ended, endMs === undefined ? undefined : endMs - startMs, endMs);
   }
 }
 
@@ -343,10 +332,5 @@ function endingOf(span: TraceSpan, agent: KnownSpan | undefined): RunEnded | und
   if (span.endMs === undefined) return undefined;
   const failed = agent === undefined ? span.status === 'error' : failedIn(agent);
   const reason = agent === undefined ? undefined : errorTypeOf(agent);
-  return {
-    kind: 'run_ended',
-    outcome: failed ? 'error' : 'ended',
-    ...present({ reason: failed ? reason : undefined }),
-    new_messages: [],
-  };
+  return runEnded(failed ? 'error' : 'ended', { reason: failed ? reason : undefined });
 }

@@ -27,6 +27,12 @@ export interface TraceSpan {
   readonly isEvent?: true;
 }
 
+/** Returns true if a span ends its trace: it has ended, and it has no parent or a parent in another process. */
+export function endsTrace({ parentId, remoteParent, endMs, details, isEvent }: TraceSpan): boolean {
+  const isSpan = details !== true && isEvent !== true;
+  return isSpan && endMs !== undefined && (parentId === undefined || remoteParent === true);
+}
+
 /** An event within a span. */
 export interface SpanEvent {
   readonly name: string;

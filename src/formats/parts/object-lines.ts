@@ -16,8 +16,8 @@ export abstract class ObjectLines implements LineImport {
 
   *end(): Generator<ImportItem> {
     yield* this.finish();
-    yield* this.lost.report({ severity: 'error', verb: 'not usable' });
-    yield* this.skipped.report({ severity: 'note', verb: 'left out' });
+    yield* this.lost.report('error');
+    yield* this.skipped.report('note');
   }
 
   protected abstract entry(entry: JsonMembers, lineNumber: number): Iterable<ImportItem>;

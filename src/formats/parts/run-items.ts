@@ -1,11 +1,11 @@
 import { present } from '../../base/present.ts';
-import { canonicalJson } from '../../base/canonical-json.ts';
-import type { Json } from '../../base/json.ts';
+import type { Json, JsonObject } from '../../base/json.ts';
 import type { StoredContent, StoredContentBlock, StoredUsage } from '../../records/stored-message.ts';
-import type { RunEnded, TrajectoryPayload } from '../../records/trajectory-record.ts';
+import type { RunEnded, ToolEnded, TrajectoryPayload } from '../../records/trajectory-record.ts';
 import { inferIsError } from '../../calls/answer-rules.ts';
+import { resultText } from '../../calls/result-text.ts';
 import { type CallShape, SourceCallIds } from './call-ids.ts';
-import type { ImportItem } from '../import-item.ts';
+import type { FormatName, ImportedRun, ImportItem } from '../import-item.ts';
 import { SkipCounts } from './skip-counts.ts';
 import { plainest } from './source-content.ts';
 
@@ -34,7 +34,17 @@ interface ToolAnswerShape {
   readonly isError?: boolean | undefined;
   /** Result of format-specific failure detection, used if there is no flag; default `inferIsError`. */
   readonly readsAsError?: boolean | undefined;
+  /** Not stored if it is negative or not finite. */
+  readonly durationMs?: number | undefined;
 }
+
+/** Facts about a run. Facts that the source does not have are undefined. */
+type RunFacts = {
+  readonly [Name in Exclude<keyof ImportedRun, 'key' | 'id' | 'format'>]?: ImportedRun[Name] | undefined;
+} & {
+  /** Default: the key of the run. */
+  readonly id?: string;
+};
 
 /**
  * Builds the items of one run from its messages. The order is the same for every importer: turn, message, calls, results. A
@@ -54,18 +64,29 @@ export class RunItems {
     this.runKey = runKey;
   }
 
+  /** Returns the item that begins the run. */
+  begin(format: FormatName, facts: RunFacts = {}): ImportItem {
+    return { type: 'run', run: { key: this.runKey, id: this.runKey, format, ...present(facts) } };
+  }
+
   record(payload: TrajectoryPayload, atMs: number | undefined): ImportItem {
-    return { type: 'record', runKey: this.runKey, payload, ...present({ atMs }) };
+    return atMs === undefined
+      ? { type: 'record', runKey: this.runKey, payload }
+      : { type: 'record', runKey: this.runKey, payload, atMs };
   }
 
   message(role: 'system' | 'user', content: StoredContent, atMs: number | undefined): ImportItem {
     return this.record({ kind: 'message_appended', message: { role, content } }, atMs);
   }
 
+  /** Begins a turn, which ends open calls. */
+  turn(atMs: number | undefined): readonly ImportItem[] {
+    return [...this.#missing(atMs), this.record({ kind: 'turn_started' }, atMs)];
+  }
+
   /** A model's answer and its calls. */
   answer(answer: AnswerShape, atMs: number | undefined): readonly ImportItem[] {
-    const opening =
-      answer.sameTurn === true ? [] : [...this.#missing(atMs), this.record({ kind: 'turn_started' }, atMs)];
+    const opening = answer.sameTurn === true ? [] : this.turn(atMs);
     const started: ImportItem[] = [];
     const blocks = answer.parts.map((part): StoredContentBlock => {
       if (part.type !== 'call') return part;
@@ -84,12 +105,17 @@ export class RunItems {
 
   /** Adds a tool result. A result without an open call is counted, and `finish` reports it. */
   result(answer: ToolAnswerShape, atMs: number | undefined): readonly ImportItem[] {
-    const isError = answer.isError ?? answer.readsAsError ?? inferIsError(textOf(answer.result));
+    const isError = answer.isError ?? answer.readsAsError ?? inferIsError(resultText(answer.result));
     const inferred = answer.isError === undefined && isError;
     const ended = this.calls.end({ sourceId: answer.sourceId, result: answer.result, isError, inferred });
-    if (ended !== undefined) return [this.record(ended, atMs)];
+    if (ended !== undefined) return [this.ended(ended, answer.durationMs, atMs)];
     this.skipped.add('tool results without a call');
     return [];
+  }
+
+  ended(payload: ToolEnded, durationMs: number | undefined, atMs: number | undefined): ImportItem {
+    const isDuration = durationMs !== undefined && Number.isFinite(durationMs) && durationMs >= 0;
+    return this.record(isDuration ? { ...payload, duration_ms: Math.round(durationMs) } : payload, atMs);
   }
 
   /** Closes open calls, ends the run if the source says how it ended, and reports skipped content. */
@@ -97,8 +123,8 @@ export class RunItems {
     return [
       ...this.#missing(atMs),
       ...(outcome === undefined ? [] : [this.record(outcome, atMs)]),
-      ...this.lost.report({ severity: 'error', verb: 'not usable', runKey: this.runKey }),
-      ...this.skipped.report({ severity: 'note', verb: 'left out', runKey: this.runKey }),
+      ...this.lost.report('error', this.runKey),
+      ...this.skipped.report('note', this.runKey),
       { type: 'end', runKey: this.runKey },
     ];
   }
@@ -108,6 +134,14 @@ export class RunItems {
   }
 }
 
-function textOf(result: Json): string {
-  return typeof result === 'string' ? result : canonicalJson(result);
+interface EndFacts {
+  readonly reason?: RunEnded['reason'];
+  readonly success?: boolean | undefined;
+  readonly reward?: number | undefined;
+  readonly labels?: JsonObject | undefined;
+}
+
+/** Returns the end of a run. Facts that the source does not have are undefined. */
+export function runEnded(outcome: string, facts: EndFacts = {}): RunEnded {
+  return { kind: 'run_ended', outcome, new_messages: [], ...present(facts) };
 }

@@ -3,8 +3,7 @@ import type { StoredContentBlock, StoredUsage } from '../../records/stored-messa
 import type { Json } from '../../base/json.ts';
 import type { RunEnded, RunEnding } from '../../records/trajectory-record.ts';
 import type { ImportedRun, ImportItem } from '../import-item.ts';
-import { withDuration } from './result-duration.ts';
-import { RunItems, type AnswerPart } from './run-items.ts';
+import { runEnded, RunItems, type AnswerPart } from './run-items.ts';
 import { plainest, sourceBlock } from './source-content.ts';
 
 /** Maximum number of messages buffered until the task is known. Instructions, caveats and reminders precede the task. */
@@ -168,8 +167,8 @@ export class SessionItems {
 
   /** Sets how the run ends if nothing follows. Undefined if the run continues. */
   outcome(ending: string | RunEnding | undefined, atMs: number | undefined): void {
-    const known = typeof ending === 'string' ? { outcome: ending } : ending;
-    this.#outcome = known && { payload: { kind: 'run_ended', new_messages: [], ...known }, atMs };
+    const { outcome, ...facts } = typeof ending === 'string' ? { outcome: ending } : (ending ?? {});
+    this.#outcome = outcome === undefined ? undefined : { payload: runEnded(outcome, facts), atMs };
   }
 
   /** Sets the total cost of the session in US dollars, as the source reports it. Dropped if the session has no ending. */
@@ -213,9 +212,9 @@ export class SessionItems {
     yield items.message(message.role, plainest(message.blocks), message.atMs);
   }
 
-  *#ended({ atMs, durationMs, ...result }: SessionResult): Generator<ImportItem> {
-    const items = yield* this.#begin(undefined, atMs);
-    yield* withDuration(items.result(result, atMs), durationMs);
+  *#ended(result: SessionResult): Generator<ImportItem> {
+    const items = yield* this.#begin(undefined, result.atMs);
+    yield* items.result(result, result.atMs);
   }
 
   /** Emits the `run` item once, then the messages that were buffered before it. */

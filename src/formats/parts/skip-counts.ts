@@ -1,19 +1,10 @@
-import { present } from '../../base/present.ts';
-import type { ImportItem } from '../import-item.ts';
+import { diagnosticItem, type ImportItem } from '../import-item.ts';
 
 /** Maximum number of kinds that are counted by name. Further kinds share one count. */
 const MAX_KINDS = 24;
 const MAX_KIND_CHARS = 60;
 /** Maximum number of line numbers listed in a message. */
 const MAX_LINES_NAMED = 5;
-
-/** Options of a report. */
-interface SkipReport {
-  readonly severity: 'error' | 'note';
-  /** Beginning of the sentence, such as `left out`. */
-  readonly verb: string;
-  readonly runKey?: string;
-}
 
 /** Counts skipped elements by kind, to report them in one diagnostic instead of one per element. */
 export class SkipCounts {
@@ -28,22 +19,13 @@ export class SkipCounts {
     if (line !== undefined && this.#lines.length < MAX_LINES_NAMED) this.#lines.push(line);
   }
 
-  /** One diagnostic such as `left out: 3 progress, 1 summary`; none if nothing was counted. */
-  report(options: SkipReport): readonly ImportItem[] {
+  /** One diagnostic such as `not usable: 3 ticks` (error) or `left out: 1 summary` (note); none if nothing was counted. */
+  report(severity: 'error' | 'note', runKey?: string): readonly ImportItem[] {
     if (this.#counts.size === 0) return [];
     const counted = [...this.#counts].map(([kind, count]) => `${count} ${kind}`).join(', ');
-    const first = this.#lines[0];
     const where = this.#lines.length > 1 ? ` (lines ${this.#lines.join(', ')} …)` : '';
-    return [
-      {
-        type: 'diagnostic',
-        diagnostic: {
-          severity: options.severity,
-          message: `${options.verb}: ${counted}${where}`,
-          ...present({ line: first, runKey: options.runKey }),
-        },
-      },
-    ];
+    const verb = severity === 'error' ? 'not usable' : 'left out';
+    return [diagnosticItem(severity, `${verb}: ${counted}${where}`, { line: this.#lines[0], runKey })];
   }
 }
 

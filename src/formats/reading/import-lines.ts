@@ -1,17 +1,8 @@
-import { present } from '../../base/present.ts';
 import { CoxswainError, messageOf } from '../../base/error.ts';
-import type { ImportDiagnostic, ImportItem } from '../import-item.ts';
-import type { ImportSource, LineImport, LineImporter } from '../importer.ts';
+import { diagnosticItem, type ImportItem } from '../import-item.ts';
+import type { LineImport } from '../importer.ts';
 import type { TextLine } from './line-reader.ts';
 import { decodeLine, nextChunk, type DecodedLine, type TextHead } from './text-head.ts';
-
-/** Input of `importLines` in addition to the head. */
-export interface LinesContext {
-  /** The text after the head. */
-  readonly chunks: AsyncIterator<Buffer>;
-  readonly importer: LineImporter;
-  readonly source: ImportSource;
-}
 
 /**
  * Reads a text line by line. A line that cannot be used becomes a diagnostic, and reading continues. Damaged compressed data
@@ -22,10 +13,13 @@ export interface LinesContext {
  *
  * Memory: one chunk, one line, and the importer's state.
  */
-export async function* importLines(head: TextHead, context: LinesContext): AsyncGenerator<Iterable<ImportItem>> {
-  const { importer, source, chunks } = context;
+export async function* importLines(
+  head: TextHead,
+  chunks: AsyncIterator<Buffer>,
+  lines: LineImport,
+): AsyncGenerator<Iterable<ImportItem>> {
   const { reader } = head;
-  const run = new LinesRun(importer.open(source));
+  const run = new LinesRun(lines);
   let { fault } = head;
   for (const line of head.lines) yield run.line(line);
   while (!head.isWhole && fault === undefined) {
@@ -36,7 +30,7 @@ export async function* importLines(head: TextHead, context: LinesContext): Async
   }
   const last = head.isWhole ? undefined : reader.end();
   if (last !== undefined) yield run.line(decodeLine(last));
-  if (fault !== undefined) yield [problem({ severity: 'error', message: `${fault.message}: what follows is lost` })];
+  if (fault !== undefined) yield [diagnosticItem('error', `${fault.message}: what follows is lost`)];
   yield run.end();
 }
 
@@ -58,10 +52,10 @@ export class LinesRun {
     const { json, number } = line;
     if (line.hasInvalidUtf8 && !this.#saidInvalidUtf8) {
       this.#saidInvalidUtf8 = true;
-      yield problem({ severity: 'note', message: 'bytes that are not UTF-8 were replaced, here first', line: number });
+      yield diagnosticItem('note', 'bytes that are not UTF-8 were replaced, here first', { line: number });
     }
     if (json?.ok !== true) {
-      yield problem({ severity: 'error', message: lostBecause(line), line: number });
+      yield diagnosticItem('error', lostBecause(line), { line: number });
       return;
     }
     try {
@@ -82,8 +76,7 @@ export class LinesRun {
 
 /** Creates a diagnostic for an exception of an importer. Importers must not throw. If one does, only that line is lost. */
 function thrownBy(error: unknown, line: number | undefined): ImportItem {
-  const message = `the importer failed: ${messageOf(error).slice(0, 200)}`;
-  return problem({ severity: 'error', message, ...present({ line }) });
+  return diagnosticItem('error', `the importer failed: ${messageOf(error).slice(0, 200)}`, { line });
 }
 
 function lostBecause({ json, terminated }: DecodedLine): string {
@@ -92,8 +85,4 @@ function lostBecause({ json, terminated }: DecodedLine): string {
   if (json.cutOff && !terminated) return 'the file is cut off in this line';
   const column = json.position === undefined || json.cutOff ? '' : ` (from column ${json.position + 1})`;
   return `the line ${json.reason}${column} and is skipped`;
-}
-
-function problem(diagnostic: ImportDiagnostic): ImportItem {
-  return { type: 'diagnostic', diagnostic };
 }

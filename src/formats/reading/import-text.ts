@@ -1,11 +1,10 @@
 import { CoxswainError, messageOf } from '../../base/error.ts';
 import { accepted, describeJson, type Recognition, surest } from './choose-importer.ts';
-import type { ImportItem } from '../import-item.ts';
+import { diagnosticItem, type ImportItem } from '../import-item.ts';
 import { importLines } from './import-lines.ts';
-import type { DocumentImporter, LineImporter } from '../importer.ts';
+import type { LineImporter } from '../importer.ts';
 import { decodeJson, type JsonText, locateFault } from './json-text.ts';
-import type { TextContext } from './text-context.ts';
-import { HEAD_LINES, readTextHead, type TextHead } from './text-head.ts';
+import { HEAD_LINES, readTextHead, type TextContext, type TextHead } from './text-head.ts';
 import { wholeText } from './whole-text.ts';
 
 /**
@@ -31,39 +30,36 @@ export async function importText(
   }
   const importer = linesImporterFor(head, context);
   return importer === undefined
-    ? importDocument(head, { chunks, context })
-    : importLines(head, { chunks, importer, source: context.source });
+    ? importDocument(head, chunks, context)
+    : importLines(head, chunks, importer.open(context.source));
 }
 
 /** Returns the importer for lines. Undefined if the text is a document. */
 function linesImporterFor(head: TextHead, context: TextContext): LineImporter | undefined {
-  const { candidates } = context;
+  const { candidates, source } = context;
   if (candidates.lines.length === 0 && candidates.documents.length > 0) return undefined;
   const [first] = head.lines;
   const values = decodedValues(head).slice(0, HEAD_LINES);
-  const best = values.length === 0 ? undefined : surestOfLines(values, context);
+  const best =
+    values.length === 0 ? undefined : surest(candidates.lines, (importer) => importer.recognise(values, source));
   if (first?.json?.ok === true) {
-    if (head.lines.length === 1 && !isSurerAsLines(first.json.value, { best, context })) return undefined;
-    return accepted(best, { candidates, content: `a text whose first line is ${describeJson(first.json.value)}` });
+    const { value } = first.json;
+    if (head.lines.length === 1) {
+      const asDocument = surest(candidates.documents, (importer) => importer.recognise(value, source));
+      if (best === undefined || best.confidence <= (asDocument?.confidence ?? -1)) return undefined;
+    }
+    return accepted(best, { candidates, content: `a text whose first line is ${describeJson(value)}` });
   }
-  if (candidates.documents.length === 0 || head.bytes === undefined) {
-    return acceptedDespiteDamage(head, { best, context });
-  }
-  if (!isMostlyJson(head) || isOneDocument(head)) return undefined;
-  return acceptedDespiteDamage(head, { best, context });
+  const mayBeDocument = candidates.documents.length > 0 && head.bytes !== undefined;
+  if (mayBeDocument && (!isMostlyJson(head) || isOneDocument(head))) return undefined;
+  return acceptedDespiteDamage(head, best, context);
 }
 
-interface LinesGuess {
-  readonly best: Recognition<LineImporter> | undefined;
-  readonly context: TextContext;
-}
-
-function isSurerAsLines(value: unknown, { best, context }: LinesGuess): boolean {
-  if (best === undefined) return false;
-  return best.confidence > (surestOfDocument(value, context)?.confidence ?? -1);
-}
-
-function acceptedDespiteDamage(head: TextHead, { best, context }: LinesGuess): LineImporter {
+function acceptedDespiteDamage(
+  head: TextHead,
+  best: Recognition<LineImporter> | undefined,
+  context: TextContext,
+): LineImporter {
   const value = decodedValues(head)[0];
   if (value === undefined) {
     if (head.bytes === undefined) {
@@ -96,24 +92,8 @@ function decodedValues(head: TextHead): readonly unknown[] {
   return head.lines.flatMap(({ json }) => (json?.ok === true ? [json.value] : []));
 }
 
-function surestOfLines(values: readonly unknown[], context: TextContext): Recognition<LineImporter> | undefined {
-  return surest(context.candidates.lines, (importer) => importer.recognise(values, context.source));
-}
-
-/** Returns the most confident document importer for a decoded document. */
-function surestOfDocument(value: unknown, context: TextContext): Recognition<DocumentImporter> | undefined {
-  return surest(context.candidates.documents, (importer) => importer.recognise(value, context.source));
-}
-
 /** An error within this number of characters means that the file is not JSON. */
 const FIRST_WORDS_CHARS = 24;
-
-/** Input of `importDocument` in addition to the head. */
-interface DocumentContext {
-  /** The text after the head. */
-  readonly chunks: AsyncIterator<Buffer>;
-  readonly context: TextContext;
-}
 
 /**
  * Reads a text as one JSON document. The complete document is held in memory.
@@ -121,26 +101,30 @@ interface DocumentContext {
  * @throws CoxswainError `input-too-large` if the text exceeds the document limit; `format-invalid` if it is damaged or nested
  * too deep; `format-unknown` if it is not JSON or no importer recognises it; errors of `chunks` unchanged
  */
-async function* importDocument(head: TextHead, options: DocumentContext): AsyncGenerator<Iterable<ImportItem>> {
-  const { context } = options;
+async function* importDocument(
+  head: TextHead,
+  rest: AsyncIterator<Buffer>,
+  context: TextContext,
+): AsyncGenerator<Iterable<ImportItem>> {
   const { documentBytes } = context.limits;
   const tooLarge = (): CoxswainError =>
     new CoxswainError('input-too-large', `the document is over the limit of ${documentBytes} bytes`);
   if (head.fault !== undefined) throw head.fault;
   if (head.bytes === undefined) throw tooLarge();
-  const chunks = joined(head.bytes, options.chunks);
+  const chunks = joined(head.bytes, rest);
   const { text, hasInvalidUtf8 } = await wholeText(chunks, { limitBytes: documentBytes, tooLarge });
   const json = decodeJson(text);
   const { candidates, source } = context;
   if (!json.ok) {
     const error = invalidJson(json, text);
-    throw candidates.forced === undefined && isNoJson(error, text) ? notJson() : error;
+    if (candidates.forced !== undefined || !isNoJson(error, text)) throw error;
+    throw new CoxswainError('format-unknown', 'a text that is no JSON: no format is read from it');
   }
 
   const best = surest(candidates.documents, (importer) => importer.recognise(json.value, source));
   const importer = accepted(best, { candidates, content: describeJson(json.value) });
   if (hasInvalidUtf8) {
-    yield [{ type: 'diagnostic', diagnostic: { severity: 'note', message: 'bytes that are not UTF-8 were replaced' } }];
+    yield [diagnosticItem('note', 'bytes that are not UTF-8 were replaced')];
   }
   yield guarded(importer.read(json.value, source), importer.format);
 }
@@ -176,10 +160,6 @@ function isNoJson(error: CoxswainError, text: string): boolean {
   const { position, cutOff } = error.details;
   const isEarly = cutOff !== true && typeof position === 'number' && position < FIRST_WORDS_CHARS;
   return isEarly || !/^\s*[[{]/.test(text);
-}
-
-function notJson(): CoxswainError {
-  return new CoxswainError('format-unknown', 'a text that is no JSON: no format is read from it');
 }
 
 function placeOf(position: number, text: string): { readonly line: number; readonly column: number } {

@@ -1,6 +1,8 @@
 import { isUtf8 } from 'node:buffer';
 
 import { CoxswainError } from '../../base/error.ts';
+import type { ImportSource } from '../importer.ts';
+import type { Candidates } from './choose-importer.ts';
 import { decodeJson, type JsonText } from './json-text.ts';
 import { LineReader, type TextLine } from './line-reader.ts';
 
@@ -34,10 +36,12 @@ export interface TextHead {
   readonly reader: LineReader;
 }
 
-/** Limits in bytes. */
-export interface ReadLimits {
-  readonly lineBytes: number;
-  readonly documentBytes: number;
+/** Input for reading a text, apart from its bytes. */
+export interface TextContext {
+  readonly source: ImportSource;
+  readonly candidates: Candidates;
+  /** Limits in bytes. */
+  readonly limits: { readonly lineBytes: number; readonly documentBytes: number };
 }
 
 export function decodeLine(line: TextLine): DecodedLine {
@@ -52,7 +56,7 @@ export function decodeLine(line: TextLine): DecodedLine {
  *
  * Memory: at most the document limit, if a line is that long.
  */
-export async function readTextHead(chunks: AsyncIterator<Buffer>, limits: ReadLimits): Promise<TextHead> {
+export async function readTextHead(chunks: AsyncIterator<Buffer>, limits: TextContext['limits']): Promise<TextHead> {
   const reader = new LineReader(limits.lineBytes);
   const lines: DecodedLine[] = [];
   let bytes: Buffer[] | undefined = [];

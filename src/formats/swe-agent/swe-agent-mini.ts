@@ -1,7 +1,6 @@
-import { type JsonMembers, listOf, membersOf, textOrUndefined } from '../../base/json-member.ts';
-import { present } from '../../base/present.ts';
 import type { CallShape } from '../parts/call-ids.ts';
 import type { ImportItem } from '../import-item.ts';
+import { type JsonMembers, listOf, membersOf, textOrUndefined } from '../../base/json-member.ts';
 import { RunItems } from '../parts/run-items.ts';
 import { sourceCall } from '../parts/source-call.ts';
 import { sourceBlocks, sourceContent, sourceResult } from '../parts/source-content.ts';
@@ -31,21 +30,12 @@ export function isMiniTrajectory(document: JsonMembers): boolean {
  */
 export function* miniSweAgentItems(document: JsonMembers, id: string): Generator<ImportItem> {
   const messages = listOf(document.messages).map((message) => membersOf(message));
-  const task = messages.find((message) => message.role === 'user');
-  const taskText = task === undefined ? undefined : sourceResult(task.content);
   const info = membersOf(document.info);
-  const modelId = textOrUndefined(membersOf(membersOf(info.config).model).model_name);
-  yield {
-    type: 'run',
-    run: {
-      key: id,
-      id,
-      format: 'swe-agent',
-      ...(typeof taskText === 'string' && taskText !== '' ? { task: taskText } : {}),
-      ...present({ modelId }),
-    },
-  };
   const items = new RunItems(id);
+  yield items.begin('swe-agent', {
+    task: textOrUndefined(sourceResult(messages.find((message) => message.role === 'user')?.content)),
+    modelId: textOrUndefined(membersOf(membersOf(info.config).model).model_name),
+  });
   for (const message of messages) yield* messageItems(items, message);
   yield* items.finish(sweAgentOutcome(info));
 }

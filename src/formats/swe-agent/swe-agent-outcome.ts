@@ -1,6 +1,7 @@
-import { membersOf, numberOrUndefined, textOrUndefined } from '../../base/json-member.ts';
-import type { Json } from '../../base/json.ts';
+import { present } from '../../base/present.ts';
 import type { RunEnded } from '../../records/trajectory-record.ts';
+import { membersOf, numberOrUndefined, textOrUndefined } from '../../base/json-member.ts';
+import { runEnded } from '../parts/run-items.ts';
 
 const MAX_OUTCOME_CHARS = 80;
 
@@ -13,12 +14,9 @@ export function sweAgentOutcome(value: unknown): RunEnded | undefined {
   const status = textOrUndefined(info.exit_status);
   if (status === undefined) return undefined;
   const stats = membersOf(info.model_stats);
-  const labels: Record<string, Json> = { exit_status: status };
-  const cost = numberOrUndefined(stats.instance_cost);
-  const requests = numberOrUndefined(stats.api_calls);
-  if (cost !== undefined) labels.cost_usd = cost;
-  if (requests !== undefined) labels.api_calls = requests;
-  return { kind: 'run_ended', outcome: outcomeOf(status), new_messages: [], labels };
+  const figures = { cost_usd: numberOrUndefined(stats.instance_cost), api_calls: numberOrUndefined(stats.api_calls) };
+  const labels = { exit_status: status, ...present(figures) };
+  return runEnded(outcomeOf(status), { labels });
 }
 
 function outcomeOf(status: string): string {

@@ -1,13 +1,11 @@
-import { type JsonMembers, listOf, membersOf, numberOrUndefined, textOrUndefined } from '../../base/json-member.ts';
-import { present } from '../../base/present.ts';
 import type { CallShape } from '../parts/call-ids.ts';
 import type { ImportItem } from '../import-item.ts';
-import { withDuration } from '../parts/result-duration.ts';
+import { type JsonMembers, listOf, membersOf, numberOrUndefined, textOrUndefined } from '../../base/json-member.ts';
 import { RunItems } from '../parts/run-items.ts';
 import { sourceCall } from '../parts/source-call.ts';
 import { sourceBlocks, sourceContent, sourceResult } from '../parts/source-content.ts';
 import { sweAgentOutcome } from './swe-agent-outcome.ts';
-import type { Json } from '../../base/json.ts';
+import { jsonOf, type Json } from '../../base/json.ts';
 import { inferIsError } from '../../calls/answer-rules.ts';
 
 /** Number of history entries that are searched for the answer of a step. Needed because some answers became no step. */
@@ -28,20 +26,11 @@ export function* sweAgentRunItems(document: JsonMembers, id: string): Generator<
   const history = listOf(document.history).map((entry) => membersOf(entry));
   const ownHistory = history.filter((entry) => entry.is_demo !== true);
   const before = introduction(ownHistory.length > 0 ? ownHistory : listOf(membersOf(steps[0]).query).map(membersOf));
-  const task = before.find((entry) => entry.role === 'user');
-  const taskText = task === undefined ? undefined : textOf(task.content);
-  const modelId = modelOf(document.replay_config);
-  yield {
-    type: 'run',
-    run: {
-      key: id,
-      id,
-      format: 'swe-agent',
-      ...(taskText === undefined || taskText === '' ? {} : { task: taskText }),
-      ...present({ modelId }),
-    },
-  };
   const items = new RunItems(id);
+  yield items.begin('swe-agent', {
+    task: textOrUndefined(sourceResult(before.find((entry) => entry.role === 'user')?.content)),
+    modelId: modelOf(document.replay_config),
+  });
   for (const entry of history) if (entry.is_demo === true) items.skipped.add('demonstration messages');
   for (const entry of before) {
     yield items.message(entry.role === 'system' ? 'system' : 'user', sourceContent(entry.content), undefined);
@@ -84,8 +73,8 @@ function* stepItems(
     if (step.observation === undefined || step.observation === null) continue;
     const result = sourceResult(step.observation);
     if (call !== undefined) {
-      const ended = items.result({ result, readsAsError: sweAgentRefusal(result) }, undefined);
-      yield* withDuration(ended, (numberOrUndefined(step.execution_time) ?? Number.NaN) * 1000);
+      const durationMs = (numberOrUndefined(step.execution_time) ?? Number.NaN) * 1000;
+      yield* items.result({ result, readsAsError: sweAgentRefusal(result), durationMs }, undefined);
     } else if (result !== '') {
       yield items.message('user', sourceContent(step.observation), undefined);
     }
@@ -138,21 +127,9 @@ function sameAction(left: unknown, right: string): boolean {
   return typeof left === 'string' && left.trim() === right.trim();
 }
 
-function textOf(content: unknown): string | undefined {
-  const result = sourceResult(content);
-  return typeof result === 'string' ? result : undefined;
-}
-
 /** Returns the model from `replay_config`, the run's configuration. In older files it is JSON text. */
 function modelOf(value: unknown): string | undefined {
-  let config = value;
-  if (typeof value === 'string') {
-    try {
-      config = JSON.parse(value);
-    } catch {
-      return undefined;
-    }
-  }
+  const config = typeof value === 'string' ? jsonOf(value) : value;
   return textOrUndefined(membersOf(membersOf(membersOf(config).agent).model).name);
 }
 

@@ -1,6 +1,6 @@
 import { type JsonMembers, listOf, membersOf, textOrUndefined } from '../../base/json-member.ts';
 import { isJsonObject } from '../../base/json.ts';
-import type { ImportItem } from '../import-item.ts';
+import { diagnosticItem, type ImportItem } from '../import-item.ts';
 import type { DocumentImporter, ImportSource } from '../importer.ts';
 import { sourceStem } from '../parts/source-name.ts';
 import { isMiniTrajectory, miniSweAgentItems } from './swe-agent-mini.ts';
@@ -41,7 +41,7 @@ function* runsOf(root: JsonMembers, id: string, source: ImportSource): Generator
   }
   if (likeness(root) > 0) {
     const message = `left out: the chosen attempt that ${source.name} repeats beside its ${attempts.length} attempts`;
-    yield { type: 'diagnostic', diagnostic: { severity: 'note', message } };
+    yield diagnosticItem('note', message);
   }
 }
 

@@ -1,11 +1,11 @@
 import { type JsonMembers, membersOf, textOrUndefined } from '../../base/json-member.ts';
-import { present } from '../../base/present.ts';
 import { isJsonObject } from '../../base/json.ts';
 import type { RunEnded } from '../../records/trajectory-record.ts';
 import type { ImportItem } from '../import-item.ts';
 import type { DocumentImporter } from '../importer.ts';
 import { chatMessageItems, firstUserText } from '../openai-chat/openai-chat-messages.ts';
-import { RunItems } from '../parts/run-items.ts';
+import { runEnded, RunItems } from '../parts/run-items.ts';
+import { SkipCounts } from '../parts/skip-counts.ts';
 import { UniqueNames } from '../parts/unique-names.ts';
 
 const LOOKED_AT = 8;
@@ -25,15 +25,12 @@ export const tauBenchImporter: DocumentImporter = {
   },
   *read(document) {
     const ids = new UniqueNames();
-    let unusable = 0;
+    const lost = new SkipCounts();
     for (const episode of Array.isArray(document) ? (document as readonly unknown[]) : [document]) {
       if (isEpisode(episode)) yield* episodeItems(episode, ids);
-      else unusable += 1;
+      else lost.add('entries without a traj list');
     }
-    if (unusable > 0) {
-      const message = `not usable: ${unusable} entries without a traj list`;
-      yield { type: 'diagnostic', diagnostic: { severity: 'error', message } };
-    }
+    yield* lost.report('error');
   },
 };
 
@@ -47,10 +44,9 @@ function* episodeItems(
 ): Generator<ImportItem> {
   const id = ids.take(`task-${numberText(episode.task_id)}-trial-${numberText(episode.trial)}`);
   const info = membersOf(episode.info);
-  const instruction = isJsonObject(info.task) ? textOrUndefined(info.task.instruction) : undefined;
-  const task = instruction ?? firstUserText(episode.traj);
-  yield { type: 'run', run: { key: id, id, format: 'tau-bench', ...present({ task }) } };
   const writer = new RunItems(id);
+  const instruction = textOrUndefined(membersOf(info.task).instruction);
+  yield writer.begin('tau-bench', { task: instruction ?? firstUserText(episode.traj) });
   for (const message of episode.traj) yield* chatMessageItems(writer, message, { readsAsError: beginsWithError });
   yield* writer.finish(outcomeOf(episode, info));
 }
@@ -64,8 +60,7 @@ function outcomeOf(episode: JsonMembers, info: JsonMembers): RunEnded | undefine
   const { reward } = episode;
   if (typeof reward !== 'number') return undefined;
   // An episode that crashed has the exception in `info.error` and an empty `traj`.
-  const outcome = typeof info.error === 'string' ? 'error' : 'ended';
-  return { kind: 'run_ended', outcome, new_messages: [], success: reward === 1, reward };
+  return runEnded(typeof info.error === 'string' ? 'error' : 'ended', { success: reward === 1, reward });
 }
 
 function numberText(value: unknown): string {

@@ -1,11 +1,11 @@
-import { type JsonMembers, listOf, membersOf, textOrUndefined } from '../../base/json-member.ts';
-import { present } from '../../base/present.ts';
+import { type JsonMembers, membersOf, listOf, textOrUndefined } from '../../base/json-member.ts';
 import { isJsonObject } from '../../base/json.ts';
 import type { RunEnded } from '../../records/trajectory-record.ts';
-import type { ImportItem } from '../import-item.ts';
+import { diagnosticItem, type ImportItem } from '../import-item.ts';
 import type { DocumentImporter } from '../importer.ts';
 import { chatMessageItems, firstUserText } from '../openai-chat/openai-chat-messages.ts';
-import { RunItems } from '../parts/run-items.ts';
+import { runEnded, RunItems } from '../parts/run-items.ts';
+import { SkipCounts } from '../parts/skip-counts.ts';
 import { asJson, sourceResult } from '../parts/source-content.ts';
 import { sourceStem } from '../parts/source-name.ts';
 import { sourceTimeMs } from '../parts/source-time.ts';
@@ -38,24 +38,18 @@ export const tau2Importer: DocumentImporter = {
     const simulations = listOf(document.simulations);
     if (simulations.length === 0) {
       const message = 'a results file without simulations: its runs are in separate files (simulations/*.json)';
-      yield { type: 'diagnostic', diagnostic: { severity: 'note', message } };
+      yield diagnosticItem('note', message);
       return;
     }
     const context = { info: document.info, tasks: taskTexts(document.tasks) };
-    let unusable = 0;
+    const lost = new SkipCounts();
     for (const [index, simulation] of simulations.entries()) {
-      if (!isSimulation(simulation)) unusable += 1;
-      else
-        yield* simulationItems(
-          simulation,
-          ids.take(textOrUndefined(simulation.id) ?? `simulation-${index + 1}`),
-          context,
-        );
+      if (isSimulation(simulation)) {
+        const id = ids.take(textOrUndefined(simulation.id) ?? `simulation-${index + 1}`);
+        yield* simulationItems(simulation, id, context);
+      } else lost.add('simulations without messages and ticks');
     }
-    if (unusable > 0) {
-      const message = `not usable: ${unusable} simulations without messages and ticks`;
-      yield { type: 'diagnostic', diagnostic: { severity: 'error', message } };
-    }
+    yield* lost.report('error');
   },
 };
 
@@ -77,21 +71,14 @@ interface ResultsContext {
 function* simulationItems(simulation: JsonMembers, id: string, context: ResultsContext): Generator<ImportItem> {
   const messages = listOf(simulation.messages);
   const ticks = listOf(simulation.ticks);
-  const task = context.tasks?.get(plainText(simulation.task_id)) ?? firstUserText(messages);
   const agent = membersOf(membersOf(context.info).agent_info);
-  const modelId = textOrUndefined(agent.llm);
-  const agentName = textOrUndefined(agent.implementation);
-  const startedAtMs = sourceTimeMs(simulation.start_time);
-  yield {
-    type: 'run',
-    run: {
-      key: id,
-      id,
-      format: 'tau2',
-      ...present({ task, modelId, agentName, startedAtMs }),
-    },
-  };
   const writer = new RunItems(id);
+  yield writer.begin('tau2', {
+    task: context.tasks?.get(plainText(simulation.task_id)) ?? firstUserText(messages),
+    modelId: textOrUndefined(agent.llm),
+    agentName: textOrUndefined(agent.implementation),
+    startedAtMs: sourceTimeMs(simulation.start_time),
+  });
   if (messages.length > 0 || ticks.length === 0) {
     for (const message of messages) {
       yield* chatMessageItems(writer, message, { errorFlag, isUsersTool });
@@ -116,23 +103,21 @@ function outcomeOf(simulation: JsonMembers): RunEnded | undefined {
   const reward = typeof rewardInfo.reward === 'number' ? rewardInfo.reward : undefined;
   const reason = textOrUndefined(simulation.termination_reason);
   if (reward === undefined && reason === undefined) return undefined;
-  return {
-    kind: 'run_ended',
-    outcome: reason ?? 'ended',
-    new_messages: [],
-    ...(reward === undefined ? {} : { success: reward === 1, reward }),
+  return runEnded(reason ?? 'ended', {
+    success: reward === undefined ? undefined : reward === 1,
+    reward,
     labels: { task_id: asJson(simulation.task_id), trial: asJson(simulation.trial) },
-  };
+  });
 }
 
 /** Returns the reason for the simulated user's call, by task id. It is the closest that tau2 has to a task. */
 function taskTexts(tasks: unknown): ReadonlyMap<string, string> {
   const texts = new Map<string, string>();
-  for (const task of Array.isArray(tasks) ? (tasks as readonly unknown[]) : []) {
-    const scenario = membersOf(membersOf(task).user_scenario);
-    const { instructions } = scenario;
+  for (const task of listOf(tasks)) {
+    const { id, user_scenario: scenario } = membersOf(task);
+    const { instructions } = membersOf(scenario);
     const reason = isJsonObject(instructions) ? instructions.reason_for_call : instructions;
-    if (isJsonObject(task) && typeof reason === 'string') texts.set(plainText(task.id), reason);
+    if (typeof reason === 'string') texts.set(plainText(id), reason);
   }
   return texts;
 }
@@ -197,8 +182,7 @@ function take(utterance: Utterance): string {
 /** Returns the agent's calls of a tick. They are next to its chunk. In some files they are also, or only, inside the chunk. */
 function callsOf(tick: JsonMembers): readonly unknown[] {
   const beside = listOf(tick.agent_tool_calls);
-  if (beside.length > 0) return beside;
-  return isJsonObject(tick.agent_chunk) ? listOf(tick.agent_chunk.tool_calls) : [];
+  return beside.length > 0 ? beside : listOf(membersOf(tick.agent_chunk).tool_calls);
 }
 
 function* resultItems(writer: RunItems, result: unknown, atMs: number | undefined): Generator<ImportItem> {
@@ -206,9 +190,8 @@ function* resultItems(writer: RunItems, result: unknown, atMs: number | undefine
     writer.lost.add('tool results that are not objects');
     return;
   }
-  const isError = typeof result.error === 'boolean' ? result.error : undefined;
   yield* writer.result(
-    { sourceId: textOrUndefined(result.id), result: sourceResult(result.content), isError },
+    { sourceId: textOrUndefined(result.id), result: sourceResult(result.content), isError: errorFlag(result) },
     sourceTimeMs(result.timestamp) ?? atMs,
   );
 }

@@ -6,8 +6,8 @@ import { messageOf, CoxswainError } from '../../base/error.ts';
 import { hashText } from '../../base/hash.ts';
 import { sqliteModule } from '../../base/sqlite-module.ts';
 import { makeStateFolder, stateFile, type StateOwner } from '../../base/state-places.ts';
-import { endsTrace, isOfAgent } from '../../formats/otlp/trace-ends.ts';
-import type { TraceSpan } from '../../formats/otlp/trace-span.ts';
+import { isOfAgent } from '../../formats/otlp/read-span.ts';
+import { endsTrace, type TraceSpan } from '../../formats/otlp/trace-span.ts';
 
 /** Size limits of the inbox. */
 export interface InboxLimits {

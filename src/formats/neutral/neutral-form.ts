@@ -1,0 +1,42 @@
+import type { ImportItem } from '../import-item.ts';
+import type { DocumentImporter, LineImporter } from '../importer.ts';
+import { sourceStem } from '../parts/source-name.ts';
+
+/** Where a run is in its source. */
+export interface RunPlace {
+  readonly key: string;
+  /** Id of a run without one. */
+  readonly fallbackId: string;
+  readonly line?: number;
+}
+
+interface NeutralForm {
+  readonly format: 'calls' | 'steps';
+  /** Returns the confidence, 0 to 1, that a value is a run of this form. */
+  readonly likeness: (value: unknown) => number;
+  readonly items: (value: unknown, place: RunPlace) => Iterable<ImportItem>;
+}
+
+/** Creates the importers of a form that stores a run as one value: one run per document, and one run per line. */
+export function neutralImporters({ format, likeness, items }: NeutralForm): {
+  readonly document: DocumentImporter;
+  readonly lines: LineImporter;
+} {
+  return {
+    document: {
+      shape: 'document',
+      format,
+      recognise: likeness,
+      read: (document, source) => items(document, { key: 'run', fallbackId: sourceStem(source) }),
+    },
+    lines: {
+      shape: 'lines',
+      format,
+      recognise: (lines) => lines.reduce<number>((sum, line) => sum + likeness(line), 0) / lines.length,
+      open: (source) => ({
+        line: (value, line) => items(value, { key: String(line), fallbackId: `${sourceStem(source)}-${line}`, line }),
+        end: () => [],
+      }),
+    },
+  };
+}
