@@ -48,11 +48,15 @@ export async function* readRuns(
   items: AsyncIterable<ImportItem>,
   options: ReadRunsOptions,
 ): AsyncGenerator<ReadRunsItem> {
-  for await (const group of readRunGroups(singly(items), options)) yield* group;
-}
-
-async function* singly(items: AsyncIterable<ImportItem>): AsyncGenerator<Iterable<ImportItem>> {
-  for await (const item of items) yield [item];
+  const stamps = new Stamps(options.source, options.ids ?? new RunIds());
+  let failure: { readonly error: unknown } | undefined;
+  try {
+    for await (const item of items) yield* stamps.take(item);
+  } catch (error) {
+    failure = { error };
+  }
+  yield* stamps.end();
+  if (failure !== undefined) throw failure.error;
 }
 
 /**
