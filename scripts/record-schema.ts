@@ -24,7 +24,7 @@ const PLAIN: Readonly<Record<string, Node>> = {
 const COMMENTS = new Map([
   ...docComments('src/records/shapes.ts'),
   // The tables of kinds have different names.
-  ...[...docComments('src/records/kinds.ts')].map(
+  ...[...docComments('src/records/kinds.ts'), ...docComments('src/records/advice-kinds.ts')].map(
     ([path, text]) => [path.replace(/^(?!DERIVED)[A-Z]+/, 'KINDS'), text] as const,
   ),
 ]);

@@ -1,4 +1,5 @@
-import type { ASKED, CALLS, DELIVERED, FAULTS, HOST, LIFE, LOST, PATTERNS, PRODUCED, REQUESTS, TALK } from './kinds.ts';
+import type { ASKED, DELIVERED, PATTERNS, PRODUCED } from './advice-kinds.ts';
+import type { CALLS, FAULTS, HOST, LIFE, LOST, REQUESTS, TALK } from './kinds.ts';
 import type { TrajectoryPayload } from './trajectory-record.ts';
 
 /** The record kinds of each group. */
