@@ -1,7 +1,6 @@
 /** A JSON value. Every stored value has this type. */
 export type Json = null | boolean | number | string | readonly Json[] | JsonObject;
 
-/** A JSON object. */
 export interface JsonObject {
   readonly [key: string]: Json;
 }

@@ -31,7 +31,6 @@ export class StretchCounts {
     if (counted) this.#counts[this.#stretchOf(index)] = this.#at(this.#stretchOf(index)) + 1;
   }
 
-  /** Returns the count of each stretch. */
   counts(): readonly number[] {
     return Array.from({ length: Math.ceil(this.#length / this.#perStretch) }, (_, stretch) => this.#at(stretch));
   }

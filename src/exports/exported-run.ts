@@ -1,7 +1,6 @@
 import type { TrajectoryRecord } from '../records/trajectory-record.ts';
 import type { RunSummary } from '../store/run-summary.ts';
 
-/** A stored run to export. */
 export interface ExportedRun {
   readonly run: RunSummary;
   /** Returns all records of the run in order. Can be called repeatedly. */

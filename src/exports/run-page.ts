@@ -31,7 +31,6 @@ interface Findings {
   readonly view: RunView;
   /** Patterns by the `seq` of the record that flagged, raised or cleared them. */
   readonly patterns: ReadonlyMap<number, readonly TrajectoryPattern[]>;
-  /** Outcomes of advice by advice id. */
   readonly advice: ReadonlyMap<string, AdviceOutcome>;
   /** `seq` of the start of each call. */
   readonly callSeqs: readonly number[];

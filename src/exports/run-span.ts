@@ -7,7 +7,6 @@ export type SpanValue = string | number | boolean | readonly string[];
 
 export type SpanAttributes = Readonly<Record<string, SpanValue>>;
 
-/** An event within a span. */
 export interface RunSpanEvent {
   readonly name: string;
   readonly time: SpanTime;

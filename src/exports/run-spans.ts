@@ -27,7 +27,6 @@ import {
   type AdviceDelivery,
 } from './span-events.ts';
 
-/** Options for the spans of a run. */
 export interface RunSpansOptions {
   readonly runId: string;
   /** Id of the root run. Default: the parent, or the run itself if it has no parent. */

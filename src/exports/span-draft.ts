@@ -5,7 +5,6 @@ import type { RunSpan, RunSpanEvent, SpanAttributes, SpanTime, SpanValue } from 
 /** The default limit of OpenTelemetry SDKs. */
 const MAX_EVENTS = 128;
 
-/** The values known at the start of a span. */
 export interface SpanStart {
   readonly traceId: string;
   readonly id: string;

@@ -44,7 +44,6 @@ export interface AdviceDelivery {
   readonly reason?: string;
 }
 
-/** Returns the attributes of a delivery. */
 export function deliveryAttributes(id: string, { channel, delivered, reason }: AdviceDelivery): SpanAttributes {
   return {
     'coxswain.advice.id': id,
@@ -53,7 +52,6 @@ export function deliveryAttributes(id: string, { channel, delivered, reason }: A
   };
 }
 
-/** Returns the attributes of an acknowledgement. */
 export function acknowledgedAttributes({ advice_id: id, response }: AdviceAcknowledged): SpanAttributes {
   return { ...present({ 'coxswain.advice.id': id }), 'coxswain.advice.response': response };
 }

@@ -41,7 +41,6 @@ export interface SpanExporter {
   shutdown?(): Promise<void>;
 }
 
-/** Options of a span sink. */
 export interface SpanSinkOptions extends SpanContentOptions {
   /** Resource attributes of the spans; default: `{ 'service.name': 'coxswain' }`. */
   readonly resource?: SpanAttributes;
@@ -59,7 +58,6 @@ export interface SpanSinkHealth {
   readonly lastFault?: string;
 }
 
-/** An event sink that exports spans. */
 export interface SpanSink extends EventSink {
   record(record: TrajectoryRecord): void;
   health(): SpanSinkHealth;

@@ -18,7 +18,6 @@ export type FollowState =
   /** The file was replaced or changed. Its runs are new runs. */
   | { readonly type: 'restarted'; readonly reason: RestartReason };
 
-/** Options of `followSource`. */
 export interface FollowOptions {
   /** Format of the file. Default: detected from the content. */
   readonly format?: FormatName | undefined;

@@ -33,7 +33,6 @@ export interface ImportLimits {
   readonly entryBytes?: number;
 }
 
-/** Options of `importSource`. */
 export interface ImportOptions {
   /** Format of the source. Default: detected from the content. */
   readonly format?: FormatName | undefined;

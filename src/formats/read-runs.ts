@@ -9,7 +9,6 @@ import { withoutBytes } from '../records/without-bytes.ts';
 import type { ImportDiagnostic, ImportedRun, ImportItem } from './import-item.ts';
 import { RunIds } from './run-ids.ts';
 
-/** A run that was read from a source. */
 export interface ReadRun {
   /** The importer's key of the run. It is unique in its source. */
   readonly key: string;
@@ -28,7 +27,6 @@ export type ReadRunsItem =
   /** `run` is set if the diagnostic belongs to one open run. */
   | { readonly type: 'diagnostic'; readonly diagnostic: ImportDiagnostic; readonly run?: ReadRun };
 
-/** Options of `readRuns`. */
 export interface ReadRunsOptions {
   /** Prefix of `run_started.source`. The prefix is followed by `#` and the run's id in the source. */
   readonly source: string;

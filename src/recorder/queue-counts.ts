@@ -7,7 +7,6 @@ import type { EmitAnswer } from './recorder-answers.ts';
 import type { RecorderHealth } from './recorder-health.ts';
 import type { Load } from './waiting-run.ts';
 
-/** The counters of a queue. */
 export class QueueCounts {
   queued = 0;
   queuedBytes = 0;

@@ -22,7 +22,6 @@ export interface RunLogIdentity {
   readonly depth: number;
 }
 
-/** The parts of a run log. */
 export interface RunLogParts {
   readonly clock: Clock;
   /** Undefined if no records are written. */

@@ -20,7 +20,6 @@ interface Unwritten {
   readonly line: Buffer;
 }
 
-/** The state of a spill file. */
 export interface SpillHealth {
   readonly path: string;
   /** Records in the file or waiting to be written to it. */

@@ -16,7 +16,6 @@ function ownName(): string {
   return processName;
 }
 
-/** Options of a spill. */
 export interface SpillOptions {
   /** Default: the system's folder for temporary files. */
   readonly folder: string | undefined;

@@ -28,7 +28,6 @@ export interface EventObserver {
   onEvent(event: AgentEvent, stream?: string): EmitAnswer;
 }
 
-/** Options of a recorder. */
 export interface TrajectoryRecorderOptions extends RecordQueueOptions {
   /** Default: the clock of the machine. */
   readonly clock?: Clock;

@@ -164,7 +164,6 @@ function loadOf(items: readonly Waiting[]): Load {
   return { records: counted.length, bytes: counted.reduce((sum, { bytes }) => sum + bytes, 0) };
 }
 
-/** Returns true if the batch contains only gaps. */
 export function isGapOnly(batch: readonly Waiting[]): boolean {
   return batch.every((item) => isGap(item.record));
 }

@@ -23,7 +23,6 @@ import { fromWorkerError, type WorkerPage, type WorkerStoreTarget, type WorkerVi
 
 export type { WorkerStoreTarget } from './worker-protocol.ts';
 
-/** Options of a worker store. */
 export interface WorkerStoreOptions {
   /**
    * The thread's program, for applications that are bundled into one file. It is a separately bundled copy of the package's

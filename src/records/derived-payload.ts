@@ -8,7 +8,6 @@ export type DerivedPayload = PayloadOf<KindsThat<{ readonly role: 'derived' }>>;
 /** Works like `Omit`, but distributes over unions. */
 type Without<Union, Key extends PropertyKey> = Union extends unknown ? Omit<Union, Key> : never;
 
-/** A derived payload without a reference to its cause. */
 export type DerivedDraft = Without<DerivedPayload, 'cause_seq' | 'ordinal' | 'advice_id'>;
 
 /** Returns true for a payload that a replay derives again. */

@@ -37,7 +37,6 @@ export function pathOf(path: string, key: string | number | undefined): string {
   return typeof key === 'number' ? `${path}[${key}]` : `${path}.${key}`;
 }
 
-/** Creates the error for an invalid field. */
 export function brokenField(path: string, expected: string, value: unknown): CoxswainError {
   return new CoxswainError('invalid-record', `${path} must be ${expected}, got ${nameOf(value)}`, {
     details: { path },
@@ -164,7 +163,6 @@ export const jsonObject: FieldDecode = fieldDecode(
   },
 );
 
-/** Makes a field optional. */
 export function optional(decode: FieldDecode): FieldDecode {
   return fieldDecode((value, path, key) => (value === undefined ? undefined : decode(value, path, key)), {
     repair: (value, budget, key) =>

@@ -107,7 +107,6 @@ export type KnownKind = keyof typeof KINDS;
  */
 export type Row = 'call' | 'result' | 'message' | 'advice' | 'pattern' | 'fault' | 'event' | 'detail';
 
-/** Defined in `kinds.ts`. */
 export interface KindDefinition {
   readonly role: 'input' | 'asked' | 'advised' | 'derived';
   readonly row: Row;

@@ -8,7 +8,6 @@ export function isKnownKind(kind: string): kind is KnownKind {
   return Object.hasOwn(DEFINITIONS, kind);
 }
 
-/** Returns the fields of a kind except `kind`. */
 export function fieldsOf(kind: KnownKind): Fields {
   const { role, fields } = DEFINITIONS[kind];
   return role === 'derived' ? { ...DERIVED, ...fields } : fields;

@@ -73,7 +73,6 @@ export const WORDS = {
   },
 } as const;
 
-/** The values of `run_ended.reason`. */
 export type EndReason = keyof (typeof WORDS)['reason'];
 
 /**

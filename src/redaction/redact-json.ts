@@ -3,7 +3,6 @@ import { nameStrength, type NameStrength } from './secret-names.ts';
 import { isPlaceholder, placeholderOf } from './secret-span.ts';
 import { isNoValue, isReference } from './secret-value.ts';
 
-/** Redacts the strings of a JSON value. */
 export interface JsonRedaction {
   /** Redacts any string. */
   readonly text: (text: string) => string;

@@ -3,7 +3,6 @@ import { findForm, findInEncoded, Marks } from './keyword-scan.ts';
 import { findNamed } from './find-named.ts';
 import { type Fingerprint, isPlaceholder, placeholderEnd, placeholderOf, type SecretSpan } from './secret-span.ts';
 
-/** Options of redaction. */
 export interface RedactTextOptions {
   /** Names of disabled rules. */
   readonly off: ReadonlySet<string>;
@@ -63,7 +62,6 @@ function endOf(text: string, at: number): number {
   );
 }
 
-/** A span of a text and its replacement. */
 interface Replacement {
   readonly start: number;
   readonly end: number;

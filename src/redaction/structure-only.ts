@@ -10,7 +10,6 @@ export interface TextReading {
   readonly says: string;
 }
 
-/** Options of `structureOnly`. */
 export interface StructureOptions {
   readonly key: string;
   readonly readResult: (text: string) => TextReading;

@@ -55,7 +55,6 @@ export interface AdviceOutcome {
   readonly arm: AdviceArm;
   /** The reason why the advice was not delivered. */
   readonly reason?: string;
-  /** The pattern that the advice refers to. */
   readonly pattern?: PatternReference;
   /**
    * True if the pattern cleared within `within` calls. Null if unknown: the advice has no pattern, no record flagged the

@@ -11,7 +11,6 @@ export class RecordedPatterns {
   readonly #seen = new LruMap<SeenPattern>(MAX_PATTERNS);
   #leftOut = 0;
 
-  /** Number of patterns dropped. */
   get leftOut(): number {
     return this.#leftOut;
   }
@@ -35,7 +34,6 @@ export class RecordedPatterns {
     return seen.toSorted((a, b) => a.pattern.firstSeen - b.pattern.firstSeen);
   }
 
-  /** Returns the latest pattern with this identity. */
   find(identity: string): TrajectoryPattern | undefined {
     return this.#seen.entries().findLast(([, seen]) => seen.pattern.identity === identity)?.[1].pattern;
   }

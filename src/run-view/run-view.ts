@@ -224,7 +224,6 @@ export class RunView {
   get flaggedPatterns(): readonly TrajectoryPattern[] {
     return this.patterns.patterns.map(({ pattern }) => pattern).filter(isFlagged);
   }
-  /** Returns the latest recorded pattern with this identity. */
   recordedPattern(identity: string): TrajectoryPattern | undefined {
     return this.#recorded.find(identity);
   }

@@ -3,7 +3,6 @@ import type { JsonLike } from './json-like.ts';
 
 /** The argument of `session.dispatch`. Plain JSON. */
 export interface EventInput<Data> {
-  /** The name of the event type. */
   readonly type: string;
   readonly data: Data;
   /** Unix milliseconds; default: the session's time. */

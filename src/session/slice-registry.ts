@@ -5,7 +5,6 @@ import type { Slice, SliceReducer } from './define-slice.ts';
 import type { SliceSnapshot } from './session-snapshot.ts';
 import { SliceState } from './slice-state.ts';
 
-/** A reducer and its slice. */
 export interface BoundReducer {
   readonly sliceName: string;
   readonly state: SliceState<unknown>;

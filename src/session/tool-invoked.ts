@@ -16,7 +16,6 @@ const MAX_MEMBERS = 24;
 
 /** A finished tool call. It contains hashes and short previews, never the whole result. */
 export interface ToolInvoked {
-  /** The tool's name. */
   readonly name: string;
   /** Hash of the parameters, 16 hexadecimal digits. It does not depend on the order of keys. Not for security. */
   readonly paramsHash: string;

@@ -59,7 +59,6 @@ export function checkBatch(batch: readonly TrajectoryRecord[]): CheckedBatch {
   return { runId, records, firstSeq: first.seq, lastSeq: nextSeq - 1, chars };
 }
 
-/** Returns true for a valid run id. */
 export function isRunId(value: unknown): value is string {
   return typeof value === 'string' && value.length <= MAX_RUN_ID_CHARS && value.isWellFormed();
 }

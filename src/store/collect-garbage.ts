@@ -47,7 +47,6 @@ export interface FailedRun {
   readonly error: CoxswainError;
 }
 
-/** The result of `collectGarbage`. */
 export interface GcReport {
   readonly bytesBefore: number;
   /** The size after the call. In a dry run, the expected size. */

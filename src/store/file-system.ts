@@ -99,7 +99,6 @@ export function isMissing(thrown: unknown): boolean {
   return hasCode(thrown, 'ENOENT');
 }
 
-/** Returns true for an error of the file system with this code. */
 export function hasCode(thrown: unknown, code: string): boolean {
   return thrown instanceof Error && 'code' in thrown && thrown.code === code;
 }

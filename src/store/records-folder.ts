@@ -59,7 +59,6 @@ interface KnownMark {
   readonly untracked: string;
 }
 
-/** Returns true for the path of a store in a records folder. */
 export function isInRecordsFolder(storePath: string): boolean {
   return basename(dirname(storePath)) === RECORDS_FOLDER;
 }
@@ -309,7 +308,6 @@ function newKey(): string {
   return Buffer.from(globalThis.crypto.getRandomValues(new Uint8Array(16))).toString('hex');
 }
 
-/** A store that a configuration names. */
 interface NamedStore {
   readonly kind: 'sqlite' | 'postgres';
   readonly address: string;

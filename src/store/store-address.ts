@@ -4,7 +4,6 @@ import { present } from '../base/present.ts';
 /** The kinds of store. `jsonlSink` writes a `jsonl` folder; a store can only read it. */
 export type StoreKind = 'sqlite' | 'postgres' | 'memory' | 'jsonl';
 
-/** A parsed store address. */
 export type StoreAddress =
   /** A SQLite file, or a folder of JSON lines. */
   | { readonly kind: 'path'; readonly path: string }
@@ -37,7 +36,6 @@ export function parseStoreAddress(text: string): StoreAddress {
   throw invalidArgument(`${scheme}://… is not a store address; give a path, postgres://USER@HOST/DATABASE or memory:`);
 }
 
-/** Returns true for the address of a database server. */
 export function isDatabaseAddress(text: string): boolean {
   return POSTGRES.test(text);
 }

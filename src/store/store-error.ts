@@ -12,7 +12,6 @@ export interface DamagedPlace {
   readonly seq?: number;
 }
 
-/** Creates the error of a damaged row. */
 export function storeDamaged(place: DamagedPlace, problem: string): CoxswainError {
   const { runId, seq } = place;
   const where = `run ${JSON.stringify(runId)}${seq === undefined ? '' : `, seq ${seq}`}`;

@@ -3,7 +3,6 @@ import type { TrajectoryRecord } from '../records/trajectory-record.ts';
 import type { RunSummary } from './run-summary.ts';
 import type { StoredRun } from './trajectory-store.ts';
 
-/** A snapshot that is saved in a store. */
 export interface SavedSnapshot {
   /** The last `seq` of the run when the snapshot was saved; -1 without records. */
   readonly coversSeq: number;

@@ -52,7 +52,6 @@ export function adapterParity(harnesses: readonly AdapterHarness[], { describe, 
 
 /** A pattern or a piece of advice. */
 interface ParityItem {
-  /** Number of finished calls. */
   readonly call: number;
   /** Number of the turn of its call, from 1; 0 before the first turn. */
   readonly turn: number;

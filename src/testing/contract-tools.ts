@@ -23,6 +23,5 @@ export interface ContractExpectation {
   toBeGreaterThanOrEqual(expected: number): void;
   toBeLessThan(expected: number): void;
   toBeLessThanOrEqual(expected: number): void;
-  /** Matchers for a rejected promise. */
   readonly rejects: { toBe(expected: unknown): Promise<void>; toMatchObject(expected: object): Promise<void> };
 }

@@ -1,6 +1,5 @@
 import type { Json, JsonObject } from '../base/json.ts';
 
-/** A tool call of a scripted model. */
 export interface ModelCall {
   /** Default: `call_TURN_CALL` with both numbers from 1, so that a script always produces the same ids. */
   readonly id?: string;

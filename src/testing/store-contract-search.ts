@@ -4,7 +4,6 @@ import type { SearchHit, SearchPage, SearchQuery, TrajectoryStore } from '../sto
 import type { StoreContractCase } from './contract-store.ts';
 import { scriptRecord, scriptRun } from './record-script.ts';
 
-/** Tests the results of `search`. */
 export function searchContract({ test, expect }: StoreContractCase): void {
   test('a record is found when its text holds every word, in any order and case', async ({ store }) => {
     await store.append(texts('a', ['the quick brown fox', 'the lazy dog', 'Brown bread', 'brownish, quickly']));

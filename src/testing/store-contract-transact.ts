@@ -4,7 +4,6 @@ import type { StoreContractCase } from './contract-store.ts';
 import { listAll, readAll } from './read-all.ts';
 import { scriptCalls, scriptRecord } from './record-script.ts';
 
-/** Tests of `transact` and `verify`. */
 export function transactContract({ test, expect }: StoreContractCase): void {
   const refuses = async (
     store: TrajectoryStore,

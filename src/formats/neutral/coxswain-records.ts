@@ -28,7 +28,6 @@ function likeness(line: unknown): number {
 
 interface RunState {
   readonly key: string;
-  /** The next expected `seq`. */
   nextSeq: number;
   repeats: number;
 }

@@ -67,7 +67,6 @@ function roleIn({ kinds }: Convention, attributes: JsonObject): SpanRole | undef
   return undefined;
 }
 
-/** Returns a field if it is text. */
 export function fieldText({ field }: KnownSpan, name: SpanField): string | undefined {
   return textOrUndefined(field(name));
 }
@@ -102,7 +101,6 @@ export function failedIn(known: KnownSpan): boolean {
   return known.span.status === 'error' || success === false || success === 'false' || errorTypeOf(known) !== undefined;
 }
 
-/** Error type. */
 export function errorTypeOf({ span }: KnownSpan): string | undefined {
   return textOrUndefined(attributeOf(span.attributes, 'error.type'));
 }

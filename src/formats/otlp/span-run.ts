@@ -20,13 +20,11 @@ import {
 } from './read-span.ts';
 import type { TraceSpan } from './trace-span.ts';
 
-/** The spans of one run. */
 export interface SpanRun {
   readonly id: string;
   readonly parentId: string | undefined;
   /** The agent span. Absent for a trace without a root span. */
   readonly agent: KnownSpan | undefined;
-  /** The span whose end ends the run. */
   readonly ending: TraceSpan | undefined;
   /** The requests, calls and user messages of the run, in order. */
   readonly members: readonly KnownSpan[];

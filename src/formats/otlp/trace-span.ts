@@ -33,7 +33,6 @@ export function endsTrace({ parentId, remoteParent, endMs, details, isEvent }: T
   return isSpan && endMs !== undefined && (parentId === undefined || remoteParent === true);
 }
 
-/** An event within a span. */
 export interface SpanEvent {
   readonly name: string;
   readonly attributes: JsonObject;

@@ -57,7 +57,6 @@ export class SourceCallIds {
     return this.#open.size;
   }
 
-  /** Returns true if a call with this source id is open. */
   isOpen(sourceId: string): boolean {
     return this.#oldestOf(this.#bySourceId.get(sourceId)) !== undefined;
   }

@@ -64,7 +64,6 @@ export class RunItems {
     this.runKey = runKey;
   }
 
-  /** Returns the item that begins the run. */
   begin(format: FormatName, facts: RunFacts = {}): ImportItem {
     return { type: 'run', run: { key: this.runKey, id: this.runKey, format, ...present(facts) } };
   }

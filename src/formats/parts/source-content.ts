@@ -34,7 +34,6 @@ export function plainest(blocks: readonly StoredContentBlock[]): StoredContent {
   return blocks.length === 1 && first.type === 'text' ? first.text : blocks;
 }
 
-/** A message part as a stored block. */
 export function sourceBlock(part: unknown): StoredContentBlock {
   if (typeof part === 'string') return { type: 'text', text: part };
   if (!isJsonObject(part)) return { type: 'other', value: asJson(part) };

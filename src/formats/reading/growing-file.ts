@@ -53,7 +53,6 @@ export class GrowingFile {
     }
   }
 
-  /** Closes the file. */
   async close(): Promise<void> {
     const handle = this.#handle;
     this.#handle = undefined;

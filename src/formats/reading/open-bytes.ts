@@ -6,7 +6,6 @@ import { CoxswainError, messageOf } from '../../base/error.ts';
 /** Number of bytes per read. */
 const CHUNK_BYTES = 256 * 1024;
 
-/** Options of `openBytes`. */
 export interface OpenBytesOptions {
   /** Stream that is read for the path `-`. */
   readonly stdin: Readable;

@@ -10,7 +10,6 @@ import { LineReader, type TextLine } from './line-reader.ts';
 export const HEAD_LINES = 32;
 const HEAD_BYTES = 1024 * 1024;
 
-/** A decoded line. */
 export interface DecodedLine {
   /** 1-based. */
   readonly number: number;
@@ -40,7 +39,6 @@ export interface TextHead {
 export interface TextContext {
   readonly source: ImportSource;
   readonly candidates: Candidates;
-  /** Limits in bytes. */
   readonly limits: { readonly lineBytes: number; readonly documentBytes: number };
 }
 

@@ -10,7 +10,6 @@ import { wholeText } from './whole-text.ts';
 /** Compression method number of zstd, which newer Inspect logs use. The archive library supports only stored (0) and deflate (8). */
 const METHOD_ZSTD = 93;
 
-/** Options of `openZipArchive`. */
 export interface ZipArchiveOptions {
   /** Maximum uncompressed size of one entry. */
   readonly entryLimitBytes: number;

@@ -49,7 +49,6 @@ export function openJsonlReader(folder: string): LiveReader {
   return new JsonlReader(path, nodeFileSystem);
 }
 
-/** The reader behind `openJsonlReader`. */
 export class JsonlReader implements LiveReader {
   readonly #folder: string;
   readonly #fileSystem: FileSystem;

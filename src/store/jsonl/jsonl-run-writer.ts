@@ -11,7 +11,6 @@ import { recordsPath, type RunFiles } from './run-files.ts';
 import type { RunLock } from './run-lock.ts';
 import { damageError, walkRun, type RunPlace } from './walk-run.ts';
 
-/** Options of a run's writer. */
 export interface RunWriterOptions {
   readonly fsync: 'group' | 'each' | 'none';
   readonly takeLock: (folder: string) => Promise<RunLock>;

@@ -12,7 +12,6 @@ import { RunWriter } from './jsonl-run-writer.ts';
 import { runFolderName } from './run-folder-name.ts';
 import { takeRunLock, type RunLock } from './run-lock.ts';
 
-/** Options of a sink of JSON lines. */
 export interface JsonlSinkOptions {
   /**
    * When an append is acknowledged. `group` (default): when it is on disk; appends that arrive during a sync share the next

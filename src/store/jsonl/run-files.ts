@@ -9,7 +9,6 @@ export interface RunFiles {
   readonly folder: string;
 }
 
-/** Returns the path of the file with a run's records. */
 export function recordsPath({ folder }: Pick<RunFiles, 'folder'>): string {
   return join(folder, '0000000000000000.jsonl');
 }

@@ -10,7 +10,6 @@ import { damagedSummary, type RunSummary } from '../run-summary.ts';
 import { storedKind } from '../search-page.ts';
 import { storeDamaged } from '../store-error.ts';
 
-/** A row of `runs`. */
 export interface PostgresRunRow {
   readonly runNo: string;
   readonly month: string;
@@ -24,7 +23,6 @@ export interface StoredRow {
   readonly json: string;
 }
 
-/** The columns that `toRunRow` reads. */
 export const RUN_COLUMNS = 'run_no::text AS run, month::text AS month, summary, runs.checksum::text AS checksum';
 
 /** @throws CoxswainError `store-damaged` for a damaged summary */
@@ -132,7 +130,6 @@ export function recordRows(index: number): string {
   );
 }
 
-/** The parameters of `recordRows`. */
 export function recordValues(runId: string, records: readonly EncodedRecord[]): readonly PostgresValue[] {
   const checksum = rowChecksums('records', runId);
   return [

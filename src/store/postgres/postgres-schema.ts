@@ -4,7 +4,6 @@ import type { PostgresClient, PostgresSession } from './postgres-client.ts';
 /** `none` creates a single `records` table; `monthly` creates a partition per month. Fixed when the schema is created. */
 export type PostgresPartitioning = 'none' | 'monthly';
 
-/** A schema and its layout. */
 export interface PostgresLayout {
   readonly name: string;
   /** The name, quoted for SQL. */
@@ -117,7 +116,6 @@ export async function openPostgresSchema(
   });
 }
 
-/** Options for opening a schema. */
 export interface OpenSchemaOptions {
   /** If undefined, the partitioning of an existing schema is used, and `none` for a new schema. */
   readonly partitioning?: PostgresPartitioning | undefined;

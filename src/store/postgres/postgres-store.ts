@@ -47,7 +47,6 @@ export type { RunEnd } from './postgres-tail.ts';
 /** `postgres(url)` of the package `postgres`, or `new Pool()` of the package `pg`. */
 export type PostgresHandle = PostgresSql | PgPool;
 
-/** Options of a PostgreSQL store. */
 export interface PostgresStoreOptions {
   /** Name of the schema: lower-case letters, digits and `_`, at most 40; default `coxswain`. */
   readonly schema?: string;
@@ -67,7 +66,6 @@ export interface PostgresStoreOptions {
   readonly endHandle?: boolean;
 }
 
-/** A store in PostgreSQL. */
 export interface PostgresStore extends TrajectoryStore {
   /**
    * Follows one run or all of them: yields a run's last `seq` whenever it grows, usually within 30 ms, at the latest after two

@@ -29,7 +29,6 @@ export interface PostgresAnnouncer {
   flush(): Promise<void>;
 }
 
-/** The channel of a schema. */
 export function tailChannelOf(schema: string): string {
   return `${schema.replaceAll('"', '')}_runs`;
 }
@@ -74,7 +73,6 @@ export function createPostgresAnnouncer(client: PostgresClient, channel: string)
   };
 }
 
-/** Options of a tail. */
 export interface TailOptions {
   /** Undefined for all runs. */
   readonly runId: string | undefined;

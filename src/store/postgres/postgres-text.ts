@@ -12,7 +12,6 @@ export function toIdText(runId: string): string {
   return runId.replace(/[\0\u0001]/g, (unit) => (unit === '\0' ? '\u0001\u0001' : '\u0001\u0002'));
 }
 
-/** The inverse of `toIdText`. */
 export function fromIdText(text: string): string {
   return text.replace(/\u0001([\u0001\u0002])/g, (_, unit) => (unit === '\u0001' ? '\0' : '\u0001'));
 }

@@ -5,7 +5,6 @@ import { isRunFolderName } from '../jsonl/run-folder-name.ts';
 import { parseStoreAddress, shownAddress, type StoreKind } from '../store-address.ts';
 import type { LiveReader, TrajectoryStore } from '../trajectory-store.ts';
 
-/** Options for opening a store. */
 export interface OpenStoreOptions {
   /** Maximum time in milliseconds for which a call waits for a lock, or retries after a lost connection; default 5,000. */
   readonly waitMs?: number;

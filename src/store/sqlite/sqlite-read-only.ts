@@ -12,7 +12,6 @@ import { isStore } from './sqlite-schema.ts';
 import { createSqliteSession, type SqliteSession } from './sqlite-reads.ts';
 import { isNotADatabase, toStoreError } from '../store-error.ts';
 
-/** A database opened for reading only. */
 export interface ReadOnlyDatabase {
   readonly session: SqliteSession;
   /** False if a writer changed the file in a way that this connection cannot see: discard the last read and open it again. */

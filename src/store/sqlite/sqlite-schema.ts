@@ -147,7 +147,6 @@ function differenceOf(found: readonly SchemaObject[], wanted: readonly SchemaObj
   return extra === undefined ? `its ${missing?.name ?? 'schema'} is missing` : `it holds a foreign ${extra.name}`;
 }
 
-/** An empty store in memory. */
 export function emptyStore(): DatabaseSync {
   const database = new (sqliteModule().DatabaseSync)(':memory:');
   database.exec(SCHEMA);

@@ -61,7 +61,6 @@ export function prepareSqliteStatements(database: DatabaseSync): SqliteStatement
   return lazyStatements(database, SQL);
 }
 
-/** Prepared statements by name. */
 export type Statements<Name extends string> = Readonly<Record<Name, StatementSync>>;
 
 /** Prepares each statement on first use, because a process that writes once needs few. */

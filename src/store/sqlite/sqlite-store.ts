@@ -34,7 +34,6 @@ import type {
   TrajectoryStore,
 } from '../trajectory-store.ts';
 
-/** Options of a SQLite store. */
 export interface SqliteStoreOptions {
   /** Maximum time in milliseconds that a call waits for transactions of other processes; default 5,000. */
   readonly timeoutMs?: number;

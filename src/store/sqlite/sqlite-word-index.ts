@@ -33,7 +33,6 @@ const SQL = {
   insertPlace: 'INSERT INTO indexed_records (id, minus_at_ms, run_id, minus_seq, kind) VALUES (?, ?, ?, ?, ?)',
 };
 
-/** Options of the word index. */
 export interface WordIndexOptions {
   /** Time of this process's last write, on the clock of `performance.now()`. */
   lastWriteMs(): number;

@@ -17,7 +17,6 @@ interface Job {
   reject(thrown: unknown): void;
 }
 
-/** Options of a write queue. */
 export interface SqliteWriteQueueOptions {
   /** Maximum time in milliseconds that a write waits for another process. */
   readonly timeoutMs: number;
