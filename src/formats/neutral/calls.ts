@@ -8,7 +8,7 @@ import type { DocumentImporter, LineImporter } from '../importer.ts';
 import { type JsonMembers, listOf, textOrUndefined } from '../../base/json-member.ts';
 import { runEnded, RunItems } from '../parts/run-items.ts';
 import { asJson } from '../parts/source-content.ts';
-import { neutralImporters, type RunPlace } from './neutral-form.ts';
+import { neutralImporters, type NeutralPlace } from './neutral-form.ts';
 
 interface CallEntry {
   readonly turn: unknown;
@@ -40,7 +40,7 @@ function likeness(value: unknown): number {
   return 'result' in first || 'isError' in first || 'noResult' in first ? 1 : 0.7;
 }
 
-function* runItems(value: unknown, { key, fallbackId, line }: RunPlace): Generator<ImportItem> {
+function* runItems(value: unknown, { key, fallbackId, line }: NeutralPlace): Generator<ImportItem> {
   if (!isJsonObject(value) || !Array.isArray(value['calls'])) {
     yield diagnosticItem('error', 'not a run: it has no list `calls`', { line });
     return;

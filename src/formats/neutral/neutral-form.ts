@@ -3,7 +3,7 @@ import type { DocumentImporter, LineImporter } from '../importer.ts';
 import { sourceStem } from '../parts/source-name.ts';
 
 /** Where a run is in its source. */
-export interface RunPlace {
+export interface NeutralPlace {
   readonly key: string;
   /** Id of a run without one. */
   readonly fallbackId: string;
@@ -14,7 +14,7 @@ interface NeutralForm {
   readonly format: 'calls' | 'steps';
   /** Returns the confidence, 0 to 1, that a value is a run of this form. */
   readonly likeness: (value: unknown) => number;
-  readonly items: (value: unknown, place: RunPlace) => Iterable<ImportItem>;
+  readonly items: (value: unknown, place: NeutralPlace) => Iterable<ImportItem>;
 }
 
 /** Creates the importers of a form that stores a run as one value: one run per document, and one run per line. */

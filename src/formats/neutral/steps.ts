@@ -9,7 +9,7 @@ import { type JsonMembers, listOf, textOrUndefined } from '../../base/json-membe
 import { runEnded, RunItems } from '../parts/run-items.ts';
 import { asJson } from '../parts/source-content.ts';
 import { sourceTimeMs } from '../parts/source-time.ts';
-import { neutralImporters, type RunPlace } from './neutral-form.ts';
+import { neutralImporters, type NeutralPlace } from './neutral-form.ts';
 
 const KINDS: ReadonlySet<unknown> = new Set(['assistant', 'user', 'tool_call', 'tool_result']);
 
@@ -37,7 +37,7 @@ function likeness(value: unknown): number {
 }
 
 /** Returns a list, because the run is in memory anyway and generators took longer than building the items. */
-function runItems(value: unknown, { key, fallbackId, line }: RunPlace): readonly ImportItem[] {
+function runItems(value: unknown, { key, fallbackId, line }: NeutralPlace): readonly ImportItem[] {
   if (!isJsonObject(value) || !Array.isArray(value['steps'])) {
     return [diagnosticItem('error', 'not a run: it has no list `steps`', { line })];
   }
