@@ -28,7 +28,14 @@ async function runFile(path: string): Promise<{ readonly code: unknown; readonly
 
 test('there is an example for each SDK', () => {
   expect(files.map((file) => basename(file, '.ts'))).toEqual(
-    expect.arrayContaining(['ai-sdk', 'claude-agent-sdk', 'openai-agents', 'openai-chat', 'openai-responses']),
+    expect.arrayContaining([
+      'ai-sdk',
+      'claude-agent-sdk',
+      'openai-agents',
+      'openai-chat',
+      'openai-responses',
+      'opentelemetry',
+    ]),
   );
 });
 
