@@ -308,6 +308,47 @@ test('whatever is no advice passes byte for byte, in both directions', async () 
   expect((await raw(project, [BIN, 'mcp', '--', NODE, '-e', copy], input)).stdout.equals(input)).toBe(true);
 });
 
+test('over HTTP a message passes byte for byte, in a body and in a stream', async () => {
+  const bodies: string[] = [];
+  const version = '"protocolVersion":"2025-06-18","capabilities":{ },"serverInfo":{"name":"x","version":"1"}';
+  const answers = [
+    `{ "jsonrpc":"2.0",\t"result":{${version},"n":1.0},"id":1 }`,
+    `{"result":{"big":12345678901234567890,"text":"\\u00e9é\\/"} , "id":2,"jsonrpc":"2.0"}`,
+    `{ "id":3, "jsonrpc":"2.0", "result":{ "n":1e3 } }`,
+  ];
+  const notification = '{"jsonrpc":"2.0", "method":"notifications\\/message","params":{"n":1.00}}';
+  const server = createServer((request, response) => {
+    let body = '';
+    request.on('data', (bytes: Buffer) => (body += bytes.toString()));
+    request.on('end', () => {
+      if (request.method !== 'POST') return void response.writeHead(405).end();
+      const at = bodies.push(body) - 1;
+      const answer = answers[at] ?? '';
+      if (at !== 1) return void response.writeHead(200, { 'content-type': 'application/json' }).end(answer);
+      const events = `event: message\ndata: ${notification}\n\n: a comment\r\nid: 7\ndata:${answer}\r\n\r\n`;
+      response.writeHead(200, { 'content-type': 'text/event-stream' });
+      response.write(events.slice(0, 60));
+      setImmediate(() => response.end(events.slice(60)));
+    });
+  });
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  onTestFinished(() => void server.close());
+  // It listens on a port.
+  const { port } = server.address() as AddressInfo;
+  const requests = [
+    '{ "id":1,"jsonrpc":"2.0","method":"initialize","params":{"capabilities":{},"clientInfo":{"name":"c","version":"1"},"protocolVersion":"2025-06-18"}}',
+    '{"jsonrpc":"2.0","id":2,"method":"x","params":{"n":1.0,"big":12345678901234567890,"text":"\\u00e9"}}',
+    '{"jsonrpc":"2.0","id":3, "method":"y"}',
+  ];
+  const url = `http://127.0.0.1:${port}/`;
+  const through = await raw(await newProject(), [BIN, 'mcp', '--url', url], (_output, count) =>
+    requests[count] === undefined ? undefined : `${requests[count]}\n`,
+  );
+  expect(bodies).toEqual(requests);
+  expect(through.stdout.toString()).toBe(`${[answers[0], notification, answers[1], answers[2]].join('\n')}\n`);
+});
+
 test('advice in an unusually formatted result leaves every other byte as it is', async () => {
   const project = await newProject();
   const part = /,\{"type":"text","text":"(?:[^"\\]|\\.)+"\}(?=\] , "structuredContent)/;

@@ -4,10 +4,12 @@ import { Transform, type TransformCallback } from 'node:stream';
 export interface TappedLines {
   /** Longest line that is read, in bytes. A longer line passes through unread. At most this many bytes are buffered. */
   readonly maxBytes: number;
+  /** True if the bytes pass unchanged before they are read, so that the other side works meanwhile. Default: false. */
+  readonly passesFirst?: true;
   /**
    * Called for each line. Must not throw.
    *
-   * @returns the line to pass on; the same object if the line is unchanged
+   * @returns the line to pass on; the same object if the line is unchanged; ignored with `passesFirst`
    */
   line(line: Buffer): Buffer;
   /**
@@ -42,6 +44,7 @@ export class LineTap extends Transform {
 
   override _transform(chunk: Buffer, _encoding: BufferEncoding, done: TransformCallback): void {
     const out: Buffer[] = [];
+    if (this.#reader.passesFirst === true) this.push(chunk);
     let from = 0;
     for (let at = chunk.indexOf(NEWLINE); at !== -1; at = chunk.indexOf(NEWLINE, from)) {
       this.#take(chunk.subarray(from, at + 1), out);
@@ -82,7 +85,7 @@ export class LineTap extends Transform {
   }
 
   #pass(out: readonly Buffer[]): void {
-    if (out.length > 0) this.push(joined(out));
+    if (out.length > 0 && this.#reader.passesFirst !== true) this.push(joined(out));
   }
 }
 

@@ -76,6 +76,7 @@ export class McpWatch {
 
   readonly client: TappedLines = {
     maxBytes: MAX_BYTES,
+    passesFirst: true,
     line: (line) => {
       this.#guarded(() => each(line, (message) => this.#sent(message)), undefined);
       return line;

@@ -7,6 +7,7 @@ import { LineTap } from '../../../hosts/mcp/line-tap.ts';
 import type { OpenWatch } from '../../../hosts/mcp/open-watch.ts';
 import type { ClientStreams } from '../../../hosts/mcp/proxy-stdio.ts';
 import { StreamableHTTPClientTransport } from './mcp-sdk.ts';
+import { RawMessages } from './raw-messages.ts';
 
 /** A server with the streamable HTTP transport. */
 export interface HttpServer {
@@ -20,11 +21,11 @@ type Message = Parameters<StreamableHTTPClientTransport['send']>[0];
 const MAX_BYTES = 64 * 1024 * 1024;
 const PARSE_ERROR = -32_700;
 const SERVER_ERROR = -32_000;
-const NEWLINE = 10;
+const LINE_FEED = Buffer.from('\n');
 
 /**
  * Forwards messages between a client on standard input and output and a streamable HTTP server, until the client closes its side.
- * Messages are not changed. The official SDK handles sessions, streams and their resumption. If the server rejects a request, the
+ * Messages pass byte for byte. A message of the server is written again only if it is not one line. The official SDK handles sessions, streams and their resumption. If the server rejects a request, the
  * client receives a protocol error.
  *
  * @returns 0
@@ -35,12 +36,22 @@ export async function proxyUrl(
   open: () => Promise<OpenWatch | undefined>,
 ): Promise<number> {
   const opened = await open();
-  const transport = new StreamableHTTPClientTransport(url, { requestInit: { headers }, fetch: boundedFetch });
+  const raw = new RawMessages(MAX_BYTES);
+  /** Lines of the client that are being sent, by the body that the SDK writes for them. */
+  const sending = new Map<unknown, Uint8Array<ArrayBuffer>>();
+  const rawFetch = async (address: string | URL, init?: RequestInit): Promise<Response> => {
+    const body = sending.get(init?.body);
+    const response = await fetch(address, body === undefined ? init : { ...init, body });
+    if (response.body === null) return response;
+    const { status, statusText, headers: answered } = response;
+    return new Response(response.body.pipeThrough(raw.tap()), { status, statusText, headers: answered });
+  };
+  const transport = new StreamableHTTPClientTransport(url, { requestInit: { headers }, fetch: rawFetch });
   const write = (message: object): void => void output.write(`${JSON.stringify(message)}\n`);
   const fail = (id: unknown, code: number, message: string): void =>
     write({ jsonrpc: '2.0', id, error: { code, message } });
   const onmessage: NonNullable<StreamableHTTPClientTransport['onmessage']> = (message) => {
-    const line = Buffer.from(`${JSON.stringify(message)}\n`);
+    const line = Buffer.concat([raw.take(message) ?? Buffer.from(JSON.stringify(message)), LINE_FEED]);
     if ('result' in message && typeof message.result['protocolVersion'] === 'string') {
       transport.setProtocolVersion(message.result['protocolVersion']);
     }
@@ -54,14 +65,19 @@ export async function proxyUrl(
     const requests = (Array.isArray(message) ? message : [message])
       .filter(isJsonObject)
       .filter(({ id, method }) => id !== undefined && method !== undefined);
+    const body = JSON.stringify(message);
+    sending.set(body, new Uint8Array(line.subarray(0, line.length - lineEnd(line))));
     // The server rejects messages that it does not understand.
-    const sent = transport.send(message as unknown as Message).catch((error: unknown) => {
-      for (const { id } of requests) {
-        const answer = { jsonrpc: '2.0', id, error: { code: SERVER_ERROR, message: messageOf(error) } };
-        opened?.watch.server.line(Buffer.from(JSON.stringify(answer)));
-        write(answer);
-      }
-    });
+    const sent = transport
+      .send(message as unknown as Message)
+      .catch((error: unknown) => {
+        for (const { id } of requests) {
+          const answer = { jsonrpc: '2.0', id, error: { code: SERVER_ERROR, message: messageOf(error) } };
+          opened?.watch.server.line(Buffer.from(JSON.stringify(answer)));
+          write(answer);
+        }
+      })
+      .finally(() => sending.delete(body));
     if (requests.length === 0) await sent;
   };
   let before = Promise.resolve();
@@ -84,19 +100,7 @@ export async function proxyUrl(
   return 0;
 }
 
-/** Like `fetch`, but aborts the stream if a server message (a body, or a line of a stream) is too large. */
-async function boundedFetch(url: string | URL, init?: RequestInit): Promise<Response> {
-  const response = await fetch(url, init);
-  if (response.body === null) return response;
-  let size = 0;
-  const bound = new TransformStream<Uint8Array, Uint8Array>({
-    transform: (chunk, controller) => {
-      const end = chunk.lastIndexOf(NEWLINE);
-      size = end === -1 ? size + chunk.length : chunk.length - end - 1;
-      if (size > MAX_BYTES) controller.error(new Error(`a message of more than ${MAX_BYTES} bytes`));
-      else controller.enqueue(chunk);
-    },
-  });
-  const { status, statusText, headers } = response;
-  return new Response(response.body.pipeThrough(bound), { status, statusText, headers });
+/** Returns the number of bytes that end a line. */
+function lineEnd(line: Buffer): number {
+  return /\r?\n?$/.exec(line.subarray(-2).toString('latin1'))?.[0].length ?? 0;
 }

@@ -1,0 +1,70 @@
+import { canonicalJson } from '../../../base/canonical-json.ts';
+import { isJsonObject, jsonOf } from '../../../base/json.ts';
+
+const NEWLINE = 10;
+const DATA = /^data: ?/;
+
+/**
+ * Keeps the bytes of a server's messages while the SDK decodes them, because a decoded message has lost its formatting and the
+ * digits of large numbers.
+ *
+ * Memory: `maxBytes`, beyond which the oldest bytes are dropped, and one line per body. Cost: one parse per message.
+ */
+export class RawMessages {
+  readonly #waiting: { readonly key: string; readonly bytes: Buffer }[] = [];
+  readonly #maxBytes: number;
+  #size = 0;
+
+  constructor(maxBytes: number) {
+    this.#maxBytes = maxBytes;
+  }
+
+  /**
+   * Passes a body or an event stream on and keeps each message in it that is one line.
+   *
+   * @throws an error in the stream for a line over the limit
+   */
+  tap(): TransformStream<Uint8Array, Uint8Array> {
+    let parts: Uint8Array[] = [];
+    let size = 0;
+    const endLine = (): void => {
+      this.#keep(Buffer.concat(parts));
+      parts = [];
+      size = 0;
+    };
+    return new TransformStream({
+      transform: (chunk, controller) => {
+        let from = 0;
+        for (let at = chunk.indexOf(NEWLINE); at !== -1; at = chunk.indexOf(NEWLINE, from)) {
+          parts.push(chunk.subarray(from, at));
+          endLine();
+          from = at + 1;
+        }
+        parts.push(chunk.subarray(from));
+        size += chunk.length - from;
+        if (size > this.#maxBytes) controller.error(new Error(`a message of more than ${this.#maxBytes} bytes`));
+        else controller.enqueue(chunk);
+      },
+      flush: endLine,
+    });
+  }
+
+  /** Returns the bytes of a message once, in the order of their arrival. Undefined if the message was not one line. */
+  take(message: object): Buffer | undefined {
+    const key = canonicalJson(message);
+    const at = this.#waiting.findIndex((one) => one.key === key);
+    const [found] = at === -1 ? [] : this.#waiting.splice(at, 1);
+    this.#size -= found?.bytes.length ?? 0;
+    return found?.bytes;
+  }
+
+  #keep(line: Buffer): void {
+    const start = DATA.exec(line.subarray(0, 6).toString())?.[0].length ?? 0;
+    const bytes = line.subarray(start, line.at(-1) === 13 ? -1 : undefined);
+    const message = jsonOf(bytes.toString());
+    if (!isJsonObject(message)) return;
+    this.#waiting.push({ key: canonicalJson(message), bytes });
+    this.#size += bytes.length;
+    while (this.#size > this.#maxBytes) this.#size -= this.#waiting.shift()?.bytes.length ?? this.#size;
+  }
+}
