@@ -321,10 +321,16 @@ test('over HTTP a message passes byte for byte, in a body and in a stream', asyn
     let body = '';
     request.on('data', (bytes: Buffer) => (body += bytes.toString()));
     request.on('end', () => {
-      if (request.method !== 'POST') return void response.writeHead(405).end();
+      if (request.method !== 'POST') {
+        response.writeHead(405).end();
+        return;
+      }
       const at = bodies.push(body) - 1;
       const answer = answers[at] ?? '';
-      if (at !== 1) return void response.writeHead(200, { 'content-type': 'application/json' }).end(answer);
+      if (at !== 1) {
+        response.writeHead(200, { 'content-type': 'application/json' }).end(answer);
+        return;
+      }
       const events = `event: message\ndata: ${notification}\n\n: a comment\r\nid: 7\ndata:${answer}\r\n\r\n`;
       response.writeHead(200, { 'content-type': 'text/event-stream' });
       response.write(events.slice(0, 60));
