@@ -1,4 +1,3 @@
-import { type JsonMembers, membersOf, textOrUndefined } from '../../base/json-member.ts';
 import { isJsonObject } from '../../base/json.ts';
 import { present } from '../../base/present.ts';
 import type { AgentMessage } from '../../records/agent-message.ts';
@@ -6,6 +5,9 @@ import { contentBlocks, plainContent, resultOf, usageOf } from '../../host/conte
 import type { ConversationAnswer, RequestNews, SentRequest } from '../../host/conversation.ts';
 import type { CallOutcome, IssuedCall } from '../../host/issued-call.ts';
 import { unseenItems } from '../../host/unseen-items.ts';
+
+/** A LangChain object whose fields are not validated. */
+type Members = Readonly<Record<string, unknown>>;
 
 /** A model request as `wrapModelCall` receives it. Other fields are passed on unchanged. */
 export interface ModelCallRequest {
@@ -23,14 +25,14 @@ export function newsOfMessages(
   request: ModelCallRequest,
   last: { readonly seen: number; readonly system: string },
 ): RequestNews {
-  const system = textOrUndefined(request.systemPrompt) ?? '';
+  const system = wordOf(request.systemPrompt) ?? '';
   const messages: AgentMessage[] = system === '' || system === last.system ? [] : [{ role: 'system', content: system }];
   const results: { readonly id: string; readonly result: unknown; readonly isError: boolean }[] = [];
   for (const message of unseenItems(request.messages, last.seen, (item) => messageType(item) === 'ai')) {
     if (!isJsonObject(message)) continue;
     const role = ROLES.get(messageType(message));
     if (role !== undefined) messages.push({ role, content: plainContent(contentBlocks(message['content'])) });
-    const id = textOrUndefined(message['tool_call_id']);
+    const id = wordOf(message['tool_call_id']);
     if (messageType(message) === 'tool' && id !== undefined) results.push({ id, ...outcomeOfMessage(message) });
   }
   return { messages, results };
@@ -39,14 +41,12 @@ export function newsOfMessages(
 /** Converts the request, as it was sent, to the format of its record. */
 export function sentModelCall({ messages, systemPrompt, tools, model }: ModelCallRequest): SentRequest {
   const offered = Array.isArray(tools) ? tools.filter(isJsonObject) : [];
-  const names = offered.map(
-    (tool) => textOrUndefined(tool['name']) ?? textOrUndefined(membersOf(tool['function'])['name']),
-  );
+  const names = offered.map((tool) => wordOf(tool['name']) ?? wordOf(membersOf(tool['function'])['name']));
   return {
-    modelId: textOrUndefined(membersOf(model)['model']) ?? textOrUndefined(membersOf(model)['modelName']),
-    systemPrompt: textOrUndefined(systemPrompt) ?? '',
+    modelId: wordOf(membersOf(model)['model']) ?? wordOf(membersOf(model)['modelName']),
+    systemPrompt: wordOf(systemPrompt) ?? '',
     messages,
-    tools: names.map((name, at) => name ?? textOrUndefined(offered[at]?.['type']) ?? 'unknown'),
+    tools: names.map((name, at) => name ?? wordOf(offered[at]?.['type']) ?? 'unknown'),
     isClosed: !names.includes(undefined),
   };
 }
@@ -68,8 +68,8 @@ export function answerOfMessage(message: unknown, modelId: string | undefined): 
         ...calls.map(({ id, name, args }) => ({ type: 'tool_call', id, name, args: args as never }) as const),
       ]),
       ...present({
-        modelId: textOrUndefined(model_name) ?? textOrUndefined(model) ?? modelId,
-        stopReason: textOrUndefined(finish_reason) ?? textOrUndefined(stop_reason),
+        modelId: wordOf(model_name) ?? wordOf(model) ?? modelId,
+        stopReason: wordOf(finish_reason) ?? wordOf(stop_reason),
         usage: usageOf({
           inputTokens: usage['input_tokens'],
           outputTokens: usage['output_tokens'],
@@ -84,10 +84,10 @@ export function answerOfMessage(message: unknown, modelId: string | undefined): 
 }
 
 /** Reads the call that `wrapToolCall` receives. */
-export function callOfMembers({ id, name, args }: JsonMembers): IssuedCall {
+export function callOfMembers({ id, name, args }: Members): IssuedCall {
   return {
-    id: textOrUndefined(id) ?? '',
-    name: textOrUndefined(name) ?? 'unknown',
+    id: wordOf(id) ?? '',
+    name: wordOf(name) ?? 'unknown',
     args: args ?? {},
     argsText: JSON.stringify(args ?? {}),
   };
@@ -106,7 +106,7 @@ export function outcomeOfMessage(returned: unknown): CallOutcome {
 
 /** Returns the type of a message: `human`, `ai`, `tool` or `system`. */
 export function messageType(message: unknown): string | undefined {
-  return textOrUndefined(membersOf(message)['type']);
+  return wordOf(membersOf(message)['type']);
 }
 
 const ROLES: ReadonlyMap<unknown, 'system' | 'user'> = new Map([
@@ -120,3 +120,11 @@ function isCall(block: ReturnType<typeof contentBlocks>[number]): boolean {
 }
 
 const CALL_PARTS: ReadonlySet<unknown> = new Set(['tool_use', 'tool_call', 'functionCall', 'function_call']);
+
+function membersOf(value: unknown): Members {
+  return isJsonObject(value) ? value : {};
+}
+
+function wordOf(value: unknown): string | undefined {
+  return typeof value === 'string' && value !== '' ? value : undefined;
+}
