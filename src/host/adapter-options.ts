@@ -1,3 +1,5 @@
+import { checkMembers } from '../base/check-members.ts';
+import { invalidArgument } from '../base/error.ts';
 import { present } from '../base/present.ts';
 import type { AgentIdentity } from '../records/agent-event.ts';
 import type { Run } from '../run/run.ts';
@@ -11,6 +13,23 @@ export interface AdapterOptions {
   readonly onError?: 'record' | 'throw';
   /** Maximum number of characters of advice in one text; default 9,000. Advice that does not fit is recorded as undelivered. */
   readonly maxChars?: number;
+}
+
+/**
+ * Checks the run and the options passed by JavaScript callers.
+ *
+ * @param own  the options of this adapter besides `AdapterOptions`
+ * @throws CoxswainError "invalid-argument"
+ */
+export function checkAdapter<Options extends object>(
+  name: string,
+  run: Run | undefined,
+  options: Options,
+  own: Readonly<Record<Exclude<keyof Options, keyof AdapterOptions>, true>>,
+): void {
+  if (typeof run?.emit !== 'function')
+    throw invalidArgument(`${name} needs a run, such as createCoxswain().startRun()`);
+  checkMembers(name, options, { onError: true, maxChars: true, ...own });
 }
 
 /** The parts of an agent's identity that the SDK reports. */

@@ -24,6 +24,20 @@ test('the preview of a task never ends in half a character', () => {
   expect(previewOf('short')).toBe('short');
 });
 
+test('a run whose source names no model has the model of its first response', () => {
+  const response = (modelId: string): TrajectoryPayload => ({
+    kind: 'message_appended',
+    message: { role: 'assistant', content: [], model_id: modelId },
+  });
+  const payloads: readonly TrajectoryPayload[] = [
+    { kind: 'run_started', identity: { run_id: 'a', depth: 0 } },
+    response('opus'),
+    response('haiku'),
+  ];
+  const records = payloads.map((payload, seq) => scriptRecord({ runId: 'a', seq, payload }));
+  expect(counted(undefined, records).modelId).toBe('opus');
+});
+
 const payload: fc.Arbitrary<TrajectoryPayload> = fc.oneof(
   fc.constantFrom(...everyPayload('a text')),
   fc.constantFrom<TrajectoryPayload>(

@@ -98,6 +98,11 @@ export class RunCounter {
       case 'run_identified':
         identify(draft, payload);
         return;
+      case 'message_appended':
+        // Many agent programs name the model only in its responses.
+        if (payload.message.role === 'assistant' && payload.message.model_id !== undefined)
+          draft.modelId ??= payload.message.model_id;
+        return;
       case 'turn_started':
         draft.turns += 1;
         return;

@@ -1,5 +1,5 @@
 import { MAX_ADVICE_CHARS } from '../../steering/advice/join-advice.ts';
-import type { AdapterOptions } from '../../host/adapter-options.ts';
+import { checkAdapter, type AdapterOptions } from '../../host/adapter-options.ts';
 import { guarded } from '../../host/guarded.ts';
 import type { Run } from '../../run/run.ts';
 import { CoxswainError } from '../../base/error.ts';
@@ -68,6 +68,12 @@ export interface CoxswainAgent {
  * some tens of microseconds per request, plus the evaluation of advice.
  */
 export function coxswainAgent(run: Run, options: CoxswainAgentOptions = {}): CoxswainAgent {
+  checkAdapter('coxswainAgent', run, options, {
+    gates: true,
+    transforms: true,
+    forceTurn: true,
+    outputEscalation: true,
+  });
   const { gates = [], transforms = [], maxChars = MAX_ADVICE_CHARS, forceTurn = false, outputEscalation } = options;
   checkNames('tool gates', gates);
   checkNames('context transforms', transforms);

@@ -1,6 +1,6 @@
 import { CoxswainError } from '../../base/error.ts';
 import { isJsonObject } from '../../base/json.ts';
-import type { AdapterOptions } from '../../host/adapter-options.ts';
+import { checkAdapter, type AdapterOptions } from '../../host/adapter-options.ts';
 import { guarded } from '../../host/guarded.ts';
 import type { Run } from '../../run/run.ts';
 import { MAX_ADVICE_CHARS } from '../../steering/advice/join-advice.ts';
@@ -46,6 +46,7 @@ export function claudeHooks<Theirs extends object = object>(
   run: Run,
   options: ClaudeHookOptions<Theirs> = {},
 ): ClaudeHooks<Theirs> {
+  checkAdapter('claudeHooks', run, options, { hooks: true, forceTurnAtStop: true });
   const { hooks: theirs, maxChars = MAX_ADVICE_CHARS } = options;
   // The SDK writes longer texts to a file and shows the model only the beginning.
   if (!(Number.isInteger(maxChars) && maxChars >= 1 && maxChars <= MAX_ADVICE_CHARS)) {

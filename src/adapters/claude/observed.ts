@@ -1,4 +1,4 @@
-import type { AdapterOptions } from '../../host/adapter-options.ts';
+import { checkAdapter, type AdapterOptions } from '../../host/adapter-options.ts';
 import { guarded, type Guard } from '../../host/guarded.ts';
 import type { Run } from '../../run/run.ts';
 import { claudeSessionOf, type ClaudeSession } from './claude-session.ts';
@@ -24,6 +24,7 @@ export function observed<Message>(
   messages: AsyncIterable<Message>,
   options: ObserveOptions = {},
 ): AsyncGenerator<Message, void> {
+  checkAdapter('observed', run, options, {});
   const session = claudeSessionOf(run);
   // Set the flag before the first hook, which may precede the first message.
   session.isObserved = true;

@@ -1,5 +1,5 @@
 import { isJsonObject } from '../../base/json.ts';
-import type { AdapterOptions } from '../../host/adapter-options.ts';
+import { checkAdapter, type AdapterOptions } from '../../host/adapter-options.ts';
 import type { Conversation } from '../../host/conversation.ts';
 import { conversations } from '../../host/conversations.ts';
 import { guarded } from '../../host/guarded.ts';
@@ -39,6 +39,7 @@ export function coxswainMiddleware<Middleware>(
   { createMiddleware, ToolMessage, HumanMessage }: LangchainHandles<Middleware>,
   options: AdapterOptions = {},
 ): Middleware {
+  checkAdapter('coxswainMiddleware', run, options, {});
   const guard = guarded(run, options);
   const scope = new RunScope(() => run);
   /** The state is the message count and the system prompt of the last request. */

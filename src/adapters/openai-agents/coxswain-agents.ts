@@ -1,6 +1,6 @@
 import { isJsonObject } from '../../base/json.ts';
 import { LruMap } from '../../base/lru-map.ts';
-import type { AdapterOptions } from '../../host/adapter-options.ts';
+import { checkAdapter, type AdapterOptions } from '../../host/adapter-options.ts';
 import { guarded } from '../../host/guarded.ts';
 import { callOfItem } from '../../host/response-items.ts';
 import { followed, troubleOf } from '../../host/run-outcome.ts';
@@ -67,6 +67,7 @@ const REMEMBERED_CALLS = 1_024;
 
 /** Creates the steering of agents of the @openai/agents package: see docs/openai-agents.md. */
 export function coxswainAgents(run: Run, options: AgentsOptions = {}): AgentsSteering {
+  checkAdapter('coxswainAgents', run, options, { isError: true });
   const guard = guarded(run, options);
   const runs = new AgentRuns(run, options);
   const callers = new LruMap<AgentShape>(REMEMBERED_CALLS);

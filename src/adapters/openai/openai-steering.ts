@@ -1,5 +1,5 @@
 import { isJsonObject } from '../../base/json.ts';
-import type { AdapterOptions } from '../../host/adapter-options.ts';
+import { checkAdapter, type AdapterOptions } from '../../host/adapter-options.ts';
 import { conversations } from '../../host/conversations.ts';
 import { guarded } from '../../host/guarded.ts';
 import { newsOfItems } from '../../host/response-items.ts';
@@ -91,6 +91,7 @@ interface LastRequest {
 
 /** Creates the steering of an agent built on the openai package. Works with any agent loop; see docs/openai.md. */
 export function openaiSteering(run: Run, options: OpenAiOptions = {}): OpenAiSteering {
+  checkAdapter('openaiSteering', run, options, { onToolError: true, isError: true, guidanceRole: true });
   const guard = guarded(run, options);
   const scope = new RunScope(() => run);
   const of = conversations(options, (): LastRequest => ({ seen: 0, endsWithTool: false }));

@@ -1,4 +1,5 @@
 import { resolve } from 'node:path';
+import { checkMembers } from '../../base/check-members.ts';
 import { invalidArgument } from '../../base/error.ts';
 import type { TrajectoryRecord } from '../../records/trajectory-record.ts';
 import { checkBatch, type CheckedBatch, checkRunId, isRunId } from '../check-batch.ts';
@@ -72,6 +73,7 @@ const RECORDS_A_MERGE = 50;
  *   cannot be opened, `invalid-argument` for an option out of range
  */
 export function sqliteStore(file: string, options: SqliteStoreOptions = {}): TrajectoryStore {
+  checkMembers('sqliteStore', options, { timeoutMs: true, fsync: true });
   const { timeoutMs = DEFAULT_TIMEOUT_MS, fsync = 'group' } = options;
   if (!Number.isInteger(timeoutMs) || timeoutMs < 0 || timeoutMs > 2 ** 31 - 1) {
     throw invalidArgument(`timeoutMs must be a whole number from 0, got ${timeoutMs}`);
@@ -79,7 +81,7 @@ export function sqliteStore(file: string, options: SqliteStoreOptions = {}): Tra
   if (!['group', 'each', 'none'].includes(fsync)) {
     throw invalidArgument(`fsync must be group, each or none, got ${JSON.stringify(fsync)}`);
   }
-  if (file === '' || file.startsWith(':') || file.startsWith('file:')) {
+  if (typeof file !== 'string' || file === '' || file.startsWith(':') || file.startsWith('file:')) {
     throw invalidArgument(`a SQLite store needs the path of a file, got ${JSON.stringify(file)}`);
   }
   return new SqliteStore(resolve(file), { timeoutMs, fsync });

@@ -98,8 +98,8 @@ export class NightFold {
   found(problem?: string): FoundRun {
     const { advice: outcomes, checks, counts, started, usage } = this.#fold.view;
     const report = this.#fold.report();
-    const { calls, errors, outcome, patternBasis, patterns, task, turns, verdict } = report;
-    const { agent_name: agentName, model_id: modelId } = started?.identity ?? {};
+    const { calls, errors, modelId, outcome, patternBasis, patterns, task, turns, verdict } = report;
+    const agentName = started?.identity.agent_name;
     const agent = agentName ?? this.program;
     const label = outcome?.labels?.['person'];
     const person = typeof label === 'string' ? label : ownerOf(this.#place);

@@ -1,0 +1,41 @@
+import { expect, test } from 'vitest';
+
+import { coxswainAgent } from '../src/adapters/ai-sdk/coxswain-agent.ts';
+import { claudeHooks } from '../src/adapters/claude/claude-hooks.ts';
+import { observed } from '../src/adapters/claude/observed.ts';
+import { coxswainMiddleware } from '../src/adapters/langchain/coxswain-middleware.ts';
+import { coxswainAgents } from '../src/adapters/openai-agents/coxswain-agents.ts';
+import { openaiSteering } from '../src/adapters/openai/openai-steering.ts';
+import { createCoxswain } from '../src/run/coxswain.ts';
+import { sqliteStore } from '../src/store/sqlite/sqlite-store.ts';
+
+// Callers in plain JavaScript, which no compiler checks.
+type Untyped = (...args: readonly unknown[]) => unknown;
+// oxlint-disable-next-line typescript/no-unsafe-type-assertion
+const untyped = (adapter: unknown): Untyped => adapter as Untyped;
+const handles = { createMiddleware: () => ({}), ToolMessage: Object, HumanMessage: Object };
+
+const ADAPTERS: readonly (readonly [name: string, adapter: Untyped, between: readonly unknown[]])[] = [
+  ['openaiSteering', untyped(openaiSteering), []],
+  ['coxswainAgents', untyped(coxswainAgents), []],
+  ['coxswainAgent', untyped(coxswainAgent), []],
+  ['claudeHooks', untyped(claudeHooks), []],
+  ['observed', untyped(observed), [[]]],
+  ['coxswainMiddleware', untyped(coxswainMiddleware), [handles]],
+];
+
+test.each(ADAPTERS)('%s refuses an unknown option and a missing run', (name, adapter, between) => {
+  const cox = createCoxswain();
+  expect(() => adapter(cox.startRun(), ...between, { onErorr: 'throw' })).toThrow(
+    `${name} has no member onErorr; did you mean onError?`,
+  );
+  expect(() => adapter(cox, ...between)).toThrow(`${name} needs a run, such as createCoxswain().startRun()`);
+  expect(() => adapter(undefined, ...between)).toThrow(`${name} needs a run`);
+});
+
+test('a SQLite store refuses an unknown option and a missing path', () => {
+  expect(() => untyped(sqliteStore)('runs.db', { fsnc: 'none' })).toThrow(
+    'sqliteStore has no member fsnc; did you mean fsync?',
+  );
+  expect(() => untyped(sqliteStore)()).toThrow('a SQLite store needs the path of a file, got undefined');
+});
