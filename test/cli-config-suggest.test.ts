@@ -46,6 +46,12 @@ test('a signal as frequent in successful runs is suggested for switching off, wi
   expect(json.proposal).toMatchObject({ detectors: { repeated_error: false } });
 });
 
+test('a line that cannot be read is reported with its file', async () => {
+  const { code, stderr } = await suggest([run(0, 6, true), '{"id":', run(1, 0, false)]);
+  expect(code).toBe(1);
+  expect(stderr).toMatch(/^coxswain: \S*runs\.jsonl:2: \w/);
+});
+
 test('a signal of failing runs stays, and without both outcomes there is no comparison', async () => {
   const useful = Array.from({ length: 40 }, (_, at) => run(at, at % 2 === 0 ? 6 : 0, at % 2 !== 0));
   expect((await suggest(useful)).stdout).toContain('Nothing to suggest');

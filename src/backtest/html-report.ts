@@ -170,7 +170,7 @@ function stopEarlyHtml({ policies }: StopEarlyReport): HtmlValue {
     'Successes lost',
   ];
   const caption =
-    'Stopping each run so many calls after its first warning. The savings are exact: a recording shows a run up to the stop as it was. Starting the task again is not counted. Ranges are intervals of 95 %.';
+    'Stopping each run so many calls after its first warning. The savings are exact: a recording shows a run up to the stop as it was. Starting the task again is not counted. Time, tokens and cost cover only the runs that record them. Ranges are intervals of 95 %.';
   return [stopPlot(first), table({ caption, head, rows, figures: true })];
 }
 

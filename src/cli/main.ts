@@ -39,7 +39,7 @@ function reportError(error: unknown, terminal: Terminal): number {
     if (error.exitCode === 0) return 0;
     // If a command only has subcommands, commander has already printed the help.
     if (error.code !== 'commander.help') {
-      terminal.complain(`coxswain: ${message.replace(/^error: /, '')}; see coxswain --help`);
+      terminal.complain(`coxswain: ${message.replace(/^error: |\.$/g, '')}; see coxswain --help`);
     }
     return USAGE;
   }

@@ -41,6 +41,15 @@ export class Problems {
     this.#report(problem);
   }
 
+  /** Reports lost data of several sources, in the order of the sources. */
+  faults(problems: readonly (SourceProblem & { readonly path: string })[]): void {
+    for (const problem of problems) {
+      if (problem.path !== this.#path) this.source(problem.path);
+      this.fault(problem);
+    }
+    this.endSource();
+  }
+
   /** Reports data that was repaired or omitted on purpose. */
   note({ line, message }: SourceProblem): void {
     this.#report({ line, message: `note: ${message}` });

@@ -26,6 +26,10 @@ export async function* readOpencodeDatabase(path: string): AsyncGenerator<Iterab
     // Checks tables only, because a view with that name could contain anything.
     const tables = select("SELECT name FROM sqlite_master WHERE sql LIKE 'CREATE TABLE%'");
     const names = tables.map(({ name }) => String(name)).sort();
+    if (names.includes('records') && names.includes('removed_runs')) {
+      const readers = 'coxswain report, backtest and view read it, and coxswain export writes its runs as files';
+      throw new CoxswainError('format-unknown', `a store of coxswain: ${readers}`);
+    }
     if (TABLES.some((name) => !names.includes(name))) {
       const named = names
         .slice(0, MAX_TABLES_NAMED)

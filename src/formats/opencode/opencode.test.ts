@@ -7,6 +7,7 @@ import { expect, onTestFinished, test } from 'vitest';
 
 import { importDocument } from '../../../test/support/import-check.ts';
 import { tempFolder } from '../../../test/support/temp-folder.ts';
+import { sqliteStore } from '../../store/sqlite/sqlite-store.ts';
 import type { ImportItem } from '../import-item.ts';
 import { importSource } from '../import-source.ts';
 import { opencodeImporter } from './opencode.ts';
@@ -107,6 +108,16 @@ test('a database of something else is an unknown form, named by its tables', asy
     code: 'format-unknown',
     message: expect.stringContaining('a SQLite database with the tables cakes, not one of opencode'),
   });
+});
+
+test('the store of coxswain is named with the commands that read it', async () => {
+  const folder = await tempFolder();
+  onTestFinished(() => folder.dispose());
+  const path = join(folder.path, 'runs.db');
+  await sqliteStore(path).close();
+  await expect(itemsOf(path)).rejects.toThrow(
+    'a store of coxswain: coxswain report, backtest and view read it, and coxswain export writes its runs as files',
+  );
 });
 
 test('a session file of the storage folder is read with the messages and parts that lie beside it', async () => {

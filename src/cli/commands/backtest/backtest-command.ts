@@ -7,7 +7,6 @@ import { checkOutput } from '../../../base/guarded-file.ts';
 import { backtest } from '../../../backtest/backtest.ts';
 import type { BacktestReport } from '../../../backtest/backtest-report.ts';
 import { readLabels } from '../../../backtest/labels.ts';
-import type { ShardProblem } from '../../../backtest/run-row.ts';
 import { parseSplit } from '../../../backtest/split-runs.ts';
 import { parseSweep } from '../../../backtest/sweep-report.ts';
 import { BacktestProgressBar } from './backtest-progress.ts';
@@ -74,7 +73,7 @@ export async function backtestCommand(
     stopEarly: options.stopEarly,
     onProgress: (done) => progress.show(done),
   }).finally(() => progress.end());
-  sayProblems(problems, terminal);
+  new Problems(terminal).faults(problems);
   const unknown = unknownLabels.length;
   if (unknown > 0) {
     const names = unknownLabels.slice(0, SHOWN_IDS).map((id) => printableCut(id, 80));
@@ -123,16 +122,6 @@ function workersOf(text: string | undefined): number {
   if (text === undefined) return Math.min(256, availableParallelism());
   if (/^\d{1,3}$/.test(text) && Number(text) >= 1 && Number(text) <= 256) return Number(text);
   throw new CoxswainError('invalid-argument', `--workers ${text}: give a whole number from 1 to 256`);
-}
-
-function sayProblems(problems: readonly ShardProblem[], terminal: Terminal): void {
-  const reporter = new Problems(terminal);
-  let path: string | undefined;
-  for (const problem of problems) {
-    if (problem.path !== path) reporter.source((path = problem.path));
-    reporter.fault(problem);
-  }
-  reporter.endSource();
 }
 
 async function writeHtml(path: string, report: BacktestReport): Promise<void> {

@@ -17,7 +17,7 @@ export function stopEarlyText({ policies }: StopEarlyReport, paint: Paint): stri
   const rows = policies.slice(0, MAX_POLICIES).flatMap(rowsOf);
   const [head = '', ...lines] = columnsText([HEAD, ...rows], [2, 3, 4, 5, 6]);
   const note =
-    'The savings are exact: a recording shows a run up to the stop as it was. Starting the task again is not counted.';
+    'The savings are exact: a recording shows a run up to the stop as it was. Starting the task again is not counted. Time, tokens and cost cover only the runs that record them.';
   return `${[title, paint('dim', head), ...lines, paint('dim', note)].join('\n')}\n`;
 }
 

@@ -43,8 +43,7 @@ export async function configSuggestCommand(
     ...present({ config }),
     labels: labels === undefined ? undefined : await readLabels(labels),
   });
-  const reported = new Problems(terminal);
-  for (const problem of problems) reported.fault(problem);
+  new Problems(terminal).faults(problems);
   const part = report.parts.at(-1);
   const base = part === undefined ? undefined : baseRate(part);
   const suggestions = part === undefined || base === undefined ? [] : suggestionsOf(part, base);
