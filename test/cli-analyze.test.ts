@@ -204,7 +204,7 @@ test('a file of unknown format is described, with a list of the known formats', 
   expect(code).toBe(1);
   const lines = stderr.trimEnd().split('\n');
   expect(lines).toEqual([
-    expect.stringMatching(/^coxswain: table\.csv: a text that is no JSON.* Formats read: .*\bcodex\b.*\bpi\b/),
+    expect.stringMatching(/^coxswain: table\.csv: text that is not JSON.* Formats read: .*\bcodex\b.*\bpi\b/),
     expect.stringMatching(/notes\.json: a JSON object with the keys name is no known format\. Formats read: /),
     expect.stringMatching(/image\.png: binary content.* Formats read: /),
   ]);

@@ -194,8 +194,8 @@ test('a damaged document tells the place and quotes nothing', async () => {
 
 test('what is no JSON, binary, empty or unknown is progress so', async () => {
   const cases: readonly (readonly [string | Buffer, string])[] = [
-    ['# A heading\n\nSome text.\n', 'no JSON'],
-    ['[a link](https://example.com)\n', 'no JSON'],
+    ['# A heading\n\nSome text.\n', 'not JSON'],
+    ['[a link](https://example.com)\n', 'not JSON'],
     [Buffer.from([1, 2, 0, 3]), 'binary'],
     [Buffer.from('{"a":1}', 'utf16le'), 'binary'],
     ['', 'empty'],

@@ -26,7 +26,7 @@ export async function importText(
   const head = await readTextHead(chunks, context.limits);
   if (head.lines.length === 0) {
     if (head.fault !== undefined) throw head.fault;
-    throw new CoxswainError('format-unknown', 'empty: there is nothing in it');
+    throw new CoxswainError('format-unknown', 'the file is empty');
   }
   const importer = linesImporterFor(head, context);
   return importer === undefined
@@ -118,7 +118,7 @@ async function* importDocument(
   if (!json.ok) {
     const error = invalidJson(json, text);
     if (candidates.forced !== undefined || !isNoJson(error, text)) throw error;
-    throw new CoxswainError('format-unknown', 'a text that is no JSON: no format is read from it');
+    throw new CoxswainError('format-unknown', 'text that is not JSON');
   }
 
   const best = surest(candidates.documents, (importer) => importer.recognise(json.value, source));

@@ -58,7 +58,7 @@ async function firstBytes(chunks: AsyncIterator<Buffer>): Promise<FirstBytes> {
 
 function refuseBinary(bytes: Buffer): void {
   if (!bytes.subarray(0, LOOKED_AT_BYTES).includes(NUL)) return;
-  const message = 'binary content, not text (or UTF-16 without a byte order mark): no format is read from it';
+  const message = 'binary content, not text (or UTF-16 without a byte order mark)';
   throw new CoxswainError('format-unknown', message);
 }
 
