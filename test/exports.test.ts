@@ -74,6 +74,15 @@ const turns = fc.array(
   { maxLength: 12 },
 );
 
+test('a failed run with a partial reward is a failed run in an Inspect log', async () => {
+  const end = { kind: 'run_ended', outcome: 'ended', new_messages: [], reward: 0.67, success: false } as const;
+  const started = { kind: 'run_started', identity: { run_id: 'a', depth: 0 } } as const;
+  const run = await readTranscript(stream(scriptRun('a', [started, end])));
+  const log = inspectFrame('m', 0).join(JSON.stringify(inspectSample(run)));
+  const [read] = importDocument(inspectDocumentImporter, JSON.parse(log)).runs;
+  expect(read?.payloads).toContainEqual(expect.objectContaining({ kind: 'run_ended', reward: 0.67, success: false }));
+});
+
 test.each(FORMS)(
   '%s reads back to the same calls and is what its project accepts',
   async (_name, importer, schema, made) => {

@@ -34,8 +34,10 @@ export function inspectSample({ outcome, parts, run, task }: Transcript): JsonOb
 
 function endOf({ outcome, reason, reward, success }: RunOutcome): JsonObject {
   const value = reward ?? (success === undefined ? undefined : Number(success));
+  // Inspect has no field for success, and a score between 0 and 1 does not imply it.
+  const graded = success === undefined || value === Number(success) ? {} : ours({ success });
   return {
-    ...(value === undefined ? {} : { scores: { coxswain: { value } } }),
+    ...(value === undefined ? {} : { scores: { coxswain: { value, ...graded } } }),
     ...(outcome === 'error' ? { error: { message: reason ?? outcome, traceback: '', traceback_ansi: '' } } : {}),
     ...(outcome === 'limit' ? { limit: { type: 'custom', limit: 0 } } : {}),
   };

@@ -125,7 +125,7 @@ function* toolItems(reading: Reading, message: JsonMembers): Generator<ImportIte
   yield* items.result({ sourceId, result, isError: error !== undefined, durationMs }, endMs);
 }
 
-/** Returns the fields that a coxswain export adds to a message, for values that Inspect cannot store. */
+/** Returns the fields that a coxswain export adds to a message or a score, for values that Inspect cannot store. */
 function coxswainMembers(message: JsonMembers): JsonMembers {
   return membersOf(membersOf(message.metadata).coxswain);
 }
@@ -201,7 +201,7 @@ const GRADES: ReadonlyMap<string, number> = new Map([
 /**
  * Returns how a sample ended, from its `error`, `limit` or scores. Undefined if it has none of them. The reward is the first
  * score, if it is a number or a grade. The run succeeded if the reward is 1, and failed if it is 0. With any other reward,
- * success is unknown. All scores become labels.
+ * success is unknown, unless the export of coxswain states it. All scores become labels.
  */
 function inspectOutcome(sample: JsonMembers): RunEnded | undefined {
   const error = isJsonObject(sample.error) ? sample.error : undefined;
@@ -216,9 +216,11 @@ function inspectOutcome(sample: JsonMembers): RunEnded | undefined {
   if (error !== undefined) labels.error = (textOrUndefined(error.message) ?? 'unknown').slice(0, MAX_ERROR_CHARS);
   if (limit !== undefined) labels.limit = textOrUndefined(limit.type) ?? 'unknown';
   const [first] = scores;
-  const reward = first === undefined ? undefined : rewardOf(membersOf(first[1]).value);
+  const score = membersOf(first?.[1]);
+  const reward = rewardOf(score.value);
+  const { success = reward === 1 || reward === 0 ? reward === 1 : undefined } = coxswainMembers(score);
   const outcome = error !== undefined ? 'error' : limit !== undefined ? 'limit' : 'ended';
-  return runEnded(outcome, { reward, success: reward === 1 || reward === 0 ? reward === 1 : undefined, labels });
+  return runEnded(outcome, { reward, success: typeof success === 'boolean' ? success : undefined, labels });
 }
 
 function rewardOf(value: unknown): number | undefined {

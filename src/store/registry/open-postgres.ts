@@ -108,6 +108,6 @@ async function handleOf(url: string): Promise<PostgresHandle> {
   }
   throw new CoxswainError(
     'store-io',
-    'a store in PostgreSQL needs the package postgres or pg, and neither is installed next to coxswain; run: npm install postgres',
+    'a store in PostgreSQL needs the package postgres or pg, and neither is installed next to coxswain; run: npm install postgres, with -g if coxswain is installed with -g',
   );
 }

@@ -54,7 +54,7 @@ async function mail(to: string, { html, markdown, subject }: SentReport): Promis
   const mailer = await optionalPackage(() => import('nodemailer'));
   if (mailer === undefined) {
     const why =
-      'mail needs the package nodemailer, which is not installed next to coxswain; run: npm install nodemailer';
+      'mail needs the package nodemailer, which is not installed next to coxswain; run: npm install nodemailer, with -g if coxswain is installed with -g';
     return { why, mayRetry: false };
   }
   const { COXSWAIN_MAIL_FROM: from = `coxswain <${userInfo().username}@localhost>`, COXSWAIN_SMTP: smtp = '' } =
