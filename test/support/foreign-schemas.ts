@@ -170,7 +170,10 @@ export const INSPECT_SCHEMA: object = closed(['version', 'status', 'eval', 'samp
       },
       started_at: TEXT,
       completed_at: TEXT,
-      scores: { type: 'object', additionalProperties: closed(['value'], { value: { type: 'number' }, metadata: { type: 'object' } }) },
+      scores: {
+        type: 'object',
+        additionalProperties: closed(['value'], { value: { type: 'number' }, metadata: { type: 'object' } }),
+      },
       error: closed(['message', 'traceback', 'traceback_ansi'], {
         message: TEXT,
         traceback: TEXT,

@@ -10,10 +10,10 @@ const NAME_CHARS = 60;
 
 /** Formats the totals of several runs as two tables: by outcome and by pattern kind. */
 export function totalsText({ all, calls, errors, outcomes, patterns }: RunTotals, paint: Paint): string {
-  const head = paint('bold', [countOf(all.runs, 'run'), countOf(calls, 'call'), countOf(errors, 'error')].join(', '));
-  if (all.runs === 0) return `${head}\n`;
+  const counts = paint('bold', [countOf(all.runs, 'run'), countOf(calls, 'call'), countOf(errors, 'error')].join(', '));
+  if (all.runs === 0) return `${counts}\n`;
   const lines = [
-    head,
+    counts,
     `stuck: ${countText(all.stuck)} (${shareText(all.stuck, all.runs)})`,
     ...(all.judged === 0
       ? []

@@ -87,7 +87,7 @@ export class ClaudeCodeRun {
     const piece = {
       messageId: textOrUndefined(message.id) ?? textOrUndefined(entry.requestId),
       parts,
-      // Claude Code writes `<synthetic>` as the model of its own error messages.
+      // Claude Code writes `<synthetic>` as the model of error messages.
       modelId: message.model === '<synthetic>' ? undefined : textOrUndefined(message.model),
       stopReason: textOrUndefined(message.stop_reason),
       usage: sourceUsage(message.usage),

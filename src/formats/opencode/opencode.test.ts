@@ -7,7 +7,6 @@ import { expect, onTestFinished, test } from 'vitest';
 
 import { importDocument } from '../../../test/support/import-check.ts';
 import { tempFolder } from '../../../test/support/temp-folder.ts';
-import { sqliteStore } from '../../store/sqlite/sqlite-store.ts';
 import type { ImportItem } from '../import-item.ts';
 import { importSource } from '../import-source.ts';
 import { opencodeImporter } from './opencode.ts';
@@ -114,7 +113,9 @@ test('the store of coxswain is named with the commands that read it', async () =
   const folder = await tempFolder();
   onTestFinished(() => folder.dispose());
   const path = join(folder.path, 'runs.db');
-  await sqliteStore(path).close();
+  const database = new DatabaseSync(path);
+  database.exec('CREATE TABLE records (run_id); CREATE TABLE removed_runs (run_id)');
+  database.close();
   await expect(itemsOf(path)).rejects.toThrow(
     'a store of coxswain: coxswain report, backtest and view read it, and coxswain export writes its runs as files',
   );
