@@ -92,6 +92,11 @@ export function checkCoxswainOptions<Options extends SteeringOptions & { readonl
       `store must be a store, such as sqliteStore('.coxswain/runs.db'), got ${JSON.stringify(store)}`,
     );
   }
+  if (
+    store !== undefined &&
+    ['append', 'flush', 'close'].some((name) => typeof Reflect.get(store, name) !== 'function')
+  )
+    throw invalidArgument('store must have the functions append, flush and close');
   for (const name of ['feedback', 'observers', 'guidance', 'models', 'detectors', 'slices'] as const)
     checkList(name, options[name]);
   for (const [at, config] of (feedback ?? []).entries()) {
