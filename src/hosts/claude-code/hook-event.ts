@@ -1,4 +1,4 @@
-import { isJsonObject } from '../../base/json.ts';
+import { isJsonObject, jsonOf } from '../../base/json.ts';
 import { present } from '../../base/present.ts';
 import type { HostEvent } from '../../host/host-event.ts';
 import { dialectOf } from '../dialects/dialects.ts';
@@ -45,7 +45,8 @@ const MAX_NAME_CHARS = 100;
  * @returns undefined if it is not a JSON object
  */
 export function readHookEvent(bytes: Buffer): HookEvent | undefined {
-  const sent = parse(bytes);
+  const text = bytes.toString('utf8');
+  const sent = jsonOf(text.startsWith('\uFEFF') ? text.slice(1) : text);
   if (!isJsonObject(sent)) return undefined;
   const dialect = dialectOf(sent);
   const { host } = dialect;
@@ -72,16 +73,6 @@ function withEnding(input: HostEvent | undefined, transcript: unknown): HostEven
   if (input?.kind !== 'session_ended' || typeof transcript !== 'string') return input;
   const ending = endingOfTranscript(transcript);
   return ending === undefined ? input : { ...input, ending };
-}
-
-function parse(bytes: Buffer): unknown {
-  try {
-    const text = bytes.toString('utf8');
-    return JSON.parse(text.startsWith('\uFEFF') ? text.slice(1) : text);
-  } catch {
-    // The message of JSON.parse quotes the input.
-    return undefined;
-  }
 }
 
 function textOf(value: unknown): string | undefined {

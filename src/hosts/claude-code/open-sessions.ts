@@ -1,7 +1,7 @@
 import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 
-import { isJsonObject } from '../../base/json.ts';
+import { isJsonObject, jsonOf } from '../../base/json.ts';
 
 /** A Claude Code session whose process is running. */
 export interface OpenSession {
@@ -22,7 +22,8 @@ export async function openSessions(folder: string): Promise<ReadonlyMap<string, 
   if (names === undefined) return undefined;
   const open = new Map<string, OpenSession>();
   for (const name of names.filter((one) => /^\d+\.json$/.test(one))) {
-    const session = parsed(await readFile(join(place, name), 'utf8').catch(() => ''));
+    // The file may be incomplete, or deleted meanwhile.
+    const session = jsonOf(await readFile(join(place, name), 'utf8').catch(() => ''));
     const { pid, procStart, sessionId, waitingFor } = isJsonObject(session) ? session : {};
     if (typeof pid !== 'number' || typeof sessionId !== 'string' || !(await isRunning(pid, procStart))) continue;
     open.set(sessionId, typeof waitingFor === 'string' ? { waitingFor } : {});
@@ -43,13 +44,4 @@ async function isRunning(pid: number, startedAt: unknown): Promise<boolean> {
   const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
   // A zombie process has ended. The start time is field 22 of the complete line.
   return fields[0] !== 'Z' && fields[19] === startedAt;
-}
-
-function parsed(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    // The file is incomplete or was deleted.
-    return undefined;
-  }
 }

@@ -1,6 +1,7 @@
 import { read } from 'node:fs';
 
 import { CoxswainError } from '../../base/error.ts';
+import { jsonOf } from '../../base/json.ts';
 
 const CHUNK_BYTES = 256 * 1024;
 const MAX_BYTES = 64 * 1024 * 1024;
@@ -70,11 +71,5 @@ export function endProcess(): never {
 /** Returns true for a complete JSON object. Needed because the sender may leave the pipe open. */
 function isWhole(chunks: readonly Buffer[]): boolean {
   const end = chunks.at(-1)?.subarray(-16).toString('latin1').trimEnd() ?? '';
-  if (!end.endsWith('}')) return false;
-  try {
-    JSON.parse(Buffer.concat(chunks).toString('utf8'));
-    return true;
-  } catch {
-    return false;
-  }
+  return end.endsWith('}') && jsonOf(Buffer.concat(chunks).toString('utf8')) !== undefined;
 }

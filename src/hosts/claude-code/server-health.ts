@@ -1,6 +1,6 @@
 import { get } from 'node:http';
 
-import { isJsonObject } from '../../base/json.ts';
+import { isJsonObject, jsonOf } from '../../base/json.ts';
 import type { OtlpFacts } from '../otlp/otlp-intake.ts';
 import type { ServeSettings } from './serve-settings.ts';
 
@@ -61,13 +61,8 @@ function healthOf(status: number, body: string): ServerHealth {
 }
 
 function factsOf(body: string): ServerFacts | undefined {
-  try {
-    const json: unknown = JSON.parse(body);
-    const isOurs = isJsonObject(json) && typeof json['pid'] === 'number' && typeof json['project'] === 'string';
-    // Only the coxswain server knows the token.
-    return isOurs ? (json as unknown as ServerFacts) : undefined;
-  } catch {
-    // Another program answered.
-    return undefined;
-  }
+  const json = jsonOf(body);
+  const isOurs = isJsonObject(json) && typeof json['pid'] === 'number' && typeof json['project'] === 'string';
+  // Only the coxswain server knows the token.
+  return isOurs ? (json as unknown as ServerFacts) : undefined;
 }

@@ -2,7 +2,7 @@ import { spawn } from 'node:child_process';
 import { createInterface } from 'node:readline';
 
 import { messageOf } from '../../base/error.ts';
-import { isJsonObject } from '../../base/json.ts';
+import { isJsonObject, jsonOf } from '../../base/json.ts';
 
 /** The coxswain hook as Codex lists it. */
 export interface CodexHook {
@@ -45,11 +45,11 @@ export async function codexHooks(
   server.stdin.on('error', () => undefined);
   const timer = setTimeout(() => server.kill('SIGKILL'), LIMIT_MS);
   createInterface({ input: server.stdout }).on('line', (line) => {
-    const message = parsed(line);
-    const id = message['id'];
+    const message = jsonOf(line);
+    const { error, id, result } = isJsonObject(message) ? message : {};
     const request = typeof id === 'number' ? waiting.get(id) : undefined;
-    if (message['error'] === undefined) request?.resolve(message['result']);
-    else request?.reject(new Error(JSON.stringify(message['error'])));
+    if (error === undefined) request?.resolve(result);
+    else request?.reject(new Error(JSON.stringify(error)));
   });
   const ask = async (method: string, params: object): Promise<unknown> => {
     const id = waiting.size + 1;
@@ -94,14 +94,4 @@ function hooksIn(answer: unknown, ours: string): readonly CodexHook[] {
 
 function listOf(value: unknown): readonly Readonly<Record<string, unknown>>[] {
   return Array.isArray(value) ? value.filter(isJsonObject) : [];
-}
-
-function parsed(line: string): Readonly<Record<string, unknown>> {
-  try {
-    const message: unknown = JSON.parse(line);
-    return isJsonObject(message) ? message : {};
-  } catch {
-    // The line is not a message.
-    return {};
-  }
 }

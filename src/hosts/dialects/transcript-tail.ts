@@ -1,6 +1,6 @@
 import { closeSync, constants, fstatSync, openSync, readSync } from 'node:fs';
 
-import { isJsonObject } from '../../base/json.ts';
+import { isJsonObject, jsonOf } from '../../base/json.ts';
 
 /** Number of bytes that are read at the end of a transcript. If an entry is longer, the entries before it are not found. */
 const TAIL_BYTES = 256 * 1024;
@@ -10,8 +10,9 @@ export function* transcriptTail(
   path: unknown,
   bytes: number = TAIL_BYTES,
 ): Generator<Readonly<Record<string, unknown>>> {
+  // The first line of the tail is truncated, and the last one may be incomplete.
   for (const line of tailOf(path, bytes).split('\n')) {
-    const entry = parsed(line);
+    const entry = jsonOf(line);
     if (isJsonObject(entry)) yield entry;
   }
 }
@@ -60,14 +61,5 @@ function tailOf(path: unknown, bytes: number): string {
     return '';
   } finally {
     if (file !== undefined) closeSync(file);
-  }
-}
-
-function parsed(line: string): unknown {
-  try {
-    return JSON.parse(line);
-  } catch {
-    // The first line of the tail is truncated, and the last one may be incomplete.
-    return undefined;
   }
 }
