@@ -45,12 +45,10 @@ const SQLITE_NOTADB = 26;
  */
 export function toStoreError(thrown: unknown, doing: string): CoxswainError {
   if (thrown instanceof CoxswainError) return thrown;
-  const code = isDamage(thrown) ? 'store-damaged' : 'store-io';
-  return new CoxswainError(code, `cannot ${doing}: ${messageOf(thrown)}`, { cause: thrown });
-}
-
-function isDamage(thrown: unknown): boolean {
-  return isNotADatabase(thrown) || ((errcodeOf(thrown) ?? 0) & 0xff) === SQLITE_CORRUPT;
+  const isCorrupt = ((errcodeOf(thrown) ?? 0) & 0xff) === SQLITE_CORRUPT;
+  const code = isCorrupt || isNotADatabase(thrown) ? 'store-damaged' : 'store-io';
+  const advice = isCorrupt ? '; coxswain recover saves what can be read' : '';
+  return new CoxswainError(code, `cannot ${doing}: ${messageOf(thrown)}${advice}`, { cause: thrown });
 }
 
 /** Returns true for SQLite's error "file is not a database". */
