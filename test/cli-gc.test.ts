@@ -109,7 +109,7 @@ test('bad input is one line and exit code 2, a missing store one line and 1, and
       /^coxswain: --max-size 2: give bytes with a unit, such as 500MB, 2GB or 1GiB\n$/,
     ],
     [['gc', 'runs.db', '--max-size', '-1GB'], /^coxswain: --max-size -1GB: /],
-    [['gc', 'runs.db', 'another'], /^coxswain: [^\n]*too many arguments[^\n]*[^.\n]; see coxswain --help\n$/],
+    [['gc', 'runs.db', 'another'], /^coxswain: [^\n]*too many arguments[^\n]*[^.\n]; see coxswain gc --help\n$/],
   ] as const;
   for (const [args, line] of bad) {
     const { code, stdout, stderr } = await here.run(args);

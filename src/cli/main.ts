@@ -29,17 +29,19 @@ async function exitCodeOf(args: readonly string[], terminal: Terminal): Promise<
     });
     return exitCode;
   } catch (error) {
-    return reportError(error, terminal);
+    return reportError(error, args, terminal);
   }
 }
 
-function reportError(error: unknown, terminal: Terminal): number {
+function reportError(error: unknown, [command = '']: readonly string[], terminal: Terminal): number {
   const message = printableCut(messageOf(error).replaceAll('\n', ' '), 500);
   if (error instanceof CommanderError) {
     if (error.exitCode === 0) return 0;
     // If a command only has subcommands, commander has already printed the help.
     if (error.code !== 'commander.help') {
-      terminal.complain(`coxswain: ${message.replace(/^error: |\.$/g, '')}; see coxswain --help`);
+      const isKnown = error.code !== 'commander.unknownCommand' && /^\w/.test(command);
+      const help = isKnown ? `coxswain ${command} --help` : 'coxswain --help';
+      terminal.complain(`coxswain: ${message.replace(/^error: |\.$/g, '')}; see ${help}`);
     }
     return USAGE;
   }
