@@ -16,6 +16,8 @@ const OTHERS = [
 ];
 /** The entry for runtimes without Node modules is a single file. */
 const EDGE = 'edge';
+/** The shell parser, beside the chunk that loads it. */
+const PARSER = 'unbash.cjs';
 /** Entries that need most of the library; others must not load the chunks that these share. */
 const LARGE = new Set(['index', 'adapters/ai-sdk/register', 'testing/index', 'config/index', 'backtest/index']);
 /** A module used by at least this many small entries goes into the chunk shared by all entries. */
@@ -41,11 +43,11 @@ export async function bundleEntries(folder: string, modules: Set<string>): Promi
   const bundle = await rolldown({
     input: Object.fromEntries([...subpaths, ...OTHERS].map((name) => [name, `src/${name}.ts`])),
     platform: 'node',
-    external: (id) => /^[\w@]/.test(id) && !id.startsWith('unbash') && id !== 'pbf',
+    external: (id) => /^[\w@]/.test(id) && id !== 'unbash' && id !== 'pbf',
     preserveEntrySignatures: 'allow-extension',
     checks: { ineffectiveDynamicImport: false },
     plugins: [
-      shellParserOnDemand,
+      shellParserOnDemand(`process.getBuiltinModule('node:module').createRequire(import.meta.url)('./${PARSER}')`),
       placesOf(folder),
       asciiOnly,
       {
@@ -66,9 +68,11 @@ export async function bundleEntries(folder: string, modules: Set<string>): Promi
   const edge = await rolldown({
     input: `src/${EDGE}.ts`,
     platform: 'neutral',
-    plugins: [shellParserOnDemand, asciiOnly],
+    plugins: [shellParserOnDemand("require('unbash')"), asciiOnly],
   });
   await edge.write({ ...OUTPUT, file: `${folder}/${EDGE}.js` });
+  const shellParser = await rolldown({ input: 'unbash', platform: 'node', plugins: [asciiOnly] });
+  await shellParser.write({ ...OUTPUT, format: 'cjs', file: `${folder}/chunks/${PARSER}` });
   await bundle.write({
     ...OUTPUT,
     dir: folder,
@@ -114,18 +118,22 @@ const asciiOnly: Plugin = {
 
 const STUB = '\0unbash on demand';
 
-/** The bundled shell parser is evaluated when the first command is read. */
-const shellParserOnDemand: Plugin = {
+/**
+ * The shell parser is loaded when the first command is read.
+ *
+ * @param parser  the expression that loads it
+ */
+const shellParserOnDemand = (parser: string): Plugin => ({
   name: 'shell parser on demand',
   resolveId: (id, importer) => (id === 'unbash' && importer !== STUB ? STUB : undefined),
   load: (id) =>
     id === STUB
       ? `let loaded;
-         const parser = () => (loaded ??= require('unbash'));
+         const parser = () => (loaded ??= ${parser});
          export const parse = (...args) => parser().parse(...args);
          export const forEachChild = (...args) => parser().forEachChild(...args);`
       : undefined,
-};
+});
 
 /** Keeps the `import.meta.url` of the original module, whichever chunk contains its code. */
 function placesOf(folder: string): Plugin {

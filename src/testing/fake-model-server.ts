@@ -1,5 +1,5 @@
 import { once } from 'node:events';
-import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
+import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import { setTimeout as delay } from 'node:timers/promises';
 
 import { isJsonObject, type JsonObject } from '../base/json.ts';
@@ -104,7 +104,8 @@ export async function startFakeModelServer(
     const turn = completeTurn(isFault(answer) ? { text: 'This answer breaks off.' } : answer, mainIndex ?? 0);
     sendAnswer(response, protocol.answer(request, turn, id), isFault(answer));
   };
-  const server = createServer((incoming, response) => {
+  // An import of `node:http` also loads its clients: more than the rest of this package.
+  const server = process.getBuiltinModule('node:http').createServer((incoming, response) => {
     serve(incoming, response).catch(() => response.destroy());
   });
   server.listen(0, '127.0.0.1');
