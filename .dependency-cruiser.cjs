@@ -67,10 +67,10 @@ module.exports = {
     },
     {
       name: 'no development package in the product',
-      comment: 'the page, and what reads protobuf, are built into the package with what they import; an optional peer is installed by whoever needs it',
+      comment: 'the page, what reads protobuf, and the parsers of shell and JSON with comments are built into the package with what they import; an optional peer is installed by whoever needs it',
       severity: 'error',
       from: { path: '^src/', pathNot: ['[.]test[.]ts$', '^src/testing/', '^src/viewer/page/', '^src/formats/otlp/otlp-protobuf[.]ts$'] },
-      to: { dependencyTypes: ['npm-dev'], dependencyTypesNot: ['npm-peer'] },
+      to: { dependencyTypes: ['npm-dev'], dependencyTypesNot: ['npm-peer'], pathNot: '^node_modules/(?:jsonc-parser|unbash)/' },
     },
   ],
   options: {

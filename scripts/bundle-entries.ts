@@ -16,6 +16,8 @@ const OTHERS = [
 ];
 /** The entry for runtimes without Node modules is a single file. */
 const EDGE = 'edge';
+/** Packages whose code is in the chunks. */
+const BUNDLED = new Set(['jsonc-parser', 'pbf', 'unbash']);
 /** The shell parser, beside the chunk that loads it. */
 const PARSER = 'unbash.cjs';
 /** Entries that need most of the library; others must not load the chunks that these share. */
@@ -43,7 +45,9 @@ export async function bundleEntries(folder: string, modules: Set<string>): Promi
   const bundle = await rolldown({
     input: Object.fromEntries([...subpaths, ...OTHERS].map((name) => [name, `src/${name}.ts`])),
     platform: 'node',
-    external: (id) => /^[\w@]/.test(id) && id !== 'unbash' && id !== 'pbf',
+    external: (id) => /^[\w@]/.test(id) && !BUNDLED.has(id),
+    // As in `build-hook.ts`.
+    resolve: { mainFields: ['module', 'main'] },
     preserveEntrySignatures: 'allow-extension',
     checks: { ineffectiveDynamicImport: false },
     plugins: [
