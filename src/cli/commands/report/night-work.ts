@@ -31,7 +31,7 @@ export class WorkFold {
       const text = textOfContent(payload.message.content).trim();
       if (text !== '') this.#lastMessage = text.slice(0, MESSAGE_CHARS).toWellFormed();
     }
-    if (call?.endSeq === undefined || call.failed) return;
+    if (call?.endSeq === undefined || call.failed || call.resultMissing) return;
     const { args, kind, tool } = call;
     const command = isJsonObject(args) ? args['command'] : undefined;
     if (typeof command === 'string' && COMMIT.test(command)) this.#commits += 1;

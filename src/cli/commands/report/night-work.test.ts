@@ -1,0 +1,24 @@
+import { expect, test } from 'vitest';
+
+import { WorkFold } from './night-work.ts';
+
+test('commits and changed files count only calls with a result that did not fail', () => {
+  const payload = { kind: 'turn_started', turn_index: 0 } as const;
+  const call = {
+    number: 1,
+    id: 'a',
+    tool: 'Bash',
+    seq: 0,
+    endSeq: 1,
+    startLost: false,
+    failed: false,
+    resultMissing: false,
+  };
+  const fold = new WorkFold();
+  fold.fold(payload, { ...call, args: { command: 'git commit -m x' } });
+  fold.fold(payload, { ...call, args: { command: 'touch a.ts' } });
+  fold.fold(payload, { ...call, args: { command: 'git commit -m y' }, failed: true });
+  fold.fold(payload, { ...call, args: { command: 'git commit -m z' }, resultMissing: true });
+  fold.fold(payload, { ...call, args: { command: 'touch b.ts' }, resultMissing: true });
+  expect(fold.work).toEqual({ commits: 1, filesChanged: ['a.ts'] });
+});
