@@ -7,16 +7,16 @@ import { isDamaged } from '../store-error.ts';
 /** The part of a run that a status line shows. */
 export interface RunGlance {
   readonly summary: RunSummary;
-  /** The records about patterns and deadlines at the run's beginning and end, in order. */
+  /** The records about patterns, deadlines and tokens at the run's beginning and end, in order. */
   readonly records: readonly TrajectoryRecord[];
 }
 
 /** Number of the most recently started runs that are considered. The run with the latest record is shown. */
 const RECENT_RUNS = 50;
 /** A run's deadline is set within its first few records. */
-const HEAD_RECORDS = 64;
+export const HEAD_RECORDS = 64;
 /** This is about 250 calls. */
-const TAIL_RECORDS = 2_000;
+export const TAIL_RECORDS = 2_000;
 const LOCK_LIMIT_MS = 200;
 
 /**
@@ -63,7 +63,7 @@ function ifIntact<Row>(check: () => Row): readonly Row[] {
 }
 
 /** Quotes inside strings are escaped; a match nested in arguments is excluded by its place later. */
-const IS_STATUS = `(instr(json, '"kind":"pattern_') > 0 OR instr(json, '"kind":"deadline_set"') > 0)`;
+const IS_STATUS = `(instr(json, '"kind":"pattern_') > 0 OR instr(json, '"kind":"deadline_set"') > 0 OR instr(json, '"usage":{') > 0)`;
 
 const SELECT_RUNS = `SELECT ${SUMMARY_COLUMNS} FROM runs WHERE ${isNotRemoved('runs.run_id')}`;
 const RECENT_SQL = `${SELECT_RUNS} ORDER BY minus_started_ms, run_id LIMIT ?`;

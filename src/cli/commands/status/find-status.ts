@@ -9,15 +9,11 @@ import { findProject, userFolders } from '../../../config/find-config.ts';
 import type { ResolvedStore } from '../../../config/resolved-config.ts';
 import type { TrajectoryRecord } from '../../../records/trajectory-record.ts';
 import { guardStore, RECORDS_FOLDER, type GuardedStore, type RecordsRefusal } from '../../../store/records-folder.ts';
-import { glanceSqlite } from '../../../store/sqlite/sqlite-glance.ts';
+import { glanceSqlite, HEAD_RECORDS, TAIL_RECORDS } from '../../../store/sqlite/sqlite-glance.ts';
 import { runStatus, type RunStatus } from './run-status.ts';
 
 /** Maximum wait for a locked store in milliseconds, because a status line must be fast. */
 const STORE_WAIT_MS = 1_000;
-
-/** Number of records read from the start and from the end of a run in a database. */
-const HEAD_RECORDS = 64;
-const TAIL_RECORDS = 2_000;
 
 export interface FoundStatus {
   /** Absent if there is no run. */

@@ -81,6 +81,20 @@ test('the status shows a removed deadline, a passed one and the end of the run',
   expect(statusText(ended)).toBe('cox 1,234 calls, 1 error, stopped by a limit');
 });
 
+test('the status has the cost of a run whose answers are all read and priced', () => {
+  const answer = (model_id: string): TrajectoryPayload => ({
+    kind: 'message_appended',
+    message: { role: 'assistant', content: '', model_id, usage: { input_tokens: 1_000_000, output_tokens: 100_000 } },
+  });
+  const cheap = { ...summary, lastSeq: 8 };
+  const status = runStatus(cheap, records(answer('gpt-5.2'), answer('gpt-5.2')), NOW_MS);
+  expect(status.costUsd).toBeCloseTo(2 * (1.75 + 1.4));
+  expect(statusText(status)).toBe('cox 1,234 calls, 1 error, $6.30');
+  expect(runStatus(cheap, records(answer('gpt-5.2'), answer('no-such-model')), NOW_MS).costUsd).toBeNull();
+  expect(runStatus({ ...summary, lastSeq: 2_065 }, records(answer('gpt-5.2')), NOW_MS).costUsd).toBeNull();
+  expect(runStatus(summary, [], NOW_MS).costUsd).toBeNull();
+});
+
 test('a template keeps unknown names and is safe for a terminal', () => {
   const status = runStatus(summary, [], NOW_MS);
   expect(formattedStatus('{run}|{task}|{pattern}|{calls}/{errors}|{other}|$1', status)).toBe(

@@ -1,6 +1,9 @@
+import { answerCost } from '../../../records/answer-cost.ts';
+import { MODEL_PRICES } from '../../../records/model-prices.ts';
 import type { PatternLevel, TrajectoryPattern } from '../../../records/trajectory-pattern.ts';
 import type { TrajectoryRecord } from '../../../records/trajectory-record.ts';
 import type { RunSummary } from '../../../store/run-summary.ts';
+import { HEAD_RECORDS, TAIL_RECORDS } from '../../../store/sqlite/sqlite-glance.ts';
 
 /** The status of a run, as `coxswain status --json` prints it. */
 export interface RunStatus {
@@ -17,6 +20,8 @@ export interface RunStatus {
   readonly deadlineAtMs: number | null;
   /** Remaining time in milliseconds. Negative after the deadline. */
   readonly leftMs: number | null;
+  /** Cost in US dollars. Null if no answer has tokens, if a price is unknown, or if the run has more records than were read. */
+  readonly costUsd: number | null;
   /** Null while the run is open. */
   readonly outcome: string | null;
   readonly lastAtMs: number;
@@ -31,6 +36,8 @@ export function runStatus(summary: RunSummary, records: Iterable<TrajectoryRecor
   const open = new Map<string, TrajectoryPattern>();
   let deadlineAtMs: number | null = null;
   let host: string | null = null;
+  let costUsd: number | undefined;
+  let isPriced = summary.lastSeq <= HEAD_RECORDS + TAIL_RECORDS;
   for (const { payload } of records) {
     if (payload.kind === 'run_started') {
       deadlineAtMs = payload.steering?.deadline_at_unix_ms ?? null;
@@ -38,6 +45,12 @@ export function runStatus(summary: RunSummary, records: Iterable<TrajectoryRecor
     } else if (payload.kind === 'deadline_set') deadlineAtMs = payload.deadline_at_unix_ms ?? null;
     else if (payload.kind === 'pattern_flagged') open.set(payload.pattern.identity, payload.pattern);
     else if (payload.kind === 'pattern_cleared') open.delete(payload.pattern.identity);
+    else if (payload.kind === 'message_appended' && payload.message.role === 'assistant') {
+      const { model_id: modelId = summary.modelId, usage } = payload.message;
+      const cost = usage && answerCost(usage, modelId, MODEL_PRICES);
+      if (usage !== undefined && cost === undefined) isPriced = false;
+      if (cost !== undefined) costUsd = (costUsd ?? 0) + cost;
+    }
   }
   const { calls, errors, lastAtMs, outcome = null, runId, task = null, turns } = summary;
   const worst = [...open.values()].toSorted((a, b) => weight(b) - weight(a))[0];
@@ -53,6 +66,7 @@ export function runStatus(summary: RunSummary, records: Iterable<TrajectoryRecor
     pattern: outcome === null ? (pattern ?? null) : null,
     deadlineAtMs,
     leftMs,
+    costUsd: isPriced ? (costUsd ?? null) : null,
     outcome,
     lastAtMs,
   };

@@ -1,5 +1,5 @@
 import { inWords } from '../../../records/words.ts';
-import { countOf, durationText } from '../../../base/number-text.ts';
+import { countOf, durationText, usdText } from '../../../base/number-text.ts';
 import { printableCut } from '../../terminal/printable.ts';
 import type { RunStatus } from './run-status.ts';
 
@@ -8,11 +8,12 @@ import type { RunStatus } from './run-status.ts';
  */
 export function statusText(status: RunStatus | undefined): string {
   if (status === undefined) return 'cox: no run';
-  const { calls, errors, leftMs, outcome, pattern, waitingEvents = 0 } = status;
+  const { calls, costUsd, errors, leftMs, outcome, pattern, waitingEvents = 0 } = status;
   const facts = [
     countOf(calls, 'call'),
     ...(errors > 0 ? [countOf(errors, 'error')] : []),
     ...(pattern === null ? [] : [patternText(pattern)]),
+    ...(costUsd === null ? [] : [usdText(costUsd)]),
     ...(leftMs === null ? [] : [leftText(leftMs)]),
     ...(outcome === null ? [] : [printableCut(inWords('outcome', outcome), 40)]),
     ...(waitingEvents === 0 ? [] : [`${countOf(waitingEvents, 'event')} waiting`]),
