@@ -247,6 +247,10 @@ test('every response has the isolating headers, errors too', async () => {
   }
 });
 
+test('the browser may store only the assets of the page, which contain no data', async () => {
+  expect((await page.get('/assets/app.js')).headers['cache-control']).toBe('private, max-age=31536000, immutable');
+});
+
 test('only files of the page are served: no way up, no link, no hidden file, nothing escaped, no NUL', async () => {
   const outside = [
     '/../secret.html',

@@ -130,17 +130,16 @@ function Page({ route }: { readonly route: Route }): ReactElement {
   useEffect(() => {
     if (isShut) keepAddress();
   }, [isShut]);
-  if (sources.value === undefined) {
-    if (sources.error !== undefined) return <ErrorNotice error={sources.error} onRetry={sources.reload} />;
-    return <Notice title="Loading…" />;
-  }
+  if (sources.value === undefined && sources.error !== undefined)
+    return <ErrorNotice error={sources.error} onRetry={sources.reload} />;
+  // A run needs no sources, so its requests do not wait for them.
+  if (route.page === 'run') return <RunPageView key={runKey(route.run)} route={route} />;
+  if (sources.value === undefined) return <Notice title="Loading…" />;
   switch (route.page) {
     case 'overview':
       return <OverviewPage route={route} sources={sources.value.sources} />;
     case 'runs':
       return <RunListPage filters={route.filters} sources={sources.value.sources} onSource={sources.reload} />;
-    case 'run':
-      return <RunPageView key={runKey(route.run)} route={route} />;
     case 'review':
       return <ReviewPage key={route.by} by={route.by} />;
     case 'compare':

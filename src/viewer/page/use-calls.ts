@@ -1,4 +1,4 @@
-import { useEffect, useMemo, useReducer } from 'react';
+import { useMemo, useReducer } from 'react';
 
 import type { NumberedCall } from '../server/api-shapes.ts';
 import { getCalls, type RunAddress } from './api.ts';
@@ -16,11 +16,10 @@ export interface Calls {
 /** @param nextSeq  how far the server has read the run; a range is fetched again until all of it has been read */
 export function useCalls({ source, runId }: RunAddress, nextSeq: number): Calls {
   const [, redraw] = useReducer((round: number) => round + 1, 0);
-  const known = useMemo(() => ({ calls: new Map<number, NumberedCall>(), upTo: new Map<number, number>() }), []);
-  useEffect(() => {
-    known.calls.clear();
-    known.upTo.clear();
-  }, [known, source, runId]);
+  const known = useMemo(
+    () => ({ calls: new Map<number, NumberedCall>(), upTo: new Map<number, number>() }),
+    [source, runId],
+  );
   return useMemo(() => {
     const fetchCalls = async (at: number, from: number, to: number): Promise<void> => {
       try {
@@ -36,6 +35,8 @@ export function useCalls({ source, runId }: RunAddress, nextSeq: number): Calls 
     return {
       at: (seq) => known.calls.get(seq),
       want: (fromSeq, toSeq) => {
+        // The server has read nothing yet. A request would start this reading before the rows are shown.
+        if (nextSeq === 0) return;
         for (let at = Math.floor(Math.max(0, fromSeq) / STRETCH); at * STRETCH < toSeq; at += 1) {
           const [from, to] = [at * STRETCH, (at + 1) * STRETCH];
           const readTo = known.upTo.get(at) ?? -1;

@@ -87,7 +87,7 @@ export function useRunModel(run: RunAddress, at: number): RunModel {
       [refresh, reload],
     ),
   );
-  useCompletion({ source, runId }, answer, setState);
+  useCompletion({ source, runId }, state, { firstSeq: startAt.current, setState });
 
   const fetchWhole = useCallback(
     async (seq: number) => {
@@ -142,22 +142,36 @@ function useRefresh(run: RunAddress, pages: RecordPages | undefined, setState: S
   }, [source, runId, pages, setState]);
 }
 
-/** Fetches the overview repeatedly until it covers the whole run. */
-function useCompletion(run: RunAddress, answer: RunAnswer | undefined, setState: SetState): void {
+/** Fetches the overview repeatedly until it covers the whole run, starting when the first rows are shown. */
+function useCompletion(
+  run: RunAddress,
+  { answer, pages }: State,
+  { firstSeq, setState }: { readonly firstSeq: number; readonly setState: SetState },
+): void {
   const { source, runId } = run;
   const overview = answer?.overview;
   useEffect(() => {
     if (overview === undefined || overview.complete) return undefined;
-    const timer = setTimeout(() => {
+    let timer: ReturnType<typeof setTimeout> | undefined;
+    let isCurrent = true;
+    const fetchIt = (): void => {
       const update = (next: Overview): void =>
         setState((before) =>
           before.answer === undefined ? before : { ...before, answer: { ...before.answer, overview: next } },
         );
       // If the request fails, the incomplete overview stays.
       getOverview({ source, runId }).then(update, () => {});
-    }, OVERVIEW_MS);
-    return () => clearTimeout(timer);
-  }, [overview, source, runId, setState]);
+    };
+    const schedule = (): void => {
+      if (isCurrent) timer = setTimeout(fetchIt, OVERVIEW_MS);
+    };
+    // `RecordPages` reports a failed request.
+    pages?.ensure(firstSeq).then(schedule, schedule);
+    return () => {
+      isCurrent = false;
+      clearTimeout(timer);
+    };
+  }, [overview, pages, source, runId, firstSeq, setState]);
 }
 
 interface RunEvents {

@@ -19,7 +19,8 @@ const config: UserConfig = defineConfig({
     emptyOutDir: false,
     // Inlined data would need a less strict Content-Security-Policy.
     assetsInlineLimit: 0,
-    modulePreload: false,
+    // The polyfill would be an inline script.
+    modulePreload: { polyfill: false },
     target: 'es2023',
   },
 });

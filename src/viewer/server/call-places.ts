@@ -1,7 +1,8 @@
 import type { ToolKind } from '../../calls/tool-kind.ts';
-import type { NumberedCall } from './api-shapes.ts';
+import type { EvidenceCall, NumberedCall } from './api-shapes.ts';
 
 const KINDS: readonly ToolKind[] = ['unknown', 'read', 'write', 'execute', 'poll', 'wait', 'ui', 'note'];
+const BYTES_PER_CALL = 5;
 
 /**
  * The first record and the tool kind of each call of a run. Calls are numbered from 1.
@@ -13,9 +14,27 @@ export class CallPlaces {
   #kinds = new Uint8Array(256);
   #calls = 0;
 
+  /** Restores the places from `bytes`. */
+  static from(bytes: Uint8Array): CallPlaces {
+    const places = new CallPlaces();
+    const calls = bytes.length / BYTES_PER_CALL;
+    places.#calls = calls;
+    places.#seqs = new Uint32Array(bytes.slice(0, 4 * calls).buffer);
+    places.#kinds = bytes.slice(4 * calls);
+    return places;
+  }
+
   /** Number of calls. */
   get calls(): number {
     return this.#calls;
+  }
+
+  /** The places in the byte order of this machine. */
+  bytes(): Uint8Array {
+    const bytes = new Uint8Array(BYTES_PER_CALL * this.#calls);
+    bytes.set(new Uint8Array(this.#seqs.buffer, 0, 4 * this.#calls));
+    bytes.set(this.#kinds.subarray(0, this.#calls), 4 * this.#calls);
+    return bytes;
   }
 
   /** Adds the next call. The values of `seq` must ascend. */
@@ -37,6 +56,12 @@ export class CallPlaces {
   /** Returns the first record of a call, or of the nearest known call. It returns 0 if there are no calls. */
   seqOf(call: number): number {
     return this.#seqs[Math.min(Math.max(1, call), Math.max(1, this.#calls)) - 1] ?? 0;
+  }
+
+  /** Returns a call by its number, or the last call that started at or before a record. Null if there is no such call. */
+  place(wanted: { readonly call: number } | { readonly atSeq: number }): EvidenceCall | null {
+    const call = 'call' in wanted ? wanted.call : this.callAt(wanted.atSeq);
+    return call < 1 || call > this.#calls ? null : { call, seq: this.seqOf(call) };
   }
 
   /** Returns the last call that started at or before a record, or 0 if there is none. Cost: O(log calls). */

@@ -5,14 +5,18 @@ import { DatabaseSync } from 'node:sqlite';
 import { hashText } from '../../base/hash.ts';
 import { defaultDetectors } from '../../patterns/detectors/default-detectors.ts';
 import type { RunSummary } from '../../store/run-summary.ts';
-import type { RunExtras } from './api-shapes.ts';
+import type { Overview, RunExtras } from './api-shapes.ts';
+import { CallPlaces } from './call-places.ts';
+import type { ReadRun } from './run-look.ts';
 
-/** Increase this number when `RunExtras` or its computation changes. Rows of other layouts are not read. */
-const LAYOUT = 2;
+/** Increase this number when `RunExtras`, `Overview` or their computation changes. Rows of other layouts are not read. */
+const LAYOUT = 3;
 /** Number of rows written per batch. */
 const BATCH_ROWS = 500;
 /** Maximum time that a row waits for its batch. */
 const BATCH_MS = 1_000;
+/** Maximum number of cached timelines. Each takes about 100 KB. */
+const MAX_TIMELINES = 200;
 
 /** The extras of a run at one state of the run. */
 export interface IndexedRun {
@@ -26,7 +30,7 @@ export function printOf(run: RunSummary): string {
 }
 
 /**
- * Caches the extras of runs across restarts, in a SQLite file of the user's cache folder. A row is valid as long as the run's state
+ * Caches the extras of runs and the timelines of long runs across restarts, in a SQLite file of the user's cache folder. A row is valid as long as the run's state
  * (`printOf`) and the detectors are unchanged. If the file fails, the viewer works without the cache.
  */
 export class RunIndex {
@@ -55,10 +59,43 @@ export class RunIndex {
     return runs;
   }
 
-  /** Stores a row. Rows are written in batches. */
-  put(runId: string, run: IndexedRun): void {
+  /** Returns the cached timeline and calls of a run in this state. */
+  run(run: RunSummary): ReadRun | undefined {
+    let found: ReadRun | undefined;
+    this.#try((database) => {
+      const row = database
+        .prepare('SELECT overview, places FROM timelines WHERE source = ? AND run_id = ? AND print = ?')
+        .get(this.#source, run.runId, printOf(run));
+      if (row === undefined || !(row['places'] instanceof Uint8Array)) return;
+      // `putRun` stores the same shape.
+      const overview = JSON.parse(String(row['overview'])) as Overview;
+      const { nextSeq } = overview;
+      found = {
+        nextSeq,
+        places: CallPlaces.from(row['places']),
+        overview: (lastSeq) => ({ ...overview, complete: nextSeq > lastSeq }),
+      };
+    });
+    return found;
+  }
+
+  /** Stores the timeline and the calls of a run that was read to its end. */
+  putRun(run: RunSummary, read: ReadRun): void {
+    this.#try((database) => {
+      const overview = JSON.stringify(read.overview(run.lastSeq));
+      database
+        .prepare('INSERT OR REPLACE INTO timelines VALUES (?, ?, ?, ?, ?)')
+        .run(this.#source, run.runId, printOf(run), overview, read.places.bytes());
+      database
+        .prepare('DELETE FROM timelines WHERE rowid <= (SELECT max(rowid) - ? FROM timelines)')
+        .run(MAX_TIMELINES);
+    });
+  }
+
+  /** Stores the extras of a run. Rows are written in batches. */
+  put(run: RunSummary, extras: RunExtras): void {
     if (this.#database === undefined) return;
-    this.#waiting.set(runId, run);
+    this.#waiting.set(run.runId, { print: printOf(run), extras });
     if (this.#waiting.size >= BATCH_ROWS) this.#write();
     else this.#timer ??= setTimeout(() => this.#write(), BATCH_MS).unref();
   }
@@ -102,7 +139,9 @@ function opened(folder: string): DatabaseSync | undefined {
     database.exec(
       `PRAGMA journal_mode = WAL; PRAGMA synchronous = OFF;
        CREATE TABLE IF NOT EXISTS runs (source TEXT, run_id TEXT, print TEXT, extras TEXT, PRIMARY KEY (source, run_id))
-       WITHOUT ROWID`,
+       WITHOUT ROWID;
+       CREATE TABLE IF NOT EXISTS timelines
+         (source TEXT, run_id TEXT, print TEXT, overview TEXT, places BLOB, PRIMARY KEY (source, run_id))`,
     );
     return database;
   } catch {

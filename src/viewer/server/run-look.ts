@@ -10,16 +10,7 @@ import { RunView, type RunUsage } from '../../run-view/run-view.ts';
 import { isFlagged, saysStuck, type SeenPattern } from '../../run-view/seen-pattern.ts';
 import { lastSeqOf } from '../../store/run-summary.ts';
 import { readCall } from '../../calls/tool-semantics.ts';
-import type {
-  AdviceMark,
-  CallsAnswer,
-  EvidenceCall,
-  IdleGap,
-  Overview,
-  PatternSpan,
-  RunExtras,
-  Wasted,
-} from './api-shapes.ts';
+import type { AdviceMark, EvidenceCall, IdleGap, Overview, PatternSpan, RunExtras, Wasted } from './api-shapes.ts';
 import { Buckets } from './buckets.ts';
 import { CallPlaces } from './call-places.ts';
 import { contextTokensOf } from './context-tokens.ts';
@@ -47,19 +38,28 @@ interface Spent extends RunUsage {
 /** The fields of an advice mark that its outcome does not contain. */
 type AdviceContent = Pick<AdviceMark, 'severity' | 'text' | 'why' | 'point' | 'channel' | 'evidence'>;
 
+/** The overview and the calls of the records of a run that were read. */
+export interface ReadRun {
+  readonly nextSeq: number;
+  readonly places: CallPlaces;
+  /** @param lastSeq  highest `seq` that is stored */
+  overview(lastSeq: number): Overview;
+}
+
 /**
  * Folds the records of one run into its extras and its overview.
  *
  * Cost: that of `RunView`. Memory: at most about half a megabyte.
  */
-export class RunLook {
+export class RunLook implements ReadRun {
   readonly #view = new RunView({ detectors: defaultDetectors(), advice: { maxPieces: MAX_ADVICE } });
   readonly #adviceContents = new Map<string, AdviceContent>();
   readonly #buckets = new Buckets();
-  readonly #places = new CallPlaces();
   readonly #tools = new Set<string>();
   readonly #errorLines = new Map<string, number>();
   #warned: Spent | undefined;
+  /** The calls read until now. */
+  readonly places: CallPlaces = new CallPlaces();
   #nextSeq = 0;
   #point: AdviceMark['point'];
   readonly #gaps: IdleGap[] = [];
@@ -144,7 +144,6 @@ export class RunLook {
     return { call: before.calls, calls: now.calls - before.calls, ms, ...present({ tokens, costUsd }) };
   }
 
-  /** @param lastSeq  highest `seq` that is stored */
   overview(lastSeq: number): Overview {
     const { advice, adviceLeftOut, patterns: found } = this.#view;
     const patterns = found.patterns.filter(({ pattern }) => isFlagged(pattern));
@@ -161,17 +160,6 @@ export class RunLook {
       advice: advice.map((outcome) => this.#markOf(outcome)),
       adviceLeftOut,
     };
-  }
-
-  /** Returns the calls that started in a range of records. */
-  calls(fromSeq: number, toSeq: number): CallsAnswer {
-    return { calls: this.#places.between(fromSeq, toSeq), upTo: this.#nextSeq };
-  }
-
-  /** Returns a call by its number, or the last call that started at or before a record. Null if there is no such call. */
-  place(wanted: { readonly call: number } | { readonly atSeq: number }): EvidenceCall | null {
-    const call = 'call' in wanted ? wanted.call : this.#places.callAt(wanted.atSeq);
-    return call < 1 || call > this.#places.calls ? null : { call, seq: this.#places.seqOf(call) };
   }
 
   #spanOf({ clearedSeq, flaggedSeq, pattern }: SeenPattern): PatternSpan {
@@ -220,7 +208,7 @@ export class RunLook {
 
   #placeOf(index: number): EvidenceCall {
     const call = callNumber(index);
-    return { call, seq: this.#places.seqOf(call) };
+    return { call, seq: this.places.seqOf(call) };
   }
 
   /** Counts a call in the bucket of its start. Its kind and failure are counted when the result is known. */
@@ -230,15 +218,15 @@ export class RunLook {
       if (this.#errorLines.has(line) || this.#errorLines.size < MAX_LINES)
         this.#errorLines.set(line, (this.#errorLines.get(line) ?? 0) + 1);
     }
-    if (number > this.#places.calls) {
-      this.#places.add(seq);
+    if (number > this.places.calls) {
+      this.places.add(seq);
       this.#buckets.count(seq, 'calls');
       if (this.#tools.size < MAX_TOOLS) this.#tools.add(tool.slice(0, TOOL_CHARS));
     }
     if (endSeq !== undefined) {
       const known = kind ?? readCall(tool, args).kind;
       this.#buckets.kind(seq, known);
-      this.#places.setKind(number, known);
+      this.places.setKind(number, known);
     }
     if (failed) this.#buckets.count(seq, 'errors');
   }

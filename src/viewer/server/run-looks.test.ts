@@ -3,6 +3,7 @@ import { afterEach, beforeEach, expect, test } from 'vitest';
 import { memoryStore } from '../../store/memory/memory-store.ts';
 import type { RunSummary } from '../../store/run-summary.ts';
 import type { TrajectoryStore } from '../../store/trajectory-store.ts';
+import { tempFolder } from '../../../test/support/temp-folder.ts';
 import { scriptCalls } from '../../testing/record-script.ts';
 import { RunLooks } from './run-looks.ts';
 import type { RunReader } from './run-reader.ts';
@@ -93,6 +94,28 @@ test('a pass over many runs does not evict an opened one', async () => {
   }
   await looks.overview(await run('opened'), LONG_MS);
   expect(readFrom.filter(([runId]) => runId === 'opened')).toHaveLength(1);
+});
+
+test('the timeline of a long run outlives a restart, until the run grows', async () => {
+  const folder = await tempFolder();
+  try {
+    for (let seq = 0; seq < 4_000; seq += 500) await store.append(scriptCalls('long', 500, seq));
+    const first = new RunLooks(source, folder.path);
+    const overview = await first.overview(await run('long'), LONG_MS);
+    const { places } = await first.look(await run('long'), LONG_MS);
+    first.close();
+    const second = new RunLooks(source, folder.path);
+    expect(await second.overview(await run('long'), 0)).toEqual(overview);
+    const cached = await second.look(await run('long'), 0);
+    expect(cached.places.between(3_000, 3_100)).toEqual(places.between(3_000, 3_100));
+    expect(readFrom).toHaveLength(1);
+    await store.append(scriptCalls('long', 10, 4_000));
+    expect(await second.overview(await run('long'), LONG_MS)).toMatchObject({ nextSeq: 4_010, complete: true });
+    expect(readFrom.slice(1)).toEqual([['long', 0]]);
+    second.close();
+  } finally {
+    await folder.dispose();
+  }
 });
 
 test('a run that was deleted and recreated is read again', async () => {

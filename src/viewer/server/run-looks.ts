@@ -3,7 +3,7 @@ import type { RunSummary } from '../../store/run-summary.ts';
 import type { Overview, RunExtras } from './api-shapes.ts';
 import { createBreather } from '../../base/breather.ts';
 import { isDamage } from './read-records.ts';
-import { RunLook } from './run-look.ts';
+import { RunLook, type ReadRun } from './run-look.ts';
 import { printOf, RunIndex, type IndexedRun } from './run-index.ts';
 import type { ViewerSource } from './viewer-source.ts';
 import { waitAtMost } from './wait-at-most.ts';
@@ -18,8 +18,16 @@ const MAX_EXTRAS = 100_000;
 /** Maximum number of runs read at the same time. They share one processor. */
 const MAX_READING = 2;
 
+/** The timeline of a longer run is cached across restarts. Reading this many records takes about 40 ms. */
+const SHORT_RUN_RECORDS = 2_000;
+
+export function isLong(run: RunSummary): boolean {
+  return run.lastSeq >= SHORT_RUN_RECORDS;
+}
+
 interface Fold {
-  readonly look: RunLook;
+  /** A cached state cannot be continued: when records are appended, the run is read again. */
+  look: RunLook | ReadRun;
   reading?: Promise<void>;
   /** The run's `lastSeq` when reading it failed. The run is not read again until records are appended. */
   failedAt?: number;
@@ -108,12 +116,13 @@ export class RunLooks {
   }
 
   /** Returns the state of an opened run. It waits like `overview`. */
-  async look(run: RunSummary, waitMs: number): Promise<RunLook> {
+  async look(run: RunSummary, waitMs: number): Promise<ReadRun> {
     return (await this.#opened(run, waitMs)).look;
   }
 
   async #opened(run: RunSummary, waitMs: number): Promise<Fold> {
-    const fold = this.#folds.get(run.runId) ?? this.#passing.get(run.runId) ?? { look: new RunLook() };
+    const fold = this.#folds.get(run.runId) ??
+      this.#passing.get(run.runId) ?? { look: (isLong(run) ? this.#index.run(run) : undefined) ?? new RunLook() };
     this.#folds.set(run.runId, fold);
     this.#passing.delete(run.runId);
     await this.#within(run, fold, waitMs);
@@ -128,12 +137,14 @@ export class RunLooks {
   }
 
   async #read(run: RunSummary, fold: Fold): Promise<void> {
+    const look = fold.look instanceof RunLook ? fold.look : new RunLook();
+    fold.look = look;
     await this.#turn();
     try {
       const reader = await this.#source.reader();
       const breath = createBreather();
-      for await (const record of reader.readRun(run.runId, { fromSeq: fold.look.nextSeq })) {
-        fold.look.fold(record);
+      for await (const record of reader.readRun(run.runId, { fromSeq: look.nextSeq })) {
+        look.fold(record);
         const pause = breath();
         if (pause !== undefined) await pause;
       }
@@ -147,11 +158,13 @@ export class RunLooks {
     }
     // The state was dropped from memory while the run was being read.
     if (this.#folds.get(run.runId) !== fold && this.#passing.get(run.runId) !== fold) return;
-    const lastSeq = fold.failedAt ?? fold.look.nextSeq - 1;
-    const extras = fold.look.extras();
+    const lastSeq = fold.failedAt ?? look.nextSeq - 1;
+    const extras = look.extras();
     this.#extras.set(run.runId, { lastSeq, extras });
     // If the run grew in the meantime, its state is newer than its row.
-    if (lastSeq === run.lastSeq) this.#index.put(run.runId, { print: printOf(run), extras });
+    if (lastSeq !== run.lastSeq) return;
+    this.#index.put(run, extras);
+    if (isLong(run) && fold.failedAt === undefined) this.#index.putRun(run, look);
   }
 
   async #turn(): Promise<void> {

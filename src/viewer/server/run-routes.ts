@@ -3,10 +3,11 @@ import { stream } from 'hono/streaming';
 
 import { CoxswainError } from '../../base/error.ts';
 import { pageName, runPage } from '../../exports/run-page.ts';
-import type { CallAnswer, FindKind, RunAnswer } from './api-shapes.ts';
+import type { CallAnswer, CallsAnswer, FindKind, RunAnswer } from './api-shapes.ts';
 import { findMark, findRecord } from './find-in-run.ts';
 import { readRecords, readState, readWholeRecord } from './read-records.ts';
 import { runRowOf } from './run-list.ts';
+import { isLong } from './run-looks.ts';
 import { wholeNumber } from './run-query.ts';
 import { triedRun } from './trial.ts';
 import { trialPair } from './trial-pair.ts';
@@ -16,11 +17,6 @@ import { runOf, type ViewerState } from './viewer-state.ts';
 /** Milliseconds that a response waits until the run has been read. The page repeats the request while the result is incomplete. */
 const OVERVIEW_MS = 500;
 const CALLS_MS = 200;
-/**
- * For a longer run the first response does not wait, so that its rows appear before its timeline. Reading this many records takes about
- * 40 ms.
- */
-const SHORT_RUN_RECORDS = 2_000;
 /** Timeout for finding a call. It is long because the whole run may have to be read. */
 const CALL_MS = 60_000;
 const MAX_RECORDS = 500;
@@ -35,7 +31,8 @@ export function addRunRoutes(app: Hono<ViewerEnv>, state: ViewerState): void {
     runOf(state, context.req.param('source') ?? '', context.req.param('runId') ?? '');
   app.get(path, async (context) => {
     const { listed, run } = await wanted(context);
-    const overview = await listed.looks.overview(run, run.lastSeq < SHORT_RUN_RECORDS ? CALLS_MS : 0);
+    // The rows of a long run appear before its timeline.
+    const overview = await listed.looks.overview(run, isLong(run) ? 0 : CALLS_MS);
     const parent = run.parentRunId === undefined ? undefined : listed.source.runs.get(run.parentRunId);
     return context.json({
       run: runRowOf(listed, run, listed.looks.known(run)),
@@ -79,14 +76,17 @@ export function addRunRoutes(app: Hono<ViewerEnv>, state: ViewerState): void {
     const { listed, run } = await wanted(context);
     const wantedCall =
       call === undefined ? { atSeq: wholeNumber('seq', seq) } : { call: wholeNumber('call', call, { from: 1 }) };
-    return context.json({ place: (await listed.looks.look(run, CALL_MS)).place(wantedCall) } satisfies CallAnswer);
+    return context.json({
+      place: (await listed.looks.look(run, CALL_MS)).places.place(wantedCall),
+    } satisfies CallAnswer);
   });
   app.get(`${path}/calls`, async (context) => {
     const { from = '0', to = '0' } = context.req.query();
     const { listed, run } = await wanted(context);
     const fromSeq = wholeNumber('from', from);
     const toSeq = Math.min(wholeNumber('to', to), fromSeq + MAX_CALL_RECORDS);
-    return context.json((await listed.looks.look(run, CALLS_MS)).calls(fromSeq, toSeq));
+    const { nextSeq, places } = await listed.looks.look(run, CALLS_MS);
+    return context.json({ calls: places.between(fromSeq, toSeq), upTo: nextSeq } satisfies CallsAnswer);
   });
   app.get(`${path}/state`, async (context) => {
     const { listed, run } = await wanted(context);

@@ -77,7 +77,12 @@ export function createViewerApp(setup: AppSetup): Hono<ViewerEnv> {
   app.get('*', async (context) => {
     const [target = ''] = (context.env.incoming.url ?? '').split('?');
     const file = await findStaticFile(setup.pageFolder, target);
-    if (file !== undefined) return context.body(file.bytes, 200, { 'content-type': file.contentType });
+    if (file !== undefined) {
+      const { bytes, contentType } = file;
+      // The names of assets contain a hash of their content. The browser also caches their compiled code.
+      const caching = target.startsWith('/assets/') ? { 'cache-control': 'private, max-age=31536000, immutable' } : {};
+      return context.body(bytes, 200, { 'content-type': contentType, ...caching });
+    }
     if (target !== '/') throw viewerFault('not-found', 'there is nothing at this address');
     const fix = 'Build it: npm run build';
     throw viewerFault('not-found', `the page is not built: no index.html in ${setup.pageFolder}`, fix);
