@@ -162,6 +162,20 @@ for (const [kind, name, openStore] of KINDS) {
     ]);
   });
 
+  test(`${kind}: the status filter and the overview count the same runs as successful and failed`, async () => {
+    const store = openStore(at(name));
+    const ended = { kind: 'run_ended', outcome: 'ended', new_messages: [] } as const;
+    await appendRun(store, 'said', [started('said'), ...reading(2), { ...ended, success: true }]);
+    const check = call('c', 'bash', { command: 'npm test' }, { result: '12 passed' });
+    await appendRun(store, 'checked', [started('checked'), ...check, { ...ended, reason: 'answered' }]);
+    await appendRun(store, 'limited', [started('limited'), ...reading(2), { ...ended, outcome: 'limit' }]);
+    await store.close();
+    const { page } = await view([name]);
+    expect((await listRuns(page, '?status=success')).total).toBe(2);
+    expect((await listRuns(page, '?status=failed')).total).toBe(1);
+    expect(await page.json('/api/cohort')).toMatchObject({ judged: 3, succeeded: 2 });
+  });
+
   test(`${kind}: filters and sorts apply`, async () => {
     const store = openStore(at(name));
     await appendRun(store, 'calm', [

@@ -23,6 +23,8 @@ import type { LabelTarget } from '../../backtest/labels.ts';
 import type { TrajectoryRecord } from '../../records/trajectory-record.ts';
 import { WRITE_HEADER } from './session.ts';
 
+const REQUEST_TIMEOUT = 408;
+
 /** Identifies a run: the id of its source and its own id. */
 export interface RunAddress {
   readonly source: string;
@@ -262,7 +264,7 @@ async function get<Answer>(path: string): Promise<Answer> {
 async function request(path: string, init: RequestInit): Promise<Response> {
   let answer: Response;
   try {
-    answer = await fetch(path, init);
+    answer = await fetchTwice(path, init);
   } catch {
     throw new ApiError(0, {
       code: 'unreachable',
@@ -272,6 +274,16 @@ async function request(path: string, init: RequestInit): Promise<Response> {
   }
   if (answer.ok) return answer;
   throw new ApiError(answer.status, await readError(answer));
+}
+
+/**
+ * Repeats a read once if its connection was closed. The server closes a connection without a request after five seconds, and the browser
+ * may send a request at that moment.
+ */
+async function fetchTwice(path: string, init: RequestInit): Promise<Response> {
+  if (init.method !== undefined) return await fetch(path, init);
+  const answer = await fetch(path, init).catch(() => undefined);
+  return answer === undefined || answer.status === REQUEST_TIMEOUT ? await fetch(path, init) : answer;
 }
 
 async function readError(answer: Response): Promise<ErrorAnswer['error']> {

@@ -65,7 +65,7 @@ export function ChooseRun({ a }: { readonly a: string | undefined }): ReactEleme
                   {stateOf(run).text.toLowerCase()}, <span className="mono">{safeLine(run.runId)}</span>
                 </div>
               </th>
-              <td>{dayText(run.startedAtMs)}</td>
+              <td className="number">{dayText(run.startedAtMs)}</td>
               <td className="number">{countOf(run.calls, 'call')}</td>
               <td width="190">{run.strip === undefined ? null : <RunStrip strip={run.strip} />}</td>
             </tr>

@@ -4,6 +4,7 @@ import { countOf, countText } from '../../base/number-text.ts';
 import { inWords } from '../../records/words.ts';
 import type { CohortAnswer } from '../server/cohort-shapes.ts';
 import type { RunFilters } from './api.ts';
+import { Empty } from './cohort-tables.tsx';
 import { Link } from './link.tsx';
 import { costText, shareOrDash } from './number-text.ts';
 
@@ -18,7 +19,8 @@ export function StopCurve(props: {
 }): ReactElement {
   const { calls, stops, succeeded } = props.cohort;
   const chosen = stops[Math.min(props.stop, stops.length - 1)];
-  if (chosen === undefined || stops[0]?.stopped === 0) return <p>No run with a known outcome had a warning.</p>;
+  if (chosen === undefined || stops[0]?.stopped === 0)
+    return <Empty cohort={props.cohort}>No run with a known outcome had a warning.</Empty>;
   const [mostSaved, mostLost] = [
     Math.max(1, ...stops.map(({ saved }) => saved)),
     Math.max(1, ...stops.map(({ lost }) => lost)),
@@ -35,10 +37,10 @@ export function StopCurve(props: {
           <circle key={after} cx={x(saved)} cy={y(lost)} r={after === chosen.after ? 6 : 3} />
         ))}
         <text x={12} y={14}>
-          ↑ successes lost
+          ↑ successes lost, up to {countText(mostLost)}
         </text>
         <text x={WIDTH - 8} y={HEIGHT - 14} textAnchor="end">
-          calls saved →
+          calls saved, up to {countText(mostSaved)} →
         </text>
       </svg>
       <label className="slider">
@@ -69,7 +71,7 @@ const FATES = [
 /** Shows which calls followed advice, with one bar per delivery. */
 export function FateBars(props: { readonly cohort: CohortAnswer; readonly filters: RunFilters }): ReactElement {
   const arms = Object.entries(props.cohort.fates);
-  if (arms.length === 0) return <p>There was no advice in these runs.</p>;
+  if (arms.length === 0) return <Empty cohort={props.cohort}>There was no advice in these runs.</Empty>;
   return (
     <>
       {arms.map(([arm, counts = {}]) => {
@@ -114,7 +116,7 @@ export function DayBars(props: { readonly cohort: CohortAnswer; readonly filters
   const { costUsd, days } = props.cohort;
   const isMoney = costUsd > 0;
   const most = Math.max(...days.map((day) => (isMoney ? day.costUsd : day.tokens)), 0);
-  if (days.length === 0 || most === 0) return <p>The model's answers contain no cost.</p>;
+  if (days.length === 0 || most === 0) return <Empty cohort={props.cohort}>The model's answers contain no cost.</Empty>;
   const text = (amount: number): string => (isMoney ? costText(amount) : countOf(amount, 'token'));
   return (
     <div className="days">

@@ -1,7 +1,7 @@
-import type { ReactElement } from 'react';
+import type { ReactElement, ReactNode } from 'react';
 
-import { countText } from '../../base/number-text.ts';
-import type { CohortAnswer, FailureCluster, RunMoment, PatternCost } from '../server/cohort-shapes.ts';
+import { countOf, countText } from '../../base/number-text.ts';
+import type { CohortAnswer, RunMoment, PatternCost } from '../server/cohort-shapes.ts';
 import type { RunFilters } from './api.ts';
 import { FilterTag } from './filter-tag.tsx';
 import { Link } from './link.tsx';
@@ -9,12 +9,18 @@ import { shareOrDash } from './number-text.ts';
 import { patternName } from './pattern-name.ts';
 import { safeLine } from './safe-text.ts';
 
-const MAX_ID_CHARS = 24;
+const MAX_ID_CHARS = 15;
+
+/** States that a panel has no figures, or none yet while runs are still being read. */
+export function Empty(props: { readonly cohort: CohortAnswer; readonly children: ReactNode }): ReactElement {
+  const { pending, seen } = props.cohort;
+  return <p>{pending > 0 ? `None in the ${countOf(seen, 'run')} read so far.` : props.children}</p>;
+}
 
 /** Shows the patterns, the outcomes of their runs, and examples. */
 export function PatternTable(props: { readonly cohort: CohortAnswer; readonly filters: RunFilters }): ReactElement {
   const { patterns } = props.cohort;
-  if (patterns.length === 0) return <p>No pattern was flagged in these runs.</p>;
+  if (patterns.length === 0) return <Empty cohort={props.cohort}>No pattern was flagged in these runs.</Empty>;
   const most = Math.max(1, ...patterns.map(({ callsAfter }) => callsAfter));
   return (
     <div className="wide">
@@ -82,8 +88,9 @@ function Begins({ cost: { begins } }: { readonly cost: PatternCost }): ReactElem
 }
 
 /** Shows clusters of similar stuck runs. */
-export function ClusterTable({ clusters }: { readonly clusters: readonly FailureCluster[] }): ReactElement {
-  if (clusters.length === 0) return <p>No run was stuck.</p>;
+export function ClusterTable({ cohort }: { readonly cohort: CohortAnswer }): ReactElement {
+  const { clusters } = cohort;
+  if (clusters.length === 0) return <Empty cohort={cohort}>No run was stuck.</Empty>;
   return (
     <div className="wide">
       <table>

@@ -5,6 +5,7 @@ const dayAndTime = new Intl.DateTimeFormat(undefined, {
   minute: '2-digit',
   hourCycle: 'h23',
 });
+const dayOfYear = new Intl.DateTimeFormat(undefined, { dateStyle: 'medium' });
 const clock = new Intl.DateTimeFormat(undefined, {
   hour: '2-digit',
   minute: '2-digit',
@@ -13,9 +14,10 @@ const clock = new Intl.DateTimeFormat(undefined, {
 });
 const full = new Intl.DateTimeFormat(undefined, { dateStyle: 'medium', timeStyle: 'medium', hourCycle: 'h23' });
 
-/** Formats a date and time such as `Oct 12, 22:04`, or `—` if unknown. */
+/** Formats a date and time such as `Oct 12, 22:04`, in another year as `Oct 12, 2025`, or `—` if unknown. */
 export function dayText(ms: number): string {
-  return ms > 0 ? dayAndTime.format(ms) : '—';
+  if (ms <= 0) return '—';
+  return (new Date(ms).getFullYear() === new Date().getFullYear() ? dayAndTime : dayOfYear).format(ms);
 }
 
 /** Formats a time such as `22:04:49`. */
@@ -43,7 +45,7 @@ export function spanText(ms: number): string {
 
 /** Formats a cost such as `$0.42`. Small amounts have more digits. */
 export function costText(usd: number): string {
-  return `$${usd < 0.1 ? usd.toPrecision(2) : usd.toFixed(2)}`;
+  return usd === 0 ? '$0' : `$${usd < 0.1 ? usd.toPrecision(2) : usd.toFixed(2)}`;
 }
 
 /** Formats a share such as `12 %`, or `—` if unknown. */

@@ -59,7 +59,7 @@ export function OverviewPage(props: {
 }
 
 function statusOf({ pending, runs }: CohortAnswer): string {
-  return `${countOf(runs, 'run')}${pending > 0 ? `, looking at ${countText(pending)} more` : ''}`;
+  return `${countOf(runs, 'run')}${pending > 0 ? `, ${countText(pending)} not read yet` : ''}`;
 }
 
 function Panels(props: {
@@ -74,13 +74,13 @@ function Panels(props: {
       <div className="panels">
         <Panel
           title="Which patterns cost outcomes"
-          note="Beside each share stands that of runs that had come as far without the pattern."
+          note="Compared with runs that reached the same call without the pattern."
         >
           <PatternTable cohort={cohort} filters={filters} />
         </Panel>
         <Panel
           title="What if runs had been stopped after the first warning?"
-          note={`${countOf(cohort.judged, 'run')} of which it is known how they went, each simply cut: exact on these recordings, no estimate.`}
+          note={`${countOf(cohort.judged, 'run')} with a known outcome, each cut at that call. Exact for these recordings.`}
         >
           <StopCurve
             cohort={cohort}
@@ -103,7 +103,7 @@ function Panels(props: {
             cohort.stuck === 0 ? null : cohort.clusters.reduce((all, { runs }) => all + runs, 0) / cohort.stuck,
           )} of the stuck runs.`}
         >
-          <ClusterTable clusters={cohort.clusters} />
+          <ClusterTable cohort={cohort} />
         </Panel>
         <Panel title={cohort.costUsd > 0 ? 'Cost by day' : 'Tokens by day'} note="After the first warning in red.">
           <DayBars cohort={cohort} filters={filters} />
@@ -132,13 +132,17 @@ function Figures({ cohort, filters }: { readonly cohort: CohortAnswer; readonly 
       <Figure
         name="runs"
         value={countText(runs)}
-        note={`${countOf(cohort.models, 'model')}, ${countOf(cohort.agents, 'agent')}`}
+        note={
+          cohort.pending > 0
+            ? `${countText(cohort.seen)} read so far`
+            : `${countOf(cohort.models, 'model')}, ${countOf(cohort.agents, 'agent')}`
+        }
         to={filters}
       />
       <Figure
         name="succeeded"
         value={share(succeeded, judged)}
-        note={`${countText(succeeded)} of ${countText(judged)} of which it is known`}
+        note={`${countText(succeeded)} of ${countText(judged)} with a known outcome`}
         to={{ ...filters, status: 'success' }}
       />
       <Figure
@@ -157,14 +161,14 @@ function Figures({ cohort, filters }: { readonly cohort: CohortAnswer; readonly 
         <Figure
           name="cost after the first warning"
           value={costText(wastedUsd)}
-          note={`of ${costText(costUsd)}, where it is known`}
+          note={`of ${costText(costUsd)}, where known`}
           to={{ ...filters, sort: 'cost' }}
         />
       ) : (
         <Figure
           name="tokens after the first warning"
           value={share(cohort.wastedTokens, cohort.tokens)}
-          note={`${countText(cohort.wastedTokens)} of ${countText(cohort.tokens)}, where they are known`}
+          note={`${countText(cohort.wastedTokens)} of ${countText(cohort.tokens)}, where known`}
           to={{ ...filters, sort: 'tokens' }}
         />
       )}

@@ -41,7 +41,7 @@ export function ReviewPage({ by }: { readonly by: ReviewBy }): ReactElement {
         <kbd>s</kbd>
         ). <kbd>z</kbd> undoes the last label, <kbd>u</kbd> removes the label of the moment.
       </p>
-      <ul>
+      <ul className="choices">
         {KINDS.map(([kind, name, what]) => (
           <li key={kind}>
             <Link className="button" to={{ page: 'review', by: kind }} isCurrent={kind === by}>
@@ -63,16 +63,19 @@ export function ReviewPage({ by }: { readonly by: ReviewBy }): ReactElement {
             {isRecheck
               ? countOf(moments.length, 'disagreement')
               : `${countText(labelled)} of ${countOf(moments.length, 'moment')} labelled`}
-            {pending > 0 ? `, looking at ${countOf(pending, 'more run')}` : ''}.
+            {pending > 0 ? `, ${countOf(pending, 'run')} not read yet` : ''}.
             {isRecheck ? '' : ` ${by === 'random' ? 'Stuck' : 'Right'} so far: ${shareOrDash(precision)}.`}
           </p>
-          <button
-            type="button"
-            disabled={(isRecheck ? 0 : labelled) === moments.length}
-            onClick={() => void beginReview(by)}
-          >
-            {isRecheck || labelled === 0 ? 'Begin' : 'Continue'}
-          </button>
+          <p>
+            <button
+              type="button"
+              className="primary"
+              disabled={(isRecheck ? 0 : labelled) === moments.length}
+              onClick={() => void beginReview(by)}
+            >
+              {isRecheck || labelled === 0 ? 'Begin' : 'Continue'}
+            </button>
+          </p>
         </>
       )}
     </div>

@@ -31,7 +31,7 @@ const SELECTS: readonly (readonly [keyof Facets, string, (value: string) => stri
   ['model', 'model', String],
   ['agent', 'agent', String],
   ['task', 'task', String],
-  ['pattern', 'pattern', (value) => (value === 'stuck' ? 'any that says stuck' : patternName(value))],
+  ['pattern', 'pattern', (value) => (value === 'stuck' ? 'any stuck pattern' : patternName(value))],
   ['advice', 'advice', (value) => ADVICE[value] ?? inWords('delivery', value)],
   ['tool', 'tool', String],
 ];

@@ -94,7 +94,7 @@ function GroupLink({ filters }: { readonly filters: RunFilters }): ReactElement 
 
 function statusOf(list: RunListState): string {
   if (list.isLoading && list.rows.length === 0) return 'Loading…';
-  const looking = list.pending > 0 ? `, looking at ${countOf(list.pending, 'more run')}` : '';
+  const looking = list.pending > 0 ? `, ${countOf(list.pending, 'run')} not read yet` : '';
   const unread = list.notIndexed > 0 ? `, ${countOf(list.notIndexed, 'record')} not searched yet` : '';
   return `${countOf(list.total, 'run')}${looking}${unread}`;
 }

@@ -1,6 +1,7 @@
 import { memo, type ReactElement } from 'react';
 
 import type { LabelRow, ListedRow } from '../server/api-shapes.ts';
+import { findWords } from '../server/find-words.ts';
 import type { RunFilters } from './api.ts';
 import { FilterTag } from './filter-tag.tsx';
 import { Link } from './link.tsx';
@@ -15,6 +16,8 @@ import type { PlacedRun } from './run-tree.ts';
 import { safeLine } from './safe-text.ts';
 import { labelsOf, labelText } from './use-labels.ts';
 import { goTo } from './use-route.ts';
+
+const LEAD_CHARS = 10;
 
 /** Renders one run of the list. */
 export const RunListRow = memo(function RunListRow(props: {
@@ -76,7 +79,7 @@ export const RunListRow = memo(function RunListRow(props: {
           {run.found === undefined ? (
             <span className="mono">{safeLine(run.runId)}</span>
           ) : (
-            <span className="snippet">… {safeLine(run.found.snippet)} …</span>
+            <span className="snippet">… {fromMatch(safeLine(run.found.snippet), props.find)} …</span>
           )}
           {run.modelId === undefined ? null : (
             <FilterTag filters={{ model: run.modelId }}>{safeLine(run.modelId)}</FilterTag>
@@ -146,6 +149,14 @@ export function runRouteOf({ found, runId, source }: ListedRow, find: string | u
   return { page: 'run', run: { source, runId }, ...present({ at: found?.seq, find }) };
 }
 
+/** Returns the snippet from shortly before its first search word, because a row shows only its beginning. */
+function fromMatch(snippet: string, find = ''): string {
+  const text = snippet.toLowerCase();
+  const places = findWords(find).map((word) => text.indexOf(word));
+  const first = Math.min(...places.filter((at) => at >= 0));
+  return Number.isFinite(first) ? snippet.slice(Math.max(0, first - LEAD_CHARS)).toWellFormed() : snippet;
+}
+
 /** Shows how many advice records were delivered, and separately how many were withheld, shadowed, not delivered or unknown. */
 function AdviceCount({ all, unsaid }: { readonly all: number; readonly unsaid: number }): ReactElement {
   if (unsaid === 0) return <>{countText(all)}</>;
@@ -175,8 +186,9 @@ export function stateOf(run: ListedRow): {
   if (run.problem !== undefined)
     return { className: 'bad', text: `Damaged: ${safeLine(run.problem)}`, filters: { status: 'damaged' } };
   if (run.live) return { className: 'live', text: 'At work', filters: { status: 'open' } };
-  if (run.success === true) return { className: 'good', text: 'Succeeded', filters: { status: 'success' } };
-  if (run.success === false || run.outcome === 'error')
+  if (run.success === true || run.verdict === 'worked')
+    return { className: 'good', text: 'Succeeded', filters: { status: 'success' } };
+  if (run.success === false || run.verdict === 'failed')
     return { className: 'bad', text: 'Failed', filters: { status: 'failed' } };
   return run.outcome === undefined
     ? { className: '', text: 'Open, no end recorded', filters: { status: 'open' } }

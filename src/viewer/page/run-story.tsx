@@ -61,8 +61,8 @@ function Stuck({ overview, onGo }: SentenceProps): ReactElement {
   );
 }
 
-function costSentence({ wasted }: Overview, calls: number): string {
-  if (wasted === undefined) return 'No warning, so no waste.';
+function costSentence({ complete, wasted }: Overview, calls: number): string {
+  if (wasted === undefined) return complete ? 'No warning, so no waste.' : 'No warning so far.';
   const parts = [
     countOf(wasted.calls, 'call'),
     ...(wasted.ms > 0 ? [spanText(wasted.ms)] : []),
@@ -73,12 +73,13 @@ function costSentence({ wasted }: Overview, calls: number): string {
   return `${parts.join(' · ')} after the first warning (${share} of the calls).`;
 }
 
-function Advice({ overview: { advice, adviceLeftOut }, onGo }: SentenceProps): ReactElement {
+function Advice({ overview, onGo }: SentenceProps): ReactElement {
+  const { advice, adviceLeftOut } = overview;
   const delivered = advice.filter((mark) => mark.delivered === true);
   const [first] = delivered;
   const rest = Object.entries(Object.groupBy(advice, ({ arm }) => arm)).filter(([arm]) => arm !== 'delivered');
   const undelivered = rest.map(([arm, marks]) => `${countText(marks.length)} ${inWords('delivery', arm)}`).join(', ');
-  if (advice.length === 0) return <>Nothing.</>;
+  if (advice.length === 0) return <>{overview.complete ? 'None.' : 'None in the part read so far.'}</>;
   return (
     <>
       {first === undefined ? (

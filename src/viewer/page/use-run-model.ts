@@ -69,7 +69,7 @@ export function useRunModel(run: RunAddress, at: number): RunModel {
     };
   }, [source, runId, round]);
 
-  const { pages, answer } = state;
+  const { pages } = state;
   const refresh = useRefresh({ source, runId }, pages, setState);
   useEvents(
     { source, runId },

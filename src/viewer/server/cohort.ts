@@ -3,7 +3,7 @@ import type { RunExtras } from './api-shapes.ts';
 import type { CohortAnswer, CohortRow, FailureCluster, PatternCost, EarlyStop } from './cohort-shapes.ts';
 import type { MatchedRun } from './match-runs.ts';
 
-const MAX_EXAMPLES = 3;
+const MAX_EXAMPLES = 2;
 const MAX_ROWS = 400;
 const MAX_CLUSTERS = 15;
 const MAX_DAYS = 120;

@@ -20,7 +20,7 @@ export interface MatchedRun {
 const FACETS: {
   readonly [Name in keyof Facets]: (run: RunSummary, extras: RunExtras | undefined) => readonly string[];
 } = {
-  status: (run) => statusesOf(run),
+  status: statusesOf,
   outcome: ({ outcome }) => listOf(outcome),
   model: ({ modelId }) => listOf(modelId),
   agent: ({ agentName, format }) => listOf(agentName ?? format),
@@ -72,8 +72,9 @@ export function matchRuns(
 }
 
 /** Returns true if the filter needs the extras of runs. */
-export function needsExtras({ advice, pattern, tool }: RunFilter): boolean {
-  return advice !== undefined || pattern !== undefined || tool !== undefined;
+export function needsExtras({ advice, pattern, status, tool }: RunFilter): boolean {
+  const isVerdict = status === 'success' || status === 'failed';
+  return isVerdict || advice !== undefined || pattern !== undefined || tool !== undefined;
 }
 
 function mostOf(counts: ReadonlyMap<string, number>): readonly (readonly [string, number])[] {
@@ -116,12 +117,11 @@ function matchesWords(
   );
 }
 
-function statusesOf({ outcome, problem, success }: RunSummary): readonly string[] {
-  const failed = success === false || (success === undefined && (outcome === 'error' || outcome === 'aborted'));
+function statusesOf({ outcome, problem }: RunSummary, extras: RunExtras | undefined): readonly string[] {
   return [
     outcome === undefined ? 'open' : 'ended',
-    ...(success === true ? ['success'] : []),
-    ...(failed ? ['failed'] : []),
+    ...(extras?.verdict === 'worked' ? ['success'] : []),
+    ...(extras?.verdict === 'failed' ? ['failed'] : []),
     ...(problem === undefined ? [] : ['damaged']),
   ];
 }

@@ -171,7 +171,8 @@ export function runRowOf({ source }: ListedSource, run: RunSummary, extras: RunE
 /** Reads the runs of a source. It never throws. An unreadable run stays unread, and its page shows the reason. */
 async function crawled({ looks, source }: ListedSource): Promise<void> {
   const runs = [...source.runs.values()].filter((run) => looks.known(run) === undefined);
-  runs.sort((a, b) => b.startedAtMs - a.startedAtMs);
+  // Shortest first, so that most runs are known early.
+  runs.sort((a, b) => a.records - b.records || b.startedAtMs - a.startedAtMs);
   for (const run of runs) {
     while (looks.isBusy) await sleep(BUSY_MS, undefined, { ref: false });
     try {

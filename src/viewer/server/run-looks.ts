@@ -110,9 +110,10 @@ export class RunLooks {
    * @throws CoxswainError if the store cannot be read
    */
   async overview(run: RunSummary, waitMs: number): Promise<Overview> {
-    const { failedAt, look } = await this.#opened(run, waitMs);
+    const { failedAt, look, reading } = await this.#opened(run, waitMs);
     const overview = look.overview(run.lastSeq);
-    return failedAt === run.lastSeq ? { ...overview, complete: true } : overview;
+    // The extras of the run follow shortly after its last record.
+    return { ...overview, complete: failedAt === run.lastSeq || (overview.complete && reading === undefined) };
   }
 
   /** Returns the state of an opened run. It waits like `overview`. */
@@ -130,10 +131,9 @@ export class RunLooks {
   }
 
   async #within(run: RunSummary, fold: Fold, waitMs: number): Promise<void> {
-    if (waitMs > 0 && fold.look.nextSeq <= run.lastSeq && fold.failedAt !== run.lastSeq) {
-      const reading = (fold.reading ??= this.#read(run, fold));
-      await waitAtMost(reading, waitMs);
-    }
+    if (waitMs === 0) return;
+    if (fold.look.nextSeq <= run.lastSeq && fold.failedAt !== run.lastSeq) fold.reading ??= this.#read(run, fold);
+    if (fold.reading !== undefined) await waitAtMost(fold.reading, waitMs);
   }
 
   async #read(run: RunSummary, fold: Fold): Promise<void> {
