@@ -57,7 +57,7 @@ function Moment({ moment, isAbsent }: { readonly moment: MomentReport; readonly 
   return (
     <>
       <Link to={{ page: 'moment', runId: run, call: call + 1 }} title={`${safeLine(run)}, of ${safeLine(source)}`}>
-        <span className="run-id">{shortId(safeLine(run))}</span> call {call + 1}
+        <span className="mono">{shortId(safeLine(run))}</span> call {call + 1}
       </Link>
       {isAbsent ? <span className="dim"> not here</span> : null}
     </>

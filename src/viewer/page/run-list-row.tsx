@@ -79,7 +79,7 @@ export const RunListRow = memo(function RunListRow(props: {
           {run.found === undefined ? (
             <span className="mono">{safeLine(run.runId)}</span>
           ) : (
-            <span className="snippet">… {fromMatch(safeLine(run.found.snippet), props.find)} …</span>
+            <span className="mono">… {fromMatch(safeLine(run.found.snippet), props.find)} …</span>
           )}
           {run.modelId === undefined ? null : (
             <FilterTag filters={{ model: run.modelId }}>{safeLine(run.modelId)}</FilterTag>
