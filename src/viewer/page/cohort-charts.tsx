@@ -26,7 +26,7 @@ export function StopCurve(props: {
     Math.max(1, ...stops.map(({ lost }) => lost)),
   ];
   const x = (saved: number): number => 8 + (saved / mostSaved) * (WIDTH - 16);
-  const y = (lost: number): number => HEIGHT - 8 - (lost / mostLost) * (HEIGHT - 16);
+  const y = (lost: number): number => HEIGHT - 8 - (lost / mostLost) * (HEIGHT - 34);
   const sentence = `Stopped ${chosen.after === 0 ? 'at once' : `${countOf(chosen.after, 'call')} later`}: ${countText(chosen.saved)} calls saved (${shareOrDash(calls === 0 ? null : chosen.saved / calls)} of all), ${countText(chosen.lost)} of ${countText(succeeded)} successes lost.`;
   return (
     <>
