@@ -7,7 +7,7 @@ import { defaultDetectors } from '../../patterns/detectors/default-detectors.ts'
 import type { RunSummary } from '../../store/run-summary.ts';
 import type { Overview, RunExtras } from './api-shapes.ts';
 import { CallPlaces } from './call-places.ts';
-import type { ReadRun } from './run-look.ts';
+import type { KnownTimeline } from './run-look.ts';
 
 /** Increase this number when `RunExtras`, `Overview` or their computation changes. Rows of other layouts are not read. */
 const LAYOUT = 3;
@@ -60,8 +60,8 @@ export class RunIndex {
   }
 
   /** Returns the cached timeline and calls of a run in this state. */
-  run(run: RunSummary): ReadRun | undefined {
-    let found: ReadRun | undefined;
+  run(run: RunSummary): KnownTimeline | undefined {
+    let found: KnownTimeline | undefined;
     this.#try((database) => {
       const row = database
         .prepare('SELECT overview, places FROM timelines WHERE source = ? AND run_id = ? AND print = ?')
@@ -80,7 +80,7 @@ export class RunIndex {
   }
 
   /** Stores the timeline and the calls of a run that was read to its end. */
-  putRun(run: RunSummary, read: ReadRun): void {
+  putRun(run: RunSummary, read: KnownTimeline): void {
     this.#try((database) => {
       const overview = JSON.stringify(read.overview(run.lastSeq));
       database

@@ -39,7 +39,7 @@ interface Spent extends RunUsage {
 type AdviceContent = Pick<AdviceMark, 'severity' | 'text' | 'why' | 'point' | 'channel' | 'evidence'>;
 
 /** The overview and the calls of the records of a run that were read. */
-export interface ReadRun {
+export interface KnownTimeline {
   readonly nextSeq: number;
   readonly places: CallPlaces;
   /** @param lastSeq  highest `seq` that is stored */
@@ -51,7 +51,7 @@ export interface ReadRun {
  *
  * Cost: that of `RunView`. Memory: at most about half a megabyte.
  */
-export class RunLook implements ReadRun {
+export class RunLook implements KnownTimeline {
   readonly #view = new RunView({ detectors: defaultDetectors(), advice: { maxPieces: MAX_ADVICE } });
   readonly #adviceContents = new Map<string, AdviceContent>();
   readonly #buckets = new Buckets();

@@ -3,7 +3,7 @@ import type { RunSummary } from '../../store/run-summary.ts';
 import type { Overview, RunExtras } from './api-shapes.ts';
 import { createBreather } from '../../base/breather.ts';
 import { isDamage } from './read-records.ts';
-import { RunLook, type ReadRun } from './run-look.ts';
+import { RunLook, type KnownTimeline } from './run-look.ts';
 import { printOf, RunIndex, type IndexedRun } from './run-index.ts';
 import type { ViewerSource } from './viewer-source.ts';
 import { waitAtMost } from './wait-at-most.ts';
@@ -27,7 +27,7 @@ export function isLong(run: RunSummary): boolean {
 
 interface Fold {
   /** A cached state cannot be continued: when records are appended, the run is read again. */
-  look: RunLook | ReadRun;
+  look: RunLook | KnownTimeline;
   reading?: Promise<void>;
   /** The run's `lastSeq` when reading it failed. The run is not read again until records are appended. */
   failedAt?: number;
@@ -117,7 +117,7 @@ export class RunLooks {
   }
 
   /** Returns the state of an opened run. It waits like `overview`. */
-  async look(run: RunSummary, waitMs: number): Promise<ReadRun> {
+  async look(run: RunSummary, waitMs: number): Promise<KnownTimeline> {
     return (await this.#opened(run, waitMs)).look;
   }
 
