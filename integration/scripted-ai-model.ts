@@ -4,15 +4,15 @@ import { MockLanguageModelV3 } from 'ai-6/test';
 import { isJsonObject } from '../src/base/json.ts';
 import type { NeutralMessage, NeutralRequest } from '../src/testing/adapter-harness.ts';
 import {
-  scriptedAnswer,
-  completeTurn,
-  isFault,
   type CompleteTurn,
   type ModelFault,
   type ModelFunction,
   type ModelScript,
+  completeTurn,
+  isFault,
+  pieces,
+  scriptedAnswer,
 } from '../src/testing/model-script.ts';
-import { pieces } from '../src/testing/pieces.ts';
 
 type ModelV4 = ConstructorParameters<typeof MockLanguageModelV4>[0];
 type Options = Parameters<MockLanguageModelV4['doGenerate']>[0];
