@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest';
+import { cpuMs } from '../../test/support/cost-growth.ts';
 import { AnswerReading } from './answer-reading.ts';
 import { inferIsError, reportsFailure, reportsFailureAsJson } from './answer-rules.ts';
 
@@ -51,6 +52,15 @@ test('a failure is read at the head and at the tail only', () => {
   expect(inferIsError(`bash: x: command not found\n${'compiling\n'.repeat(200)}`)).toBe(true);
   expect(inferIsError(`${'line\n'.repeat(300)}bash: x: command not found\n${'line\n'.repeat(300)}`)).toBe(false);
   expect(inferIsError('')).toBe(false);
+});
+
+test('the last lines of a long text cost no more to read than all lines', () => {
+  const text = `${'word '.repeat(60)}\n`.repeat(25);
+  const costOf = (everywhere: boolean): number =>
+    cpuMs(() => {
+      for (let round = 0; round < 100; round += 1) reportsFailure(text, everywhere);
+    });
+  expect(costOf(false)).toBeLessThan(10 * costOf(true));
 });
 
 test('a good last line outweighs a failure above it', () => {
