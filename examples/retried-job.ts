@@ -30,4 +30,4 @@ if (attempt === undefined) {
 // Prints:
 // Attempt 1: nothing to say
 // Attempt 2: nothing to say
-// Attempt 3: 3 calls to bash "import orders.csv" failed for the same cause: "Error: line 7 has no date".
+// Attempt 3: 3 calls to bash "import orders.csv" failed in the same way: "Error: line 7 has no date".

@@ -2,8 +2,8 @@
  * Lists what the standard steering would say in the recorded runs of `../shared/trajectories`.
  *
  * `node scripts/read-advice.ts` prints pieces of advice per corpus and 1,000 calls. `--draw N --seed S [--part build|judge]`
- * prints N of them instead, drawn at random in equal strata, one a corpus, each with the calls around it; `--order S` shuffles
- * them for a second reading. `--figures PATH` prints the figures of pieces that were read (`test/truth/advice.jsonl`).
+ * prints N of them instead, drawn at random in equal strata, one a corpus, each with the calls around it, without the pieces of
+ * `test/truth/advice.jsonl`; `--order S` shuffles them for a second reading. `--figures PATH` prints the figures of pieces that were read (`test/truth/advice.jsonl`).
  */
 import { globSync, readFileSync } from 'node:fs';
 import { basename, join } from 'node:path';
@@ -35,6 +35,7 @@ interface ReadPiece extends Omit<Piece, 'context'> {
   readonly readings: readonly { readonly isTrue: boolean; readonly isUseful: boolean; readonly why: string }[];
 }
 
+const TRUTH = join(import.meta.dirname, '../test/truth');
 const CALLS_BEFORE = 5;
 const CALLS_AFTER = 2;
 
@@ -50,10 +51,9 @@ const { values } = parseArgs({
 async function readCorpora(): Promise<void> {
   const folder = sharedPath('trajectories');
   if (folder === undefined) throw new Error('../shared/trajectories is not there');
-  const judged = new Set(
-    readMoments(join(import.meta.dirname, '../test/truth/moments.jsonl'), 'judge').map((one) => one.run),
-  );
+  const judged = new Set(readMoments(join(TRUTH, 'moments.jsonl'), 'judge').map((one) => one.run));
   const isJudge = (run: string): boolean => judged.has(run) || /[89a-f]$/.test(hashText(run));
+  const known = new Set(readPieces(join(TRUTH, 'advice.jsonl')).map(({ run, call }) => `${run} ${call}`));
   const strata: Piece[][] = [];
   for (const corpus of CORPORA) {
     const { runs, calls, pieces } = await piecesOf(corpus, folder);
@@ -63,7 +63,8 @@ async function readCorpora(): Promise<void> {
     );
     if (values.draw === undefined)
       console.log([corpus.name, runs, calls, pieces.length, per.toFixed(1), ...by].join('\t'));
-    strata.push(pieces.filter(({ run }) => values.part === undefined || isJudge(run) === (values.part === 'judge')));
+    const ofPart = ({ run }: Piece): boolean => values.part === undefined || isJudge(run) === (values.part === 'judge');
+    strata.push(pieces.filter((piece) => ofPart(piece) && !known.has(`${piece.run} ${piece.call}`)));
   }
   if (values.draw === undefined) return;
   const drawn = drawEqually(
@@ -172,12 +173,14 @@ function drawEqually(strata: readonly (readonly Piece[])[], count: number): read
   return drawn.slice(0, count);
 }
 
-function printFigures(path: string): void {
+function readPieces(path: string): readonly ReadPiece[] {
+  const lines = readFileSync(path, 'utf8').trimEnd().split('\n');
   // The file is our own and has this form.
-  const pieces = readFileSync(path, 'utf8')
-    .trimEnd()
-    .split('\n')
-    .map((line) => JSON.parse(line) as ReadPiece);
+  return lines.map((line) => JSON.parse(line) as ReadPiece);
+}
+
+function printFigures(path: string): void {
+  const pieces = readPieces(path);
   for (const verdict of ['isTrue', 'isUseful'] as const) {
     const pairs = pieces.map(({ readings }) => readings.map((reading) => reading[verdict]));
     const { hits, of, low, high } = shareOf(pairs.filter((pair) => pair.every(Boolean)).length, pairs.length);

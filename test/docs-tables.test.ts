@@ -17,7 +17,7 @@ import { deadlineFeedback } from '../src/steering/feedback/deadline-feedback.ts'
 import { driftFeedback, errorCascadeFeedback, stallFeedback } from '../src/steering/feedback/pattern-kind-feedback.ts';
 import { paceFeedback } from '../src/steering/feedback/pace-feedback.ts';
 import { patternFeedback } from '../src/steering/feedback/pattern-feedback.ts';
-import { patternSentences } from '../src/steering/feedback/pattern-sentences.ts';
+import { FACT_REMEDIES, patternSentences } from '../src/steering/feedback/pattern-sentences.ts';
 import { doomLoopGuidance } from '../src/steering/guidance/doom-loop.ts';
 import { consultationPrompt, diagnosticSignal } from '../src/steering/guidance/failure-guidance.ts';
 import { parallelToolReminder } from '../src/steering/guidance/sequential-when-parallel.ts';
@@ -155,6 +155,13 @@ test('the feedback page has the way out for each answer and cause, to the letter
     const [said] = patternSentences(pattern).suggestions;
     expect([cell, codes(wayOut)]).toEqual([cell, [said]]);
   }
+});
+
+test('the feedback page has the way out for each fact about a call, to the letter', () => {
+  const rows = tableOf('feedback.md', 'fact | when | way out');
+  expect(rows.map(([fact, , wayOut]) => [fact, codes(wayOut)])).toEqual(
+    Object.entries(FACT_REMEDIES).map(([fact, remedy]) => [fact, [remedy]]),
+  );
 });
 
 test('the feedback page has what is said about each kind of pattern, to the letter', () => {

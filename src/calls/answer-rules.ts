@@ -139,7 +139,6 @@ function hasContent(value: unknown): boolean {
 
 /** Number of characters read at each end of the output of a program. */
 const END_CHARS = 4_000;
-const LAST_LINES = /[^\n]*\n?[^\n]*$/;
 
 /**
  * Returns true if the output of a program reports a failure and does not end with a success message.
@@ -150,11 +149,12 @@ const LAST_LINES = /[^\n]*\n?[^\n]*$/;
 export function reportsFailure(text: string, everywhere: boolean): boolean {
   const ends = text.length <= 2 * END_CHARS ? text : `${text.slice(0, END_CHARS)}\n${text.slice(-END_CHARS)}`;
   const read = ends.trimEnd();
-  const lastLine = read.slice(read.lastIndexOf('\n') + 1);
+  const lastAt = read.lastIndexOf('\n') + 1;
+  const lastLine = read.slice(lastAt);
   if (answerSays('reportsFailure', lastLine)) return true;
   if (answerSays('endsWell', lastLine)) return false;
   const lines = everywhere ? read.split('\n') : [];
   const counted = lines.findLastIndex((line) => answerSays('countsPassed', line));
   if (counted !== -1) return answerSays('reportsFailure', lines.slice(counted).join('\n'));
-  return answerSays('reportsFailure', everywhere ? read : (LAST_LINES.exec(read)?.[0] ?? ''));
+  return answerSays('reportsFailure', everywhere ? read : read.slice(read.lastIndexOf('\n', lastAt - 2) + 1));
 }

@@ -119,6 +119,11 @@ export function classifyError(text: string): ErrorClass {
   };
 }
 
+/** Returns true if a text contains a word for a failure. */
+export function namesFailure(text: string): boolean {
+  return NAMES_FAILURE.test(text);
+}
+
 /** Returns the number of failures from the first line that contains a failure count; empty if no line contains one. */
 function failedCount(lines: readonly string[]): string {
   for (const line of lines) {

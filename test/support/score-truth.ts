@@ -2,12 +2,14 @@ import { globSync, readFileSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import { shareOf } from '../../src/backtest/statistics.ts';
 import { CoxswainError } from '../../src/base/error.ts';
+import { present } from '../../src/base/present.ts';
 import { importSource } from '../../src/formats/import-source.ts';
 import { readRuns } from '../../src/formats/read-runs.ts';
 import { defaultDetectors } from '../../src/patterns/detectors/default-detectors.ts';
 import type { PatternDetector } from '../../src/patterns/pattern-detector.ts';
 import { TrajectoryAnalysis } from '../../src/patterns/trajectory-analysis.ts';
 import type { TrajectoryPattern } from '../../src/records/trajectory-pattern.ts';
+import type { TrajectoryRecord } from '../../src/records/trajectory-record.ts';
 
 /** Recorded runs of one harness, and when their models came out. */
 export interface Corpus {
@@ -77,43 +79,62 @@ export function readMoments(path: string, part?: Moment['part']): readonly Momen
   return moments.filter((moment) => part === undefined || moment.part === part);
 }
 
+/** A recorded run with its records. */
+export interface RecordedRun extends Pick<FoldedRun, 'corpus' | 'run' | 'success'> {
+  readonly records: readonly TrajectoryRecord[];
+}
+
+/** Reads the runs of a corpus, main thread only; a corpus that is not there, or that no importer reads, has none. */
+export async function* recordedRuns(corpus: Corpus, folder: string): AsyncGenerator<RecordedRun> {
+  for (const path of globSync(join(folder, corpus.files)).sort()) {
+    if (!(await isReadable(path))) continue;
+    const open = new Map<string, TrajectoryRecord[]>();
+    for await (const item of readRuns(importSource(path), { source: path })) {
+      if (item.type === 'diagnostic' || item.run.depth > 0) continue;
+      const records = open.get(item.run.key) ?? [];
+      open.set(item.run.key, records);
+      if (item.type === 'record') {
+        records.push(item.record);
+        continue;
+      }
+      open.delete(item.run.key);
+      const ends = records.map(({ payload }) => (payload.kind === 'run_ended' ? payload.success : undefined));
+      yield {
+        corpus: corpus.name,
+        // A source of one run a file is known by its file.
+        run: corpus.files.includes('*') ? basename(path) : item.run.id,
+        records,
+        ...present({ success: ends.findLast((success) => success !== undefined) }),
+      };
+    }
+  }
+}
+
 /**
- * Folds the runs of a corpus, main thread only; a corpus that is not there, or that no importer reads, has none.
+ * Folds the runs of a corpus.
  *
  * @param detectors  makes the detectors of one run; default all built-in ones
  */
 export async function* foldCorpus(
   corpus: Corpus,
   folder: string,
-  detectors: () => readonly PatternDetector[] = defaultDetectors,
+  detectors?: () => readonly PatternDetector[],
 ): AsyncGenerator<FoldedRun> {
-  for (const path of globSync(join(folder, corpus.files)).sort()) {
-    if (!(await isReadable(path))) continue;
-    const open = new Map<string, { readonly analysis: TrajectoryAnalysis; success?: boolean }>();
-    for await (const item of readRuns(importSource(path), { source: path })) {
-      if (item.type === 'diagnostic' || item.run.depth > 0) continue;
-      let run = open.get(item.run.key);
-      if (run === undefined)
-        open.set(item.run.key, (run = { analysis: new TrajectoryAnalysis({ detectors: detectors() }) }));
-      if (item.type === 'record') {
-        run.analysis.fold(item.record);
-        const { payload } = item.record;
-        if (payload.kind === 'run_ended' && payload.success !== undefined) run.success = payload.success;
-        continue;
-      }
-      open.delete(item.run.key);
-      const [fault] = run.analysis.faults;
-      if (fault !== undefined) throw new Error(`${item.run.id}: ${fault.detector} threw ${fault.message}`);
-      yield {
-        corpus: corpus.name,
-        // A source of one run a file is known by its file.
-        run: corpus.files.includes('*') ? basename(path) : item.run.id,
-        calls: run.analysis.calls,
-        ...(run.success === undefined ? {} : { success: run.success }),
-        flags: run.analysis.patterns().filter((pattern) => pattern.stuck && pattern.flaggedAt !== null),
-      };
-    }
-  }
+  for await (const run of recordedRuns(corpus, folder)) yield foldRecorded(run, detectors).run;
+}
+
+/** Folds a run; `patterns` are those that are not `stuck` too. */
+export function foldRecorded(
+  { records, ...run }: RecordedRun,
+  detectors: () => readonly PatternDetector[] = defaultDetectors,
+): { readonly run: FoldedRun; readonly patterns: readonly TrajectoryPattern[] } {
+  const analysis = new TrajectoryAnalysis({ detectors: detectors() });
+  for (const record of records) analysis.fold(record);
+  const [fault] = analysis.faults;
+  if (fault !== undefined) throw new Error(`${run.run}: ${fault.detector} threw ${fault.message}`);
+  const patterns = analysis.patterns();
+  const flags = patterns.filter((pattern) => pattern.stuck && pattern.flaggedAt !== null);
+  return { run: { ...run, calls: analysis.calls, flags }, patterns };
 }
 
 export async function isReadable(path: string): Promise<boolean> {

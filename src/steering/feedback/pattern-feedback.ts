@@ -6,6 +6,7 @@ import type { PatternLevel, TrajectoryPattern } from '../../records/trajectory-p
 import type { FeedbackContext } from '../prompt/feedback-context.ts';
 import type { FeedbackProvider } from '../prompt/feedback-provider.ts';
 import { argsOf, callOf } from '../prompt/seen-call.ts';
+import { callFactOf } from './call-fact.ts';
 import { MAX_QUOTE_CHARS, patternSentences, type PatternQuotes } from './pattern-sentences.ts';
 import type { ToolInvoked } from '../../session/tool-invoked.ts';
 import { choice } from '../../base/shape.ts';
@@ -66,16 +67,18 @@ function flagged(pattern: TrajectoryPattern): number {
 }
 
 /** Returns quotations from the last call of the pattern, if that call is still retained. */
-function quotesOf({ evidence, tool }: TrajectoryPattern, context: FeedbackContext): PatternQuotes {
+function quotesOf({ answer, evidence, tool }: TrajectoryPattern, context: FeedbackContext): PatternQuotes {
   const index = evidence.at(-1);
   const invoked = context.recentToolCalls(LOOK_BACK).findLast(({ callIndex }) => callIndex === index);
   if (invoked === undefined || (tool !== undefined && invoked.name !== tool)) return {};
   // The analysis read the whole result. The session contains only its beginning and end.
-  const failed = context.trajectory?.recentCalls(LOOK_BACK).findLast((recent) => recent.index === index)?.errorLine;
+  const call = context.trajectory?.recentCalls(LOOK_BACK).findLast((recent) => recent.index === index);
+  const mainArgument = argumentOf(invoked);
   return present({
     tool: invoked.name,
-    argument: quoted(askedOf(invoked), MAX_QUOTE_CHARS.argument),
-    result: quoted(failed ?? invoked.resultPreview, MAX_QUOTE_CHARS.result),
+    argument: quoted(mainArgument, MAX_QUOTE_CHARS.argument),
+    result: quoted(call?.errorLine ?? invoked.resultPreview, MAX_QUOTE_CHARS.result),
+    fact: call && callFactOf(invoked, mainArgument, { answer, call }),
   });
 }
 
@@ -83,7 +86,7 @@ function quotesOf({ evidence, tool }: TrajectoryPattern, context: FeedbackContex
  * Returns the command of a shell call, or the only text argument. Otherwise returns the target argument, else the longest
  * text.
  */
-function askedOf(invoked: ToolInvoked): string {
+function argumentOf(invoked: ToolInvoked): string {
   const args = argsOf(invoked);
   if (typeof args === 'string') return args;
   if (!isJsonObject(args)) return callOf(invoked).target ?? '';

@@ -1,4 +1,5 @@
 import { slotText } from '../advice/slot-text.ts';
+import type { CallFact } from './call-fact.ts';
 import type { AnswerClass, TrajectoryPattern } from '../../records/trajectory-pattern.ts';
 
 /** The advice about a pattern. It consists of fixed sentences with placeholders for counts, a tool name and quotations. */
@@ -16,6 +17,8 @@ export interface PatternQuotes {
   readonly argument?: string;
   /** The error line, or the beginning of the result. */
   readonly result?: string;
+  /** Decides the suggestion, where it is known. */
+  readonly fact?: CallFact;
 }
 
 interface Slots {
@@ -25,10 +28,8 @@ interface Slots {
   readonly count: number;
   /** `: "…"` with the result, or an empty text. */
   readonly answer: string;
-  /** The suggestion for this class of result. Undefined if the kind of pattern has a more specific one. */
+  /** The suggestion for this fact or class of result. Undefined if the kind of pattern has a more specific one. */
   readonly remedy: string | undefined;
-  /** True if the result is empty or only "done". */
-  readonly isBare: boolean;
 }
 
 type Sentences = (slots: Slots) => readonly [summary: string, wayOut: string];
@@ -37,7 +38,7 @@ const MAX_TOOL_CHARS = 28;
 /** Maximum UTF-16 units of a quotation. The longest text has fewer than 300 units with both quotations. */
 export const MAX_QUOTE_CHARS: Readonly<Record<'argument' | 'result', number>> = { argument: 40, result: 64 };
 
-/** The suggestion for each cause of failure. */
+/** The suggestion for each class of result. */
 const REMEDIES: Readonly<Partial<Record<AnswerClass, string>>> = {
   auth: 'Check which credentials it uses and whether they are valid.',
   permission: 'Use a place or an account that is allowed to do this.',
@@ -49,16 +50,26 @@ const REMEDIES: Readonly<Partial<Record<AnswerClass, string>>> = {
   usage: 'Read its help text, then change the call accordingly.',
   'not-found': 'Look at what is really there now, then use exactly that name or text.',
   syntax: 'Read the whole place that the error names and rewrite it.',
+  done: 'If this step is done, go on; if not, check its effect with a different call.',
+  empty: 'If this step is done, go on; if not, check its effect with a different call.',
   silent: 'It printed nothing: check what goes into it, then its exit status and stderr.',
 };
 
+/** The suggestion for each fact about the last call. */
+export const FACT_REMEDIES: Readonly<Record<CallFact, string>> = {
+  comment: 'The whole command is a comment and runs nothing: send the program without it.',
+  'foreign-name': 'That name is not in your command: run the part that produces it alone.',
+  'program-message': 'A program in the command reports a problem: correct that part first.',
+  rejected: 'Read the task again: compare the names, arguments and form that it expects.',
+  'empty-output': 'If an empty result cannot be right, begin with a simpler call that works.',
+  'long-call': 'Run a short part of it that works first, then add one part at a time.',
+  'known-result': 'It will not change: work with this result, or finish if it answers the task.',
+};
+
 const BY_KIND: Readonly<Record<string, Sentences>> = {
-  identical_call: ({ call, count, answer, remedy, isBare }) => [
+  identical_call: ({ call, count, answer, remedy }) => [
     `The same call, ${call}, was made ${count} times with the same result${answer}.`,
-    remedy ??
-      (isBare
-        ? 'If this step is done, go on; if not, check its effect with a different call.'
-        : 'Change the call; if its result answers the task, finish.'),
+    remedy ?? 'Change the call; if its result answers the task, finish.',
   ],
   ping_pong: ({ call, count }) => [
     `You alternate between the same calls: ${count} rounds and nothing new. The last was ${call}.`,
@@ -69,12 +80,12 @@ const BY_KIND: Readonly<Record<string, Sentences>> = {
     'Name what you still need to know and find it out another way.',
   ],
   repetition: ({ call, remedy, answer }) => [
-    `The last calls and their answers were nearly the same: ${call}${answer}.`,
-    remedy ?? 'Rewording the call will not change the answer: change the approach.',
+    `The last calls had nearly the same answer: ${call}${answer}.`,
+    remedy ?? 'Question what these calls have in common; if their answer can be right, use it.',
   ],
   repeated_error: ({ call, count, answer, remedy }) => [
-    `${count} calls to ${call} failed for the same cause${answer}.`,
-    remedy ?? 'Find the cause of exactly this before the next attempt, or go on without the call and say so.',
+    `${count} calls to ${call} failed in the same way${answer}.`,
+    remedy ?? 'Make the smallest call that still fails in this way, then add one part at a time.',
   ],
   error_cascade: ({ call, count, answer }) => [
     `${count} steps in a row failed, the last of them ${call}${answer}.`,
@@ -84,16 +95,13 @@ const BY_KIND: Readonly<Record<string, Sentences>> = {
     `${call} was asked ${count} times and its answer has not changed${answer}.`,
     'Check that what you wait for is still running, or do other work in the meantime.',
   ],
-  stagnation: ({ tool, count, answer, remedy, isBare }) => [
+  stagnation: ({ tool, count, answer, remedy }) => [
     `${count} different calls to ${tool} had the same answer${answer}.`,
-    remedy ??
-      (isBare
-        ? 'If these steps are done, go on; if not, check their effect with a different call.'
-        : 'Other words will give the same answer: accept it, or look in another place.'),
+    remedy ?? 'Other words will give the same answer: accept it, or look in another place.',
   ],
   thrash: ({ call, count }) => [
     `Your changes undo each other: ${call} brought back an earlier state for the ${ordinal(count)} time.`,
-    'Decide which state is right, and why, before you change it again.',
+    'Write down the result of each state, keep the better one, and change something else.',
   ],
   same_failure_after_edits: ({ call, count, answer }) => [
     `${call} failed ${count} times the same way in spite of your edits${answer}.`,
@@ -120,15 +128,14 @@ export function patternSentences(pattern: TrajectoryPattern, quotes: PatternQuot
 }
 
 function slotsOf({ tool: name, answer: answerClass, occurrences }: TrajectoryPattern, quotes: PatternQuotes): Slots {
-  const { argument, result } = quotes;
+  const { argument, fact, result } = quotes;
   const tool = slotText(name ?? quotes.tool ?? 'the tool', MAX_TOOL_CHARS);
   return {
     call: argument === undefined ? tool : `${tool} ${argument}`,
     tool,
     count: occurrences,
-    answer: result === undefined ? '' : `: ${result}`,
-    remedy: answerClass === undefined ? undefined : REMEDIES[answerClass],
-    isBare: answerClass === 'done' || answerClass === 'empty',
+    answer: result === undefined ? (answerClass === 'empty' ? ': an empty text' : '') : `: ${result}`,
+    remedy: fact === undefined ? answerClass && REMEDIES[answerClass] : FACT_REMEDIES[fact],
   };
 }
 
