@@ -14,7 +14,7 @@ import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
 import { parseSync } from 'vite';
 import { hashText } from '../src/base/hash.ts';
-import type { DetectionData, DetectionFigures } from '../test/support/detection-figures.ts';
+import type { DetectionData, DetectionFigures, detectionFigures } from '../test/support/detection-figures.ts';
 import { readCases } from '../test/support/score-scenarios.ts';
 import { CORPORA, readMoments, recordedRuns, type RecordedRun } from '../test/support/score-truth.ts';
 import { sharedPath } from '../test/support/shared-data.ts';
@@ -239,10 +239,9 @@ async function withoutUnit(data: DetectionData, unit: Unit): Promise<DetectionFi
 }
 
 async function figuresOf(data: DetectionData, without: number | 'base'): Promise<DetectionFigures> {
-  // The type of the module is that of its static import.
-  const loaded = (await import(`../test/support/detection-figures.ts?without=${without}`)) as {
-    readonly detectionFigures: (data: DetectionData) => DetectionFigures;
-  };
+  const module = `../test/support/detection-figures.ts?without=${without}`;
+  // The query does not change the type.
+  const loaded = (await import(module)) as { readonly detectionFigures: typeof detectionFigures };
   return loaded.detectionFigures(data);
 }
 
