@@ -152,9 +152,9 @@ describe.skipIf(noPostgres !== undefined)(`deleting runs in PostgreSQL${skipped}
     cleanUps.push(() => pool.end());
     const client = clientFromPool(pool);
     const deletion = createPostgresDeletion('a');
-    expect(await deletion.attempt(client, schema, false)).toBe(true);
-    expect(await deletion.attempt(client, schema, true)).toBe(true);
-    expect(await createPostgresDeletion('a').attempt(client, schema, true)).toBe(false);
+    expect(await deletion(client, schema, false)).toBe(true);
+    expect(await deletion(client, schema, true)).toBe(true);
+    expect(await createPostgresDeletion('a')(client, schema, true)).toBe(false);
   });
 
   for (const { name, connect } of CLIENTS) {

@@ -92,3 +92,12 @@ export const MAX_READ_CHARS = 16_000;
 export function cutMessage(message: string, redact: (text: string) => string = (text) => text): string {
   return redact(message.slice(0, MAX_READ_CHARS)).slice(0, MAX_FAULT_CHARS);
 }
+
+/** Returns the code of an error of Node, a database or a package; undefined without one. */
+export function codeOf(thrown: unknown): string | undefined {
+  return thrown instanceof Error && 'code' in thrown && typeof thrown.code === 'string' ? thrown.code : undefined;
+}
+
+export function hasCode(thrown: unknown, code: string): boolean {
+  return codeOf(thrown) === code;
+}

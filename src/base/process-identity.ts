@@ -1,6 +1,8 @@
 import { readFileSync, readlinkSync } from 'node:fs';
 import { hostname } from 'node:os';
 
+import { hasCode } from './error.ts';
+
 /** Identifies a process, even if another process later gets the same pid. Plain JSON. */
 export interface ProcessIdentity {
   /** The host name. On Linux it includes the process namespace of the pid. */
@@ -46,7 +48,7 @@ export function isRunning(pid: number): boolean {
     return process.kill(pid, 0);
   } catch (thrown) {
     // The process exists but belongs to another user.
-    return thrown instanceof Error && 'code' in thrown && thrown.code === 'EPERM';
+    return hasCode(thrown, 'EPERM');
   }
 }
 

@@ -1,6 +1,8 @@
 import { glob, readdir, realpath, stat } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 
+import { codeOf } from '../base/error.ts';
+
 /** A file to import. */
 export interface FoundSource {
   /** Path, or `-` for standard input. */
@@ -99,7 +101,7 @@ async function kindOf(path: string): Promise<Kind> {
   try {
     return (await stat(path)).isDirectory() ? 'folder' : 'file';
   } catch (error) {
-    const code = error instanceof Error && 'code' in error ? error.code : undefined;
+    const code = codeOf(error);
     return code === 'ENOENT' || code === 'ENOTDIR' || code === 'ENAMETOOLONG' ? 'missing' : 'file';
   }
 }

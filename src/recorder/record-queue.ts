@@ -1,3 +1,4 @@
+import { backoffMs } from '../base/backoff.ts';
 import { present } from '../base/present.ts';
 import type { TrajectoryRecord } from '../records/trajectory-record.ts';
 import { lastSeqOf } from '../store/run-summary.ts';
@@ -11,13 +12,14 @@ import type { EmitAnswer, FlushAnswer, TimeLimit } from './recorder-answers.ts';
 import { recordBytes } from './record-size.ts';
 import type { RecorderHealth } from './recorder-health.ts';
 import { recoverSpills, type SpillRecovery } from './recover-spills.ts';
-import { retryDelayMs } from './retry-delay.ts';
 import { Spill } from './spill.ts';
 import { systemTimers, type Timers } from './timers.ts';
 import { Waiters } from './waiters.ts';
 import { isGapOnly, type Waiting, type WaitingRun } from './waiting-run.ts';
 import { fillHole, WaitingRuns, whenSettled } from './waiting-runs.ts';
 
+/** The first and the longest delay of a retry. */
+const RETRY_DELAYS = { firstMs: 50, longestMs: 5_000 };
 /** Maximum number of concurrent appends of different runs. It is large enough for a sink that commits groups. */
 const MAX_APPENDS = 8;
 
@@ -280,7 +282,7 @@ export class RecordQueue {
     }
     this.#counts.retries += 1;
     run.state = 'resting';
-    const delayMs = retryDelayMs(run.failures, (this.#options.random ?? Math.random)());
+    const delayMs = backoffMs(run.failures, RETRY_DELAYS, this.#options.random?.());
     run.stopResting = this.#timers.after(delayMs, () => this.#hurry(run), 'let-go');
   }
 

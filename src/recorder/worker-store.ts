@@ -1,12 +1,12 @@
 import { resolve } from 'node:path';
 import { CoxswainError } from '../base/error.ts';
-import type { Json } from '../base/json.ts';
 import { parseRecord } from '../records/decode-record.ts';
 import type { TrajectoryRecord } from '../records/trajectory-record.ts';
 import { checkBatch } from '../store/check-batch.ts';
 import { checkChange } from '../store/check-change.ts';
 import type { RunSummary } from '../store/run-summary.ts';
 import { storeClosed } from '../store/store-error.ts';
+import { createStoredRun } from '../store/stored-run.ts';
 import type {
   ReadQuery,
   RunChange,
@@ -164,20 +164,15 @@ function foldView<Result>(
   fold: (view: StoredRun) => RunChange<Result>,
 ): RunChange<Result> | undefined {
   const { summary, nextSeq, snapshotSeq, missed } = view;
+  const snapshot = view.snapshot === undefined ? undefined : { coversSeq: snapshotSeq, json: view.snapshot };
+  const readMissed = (): readonly TrajectoryRecord[] => {
+    if (nextSeq === snapshotSeq + 1) return [];
+    if (missed === undefined)
+      throw new NotRead('the records that the snapshot does not cover are read before the next call of the fold');
+    return missed.map(parseRecord);
+  };
   try {
-    return fold({
-      summary,
-      nextSeq,
-      // The thread encoded the snapshot.
-      snapshot: view.snapshot === undefined ? undefined : (JSON.parse(view.snapshot) as Json),
-      snapshotSeq,
-      missed: () => {
-        if (nextSeq === snapshotSeq + 1) return [];
-        if (missed === undefined)
-          throw new NotRead('the records that the snapshot does not cover are read before the next call of the fold');
-        return missed.map(parseRecord);
-      },
-    });
+    return fold(createStoredRun({ summary, snapshot }, readMissed));
   } catch (thrown) {
     if (thrown instanceof NotRead) return undefined;
     throw thrown;

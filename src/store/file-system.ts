@@ -1,6 +1,8 @@
 import { constants, fstatSync } from 'node:fs';
 import { mkdir, open, readdir, stat } from 'node:fs/promises';
 
+import { hasCode } from '../base/error.ts';
+
 /** Properties of a file that change when it is written. */
 export interface FileFacts {
   readonly inode: number;
@@ -97,8 +99,4 @@ export const nodeFileSystem: FileSystem = {
 /** Returns true for the error of a missing file or folder. */
 export function isMissing(thrown: unknown): boolean {
   return hasCode(thrown, 'ENOENT');
-}
-
-export function hasCode(thrown: unknown, code: string): boolean {
-  return thrown instanceof Error && 'code' in thrown && thrown.code === code;
 }

@@ -1,7 +1,7 @@
 import { accessSync, constants, mkdirSync, readdirSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { basename, dirname, join, resolve } from 'node:path';
 
-import { CoxswainError, messageOf } from '../base/error.ts';
+import { CoxswainError, messageOf, hasCode } from '../base/error.ts';
 import { faultOfFile, faultOfFolder, lookAt, readGuarded, replaceGuarded, unsafePath } from '../base/guarded-file.ts';
 import { isJsonObject } from '../base/json.ts';
 import {
@@ -14,7 +14,6 @@ import {
   type StatePlaces,
   stateRoot,
 } from '../base/state-places.ts';
-import { hasCode } from './file-system.ts';
 import { findGit, indexStamp, isTracked } from './git-index.ts';
 import { makeFolderSync, syncFolder } from './make-folder-sync.ts';
 

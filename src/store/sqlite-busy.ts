@@ -1,13 +1,10 @@
+import { errcodeOf } from './store-error.ts';
+
 const SQLITE_BUSY = 5;
 
 /** Returns true if another connection holds the lock. The statement then had no effect and may be repeated. */
 export function isBusy(thrown: unknown): boolean {
-  return (
-    thrown instanceof Error &&
-    'errcode' in thrown &&
-    typeof thrown.errcode === 'number' &&
-    (thrown.errcode & 0xff) === SQLITE_BUSY
-  );
+  return ((errcodeOf(thrown) ?? 0) & 0xff) === SQLITE_BUSY;
 }
 
 /** Waits a random short time for the transaction of another process, without blocking the event loop. */

@@ -56,7 +56,8 @@ export function isNotADatabase(thrown: unknown): boolean {
   return errcodeOf(thrown) === SQLITE_NOTADB;
 }
 
-function errcodeOf(thrown: unknown): number | undefined {
+/** The result code of SQLite; undefined for any other error. */
+export function errcodeOf(thrown: unknown): number | undefined {
   return thrown instanceof Error && 'errcode' in thrown && typeof thrown.errcode === 'number'
     ? thrown.errcode
     : undefined;

@@ -1,6 +1,6 @@
 import { open, stat, type FileHandle } from 'node:fs/promises';
 
-import { CoxswainError } from '../../base/error.ts';
+import { CoxswainError, hasCode } from '../../base/error.ts';
 import { ioError } from './open-bytes.ts';
 
 /** Number of bytes per read. */
@@ -92,7 +92,7 @@ export class GrowingFile {
 
 async function openIfThere(path: string): Promise<FileHandle | undefined> {
   const found = await stat(path).catch((error: unknown) => {
-    if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return undefined;
+    if (hasCode(error, 'ENOENT')) return undefined;
     throw error;
   });
   // Checked before opening, because opening a pipe would wait for its writer.

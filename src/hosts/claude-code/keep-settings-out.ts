@@ -1,10 +1,9 @@
 import { readFileSync } from 'node:fs';
 import { basename, dirname, join, relative, sep } from 'node:path';
 
-import { CoxswainError } from '../../base/error.ts';
+import { CoxswainError, hasCode } from '../../base/error.ts';
 import { insideFolder } from '../../base/guarded-file.ts';
 import { realProject } from '../../base/state-places.ts';
-import { hasCode } from '../../store/file-system.ts';
 import { commonFolder, findGit, isTracked } from '../../store/git-index.ts';
 
 /** An ignore file to write, with its complete text. */

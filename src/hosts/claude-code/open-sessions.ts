@@ -1,6 +1,7 @@
 import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 
+import { hasCode } from '../../base/error.ts';
 import { isJsonObject, jsonOf } from '../../base/json.ts';
 
 /** A Claude Code session whose process is running. */
@@ -37,7 +38,7 @@ async function isRunning(pid: number, startedAt: unknown): Promise<boolean> {
     process.kill(pid, 0);
   } catch (error) {
     // The process exists but belongs to another user.
-    return error instanceof Error && 'code' in error && error.code === 'EPERM';
+    return hasCode(error, 'EPERM');
   }
   const stat = await readFile(`/proc/${pid}/stat`, 'utf8').catch(() => undefined);
   if (stat === undefined || typeof startedAt !== 'string') return true;

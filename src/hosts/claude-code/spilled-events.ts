@@ -16,7 +16,7 @@ import { join, resolve } from 'node:path';
 
 import { hashText } from '../../base/hash.ts';
 import { stateRoot } from '../../base/state-places.ts';
-import { hasCode } from '../../store/file-system.ts';
+import { hasCode } from '../../base/error.ts';
 import { makeFolderSync, syncFolder } from '../../store/make-folder-sync.ts';
 import { isDatabaseAddress, shownAddress } from '../../store/store-address.ts';
 

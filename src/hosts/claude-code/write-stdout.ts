@@ -1,5 +1,7 @@
 import { writeSync } from 'node:fs';
 
+import { hasCode } from '../../base/error.ts';
+
 /** Maximum number of waits for a slow reader. Each wait takes one millisecond. */
 const MAX_WAITS = 1_000;
 
@@ -14,7 +16,7 @@ export function writeStdout(text: string): void {
     try {
       left = left.subarray(writeSync(1, left));
     } catch (error) {
-      const isFull = error instanceof Error && 'code' in error && error.code === 'EAGAIN';
+      const isFull = hasCode(error, 'EAGAIN');
       if (!isFull || waits >= MAX_WAITS) throw error;
       waits += 1;
       Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 1);

@@ -2,10 +2,9 @@ import { createServer, type IncomingMessage, type RequestListener, type Server }
 import { createServer as createTlsServer } from 'node:https';
 
 import { boundConnections, UNPROVEN_LIMITS } from '../../base/bound-connections.ts';
-import { CoxswainError } from '../../base/error.ts';
+import { CoxswainError, hasCode } from '../../base/error.ts';
 import { allowedHosts, guardRequest } from '../../base/guard-request.ts';
 import { tokenCheck } from '../../base/token-check.ts';
-import { hasCode } from '../../store/file-system.ts';
 import { isOtlp, type OtlpEndpoint } from './otlp-endpoint.ts';
 
 /** Address and credentials of an OTLP server. */

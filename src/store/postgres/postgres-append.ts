@@ -21,33 +21,27 @@ import { chunksOf, toIdText } from './postgres-text.ts';
 /** Number of runs whose row is cached, so that an append needs no read. */
 const RUNS_REMEMBERED = 10_000;
 
-/** Appends batches. Calls for the same run must be sequential. */
-export interface PostgresAppender {
-  /**
-   * Stores a batch completely or not at all. The call may be repeated after any fault.
-   *
-   * @param isRetry  true if an earlier attempt may have stored the batch
-   */
-  append(schema: string, batch: CheckedBatch, isRetry: boolean): Promise<number>;
-}
+/**
+ * Stores a batch completely or not at all. Calls for the same run must be sequential; a call may be repeated after any fault.
+ *
+ * @param isRetry  true if an earlier attempt may have stored the batch
+ */
+export type PostgresAppend = (schema: string, batch: CheckedBatch, isRetry: boolean) => Promise<number>;
 
 /**
  * Cost: one statement, one round trip, if the run is new or this process wrote it last; otherwise a transaction of about five. The
  * statement has no effect if another writer has extended the run.
  */
-export function createPostgresAppender(client: PostgresClient): PostgresAppender {
+export function createPostgresAppend(client: PostgresClient): PostgresAppend {
   const remembered = new LruMap<PostgresRunRow>(RUNS_REMEMBERED);
-
-  return {
-    async append(schema, batch, isRetry): Promise<number> {
-      const known = remembered.get(batch.runId);
-      remembered.delete(batch.runId);
-      const run =
-        (isRetry ? undefined : await appendAtOnce(client, schema, { batch, known })) ??
-        (await client.transaction((session) => appendLocked(session, schema, batch)));
-      remembered.set(batch.runId, run);
-      return run.summary?.lastSeq ?? -1;
-    },
+  return async (schema, batch, isRetry) => {
+    const known = remembered.get(batch.runId);
+    remembered.delete(batch.runId);
+    const run =
+      (isRetry ? undefined : await appendAtOnce(client, schema, { batch, known })) ??
+      (await client.transaction((session) => appendLocked(session, schema, batch)));
+    remembered.set(batch.runId, run);
+    return run.summary?.lastSeq ?? -1;
   };
 }
 

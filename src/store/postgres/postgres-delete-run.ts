@@ -2,20 +2,15 @@ import type { PostgresClient, PostgresRow, PostgresSession } from './postgres-cl
 import { toIdText } from './postgres-text.ts';
 import { leaveToken } from './postgres-transact.ts';
 
-/** A call of `deleteRun`, which may need several attempts. */
-export interface PostgresDeletion {
-  /**
-   * @param isRetry  an earlier attempt may have deleted the run
-   * @returns true if anything of the run was stored
-   */
-  attempt(client: PostgresClient, schema: string, isRetry: boolean): Promise<boolean>;
-}
-
 /**
  * Deletes a run in one transaction. The transaction first locks the run's row, as every writer of the run does. Writers of
  * other runs do not wait.
+ *
+ * @returns an attempt, which returns true if anything of the run was stored; with `isRetry`, an earlier one may have deleted it
  */
-export function createPostgresDeletion(runId: string): PostgresDeletion {
+export function createPostgresDeletion(
+  runId: string,
+): (client: PostgresClient, schema: string, isRetry: boolean) => Promise<boolean> {
   const token = globalThis.crypto.randomUUID();
 
   async function wasCommitted(session: PostgresSession, schema: string): Promise<boolean> {
@@ -41,9 +36,7 @@ export function createPostgresDeletion(runId: string): PostgresDeletion {
     return true;
   }
 
-  return {
-    attempt: (client, schema, isRetry) => client.transaction((session) => work(session, schema, isRetry)),
-  };
+  return (client, schema, isRetry) => client.transaction((session) => work(session, schema, isRetry));
 }
 
 /** Returns the bytes of all records and snapshots as JSON. Cost: a read of each run's row. */

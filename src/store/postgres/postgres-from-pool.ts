@@ -1,3 +1,4 @@
+import { backoffMs } from '../../base/backoff.ts';
 import type {
   PostgresClient,
   PostgresListener,
@@ -5,7 +6,7 @@ import type {
   PostgresSession,
   PostgresValue,
 } from './postgres-client.ts';
-import { backoffMs, isReadOnly } from './postgres-retry.ts';
+import { isReadOnly, RETRY_DELAYS } from './postgres-retry.ts';
 
 /** A statement of the package `pg`; a named one is prepared once per connection. */
 export interface PgStatement {
@@ -128,10 +129,13 @@ async function listen(pool: PgPool, channel: string, listener: PostgresListener)
   function again(): void {
     if (isStopped) return;
     losses += 1;
-    setTimeout(() => {
-      // Reconnects until stopped. The reader polls meanwhile.
-      if (!isStopped) connect().catch(again);
-    }, backoffMs(losses)).unref();
+    setTimeout(
+      () => {
+        // Reconnects until stopped. The reader polls meanwhile.
+        if (!isStopped) connect().catch(again);
+      },
+      backoffMs(losses, RETRY_DELAYS),
+    ).unref();
   }
 
   await connect();

@@ -1,9 +1,11 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 
+import { backoffMs } from '../../base/backoff.ts';
 import { systemClock } from '../../base/clock.ts';
+import { codeOf, hasCode } from '../../base/error.ts';
 
-const FIRST_WAIT_MS = 20;
-const LONGEST_WAIT_MS = 1000;
+/** The first and the longest delay of a retry. */
+export const RETRY_DELAYS = { firstMs: 20, longestMs: 1000 } as const;
 
 /** SQLSTATEs with which the server ends or refuses a connection. */
 const LOST_STATES = /^(?:08...|57P0[123]|53300)$/;
@@ -39,28 +41,18 @@ const LOST_MESSAGES =
 
 /** Returns true if the connection is lost or ending. */
 export function isLostConnection(thrown: unknown): boolean {
-  if (!(thrown instanceof Error)) return false;
-  const code = stateOf(thrown);
-  return code === undefined ? LOST_MESSAGES.test(thrown.message) : LOST_CODES.has(code) || LOST_STATES.test(code);
+  const code = codeOf(thrown);
+  if (code !== undefined) return LOST_CODES.has(code) || LOST_STATES.test(code);
+  return thrown instanceof Error && LOST_MESSAGES.test(thrown.message);
 }
 
 /** Returns true if the server is read-only. */
 export function isReadOnly(thrown: unknown): boolean {
-  return thrown instanceof Error && stateOf(thrown) === READ_ONLY;
+  return hasCode(thrown, READ_ONLY);
 }
 
 function isTransient(thrown: unknown): boolean {
-  return isLostConnection(thrown) || (thrown instanceof Error && TRANSIENT_STATES.has(stateOf(thrown) ?? ''));
-}
-
-function stateOf(thrown: Error): string | undefined {
-  return 'code' in thrown && typeof thrown.code === 'string' ? thrown.code : undefined;
-}
-
-/** Returns the delay before the next attempt in milliseconds. It doubles, has random jitter, and is at most a second. */
-export function backoffMs(failures: number): number {
-  const longest = Math.min(LONGEST_WAIT_MS, FIRST_WAIT_MS * 2 ** Math.min(failures - 1, 10));
-  return longest * (0.5 + Math.random() / 2);
+  return isLostConnection(thrown) || TRANSIENT_STATES.has(codeOf(thrown) ?? '');
 }
 
 /**
@@ -75,7 +67,7 @@ export async function withRetry<T>(retryForMs: number, attempt: (earlierAttempts
     try {
       return await attempt(attempts);
     } catch (thrown) {
-      const waitMs = backoffMs(attempts + 1);
+      const waitMs = backoffMs(attempts + 1, RETRY_DELAYS);
       if (!isTransient(thrown) || systemClock.nowMs() + waitMs > until) throw thrown;
       await sleep(waitMs);
     }

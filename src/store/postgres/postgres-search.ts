@@ -1,5 +1,5 @@
 import { systemClock } from '../../base/clock.ts';
-import { CoxswainError } from '../../base/error.ts';
+import { CoxswainError, hasCode } from '../../base/error.ts';
 import { parseRecord } from '../../records/decode-record.ts';
 import type { PostgresClient, PostgresRow, PostgresValue } from './postgres-client.ts';
 import { toStoredRow } from './postgres-run-row.ts';
@@ -142,10 +142,6 @@ async function indexRecords(client: PostgresClient, schema: string, { runId, for
       }
     }
   }
-}
-
-function hasCode(thrown: unknown, code: string): boolean {
-  return thrown instanceof Error && 'code' in thrown && thrown.code === code;
 }
 
 interface IndexStep {

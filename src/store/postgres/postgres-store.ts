@@ -1,9 +1,9 @@
-import { CoxswainError, invalidArgument } from '../../base/error.ts';
+import { CoxswainError, hasCode, invalidArgument } from '../../base/error.ts';
 import { parseRecord } from '../../records/decode-record.ts';
 import type { TrajectoryRecord } from '../../records/trajectory-record.ts';
 import { checkBatch, isRunId } from '../check-batch.ts';
 import { checkReadQuery } from '../check-read-query.ts';
-import { createPostgresAppender, type PostgresAppender } from './postgres-append.ts';
+import { createPostgresAppend, type PostgresAppend } from './postgres-append.ts';
 import type { PostgresClient, PostgresRow } from './postgres-client.ts';
 import { bytesOfRow, bytesOfRunSql, bytesOfSchema, createPostgresDeletion } from './postgres-delete-run.ts';
 import { clientFromPool, type PgPool } from './postgres-from-pool.ts';
@@ -123,7 +123,7 @@ interface Settings extends PostgresStoreOptions {
 class PostgresTrajectoryStore implements PostgresStore {
   readonly #client: PostgresClient;
   readonly #settings: Settings;
-  readonly #appender: PostgresAppender;
+  readonly #append: PostgresAppend;
   readonly #announcer: PostgresAnnouncer;
   readonly #closing = new AbortController();
   /** The last pending write of each run. */
@@ -134,7 +134,7 @@ class PostgresTrajectoryStore implements PostgresStore {
   constructor(client: PostgresClient, settings: Settings) {
     this.#client = client;
     this.#settings = settings;
-    this.#appender = createPostgresAppender(client);
+    this.#append = createPostgresAppend(client);
     this.#announcer = createPostgresAnnouncer(client, tailChannelOf(settings.schema));
   }
 
@@ -144,7 +144,7 @@ class PostgresTrajectoryStore implements PostgresStore {
     const { runId } = checked;
     return this.#inTurn(runId, () =>
       this.#do('append to', async ({ schema }, attempts) => {
-        const lastSeq = await this.#appender.append(schema, checked, attempts > 0);
+        const lastSeq = await this.#append(schema, checked, attempts > 0);
         this.#announcer.announce({ runId, lastSeq });
         return lastSeq;
       }),
@@ -198,7 +198,7 @@ class PostgresTrajectoryStore implements PostgresStore {
     if (!isRunId(runId)) return false;
     const deletion = createPostgresDeletion(runId);
     return this.#inTurn(runId, () =>
-      this.#do('delete a run of', ({ schema }, attempts) => deletion.attempt(this.#client, schema, attempts > 0)),
+      this.#do('delete a run of', ({ schema }, attempts) => deletion(this.#client, schema, attempts > 0)),
     );
   }
 
@@ -251,7 +251,7 @@ class PostgresTrajectoryStore implements PostgresStore {
     try {
       return await this.#inTurn(runId, () =>
         this.#do('transact on', async ({ schema }) => {
-          const { result, lastSeq } = await transaction.attempt(this.#client, schema);
+          const { result, lastSeq } = await transaction(this.#client, schema);
           if (lastSeq >= 0) this.#announcer.announce({ runId, lastSeq });
           return result;
         }),
@@ -330,7 +330,7 @@ class PostgresTrajectoryStore implements PostgresStore {
         try {
           return await work(layout, attempts);
         } catch (thrown) {
-          if (layout.partitioning !== 'monthly' || codeOf(thrown) !== NO_PARTITION) throw thrown;
+          if (layout.partitioning !== 'monthly' || !hasCode(thrown, NO_PARTITION)) throw thrown;
           await addMonths(this.#client, layout);
           return work(layout, attempts);
         }
@@ -359,8 +359,4 @@ class PostgresTrajectoryStore implements PostgresStore {
 
 function missing(runId: string, seq: number): CoxswainError {
   return storeDamaged({ runId, seq }, 'it is missing');
-}
-
-function codeOf(thrown: unknown): unknown {
-  return thrown instanceof Error && 'code' in thrown ? thrown.code : undefined;
 }

@@ -1,24 +1,14 @@
-import type { Json } from '../../base/json.ts';
 import { parseRecord } from '../../records/decode-record.ts';
-import type { TrajectoryRecord } from '../../records/trajectory-record.ts';
 import { checkChange } from '../check-change.ts';
 import { lockRunSurely, planLocked } from './postgres-append.ts';
 import type { PostgresClient, PostgresSession } from './postgres-client.ts';
 import { isAsWritten, readStored, touchRun, writeRecords, type PostgresRunRow } from './postgres-run-row.ts';
 import { joinTexts, listParameter } from './postgres-text.ts';
 import { rowChecksums } from '../row-checksum.ts';
+import { createStoredRun, type SavedSnapshot } from '../stored-run.ts';
 import type { RunChange, StoredRun } from '../trajectory-store.ts';
 
-/** A call of `transact`, which may need several attempts. */
-export interface PostgresTransaction<Result> {
-  /**
-   * Runs one attempt. It may be repeated after a lost connection, because an attempt that was committed is not stored
-   * again.
-   */
-  attempt(client: PostgresClient, schema: string): Promise<TransactionResult<Result>>;
-}
-
-interface TransactionResult<Result> {
+export interface TransactionResult<Result> {
   readonly result: Result;
   /** The run's last `seq`; -1 without records. */
   readonly lastSeq: number;
@@ -30,11 +20,16 @@ const TOKEN_LIFE = "interval '1 day'";
 /** On average, one of this many transactions deletes old tokens. */
 const CLEAN_ONE_OF = 256;
 
-/** Cost of an attempt: one transaction of about six statements, and two more if the fold calls `missed()`. */
+/**
+ * Creates a call of `transact`. Each call of the returned function is an attempt. It may be repeated after a lost connection, because
+ * an attempt that was committed is not stored again.
+ *
+ * Cost of an attempt: one transaction of about six statements, and two more if the fold calls `missed()`.
+ */
 export function createPostgresTransaction<Result>(
   runId: string,
   fold: (view: StoredRun) => RunChange<Result>,
-): PostgresTransaction<Result> {
+): (client: PostgresClient, schema: string) => Promise<TransactionResult<Result>> {
   /** Results of earlier attempts, by the token that a committed one left in the database. */
   const results = new Map<string, TransactionResult<Result>>();
 
@@ -76,9 +71,7 @@ export function createPostgresTransaction<Result>(
     return attemptResult;
   }
 
-  return {
-    attempt: (client, schema) => client.transaction((session) => work(session, schema)),
-  };
+  return (client, schema) => client.transaction((session) => work(session, schema));
 }
 
 /** Stores a token by which a later attempt recognises that this one was committed. */
@@ -100,11 +93,6 @@ async function findCommitted<Result>(
     [joinTexts([...results.keys()])],
   );
   return row === undefined ? undefined : results.get(String(row['token']));
-}
-
-interface SavedSnapshot {
-  readonly coversSeq: number;
-  readonly json: string;
 }
 
 async function readSnapshot(
@@ -140,23 +128,16 @@ async function callFold<Result>(
   schema: string,
   { run, runId, saved, fold }: FoldCall<Result>,
 ): Promise<{ readonly change: RunChange<Result> }> {
+  const stored = { summary: run.summary, snapshot: saved };
   const lastSeq = run.summary?.lastSeq ?? -1;
   const snapshotSeq = saved?.coversSeq ?? -1;
   let wantsMissed = false;
-  const viewWith = (missed: readonly TrajectoryRecord[] | undefined): StoredRun => ({
-    summary: run.summary,
-    nextSeq: lastSeq + 1,
-    snapshot: saved === undefined ? undefined : parseSnapshot(saved.json),
-    snapshotSeq,
-    missed: () => {
-      if (missed !== undefined) return missed;
-      wantsMissed = true;
-      throw new Error('the records are read, then the fold is called again');
-    },
-  });
-  const nothingMissed = lastSeq <= snapshotSeq;
+  const interrupt = (): never => {
+    wantsMissed = true;
+    throw new Error('the records are read, then the fold is called again');
+  };
   try {
-    const change = fold(viewWith(nothingMissed ? [] : undefined));
+    const change = fold(createStoredRun(stored, lastSeq <= snapshotSeq ? () => [] : interrupt));
     // If the fold caught the error, its result is invalid.
     if (!wantsMissed) return { change };
   } catch (thrown) {
@@ -165,15 +146,10 @@ async function callFold<Result>(
   const rows = await readStored(session, schema, { run, runId, fromSeq: snapshotSeq + 1, throughSeq: lastSeq });
   const missed = rows.map(({ json }) => parseRecord(json));
   try {
-    return { change: fold(viewWith(missed)) };
+    return { change: fold(createStoredRun(stored, () => missed)) };
   } catch (thrown) {
     throw new FoldError(thrown);
   }
-}
-
-function parseSnapshot(json: string): Json {
-  // Snapshots are saved as JSON.
-  return JSON.parse(json) as Json;
 }
 
 /** Wraps an error that a fold threw, to distinguish it from faults of the database. */

@@ -9,7 +9,7 @@ import { checkRunQuery, compareRuns, toRunPage } from '../run-page.ts';
 import { lastSeqOf, type RunSummary } from '../run-summary.ts';
 import { SqliteRemovals } from './sqlite-removals.ts';
 import { SqliteRowChecks, type RecordRow } from './sqlite-row-checks.ts';
-import { prepareSqliteStatements, type SqliteRow, type SqliteStatements } from './sqlite-statements.ts';
+import { inOneView, prepareSqliteStatements, type SqliteRow, type SqliteStatements } from './sqlite-statements.ts';
 import { storeDamaged } from '../store-error.ts';
 import type { ReadQuery, RunPage, RunQuery } from '../trajectory-store.ts';
 
@@ -198,17 +198,5 @@ function checkEnd(
   }
   if (throughSeq > endsAtSeq && throughSeq >= fromSeq) {
     throw storeDamaged({ runId, seq: endsAtSeq + 1 }, 'it is after the end that the summary of the run gives');
-  }
-}
-
-/** Runs `work` on one consistent view of the database. */
-function inOneView<Result>(database: DatabaseSync, work: () => Result): Result {
-  if (database.isTransaction) return work();
-  database.exec('BEGIN');
-  try {
-    return work();
-  } finally {
-    // Some faults end the transaction.
-    if (database.isTransaction) database.exec('COMMIT');
   }
 }

@@ -3,6 +3,7 @@ import type { DatabaseSync } from 'node:sqlite';
 import { sqliteModule } from '../../base/sqlite-module.ts';
 import { CoxswainError } from '../../base/error.ts';
 import { hashText } from '../../base/hash.ts';
+import { inOneView } from './sqlite-statements.ts';
 
 /** "Coxs" in ASCII, the `PRAGMA application_id` of every store. */
 const APPLICATION_ID = 0x436f7873;
@@ -77,15 +78,8 @@ const SCHEMA_PRINT = '4ed0ca29ea9f2d90';
  *   tables and indexes of a store: a foreign trigger would run with our statements
  */
 export function isStore(database: DatabaseSync, file: string): boolean {
-  if (database.isTransaction) return checkSchema(database, file);
-  // One consistent view: another process may create the schema in between.
-  database.exec('BEGIN');
-  try {
-    return checkSchema(database, file);
-  } finally {
-    // Some faults, such as a full disk, have already ended the transaction.
-    if (database.isTransaction) database.exec('COMMIT');
-  }
+  // Another process may create the schema in between.
+  return inOneView(database, () => checkSchema(database, file));
 }
 
 function checkSchema(database: DatabaseSync, file: string): boolean {

@@ -76,3 +76,15 @@ export function lazyStatements<Name extends string>(
   // The loop defined every name.
   return statements as Statements<Name>;
 }
+
+/** Runs `work` on one consistent view of the database. */
+export function inOneView<Result>(database: DatabaseSync, work: () => Result): Result {
+  if (database.isTransaction) return work();
+  database.exec('BEGIN');
+  try {
+    return work();
+  } finally {
+    // Some faults, such as a full disk, have already ended the transaction.
+    if (database.isTransaction) database.exec('COMMIT');
+  }
+}

@@ -1,6 +1,6 @@
 import { link, open, rm } from 'node:fs/promises';
 
-import { CoxswainError, messageOf } from '../../../base/error.ts';
+import { CoxswainError, messageOf, hasCode } from '../../../base/error.ts';
 import { checkOutput, lookAt } from '../../../base/guarded-file.ts';
 import { printable } from '../../terminal/printable.ts';
 import type { Terminal } from '../../terminal/terminal.ts';
@@ -65,7 +65,7 @@ async function openFileTarget(path: string): Promise<TextTarget> {
 }
 
 function linkError(path: string, error: unknown): CoxswainError {
-  if (error instanceof Error && 'code' in error && error.code === 'EEXIST') return alreadyExists(path);
+  if (hasCode(error, 'EEXIST')) return alreadyExists(path);
   return new CoxswainError('input-io', `${printable(path)} cannot be created: ${messageOf(error)}`, { cause: error });
 }
 
