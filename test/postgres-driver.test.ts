@@ -248,12 +248,16 @@ describe.skipIf(noPostgres !== undefined)(`the PostgreSQL driver${skipped}`, () 
       const first = all.next();
       // The tail of all runs yields nothing by itself; this makes sure that it listens.
       await expect.poll(() => listeners()).toBeGreaterThanOrEqual(1);
-      await new Promise((resolve) => setTimeout(resolve, 200));
-      await writer.append(scriptCalls('b', 1, 2));
-      // News of the appends before it may still have been on its way.
+      // What was appended before the tail began is not reported, so the run grows until the tail reports it.
+      let seq = 1;
+      let hasBegun = false;
+      void first.then(() => (hasBegun = true));
+      const grow = async (): Promise<number> => await writer.append(scriptCalls('b', 1, (seq += 1)));
+      while (!hasBegun) await grow();
+      await grow();
       let news = (await first).value;
-      while (news !== undefined && news.lastSeq === 1) news = (await all.next()).value;
-      expect(news).toEqual({ runId: 'b', lastSeq: 2 });
+      while (news !== undefined && (news.runId !== 'b' || news.lastSeq < seq)) news = (await all.next()).value;
+      expect(news).toEqual({ runId: 'b', lastSeq: seq });
       await admin`SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE query ILIKE 'listen%'`;
       await writer.append(scriptCalls('a', 1, 2));
       expect((await one.next()).value).toEqual({ runId: 'a', lastSeq: 2 });

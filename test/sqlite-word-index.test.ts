@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import * as fc from 'fast-check';
-import { expect, onTestFinished, test } from 'vitest';
+import { expect, onTestFinished, test, vi } from 'vitest';
 
 import type { TrajectoryRecord } from '../src/records/trajectory-record.ts';
 import { scriptRecord } from '../src/testing/record-script.ts';
@@ -66,15 +66,15 @@ test('a search says what is not in the index yet, and answers from what is', asy
 });
 
 test('one process indexes at a time, and another takes over when it is gone', async () => {
+  vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
+  onTestFinished(() => void vi.useRealTimers());
   const { store, raw } = await openNew();
   raw.prepare("UPDATE indexing SET owner = 'another', until_ms = ?").run(Date.now() + 3_600_000);
   await store.append([text('a', 0, 'word')]);
-  await new Promise((resolve) => {
-    setTimeout(resolve, 1500);
-  });
+  vi.advanceTimersByTime(10_000);
   expect(raw.prepare('SELECT through_id, owner FROM indexing').get()).toEqual({ through_id: 0, owner: 'another' });
   raw.exec('UPDATE indexing SET until_ms = 0');
-  await indexed(raw);
+  vi.advanceTimersByTime(10_000);
   expect(raw.prepare('SELECT owner FROM indexing').get()).not.toEqual({ owner: 'another' });
 });
 

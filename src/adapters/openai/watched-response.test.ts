@@ -1,3 +1,5 @@
+import { setImmediate as nextTurn } from 'node:timers/promises';
+
 import { expect, test } from 'vitest';
 import { watchedResponse } from './watched-response.ts';
 
@@ -35,7 +37,7 @@ test('nothing is read before the reader asks', async () => {
     { highWaterMark: 0 },
   );
   const { copy } = watch(new Response(source));
-  await new Promise((resolve) => setTimeout(resolve, 5));
+  for (let turn = 0; turn < 5; turn += 1) await nextTurn();
   expect(pulls).toBe(0);
   await copy.body?.getReader().read();
   expect(pulls).toBe(1);

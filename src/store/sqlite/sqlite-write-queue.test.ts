@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
-import { expect, onTestFinished, test } from 'vitest';
+import { expect, onTestFinished, test, vi } from 'vitest';
 
 import { listAll, readAll } from '../../testing/read-all.ts';
 import { scriptCalls } from '../../testing/record-script.ts';
@@ -110,12 +110,15 @@ test('flush and close wait for what was asked for before', async () => {
 });
 
 test('each write waits its own time for a lock, and one that came later still goes through', async () => {
+  vi.useFakeTimers({ toFake: ['performance'] });
+  onTestFinished(() => void vi.useRealTimers());
   const { store, file } = await openNew({ timeoutMs: 4_000 });
   const raw = new DatabaseSync(file);
   raw.exec('BEGIN IMMEDIATE');
   const early = store.append(scriptCalls('a', 1)).catch((thrown: unknown) => thrown);
-  await new Promise((resolve) => setTimeout(resolve, 2_500));
+  vi.advanceTimersByTime(2_500);
   const late = store.append(scriptCalls('b', 1));
+  vi.advanceTimersByTime(2_500);
   expect(await early).toMatchObject({ code: 'store-io', message: expect.stringContaining('locked') });
   raw.exec('ROLLBACK');
   raw.close();
