@@ -23,7 +23,6 @@ export interface PgQueryable {
 export interface PgPoolClient extends PgQueryable {
   on(event: 'notification', listener: (message: { readonly payload?: string | undefined }) => void): unknown;
   on(event: 'error' | 'end', listener: (error?: Error) => void): unknown;
-  removeListener(event: 'error', listener: (error?: Error) => void): unknown;
   release(destroy?: boolean): void;
 }
 
@@ -31,6 +30,7 @@ export interface PgPoolClient extends PgQueryable {
 export interface PgPool extends PgQueryable {
   connect(): Promise<PgPoolClient>;
   on(event: 'error', listener: (error: Error) => void): unknown;
+  on(event: 'acquire', listener: (client: PgPoolClient) => void): unknown;
   end(): Promise<void>;
 }
 
@@ -38,6 +38,13 @@ export interface PgPool extends PgQueryable {
 export function clientFromPool(pool: PgPool): PostgresClient {
   // Without a listener, a broken idle connection would end the process. The next statement reports the fault.
   pool.on('error', ignore);
+  const heard = new WeakSet<PgPoolClient>();
+  // As for a connection in use. The promise of `connect` is too late, because the server may end the connection in the same packet.
+  pool.on('acquire', (client) => {
+    if (heard.has(client)) return;
+    heard.add(client);
+    client.on('error', ignore);
+  });
   const names = new Map<string, string>();
 
   function sessionOf(queryable: PgQueryable): PostgresSession {
@@ -58,7 +65,6 @@ export function clientFromPool(pool: PgPool): PostgresClient {
     ...sessionOf(pool),
     async transaction<T>(work: (session: PostgresSession) => Promise<T>): Promise<T> {
       const client = await pool.connect();
-      client.on('error', ignore);
       let isWhole = false;
       try {
         await client.query({ text: 'BEGIN' });
@@ -71,7 +77,6 @@ export function clientFromPool(pool: PgPool): PostgresClient {
         isWhole = !isReadOnly(thrown) && (await rollBack(client));
         throw thrown;
       } finally {
-        client.removeListener('error', ignore);
         client.release(!isWhole);
       }
     },
