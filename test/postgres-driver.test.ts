@@ -250,11 +250,11 @@ describe.skipIf(noPostgres !== undefined)(`the PostgreSQL driver${skipped}`, () 
       await expect.poll(() => listeners()).toBeGreaterThanOrEqual(1);
       // What was appended before the tail began is not reported, so the run grows until the tail reports it.
       let seq = 1;
-      let hasBegun = false;
-      void first.then(() => (hasBegun = true));
-      const grow = async (): Promise<number> => await writer.append(scriptCalls('b', 1, (seq += 1)));
-      while (!hasBegun) await grow();
-      await grow();
+      const grow = async (): Promise<boolean> => (await writer.append(scriptCalls('b', 1, (seq += 1)))) === seq;
+      const begun = first.then(() => false);
+      let isAwaited = true;
+      while (isAwaited) isAwaited = await Promise.race([begun, grow()]);
+      expect(await grow()).toBe(true);
       let news = (await first).value;
       while (news !== undefined && (news.runId !== 'b' || news.lastSeq < seq)) news = (await all.next()).value;
       expect(news).toEqual({ runId: 'b', lastSeq: seq });
