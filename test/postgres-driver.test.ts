@@ -248,7 +248,7 @@ describe.skipIf(noPostgres !== undefined)(`the PostgreSQL driver${skipped}`, () 
       const first = all.next();
       // The tail of all runs yields nothing by itself; this makes sure that it listens.
       await expect.poll(() => listeners()).toBeGreaterThanOrEqual(1);
-      // What was appended before the tail began is not reported, so the run grows until the tail reports it.
+      // Appends before the tail began are not reported, so the run grows until the tail reports one.
       let seq = 1;
       const grow = async (): Promise<boolean> => (await writer.append(scriptCalls('b', 1, (seq += 1)))) === seq;
       const begun = first.then(() => false);

@@ -38,11 +38,11 @@ export interface PgPool extends PgQueryable {
 export function clientFromPool(pool: PgPool): PostgresClient {
   // Without a listener, a broken idle connection would end the process. The next statement reports the fault.
   pool.on('error', ignore);
-  const heard = new WeakSet<PgPoolClient>();
+  const clients = new WeakSet<PgPoolClient>();
   // As for a connection in use. The promise of `connect` is too late, because the server may end the connection in the same packet.
   pool.on('acquire', (client) => {
-    if (heard.has(client)) return;
-    heard.add(client);
+    if (clients.has(client)) return;
+    clients.add(client);
     client.on('error', ignore);
   });
   const names = new Map<string, string>();
