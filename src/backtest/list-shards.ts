@@ -1,3 +1,4 @@
+import { allRuns } from '../store/all-runs.ts';
 import { hashText } from '../base/hash.ts';
 import { findSources } from '../formats/find-sources.ts';
 import { openStoreReader, storeKindAt } from '../store/registry/open-store.ts';
@@ -22,7 +23,6 @@ export function shownSource(shard: Shard): string {
 }
 
 const RUNS_A_SHARD = 64;
-const PAGE_RUNS = 1000;
 
 /**
  * Lists the input in a fixed order. The runs of a store are grouped by 64, most recently started first. Every other input is one shard
@@ -53,14 +53,9 @@ async function fileShards(path: string): Promise<readonly Shard[]> {
 
 async function storeShards(address: string): Promise<readonly Shard[]> {
   const store = await openStoreReader(address);
-  const runs: RunSummary[] = [];
+  let runs: readonly RunSummary[];
   try {
-    let after: string | undefined;
-    do {
-      const page = await store.listRuns(after === undefined ? { limit: PAGE_RUNS } : { limit: PAGE_RUNS, after });
-      runs.push(...page.runs);
-      after = page.next;
-    } while (after !== undefined);
+    runs = await Array.fromAsync(allRuns(store));
   } finally {
     await store.close();
   }

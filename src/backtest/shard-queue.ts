@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 
-import { CoxswainError, messageOf } from '../base/error.ts';
+import { CoxswainError, invalidArgument, messageOf } from '../base/error.ts';
 import { parseStoreAddress, shownAddress } from '../store/store-address.ts';
 import type { ShardResult } from './run-row.ts';
 
@@ -80,7 +80,7 @@ export class ShardQueue {
   ): Promise<ShardQueue> {
     const parsed = parseStoreAddress(address);
     if (parsed.kind !== 'postgres') {
-      throw new CoxswainError('invalid-argument', `--queue ${address}: give postgres://USER@HOST/DATABASE`);
+      throw invalidArgument(`--queue ${address}: give postgres://USER@HOST/DATABASE`);
     }
     const PgBoss = await loadBoss();
     const { url: connectionString, schema = SCHEMA } = parsed;
@@ -176,7 +176,7 @@ async function loadBoss(): Promise<new (options: object) => Boss> {
     // The cast follows the documentation of pg-boss.
     return ((await import(name)) as { readonly PgBoss: new (options: object) => Boss }).PgBoss;
   } catch (error) {
-    throw new CoxswainError('invalid-argument', '--queue needs the package pg-boss: npm install pg-boss', {
+    throw invalidArgument('--queue needs the package pg-boss: npm install pg-boss', {
       cause: error,
     });
   }

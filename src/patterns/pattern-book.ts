@@ -1,4 +1,4 @@
-import type { AnswerClass, PatternLevel, TrajectoryPattern } from '../records/trajectory-pattern.ts';
+import { type AnswerClass, LEVEL_RANK, type TrajectoryPattern } from '../records/trajectory-pattern.ts';
 import type { Sighting, StepContext } from './pattern-detector.ts';
 import type { Step } from './step.ts';
 
@@ -24,7 +24,6 @@ export interface PatternBookSnapshot {
 }
 
 const NO_CHANGES: readonly PatternChange[] = [];
-const RANK: Readonly<Record<PatternLevel, number>> = { hint: 0, warn: 1, strong: 2 };
 const MAX_EVIDENCE = 32;
 /** Maximum number of open patterns. Beyond it the oldest open pattern is closed. */
 const MAX_OPEN = 64;
@@ -110,7 +109,8 @@ export class PatternBook {
 
   #see(identity: string, sighting: Sighting, step: Step): PatternChange | undefined {
     const before = this.#open.get(identity)?.pattern;
-    const level = before !== undefined && RANK[before.level] > RANK[sighting.level] ? before.level : sighting.level;
+    const level =
+      before !== undefined && LEVEL_RANK[before.level] > LEVEL_RANK[sighting.level] ? before.level : sighting.level;
     const evidence = sighting.evidence.slice(-MAX_EVIDENCE);
     const pattern: TrajectoryPattern = {
       kind: sighting.kind,

@@ -1,4 +1,4 @@
-import type { TrajectoryPattern } from '../records/trajectory-pattern.ts';
+import { LEVEL_RANK, type TrajectoryPattern } from '../records/trajectory-pattern.ts';
 
 /** A pattern of a run, and the `seq` of its records if there are any. */
 export interface SeenPattern {
@@ -25,6 +25,11 @@ export function isFlagged({ level }: Pick<TrajectoryPattern, 'level'>): boolean 
 /** Returns true if a pattern of level `warn` or above shows that the agent was stuck. */
 export function saysStuck(patterns: readonly TrajectoryPattern[]): boolean {
   return patterns.some((pattern) => pattern.stuck && isFlagged(pattern));
+}
+
+/** Returns how serious a pattern is, for sorting. */
+export function seriousness({ level, stuck }: Pick<TrajectoryPattern, 'level' | 'stuck'>): number {
+  return (stuck ? 3 : 0) + LEVEL_RANK[level];
 }
 
 /** Distinguishes the first flag of a pattern from a later flag at a higher level. */

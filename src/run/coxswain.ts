@@ -1,6 +1,6 @@
 import { present } from '../base/present.ts';
 import { systemClock, type Clock } from '../base/clock.ts';
-import { CoxswainError } from '../base/error.ts';
+import { CoxswainError, invalidArgument } from '../base/error.ts';
 import { LruMap } from '../base/lru-map.ts';
 import type { InputCounts } from '../base/input-fault.ts';
 import type { TrajectoryPayload } from '../records/trajectory-record.ts';
@@ -280,7 +280,7 @@ class Process implements Coxswain {
   async #continue(runId: string, { prompts, start, trigger }: Continuation): Promise<Run> {
     const { store } = this.#options;
     if (store === undefined || !isReadable(store))
-      throw new CoxswainError('invalid-argument', 'openRun needs a store that can be read: createCoxswain({ store })');
+      throw invalidArgument('openRun needs a store that can be read: createCoxswain({ store })');
     if (this.#known.get(runId) !== undefined && (await this.flush()) !== 'stored') {
       throw new CoxswainError('store-io', `what this process knows of run ${JSON.stringify(runId)} is not stored yet`);
     }

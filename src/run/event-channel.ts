@@ -1,4 +1,4 @@
-import { CoxswainError } from '../base/error.ts';
+import { invalidArgument } from '../base/error.ts';
 import type { AgentEvent } from '../records/agent-event.ts';
 import type { TrajectoryRecord } from '../records/trajectory-record.ts';
 import type { EventSink } from './listeners.ts';
@@ -24,7 +24,7 @@ export interface EventChannel extends EventSink, AsyncIterable<ChannelItem> {
  */
 export function eventChannel(capacity = 1_000): EventChannel {
   if (!Number.isInteger(capacity) || capacity < 1) {
-    throw new CoxswainError('invalid-argument', `the capacity of a channel is a whole number from 1, got ${capacity}`);
+    throw invalidArgument(`the capacity of a channel is a whole number from 1, got ${capacity}`);
   }
   const waiting: ChannelItem[] = [];
   let dropped = 0;

@@ -1,11 +1,10 @@
 import { present } from '../base/present.ts';
 import type { Budget } from '../base/budget.ts';
-import { deadlineAfter } from '../base/deadline.ts';
 import type { PromptTemplate } from '../steering/prompt/prompt-template.ts';
 import { earlier } from './run-family.ts';
 import type { ChildOptions } from './run-options.ts';
 import { DEFAULT_PROMPT } from './run-speakers-by-prompt.ts';
-import type { RunSituation } from './run-situation.ts';
+import { deadlineAtMs, type RunSituation } from './run-situation.ts';
 
 /** The values of a run that its children inherit. */
 export interface Heritage {
@@ -30,12 +29,12 @@ export interface Beginning {
  * @throws CoxswainError "invalid-argument" for a deadline outside its range
  */
 export function inherit(options: ChildOptions, parent: Heritage | undefined, nowMs: number): Beginning {
-  const own = atMsOf(options.deadline, nowMs);
+  const own = deadlineAtMs(options.deadline, nowMs);
   if (parent === undefined) {
     return { options, prompt: options.prompt ?? DEFAULT_PROMPT, ownDeadlineAtMs: own, sharesBudget: false };
   }
-  const { budget, conversationId, deadlineAtMs, task } = parent.situation;
-  const atMs = earlier(own, deadlineAtMs);
+  const { budget, conversationId, task } = parent.situation;
+  const atMs = earlier(own, parent.situation.deadlineAtMs);
   return {
     prompt: options.prompt === undefined ? parent.prompt : withSpeakers(options.prompt, parent.prompt),
     ownDeadlineAtMs: own,
@@ -48,11 +47,6 @@ export function inherit(options: ChildOptions, parent: Heritage | undefined, now
       ...(atMs === null ? {} : { deadline: { atMs } }),
     },
   };
-}
-
-function atMsOf(deadline: ChildOptions['deadline'], nowMs: number): number | undefined {
-  if (deadline === undefined) return undefined;
-  return 'atMs' in deadline ? deadline.atMs : deadlineAfter(nowMs, deadline).atMs;
 }
 
 function hasLimit(budget: Budget): boolean {

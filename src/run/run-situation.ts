@@ -2,7 +2,7 @@ import { present } from '../base/present.ts';
 import type { Mutable } from '../base/mutable.ts';
 import { addUsage, type Budget, type BudgetUsage } from '../base/budget.ts';
 import { type Deadline, deadlineAfter, type TimeSpan } from '../base/deadline.ts';
-import { CoxswainError } from '../base/error.ts';
+import { invalidArgument } from '../base/error.ts';
 import { type StoredMessage, textOfContent } from '../records/stored-message.ts';
 import type {
   ChildEnded,
@@ -147,6 +147,12 @@ export function deadlineOf(situation: RunSituation): Deadline | undefined {
   return atMs === null ? undefined : { atMs, ...present({ setAtMs }) };
 }
 
+/** Returns a deadline in Unix milliseconds. A duration starts at `nowMs`. */
+export function deadlineAtMs(deadline: TimeSpan | Deadline | undefined, nowMs: number): number | undefined {
+  if (deadline === undefined) return undefined;
+  return 'atMs' in deadline ? deadline.atMs : deadlineAfter(nowMs, deadline).atMs;
+}
+
 /**
  * Converts a deadline to its stored form. The deadline is a duration from `nowMs`, or Unix milliseconds.
  *
@@ -156,11 +162,10 @@ export function storedDeadline(
   deadline: TimeSpan | Deadline | undefined | null,
   nowMs: number,
 ): { readonly deadline_at_unix_ms?: number } {
-  if (deadline === undefined || deadline === null) return {};
-  if (!('atMs' in deadline)) return { deadline_at_unix_ms: deadlineAfter(nowMs, deadline).atMs };
-  const { atMs } = deadline;
+  const atMs = deadlineAtMs(deadline ?? undefined, nowMs);
+  if (atMs === undefined) return {};
   if (Number.isFinite(atMs) && atMs >= 0) return { deadline_at_unix_ms: atMs };
-  throw new CoxswainError('invalid-argument', `a deadline is a number of Unix milliseconds, got ${String(atMs)}`);
+  throw invalidArgument(`a deadline is a number of Unix milliseconds, got ${String(atMs)}`);
 }
 
 export function toStoredBudget({ calls, tokens, costUsd }: Budget): StoredBudget {

@@ -1,6 +1,5 @@
 import { present } from '../base/present.ts';
 import { checkBudget } from '../base/budget.ts';
-import { deadlineAfter, type Deadline } from '../base/deadline.ts';
 import type { RunStarted } from '../records/trajectory-record.ts';
 import { holdoutArmOf, type HoldoutArm } from '../steering/holdout.ts';
 import type { ResolvedSteering } from '../steering/resolve-steering.ts';
@@ -8,7 +7,7 @@ import type { RunLogIdentity } from '../recorder/run-log.ts';
 import { toStoredIdentity } from '../recorder/to-payload.ts';
 import type { PromptTemplate } from '../steering/prompt/prompt-template.ts';
 import type { ChildOptions } from './run-options.ts';
-import { toStoredBudget } from './run-situation.ts';
+import { toStoredBudget, deadlineAtMs } from './run-situation.ts';
 import { DEFAULT_PROMPT } from './run-speakers-by-prompt.ts';
 
 export interface RunStart {
@@ -29,7 +28,6 @@ export interface RunStart {
  */
 export function runStarted(options: ChildOptions, start: RunStart): RunStarted {
   const { identity, steering, nowMs } = start;
-  const deadline = deadlineOf(options, nowMs);
   const holdout = holdoutOf(start);
   if (options.budget !== undefined) checkBudget(options.budget);
   return {
@@ -41,7 +39,7 @@ export function runStarted(options: ChildOptions, start: RunStart): RunStarted {
     ...present({ task: options.task, host: options.host }),
     steering: {
       prompt_name: (start.prompt ?? DEFAULT_PROMPT).name,
-      ...present({ deadline_at_unix_ms: deadline?.atMs }),
+      ...present({ deadline_at_unix_ms: deadlineAtMs(options.deadline, nowMs) }),
       ...(options.budget === undefined ? {} : { budget: toStoredBudget(options.budget) }),
       configuration_hash: steering.configurationHash,
       mode: steering.mode,
@@ -54,9 +52,4 @@ function holdoutOf({ identity, steering, parent }: RunStart): HoldoutArm | undef
   // No advice is delivered in shadow mode, so an experiment would have nothing to compare.
   if (steering.mode === 'shadow') return undefined;
   return parent === undefined ? holdoutArmOf(steering.holdout, identity.parentRunId ?? identity.runId) : parent.holdout;
-}
-
-function deadlineOf(options: ChildOptions, nowMs: number): Deadline | undefined {
-  if (options.deadline === undefined) return undefined;
-  return 'atMs' in options.deadline ? options.deadline : deadlineAfter(nowMs, options.deadline);
 }

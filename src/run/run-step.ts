@@ -1,7 +1,7 @@
 import { present } from '../base/present.ts';
 import { addUsage, type BudgetUsage } from '../base/budget.ts';
 import type { Clock } from '../base/clock.ts';
-import { CoxswainError } from '../base/error.ts';
+import { invalidArgument } from '../base/error.ts';
 import { isJsonObject, type Json } from '../base/json.ts';
 import type { TrajectoryPayload, TrajectoryRecord } from '../records/trajectory-record.ts';
 import type { PromptTemplate } from '../steering/prompt/prompt-template.ts';
@@ -333,7 +333,7 @@ export class RunStepper<State extends Json> {
       family: (member) =>
         new RunFamily(member, { sharesBudget: false, below: addUsage(fold.situation.below ?? {}, others) }),
       startChild: () => {
-        throw new CoxswainError('invalid-argument', 'a stepped run cannot start children; step them instead');
+        throw invalidArgument('a stepped run cannot start children; step them instead');
       },
       onFault: (message) => faults.push(message),
       onResumed: () => undefined,

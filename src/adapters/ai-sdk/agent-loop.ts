@@ -1,4 +1,4 @@
-import { CoxswainError, messageOf } from '../../base/error.ts';
+import { invalidArgument, messageOf } from '../../base/error.ts';
 import type { JsonObject } from '../../base/json.ts';
 import { identityOf } from '../../host/adapter-options.ts';
 import type { Guard } from '../../host/guarded.ts';
@@ -216,7 +216,7 @@ export class AgentLoop {
       const prompt = await transform.transform(before, { iteration, modelId });
       const after = modelRequestOf({ ...request, prompt });
       if (after === undefined) {
-        throw new CoxswainError('invalid-argument', `context transform "${plugin}" gave no list of messages`);
+        throw invalidArgument(`context transform "${plugin}" gave no list of messages`);
       }
       this.#run.emit({ type: 'context_transform_applied', iteration, plugin, before, after: after.prompt });
       return after;

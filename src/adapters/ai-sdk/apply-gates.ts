@@ -1,5 +1,5 @@
 import { objectsIn } from '../../base/json-member.ts';
-import { CoxswainError } from '../../base/error.ts';
+import { invalidArgument } from '../../base/error.ts';
 import { isJsonObject } from '../../base/json.ts';
 import type { AgentEvent } from '../../records/agent-event.ts';
 import { textField, toolNamesOf, type ModelRequest } from './sdk-shapes.ts';
@@ -56,10 +56,7 @@ export function askGate(gate: ToolGate, context: ToolGateContext): readonly stri
   const allow: unknown = gate.allow(context);
   if (allow === undefined) return undefined;
   if (Array.isArray(allow)) return allow.filter((name) => typeof name === 'string');
-  throw new CoxswainError(
-    'invalid-argument',
-    `tool gate "${gate.name}" must give a list of names, got ${typeof allow}`,
-  );
+  throw invalidArgument(`tool gate "${gate.name}" must give a list of names, got ${typeof allow}`);
 }
 
 function offering(request: ModelRequest, allow: readonly string[]): ModelRequest {

@@ -2,7 +2,7 @@ import { MAX_ADVICE_CHARS } from '../../steering/advice/join-advice.ts';
 import { checkAdapter, type AdapterOptions } from '../../host/adapter-options.ts';
 import { guarded } from '../../host/guarded.ts';
 import type { Run } from '../../run/run.ts';
-import { CoxswainError } from '../../base/error.ts';
+import { invalidArgument } from '../../base/error.ts';
 import { isJsonObject } from '../../base/json.ts';
 import { RunScope } from '../../host/run-scope.ts';
 import { acknowledgeTool, type AcknowledgeTool } from './acknowledge-tool.ts';
@@ -120,7 +120,7 @@ function checkNames(what: string, plugins: readonly { readonly name: string }[])
   const names = plugins.map(({ name }) => name);
   const twice = names.find((name, index) => names.indexOf(name) !== index);
   if (twice === undefined) return;
-  throw new CoxswainError('invalid-argument', `two ${what} are named "${twice}": give each its own name`, {
+  throw invalidArgument(`two ${what} are named "${twice}": give each its own name`, {
     details: { name: twice },
   });
 }

@@ -1,4 +1,4 @@
-import { CoxswainError } from '../../base/error.ts';
+import { invalidArgument } from '../../base/error.ts';
 import { isJsonObject } from '../../base/json.ts';
 import type { LanguageModelShape } from './sdk-shapes.ts';
 
@@ -14,7 +14,7 @@ export function modelNamed(name: string): LanguageModelShape {
   // The SDK's own provider object returns a model for a name.
   if (isJsonObject(model) && typeof model['modelId'] === 'string') return model as unknown as LanguageModelShape;
   const message = `no model was found for the name "${name}": give the model itself, gateway("${name}")`;
-  throw new CoxswainError('invalid-argument', message);
+  throw invalidArgument(message);
 }
 
 /** Loads the gateway of `ai`. It is loaded only for a model given by name; otherwise no SDK is imported. */

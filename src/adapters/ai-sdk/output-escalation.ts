@@ -1,4 +1,4 @@
-import { CoxswainError } from '../../base/error.ts';
+import { invalidArgument } from '../../base/error.ts';
 
 /** Options for repeating answers that were truncated by the output cap. Every attempt costs tokens. */
 export interface OutputEscalation {
@@ -46,7 +46,7 @@ export function nextAttempt(
 
 function check(name: string, value: unknown, ok: boolean, range: string): void {
   if (ok) return;
-  throw new CoxswainError('invalid-argument', `outputEscalation.${name} must be ${range}, got ${String(value)}`, {
+  throw invalidArgument(`outputEscalation.${name} must be ${range}, got ${String(value)}`, {
     details: { name, value },
   });
 }

@@ -1,4 +1,4 @@
-import { CoxswainError } from '../../base/error.ts';
+import { invalidArgument } from '../../base/error.ts';
 import { isJsonObject } from '../../base/json.ts';
 import { standsIn, takeAnswer, withUsage, type AskModel, type Attempt, type ModelWatch } from './attempt.ts';
 import { readModelAnswer } from './read-answer.ts';
@@ -137,8 +137,7 @@ class WatchedStream {
     try {
       const result = await this.#watch.ask(again.prepared.request);
       const source = streamOf(result);
-      if (source === undefined)
-        throw new CoxswainError('invalid-argument', 'the model gave no stream when asked again');
+      if (source === undefined) throw invalidArgument('the model gave no stream when asked again');
       this.#watch.guard('an answer that begins', () => this.#watch.loop.opened(again.prepared));
       const before = this.#reader;
       this.#reader = source.getReader();

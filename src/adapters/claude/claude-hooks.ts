@@ -1,4 +1,4 @@
-import { CoxswainError } from '../../base/error.ts';
+import { invalidArgument } from '../../base/error.ts';
 import { isJsonObject } from '../../base/json.ts';
 import { checkAdapter, type AdapterOptions } from '../../host/adapter-options.ts';
 import { guarded } from '../../host/guarded.ts';
@@ -50,10 +50,7 @@ export function claudeHooks<Theirs extends object = object>(
   const { hooks: theirs, maxChars = MAX_ADVICE_CHARS } = options;
   // The SDK writes longer texts to a file and shows the model only the beginning.
   if (!(Number.isInteger(maxChars) && maxChars >= 1 && maxChars <= MAX_ADVICE_CHARS)) {
-    throw new CoxswainError(
-      'invalid-argument',
-      `maxChars is ${maxChars}; give a whole number from 1 to ${MAX_ADVICE_CHARS}`,
-    );
+    throw invalidArgument(`maxChars is ${maxChars}; give a whole number from 1 to ${MAX_ADVICE_CHARS}`);
   }
   const callback = hookCallback(run, { ...options, maxChars });
   const merged: Record<string, readonly unknown[]> = { ...theirs };

@@ -1,5 +1,6 @@
 import { identityOf } from '../../host/adapter-options.ts';
-import { Conversation } from '../../host/conversation.ts';
+import type { Conversation } from '../../host/conversation.ts';
+import { conversations } from '../../host/conversations.ts';
 import { RunScope } from '../../host/run-scope.ts';
 import type { Run } from '../../run/run.ts';
 
@@ -18,8 +19,8 @@ export interface Followed {
 export class AgentRuns {
   readonly scope: RunScope = new RunScope(() => this.#active);
   readonly #root: Run;
-  readonly #options: { readonly maxChars?: number };
-  readonly #all = new Map<Run, Followed>();
+  readonly #of: (run: Run) => Followed;
+  readonly #all = new Set<Followed>();
   readonly #byAgent = new Map<string, Run>();
   #active: Run;
   /** Active calls of unwrapped tools. The value is the function that ends the scope of the call. */
@@ -28,7 +29,7 @@ export class AgentRuns {
   constructor(root: Run, options: { readonly maxChars?: number }) {
     this.#root = root;
     this.#active = root;
-    this.#options = options;
+    this.#of = conversations(options, () => ({ seen: 0, instructions: undefined as string | undefined }));
     root.beforeEnd(() => {
       const { ending } = this.of(this.#active).conversation;
       for (const run of this.#byAgent.values()) if (run !== root) run.emit({ type: 'agent_end', ...ending });
@@ -37,18 +38,14 @@ export class AgentRuns {
   }
 
   of(run: Run): Followed {
-    const known = this.#all.get(run);
-    if (known !== undefined) return known;
-    const noWayBeforeAnswer = 'no request follows a final answer';
-    const conversation = new Conversation(run, { ...this.#options, noWayBeforeAnswer });
-    const made = { conversation, seen: 0, instructions: undefined };
-    this.#all.set(run, made);
-    return made;
+    const followed = this.#of(run);
+    this.#all.add(followed);
+    return followed;
   }
 
   /** True if a request of any agent was seen. */
   get hasAsked(): boolean {
-    return [...this.#all.values()].some(({ conversation }) => conversation.hasAsked);
+    return [...this.#all].some(({ conversation }) => conversation.hasAsked);
   }
 
   /** Returns the conversation of a request that is made now. */

@@ -1,3 +1,4 @@
+import { seriousness } from '../../run-view/seen-pattern.ts';
 import { callNumber } from '../../base/call-number.ts';
 import { inWords } from '../../records/words.ts';
 import type { PatternLevel, TrajectoryPattern } from '../../records/trajectory-pattern.ts';
@@ -12,7 +13,6 @@ import { spanLine } from './run-strip.ts';
 const MAX_SHOWN = 8;
 const CALL_CHARS = 100;
 const LEVEL_STYLE: Readonly<Record<PatternLevel, Style>> = { hint: 'cyan', warn: 'yellow', strong: 'red' };
-const LEVEL_RANK: Readonly<Record<PatternLevel, number>> = { hint: 0, warn: 1, strong: 2 };
 
 export interface ReportTextOptions {
   /** Shows the calls that are evidence of a pattern. Default: true. */
@@ -38,8 +38,7 @@ export function patternLines(report: RunReport, paint: Paint, options: ReportTex
 /** Returns the `MAX_SHOWN` most severe patterns, in their order in the run. */
 function mostSerious(patterns: readonly TrajectoryPattern[]): readonly TrajectoryPattern[] {
   if (patterns.length <= MAX_SHOWN) return patterns;
-  const weight = ({ stuck, level }: TrajectoryPattern): number => (stuck ? 3 : 0) + LEVEL_RANK[level];
-  const chosen = new Set([...patterns].sort((a, b) => weight(b) - weight(a)).slice(0, MAX_SHOWN));
+  const chosen = new Set([...patterns].sort((a, b) => seriousness(b) - seriousness(a)).slice(0, MAX_SHOWN));
   return patterns.filter((pattern) => chosen.has(pattern));
 }
 

@@ -41,12 +41,15 @@ export class Problems {
     this.#report(problem);
   }
 
+  /** Reports lost data of this source. Consecutive problems of one source belong together. */
+  faultIn({ path, ...problem }: SourceProblem & { readonly path: string }): void {
+    if (path !== this.#path) this.source(path);
+    this.fault(problem);
+  }
+
   /** Reports lost data of several sources, in the order of the sources. */
   faults(problems: readonly (SourceProblem & { readonly path: string })[]): void {
-    for (const problem of problems) {
-      if (problem.path !== this.#path) this.source(problem.path);
-      this.fault(problem);
-    }
+    for (const problem of problems) this.faultIn(problem);
     this.endSource();
   }
 

@@ -1,4 +1,5 @@
 import { invalidArgument } from '../../base/error.ts';
+import { parseDuration } from '../../base/parse-duration.ts';
 import { printableCut } from './printable.ts';
 
 const SHOWN_CHARS = 80;
@@ -9,7 +10,18 @@ const SHOWN_CHARS = 80;
  * @param option  name of the option, such as `--limit`
  * @throws CoxswainError `invalid-argument` if the text is not an integer from `min` to `max`
  */
-export function wholeOption(option: string, text: string, [min, max]: readonly [min: number, max: number]): number {
+export function wholeOption(option: string, text: string, range: readonly [min: number, max: number]): number;
+export function wholeOption(
+  option: string,
+  text: string | undefined,
+  range: readonly [min: number, max: number],
+): number | undefined;
+export function wholeOption(
+  option: string,
+  text: string | undefined,
+  [min, max]: readonly [min: number, max: number],
+): number | undefined {
+  if (text === undefined) return undefined;
   const value = Number(text);
   if (/^\d+$/.test(text) && value >= min && value <= max) return value;
   const upTo = max === Number.MAX_SAFE_INTEGER ? '' : ` to ${max}`;
@@ -19,6 +31,13 @@ export function wholeOption(option: string, text: string, [min, max]: readonly [
 /** Parses the value of `--limit`: 1 to 1,000, default 50. @throws CoxswainError `invalid-argument` */
 export function limitOf(text = '50'): number {
   return wholeOption('--limit', text, [1, 1000]);
+}
+
+/** Parses the value of an option that takes a time span, in milliseconds. @throws CoxswainError `invalid-argument` */
+export function spanOption(option: string, text: string, examples: string): number {
+  const spanMs = parseDuration(text);
+  if (spanMs !== undefined) return spanMs;
+  throw invalidArgument(`${option} ${printableCut(text, SHOWN_CHARS)}: give a span such as ${examples}`);
 }
 
 /** Checks the value of an option that takes one of these names. @throws CoxswainError `invalid-argument` */

@@ -1,6 +1,6 @@
 import type { DecisionPoint } from '../../records/guidance.ts';
 import type { Severity } from '../../records/feedback.ts';
-import type { PatternLevel } from '../../records/trajectory-pattern.ts';
+import { LEVEL_RANK, type PatternLevel } from '../../records/trajectory-pattern.ts';
 
 /** The input of noise control. */
 export interface AdviceCandidate {
@@ -48,7 +48,6 @@ export function adviceIdElsewhere(id: string, seqOf: (causeSeq: number) => numbe
 }
 
 const SEVERITIES: Readonly<Record<PatternLevel, Severity>> = { hint: 'info', warn: 'caution', strong: 'warning' };
-const RANKS: Readonly<Record<PatternLevel, number>> = { hint: 0, warn: 1, strong: 2 };
 
 /** Returns the severity of advice about a pattern. */
 export function severityOfLevel(level: PatternLevel): Severity {
@@ -57,5 +56,5 @@ export function severityOfLevel(level: PatternLevel): Severity {
 
 /** Returns a level as a number, for comparison. */
 export function levelRank(level: PatternLevel): number {
-  return RANKS[level];
+  return LEVEL_RANK[level];
 }

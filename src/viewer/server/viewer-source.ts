@@ -1,3 +1,4 @@
+import { allRuns } from '../../store/all-runs.ts';
 import { stat } from 'node:fs/promises';
 import { basename } from 'node:path';
 
@@ -11,6 +12,8 @@ import { waitAtMost } from './wait-at-most.ts';
 
 /** Maximum number of listed runs per source, newest first. Each takes about 500 bytes. */
 const MAX_RUNS = 100_000;
+
+/** Runs of one page. The list may exceed its limit by this number. */
 const PAGE_RUNS = 1_000;
 /** Minimum pause between two refreshes. The pause is also at least four times as long as the last refresh took. */
 const MIN_PAUSE_MS = 200;
@@ -247,15 +250,6 @@ export class ViewerSource {
   #tell(change: SourceChange): void {
     for (const listener of this.#listeners) listener(change);
   }
-}
-
-async function* allRuns(reader: RunReader): AsyncGenerator<RunSummary, void, void> {
-  let after: string | undefined;
-  do {
-    const page = await reader.listRuns(after === undefined ? { limit: PAGE_RUNS } : { limit: PAGE_RUNS, after });
-    yield* page.runs;
-    after = page.next;
-  } while (after !== undefined);
 }
 
 /** Compares the fields that change with every write. */

@@ -11,12 +11,11 @@ import { choiceOption } from '../../terminal/option-values.ts';
 import { printable } from '../../terminal/printable.ts';
 import { Problems } from '../../runs/problems.ts';
 import { Progress } from '../../terminal/progress.ts';
-import { JsonOutput, TextOutput, type ReportOutput } from './report-output.ts';
+import { PrintedOutput, type ReportOutput } from './report-output.ts';
 import { GROUPS, TableOutput } from './table-output.ts';
 import { RunRecorder, type RefusedRun } from '../../runs/run-recorder.ts';
 import type { Terminal } from '../../terminal/terminal.ts';
 
-/** The options of `coxswain analyze`. */
 export interface AnalyzeOptions {
   readonly json?: boolean;
   readonly hints?: boolean;
@@ -53,9 +52,10 @@ export async function analyzeCommand(
     stuckOnly: options.stuck === true,
     summaryOnly: options.summary === true,
     all: options.all === true,
+    json: options.json === true,
   };
   const table = (by ?? options.csv ?? options.parquet) === undefined ? undefined : new TableOutput();
-  const printed = options.json === true ? new JsonOutput(terminal, print) : new TextOutput(terminal, print);
+  const printed = new PrintedOutput(terminal, print);
   const output = table === undefined ? printed : by === undefined ? bothOutputs(printed, table) : table;
   const store = options.store === undefined ? undefined : await openStoreNamed(options.store);
   const recorder = store && new RunRecorder(store, (refused) => problems.fault({ message: refusalText(refused) }));

@@ -2,7 +2,7 @@ import { PassThrough } from 'node:stream';
 import { expect, test } from 'vitest';
 
 import type { TrajectoryPattern } from '../../../records/trajectory-pattern.ts';
-import { JsonOutput, TextOutput, type ReportOutput, type ReportOutputOptions } from './report-output.ts';
+import { PrintedOutput, type ReportOutput, type ReportOutputOptions } from './report-output.ts';
 import type { RunReport } from '../../runs/run-report.ts';
 import { Terminal } from '../../terminal/terminal.ts';
 
@@ -10,7 +10,7 @@ const DEFAULTS: ReportOutputOptions = { stuckOnly: false, summaryOnly: false, al
 
 async function printed(
   reports: readonly RunReport[],
-  outputOn: (terminal: Terminal) => ReportOutput = (terminal) => new TextOutput(terminal, DEFAULTS),
+  outputOn: (terminal: Terminal) => ReportOutput = (terminal) => new PrintedOutput(terminal, DEFAULTS),
 ): Promise<string> {
   const stdout = new PassThrough({ highWaterMark: 10_000_000 });
   const output = outputOn(new Terminal({ stdout, stderr: new PassThrough() }));
@@ -131,7 +131,9 @@ test('of thousands of runs the ones stuck the most are printed', async () => {
 
 test('JSON is one line per run, and a line of totals on request', async () => {
   const reports = [report('a', { patterns: [pattern()] }), report('b')];
-  const lines = (await printed(reports, (terminal) => new JsonOutput(terminal, DEFAULTS))).trimEnd().split('\n');
+  const lines = (await printed(reports, (terminal) => new PrintedOutput(terminal, { ...DEFAULTS, json: true })))
+    .trimEnd()
+    .split('\n');
   expect(lines).toHaveLength(2);
   expect(JSON.parse(lines[0] ?? '')).toEqual({
     id: 'a',
@@ -156,7 +158,10 @@ test('JSON is one line per run, and a line of totals on request', async () => {
     ],
     diagnostics: [],
   });
-  const totals = await printed(reports, (terminal) => new JsonOutput(terminal, { ...DEFAULTS, summaryOnly: true }));
+  const totals = await printed(
+    reports,
+    (terminal) => new PrintedOutput(terminal, { ...DEFAULTS, json: true, summaryOnly: true }),
+  );
   expect(JSON.parse(totals)).toMatchObject({
     runs: 2,
     stuck: 1,

@@ -19,6 +19,8 @@ export interface ReportOutputOptions {
   readonly summaryOnly: boolean;
   /** True: prints every run, regardless of their number. */
   readonly all: boolean;
+  /** True: prints one line of JSON per run immediately. With `summaryOnly`: one line with the totals. */
+  readonly json?: boolean;
 }
 
 /** Receives the reports of the runs. */
@@ -27,33 +29,6 @@ export interface ReportOutput {
   finish(): Promise<void>;
   /** Number of received runs, printed or not. */
   readonly runs: number;
-}
-
-/** Prints one line of JSON per run immediately. With `summaryOnly`: prints one line with the totals. */
-export class JsonOutput implements ReportOutput {
-  readonly #terminal: Terminal;
-  readonly #options: ReportOutputOptions;
-  readonly #totals = new RunTotals();
-
-  constructor(terminal: Terminal, options: ReportOutputOptions) {
-    this.#terminal = terminal;
-    this.#options = options;
-  }
-
-  get runs(): number {
-    return this.#totals.all.runs;
-  }
-
-  async add(report: RunReport): Promise<void> {
-    this.#totals.add(report);
-    const { summaryOnly, stuckOnly } = this.#options;
-    if (summaryOnly || (stuckOnly && !saysStuck(report.patterns))) return;
-    await this.#terminal.write(jsonLine(reportJson(report)));
-  }
-
-  async finish(): Promise<void> {
-    if (this.#options.summaryOnly) await this.#terminal.write(jsonLine(this.#totals.toJson()));
-  }
 }
 
 interface TopRun {
@@ -67,7 +42,7 @@ interface TopRun {
  *
  * Memory: at most 50 printed reports, and 20 more.
  */
-export class TextOutput implements ReportOutput {
+export class PrintedOutput implements ReportOutput {
   readonly #terminal: Terminal;
   readonly #options: ReportOutputOptions;
   readonly #totals = new RunTotals();
@@ -86,12 +61,12 @@ export class TextOutput implements ReportOutput {
 
   async add(report: RunReport): Promise<void> {
     this.#totals.add(report);
-    const { summaryOnly, stuckOnly, all } = this.#options;
+    const { summaryOnly, stuckOnly, all, json = false } = this.#options;
     const isStuck = saysStuck(report.patterns);
     if (summaryOnly || (stuckOnly && !isStuck)) return;
     const { paint } = this.#terminal;
-    if (all) {
-      await this.#terminal.write(runText(report, paint));
+    if (json || all) {
+      await this.#terminal.write(json ? jsonLine(reportJson(report)) : runText(report, paint));
       return;
     }
     if (isStuck) this.#addToTop(report);
@@ -101,10 +76,12 @@ export class TextOutput implements ReportOutput {
 
   async finish(): Promise<void> {
     const { paint } = this.#terminal;
+    const { json = false, summaryOnly } = this.#options;
     if (this.#held === undefined) await this.#writeTop();
     else for (const text of this.#held) await this.#terminal.write(text);
-    const { summaryOnly } = this.#options;
-    if (this.runs > 1 || summaryOnly) {
+    if (json) {
+      if (summaryOnly) await this.#terminal.write(jsonLine(this.#totals.toJson()));
+    } else if (this.runs > 1 || summaryOnly) {
       await this.#terminal.write((summaryOnly ? '' : '\n') + totalsText(this.#totals, paint));
     }
   }

@@ -1,14 +1,11 @@
-import { writeFile } from 'node:fs/promises';
-
-import { CoxswainError, messageOf } from '../../../base/error.ts';
-import { checkOutput } from '../../../base/guarded-file.ts';
+import { writeOutput } from '../../runs/write-output.ts';
 import { countText } from '../../../base/number-text.ts';
 import { inWords } from '../../../records/words.ts';
 import { csvText, analysedRow, type AnalysedRow } from '../../runs/analysed-rows.ts';
 import type { RunReport } from '../../runs/run-report.ts';
 import { columnsText } from '../../terminal/columns-text.ts';
 import { shareText } from '../../terminal/number-text.ts';
-import { jsonLine, printable, printableCut } from '../../terminal/printable.ts';
+import { jsonLine, printableCut } from '../../terminal/printable.ts';
 import type { Terminal } from '../../terminal/terminal.ts';
 import type { ReportOutput } from './report-output.ts';
 
@@ -68,13 +65,7 @@ export class TableOutput implements ReportOutput {
    * @throws CoxswainError `input-io`, and the errors of `checkOutput`
    */
   async save(file: string, kind: 'csv' | 'parquet'): Promise<void> {
-    checkOutput(file);
-    try {
-      await writeFile(file, kind === 'csv' ? csvText(this.#rows) : await parquetBytes(this.#rows), { mode: 0o600 });
-    } catch (error) {
-      const message = `${printable(file)} cannot be written: ${messageOf(error)}`;
-      throw new CoxswainError('input-io', message, { cause: error });
-    }
+    await writeOutput(file, kind === 'csv' ? csvText(this.#rows) : await parquetBytes(this.#rows));
   }
 }
 

@@ -1,11 +1,10 @@
-import { writeFileSync } from 'node:fs';
+import { writeOutput } from '../../runs/write-output.ts';
+import { wholeOption } from '../../terminal/option-values.ts';
 import { availableParallelism } from 'node:os';
 
 import { present } from '../../../base/present.ts';
-import { CoxswainError, messageOf } from '../../../base/error.ts';
-import { checkOutput } from '../../../base/guarded-file.ts';
+import { invalidArgument } from '../../../base/error.ts';
 import { backtest } from '../../../backtest/backtest.ts';
-import type { BacktestReport } from '../../../backtest/backtest-report.ts';
 import { readLabels } from '../../../backtest/labels.ts';
 import { parseSplit } from '../../../backtest/split-runs.ts';
 import { parseSweep } from '../../../backtest/sweep-report.ts';
@@ -16,7 +15,6 @@ import { jsonLine, printable, printableCut } from '../../terminal/printable.ts';
 import { Problems } from '../../runs/problems.ts';
 import type { Terminal } from '../../terminal/terminal.ts';
 
-/** The options of `coxswain backtest` from the command line. */
 export interface BacktestCommandOptions {
   readonly config?: string;
   readonly compare?: readonly string[];
@@ -39,12 +37,7 @@ export interface BacktestCommandOptions {
 
 const SHOWN_IDS = 5;
 
-/**
- * Runs `coxswain backtest`.
- *
- * @returns the exit code: 0, or 1 on a read error, a failed gate or a failed verification
- * @throws CoxswainError the errors of `backtest` and `readLabels`; `invalid-argument` for options that cannot be combined
- */
+/** Runs `coxswain backtest`. @returns the exit code: 0, or 1 on a read error, a failed gate or a failed verification */
 export async function backtestCommand(
   given: readonly string[],
   options: BacktestCommandOptions,
@@ -53,7 +46,7 @@ export async function backtestCommand(
   const { paths, ...configurations } = compared(given, options);
   if (options.verify === true) return backtestVerify(paths, options, terminal);
   if (options.signal !== undefined && options.sweep === undefined) {
-    throw new CoxswainError('invalid-argument', '--signal needs --sweep');
+    throw invalidArgument('--signal needs --sweep');
   }
   const progress = new BacktestProgressBar(terminal);
   const { report, problems, unknownLabels } = await backtest(paths, {
@@ -67,7 +60,7 @@ export async function backtestCommand(
       ...amount('minRecall', '--min-recall', options.minRecall, 1),
       ...amount('maxAdvicePer100Calls', '--max-advice-per-100-calls', options.maxAdvicePer100Calls, 1e6),
     },
-    workers: workersOf(options.workers),
+    workers: wholeOption('--workers', options.workers, [1, 256]) ?? Math.min(256, availableParallelism()),
     resume: options.resume,
     queue: options.queue,
     stopEarly: options.stopEarly,
@@ -82,7 +75,10 @@ export async function backtestCommand(
       `coxswain: ${printable(options.labels ?? '')}: ${unknown} labels match no run: ${names.join(', ')}${more}`,
     );
   }
-  if (options.html !== undefined) await writeHtml(options.html, report);
+  if (options.html !== undefined) {
+    const { htmlReport } = await import('../../../backtest/html-report.ts');
+    await writeOutput(options.html, htmlReport(report));
+  }
   const text = options.json === true ? jsonLine(report) : backtestText(report, terminal, options.details === true);
   await terminal.write(text);
   const failed = report.gates.filter(({ passed }) => !passed);
@@ -97,11 +93,11 @@ function compared(
 ): { readonly paths: readonly string[]; readonly config?: string; readonly against?: string } {
   const [first, second, ...rest] = compare ?? [];
   const paths = [...given, ...rest];
-  if (paths.length === 0) throw new CoxswainError('invalid-argument', 'name the recorded runs: stores, files, folders');
+  if (paths.length === 0) throw invalidArgument('name the recorded runs: stores, files, folders');
   if (compare === undefined) return { paths, ...present({ config }) };
   if (first === undefined || second === undefined || config !== undefined) {
     const hint = 'name two configurations after it, each a file or standard, without --config';
-    throw new CoxswainError('invalid-argument', `--compare ${compare.join(' ')}: ${hint}`);
+    throw invalidArgument(`--compare ${compare.join(' ')}: ${hint}`);
   }
   return { paths, config: first, against: second };
 }
@@ -115,21 +111,5 @@ function amount(
   if (text === undefined) return {};
   const value = text.trim() === '' ? Number.NaN : Number(text);
   if (value >= 0 && value <= max) return { [name]: value };
-  throw new CoxswainError('invalid-argument', `${flag} ${text}: give a number from 0 to ${max}`);
-}
-
-function workersOf(text: string | undefined): number {
-  if (text === undefined) return Math.min(256, availableParallelism());
-  if (/^\d{1,3}$/.test(text) && Number(text) >= 1 && Number(text) <= 256) return Number(text);
-  throw new CoxswainError('invalid-argument', `--workers ${text}: give a whole number from 1 to 256`);
-}
-
-async function writeHtml(path: string, report: BacktestReport): Promise<void> {
-  const { htmlReport } = await import('../../../backtest/html-report.ts');
-  try {
-    checkOutput(path);
-    writeFileSync(path, htmlReport(report));
-  } catch (error) {
-    throw new CoxswainError('input-io', `${path}: the report cannot be written: ${messageOf(error)}`, { cause: error });
-  }
+  throw invalidArgument(`${flag} ${text}: give a number from 0 to ${max}`);
 }

@@ -11,7 +11,6 @@ const SHOWN_MISMATCHES = 5;
 const DETAIL_CHARS = 300;
 const CHARS_BEFORE = 60;
 
-/** The options for `--verify`. */
 export interface BacktestVerifyOptions {
   readonly config?: string;
   readonly json?: boolean;

@@ -10,19 +10,13 @@ import { jsonLine, printable, printableCut } from '../../terminal/printable.ts';
 import { steeringRows, steeringText } from './steering-text.ts';
 import type { Terminal } from '../../terminal/terminal.ts';
 
-/** The options of `coxswain config check`. */
 export interface ConfigCheckOptions {
   readonly json?: boolean;
 }
 
 const MESSAGE_CHARS = 500;
 
-/**
- * Runs `coxswain config check`: prints the errors in a configuration, the fields that are ignored because they require trust, and
- * the resulting steering.
- *
- * @returns the exit code: 1 if there are errors
- */
+/** Runs `coxswain config check`. @returns the exit code: 1 if there are errors */
 export async function configCheckCommand(
   file: string | undefined,
   options: ConfigCheckOptions,

@@ -8,19 +8,13 @@ import type { Shape } from '../../../base/shape.ts';
 import { jsonLine, printableCut } from '../../terminal/printable.ts';
 import type { Terminal } from '../../terminal/terminal.ts';
 
-/** The options of `coxswain config show`. */
 export interface ConfigShowOptions {
   readonly config?: string;
   readonly set?: boolean;
   readonly json?: boolean;
 }
 
-/**
- * Runs `coxswain config show`: prints every field with its effective value. Prints only the number of errors; `config check` lists
- * them.
- *
- * @returns the exit code: 1 if there are errors
- */
+/** Runs `coxswain config show`. @returns the exit code: 1 if there are errors */
 export async function configShowCommand(options: ConfigShowOptions, terminal: Terminal): Promise<number> {
   const { config, problems } = await loadConfig({ projectFolder: process.cwd(), explicitPath: options.config });
   if (problems.length > 0) {

@@ -11,7 +11,6 @@ import { Problems } from '../../runs/problems.ts';
 import { jsonLine, printable } from '../../terminal/printable.ts';
 import type { Terminal } from '../../terminal/terminal.ts';
 
-/** The options of `coxswain config suggest`. */
 export interface ConfigSuggestOptions {
   readonly config?: string;
   readonly labels?: string;
@@ -28,12 +27,7 @@ interface Suggestion {
   readonly precision: SignalReport['precision'];
 }
 
-/**
- * Runs `coxswain config suggest`: lists the detectors and providers that do not predict the outcome of recorded runs.
- *
- * @returns the exit code: 1 if something could not be read
- * @throws CoxswainError the errors of `backtest` and `readLabels`
- */
+/** Runs `coxswain config suggest`. @returns the exit code: 1 if something could not be read */
 export async function configSuggestCommand(
   paths: readonly string[],
   { config, labels, json }: ConfigSuggestOptions,

@@ -13,7 +13,6 @@ import { printableCut } from '../../terminal/printable.ts';
 import { freeRunId, playSample } from './sample-run.ts';
 import type { Terminal } from '../../terminal/terminal.ts';
 
-/** The options of `coxswain demo`. */
 export interface DemoOptions {
   readonly store?: string;
   readonly fast?: boolean;
@@ -28,13 +27,7 @@ const SAMPLE = fileURLToPath(new URL(`../../../../${SAMPLE_NAME}`, import.meta.u
 /** Pause after an event in milliseconds. The demo takes about three seconds. */
 const PAUSE_MS: Readonly<Record<LiveEvent['type'], number>> = { call: 120, pattern: 250, advice: 300, fault: 300 };
 
-/**
- * Runs `coxswain demo`: plays the bundled sample as a live, steered run, prints its events and records it. Repeating the command
- * changes nothing. If the store contains a different version of the run, the new run gets a new id.
- *
- * @returns the exit code: 1 if records were lost
- * @throws CoxswainError `store-io` and `store-version`
- */
+/** Runs `coxswain demo`. @returns the exit code: 1 if records were lost */
 export async function demoCommand(options: DemoOptions, terminal: Terminal): Promise<number> {
   const file = storeNamed(options.store);
   const records = await sampleRecords();

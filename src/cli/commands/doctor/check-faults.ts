@@ -1,6 +1,6 @@
 import { closeSync, fstatSync, openSync, readSync } from 'node:fs';
 
-import { isJsonObject } from '../../../base/json.ts';
+import { isJsonObject, jsonOf } from '../../../base/json.ts';
 import { present } from '../../../base/present.ts';
 import { stateFile, type StateOwner } from '../../../base/state-places.ts';
 import { faultOwners, type FaultLine } from '../../../hosts/claude-code/fault-log.ts';
@@ -77,13 +77,8 @@ function projectFaults(
 
 function faultOf(line: string): readonly FaultLine[] {
   if (line === '') return [];
-  let value: unknown;
-  try {
-    value = JSON.parse(line);
-  } catch {
-    // An incomplete line: the first line of the excerpt, or a line truncated by a full disk.
-    return [];
-  }
+  // An incomplete line is no JSON: the first line of the excerpt, or a line truncated by a full disk.
+  const value = jsonOf(line);
   if (!isJsonObject(value)) return [];
   const { at, event, message, sessionId, where } = value;
   if (typeof at !== 'string' || Number.isNaN(Date.parse(at))) return [];

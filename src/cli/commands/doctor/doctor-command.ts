@@ -27,7 +27,6 @@ import type { Style } from '../../terminal/paint.ts';
 import { jsonLine, printableCut } from '../../terminal/printable.ts';
 import type { Terminal } from '../../terminal/terminal.ts';
 
-/** The options of `coxswain doctor`. */
 export interface DoctorOptions {
   readonly json?: boolean;
   readonly adapters?: boolean;
@@ -52,12 +51,7 @@ interface DoctorReport {
   readonly heartbeats: Heartbeats | null;
 }
 
-/**
- * Runs `coxswain doctor`: checks that the hook works and prints one line per check. Sends an event through the hook and deletes
- * its run. Changes nothing else. Every check has a time limit.
- *
- * @returns the exit code: 1 if a check fails
- */
+/** Runs `coxswain doctor`. @returns the exit code: 1 if a check fails */
 export async function doctorCommand(options: DoctorOptions, terminal: Terminal): Promise<number> {
   const report = await examine();
   if (options.json === true) {

@@ -6,7 +6,7 @@ import { importSource } from '../../../formats/import-source.ts';
 import { readRuns } from '../../../formats/read-runs.ts';
 import { openReadableStore, storeNamed } from '../../runs/open-store.ts';
 import { Problems } from '../../runs/problems.ts';
-import { namedRun } from '../../runs/stored-runs.ts';
+import { namedRun } from '../../runs/named-run.ts';
 import { wholeOption } from '../../terminal/option-values.ts';
 import { jsonLine, printable, printableCut } from '../../terminal/printable.ts';
 import type { Terminal } from '../../terminal/terminal.ts';
@@ -15,7 +15,6 @@ import { explanationText } from './explanation-text.ts';
 
 const ID_CHARS = 80;
 
-/** The options of `coxswain explain`. */
 export interface ExplainOptions {
   readonly call: string;
   readonly store?: string;

@@ -1,3 +1,4 @@
+import { allRuns } from '../../../store/all-runs.ts';
 import { resolve } from 'node:path';
 
 import { CoxswainError, invalidArgument, messageOf } from '../../../base/error.ts';
@@ -11,11 +12,10 @@ import { RunRecorder, type RefusedRun } from '../../runs/run-recorder.ts';
 import { choiceOption } from '../../terminal/option-values.ts';
 import { jsonLine, printable } from '../../terminal/printable.ts';
 import { Problems } from '../../runs/problems.ts';
-import { allRuns, namedRun } from '../../runs/stored-runs.ts';
+import { namedRun } from '../../runs/named-run.ts';
 import type { Terminal } from '../../terminal/terminal.ts';
 import { EXPORT_FORMATS, writeExport, type ExportFormat } from './write-export.ts';
 
-/** The options of `coxswain export`. */
 export interface ExportOptions {
   readonly store?: string;
   readonly to?: string;

@@ -1,3 +1,4 @@
+import { allRuns } from '../../../store/all-runs.ts';
 import { invalidArgument } from '../../../base/error.ts';
 import { atifOf, chatOf, inspectOf, spanBatches, type ExportedTree } from '../../../exports/export-json.ts';
 import type { ExportedRun } from '../../../exports/exported-run.ts';
@@ -7,7 +8,6 @@ import { runPage } from '../../../exports/run-page.ts';
 import { encodeRecord } from '../../../records/encode-record.ts';
 import type { RunSummary } from '../../../store/run-summary.ts';
 import type { StoreReader } from '../../../store/trajectory-store.ts';
-import { allRuns } from '../../runs/stored-runs.ts';
 import { printableJson } from '../../terminal/printable.ts';
 import type { Terminal } from '../../terminal/terminal.ts';
 import { openTextTarget } from './export-target.ts';

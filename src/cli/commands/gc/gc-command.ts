@@ -1,9 +1,14 @@
+import { spanOption } from '../../terminal/option-values.ts';
 import { invalidArgument } from '../../../base/error.ts';
 import { parseBytes } from '../../../base/parse-bytes.ts';
 import { present } from '../../../base/present.ts';
-import { parseDuration } from '../../../base/parse-duration.ts';
-import { collectGarbage, DEFAULT_MAX_STORE_BYTES } from '../../../store/collect-garbage.ts';
-import type { CollectableStore, CollectedRun, GcOptions } from '../../../store/collect-garbage.ts';
+import {
+  type CollectableStore,
+  type CollectedRun,
+  collectGarbage,
+  DEFAULT_MAX_STORE_BYTES,
+  type GcOptions,
+} from '../../../store/collect-garbage.ts';
 import type { TrajectoryStore } from '../../../store/trajectory-store.ts';
 import { countOf } from '../../../base/number-text.ts';
 import { bytesText } from '../../terminal/number-text.ts';
@@ -13,7 +18,6 @@ import { Problems } from '../../runs/problems.ts';
 import { timeText } from '../../terminal/time-text.ts';
 import type { Terminal } from '../../terminal/terminal.ts';
 
-/** The options of `coxswain gc`. */
 export interface GcCommandOptions {
   readonly olderThan?: string;
   readonly maxSize?: string;
@@ -21,12 +25,7 @@ export interface GcCommandOptions {
   readonly json?: boolean;
 }
 
-/**
- * Runs `coxswain gc`: deletes runs that are too old or exceed the size limit of the store. Prints a line per deleted run.
- *
- * @returns the exit code: 1 if a run could not be deleted
- * @throws CoxswainError `invalid-argument`, `input-io` if the store does not exist, and the errors of the store
- */
+/** Runs `coxswain gc`. @returns the exit code: 1 if a run could not be deleted */
 export async function gcCommand(
   path: string | undefined,
   options: GcCommandOptions,
@@ -79,11 +78,8 @@ async function openForPlanning(file: string): Promise<CollectableStore & Pick<Tr
  */
 function limitsOf({ maxSize, olderThan }: GcCommandOptions): Pick<GcOptions, 'maxBytes' | 'olderThanMs'> {
   if (maxSize === undefined && olderThan === undefined) return { maxBytes: DEFAULT_MAX_STORE_BYTES };
-  const olderThanMs = olderThan === undefined ? undefined : parseDuration(olderThan);
+  const olderThanMs = olderThan === undefined ? undefined : spanOption('--older-than', olderThan, '30d, 12h or 2w');
   const maxBytes = maxSize === undefined ? undefined : parseBytes(maxSize);
-  if (olderThan !== undefined && olderThanMs === undefined) {
-    throw invalidArgument(`--older-than ${olderThan}: give a span such as 30d, 12h or 2w`);
-  }
   if (maxSize !== undefined && maxBytes === undefined) {
     throw invalidArgument(`--max-size ${maxSize}: give bytes with a unit, such as 500MB, 2GB or 1GiB`);
   }

@@ -11,19 +11,12 @@ import { readRecordFile, readRecordFolder } from './record-file.ts';
 import { RunRecorder } from '../../runs/run-recorder.ts';
 import type { Terminal } from '../../terminal/terminal.ts';
 
-/** The options of `coxswain import`. */
 export interface ImportCommandOptions {
   readonly store?: string;
   readonly json?: boolean;
 }
 
-/**
- * Runs `coxswain import`: copies the output of `coxswain export` or `jsonlSink` to a store. Run ids, `seq` and gap records are
- * preserved. Repeating the command changes nothing.
- *
- * @returns the exit code: 1 if a record was rejected or unreadable
- * @throws CoxswainError `invalid-argument`, `store-io`, `store-version`
- */
+/** Runs `coxswain import`. @returns the exit code: 1 if a record was rejected or unreadable */
 export async function importCommand(path: string, options: ImportCommandOptions, terminal: Terminal): Promise<number> {
   const file = storeNamed(options.store);
   const problems = new Problems(terminal);

@@ -1,3 +1,4 @@
+import { allRuns } from '../../../store/all-runs.ts';
 import { CoxswainError, messageOf } from '../../../base/error.ts';
 import { isJsonObject } from '../../../base/json.ts';
 import { decodeParsed } from '../../../records/decode-record.ts';
@@ -7,7 +8,6 @@ import { LineReader, type TextLine } from '../../../formats/reading/line-reader.
 import { openBytes } from '../../../formats/reading/open-bytes.ts';
 import { nextChunk } from '../../../formats/reading/text-head.ts';
 import { openStoreReader } from '../../../store/registry/open-store.ts';
-import { allRuns } from '../../runs/stored-runs.ts';
 
 const LINE_BYTES = 64 * 1024 * 1024;
 

@@ -1,9 +1,9 @@
+import { spanOption } from '../../terminal/option-values.ts';
 import { existsSync } from 'node:fs';
 import { dirname, join, relative, resolve } from 'node:path';
 
 import { present } from '../../../base/present.ts';
-import { CoxswainError } from '../../../base/error.ts';
-import { parseDuration } from '../../../base/parse-duration.ts';
+import { CoxswainError, invalidArgument } from '../../../base/error.ts';
 import { hostFolder, hostTitle } from '../../../formats/find-sessions.ts';
 import { HOST_PLACES, installedHosts } from '../../../hosts/claude-code/host-places.ts';
 import {
@@ -30,7 +30,6 @@ import { lineDiff } from '../../terminal/line-diff.ts';
 import { printable } from '../../terminal/printable.ts';
 import type { Terminal } from '../../terminal/terminal.ts';
 
-/** The options of `coxswain init`. */
 export interface InitOptions {
   readonly user?: boolean;
   readonly shared?: boolean;
@@ -60,10 +59,7 @@ export async function initCommand(
   const { home, config } = userFolders({});
   const places = { homeFolder: home, env: process.env };
   if (target !== undefined && named === undefined) {
-    throw new CoxswainError(
-      'invalid-argument',
-      `unknown target ${printable(target)}; choose one of ${HOSTS.join(', ')}`,
-    );
+    throw invalidArgument(`unknown target ${printable(target)}; choose one of ${HOSTS.join(', ')}`);
   }
   checkOptions(options, named);
   const found = named !== undefined ? [named] : shared || http ? [] : installedHosts(places);
@@ -117,7 +113,7 @@ export async function initCommand(
 /** @throws CoxswainError `invalid-argument` for options that cannot be combined */
 function checkOptions({ http, port, project, shared, user }: InitOptions, named: HostName | undefined): void {
   const refuse = (message: string): never => {
-    throw new CoxswainError('invalid-argument', message);
+    throw invalidArgument(message);
   };
   if ((http || shared) && named !== undefined && named !== 'claude-code') {
     refuse('--shared and --http apply to Claude Code only');
@@ -270,18 +266,10 @@ function configOf(
   project: string,
 ): { readonly config?: { readonly file: string; readonly text: string } } {
   if (deadline === undefined) return {};
-  if (parseDuration(deadline) === undefined) {
-    throw new CoxswainError(
-      'invalid-argument',
-      `--deadline is ${JSON.stringify(deadline)}; give a span such as 45m or 1h30m`,
-    );
-  }
+  spanOption('--deadline', deadline, '45m or 1h30m');
   const found = file.startsWith(project) ? findProject(project).files[0] : existsSync(file) ? file : undefined;
   if (found !== undefined) {
-    throw new CoxswainError(
-      'invalid-argument',
-      `a configuration exists already: set "deadline": ${JSON.stringify(deadline)} in ${found}`,
-    );
+    throw invalidArgument(`a configuration exists already: set "deadline": ${JSON.stringify(deadline)} in ${found}`);
   }
   return { config: { file, text: `${JSON.stringify({ deadline }, undefined, 2)}\n` } };
 }

@@ -1,3 +1,4 @@
+import { wholeOption } from '../../terminal/option-values.ts';
 import { randomBytes, randomInt } from 'node:crypto';
 import { createServer } from 'node:net';
 import { extname } from 'node:path';
@@ -25,10 +26,7 @@ const TOKEN_BYTES = 32;
  */
 export async function serverFor(projectFolder: string, port: string | undefined): Promise<ServeSettings> {
   const before = readServeSettings(projectFolder);
-  const wanted = port === undefined ? undefined : Number(port);
-  if (wanted !== undefined && !(Number.isInteger(wanted) && wanted >= 1024 && wanted <= 65_535)) {
-    throw new CoxswainError('invalid-argument', `--port is ${JSON.stringify(port)}; give a number from 1024 to 65535`);
-  }
+  const wanted = wholeOption('--port', port, [1024, 65_535]);
   return {
     port: wanted ?? before?.port ?? (await freePort()),
     token: before?.token ?? randomBytes(TOKEN_BYTES).toString('base64url'),

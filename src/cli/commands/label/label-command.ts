@@ -13,7 +13,6 @@ import { printable, printableCut } from '../../terminal/printable.ts';
 import { Problems } from '../../runs/problems.ts';
 import type { Terminal } from '../../terminal/terminal.ts';
 
-/** The options of `coxswain label`. */
 export interface LabelOptions {
   readonly out: string;
   readonly from?: string;
@@ -48,14 +47,10 @@ export async function labelCommand(
   const saved = existsSync(options.out) ? await readLabels(options.out) : [];
   const labels = new Map(saved.map((label) => [label.id, label]));
   const problems = new Problems(terminal);
-  let path = '';
   const moments = labelMoments(paths, {
     from,
     count,
-    onProblem: (problem) => {
-      if (problem.path !== path) problems.source((path = problem.path));
-      problems.fault(problem);
-    },
+    onProblem: (problem) => problems.faultIn(problem),
   });
   const session = new LabelSession({ labels, moments, out: options.out, terminal });
   const keys = pressedKeys(input);

@@ -1,4 +1,4 @@
-import { CoxswainError } from '../../../base/error.ts';
+import { invalidArgument } from '../../../base/error.ts';
 import { openWatch } from '../../../hosts/mcp/open-watch.ts';
 import { proxyStdio } from '../../../hosts/mcp/proxy-stdio.ts';
 
@@ -7,17 +7,12 @@ export interface McpOptions {
   readonly header?: readonly string[];
 }
 
-/**
- * Runs `coxswain mcp`: a proxy for an MCP server, or a stand-alone MCP server.
- *
- * @returns the exit code of the server
- * @throws CoxswainError "invalid-argument" for a command together with `--url`, an invalid address or an invalid header
- */
+/** Runs `coxswain mcp`. @returns the exit code of the server */
 export async function mcpCommand(command: readonly string[], { url, header }: McpOptions): Promise<number> {
   if (url !== undefined && command.length > 0) {
-    throw new CoxswainError('invalid-argument', 'give a command or --url, not both');
+    throw invalidArgument('give a command or --url, not both');
   }
-  if (url === undefined && header !== undefined) throw new CoxswainError('invalid-argument', '--header needs --url');
+  if (url === undefined && header !== undefined) throw invalidArgument('--header needs --url');
   const client = { input: process.stdin, output: process.stdout };
   const open = async (): Promise<Awaited<ReturnType<typeof openWatch>>> => openWatch(process.env);
   if (command.length > 0) return proxyStdio(command, client, open);
@@ -29,7 +24,7 @@ export async function mcpCommand(command: readonly string[], { url, header }: Mc
 function addressOf(text: string): URL {
   const url = URL.parse(text);
   if (url?.protocol === 'http:' || url?.protocol === 'https:') return url;
-  throw new CoxswainError('invalid-argument', `--url ${JSON.stringify(text)} is no http or https address`);
+  throw invalidArgument(`--url ${JSON.stringify(text)} is no http or https address`);
 }
 
 /** @throws CoxswainError "invalid-argument" for a line that is not a header. The message omits its value, which may be secret. */
@@ -40,7 +35,7 @@ function headersOf(lines: readonly string[]): Headers {
     try {
       headers.append(name, value);
     } catch {
-      throw new CoxswainError('invalid-argument', '--header wants "Name: value"');
+      throw invalidArgument('--header wants "Name: value"');
     }
   }
   return headers;

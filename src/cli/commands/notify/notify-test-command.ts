@@ -9,12 +9,7 @@ import type { Terminal } from '../../terminal/terminal.ts';
 import { Notifier } from '../../../notify/notifier.ts';
 import { targetsOf } from '../../../notify/targets-of.ts';
 
-/**
- * Runs `coxswain notify test`: sends one notification to every configured target.
- *
- * @returns the exit code: 1 if a target could not be reached
- * @throws CoxswainError `invalid-argument` if no target is configured
- */
+/** Runs `coxswain notify test`. @returns the exit code: 1 if a target could not be reached */
 export async function notifyTestCommand(_options: object, terminal: Terminal): Promise<number> {
   const { resolved, ignored } = await loadConfig({ projectFolder: process.cwd() });
   const targets = targetsOf(resolved.notify ?? {});

@@ -1,6 +1,6 @@
 import { stat } from 'node:fs/promises';
 
-import { CoxswainError, messageOf } from '../../../base/error.ts';
+import { invalidArgument, messageOf } from '../../../base/error.ts';
 import { countOf, countText } from '../../../base/number-text.ts';
 import { openStoreNamed, requireStore, shownStore } from '../../runs/open-store.ts';
 import { jsonLine, printableCut } from '../../terminal/printable.ts';
@@ -13,7 +13,6 @@ import type { Terminal } from '../../terminal/terminal.ts';
 import { parseStoreAddress } from '../../../store/store-address.ts';
 import { storeProblemText } from '../verify/verify-command.ts';
 
-/** The options of `coxswain recover`. */
 export interface RecoverOptions {
   /** Path of the new store; undefined: records waiting events instead. */
   readonly to?: string;
@@ -22,14 +21,7 @@ export interface RecoverOptions {
 
 const MAX_RANGES = 5;
 
-/**
- * Runs `coxswain recover`: copies the readable records of a damaged store to a new store and verifies the new store. Never changes
- * the original.
- *
- * @returns the exit code: 1 if records were lost or may have been lost
- * @throws CoxswainError `invalid-argument` if the new path exists; `input-io` if the store does not exist; `store-io` and
- *   `store-version` if it cannot be opened
- */
+/** Runs `coxswain recover`. @returns the exit code: 1 if records were lost or may have been lost */
 export async function recoverCommand(path: string, options: RecoverOptions, terminal: Terminal): Promise<number> {
   const { to } = options;
   if (to === undefined) return foldSpills(path, options, terminal);
@@ -91,7 +83,7 @@ async function requireNew(to: string): Promise<void> {
         )
       : await holdsRuns(to);
   if (!isThere) return;
-  throw new CoxswainError('invalid-argument', `--to ${shownStore(to)}: it already exists; give a new path`);
+  throw invalidArgument(`--to ${shownStore(to)}: it already exists; give a new path`);
 }
 
 async function holdsRuns(address: string): Promise<boolean> {

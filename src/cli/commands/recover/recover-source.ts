@@ -1,3 +1,4 @@
+import { allRuns } from '../../../store/all-runs.ts';
 import { readdir } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 
@@ -12,7 +13,6 @@ import { isDamaged, damageText, toStoreError } from '../../../store/store-error.
 import { kindOfStore } from '../../../store/registry/open-store.ts';
 import { parseStoreAddress } from '../../../store/store-address.ts';
 import { openReadableStore, shownStore } from '../../runs/open-store.ts';
-import { allRuns } from '../../runs/stored-runs.ts';
 import { salvageLines, type Salvaged } from './salvage-lines.ts';
 
 /** A run to recover. */

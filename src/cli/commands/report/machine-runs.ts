@@ -1,3 +1,4 @@
+import { allRuns } from '../../../store/all-runs.ts';
 import { stat } from 'node:fs/promises';
 import { dirname } from 'node:path';
 
@@ -11,7 +12,6 @@ import type { TrajectoryRecord } from '../../../records/trajectory-record.ts';
 import type { TrajectoryStore } from '../../../store/trajectory-store.ts';
 import type { Problems } from '../../runs/problems.ts';
 import { projectAt, type StoredNames } from '../../runs/stored-names.ts';
-import { allRuns } from '../../runs/stored-runs.ts';
 import type { FoundRun } from './night-run.ts';
 import { runsOfStore, runsOfTranscripts, type KnownOfRun } from './report-source.ts';
 

@@ -1,10 +1,10 @@
+import { allRuns } from '../../../store/all-runs.ts';
 import { homedir } from 'node:os';
 import { basename, dirname, resolve } from 'node:path';
 
 import { callNumber } from '../../../base/call-number.ts';
 import { CoxswainError, invalidArgument } from '../../../base/error.ts';
 import { countOf, durationText } from '../../../base/number-text.ts';
-import { parseDuration } from '../../../base/parse-duration.ts';
 import { present } from '../../../base/present.ts';
 import { findSessions, hostFolder, type HostSessions } from '../../../formats/find-sessions.ts';
 import { findSources } from '../../../formats/find-sources.ts';
@@ -18,8 +18,7 @@ import { Problems } from '../../runs/problems.ts';
 import { projectStore } from '../../runs/project-store.ts';
 import { spillNote } from '../../runs/spill-note.ts';
 import { projectAt, StoredNames } from '../../runs/stored-names.ts';
-import { allRuns } from '../../runs/stored-runs.ts';
-import { choiceOption } from '../../terminal/option-values.ts';
+import { choiceOption, spanOption } from '../../terminal/option-values.ts';
 import { jsonLine, printable } from '../../terminal/printable.ts';
 import { shellWord } from '../../terminal/shell-word.ts';
 import type { Terminal } from '../../terminal/terminal.ts';
@@ -30,7 +29,6 @@ import { runsOfStore, runsOfTranscripts } from './report-source.ts';
 import { reportTarget } from './send-report.ts';
 import { sendable, writeReport, type ReportForm } from './write-report.ts';
 
-/** The options of `coxswain report`. */
 export interface ReportOptions extends ReportForm {
   readonly since?: string;
   readonly by?: string;
@@ -50,14 +48,7 @@ const places = { home: homedir(), env: process.env };
 /** Default time span: 12 hours, one night. */
 const DEFAULT_SINCE_MS = 12 * 3_600_000;
 
-/**
- * Runs `coxswain report`: lists runs and their outcomes, time and cost, patterns, advice and its effect, faults, and the most
- * important moments. Reads a store or transcripts. Default: the store of this project and the sessions of every agent program of
- * this user.
- *
- * @returns the exit code: 1 if something could not be read or sent
- * @throws CoxswainError `invalid-argument`, `input-io` if there is nothing to read, and the errors of the store
- */
+/** Runs `coxswain report`. @returns the exit code: 1 if something could not be read or sent */
 export async function reportCommand(
   paths: readonly string[],
   options: ReportOptions,
@@ -237,7 +228,6 @@ function checkOptions({ by, html, json, markdown, to }: ReportOptions): Grouping
 
 function sinceOf({ options: { since }, untilMs }: ReportContext, isStore: boolean): number {
   if (since === undefined) return isStore ? untilMs - DEFAULT_SINCE_MS : 0;
-  const spanMs = since === 'all' ? untilMs : parseDuration(since);
-  if (spanMs === undefined) throw invalidArgument(`--since ${since}: give a span such as 12h, 90m or 7d, or all`);
+  const spanMs = since === 'all' ? untilMs : spanOption('--since', since, '12h, 90m or 7d, or all');
   return Math.max(0, untilMs - spanMs);
 }

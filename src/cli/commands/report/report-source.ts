@@ -1,3 +1,4 @@
+import { allRuns } from '../../../store/all-runs.ts';
 import { CoxswainError, messageOf } from '../../../base/error.ts';
 import type { FoundSource } from '../../../formats/find-sources.ts';
 import { importSource } from '../../../formats/import-source.ts';
@@ -7,7 +8,6 @@ import { RunIds } from '../../../formats/run-ids.ts';
 import type { TrajectoryRecord } from '../../../records/trajectory-record.ts';
 import type { TrajectoryStore } from '../../../store/trajectory-store.ts';
 import type { Problems } from '../../runs/problems.ts';
-import { allRuns } from '../../runs/stored-runs.ts';
 import { NightFold } from './night-fold.ts';
 import type { FoundRun } from './night-run.ts';
 

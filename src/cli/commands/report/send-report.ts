@@ -1,7 +1,7 @@
 import { userInfo } from 'node:os';
 import { setTimeout as sleep } from 'node:timers/promises';
 
-import { CoxswainError, messageOf } from '../../../base/error.ts';
+import { invalidArgument, messageOf } from '../../../base/error.ts';
 import { optionalPackage } from '../../../base/optional-package.ts';
 import type { NotifyFailure } from '../../../notify/notification.ts';
 import { tried } from '../../../notify/notifier.ts';
@@ -37,7 +37,7 @@ export function reportTarget(text: string): ReportTarget {
   if (url !== null && isSafe) return { type: 'webhook', url: text, name: `the webhook at ${url.host}` };
   const to = url?.protocol === 'mailto:' ? decodeURIComponent(url.pathname) : '';
   if (/^[^\s,@]+@[^\s,@]+$/.test(to)) return { type: 'mail', to, name: to };
-  throw new CoxswainError('invalid-argument', '--to takes an address that begins with https://, or mailto:YOU@HOST');
+  throw invalidArgument('--to takes an address that begins with https://, or mailto:YOU@HOST');
 }
 
 /** Sends a report. Tries a busy webhook three times. @returns the failure; undefined on success */

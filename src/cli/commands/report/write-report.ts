@@ -1,7 +1,4 @@
-import { writeFile } from 'node:fs/promises';
-
-import { CoxswainError, messageOf } from '../../../base/error.ts';
-import { checkOutput } from '../../../base/guarded-file.ts';
+import { writeOutput } from '../../runs/write-output.ts';
 import { countOf, countText } from '../../../base/number-text.ts';
 import { withoutSecrets } from '../../../notify/notifier.ts';
 import { jsonLine, printable } from '../../terminal/printable.ts';
@@ -35,12 +32,7 @@ export async function writeReport(
   else if (markdown === true) await terminal.write(reportMarkdown(report, frame));
   else if (html === undefined) await terminal.write(reportText(report, frame, terminal));
   else {
-    try {
-      checkOutput(html);
-      await writeFile(html, reportHtml(report, frame), { mode: 0o600 });
-    } catch (error) {
-      throw new CoxswainError('input-io', `${html} cannot be written: ${messageOf(error)}`, { cause: error });
-    }
+    await writeOutput(html, reportHtml(report, frame));
     await terminal.write(`${printable(html)}: written\n`);
   }
   return true;

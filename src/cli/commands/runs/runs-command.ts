@@ -12,7 +12,6 @@ import { RunView, type RunUsage } from '../../../run-view/run-view.ts';
 import { timeText } from '../../terminal/time-text.ts';
 import type { Terminal } from '../../terminal/terminal.ts';
 
-/** The options of `coxswain runs`. */
 export interface RunsOptions {
   readonly store?: string;
   readonly json?: boolean;
@@ -21,12 +20,7 @@ export interface RunsOptions {
   readonly cost?: boolean;
 }
 
-/**
- * Runs `coxswain runs`: lists one page of the runs of a store, the most recently started run first.
- *
- * @returns the exit code
- * @throws CoxswainError `invalid-argument`, `input-io` if the store does not exist, and the errors of the store
- */
+/** Runs `coxswain runs`. @returns the exit code */
 export async function runsCommand(options: RunsOptions, terminal: Terminal): Promise<number> {
   const limit = limitOf(options.limit);
   const store = await openReadableStore(storeNamed(options.store));

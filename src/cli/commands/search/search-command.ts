@@ -6,11 +6,10 @@ import { limitOf } from '../../terminal/option-values.ts';
 import { countOf, countText } from '../../../base/number-text.ts';
 import { openReadableStore, storeNamed } from '../../runs/open-store.ts';
 import { jsonLine, printableCut } from '../../terminal/printable.ts';
-import { namedRun } from '../../runs/stored-runs.ts';
+import { namedRun } from '../../runs/named-run.ts';
 import { timeText } from '../../terminal/time-text.ts';
 import type { Terminal } from '../../terminal/terminal.ts';
 
-/** The options of `coxswain search`. */
 export interface SearchOptions {
   readonly store?: string;
   readonly run?: string;
@@ -23,12 +22,7 @@ export interface SearchOptions {
 /** Maximum number of damaged records listed by name. Further records are only counted. */
 const MAX_DAMAGED = 10;
 
-/**
- * Runs `coxswain search`: lists one page of the records that contain all the words, newest first.
- *
- * @returns the exit code: 0, also without results; 1 if damaged records were skipped
- * @throws CoxswainError `invalid-argument`, `input-io` if the store or the run does not exist, and the errors of the store
- */
+/** Runs `coxswain search`. @returns the exit code: 0, also without results; 1 if damaged records were skipped */
 export async function searchCommand(
   words: readonly string[],
   options: SearchOptions,

@@ -1,7 +1,7 @@
+import { spanOption } from '../../terminal/option-values.ts';
 import { resolve } from 'node:path';
 
-import { CoxswainError } from '../../../base/error.ts';
-import { parseDuration } from '../../../base/parse-duration.ts';
+import { invalidArgument } from '../../../base/error.ts';
 import { projectFolderOf } from '../../../hosts/claude-code/project-folder.ts';
 import { DEFAULT_IDLE_LIMIT_MS, runServer, type RunningServer } from '../../../hosts/claude-code/run-server.ts';
 import { readServeSettings, type ServeSettings } from '../../../hosts/claude-code/serve-settings.ts';
@@ -12,19 +12,13 @@ import { jsonLine, printable } from '../../terminal/printable.ts';
 import type { Terminal } from '../../terminal/terminal.ts';
 import { serveOtlp, type ServeOtlpOptions } from './serve-otlp.ts';
 
-/** The options of `coxswain serve`. */
 export interface ServeOptions extends ServeOtlpOptions {
   readonly project?: string;
   readonly idle?: string;
   readonly json?: boolean;
 }
 
-/**
- * Runs `coxswain serve`: starts, stops, inspects or runs the server of a project's HTTP hooks, or receives OpenTelemetry data.
- *
- * @returns the exit code: 1 if the server did not start, or if `status` finds no server
- * @throws CoxswainError `invalid-argument` for an invalid action or option, `input-io` for invalid settings
- */
+/** Runs `coxswain serve`. @returns the exit code: 1 if the server did not start, or if `status` finds no server */
 export async function serveCommand(
   action: string | undefined,
   options: ServeOptions,
@@ -36,7 +30,8 @@ export async function serveCommand(
       : resolve(options.project);
   if (action === 'otlp') return await serveOtlp(projectFolder, options, terminal);
   const settings = readServeSettings(projectFolder);
-  const idleLimitMs = idleOf(options.idle);
+  const { idle } = options;
+  const idleLimitMs = idle === undefined ? DEFAULT_IDLE_LIMIT_MS : spanOption('--idle', idle, '6h or 30m');
   switch (action ?? 'start') {
     case 'status':
       return await status(projectFolder, { settings, isJson: options.json === true }, terminal);
@@ -46,27 +41,19 @@ export async function serveCommand(
       return 0;
     }
     case 'start':
-      return await start(projectFolder, { settings: mustHave(settings, projectFolder), idle: options.idle }, terminal);
+      return await start(projectFolder, { settings: mustHave(settings, projectFolder), idle }, terminal);
     case 'run':
       return await run(projectFolder, { settings: mustHave(settings, projectFolder), idleLimitMs }, terminal);
     default:
-      throw new CoxswainError(
-        'invalid-argument',
+      throw invalidArgument(
         `unknown action ${printable(String(action))}; choose one of start, stop, status, run and otlp`,
       );
   }
 }
 
-function idleOf(idle: string | undefined): number {
-  const idleLimitMs = idle === undefined ? DEFAULT_IDLE_LIMIT_MS : parseDuration(idle);
-  if (idleLimitMs !== undefined) return idleLimitMs;
-  throw new CoxswainError('invalid-argument', `--idle is ${JSON.stringify(idle)}; give a span such as 6h or 30m`);
-}
-
 function mustHave(settings: ServeSettings | undefined, projectFolder: string): ServeSettings {
   if (settings !== undefined) return settings;
-  throw new CoxswainError(
-    'invalid-argument',
+  throw invalidArgument(
     `no http hooks are set up for ${printable(projectFolder)}; run coxswain init claude-code --http there`,
   );
 }

@@ -1,9 +1,9 @@
+import { spanOption } from '../../terminal/option-values.ts';
 import { readFileSync } from 'node:fs';
 
 import { systemClock } from '../../../base/clock.ts';
-import { CoxswainError, messageOf } from '../../../base/error.ts';
+import { CoxswainError, invalidArgument, messageOf } from '../../../base/error.ts';
 import { countOf } from '../../../base/number-text.ts';
-import { parseDuration } from '../../../base/parse-duration.ts';
 import { logFault } from '../../../hosts/claude-code/fault-log.ts';
 import { ServedProject } from '../../../hosts/claude-code/served-project.ts';
 import { OtlpEndpoint } from '../../../hosts/otlp/otlp-endpoint.ts';
@@ -12,7 +12,6 @@ import { startOtlpServer, type OtlpServerOptions } from '../../../hosts/otlp/otl
 import { printable } from '../../terminal/printable.ts';
 import type { Terminal } from '../../terminal/terminal.ts';
 
-/** The options of `coxswain serve otlp`. */
 export interface ServeOtlpOptions {
   readonly listen?: string;
   readonly tokenFile?: string;
@@ -34,10 +33,8 @@ const ADDRESS = /^(?:\[([^\]]+)\]|([^:]+)):(\d{1,5})$/;
  */
 export async function serveOtlp(projectFolder: string, options: ServeOtlpOptions, terminal: Terminal): Promise<number> {
   const address = addressOf(options);
-  const pauseMs = options.pause === undefined ? DEFAULT_PAUSE_MS : parseDuration(options.pause);
-  if (pauseMs === undefined) {
-    throw new CoxswainError('invalid-argument', `--pause is ${JSON.stringify(options.pause)}; give a span such as 30m`);
-  }
+  const { pause } = options;
+  const pauseMs = pause === undefined ? DEFAULT_PAUSE_MS : spanOption('--pause', pause, '30m');
   const { env } = process;
   const onFault = (fault: { readonly where: string; readonly message: string }, unlessKnown = false): void => {
     logFault(fault, { projectFolder, env, nowMs: systemClock.nowMs() }, unlessKnown);
@@ -75,13 +72,10 @@ function addressOf(options: ServeOtlpOptions): Omit<OtlpServerOptions, 'endpoint
   const parts = ADDRESS.exec(listen);
   const port = Number(parts?.[3]);
   if (parts === null || port > 65_535) {
-    throw new CoxswainError(
-      'invalid-argument',
-      `--listen is ${JSON.stringify(listen)}; give HOST:PORT, such as ${DEFAULT_ADDRESS}`,
-    );
+    throw invalidArgument(`--listen is ${JSON.stringify(listen)}; give HOST:PORT, such as ${DEFAULT_ADDRESS}`);
   }
   if ((tlsCert === undefined) !== (tlsKey === undefined)) {
-    throw new CoxswainError('invalid-argument', '--tls-cert and --tls-key need each other');
+    throw invalidArgument('--tls-cert and --tls-key need each other');
   }
   const tls =
     tlsCert === undefined || tlsKey === undefined ? undefined : { cert: fileOf(tlsCert), key: fileOf(tlsKey) };

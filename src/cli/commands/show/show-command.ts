@@ -9,13 +9,12 @@ import { inWords } from '../../../records/words.ts';
 import { timeText } from '../../terminal/time-text.ts';
 import { ReportFold } from '../../runs/report-fold.ts';
 import { runLines } from '../../runs/run-text.ts';
-import { namedRun } from '../../runs/stored-runs.ts';
+import { namedRun } from '../../runs/named-run.ts';
 import type { Terminal } from '../../terminal/terminal.ts';
 
 /** Maximum number of listed pieces of advice. `--json` contains all of them. */
 const MAX_ADVICE = 20;
 
-/** The options of `coxswain show`. */
 export interface ShowOptions {
   readonly store?: string;
   readonly json?: boolean;

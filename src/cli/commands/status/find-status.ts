@@ -1,8 +1,9 @@
+import { membersOf } from '../../../base/json-member.ts';
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 
 import { present } from '../../../base/present.ts';
-import { isJsonObject } from '../../../base/json.ts';
+import { jsonOf } from '../../../base/json.ts';
 import { projectFolderOf } from '../../../hosts/claude-code/project-folder.ts';
 import { countSpills } from '../../../hosts/claude-code/spilled-events.ts';
 import { findProject, userFolders } from '../../../config/find-config.ts';
@@ -101,16 +102,10 @@ interface SessionHints {
 }
 
 function sessionOf(stdin: string): SessionHints {
-  let input: unknown;
-  try {
-    input = JSON.parse(stdin);
-  } catch {
-    // The input does not come from Claude Code, or is empty.
-    return {};
-  }
-  if (!isJsonObject(input)) return {};
+  // The input is empty or does not come from Claude Code if it is no object.
+  const input = membersOf(jsonOf(stdin));
   const { cwd, session_id: id, workspace } = input;
-  const projectDir = isJsonObject(workspace) ? workspace['project_dir'] : undefined;
+  const projectDir = membersOf(workspace)['project_dir'];
   return {
     ...(typeof id === 'string' && id !== '' && { id }),
     ...(typeof cwd === 'string' && { cwd }),

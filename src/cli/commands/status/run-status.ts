@@ -1,6 +1,7 @@
 import { answerCost } from '../../../records/answer-cost.ts';
 import { MODEL_PRICES } from '../../../records/model-prices.ts';
-import type { PatternLevel, TrajectoryPattern } from '../../../records/trajectory-pattern.ts';
+import { seriousness } from '../../../run-view/seen-pattern.ts';
+import type { TrajectoryPattern } from '../../../records/trajectory-pattern.ts';
 import type { TrajectoryRecord } from '../../../records/trajectory-record.ts';
 import type { RunSummary } from '../../../store/run-summary.ts';
 import { HEAD_RECORDS, TAIL_RECORDS } from '../../../store/sqlite/sqlite-glance.ts';
@@ -29,8 +30,6 @@ export interface RunStatus {
   readonly waitingEvents?: number;
 }
 
-const RANK: Readonly<Record<PatternLevel, number>> = { hint: 0, warn: 1, strong: 2 };
-
 /** @param records  the records from the start and the end of the run are sufficient */
 export function runStatus(summary: RunSummary, records: Iterable<TrajectoryRecord>, nowMs: number): RunStatus {
   const open = new Map<string, TrajectoryPattern>();
@@ -53,7 +52,7 @@ export function runStatus(summary: RunSummary, records: Iterable<TrajectoryRecor
     }
   }
   const { calls, errors, lastAtMs, outcome = null, runId, task = null, turns } = summary;
-  const worst = [...open.values()].toSorted((a, b) => weight(b) - weight(a))[0];
+  const worst = [...open.values()].toSorted((a, b) => seriousness(b) - seriousness(a))[0];
   const pattern = worst && { kind: worst.kind, level: worst.level, occurrences: worst.occurrences, stuck: worst.stuck };
   const leftMs = deadlineAtMs === null || outcome !== null ? null : deadlineAtMs - nowMs;
   return {
@@ -70,8 +69,4 @@ export function runStatus(summary: RunSummary, records: Iterable<TrajectoryRecor
     outcome,
     lastAtMs,
   };
-}
-
-function weight({ level, stuck }: TrajectoryPattern): number {
-  return (stuck ? 3 : 0) + RANK[level];
 }

@@ -1,3 +1,4 @@
+import { within } from '../doctor/within.ts';
 import { messageOf } from '../../../base/error.ts';
 import { endProcess, readStdin } from '../../../hosts/claude-code/read-stdin.ts';
 import { writeStdout } from '../../../hosts/claude-code/write-stdout.ts';
@@ -6,7 +7,6 @@ import { jsonLine, printable } from '../../terminal/printable.ts';
 import { findStatus } from './find-status.ts';
 import { formattedStatus, statusText } from './status-text.ts';
 
-/** The options of `coxswain status`. */
 export interface StatusOptions {
   readonly json?: boolean;
   readonly format?: string;
@@ -49,15 +49,6 @@ async function input(): Promise<string> {
   // Loading `process.stdin` is slow, so it is avoided for a terminal.
   const { isatty } = await import('node:tty');
   if (isatty(0)) return '';
-  let timer: NodeJS.Timeout | undefined;
-  const late = new Promise<string>((resolve) => {
-    timer = setTimeout(() => resolve(''), STDIN_LIMIT_MS);
-  });
-  const all = readStdin().then(
-    (bytes) => bytes.toString('utf8'),
-    () => '',
-  );
-  const text = await Promise.race([all, late]);
-  clearTimeout(timer);
-  return text;
+  const read = readStdin().then((bytes) => bytes.toString('utf8'));
+  return within(read, STDIN_LIMIT_MS, '').catch(() => '');
 }

@@ -6,7 +6,6 @@ import { adoptRecords, RECORDS_FOLDER } from '../../../store/records-folder.ts';
 import { jsonLine, printable, printableCut } from '../../terminal/printable.ts';
 import type { Terminal } from '../../terminal/terminal.ts';
 
-/** The options of `coxswain trust`. */
 export interface TrustOptions {
   readonly revoke?: boolean;
   readonly list?: boolean;
@@ -14,12 +13,7 @@ export interface TrustOptions {
   readonly json?: boolean;
 }
 
-/**
- * Runs `coxswain trust`: trusts the configuration of a project, revokes the trust, or lists the trusted projects.
- *
- * @returns the exit code
- * @throws CoxswainError `invalid-argument` for options that cannot be combined; `input-io` from `trustProject`
- */
+/** Runs `coxswain trust`. @returns the exit code */
 export async function trustCommand(
   folder: string | undefined,
   options: TrustOptions,

@@ -1,23 +1,17 @@
+import { allRuns } from '../../../store/all-runs.ts';
 import { spillFolderOf } from '../../../hosts/claude-code/spilled-events.ts';
 import type { StoreProblem } from '../../../store/trajectory-store.ts';
 import { countOf } from '../../../base/number-text.ts';
 import { openReadableStore, shownStore, storeNamed } from '../../runs/open-store.ts';
 import { jsonLine, printable, printableCut } from '../../terminal/printable.ts';
 import { spillNote } from '../../runs/spill-note.ts';
-import { allRuns } from '../../runs/stored-runs.ts';
 import type { Terminal } from '../../terminal/terminal.ts';
 
-/** The options of `coxswain verify`. */
 export interface VerifyCommandOptions {
   readonly json?: boolean;
 }
 
-/**
- * Runs `coxswain verify`: reads a whole store and prints each problem with its position.
- *
- * @returns the exit code: 1 if there is a problem
- * @throws CoxswainError `input-io` if the store does not exist, and the errors of the store
- */
+/** Runs `coxswain verify`. @returns the exit code: 1 if there is a problem */
 export async function verifyCommand(
   path: string | undefined,
   options: VerifyCommandOptions,

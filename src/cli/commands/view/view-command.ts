@@ -12,7 +12,6 @@ import { projectStore } from '../../runs/project-store.ts';
 import { wholeOption } from '../../terminal/option-values.ts';
 import type { Terminal } from '../../terminal/terminal.ts';
 
-/** The options of `coxswain view`. */
 export interface ViewOptions {
   readonly port?: string;
   /** False for `--no-open`. */
@@ -33,7 +32,7 @@ export interface ViewOptions {
  */
 export async function viewCommand(paths: readonly string[], options: ViewOptions, terminal: Terminal): Promise<number> {
   if (paths.includes('-')) throw invalidArgument('standard input cannot be viewed: save it to a file first');
-  const port = options.port === undefined ? undefined : wholeOption('--port', options.port, [0, 65_535]);
+  const port = wholeOption('--port', options.port, [0, 65_535]);
   const pageOf = pageSelector(options);
   const viewer = await startViewer({
     paths: paths.length > 0 ? paths : [await existingStore()],
@@ -64,7 +63,7 @@ export async function viewCommand(paths: readonly string[], options: ViewOptions
 /** Returns a function that adds the run and the call to an address of the viewer. @throws CoxswainError `invalid-argument` */
 function pageSelector({ call, run }: ViewOptions): (url: string) => string {
   if (call !== undefined && run === undefined) throw invalidArgument('--call needs --run');
-  if (call !== undefined) wholeOption('--call', call, [1, 999_999_999]);
+  wholeOption('--call', call, [1, 999_999_999]);
   if (run === undefined) return (url) => url;
   const query = new URLSearchParams(call === undefined ? { source: '0', run } : { page: 'moment', run, call });
   return (url) => url.replace('/#', `/?${String(query)}#`);

@@ -1,6 +1,6 @@
 import type { OpenSession } from '../../../hosts/claude-code/open-sessions.ts';
 import type { WatchOutput } from './watch-output.ts';
-import type { WatchedEvent } from './watched-item.ts';
+import { countEvent, NO_COUNTS, type WatchedEvent } from './watched-item.ts';
 import type { WatchedFeed } from './watcher.ts';
 
 /** The open sessions of Claude Code; undefined if unknown. */
@@ -20,7 +20,7 @@ export class LinesFeed implements MachineFeed {
   readonly #output: WatchOutput;
   readonly #sinceMs: number;
   readonly #starts = new Map<string, WatchedEvent>();
-  readonly #counts = { runs: 0, calls: 0, patterns: 0, advice: 0 };
+  readonly #counts = { ...NO_COUNTS };
   #isFirstScan = true;
 
   /** @param sinceMs  Unix milliseconds; events without a time are always written */
@@ -34,9 +34,7 @@ export class LinesFeed implements MachineFeed {
   }
 
   async take(event: WatchedEvent): Promise<void> {
-    if (event.type === 'run_started') this.#counts.runs += 1;
-    else if (event.type === 'advice') this.#counts.advice += 1;
-    else if (event.type === 'pattern' && event.change === 'flagged') this.#counts.patterns += 1;
+    countEvent(this.#counts, event);
     if (event.type === 'run_started') this.#starts.set(event.run, event);
     else if ((event.atMs ?? this.#sinceMs) >= this.#sinceMs) {
       const start = this.#starts.get(event.run);

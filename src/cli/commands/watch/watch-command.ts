@@ -21,13 +21,7 @@ import { Watcher } from './watcher.ts';
 /** The events that trigger `--on-stuck` and `--bell`. */
 const STUCK: readonly NotifyEvent[] = ['stuck', 'continued'];
 
-/**
- * Runs `coxswain watch`: follows a growing file or every session of this machine until Ctrl-C. Prints the advice that the standard
- * steering would give. The agent receives no advice.
- *
- * @returns the exit code: 1 if something could not be read
- * @throws CoxswainError `invalid-argument`; `input-io`, `format-unknown` and `format-invalid` from `followSource`
- */
+/** Runs `coxswain watch`. @returns the exit code: 1 if something could not be read */
 export async function watchCommand(
   path: string | undefined,
   options: WatchOptions,

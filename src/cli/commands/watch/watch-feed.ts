@@ -1,6 +1,6 @@
 import { RingBuffer } from '../../../base/ring-buffer.ts';
 import type { WatchOutput } from './watch-output.ts';
-import type { WatchCounts, WatchedEvent } from './watched-item.ts';
+import { countEvent, NO_COUNTS, type WatchCounts, type WatchedEvent } from './watched-item.ts';
 
 /** Number of displayed calls from before the start of the command. */
 const RECENT_CALLS = 10;
@@ -15,11 +15,8 @@ export class WatchFeed {
   readonly #output: WatchOutput;
   readonly #recent = new RingBuffer<{ readonly event: WatchedEvent; readonly results: number }>(MAX_RECENT);
   #isLive: boolean;
-  #runs = 0;
-  #calls = 0;
+  readonly #counts: WatchCounts = { ...NO_COUNTS };
   #results = 0;
-  #patterns = 0;
-  #advice = 0;
 
   /** @param fromStart  true: writes every event */
   constructor(output: WatchOutput, fromStart: boolean) {
@@ -27,27 +24,21 @@ export class WatchFeed {
     this.#isLive = fromStart;
   }
 
-  get counts(): WatchCounts {
-    return { runs: this.#runs, calls: this.#calls, patterns: this.#patterns, advice: this.#advice };
-  }
-
   /** Adds calls that started in any run. */
   called(count: number): void {
-    this.#calls += count;
+    this.#counts.calls += count;
   }
 
   async take(event: WatchedEvent): Promise<void> {
-    if (event.type === 'run_started') this.#runs += 1;
-    else if (event.type === 'call') this.#results += 1;
-    else if (event.type === 'advice') this.#advice += 1;
-    else if (event.type === 'pattern' && event.change === 'flagged') this.#patterns += 1;
+    countEvent(this.#counts, event);
+    if (event.type === 'call') this.#results += 1;
     if (this.#isLive) await this.#output.write(event);
     else this.#recent.push({ event, results: this.#results });
   }
 
   async finish(): Promise<void> {
-    if (this.#runs > 0) await this.caughtUp();
-    await this.#output.write({ type: 'summary', ...this.counts });
+    if (this.#counts.runs > 0) await this.caughtUp();
+    await this.#output.write({ type: 'summary', ...this.#counts });
   }
 
   /** Marks all following events as live. A second call has no effect. */
@@ -56,7 +47,7 @@ export class WatchFeed {
     this.#isLive = true;
     const recent = this.#recent.toArray().filter(({ results }) => results > this.#results - RECENT_CALLS);
     this.#recent.clear();
-    await this.#output.write({ type: 'caught_up', ...this.counts, shown: recent.length });
+    await this.#output.write({ type: 'caught_up', ...this.#counts, shown: recent.length });
     for (const { event } of recent) await this.#output.write(event);
   }
 }

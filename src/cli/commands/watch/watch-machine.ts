@@ -1,3 +1,4 @@
+import { allRuns } from '../../../store/all-runs.ts';
 import { stat } from 'node:fs/promises';
 import { homedir } from 'node:os';
 import { basename, dirname } from 'node:path';
@@ -20,7 +21,6 @@ import type { LiveReader } from '../../../store/trajectory-store.ts';
 import { openReadableStore, shownStore } from '../../runs/open-store.ts';
 import { Problems } from '../../runs/problems.ts';
 import { projectStore } from '../../runs/project-store.ts';
-import { allRuns } from '../../runs/stored-runs.ts';
 import { projectAt, StoredNames } from '../../runs/stored-names.ts';
 import type { Terminal } from '../../terminal/terminal.ts';
 import { ListFeed } from './list-feed.ts';

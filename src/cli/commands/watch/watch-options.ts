@@ -1,9 +1,7 @@
 import type { TimeSpan } from '../../../base/deadline.ts';
 import { invalidArgument } from '../../../base/error.ts';
-import { parseDuration } from '../../../base/parse-duration.ts';
-import { wholeOption } from '../../terminal/option-values.ts';
+import { spanOption, wholeOption } from '../../terminal/option-values.ts';
 
-/** The options of `coxswain watch`. */
 export interface WatchOptions {
   readonly json?: boolean;
   readonly fromStart?: boolean;
@@ -32,9 +30,7 @@ export function checkOptions(file: string | undefined, { newest, onStuck, untilE
 /** Parses a time span such as `45m`, `90s` or `1h30m`. @throws CoxswainError `invalid-argument` */
 export function spanOf(text: string | undefined): TimeSpan | undefined {
   if (text === undefined) return undefined;
-  const durationMs = parseDuration(text);
-  if (durationMs !== undefined) return { seconds: durationMs / 1_000 };
-  throw invalidArgument(`--deadline ${text}: give a span such as 45m, 90s or 1h30m`);
+  return { seconds: spanOption('--deadline', text, '45m, 90s or 1h30m') / 1_000 };
 }
 
 /** Parses the interval between two reads in milliseconds; default: 250. @throws CoxswainError `invalid-argument` */

@@ -1,13 +1,22 @@
 import type { LiveEvent } from '../../runs/live-event.ts';
 
 export interface WatchCounts {
-  readonly runs: number;
+  runs: number;
   /** Number of started calls, with or without a result. */
-  readonly calls: number;
+  calls: number;
   /** Number of flagged patterns. */
-  readonly patterns: number;
+  patterns: number;
   /** Number of pieces of advice. */
-  readonly advice: number;
+  advice: number;
+}
+
+export const NO_COUNTS: Readonly<WatchCounts> = { runs: 0, calls: 0, patterns: 0, advice: 0 };
+
+/** Counts an event. Calls are counted when they start. */
+export function countEvent(counts: WatchCounts, event: WatchedEvent): void {
+  if (event.type === 'run_started') counts.runs += 1;
+  else if (event.type === 'advice') counts.advice += 1;
+  else if (event.type === 'pattern' && event.change === 'flagged') counts.patterns += 1;
 }
 
 /** The run and time of an event. */

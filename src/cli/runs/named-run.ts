@@ -1,3 +1,4 @@
+import { allRuns } from '../../store/all-runs.ts';
 import { CoxswainError, invalidArgument } from '../../base/error.ts';
 import type { RunSummary } from '../../store/run-summary.ts';
 import type { StoreReader } from '../../store/trajectory-store.ts';
@@ -5,17 +6,6 @@ import { shownStore, storeFlag } from './open-store.ts';
 import { printableCut } from '../terminal/printable.ts';
 
 const MAX_CANDIDATES = 5;
-const PAGE_RUNS = 1000;
-
-/** Yields every run of a store, the most recently started run first. Throws the errors of `listRuns`. */
-export async function* allRuns(store: Pick<StoreReader, 'listRuns'>): AsyncGenerator<RunSummary, void, void> {
-  let after: string | undefined;
-  do {
-    const page = await store.listRuns(after === undefined ? { limit: PAGE_RUNS } : { limit: PAGE_RUNS, after });
-    yield* page.runs;
-    after = page.next;
-  } while (after !== undefined);
-}
 
 /**
  * Returns the run with this id, or the only run whose id starts with it.

@@ -1,0 +1,15 @@
+import { writeFile } from 'node:fs/promises';
+import { CoxswainError, messageOf } from '../../base/error.ts';
+import { checkOutput } from '../../base/guarded-file.ts';
+import { printable } from '../terminal/printable.ts';
+
+/** Writes a file that only the user can read. @throws CoxswainError `input-io`, `unsafe-path` */
+export async function writeOutput(file: string, content: string | Uint8Array): Promise<void> {
+  try {
+    checkOutput(file);
+    await writeFile(file, content, { mode: 0o600 });
+  } catch (error) {
+    if (error instanceof CoxswainError) throw error;
+    throw new CoxswainError('input-io', `${printable(file)} cannot be written: ${messageOf(error)}`, { cause: error });
+  }
+}
