@@ -307,7 +307,7 @@ test('read-only commands report waiting events, and recover folds them', async (
   expect(spillsIn(place)).toHaveLength(1);
 
   const { code, stdout } = await run(['recover', place.store]);
-  expect([code, stdout]).toEqual([0, expect.stringContaining('1 event folded from spill files, 0 left')]);
+  expect([code, stdout]).toEqual([0, expect.stringContaining('1 waiting event added, 0 left')]);
   expect(startedCalls(await records(place))).toEqual(['c1']);
   expect((await run(['verify', place.store])).stderr).toBe('');
 });

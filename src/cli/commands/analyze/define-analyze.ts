@@ -14,7 +14,7 @@ export const analyze: CommandDefinition = {
     '--stuck': 'report only runs that got stuck',
     ...PATTERN_OPTIONS,
     '--summary': 'print the totals only',
-    '--all': 'print every run, whatever their number',
+    '--all': 'print every run, however many there are',
     '--by <group>':
       'print a table by model, task, tool or folder: runs, stuck runs with examples, calls and cost, in total and after the first flag',
     '--csv <file>': 'also write one row per run as CSV',

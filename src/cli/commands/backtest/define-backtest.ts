@@ -14,7 +14,7 @@ export const backtestDefinition: CommandDefinition = {
     '--compare <files...>': 'compare two configurations, each a file or standard; paths follow',
     '--sweep <field=values>': 'try a number at several values: field=2..6, field=0..1/0.25 or field=2,4,8',
     '--signal <name>': 'the signal of the sweep: a provider, a kind of pattern, or advice',
-    '--labels <file>': 'truth about runs: a CSV of id,target,split,note, instead of their outcomes',
+    '--labels <file>': 'judge runs by these labels instead of their outcomes: a CSV of id,target,split,note',
     '--split <name=share>': 'measure two parts that share no task, such as dev=0.7; the rest is test',
     '--max-false-rate <share>': 'gate: largest share of successful runs with advice',
     '--min-recall <share>': 'gate: smallest share of failed runs with advice',

@@ -105,7 +105,7 @@ async function checkContents({ address }: ResolvedStore, cwd: string): Promise<D
   const bin = fileURLToPath(new URL(`../../bin${extname(import.meta.url)}`, import.meta.url));
   const { code, stdout, stderr, timedOut } = await runLimited({
     command: process.execPath,
-    args: [bin, 'verify', '--json'],
+    args: [bin, 'verify'],
     cwd,
     // Passes the address in the environment. It may contain a password, and every user can read the arguments of a process.
     env: { ...process.env, COXSWAIN_STORE: address },
@@ -113,8 +113,7 @@ async function checkContents({ address }: ResolvedStore, cwd: string): Promise<D
   });
   const command = `coxswain verify ${shellWord(shownStore(address))}`;
   if (timedOut) return unknown(check, `not verified in ${VERIFY_LIMIT_MS / 1000} seconds`, `Run: ${command}`);
-  const lines = stdout.split('\n').filter((line) => line !== '');
-  if (code === 0) return passed(check, `verified: ${lines.at(-1) ?? ''}`);
-  const problem = (lines.length > 1 ? (lines[0] ?? '') : stderr.trim()).slice(0, 300);
+  if (code === 0) return passed(check, /[\d,]+ runs?, [\d,]+ records? checked: .*/.exec(stdout)?.[0] ?? stdout.trim());
+  const problem = (stderr.split('\n')[0] ?? '').replace(/^coxswain: /, '').slice(0, 300);
   return failed(check, problem === '' ? `${command} exited with code ${code}` : problem, `Run: ${command}`);
 }

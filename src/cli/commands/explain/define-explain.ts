@@ -8,9 +8,9 @@ export const explain: CommandDefinition = {
     'the text compared, the earlier calls equal to it, and its patterns. Calls are numbered from 1.',
   arguments: { '<run>': 'the id of a run of the store, or its beginning; or a file, or - for standard input' },
   options: {
-    '--call <number>': { text: 'the call, numbered from 1', isRequired: true },
+    '--call <number>': { text: 'the call, numbered from 1 (required)', isRequired: true },
     ...STORE_OPTION,
-    '--run <id>': 'the run of a file with several: its id, or the beginning of it',
+    '--run <id>': 'which run, if the file has several: its id, or its beginning',
     '--json': 'print one line of JSON',
   },
   examples: ['coxswain explain retry-storm --call 4', 'coxswain explain session.jsonl --call 24 --json'],

@@ -2,7 +2,7 @@ import type { CommandDefinition } from '../command-definition.ts';
 
 export const hook: CommandDefinition = {
   name: 'hook',
-  summary: 'process one event of an agent program (for its settings)',
+  summary: 'record one event of an agent program; its settings call this',
   description:
     'Reads one event of Claude Code, Codex, Copilot CLI or Gemini CLI from standard input, records it and responds with advice, if any. Settings call ' +
     'dist/hook.cjs instead, which does the same and starts faster. Always exits with code 0.',

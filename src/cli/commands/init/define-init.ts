@@ -19,7 +19,7 @@ export const init: CommandDefinition = {
     '--deadline <span>': 'also write a configuration with this deadline for each session, such as 45m',
     '--yes': 'do not ask',
     '--dry-run': 'show every line that would change, and stop',
-    '--undo': 'restore the same bytes; from a file that has changed since, remove only the hooks',
+    '--undo': 'restore the settings files as they were; from a file that has changed since, remove only the hooks',
   },
   examples: [
     'coxswain init',

@@ -8,7 +8,7 @@ export const label: CommandDefinition = {
     's skip, b back, q quit. Each label is saved at once; a later call continues where this one stopped.',
   arguments: { '<paths...>': 'stores, or files, folders and globs, as analyze takes them' },
   options: {
-    '--out <file>': { text: 'the labels: CSV with id,target,split,note', isRequired: true },
+    '--out <file>': { text: 'the file of labels (required): CSV with id,target,split,note', isRequired: true },
     '--from <source>': 'which moments: patterns, advice or random (default: patterns)',
     '--count <number>': 'moments per run, 1 to 100 (default: 3)',
   },

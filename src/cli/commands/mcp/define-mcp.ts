@@ -2,16 +2,15 @@ import type { CommandDefinition } from '../command-definition.ts';
 
 export const mcp: CommandDefinition = {
   name: 'mcp',
-  summary:
-    'stand in front of an MCP server: record and analyse its calls, add advice to results; alone: answer questions',
+  summary: 'record and steer the calls of an MCP server; without one, answer an agent’s questions about its run',
   description:
     'With a COMMAND or --url: a proxy between an agent program and an MCP server. It records and analyses every call of a tool, with ' +
     "the server's annotations, and appends advice to results as one more text. Everything else passes unchanged. " +
-    'Without either: a server with the tools acknowledge_advice, run_status and time_left, about the run of this project that was ' +
-    'at work last. It reads the store and writes nothing: the hook records the answer where it sees the call.',
+    'Without either: a server with the tools acknowledge_advice, run_status and time_left, about the most recently ' +
+    'active run of this project. It only reads the store: the hook records an acknowledgement when it sees the call.',
   arguments: { '[command...]': 'the server and its arguments, after --' },
   options: {
-    '--url <url>': 'the server, where it speaks streamable HTTP',
+    '--url <url>': 'the address of a server that speaks streamable HTTP',
     '--header <line>': { text: 'a header for that server, such as "Authorization: Bearer …"', isRepeatable: true },
   },
   examples: [

@@ -39,7 +39,7 @@ export async function foldSpills(
     if (problem !== undefined) problems.fault({ message: problem });
     problems.endSource();
     const { waiting } = countSpills(address);
-    const text = `${shownStore(address)}: ${countOf(folded, 'event')} folded from spill files, ${waiting} left\n`;
+    const text = `${shownStore(address)}: ${countOf(folded, 'waiting event')} added, ${waiting} left\n`;
     await terminal.write(json === true ? jsonLine({ folded, waiting }) : text);
     return problems.any || waiting > 0 ? 1 : 0;
   } finally {

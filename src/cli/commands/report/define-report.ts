@@ -2,7 +2,7 @@ import type { CommandDefinition } from '../command-definition.ts';
 
 export const report: CommandDefinition = {
   name: 'report',
-  summary: 'report what the agents did overnight',
+  summary: 'report what the agents did, by default in the last 12 hours',
   description:
     'Reports runs and how they ended, time, calls, tokens and cost, patterns, advice and what followed it, faults, ' +
     'and the five moments most worth a look. Takes a store, or transcripts as analyze does; by default the ' +

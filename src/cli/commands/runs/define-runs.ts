@@ -7,7 +7,7 @@ export const runs: CommandDefinition = {
     ...STORE_OPTION,
     '--json': 'print one line of JSON per run',
     '--limit <number>': 'runs to list, 1 to 1000 (default: 50)',
-    '--after <cursor>': 'continue an earlier list',
+    '--after <cursor>': 'continue after the cursor that an earlier list printed',
     '--cost': 'print tokens and cost of each run, which reads all its records',
   },
   examples: ['coxswain runs', 'coxswain runs --limit 10 --json'],

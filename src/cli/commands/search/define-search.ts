@@ -12,7 +12,7 @@ export const search: CommandDefinition = {
     '--run <run>': 'only in this run: its id, or a prefix of it',
     '--kind <kind>': { text: 'only records of this kind, such as tool_ended; may be repeated', isRepeatable: true },
     '--limit <number>': 'hits to print, 1 to 1000 (default: 50)',
-    '--after <cursor>': 'continue after an earlier page',
+    '--after <cursor>': 'continue after the cursor that an earlier search printed',
     '--json': 'print one line of JSON per hit',
   },
   examples: [

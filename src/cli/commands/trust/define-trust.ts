@@ -10,7 +10,8 @@ export const trust: CommandDefinition = {
   options: {
     '--revoke': 'revoke the trust',
     '--list': 'list the trusted projects',
-    '--records': 'accept the folder .coxswain of the project as yours: after a move, a restore, or in a new home',
+    '--records':
+      'accept the project’s folder .coxswain as yours after it was moved or restored, or your home folder is new',
     '--json': 'print one line of JSON per project',
   },
   examples: ['coxswain trust', 'coxswain trust ../app --revoke', 'coxswain trust --records'],
