@@ -22,7 +22,7 @@ const deep = `{"id":"deep","calls":${'['.repeat(200_000)}${']'.repeat(200_000)}}
 
 const BAD: readonly (readonly [name: string, content: string | Uint8Array | undefined, line: RegExp])[] = [
   ['missing.json', undefined, /^coxswain: missing\.json: no such file$/],
-  ['empty.jsonl', '', /^coxswain: empty\.jsonl: empty/],
+  ['empty.jsonl', '', /^coxswain: empty\.jsonl: the file is empty/],
   ['truncated.json', sampleRun('cut', 'fine').slice(0, -40), /^coxswain: truncated\.json(?::1)?: .*cut off/],
   ['binary.bin', Buffer.from([0, 1, 2, 3, 255, 254, 0, 7]), /^coxswain: binary\.bin: .*binary/],
   ['utf16.json', Buffer.from(sampleRun('w', 'fine'), 'utf16le'), /^coxswain: utf16\.json: /],
