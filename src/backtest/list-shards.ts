@@ -53,9 +53,9 @@ async function fileShards(path: string): Promise<readonly Shard[]> {
 
 async function storeShards(address: string): Promise<readonly Shard[]> {
   const store = await openStoreReader(address);
-  let runs: readonly RunSummary[];
+  const runs: RunSummary[] = [];
   try {
-    runs = await Array.fromAsync(allRuns(store));
+    for await (const run of allRuns(store)) runs.push(run);
   } finally {
     await store.close();
   }
