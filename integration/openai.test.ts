@@ -4,6 +4,7 @@ import { zodFunction } from 'openai/helpers/zod';
 import { expect, test } from 'vitest';
 import { z } from 'zod';
 
+import { createCoxswain } from '../src/run/coxswain.ts';
 import { openaiSteering } from '../src/adapters/openai/index.ts';
 import { payloadsOf } from '../src/testing/adapter-player.ts';
 import { feedbackAfterEachCall, guidanceAlwaysAt, guidanceAt } from '../src/testing/contract-advice.ts';
@@ -396,7 +397,7 @@ test('the agent can answer advice with the acknowledge tool', async () => {
 });
 
 test('the types of tools come through as they were', () => {
-  const steering = openaiSteering({} as Parameters<typeof openaiSteering>[0]);
+  const steering = openaiSteering(createCoxswain().startRun());
   const look = runnable('look', () => 'quiet');
   const tools: readonly [typeof look, typeof look] = steering.tools([look, look]);
   const client = (): OpenAI => new OpenAI({ apiKey: 'none', fetch: steering.fetch() });
