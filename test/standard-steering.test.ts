@@ -74,11 +74,11 @@ test.each([
     'run the part that',
   ],
   ['bash', 'find x* -name a* | wc -l', 'find: paths must precede expression: b\n0', 'A program in the command reports'],
-  ['python', 'def area(r): return r', 'Failed 3/3 Test Cases. Please try again.', 'Read the task again'],
-  ['submit', 'flag{x}', 'Wrong flag!', 'Read the task again'],
+  ['python', 'def area(r): return r', 'Failed 3/3 Test Cases. Please try again.', 'Change its name'],
+  ['submit', 'flag{x}', 'Wrong flag!', 'Change its name'],
   ['bash', "df / | awk 'fnr == 2'", '', 'If an empty result cannot be right'],
   ['bash', `echo "${'2 '.repeat(400)}`, 'bash: line 1: syntax error: unexpected end of file', 'Run a short part'],
-  ['bash', 'cat notes.txt', 'one\ntwo', 'work with this result'],
+  ['bash', 'cat notes.txt', 'one\ntwo', 'if it answers the task, finish'],
 ])('%s %j with the result %j gets the way out that fits: %s', (tool, input, result, wayOut) => {
   const fails = /cannot access|Wrong|syntax/.test(result);
   expect(adviceFor(times(3, () => ({ tool, args: { input }, result, fails }))).join()).toContain(wayOut);

@@ -60,10 +60,10 @@ export const FACT_REMEDIES: Readonly<Record<CallFact, string>> = {
   comment: 'The whole command is a comment and runs nothing: send the program without it.',
   'foreign-name': 'That name is not in your command: run the part that produces it alone.',
   'program-message': 'A program in the command reports a problem: correct that part first.',
-  rejected: 'Read the task again: compare the names, arguments and form that it expects.',
+  rejected: 'Change its name, arguments or form: the task may expect others.',
   'empty-output': 'If an empty result cannot be right, begin with a simpler call that works.',
   'long-call': 'Run a short part of it that works first, then add one part at a time.',
-  'known-result': 'It will not change: work with this result, or finish if it answers the task.',
+  'known-result': 'It will not change: if it answers the task, finish; if not, change the call.',
 };
 
 const BY_KIND: Readonly<Record<string, Sentences>> = {
@@ -85,7 +85,7 @@ const BY_KIND: Readonly<Record<string, Sentences>> = {
   ],
   repeated_error: ({ call, count, answer, remedy }) => [
     `${count} calls to ${call} failed in the same way${answer}.`,
-    remedy ?? 'Make the smallest call that still fails in this way, then add one part at a time.',
+    remedy ?? 'Correct the part that the error names, or reach the goal with a different call.',
   ],
   error_cascade: ({ call, count, answer }) => [
     `${count} steps in a row failed, the last of them ${call}${answer}.`,
