@@ -3,6 +3,7 @@
  * `--only NAME,NAME` selects steps, `--without NAME,NAME` excludes steps.
  */
 import { spawnSync } from 'node:child_process';
+import { parseArgs } from 'node:util';
 
 interface Gate {
   readonly name: string;
@@ -33,11 +34,12 @@ const GATES: readonly Gate[] = [
   { name: 'tests', command: ['vitest', 'run', '--reporter=dot'], show: true },
 ];
 
-const only = namesAfter('--only');
-const without = namesAfter('--without');
-const gates = GATES.filter(
-  ({ name }) => (only === undefined || only.includes(name)) && without?.includes(name) !== true,
-);
+const { values } = parseArgs({ options: { only: { type: 'string' }, without: { type: 'string' } } });
+const only = values.only?.split(',');
+const without = values.without?.split(',') ?? [];
+const unknown = [...(only ?? []), ...without].filter((name) => !GATES.some((gate) => gate.name === name));
+if (unknown.length > 0) throw new Error(`no such step: ${unknown.join(', ')}`);
+const gates = GATES.filter(({ name }) => only?.includes(name) !== false && !without.includes(name));
 let failed = 0;
 for (const gate of gates) {
   const [program = '', ...args] = gate.command;
@@ -51,8 +53,3 @@ for (const gate of gates) {
 }
 console.log(failed === 0 ? `check passed: ${gates.length} steps` : `check failed: ${failed} of ${gates.length} steps`);
 process.exitCode = failed === 0 ? 0 : 1;
-
-function namesAfter(option: string): readonly string[] | undefined {
-  const at = process.argv.indexOf(option);
-  return at === -1 ? undefined : (process.argv[at + 1] ?? '').split(',');
-}

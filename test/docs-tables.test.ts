@@ -12,6 +12,7 @@ import { patternPages } from '../scripts/pattern-pages.ts';
 import { aboutKind } from '../scripts/record-schema.ts';
 import { WORDS } from '../src/records/words.ts';
 import { KINDS } from '../src/records/kinds.ts';
+import { DETECTORS } from '../src/patterns/detectors/default-detectors.ts';
 import { ANSWER_CLASSES, type TrajectoryPattern } from '../src/records/trajectory-pattern.ts';
 import { deadlineFeedback } from '../src/steering/feedback/deadline-feedback.ts';
 import { driftFeedback, errorCascadeFeedback, stallFeedback } from '../src/steering/feedback/pattern-kind-feedback.ts';
@@ -132,6 +133,11 @@ test('the feedback page has the names and default triggers of the built-in provi
   ).toEqual(
     Object.entries(builtIn).map(([called, provider]) => [called, provider.name, triggerText(provider.defaultTrigger)]),
   );
+});
+
+test('every built-in pattern has a name that people read', () => {
+  const nameless = Object.keys(DETECTORS).filter((kind) => !Object.hasOwn(WORDS.pattern, kind));
+  expect(nameless).toEqual([]);
 });
 
 test('the feedback page has the way out for each answer and cause, to the letter', () => {
