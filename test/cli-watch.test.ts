@@ -212,7 +212,7 @@ test('Claude Code lines are followed; a call is shown when the next answer start
   );
   expect([code, stderr]).toEqual([0, '']);
   expect(stdout).toMatch(/claude-code, run s1\n|— read 1 run/);
-  expect(stdout).toMatch(/\n {4}│ \d calls to Bash "make" failed in the same way: "no rule"\.\n/);
+  expect(stdout).toMatch(/\n {4}│ \d calls failed in the same way; the last: Bash "make": "no rule"\.\n/);
   expect(stdout).toContain('watched 1 run, 4 calls');
 });
 

@@ -80,11 +80,11 @@ const BY_KIND: Readonly<Record<string, Sentences>> = {
     'Name what you still need to know and find it out another way.',
   ],
   repetition: ({ call, remedy, answer }) => [
-    `The last calls had nearly the same answer: ${call}${answer}.`,
+    `The last calls and answers are alike; the last: ${call}${answer}.`,
     remedy ?? 'Question what these calls have in common; if their answer can be right, use it.',
   ],
   repeated_error: ({ call, count, answer, remedy }) => [
-    `${count} calls to ${call} failed in the same way${answer}.`,
+    `${count} calls failed in the same way; the last: ${call}${answer}.`,
     remedy ?? 'Correct the part that the error names, or reach the goal with a different call.',
   ],
   error_cascade: ({ call, count, answer }) => [
