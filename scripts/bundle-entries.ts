@@ -17,7 +17,7 @@ const OTHERS = [
 /** The entry for runtimes without Node modules is a single file. */
 const EDGE = 'edge';
 /** Packages whose code is in the chunks. */
-const BUNDLED = new Set(['jsonc-parser', 'pbf', 'unbash']);
+export const BUNDLED: ReadonlySet<string> = new Set(['jsonc-parser', 'pbf', 'unbash']);
 /** The shell parser, beside the chunk that loads it. */
 const PARSER = 'unbash.cjs';
 /** Entries that need most of the library; others must not load the chunks that these share. */

@@ -211,7 +211,8 @@ test('a store that names a secret in its refusal leaves none in gap records or i
     maxQueued: 4,
     retryForMs: 0,
     store: {
-      ...store,
+      flush: () => store.flush(),
+      close: () => store.close(),
       append: (batch) =>
         refuses ? Promise.reject(new Error(secrets.map(({ text }) => text).join('\n'))) : store.append(batch),
     },

@@ -99,7 +99,8 @@ test('the view of a live run, record by record, is the view of the stored run', 
   const store = memoryStore();
   const live = new RunView({ detectors: defaultDetectors() });
   const taps = {
-    ...store,
+    flush: () => store.flush(),
+    close: () => store.close(),
     append: async (batch: readonly TrajectoryRecord[]) => {
       const lastSeq = await store.append(batch);
       for (const record of batch) live.fold(record);

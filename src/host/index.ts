@@ -4,7 +4,7 @@ export { present } from '../base/present.ts';
 export type { AgentMessage, ContentBlock, MessageContent, Usage } from '../records/agent-message.ts';
 export type { EndReason } from '../records/words.ts';
 export type { AdapterCapabilities, PointCapability } from './adapter-capabilities.ts';
-export type { AdapterOptions } from './adapter-options.ts';
+export { checkAdapter, type AdapterOptions } from './adapter-options.ts';
 export type { OutgoingRequest } from './advice-under-way.ts';
 export { contentBlocks, plainContent, resultOf, usageOf } from './content-blocks.ts';
 export {
