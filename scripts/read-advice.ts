@@ -3,7 +3,7 @@
  *
  * `node scripts/read-advice.ts` prints pieces of advice per corpus and 1,000 calls. `--draw N --seed S [--part build|judge]`
  * prints N of them instead, drawn at random in equal strata, one a corpus, each with the calls around it, without the pieces of
- * `test/truth/advice.jsonl`; `--order S` shuffles them for a second reading. `--figures PATH` prints the figures of pieces that were read (`test/truth/advice.jsonl`).
+ * `test/truth/advice`; `--order S` shuffles them for a second reading. `--figures PATH` prints the figures of pieces that were read.
  */
 import { globSync, readFileSync } from 'node:fs';
 import { basename, join } from 'node:path';
@@ -29,7 +29,7 @@ interface Piece {
   readonly context: string;
 }
 
-/** A piece that was read, as `test/truth/advice.jsonl` holds it. */
+/** A piece that was read, as the files of `test/truth/advice` hold it. */
 interface ReadPiece extends Omit<Piece, 'context'> {
   /** One reading, or two independent ones. */
   readonly readings: readonly { readonly isTrue: boolean; readonly isUseful: boolean; readonly why: string }[];
@@ -53,7 +53,8 @@ async function readCorpora(): Promise<void> {
   if (folder === undefined) throw new Error('../shared/trajectories is not there');
   const judged = new Set(readMoments(join(TRUTH, 'moments.jsonl'), 'judge').map((one) => one.run));
   const isJudge = (run: string): boolean => judged.has(run) || /[89a-f]$/.test(hashText(run));
-  const known = new Set(readPieces(join(TRUTH, 'advice.jsonl')).map(({ run, call }) => `${run} ${call}`));
+  const read = globSync(join(TRUTH, 'advice/*.jsonl')).flatMap(readPieces);
+  const known = new Set(read.map(({ run, call }) => `${run} ${call}`));
   const strata: Piece[][] = [];
   for (const corpus of CORPORA) {
     const { runs, calls, pieces } = await piecesOf(corpus, folder);
