@@ -1,4 +1,5 @@
 import { baseRate, isChance } from './chance-signals.ts';
+import { percentText } from '../base/number-text.ts';
 import { present } from '../base/present.ts';
 import {
   BACKTEST_REPORT_VERSION,
@@ -173,12 +174,8 @@ function chanceNotes(part: PartReport | undefined, { configurations }: ReportSet
       if (low === null || high === null || !isChance(signal, base)) return [];
       const who = by === 'advice' ? 'Advice as a whole' : name;
       return [
-        `${who}${under} is no better than chance on these runs: ${hits} of the ${of} runs in which it spoke failed (95 % interval ${percent(low)} to ${percent(high)}), and ${percent(base)} fail anyway.`,
+        `${who}${under} is no better than chance on these runs: ${hits} of the ${of} runs in which it spoke failed (95 % interval ${percentText(low)} to ${percentText(high)}), and ${percentText(base)} fail anyway.`,
       ];
     });
   });
-}
-
-function percent(share: number): string {
-  return `${Math.round(100 * share)} %`;
 }

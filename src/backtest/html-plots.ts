@@ -1,3 +1,4 @@
+import { percentText } from '../base/number-text.ts';
 import { html, type Html } from '../html/html.ts';
 import { dim } from '../html/page.ts';
 import type { QuartilesReport, ShareReport, StopPolicyReport, SweepReport } from './backtest-report.ts';
@@ -36,7 +37,7 @@ export function positionStrip({ bins, median, q1, q3 }: QuartilesReport): Html |
       ? undefined
       : html`<rect class="mark" x="${left}" y="${STRIP_HEIGHT - height}" width="${width - 1}" height="${height}" />`;
   });
-  const label = `median ${percent(median)} of the calls left, quartiles ${percent(q1)} and ${percent(q3)}`;
+  const label = `median ${percentText(median)} of the calls left, quartiles ${percentText(q1)} and ${percentText(q3)}`;
   return html`<svg
       role="img"
       aria-label="${label}"
@@ -46,7 +47,7 @@ export function positionStrip({ bins, median, q1, q3 }: QuartilesReport): Html |
     >
       <rect class="soft" width="${STRIP_WIDTH}" height="${STRIP_HEIGHT}" />
       ${bars}</svg
-    >${dim(`${percent(median)} left`)}`;
+    >${dim(`${percentText(median)} left`)}`;
 }
 
 const PLOT_WIDTH = 560;
@@ -117,8 +118,8 @@ function curvePlot(points: readonly CurvePoint[], labels: CurveLabels): Html {
         x="${x(one)}"
         y="${bottom + 16}"
         text-anchor="middle"
-        >${percent(one)}</text
-      ><text x="${left - 6}" y="${y(other) + 4}" text-anchor="end">${percent(other)}</text>`;
+        >${percentText(one)}</text
+      ><text x="${left - 6}" y="${y(other) + 4}" text-anchor="end">${percentText(other)}</text>`;
   });
   const line = known.map((point) => `${x(point.x.share)},${y(point.y.share)}`).join(' ');
   const names = namePlaces(known.map((point) => [x(point.x.share), y(point.y.share)]));
@@ -136,7 +137,7 @@ function curvePlot(points: readonly CurvePoint[], labels: CurveLabels): Html {
   });
   const [width, height] = [LEFT + PLOT_WIDTH + RIGHT, TOP + PLOT_HEIGHT + BOTTOM];
   const read = known.map(
-    (point) => `${point.name}: ${labels.y} ${percent(point.y.share)}, ${labels.x} ${percent(point.x.share)}`,
+    (point) => `${point.name}: ${labels.y} ${percentText(point.y.share)}, ${labels.x} ${percentText(point.x.share)}`,
   );
   const label = `${labels.title}. ${read.join('; ')}`;
   // The table below the plot has the full text, so a truncated label loses nothing.
@@ -184,11 +185,6 @@ function namePlaces(points: readonly (readonly [number, number])[]): readonly (r
     chosen.push(places.find(isFree) ?? places[0] ?? [x, y]);
   }
   return chosen;
-}
-
-/** Formats a share in per cent, or a dash if it is unknown. */
-export function percent(share: number | null): string {
-  return share === null ? '–' : `${Math.round(100 * share)} %`;
 }
 
 function at(share: number, width: number): number {

@@ -15,7 +15,8 @@ import type {
   StopEarlyReport,
   SweepReport,
 } from './backtest-report.ts';
-import { percent, positionStrip, shareBar, stopPlot, sweepPlot } from './html-plots.ts';
+import { percentText } from '../base/number-text.ts';
+import { positionStrip, shareBar, stopPlot, sweepPlot } from './html-plots.ts';
 
 /** Maximum number of configurations whose figures are expanded. With more configurations, all are collapsed. */
 const MAX_OPEN = 2;
@@ -176,7 +177,7 @@ function stopEarlyHtml({ policies }: StopEarlyReport): HtmlValue {
 
 function savedHtml({ high, low, share }: SavedReport): HtmlValue {
   if (share === null) return '–';
-  return html`${percent(share)} ${dim(`${Math.round(100 * (low ?? 0))}–${Math.round(100 * (high ?? 0))}`)}`;
+  return html`${percentText(share)} ${dim(`${Math.round(100 * (low ?? 0))}–${Math.round(100 * (high ?? 0))}`)}`;
 }
 
 function examplesTable(signals: readonly SignalReport[]): Html | undefined {
@@ -248,7 +249,7 @@ function shareHtml(share: ShareReport): HtmlValue {
   if (share.share === null) return '–';
   const [low, high] = [share.low, share.high].map((end) => Math.round(100 * (end ?? 0)));
   const of = `${count(share.hits)} of ${count(share.of)}`;
-  return html`${percent(share.share)} ${dim(`${low}–${high}`)}${shareBar(share)}${dim(of)}`;
+  return html`${percentText(share.share)} ${dim(`${low}–${high}`)}${shareBar(share)}${dim(of)}`;
 }
 
 function ratioHtml({ high, low, negativeEvents, positiveEvents, ratio }: RateRatioReport): Html {

@@ -1,3 +1,6 @@
+/** All kinds, in the order in which the viewer's cache stores them. */
+export const TOOL_KINDS = ['unknown', 'read', 'write', 'execute', 'poll', 'wait', 'ui', 'note'] as const;
+
 /**
  * The effect of a call.
  *
@@ -10,4 +13,4 @@
  * - `note`: a thought, plan or comment; changes nothing outside the agent
  * - `unknown`: the effect is unknown; detectors handle such calls cautiously
  */
-export type ToolKind = 'read' | 'write' | 'execute' | 'poll' | 'wait' | 'ui' | 'note' | 'unknown';
+export type ToolKind = (typeof TOOL_KINDS)[number];

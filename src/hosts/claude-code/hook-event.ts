@@ -1,4 +1,5 @@
 import { isJsonObject, jsonOf } from '../../base/json.ts';
+import { textOrUndefined } from '../../base/json-member.ts';
 import { present } from '../../base/present.ts';
 import type { HostEvent } from '../../host/host-event.ts';
 import { dialectOf } from '../dialects/dialects.ts';
@@ -52,15 +53,15 @@ export function readHookEvent(bytes: Buffer): HookEvent | undefined {
   const { host } = dialect;
   // A spilled event already has this form.
   const json = sent['host'] === undefined ? { ...dialect.toPayload(sent), host } : sent;
-  const event = textOf(json['hook_event_name'] ?? sent['hook_event_name']);
-  const sessionId = textOf(json['session_id']);
+  const event = textOrUndefined(json['hook_event_name'] ?? sent['hook_event_name']);
+  const sessionId = textOrUndefined(json['session_id']);
   const input = withEnding(readPayload(json), host === 'claude-code' ? json['transcript_path'] : undefined);
   const background = json['background_tasks'];
   const hasBackgroundWork = Array.isArray(background) && background.length > 0;
   return {
     about: present({ event: event?.slice(0, MAX_NAME_CHARS), sessionId: sessionId?.slice(0, MAX_NAME_CHARS) }),
     host,
-    cwd: textOf(sent['cwd']),
+    cwd: textOrUndefined(sent['cwd']),
     known:
       input === undefined || sessionId === undefined
         ? undefined
@@ -73,8 +74,4 @@ function withEnding(input: HostEvent | undefined, transcript: unknown): HostEven
   if (input?.kind !== 'session_ended' || typeof transcript !== 'string') return input;
   const ending = endingOfTranscript(transcript);
   return ending === undefined ? input : { ...input, ending };
-}
-
-function textOf(value: unknown): string | undefined {
-  return typeof value === 'string' && value !== '' ? value : undefined;
 }

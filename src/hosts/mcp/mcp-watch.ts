@@ -1,4 +1,5 @@
 import { isJsonObject, jsonOf } from '../../base/json.ts';
+import { textOrUndefined } from '../../base/json-member.ts';
 import { present } from '../../base/present.ts';
 import { resultOf } from '../../host/content-blocks.ts';
 import type { AgentEvent } from '../../records/agent-event.ts';
@@ -115,8 +116,9 @@ export class McpWatch {
     const key = keyOf(id);
     if (key === undefined) return;
     const { clientInfo, name, taskId } = members;
-    if (method === 'initialize' && isJsonObject(clientInfo)) this.#client = textOf(clientInfo['name']);
-    if (method === 'tools/call') this.#remember(key, { call: this.#began(textOf(name) ?? 'unknown', members) });
+    if (method === 'initialize' && isJsonObject(clientInfo)) this.#client = textOrUndefined(clientInfo['name']);
+    if (method === 'tools/call')
+      this.#remember(key, { call: this.#began(textOrUndefined(name) ?? 'unknown', members) });
     else if (method === 'tools/list') this.#remember(key, {});
     else if (method === 'tasks/result') {
       const task = keyOf(taskId) ?? '';
@@ -165,7 +167,7 @@ export class McpWatch {
         else if (isJsonObject(result['task'])) this.#becameTask(call, result['task']);
         else passed = this.#answered(passed, path, call, result);
       } else if (call !== undefined) {
-        const words = isJsonObject(error) ? textOf(error['message']) : undefined;
+        const words = isJsonObject(error) ? textOrUndefined(error['message']) : undefined;
         this.#wait(this.#ended(call, { result: words ?? 'an error without a message', isError: true }));
       }
     });
@@ -270,8 +272,4 @@ function keyOf(id: unknown): string | undefined {
 
 function missing(result: string): CallEnd {
   return { result, isError: true, resultMissing: true };
-}
-
-function textOf(value: unknown): string | undefined {
-  return typeof value === 'string' && value !== '' ? value : undefined;
 }

@@ -57,7 +57,7 @@ export interface RowSearch {
   readonly withDetails: boolean;
 }
 
-/** Returns the first row in the given direction, starting at `seq`. Null if there is none. */
+/** Returns the first row from `seq` on, in the given direction, or null. */
 export async function nextRow(seq: number, pages: RecordPages, search: RowSearch): Promise<number | null> {
   for (let at = seq; at >= 0 && at <= pages.lastSeq; at += search.direction) {
     await ensureJoined(at, pages);

@@ -1,7 +1,7 @@
 import type { Overview, PatternSpan } from '../server/api-shapes.ts';
 import type { ToolKind } from '../../calls/tool-kind.ts';
 import type { TimelineScale } from './timeline-scale.ts';
-import { TOOL_KINDS } from './tool-kinds.ts';
+import { KIND_STYLES } from './tool-kinds.ts';
 
 /** A part of a run, in units of the timeline scale: from `from` to before `to`. */
 export interface PlaceWindow {
@@ -42,7 +42,7 @@ export function columnsOf(
     const width = between(bucket, end) * pxPerPlace;
     if (x + width < 0 || x > widthPx) continue;
     const sum = (list: readonly number[] | undefined): number => sumOf(list, bucket, end);
-    const kinds = TOOL_KINDS.flatMap(({ kind }): Column['kinds'] => {
+    const kinds = KIND_STYLES.flatMap(({ kind }): Column['kinds'] => {
       const count = sum(overview.kinds[kind]);
       return count > 0 ? [[kind, count]] : [];
     });

@@ -9,7 +9,7 @@ import { countOf, countText } from '../../base/number-text.ts';
 import { clockText, costText } from './number-text.ts';
 import { fitted, zoomed, type PlaceWindow } from './timeline-layout.ts';
 import { recordScale, timeScale, type TimelineScale } from './timeline-scale.ts';
-import { TOOL_KINDS } from './tool-kinds.ts';
+import { KIND_STYLES } from './tool-kinds.ts';
 import { onThemeChange } from './theme.ts';
 import type { VisibleRange } from './visible-range.ts';
 
@@ -120,7 +120,7 @@ export function Timeline(props: {
         />
       </div>
       <div className="tools">
-        {TOOL_KINDS.filter(({ kind }) => overview.kinds[kind]?.some((calls) => calls > 0)).map(({ name, colour }) => (
+        {KIND_STYLES.filter(({ kind }) => overview.kinds[kind]?.some((calls) => calls > 0)).map(({ name, colour }) => (
           // React's types do not include custom properties.
           <span key={name} className="key" style={{ ['--key' as string]: `var(${colour})` }}>
             {name}

@@ -1,7 +1,7 @@
 import type { ToolKind } from '../../calls/tool-kind.ts';
 
 /** The kinds of tools in stacking order, with their names and colours. */
-export const TOOL_KINDS: readonly { readonly kind: ToolKind; readonly name: string; readonly colour: string }[] = [
+export const KIND_STYLES: readonly { readonly kind: ToolKind; readonly name: string; readonly colour: string }[] = [
   { kind: 'read', name: 'read', colour: '--kind-read' },
   { kind: 'write', name: 'write', colour: '--kind-write' },
   { kind: 'execute', name: 'run', colour: '--kind-execute' },

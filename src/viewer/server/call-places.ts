@@ -1,7 +1,6 @@
-import type { ToolKind } from '../../calls/tool-kind.ts';
+import { TOOL_KINDS, type ToolKind } from '../../calls/tool-kind.ts';
 import type { EvidenceCall, NumberedCall } from './api-shapes.ts';
 
-const KINDS: readonly ToolKind[] = ['unknown', 'read', 'write', 'execute', 'poll', 'wait', 'ui', 'note'];
 const BYTES_PER_CALL = 5;
 
 /**
@@ -50,7 +49,7 @@ export class CallPlaces {
   }
 
   setKind(call: number, kind: ToolKind): void {
-    this.#kinds[call - 1] = KINDS.indexOf(kind);
+    this.#kinds[call - 1] = TOOL_KINDS.indexOf(kind);
   }
 
   /** Returns the first record of a call, or of the nearest known call. It returns 0 if there are no calls. */
@@ -64,7 +63,7 @@ export class CallPlaces {
     return call < 1 || call > this.#calls ? null : { call, seq: this.seqOf(call) };
   }
 
-  /** Returns the last call that started at or before a record, or 0 if there is none. Cost: O(log calls). */
+  /** Returns the number of the last call that started at or before a record; 0 if no call did. Cost: O(log calls). */
   callAt(seq: number): number {
     let [low, high] = [0, this.#calls];
     while (low < high) {
@@ -81,7 +80,7 @@ export class CallPlaces {
     for (let call = this.callAt(fromSeq - 1) + 1; call <= this.#calls; call += 1) {
       const seq = this.seqOf(call);
       if (seq >= toSeq) break;
-      calls.push({ call, seq, kind: KINDS[this.#kinds[call - 1] ?? 0] ?? 'unknown' });
+      calls.push({ call, seq, kind: TOOL_KINDS[this.#kinds[call - 1] ?? 0] ?? 'unknown' });
     }
     return calls;
   }

@@ -1,5 +1,5 @@
 import { present } from '../../../base/present.ts';
-import { countOf, countText } from '../../../base/number-text.ts';
+import { countOf, countText, percentText } from '../../../base/number-text.ts';
 import { backtest } from '../../../backtest/backtest.ts';
 import type { PartReport, SignalReport } from '../../../backtest/backtest-report.ts';
 import { baseRate, isChance, isContrary } from '../../../backtest/chance-signals.ts';
@@ -105,18 +105,14 @@ function textOf({ runs, positive, negative, base, suggestions, proposal }: Findi
   if (base === undefined) {
     return `${countOf(runs, 'run')}, ${countText(judged)} with a known end, all alike: there is nothing to compare. Give labels with --labels FILE.\n`;
   }
-  const head = `${countText(positive)} of ${countOf(judged, 'run')} went wrong (${percent(base)}).\n`;
+  const head = `${countText(positive)} of ${countOf(judged, 'run')} went wrong (${percentText(base)}).\n`;
   if (suggestions.length === 0) {
     return `${head}Nothing to suggest: everything that spoke in five or more runs does better than chance.\n`;
   }
   const lines = suggestions.map(({ signal, why, precision: { hits, of, low, high } }) => {
     const finding = why === 'chance' ? 'no better than chance' : 'speaks in runs that go well';
-    return `  ${printable(signal)}: ${finding}; ${hits} of ${of} runs in which it spoke went wrong (95 % interval ${percent(low ?? 0)} to ${percent(high ?? 1)})\n`;
+    return `  ${printable(signal)}: ${finding}; ${hits} of ${of} runs in which it spoke went wrong (95 % interval ${percentText(low ?? 0)} to ${percentText(high ?? 1)})\n`;
   });
   const json = JSON.stringify(proposal, null, 2);
   return `${head}\n${lines.join('')}\nTo switch these off, in coxswain.config.json:\n\n${json}\n\nCompare first: coxswain backtest --compare standard coxswain.config.json PATH…\n`;
-}
-
-function percent(share: number): string {
-  return `${Math.round(100 * share)} %`;
 }
