@@ -31,6 +31,7 @@ cloud YANDEX_API_KEY AQ|VN<w36>
 cloud YANDEX_IAM_TOKEN t1.|<w60>.<w86>
 cloud CLOUDFLARE_ORIGIN_CA_KEY v1.|0-<h24>-<h146>
 cloud CLOUDFLARE_API_TOKEN ~<w40>
+cloud CLOUDFLARE_USER_TOKEN cf|ut_<w48>
 cloud HEROKU_API_KEY HRKU|-AA<w58>
 cloud FLY_API_TOKEN fo1|_<w43>
 cloud NETLIFY_AUTH_TOKEN nfp|_<w40>
@@ -40,6 +41,7 @@ cloud OPENSHIFT_TOKEN sha256|~<w43>
 code GITHUB_TOKEN gh|p_<w36>
 code GITHUB_OAUTH_TOKEN gh|o_<w36>
 code GITHUB_APP_TOKEN gh|s_<w36>
+code GITHUB_INSTALLATION_TOKEN gh|s_<d7>_eyJ<w33>.eyJ<w60>.<w86>
 code GITHUB_REFRESH_TOKEN gh|r_<w36>
 code GITHUB_FINE_GRAINED_TOKEN github|_pat_<w22>_<w59>
 code GITLAB_TOKEN gl|pat-<w20>
@@ -79,6 +81,11 @@ model OPENAI_PROJECT_API_KEY s|k-proj-<w80>
 model ANTHROPIC_API_KEY s|k-ant-api03-<w93>AA
 model HUGGINGFACE_TOKEN h|f_<w34>
 model HUGGINGFACE_ORG_TOKEN api|_org_<w34>
+model HUGGINGFACE_LETTERS_TOKEN h|f_AbCdEfGhIjKlMnOpQrStUvWxYzAbCdEfGh
+model GEMINI_API_KEY AQ|.Ab8RN6<w44>
+model WANDB_API_KEY wandb|_v1_<w27>_<w49>
+model CURSOR_API_KEY crsr|_<h64>
+model VOYAGE_API_KEY p|a-<w43>
 model GROQ_API_KEY gs|k_<w52>
 model PERPLEXITY_API_KEY pp|lx-<w48>
 model REPLICATE_API_TOKEN r|8_<w37>

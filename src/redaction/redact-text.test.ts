@@ -27,6 +27,16 @@ test.each([
   ['mysql -u root -pS3cret db', `mysql -u root -p${named} db`],
   ["sshpass -p 'S3cret' ssh host", `sshpass -p '${named}' ssh host`],
   ['redis-cli -h cache -a S3cret ping', `redis-cli -h cache -a ${named} ping`],
+  ['ansible_become_pass: S3cret9x', `ansible_become_pass: ${named}`],
+  [
+    String.raw`"{\"auths\":{\"ghcr.io\":{\"auth\":\"dXNlcjpodW50ZXIy\"}}}"`,
+    String.raw`"{\"auths\":{\"ghcr.io\":{\"auth\":\"[REDACTED:basic-auth]\"}}}"`,
+  ],
+  ['//npm.example/:_auth=dXNlcjpodW50ZXIy', '//npm.example/:_auth=[REDACTED:basic-auth]'],
+  [
+    `see ghs_1234567_eyJ${'h7b-'.repeat(9)}.eyJ${'aB3_'.repeat(9)}.${'aB3-'.repeat(9)} x`,
+    'see [REDACTED:github-token] x',
+  ],
   ['<password>S3cret</password>', `<password>${named}</password>`],
   ['<string name="api_key">S3cret</string>', `<string name="api_key">${named}</string>`],
   ['<add key="ApiKey" value="S3cret"/>', `<add key="ApiKey" value="${named}"/>`],
@@ -53,6 +63,7 @@ test.each([
 });
 
 test.each([
+  'the machine learning login and password pages; "auth": "required"; set -x\nAPI_KEY is missing',
   'token = lexer.next()',
   'password: string;',
   'const password = process.env.DB_PASSWORD;',

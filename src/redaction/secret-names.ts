@@ -31,6 +31,7 @@ const STRONG = [
     'postgres',
     'redis',
     'admin',
+    'become',
     'root',
     'ftp',
     'ssh',
@@ -71,6 +72,7 @@ const WEAK = [
   'sshkey',
   'accesscode',
   'xamzsignature',
+  'xgoogsignature',
 ];
 
 /** Names that match only as a whole. */

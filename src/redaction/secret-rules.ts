@@ -49,6 +49,27 @@ const COMMON_RULES: readonly SecretRule[] = [
     misses: ['authentication', 'information'],
   },
   {
+    // `.npmrc`, Docker's `config.json`.
+    ...rule('basic-auth', '', '(?<secret>[A-Za-z0-9+/]{8,}={0,2})', '', ''),
+    keywords: ['_auth=', '_auth = ', '"auth":"', '"auth": "', String.raw`\"auth\":\"`, String.raw`\"auth\": \"`],
+    check: isUserAndPassword,
+    matches: ['dXNlcjpodW50ZXIy', 'YWRtaW46bGV0bWVpbg=='],
+    misses: ['required'],
+  },
+  {
+    // The fish shell.
+    ...rule(
+      'named-secret',
+      '',
+      String.raw`\w{0,60}(?:KEY|TOKEN|SECRET|PASSWORD|PASS|PAT) {1,4}["']?(?<secret>[^\s"'$%]{6,500})`,
+      '',
+      '',
+    ),
+    keywords: ['set -gx ', 'set -Ux ', 'set -x '],
+    matches: ['OPENAI_API_KEY <w20>'],
+    misses: ['EDITOR <w9>', 'API_KEY $OTHER_KEY'],
+  },
+  {
     id: 'url-credentials',
     keywords: ['://'],
     // A password, or a key with a digit in place of the user.
