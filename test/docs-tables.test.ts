@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { expect, test } from 'vitest';
 import { HOST_DRIVERS } from '../integration/hosts/host-drivers.ts';
+import { HOOK_EVENTS } from '../src/adapters/claude/read-hook-input.ts';
 import { COMMANDS } from '../src/cli/commands/command-list.ts';
 import { hostTitle } from '../src/formats/find-sessions.ts';
 import { HOSTS } from '../src/hosts/dialects/hook-dialect.ts';
@@ -133,6 +134,11 @@ test('the feedback page has the names and default triggers of the built-in provi
   ).toEqual(
     Object.entries(builtIn).map(([called, provider]) => [called, provider.name, triggerText(provider.defaultTrigger)]),
   );
+});
+
+test('the page on Claude Code says what each of its events does', () => {
+  const events = tableOf('claude-code.md', 'event | effect').flatMap(([cell = '']) => cell.match(/\w+/g) ?? []);
+  expect(events.toSorted()).toEqual(Object.keys(HOOK_EVENTS).toSorted());
 });
 
 test('every built-in pattern has a name that people read', () => {

@@ -6,8 +6,8 @@ import type { Run } from '../../run/run.ts';
 import { MAX_ADVICE_CHARS } from '../../steering/advice/join-advice.ts';
 import { answerHook } from './answer-hook.ts';
 import { claudeSessionOf } from './claude-session.ts';
-import { readHookInput } from './read-hook-input.ts';
-import type { ClaudeHookCallback, ClaudeHookEvent, ClaudeHookMatcher, ClaudeHooks } from './sdk-shapes.ts';
+import { HOOK_EVENTS, readHookInput } from './read-hook-input.ts';
+import type { ClaudeHookCallback, ClaudeHookMatcher, ClaudeHooks } from './sdk-shapes.ts';
 
 /** Options of `claudeHooks`. */
 export interface ClaudeHookOptions<Theirs extends object = object> extends AdapterOptions {
@@ -19,19 +19,6 @@ export interface ClaudeHookOptions<Theirs extends object = object> extends Adapt
    */
   readonly forceTurnAtStop?: boolean;
 }
-
-const EVENTS: readonly ClaudeHookEvent[] = [
-  'SessionStart',
-  'UserPromptSubmit',
-  'PreToolUse',
-  'PostToolUse',
-  'PostToolUseFailure',
-  'PostToolBatch',
-  'Stop',
-  'SubagentStart',
-  'SubagentStop',
-  'PreCompact',
-];
 
 /**
  * Returns the `hooks` option of the Claude Agent SDK. The hooks report events to `run` and give its advice to the model.
@@ -54,7 +41,8 @@ export function claudeHooks<Theirs extends object = object>(
   }
   const callback = hookCallback(run, { ...options, maxChars });
   const merged: Record<string, readonly unknown[]> = { ...theirs };
-  for (const event of EVENTS) {
+  for (const [event, row] of Object.entries(HOOK_EVENTS)) {
+    if (!('inSdk' in row)) continue;
     const ours: ClaudeHookMatcher = { hooks: [callback] };
     merged[event] = [...(merged[event] ?? []), ours];
   }

@@ -1,9 +1,32 @@
+import { assertNever } from '../../base/assert-never.ts';
 import { textOrUndefined } from '../../base/json-member.ts';
 import { isJsonObject } from '../../base/json.ts';
 import { isTaskText } from '../../formats/claude-code/claude-code-entry.ts';
 import { failedEnding } from '../../formats/claude-code/claude-ending.ts';
 import type { EndedCall, HostCall, HostEvent } from '../../host/host-event.ts';
 import { toolResultOf } from './tool-response.ts';
+
+/**
+ * The events of Claude Code that coxswain handles. `init` writes a hook for each, with a matcher for tools if `tools` is true;
+ * `claudeHooks` has a callback for those with `inSdk`.
+ */
+export const HOOK_EVENTS = {
+  SessionStart: { inSdk: true },
+  UserPromptSubmit: { inSdk: true },
+  PreToolUse: { inSdk: true, tools: true },
+  PostToolUse: { inSdk: true, tools: true },
+  PostToolUseFailure: { inSdk: true, tools: true },
+  PostToolBatch: { inSdk: true },
+  SubagentStart: { inSdk: true },
+  SubagentStop: { inSdk: true },
+  PreCompact: { inSdk: true },
+  Stop: { inSdk: true },
+  StopFailure: {},
+  PermissionRequest: { tools: true },
+  PermissionDenied: { tools: true },
+  Notification: {},
+  SessionEnd: {},
+} as const;
 
 /** Fields that all events have. */
 type Place = Pick<HostEvent, 'name' | 'sessionId' | 'agentId' | 'agentType'>;
@@ -21,7 +44,7 @@ const USER_SOURCES: ReadonlySet<unknown> = new Set(['user', 'sdk']);
 export function readHookInput(input: unknown, toolUseId?: string): HostEvent | undefined {
   if (!isJsonObject(input)) return undefined;
   const { hook_event_name: name } = input;
-  if (typeof name !== 'string') return undefined;
+  if (typeof name !== 'string' || !isHandled(name)) return undefined;
   const place: Place = {
     name,
     ...optional('sessionId', textOrUndefined(input['session_id'])),
@@ -79,8 +102,12 @@ export function readHookInput(input: unknown, toolUseId?: string): HostEvent | u
       return Array.isArray(calls) ? { ...place, kind: 'batch_ended', calls: calls.flatMap(batchCall) } : undefined;
     }
     default:
-      return undefined;
+      return assertNever(name);
   }
+}
+
+function isHandled(name: string): name is keyof typeof HOOK_EVENTS {
+  return Object.hasOwn(HOOK_EVENTS, name);
 }
 
 /**

@@ -1,17 +1,12 @@
+import type { HOOK_EVENTS } from './read-hook-input.ts';
+
 /** The hook events of the SDK that coxswain handles. */
-export type ClaudeHookEvent = 'PreCompact' | ClaudeContextEvent;
+export type ClaudeHookEvent = {
+  [Event in keyof typeof HOOK_EVENTS]: (typeof HOOK_EVENTS)[Event] extends { readonly inSdk: true } ? Event : never;
+}[keyof typeof HOOK_EVENTS];
 
 /** Events whose answer may contain text for the model. */
-export type ClaudeContextEvent =
-  | 'SessionStart'
-  | 'UserPromptSubmit'
-  | 'PreToolUse'
-  | 'PostToolUse'
-  | 'PostToolUseFailure'
-  | 'PostToolBatch'
-  | 'Stop'
-  | 'SubagentStart'
-  | 'SubagentStop';
+export type ClaudeContextEvent = Exclude<ClaudeHookEvent, 'PreCompact'>;
 
 /** The answer of a hook: empty, or text for the model. Subset of the SDK's `SyncHookJSONOutput`. */
 export interface ClaudeHookAnswer {

@@ -2,6 +2,9 @@ import { existsSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 
 import { hostFolder } from '../../formats/find-sessions.ts';
+import { codexDialect } from '../dialects/codex-dialect.ts';
+import { copilotDialect } from '../dialects/copilot-dialect.ts';
+import { geminiDialect } from '../dialects/gemini-dialect.ts';
 import { HOSTS, type HostName } from '../dialects/hook-dialect.ts';
 import { addHooks } from './edit-settings.ts';
 import { hookCommand, HOOK_MARK, hookGroups, httpHookGroups, timeoutOf, type HookServerAddress } from './init-hooks.ts';
@@ -36,33 +39,6 @@ export interface HostPlace {
 /** Codex limits hooks at the end of a session to this time. It prints a warning at each start if a hook has a longer timeout. */
 const CODEX_END_SECONDS = 3;
 
-const CODEX_EVENTS = [
-  'SessionStart',
-  'UserPromptSubmit',
-  'PreToolUse',
-  'PostToolUse',
-  'PreCompact',
-  'Stop',
-  'SessionEnd',
-];
-const COPILOT_EVENTS = [
-  'sessionStart',
-  'userPromptSubmitted',
-  'preToolUse',
-  'postToolUse',
-  'postToolUseFailure',
-  'agentStop',
-  'sessionEnd',
-];
-const GEMINI_EVENTS = [
-  'SessionStart',
-  'BeforeAgent',
-  'BeforeTool',
-  'AfterTool',
-  'BeforeModel',
-  'AfterAgent',
-  'SessionEnd',
-];
 const OF_TOOLS = /Tool/;
 
 /** The settings file of each host. */
@@ -84,7 +60,9 @@ export const HOST_PLACES: Readonly<Record<HostName, HostPlace>> = {
     edit: (before, program) =>
       addHooks(
         before,
-        groups(CODEX_EVENTS, (event) => hookOf(event, program, event === 'SessionEnd' ? CODEX_END_SECONDS : undefined)),
+        groups(codexDialect.events, (event) =>
+          hookOf(event, program, event === 'SessionEnd' ? CODEX_END_SECONDS : undefined),
+        ),
       ),
   },
   copilot: {
@@ -97,7 +75,10 @@ export const HOST_PLACES: Readonly<Record<HostName, HostPlace>> = {
         event,
         { type: 'command', bash: hookCommand(node, hookFile), timeoutSec: timeoutOf(event) },
       ];
-      return addHooks(before.trim() === '' ? '{\n  "version": 1\n}\n' : before, new Map(COPILOT_EVENTS.map(entry)));
+      return addHooks(
+        before.trim() === '' ? '{\n  "version": 1\n}\n' : before,
+        new Map(copilotDialect.events.map(entry)),
+      );
     },
   },
   gemini: {
@@ -109,7 +90,10 @@ export const HOST_PLACES: Readonly<Record<HostName, HostPlace>> = {
     edit: (before, program) =>
       addHooks(
         before,
-        groups(GEMINI_EVENTS, (event) => ({ ...hookOf(event, program, timeoutOf(event) * 1_000), name: 'coxswain' })),
+        groups(geminiDialect.events, (event) => ({
+          ...hookOf(event, program, timeoutOf(event) * 1_000),
+          name: 'coxswain',
+        })),
       ),
   },
   opencode: {

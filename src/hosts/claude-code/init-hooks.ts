@@ -1,23 +1,5 @@
+import { HOOK_EVENTS } from '../../adapters/claude/read-hook-input.ts';
 import { isJsonObject } from '../../base/json.ts';
-
-/** The Claude Code events that get a hook. `tools` is true if the event needs a matcher for tools. */
-const EVENTS: readonly (readonly [string, { readonly tools: boolean }])[] = [
-  ['SessionStart', { tools: false }],
-  ['UserPromptSubmit', { tools: false }],
-  ['PreToolUse', { tools: true }],
-  ['PostToolUse', { tools: true }],
-  ['PostToolUseFailure', { tools: true }],
-  ['PostToolBatch', { tools: false }],
-  ['SubagentStart', { tools: false }],
-  ['SubagentStop', { tools: false }],
-  ['PreCompact', { tools: false }],
-  ['Stop', { tools: false }],
-  ['StopFailure', { tools: false }],
-  ['PermissionRequest', { tools: true }],
-  ['PermissionDenied', { tools: true }],
-  ['Notification', { tools: false }],
-  ['SessionEnd', { tools: false }],
-];
 
 /**
  * Events that still run a command if a server is configured. The command starts the server. Claude Code sends no
@@ -93,9 +75,9 @@ export function httpHookGroups(command: string, { port, token }: HookServerAddre
 
 function groupsOf(entryOf: (event: string, timeout: number) => HookEntry): ReadonlyMap<string, HookGroup> {
   return new Map(
-    EVENTS.map(([event, { tools }]) => {
+    Object.entries(HOOK_EVENTS).map(([event, row]) => {
       const hooks = [entryOf(event, timeoutOf(event))];
-      return [event, tools ? { matcher: '*', hooks } : { hooks }];
+      return [event, 'tools' in row ? { matcher: '*', hooks } : { hooks }];
     }),
   );
 }

@@ -15,6 +15,7 @@ const WITH_ANSWERS: ReadonlySet<unknown> = new Set(['PreToolUse', 'PostToolUse',
  */
 export const codexDialect: HookDialect = {
   host: 'codex',
+  events: ['SessionStart', 'UserPromptSubmit', 'PreToolUse', 'PostToolUse', 'PreCompact', 'Stop', 'SessionEnd'],
   isFrom: ({ transcript_path: path, turn_id: turn }) =>
     (typeof path === 'string' && basename(path).startsWith('rollout-')) || typeof turn === 'string',
   toPayload(json) {

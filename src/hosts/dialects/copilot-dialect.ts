@@ -13,6 +13,15 @@ import { copilotUsages } from './transcript-usage.ts';
  */
 export const copilotDialect: HookDialect = {
   host: 'copilot',
+  events: [
+    'sessionStart',
+    'userPromptSubmitted',
+    'preToolUse',
+    'postToolUse',
+    'postToolUseFailure',
+    'agentStop',
+    'sessionEnd',
+  ],
   isFrom: (json) =>
     isCamel(json) || (typeof json['timestamp'] === 'string' && json['permission_mode'] === undefined && hasName(json)),
   toPayload(json) {

@@ -1,3 +1,4 @@
+import { HOOK_EVENTS } from '../../adapters/claude/read-hook-input.ts';
 import { codexDialect } from './codex-dialect.ts';
 import { copilotDialect } from './copilot-dialect.ts';
 import { geminiDialect } from './gemini-dialect.ts';
@@ -7,6 +8,7 @@ import { pluginDialect } from './plugin-dialect.ts';
 /** The reference format: all events and answers use the format of Claude Code. */
 const claudeDialect: HookDialect = {
   host: 'claude-code',
+  events: Object.keys(HOOK_EVENTS),
   isFrom: () => true,
   toPayload: (json) => json,
   toAnswer: (answer) => answer,

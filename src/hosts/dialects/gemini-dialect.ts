@@ -29,6 +29,7 @@ const HOOK_CONTEXT = /<hook_context>[^]*?<\/hook_context>\s*/g;
  */
 export const geminiDialect: HookDialect = {
   host: 'gemini',
+  events: Object.keys(EVENTS),
   isFrom({ hook_event_name: name, timestamp, transcript_path: transcript }) {
     if (typeof name !== 'string' || typeof timestamp !== 'string') return false;
     const isShared = name === 'SessionStart' || name === 'SessionEnd';

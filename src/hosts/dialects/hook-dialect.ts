@@ -24,6 +24,8 @@ export interface HookAnswer {
 /** How a host differs from Claude Code. */
 export interface HookDialect {
   readonly host: HostName;
+  /** The host's names of the events for which `init` writes a hook; empty for a plugin, which reports events itself. */
+  readonly events: readonly string[];
   /** Returns true if the host sent this event. The payload decides, because several programs set the same environment variables. */
   isFrom(json: HookPayload): boolean;
   /** Converts the event to the format of `readPayload`. Undefined for an event that coxswain ignores. */

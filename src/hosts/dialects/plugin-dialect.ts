@@ -7,6 +7,7 @@ import { stopReason, type HookDialect, type HostName } from './hook-dialect.ts';
 export function pluginDialect(host: HostName): HookDialect {
   return {
     host,
+    events: [],
     isFrom: (json) => json['host'] === host,
     toPayload: (json) => json,
     toAnswer(answer) {
