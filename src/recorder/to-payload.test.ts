@@ -17,3 +17,22 @@ test.each<readonly [string, JsonObject]>([
   expect(back).toEqual(payload);
   expect(JSON.stringify(back)).toContain(JSON.stringify(original));
 });
+
+test('an event with the fields of its record is stored under their names, without absent and foreign ones', () => {
+  const conflict = {
+    type: 'tool_gate_conflict_resolved',
+    iteration: 2,
+    plugins: ['a'],
+    allow: [],
+    reason: 'r',
+  } as const;
+  const { type: kind, ...fields } = conflict;
+  expect(toPayload({ ...conflict, chosenPlugin: 'a', atMs: 5 })).toEqual({ kind, ...fields, chosen_plugin: 'a' });
+  expect(toPayload(conflict)).toEqual({ kind, ...fields });
+});
+
+test('an event named like a record that hosts do not emit is of unknown shape', () => {
+  const event = { type: 'prompt_used', promptName: 'p' };
+  // JavaScript may emit anything.
+  expect(toPayload(event as never)).toEqual({ kind: 'unrecognised', original: { kind: 'unrecognised_event', event } });
+});

@@ -2,7 +2,8 @@ import { present } from '../base/present.ts';
 import { isJsonObject, type Json, type JsonObject } from '../base/json.ts';
 import type { AgentEvent, AgentIdentity } from '../records/agent-event.ts';
 import type { AgentMessage, ContentBlock, MessageContent, Usage } from '../records/agent-message.ts';
-import { isKnownKind } from '../records/kind-definition.ts';
+import type { EmittedKind, EventOf, PayloadOf } from '../records/field-types.ts';
+import { fieldsOf, isEmitted, isKnownKind } from '../records/kind-definition.ts';
 import type { RunIdentity, TrajectoryPayload } from '../records/trajectory-record.ts';
 import type { StoredContent, StoredContentBlock, StoredMessage, StoredUsage } from '../records/stored-message.ts';
 
@@ -36,8 +37,6 @@ export function toPayload(event: AgentEvent): TrajectoryPayload | undefined {
         new_messages: mapList(event.messages, toStoredMessage),
         ...present({ reason: event.reason, success: event.success, reward: event.reward, labels: event.labels }),
       };
-    case 'run_resumed':
-      return { kind: 'run_resumed', trigger: event.trigger };
     case 'completion_checked':
       return {
         kind: 'completion_checked',
@@ -74,30 +73,8 @@ export function toPayload(event: AgentEvent): TrajectoryPayload | undefined {
         ...present({ duration_ms: event.durationMs }),
         ...(event.resultMissing === true ? { result_missing: true } : {}),
       };
-    case 'compaction':
-      return { kind: 'compaction', trigger: event.trigger };
     case 'unrecognised':
       return { kind: 'unrecognised', original: foreign(event.original) };
-    default:
-      return toLoopPayload(event);
-  }
-}
-
-/** Events of an agent loop's plugins. */
-type LoopEvent = Extract<
-  AgentEvent,
-  {
-    readonly type:
-      | 'provider_request_prepared'
-      | 'context_transform_applied'
-      | 'tool_gate_applied'
-      | 'tool_gate_conflict_resolved'
-      | 'output_tokens_escalation';
-  }
->;
-
-function toLoopPayload(event: LoopEvent): TrajectoryPayload {
-  switch (event.type) {
     case 'provider_request_prepared':
       return {
         kind: 'provider_request_prepared',
@@ -116,22 +93,6 @@ function toLoopPayload(event: LoopEvent): TrajectoryPayload {
         before_count: lengthOf(event.before),
         after_count: lengthOf(event.after),
       };
-    case 'tool_gate_applied':
-      return {
-        kind: 'tool_gate_applied',
-        iteration: event.iteration,
-        plugin: event.plugin,
-        ...present({ allow: event.allow }),
-      };
-    case 'tool_gate_conflict_resolved':
-      return {
-        kind: 'tool_gate_conflict_resolved',
-        iteration: event.iteration,
-        plugins: event.plugins,
-        ...present({ chosen_plugin: event.chosenPlugin }),
-        allow: event.allow,
-        reason: event.reason,
-      };
     case 'output_tokens_escalation':
       return {
         kind: 'output_tokens_escalation',
@@ -140,13 +101,23 @@ function toLoopPayload(event: LoopEvent): TrajectoryPayload {
         new_cap: event.newCap,
       };
     default:
-      return unknownEvent(event);
+      return sameFields(event);
   }
 }
 
-/** Handles an event from a newer host or from JavaScript. */
-function unknownEvent(event: never): TrajectoryPayload {
-  return { kind: 'unrecognised', original: { kind: 'unrecognised_event', event: asJson(event) } };
+/** Handles an event with the fields of its record, and an event from a newer host or from JavaScript. */
+function sameFields(event: EventOf<EmittedKind>): TrajectoryPayload {
+  const { type, ...values }: { readonly type: string } & Readonly<Record<string, unknown>> = event;
+  if (!isEmitted(type)) {
+    return { kind: 'unrecognised', original: { kind: 'unrecognised_event', event: asJson(event) } };
+  }
+  const fields = Object.keys(fieldsOf(type)).map((name) => [name, values[camelCase(name)]] as const);
+  // The type of the event is made from the same definition.
+  return { kind: type, ...present(Object.fromEntries(fields)) } as PayloadOf<EmittedKind>;
+}
+
+function camelCase(name: string): string {
+  return name.replaceAll(/_(.)/g, (_all, letter: string) => letter.toUpperCase());
 }
 
 /** A host's value, which is JSON only after `repairPayload`. */

@@ -1,6 +1,6 @@
 import type { JsonObject } from '../base/json.ts';
 import type { AgentMessage } from './agent-message.ts';
-import type { PayloadOf } from './field-types.ts';
+import type { EventOf, KindsThat, PayloadOf } from './field-types.ts';
 
 export interface AgentIdentity {
   readonly runId: string;
@@ -38,8 +38,6 @@ export type AgentEvent = EventTime &
         readonly reward?: number;
         readonly labels?: JsonObject;
       }
-    /** The host resumed a run that had ended, for example by reopening a session. */
-    | { readonly type: 'run_resumed'; readonly trigger: string }
     /** The agent wanted to stop, and the completion conditions were checked. */
     | {
         readonly type: 'completion_checked';
@@ -96,26 +94,13 @@ export type AgentEvent = EventTime &
         readonly after: readonly unknown[];
       }
     | {
-        readonly type: 'tool_gate_applied';
-        readonly iteration: number;
-        readonly plugin: string;
-        readonly allow?: readonly string[];
-      }
-    | {
-        readonly type: 'tool_gate_conflict_resolved';
-        readonly iteration: number;
-        readonly plugins: readonly string[];
-        readonly chosenPlugin?: string;
-        readonly allow: readonly string[];
-        readonly reason: string;
-      }
-    | {
         readonly type: 'output_tokens_escalation';
         readonly attempt: number;
         readonly previousCap: number;
         readonly newCap: number;
       }
-    | { readonly type: 'compaction'; readonly trigger: string }
+    /** Events with the fields of their record, such as `run_resumed` and `compaction`; `kinds.ts` explains them. */
+    | EventOf<KindsThat<{ readonly emitted: true }>>
     /** An event of a type that the adapter does not know. It is kept so that no data is lost. */
     | { readonly type: 'unrecognised'; readonly original: JsonObject }
   );

@@ -110,6 +110,8 @@ export type Row = 'call' | 'result' | 'message' | 'advice' | 'pattern' | 'fault'
 export interface KindDefinition {
   readonly role: 'input' | 'asked' | 'advised' | 'derived';
   readonly row: Row;
+  /** Set if the host emits an event with the same fields. */
+  readonly emitted?: true;
   readonly fields: Fields;
 }
 
@@ -123,5 +125,19 @@ export type PayloadOf<Kind extends KnownKind> = {
   [One in Kind]: Flat<
     { readonly kind: One } & ObjectOf<(typeof KINDS)[One]['fields']> &
       ((typeof KINDS)[One]['role'] extends 'derived' ? ObjectOf<typeof DERIVED> : unknown)
+  >;
+}[Kind];
+
+type CamelCase<Name> = Name extends `${infer Head}_${infer Tail}` ? `${Head}${Capitalize<CamelCase<Tail>>}` : Name;
+
+/** Kinds of record whose event has the same fields. */
+export type EmittedKind = KindsThat<{ readonly emitted: true }>;
+
+/** The event that a host emits for such a kind. */
+export type EventOf<Kind extends EmittedKind> = {
+  [One in Kind]: Flat<
+    { readonly type: One } & {
+      readonly [Name in keyof PayloadOf<One> as Name extends 'kind' ? never : CamelCase<Name>]: PayloadOf<One>[Name];
+    }
   >;
 }[Kind];

@@ -1,4 +1,4 @@
-import type { Fields, KindDefinition, KnownKind } from './field-types.ts';
+import type { EmittedKind, Fields, KindDefinition, KnownKind } from './field-types.ts';
 import { DERIVED, KINDS } from './kinds.ts';
 import type { TrajectoryPayload } from './trajectory-record.ts';
 
@@ -6,6 +6,11 @@ const DEFINITIONS: Readonly<Record<KnownKind, KindDefinition>> = KINDS;
 
 export function isKnownKind(kind: string): kind is KnownKind {
   return Object.hasOwn(DEFINITIONS, kind);
+}
+
+/** Returns true if the host emits an event with the fields of this kind. */
+export function isEmitted(kind: string): kind is EmittedKind {
+  return isKnownKind(kind) && DEFINITIONS[kind].emitted === true;
 }
 
 export function fieldsOf(kind: KnownKind): Fields {

@@ -8,7 +8,9 @@
  * - a role: `input`, an event of the host or the agent; `asked`, a request for steering; `advised`, the delivery of advice;
  *   `derived`, computed from an input, which it names, and again by every replay. A replay with other steering leaves out
  *   `advised`, and `asked` if it has its own decision points
- * - a row: its presentation; an `event` or a `fault` has its sentence in `src/viewer/page/sentences.ts`
+ * - a row: its presentation; `src/viewer/page/sentences.ts` may give an `event` or a `fault` its own sentence
+ * - `emitted`, if the host reports it with `run.emit`: the event has the kind as its type and the fields in camel case. Kinds
+ *   whose event has another form are cases of `src/recorder/to-payload.ts`
  * - fields: words of `field-types.ts`, with `?` for optional, `[]` for a list, `|null` for nullable
  *
  * The tables are the groups that a switch may ignore (`pass-over.ts`).
@@ -57,6 +59,7 @@ export const LIFE = {
   run_resumed: {
     role: 'input',
     row: 'event',
+    emitted: true,
     fields: {
       /** A word of the host: `resume`, `continue`, `clear`. */
       trigger: 'name',
@@ -76,6 +79,7 @@ export const TALK = {
   compaction: {
     role: 'input',
     row: 'event',
+    emitted: true,
     fields: {
       /** `auto`, `manual`, or a word of the host. */
       trigger: 'name',
@@ -150,12 +154,14 @@ export const REQUESTS = {
   tool_gate_applied: {
     role: 'input',
     row: 'detail',
+    emitted: true,
     fields: { iteration: 'count', plugin: 'name', allow: 'name[]?' },
   },
   /** Tool gates allowed no common tool, so one of them was chosen. */
   tool_gate_conflict_resolved: {
     role: 'input',
     row: 'detail',
+    emitted: true,
     fields: { iteration: 'count', plugins: 'name[]', chosen_plugin: 'name?', allow: 'name[]', reason: 'name' },
   },
   /** A truncated turn was discarded and run again with a higher output limit. */

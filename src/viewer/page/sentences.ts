@@ -2,6 +2,7 @@ import type { KindsThat, PayloadOf } from '../../records/field-types.ts';
 import { rowOf } from '../../records/kind-definition.ts';
 import type { TrajectoryPayload } from '../../records/trajectory-record.ts';
 import { countOf, countText } from '../../base/number-text.ts';
+import { textOf } from './text-of.ts';
 import { fullTimeText, spanText } from './number-text.ts';
 
 type ToldKind = KindsThat<{ readonly row: 'event' | 'fault' }>;
@@ -12,8 +13,8 @@ export type ToldPayload = PayloadOf<ToldKind>;
 /** A title and a text. */
 type Sentence = readonly [string, string];
 
-/** The type requires an entry for each kind whose row is `event` or `fault`. */
-const SENTENCES: { readonly [Kind in ToldKind]: (payload: PayloadOf<Kind>) => Sentence } = {
+/** Sentences for kinds of which the fields alone say too little. */
+const SENTENCES: { readonly [Kind in ToldKind]?: (payload: PayloadOf<Kind>) => Sentence } = {
   run_started: ({ identity }) => ['Run began', joined(identity.agent_name, identity.model_id)],
   run_ended: ({ outcome, success }) => [
     'Run ended',
@@ -60,5 +61,12 @@ export function isTold(payload: TrajectoryPayload): payload is ToldPayload {
 /** Returns the sentence for an event of the run or a fault of coxswain. */
 export function sentenceOf(payload: ToldPayload): Sentence {
   // The cast is safe: each entry is stored under its own kind.
-  return (SENTENCES[payload.kind] as (payload: ToldPayload) => Sentence)(payload);
+  const sentence = SENTENCES[payload.kind] as ((payload: ToldPayload) => Sentence) | undefined;
+  return sentence === undefined ? fieldsAsSentence(payload) : sentence(payload);
+}
+
+function fieldsAsSentence({ kind, ...fields }: TrajectoryPayload): Sentence {
+  const title = kind.replaceAll('_', ' ');
+  const facts = Object.entries(fields).map(([name, value]) => `${name.replaceAll('_', ' ')} ${textOf(value).text}`);
+  return [`${title.charAt(0).toUpperCase()}${title.slice(1)}`, joined(...facts)];
 }
