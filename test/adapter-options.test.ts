@@ -33,6 +33,20 @@ test.each(ADAPTERS)('%s refuses an unknown option and a missing run', (name, ada
   expect(() => adapter(undefined, ...between)).toThrow(`${name} needs a run`);
 });
 
+test.each(ADAPTERS.filter(([name]) => name !== 'observed'))(
+  'a run whose agent ran without %s ends with a fault that says how to use it',
+  async (_name, adapter, between) => {
+    const cox = createCoxswain();
+    const run = cox.startRun();
+    adapter(run, ...between);
+    await run.end();
+    expect(cox.health()).toMatchObject({
+      faults: 1,
+      lastFault: expect.stringMatching(/no (?:request|hook) .*: .*[({]/),
+    });
+  },
+);
+
 test('a SQLite store refuses an unknown option and a missing path', () => {
   expect(() => untyped(sqliteStore)('runs.db', { fsnc: 'none' })).toThrow(
     'sqliteStore has no member fsnc; did you mean fsync?',

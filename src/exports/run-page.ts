@@ -18,7 +18,7 @@ import { createRedactor, type Redactor } from '../redaction/redactor.ts';
 import type { AdviceOutcome } from '../run-view/advice-outcome.ts';
 import { fateText } from '../run-view/fate-text.ts';
 import { RunView } from '../run-view/run-view.ts';
-import { changeOf, isFlagged, type SeenPattern } from '../run-view/seen-pattern.ts';
+import { changeOf, isFlagged, timesSeen, type SeenPattern } from '../run-view/seen-pattern.ts';
 import type { ExportedRun } from './exported-run.ts';
 
 /** Texts longer than the first limit are collapsed. Texts longer than the second limit are truncated. */
@@ -154,18 +154,22 @@ function patternsHtml({ callSeqs, view }: Findings, redactor: Redactor): Html {
   return html`<h2>Patterns</h2>
     <p class="dim">${from}</p>
     <ul>
-      ${flagged.map((seen) => patternItem(seen, callSeqs, redactor))}
+      ${flagged.map((seen) => patternItem(seen, timesSeen(seen.pattern, basis), { callSeqs, redactor }))}
     </ul>
     ${more}`;
 }
 
-function patternItem({ pattern }: SeenPattern, callSeqs: readonly number[], redactor: Redactor): Html {
-  const { clearedAt, firstSeen, occurrences, stuck } = pattern;
+function patternItem(
+  { pattern }: SeenPattern,
+  times: string,
+  { callSeqs, redactor }: { readonly callSeqs: readonly number[]; readonly redactor: Redactor },
+): Html {
+  const { clearedAt, firstSeen, stuck } = pattern;
   const until = clearedAt === undefined ? 'the end' : `call ${callNumber(clearedAt)}`;
   const mark = stuck ? html`<b class="bad">stuck</b> ` : undefined;
   return html`<li>
     ${mark}${patternName(pattern, redactor)}: from
-    <a href="#s${callSeqs[firstSeen] ?? 0}">call ${callNumber(firstSeen)}</a> to ${until}, seen ${occurrences} times
+    <a href="#s${callSeqs[firstSeen] ?? 0}">call ${callNumber(firstSeen)}</a> to ${until}, seen ${times}
   </li> `;
 }
 

@@ -19,6 +19,7 @@ export { guarded, type Guard } from './guarded.ts';
 export type { CallOutcome, IssuedCall } from './issued-call.ts';
 export type { OpenCall } from './open-calls.ts';
 export { troubleOf, type EndedWith, type Trouble } from './run-outcome.ts';
+export { reportUnseen } from './report-unseen.ts';
 export { requestCapabilities, type RequestNotes } from './request-capabilities.ts';
 export { RunScope, type ScopedTool } from './run-scope.ts';
 export { runTool, type ToolParts, type ToolReturn, type ToolWork } from './run-tool.ts';

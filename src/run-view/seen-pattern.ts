@@ -1,3 +1,4 @@
+import { countOf } from '../base/number-text.ts';
 import { LEVEL_RANK, type TrajectoryPattern } from '../records/trajectory-pattern.ts';
 
 /** A pattern of a run, and the `seq` of its records if there are any. */
@@ -30,6 +31,18 @@ export function saysStuck(patterns: readonly TrajectoryPattern[]): boolean {
 /** Returns how serious a pattern is, for sorting. */
 export function seriousness({ level, stuck }: Pick<TrajectoryPattern, 'level' | 'stuck'>): number {
   return (stuck ? 3 : 0) + LEVEL_RANK[level];
+}
+
+/**
+ * Returns how often a pattern was seen. Steering records a pattern when its level rises and when it clears, so the count of a recorded
+ * pattern that is still open is a lower bound.
+ */
+export function timesSeen(
+  { clearedAt, occurrences }: { readonly clearedAt?: number | null | undefined; readonly occurrences: number },
+  basis: RunPatterns['basis'],
+): string {
+  const times = countOf(occurrences, 'time');
+  return basis === 'recorded' && (clearedAt ?? undefined) === undefined ? `at least ${times}` : times;
 }
 
 /** Distinguishes the first flag of a pattern from a later flag at a higher level. */

@@ -4,6 +4,7 @@ import { guarded } from '../../host/guarded.ts';
 import type { Run } from '../../run/run.ts';
 import { invalidArgument } from '../../base/error.ts';
 import { isJsonObject } from '../../base/json.ts';
+import { reportUnseen } from '../../host/report-unseen.ts';
 import { RunScope } from '../../host/run-scope.ts';
 import { acknowledgeTool, type AcknowledgeTool } from './acknowledge-tool.ts';
 import { AgentLoop } from './agent-loop.ts';
@@ -60,6 +61,9 @@ export interface CoxswainAgent {
   acknowledgeTool(): AcknowledgeTool;
 }
 
+const UNSEEN =
+  'no request to a model was seen: spread cox.wrap({ model, tools }) into the settings of generateText or streamText';
+
 /**
  * Connects a run to the AI SDK (ai 7 and 6). Records model requests and tool calls, and delivers advice to the model. End the
  * run with `run.end()`. An agent loop inside a tool gets a child run. In ai 7, a concurrent loop also gets a child run.
@@ -84,6 +88,7 @@ export function coxswainAgent(run: Run, options: CoxswainAgentOptions = {}): Cox
   const loops = new RunLoops((owner) => new AgentLoop(owner, guard, loopOptions));
   listenToSdkLoops();
   loops.of(run);
+  reportUnseen(run, 'ai-sdk', { message: UNSEEN });
   const watchOf = (): ModelWatch => {
     const loop = loops.asking(scope.asking);
     return { loop, guard, ready: async () => await loop.run.ready() };

@@ -247,6 +247,7 @@ describe('the end', () => {
     expect((await records()).slice(1)).toMatchObject([
       { kind: 'run_identified', model_id: 'm' },
       { kind: 'unrecognised', original: { kind: 'claude-agent-sdk/message', value: { type: 'of_tomorrow' } } },
+      { kind: 'fault_noticed', message: expect.stringContaining('no hook has fired') },
       { kind: 'run_ended', outcome: 'ended', labels: { subtype: 'success' } },
     ]);
   });

@@ -2,6 +2,7 @@ import { invalidArgument } from '../../base/error.ts';
 import { isJsonObject } from '../../base/json.ts';
 import { checkAdapter, type AdapterOptions } from '../../host/adapter-options.ts';
 import { guarded } from '../../host/guarded.ts';
+import { reportUnseen } from '../../host/report-unseen.ts';
 import type { Run } from '../../run/run.ts';
 import { MAX_ADVICE_CHARS } from '../../steering/advice/join-advice.ts';
 import { answerHook } from './answer-hook.ts';
@@ -55,7 +56,11 @@ function hookCallback(run: Run, options: ClaudeHookOptions & { readonly maxChars
   session.isHooked = true;
   const guard = guarded(run, options);
   const { maxChars, forceTurnAtStop = false } = options;
+  let hasFired = false;
+  const message = 'no hook has fired: pass the hooks to query({ prompt, options: { hooks } })';
+  reportUnseen(run, 'claude-agent-sdk', { message, isSeen: () => hasFired });
   return async (input, toolUseId, hook) => {
+    hasFired = true;
     await run.ready();
     return guard(
       'a hook of the Claude Agent SDK',

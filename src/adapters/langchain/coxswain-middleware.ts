@@ -3,6 +3,7 @@ import { checkAdapter, type AdapterOptions } from '../../host/adapter-options.ts
 import type { Conversation } from '../../host/conversation.ts';
 import { conversations } from '../../host/conversations.ts';
 import { guarded } from '../../host/guarded.ts';
+import { reportUnseen } from '../../host/report-unseen.ts';
 import { troubleOf } from '../../host/run-outcome.ts';
 import { RunScope } from '../../host/run-scope.ts';
 import { runTool } from '../../host/run-tool.ts';
@@ -45,6 +46,9 @@ export function coxswainMiddleware<Middleware>(
   /** The state is the message count and the system prompt of the last request. */
   const of = conversations(options, () => ({ seen: 0, system: '' }));
   of(run);
+  reportUnseen(run, 'langchain', {
+    message: 'no request to a model was seen: pass the middleware to createAgent({ middleware: [...] })',
+  });
   const make = (Message: new (fields: never) => object, fields: object): object => new Message(fields as never);
 
   const wrapModelCall = async (request: ModelCallRequest & object, handler: Handler): Promise<unknown> => {

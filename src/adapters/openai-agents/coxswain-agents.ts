@@ -3,6 +3,7 @@ import { LruMap } from '../../base/lru-map.ts';
 import { checkAdapter, type AdapterOptions } from '../../host/adapter-options.ts';
 import { guarded } from '../../host/guarded.ts';
 import { callOfItem } from '../../host/response-items.ts';
+import { reportUnseen } from '../../host/report-unseen.ts';
 import { followed, troubleOf } from '../../host/run-outcome.ts';
 import { runTool, type ToolParts } from '../../host/run-tool.ts';
 import type { Run } from '../../run/run.ts';
@@ -125,11 +126,7 @@ export function coxswainAgents(run: Run, options: AgentsOptions = {}): AgentsSte
     // All members are copied, including symbols. Only the function is replaced.
     return { ...tool, invoke };
   };
-  let isAttached = false;
-  run.beforeEnd(() => {
-    if (!isAttached && !runs.hasAsked) run.reportFault('openai-agents', new Error(UNSEEN));
-    return undefined;
-  });
+  reportUnseen(run, 'openai-agents', { message: UNSEEN, isSeen: () => runs.hasAsked });
   return {
     attach(runner) {
       const work = (): void => {
@@ -137,7 +134,6 @@ export function coxswainAgents(run: Run, options: AgentsOptions = {}): AgentsSte
         const onCall = (callId: string, agent: AgentShape): void => callers.set(callId, agent);
         const { config } = runner;
         const { model, modelProvider } = config;
-        isAttached = true;
         const unfollow = followRuns(runner, (error) => runs.calling().conversation.troubled(troubleOf(error)));
         const detach = listen(runner, { runs, guard, isWrapped, onAgent, onCall });
         config.modelProvider = steeredProvider(models, modelProvider);

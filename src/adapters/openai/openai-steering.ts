@@ -3,6 +3,7 @@ import { checkAdapter, type AdapterOptions } from '../../host/adapter-options.ts
 import { conversations } from '../../host/conversations.ts';
 import { guarded } from '../../host/guarded.ts';
 import { newsOfItems } from '../../host/response-items.ts';
+import { reportUnseen } from '../../host/report-unseen.ts';
 import { followed } from '../../host/run-outcome.ts';
 import { RunScope } from '../../host/run-scope.ts';
 import { runTool } from '../../host/run-tool.ts';
@@ -95,6 +96,9 @@ export function openaiSteering(run: Run, options: OpenAiOptions = {}): OpenAiSte
   const guard = guarded(run, options);
   const scope = new RunScope(() => run);
   const of = conversations(options, (): LastRequest => ({ seen: 0, endsWithTool: false }));
+  reportUnseen(run, 'openai', {
+    message: 'no request to a model was seen: create the client with new OpenAI({ fetch: steering.fetch() })',
+  });
   const parts: RunnableParts = {
     scope,
     guard,

@@ -1,4 +1,4 @@
-import { seriousness } from '../../run-view/seen-pattern.ts';
+import { seriousness, timesSeen } from '../../run-view/seen-pattern.ts';
 import { callNumber } from '../../base/call-number.ts';
 import { inWords } from '../../records/words.ts';
 import type { PatternLevel, TrajectoryPattern } from '../../records/trajectory-pattern.ts';
@@ -57,15 +57,17 @@ interface DetailContext extends PatternContext {
 }
 
 function markLine(pattern: TrajectoryPattern, { letter, report, paint }: PatternContext): string {
-  const { firstSeen, flaggedAt, evidence, level } = pattern;
-  const to = Math.max(firstSeen, flaggedAt ?? 0, evidence.at(-1) ?? 0);
+  const { clearedAt, firstSeen, flaggedAt, evidence, level } = pattern;
+  const last = Math.max(firstSeen, flaggedAt ?? 0, evidence.at(-1) ?? 0);
+  // A recorded pattern without an end was last seen at most a few calls before the end of the run.
+  const to = report.patternBasis === 'recorded' && clearedAt === undefined ? Math.max(last, report.calls - 1) : last;
   const marks = spanLine({ from: firstSeen, to, flaggedAt }, report.strip);
   return `  ${paint(LEVEL_STYLE[level], marks)} ${letter}`;
 }
 
 function detailLines(pattern: TrajectoryPattern, context: DetailContext): readonly string[] {
   const { letter, report, paint } = context;
-  const { kind, stuck, level, tool, firstSeen, flaggedAt, occurrences, clearedAt } = pattern;
+  const { kind, stuck, level, tool, firstSeen, flaggedAt, clearedAt } = pattern;
   const head = [
     `${letter} ${paint('bold', printable(inWords('pattern', kind)))}`,
     paint(LEVEL_STYLE[level], `${stuck ? 'stuck, ' : ''}${inWords('level', level)}`),
@@ -76,7 +78,7 @@ function detailLines(pattern: TrajectoryPattern, context: DetailContext): readon
     flaggedAt === null
       ? `from call ${callNumber(firstSeen)}, never more than a hint`
       : `from call ${callNumber(firstSeen)}, noticed at call ${callNumber(flaggedAt)} of ${report.calls}`,
-    `seen ${countOf(occurrences, 'time')}`,
+    `seen ${timesSeen(pattern, report.patternBasis)}`,
     clearedAt === undefined ? 'not over at the end' : `over by call ${callNumber(clearedAt)}`,
     ...(cost === undefined ? [] : [`${usdText(cost)} while it lasted`]),
   ];

@@ -1,5 +1,7 @@
 import { expect, test } from 'vitest';
 
+import { createCoxswain } from '../../run/coxswain.ts';
+import { memoryStore } from '../../store/memory/memory-store.ts';
 import { ReportFold } from './report-fold.ts';
 import { runLines } from './run-text.ts';
 
@@ -9,4 +11,23 @@ test('a run without a source file names none', () => {
   fold.fold({ schema_version: 1, seq: 0, run_id: 'r', depth: 0, recorded_at_unix_ms: 1, payload });
   const [, , origin] = runLines(fold.report(), (_style, text) => text);
   expect(origin).toBe('  coxswain, run r');
+});
+
+test('the count of a recorded pattern that never ended is a lower bound, and its line reaches the end of the run', async () => {
+  const store = memoryStore();
+  const cox = createCoxswain({ store });
+  const run = cox.startRun({ runId: 'r' });
+  for (let index = 0; index < 40; index += 1) {
+    const call = { toolCallId: `c${index}`, toolName: 'bash' };
+    run.emit({ type: 'turn_start' });
+    run.emit({ type: 'tool_execution_start', ...call, args: { command: 'make' } });
+    run.emit({ type: 'tool_execution_end', ...call, result: 'make: no rule', isError: true });
+  }
+  await run.end();
+  const fold = new ReportFold('r', {});
+  for await (const record of store.readRun('r')) fold.fold(record);
+  const text = runLines(fold.report(), (_style, shown) => shown).join('\n');
+  expect(text).toContain('noticed at call 3 of 40, seen at least 6 times, not over at the end');
+  expect(text).toMatch(/^ {2}\u2576\u2500\u25B2\u2500{36}\u2574 A$/m);
+  await cox.close();
 });

@@ -2,6 +2,7 @@ import { useVirtualizer } from '@tanstack/react-virtual';
 import { useEffect, useRef, useState, useSyncExternalStore, type HTMLAttributes, type ReactElement } from 'react';
 
 import { safeText } from '../../base/shown-text.ts';
+import { timesSeen } from '../../run-view/seen-pattern.ts';
 import type { AdviceMark, EvidenceCall, PatternSpan, RunAnswer } from '../server/api-shapes.ts';
 import { deliveryOf, pointText } from './advice-words.ts';
 import { FilterTag } from './filter-tag.tsx';
@@ -227,7 +228,7 @@ function marking(seqs: readonly number[], onEvidence: LaneProps['onEvidence']): 
 }
 
 function PatternCard(props: LaneProps & { readonly span: PatternSpan }): ReactElement {
-  const { span, onGo, onEvidence } = props;
+  const { answer, span, onGo, onEvidence } = props;
   const seqs = span.evidence.map(({ seq }) => seq);
   return (
     <article className="card pattern" {...marking(seqs, onEvidence)}>
@@ -248,7 +249,7 @@ function PatternCard(props: LaneProps & { readonly span: PatternSpan }): ReactEl
       <dl>
         <dt>Seen</dt>
         <dd>
-          {countOf(span.occurrences, 'time')}
+          {timesSeen({ ...span, clearedAt: span.toCall }, answer.overview.patternBasis)}
           {span.tool === undefined ? '' : ` with ${safeLine(span.tool).slice(0, 80)}`}
         </dd>
         <dt>Calls</dt>

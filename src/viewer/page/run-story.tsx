@@ -2,6 +2,7 @@ import type { ReactElement, ReactNode } from 'react';
 
 import { countOf, countText } from '../../base/number-text.ts';
 import { inWords } from '../../records/words.ts';
+import { timesSeen } from '../../run-view/seen-pattern.ts';
 import type { AdviceMark, Overview, RunAnswer } from '../server/api-shapes.ts';
 import { costText, shareOrDash, spanText } from './number-text.ts';
 import { patternName } from './pattern-name.ts';
@@ -55,7 +56,7 @@ function Stuck({ overview, onGo }: SentenceProps): ReactElement {
       </button>{' '}
       {until}
       {first.flaggedCall === null ? '' : `, noticed at call ${countText(first.flaggedCall)}`}:{' '}
-      <b>{patternName(first.kind)}</b> ({countOf(first.occurrences, 'time')}).
+      <b>{patternName(first.kind)}</b> ({timesSeen({ ...first, clearedAt: first.toCall }, overview.patternBasis)}).
       {others > 0 ? ` ${countOf(others, 'more pattern')}.` : ''}
     </>
   );

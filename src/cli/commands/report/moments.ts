@@ -4,6 +4,7 @@ import type { AdviceOutcome } from '../../../run-view/advice-outcome.ts';
 import type { TrajectoryPattern } from '../../../records/trajectory-pattern.ts';
 import { countOf, durationText } from '../../../base/number-text.ts';
 import { isCutOff } from '../../../run-view/run-verdict.ts';
+import { timesSeen } from '../../../run-view/seen-pattern.ts';
 import type { RunReport } from '../../runs/run-report.ts';
 import type { Moment } from './night-run.ts';
 
@@ -101,18 +102,18 @@ export class BestMoments {
 }
 
 /** Returns one pattern per run, because other patterns mostly concern the same calls. */
-function worstPattern({ patterns }: RunReport): FoundMoment | undefined {
-  const found = patterns.flatMap((pattern) => patternMoment(pattern) ?? []);
+function worstPattern({ patternBasis, patterns }: RunReport): FoundMoment | undefined {
+  const found = patterns.flatMap((pattern) => patternMoment(pattern, patternBasis) ?? []);
   return found.toSorted((a, b) => b.score - a.score)[0];
 }
 
-function patternMoment(pattern: TrajectoryPattern): FoundMoment | undefined {
+function patternMoment(pattern: TrajectoryPattern, basis: RunReport['patternBasis']): FoundMoment | undefined {
   const { clearedAt, flaggedAt, firstSeen, kind, level, occurrences, stuck, tool } = pattern;
   if (!stuck || level === 'hint') return undefined;
   const isLeft = clearedAt !== undefined;
   if (isLeft && level === 'warn') return undefined;
   const [base, most] = isLeft ? [30, 50] : level === 'strong' ? [80, 95] : [50, 60];
-  const what = `${inWords('pattern', kind)}${tool === undefined ? '' : ` (${tool})`}, seen ${countOf(occurrences, 'time')}`;
+  const what = `${inWords('pattern', kind)}${tool === undefined ? '' : ` (${tool})`}, seen ${timesSeen(pattern, basis)}`;
   const end = isLeft ? `over by call ${callNumber(clearedAt)}` : 'not over at the end';
   const score = Math.min(most, base + occurrences);
   return { call: flaggedAt ?? firstSeen, score, type: `stuck ${kind}`, what: `stuck: ${what}, ${end}` };
