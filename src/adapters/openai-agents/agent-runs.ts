@@ -1,6 +1,8 @@
 import { identityOf } from '../../host/adapter-options.ts';
+import { isJsonObject } from '../../base/json.ts';
 import type { Conversation } from '../../host/conversation.ts';
 import { conversations } from '../../host/conversations.ts';
+import type { Trouble } from '../../host/run-outcome.ts';
 import { RunScope } from '../../host/run-scope.ts';
 import type { Run } from '../../run/run.ts';
 
@@ -10,6 +12,13 @@ export interface Followed {
   /** Number of items in the input of the last request. */
   seen: number;
   instructions: string | undefined;
+}
+
+const CANCELLED: Trouble = { outcome: 'aborted', why: 'interrupted', reason: 'the stream was cancelled' };
+
+/** An aborted stream ends without an error. Its result says so. */
+function isCancelled(result: unknown): boolean {
+  return isJsonObject(result) && result['cancelled'] === true;
 }
 
 /**
@@ -23,6 +32,8 @@ export class AgentRuns {
   readonly #all = new Set<Followed>();
   readonly #byAgent = new Map<string, Run>();
   #active: Run;
+  /** The result of the runner's latest run; of a stream, before the stream is read. */
+  latest: unknown;
   /** Active calls of unwrapped tools. The value is the function that ends the scope of the call. */
   readonly #running = new Map<string, () => boolean>();
 
@@ -31,6 +42,7 @@ export class AgentRuns {
     this.#active = root;
     this.#of = conversations(options, () => ({ seen: 0, instructions: undefined as string | undefined }));
     root.beforeEnd(() => {
+      if (isCancelled(this.latest)) this.of(this.#active).conversation.troubled(CANCELLED);
       const { ending } = this.of(this.#active).conversation;
       for (const run of this.#byAgent.values()) if (run !== root) run.emit({ type: 'agent_end', ...ending });
       return ending;

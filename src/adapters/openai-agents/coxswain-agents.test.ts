@@ -199,3 +199,22 @@ test('an agent that comes back after a handover goes on with its own run', async
   await run.end('aborted');
   expect(await recorded('run_ended', ids[0])).toMatchObject([{ outcome: 'ended' }]);
 });
+
+test.each([
+  [true, 'aborted'],
+  [false, 'ended'],
+])('a stream whose result says cancelled: %j ends the run as %s', async (cancelled, outcome) => {
+  const { run, recorded } = recordedRun();
+  class Streaming extends Teller {
+    run = async (): Promise<object> => {
+      const model = await this.config.modelProvider.getModel('m');
+      await (model as unknown as Scripted).getResponse({ input: 'Go.' });
+      return { cancelled, completed: Promise.resolve() };
+    };
+  }
+  await coxswainAgents(run)
+    .attach(new Streaming(new Scripted(DONE)))
+    .run();
+  await run.end();
+  expect(await recorded('run_ended')).toMatchObject([{ outcome }]);
+});

@@ -126,7 +126,7 @@ export function coxswainAgents(run: Run, options: AgentsOptions = {}): AgentsSte
     // All members are copied, including symbols. Only the function is replaced.
     return { ...tool, invoke };
   };
-  reportUnseen(run, 'openai-agents', { message: UNSEEN, isSeen: () => runs.hasAsked });
+  reportUnseen(run, 'openai-agents', { message: UNSEEN, isSeen: () => runs.hasAsked || hinted.size > 0 });
   return {
     attach(runner) {
       const work = (): void => {
@@ -134,7 +134,7 @@ export function coxswainAgents(run: Run, options: AgentsOptions = {}): AgentsSte
         const onCall = (callId: string, agent: AgentShape): void => callers.set(callId, agent);
         const { config } = runner;
         const { model, modelProvider } = config;
-        const unfollow = followRuns(runner, (error) => runs.calling().conversation.troubled(troubleOf(error)));
+        const unfollow = followRuns(runner, runs);
         const detach = listen(runner, { runs, guard, isWrapped, onAgent, onCall });
         config.modelProvider = steeredProvider(models, modelProvider);
         if (typeof model === 'object') config.model = steeredModel(models, model);
@@ -163,11 +163,12 @@ export function coxswainAgents(run: Run, options: AgentsOptions = {}): AgentsSte
 }
 
 /**
- * Reports errors that end the agents of a runner, even if the caller does not use `follow`.
+ * Reports errors and results that end the agents of a runner, even if the caller does not use `follow`.
  *
  * @returns a function that stops listening
  */
-function followRuns(runner: RunnerShape, onError: (error: unknown) => void): () => void {
+function followRuns(runner: RunnerShape, runs: AgentRuns): () => void {
+  const onError = (error: unknown): void => runs.calling().conversation.troubled(troubleOf(error));
   const before = Object.getOwnPropertyDescriptor(runner, 'run');
   const own: unknown = Reflect.get(runner, 'run');
   if (typeof own !== 'function') return () => undefined;
@@ -177,6 +178,7 @@ function followRuns(runner: RunnerShape, onError: (error: unknown) => void): () 
   };
   const run = async (...args: readonly unknown[]): Promise<unknown> => {
     const result: unknown = await Promise.resolve(Reflect.apply(own, runner, args)).catch(tell);
+    runs.latest = result;
     const completed = isJsonObject(result) ? result['completed'] : undefined;
     // A stream reports its error through this promise. The caller gets the SDK's own promise.
     if (completed instanceof Promise) completed.catch(onError);
