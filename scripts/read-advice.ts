@@ -150,7 +150,8 @@ class Reading {
 }
 
 function ends(text: string, most: number): string {
-  const line = text.replaceAll(/\s+/g, ' ').trim();
+  // Blanks stay: calls that differ in indentation are not equal.
+  const line = text.replaceAll(/[\r\n]+/g, ' ').trim();
   return line.length <= most ? line : `${line.slice(0, most / 2)} … ${line.slice(-most / 2)}`;
 }
 
