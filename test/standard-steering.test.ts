@@ -62,7 +62,12 @@ test('advice quotes a command from its beginning, and no fragment from the middl
   const text = adviceFor(
     times(6, () => ({ args: { input, mode: 'run' }, result: 'bash: command not found', fails: true })),
   );
-  expect(text.join()).toContain(`bash "'''bash find /testbed`);
+  expect(text.join()).toContain(`bash "…bash find /testbed`);
+});
+
+test('advice names a result that is an empty list', () => {
+  const query: Call = { tool: 'execute_sql', args: { sql: 'SELECT 1 FROM t WHERE a = 2' }, result: '[]' };
+  expect(adviceFor(times(3, () => query)).join()).toContain('with the same result: an empty list.');
 });
 
 test.each([

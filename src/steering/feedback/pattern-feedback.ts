@@ -74,10 +74,11 @@ function quotesOf({ answer, evidence, tool }: TrajectoryPattern, context: Feedba
   // The analysis read the whole result. The session contains only its beginning and end.
   const call = context.trajectory?.recentCalls(LOOK_BACK).findLast((recent) => recent.index === index);
   const mainArgument = argumentOf(invoked);
+  const shown = call?.errorLine ?? invoked.resultPreview;
   return present({
     tool: invoked.name,
     argument: quoted(mainArgument, MAX_QUOTE_CHARS.argument),
-    result: quoted(call?.errorLine ?? invoked.resultPreview, MAX_QUOTE_CHARS.result),
+    result: shown.trim() === '[]' ? 'an empty list' : quoted(shown, MAX_QUOTE_CHARS.result),
     fact: call && callFactOf(invoked, mainArgument, { answer, call }),
   });
 }

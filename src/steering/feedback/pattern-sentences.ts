@@ -9,7 +9,7 @@ export interface PatternSentences {
   readonly suggestions: readonly [string];
 }
 
-/** Quotations from the last call of a pattern. The texts are results of `quoted`. */
+/** Quotations from the last call of a pattern: fixed texts, or results of `quoted`. */
 export interface PatternQuotes {
   /** The tool name, for a pattern without a tool. */
   readonly tool?: string;
