@@ -8,7 +8,7 @@ import { fileURLToPath } from 'node:url';
 import { shareOf } from '../src/backtest/statistics.ts';
 import { hashNumber } from '../src/base/hash.ts';
 import type { PatternDetector } from '../src/patterns/pattern-detector.ts';
-import { isSameAgain } from '../src/patterns/detectors/repetition.ts';
+import { isSameAgain } from '../src/patterns/detectors/repetition-chance.ts';
 import { FEATURES, Structure } from '../src/patterns/structure.ts';
 import { CORPORA, foldCorpus, readMoments, type FoldedRun, type Moment } from '../test/support/score-truth.ts';
 import { sharedPath } from '../test/support/shared-data.ts';

@@ -116,30 +116,9 @@ export {
   type TrajectoryRecorderOptions,
 } from './recorder/trajectory-recorder.ts';
 
-export {
-  contextDegradationDetector,
-  type ContextDegradationOptions,
-} from './patterns/detectors/context-degradation.ts';
-export { cycleDetector, type CycleOptions } from './patterns/detectors/cycle.ts';
-export { defaultDetectors } from './patterns/detectors/default-detectors.ts';
+export * from './patterns/detectors/default-detectors.ts';
 export type { DetectorFactory } from './patterns/detectors/define-detector.ts';
-export { driftDetector, type DriftOptions } from './patterns/detectors/drift.ts';
-export { errorCascadeDetector, type ErrorCascadeOptions } from './patterns/detectors/error-cascade.ts';
-export { identicalCallDetector, type IdenticalCallOptions } from './patterns/detectors/identical-call.ts';
 export { gradeCount, type Grade } from './patterns/detectors/level.ts';
-export { pollingDetector, type PollingOptions } from './patterns/detectors/polling.ts';
-export { repeatedErrorDetector, type RepeatedErrorOptions } from './patterns/detectors/repeated-error.ts';
-export { repetitionDetector, type RepetitionOptions } from './patterns/detectors/repetition.ts';
-export { sameFailureDetector, type SameFailureOptions } from './patterns/detectors/same-failure.ts';
-export { sequentialCallsDetector, type SequentialCallsOptions } from './patterns/detectors/sequential-calls.ts';
-export { stagnationDetector, type StagnationOptions } from './patterns/detectors/stagnation.ts';
-export { stallDetector, type StallOptions } from './patterns/detectors/stall.ts';
-export { thrashDetector, type ThrashOptions } from './patterns/detectors/thrash.ts';
-export {
-  toolAvoidanceDetector,
-  type Recommendation,
-  type ToolAvoidanceOptions,
-} from './patterns/detectors/tool-avoidance.ts';
 
 export type { NoiseOptions } from './steering/advice/decide-advice.ts';
 export { slotText } from './steering/advice/slot-text.ts';

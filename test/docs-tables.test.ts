@@ -141,7 +141,7 @@ test('the page on Claude Code says what each of its events does', () => {
   expect(events.toSorted()).toEqual(Object.keys(HOOK_EVENTS).toSorted());
 });
 
-test('every built-in pattern has a name that people read', () => {
+test('every built-in pattern has its words in src/records/pattern-words.ts', () => {
   const nameless = Object.keys(DETECTORS).filter((kind) => !Object.hasOwn(WORDS.pattern, kind));
   expect(nameless).toEqual([]);
 });

@@ -1,25 +1,14 @@
+import { PATTERN_WORDS } from './pattern-words.ts';
+
 /**
  * Words that people see instead of identifiers. Only `--json` and machine-readable files contain identifiers.
- * `docs/words.md` lists the words.
+ * `docs/words.md` lists the words. `pattern-words.ts` contains those for patterns.
  */
 export const WORDS = {
-  pattern: {
-    identical_call: 'the same call with the same result',
-    ping_pong: 'back and forth between two calls',
-    cycle: 'round and round through the same few calls',
-    repetition: 'calls and answers that resemble each other',
-    repeated_error: 'the same error again and again',
-    error_cascade: 'one failure after another',
-    polling_no_progress: 'waiting for something that does not change',
-    stagnation: 'different questions with the same answer',
-    thrash: 'changes that undo each other',
-    same_failure_after_edits: 'the same failure after each edit',
-    stall: 'nothing new for a long time',
-    drift: 'away from the task',
-    context_degradation: 'reading again what was read before',
-    tool_avoidance: 'a shell command where a tool exists',
-    sequential_when_parallel: 'one read at a time where many could go together',
-  },
+  // Its values are the names.
+  pattern: Object.fromEntries(Object.entries(PATTERN_WORDS).map(([kind, { name }]) => [kind, name])) as Readonly<
+    Record<string, string>
+  >,
   level: { hint: 'perhaps', warn: 'likely', strong: 'for sure' },
   reason: {
     answered: 'answered',

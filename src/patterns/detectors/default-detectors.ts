@@ -14,6 +14,21 @@ import { stallDetector } from './stall.ts';
 import { thrashDetector } from './thrash.ts';
 import { toolAvoidanceDetector } from './tool-avoidance.ts';
 
+export * from './context-degradation.ts';
+export * from './cycle.ts';
+export * from './drift.ts';
+export * from './error-cascade.ts';
+export * from './identical-call.ts';
+export * from './polling.ts';
+export * from './repeated-error.ts';
+export * from './repetition.ts';
+export * from './same-failure.ts';
+export * from './sequential-calls.ts';
+export * from './stagnation.ts';
+export * from './stall.ts';
+export * from './thrash.ts';
+export * from './tool-avoidance.ts';
+
 /** The built-in detectors by the kind of their patterns, in the order in which they observe a step. */
 export const DETECTORS: {
   readonly identical_call: typeof identicalCallDetector;

@@ -1,5 +1,6 @@
 import { slotText } from '../advice/slot-text.ts';
 import type { CallFact } from './call-fact.ts';
+import { PATTERN_WORDS, type PatternSlots } from '../../records/pattern-words.ts';
 import type { AnswerClass, TrajectoryPattern } from '../../records/trajectory-pattern.ts';
 
 /** The advice about a pattern. It consists of fixed sentences with placeholders for counts, a tool name and quotations. */
@@ -20,19 +21,6 @@ export interface PatternQuotes {
   /** Decides the suggestion, where it is known. */
   readonly fact?: CallFact;
 }
-
-interface Slots {
-  /** The tool and its argument: `bash "make"`. */
-  readonly call: string;
-  readonly tool: string;
-  readonly count: number;
-  /** `: "…"` with the result, or an empty text. */
-  readonly answer: string;
-  /** The suggestion for this fact or class of result. Undefined if the kind of pattern has a more specific one. */
-  readonly remedy: string | undefined;
-}
-
-type Sentences = (slots: Slots) => readonly [summary: string, wayOut: string];
 
 const MAX_TOOL_CHARS = 28;
 /** Maximum UTF-16 units of a quotation. The longest text has fewer than 300 units with both quotations. */
@@ -66,58 +54,11 @@ export const FACT_REMEDIES: Readonly<Record<CallFact, string>> = {
   'known-result': 'It will not change: if it answers the task, finish; if not, change the call.',
 };
 
-const BY_KIND: Readonly<Record<string, Sentences>> = {
-  identical_call: ({ call, count, answer, remedy }) => [
-    `The same call, ${call}, was made ${count} times with the same result${answer}.`,
-    remedy ?? 'Change the call; if its result answers the task, finish.',
-  ],
-  ping_pong: ({ call, count }) => [
-    `You alternate between the same calls: ${count} rounds and nothing new. The last was ${call}.`,
-    'Decide what these results say together, then take a step you have not taken yet.',
-  ],
-  cycle: ({ call, count }) => [
-    `The same few calls came round ${count} times and brought nothing new. The last was ${call}.`,
-    'Name what you still need to know and find it out another way.',
-  ],
-  repetition: ({ call, remedy, answer }) => [
-    `The last calls and answers are alike; the last: ${call}${answer}.`,
-    remedy ?? 'Question what these calls have in common; if their answer can be right, use it.',
-  ],
-  repeated_error: ({ call, count, answer, remedy }) => [
-    `${count} calls failed in the same way; the last: ${call}${answer}.`,
-    remedy ?? 'Correct the part that the error names, or reach the goal with a different call.',
-  ],
-  error_cascade: ({ call, count, answer }) => [
-    `${count} steps in a row failed, the last of them ${call}${answer}.`,
-    'Check one small step by itself before the next full attempt.',
-  ],
-  polling_no_progress: ({ call, count, answer }) => [
-    `${call} was asked ${count} times and its answer has not changed${answer}.`,
-    'Check that what you wait for is still running, or do other work in the meantime.',
-  ],
-  stagnation: ({ tool, count, answer, remedy }) => [
-    `${count} different calls to ${tool} had the same answer${answer}.`,
-    remedy ?? 'Other words will give the same answer: accept it, or look in another place.',
-  ],
-  thrash: ({ call, count }) => [
-    `Your changes undo each other: ${call} brought back an earlier state for the ${ordinal(count)} time.`,
-    'Write down the result of each state, keep the better one, and change something else.',
-  ],
-  same_failure_after_edits: ({ call, count, answer }) => [
-    `${call} failed ${count} times the same way in spite of your edits${answer}.`,
-    'Check first that the edited code runs at all: the cause may lie elsewhere.',
-  ],
-  stall: ({ call, count }) => [
-    `The last ${count} calls brought no new result and changed nothing. The last was ${call}.`,
-    'Name what is still missing for the goal, and take a step you have not tried yet.',
-  ],
-};
-
 /** Returns the sentences for a pattern. For a custom kind they only state its name. */
 export function patternSentences(pattern: TrajectoryPattern, quotes: PatternQuotes = {}): PatternSentences {
-  const sentences = Object.hasOwn(BY_KIND, pattern.kind) ? BY_KIND[pattern.kind] : undefined;
-  if (sentences !== undefined) {
-    const [summary, wayOut] = sentences(slotsOf(pattern, quotes));
+  const words = Object.hasOwn(PATTERN_WORDS, pattern.kind) ? PATTERN_WORDS[pattern.kind] : undefined;
+  if (words?.sentences !== undefined) {
+    const [summary, wayOut] = words.sentences(slotsOf(pattern, quotes));
     return { summary, suggestions: [wayOut] };
   }
   const kind = slotText(pattern.kind, MAX_TOOL_CHARS);
@@ -127,7 +68,10 @@ export function patternSentences(pattern: TrajectoryPattern, quotes: PatternQuot
   };
 }
 
-function slotsOf({ tool: name, answer: answerClass, occurrences }: TrajectoryPattern, quotes: PatternQuotes): Slots {
+function slotsOf(
+  { tool: name, answer: answerClass, occurrences }: TrajectoryPattern,
+  quotes: PatternQuotes,
+): PatternSlots {
   const { argument, fact, result } = quotes;
   const tool = slotText(name ?? quotes.tool ?? 'the tool', MAX_TOOL_CHARS);
   return {
@@ -137,9 +81,4 @@ function slotsOf({ tool: name, answer: answerClass, occurrences }: TrajectoryPat
     answer: result === undefined ? (answerClass === 'empty' ? ': an empty text' : '') : `: ${result}`,
     remedy: fact === undefined ? answerClass && REMEDIES[answerClass] : FACT_REMEDIES[fact],
   };
-}
-
-function ordinal(count: number): string {
-  const last = count % 100 > 10 && count % 100 < 14 ? 0 : count % 10;
-  return `${count}${['th', 'st', 'nd', 'rd'][last] ?? 'th'}`;
 }

@@ -9,7 +9,7 @@ import type { TrajectoryRecord } from '../../../records/trajectory-record.ts';
 import type { RunCall } from '../../../run-view/run-call.ts';
 import { RunView } from '../../../run-view/run-view.ts';
 import { printableCut } from '../../terminal/printable.ts';
-import { chanceOf, sharesOf, type FeatureShare } from '../../../patterns/detectors/repetition.ts';
+import { chanceOf, sharesOf, type FeatureShare } from '../../../patterns/detectors/repetition-chance.ts';
 import { explainReading, type CallReading } from './explain-reading.ts';
 
 /** A pattern that includes the call, in its state at the end of the run. Call numbers start at 1. */
