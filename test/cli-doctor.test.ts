@@ -4,7 +4,7 @@ import { createServer } from 'node:http';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 
-import { logFault } from '../src/hosts/claude-code/fault-log.ts';
+import { logFault } from '../src/base/fault-log.ts';
 import { addHooks } from '../src/hosts/claude-code/edit-settings.ts';
 import { hookGroups } from '../src/hosts/claude-code/init-hooks.ts';
 import { sqliteStore } from '../src/store/sqlite/sqlite-store.ts';

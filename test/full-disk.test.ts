@@ -1,5 +1,5 @@
 import { spawnSync } from 'node:child_process';
-import { existsSync, mkdirSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 
@@ -8,22 +8,17 @@ import { runServer } from '../src/hosts/claude-code/run-server.ts';
 import { readServeSettings, writeServeSettings } from '../src/hosts/claude-code/serve-settings.ts';
 import type { TrajectoryRecord } from '../src/records/trajectory-record.ts';
 import { sqliteStore } from '../src/store/sqlite/sqlite-store.ts';
+import { smallDisk } from './support/small-disk.ts';
 import { tempFolder } from './support/temp-folder.ts';
 import { jsonLines, runCli } from './run-cli.ts';
 import { loggedFaults } from './user-state.ts';
 
 const folder = await tempFolder();
-/** A disk of two megabytes. */
-const disk = join(folder.path, 'disk');
+const small = smallDisk(folder.path);
+const disk = small?.path ?? '';
 const home = join(folder.path, 'home');
 const built = join(folder.path, 'built');
-const isMounted = mountSmallDisk();
-
-function mountSmallDisk(): boolean {
-  if (process.platform !== 'linux' || process.getuid?.() !== 0) return false;
-  mkdirSync(disk);
-  return spawnSync('mount', ['-t', 'tmpfs', '-o', 'size=2m', 'tmpfs', disk]).status === 0;
-}
+const isMounted = small !== undefined;
 
 let project: string;
 let plays = 0;
@@ -33,7 +28,7 @@ beforeAll(async () => {
 });
 
 afterAll(async () => {
-  if (isMounted) spawnSync('umount', ['-l', disk]);
+  small?.unmount();
   await folder.dispose();
 });
 
@@ -43,23 +38,8 @@ beforeEach(() => {
   if (isMounted) mkdirSync(join(project, '.git'), { recursive: true });
 });
 
-/** Fills the disk to its last byte. */
-function fill(): void {
-  const filler = join(disk, 'filler');
-  for (const bytes of [64 * 1024, 4_096, 1]) {
-    for (;;) {
-      try {
-        writeFileSync(filler, Buffer.alloc(bytes, 'x'), { flag: 'a' });
-      } catch {
-        break;
-      }
-    }
-  }
-}
-
-function makeRoom(): void {
-  rmSync(join(disk, 'filler'), { force: true });
-}
+const fill = (): void => small?.fill();
+const makeRoom = (): void => small?.makeRoom();
 
 const environment = (homeFolder: string): Readonly<Record<string, string>> => ({
   PATH: process.env['PATH'] ?? '',

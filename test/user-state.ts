@@ -1,7 +1,7 @@
 import { existsSync, readFileSync } from 'node:fs';
 
 import { stateFile } from '../src/base/state-places.ts';
-import { faultOwners } from '../src/hosts/claude-code/fault-log.ts';
+import { faultOwners } from '../src/base/fault-log.ts';
 import { trustProject } from '../src/config/trust-project.ts';
 
 /** A project, and the environment of the user who works in it. */

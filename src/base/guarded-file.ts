@@ -114,6 +114,11 @@ export function appendGuarded(path: string, text: string): void {
   }
 }
 
+/** Creates an empty file with mode 0600. An existing one stays. @throws errors of the file system */
+export function createEmpty(path: string): void {
+  closeSync(openSync(path, constants.O_WRONLY | constants.O_CREAT | NO_FOLLOW, 0o600));
+}
+
 /**
  * Opens a file without following a link. Returns undefined if the file is missing. @throws CoxswainError "unsafe-path" for
  * a link

@@ -13,6 +13,10 @@ export type Environment = Readonly<Record<string, string | undefined>>;
 export const STATE_FILES = {
   faults: { name: 'faults.jsonl', holds: 'faults that the agent never noticed; `coxswain doctor` shows them' },
   olderFaults: { name: 'faults.1.jsonl', holds: 'the faults before those, once the log has reached 256 KB' },
+  fullDiskFaults: {
+    name: 'faults-on-full-disk',
+    holds: 'the faults that found no room in the log, as names of empty files; the next fault moves them to the log',
+  },
   trust: { name: 'trusted.json', holds: 'the text of each configuration file that `coxswain trust` accepted' },
   initBackup: {
     name: 'init-claude-code.json',

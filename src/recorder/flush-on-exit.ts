@@ -1,4 +1,5 @@
 import type { FlushAnswer, TimeLimit } from './recorder-answers.ts';
+import { logAllUnsaved } from './unsaved-queues.ts';
 
 /** A queue that can be flushed. */
 export interface Flushable {
@@ -51,6 +52,8 @@ function onSignal(signal: NodeJS.Signals): void {
 async function flushAndRaise(signal: NodeJS.Signals): Promise<void> {
   isFlushing = true;
   await Promise.all(Array.from(flushables, flush));
+  // A process that a signal ends has no event `exit`.
+  if (process.listenerCount(signal) - 1 <= politeListeners()) logAllUnsaved();
   isFlushing = false;
   raiseAgain(signal);
 }

@@ -1,6 +1,8 @@
 import * as fc from 'fast-check';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { expect, test } from 'vitest';
+import { readFaults } from '../base/fault-log.ts';
+import { projectFolderOf } from '../base/project-folder.ts';
 import { CoxswainError, type CoxswainErrorCode } from '../base/error.ts';
 import type { TrajectoryRecord } from '../records/trajectory-record.ts';
 import { memoryStore } from '../store/memory/memory-store.ts';
@@ -392,4 +394,23 @@ test('a slow sink gets one batch of a run at a time, and whichever batches fail,
     { numRuns: 60 },
   );
   expect(mostAtOnce).toBe(1);
+});
+
+test('a store that fails for ten seconds is in the fault log before the process can end, once', async () => {
+  const store = setUp();
+  const { queue, timers } = store;
+  store.fault = 'store-io';
+  for (let seq = 0; seq < 77; seq += 1) queue.add(recordOf(seq, 'failing'));
+  for (let second = 0; second < 30; second += 1) {
+    await nextTurn();
+    await timers.advance(1_000);
+  }
+  const projectFolder = projectFolderOf({ projectDir: undefined, cwd: process.cwd() });
+  const messages = readFaults({ env: process.env, projectFolder }).map(({ message }) => message);
+  const own = messages.filter((message) =>
+    /the store has failed for 1\d seconds, 77 records wait in memory: no space left/.test(message),
+  );
+  expect(own).toHaveLength(1);
+  store.fault = undefined;
+  await queue.close();
 });

@@ -6,6 +6,7 @@ import type { TrajectorySink } from '../store/trajectory-store.ts';
 import { appendFault } from './append-fault.ts';
 import { faultText } from './fault-text.ts';
 import { isGap } from './gap-record.ts';
+import { LossLog } from './loss-log.ts';
 import { queueLimits, type QueueLimits, type RecordQueueOptions } from './record-queue-options.ts';
 import { QueueCounts } from './queue-counts.ts';
 import type { EmitAnswer, FlushAnswer, TimeLimit } from './recorder-answers.ts';
@@ -14,6 +15,7 @@ import type { RecorderHealth } from './recorder-health.ts';
 import { recoverSpills, type SpillRecovery } from './recover-spills.ts';
 import { Spill } from './spill.ts';
 import { systemTimers, type Timers } from './timers.ts';
+import { forgetUnsaved, watchUnsaved } from './unsaved-queues.ts';
 import { Waiters } from './waiters.ts';
 import { isGapOnly, type Waiting, type WaitingRun } from './waiting-run.ts';
 import { fillHole, WaitingRuns, whenSettled } from './waiting-runs.ts';
@@ -36,6 +38,7 @@ export class RecordQueue {
   readonly #spill: Spill | undefined;
   readonly #runs = new WaitingRuns();
   readonly #counts = new QueueCounts();
+  readonly #losses = new LossLog();
   #ready: WaitingRun[] = [];
   readonly #waiters: Waiters;
   #appends = 0;
@@ -68,7 +71,7 @@ export class RecordQueue {
   add(record: TrajectoryRecord): EmitAnswer {
     const run = this.#runs.of(record);
     run.lastSeq = lastSeqOf(record);
-    if (run.isRefused) return this.#counts.drop();
+    if (run.isRefused) return this.#drop();
     const bytes = recordBytes(record);
     // The record of a run's end is accepted beyond the limit, because there is one per run.
     const fits = record.payload.kind === 'run_ended' || this.#counts.fits(bytes, this.#limits);
@@ -126,15 +129,9 @@ export class RecordQueue {
   }
 
   health(): RecorderHealth {
-    const nowMs = this.#timers.nowMs();
-    const failing = this.#runs.active.flatMap((run) => run.failingSinceMs ?? []);
     const spill = this.#spill?.health();
-    return {
-      ...this.#counts.health(),
-      failingRuns: failing.length,
-      failingForMs: Math.round(Math.max(0, ...failing.map((sinceMs) => nowMs - sinceMs))),
-      ...present({ spill, recovered: this.#recovered }),
-    };
+    const failing = this.#runs.failing(this.#timers.nowMs());
+    return { ...this.#counts.health(), ...failing, ...present({ spill, recovered: this.#recovered }) };
   }
 
   /**
@@ -145,15 +142,19 @@ export class RecordQueue {
     try {
       return await this.flush(limit);
     } finally {
-      for (const run of this.#runs.active) {
-        run.stopResting?.();
-        run.isRefused = true;
-        this.#counts.lose(run.clear());
-      }
+      this.logUnsaved();
+      forgetUnsaved(this);
+      for (const run of this.#runs.active) this.#counts.lose(run.refuse());
       this.#runs.clear();
       this.#ready = [];
       await this.#spill?.leave();
     }
+  }
+
+  /** Logs every loss for `coxswain doctor`, as if the process ended now. */
+  logUnsaved(): void {
+    this.#losses.dropped(this.#counts, this.#timers.nowMs(), true);
+    this.#losses.unsaved(this.#runs.active, this.#counts);
   }
 
   /** The limit is three quarters, so that several hosts that were waiting still find room. */
@@ -172,6 +173,13 @@ export class RecordQueue {
       run.pushGap(record, 'queue full');
       this.#makeReady(run);
     }
+    return this.#drop();
+  }
+
+  /** The loss is logged after the host's turn of the event loop. */
+  #drop(): EmitAnswer {
+    watchUnsaved(this);
+    this.#schedule();
     return this.#counts.drop();
   }
 
@@ -186,6 +194,7 @@ export class RecordQueue {
 
   #makeReady(run: WaitingRun): void {
     this.#runs.activate(run);
+    watchUnsaved(this);
     if (run.state !== 'idle') return;
     run.state = 'ready';
     this.#ready.push(run);
@@ -203,6 +212,7 @@ export class RecordQueue {
   }
 
   #pump(): void {
+    this.#losses.dropped(this.#counts, this.#timers.nowMs());
     // Records left by an earlier process come first.
     if (this.#recovering !== undefined) return;
     while (this.#appends < MAX_APPENDS) {
@@ -233,6 +243,7 @@ export class RecordQueue {
       if (!run.isEmpty && (run.failures === 0 || run.firstRecord < Infinity)) this.#makeReady(run);
     }
     this.#runs.settle(run);
+    if (this.isEmpty && this.#losses.isComplete(this.#counts)) forgetUnsaved(this);
     this.#waiters.wake();
     this.#pump();
   }
@@ -240,6 +251,7 @@ export class RecordQueue {
   #settle(run: WaitingRun, batch: readonly Waiting[]): void {
     this.#counts.write(run.settleBatch(), batch.at(-1)?.record.recorded_at_unix_ms ?? 0);
     this.#isStalled = false;
+    this.#losses.works();
     const isBack = run.failures > 0;
     run.failures = 0;
     run.holesFilled = 0;
@@ -281,6 +293,7 @@ export class RecordQueue {
       return;
     }
     this.#counts.retries += 1;
+    this.#losses.failing(this.#counts, nowMs - run.failingSinceMs);
     run.state = 'resting';
     const delayMs = backoffMs(run.failures, RETRY_DELAYS, this.#options.random?.());
     run.stopResting = this.#timers.after(delayMs, () => this.#hurry(run), 'let-go');
@@ -296,9 +309,8 @@ export class RecordQueue {
   }
 
   #refuse(run: WaitingRun): void {
-    run.isRefused = true;
     this.#counts.refusedRuns += 1;
-    this.#counts.lose(run.clear());
+    this.#counts.lose(run.refuse());
   }
 
   /** Moves spilled records back to memory while half of the queue is free. */

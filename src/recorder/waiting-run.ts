@@ -1,5 +1,6 @@
 import type { TrajectoryRecord } from '../records/trajectory-record.ts';
 import { MAX_BATCH_RECORDS } from '../store/trajectory-store.ts';
+import { lastSeqOf } from '../store/run-summary.ts';
 import { gapFor, isGap, widenGap } from './gap-record.ts';
 
 /** Approximate maximum size of an append. A larger record is appended alone. */
@@ -72,6 +73,12 @@ export class WaitingRun {
     return (this.#batch?.[0] ?? this.#items[0])?.record.seq ?? Infinity;
   }
 
+  /** The range in memory, including gaps. The store will not contain it if the process ends. */
+  get unsaved(): { readonly from: number; readonly through: number } | undefined {
+    const last = this.#items.at(-1) ?? this.#batch?.at(-1);
+    return last === undefined ? undefined : { from: this.firstWaiting, through: lastSeqOf(last.record) };
+  }
+
   /** The first `seq` in memory that is not a gap. Infinity if there is no such record. */
   get firstRecord(): number {
     return firstRecordIn(this.#batch ?? []) ?? firstRecordIn(this.#items) ?? Infinity;
@@ -126,8 +133,10 @@ export class WaitingRun {
     return this.#drop(reason, this.#takeAll(), []);
   }
 
-  /** Discards everything that waits or is at the sink. @returns the lost load */
-  clear(): Load {
+  /** Discards everything that waits or is at the sink, and accepts no more. @returns the lost load */
+  refuse(): Load {
+    this.stopResting?.();
+    this.isRefused = true;
     return loadOf(this.#takeAll());
   }
 

@@ -19,6 +19,13 @@ export class WaitingRuns {
     return this.#active.size > 0;
   }
 
+  /** The number of runs that are retried, and how long the first of them has been failing. */
+  failing(nowMs: number): { readonly failingRuns: number; readonly failingForMs: number } {
+    const failing = this.active.flatMap(({ failingSinceMs }) => failingSinceMs ?? []);
+    const longestMs = Math.max(0, ...failing.map((sinceMs) => nowMs - sinceMs));
+    return { failingRuns: failing.length, failingForMs: Math.round(longestMs) };
+  }
+
   find(runId: string): WaitingRun | undefined {
     return this.#active.get(runId) ?? this.#idle.get(runId);
   }

@@ -88,7 +88,6 @@ export class RunView {
   #waitsFor: string | undefined;
   #changed: readonly TrajectoryPattern[] = [];
   #resumptions = 0;
-  #lostRecords = 0;
   #lostStarts = 0;
   #missingResults = 0;
 
@@ -161,7 +160,7 @@ export class RunView {
   }
   /** Number of records replaced by gaps. */
   get lostRecords(): number {
-    return this.#lostRecords;
+    return this.counts.lostRecords ?? 0;
   }
   /** Number of calls whose start was lost. */
   get lostStarts(): number {
@@ -245,9 +244,6 @@ export class RunView {
         return undefined;
       case 'run_resumed':
         this.#resumptions += 1;
-        return undefined;
-      case 'gap':
-        this.#lostRecords += Math.max(0, payload.through_seq - seq) + 1;
         return undefined;
       case 'message_appended':
         this.#waitsFor = undefined;

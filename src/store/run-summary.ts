@@ -2,7 +2,7 @@ import { passOver } from '../records/pass-over.ts';
 import { hashText } from '../base/hash.ts';
 import type { Mutable } from '../base/mutable.ts';
 import { OpenCalls } from '../base/open-calls.ts';
-import type { RunIdentified, TrajectoryPayload, TrajectoryRecord } from '../records/trajectory-record.ts';
+import type { RunIdentified, TrajectoryRecord } from '../records/trajectory-record.ts';
 
 /** The summary of a run in lists. Only `RunCounter` counts: stores use it to update the summary, and `RunView` uses it too. */
 export interface RunSummary {
@@ -15,6 +15,8 @@ export interface RunSummary {
   readonly records: number;
   /** Highest `seq`, including gap records. */
   readonly lastSeq: number;
+  /** Number of records that gap records replace. Absent if none, or if the store was written before this member existed. */
+  readonly lostRecords?: number;
   readonly turns: number;
   /** Number of started calls, plus results whose start was lost (`OpenCalls`). */
   readonly calls: number;
@@ -78,7 +80,7 @@ export class RunCounter {
     if (at > draft.lastAtMs) draft.lastAtMs = at;
     draft.records += 1;
     draft.lastSeq = lastSeqOf(record);
-    this.#count(draft, record.payload);
+    this.#count(draft, record);
   }
 
   /** Returns the summary. Before the first record, it has no id. */
@@ -87,7 +89,8 @@ export class RunCounter {
     return { ...draft, openCalls: this.#open.entries().map(([key]) => key) };
   }
 
-  #count(draft: Draft, payload: TrajectoryPayload): void {
+  #count(draft: Draft, record: TrajectoryRecord): void {
+    const { payload } = record;
     switch (payload.kind) {
       case 'run_started':
         if (payload.task !== undefined) draft.task = previewOf(payload.task);
@@ -105,6 +108,9 @@ export class RunCounter {
         return;
       case 'turn_started':
         draft.turns += 1;
+        return;
+      case 'gap':
+        draft.lostRecords = (draft.lostRecords ?? 0) + lastSeqOf(record) - record.seq + 1;
         return;
       case 'tool_started':
         draft.calls += 1;

@@ -86,6 +86,7 @@ export class ReportFold {
       calls,
       turns,
       errors,
+      ...present({ lostRecords: counts.lostRecords }),
       ...(startedAtMs > 0 ? { durationMs: lastAtMs - startedAtMs } : {}),
       ...present({ outcome }),
       verdict,

@@ -24,6 +24,8 @@ export interface RunReport {
   readonly calls: number;
   readonly turns: number;
   readonly errors: number;
+  /** Number of records that gap records replace. Absent if none. */
+  readonly lostRecords?: number;
   readonly durationMs?: number;
   readonly usage: RunUsage;
   readonly modelId?: string;
@@ -46,7 +48,7 @@ export interface RunReport {
 
 /** Converts a report to JSON for `--json`. */
 export function reportJson(report: RunReport): JsonObject {
-  const { id, source, format, calls, turns, errors, durationMs, outcome } = report;
+  const { id, source, format, calls, turns, errors, durationMs, lostRecords, outcome } = report;
   return {
     id,
     source,
@@ -54,7 +56,7 @@ export function reportJson(report: RunReport): JsonObject {
     calls,
     turns,
     errors,
-    ...present({ durationMs }),
+    ...present({ lostRecords, durationMs }),
     ...report.usage,
     ...(outcome === undefined ? {} : { outcome: { ...outcome } }),
     verdict: { ...report.verdict },

@@ -3,6 +3,7 @@ import type { TrajectoryPattern } from '../../records/trajectory-pattern.ts';
 import type { RunOutcome, RunVerdict } from '../../run-view/run-verdict.ts';
 import { countOf, durationText, usdText } from '../../base/number-text.ts';
 import type { Paint } from '../terminal/paint.ts';
+import { lostFacts } from './lost-records.ts';
 import { patternLines, type ReportTextOptions } from './pattern-text.ts';
 import { printable, printableCut } from '../terminal/printable.ts';
 import type { RunUsage } from '../../run-view/run-view.ts';
@@ -64,10 +65,11 @@ interface MarkedRun {
 }
 
 function factsOf(report: RunReport): readonly string[] {
-  const { calls, turns, errors, durationMs, outcome, patternBasis, steered, usage } = report;
+  const { calls, turns, errors, durationMs, lostRecords, outcome, patternBasis, steered, usage } = report;
   return [
     countOf(calls, 'call'),
     countOf(errors, 'error'),
+    ...lostFacts(lostRecords),
     ...(turns === 0 ? [] : [countOf(turns, 'turn')]),
     ...(durationMs === undefined ? [] : [durationText(durationMs)]),
     ...usageFacts(usage),

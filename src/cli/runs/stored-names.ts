@@ -1,6 +1,6 @@
 import { statSync } from 'node:fs';
 
-import { projectFolderOf } from '../../hosts/claude-code/project-folder.ts';
+import { projectFolderOf } from '../../base/project-folder.ts';
 import type { RunSummary } from '../../store/run-summary.ts';
 
 /** Finds the runs of a store by the ids used in transcripts. */

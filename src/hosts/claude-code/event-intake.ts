@@ -5,7 +5,7 @@ import { isJsonObject, type Json } from '../../base/json.ts';
 import { steadyMs } from '../../base/steady-ms.ts';
 import { toJson } from '../../base/to-json.ts';
 import type { ClaudeSessions, ClaudeSessionsOptions } from './claude-sessions.ts';
-import type { HookFault } from './fault-log.ts';
+import type { HookFault } from '../../base/fault-log.ts';
 import { isKnownEvent, readHookEvent, type KnownHookEvent } from './hook-event.ts';
 import {
   isStillSpilled,

@@ -18,7 +18,7 @@ import { constants, Script } from 'node:vm';
 
 import { present } from '../../base/present.ts';
 import type * as HookMain from './hook-main.ts';
-import { logFault } from './fault-log.ts';
+import { logFault } from '../../base/fault-log.ts';
 import { endProcess, readStdin } from './read-stdin.ts';
 
 /** Type of the compiled `hook-main.cjs`: a function that fills in `exports`. */

@@ -9,7 +9,7 @@ import { bodyOf, type BufferedBodies } from '../../base/request-body.ts';
 import { tokenCheck } from '../../base/token-check.ts';
 import { isOtlp, type OtlpEndpoint } from '../otlp/otlp-endpoint.ts';
 import { closeServer, listenOn } from '../otlp/otlp-server.ts';
-import type { HookFault } from './fault-log.ts';
+import type { HookFault } from '../../base/fault-log.ts';
 import { readHookEvent, type HookEvent } from './hook-event.ts';
 import { DISABLE_HEADER, HOOK_MARK } from './init-hooks.ts';
 

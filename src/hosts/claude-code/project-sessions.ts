@@ -5,7 +5,7 @@ import { createFingerprint } from '../../redaction/fingerprint.ts';
 import { createRedactor } from '../../redaction/redactor.ts';
 import { BUILD } from './build.ts';
 import { ClaudeSessions, type ClaudeSessionsOptions } from './claude-sessions.ts';
-import type { HookFault } from './fault-log.ts';
+import type { HookFault } from '../../base/fault-log.ts';
 import type { HookConfig } from './hook-config.ts';
 
 /**

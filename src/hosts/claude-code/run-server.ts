@@ -4,7 +4,7 @@ import { faultText } from '../../recorder/fault-text.ts';
 import { OtlpEndpoint } from '../otlp/otlp-endpoint.ts';
 import { OtlpIntake } from '../otlp/otlp-intake.ts';
 import { BUILD } from './build.ts';
-import { logFault, type HookFault } from './fault-log.ts';
+import { logFault, type HookFault } from '../../base/fault-log.ts';
 import type { HookEvent } from './hook-event.ts';
 import { startHookServer } from './hook-server.ts';
 import { removeServerRecord, writeServerRecord } from './server-process.ts';

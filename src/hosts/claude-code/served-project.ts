@@ -19,7 +19,7 @@ import type { TraceTarget } from '../otlp/record-trace.ts';
 import type { ClaudeSessions } from './claude-sessions.ts';
 import type { ClaudeState } from './claude-state.ts';
 import { EventIntake, type FoldedEvents } from './event-intake.ts';
-import { MAX_CONFIG_FAULTS, type HookFault } from './fault-log.ts';
+import { MAX_CONFIG_FAULTS, type HookFault } from '../../base/fault-log.ts';
 import { isKnownEvent, type HookEvent } from './hook-event.ts';
 import { isDefaultPlace, usableStore } from './open-hook-store.ts';
 import { projectRedaction, projectSessions } from './project-sessions.ts';

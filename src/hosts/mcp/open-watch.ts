@@ -6,9 +6,9 @@ import { notifySink } from '../../notify/notify-sink.ts';
 import { workerStore } from '../../recorder/worker-store.ts';
 import { createCoxswain } from '../../run/coxswain.ts';
 import type { TrajectoryStore } from '../../store/trajectory-store.ts';
-import { logFault, MAX_CONFIG_FAULTS } from '../claude-code/fault-log.ts';
+import { logFault, MAX_CONFIG_FAULTS } from '../../base/fault-log.ts';
 import { usableStore } from '../claude-code/open-hook-store.ts';
-import { projectFolderOf } from '../claude-code/project-folder.ts';
+import { projectFolderOf } from '../../base/project-folder.ts';
 import { McpWatch } from './mcp-watch.ts';
 
 /** A watch, and a function that releases its resources. */

@@ -2,7 +2,7 @@ import { spawn } from 'node:child_process';
 
 import { isJsonObject } from '../../base/json.ts';
 import { DISABLE_HEADER, HOOK_MARK } from '../claude-code/init-hooks.ts';
-import { projectFolderOf } from '../claude-code/project-folder.ts';
+import { projectFolderOf } from '../../base/project-folder.ts';
 import { readServeSettings } from '../claude-code/serve-settings.ts';
 import type { HostName } from '../dialects/hook-dialect.ts';
 

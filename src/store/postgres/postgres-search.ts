@@ -153,7 +153,7 @@ interface IndexStep {
   readonly lastSeq: number;
 }
 
-/** @returns the last indexed `seq` */
+/** Waits for no sync of the disk: an index that a power failure loses is rebuilt. @returns the last indexed `seq` */
 async function indexStep(client: PostgresClient, schema: string, step: IndexStep): Promise<number> {
   const rows = (
     await client.query(pageSql(schema), [step.month, step.run, String(step.throughSeq + 1), String(RECORDS_A_STEP)])
@@ -170,7 +170,8 @@ async function indexStep(client: PostgresClient, schema: string, step: IndexStep
      )
      INSERT INTO ${schema}.indexed_runs (run_no, through_seq)
      SELECT run_no, $5::bigint FROM ${schema}.runs WHERE run_no = $2::bigint
-     ON CONFLICT (run_no) DO UPDATE SET through_seq = greatest(indexed_runs.through_seq, excluded.through_seq)`,
+     ON CONFLICT (run_no) DO UPDATE SET through_seq = greatest(indexed_runs.through_seq, excluded.through_seq)
+     RETURNING set_config('synchronous_commit', 'off', true)`,
     [
       step.month,
       step.run,

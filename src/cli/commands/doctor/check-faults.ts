@@ -1,30 +1,10 @@
-import { closeSync, fstatSync, openSync, readSync } from 'node:fs';
-
-import { isJsonObject, jsonOf } from '../../../base/json.ts';
-import { present } from '../../../base/present.ts';
-import { stateFile, type StateOwner } from '../../../base/state-places.ts';
-import { faultOwners, type FaultLine } from '../../../hosts/claude-code/fault-log.ts';
+import type { StateOwner } from '../../../base/state-places.ts';
+import { faultOwners, readFaults, type FaultLine, type LoggedFault } from '../../../base/fault-log.ts';
 import { countOf, durationText } from '../../../base/number-text.ts';
 import { CANARY_PREFIX, failed, passed, unknown, type DoctorLine } from './doctor-line.ts';
 
-/** Number of bytes read from the end of each log file. */
-const TAIL_BYTES = 256 * 1024;
 const RECENT_MS = 24 * 3_600_000;
 const MAX_SHOWN = 3;
-
-/** A fault and the log file that contains it. */
-type LoggedFault = FaultLine & { readonly file: string };
-
-/** Returns the faults in the logs of an owner, oldest first. Never throws. */
-export function readFaults(owner: StateOwner): readonly LoggedFault[] {
-  const files = [stateFile('olderFaults', owner), stateFile('faults', owner)];
-  const faults = files.flatMap((file) =>
-    tailOf(file)
-      .split('\n')
-      .flatMap((line) => faultOf(line).map((fault) => Object.assign(fault, { file }))),
-  );
-  return faults.toSorted((a, b) => (a.at < b.at ? -1 : a.at > b.at ? 1 : 0));
-}
 
 /**
  * Checks the logged faults of the hook, which agents do not show. Faults of this project in the last 24 hours fail the check.
@@ -73,32 +53,4 @@ function projectFaults(
     });
   const found = `${countOf(recent.length, 'problem')} in ${since} (${counts.join(', ')}); ${latest.join('; ')}`;
   return failed('faults', found, `The agents were not affected. After fixing the cause, delete ${newest.file}.`);
-}
-
-function faultOf(line: string): readonly FaultLine[] {
-  if (line === '') return [];
-  // An incomplete line is no JSON: the first line of the excerpt, or a line truncated by a full disk.
-  const value = jsonOf(line);
-  if (!isJsonObject(value)) return [];
-  const { at, event, message, sessionId, where } = value;
-  if (typeof at !== 'string' || Number.isNaN(Date.parse(at))) return [];
-  if (typeof message !== 'string' || typeof where !== 'string') return [];
-  const text = (member: unknown): string | undefined => (typeof member === 'string' ? member : undefined);
-  return [{ at, where, message, ...present({ event: text(event), sessionId: text(sessionId) }) }];
-}
-
-function tailOf(file: string): string {
-  let fd: number | undefined;
-  try {
-    fd = openSync(file, 'r');
-    const { size } = fstatSync(fd);
-    const bytes = Buffer.alloc(Math.min(size, TAIL_BYTES));
-    const count = readSync(fd, bytes, 0, bytes.length, size - bytes.length);
-    return bytes.toString('utf8', 0, count);
-  } catch {
-    // The log does not exist or is not readable.
-    return '';
-  } finally {
-    if (fd !== undefined) closeSync(fd);
-  }
 }

@@ -1,9 +1,8 @@
 import { randomBytes } from 'node:crypto';
 
 import { messageOf } from '../../../base/error.ts';
-import { faultOwners } from '../../../hosts/claude-code/fault-log.ts';
+import { faultOwners, readFaults } from '../../../base/fault-log.ts';
 import type { TrajectoryStore } from '../../../store/trajectory-store.ts';
-import { readFaults } from './check-faults.ts';
 import { CANARY_PREFIX, failed, passed, unknown, type DoctorLine } from './doctor-line.ts';
 import { runLimited } from '../../../base/run-limited.ts';
 import { within } from './within.ts';

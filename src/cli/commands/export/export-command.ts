@@ -27,6 +27,9 @@ export interface ExportOptions {
   readonly json?: boolean;
 }
 
+/** Number of runs that are copied at a time. Most runs are small, and the store waits for a sync of the disk after each batch. */
+const MAX_COPIES = 16;
+
 /**
  * Runs `coxswain export`: writes runs as records or in another format, or copies them to another store. Repeating an interrupted
  * copy continues it.
@@ -92,10 +95,23 @@ async function copyRuns(address: string, runs: AsyncIterable<ExportedRun>, probl
   try {
     const onRefused = ({ error, runId }: RefusedRun): void =>
       problems.fault({ message: `run ${runId} is not copied: ${messageOf(error)}` });
-    const recorder = new RunRecorder(store, onRefused, { isCopy: true });
-    for await (const { records, run } of runs) {
+    const copy = async ({ records, run }: ExportedRun): Promise<void> => {
+      const recorder = new RunRecorder(store, onRefused, { isCopy: true });
       for await (const record of records()) await recorder.add(run.runId, record);
       await recorder.end(run.runId);
+    };
+    const copies = new Set<Promise<void>>();
+    for await (const run of runs) {
+      const copied = copy(run).finally(() => copies.delete(copied));
+      copies.add(copied);
+      if (copies.size >= MAX_COPIES) await Promise.race(copies);
+    }
+    await Promise.all(copies);
+    // A search indexes for a limited time.
+    for (let left = Infinity; left > 0;) {
+      const { notIndexed } = await store.search({ text: 'a', limit: 1 });
+      if (notIndexed >= left) break;
+      left = notIndexed;
     }
   } finally {
     await store.close();

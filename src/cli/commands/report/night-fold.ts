@@ -98,7 +98,7 @@ export class NightFold {
   found(problem?: string): FoundRun {
     const { advice: outcomes, checks, counts, started, usage } = this.#fold.view;
     const report = this.#fold.report();
-    const { calls, errors, modelId, outcome, patternBasis, patterns, task, turns, verdict } = report;
+    const { calls, errors, lostRecords, modelId, outcome, patternBasis, patterns, task, turns, verdict } = report;
     const agentName = started?.identity.agent_name;
     const agent = agentName ?? this.program;
     const label = outcome?.labels?.['person'];
@@ -129,6 +129,7 @@ export class NightFold {
         calls,
         turns,
         errors,
+        ...present({ lostRecords }),
         ...usage,
         ...this.#work.work,
         checks,

@@ -60,6 +60,8 @@ interface ReportSums {
   died: number;
   /** Sum over all runs, except subagents, of the time from the first to the last record, in milliseconds. */
   busyMs: number;
+  /** Number of records that gap records replace. Absent if none. */
+  lostRecords?: number;
   tokens?: number;
   cacheTokens?: number;
   costUsd?: number;
@@ -150,7 +152,7 @@ export class NightReport {
     else if (verdict === 'failed') sums.died += 1;
     else sums.answered += 1;
     if (verdict === 'worked') sums.worked += 1;
-    for (const name of ['tokens', 'cacheTokens', 'costUsd'] as const) {
+    for (const name of ['lostRecords', 'tokens', 'cacheTokens', 'costUsd'] as const) {
       const value = run[name];
       if (value !== undefined) sums[name] = (sums[name] ?? 0) + value;
     }

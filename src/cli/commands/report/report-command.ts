@@ -16,6 +16,7 @@ import type { LiveReader } from '../../../store/trajectory-store.ts';
 import { openReadableStore, shownStore } from '../../runs/open-store.ts';
 import { Problems } from '../../runs/problems.ts';
 import { projectStore } from '../../runs/project-store.ts';
+import { lostAtEnd } from '../../runs/lost-records.ts';
 import { spillNote } from '../../runs/spill-note.ts';
 import { projectAt, StoredNames } from '../../runs/stored-names.ts';
 import { choiceOption, spanOption } from '../../terminal/option-values.ts';
@@ -160,14 +161,26 @@ function viewCommandOf({ call, runId }: Moment, path: string): string {
   return `coxswain view ${shellWord(path)} --run ${shellWord(runId)}${at}`;
 }
 
-/** Reports on standard error what the report of a store does not include: events in spill files, and older runs. */
+/** Reports on standard error what the report of a store does not include: events in spill files, records lost at
+ * the end of a process, and older runs. */
 async function noteMissingRuns(
   address: string,
   store: LiveReader,
-  { report, context: { terminal, untilMs } }: { readonly report: NightReport; readonly context: ReportContext },
+  { report, context }: { readonly report: NightReport; readonly context: ReportContext },
 ): Promise<void> {
+  const { terminal, untilMs } = context;
   const { unusable, waiting } = spillNote(address);
   for (const note of [waiting, unusable]) if (note !== undefined) terminal.complain(`coxswain: ${printable(note)}`);
+  const lost = [...lostAtEnd({ sinceMs: sinceOf(context, true), untilMs }).values()].reduce(
+    (sum, count) => sum + count,
+    0,
+  );
+  if (lost > 0) {
+    const records = countOf(lost, 'record');
+    terminal.complain(
+      `coxswain: ${records} lost, because a process ended before they were stored: see coxswain doctor`,
+    );
+  }
   if (report.sums.count > 0) return;
   for await (const { lastAtMs } of allRuns(store)) {
     const age = durationText(Math.max(0, untilMs - lastAtMs));

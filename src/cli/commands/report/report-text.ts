@@ -5,6 +5,7 @@ import { shareText } from '../../terminal/number-text.ts';
 import type { Paint } from '../../terminal/paint.ts';
 import { printable, printableCut } from '../../terminal/printable.ts';
 import { localTimeText, zoneText } from '../../terminal/time-text.ts';
+import { lostFacts } from '../../runs/lost-records.ts';
 import { verdictMark } from '../../runs/run-text.ts';
 import { totalsText } from '../../runs/totals-text.ts';
 import type { ListedGroup, NightReport, ReportFrame } from './night-report.ts';
@@ -20,7 +21,7 @@ const INDENT = '    ';
 
 /** Formats the header of a report: its time span and totals. */
 export function headFacts({ sums, totals }: NightReport, { sinceMs, untilMs }: ReportFrame): readonly string[] {
-  const { answered, below, busyMs, cacheTokens, costUsd, count, died, open, tokens, worked } = sums;
+  const { answered, below, busyMs, cacheTokens, costUsd, count, died, lostRecords, open, tokens, worked } = sums;
   return [
     `${sinceMs > 0 ? `the last ${durationText(untilMs - sinceMs)}` : 'all records'}, times in ${zoneText(untilMs)}`,
     `${countOf(count, 'run')}${below > 0 ? ` (${countOf(below, 'subagent')})` : ''}`,
@@ -28,6 +29,7 @@ export function headFacts({ sums, totals }: NightReport, { sinceMs, untilMs }: R
     ...(died > 0 ? [`${countText(died)} failed or died`] : []),
     ...(open > 0 ? [`${countText(open)} not finished`] : []),
     `${countOf(totals.calls, 'call')}, ${countOf(totals.errors, 'error')}`,
+    ...lostFacts(lostRecords),
     ...(busyMs > 0 ? [`${durationText(busyMs)} of run time`] : []),
     ...(tokens === undefined ? [] : [countOf(tokens, 'token')]),
     ...(cacheTokens ? [`${countText(cacheTokens)} cached`] : []),
@@ -56,11 +58,12 @@ export function adviceFacts(tally: AdviceTally): readonly string[] {
 
 /** Formats the metrics of a run. */
 export function runFacts(run: NightRun): readonly string[] {
-  const { advice, cacheTokens, calls, costUsd, errors, faults, lastAtMs, startedAtMs, tokens } = run;
+  const { advice, cacheTokens, calls, costUsd, errors, faults, lastAtMs, lostRecords, startedAtMs, tokens } = run;
   return [
     ...(startedAtMs > 0 ? [localTimeText(startedAtMs)] : []),
     countOf(calls, 'call'),
     countOf(errors, 'error'),
+    ...lostFacts(lostRecords),
     ...(lastAtMs > startedAtMs && startedAtMs > 0 ? [durationText(lastAtMs - startedAtMs)] : []),
     ...(tokens === undefined ? [] : [countOf(tokens, 'token')]),
     ...(cacheTokens ? [`${countText(cacheTokens)} cached`] : []),

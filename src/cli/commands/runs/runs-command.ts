@@ -3,6 +3,7 @@ import type { RunSummary } from '../../../store/run-summary.ts';
 import type { StoreReader } from '../../../store/trajectory-store.ts';
 import { limitOf } from '../../terminal/option-values.ts';
 import { countOf, durationText } from '../../../base/number-text.ts';
+import { lostAtEnd, lostFacts } from '../../runs/lost-records.ts';
 import { openReadableStore, storeNamed } from '../../runs/open-store.ts';
 import { jsonLine, printableCut } from '../../terminal/printable.ts';
 import { runTree, type RunBranch } from '../../runs/run-tree.ts';
@@ -31,8 +32,11 @@ export async function runsCommand(options: RunsOptions, terminal: Terminal): Pro
     if (options.json === true) {
       for (const run of runs) await terminal.write(jsonLine({ ...listed(run), ...usages.get(run.runId) }));
     } else {
+      const lost = lostAtEnd();
       for (const branch of runTree(runs)) {
-        await terminal.write(rowText(branch, { terminal, usage: usages.get(branch.run.runId) ?? {} }));
+        const { lostRecords = 0, runId } = branch.run;
+        const facts = lostFacts(lostRecords + (lost.get(runId) ?? 0));
+        await terminal.write(rowText(branch, { terminal, usage: usages.get(runId) ?? {}, facts }));
       }
     }
     if (runs.length === 0 && options.json !== true) await terminal.write('no runs recorded\n');
@@ -57,7 +61,11 @@ function listed({ openCalls: _openCalls, ...run }: RunSummary): Omit<RunSummary,
 
 function rowText(
   { level, run }: RunBranch,
-  { terminal: { paint }, usage }: { readonly terminal: Terminal; readonly usage: RunUsage },
+  {
+    facts: moreFacts,
+    terminal: { paint },
+    usage,
+  }: { readonly terminal: Terminal; readonly usage: RunUsage; readonly facts: readonly string[] },
 ): string {
   const { agentName, calls, conversationId, errors, startedAtMs, lastAtMs, outcome, success, reward, task, problem } =
     run;
@@ -66,6 +74,7 @@ function rowText(
     ...(startedAtMs > 0 ? [timeText(startedAtMs)] : []),
     countOf(calls, 'call'),
     countOf(errors, 'error'),
+    ...moreFacts,
     ...(lastAtMs > startedAtMs && startedAtMs > 0 ? [durationText(lastAtMs - startedAtMs)] : []),
     ...usageFacts(usage),
     ...(outcome === undefined ? [] : [outcomeText({ outcome, ...present({ success, reward }) })]),

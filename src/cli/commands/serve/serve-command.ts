@@ -2,7 +2,7 @@ import { spanOption } from '../../terminal/option-values.ts';
 import { resolve } from 'node:path';
 
 import { invalidArgument } from '../../../base/error.ts';
-import { projectFolderOf } from '../../../hosts/claude-code/project-folder.ts';
+import { projectFolderOf } from '../../../base/project-folder.ts';
 import { DEFAULT_IDLE_LIMIT_MS, runServer, type RunningServer } from '../../../hosts/claude-code/run-server.ts';
 import { readServeSettings, type ServeSettings } from '../../../hosts/claude-code/serve-settings.ts';
 import { serverHealth, type ServerFacts, type ServerHealth } from '../../../hosts/claude-code/server-health.ts';

@@ -4,7 +4,7 @@ import { readFileSync } from 'node:fs';
 import { systemClock } from '../../../base/clock.ts';
 import { CoxswainError, invalidArgument, messageOf } from '../../../base/error.ts';
 import { countOf } from '../../../base/number-text.ts';
-import { logFault } from '../../../hosts/claude-code/fault-log.ts';
+import { logFault } from '../../../base/fault-log.ts';
 import { ServedProject } from '../../../hosts/claude-code/served-project.ts';
 import { OtlpEndpoint } from '../../../hosts/otlp/otlp-endpoint.ts';
 import { DEFAULT_PAUSE_MS, OtlpIntake } from '../../../hosts/otlp/otlp-intake.ts';

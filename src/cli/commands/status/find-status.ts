@@ -4,7 +4,7 @@ import { join } from 'node:path';
 
 import { present } from '../../../base/present.ts';
 import { jsonOf } from '../../../base/json.ts';
-import { projectFolderOf } from '../../../hosts/claude-code/project-folder.ts';
+import { projectFolderOf } from '../../../base/project-folder.ts';
 import { countSpills } from '../../../hosts/claude-code/spilled-events.ts';
 import { findProject, userFolders } from '../../../config/find-config.ts';
 import type { ResolvedStore } from '../../../config/resolved-config.ts';

@@ -2,6 +2,7 @@ import { allRuns } from '../../../store/all-runs.ts';
 import { spillFolderOf } from '../../../hosts/claude-code/spilled-events.ts';
 import type { StoreProblem } from '../../../store/trajectory-store.ts';
 import { countOf } from '../../../base/number-text.ts';
+import { lostAtEnd } from '../../runs/lost-records.ts';
 import { openReadableStore, shownStore, storeNamed } from '../../runs/open-store.ts';
 import { jsonLine, printable, printableCut } from '../../terminal/printable.ts';
 import { spillNote } from '../../runs/spill-note.ts';
@@ -35,15 +36,21 @@ export async function verifyCommand(
     if (waiting !== undefined) terminal.complain(`coxswain: ${printable(waiting)}`);
     let runs = 0;
     let records = 0;
+    const lost = { runs: 0, records: 0 };
+    const lostAtEnds = lostAtEnd();
     for await (const run of allRuns(store)) {
       runs += 1;
       records += run.records;
+      const lostRecords = (run.lostRecords ?? 0) + (lostAtEnds.get(run.runId) ?? 0);
+      lost.records += lostRecords;
+      if (lostRecords > 0) lost.runs += 1;
     }
     const found = problems === 0 ? 'nothing is wrong' : countOf(problems, 'problem');
+    const hole = lost.records === 0 ? '' : `; ${countOf(lost.records, 'record')} lost in ${countOf(lost.runs, 'run')}`;
     await terminal.write(
       options.json === true
-        ? jsonLine({ runs, records, problems })
-        : `${shownStore(file)}: ${countOf(runs, 'run')}, ${countOf(records, 'record')} checked: ${found}\n`,
+        ? jsonLine({ runs, records, problems, lostRecords: lost.records })
+        : `${shownStore(file)}: ${countOf(runs, 'run')}, ${countOf(records, 'record')} checked: ${found}${hole}\n`,
     );
     if (problems > 0 && options.json !== true) {
       terminal.complain(`coxswain: to save what can be read: coxswain recover ${shownStore(file)} --to NEWPATH`);

@@ -1,0 +1,81 @@
+import { systemClock } from '../base/clock.ts';
+import { logFault, type HookFault } from '../base/fault-log.ts';
+import { countOf, durationText } from '../base/number-text.ts';
+import { projectFolderOf } from '../base/project-folder.ts';
+import { faultText } from './fault-text.ts';
+import type { QueueCounts } from './queue-counts.ts';
+import type { WaitingRun } from './waiting-run.ts';
+
+/** Minimum time between two entries about similar losses, unless their number has grown tenfold. */
+const PAUSE_MS = 60_000;
+/** A store that fails for this long is logged, because a killed process could not log what it lost. */
+const FAILING_MS = 10_000;
+/** Maximum number of runs that are logged at the end of a process. */
+const MAX_RUNS = 100;
+
+/** Writes the losses of a queue to the log that `coxswain doctor` reads, so that they are known after the process has ended. */
+export class LossLog {
+  #logged = 0;
+  #nextAtMs = -Infinity;
+  #isFailing = false;
+
+  /** Logs the records lost since the last entry. @param isEnd  logs them even shortly after the last entry */
+  dropped({ dropped, lastFault }: QueueCounts, nowMs: number, isEnd = false): void {
+    const lost = dropped - this.#logged;
+    if (lost === 0 || (!isEnd && nowMs < this.#nextAtMs && dropped < this.#logged * 10)) return;
+    const total = this.#logged === 0 ? '' : ` (${countOf(dropped, 'record')} in all by this process)`;
+    this.#logged = dropped;
+    this.#nextAtMs = nowMs + PAUSE_MS;
+    log({ message: `${countOf(lost, 'record')} lost${total}: ${causeText(lastFault)}` });
+  }
+
+  /** Returns true if every lost record is logged. */
+  isComplete({ dropped }: QueueCounts): boolean {
+    return dropped === this.#logged;
+  }
+
+  /** Logs once that the store fails, until `works` is called. */
+  failing({ queued, lastFault }: QueueCounts, forMs: number): void {
+    if (this.#isFailing || forMs < FAILING_MS) return;
+    this.#isFailing = true;
+    const waiting = `${countOf(queued, 'record')} ${queued === 1 ? 'waits' : 'wait'} in memory`;
+    log({ message: `the store has failed for ${durationText(forMs)}, ${waiting}: ${causeText(lastFault)}` });
+  }
+
+  works(): void {
+    this.#isFailing = false;
+  }
+
+  /** Logs the records of each run that will never be in the store. */
+  unsaved(runs: readonly WaitingRun[], { lastFault }: QueueCounts): void {
+    for (const { runId, unsaved } of runs.slice(0, MAX_RUNS)) {
+      if (unsaved === undefined) continue;
+      const { from, through } = unsaved;
+      const lost = through - from + 1;
+      const message = `${countOf(lost, 'record')} lost from seq ${from}, because the process ended before the store had them`;
+      log({ message: `${message}: ${causeText(lastFault)}`, sessionId: runId, lost });
+    }
+    const left = runs.slice(MAX_RUNS).reduce((sum, { unsaved }) => sum + countIn(unsaved), 0);
+    if (left > 0)
+      log({ message: `${countOf(left, 'record')} lost in ${runs.length - MAX_RUNS} more runs`, lost: left });
+  }
+}
+
+function countIn(range: WaitingRun['unsaved']): number {
+  return range === undefined ? 0 : range.through - range.from + 1;
+}
+
+function causeText(fault: unknown): string {
+  return fault === undefined ? 'the queue was full' : faultText(fault);
+}
+
+function log(fault: Omit<HookFault, 'where'>): void {
+  const { env } = process;
+  let projectFolder: string | undefined;
+  try {
+    projectFolder = projectFolderOf({ projectDir: env['CLAUDE_PROJECT_DIR'], cwd: process.cwd() });
+  } catch {
+    // The working folder was deleted. The fault goes to the user's log.
+  }
+  logFault({ where: 'recorder', ...fault }, { env, projectFolder, nowMs: systemClock.nowMs() });
+}
