@@ -54,9 +54,12 @@ test('--json prints one line per run with every documented member', async () => 
   expect(patterns.some((pattern) => pattern['stuck'] === true && pattern['firstSeen'] === 0)).toBe(true);
 });
 
-test('folders and packed files are read, and other files are skipped silently', async () => {
+test('folders and packed files are read, and the number of other files is reported', async () => {
   const { code, stdout, stderr } = await runCli(['analyze', 'runs', '--json'], { cwd });
-  expect([code, stderr]).toEqual([0, '']);
+  const count = 'coxswain: 3 files are not trajectories and are left out; --verbose gives the reasons\n';
+  expect([code, stderr]).toEqual([0, count]);
+  const { stderr: reasons } = await runCli(['analyze', 'runs', '--summary', '--verbose'], { cwd });
+  expect(reasons).toContain('coxswain: runs/README.md: note: text that is not JSON');
   expect(jsonLines(stdout).map((run) => run['id'])).toEqual(['stuck-one', 'fine-one']);
 });
 
@@ -226,4 +229,40 @@ test('--by folder shows calls after the first flag and examples, and rows are wr
   expect(text.stdout).toMatch(/\nbash +20 +100 %/);
   expect(text.stdout).toMatch(/\n {4}call \d+: .*, run run-0\n/);
   expect((await runCli(['analyze', 'many.jsonl', '--by', 'moon'], { cwd })).code).toBe(2);
+});
+
+test('analyze, report and backtest say that a copied run counts several times', async () => {
+  await mkdir(join(cwd, 'copies'));
+  for (const name of ['a.json', 'b.json']) await copyFile(join(cwd, 'runs', 'a.json'), join(cwd, 'copies', name));
+  const note = 'coxswain: 1 run has the id of an earlier run; a copy of a run counts as another run\n';
+  for (const command of ['analyze', 'report']) {
+    const { code, stderr } = await runCli([command, 'copies'], { cwd });
+    expect([command, code, stderr]).toEqual([command, 0, note]);
+  }
+  const { stdout } = await runCli(['backtest', 'copies'], { cwd });
+  expect(stdout).toContain('1 run with the id of an earlier run: copies of a run count several times');
+});
+
+test('the text, the rows and the report of a file are without its secrets', async () => {
+  const secret = `hf_${'aB3x'.repeat(9)}`;
+  const call = { tool: 'bash', args: { command: `login ${secret}` }, result: `denied ${secret}`, isError: true };
+  await writeFile(
+    join(cwd, 'secret.json'),
+    JSON.stringify({ id: 's', task: `use ${secret}`, calls: Array.from({ length: 8 }, () => call) }),
+  );
+  const outputs = await Promise.all(
+    [['analyze'], ['analyze', '--by', 'task'], ['report'], ['report', '--markdown'], ['report', '--json']].map(
+      async ([command = '', ...flags]) => (await runCli([command, 'secret.json', ...flags], { cwd })).stdout,
+    ),
+  );
+  await runCli(['report', 'secret.json', '--html', 'secret.html'], { cwd });
+  outputs.push(await readFile(join(cwd, 'secret.html'), 'utf8'));
+  for (const output of outputs) expect(output.replaceAll('\\', '')).not.toContain(secret);
+});
+
+test('a report of damaged files names the lost lines and ends with 1', async () => {
+  await writeFile(join(cwd, 'damaged.jsonl'), `${sampleRun('a', 'fine')}\n{"id": \n${sampleRun('b', 'fine')}\n`);
+  const { code, stderr, stdout } = await runCli(['report', 'damaged.jsonl'], { cwd });
+  expect([code, stderr]).toEqual([1, expect.stringContaining('coxswain: damaged.jsonl:2: ')]);
+  expect(stdout).toContain('2 runs');
 });

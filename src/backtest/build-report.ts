@@ -1,5 +1,5 @@
 import { baseRate, isChance } from './chance-signals.ts';
-import { percentText } from '../base/number-text.ts';
+import { countOf, percentText } from '../base/number-text.ts';
 import { present } from '../base/present.ts';
 import {
   BACKTEST_REPORT_VERSION,
@@ -64,7 +64,7 @@ export function buildReport(joined: JoinedRuns, setup: ReportSetup): BacktestRep
     parts,
     ...present({ comparison, sweep }),
     gates: judgeGates(setup.gates, parts.at(-1)),
-    notes: notesOf(input, parts, setup),
+    notes: notesOf(input, parts, { ...setup, repeated: joined.repeated }),
   };
 }
 
@@ -125,7 +125,11 @@ function inputReport({ rows, problems }: JoinedRuns, runs: readonly KnownRun[]):
   };
 }
 
-function notesOf(input: InputReport, parts: readonly PartReport[], setup: ReportSetup): readonly string[] {
+function notesOf(
+  input: InputReport,
+  parts: readonly PartReport[],
+  { repeated, ...setup }: ReportSetup & { readonly repeated: number },
+): readonly string[] {
   const notes: string[] = [OFF_POLICY_NOTE];
   const judged = input.positive + input.negative;
   const isByOutcome = setup.truth.kind === 'outcomes';
@@ -152,6 +156,11 @@ function notesOf(input: InputReport, parts: readonly PartReport[], setup: Report
   if (input.neverAsked > 0) {
     notes.push(
       `${input.neverAsked} runs were recorded by a host that never evaluated the steering, so nothing can fire in them.`,
+    );
+  }
+  if (repeated > 0) {
+    notes.push(
+      `${countOf(repeated, 'run')} with the id of an earlier run: copies of a run count several times, so the intervals are too narrow.`,
     );
   }
   if (input.withGap > 0) notes.push(`${input.withGap} runs have a gap; lost records are not evaluated.`);

@@ -17,6 +17,8 @@ export interface JoinedRuns {
   /** The rows in input order. Their ids are unique across all shards. */
   readonly rows: readonly JoinedRow[];
   readonly problems: readonly ShardProblem[];
+  /** Number of runs with the id of an earlier run. */
+  readonly repeated: number;
 }
 
 /** Joins the results of shards in shard order, so the order of completion does not matter. */
@@ -33,5 +35,5 @@ export function joinShards(shards: readonly ReadShard[]): JoinedRuns {
     }
     problems.push(...result.problems);
   }
-  return { keys: keys.keys, rows, problems };
+  return { keys: keys.keys, rows, problems, repeated: ids.repeated };
 }

@@ -17,9 +17,18 @@ export class RunIds {
   /** Depths of non-root runs. */
   readonly #depths = new Map<string, number>();
 
+  #repeated = 0;
+
+  /** Number of runs whose id was already in use: most are copies of a run. */
+  get repeated(): number {
+    return this.#repeated;
+  }
+
   /** Returns `wanted` as well-formed text of bounded length. If the id is already in use, it gets the suffix `#2`, `#3` … */
   take(wanted: string): string {
-    const id = this.#names.take(storable(wanted));
+    const name = storable(wanted);
+    const id = this.#names.take(name);
+    if (id !== name) this.#repeated += 1;
     if (id !== wanted) this.#renamed.set(wanted, id);
     else this.#renamed.delete(wanted);
     return id;

@@ -1,5 +1,5 @@
 import { CoxswainError, messageOf } from '../../base/error.ts';
-import { countText } from '../../base/number-text.ts';
+import { countOf, countText } from '../../base/number-text.ts';
 import { printable, printableCut } from '../terminal/printable.ts';
 import type { Terminal } from '../terminal/terminal.ts';
 
@@ -19,6 +19,7 @@ export class Problems {
   #path = '';
   #lines = 0;
   #any = false;
+  #leftOut = 0;
 
   constructor(terminal: Terminal) {
     this.#terminal = terminal;
@@ -65,6 +66,27 @@ export class Problems {
       message: withoutPath(messageOf(error), this.#path),
       line: typeof line === 'number' ? line : undefined,
     });
+  }
+
+  /** Counts a file of a folder that is not a trajectory. `isShown`: also reports the reason. */
+  leaveOut(error: unknown, isShown: boolean): void {
+    this.#leftOut += 1;
+    if (isShown) this.note({ message: withoutPath(messageOf(error), this.#path) });
+  }
+
+  /** Reports the number of files that were left out, and of runs that are probably counted several times. */
+  endSources(repeatedRuns: number): void {
+    const [files, runs] = [this.#leftOut, repeatedRuns];
+    if (files > 0) {
+      const isAre = files === 1 ? 'is not a trajectory and is' : 'are not trajectories and are';
+      this.#terminal.complain(`coxswain: ${countOf(files, 'file')} ${isAre} left out; --verbose gives the reasons`);
+    }
+    if (runs > 0) {
+      const has = runs === 1 ? 'has' : 'have';
+      this.#terminal.complain(
+        `coxswain: ${countOf(runs, 'run')} ${has} the id of an earlier run; a copy of a run counts as another run`,
+      );
+    }
   }
 
   /** Reports the number of omitted lines. */

@@ -119,7 +119,7 @@ export async function trial(
   if (signal.aborted) return undefined;
   const isSweep = configurations[0]?.swept !== undefined;
   const report = buildReport(
-    { keys: keys.keys, rows, problems: [] },
+    { keys: keys.keys, rows, problems: [], repeated: 0 },
     { paths, configurations, truth: truthOfOutcomes(), gates: {}, compares: !isSweep, stopEarly: false },
   );
   return { report, effect: measureEffect({ paths, worthwhile: DEFAULT_WORTHWHILE, rows: effects }) };

@@ -60,13 +60,24 @@ export async function analyzeCommand(
   const store = options.store === undefined ? undefined : await openStoreNamed(options.store);
   const recorder = store && new RunRecorder(store, (refused) => problems.fault({ message: refusalText(refused) }));
   const { hints = false, recompute = false, verbose = false } = options;
+  let repeated = 0;
   try {
     const sources = await counted(paths.length === 0 ? installedSessions(terminal) : findSources(paths), progress);
-    await analyzeSources(sources, { problems, progress, output, recorder, format, hints, recompute, verbose });
+    repeated = await analyzeSources(sources, {
+      problems,
+      progress,
+      output,
+      recorder,
+      format,
+      hints,
+      recompute,
+      verbose,
+    });
   } finally {
     progress.end();
     await store?.close();
   }
+  if (paths.length > 0) problems.endSources(repeated);
   await output.finish();
   if (by !== undefined) await table?.write(by, options.json === true, terminal);
   if (options.csv !== undefined) await table?.save(options.csv, 'csv');

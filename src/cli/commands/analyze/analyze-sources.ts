@@ -35,10 +35,11 @@ export interface AnalyzeSetup {
  * Reads every run of these sources and passes a report to the output when a run ends. An unreadable source is reported as a
  * problem, and reading continues with the next source.
  *
+ * @returns the number of runs with the id of an earlier run
  * @throws CoxswainError `store-io` when the recorder's store fails
  * Memory: the memory of the importers, and about 20 kB for each of at most 1,000 open runs.
  */
-export async function analyzeSources(sources: AsyncIterable<FoundSource>, setup: AnalyzeSetup): Promise<void> {
+export async function analyzeSources(sources: AsyncIterable<FoundSource>, setup: AnalyzeSetup): Promise<number> {
   const ids = new RunIds();
   for await (const found of sources) {
     // Skips pipes and devices in a folder, because reading them may never end.
@@ -48,6 +49,7 @@ export async function analyzeSources(sources: AsyncIterable<FoundSource>, setup:
     await new SourceAnalysis(found, ids, setup).run();
     setup.problems.endSource();
   }
+  return ids.repeated;
 }
 
 class SourceAnalysis {
@@ -74,6 +76,7 @@ class SourceAnalysis {
       if (code === 'store-io' || code === 'store-closed') throw error;
       // A file in a folder may have a format that is not a trajectory.
       if (code !== 'format-unknown' || this.#found.named) this.#setup.problems.failure(error);
+      else this.#setup.problems.leaveOut(error, this.#setup.verbose);
     }
   }
 

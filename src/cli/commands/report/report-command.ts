@@ -63,7 +63,7 @@ export async function reportCommand(
   else if (paths.length === 1 && (await storeKindAt(path)) !== undefined) isSent = await storeReport(path, context);
   else {
     const sinceMs = sinceOf(context, false);
-    const runs = runsOfTranscripts(findSources(paths), { problems: context.problems, sinceMs });
+    const runs = runsOfTranscripts(findSources(paths), { problems: context.problems, sinceMs, reportsDamage: true });
     const report = await foldRuns(by === 'project' ? withProjects(runs) : runs, viewCommandOf, context);
     isSent = await write(report, { from: paths.join(', '), sinceMs, untilMs: context.untilMs }, context);
   }
@@ -193,11 +193,11 @@ async function noteMissingRuns(
 async function foldRuns(
   runs: AsyncIterable<FoundRun>,
   commandOf: (moment: Moment, source: string) => string,
-  { by, options: { json, to }, terminal }: ReportContext,
+  { by, options: { json }, terminal }: ReportContext,
 ): Promise<NightReport> {
   const report = new NightReport(commandOf, by);
   for await (const whole of runs) {
-    const found = to === undefined ? whole : sendable(whole);
+    const found = sendable(whole);
     report.add(found);
     if (json === true) await terminal.write(jsonLine({ ...found.run, moments: found.moments }));
   }

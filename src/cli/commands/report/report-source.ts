@@ -63,13 +63,21 @@ function explainsEnd({ payload }: TrajectoryRecord, { outcome }: NightFold): boo
   return outcome.reason === undefined && outcome.success === undefined && 'reason' in payload;
 }
 
+interface TranscriptOptions {
+  readonly problems: Problems;
+  readonly sinceMs: number;
+  readonly standing?: KnownOfRun;
+  /** True to report lost lines. Default: false, because the last line of an active session is incomplete. */
+  readonly reportsDamage?: boolean;
+}
+
 /**
  * Yields every run of transcripts, in the order of their ends. An unreadable file is reported as a problem, and reading continues
  * with the next file. Runs without times are always included.
  */
 export async function* runsOfTranscripts(
   sources: AsyncIterable<FoundSource>,
-  options: { readonly problems: Problems; readonly sinceMs: number; readonly standing?: KnownOfRun },
+  options: TranscriptOptions,
 ): AsyncGenerator<FoundRun, void, void> {
   const ids = new RunIds();
   const { problems } = options;
@@ -85,12 +93,13 @@ export async function* runsOfTranscripts(
     }
     problems.endSource();
   }
+  if (options.reportsDamage === true) problems.endSources(ids.repeated);
 }
 
 async function* runsOfFile(
   path: string,
   ids: RunIds,
-  { sinceMs, standing }: { readonly sinceMs: number; readonly standing?: KnownOfRun },
+  { problems, reportsDamage = false, sinceMs, standing }: TranscriptOptions,
 ): AsyncGenerator<FoundRun, void, void> {
   const folds = new Map<string, NightFold>();
   const yielded = new Set<string>();
@@ -103,7 +112,11 @@ async function* runsOfFile(
     return [fold.found()];
   };
   for await (const item of readRuns(importSource(path), { source: path, ids })) {
-    if (item.type === 'diagnostic') continue;
+    if (item.type === 'diagnostic') {
+      const { line, message, severity } = item.diagnostic;
+      if (reportsDamage && severity === 'error') problems.fault({ line, message });
+      continue;
+    }
     const { id } = item.run;
     if (item.type === 'end') yield* take(id);
     else if (!yielded.has(id)) {

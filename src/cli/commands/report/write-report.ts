@@ -63,7 +63,7 @@ async function sendToAll(
   return isSent;
 }
 
-/** Removes the secrets from a run before sending. */
+/** Removes the secrets from a run. Reports are sent, and become pages and summaries of public builds. */
 export function sendable(found: FoundRun): FoundRun {
   const { faults, moments, run } = found;
   return { ...found, ...withoutSecretsIn({ faults, moments, run }) };
