@@ -1,11 +1,13 @@
 import { present } from '../base/present.ts';
 import { isJsonObject, type Json, type JsonObject } from '../base/json.ts';
 import type { AgentEvent, AgentIdentity } from '../records/agent-event.ts';
-import type { AgentMessage, ContentBlock, MessageContent, Usage } from '../records/agent-message.ts';
-import type { EmittedKind, EventOf, PayloadOf } from '../records/field-types.ts';
-import { fieldsOf, isEmitted, isKnownKind } from '../records/kind-definition.ts';
+import type { AgentMessage, ContentBlock, MessageContent } from '../records/agent-message.ts';
+import type { EmittedKind, EventOf, Fields, PayloadOf } from '../records/field-types.ts';
+import { isEmitted, isKnownKind } from '../records/kind-definition.ts';
+import { KINDS } from '../records/kinds.ts';
+import { BLOCKS, FIGURES, MESSAGES, SHAPES } from '../records/shapes.ts';
 import type { RunIdentity, TrajectoryPayload } from '../records/trajectory-record.ts';
-import type { StoredContent, StoredContentBlock, StoredMessage, StoredUsage } from '../records/stored-message.ts';
+import type { StoredContent, StoredContentBlock, StoredMessage } from '../records/stored-message.ts';
 
 /**
  * The payload of an event; undefined for a streaming delta and for `agent_start`, which only resets a stream. This function
@@ -22,14 +24,7 @@ export function toPayload(event: AgentEvent): TrajectoryPayload | undefined {
     case 'tool_execution_update':
       return undefined;
     case 'run_identified':
-      return {
-        kind: 'run_identified',
-        ...present({
-          conversation_id: event.identity.conversationId,
-          agent_name: event.identity.agentName,
-          model_id: event.identity.modelId,
-        }),
-      };
+      return { kind: 'run_identified', ...inSnakeCase(KINDS.run_identified.fields, event.identity) };
     case 'agent_end':
       return {
         kind: 'run_ended',
@@ -107,17 +102,12 @@ export function toPayload(event: AgentEvent): TrajectoryPayload | undefined {
 
 /** Handles an event with the fields of its record, and an event from a newer host or from JavaScript. */
 function sameFields(event: EventOf<EmittedKind>): TrajectoryPayload {
-  const { type, ...values }: { readonly type: string } & Readonly<Record<string, unknown>> = event;
+  const { type }: { readonly type: string } = event;
   if (!isEmitted(type)) {
     return { kind: 'unrecognised', original: { kind: 'unrecognised_event', event: asJson(event) } };
   }
-  const fields = Object.keys(fieldsOf(type)).map((name) => [name, values[camelCase(name)]] as const);
   // The type of the event is made from the same definition.
-  return { kind: type, ...present(Object.fromEntries(fields)) } as PayloadOf<EmittedKind>;
-}
-
-function camelCase(name: string): string {
-  return name.replaceAll(/_(.)/g, (_all, letter: string) => letter.toUpperCase());
+  return { kind: type, ...inSnakeCase(KINDS[type].fields, event) } as unknown as PayloadOf<EmittedKind>;
 }
 
 /** A host's value, which is JSON only after `repairPayload`. */
@@ -148,48 +138,22 @@ function foreign(original: JsonObject): JsonObject {
 }
 
 export function toStoredIdentity(identity: AgentIdentity): RunIdentity {
-  return {
-    run_id: identity.runId,
-    ...present({ parent_run_id: identity.parentRunId }),
-    depth: identity.depth,
-    ...present({
-      conversation_id: identity.conversationId,
-      agent_name: identity.agentName,
-      model_id: identity.modelId,
-    }),
-  };
+  // The members of an identity are these fields in camel case.
+  return inSnakeCase(SHAPES.identity, identity) as unknown as RunIdentity;
 }
 
 function toStoredMessage(message: AgentMessage): StoredMessage {
   // An untyped host may send anything; `repairPayload` repairs it.
-  if (!isJsonObject(message)) return message;
-  const content = toStoredContent(message.content);
-  switch (message.role) {
-    case 'system':
-    case 'user':
-      return { role: message.role, content };
-    case 'assistant':
-      return {
-        role: 'assistant',
-        content,
-        ...present({
-          stop_reason: message.stopReason,
-          error_message: message.errorMessage,
-          model_id: message.modelId,
-          usage: isJsonObject(message.usage) ? toStoredUsage(message.usage) : undefined,
-        }),
-      };
-    case 'tool_result':
-      return {
-        role: 'tool_result',
-        tool_call_id: message.toolCallId,
-        ...present({ tool_name: message.toolName }),
-        content,
-        ...present({ is_error: message.isError }),
-      };
-    default:
-      return message;
-  }
+  if (!isJsonObject(message) || !Object.hasOwn(MESSAGES, message.role)) return message as never;
+  const { role } = message;
+  const { usage, ...fields } = inSnakeCase(MESSAGES[role], message);
+  // The members of a message are the fields of its role in camel case.
+  return {
+    role,
+    ...fields,
+    content: toStoredContent(message.content),
+    ...(isJsonObject(usage) ? { usage: inSnakeCase(FIGURES.token_usage, usage) } : {}),
+  } as unknown as StoredMessage;
 }
 
 function toStoredContent(content: MessageContent): StoredContent {
@@ -197,33 +161,26 @@ function toStoredContent(content: MessageContent): StoredContent {
 }
 
 function toStoredBlock(block: ContentBlock): StoredContentBlock {
-  if (!isJsonObject(block)) return block;
-  switch (block.type) {
-    case 'text':
-    case 'reasoning':
-      return { type: block.type, text: block.text };
-    case 'tool_call':
-      return { type: 'tool_call', id: block.id, name: block.name, args: block.args };
-    case 'image':
-      return {
-        type: 'image',
-        media_type: block.mediaType,
-        ...present({ data_base64: block.dataBase64, url: block.url }),
-      };
-    case 'other':
-      return { type: 'other', value: block.value };
-    default:
-      return block;
-  }
+  if (!isJsonObject(block) || !Object.hasOwn(BLOCKS, block.type)) return block as never;
+  // The members of a block are the fields of its type in camel case.
+  return { type: block.type, ...inSnakeCase(BLOCKS[block.type], block) } as unknown as StoredContentBlock;
 }
 
-function toStoredUsage(usage: Usage): StoredUsage {
-  return present({
-    input_tokens: usage.inputTokens,
-    output_tokens: usage.outputTokens,
-    cache_read_tokens: usage.cacheReadTokens,
-    cache_write_tokens: usage.cacheWriteTokens,
-    reasoning_tokens: usage.reasoningTokens,
-    cost_usd: usage.costUsd,
-  });
+const CAMEL_CASE = new WeakMap<Fields, readonly (readonly [name: string, member: string])[]>();
+
+/** Reads the fields of a definition from an object whose members have the same names in camel case. */
+function inSnakeCase(fields: Fields, object: object): Readonly<Record<string, unknown>> {
+  let names = CAMEL_CASE.get(fields);
+  if (names === undefined) {
+    names = Object.keys(fields).map((name) => [
+      name,
+      name.replaceAll(/_(.)/g, (_all, letter: string) => letter.toUpperCase()),
+    ]);
+    CAMEL_CASE.set(fields, names);
+  }
+  // Any object can be read by name.
+  const members = object as Readonly<Record<string, unknown>>;
+  const found: Record<string, unknown> = {};
+  for (const [name, member] of names) if (members[member] !== undefined) found[name] = members[member];
+  return found;
 }

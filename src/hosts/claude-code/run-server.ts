@@ -31,8 +31,6 @@ export interface RunServerOptions {
   readonly idleLimitMs?: number;
   /** See `ServedProjectOptions`. */
   readonly maxRuns?: number;
-  /** See `OtlpIntakeOptions`. */
-  readonly otlpPauseMs?: number;
 }
 
 /** A running server. */
@@ -68,7 +66,6 @@ export async function runServer(options: RunServerOptions): Promise<RunningServe
     clock: systemClock,
     withTarget: (work) => project.withTarget(work),
     onFault,
-    pauseMs: options.otlpPauseMs,
   });
   const facts = (): ServerFacts => ({
     ...seen,

@@ -22,8 +22,6 @@ export interface OtlpIntakeOptions {
   readonly onRecorded?: ((run: RecordedRun) => void) | undefined;
   /** Time without new spans after which an unfinished trace or session is recorded as cut off; default 30 minutes. */
   readonly pauseMs?: number | undefined;
-  /** Time without new spans after which an ended trace is recorded; default 15 seconds. Exporters wait less than this. */
-  readonly settleMs?: number | undefined;
   readonly limits?: InboxLimits | undefined;
 }
 
@@ -43,7 +41,8 @@ export interface OtlpFacts {
 
 /** Default of `pauseMs`. */
 export const DEFAULT_PAUSE_MS: number = 30 * 60_000;
-const DEFAULT_SETTLE_MS = 15_000;
+/** Time without new spans after which an ended trace is recorded. Exporters wait less than this. */
+const SETTLE_MS = 15_000;
 const LOOK_MS = 1_000;
 
 /** Moves spans from an acknowledged request through the inbox to the store. */
@@ -59,7 +58,7 @@ export class OtlpIntake {
   constructor(options: OtlpIntakeOptions) {
     this.#options = options;
     this.#pauseMs = options.pauseMs ?? DEFAULT_PAUSE_MS;
-    this.#settleMs = Math.min(options.settleMs ?? DEFAULT_SETTLE_MS, this.#pauseMs);
+    this.#settleMs = Math.min(SETTLE_MS, this.#pauseMs);
   }
 
   get facts(): OtlpFacts {
