@@ -31,10 +31,10 @@ export async function buildHook(folder: string): Promise<readonly string[]> {
     plugins: [
       {
         // Rarely used; shipped as a separate module.
-        name: 'leave the PostgreSQL store out',
+        name: 'leave the stores other than SQLite out',
         setup: (bundler) =>
-          bundler.onResolve({ filter: /open-postgres\.ts$/ }, () => ({
-            path: './store/registry/open-postgres.js',
+          bundler.onResolve({ filter: /registry\/open-store\.ts$/ }, () => ({
+            path: './store/registry/open-store.js',
             external: true,
           })),
       },

@@ -61,14 +61,14 @@ async function buildStatus(): Promise<readonly string[]> {
     plugins: [
       {
         // Rarely needed and large; shipped as separate modules.
-        name: 'leave the configuration and the PostgreSQL store out',
+        name: 'leave the configuration and the stores other than SQLite out',
         setup: (bundler) => {
           bundler.onResolve({ filter: /load-config\.ts$/ }, () => ({
             path: './config/load-config.js',
             external: true,
           }));
-          bundler.onResolve({ filter: /open-postgres\.ts$/ }, () => ({
-            path: './store/registry/open-postgres.js',
+          bundler.onResolve({ filter: /registry\/open-store\.ts$/ }, () => ({
+            path: './store/registry/open-store.js',
             external: true,
           }));
         },

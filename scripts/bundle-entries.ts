@@ -9,7 +9,7 @@ const OTHERS = [
   'cli/bin',
   'recorder/store-worker',
   'backtest/shard-worker',
-  'store/registry/open-postgres',
+  'store/registry/open-store',
   'config/load-config',
   'hosts/plugins/opencode-plugin',
   'hosts/plugins/pi-extension',

@@ -28,8 +28,8 @@ beforeAll(async () => {
   await buildHook(built);
   // As in the package, where this one lies beside the hook.
   mkdirSync(join(built, 'store', 'registry'), { recursive: true });
-  const postgres = new URL('../src/store/registry/open-postgres.ts', import.meta.url).href;
-  writeFileSync(join(built, 'store', 'registry', 'open-postgres.js'), `export * from ${JSON.stringify(postgres)};\n`);
+  const registry = new URL('../src/store/registry/open-store.ts', import.meta.url).href;
+  writeFileSync(join(built, 'store', 'registry', 'open-store.js'), `export * from ${JSON.stringify(registry)};\n`);
   return () => rmSync(built, { recursive: true, force: true });
 });
 

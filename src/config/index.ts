@@ -40,6 +40,7 @@ export type { ConfigSource, IgnoredField, LoadConfigOptions, LoadedConfig } from
 export { mergeConfig } from './merge-config.ts';
 export { resolveConfig, type ResolveConfigOptions } from './resolve-config.ts';
 export type { ResolvedConfig, ResolvedGc, ResolvedStore } from './resolved-config.ts';
+export type { StoreKind } from '../store/store-address.ts';
 export { steeringOf } from './steering-of.ts';
 export { sweepable, type SweptConfig } from './sweepable.ts';
 export type { GuidanceLimits } from './guidance-providers.ts';

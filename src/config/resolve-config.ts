@@ -7,7 +7,7 @@ import { hashText } from '../base/hash.ts';
 import { parseBytes } from '../base/parse-bytes.ts';
 import { parseDuration } from '../base/parse-duration.ts';
 import type { RedactionOptions } from '../redaction/redactor.ts';
-import { parseStoreAddress, shownAddress } from '../store/store-address.ts';
+import { parseStoreAddress, shownAddress, storePath } from '../store/store-address.ts';
 import type {
   CompletionSection,
   CoxswainConfig,
@@ -96,10 +96,10 @@ function pathOf(path: string, { folder, homeFolder }: ResolveConfigOptions): str
 }
 
 function storeOf({ address = DEFAULT_ADDRESS }: StoreSection, options: ResolveConfigOptions): ResolvedStore {
-  const parsed = parseStoreAddress(address);
-  return parsed.kind === 'path'
-    ? { kind: 'sqlite', address: pathOf(parsed.path, options) }
-    : { kind: 'postgres', address };
+  const { kind } = parseStoreAddress(address);
+  const path = storePath(address);
+  if (kind === 'path') return { kind: 'sqlite', address: pathOf(path ?? '', options) };
+  return { kind, address: path === undefined ? address : `${kind}:${pathOf(path, options)}` };
 }
 
 function gcOf({ olderThan, maxSize }: GcSection): ResolvedGc {

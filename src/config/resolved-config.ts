@@ -3,6 +3,7 @@ import type { Budget } from '../base/budget.ts';
 import type { TimeSpan } from '../base/deadline.ts';
 import type { ModelPrices } from '../records/answer-cost.ts';
 import type { RedactionOptions } from '../redaction/redactor.ts';
+import type { StoreKind } from '../store/store-address.ts';
 import type { SteeringOptions } from '../steering/steering-options.ts';
 import type { DeadlineFrom, NotifySection } from './coxswain-config.ts';
 
@@ -34,7 +35,7 @@ export interface ResolvedConfig {
 
 /** The location of recorded runs. */
 export interface ResolvedStore {
-  readonly kind: 'sqlite' | 'postgres';
+  readonly kind: StoreKind;
   /** An absolute path, or a database URL including its password. `shownAddress` removes the password. */
   readonly address: string;
 }

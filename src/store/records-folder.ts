@@ -16,6 +16,7 @@ import {
 } from '../base/state-places.ts';
 import { findGit, indexStamp, isTracked } from './git-index.ts';
 import { makeFolderSync, syncFolder } from './make-folder-sync.ts';
+import type { StoreKind } from './store-address.ts';
 
 /** Name of the folder in a project that contains its records. */
 export const RECORDS_FOLDER = '.coxswain';
@@ -308,7 +309,7 @@ function newKey(): string {
 }
 
 interface NamedStore {
-  readonly kind: 'sqlite' | 'postgres';
+  readonly kind: StoreKind;
   readonly address: string;
 }
 

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 
-import { parseStoreAddress, shownAddress } from './store-address.ts';
+import { parseStoreAddress, shownAddress, storePath } from './store-address.ts';
 
 test.each([
   ['.coxswain/runs.db', { kind: 'path', path: '.coxswain/runs.db' }],
@@ -15,6 +15,15 @@ test.each([
   ['postgres://a:1,b:2/x', { kind: 'postgres', url: 'postgres://a:1,b:2/x' }],
 ])('%s is read as the address of a store', (text, address) => {
   expect(parseStoreAddress(text)).toEqual(address);
+});
+
+test('the path of a store is that of its file, and a database and memory have none', () => {
+  expect(['runs.db', 'sqlite:runs.db', 'postgres://h/x', 'memory:'].map(storePath)).toEqual([
+    'runs.db',
+    'runs.db',
+    undefined,
+    undefined,
+  ]);
 });
 
 test('a scheme without a store is refused, and nothing is made in its name', () => {

@@ -36,13 +36,15 @@ export function parseStoreAddress(text: string): StoreAddress {
   throw invalidArgument(`${scheme}://… is not a store address; give a path, postgres://USER@HOST/DATABASE or memory:`);
 }
 
-export function isDatabaseAddress(text: string): boolean {
-  return POSTGRES.test(text);
+/** The path of the file or folder of a store; undefined for a database and for memory. */
+export function storePath(address: string): string | undefined {
+  const parsed = parseStoreAddress(address);
+  return 'path' in parsed ? parsed.path : undefined;
 }
 
 /** Returns an address for display, in which `***` replaces a possible password. A path is unchanged. */
 export function shownAddress(text: string): string {
-  if (!isDatabaseAddress(text)) return text;
+  if (!POSTGRES.test(text)) return text;
   const start = text.indexOf('//') + 2;
   // A password may contain unescaped special characters, so the last @ ends it.
   const end = text.lastIndexOf('@');

@@ -4,7 +4,7 @@ import { dirname, resolve } from 'node:path';
 import { CoxswainError } from '../../base/error.ts';
 import { openStore as openStoreAt, openStoreReader } from '../../store/registry/open-store.ts';
 import { examineRecords, refusalError, refuseLinks } from '../../store/records-folder.ts';
-import { parseStoreAddress, shownAddress } from '../../store/store-address.ts';
+import { shownAddress, storePath } from '../../store/store-address.ts';
 import type { LiveReader, TrajectoryStore } from '../../store/trajectory-store.ts';
 import { printable } from '../terminal/printable.ts';
 import { shellWord } from '../terminal/shell-word.ts';
@@ -60,15 +60,14 @@ export async function openReadableStore(address: string): Promise<LiveReader> {
 /** @throws CoxswainError `input-io` with instructions to create a store if the path does not exist; `unsafe-path` */
 export async function requireStore(address: string): Promise<void> {
   checkPlace(address);
-  const parsed = parseStoreAddress(address);
+  const path = storePath(address);
   // For a database, the first query shows whether it exists.
-  if (parsed.kind !== 'path') return;
-  if (existsSync(parsed.path)) return;
+  if (path === undefined || existsSync(path)) return;
   const shown = shownStore(address);
   throw new CoxswainError(
     'input-io',
     `${shown}: no runs are recorded here yet; run: coxswain demo${storeFlag(address)}, or: coxswain analyze PATH --store ${shown}`,
-    { details: { path: parsed.path } },
+    { details: { path } },
   );
 }
 
@@ -78,10 +77,10 @@ export async function requireStore(address: string): Promise<void> {
  * @throws CoxswainError `unsafe-path`
  */
 function checkPlace(address: string): void {
-  const parsed = parseStoreAddress(address);
-  if (parsed.kind !== 'path') return;
-  refuseLinks(parsed.path);
+  const path = storePath(address);
+  if (path === undefined) return;
+  refuseLinks(path);
   if (address !== DEFAULT_STORE) return;
-  const verdict = examineRecords(dirname(resolve(parsed.path)), { env: process.env });
+  const verdict = examineRecords(dirname(resolve(path)), { env: process.env });
   if (verdict.kind === 'refused') throw refusalError(verdict.refusal);
 }

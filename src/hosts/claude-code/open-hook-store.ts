@@ -15,15 +15,15 @@ export interface UsableStore {
 /**
  * Opens a store for one event.
  *
- * @throws CoxswainError as `sqliteStore` and `openPostgres`
+ * @throws CoxswainError as `sqliteStore` and `openStore`
  */
 export async function openHookStore(
   { address, kind }: ResolvedStore,
   { timeoutMs }: { readonly timeoutMs: number },
 ): Promise<OneShotStore> {
   if (kind === 'sqlite') return sqliteOneShot(address, { timeoutMs });
-  const { openPostgres } = await import('../../store/registry/open-postgres.ts');
-  return openPostgres(address, { waitMs: timeoutMs });
+  const { openStore } = await import('../../store/registry/open-store.ts');
+  return openStore(address, { waitMs: timeoutMs });
 }
 
 /**

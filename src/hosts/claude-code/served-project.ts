@@ -36,12 +36,11 @@ export interface ServedProjectOptions {
   readonly onFault: (fault: HookFault, unlessKnown?: boolean) => void;
   /** Maximum number of runs in memory; default 64. A run of 250 calls takes 112 KB. */
   readonly maxRuns?: number;
-  /** Time limit for waiting for the store; default 2 seconds, as in a hook process. */
-  readonly storeTimeoutMs?: number;
 }
 
 const DEFAULT_MAX_RUNS = 64;
-const DEFAULT_STORE_TIMEOUT_MS = 2_000;
+/** Time limit for waiting for the store, as in a hook process. */
+const STORE_TIMEOUT_MS = 2_000;
 
 /** An open store and the sessions in it. */
 interface Ready {
@@ -231,10 +230,9 @@ export class ServedProject {
 
   /** Opens or creates the file before the first await, so that `keyOf` finds it. */
   async #openStore({ address, kind }: ResolvedStore): Promise<TrajectoryStore> {
-    const { storeTimeoutMs = DEFAULT_STORE_TIMEOUT_MS } = this.#options;
-    if (kind === 'sqlite') return sqliteStore(address, { timeoutMs: storeTimeoutMs });
-    const { openPostgres } = await import('../../store/registry/open-postgres.ts');
-    return openPostgres(address, { waitMs: storeTimeoutMs });
+    if (kind === 'sqlite') return sqliteStore(address, { timeoutMs: STORE_TIMEOUT_MS });
+    const { openStore } = await import('../../store/registry/open-store.ts');
+    return openStore(address, { waitMs: STORE_TIMEOUT_MS });
   }
 
   #letGo(opened: Opened): void {

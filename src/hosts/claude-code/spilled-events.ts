@@ -18,7 +18,7 @@ import { hashText } from '../../base/hash.ts';
 import { stateRoot } from '../../base/state-places.ts';
 import { hasCode } from '../../base/error.ts';
 import { makeFolderSync, syncFolder } from '../../store/make-folder-sync.ts';
-import { isDatabaseAddress, shownAddress } from '../../store/store-address.ts';
+import { shownAddress, storePath } from '../../store/store-address.ts';
 
 /*
  * Hook events that the store did not take in time, one file each, in a folder next to the store: `runs.db-spills`.
@@ -70,11 +70,10 @@ const GUARDED = process.platform === 'win32' ? 0 : constants.O_NOFOLLOW | consta
  * password.
  */
 export function spillFolderOf(storeAddress: string): string {
-  const shown = shownAddress(storeAddress);
-  const base = isDatabaseAddress(storeAddress)
-    ? join(stateRoot({ env: process.env }), `postgres-${hashText(shown)}`)
-    : resolve(storeAddress);
-  return `${base}-spills`;
+  const path = storePath(storeAddress);
+  const ofDatabase = (): string =>
+    join(stateRoot({ env: process.env }), `postgres-${hashText(shownAddress(storeAddress))}`);
+  return `${path === undefined ? ofDatabase() : resolve(path)}-spills`;
 }
 
 /**

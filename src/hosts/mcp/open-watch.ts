@@ -70,6 +70,6 @@ async function openStore({ address, kind }: ResolvedStore): Promise<TrajectorySt
     store.sizeOf().catch(() => undefined);
     return store;
   }
-  const { openPostgres } = await import('../../store/registry/open-postgres.ts');
-  return openPostgres(address, { waitMs: STORE_WAIT_MS });
+  const { openStore: openAt } = await import('../../store/registry/open-store.ts');
+  return openAt(address, { waitMs: STORE_WAIT_MS });
 }

@@ -2,7 +2,7 @@ import { open, readdir, stat } from 'node:fs/promises';
 
 import { CoxswainError, invalidArgument } from '../../base/error.ts';
 import { isRunFolderName } from '../jsonl/run-folder-name.ts';
-import { parseStoreAddress, shownAddress, type StoreKind } from '../store-address.ts';
+import { parseStoreAddress, shownAddress, storePath, type StoreKind } from '../store-address.ts';
 import type { LiveReader, TrajectoryStore } from '../trajectory-store.ts';
 
 export interface OpenStoreOptions {
@@ -118,6 +118,5 @@ export async function storeKindAt(address: string): Promise<StoreKind | undefine
 }
 
 function pathIn(address: string): string {
-  const parsed = parseStoreAddress(address);
-  return parsed.kind === 'path' ? parsed.path : shownAddress(address);
+  return storePath(address) ?? shownAddress(address);
 }

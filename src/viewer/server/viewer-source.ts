@@ -1,3 +1,4 @@
+import { storePath } from '../../store/store-address.ts';
 import { allRuns } from '../../store/all-runs.ts';
 import { stat } from 'node:fs/promises';
 import { basename } from 'node:path';
@@ -216,8 +217,9 @@ export class ViewerSource {
   /** @throws CoxswainError with the reason `store-gone` */
   async #checkPlace(): Promise<void> {
     // Imported files stay in the temporary store, and a database reports itself when it is gone.
-    if (this.#setup.kind === 'files' || this.#setup.kind === 'postgres') return;
-    const facts = await stat(this.path).catch(() => undefined);
+    const path = this.#setup.kind === 'files' ? undefined : storePath(this.path);
+    if (path === undefined) return;
+    const facts = await stat(path).catch(() => undefined);
     const place = facts === undefined ? undefined : `${facts.dev} ${facts.ino}`;
     if (place === undefined || (this.#place !== undefined && place !== this.#place)) await this.#forget();
     const isOther = this.#place !== undefined && place !== undefined && place !== this.#place;

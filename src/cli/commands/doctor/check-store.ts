@@ -7,6 +7,7 @@ import type { ResolvedStore } from '../../../config/resolved-config.ts';
 import { DEFAULT_MAX_STORE_BYTES } from '../../../store/collect-garbage.ts';
 import { RECORDS_FOLDER } from '../../../store/records-folder.ts';
 import { openStore } from '../../../store/registry/open-store.ts';
+import { storePath } from '../../../store/store-address.ts';
 import { shownStore } from '../../runs/open-store.ts';
 import { bytesText } from '../../terminal/number-text.ts';
 import { shellWord } from '../../terminal/shell-word.ts';
@@ -19,8 +20,9 @@ const RESPONSE_LIMIT_MS = 2_000;
 
 /** Checks that the store is writable, private and undamaged. The verification of the contents is limited to ten seconds. */
 export async function checkStore(store: ResolvedStore, cwd: string): Promise<readonly DoctorLine[]> {
-  const { address: path, kind } = store;
-  if (kind === 'postgres') return [await checkServer(store), await checkContents(store, cwd)];
+  const { address, kind } = store;
+  const path = storePath(address);
+  if (path === undefined) return [await checkServer(store), await checkContents(store, cwd)];
   if (!existsSync(path)) {
     const found = `${path} (${kind}) does not exist: nothing was recorded yet`;
     return [
@@ -29,10 +31,10 @@ export async function checkStore(store: ResolvedStore, cwd: string): Promise<rea
     ];
   }
   return [
-    checkWritable(store),
-    checkPermissions(store),
+    checkWritable(path, kind),
+    checkPermissions(path),
     checkFreeSpace(path),
-    ...checkSize(store),
+    ...checkSize(path),
     await checkContents(store, cwd),
   ];
 }
@@ -53,7 +55,7 @@ async function checkServer({ address }: ResolvedStore): Promise<DoctorLine> {
   }
 }
 
-function checkWritable({ address: path, kind }: ResolvedStore): DoctorLine {
+function checkWritable(path: string, kind: string): DoctorLine {
   try {
     for (const place of [path, dirname(path)]) accessSync(place, constants.W_OK);
     return passed('store', `${path} (${kind}) is writable`);
@@ -63,7 +65,7 @@ function checkWritable({ address: path, kind }: ResolvedStore): DoctorLine {
 }
 
 /** Checks file permissions. Records contain what agents read and wrote, so only their owner may read them. */
-function checkPermissions({ address: path }: ResolvedStore): DoctorLine {
+function checkPermissions(path: string): DoctorLine {
   if (process.platform === 'win32') return unknown('store permissions', 'not checked on Windows', 'Nothing to do.');
   const folder = dirname(path);
   const places = [path, `${path}-wal`, `${path}-shm`, ...(basename(folder) === RECORDS_FOLDER ? [folder] : [])];
@@ -92,7 +94,7 @@ function checkFreeSpace(path: string): DoctorLine {
 }
 
 /** Returns a line if the store is too large. Sessions trim a store at the default path once a day. */
-function checkSize({ address: path }: ResolvedStore): readonly DoctorLine[] {
+function checkSize(path: string): readonly DoctorLine[] {
   const size = statSync(path, { throwIfNoEntry: false })?.size ?? 0;
   if (size <= DEFAULT_MAX_STORE_BYTES) return [];
   const found = `${bytesText(size)}, more than ${bytesText(DEFAULT_MAX_STORE_BYTES)}`;

@@ -5,6 +5,7 @@ import { messageOf } from '../../../base/error.ts';
 import { countOf } from '../../../base/number-text.ts';
 import { inWords } from '../../../records/words.ts';
 import { BUILD } from '../../../hosts/claude-code/build.ts';
+import { storePath } from '../../../store/store-address.ts';
 import type { ResolvedStore } from '../../../config/resolved-config.ts';
 import { CAPABILITIES, capabilityTable } from './capability-table.ts';
 import { checkClock, readClocks } from './check-clock.ts';
@@ -104,7 +105,8 @@ async function examine(): Promise<DoctorReport> {
     canaries.push(mayRun ? await sendCanary(command, setup) : notTried(command));
   }
   const stored = await checkStore(store, projectFolder);
-  const hasStore = store.kind === 'postgres' || existsSync(store.address);
+  const path = storePath(store.address);
+  const hasStore = path === undefined || existsSync(path);
   const heartbeats = hasStore ? await heartbeatsOf(store.address) : undefined;
   const clocks = await readClocks();
   const { nowMs } = clocks;

@@ -1,4 +1,4 @@
-import { stat } from 'node:fs/promises';
+import { existsSync } from 'node:fs';
 
 import { invalidArgument, messageOf } from '../../../base/error.ts';
 import { countOf, countText } from '../../../base/number-text.ts';
@@ -10,7 +10,7 @@ import { foldSpills } from './fold-spills.ts';
 import { openRecoverSource } from './recover-source.ts';
 import { RunRecorder } from '../../runs/run-recorder.ts';
 import type { Terminal } from '../../terminal/terminal.ts';
-import { parseStoreAddress } from '../../../store/store-address.ts';
+import { storePath } from '../../../store/store-address.ts';
 import { storeProblemText } from '../verify/verify-command.ts';
 
 export interface RecoverOptions {
@@ -74,14 +74,8 @@ export async function recoverCommand(path: string, options: RecoverOptions, term
 
 /** @throws CoxswainError `invalid-argument` if the path exists, or if the database contains runs */
 async function requireNew(to: string): Promise<void> {
-  const parsed = parseStoreAddress(to);
-  const isThere =
-    parsed.kind === 'path'
-      ? await stat(parsed.path).then(
-          () => true,
-          () => false,
-        )
-      : await holdsRuns(to);
+  const path = storePath(to);
+  const isThere = path === undefined ? await holdsRuns(to) : existsSync(path);
   if (!isThere) return;
   throw invalidArgument(`--to ${shownStore(to)}: it already exists; give a new path`);
 }

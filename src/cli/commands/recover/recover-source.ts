@@ -11,7 +11,7 @@ import { lastSeqOf } from '../../../store/run-summary.ts';
 import type { LiveReader } from '../../../store/trajectory-store.ts';
 import { isDamaged, damageText, toStoreError } from '../../../store/store-error.ts';
 import { kindOfStore } from '../../../store/registry/open-store.ts';
-import { parseStoreAddress } from '../../../store/store-address.ts';
+import { storePath } from '../../../store/store-address.ts';
 import { openReadableStore, shownStore } from '../../runs/open-store.ts';
 import { salvageLines, type Salvaged } from './salvage-lines.ts';
 
@@ -41,10 +41,11 @@ export interface RecoverSource {
 export async function openRecoverSource(address: string): Promise<RecoverSource> {
   const { problems, error } = await problemsOf(address);
   const kind = await kindOfStore(address);
-  if (kind === 'postgres' && error === undefined) return readableRows(await openReadableStore(address), problems);
-  const parsed = parseStoreAddress(address);
-  const path = parsed.kind === 'path' ? parsed.path : shownStore(address);
-  if (error !== undefined && kind === 'postgres') throw error;
+  const path = storePath(address) ?? '';
+  if (kind !== 'jsonl' && kind !== 'sqlite') {
+    if (error !== undefined) throw error;
+    return readableRows(await openReadableStore(address), problems);
+  }
   if (kind === 'jsonl') return { runs: () => runFolders(resolve(path)), problems, close: () => {} };
   try {
     const carved = carveSqlite(resolve(path));

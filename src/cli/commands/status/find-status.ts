@@ -7,6 +7,7 @@ import { jsonOf } from '../../../base/json.ts';
 import { projectFolderOf } from '../../../base/project-folder.ts';
 import { countSpills } from '../../../hosts/claude-code/spilled-events.ts';
 import { findProject, userFolders } from '../../../config/find-config.ts';
+import { storePath } from '../../../store/store-address.ts';
 import type { ResolvedStore } from '../../../config/resolved-config.ts';
 import type { TrajectoryRecord } from '../../../records/trajectory-record.ts';
 import { guardStore, RECORDS_FOLDER, type GuardedStore, type RecordsRefusal } from '../../../store/records-folder.ts';
@@ -43,8 +44,9 @@ export async function findStatus({ env, nowMs, stdin }: StatusHints): Promise<Fo
     cwd: session.cwd ?? process.cwd(),
   });
   const { store, refusal } = await storeOf(projectFolder, env);
-  const status =
-    store.kind === 'postgres' || existsSync(store.address) ? await storedStatus(store, session, nowMs) : undefined;
+  const path = storePath(store.address);
+  const isThere = path === undefined || existsSync(path);
+  const status = isThere ? await storedStatus(store, session, nowMs) : undefined;
   const waitingEvents = status === undefined ? 0 : countSpills(store.address).waiting;
   const run = status && waitingEvents > 0 ? { ...status, waitingEvents } : status;
   return { ...present({ run, refusal }) };
@@ -59,8 +61,8 @@ async function storedStatus(
     const glance = glanceSqlite(address, session.id);
     return glance && runStatus(glance.summary, glance.records, nowMs);
   }
-  const { openPostgresReader } = await import('../../../store/registry/open-postgres.ts');
-  const store = await openPostgresReader(address, { waitMs: STORE_WAIT_MS });
+  const { openStoreReader } = await import('../../../store/registry/open-store.ts');
+  const store = await openStoreReader(address, { waitMs: STORE_WAIT_MS });
   try {
     const { runs } = session.id === undefined ? await store.listRuns() : { runs: [await store.findRun(session.id)] };
     const [summary] = runs
