@@ -47,7 +47,7 @@ export class TableOutput implements ReportOutput {
       for (const group of groups) await terminal.write(jsonLine({ by, ...group }));
       return;
     }
-    const head = [by, 'runs', 'stuck', 'worked', 'calls', 'after first flag', 'cost', 'after first flag'];
+    const head = [by, 'runs', 'stuck', 'succeeded', 'calls', 'after first flag', 'cost', 'after first flag'];
     const [names = '', ...lines] = columnsText([head, ...groups.slice(0, MAX_PRINTED).map(cellsOf)], []);
     await terminal.write(`${terminal.paint('dim', names)}\n`);
     for (const [index, line] of lines.entries()) {

@@ -173,7 +173,7 @@ async function write(changes: readonly InitChange[], situation: Situation, termi
     const trusts = hosts.includes('codex') ? ' This also makes Codex trust the hook.' : '';
     const answer = await askYesNo(`Write this for ${titles}?${trusts}`);
     if (answer === undefined) {
-      terminal.complain(`coxswain: nothing written; coxswain init ${hosts.join('|')} --yes writes without asking`);
+      terminal.complain('coxswain: nothing written; repeat the command with --yes to write without asking');
     }
     if (answer !== true) return 1;
   }
