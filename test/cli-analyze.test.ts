@@ -92,7 +92,7 @@ test('the report of a stuck run shows the strip, the flagged call and the eviden
 test('a report of several runs has a line for a clean run and ends with the totals', async () => {
   const { stdout } = await runCli(['analyze', 'runs'], { cwd });
   expect(stdout).toMatch(/^· run fine-one {2}8 calls, 0 errors, 8 turns: no pattern$/m);
-  expect(stdout).toMatch(/2 runs, 16 calls, 8 errors\nstuck: 1 \(50 %\)\n/);
+  expect(stdout).toMatch(/2 runs, 16 calls, 8 errors\nshares [^\n]*\nstuck: 1, 50 % \(9\.5–91 %\) of 2\n/);
 });
 
 test('beyond 50 runs only stuck ones are printed, unless --all is given', async () => {
@@ -114,7 +114,7 @@ test('--stuck reports only runs that got stuck, and counts them all', async () =
 
 test('--summary prints only the totals, as text or JSON', async () => {
   const text = await runCli(['analyze', 'many.jsonl', '--summary'], { cwd });
-  expect(text.stdout).toMatch(/^60 runs, 480 calls, 160 errors\nstuck: 20 \(33 %\)\n/);
+  expect(text.stdout).toMatch(/^60 runs, 480 calls, 160 errors\nshares [^\n]*\nstuck: 20, 33 % \(23–46 %\) of 60\n/);
   expect(text.stdout).not.toContain('run-0');
   const json = await runCli(['analyze', 'many.jsonl', '--summary', '--json'], { cwd });
   expect(jsonLines(json.stdout)).toMatchObject([{ runs: 60, stuck: 20, calls: 480, errors: 160 }]);

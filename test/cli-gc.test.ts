@@ -39,6 +39,13 @@ async function idsIn(store: string): Promise<readonly string[]> {
     .toSorted();
 }
 
+test('of many deleted runs some are listed and the rest is counted', async () => {
+  await stored('runs.db', ...Array.from({ length: 25 }, (_, index) => runLines(`old-${index}`, 40)));
+  const { stdout } = await here.run(['gc', 'runs.db', '--older-than', '30d']);
+  expect(stdout.match(/^deleted /gm)).toHaveLength(20);
+  expect(stdout).toMatch(/\nand 5 more runs; --json lists all\n[^\n]*: 25 runs deleted;/);
+});
+
 test('old runs are deleted, a line each, and a dry run only says so', async () => {
   const store = 'runs.db';
   await stored(

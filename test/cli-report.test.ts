@@ -153,5 +153,5 @@ test('of thousands of runs some are listed and all are added up', async () => {
   expect(code).toBe(0);
   expect(stdout).toContain('2,000 runs');
   expect(stdout).toContain('and 1,970 more runs');
-  expect(stdout).toContain('stuck: 500 (25 %)');
+  expect(stdout).toContain('stuck: 500, 25 % (23–27 %) of 2,000');
 });

@@ -60,6 +60,15 @@ export function answerCost(usage: StoredUsage, modelId: string | undefined, pric
 }
 
 /**
+ * Returns true if the input tokens of a response do not include its cached tokens: if there are more of these, or if the
+ * prices of the model say so.
+ */
+export function countsCacheBeside(usage: StoredUsage, modelId: string | undefined, prices: ModelPrices): boolean {
+  const { cache_read_tokens: read = 0, cache_write_tokens: write = 0, input_tokens: input = 0 } = usage;
+  return read + write > input || (modelId !== undefined && priceOf(modelId, prices)?.cached === 'beside');
+}
+
+/**
  * Returns the price for the exact id. Without such a price, returns the price for the id without vendor, context window, date
  * and `latest`.
  */

@@ -6,7 +6,7 @@ import { LruMap } from '../base/lru-map.ts';
 import { OpenCalls } from '../base/open-calls.ts';
 import { checkCommandOf } from '../calls/check-command.ts';
 import { StretchCounts } from '../base/stretch-counts.ts';
-import { answerCost, type ModelPrices } from '../records/answer-cost.ts';
+import { answerCost, countsCacheBeside, type ModelPrices } from '../records/answer-cost.ts';
 import { MODEL_PRICES } from '../records/model-prices.ts';
 import type { TrajectoryPattern } from '../records/trajectory-pattern.ts';
 import type {
@@ -47,11 +47,13 @@ export interface RunViewOptions {
 /** Usage of the model's responses. Unknown fields are absent. */
 export interface RunUsage {
   readonly tokens?: number;
-  /**
-   * Tokens read from or written to the model's cache. Anthropic counts them in addition to `tokens`; OpenAI includes them
-   * in `tokens`.
-   */
+  /** Tokens read from or written to the model's cache. */
   readonly cacheTokens?: number;
+  /**
+   * The part of `cacheTokens` that `tokens` includes: OpenAI counts cached tokens as input, Anthropic does not. Absent if
+   * it is 0.
+   */
+  readonly cacheTokensWithin?: number;
   /** The cost reported by the host, else computed from prices. Only responses with a known cost are included. */
   readonly costUsd?: number;
   /** Number of responses that have tokens but an unknown cost; absent if it is 0. */
@@ -82,6 +84,7 @@ export class RunView {
   readonly #checks = new LruMap<LastCheck>(MAX_CHECKS);
   #tokens: number | undefined;
   #cacheTokens: number | undefined;
+  #cacheTokensWithin = 0;
   #costUsd: number | undefined;
   /** The total that the host reports for the session. */
   #sessionCostUsd: number | undefined;
@@ -186,6 +189,7 @@ export class RunView {
         costUsd: this.#sessionCostUsd ?? this.#costUsd,
       }),
       ...(this.#answersWithoutCost === 0 ? {} : { answersWithoutCost: this.#answersWithoutCost }),
+      ...(this.#cacheTokensWithin === 0 ? {} : { cacheTokensWithin: this.#cacheTokensWithin }),
     };
   }
   /** Returns the cost of the responses from the flag of a pattern until it cleared, or until now. Undefined if unknown. */
@@ -312,8 +316,11 @@ export class RunView {
     if (usage === undefined) return undefined;
     const { input_tokens: input, output_tokens: output } = usage;
     const { cache_read_tokens: read, cache_write_tokens: written } = usage;
-    if (read !== undefined || written !== undefined)
-      this.#cacheTokens = (this.#cacheTokens ?? 0) + (read ?? 0) + (written ?? 0);
+    if (read !== undefined || written !== undefined) {
+      const cached = (read ?? 0) + (written ?? 0);
+      this.#cacheTokens = (this.#cacheTokens ?? 0) + cached;
+      if (!countsCacheBeside(usage, modelId, this.#prices)) this.#cacheTokensWithin += cached;
+    }
     const costUsd = answerCost(usage, modelId, this.#prices);
     if (input !== undefined || output !== undefined) {
       this.#tokens = (this.#tokens ?? 0) + (input ?? 0) + (output ?? 0);

@@ -1,7 +1,7 @@
 import { inWords } from '../../records/words.ts';
 import type { TrajectoryPattern } from '../../records/trajectory-pattern.ts';
 import type { RunOutcome, RunVerdict } from '../../run-view/run-verdict.ts';
-import { countOf, durationText, usdText } from '../../base/number-text.ts';
+import { countOf, countText, durationText, usdText } from '../../base/number-text.ts';
 import { withoutSecrets } from '../../notify/notifier.ts';
 import type { Paint } from '../terminal/paint.ts';
 import { lostFacts } from './lost-records.ts';
@@ -80,11 +80,22 @@ function factsOf(report: RunReport): readonly string[] {
 }
 
 /** Formats tokens and cost: `12,345 tokens`, `$0.42`, or `at least $0.42` if the cost of some responses is unknown. */
-export function usageFacts({ answersWithoutCost, costUsd, tokens }: RunUsage): readonly string[] {
+export function usageFacts({ answersWithoutCost, costUsd, ...usage }: RunUsage): readonly string[] {
   const least = answersWithoutCost === undefined ? '' : 'at least ';
+  return [...tokenFacts(usage), ...(costUsd === undefined ? [] : [`${least}${usdText(costUsd)}`])];
+}
+
+/** Formats tokens and cached tokens: `12,345 tokens`, `900 cached (among them)`. */
+export function tokenFacts({ cacheTokens = 0, cacheTokensWithin = 0, tokens }: RunUsage): readonly string[] {
+  const within =
+    cacheTokensWithin === 0
+      ? 'beside them'
+      : cacheTokensWithin === cacheTokens
+        ? 'among them'
+        : `${countText(cacheTokensWithin)} among them, the rest beside them`;
   return [
     ...(tokens === undefined ? [] : [countOf(tokens, 'token')]),
-    ...(costUsd === undefined ? [] : [`${least}${usdText(costUsd)}`]),
+    ...(cacheTokens === 0 ? [] : [`${countText(cacheTokens)} cached (${within})`]),
   ];
 }
 

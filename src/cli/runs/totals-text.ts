@@ -1,9 +1,9 @@
 import { countOf, countText } from '../../base/number-text.ts';
 import { inWords } from '../../records/words.ts';
 import { columnsText } from '../terminal/columns-text.ts';
-import { shareText } from '../terminal/number-text.ts';
 import type { Paint } from '../terminal/paint.ts';
 import { printableCut } from '../terminal/printable.ts';
+import { intervalText } from './interval-text.ts';
 import type { RunTally, RunTotals } from './run-totals.ts';
 
 const NAME_CHARS = 60;
@@ -14,10 +14,9 @@ export function totalsText({ all, calls, errors, outcomes, patterns }: RunTotals
   if (all.runs === 0) return `${counts}\n`;
   const lines = [
     counts,
-    `stuck: ${countText(all.stuck)} (${shareText(all.stuck, all.runs)})`,
-    ...(all.judged === 0
-      ? []
-      : [`succeeded: ${countText(all.succeeded)} of ${countText(all.judged)} (${successShare(all)})`]),
+    paint('dim', 'shares with their 95 % interval, if the runs are a sample'),
+    `stuck: ${countText(all.stuck)}, ${intervalText(all.stuck, all.runs)}`,
+    ...(all.judged === 0 ? [] : [`succeeded: ${countText(all.succeeded)}, ${successShare(all)}`]),
   ];
   const addTable = (
     words: 'outcome' | 'pattern',
@@ -27,18 +26,18 @@ export function totalsText({ all, calls, errors, outcomes, patterns }: RunTotals
     const rows = tallies.map(([name, tally]) => [
       printableCut(inWords(words, name), NAME_CHARS),
       countText(tally.runs),
-      shareText(tally.runs, all.runs),
+      intervalText(tally.runs, all.runs),
       lastCell(tally),
     ]);
     const [head = '', ...rest] = columnsText([[words, 'runs', 'share', lastHead], ...rows], []);
     lines.push('', paint('dim', `  ${head}`), ...rest.map((line) => `  ${line}`));
   };
-  addTable('outcome', outcomes, ['stuck', ({ runs, stuck }) => shareText(stuck, runs)]);
+  addTable('outcome', outcomes, ['stuck', ({ runs, stuck }) => intervalText(stuck, runs)]);
   if (patterns.length === 0) lines.push('', 'no pattern');
   else addTable('pattern', patterns, ['succeeded', successShare]);
   return `${lines.join('\n')}\n`;
 }
 
 function successShare({ succeeded, judged }: RunTally): string {
-  return judged === 0 ? '–' : shareText(succeeded, judged);
+  return intervalText(succeeded, judged);
 }

@@ -42,7 +42,7 @@ export class CodexRollout extends ObjectLines {
   readonly #facts = new CodexCallFacts();
   #hasMeta = false;
   #modelId: string | undefined;
-  #totalTokens: unknown;
+  #total: JsonMembers = {};
 
   constructor(source: ImportSource) {
     super();
@@ -190,11 +190,26 @@ export class CodexRollout extends ObjectLines {
 
   /** Reads the token count that follows each answer. The count is repeated if only the rate limits changed. */
   #tokenCount(info: JsonMembers): void {
-    const total = membersOf(info.total_token_usage).total_tokens;
-    if (total !== this.#totalTokens) this.#session.usage(sourceUsage(info.last_token_usage));
-    this.#totalTokens = total;
+    const total = membersOf(info.total_token_usage);
+    const last = membersOf(info.last_token_usage);
+    if (total.total_tokens !== this.#total.total_tokens) {
+      const grown = grownFrom(this.#total, total);
+      // A count of an earlier answer is missing. The answer gets both, so that the run has the total of the host.
+      const isMissing = Number(grown.total_tokens) > Number(last.total_tokens);
+      this.#session.usage(sourceUsage(isMissing ? grown : last));
+    }
+    this.#total = total;
     this.#session.closeAnswer();
   }
+}
+
+/** Returns by how much each count has grown. Empty for the first total, which may include an earlier session. */
+function grownFrom(before: JsonMembers, total: JsonMembers): JsonMembers {
+  const counts = Object.entries(total).flatMap(([name, count]) => {
+    const earlier = before[name];
+    return typeof count === 'number' && typeof earlier === 'number' ? [[name, count - earlier] as const] : [];
+  });
+  return Object.fromEntries(counts);
 }
 
 /** Reads a call from a response item whose `type` ends in `_call`. */

@@ -51,6 +51,35 @@ test('newer rollouts say themselves who wrote each part of a message', () => {
   expect(rolesOf(runs[0]?.payloads)).toEqual(['system', 'user']);
 });
 
+test('tokens of an answer whose count is missing are part of the next count', () => {
+  const counted = (input: number, total: number) =>
+    event({
+      type: 'token_count',
+      info: {
+        total_token_usage: { input_tokens: total - 1, output_tokens: 1, total_tokens: total },
+        last_token_usage: { input_tokens: input, output_tokens: 0, total_tokens: input },
+      },
+    });
+  const { runs } = importLines(codexRolloutImporter, [
+    meta(),
+    message('assistant', 'one'),
+    counted(100, 101),
+    message('assistant', 'two'),
+    message('user', 'Go on.'),
+    message('assistant', 'three'),
+    counted(30, 181),
+    counted(30, 181),
+    message('assistant', 'four'),
+    counted(20, 201),
+  ]);
+  const used = runs[0]?.payloads.flatMap((payload) =>
+    payload.kind === 'message_appended' && payload.message.role === 'assistant'
+      ? [payload.message.usage?.input_tokens]
+      : [],
+  );
+  expect(used).toEqual([100, undefined, 80, 20]);
+});
+
 test("a hook's text between a call and its result takes neither the turn nor the usage from the answer", () => {
   const usage = { input_tokens: 9, cached_input_tokens: 4, output_tokens: 2 };
   const { runs } = importLines(codexRolloutImporter, [

@@ -4,7 +4,9 @@ import { inWords } from '../../../records/words.ts';
 import { csvText, analysedRow, type AnalysedRow } from '../../runs/analysed-rows.ts';
 import type { RunReport } from '../../runs/run-report.ts';
 import { columnsText } from '../../terminal/columns-text.ts';
-import { shareText } from '../../terminal/number-text.ts';
+import type { SavedReport } from '../../../backtest/backtest-report.ts';
+import { ratioOf } from '../../../backtest/statistics.ts';
+import { intervalText, ratioText } from '../../runs/interval-text.ts';
 import { jsonLine, printableCut } from '../../terminal/printable.ts';
 import type { Terminal } from '../../terminal/terminal.ts';
 import type { ReportOutput } from './report-output.ts';
@@ -79,6 +81,8 @@ interface Group {
   readonly judged: number;
   readonly calls: number;
   readonly callsAfterFlag: number;
+  /** `callsAfterFlag` as a share of `calls`, with its 95 % interval over runs. */
+  readonly afterFlag: SavedReport;
   readonly costUsd: number | null;
   readonly costAfterFlagUsd: number | null;
   /** Example runs that got stuck. */
@@ -98,6 +102,7 @@ function groupOf(name: string, rows: readonly AnalysedRow[]): Group {
     judged: judged.length,
     calls: sum(rows.map(({ calls }) => calls)) ?? 0,
     callsAfterFlag: sum(rows.map((row) => row.calls_after_flag)) ?? 0,
+    afterFlag: ratioOf(rows.map((row) => ({ part: row.calls_after_flag ?? 0, whole: row.calls }))),
     costUsd: sum(rows.map((row) => row.cost_usd)),
     costAfterFlagUsd: sum(rows.map((row) => row.cost_after_flag_usd)),
     samples: stuck
@@ -106,15 +111,15 @@ function groupOf(name: string, rows: readonly AnalysedRow[]): Group {
   };
 }
 
-function cellsOf({ calls, callsAfterFlag, costAfterFlagUsd, costUsd, judged, name, runs, stuck, succeeded }: Group) {
+function cellsOf({ afterFlag, calls, costAfterFlagUsd, costUsd, judged, name, runs, stuck, succeeded }: Group) {
   const usd = (cost: number | null): string => (cost === null ? '–' : `$${cost.toFixed(2)}`);
   return [
     printableCut(name, NAME_CHARS),
     countText(runs),
-    shareText(stuck, runs),
-    judged === 0 ? '–' : shareText(succeeded, judged),
+    intervalText(stuck, runs),
+    intervalText(succeeded, judged),
     countText(calls),
-    shareText(callsAfterFlag, calls),
+    ratioText(afterFlag, calls),
     usd(costUsd),
     usd(costAfterFlagUsd),
   ];

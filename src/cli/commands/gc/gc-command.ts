@@ -18,6 +18,9 @@ import { Problems } from '../../runs/problems.ts';
 import { timeText } from '../../terminal/time-text.ts';
 import type { Terminal } from '../../terminal/terminal.ts';
 
+/** Maximum number of listed runs. `--json` contains all of them. */
+const MAX_LISTED = 20;
+
 export interface GcCommandOptions {
   readonly olderThan?: string;
   readonly maxSize?: string;
@@ -38,9 +41,12 @@ export async function gcCommand(
   try {
     const report = await collectGarbage(store, { ...limits, isDryRun, maxRuns: Infinity });
     const { bytesAfter, bytesBefore, collected, failed, left } = report;
-    for (const run of collected) {
+    const listed = options.json === true ? collected : collected.slice(0, MAX_LISTED);
+    for (const run of listed) {
       await terminal.write(options.json === true ? jsonLine(run) : rowText(run, isDryRun, terminal));
     }
+    const others = collected.length - listed.length;
+    if (others > 0) await terminal.write(`and ${countOf(others, 'more run')}; --json lists all\n`);
     const problems = new Problems(terminal);
     problems.source(shownStore(file));
     for (const { runId, error } of failed) problems.fault({ message: `run ${runId} is not deleted: ${error.message}` });

@@ -45,6 +45,9 @@ export interface ReportFrame {
   readonly untilMs: number;
 }
 
+/** Fields of runs that are added up as far as they are known. */
+const SUMMED = ['lostRecords', 'tokens', 'cacheTokens', 'cacheTokensWithin', 'costUsd'] as const;
+
 /** The totals of a report. */
 interface ReportSums {
   count: number;
@@ -64,6 +67,7 @@ interface ReportSums {
   lostRecords?: number;
   tokens?: number;
   cacheTokens?: number;
+  cacheTokensWithin?: number;
   costUsd?: number;
 }
 
@@ -152,7 +156,7 @@ export class NightReport {
     else if (verdict === 'failed') sums.died += 1;
     else sums.answered += 1;
     if (verdict === 'worked') sums.worked += 1;
-    for (const name of ['lostRecords', 'tokens', 'cacheTokens', 'costUsd'] as const) {
+    for (const name of SUMMED) {
       const value = run[name];
       if (value !== undefined) sums[name] = (sums[name] ?? 0) + value;
     }

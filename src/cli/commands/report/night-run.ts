@@ -84,6 +84,7 @@ export interface NightRun extends RunWork {
   /** Number of tokens reported by the model; absent if unknown. */
   readonly tokens?: number;
   readonly cacheTokens?: number;
+  readonly cacheTokensWithin?: number;
   readonly costUsd?: number;
   /** The last result of each check, the most recent result last. */
   readonly checks: readonly LastCheck[];

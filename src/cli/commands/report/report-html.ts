@@ -3,7 +3,7 @@ import { inWords } from '../../../records/words.ts';
 import { html, type Html } from '../../../html/html.ts';
 import { dim, pageText, section, table } from '../../../html/page.ts';
 import { countOf, countText } from '../../../base/number-text.ts';
-import { shareText } from '../../terminal/number-text.ts';
+import { intervalText } from '../../runs/interval-text.ts';
 import { printableCut } from '../../terminal/printable.ts';
 import { localTimeText, timeText } from '../../terminal/time-text.ts';
 import type { RunTally } from '../../runs/run-totals.ts';
@@ -72,10 +72,10 @@ function totalsHtml({ totals }: NightReport): Html | undefined {
     ([name, { runs, stuck }]: readonly [string, RunTally]) => [
       printableCut(inWords(words, name), 80),
       countText(runs),
-      shareText(runs, all.runs),
-      countText(stuck),
+      intervalText(runs, all.runs),
+      intervalText(stuck, runs),
     ];
-  const head = ['Runs', 'Share', 'Stuck'];
+  const head = ['Runs', 'Share (95 % interval)', 'Stuck'];
   return section('Outcomes and patterns', [
     table({ caption: 'How runs ended', head: ['Outcome', ...head], rows: outcomes.map(rowOf('outcome')) }),
     patterns.length === 0

@@ -1,12 +1,12 @@
 import { callNumber } from '../../../base/call-number.ts';
 import { inWords } from '../../../records/words.ts';
 import { countOf, countText, durationText, usdText } from '../../../base/number-text.ts';
-import { shareText } from '../../terminal/number-text.ts';
 import type { Paint } from '../../terminal/paint.ts';
 import { printable, printableCut } from '../../terminal/printable.ts';
 import { localTimeText, zoneText } from '../../terminal/time-text.ts';
+import { intervalText } from '../../runs/interval-text.ts';
 import { lostFacts } from '../../runs/lost-records.ts';
-import { verdictMark } from '../../runs/run-text.ts';
+import { tokenFacts, verdictMark } from '../../runs/run-text.ts';
 import { totalsText } from '../../runs/totals-text.ts';
 import type { ListedGroup, NightReport, ReportFrame } from './night-report.ts';
 import type { AdviceTally, NightRun } from './night-run.ts';
@@ -21,7 +21,7 @@ const INDENT = '    ';
 
 /** Formats the header of a report: its time span and totals. */
 export function headFacts({ sums, totals }: NightReport, { sinceMs, untilMs }: ReportFrame): readonly string[] {
-  const { answered, below, busyMs, cacheTokens, costUsd, count, died, lostRecords, open, tokens, worked } = sums;
+  const { answered, below, busyMs, costUsd, count, died, lostRecords, open, worked } = sums;
   return [
     `${sinceMs > 0 ? `the last ${durationText(untilMs - sinceMs)}` : 'all records'}, times in ${zoneText(untilMs)}`,
     `${countOf(count, 'run')}${below > 0 ? ` (${countOf(below, 'subagent')})` : ''}`,
@@ -31,8 +31,7 @@ export function headFacts({ sums, totals }: NightReport, { sinceMs, untilMs }: R
     `${countOf(totals.calls, 'call')}, ${countOf(totals.errors, 'error')}`,
     ...lostFacts(lostRecords),
     ...(busyMs > 0 ? [`${durationText(busyMs)} of run time`] : []),
-    ...(tokens === undefined ? [] : [countOf(tokens, 'token')]),
-    ...(cacheTokens ? [`${countText(cacheTokens)} cached`] : []),
+    ...tokenFacts(sums),
     ...(costUsd === undefined ? [] : [usdText(costUsd)]),
   ];
 }
@@ -46,9 +45,7 @@ export function adviceFacts(tally: AdviceTally): readonly string[] {
     ...(withheld > 0 ? [`${countText(withheld)} withheld`] : []),
     ...(undelivered > 0 ? [`${countText(undelivered)} not delivered`] : []),
     ...(followed > 0
-      ? [
-          `pattern left within 10 calls: ${countText(cleared)} of ${countText(followed)} with 10 calls after it (${shareText(cleared, followed)})`,
-        ]
+      ? [`pattern left within 10 calls: ${intervalText(cleared, followed)} with 10 calls after it`]
       : []),
     ...(endedEarly > 0 ? [`${countText(endedEarly)} too close to the end to tell`] : []),
     ...(repeated > 0 ? [`same call again after ${countText(repeated)} of ${countText(withNext)}`] : []),
@@ -58,15 +55,14 @@ export function adviceFacts(tally: AdviceTally): readonly string[] {
 
 /** Formats the metrics of a run. */
 export function runFacts(run: NightRun): readonly string[] {
-  const { advice, cacheTokens, calls, costUsd, errors, faults, lastAtMs, lostRecords, startedAtMs, tokens } = run;
+  const { advice, calls, costUsd, errors, faults, lastAtMs, lostRecords, startedAtMs } = run;
   return [
     ...(startedAtMs > 0 ? [localTimeText(startedAtMs)] : []),
     countOf(calls, 'call'),
     countOf(errors, 'error'),
     ...lostFacts(lostRecords),
     ...(lastAtMs > startedAtMs && startedAtMs > 0 ? [durationText(lastAtMs - startedAtMs)] : []),
-    ...(tokens === undefined ? [] : [countOf(tokens, 'token')]),
-    ...(cacheTokens ? [`${countText(cacheTokens)} cached`] : []),
+    ...tokenFacts(run),
     ...(costUsd === undefined ? [] : [usdText(costUsd)]),
     ...(advice.pieces > 0 ? [`advice ${advice.delivered} of ${advice.pieces}`] : []),
     ...(faults > 0 ? [countOf(faults, 'fault')] : []),
