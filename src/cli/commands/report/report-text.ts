@@ -6,6 +6,7 @@ import { printable, printableCut } from '../../terminal/printable.ts';
 import { localTimeText, zoneText } from '../../terminal/time-text.ts';
 import { intervalText } from '../../runs/interval-text.ts';
 import { lostFacts } from '../../runs/lost-records.ts';
+import { titlesOf } from '../../runs/run-titles.ts';
 import { tokenFacts, verdictMark } from '../../runs/run-text.ts';
 import { totalsText } from '../../runs/totals-text.ts';
 import type { ListedGroup, NightReport, ReportFrame } from './night-report.ts';
@@ -135,21 +136,35 @@ function runsText({ groups: found, runs, sums: { count } }: NightReport, paint: 
     head: group === undefined ? [] : [paint('bold', groupFacts(group))],
     runs: (group?.runs ?? runs).filter((run) => printed.has(run)),
   }));
+  const titles = titlesOf(
+    runs.map(({ task }) => task),
+    TASK_CHARS,
+  );
   const lines = groups.flatMap((group) =>
-    group.runs.length === 0 ? [] : group.head.concat(group.runs.flatMap((run) => runLines(run, paint, width))),
+    group.runs.length === 0
+      ? []
+      : group.head.concat(group.runs.flatMap((run) => runLines(run, { paint, width, titles }))),
   );
   const left = count - Math.min(count, MAX_PRINTED);
   return `${[...lines, ...(left > 0 ? [`and ${countOf(left, 'more run')}; --json lists all`] : [])].join('\n')}\n`;
 }
 
-function runLines(run: NightRun, paint: Paint, width: number): readonly string[] {
+interface RunLineOptions {
+  readonly paint: Paint;
+  /** Titles by task. */
+  readonly titles: ReadonlyMap<string, string>;
+  /** Number of columns. */
+  readonly width: number;
+}
+
+function runLines(run: NightRun, { paint, titles, width }: RunLineOptions): readonly string[] {
   const room = width - INDENT.length;
   const cut = (text: string): string => printableCut(text, Math.min(EVIDENCE_CHARS, room));
   const work = filled(workFacts(run), ', ', room);
   const patterns = filled(patternFacts(run), '; ', room);
   const { evidence } = run.verdict;
   return [
-    `${verdictMark(run, paint)} ${paint('bold', printableCut(run.task ?? `run ${run.id}`, TASK_CHARS))}`,
+    `${verdictMark(run, paint)} ${paint('bold', titles.get(run.task ?? '') ?? printableCut(`run ${run.id}`, TASK_CHARS))}`,
     `${INDENT}${cut(`${diedText(run)}${evidence}`)}`,
     `    ${runFacts(run).join(', ')}${run.task === undefined ? '' : paint('dim', `  ${printableCut(run.id, ID_CHARS)}`)}`,
     ...work.map((line) => `${INDENT}${line}`),

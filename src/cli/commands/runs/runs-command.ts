@@ -6,6 +6,7 @@ import { countOf, durationText } from '../../../base/number-text.ts';
 import { lostAtEnd, lostFacts } from '../../runs/lost-records.ts';
 import { openReadableStore, storeNamed } from '../../runs/open-store.ts';
 import { jsonLine, printableCut } from '../../terminal/printable.ts';
+import { titlesOf } from '../../runs/run-titles.ts';
 import { runTree, type RunBranch } from '../../runs/run-tree.ts';
 import { pricesInForce } from '../../runs/prices-in-force.ts';
 import { outcomeText, usageFacts } from '../../runs/run-text.ts';
@@ -33,10 +34,15 @@ export async function runsCommand(options: RunsOptions, terminal: Terminal): Pro
       for (const run of runs) await terminal.write(jsonLine({ ...listed(run), ...usages.get(run.runId) }));
     } else {
       const lost = lostAtEnd();
+      const titles = titlesOf(
+        runs.map(({ task }) => task),
+        76,
+      );
       for (const branch of runTree(runs)) {
-        const { lostRecords = 0, runId } = branch.run;
+        const { lostRecords = 0, runId, task = '' } = branch.run;
+        const title = titles.get(task) ?? 'no recorded task';
         const facts = lostFacts(lostRecords + (lost.get(runId) ?? 0));
-        await terminal.write(rowText(branch, { terminal, usage: usages.get(runId) ?? {}, facts }));
+        await terminal.write(rowText(branch, { terminal, usage: usages.get(runId) ?? {}, facts, title }));
       }
     }
     if (runs.length === 0 && options.json !== true) await terminal.write('no runs recorded\n');
@@ -64,11 +70,16 @@ function rowText(
   {
     facts: moreFacts,
     terminal: { paint },
+    title,
     usage,
-  }: { readonly terminal: Terminal; readonly usage: RunUsage; readonly facts: readonly string[] },
+  }: {
+    readonly terminal: Terminal;
+    readonly usage: RunUsage;
+    readonly facts: readonly string[];
+    readonly title: string;
+  },
 ): string {
-  const { agentName, calls, conversationId, errors, startedAtMs, lastAtMs, outcome, success, reward, task, problem } =
-    run;
+  const { agentName, calls, conversationId, errors, startedAtMs, lastAtMs, outcome, success, reward, problem } = run;
   const facts = [
     ...(agentName === undefined ? [] : [printableCut(agentName, 40)]),
     ...(startedAtMs > 0 ? [timeText(startedAtMs)] : []),
@@ -81,11 +92,7 @@ function rowText(
   ];
   const isNamed = conversationId !== undefined && conversationId !== run.runId && level === 0;
   const ids = `run ${printableCut(run.runId, 80)}${isNamed ? `, conversation ${printableCut(conversationId, 60)}` : ''}`;
-  const lines = [
-    paint('bold', task === undefined ? 'no recorded task' : printableCut(task, 76)),
-    `  ${facts.join(', ')}`,
-    paint('dim', `  ${ids}`),
-  ];
+  const lines = [paint('bold', title), `  ${facts.join(', ')}`, paint('dim', `  ${ids}`)];
   if (problem !== undefined) lines.push(paint('red', `  ${printableCut(problem, 200)}`));
   return lines.map((line) => `${'  '.repeat(level)}${line}\n`).join('');
 }

@@ -1,0 +1,28 @@
+import { expect, test } from 'vitest';
+
+import { titlesOf } from './run-titles.ts';
+
+const wrapper = 'Work on the issue that follows. Read the whole repository first, then change as little as you can. ';
+
+test('tasks in the same wrapper have titles that tell them apart', () => {
+  const tasks = [`${wrapper}The parser drops commas.`, `${wrapper}The page is blank.`, 'Fix the build', undefined];
+  expect([...titlesOf(tasks, 60).values()]).toEqual([
+    'Work on the issue that … parser drops commas.',
+    'Work on the issue that … page is blank.',
+    'Fix the build',
+  ]);
+});
+
+test('wrappers inside a wrapper are told apart too, and a task that is only the wrapper keeps its start', () => {
+  const inner = 'In the module of the reader of comma-separated values with quotes, ';
+  const tasks = [`${wrapper}${inner}commas fail`, `${wrapper}${inner}quotes fail`, `${wrapper}Other`, wrapper];
+  const titles = [...titlesOf(tasks, 76).values()];
+  expect(new Set(titles).size).toBe(4);
+  expect(titles[0]).toMatch(/commas fail$/);
+  for (const title of titles) expect(title.length).toBeLessThanOrEqual(76);
+});
+
+test('the same task has the same title', () => {
+  const task = `${wrapper}The parser drops commas.`;
+  expect([...titlesOf([task, task], 60)]).toEqual([[task, `${task.slice(0, 59)}…`]]);
+});
