@@ -19,7 +19,7 @@ const floorRules = FLOORS.flatMap((rooms, floor) =>
     // An empty list would match everything.
     if (above.length === 0) return [];
     const rule = (kind, from, to) => ({
-      name: `floor ${floor}${kind}: ${room}`,
+      name: `rooms.json, floor ${floor}${kind}: ${room}`,
       comment: 'a room imports itself and lower floors only (docs/architecture.md)',
       severity: 'error',
       from,

@@ -3,7 +3,7 @@ import { dirname, join } from 'node:path';
 
 import { build } from 'esbuild';
 
-import { marketplaceFile, pluginFiles } from '../src/hosts/claude-code/plugin-files.ts';
+import { marketplaceFile, pluginFiles } from './plugin-files.ts';
 
 /** Builds Claude Code's plugin: a self-contained folder with a copy of the hook from `dist`. */
 export async function buildPlugin(dist: string): Promise<void> {

@@ -69,12 +69,12 @@ const fields = configFields().filter((field) => isOwnRow(field) && !SECTIONS.has
 const [general] = tables('field | default');
 const rows = tables('field | default').flat();
 
-test('the page has exactly the fields of the configuration', () => {
+test('docs/configuration.md has exactly the fields of the configuration', () => {
   expect(general?.length).toBeGreaterThan(20);
   expect(rows.map(([path]) => withoutCode(path)).sort()).toEqual(fields.map(({ path }) => nameOnPage(path)).sort());
 });
 
-test('the page states the default of every field', () => {
+test('docs/configuration.md states the default of every field', () => {
   const shown = new Map(rows.map(([path, standard]) => [withoutCode(path), standard]));
   const defaults = fields.flatMap((field) => {
     const standard = defaultOf(field.shape);

@@ -71,7 +71,7 @@ function triggerText(trigger: FeedbackTrigger | undefined): string {
 
 const threeErrors = guidanceContext({ calls: [{ failed: true }, { failed: true }, { failed: true }] });
 
-test('the pages of patterns say what their definitions say, and no cell of a table is long', () => {
+test('the pages of patterns say what their definitions say (npx node scripts/pattern-pages.ts writes them), and no cell is long', () => {
   for (const [path, text] of patternPages()) {
     expect(readFileSync(join(fileURLToPath(new URL('..', import.meta.url)), path), 'utf8')).toBe(text);
     const cells = text.split('\n').flatMap((line) => (line.startsWith('|') ? line.split(/(?<!\\)\|/) : []));
@@ -282,7 +282,7 @@ test('every command line in README and docs starts a command that exists, with o
   expect(lines).toBeGreaterThan(50);
 });
 
-test('the page on recording has every kind of record with its role and what it says', () => {
+test('docs/recording.md has every kind of record with its role and what it says', () => {
   expect(tableOf('recording.md', '`kind` | role | what it says')).toEqual(
     Object.entries(KINDS).map(([kind, { role }]) => [kind, role, aboutKind(kind)]),
   );

@@ -1,5 +1,5 @@
-import { HOOK_MARK, hookGroups } from './init-hooks.ts';
-import { LEAST_NODE } from './least-node.ts';
+import { HOOK_MARK, hookGroups } from '../src/hosts/claude-code/init-hooks.ts';
+import { LEAST_NODE } from '../src/hosts/claude-code/least-node.ts';
 
 /** Path and content of a text file. */
 type TextFile = readonly [path: string, text: string];
