@@ -66,4 +66,49 @@ describe.skipIf(chromium === undefined)('the overview (needs a Chromium)', () =>
     await expect.poll(() => page.locator('.run-row').allInnerTexts()).toEqual([expect.stringContaining('stuck-run')]);
     await page.context().close();
   });
+
+  test('dragging over rows leads to their runs, a click opens one, and a finger that scrolls opens none', async () => {
+    const page = await scene.open('/');
+    const rows = page.locator('.cohort-rows canvas');
+    await rows.scrollIntoViewIfNeeded();
+    const box = await rows.boundingBox();
+    if (box === null) throw new Error('no rows');
+    await rows.dispatchEvent('pointerdown', { pointerType: 'touch', clientX: box.x + 9, clientY: box.y + 3 });
+    await rows.dispatchEvent('pointercancel', { pointerType: 'touch' });
+    await page.mouse.move(box.x + 9, box.y + 1);
+    await page.mouse.down();
+    // Five rows share the height.
+    await page.mouse.move(box.x + 20, box.y + box.height * 0.5);
+    await page.getByText('3 runs', { exact: true }).waitFor();
+    await page.mouse.up();
+    await expect.poll(() => page.locator('.run-row').count()).toBe(3);
+    const address = page.url();
+    await page.reload();
+    await expect.poll(() => page.locator('.run-row').count()).toBe(3);
+    expect(page.url()).toBe(address);
+    await page.goBack();
+    await page.locator('.cohort-rows canvas').click({ position: { x: 9, y: 2 } });
+    await page.locator('.run-title').waitFor();
+    expect(faultsOf(page)).toEqual([]);
+    await page.context().close();
+  });
+
+  test('the sentences about a run count from the same warning, and name the error', async () => {
+    const page = await scene.open('/?source=0&run=failing-0');
+    const story = page.locator('.story');
+    await expect.poll(() => story.innerText()).toMatch(/noticed at call \d+[\s\S]*12 of 12 errors: make: no rule/);
+    const [, noticed, after] =
+      /noticed at call (\d+)[\s\S]*?(\d+) calls.* after the first warning/.exec(await story.innerText()) ?? [];
+    expect(Number(noticed) + Number(after)).toBe(12);
+    await page.context().close();
+  });
+
+  test('a phone shows in the list which runs failed, and the wasted calls', async () => {
+    const page = await scene.open('/?page=runs&sort=wasted', { viewport: { width: 390, height: 844 } });
+    const row = page.locator('.run-row', { hasText: 'Build it' }).first();
+    const [dot, name] = [await row.locator('.dot').boundingBox(), await row.locator('.run-name').boundingBox()];
+    expect(dot === null || name === null ? undefined : dot.x + dot.width).toBeLessThanOrEqual(name?.x ?? 0);
+    await expect.poll(() => row.locator('.wasted').isVisible()).toBe(true);
+    await page.context().close();
+  });
 });

@@ -66,6 +66,7 @@ export const RUN_FILTER_NAMES = [
   'sort',
   'order',
   'group',
+  'ids',
 ] as const;
 type RunFilterName = (typeof RUN_FILTER_NAMES)[number];
 
@@ -100,8 +101,13 @@ export function shareAddress(keys: readonly string[]): string {
 }
 
 function idsOf(keys: readonly string[]): URLSearchParams {
+  return new URLSearchParams({ ids: idsText(keys) });
+}
+
+/** Formats keys for the filter `ids`. @param keys  made by `runKey` */
+export function idsText(keys: readonly string[]): string {
   const escaped = keys.map((key) => key.split('/').map(encodeURIComponent));
-  return new URLSearchParams({ ids: escaped.map(([source = '', ...id]) => `${source}/${id.join('%2F')}`).join(',') });
+  return escaped.map(([source = '', ...id]) => `${source}/${id.join('%2F')}`).join(',');
 }
 
 export function getReview(by: ReviewBy): Promise<ReviewAnswer> {

@@ -70,7 +70,9 @@ const FATES = [
 
 /** Shows which calls followed advice, with one bar per delivery. */
 export function FateBars(props: { readonly cohort: CohortAnswer; readonly filters: RunFilters }): ReactElement {
-  const arms = Object.entries(props.cohort.fates);
+  const arms = Object.entries(props.cohort.fates).sort(
+    ([a], [b]) => Number(b === 'delivered') - Number(a === 'delivered'),
+  );
   if (arms.length === 0) return <Empty cohort={props.cohort}>There was no advice in these runs.</Empty>;
   return (
     <>
@@ -119,24 +121,31 @@ export function DayBars(props: { readonly cohort: CohortAnswer; readonly filters
   if (days.length === 0 || most === 0) return <Empty cohort={props.cohort}>The model's answers contain no cost.</Empty>;
   const text = (amount: number): string => (isMoney ? costText(amount) : countOf(amount, 'token'));
   return (
-    <div className="days">
-      {days.map((day) => {
-        const [all, wasted] = isMoney ? [day.costUsd, day.wastedUsd] : [day.tokens, day.wastedTokens];
-        const label = `${day.day}: ${text(all)}, ${text(wasted)} of it after the first warning, in ${countOf(day.runs, 'run')}`;
-        return (
-          <Link
-            key={day.day}
-            title={label}
-            to={{ page: 'runs', filters: { ...props.filters, since: day.day, until: day.day } }}
-          >
-            <span className="visually-hidden">{label}</span>
-            <svg viewBox="0 0 10 100" preserveAspectRatio="none" aria-hidden="true">
-              <rect className="all" y={100 - (100 * all) / most} width={10} height={(100 * all) / most} />
-              <rect className="wasted" y={100 - (100 * wasted) / most} width={10} height={(100 * wasted) / most} />
-            </svg>
-          </Link>
-        );
-      })}
-    </div>
+    <>
+      <div className="days">
+        {days.map((day) => {
+          const [all, wasted] = isMoney ? [day.costUsd, day.wastedUsd] : [day.tokens, day.wastedTokens];
+          const label = `${day.day}: ${text(all)}, ${text(wasted)} of it after the first warning, in ${countOf(day.runs, 'run')}`;
+          return (
+            <Link
+              key={day.day}
+              title={label}
+              to={{ page: 'runs', filters: { ...props.filters, since: day.day, until: day.day } }}
+            >
+              <span className="visually-hidden">{label}</span>
+              <svg viewBox="0 0 10 100" preserveAspectRatio="none" aria-hidden="true">
+                <rect className="all" y={100 - (100 * all) / most} width={10} height={(100 * all) / most} />
+                <rect className="wasted" y={100 - (100 * wasted) / most} width={10} height={(100 * wasted) / most} />
+              </svg>
+            </Link>
+          );
+        })}
+      </div>
+      <p className="days-axis dim">
+        <span>{days[0]?.day}</span>
+        <span>at most {text(most)} a day</span>
+        <span>{days.at(-1)?.day}</span>
+      </p>
+    </>
   );
 }

@@ -88,7 +88,8 @@ function Begins({ cost: { begins } }: { readonly cost: PatternCost }): ReactElem
 }
 
 /** Shows clusters of similar stuck runs. */
-export function ClusterTable({ cohort }: { readonly cohort: CohortAnswer }): ReactElement {
+export function ClusterTable(props: { readonly cohort: CohortAnswer; readonly filters: RunFilters }): ReactElement {
+  const { cohort, filters } = props;
   const { clusters } = cohort;
   if (clusters.length === 0) return <Empty cohort={cohort}>No run was stuck.</Empty>;
   return (
@@ -96,7 +97,7 @@ export function ClusterTable({ cohort }: { readonly cohort: CohortAnswer }): Rea
       <table>
         <thead>
           <tr>
-            <th>First pattern, and what most calls failed with</th>
+            <th>First warning, and what most calls failed with</th>
             <th className="number">Runs</th>
             <th className="number">Calls after</th>
             <th>Example</th>
@@ -106,8 +107,11 @@ export function ClusterTable({ cohort }: { readonly cohort: CohortAnswer }): Rea
           {clusters.map(({ calls, example, kind, line, runs }) => (
             <tr key={`${kind} ${line}`}>
               <td>
-                {patternName(kind)}
-                <div className="mono clip">{line === '' ? 'no failing line' : safeLine(line)}</div>
+                <FilterTag className="stuck" filters={{ ...filters, pattern: kind }} title="Its runs">
+                  {patternName(kind)}
+                </FilterTag>
+                {line === '' ? <span className="dim"> no error text on record</span> : null}
+                {line === '' ? null : <div className="mono clip">{safeLine(line)}</div>}
               </td>
               <td className="number">{countText(runs)}</td>
               <td className="number">{countText(calls)}</td>

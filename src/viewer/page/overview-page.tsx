@@ -72,45 +72,51 @@ function Panels(props: {
     <>
       <Figures cohort={cohort} filters={filters} />
       <div className="panels">
-        <Panel
-          title="Which patterns cost outcomes"
-          note="Compared with runs that reached the same call without the pattern."
-        >
-          <PatternTable cohort={cohort} filters={filters} />
-        </Panel>
-        <Panel
-          title="What if runs had been stopped after the first warning?"
-          note={`${countOf(cohort.judged, 'run')} with a known outcome, each cut at that call. Exact for these recordings.`}
-        >
-          <StopCurve
-            cohort={cohort}
-            stop={route.stop ?? 0}
-            onStop={(stop) => goTo({ ...route, stop }, { replace: true })}
-          />
-        </Panel>
-        <Panel
-          title="Every run, one row each"
-          note={`${countText(cohort.rows.length)} of ${countText(cohort.seen)} drawn, calls from left to right, by first pattern. Click a row to open the run.`}
-        >
-          <CohortRows rows={cohort.rows} />
-        </Panel>
-        <Panel title="What agents did after advice" note="The next call, side by side. This does not show why.">
-          <FateBars cohort={cohort} filters={filters} />
-        </Panel>
-        <Panel
-          title="What stuck runs fail with"
-          note={`${countOf(cohort.clusters.length, 'line')} explain ${shareOrDash(
-            cohort.stuck === 0 ? null : cohort.clusters.reduce((all, { runs }) => all + runs, 0) / cohort.stuck,
-          )} of the stuck runs.`}
-        >
-          <ClusterTable cohort={cohort} />
-        </Panel>
-        <Panel title={cohort.costUsd > 0 ? 'Cost by day' : 'Tokens by day'} note="After the first warning in red.">
-          <DayBars cohort={cohort} filters={filters} />
+        <div>
+          <Panel
+            title="Which patterns cost outcomes"
+            note="Compared with runs that reached the same call without the pattern; the largest shortfall of successes first."
+          >
+            <PatternTable cohort={cohort} filters={filters} />
+          </Panel>
+          <Panel
+            title="Every run, one row each"
+            note={`${countText(cohort.rows.length)} of ${countText(cohort.seen)} drawn, calls from left to right, by first pattern. Click a row to open the run; drag over rows to list their runs.`}
+          >
+            <CohortRows rows={cohort.rows} filters={filters} />
+          </Panel>
+        </div>
+        <div>
+          <Panel
+            title="What if runs had been stopped after the first warning?"
+            note={`${countOf(cohort.judged, 'run')} with a known outcome, each cut at that call. Exact for these recordings.`}
+          >
+            <StopCurve
+              cohort={cohort}
+              stop={route.stop ?? 0}
+              onStop={(stop) => goTo({ ...route, stop }, { replace: true })}
+            />
+          </Panel>
+          <Panel title="What agents did after advice" note="The next call, side by side. This does not show why.">
+            <FateBars cohort={cohort} filters={filters} />
+          </Panel>
+          <Panel title={cohort.costUsd > 0 ? 'Cost by day' : 'Tokens by day'} note="After the first warning in red.">
+            <DayBars cohort={cohort} filters={filters} />
+          </Panel>
+        </div>
+        <Panel title="What stuck runs fail with" note={explainedText(cohort)}>
+          <ClusterTable cohort={cohort} filters={filters} />
         </Panel>
       </div>
     </>
   );
+}
+
+function explainedText({ clusters, stuck }: CohortAnswer): string {
+  const withLine = clusters.filter(({ line }) => line !== '');
+  const lines = new Set(withLine.map(({ line }) => line)).size;
+  const runs = withLine.reduce((all, one) => all + one.runs, 0);
+  return `${countOf(lines, 'error line')} explain${lines === 1 ? 's' : ''} ${shareOrDash(stuck === 0 ? null : runs / stuck)} of the stuck runs.`;
 }
 
 function Panel(props: { readonly title: string; readonly note: string; readonly children: ReactNode }): ReactElement {
@@ -161,7 +167,7 @@ function Figures({ cohort, filters }: { readonly cohort: CohortAnswer; readonly 
         <Figure
           name="cost after the first warning"
           value={costText(wastedUsd)}
-          note={`of ${costText(costUsd)}, where known`}
+          note={`of ${costText(costUsd)}, known for ${countOf(cohort.costRuns, 'run')}`}
           to={{ ...filters, sort: 'cost' }}
         />
       ) : (

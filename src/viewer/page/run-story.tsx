@@ -6,6 +6,9 @@ import { timesSeen } from '../../run-view/seen-pattern.ts';
 import type { AdviceMark, Overview, RunAnswer } from '../server/api-shapes.ts';
 import { costText, shareOrDash, spanText } from './number-text.ts';
 import { patternName } from './pattern-name.ts';
+import { safeLine } from './safe-text.ts';
+
+const MAX_LINE = 80;
 
 /** Summarises the run in four sentences: where it got stuck, what that cost, the advice, and what followed. */
 export function RunStory(props: { readonly answer: RunAnswer; readonly onGo: (seq: number) => void }): ReactElement {
@@ -14,7 +17,7 @@ export function RunStory(props: { readonly answer: RunAnswer; readonly onGo: (se
   return (
     <dl className="story" aria-label="The run in four sentences">
       <Part name="Got stuck" mark={overview.patterns.some(({ stuck }) => stuck) ? 'stuck' : ''}>
-        <Stuck overview={overview} onGo={onGo} />
+        <Stuck overview={overview} onGo={onGo} errorLine={run.errorLine} errors={run.errors} />
       </Part>
       <Part name="Cost of it" mark={overview.wasted === undefined ? '' : 'bad'}>
         {costSentence(overview, run.calls)}
@@ -43,8 +46,14 @@ interface SentenceProps {
   readonly onGo: (seq: number) => void;
 }
 
-function Stuck({ overview, onGo }: SentenceProps): ReactElement {
-  const first = overview.patterns.find(({ stuck }) => stuck);
+function Stuck(
+  props: SentenceProps & { readonly errorLine: RunAnswer['run']['errorLine']; readonly errors: number },
+): ReactElement {
+  const { errorLine, errors, onGo, overview } = props;
+  // The first warning. The next sentence counts from it.
+  const [first] = overview.patterns
+    .filter(({ stuck }) => stuck)
+    .toSorted((a, b) => (a.flaggedCall ?? Infinity) - (b.flaggedCall ?? Infinity));
   if (first === undefined) return <>{overview.complete ? 'Never.' : 'Not in the part read so far.'}</>;
   const others = overview.patterns.filter(({ stuck }) => stuck).length - 1;
   const until = first.toCall === null ? 'to the end' : `until call ${countText(first.toCall)}`;
@@ -58,12 +67,20 @@ function Stuck({ overview, onGo }: SentenceProps): ReactElement {
       {first.flaggedCall === null ? '' : `, noticed at call ${countText(first.flaggedCall)}`}:{' '}
       <b>{patternName(first.kind)}</b> ({timesSeen({ ...first, clearedAt: first.toCall }, overview.patternBasis)}).
       {others > 0 ? ` ${countOf(others, 'more pattern')}.` : ''}
+      {errorLine === undefined || errorLine[1] < 2 ? null : (
+        <>
+          {' '}
+          {countText(errorLine[1])} of {countOf(errors, 'error')}:{' '}
+          <code>{safeLine(errorLine[0]).slice(0, MAX_LINE)}</code>
+        </>
+      )}
     </>
   );
 }
 
 function costSentence({ complete, wasted }: Overview, calls: number): string {
   if (wasted === undefined) return complete ? 'No warning, so no waste.' : 'No warning so far.';
+  if (wasted.calls === 0) return 'The first warning came at the last call.';
   const parts = [
     countOf(wasted.calls, 'call'),
     ...(wasted.ms > 0 ? [spanText(wasted.ms)] : []),
@@ -112,6 +129,12 @@ function fateSentence(advice: readonly AdviceMark[]): string {
     [count('none', 'open'), 'made no further call'],
   ] as const;
   const left = delivered.filter(({ isLeft }) => isLeft).length;
-  const sentences = parts.filter(([times]) => times > 0).map(([times, what]) => `${countText(times)}× it ${what}`);
-  return `Next, ${sentences.join(', ')}. The pattern was cleared after ${countText(left)} of ${countText(delivered.length)}.`;
+  const sentences = parts
+    .filter(([times]) => times > 0)
+    .map(([times, what]) => (times === delivered.length ? `it ${what}` : `${countText(times)}× it ${what}`));
+  const cleared =
+    delivered.length === 1
+      ? `was ${left === 1 ? '' : 'not '}cleared`
+      : `was cleared after ${countText(left)} of ${countText(delivered.length)}`;
+  return `Next, ${sentences.join(', ')}. The pattern ${cleared}.`;
 }

@@ -55,7 +55,7 @@ export function RunTitle({
           <span>{countOf(run.calls, 'call')}</span>
           <span className={run.errors > 0 ? 'bad' : undefined}>{countOf(run.errors, 'error')}</span>
           {run.costUsd === undefined ? null : <span>{costText(run.costUsd)}</span>}
-          {run.reward === undefined ? null : <span>reward {run.reward}</span>}
+          {run.reward === undefined ? null : <span>reward {Number(run.reward.toPrecision(3))}</span>}
         </div>
       </div>
       <div className="actions">

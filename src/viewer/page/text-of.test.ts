@@ -24,5 +24,6 @@ test('the headline of arguments is their subject, which is not repeated below', 
   expect(headlineOf({ command: 'ls' })).toEqual({ headline: 'ls', isWhole: true });
   expect(headlineOf({ path: 'a.ts', old: 'x' })).toEqual({ headline: 'a.ts', isWhole: false, shownName: 'path' });
   expect(headlineOf({ command: 'one\ntwo' })).toEqual({ headline: 'one', isWhole: false });
+  expect(headlineOf({ input: '```BASH\nls /testbed\n```' })).toEqual({ headline: 'ls /testbed', isWhole: false });
   expect(headlineOf({})).toEqual({ headline: '', isWhole: true });
 });

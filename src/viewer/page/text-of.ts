@@ -121,7 +121,8 @@ export function headlineOf(args: unknown): ShownArgs {
 }
 
 function headline(text: string, isAll: boolean): ShownArgs {
-  const [first = ''] = text.split('\n', 1);
+  // The fence of a code block is not the command.
+  const [first = ''] = text.replace(/^\s*```\w*[^\S\n]*\n/, '').split('\n', 1);
   const cut = first.slice(0, MAX_HEADLINE);
   return { headline: cut, isWhole: isAll && cut.length === text.trimEnd().length };
 }

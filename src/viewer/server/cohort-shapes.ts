@@ -62,7 +62,7 @@ export interface CohortRow {
 
 /** A group of similar stuck runs. */
 export interface FailureCluster {
-  /** The kind of the first pattern. */
+  /** The kind of the pattern of the first warning. */
   readonly kind: string;
   /** The most frequent error line, with masked numbers. Empty without error lines. */
   readonly line: string;
@@ -91,9 +91,11 @@ export interface CohortAnswer {
   /** Cost in US dollars from the model's responses. It is 0 if unknown. */
   readonly costUsd: number;
   readonly wastedUsd: number;
+  /** Number of runs with a known cost. */
+  readonly costRuns: number;
   readonly tokens: number;
   readonly wastedTokens: number;
-  /** The pattern with the most calls after it comes first. */
+  /** The pattern whose runs fall short of the expected successes by the largest number comes first. */
   readonly patterns: readonly PatternCost[];
   /** Sorted by `after`, starting at 0. */
   readonly stops: readonly EarlyStop[];

@@ -59,3 +59,20 @@ test('advice is counted by delivery and next call, and stuck runs by their error
   expect(fates).toEqual({ delivered: { repeated: 2 }, withheld: { succeeded: 4 } });
   expect(clusters).toMatchObject([{ kind: 'identical_call', line: 'not found', runs: 2, calls: 15 }]);
 });
+
+test('the pattern whose runs miss most successes comes first, and a cluster has the pattern of the first warning', () => {
+  const slow = { patterns: ['serial_reads'], patternCalls: [2] };
+  const stuck = run('stuck', 12, 'failed', 10);
+  const { clusters, patterns } = cohortOf([
+    ...['a', 'b', 'c'].map((id) => withExtras(run(id, 40, 'worked'), slow)),
+    withExtras(stuck, { patterns: ['serial_reads', 'identical_call'], patternCalls: [2, 10] }),
+    run('calm', 50, 'worked'),
+  ]);
+  expect(patterns.map(({ kind }) => kind)).toEqual(['identical_call', 'serial_reads']);
+  expect(clusters.map(({ kind }) => kind)).toEqual(['identical_call']);
+});
+
+function withExtras(matched: MatchedRun, change: Partial<RunExtras>): MatchedRun {
+  // The cast is safe: `run` sets the extras.
+  return { ...matched, extras: { ...(matched.extras as RunExtras), ...change } };
+}

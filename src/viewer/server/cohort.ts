@@ -39,6 +39,7 @@ export function cohortOf(runs: readonly MatchedRun[]): Omit<CohortAnswer, 'pendi
     calls: sum(({ run }) => run.calls),
     wastedCalls: sum(({ extras }) => extras.wasted?.calls),
     costUsd: sum(({ extras }) => extras.costUsd),
+    costRuns: seen.filter(({ extras }) => extras.costUsd !== undefined).length,
     wastedUsd: sum(({ extras }) => extras.wasted?.costUsd),
     tokens: sum(({ extras }) => extras.tokens),
     wastedTokens: sum(({ extras }) => extras.wasted?.tokens),
@@ -102,7 +103,12 @@ function patternCosts(seen: readonly SeenRun[], judged: readonly SeenRun[]): rea
         .map(({ call, run }) => ({ runId: run.run.runId, call })),
     };
   });
-  return costs.sort((a, b) => b.callsAfter - a.callsAfter);
+  return costs.sort((a, b) => missingSuccesses(b) - missingSuccesses(a) || b.callsAfter - a.callsAfter);
+}
+
+/** The number of successes by which the runs with a pattern fall short of the runs without it. */
+function missingSuccesses({ expected, judged, succeeded }: PatternCost): number {
+  return expected === null ? 0 : expected * judged - succeeded;
 }
 
 /** Counts the runs with at least `call` calls, and how many of them succeeded. */
@@ -193,11 +199,12 @@ function daysOf(seen: readonly SeenRun[]): CohortAnswer['days'] {
     .map(([day, of]) => Object.assign({ day }, of));
 }
 
-/** Groups stuck runs by first pattern and most frequent error line. */
+/** Groups stuck runs by the pattern of the first warning and the most frequent error line. */
 function clustersOf(stuck: readonly SeenRun[]): readonly FailureCluster[] {
   const clusters = new Map<string, FailureCluster & { runs: number; calls: number }>();
   for (const { extras, run } of stuck) {
-    const [kind = ''] = extras.patterns;
+    // Patterns of inefficiency may precede the first pattern of a stuck agent.
+    const kind = extras.patterns[Math.max(0, extras.patternCalls.indexOf(extras.wasted?.call ?? 0))] ?? '';
     const [line] = extras.errorLine ?? [''];
     const key = `${kind}\n${line}`;
     const known = clusters.get(key);

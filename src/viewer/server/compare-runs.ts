@@ -115,8 +115,15 @@ function rowOf({ args, failed, number, seq, tool }: RunCall, errorLine: string |
     seq,
     tool: tool.slice(0, NAME_CHARS).toWellFormed(),
     kind: readCall(tool, args).kind,
-    argsPreview: canonicalJson(args).slice(0, PREVIEW_CHARS).toWellFormed(),
+    argsPreview: previewOf(args).slice(0, PREVIEW_CHARS).toWellFormed(),
     failed,
     ...(line === '' ? {} : { errorLine: line }),
   };
+}
+
+/** Returns the only text argument as it is, as in the conversation, and other arguments as JSON. */
+function previewOf(args: unknown): string {
+  const values: readonly unknown[] = typeof args === 'object' && args !== null ? Object.values(args) : [];
+  const [only] = values;
+  return values.length === 1 && typeof only === 'string' ? only : canonicalJson(args);
 }

@@ -53,6 +53,7 @@ export function matchRuns(
   const wanted = NAMES.filter((name) => filter[name] !== undefined);
   for (const listed of sources) {
     for (const run of listed.source.runs.values()) {
+      if (filter.ids?.has(`${listed.source.id}/${run.runId}`) === false) continue;
       if (!matchesTimes(run, filter, listed)) continue;
       const extras = listed.looks.known(run);
       if (filter.q !== undefined && !matchesWords(filter.q, { run, extras, found: found.get(listed) })) continue;

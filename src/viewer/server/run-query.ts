@@ -7,6 +7,8 @@ const SORTS = ['started', 'calls', 'errors', 'cost', 'advice', 'wasted', 'tokens
 const DEFAULT_LIMIT = 100;
 const MAX_LIMIT = 1_000;
 const MAX_TEXT = 1_000;
+/** Node reads at most 16 KB of headers, and the address is part of them. */
+const MAX_IDS_TEXT = 12_000;
 
 /** The filters of a run list. An absent filter passes all runs. */
 export interface RunFilter {
@@ -35,6 +37,8 @@ export interface RunFilter {
   /** Passes only runs without a known parent. */
   readonly roots?: true;
   readonly parent?: string;
+  /** Passes only these runs. Each key is `SOURCE/RUN`, decoded. */
+  readonly ids?: ReadonlySet<string>;
 }
 
 export interface RunsQuery {
@@ -58,7 +62,7 @@ export function readRunsQuery(query: Readonly<Record<string, string>>): RunsQuer
     filter: {
       ...texts(query),
       ...(query['roots'] === '1' ? { roots: true as const } : {}),
-      ...present({ sinceMs, untilMs }),
+      ...present({ sinceMs, untilMs, ids: idsOf(query['ids']) }),
     },
     sort: known,
     order,
@@ -101,6 +105,12 @@ function texts(query: Readonly<Record<string, string>>): Pick<RunFilter, (typeof
     filters[name] = text;
   }
   return filters;
+}
+
+function idsOf(text: string | undefined): RunFilter['ids'] {
+  if (text === undefined || text === '') return undefined;
+  if (text.length > MAX_IDS_TEXT) throw wrong(`ids has ${text.length} characters; at most ${MAX_IDS_TEXT} are read`);
+  return new Set(text.split(',').map((key) => readRunKey(key).join('/')));
 }
 
 /** Parses Unix milliseconds, or a date in any form that `Date` accepts. */
