@@ -47,6 +47,26 @@ test.each(ADAPTERS.filter(([name]) => name !== 'observed'))(
   },
 );
 
+test('a run whose only request failed was seen, so it has no such fault', async () => {
+  const cox = createCoxswain();
+  const refuse = async (): Promise<never> => {
+    throw new Error('refused');
+  };
+  const openai = cox.startRun();
+  const body = JSON.stringify({ model: 'm', messages: [{ role: 'user', content: 'Go.' }] });
+  const fetch = openaiSteering(openai).fetch(refuse);
+  await expect(fetch('https://api.example/v1/chat/completions', { method: 'POST', body })).rejects.toThrow('refused');
+  await openai.end();
+  const langchain = cox.startRun();
+  const request = { messages: [{ type: 'human', content: 'Go.' }], tools: [] };
+  const createMiddleware = (parts: object): object => parts;
+  const middleware = coxswainMiddleware(langchain, { ...handles, createMiddleware });
+  const wrapModelCall = untyped(Reflect.get(middleware, 'wrapModelCall'));
+  await expect(wrapModelCall(request, refuse)).rejects.toThrow('refused');
+  await langchain.end();
+  expect(cox.health()).toMatchObject({ faults: 0 });
+});
+
 test('a SQLite store refuses an unknown option and a missing path', () => {
   expect(() => untyped(sqliteStore)('runs.db', { fsnc: 'none' })).toThrow(
     'sqliteStore has no member fsnc; did you mean fsync?',

@@ -48,6 +48,7 @@ export function coxswainMiddleware<Middleware>(
   of(run);
   reportUnseen(run, 'langchain', {
     message: 'no request to a model was seen: pass the middleware to createAgent({ middleware: [...] })',
+    isSeen: () => of(run).conversation.hasAsked || run.analysis.calls > 0,
   });
   const make = (Message: new (fields: never) => object, fields: object): object => new Message(fields as never);
 

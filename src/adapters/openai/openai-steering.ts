@@ -98,6 +98,7 @@ export function openaiSteering(run: Run, options: OpenAiOptions = {}): OpenAiSte
   const of = conversations(options, (): LastRequest => ({ seen: 0, endsWithTool: false }));
   reportUnseen(run, 'openai', {
     message: 'no request to a model was seen: create the client with new OpenAI({ fetch: steering.fetch() })',
+    isSeen: () => of(run).conversation.hasAsked || run.analysis.calls > 0,
   });
   const parts: RunnableParts = {
     scope,
