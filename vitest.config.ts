@@ -1,5 +1,6 @@
 import { availableParallelism } from 'node:os';
 import { defineConfig, type ViteUserConfig } from 'vitest/config';
+import { HANGS_AFTER_MS } from './test/support/hangs-after.ts';
 
 const config: ViteUserConfig = defineConfig({
   test: {
@@ -7,11 +8,10 @@ const config: ViteUserConfig = defineConfig({
     // One core less than there are, as by default, would be a single one on the machines that most gates run on.
     maxWorkers: Math.max(2, availableParallelism() - 1),
     globalSetup: ['scripts/test-home.ts', 'scripts/thread-bundles.ts'],
-    // For what hangs alone: no test may depend on how busy the machine is.
-    testTimeout: 180_000,
-    hookTimeout: 180_000,
+    testTimeout: HANGS_AFTER_MS + 50_000,
+    hookTimeout: HANGS_AFTER_MS + 50_000,
     // A condition has as long as its test.
-    expect: { poll: { timeout: 170_000, interval: 20 } },
+    expect: { poll: { timeout: HANGS_AFTER_MS, interval: 20 } },
   },
 });
 

@@ -10,8 +10,8 @@ const config: ViteUserConfig = defineConfig({
     exclude: ['**/node_modules/**'],
     // Each file starts its own SDKs and processes; on a small machine more at once only makes them slow.
     maxWorkers: 2,
-    testTimeout: 300_000,
-    hookTimeout: 120_000,
+    testTimeout: 900_000,
+    hookTimeout: 900_000,
   },
 });
 

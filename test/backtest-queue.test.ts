@@ -31,7 +31,7 @@ describe.skipIf(noPostgres !== undefined)(`through a queue on PostgreSQL ${noPos
   let server: PostgresServer;
   beforeAll(async () => {
     server = await startPostgres();
-  }, 120_000);
+  });
   afterAll(() => server.dispose());
 
   async function newRuns(): Promise<string> {

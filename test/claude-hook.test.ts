@@ -56,7 +56,7 @@ function newPlace(): Place {
 }
 
 function hook({ env }: Place, input: string | Buffer): { readonly status: number | null; readonly stdout: string } {
-  const ended = spawnSync(process.execPath, [join(built, 'hook.cjs')], { env, input, timeout: 170_000 });
+  const ended = spawnSync(process.execPath, [join(built, 'hook.cjs')], { env, input, timeout: 850_000 });
   return { status: ended.status, stdout: ended.stdout.toString() };
 }
 

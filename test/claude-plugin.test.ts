@@ -17,7 +17,7 @@ beforeAll(async () => {
   built = await tempFolder();
   await buildHook(built.path);
   await buildPlugin(built.path);
-}, 300_000);
+});
 
 afterAll(() => built.dispose());
 

@@ -15,7 +15,7 @@ beforeAll(async () => {
   const demo = await runCli(['demo', '--fast', '--store', 'runs.db'], { cwd: folder.path });
   if (demo.code !== 0) throw new Error(demo.stderr);
   await writeFile(join(folder.path, 'strict.json'), '{"guidance":{"doomLoop":{"maxRepetitions":2}}}');
-}, 60_000);
+});
 afterAll(() => folder.dispose());
 
 function run(...args: readonly string[]): Promise<CliResult> {

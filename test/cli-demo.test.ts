@@ -71,7 +71,7 @@ test('repeating the demo changes nothing, also after an interruption', async () 
   expect((await runCli(['show', 'demo-stuck-run', '--json', '--store', 'part.db'], { cwd })).stdout).toBe(shown.stdout);
 });
 
-test('a demo that the store does not accept reports that, and its exit code is 1', { timeout: 60_000 }, async () => {
+test('a demo that the store does not accept reports that, and its exit code is 1', async () => {
   const { sqliteStore } = await import('../src/store/sqlite/sqlite-store.ts');
   const store = sqliteStore(join(cwd, 'locked.db'));
   await store.listRuns();

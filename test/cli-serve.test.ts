@@ -161,7 +161,7 @@ test('a port in use, and settings readable by others, are reported', async () =>
 /** A hook process, as the settings start it. */
 function hook(event: Readonly<Record<string, unknown>>): string {
   const input = JSON.stringify({ session_id: 's1', cwd, ...event });
-  const started = { env: { ...env, CLAUDE_PROJECT_DIR: cwd }, input, timeout: 170_000 };
+  const started = { env: { ...env, CLAUDE_PROJECT_DIR: cwd }, input, timeout: 850_000 };
   const ended = spawnSync(process.execPath, [join(built.path, 'hook.cjs')], started);
   expect([ended.status, String(ended.stderr)]).toEqual([0, '']);
   return String(ended.stdout);

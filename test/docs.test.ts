@@ -48,7 +48,7 @@ function runProgram(snippet: Snippet): { readonly code: number | null; readonly 
   const done = spawnSync(process.execPath, [join(folder, fileOf(snippet))], {
     cwd: workFolder,
     encoding: 'utf8',
-    timeout: 170_000,
+    timeout: 850_000,
   });
   return { code: done.status, out: done.stdout, err: done.stderr };
 }

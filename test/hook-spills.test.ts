@@ -32,7 +32,6 @@ const AT_ONCE = 16;
 const GIVEN_UP = 4;
 /** Processes are killed within this time of their start, in which most of them end on an idle machine. */
 const KILLED_WITHIN_MS = 4_000;
-const TIMEOUT_MS = 60_000 + PROCESSES * 3_000;
 
 const made: string[] = [];
 const built = mkdtempSync(join(tmpdir(), 'coxswain-test-'));
@@ -123,7 +122,6 @@ test.each([
   ['a third of them killed at random moments', 3],
 ])(
   'of many processes on one run, %s, each that exited with code 0 is recorded exactly once',
-  { timeout: TIMEOUT_MS },
   async (title, killedOf) => {
     const place = newPlace();
     await hook(place, event('UserPromptSubmit', { prompt: 'Do it' }));

@@ -151,7 +151,7 @@ test('a replay of any recorded run gives its derived records again, in order', a
   );
   // The property would hold for runs without any advice.
   expect(derivedInAll).toBeGreaterThan(500);
-}, 120_000);
+});
 
 test('another steering gives another replay', async () => {
   const call: Action = { type: 'call', tool: 'bash', args: {}, result: 'same', fails: false };
@@ -190,7 +190,6 @@ test.skipIf(sharedPath('trajectories') === undefined).each(corpora)(
     }
     expect(runs).toBeGreaterThan(0);
   },
-  300_000,
 );
 
 /** The run as it would have been recorded live: its inputs with an evaluation after each tool result. */

@@ -43,7 +43,7 @@ beforeAll(() => {
   const tarball = readdirSync(folder).find((name) => name.endsWith('.tgz')) ?? '';
   writeFileSync(join(folder, 'package.json'), JSON.stringify({ name: 'user', private: true, type: 'module' }));
   succeed('npm', ['install', '--prefer-offline', '--no-audit', '--no-fund', join(folder, tarball)], folder);
-}, 900_000);
+});
 
 afterAll(() => {
   rmSync(folder, { recursive: true, force: true });

@@ -30,7 +30,6 @@ function commandsInReadme(): readonly string[] {
 
 describe.skipIf(noPostgres !== undefined)(
   `every command on a real PostgreSQL${noPostgres === undefined ? '' : ` (skipped: ${noPostgres})`}`,
-  { timeout: 180_000 },
   () => {
     let server: PostgresServer;
     let folder: Awaited<ReturnType<typeof tempFolder>>;
@@ -58,7 +57,7 @@ describe.skipIf(noPostgres !== undefined)(
       await writeFile(join(folder.path, 'config', 'coxswain', 'config.json'), config);
       await writeFile(join(cwd, 'a.json'), sampleRun('alpha', 'stuck'));
       await writeFile(join(cwd, 'b.json'), sampleRun('beta', 'fine', 40));
-    }, 120_000);
+    });
 
     afterAll(async () => {
       await stopServer(cwd);

@@ -49,10 +49,8 @@ test.skipIf(noPostgres !== undefined)(
       await promoted.promote();
       proxy.pointTo(promoted.port);
       proxy.drop();
-      const until = performance.now() + 30_000;
-      while (performance.now() < until && ![...atKill].every(([run, seq]) => (acknowledged.get(run) ?? 0) > seq + 20)) {
-        await sleep(20);
-      }
+      const goesOn = () => [...atKill].every(([run, seq]) => (acknowledged.get(run) ?? 0) > seq + 20);
+      while (!goesOn()) await sleep(20);
       isOver = true;
       await Promise.all(writers);
 
@@ -68,7 +66,6 @@ test.skipIf(noPostgres !== undefined)(
       for (const cleanUp of cleanUps.reverse()) await cleanUp();
     }
   },
-  120_000,
 );
 
 interface Cluster {
@@ -86,11 +83,9 @@ async function startCluster(cleanUps: (() => Promise<unknown>)[]): Promise<Clust
   await primary.configure({ synchronous_standby_names: "'ANY 1 (s1, s2)'" });
   await Promise.all([primary, ...standbys].map((server) => server.start()));
   const sql = postgres(primary.url, { max: 1, fetch_types: false });
-  const until = performance.now() + 20_000;
   for (;;) {
     const states = await sql`SELECT sync_state FROM pg_stat_replication WHERE state = 'streaming'`;
     if (states.length === 2 && states.every((row) => row['sync_state'] === 'quorum')) break;
-    if (performance.now() > until) throw new Error(`the standbys do not follow: ${JSON.stringify(states)}`);
     await sleep(50);
   }
   await sql.end();

@@ -64,7 +64,7 @@ test('no planted secret is in what the commands that read a store print or write
   } finally {
     await temp.dispose();
   }
-}, 120_000);
+});
 
 test('no planted secret of a file that is imported reaches the store, or what the command says', async () => {
   const temp = await tempFolder();
@@ -94,7 +94,7 @@ test('no planted secret of a file that is imported reaches the store, or what th
   } finally {
     await temp.dispose();
   }
-}, 120_000);
+});
 
 test('no planted secret of a hook’s input, or of what goes wrong in it, reaches its store or its log', async () => {
   const temp = await tempFolder();
@@ -128,7 +128,7 @@ test('no planted secret of a hook’s input, or of what goes wrong in it, reache
   } finally {
     await temp.dispose();
   }
-}, 60_000);
+});
 
 test.skipIf(noPostgres !== undefined)(
   `no planted secret reaches a PostgreSQL database${noPostgres === undefined ? '' : ` (skipped: ${noPostgres})`}`,
@@ -156,5 +156,4 @@ test.skipIf(noPostgres !== undefined)(
       await server.dispose();
     }
   },
-  120_000,
 );

@@ -80,5 +80,4 @@ test.skipIf(folder === undefined).each(FILES)(
     }
     expect([differing, runs > 2, hits > 20]).toEqual([[], true, true]);
   },
-  120_000,
 );

@@ -135,7 +135,6 @@ test.each(MODES)(
     const replay = new Replay({ steering, redaction });
     expect(records.flatMap((record) => replay.take(record))).toEqual(derivedOf(records));
   },
-  60_000,
 );
 
 function derivedOf(records: readonly TrajectoryRecord[]): readonly DerivedPayload[] {

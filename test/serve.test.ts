@@ -216,51 +216,43 @@ async function storedRecords(place: Place, runId?: string): Promise<readonly unk
   return JSON.parse(text) as readonly unknown[];
 }
 
-test(
-  'processes and the server in turn say and record what either way alone says and records',
-  { timeout: 120_000 },
-  async () => {
-    const ways = ['processes', 'server', 'in turn', 'in turns of three'] as const;
-    const outcomes = new Map<string, unknown>();
-    for (const way of ways) {
-      const place = newPlace();
-      const server = way === 'processes' ? undefined : await serve(place);
-      const texts: (string | undefined)[] = [];
-      for (const [index, input] of script().entries()) {
-        const isServed =
-          way === 'server' || (way === 'in turn' && index % 2 === 0) || (way === 'in turns of three' && index % 6 < 3);
-        const answer = server !== undefined && isServed ? (await send(server, input)).body : await hook(place, input);
-        texts.push(textOf(answer));
-      }
-      expect(loggedFaults(place)).toBe('');
-      outcomes.set(way, { texts, session: await storedRecords(place), agent: await storedRecords(place, 's1/a1') });
-    }
-    const alone = outcomes.get('processes') as { readonly texts: readonly unknown[] };
-    expect(alone.texts.filter((text) => text !== undefined).length).toBeGreaterThan(2);
-    for (const way of ways.slice(1)) expect([way, outcomes.get(way)]).toEqual([way, alone]);
-  },
-);
-
-test.skipIf(noPostgres !== undefined)(
-  'with a store in PostgreSQL the two ways mix as well',
-  { timeout: 120_000 },
-  async () => {
-    const database = await startPostgres({ fsync: 'off' });
-    onTestFinished(() => database.dispose());
+test('processes and the server in turn say and record what either way alone says and records', async () => {
+  const ways = ['processes', 'server', 'in turn', 'in turns of three'] as const;
+  const outcomes = new Map<string, unknown>();
+  for (const way of ways) {
     const place = newPlace();
-    const config = JSON.stringify({ store: { address: database.url } });
-    writeFileSync(join(place.project, 'coxswain.config.json'), config);
-    trustAs(place);
-    const server = await serve(place);
+    const server = way === 'processes' ? undefined : await serve(place);
     const texts: (string | undefined)[] = [];
-    const events = script().slice(0, 14);
-    for (const [index, input] of events.entries()) {
-      texts.push(textOf(index % 2 === 0 ? (await send(server, input)).body : await hook(place, input)));
+    for (const [index, input] of script().entries()) {
+      const isServed =
+        way === 'server' || (way === 'in turn' && index % 2 === 0) || (way === 'in turns of three' && index % 6 < 3);
+      const answer = server !== undefined && isServed ? (await send(server, input)).body : await hook(place, input);
+      texts.push(textOf(answer));
     }
     expect(loggedFaults(place)).toBe('');
-    expect(texts.some((text) => text?.includes('same call, Bash "npm test", was made 3 times'))).toBe(true);
-  },
-);
+    outcomes.set(way, { texts, session: await storedRecords(place), agent: await storedRecords(place, 's1/a1') });
+  }
+  const alone = outcomes.get('processes') as { readonly texts: readonly unknown[] };
+  expect(alone.texts.filter((text) => text !== undefined).length).toBeGreaterThan(2);
+  for (const way of ways.slice(1)) expect([way, outcomes.get(way)]).toEqual([way, alone]);
+});
+
+test.skipIf(noPostgres !== undefined)('with a store in PostgreSQL the two ways mix as well', async () => {
+  const database = await startPostgres({ fsync: 'off' });
+  onTestFinished(() => database.dispose());
+  const place = newPlace();
+  const config = JSON.stringify({ store: { address: database.url } });
+  writeFileSync(join(place.project, 'coxswain.config.json'), config);
+  trustAs(place);
+  const server = await serve(place);
+  const texts: (string | undefined)[] = [];
+  const events = script().slice(0, 14);
+  for (const [index, input] of events.entries()) {
+    texts.push(textOf(index % 2 === 0 ? (await send(server, input)).body : await hook(place, input)));
+  }
+  expect(loggedFaults(place)).toBe('');
+  expect(texts.some((text) => text?.includes('same call, Bash "npm test", was made 3 times'))).toBe(true);
+});
 
 test('concurrent events over the memory limit are skipped', async () => {
   const place = newPlace();

@@ -15,7 +15,7 @@ describe.skipIf(noPostgres !== undefined)(`a team's store ${noPostgres ?? ''}`, 
   let server: PostgresServer;
   beforeAll(async () => {
     server = await startPostgres();
-  }, 120_000);
+  });
   afterAll(() => server.dispose());
 
   test('with the roles of the docs, agents write, people read and cannot write, and only the owner deletes the schema', async () => {

@@ -224,31 +224,27 @@ test('gates are judged, and what cannot be known fails', async () => {
   expect(open.gates).toMatchObject([{ value: null, passed: false }]);
 });
 
-test(
-  'one, two and three threads give the same bytes, also where runs of files share ids',
-  { timeout: 60_000 },
-  async () => {
-    const paths = await Promise.all(
-      [0, 1, 2, 3].map((index) => file(`part-${index}.jsonl`, index % 2 === 0 ? FOUR : FOUR.slice(1))),
-    );
-    await writeFile(join(folder.path, 'part-4.jsonl'), '{"id":"torn","steps":[');
-    const all = [...paths, join(folder.path, 'part-4.jsonl')];
-    const options = { split: parseSplit('dev=0.5'), sweep: parseSweep('doomLoop.maxRepetitions=2,3') };
-    const texts: string[] = [];
-    const shared = new Set<string>();
-    for (const workers of [1, 2, 3]) {
-      const { report, problems } = await backtest(all, { ...options, workers });
-      texts.push(JSON.stringify({ report, problems }));
-      const signals = report.parts.flatMap(({ byConfiguration }) => byConfiguration.map(({ advice }) => advice));
-      for (const { source } of signals.flatMap(({ examples }) => examples.negative)) shared.add(source);
-    }
-    // The moments come from several files, so that the order in which these were done could have changed them.
-    expect(shared.size).toBeGreaterThan(1);
-    expect(texts[1]).toBe(texts[0]);
-    expect(texts[2]).toBe(texts[0]);
-    expect(JSON.parse(texts[0] ?? '')).toMatchObject({ report: { input: { runs: 14 } }, problems: [{ path: all[4] }] });
-  },
-);
+test('one, two and three threads give the same bytes, also where runs of files share ids', async () => {
+  const paths = await Promise.all(
+    [0, 1, 2, 3].map((index) => file(`part-${index}.jsonl`, index % 2 === 0 ? FOUR : FOUR.slice(1))),
+  );
+  await writeFile(join(folder.path, 'part-4.jsonl'), '{"id":"torn","steps":[');
+  const all = [...paths, join(folder.path, 'part-4.jsonl')];
+  const options = { split: parseSplit('dev=0.5'), sweep: parseSweep('doomLoop.maxRepetitions=2,3') };
+  const texts: string[] = [];
+  const shared = new Set<string>();
+  for (const workers of [1, 2, 3]) {
+    const { report, problems } = await backtest(all, { ...options, workers });
+    texts.push(JSON.stringify({ report, problems }));
+    const signals = report.parts.flatMap(({ byConfiguration }) => byConfiguration.map(({ advice }) => advice));
+    for (const { source } of signals.flatMap(({ examples }) => examples.negative)) shared.add(source);
+  }
+  // The moments come from several files, so that the order in which these were done could have changed them.
+  expect(shared.size).toBeGreaterThan(1);
+  expect(texts[1]).toBe(texts[0]);
+  expect(texts[2]).toBe(texts[0]);
+  expect(JSON.parse(texts[0] ?? '')).toMatchObject({ report: { input: { runs: 14 } }, problems: [{ path: all[4] }] });
+});
 
 test('an interrupted backtest goes on from its journal, and a journal of another one is refused', async () => {
   const paths = [await file('first.jsonl', FOUR), await file('second.jsonl', FOUR)];
@@ -294,7 +290,6 @@ test('bad values are refused before anything is read', async () => {
 const corpus = sharedPath('trajectories', 'intercode_bash.jsonl.gz');
 test.skipIf(corpus === undefined)(
   'recorded runs: repeated identical calls are rare in runs that went well',
-  { timeout: 60_000 },
   async () => {
     const { report } = await backtest([corpus ?? '']);
     expect(report.input).toMatchObject({ runs: 1352, positive: 973, negative: 379 });

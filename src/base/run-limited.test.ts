@@ -18,13 +18,13 @@ test('what a process wrote and how it ended is told, also when it does not read 
     ...HERE,
     command: 'echo out; echo err >&2; exit 3',
     stdin: 'x'.repeat(1_000_000),
-    limitMs: 170_000,
+    limitMs: 850_000,
   });
   expect(result).toMatchObject({ code: 3, stdout: 'out\n', stderr: 'err\n', timedOut: false });
 });
 
 test('a program that is not there is told as an error', async () => {
-  const result = await runLimited({ ...HERE, command: '/no/such/program', args: [], limitMs: 170_000 });
+  const result = await runLimited({ ...HERE, command: '/no/such/program', args: [], limitMs: 850_000 });
   expect(result).toMatchObject({ code: null, error: expect.stringContaining('ENOENT') });
 });
 

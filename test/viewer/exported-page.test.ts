@@ -9,6 +9,7 @@ import { runPage } from '../../src/exports/run-page.ts';
 import { memoryStore } from '../../src/store/memory/memory-store.ts';
 import { everyPayload } from '../support/every-payload.ts';
 import { tempFolder } from '../support/temp-folder.ts';
+import { HANGS_AFTER_MS } from '../support/hangs-after.ts';
 import { findChromium } from './chromium.ts';
 import { seriousIssues } from './serious-issues.ts';
 import { addRun, addSampleRun } from './viewer-scene.ts';
@@ -53,6 +54,7 @@ describe.skipIf(found === undefined)('the HTML file of a run, from disk (needs a
 
   async function open(name: string, options: BrowserContextOptions = {}): Promise<Page> {
     const page = await (await browser.newContext(options)).newPage();
+    page.setDefaultTimeout(HANGS_AFTER_MS);
     page.on('request', (request) => expect(request.url()).toMatch(/^file:/));
     await page.goto(pathToFileURL(join(folder.path, `${name}.html`)).href);
     return page;

@@ -6,6 +6,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { sqliteStore } from '../../src/store/sqlite/sqlite-store.ts';
 import { scriptCalls } from '../../src/testing/record-script.ts';
 import { tempFolder } from '../support/temp-folder.ts';
+import { HANGS_AFTER_MS } from '../support/hangs-after.ts';
 import { startViewer, type RunningViewer } from '../../src/viewer/server/start-viewer.ts';
 import { findChromium } from './chromium.ts';
 
@@ -85,6 +86,7 @@ describe.skipIf(chromium === undefined)('a page of another origin, in a browser 
     const browser = await browserType.launch({ executablePath: chromium ?? '', args: ['--no-sandbox'] });
     try {
       const context = await browser.newContext();
+      context.setDefaultTimeout(HANGS_AFTER_MS);
       const origin = `http://127.0.0.1:${viewer.port}`;
       const opened = await context.request.post(`${origin}/session`, {
         headers: { 'x-coxswain': '1' },

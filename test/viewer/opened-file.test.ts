@@ -18,7 +18,7 @@ describe.skipIf(chromium === undefined)('a file (needs a Chromium)', () => {
 
   test('fills the list that was requested before the file was read', async () => {
     const page = await scene.open('/?page=runs');
-    await expect.poll(() => page.locator('.run-row').count(), { timeout: 10_000 }).toBe(1);
+    await expect.poll(() => page.locator('.run-row').count()).toBe(1);
     await expect.poll(() => page.getByRole('search').innerText()).toContain('1 run');
     expect(faultsOf(page)).toEqual([]);
     await page.context().close();

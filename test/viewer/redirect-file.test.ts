@@ -6,6 +6,7 @@ import { expect, onTestFinished, test } from 'vitest';
 
 import { sqliteStore } from '../../src/store/sqlite/sqlite-store.ts';
 import { tempFolder } from '../support/temp-folder.ts';
+import { HANGS_AFTER_MS } from '../support/hangs-after.ts';
 import { writeRedirectFile } from '../../src/viewer/server/redirect-file.ts';
 import { startViewer } from '../../src/viewer/server/start-viewer.ts';
 import { findChromium } from './chromium.ts';
@@ -35,6 +36,7 @@ test.skipIf(chromium === undefined)(
     const browser = await browserType.launch({ executablePath: chromium ?? '', args: ['--no-sandbox'] });
     onTestFinished(() => browser.close());
     const opened = await browser.newPage();
+    opened.setDefaultTimeout(HANGS_AFTER_MS);
     await opened.goto(pathToFileURL(redirect.path).href);
     await expect.poll(() => opened.title()).toBe('session 204');
   },

@@ -2,6 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 
 import { findChromium } from './chromium.ts';
 import { addRun, addSampleRun, faultsOf, shellTurn, startOf, viewerScene, type ViewerScene } from './viewer-scene.ts';
+import { HANGS_AFTER_MS } from '../support/hangs-after.ts';
 
 const chromium = findChromium();
 
@@ -81,6 +82,7 @@ describe.skipIf(chromium === undefined)('the list of runs (needs a Chromium)', (
 
   test('a link opened without a session works once there is one', async () => {
     const context = await scene.browser.newContext();
+    context.setDefaultTimeout(HANGS_AFTER_MS);
     const page = await context.newPage();
     const { origin, hash } = new URL(scene.viewer.url);
     await page.goto(`${origin}/?source=0&run=child&at=3`);
@@ -137,7 +139,7 @@ describe.skipIf(chromium === undefined)('the list of runs (needs a Chromium)', (
       return route.fulfill({ response, json: answer });
     });
     await page.goto(new URL('/?page=runs', page.url()).href);
-    await expect.poll(() => requests, { timeout: 15_000 }).toBe(3);
+    await expect.poll(() => requests).toBe(3);
     await page.unrouteAll({ behavior: 'wait' });
     await page.context().close();
   });
@@ -182,6 +184,7 @@ describe.skipIf(chromium === undefined)('the list of runs (needs a Chromium)', (
 
   test('says that the token is missing, and where it is', async () => {
     const context = await scene.browser.newContext();
+    context.setDefaultTimeout(HANGS_AFTER_MS);
     const page = await context.newPage();
     await page.goto(new URL(scene.viewer.url).origin);
     await expect.poll(() => page.getByText('Open the complete address that').count()).toBe(1);

@@ -9,6 +9,7 @@ import type { TrajectoryRecord } from '../../src/records/trajectory-record.ts';
 import { decodeRecord } from '../../src/records/decode-record.ts';
 import { sqliteStore } from '../../src/store/sqlite/sqlite-store.ts';
 import type { TrajectoryStore } from '../../src/store/trajectory-store.ts';
+import { HANGS_AFTER_MS } from '../support/hangs-after.ts';
 import { tempFolder } from '../support/temp-folder.ts';
 import { startViewer, type RunningViewer, type ViewerOptions } from '../../src/viewer/server/start-viewer.ts';
 import { buildPage } from './build-page.ts';
@@ -65,6 +66,7 @@ export async function viewerScene(options: SceneOptions): Promise<ViewerScene> {
     browser,
     open: async (path, contextOptions = {}) => {
       const context = await browser.newContext({ viewport: { width: 1366, height: 768 }, ...contextOptions });
+      context.setDefaultTimeout(HANGS_AFTER_MS);
       const page = await context.newPage();
       watch(page, viewer);
       const { origin, hash } = new URL(viewer.url);

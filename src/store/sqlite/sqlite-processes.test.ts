@@ -14,7 +14,7 @@ const STORE = new URL('./sqlite-store.ts', import.meta.url).href;
 const WRITER = `
   import { sqliteStore } from ${JSON.stringify(STORE)};
   const [, file, runId, count] = process.argv;
-  const store = sqliteStore(file, { timeoutMs: 170_000 });
+  const store = sqliteStore(file, { timeoutMs: 850_000 });
   const trigger = 'word '.repeat(180);
   for (let seq = 0; seq < Number(count); seq += 1) {
     await store.append([{ schema_version: 1, seq, run_id: runId, depth: 0, recorded_at_unix_ms: seq, payload: { kind: 'compaction', trigger } }]);
@@ -25,7 +25,7 @@ const WRITER = `
 const HOOK = `
   import { sqliteStore } from ${JSON.stringify(STORE)};
   const [, file, count] = process.argv;
-  const store = sqliteStore(file, { timeoutMs: 170_000 });
+  const store = sqliteStore(file, { timeoutMs: 850_000 });
   for (let round = 0; round < Number(count); round += 1) {
     await store.transact('shared', (view) => {
       const missed = view.missed().length;
@@ -71,7 +71,7 @@ test('processes that share a run by transactions see every record once', async (
 
 test('waiting for another process leaves the event loop free, and the write goes through when the lock is gone', async () => {
   const file = await newFile();
-  const store = sqliteStore(file, { timeoutMs: 170_000 });
+  const store = sqliteStore(file, { timeoutMs: 850_000 });
   const other = new DatabaseSync(file);
   other.exec('BEGIN IMMEDIATE');
   const appended = store.append(scriptCalls('a', 3));
