@@ -33,6 +33,10 @@ describe.skipIf(chromium === undefined)('the conversation (needs a Chromium)', (
         const polls = Array.from({ length: 5 }, (_, at) => shellTurn(at, 'make check', 'make: no rule', true)).flat();
         const near = [10, 20].flatMap((lines, at) => shellTurn(10 + at, `tail -n ${lines} /var/log/server.log`, 'x'));
         await addRun(store, 'stretch', [startOf('stretch', 'Build it'), ...polls, ...near]);
+        const unflagged = Array.from({ length: 9 }, (_, at) =>
+          shellTurn(at, `list ${at}`, '/bin/bash: line 3: list: command not found', at !== 6),
+        ).flat();
+        await addRun(store, 'unflagged', [startOf('unflagged', 'List it'), ...unflagged]);
         await addRun(store, 'words', [
           startOf('words', 'Say it'),
           messageOf(SAID),
@@ -73,6 +77,12 @@ describe.skipIf(chromium === undefined)('the conversation (needs a Chromium)', (
     const page = await scene.open('/?source=0&run=stretch');
     await expect.poll(() => page.locator('mark.changed').allInnerTexts()).toEqual(['2']);
     expect(await page.getByText('like call 6').count()).toBe(1);
+    await page.context().close();
+  });
+
+  test('counts an error line among the calls, because a result without an error flag may have it too', async () => {
+    const page = await scene.open('/?source=0&run=unflagged');
+    await expect.poll(() => page.locator('.story').innerText()).toContain('9 of 9 calls: /bin/bash: line #:');
     await page.context().close();
   });
 

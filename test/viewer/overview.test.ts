@@ -96,7 +96,7 @@ describe.skipIf(chromium === undefined)('the overview (needs a Chromium)', () =>
   test('the sentences about a run count from the same warning, and name the error', async () => {
     const page = await scene.open('/?source=0&run=failing-0');
     const story = page.locator('.story');
-    await expect.poll(() => story.innerText()).toMatch(/noticed at call \d+[\s\S]*12 of 12 errors: make: no rule/);
+    await expect.poll(() => story.innerText()).toMatch(/noticed at call \d+[\s\S]*12 of 12 calls: make: no rule/);
     const [, noticed, after] =
       /noticed at call (\d+)[\s\S]*?(\d+) calls.* after the first warning/.exec(await story.innerText()) ?? [];
     expect(Number(noticed) + Number(after)).toBe(12);
@@ -109,6 +109,18 @@ describe.skipIf(chromium === undefined)('the overview (needs a Chromium)', () =>
     const [dot, name] = [await row.locator('.dot').boundingBox(), await row.locator('.run-name').boundingBox()];
     expect(dot === null || name === null ? undefined : dot.x + dot.width).toBeLessThanOrEqual(name?.x ?? 0);
     await expect.poll(() => row.locator('.wasted').isVisible()).toBe(true);
+    const [errorsEnd, wastedStart] = (await page.evaluate(`(() => {
+      const [errors, wasted] = [...document.querySelectorAll('.run-head .number')]
+        .filter((head) => head.checkVisibility())
+        .map((head) => {
+          const text = document.createRange();
+          text.selectNodeContents(head.querySelector('button'));
+          return text.getBoundingClientRect();
+        });
+      return [errors.right, wasted.left];
+    })()`)) as [number, number];
+    // The headings do not touch.
+    expect(errorsEnd).toBeLessThan(wastedStart);
     await page.context().close();
   });
 });

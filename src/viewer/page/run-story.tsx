@@ -17,7 +17,7 @@ export function RunStory(props: { readonly answer: RunAnswer; readonly onGo: (se
   return (
     <dl className="story" aria-label="The run in four sentences">
       <Part name="Got stuck" mark={overview.patterns.some(({ stuck }) => stuck) ? 'stuck' : ''}>
-        <Stuck overview={overview} onGo={onGo} errorLine={run.errorLine} errors={run.errors} />
+        <Stuck overview={overview} onGo={onGo} errorLine={run.errorLine} calls={run.calls} />
       </Part>
       <Part name="Cost of it" mark={overview.wasted === undefined ? '' : 'bad'}>
         {costSentence(overview, run.calls)}
@@ -47,9 +47,9 @@ interface SentenceProps {
 }
 
 function Stuck(
-  props: SentenceProps & { readonly errorLine: RunAnswer['run']['errorLine']; readonly errors: number },
+  props: SentenceProps & { readonly errorLine: RunAnswer['run']['errorLine']; readonly calls: number },
 ): ReactElement {
-  const { errorLine, errors, onGo, overview } = props;
+  const { calls, errorLine, onGo, overview } = props;
   // The first warning. The next sentence counts from it.
   const [first] = overview.patterns
     .filter(({ stuck }) => stuck)
@@ -70,7 +70,7 @@ function Stuck(
       {errorLine === undefined || errorLine[1] < 2 ? null : (
         <>
           {' '}
-          {countText(errorLine[1])} of {countOf(errors, 'error')}:{' '}
+          {countText(errorLine[1])} of {countOf(calls, 'call')}:{' '}
           <code>{safeLine(errorLine[0]).slice(0, MAX_LINE)}</code>
         </>
       )}
