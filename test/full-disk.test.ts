@@ -88,7 +88,7 @@ describe.skipIf(!isMounted)('on a disk of two megabytes, which only root on Linu
     }
   });
 
-  test('a disk that fills in the middle of a run loses what came meanwhile, and the run goes on whole', async () => {
+  test('a disk that fills in the middle of a run loses nothing if the state folder is on another disk', async () => {
     hook(event('UserPromptSubmit', { prompt: 'One' }));
     hook(event('PreToolUse', called('c1')));
     const before = await records();
@@ -102,8 +102,7 @@ describe.skipIf(!isMounted)('on a disk of two megabytes, which only root on Linu
     expect(after.slice(0, before.length)).toEqual(before);
     expect(after.map(({ seq }) => seq)).toEqual(after.map((_, index) => index));
     const started = after.flatMap(({ payload }) => (payload.kind === 'tool_started' ? [payload.tool_call_id] : []));
-    expect([started.at(0), started.at(-1)]).toEqual(['c1', 'c6']);
-    expect(started).not.toContain('c5');
+    expect(started).toEqual(['c1', 'c2', 'c3', 'c4', 'c5', 'c6']);
     expect(usersFaults()).toMatch(/"event":"PreToolUse"/);
     expect(usersFaults()).toMatch(/full|ENOSPC|disk I\/O/);
     expect(usersFaults()).not.toContain('no transaction');

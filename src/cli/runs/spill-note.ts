@@ -1,4 +1,4 @@
-import { countSpills, spillFolderOf } from '../../hosts/claude-code/spilled-events.ts';
+import { countSpills } from '../../hosts/claude-code/spilled-events.ts';
 import { countOf } from '../../base/number-text.ts';
 import { shownStore } from './open-store.ts';
 import { shellWord } from '../terminal/shell-word.ts';
@@ -13,8 +13,8 @@ export interface SpillNote {
 
 /** Returns the messages for a store. Cost: lists one folder. */
 export function spillNote(storeAddress: string): SpillNote {
-  const { damaged, refused, waiting } = countSpills(storeAddress);
-  const folder = spillFolderOf(storeAddress);
+  const { damaged, folders, refused, waiting } = countSpills(storeAddress);
+  const folder = folders.join(', ');
   const events = `${countOf(waiting, 'event')} ${waiting === 1 ? 'waits' : 'wait'} in spill files (${folder})`;
   const unusable = `${folder} holds ${countOf(damaged, 'damaged file')} and ${countOf(refused, 'refused event')}`;
   return {

@@ -47,6 +47,8 @@ export interface SpillCounts {
   readonly damaged: number;
   /** Events that every store would reject. */
   readonly refused: number;
+  /** The folders that contain files. */
+  readonly folders: readonly string[];
 }
 
 const EXTENSION = '.spill';
@@ -71,30 +73,66 @@ const GUARDED = process.platform === 'win32' ? 0 : constants.O_NOFOLLOW | consta
  */
 export function spillFolderOf(storeAddress: string): string {
   const path = storePath(storeAddress);
-  const ofDatabase = (): string =>
-    join(stateRoot({ env: process.env }), `postgres-${hashText(shownAddress(storeAddress))}`);
-  return `${path === undefined ? ofDatabase() : resolve(path)}-spills`;
+  return path === undefined ? otherFolderOf(storeAddress) : `${resolve(path)}-spills`;
+}
+
+/** The folder in the user's state folder, which may be on another disk. For files, it is used if the first one fails. */
+function otherFolderOf(storeAddress: string): string {
+  const path = storePath(storeAddress);
+  const [kind, name] = path === undefined ? ['postgres', shownAddress(storeAddress)] : ['file', resolve(path)];
+  return join(stateRoot({ env: process.env }), `${kind}-${hashText(name)}-spills`);
+}
+
+function foldersOf(storeAddress: string): ReadonlySet<string> {
+  return new Set([spillFolderOf(storeAddress), otherFolderOf(storeAddress)]);
+}
+
+/** Lists the files of both folders, in the order of their names. */
+function filesOf(storeAddress: string): readonly { readonly folder: string; readonly name: string }[] {
+  const files = [...foldersOf(storeAddress)].flatMap((folder) =>
+    existsSync(folder) ? readdirSync(folder).map((name) => ({ folder, name })) : [],
+  );
+  return files.toSorted((a, b) => (a.name < b.name ? -1 : 1));
+}
+
+/** An event to spill. */
+interface SpillableEvent {
+  readonly sessionId: string;
+  readonly arrivedAtMs: number;
+  /** The redacted event. */
+  readonly json: object;
 }
 
 /**
- * Writes an event to its own file with mode 0600. Links are not followed. When this function returns, the event survives a
- * power failure.
+ * Writes an event to its own file with mode 0600: next to the store, or in the user's state folder if that fails, for
+ * example on a full disk. Links are not followed. When this function returns, the event survives a power failure.
  *
- * @param json  the redacted event
  * @throws a file system error; an error if the folder is a link or is full (10,000 files or 1 GiB) Cost: two or three syncs.
  */
-export function spillEvent(
-  storeAddress: string,
-  { sessionId, arrivedAtMs, json }: { readonly sessionId: string; readonly arrivedAtMs: number; readonly json: object },
-): void {
-  const folder = spillFolderOf(storeAddress);
+export function spillEvent(storeAddress: string, event: SpillableEvent): void {
+  const { arrivedAtMs, json, sessionId } = event;
+  const time = String(Math.max(0, Math.floor(arrivedAtMs))).padStart(TIME_DIGITS, '0');
+  const random = Math.random().toString(36).slice(2, 12);
+  // A file with the same name in both folders is one event.
+  const name = `${time}-${hashText(sessionId)}-${process.pid}-${random}`;
+  const body = Buffer.from(`${JSON.stringify(json)}\n`);
+  const failures: unknown[] = [];
+  for (const folder of foldersOf(storeAddress)) {
+    try {
+      spillInto(folder, name, body);
+      return;
+    } catch (error) {
+      failures.push(error);
+    }
+  }
+  throw failures[0];
+}
+
+function spillInto(folder: string, name: string, body: Buffer): void {
   makeFolderSync(folder);
   if (!lstatSync(folder).isDirectory()) throw new Error(`${folder} is a link; remove it`);
   requireRoom(folder);
-  const body = Buffer.from(`${JSON.stringify(json)}\n`);
-  const time = String(Math.max(0, Math.floor(arrivedAtMs))).padStart(TIME_DIGITS, '0');
-  const random = Math.random().toString(36).slice(2, 12);
-  const path = join(folder, `${time}-${hashText(sessionId)}-${process.pid}-${random}`);
+  const path = join(folder, name);
   const unfinished = `${path}${UNFINISHED}`;
   const fd = openSync(unfinished, constants.O_WRONLY | constants.O_CREAT | constants.O_EXCL | GUARDED, 0o600);
   try {
@@ -114,20 +152,15 @@ export function spillEvent(
  * Lists the waiting events of a store in the order in which they are recorded.
  *
  * @param sessionId  selects the events of this session
- * @throws a file system error; a missing folder counts as empty Cost: one stat call if the folder does not exist.
+ * @throws a file system error; a missing folder counts as empty Cost: two stat calls if the folders do not exist.
  */
 export function spilledEvents(storeAddress: string, sessionId?: string): readonly SpilledEvent[] {
-  const folder = spillFolderOf(storeAddress);
-  if (!existsSync(folder)) return [];
   const session = sessionId === undefined ? undefined : hashText(sessionId);
-  return readdirSync(folder)
-    .filter((name) => name.endsWith(EXTENSION))
-    .toSorted()
-    .flatMap((name) => {
-      const [, ofSession] = name.split('-');
-      if (session !== undefined && session !== ofSession) return [];
-      return [{ id: name.slice(0, -EXTENSION.length), path: join(folder, name), arrivedAtMs: timeOf(name) }];
-    });
+  return filesOf(storeAddress).flatMap(({ folder, name }) => {
+    const [, ofSession] = name.split('-');
+    if (!name.endsWith(EXTENSION) || (session !== undefined && session !== ofSession)) return [];
+    return [{ id: name.slice(0, -EXTENSION.length), path: join(folder, name), arrivedAtMs: timeOf(name) }];
+  });
 }
 
 /**
@@ -136,12 +169,10 @@ export function spilledEvents(storeAddress: string, sessionId?: string): readonl
  * @returns the number of renamed files
  */
 export function setUnfinishedAside(storeAddress: string, nowMs: number): number {
-  const folder = spillFolderOf(storeAddress);
-  if (!existsSync(folder)) return 0;
-  const left = readdirSync(folder).filter(
-    (name) => name.endsWith(UNFINISHED) && nowMs - timeOf(name) > UNFINISHED_LIMIT_MS,
+  const left = filesOf(storeAddress).filter(
+    ({ name }) => name.endsWith(UNFINISHED) && nowMs - timeOf(name) > UNFINISHED_LIMIT_MS,
   );
-  for (const name of left) setAside(join(folder, name), UNFINISHED, 'damaged');
+  for (const { folder, name } of left) setAside(join(folder, name), UNFINISHED, 'damaged');
   return left.length;
 }
 
@@ -152,18 +183,18 @@ function timeOf(name: string): number {
 /** Counts the spill files next to a store. Never throws; an unreadable folder counts as empty. */
 export function countSpills(storeAddress: string): SpillCounts {
   const counts = { waiting: 0, damaged: 0, refused: 0 };
-  let names: readonly string[] = [];
+  let files: ReturnType<typeof filesOf> = [];
   try {
-    names = readdirSync(spillFolderOf(storeAddress));
+    files = filesOf(storeAddress);
   } catch {
-    // The folder does not exist, or it belongs to another user.
+    // A folder belongs to another user.
   }
-  for (const name of names) {
+  for (const { name } of files) {
     if (name.endsWith(EXTENSION)) counts.waiting += 1;
     else if (name.endsWith('.damaged')) counts.damaged += 1;
     else if (name.endsWith('.refused')) counts.refused += 1;
   }
-  return counts;
+  return { ...counts, folders: [...new Set(files.map(({ folder }) => folder))] };
 }
 
 /**

@@ -43,13 +43,13 @@ function projectFaults(
   const kinds = new Map<string, number>();
   for (const { where } of recent) kinds.set(where, (kinds.get(where) ?? 0) + 1);
   const counts = [...kinds].toSorted(([, a], [, b]) => b - a).map(([where, count]) => `${where} ${count}`);
-  const since = durationText(nowMs - Date.parse(recent[0]?.at ?? ''));
+  const since = durationText(Math.max(0, nowMs - Date.parse(recent[0]?.at ?? '')));
   const latest = recent
     .slice(-MAX_SHOWN)
     .toReversed()
     .map(({ at, event, message, where }) => {
       const what = event === undefined ? where : `${where}, ${event}`;
-      return `${durationText(nowMs - Date.parse(at))} ago (${what}): ${message.slice(0, 200)}`;
+      return `${durationText(Math.max(0, nowMs - Date.parse(at)))} ago (${what}): ${message.slice(0, 200)}`;
     });
   const found = `${countOf(recent.length, 'problem')} in ${since} (${counts.join(', ')}); ${latest.join('; ')}`;
   return failed('faults', found, `The agents were not affected. After fixing the cause, delete ${newest.file}.`);

@@ -171,10 +171,7 @@ async function noteMissingRuns(
   const { terminal, untilMs } = context;
   const { unusable, waiting } = spillNote(address);
   for (const note of [waiting, unusable]) if (note !== undefined) terminal.complain(`coxswain: ${printable(note)}`);
-  const lost = [...lostAtEnd({ sinceMs: sinceOf(context, true), untilMs }).values()].reduce(
-    (sum, count) => sum + count,
-    0,
-  );
+  const lost = [...lostAtEnd(sinceOf(context, true)).values()].reduce((sum, count) => sum + count, 0);
   if (lost > 0) {
     const records = countOf(lost, 'record');
     terminal.complain(
