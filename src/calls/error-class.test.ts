@@ -25,6 +25,16 @@ test('the last line of a traceback names the failure', () => {
   expect(classifyError(text).line).toBe("KeyError: 'name'");
 });
 
+test.each([
+  '(pass) config > errors on invalid input [0.31ms]\nexpect(received).toBe(expected)\nerror: 1 !== 2',
+  '✓ fails on an empty list\nerror: 1 !== 2',
+  'ok 3 - throws an error\nerror: 1 !== 2',
+  '--- PASS: TestFails (0.00s)\nerror: 1 !== 2',
+  '$ biome check --error-on-warnings\nerror: 1 !== 2',
+])('neither a passed test nor an echoed command names the failure: %j', (text) => {
+  expect(classifyError(text).line).toBe('error: 1 !== 2');
+});
+
 test('two missing modules share a cause but not their text', () => {
   const one = classifyError("Error: Cannot find module 'left'");
   const other = classifyError("Error: Cannot find module 'right'");

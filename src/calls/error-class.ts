@@ -72,8 +72,8 @@ const TELLS_APART =
   /expect|actual|received|but was|\bgot\b|missing|undefined|mismatch|overflow|exceed|too (?:large|long|many)|will not|does(?: not|n't)/i;
 /** A log line with a level below warning. It is not a failure, whatever words it contains. */
 const LOG_LINE = /^[^a-z]{0,60}(?:\[[^\]]{0,40}\] *)?\b(?:INFO|DEBUG|TRACE)\b/;
-/** A banner such as `==== FAILURES ====`, which names no failure. */
-const BANNER = /^([=\-_*#~])\1{2,}.*\1{3}$/;
+/** A line that names no failure: a banner such as `==== FAILURES ====`, a passed test, an echoed command. */
+const BANNER = /^(?:([=\-_*#~])\1{2,}.*\1{3}$|\(pass\)|[✓✔]|ok \d|(?:--- )?PASS\b|\$ )/;
 /** A heading such as `ERROR:` without a message. The next line contains the message. */
 const HEADING = /^\W*(?:error|fatal|failed|failure|exception)\W*$/i;
 /** The last line of a traceback. */

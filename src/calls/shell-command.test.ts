@@ -42,6 +42,9 @@ test.each([
   ['sudo -u root cat /etc/hosts', 'cat', 'read'],
   ['FOO=1 BAR=2 make all', 'make', 'execute'],
   ['timeout 60 pytest', 'pytest', 'execute'],
+  ['bin/test sympy/core', 'test', 'execute'],
+  ['.venv/bin/pip install a', 'pip', 'write'],
+  ['/usr/bin/grep -n a b', 'grep', 'read'],
   ['git -C /repo status', 'git', 'read'],
   ['cd /repo', 'cd', 'write'],
 ])('%j runs %j and is of kind %s', (line, program, kind) => {

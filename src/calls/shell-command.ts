@@ -123,13 +123,16 @@ function visitRedirect(node: Redirect, reading: Reading): void {
   reading.writes.push(target);
 }
 
+const SCRIPT = /^[^/~].*\//;
 const FILE = /^[\w.~/-]*[/.]\w[\w./-]*$/;
 
 function visitCommand(node: Command, reading: Reading): void {
   const [name = '', ...args] = unwrap(wordsOf(node));
   const program = name.slice(name.lastIndexOf('/') + 1);
   if (program === '') return;
-  const kind = kindOfProgram(program, args);
+  const known = kindOfProgram(program, args);
+  // A script of a project may have the name of a system program: `bin/test`.
+  const kind = known === 'read' && SCRIPT.test(name) ? 'execute' : known;
   if (kind === 'wait') reading.waits = true;
   if (kind === 'read') reading.reads ??= args.findLast((word) => FILE.test(word));
   const state = writtenState(node, program, args);

@@ -88,7 +88,7 @@ test.each([
   expect(readCall(tool, args)).toMatchObject({ shell, kind });
 });
 
-test.each(['Bash', 'sh', 'mcp__host__shell', 'tool.container.exec', 'my-bash', 'x:run', 'EXECUTE_BASH'])(
+test.each(['Bash', 'sh', 'mcp__host__shell', 'tool.container.exec', 'my-bash', 'x:run', 'EXECUTE_BASH', 'run_shell_command'])(
   '%s is a shell by its name',
   (tool) => {
     expect(readCall(tool, { input: 'look around' }).shell).toBe(true);

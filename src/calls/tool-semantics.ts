@@ -50,7 +50,7 @@ type Arguments = Readonly<Record<string, unknown>>;
 
 /** Names of shells as a whole tool name, or after a separator. */
 const SHELL_NAME =
-  /(?:^|[_.:-])(?:bash|shell|sh|exec|terminal|run|cmd|powershell|(?:run|execute|exec)_command|run_terminal_cmd)$/i;
+  /(?:^|[_.:-])(?:bash|shell|sh|exec|terminal|run|cmd|powershell|(?:run|execute|exec)(?:_shell)?_command|run_terminal_cmd)$/i;
 const COMMAND_KEYS = ['command', 'cmd', 'script', 'input', 'commands', 'argv'];
 const PATH_KEYS = [
   'path',
