@@ -216,10 +216,5 @@ function substitutionOf(args: readonly string[]): ShellState | undefined {
   const parts = SUBSTITUTION.exec(expression);
   if (parts === null || target === undefined || words.length !== 2) return undefined;
   const [, , before = '', after = ''] = parts;
-  return { target, replaces: { before: plainText(before.replace(/^\^|\$$/g, '')), after: plainText(after) } };
-}
-
-/** Removes the backslashes that escape punctuation. */
-function plainText(expression: string): string {
-  return expression.replace(/\\([^\w\s])/g, '$1');
+  return { target, replaces: { before: before.replace(/^\^|\$$/g, ''), after } };
 }

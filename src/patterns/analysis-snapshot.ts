@@ -31,6 +31,4 @@ export interface PendingCall {
   readonly turn: number;
   readonly args: Json;
   readonly annotations?: ToolStarted['annotations'];
-  /** The call started long after the previous result. */
-  readonly rested?: true;
 }
