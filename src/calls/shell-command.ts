@@ -185,15 +185,11 @@ function wordsOf(node: Command): readonly string[] {
 }
 
 const PRINTERS = new Set(['cat', 'tee', 'echo', 'printf']);
-/** Matches `s/before/after/g` with any delimiter except a letter, a digit, a blank or a backslash. */
-const SUBSTITUTION = /^s([^\w\s\\])((?:(?!\1).)*)\1((?:(?!\1).)*)\1[gimI]*$/s;
-
 /**
- * Returns the content that a command writes to a file: by a patch, by a here-document, by `echo` or `printf` with a redirection,
- * or by a plain substitution of `sed -i`. Returns undefined for other commands and for appended text.
+ * Returns the content that a command writes to a file: by a patch, by a here-document, or by `echo` or `printf` with a redirection.
+ * Returns undefined for other commands and for appended text.
  */
 function writtenState(node: Command, program: string, args: readonly string[]): ShellState | undefined {
-  if (program === 'sed') return substitutionOf(args);
   if (!PRINTERS.has(program) && program !== 'apply_patch') return undefined;
   let target: string | undefined;
   let hereText: string | undefined;
@@ -207,14 +203,4 @@ function writtenState(node: Command, program: string, args: readonly string[]): 
   if (program === 'tee' && !args.some((word) => word.startsWith('-'))) target ??= args[0];
   const content = program === 'cat' || program === 'tee' ? hereText : args.join(' ');
   return target === undefined || content === undefined ? undefined : { target, content };
-}
-
-function substitutionOf(args: readonly string[]): ShellState | undefined {
-  if (!args.some((word) => /^-\w*i/.test(word))) return undefined;
-  const words = args.filter((word) => !word.startsWith('-') && word !== '');
-  const [expression = '', target] = words;
-  const parts = SUBSTITUTION.exec(expression);
-  if (parts === null || target === undefined || words.length !== 2) return undefined;
-  const [, , before = '', after = ''] = parts;
-  return { target, replaces: { before: before.replace(/^\^|\$$/g, ''), after } };
 }

@@ -73,16 +73,6 @@ test('what the user wants back is no thrash', () => {
   expect(firstFlag(thrashDetector(), calls)).toBeNull();
 });
 
-test('an expression with signs that mean something is undone by its plain twin', () => {
-  const sed = (expression: string): ScriptedCall => ({
-    tool: 'Bash',
-    args: { command: `sed -i '${expression}' schema.prisma` },
-    result: '',
-  });
-  const [there, back] = [sed('s/vat String?$/vat String/'), sed('s/vat String$/vat String?/')];
-  expect(firstFlag(thrashDetector(), [there, back, there])).toBe(2);
-});
-
 test('to take a fix out, test without it and callOf it back is method, going on with it is not', () => {
   const run = (passes: boolean): ScriptedCall => ({
     tool: 'bash',
