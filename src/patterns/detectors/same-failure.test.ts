@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { firstFlag, times, type ScriptedCall } from '../../../test/support/scripted-run.ts';
+import { firstFlag, scriptedRun, times, type ScriptedCall } from '../../../test/support/scripted-run.ts';
 import { repeatedErrorDetector } from './repeated-error.ts';
 import { sameFailureDetector } from './same-failure.ts';
 
@@ -50,6 +50,12 @@ test('the same line of a program after four changes is flagged, however it is ca
 test('the very same call that fails in other words moves, though it begins with the same line', () => {
   const calls = rounds(6, (at) => `error: undefined reference to main\nld: ${6 - at} errors left, in part-${at}`);
   expect(firstFlag(sameFailureDetector(), calls)).toBeNull();
+});
+
+test('two failures that alternate through six runs are thrash', () => {
+  const calls = rounds(6, (at) => (at % 2 === 0 ? 'test_a failed' : 'test_b failed'));
+  const { analysis } = scriptedRun(calls, { detectors: [sameFailureDetector()] });
+  expect(analysis.patterns()).toMatchObject([{ kind: 'thrash', flaggedAt: 10 }]);
 });
 
 test('a time limit met after each change is one failure, whatever the job is called', () => {

@@ -16,21 +16,27 @@ interface Entry {
   readonly epoch: number;
   readonly changes: number;
   readonly evidence: readonly number[];
+  /** Keys and calls of the last failures, oldest first; at most 6. */
+  readonly history: readonly (readonly [failureKey: string, index: number])[];
 }
 
 type State = readonly (readonly [string, Entry])[];
 
+/** Six alternating failures are three rounds of fixing one thing and breaking another. */
+const OSCILLATION = 6;
 /** An answer with a larger share of new lines reports something else. */
 const MAX_FRESH = 0.34;
 
 /**
  * Edit, run, the same failure; edit, run, the same failure. Each change makes a repeat legitimate; four of them
- * without any movement of the message do not.
+ * without any movement of the message do not. Also two failures of one check that alternate through six runs
+ * (`thrash`): each fix breaks what the last one fixed.
  *
  * Warns at:
  * - 4 changes (`warnAt`) after which one check fails alike.
  * - A check is a call with equal arguments and the same message, line numbers aside; or a program, however it is called, with the
  *   same error line and the same count of failures. Lines that edit and then run count together.
+ * - 6 runs for two failures of one check that alternate: the kind is then `thrash`, always at `warn`, with confidence 0.75.
  *
  * Resets on:
  * - A success of that check.
@@ -56,9 +62,23 @@ export const sameFailureDetector: DetectorFactory<SameFailureOptions> = defineDe
         epoch,
         changes: same ? before.changes + 1 : 0,
         evidence: withEvidence(same ? before.evidence : [], index),
+        history: [...(before?.history ?? []).slice(1 - OSCILLATION), [failureKey, index]],
       };
       checks.set(key, entry);
-      const { changes, evidence } = entry;
+      const { changes, evidence, history } = entry;
+      if (alternates(history)) {
+        const calls = history.map(([, call]) => call);
+        return {
+          key,
+          stuck: true,
+          tool,
+          kind: 'thrash',
+          level: 'warn',
+          confidence: 0.75,
+          occurrences: 3,
+          evidence: calls,
+        };
+      }
       const grade = gradeCount(changes, warnAt);
       return (
         grade && {
@@ -98,3 +118,8 @@ export const sameFailureDetector: DetectorFactory<SameFailureOptions> = defineDe
     };
   },
 );
+
+function alternates(history: Entry['history']): boolean {
+  const keys = history.map(([key]) => key);
+  return keys.length === OSCILLATION && keys[0] !== keys[1] && keys.every((key, at) => at < 2 || key === keys[at - 2]);
+}

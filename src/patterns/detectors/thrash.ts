@@ -55,6 +55,7 @@ const METHOD_PATIENCE = 2;
  * - 2 returns between the same two states (`revertsWarnAt`).
  * - 4 returns if a program ran well in one of the states: to remove a fix, test and restore it is method.
  * - 10 whole rewrites of a file in a row (`rewritesWarnAt`).
+ * - `same_failure_after_edits` reports this kind too: two failures of one check that alternate through six runs.
  *
  * Resets on:
  * - A message of the user.
