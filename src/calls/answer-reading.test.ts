@@ -61,9 +61,7 @@ test('errors above the count of passed tests come from the tested program', () =
   expect(reportsFailure(`${log} 1331 pass\n 0 fail\n 2907 expect() calls\nRan 1331 tests across 60 files.`)).toBe(
     false,
   );
-  expect(reportsFailure(`${log}Tests:       3 passed, 3 total\nTime:        1.2 s\nRan all test suites.`)).toBe(
-    false,
-  );
+  expect(reportsFailure(`${log}Tests:       3 passed, 3 total\nTime:        1.2 s\nRan all test suites.`)).toBe(false);
   expect(reportsFailure(`${log} 1351 pass\n 114 fail\n 2930 expect() calls\nRan 1465 tests.`)).toBe(true);
   expect(reportsFailure(`${log} 1351 pass\n 0 fail\nerror: script "test" exited with code 1`)).toBe(true);
 });

@@ -81,12 +81,18 @@ test.each([
   expect(readCall(tool, args)).toMatchObject({ shell, kind });
 });
 
-test.each(['Bash', 'sh', 'mcp__host__shell', 'tool.container.exec', 'my-bash', 'x:run', 'EXECUTE_BASH', 'run_shell_command'])(
-  '%s is a shell by its name',
-  (tool) => {
-    expect(readCall(tool, { input: 'look around' }).shell).toBe(true);
-  },
-);
+test.each([
+  'Bash',
+  'sh',
+  'mcp__host__shell',
+  'tool.container.exec',
+  'my-bash',
+  'x:run',
+  'EXECUTE_BASH',
+  'run_shell_command',
+])('%s is a shell by its name', (tool) => {
+  expect(readCall(tool, { input: 'look around' }).shell).toBe(true);
+});
 
 test.each(['rebash', 'push', 'crush', 'rerun', 'bash2', 'prefetch'])('%s is no shell', (tool) => {
   expect(readCall(tool, { input: 'look around' }).shell).toBe(false);
