@@ -31,7 +31,7 @@ export const chatHarness: AdapterHarness = {
   capabilities: openaiAgentsCapabilities,
   run: (scene) => play(scene, { useResponses: false, tellsErrors: false }),
   skips: {
-    'every call is on record with its arguments, its result without the feedback, and its flag':
+    'every call is recorded with its arguments, its success flag, and its result without feedback':
       'by itself the SDK tells neither the model nor us what a tool threw; openai-agents.test.ts looks at the flag',
   },
 };

@@ -84,10 +84,15 @@ export async function backtest(paths: readonly string[], options: BacktestOption
     options.steering === undefined
       ? await Promise.all(specs.map(makeConfiguration))
       : [configurationOf(options.steering, 'given')];
-  const joined = await replayAll(paths, configurations, options.steering === undefined ? specs : undefined, options);
-  mustBeUsable(paths, joined, configurations);
+  const joinedRuns = await replayAll(
+    paths,
+    configurations,
+    options.steering === undefined ? specs : undefined,
+    options,
+  );
+  mustBeUsable(paths, joinedRuns, configurations);
   const truth = labels === undefined ? truthOfOutcomes() : truthOfLabels(labels);
-  const report = buildReport(joined, {
+  const report = buildReport(joinedRuns, {
     paths: paths.map(shownAddress),
     configurations,
     truth,
@@ -102,12 +107,12 @@ export async function backtest(paths: readonly string[], options: BacktestOption
     const example = labels[0] === undefined ? 'the file is empty' : `such as ${JSON.stringify(labels[0].id)}`;
     throw new CoxswainError('input-io', `no label matches a run (${example}); ids are those of --json`);
   }
-  return { report, problems: joined.problems, unknownLabels };
+  return { report, problems: joinedRuns.problems, unknownLabels };
 }
 
 function specsOf({ config, against, steering, sweep }: BacktestOptions): readonly ConfigurationSpec[] {
-  const together = [config ?? steering, against, sweep].filter((one) => one !== undefined).length;
-  if (steering !== undefined && together > 1) {
+  const selectedOptions = [config ?? steering, against, sweep].filter((one) => one !== undefined).length;
+  if (steering !== undefined && selectedOptions > 1) {
     throw invalidArgument('config, against and sweep cannot be combined with a steering in memory');
   }
   if (against !== undefined && sweep !== undefined) {
@@ -149,14 +154,14 @@ async function replayAll(
       : await (
           await import('./shard-queue.ts')
         ).ShardQueue.open(queueAddress, { key, shards: shards.length, onResult });
-  const left = [...shards.keys()].filter((number) => !results.has(number));
+  const unfinished = [...shards.keys()].filter((number) => !results.has(number));
   try {
     await runShards(shards, {
       configurations,
       ...present({ specs }),
       // Standard input can be read only once.
-      workers: isPiped ? 1 : Math.min(workers, left.length),
-      take: queue === undefined ? async () => left.shift() : async () => queue.take(),
+      workers: isPiped ? 1 : Math.min(workers, unfinished.length),
+      take: queue === undefined ? async () => unfinished.shift() : async () => queue.take(),
       onDone: async (number, result) => {
         if (queue !== undefined) return queue.done(number, result);
         journal?.add(number, result);
@@ -186,8 +191,8 @@ function mustBeUsable(
   }
   if (rows.some(({ unanswered }) => unanswered.length === 0)) return;
   const names = [...new Set(rows.flatMap(({ unanswered }) => unanswered))].sort().join(', ');
-  const of = configurations.map(({ name }) => name).join(', ');
+  const configurationNames = configurations.map(({ name }) => name).join(', ');
   throw invalidArgument(
-    `${of}: the model-backed classifier ${names} has no recorded verdict (model_answered) in any of these runs, and a backtest asks no model; take runs that were recorded with it, or leave it out`,
+    `${configurationNames}: the model-backed classifier ${names} has no recorded verdict (model_answered) in any of these runs, and a backtest asks no model; take runs that were recorded with it, or leave it out`,
   );
 }

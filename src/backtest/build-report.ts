@@ -44,7 +44,7 @@ interface KnownRun {
 /** Builds the report. The function is pure: the same runs in the same order give the same bytes. */
 export function buildReport(joined: JoinedRuns, setup: ReportSetup): BacktestReport {
   const { configurations, split, truth } = setup;
-  const runs = joined.rows.filter(({ unanswered }) => unanswered.length === 0).map((row) => known(row, setup));
+  const runs = joined.rows.filter(({ unanswered }) => unanswered.length === 0).map((row) => toKnownRun(row, setup));
   const { stopEarly } = setup;
   const parts = partNames(split).map((name) => partReport(name, runs, { joined, configurations, stopEarly }));
   const input = inputReport(joined, runs);
@@ -68,23 +68,23 @@ export function buildReport(joined: JoinedRuns, setup: ReportSetup): BacktestRep
   };
 }
 
-function known(row: JoinedRow, { truth, split }: ReportSetup): KnownRun {
-  const { positive, split: named } = truth.of(row);
+function toKnownRun(row: JoinedRow, { truth, split }: ReportSetup): KnownRun {
+  const { positive, split: splitName } = truth.of(row);
   const task = row.task === '' ? `run ${row.id}` : row.task;
-  const isPart = split !== undefined && named !== undefined && partNames(split).includes(named);
-  return { row, positive, task, part: isPart ? named : partOf(task, split) };
+  const isPart = split !== undefined && splitName !== undefined && partNames(split).includes(splitName);
+  return { row, positive, task, part: isPart ? splitName : partOf(task, split) };
 }
 
 function partReport(
   name: string,
-  all: readonly KnownRun[],
+  knownRuns: readonly KnownRun[],
   {
     joined,
     configurations,
     stopEarly,
   }: Pick<ReportSetup, 'configurations' | 'stopEarly'> & { readonly joined: JoinedRuns },
 ): PartReport {
-  const runs = all.filter(({ part }) => part === name);
+  const runs = knownRuns.filter(({ part }) => part === name);
   const count = (positive: boolean | null): number => runs.filter((run) => run.positive === positive).length;
   return {
     name,
@@ -95,11 +95,11 @@ function partReport(
     unlabelled: count(null),
     tasks: new Set(runs.map(({ task }) => task)).size,
     byConfiguration: configurations.map((_, index) => {
-      const measured = runs.map(({ row, positive }): MeasuredRun => {
+      const measuredRuns = runs.map(({ row, positive }): MeasuredRun => {
         const { calls, id, source } = row;
         return { id, source, calls, positive, fired: row.fired[index] ?? [] };
       });
-      const figures = measureSignals(measured, joined.keys);
+      const figures = measureSignals(measuredRuns, joined.keys);
       if (!stopEarly) return figures;
       const stoppable = runs.map(({ row, positive }): StoppableRun => {
         return { calls: row.calls, use: row.use, positive, stops: row.stops[index] ?? [] };
@@ -131,21 +131,21 @@ function notesOf(
   { repeated, ...setup }: ReportSetup & { readonly repeated: number },
 ): readonly string[] {
   const notes: string[] = [OFF_POLICY_NOTE];
-  const judged = input.positive + input.negative;
+  const judgedRuns = input.positive + input.negative;
   const isByOutcome = setup.truth.kind === 'outcomes';
-  if (judged > 0 && isByOutcome) {
+  if (judgedRuns > 0 && isByOutcome) {
     notes.push(
       'A positive run is one that failed. A run may fail without ever being stuck, so recall against outcomes has a low ceiling.',
     );
   }
-  if (judged === 0) {
-    const why = isByOutcome ? 'No run records how it ended' : 'No label marks these runs as stuck or ok';
-    notes.push(`${why}, so precision, recall and rates are unknown; give labels with --labels FILE.`);
+  if (judgedRuns === 0) {
+    const reason = isByOutcome ? 'No run records how it ended' : 'No label marks these runs as stuck or ok';
+    notes.push(`${reason}, so precision, recall and rates are unknown; give labels with --labels FILE.`);
   } else {
     if (input.positive === 0) notes.push('No run is positive, so recall is unknown.');
     if (input.negative === 0) notes.push('No run is negative, so the false rate is unknown.');
   }
-  if (judged > 0 && input.unlabelled > 0) {
+  if (judgedRuns > 0 && input.unlabelled > 0) {
     notes.push(`${input.unlabelled} of ${input.runs} runs are unlabelled: no precision, recall or rate includes them.`);
   }
   for (const [index, { name }] of setup.configurations.entries()) {
@@ -176,14 +176,14 @@ function chanceNotes(part: PartReport | undefined, { configurations }: ReportSet
   const base = part === undefined ? undefined : baseRate(part);
   if (part === undefined || base === undefined) return [];
   return part.byConfiguration.flatMap(({ advice, providers }, index) => {
-    const under = configurations.length === 1 ? '' : ` under ${configurations[index]?.name ?? ''}`;
+    const qualifier = configurations.length === 1 ? '' : ` under ${configurations[index]?.name ?? ''}`;
     return [advice, ...providers].flatMap((signal) => {
       const { by, name, precision } = signal;
       const { high, hits, low, of } = precision;
       if (low === null || high === null || !isChance(signal, base)) return [];
       const who = by === 'advice' ? 'Advice as a whole' : name;
       return [
-        `${who}${under} is no better than chance on these runs: ${hits} of the ${of} runs in which it spoke failed (95 % interval ${percentText(low)} to ${percentText(high)}), and ${percentText(base)} fail anyway.`,
+        `${who}${qualifier} is no better than chance on these runs: ${hits} of the ${of} runs in which it spoke failed (95 % interval ${percentText(low)} to ${percentText(high)}), and ${percentText(base)} fail anyway.`,
       ];
     });
   });

@@ -33,11 +33,15 @@ export function compareFirings(runs: readonly ComparedRun[], keys: readonly Firi
   const total: Counts = { unchanged: 0, added: 0, removed: 0, moved: 0 };
   let changedRuns = 0;
   for (const run of runs) {
-    const before = callsByProvider(run.before, keys);
-    const after = callsByProvider(run.after, keys);
-    let changed = false;
-    for (const provider of [...new Set([...before.keys(), ...after.keys()])].sort()) {
-      const difference = pairFirings(before.get(provider) ?? [], after.get(provider) ?? [], (call) => call);
+    const beforeByProvider = callsByProvider(run.before, keys);
+    const afterByProvider = callsByProvider(run.after, keys);
+    let hasChanged = false;
+    for (const provider of [...new Set([...beforeByProvider.keys(), ...afterByProvider.keys()])].sort()) {
+      const difference = pairFirings(
+        beforeByProvider.get(provider) ?? [],
+        afterByProvider.get(provider) ?? [],
+        (call) => call,
+      );
       const counts = byProvider.get(provider) ?? { unchanged: 0, added: 0, removed: 0, moved: 0 };
       byProvider.set(provider, counts);
       for (const one of [counts, total]) {
@@ -47,7 +51,7 @@ export function compareFirings(runs: readonly ComparedRun[], keys: readonly Firi
         one.moved += difference.moved.length;
       }
       const { added, removed, moved } = difference;
-      changed ||= added.length + removed.length + moved.length > 0;
+      hasChanged ||= added.length + removed.length + moved.length > 0;
       keepSome(
         places.added,
         added.map((call) => ({ run: run.id, provider, call })),
@@ -61,7 +65,7 @@ export function compareFirings(runs: readonly ComparedRun[], keys: readonly Firi
         moved.map(([call, to]) => ({ run: run.id, provider, call, to })),
       );
     }
-    if (changed) changedRuns += 1;
+    if (hasChanged) changedRuns += 1;
   }
   return {
     ...total,
@@ -73,18 +77,18 @@ export function compareFirings(runs: readonly ComparedRun[], keys: readonly Firi
   };
 }
 
-function keepSome(list: PlaceReport[], more: readonly PlaceReport[]): void {
-  list.push(...more.slice(0, Math.max(0, MAX_PLACES - list.length)));
+function keepSome(list: PlaceReport[], changes: readonly PlaceReport[]): void {
+  list.push(...changes.slice(0, Math.max(0, MAX_PLACES - list.length)));
 }
 
-function callsByProvider(fired: readonly number[], keys: readonly FiringKey[]): ReadonlyMap<string, readonly number[]> {
+function callsByProvider(pairs: readonly number[], keys: readonly FiringKey[]): ReadonlyMap<string, readonly number[]> {
   const calls = new Map<string, number[]>();
-  for (let at = 0; at < fired.length; at += 2) {
-    const key = keys[fired[at] ?? -1];
+  for (let index = 0; index < pairs.length; index += 2) {
+    const key = keys[pairs[index] ?? -1];
     if (key?.by !== 'provider') continue;
     const list = calls.get(key.name) ?? [];
     calls.set(key.name, list);
-    list.push(fired[at + 1] ?? 0);
+    list.push(pairs[index + 1] ?? 0);
   }
   return calls;
 }
@@ -101,22 +105,29 @@ export interface PairedFirings<Firing> {
 /**
  * Pairs the firings at the same call first. Then it pairs the remaining firings of both sides in order.
  *
- * @param before  sorted by call, ascending; `after` has the same order
+ * @param beforeFirings  sorted by call, ascending; `afterFirings` has the same order
  */
 export function pairFirings<Firing>(
-  before: readonly Firing[],
-  after: readonly Firing[],
+  beforeFirings: readonly Firing[],
+  afterFirings: readonly Firing[],
   callOf: (firing: Firing) => number,
 ): PairedFirings<Firing> {
-  const same: [Firing, Firing][] = [];
-  const left: Firing[] = [];
-  const waiting = [...after];
-  for (const firing of before) {
-    const at = waiting.findIndex((other) => callOf(other) === callOf(firing));
-    const [other] = at < 0 ? [] : waiting.splice(at, 1);
-    if (other === undefined) left.push(firing);
-    else same.push([firing, other]);
+  const matchedPairs: [Firing, Firing][] = [];
+  const unmatched: Firing[] = [];
+  const remaining = [...afterFirings];
+  for (const firing of beforeFirings) {
+    const matchIndex = remaining.findIndex((other) => callOf(other) === callOf(firing));
+    const [other] = matchIndex < 0 ? [] : remaining.splice(matchIndex, 1);
+    if (other === undefined) unmatched.push(firing);
+    else matchedPairs.push([firing, other]);
   }
-  const moved = waiting.slice(0, left.length).map((other, index) => [left[index] ?? other, other] as const);
-  return { same, moved, removed: left.slice(moved.length), added: waiting.slice(moved.length) };
+  const movedPairs = remaining
+    .slice(0, unmatched.length)
+    .map((other, index) => [unmatched[index] ?? other, other] as const);
+  return {
+    same: matchedPairs,
+    moved: movedPairs,
+    removed: unmatched.slice(movedPairs.length),
+    added: remaining.slice(movedPairs.length),
+  };
 }

@@ -76,8 +76,8 @@ export function configurationOf(
 
 /** Returns the configuration that stands for the advice already in the records. It can be compared with replayed configurations. */
 export function recordedConfiguration(): Configuration {
-  const made = configurationOf({}, 'recorded');
-  return { ...made, isRecorded: true, steering: { ...made.steering, configurationHash: 'recorded' } };
+  const configuration = configurationOf({}, 'recorded');
+  return { ...configuration, isRecorded: true, steering: { ...configuration.steering, configurationHash: 'recorded' } };
 }
 
 /**
@@ -87,28 +87,28 @@ export function recordedConfiguration(): Configuration {
  * @throws CoxswainError "invalid-argument" if the file has a problem or the field cannot be set to that value
  */
 export async function makeConfiguration({ file, projectFolder, set }: ConfigurationSpec): Promise<Configuration> {
-  const loaded =
+  const loadedConfig =
     file === undefined && projectFolder === undefined
       ? undefined
       : await loadConfig({ projectFolder: projectFolder ?? process.cwd(), ...present({ explicitPath: file }) });
-  const problem = loaded?.problems[0];
+  const problem = loadedConfig?.problems[0];
   if (problem !== undefined) {
     throw invalidArgument(`${file ?? projectFolder ?? ''}: ${problemText(problem)}; see coxswain config check`);
   }
   const base = file ?? (projectFolder === undefined ? 'standard' : 'project');
-  const places = { folder: loaded?.folder ?? process.cwd(), homeFolder: homedir() };
+  const places = { folder: loadedConfig?.folder ?? process.cwd(), homeFolder: homedir() };
   if (set === undefined) {
-    return configured(loaded?.resolved ?? resolveConfig({}, places), base);
+    return configurationFrom(loadedConfig?.resolved ?? resolveConfig({}, places), base);
   }
-  if (loaded?.sources.some((source) => /\.[cm]?[jt]s$/.test(source.file)) === true) {
+  if (loadedConfig?.sources.some((source) => /\.[cm]?[jt]s$/.test(source.file)) === true) {
     throw invalidArgument(`${base}: only a configuration without code can be swept; put the numbers into a .json file`);
   }
-  const { config, path, raised } = sweepable(loaded?.config ?? {}, set.field, set.value);
-  const made = configured(resolveConfig(config, places), `${path}=${set.value}`);
-  return { ...made, swept: { path, value: set.value, ...present({ raised }) } };
+  const { config, path, raised } = sweepable(loadedConfig?.config ?? {}, set.field, set.value);
+  const configuration = configurationFrom(resolveConfig(config, places), `${path}=${set.value}`);
+  return { ...configuration, swept: { path, value: set.value, ...present({ raised }) } };
 }
 
-function configured(resolved: ResolvedConfig, name: string): Configuration {
+function configurationFrom(resolved: ResolvedConfig, name: string): Configuration {
   const { steering, redaction, deadline, budget, prices } = resolved;
   return {
     ...configurationOf(steering, name, redaction),

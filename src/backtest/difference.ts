@@ -43,22 +43,22 @@ const RHO_SQUARED = (-2 * Math.log(ALPHA) + Math.log(-2 * Math.log(ALPHA) + 1)) 
  * Cost: O(units).
  */
 export function differenceOf(units: readonly TrialUnit[]): Difference | undefined {
-  const found = fit(units);
-  if (found === undefined) return undefined;
+  const fitted = fit(units);
+  if (fitted === undefined) return undefined;
   const stratum = largestStratum(units);
   const added = [true, false].flatMap((isAdvised) =>
     [true, false].map((good) => ({ cluster: `added ${isAdvised} ${good}`, stratum, isAdvised, good })),
   );
-  const { clusters } = found;
-  const { error, estimate } = fit([...units, ...added]) ?? found;
+  const { clusters } = fitted;
+  const { error, estimate } = fit([...units, ...added]) ?? fitted;
   const half = alwaysFactor(clusters) * error;
-  const bound = (value: number): number => rounded(Math.min(1, Math.max(-1, value)));
+  const boundOf = (value: number): number => rounded(Math.min(1, Math.max(-1, value)));
   return {
-    difference: rounded(found.estimate),
-    low: bound(estimate - half),
-    high: bound(estimate + half),
-    onceLow: bound(estimate - Z * error),
-    onceHigh: bound(estimate + Z * error),
+    difference: rounded(fitted.estimate),
+    low: boundOf(estimate - half),
+    high: boundOf(estimate + half),
+    onceLow: boundOf(estimate - Z * error),
+    onceHigh: boundOf(estimate + Z * error),
     clusters,
     variance: error * error * (clusters + added.length),
   };
@@ -71,13 +71,13 @@ export function differenceOf(units: readonly TrialUnit[]): Difference | undefine
  * @param variance  variance per cluster
  */
 export function clustersFor(difference: number, variance: number): number {
-  const shows = (clusters: number): boolean =>
+  const hasPower = (clusters: number): boolean =>
     (alwaysFactor(clusters) + Z_POWER) * Math.sqrt(variance / clusters) <= difference;
   let [low, high] = [1, 2];
-  while (!shows(high) && high < 1e12) [low, high] = [high, high * 2];
+  while (!hasPower(high) && high < 1e12) [low, high] = [high, high * 2];
   while (high - low > 1) {
     const middle = Math.floor((low + high) / 2);
-    if (shows(middle)) high = middle;
+    if (hasPower(middle)) high = middle;
     else low = middle;
   }
   return high;
@@ -121,8 +121,8 @@ function fit(units: readonly TrialUnit[]): Fit | undefined {
     scores.set(cluster, (scores.get(cluster) ?? 0) + tilt * (rest - estimate * tilt));
   }
   const spread = [...scores.values()].reduce((sum, score) => sum + score * score, 0);
-  const small = scores.size / Math.max(1, scores.size - 1);
-  return { estimate, error: Math.sqrt(small * spread) / squares, clusters: scores.size };
+  const smallSampleFactor = scores.size / Math.max(1, scores.size - 1);
+  return { estimate, error: Math.sqrt(smallSampleFactor * spread) / squares, clusters: scores.size };
 }
 
 function largestStratum(units: readonly TrialUnit[]): string {

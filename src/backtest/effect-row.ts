@@ -70,19 +70,19 @@ const MAX_OPEN = 256;
 /** Folds the records of one run into its row. Records must arrive in `seq` order, starting with the first. */
 export class EffectRowFold {
   readonly #id: string;
-  readonly #asked: number | undefined;
+  readonly #requestedLimit: number | undefined;
   readonly #prices: ModelPrices | undefined;
   #view = new RunView();
-  readonly #open = new LruMap<TrajectoryPattern>(MAX_OPEN);
+  readonly #openPatterns = new LruMap<TrajectoryPattern>(MAX_OPEN);
   #stretch: StuckStretch | undefined;
   /** Units keyed by the id of their first advice. */
   readonly #units = new Map<string, Unit>();
   /** Units whose pattern has not cleared yet, keyed by their unit of the experiment (`unitOf`). */
-  readonly #waiting = new Map<string, Unit>();
+  readonly #openUnits = new Map<string, Unit>();
 
   constructor(id: string, { prices, within }: EffectRowOptions = {}) {
     this.#id = id;
-    this.#asked = within;
+    this.#requestedLimit = within;
     this.#prices = prices;
   }
 
@@ -91,20 +91,24 @@ export class EffectRowFold {
     switch (payload.kind) {
       case 'run_started':
         if (this.#view.started === undefined)
-          this.#view = new RunView({ advice: { within: this.#within(payload) }, ...present({ prices: this.#prices }) });
+          this.#view = new RunView({
+            advice: { within: this.#callLimit(payload) },
+            ...present({ prices: this.#prices }),
+          });
         break;
       case 'pattern_flagged':
-        if (!this.#open.has(payload.pattern.identity)) this.#open.set(payload.pattern.identity, payload.pattern);
+        if (!this.#openPatterns.has(payload.pattern.identity))
+          this.#openPatterns.set(payload.pattern.identity, payload.pattern);
         this.#stretch = stretchAfter(this.#stretch, 'flagged', payload.pattern);
         break;
       case 'pattern_cleared':
-        this.#left(payload.pattern);
+        this.#clearPattern(payload.pattern);
         break;
       case 'feedback_produced':
-        this.#produced(payload, payload.feedback.pattern);
+        this.#addAdvice(payload, payload.feedback.pattern);
         break;
       case 'guidance_produced':
-        this.#produced(payload, payload.classification.pattern);
+        this.#addAdvice(payload, payload.classification.pattern);
         break;
       default:
         passOver<'life' | 'talk' | 'calls' | 'requests' | 'host' | 'delivered' | 'asked' | 'faults' | 'unread'>(
@@ -120,15 +124,15 @@ export class EffectRowFold {
     const counts = new Map<string, { provider: string; arm: AdviceArm; count: number }>();
     for (const { providerName: provider, arm } of advice) {
       const key = `${arm} ${provider}`;
-      const known = counts.get(key) ?? { provider, arm, count: 0 };
-      known.count += 1;
-      counts.set(key, known);
+      const entry = counts.get(key) ?? { provider, arm, count: 0 };
+      entry.count += 1;
+      counts.set(key, entry);
     }
     return {
       id: this.#id,
       parent: started?.identity.parent_run_id ?? null,
       steering: steeringOf(started),
-      within: this.#within(started),
+      within: this.#callLimit(started),
       gap: lostRecords > 0,
       ended: outcome !== undefined,
       success: outcome?.success ?? null,
@@ -137,29 +141,33 @@ export class EffectRowFold {
     };
   }
 
-  #within(started: RunStarted | undefined): number {
-    return this.#asked ?? started?.steering?.holdout?.within_calls ?? DECLARED_WITHIN_CALLS;
+  #callLimit(started: RunStarted | undefined): number {
+    return this.#requestedLimit ?? started?.steering?.holdout?.within_calls ?? DECLARED_WITHIN_CALLS;
   }
 
-  #left({ identity, ...pattern }: TrajectoryPattern): void {
-    const known = this.#open.get(identity);
-    this.#open.delete(identity);
-    const before = this.#stretch;
-    this.#stretch = stretchAfter(before, 'cleared', { identity, ...pattern });
+  #clearPattern({ identity, ...pattern }: TrajectoryPattern): void {
+    const openPattern = this.#openPatterns.get(identity);
+    this.#openPatterns.delete(identity);
+    const stretchBefore = this.#stretch;
+    this.#stretch = stretchAfter(stretchBefore, 'cleared', { identity, ...pattern });
     // A stuck period ends with its last pattern. A pattern that is not part of a stuck period ends on its own.
-    if (known?.stuck === true && this.#stretch !== undefined) return;
-    const drawn = { providerName: '', speaker: 'feedback', ...present({ pattern: known, stretch: before }) } as const;
-    const unit = this.#waiting.get(unitOf(drawn));
+    if (openPattern?.stuck === true && this.#stretch !== undefined) return;
+    const draw = {
+      providerName: '',
+      speaker: 'feedback',
+      ...present({ pattern: openPattern, stretch: stretchBefore }),
+    } as const;
+    const unit = this.#openUnits.get(unitOf(draw));
     if (unit === undefined) return;
     unit.callsToLeave = this.#view.calls - unit.callsBefore;
-    this.#waiting.delete(unit.key);
+    this.#openUnits.delete(unit.key);
   }
 
-  #produced(
+  #addAdvice(
     payload: Extract<TrajectoryPayload, { readonly kind: 'feedback_produced' | 'guidance_produced' }>,
     reference: PatternReference | undefined,
   ): void {
-    const pattern = reference === undefined ? undefined : this.#open.get(reference.identity);
+    const pattern = reference === undefined ? undefined : this.#openPatterns.get(reference.identity);
     // Uses only patterns flagged before the advice, because later flags depend on the advice.
     if (reference !== undefined && pattern === undefined) return;
     const speaker = payload.kind === 'feedback_produced' ? 'feedback' : 'guidance';
@@ -168,11 +176,13 @@ export class EffectRowFold {
       speaker,
       ...present({ pattern, stretch: this.#stretch }),
     });
-    if (this.#waiting.has(key)) return;
+    if (this.#openUnits.has(key)) return;
     // Guidance without a pattern counts for the current stuck period, if the agent is stuck.
-    const spokenOf = key.startsWith('stretch') ? (pattern ?? this.#open.get(this.#stretch?.open[0] ?? '')) : pattern;
-    const unit = { key, pattern: spokenOf, callsBefore: this.#view.calls };
-    this.#waiting.set(key, unit);
+    const unitPattern = key.startsWith('stretch')
+      ? (pattern ?? this.#openPatterns.get(this.#stretch?.open[0] ?? ''))
+      : pattern;
+    const unit = { key, pattern: unitPattern, callsBefore: this.#view.calls };
+    this.#openUnits.set(key, unit);
     this.#units.set(payload.advice_id, unit);
   }
 
@@ -180,12 +190,12 @@ export class EffectRowFold {
     const unit = this.#units.get(advice.adviceId);
     if (unit === undefined) return [];
     const { callsToLeave, key, pattern } = unit;
-    const withheld =
+    const isWithheld =
       advice.arm === 'unsettled'
         ? silenceReason('steer', started?.steering?.holdout, { runId: this.#id, unit: key }) !== undefined
         : advice.arm === 'withheld';
     const { kind = null, stuck = false } = pattern ?? {};
-    return [{ kind, stuck, ...present({ callsToLeave }), withheld, advice }];
+    return [{ kind, stuck, ...present({ callsToLeave }), withheld: isWithheld, advice }];
   }
 }
 

@@ -25,12 +25,12 @@ interface Ranked {
  * Cost: one hash per run with a firing.
  */
 export function examplesOf(runs: readonly ExampleRun[], first: ReadonlyMap<number, number>): ExamplesReport {
-  const chosen = { negative: [] as Ranked[], positive: [] as Ranked[], unlabelled: [] as Ranked[] };
+  const examples = { negative: [] as Ranked[], positive: [] as Ranked[], unlabelled: [] as Ranked[] };
   for (const index of first.keys()) {
     const run = runs[index];
     if (run === undefined) continue;
     const kind = run.positive === null ? 'unlabelled' : run.positive ? 'positive' : 'negative';
-    keepSmallest(chosen[kind], { index, rank: hashText(run.id) });
+    keepSmallest(examples[kind], { index, rank: hashText(run.id) });
   }
   const moments = (ranked: readonly Ranked[]): readonly MomentReport[] =>
     ranked.flatMap(({ index }) => {
@@ -38,9 +38,9 @@ export function examplesOf(runs: readonly ExampleRun[], first: ReadonlyMap<numbe
       return run === undefined ? [] : [{ run: run.id, call: first.get(index) ?? 0, source: run.source }];
     });
   return {
-    negative: moments(chosen.negative),
-    positive: moments(chosen.positive),
-    unlabelled: moments(chosen.unlabelled),
+    negative: moments(examples.negative),
+    positive: moments(examples.positive),
+    unlabelled: moments(examples.unlabelled),
   };
 }
 

@@ -19,18 +19,18 @@ export function shareBar({ high, low, share }: ShareReport): Html | undefined {
     aria-hidden="true"
   >
     <rect class="soft" width="${BAR_WIDTH}" height="${BAR_HEIGHT}" />
-    <rect class="mark" y="2" width="${at(share, BAR_WIDTH)}" height="${BAR_HEIGHT - 4}" />
-    <path class="range" d="M${at(low, BAR_WIDTH)} ${middle}H${at(high, BAR_WIDTH)}" />
+    <rect class="mark" y="2" width="${coordinate(share, BAR_WIDTH)}" height="${BAR_HEIGHT - 4}" />
+    <path class="range" d="M${coordinate(low, BAR_WIDTH)} ${middle}H${coordinate(high, BAR_WIDTH)}" />
   </svg>`;
 }
 
 /** Draws the first firings per tenth of the run. The start of the run is on the left. */
 export function positionStrip({ bins, median, q1, q3 }: QuartilesReport): Html | undefined {
-  const most = Math.max(...bins, 0);
-  if (most === 0 || median === null || q1 === null || q3 === null) return undefined;
+  const highestBin = Math.max(...bins, 0);
+  if (highestBin === 0 || median === null || q1 === null || q3 === null) return undefined;
   const width = STRIP_WIDTH / bins.length;
   const bars = bins.map((count, index) => {
-    const height = Math.round((STRIP_HEIGHT * count) / most);
+    const height = Math.round((STRIP_HEIGHT * count) / highestBin);
     // Bins count the remaining part of the run, so the last bin is the start of the run.
     const left = (bins.length - 1 - index) * width;
     return count === 0
@@ -104,16 +104,16 @@ export function stopPlot({ byAfter }: StopPolicyReport): Html {
 
 /** Draws points with intervals on both axes and joins them with a line. The axes begin at the lowest points. */
 function curvePlot(points: readonly CurvePoint[], labels: CurveLabels): Html {
-  const known = points.filter(({ x, y }) => x.share !== null && y.share !== null);
-  if (known.length === 0)
+  const knownPoints = points.filter(({ x, y }) => x.share !== null && y.share !== null);
+  if (knownPoints.length === 0)
     return html`<p>No point has both a ${labels.y} and a ${labels.x}, so there is nothing to plot.</p> `;
-  const across = axisOf(known.map(({ x }) => x));
-  const upwards = axisOf(known.map(({ y }) => y));
-  const x = (share: number | null): number => LEFT + at(partOf(share ?? 0, across), PLOT_WIDTH);
-  const y = (share: number | null): number => TOP + at(1 - partOf(share ?? 0, upwards), PLOT_HEIGHT);
-  const [left, right, bottom, top] = [x(across.from), x(across.to), y(upwards.from), y(upwards.to)];
+  const xAxis = axisOf(knownPoints.map(({ x }) => x));
+  const upwards = axisOf(knownPoints.map(({ y }) => y));
+  const x = (share: number | null): number => LEFT + coordinate(partOf(share ?? 0, xAxis), PLOT_WIDTH);
+  const y = (share: number | null): number => TOP + coordinate(1 - partOf(share ?? 0, upwards), PLOT_HEIGHT);
+  const [left, right, bottom, top] = [x(xAxis.from), x(xAxis.to), y(upwards.from), y(upwards.to)];
   const grid = [0, 0.25, 0.5, 0.75, 1].map((part) => {
-    const [one, other] = [shareAt(part, across), shareAt(part, upwards)];
+    const [one, other] = [shareAt(part, xAxis), shareAt(part, upwards)];
     return html`<path class="axis" d="M${x(one)} ${bottom}V${top}M${left} ${y(other)}H${right}" /><text
         x="${x(one)}"
         y="${bottom + 16}"
@@ -121,9 +121,9 @@ function curvePlot(points: readonly CurvePoint[], labels: CurveLabels): Html {
         >${percentText(one)}</text
       ><text x="${left - 6}" y="${y(other) + 4}" text-anchor="end">${percentText(other)}</text>`;
   });
-  const line = known.map((point) => `${x(point.x.share)},${y(point.y.share)}`).join(' ');
-  const names = namePlaces(known.map((point) => [x(point.x.share), y(point.y.share)]));
-  const marks = known.map((point, index) => {
+  const line = knownPoints.map((point) => `${x(point.x.share)},${y(point.y.share)}`).join(' ');
+  const names = namePlaces(knownPoints.map((point) => [x(point.x.share), y(point.y.share)]));
+  const marks = knownPoints.map((point, index) => {
     const [nameX, nameY] = names[index] ?? [0, 0];
     return html`<path
         class="spread"
@@ -136,17 +136,17 @@ function curvePlot(points: readonly CurvePoint[], labels: CurveLabels): Html {
       >`;
   });
   const [width, height] = [LEFT + PLOT_WIDTH + RIGHT, TOP + PLOT_HEIGHT + BOTTOM];
-  const read = known.map(
+  const description = knownPoints.map(
     (point) => `${point.name}: ${labels.y} ${percentText(point.y.share)}, ${labels.x} ${percentText(point.x.share)}`,
   );
-  const label = `${labels.title}. ${read.join('; ')}`;
+  const label = `${labels.title}. ${description.join('; ')}`;
   // The table below the plot has the full text, so a truncated label loses nothing.
   return html`<div class="wide">
     <svg role="img" aria-label="${label}" width="${width}" height="${height}" viewBox="0 0 ${width} ${height}">
       ${grid}
       <polyline class="stroke" points="${line}" />
       ${marks}
-      <text x="${at((left + right) / 2, 1)}" y="${bottom + 34}" text-anchor="middle">${labels.x}</text>
+      <text x="${coordinate((left + right) / 2, 1)}" y="${bottom + 34}" text-anchor="middle">${labels.x}</text>
       <text x="${left}" y="${top - 26}">${labels.y}</text>
     </svg>
   </div> `;
@@ -159,11 +159,11 @@ interface Axis {
 
 /** Returns the shortest axis, in steps of one fifth, that contains every share and interval. */
 function axisOf(shares: readonly Interval[]): Axis {
-  const least = Math.min(...shares.map(({ low }) => low ?? 0));
-  const most = Math.max(...shares.map(({ high }) => high ?? 1));
+  const lowest = Math.min(...shares.map(({ low }) => low ?? 0));
+  const highest = Math.max(...shares.map(({ high }) => high ?? 1));
   return {
-    from: [0.8, 0.6, 0.4, 0.2].find((end) => end <= least) ?? 0,
-    to: [0.05, 0.1, 0.2, 0.4, 0.6, 0.8].find((end) => end >= most) ?? 1,
+    from: [0.8, 0.6, 0.4, 0.2].find((end) => end <= lowest) ?? 0,
+    to: [0.05, 0.1, 0.2, 0.4, 0.6, 0.8].find((end) => end >= highest) ?? 1,
   };
 }
 
@@ -177,16 +177,16 @@ function shareAt(part: number, { from, to }: Axis): number {
 
 /** Chooses a free position for the name of each point. If all positions are occupied, it uses the first one. */
 function namePlaces(points: readonly (readonly [number, number])[]): readonly (readonly [number, number])[] {
-  const chosen: (readonly [number, number])[] = [];
+  const positions: (readonly [number, number])[] = [];
   for (const [x, y] of points) {
-    const places = NAME_PLACES.map(([right, down]) => [at(x + right, 1), at(y + down, 1)] as const);
+    const places = NAME_PLACES.map(([right, down]) => [coordinate(x + right, 1), coordinate(y + down, 1)] as const);
     const isFree = ([left, base]: readonly [number, number]): boolean =>
-      chosen.every((other) => Math.abs(other[0] - left) >= NAME_WIDTH || Math.abs(other[1] - base) >= NAME_HEIGHT);
-    chosen.push(places.find(isFree) ?? places[0] ?? [x, y]);
+      positions.every((other) => Math.abs(other[0] - left) >= NAME_WIDTH || Math.abs(other[1] - base) >= NAME_HEIGHT);
+    positions.push(places.find(isFree) ?? places[0] ?? [x, y]);
   }
-  return chosen;
+  return positions;
 }
 
-function at(share: number, width: number): number {
+function coordinate(share: number, width: number): number {
   return Math.round(share * width * 10) / 10;
 }

@@ -40,21 +40,21 @@ export function htmlReport(report: BacktestReport): string {
 }
 
 function inputHtml({ configurations, input, paths, truth }: BacktestReport): Html {
-  const shown = paths.slice(0, MAX_PATHS).map(cut).join(', ');
-  const more = paths.length > MAX_PATHS ? ` and ${paths.length - MAX_PATHS} more` : '';
+  const shownPaths = paths.slice(0, MAX_PATHS).map(shortened).join(', ');
+  const remainder = paths.length > MAX_PATHS ? ` and ${paths.length - MAX_PATHS} more` : '';
   const positive = truth === 'labels' ? 'labels say so' : 'the run failed';
   const facts = [
     `${count(input.runs)} runs, ${count(input.calls)} calls`,
     `${count(input.positive)} positive (${positive}), ${count(input.negative)} negative, ${count(input.unlabelled)} unlabelled`,
-    ...optional(input.ownEvaluations, 'evaluated at the recorded points'),
-    ...optional(input.neverAsked, 'never evaluated'),
-    ...optional(input.withGap, 'with a gap'),
-    ...optional(input.withoutVerdicts, 'left out without recorded verdicts'),
-    ...optional(input.problems, 'sources with a problem'),
+    ...nonZeroCount(input.ownEvaluations, 'evaluated at the recorded points'),
+    ...nonZeroCount(input.neverAsked, 'never evaluated'),
+    ...nonZeroCount(input.withGap, 'with a gap'),
+    ...nonZeroCount(input.withoutVerdicts, 'left out without recorded verdicts'),
+    ...nonZeroCount(input.problems, 'sources with a problem'),
   ];
-  const rows = configurations.map(({ hash, name }) => [cut(name), html`<code>${hash}</code>`]);
+  const rows = configurations.map(({ hash, name }) => [shortened(name), html`<code>${hash}</code>`]);
   const configurationsTable = table({ caption: 'Configurations', head: ['Configuration', 'Fingerprint'], rows });
-  return html`<p>${shown}${more}</p>
+  return html`<p>${shownPaths}${remainder}</p>
     <p>${facts.join('; ')}.</p>
     ${configurationsTable}`;
 }
@@ -68,8 +68,8 @@ function gatesHtml({ gates }: BacktestReport): Html {
     gate,
     passed ? html`<span class="good">passed</span>` : html`<span class="bad">failed</span>`,
     String(limit),
-    value === null ? 'unknown' : fixed(value),
-    cut(reason),
+    value === null ? 'unknown' : twoDecimals(value),
+    shortened(reason),
   ]);
   const head = ['Gate', '', 'Limit', 'Value', 'Reason'];
   return section('Gates', table({ caption: 'Bounds', head, rows }));
@@ -78,26 +78,26 @@ function gatesHtml({ gates }: BacktestReport): Html {
 function sweepHtml(sweep: SweepReport): Html {
   const { field, part, points, signal } = sweep;
   const rows = points.map(({ f1, falseRate, fired, precision, raised, recall, runs, value }) => [
-    raised === undefined ? value : html`${value}<br />${dim(`with ${cut(raised.path)} ${raised.value}`)}`,
+    raised === undefined ? value : html`${value}<br />${dim(`with ${shortened(raised.path)} ${raised.value}`)}`,
     count(fired),
     count(runs),
     shareHtml(precision),
     shareHtml(recall),
     shareHtml(falseRate),
-    f1 === null ? '–' : fixed(f1),
+    f1 === null ? '–' : twoDecimals(f1),
   ]);
   const head = ['Value', 'Fired', 'Runs', 'Precision', 'Recall', 'False rate', 'F1'];
-  const caption = `${cut(signal.name)} (${signal.by}) in part ${cut(part)}`;
-  return section(`Sweep of ${cut(field)}`, [sweepPlot(sweep), table({ caption, head, rows, figures: true })]);
+  const caption = `${shortened(signal.name)} (${signal.by}) in part ${shortened(part)}`;
+  return section(`Sweep of ${shortened(field)}`, [sweepPlot(sweep), table({ caption, head, rows, figures: true })]);
 }
 
 function comparisonHtml(comparison: ComparisonReport, { configurations }: BacktestReport): Html {
   const { added, byProvider, changedRuns, moved, places, removed } = comparison;
   const head = ['Provider', 'Unchanged', 'New', 'Removed', 'Moved'];
-  const rows = [...byProvider.map((one) => changedRow(cut(one.provider), one)), changedRow('all', comparison)];
+  const rows = [...byProvider.map((one) => changedRow(shortened(one.provider), one)), changedRow('all', comparison)];
   const [first, second] = configurations;
   const title = `${second?.name ?? 'second'} against ${first?.name ?? 'first'}`;
-  return section(cut(title), [
+  return section(shortened(title), [
     html`<p>${count(changedRuns)} runs are changed.</p> `,
     table({ caption: 'Pieces of advice', head, rows }),
     placesHtml('New', places.added, added),
@@ -113,14 +113,14 @@ function changedRow(
   return [name, count(unchanged), count(added), count(removed), count(moved)];
 }
 
-function placesHtml(title: string, places: readonly PlaceReport[], all: number): Html | undefined {
+function placesHtml(title: string, places: readonly PlaceReport[], total: number): Html | undefined {
   if (places.length === 0) return undefined;
   const rows = places.map(({ call, provider, run, to }) => [
-    cut(run),
-    cut(provider),
+    shortened(run),
+    shortened(provider),
     to === undefined ? String(call) : `${call} → ${to}`,
   ]);
-  const caption = `${title}: ${count(places.length)} of ${count(all)}`;
+  const caption = `${title}: ${count(places.length)} of ${count(total)}`;
   return table({ caption, head: ['Run', 'Provider', 'After call'], rows });
 }
 
@@ -130,9 +130,9 @@ function partHtml(part: PartReport, { configurations }: BacktestReport): Html {
   const figures = byConfiguration.map((one, index) => {
     const title = configurations[index]?.name ?? String(index);
     const open = index < MAX_OPEN ? html` open` : undefined;
-    return html`<details${open}><summary><strong>${cut(title)}</strong></summary>\n${figuresHtml(one)}</details>\n`;
+    return html`<details${open}><summary><strong>${shortened(title)}</strong></summary>\n${figuresHtml(one)}</details>\n`;
   });
-  return section(`Runs: ${cut(name)}`, [html`<p>${facts}</p> `, figures]);
+  return section(`Runs: ${shortened(name)}`, [html`<p>${facts}</p> `, figures]);
 }
 
 function figuresHtml({ advice, details, patterns, providers, stopEarly }: PartFigures): HtmlValue {
@@ -201,7 +201,7 @@ function momentsHtml(moments: readonly MomentReport[]): HtmlValue {
   if (moments.length === 0) return '–';
   return moments.map(({ call, run, source }, index) => {
     const separator = index === 0 ? undefined : html`<br />`;
-    return html`${separator}${cut(run)} after call ${callNumber(call)} ${dim(cut(source))}`;
+    return html`${separator}${shortened(run)} after call ${callNumber(call)} ${dim(shortened(source))}`;
   });
 }
 
@@ -223,11 +223,11 @@ function signalTable(caption: string, signals: readonly SignalReport[]): Html | 
     nameHtml(signal),
     count(signal.fired),
     html`${count(signal.runs)}<br />${dim([signal.positiveRuns, signal.negativeRuns, signal.unlabelledRuns].map(count).join(' / '))}`,
-    signal.per100Calls === null ? '–' : fixed(signal.per100Calls),
+    signal.per100Calls === null ? '–' : twoDecimals(signal.per100Calls),
     shareHtml(signal.precision),
     shareHtml(signal.recall),
     shareHtml(signal.falseRate),
-    signal.f1 === null ? '–' : fixed(signal.f1),
+    signal.f1 === null ? '–' : twoDecimals(signal.f1),
     positionStrip(signal.callsLeft),
     ratioHtml(signal.atSameCall),
   ]);
@@ -240,39 +240,42 @@ function signalTable(caption: string, signals: readonly SignalReport[]): Html | 
 }
 
 function nameHtml({ by, name, pattern, point }: SignalReport): HtmlValue {
-  const more = [...(pattern === undefined ? [] : [pattern ?? 'no pattern']), ...(point === undefined ? [] : [point])];
-  const first = cut(by === 'advice' ? 'all advice' : name);
-  return more.length === 0 ? first : html`${first}<br />${dim(cut(more.join(', ')))}`;
+  const qualifiers = [
+    ...(pattern === undefined ? [] : [pattern ?? 'no pattern']),
+    ...(point === undefined ? [] : [point]),
+  ];
+  const first = shortened(by === 'advice' ? 'all advice' : name);
+  return qualifiers.length === 0 ? first : html`${first}<br />${dim(shortened(qualifiers.join(', ')))}`;
 }
 
 function shareHtml(share: ShareReport): HtmlValue {
   if (share.share === null) return '–';
   const [low, high] = [share.low, share.high].map((end) => Math.round(100 * (end ?? 0)));
-  const of = `${count(share.hits)} of ${count(share.of)}`;
-  return html`${percentText(share.share)} ${dim(`${low}–${high}`)}${shareBar(share)}${dim(of)}`;
+  const fraction = `${count(share.hits)} of ${count(share.of)}`;
+  return html`${percentText(share.share)} ${dim(`${low}–${high}`)}${shareBar(share)}${dim(fraction)}`;
 }
 
 function ratioHtml({ high, low, negativeEvents, positiveEvents, ratio }: RateRatioReport): Html {
   const events = dim(`${count(positiveEvents)} / ${count(negativeEvents)} runs`);
   if (ratio === null || low === null || high === null) return html`–<br />${events}`;
-  return html`×${fixed(ratio)} ${dim(`${fixed(low)}–${fixed(high)}`)}<br />${events}`;
+  return html`×${twoDecimals(ratio)} ${dim(`${twoDecimals(low)}–${twoDecimals(high)}`)}<br />${events}`;
 }
 
 const MAX_CHARS = 300;
 
 /** Truncates a name from the input, which may be very long. */
-function cut(text: string): string {
+function shortened(text: string): string {
   return text.length > MAX_CHARS ? `${text.slice(0, MAX_CHARS - 1)}…` : text;
 }
 
-function optional(amount: number, what: string): readonly string[] {
-  return amount === 0 ? [] : [`${count(amount)} ${what}`];
+function nonZeroCount(amount: number, noun: string): readonly string[] {
+  return amount === 0 ? [] : [`${count(amount)} ${noun}`];
 }
 
 function count(value: number): string {
   return String(value).replaceAll(/\B(?=(?:\d{3})+$)/g, ',');
 }
 
-function fixed(value: number): string {
+function twoDecimals(value: number): string {
   return value.toFixed(2);
 }

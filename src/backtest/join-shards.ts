@@ -30,7 +30,9 @@ export function joinShards(shards: readonly ReadShard[]): JoinedRuns {
   for (const { path, result } of shards) {
     const numbers = result.keys.map((key) => keys.numberOf(key));
     for (const row of result.rows) {
-      const fired = row.fired.map((pairs) => pairs.map((value, at) => (at % 2 === 0 ? (numbers[value] ?? 0) : value)));
+      const fired = row.fired.map((pairs) =>
+        pairs.map((value, index) => (index % 2 === 0 ? (numbers[value] ?? 0) : value)),
+      );
       rows.push({ ...row, id: ids.take(row.id), fired, source: path });
     }
     problems.push(...result.problems);

@@ -36,10 +36,10 @@ export function judgeGates(gates: Gates, part: PartReport | undefined): readonly
       });
       return;
     }
-    const passed = gate === 'min-recall' ? value >= limit : value <= limit;
-    const relation = passed ? 'within' : gate === 'min-recall' ? 'below' : 'over';
+    const hasPassed = gate === 'min-recall' ? value >= limit : value <= limit;
+    const relation = hasPassed ? 'within' : gate === 'min-recall' ? 'below' : 'over';
     const reason = `${gate}: ${what}${place} is ${rounded(value)}, ${relation} ${limit}`;
-    reports.push({ gate, limit, value: rounded(value), passed, reason });
+    reports.push({ gate, limit, value: rounded(value), passed: hasPassed, reason });
   };
   judge('max-false-rate', gates.maxFalseRate, {
     value: advice?.falseRate.share,

@@ -68,29 +68,29 @@ export function parseLabels(text: string, file: string): readonly Label[] {
   if (header === undefined)
     throw wrongLabels(file, [...problems, 'it is empty; its first line is id,target,split,note']);
   const columns = header.fields.map((name) => name.trim().toLowerCase());
-  const unknown = columns.filter((name, at) => !isColumn(name) || columns.indexOf(name) !== at);
-  const missing = ['id', 'target'].filter((name) => !columns.includes(name));
-  if (unknown.length > 0 || missing.length > 0) {
-    const got = shown(header.fields.join(','));
-    throw wrongLabels(file, [`line ${header.line}: the first line must be id,target,split,note, got ${got}`]);
+  const invalidColumns = columns.filter((name, index) => !isColumn(name) || columns.indexOf(name) !== index);
+  const missingColumns = ['id', 'target'].filter((name) => !columns.includes(name));
+  if (invalidColumns.length > 0 || missingColumns.length > 0) {
+    const quotedHeader = quoted(header.fields.join(','));
+    throw wrongLabels(file, [`line ${header.line}: the first line must be id,target,split,note, got ${quotedHeader}`]);
   }
   const labels: Label[] = [];
   const lineOf = new Map<string, number>();
   for (const { line, fields } of lines) {
-    const wrong = (message: string): void => void problems.push(`line ${line}: ${message}`);
+    const addProblem = (message: string): void => void problems.push(`line ${line}: ${message}`);
     if (fields.length !== columns.length) {
-      wrong(`${fields.length} fields where the first line has ${columns.length}`);
+      addProblem(`${fields.length} fields where the first line has ${columns.length}`);
       continue;
     }
-    const field = (name: Column): string => fields[columns.indexOf(name)] ?? '';
-    const id = field('id');
-    const target = LABEL_TARGETS.find((known) => known === field('target').trim().toLowerCase());
-    const before = lineOf.get(id);
-    if (id === '') wrong('no id');
-    else if (before !== undefined) wrong(`${shown(id)} is labelled in line ${before} already`);
-    else if (target === undefined) wrong(`target ${shown(field('target'))}; give ${LABEL_TARGETS.join(', ')}`);
-    else labels.push({ id, target, split: field('split').trim(), note: field('note') });
-    if (id !== '' && before === undefined) lineOf.set(id, line);
+    const fieldOf = (name: Column): string => fields[columns.indexOf(name)] ?? '';
+    const id = fieldOf('id');
+    const target = LABEL_TARGETS.find((known) => known === fieldOf('target').trim().toLowerCase());
+    const earlierLine = lineOf.get(id);
+    if (id === '') addProblem('no id');
+    else if (earlierLine !== undefined) addProblem(`${quoted(id)} is labelled in line ${earlierLine} already`);
+    else if (target === undefined) addProblem(`target ${quoted(fieldOf('target'))}; give ${LABEL_TARGETS.join(', ')}`);
+    else labels.push({ id, target, split: fieldOf('split').trim(), note: fieldOf('note') });
+    if (id !== '' && earlierLine === undefined) lineOf.set(id, line);
   }
   if (problems.length > 0) throw wrongLabels(file, problems);
   return labels;
@@ -106,13 +106,13 @@ function isColumn(name: string): name is Column {
   return COLUMNS.some((column) => column === name);
 }
 
-function shown(text: string): string {
+function quoted(text: string): string {
   return JSON.stringify(text.length > MAX_SHOWN ? `${text.slice(0, MAX_SHOWN)}…` : text);
 }
 
 function wrongLabels(file: string, problems: readonly string[]): CoxswainError {
-  const more = problems.length > MAX_NAMED ? `; and ${problems.length - MAX_NAMED} more` : '';
-  return invalidArgument(`${file}: ${problems.slice(0, MAX_NAMED).join('; ')}${more}`, {
+  const remainder = problems.length > MAX_NAMED ? `; and ${problems.length - MAX_NAMED} more` : '';
+  return invalidArgument(`${file}: ${problems.slice(0, MAX_NAMED).join('; ')}${remainder}`, {
     details: { file, problems: problems.length },
   });
 }
@@ -142,13 +142,13 @@ function parseCsv(text: string): ParsedCsv {
   const field = /([^",\r\n][^,\r\n]*|)(,|\r\n|\r|\n|$)|"([^"]*(?:""[^"]*)*)"(,|\r\n|\r|\n|$)/y;
   field.lastIndex = text.startsWith('\ufeff') ? 1 : 0;
   let line = 1;
-  let begun = line;
+  let startLine = line;
   let fields: string[] = [];
   while (field.lastIndex < text.length || fields.length > 0) {
-    const from = field.lastIndex;
+    const start = field.lastIndex;
     const found = field.exec(text);
     if (found === null) {
-      const isOpen = !/^"[^"]*(?:""[^"]*)*"/.test(text.slice(from));
+      const isOpen = !/^"[^"]*(?:""[^"]*)*"/.test(text.slice(start));
       return { rows, problem: { line, message: isOpen ? 'a quote does not end' : 'text behind a closing quote' } };
     }
     const [, plain = '', plainEnd, quoted, quotedEnd] = found;
@@ -157,9 +157,9 @@ function parseCsv(text: string): ParsedCsv {
     line += (quoted?.match(/\r\n|\r|\n/g)?.length ?? 0) + (end === ',' || end === '' ? 0 : 1);
     if (end === ',') continue;
     const isBlank = fields.length === 1 && quoted === undefined && plain.trim() === '';
-    if (!isBlank) rows.push({ line: begun, fields });
+    if (!isBlank) rows.push({ line: startLine, fields });
     fields = [];
-    begun = line;
+    startLine = line;
     if (end === '') break;
   }
   return { rows };

@@ -42,11 +42,11 @@ export async function listShards(paths: readonly string[]): Promise<readonly Sha
 
 async function fileShards(path: string): Promise<readonly Shard[]> {
   const shards: Shard[] = [];
-  for await (const found of findSources([path])) {
+  for await (const source of findSources([path])) {
     // Opening a pipe or device in a folder would block.
-    if (!found.named && found.sizeBytes === undefined) continue;
-    if ((await storeKindAt(found.path)) !== undefined) shards.push(...(await storeShards(found.path)));
-    else shards.push({ kind: 'file', path: found.path, named: found.named, bytes: found.sizeBytes ?? 0 });
+    if (!source.named && source.sizeBytes === undefined) continue;
+    if ((await storeKindAt(source.path)) !== undefined) shards.push(...(await storeShards(source.path)));
+    else shards.push({ kind: 'file', path: source.path, named: source.named, bytes: source.sizeBytes ?? 0 });
   }
   return shards;
 }
@@ -60,9 +60,9 @@ async function storeShards(address: string): Promise<readonly Shard[]> {
     await store.close();
   }
   const shards: Shard[] = [];
-  for (let from = 0; from < runs.length; from += RUNS_A_SHARD) {
-    const some = runs.slice(from, from + RUNS_A_SHARD);
-    shards.push({ kind: 'store', address, runs: some.map(({ runId }) => runId), state: stateOf(some) });
+  for (let start = 0; start < runs.length; start += RUNS_A_SHARD) {
+    const shardRuns = runs.slice(start, start + RUNS_A_SHARD);
+    shards.push({ kind: 'store', address, runs: shardRuns.map(({ runId }) => runId), state: stateOf(shardRuns) });
   }
   return shards;
 }

@@ -52,58 +52,60 @@ const UNEVEN = 3.29;
 export function measureEffect({ paths, rows, within, worthwhile }: EffectInput): EffectReport {
   const sorted = [...rows].sort((left, right) => order(left.id, right.id));
   const roots = rootsOf(sorted);
-  const steered = sorted.filter(({ steering }) => steering !== null);
-  const drawn = steered.filter(({ steering }) => steering?.holdout != null);
-  const used = (drawn.length > 0 ? drawn : steered).filter(({ gap }) => !gap);
+  const steeredRows = sorted.filter(({ steering }) => steering !== null);
+  const drawnRows = steeredRows.filter(({ steering }) => steering?.holdout != null);
+  const usedRows = (drawnRows.length > 0 ? drawnRows : steeredRows).filter(({ gap }) => !gap);
   const isByRun = ({ steering }: EffectRow): boolean => steering?.holdout?.withheld !== undefined;
   const clusterOf = ({ id }: EffectRow): string => roots.get(id) ?? id;
-  const byEpisode = used.filter((row) => !isByRun(row));
-  const byRun = used.filter(isByRun);
+  const byEpisode = usedRows.filter((row) => !isByRun(row));
+  const byRun = usedRows.filter(isByRun);
   const cases = [...unitsOf(byEpisode, clusterOf), ...firstEpisodes(unitsOf(byRun, clusterOf))];
-  const input = { drawn: drawn.length > 0, worthwhile, runs: new Set(used.map(clusterOf)).size };
+  const input = { drawn: drawnRows.length > 0, worthwhile, runs: new Set(usedRows.map(clusterOf)).size };
   const experiment = (subject: Subject, units: readonly Case[]): EffectExperiment => ({
     ...subject,
     ...compare(units, input),
   });
   const onPatterns = cases.filter(({ kind }) => kind !== null);
-  const stuck = onPatterns.filter((unit) => unit.stuck);
+  const stuckUnits = onPatterns.filter((unit) => unit.stuck);
   const kinds = namesOf(onPatterns.map(({ kind }) => kind ?? ''));
-  const others = cases.filter(({ kind }) => kind === null);
-  const declared = drawn.map((row) => row.within);
+  const otherCases = cases.filter(({ kind }) => kind === null);
+  const declaredLimits = drawnRows.map((row) => row.within);
   return {
     version: EFFECT_REPORT_VERSION,
     paths,
-    within: within ?? declared[0] ?? DECLARED_WITHIN_CALLS,
-    declared: within === undefined && drawn.length > 0,
+    within: within ?? declaredLimits[0] ?? DECLARED_WITHIN_CALLS,
+    declared: within === undefined && drawnRows.length > 0,
     worthwhile,
     runs: {
       read: rows.length,
-      steered: steered.length,
-      shadow: steered.filter(({ steering }) => steering?.mode === 'shadow').length,
-      drawnByEpisode: drawn.filter((row) => !isByRun(row)).length,
-      drawnByRun: drawn.filter(isByRun).length,
-      leftOutForGap: steered.filter(({ gap, units }) => gap && units.length > 0).length,
+      steered: steeredRows.length,
+      shadow: steeredRows.filter(({ steering }) => steering?.mode === 'shadow').length,
+      drawnByEpisode: drawnRows.filter((row) => !isByRun(row)).length,
+      drawnByRun: drawnRows.filter(isByRun).length,
+      leftOutForGap: steeredRows.filter(({ gap, units }) => gap && units.length > 0).length,
     },
     experiments: [
-      ...(stuck.length === 0 ? [] : [experiment({ name: 'stuck', about: 'all', outcome: 'left-pattern' }, stuck)]),
+      ...(stuckUnits.length === 0
+        ? []
+        : [experiment({ name: 'stuck', about: 'all', outcome: 'left-pattern' }, stuckUnits)]),
       ...kinds.map((name) =>
         experiment(
           { name, about: 'pattern', outcome: 'left-pattern' },
           onPatterns.filter(({ kind }) => kind === name),
         ),
       ),
-      ...namesOf(others.map(({ advice }) => advice?.providerName ?? '')).map((name) => {
-        const units = others.filter(({ advice }) => advice?.providerName === name);
+      ...namesOf(otherCases.map(({ advice }) => advice?.providerName ?? '')).map((name) => {
+        const units = otherCases.filter(({ advice }) => advice?.providerName === name);
         const outcome = units.some(({ advice }) => advice?.inTime !== undefined) ? 'in-time' : 'succeeded';
-        const judged = (unit: UnitCase): Case => ({ ...unit, good: outcomeOf(unit, outcome) });
-        return experiment({ name, about: 'provider', outcome }, units.map(judged));
+        const judgedCase = (unit: UnitCase): Case => ({ ...unit, good: outcomeOf(unit, outcome) });
+        return experiment({ name, about: 'provider', outcome }, units.map(judgedCase));
       }),
       ...(byRun.length === 0
         ? []
         : [experiment({ name: 'whole runs', about: 'run', outcome: 'succeeded' }, wholeRuns(byRun, clusterOf))]),
     ],
     providers: piecesByProvider(sorted),
-    notes: notesOf(drawn.length > 0),
+    notes: notesOf(drawnRows.length > 0),
   };
 }
 
@@ -121,8 +123,8 @@ function firstEpisodes(units: readonly UnitCase[]): readonly UnitCase[] {
   const first = new Map<string, UnitCase>();
   for (const unit of units) {
     if (!unit.stuck) continue;
-    const known = first.get(unit.cluster);
-    if (known === undefined || unit.advice.atMs < known.advice.atMs) first.set(unit.cluster, unit);
+    const earliest = first.get(unit.cluster);
+    if (earliest === undefined || unit.advice.atMs < earliest.advice.atMs) first.set(unit.cluster, unit);
   }
   return [...first.values()];
 }
@@ -152,33 +154,44 @@ function compare(
   cases: readonly Case[],
   input: { readonly drawn: boolean; readonly worthwhile: number; readonly runs: number },
 ): Omit<EffectExperiment, keyof Subject> {
-  const known = cases.filter(({ good }) => good !== null);
-  const unknown = cases.length - known.length;
-  const none = { difference: null, low: null, high: null, onceLow: null, onceHigh: null };
-  const clusters = new Set(known.map(({ cluster }) => cluster)).size;
-  const moreRuns = (variance: number, so: number): EffectExperiment['power'] =>
+  const knownCases = cases.filter(({ good }) => good !== null);
+  const unknownCount = cases.length - knownCases.length;
+  const noDifference = { difference: null, low: null, high: null, onceLow: null, onceHigh: null };
+  const clusters = new Set(knownCases.map(({ cluster }) => cluster)).size;
+  const moreRuns = (variance: number, currentClusters: number): EffectExperiment['power'] =>
     STATED_DIFFERENCES.map((difference) => {
-      const more = Math.max(0, clustersFor(difference, variance) - so);
-      return { difference, moreRuns: clusters === 0 ? null : Math.ceil((more * input.runs) / clusters) };
+      const neededClusters = Math.max(0, clustersFor(difference, variance) - currentClusters);
+      return { difference, moreRuns: clusters === 0 ? null : Math.ceil((neededClusters * input.runs) / clusters) };
     });
-  const good = known.filter((one) => one.good === true).length;
+  const goodCount = knownCases.filter((one) => one.good === true).length;
   // This variance assumes one unit per run. It is used until the arms are large enough.
   // It adds one good and one bad unit, because a share of 0 or 1 over few units is less certain than it looks.
-  const share = (good + 1) / (known.length + 2);
-  const guess = (share * (1 - share)) / (USUAL_SHARE * (1 - USUAL_SHARE));
+  const share = (goodCount + 1) / (knownCases.length + 2);
+  const designFactor = (share * (1 - share)) / (USUAL_SHARE * (1 - USUAL_SHARE));
   if (!input.drawn) {
-    const power = moreRuns(guess, 0);
-    return { status: 'not-drawn', told: null, withheld: null, ...none, power, balanced: true, unknown };
+    const power = moreRuns(designFactor, 0);
+    return {
+      status: 'not-drawn',
+      told: null,
+      withheld: null,
+      ...noDifference,
+      power,
+      balanced: true,
+      unknown: unknownCount,
+    };
   }
-  const [told, withheld] = [armOf(known.filter((one) => !one.withheld)), armOf(known.filter((one) => one.withheld))];
-  const figures = { told, withheld, balanced: isBalanced(known), unknown };
-  const found = differenceOf(known.map(trialUnit));
-  if (found === undefined || Math.min(told.runs, withheld.runs) < MIN_RUNS_AN_ARM) {
-    return { status: 'too-little-data', ...none, power: moreRuns(guess, clusters), ...figures };
+  const [told, withheld] = [
+    armOf(knownCases.filter((one) => !one.withheld)),
+    armOf(knownCases.filter((one) => one.withheld)),
+  ];
+  const figures = { told, withheld, balanced: isBalanced(knownCases), unknown: unknownCount };
+  const estimate = differenceOf(knownCases.map(trialUnit));
+  if (estimate === undefined || Math.min(told.runs, withheld.runs) < MIN_RUNS_AN_ARM) {
+    return { status: 'too-little-data', ...noDifference, power: moreRuns(designFactor, clusters), ...figures };
   }
-  const { clusters: so, variance, ...difference } = found;
-  const status = statusOf(found, input.worthwhile);
-  return { status, ...difference, power: moreRuns(variance, so), ...figures };
+  const { clusters: currentClusters, variance, ...difference } = estimate;
+  const status = statusOf(estimate, input.worthwhile);
+  return { status, ...difference, power: moreRuns(variance, currentClusters), ...figures };
 }
 
 function trialUnit({ cluster, good, row, withheld }: Case): TrialUnit {
@@ -218,7 +231,7 @@ function armOf(cases: readonly Case[]): ArmFigures {
   );
   const sum = (pick: (outcome: AdviceOutcome) => number): number =>
     outcomes.reduce((total, outcome) => total + pick(outcome), 0);
-  const count = (is: (outcome: Followed) => boolean): number => outcomes.filter(is).length;
+  const count = (matches: (outcome: Followed) => boolean): number => outcomes.filter(matches).length;
   const toLeave = outcomes.flatMap(({ callsToLeave }) => (callsToLeave === undefined ? [] : [callsToLeave]));
   const { q1, median, q3 } = quartilesOf(toLeave);
   const costs = outcomes.flatMap(({ followingCostUsd }) => (followingCostUsd === undefined ? [] : [followingCostUsd]));
@@ -273,11 +286,11 @@ function rootsOf(rows: readonly EffectRow[]): ReadonlyMap<string, string> {
   const parents = new Map(rows.map(({ id, parent }) => [id, parent]));
   return new Map(
     rows.map(({ id }) => {
-      const seen = new Set([id]);
+      const visitedIds = new Set([id]);
       let root = id;
-      for (let parent = parents.get(id) ?? null; parent !== null && !seen.has(parent);) {
+      for (let parent = parents.get(id) ?? null; parent !== null && !visitedIds.has(parent);) {
         // Imported records may contain cyclic parents.
-        seen.add(parent);
+        visitedIds.add(parent);
         root = parent;
         parent = parents.get(parent) ?? null;
       }

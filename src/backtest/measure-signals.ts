@@ -31,33 +31,33 @@ const ADVICE: SignalName = { by: 'advice', name: 'advice' };
 /** Computes the figures of every signal that fired in these runs. Cost: O(n log n) in the number of runs, per signal. */
 export function measureSignals(runs: readonly MeasuredRun[], keys: readonly FiringKey[]): PartFigures {
   const names = keys.map(signalsOf);
-  const gathered = new Map<string, Gathered>();
-  const of = (signal: SignalName): Gathered => {
+  const signals = new Map<string, Gathered>();
+  const signalOf = (signal: SignalName): Gathered => {
     const id = idOf(signal);
-    const known = gathered.get(id) ?? { signal, fired: 0, first: new Map<number, number>() };
-    gathered.set(id, known);
-    return known;
+    const entry = signals.get(id) ?? { signal, fired: 0, first: new Map<number, number>() };
+    signals.set(id, entry);
+    return entry;
   };
   // The row for all advice exists even if nothing fired.
-  of(ADVICE);
-  const byKey = names.map((signals) => signals.map(of));
+  signalOf(ADVICE);
+  const byKey = names.map((signals) => signals.map(signalOf));
   for (const [index, { fired }] of runs.entries()) {
-    for (let at = 0; at < fired.length; at += 2) {
-      const call = fired[at + 1] ?? 0;
-      for (const one of byKey[fired[at] ?? -1] ?? []) {
+    for (let pairIndex = 0; pairIndex < fired.length; pairIndex += 2) {
+      const call = fired[pairIndex + 1] ?? 0;
+      for (const one of byKey[fired[pairIndex] ?? -1] ?? []) {
         one.fired += 1;
         if (!one.first.has(index)) one.first.set(index, call);
       }
     }
   }
   const part = totalsOf(runs);
-  const reports = [...gathered.values()]
+  const reports = [...signals.values()]
     .filter(({ fired, signal }) => fired > 0 || signal.by === 'advice')
     .map((one) => reportOf(one, runs, part))
     .sort(inOrder);
-  const silent = reportOf({ signal: ADVICE, fired: 0, first: new Map() }, runs, part);
+  const silentReport = reportOf({ signal: ADVICE, fired: 0, first: new Map() }, runs, part);
   return {
-    advice: reports.find(({ by }) => by === 'advice') ?? silent,
+    advice: reports.find(({ by }) => by === 'advice') ?? silentReport,
     providers: reports.filter(({ by }) => by === 'provider'),
     details: reports.filter(({ by }) => by === 'detail'),
     patterns: reports.filter(({ by }) => by === 'pattern'),
@@ -97,7 +97,7 @@ function totalsOf(runs: readonly MeasuredRun[]): PartTotals {
 function reportOf({ signal, fired, first }: Gathered, runs: readonly MeasuredRun[], part: PartTotals): SignalReport {
   let positiveRuns = 0;
   let negativeRuns = 0;
-  const left: number[] = [];
+  const sharesLeft: number[] = [];
   const atRisk: RunAtRisk[] = [];
   for (const [index, { calls, positive }] of runs.entries()) {
     const firstCall = first.get(index) ?? null;
@@ -105,7 +105,7 @@ function reportOf({ signal, fired, first }: Gathered, runs: readonly MeasuredRun
     if (firstCall === null) continue;
     if (positive === true) positiveRuns += 1;
     if (positive === false) negativeRuns += 1;
-    if (calls > 0) left.push(Math.max(0, (calls - firstCall - 1) / calls));
+    if (calls > 0) sharesLeft.push(Math.max(0, (calls - firstCall - 1) / calls));
   }
   const precision = shareOf(positiveRuns, positiveRuns + negativeRuns);
   const recall = shareOf(positiveRuns, part.positive);
@@ -123,7 +123,7 @@ function reportOf({ signal, fired, first }: Gathered, runs: readonly MeasuredRun
     recall,
     falseRate: shareOf(negativeRuns, part.negative),
     f1: f1Of(precision, recall),
-    callsLeft: quartilesOf(left),
+    callsLeft: quartilesOf(sharesLeft),
     atSameCall: rateRatioOf(atRisk),
     examples: examplesOf(runs, first),
   };

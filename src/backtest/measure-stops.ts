@@ -41,7 +41,7 @@ function policyReport(
     kind,
     level,
     warnedRuns: points.filter((point) => point !== undefined).length,
-    byAfter: STOP_AFTER.map((after, index) => figuresOf(runs, points, { after, index })),
+    byAfter: STOP_AFTER.map((calls, index) => figuresOf(runs, points, { after: calls, index })),
   };
 }
 
@@ -50,33 +50,33 @@ function figuresOf(
   points: readonly (StopPoint | undefined)[],
   { after, index }: { readonly after: number; readonly index: number },
 ): StopFigures {
-  /** Returns the number of calls of the run if it is stopped at `at`. */
-  const callsAt = (at: number): number => {
-    const { calls = 0 } = runs[at] ?? {};
-    const point = points[at];
+  /** Returns the number of calls of the run if it is stopped at its stop point. */
+  const callsAt = (runIndex: number): number => {
+    const { calls = 0 } = runs[runIndex] ?? {};
+    const point = points[runIndex];
     return point === undefined ? calls : Math.min(calls, point.call + 1 + after);
   };
-  const isStopped = ({ calls }: StoppableRun, at: number): boolean => callsAt(at) < calls;
-  const saved = (of: keyof RunUse): SavedReport =>
+  const isStopped = ({ calls }: StoppableRun, runIndex: number): boolean => callsAt(runIndex) < calls;
+  const savedReport = (figure: keyof RunUse): SavedReport =>
     ratioOf(
-      runs.flatMap((run, at) => {
-        const whole = run.use[of];
+      runs.flatMap((run, runIndex) => {
+        const whole = run.use[figure];
         if (whole === null) return [];
-        const until = isStopped(run, at) ? (points[at]?.used[index]?.[of] ?? whole) : whole;
-        return [{ part: Math.max(0, whole - until), whole }];
+        const usedUntilStop = isStopped(run, runIndex) ? (points[runIndex]?.used[index]?.[figure] ?? whole) : whole;
+        return [{ part: Math.max(0, whole - usedUntilStop), whole }];
       }),
     );
-  const succeeded = runs.filter(({ positive }) => positive === false);
+  const successfulRuns = runs.filter(({ positive }) => positive === false);
   return {
     after,
     stoppedRuns: runs.filter(isStopped).length,
-    calls: ratioOf(runs.map(({ calls }, at) => ({ part: calls - callsAt(at), whole: calls }))),
-    ms: saved('ms'),
-    tokens: saved('tokens'),
-    costUsd: saved('costUsd'),
+    calls: ratioOf(runs.map(({ calls }, runIndex) => ({ part: calls - callsAt(runIndex), whole: calls }))),
+    ms: savedReport('ms'),
+    tokens: savedReport('tokens'),
+    costUsd: savedReport('costUsd'),
     lostSuccesses: shareOf(
-      runs.filter((run, at) => run.positive === false && isStopped(run, at)).length,
-      succeeded.length,
+      runs.filter((run, runIndex) => run.positive === false && isStopped(run, runIndex)).length,
+      successfulRuns.length,
     ),
   };
 }

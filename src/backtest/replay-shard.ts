@@ -40,7 +40,7 @@ class ShardReplay {
   readonly #rows: RunRow[] = [];
   readonly #problems: ShardProblem[] = [];
   readonly #open = new Map<ReadRun, OpenReplay>();
-  readonly #cut = new Set<ReadRun>();
+  readonly #shortenedRuns = new Set<ReadRun>();
   #problemsLeft = 0;
   #last: ReadRun | undefined;
   #lastReplay: OpenReplay | undefined;
@@ -75,20 +75,20 @@ class ShardReplay {
 
   // This is a separate function because V8 would deoptimise the loop at every await.
   #takeAll(items: Iterable<ReadRunsItem>): void {
-    for (const item of items) this.#take(item);
+    for (const item of items) this.#takeItem(item);
   }
 
-  #take(item: ReadRunsItem): void {
+  #takeItem(item: ReadRunsItem): void {
     switch (item.type) {
       case 'record':
         (item.run === this.#last ? this.#lastReplay : this.#turnTo(item.run))?.take(item.record);
         return;
       case 'end':
-        this.#end(item.run);
+        this.#endRun(item.run);
         return;
       case 'diagnostic': {
         const { severity, message, line } = item.diagnostic;
-        if (severity === 'error') this.#problem({ message, ...present({ line }) });
+        if (severity === 'error') this.#addProblem({ message, ...present({ line }) });
         return;
       }
       default:
@@ -100,16 +100,16 @@ class ShardReplay {
     const { details = {} } = error instanceof CoxswainError ? error : {};
     const line = details['line'];
     const message = withoutPath(messageOf(error), this.#path);
-    this.#problem({
+    this.#addProblem({
       message: run === undefined ? message : `run ${run}: ${message}`,
       ...(typeof line === 'number' ? { line } : {}),
     });
   }
 
   result(): ShardResult {
-    const left = this.#problemsLeft;
-    const more = left === 0 ? [] : [{ path: this.#path, message: `and ${left} more` }];
-    return { keys: this.#keys.keys, rows: this.#rows, problems: [...this.#problems, ...more] };
+    const hiddenProblems = this.#problemsLeft;
+    const remainder = hiddenProblems === 0 ? [] : [{ path: this.#path, message: `and ${hiddenProblems} more` }];
+    return { keys: this.#keys.keys, rows: this.#rows, problems: [...this.#problems, ...remainder] };
   }
 
   /** Marks this run as the most recently used, and makes room if the run is new. */
@@ -119,7 +119,7 @@ class ShardReplay {
     if (replay !== undefined) {
       this.#open.delete(run);
       this.#open.set(run, replay);
-    } else if (!this.#cut.has(run)) {
+    } else if (!this.#shortenedRuns.has(run)) {
       replay = this.#replayOf(run.id);
       this.#open.set(run, replay);
       this.#makeRoom();
@@ -133,12 +133,12 @@ class ShardReplay {
     const oldest = this.#open.keys().next();
     if (oldest.done === true) return;
     const run = oldest.value;
-    this.#end(run);
-    this.#cut.add(run);
-    this.#problem({ message: `run ${run.id} was left open for ${MAX_OPEN} other runs; the rest of it is not read` });
+    this.#endRun(run);
+    this.#shortenedRuns.add(run);
+    this.#addProblem({ message: `run ${run.id} was left open for ${MAX_OPEN} other runs; the rest of it is not read` });
   }
 
-  #end(run: ReadRun): void {
+  #endRun(run: ReadRun): void {
     if (this.#last === run) this.#last = undefined;
     const replay = this.#open.get(run);
     if (replay === undefined) return;
@@ -146,7 +146,7 @@ class ShardReplay {
     this.#rows.push(replay.row());
   }
 
-  #problem(problem: Omit<ShardProblem, 'path'>): void {
+  #addProblem(problem: Omit<ShardProblem, 'path'>): void {
     if (this.#problems.length < MAX_PROBLEMS) this.#problems.push({ path: this.#path, ...problem });
     else this.#problemsLeft += 1;
   }

@@ -37,9 +37,9 @@ export async function* runItems(
       // A file in a folder that is not a trajectory is not a problem.
       if (code === 'format-unknown' && shard.kind === 'file' && !shard.named) continue;
       const line = details['line'];
-      const at = typeof line === 'number' ? { line } : {};
+      const position = typeof line === 'number' ? { line } : {};
       const path = shownSource(shard);
-      onProblem({ path, ...at, message: withoutPath(messageOf(error), path) });
+      onProblem({ path, ...position, message: withoutPath(messageOf(error), path) });
     }
   }
 }

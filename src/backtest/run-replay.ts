@@ -43,15 +43,15 @@ export class RunReplay {
   readonly #configurations: readonly Configuration[];
   readonly #keys: FiringKeys;
   readonly #onAdvice: OnAdvice | undefined;
-  readonly #fired: number[][];
+  readonly #firedPairs: number[][];
   readonly #stops: readonly StopPoints[];
-  readonly #wanted: Set<string>;
+  readonly #wantedPayloads: Set<string>;
   readonly #view: RunView;
   #players: readonly Player[] = [];
-  #begun = false;
+  #hasBegun = false;
   #task = '';
-  #own = false;
-  #evaluated = false;
+  #hasOwnSteering = false;
+  #hasEvaluations = false;
 
   constructor(id: string, configurations: readonly Configuration[], keys: FiringKeys, onAdvice?: OnAdvice) {
     this.#id = id;
@@ -59,24 +59,26 @@ export class RunReplay {
     this.#configurations = configurations;
     this.#keys = keys;
     this.#view = new RunView(present({ prices: configurations[0]?.prices }));
-    this.#fired = configurations.map(() => []);
+    this.#firedPairs = configurations.map(() => []);
     this.#stops = configurations.map(() => new StopPoints());
-    this.#wanted = new Set(configurations.flatMap(({ steering }) => steering.models.map((one) => one.classifier.name)));
+    this.#wantedPayloads = new Set(
+      configurations.flatMap(({ steering }) => steering.models.map((one) => one.classifier.name)),
+    );
   }
 
   /** Processes the next record of the run. */
   take(record: TrajectoryRecord): void {
-    if (!this.#begun) this.#begin(record);
+    if (!this.#hasBegun) this.#begin(record);
     const call = this.#view.fold(record);
-    this.#note(record.payload);
-    if (call?.endSeq !== undefined) for (const stops of this.#stops) stops.ended(call.number, () => this.#use());
+    this.#noteRecorded(record.payload);
+    if (call?.endSeq !== undefined) for (const stops of this.#stops) stops.ended(call.number, () => this.#usage());
     for (let index = 0; index < this.#players.length; index += 1) {
       const player = this.#players[index];
       if (player === undefined) continue;
       const isRecorded = this.#configurations[index]?.isRecorded === true;
-      const derived = player.take(record);
-      for (const payload of derived)
-        if (isRecorded || payload !== record.payload) this.#keep(index, payload, { player, seq: record.seq });
+      const derivedPayloads = player.take(record);
+      for (const payload of derivedPayloads)
+        if (isRecorded || payload !== record.payload) this.#keepPayload(index, payload, { player, seq: record.seq });
     }
   }
 
@@ -87,44 +89,46 @@ export class RunReplay {
       task: this.#task,
       calls: this.#view.calls,
       success: this.#view.outcome?.success ?? null,
-      own: this.#own,
-      evaluated: this.#evaluated,
+      own: this.#hasOwnSteering,
+      evaluated: this.#hasEvaluations,
       gap: this.#view.lostRecords > 0,
-      unanswered: [...this.#wanted].sort(),
-      fired: this.#fired,
-      use: this.#use(),
+      unanswered: [...this.#wantedPayloads].sort(),
+      fired: this.#firedPairs,
+      use: this.#usage(),
       stops: this.#stops.map((stops) => stops.points()),
     };
   }
 
-  #use(): RunUse {
+  #usage(): RunUse {
     const { costUsd = null, tokens = null } = this.#view.usage;
     const { startedAtMs } = this.#view.counts;
     return { ms: startedAtMs > 0 ? this.#view.lastAtMs - startedAtMs : null, tokens, costUsd };
   }
 
   #begin({ payload }: TrajectoryRecord): void {
-    this.#begun = true;
-    const started = payload.kind === 'run_started' ? payload : undefined;
-    this.#own = started?.steering !== undefined;
-    if (started?.task !== undefined) this.#task = hashText(started.task);
-    const recorded: Player = { calls: () => this.#view.calls, take: (record) => [record.payload] };
+    this.#hasBegun = true;
+    const runStarted = payload.kind === 'run_started' ? payload : undefined;
+    this.#hasOwnSteering = runStarted?.steering !== undefined;
+    if (runStarted?.task !== undefined) this.#task = hashText(runStarted.task);
+    const recordedPlayer: Player = { calls: () => this.#view.calls, take: (record) => [record.payload] };
     this.#players = this.#configurations.map((configuration) => {
-      if (configuration.isRecorded === true) return recorded;
-      return this.#own ? atOwnPoints(configuration, started?.steering?.configuration_hash) : atEveryCall(configuration);
+      if (configuration.isRecorded === true) return recordedPlayer;
+      return this.#hasOwnSteering
+        ? atOwnPoints(configuration, runStarted?.steering?.configuration_hash)
+        : atEveryCall(configuration);
     });
   }
 
-  #note(payload: TrajectoryPayload): void {
+  #noteRecorded(payload: TrajectoryPayload): void {
     switch (payload.kind) {
       case 'evaluation':
-        if (this.#own) this.#evaluated = true;
+        if (this.#hasOwnSteering) this.#hasEvaluations = true;
         return;
       case 'tool_ended':
-        if (!this.#own && payload.result_missing !== true) this.#evaluated = true;
+        if (!this.#hasOwnSteering && payload.result_missing !== true) this.#hasEvaluations = true;
         return;
       case 'model_answered':
-        this.#wanted.delete(payload.classifier_name);
+        this.#wantedPayloads.delete(payload.classifier_name);
         return;
       default:
         passOver<
@@ -143,7 +147,7 @@ export class RunReplay {
     }
   }
 
-  #keep(
+  #keepPayload(
     configuration: number,
     payload: TrajectoryPayload,
     { player, seq }: { readonly player: Player; readonly seq: number },
@@ -153,7 +157,7 @@ export class RunReplay {
     switch (payload.kind) {
       case 'pattern_flagged':
         key = this.#keys.numberOf({ by: 'pattern', name: payload.pattern.kind });
-        this.#stops[configuration]?.flagged(payload.pattern, Math.max(0, calls - 1), () => this.#use());
+        this.#stops[configuration]?.flagged(payload.pattern, Math.max(0, calls - 1), () => this.#usage());
         break;
       case 'feedback_produced':
         key = this.#keys.numberOf({
@@ -180,7 +184,7 @@ export class RunReplay {
         return;
     }
     const call = Math.max(0, calls - 1);
-    this.#fired[configuration]?.push(key, call);
+    this.#firedPairs[configuration]?.push(key, call);
     if (payload.kind !== 'pattern_flagged') this.#onAdvice?.({ configuration, call, seq }, payload);
   }
 }

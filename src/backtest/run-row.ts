@@ -59,8 +59,8 @@ export class FiringKeys {
   numberOf(key: FiringKey): number {
     const text = key.by === 'pattern' ? key.name : `${key.point} ${key.pattern ?? ''} ${key.name}`;
     const name = `${key.by} ${text}`;
-    const known = this.#numbers.get(name);
-    if (known !== undefined) return known;
+    const knownNumber = this.#numbers.get(name);
+    if (knownNumber !== undefined) return knownNumber;
     const number = this.#keys.length;
     this.#numbers.set(name, number);
     this.#keys.push(key);

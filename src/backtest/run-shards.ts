@@ -27,20 +27,20 @@ export interface RunShardsOptions {
  */
 export async function runShards(shards: readonly Shard[], options: RunShardsOptions): Promise<void> {
   const { configurations, specs, take, onDone, workers: threads } = options;
-  const next = async (): Promise<ShardRequest | undefined> => {
+  const nextRequest = async (): Promise<ShardRequest | undefined> => {
     const number = await take();
     const shard = number === undefined ? undefined : shards[number];
     return number === undefined || shard === undefined ? undefined : { number, shard };
   };
   if (specs === undefined || threads <= 1) {
-    for (let request = await next(); request !== undefined; request = await next()) {
+    for (let request = await nextRequest(); request !== undefined; request = await nextRequest()) {
       await onDone(request.number, await replayShard(request.shard, configurations));
     }
     return;
   }
   const workers = Array.from({ length: threads }, () => startWorker(specs));
   try {
-    await Promise.all(workers.map((worker) => feed(worker, next, onDone)));
+    await Promise.all(workers.map((worker) => feedWorker(worker, nextRequest, onDone)));
   } finally {
     await Promise.all(workers.map((worker) => worker.terminate()));
   }
@@ -50,31 +50,31 @@ function startWorker(specs: readonly ConfigurationSpec[]): Worker {
   return new Worker(threadEntry('shard-worker', import.meta.url), { workerData: specs, execArgv: [] });
 }
 
-function feed(
+function feedWorker(
   worker: Worker,
   next: () => Promise<ShardRequest | undefined>,
   onDone: RunShardsOptions['onDone'],
 ): Promise<void> {
   return new Promise((resolve, reject) => {
-    const ask = async (): Promise<void> => {
+    const requestNext = async (): Promise<void> => {
       const request = await next();
       // oxlint-disable-next-line unicorn/require-post-message-target-origin -- a thread has no origin
       if (request !== undefined) worker.postMessage(request);
       else resolve();
     };
-    const hear = async (answer: ShardAnswer): Promise<void> => {
+    const handleAnswer = async (answer: ShardAnswer): Promise<void> => {
       if ('fault' in answer) {
         throw new CoxswainError('input-io', answer.fault.message, { details: { shard: answer.number } });
       }
       await onDone(answer.number, answer.result);
-      await ask();
+      await requestNext();
     };
-    worker.on('message', (answer: ShardAnswer) => void hear(answer).catch(reject));
+    worker.on('message', (answer: ShardAnswer) => void handleAnswer(answer).catch(reject));
     worker.on('error', (error) => {
       const reason = error instanceof Error ? error.message : String(error);
       reject(new CoxswainError('input-io', `a worker thread failed: ${reason}`, { cause: error }));
     });
     worker.on('exit', (code) => reject(new CoxswainError('input-io', `a worker thread stopped with code ${code}`)));
-    ask().catch(reject);
+    requestNext().catch(reject);
   });
 }

@@ -47,9 +47,9 @@ export class ShardQueue {
   readonly #name: string;
   readonly #key: string;
   /** Shards whose result has not arrived yet, in order. */
-  readonly #missing: Set<number>;
-  readonly #active = new Set<string>();
-  readonly #touching: NodeJS.Timeout;
+  readonly #missingShards: Set<number>;
+  readonly #activeJobs = new Set<string>();
+  readonly #touchTimer: NodeJS.Timeout;
   readonly #onResult: TakeResult;
   #gathering: Promise<boolean> | undefined;
 
@@ -57,11 +57,11 @@ export class ShardQueue {
     this.#boss = boss;
     this.#key = key;
     this.#name = queueOf(key);
-    this.#missing = new Set(Array.from({ length: shards }, (_none, number) => number));
+    this.#missingShards = new Set(Array.from({ length: shards }, (_none, number) => number));
     this.#onResult = onResult;
-    this.#touching = setInterval(() => {
+    this.#touchTimer = setInterval(() => {
       // A machine that cannot reach the queue loses its shards. It notices this when it completes one.
-      if (this.#active.size > 0) boss.touch(this.#name, [...this.#active]).catch(() => undefined);
+      if (this.#activeJobs.size > 0) boss.touch(this.#name, [...this.#activeJobs]).catch(() => undefined);
     }, TOUCH_MS);
   }
 
@@ -94,11 +94,11 @@ export class ShardQueue {
         expireInSeconds: LONGEST_SECONDS,
         retryLimit: RETRIES,
       });
-      for (let from = 0; from < shards; from += INSERTED_AT_ONCE) {
-        const length = Math.min(INSERTED_AT_ONCE, shards - from);
-        const jobs = Array.from({ length }, (_none, at) => ({
-          id: jobId(key, from + at),
-          data: { number: from + at },
+      for (let start = 0; start < shards; start += INSERTED_AT_ONCE) {
+        const length = Math.min(INSERTED_AT_ONCE, shards - start);
+        const jobs = Array.from({ length }, (_none, index) => ({
+          id: jobId(key, start + index),
+          data: { number: start + index },
         }));
         // Inserting a job that exists leaves it unchanged.
         await boss.insert(queueOf(key), jobs);
@@ -120,10 +120,10 @@ export class ShardQueue {
     for (;;) {
       const [job] = await this.#boss.fetch(this.#name);
       if (job !== undefined) {
-        this.#active.add(job.id);
+        this.#activeJobs.add(job.id);
         return job.data.number;
       }
-      this.#gathering ??= this.#gather().finally(() => (this.#gathering = undefined));
+      this.#gathering ??= this.#gatherResults().finally(() => (this.#gathering = undefined));
       if (await this.#gathering) return undefined;
       await sleep(POLL_MS);
     }
@@ -132,22 +132,22 @@ export class ShardQueue {
   /** Completes a shard. Calling it again gives the same result. */
   async done(number: number, result: ShardResult): Promise<void> {
     const id = jobId(this.#key, number);
-    this.#active.delete(id);
+    this.#activeJobs.delete(id);
     const output: JobOutput = { result: JSON.stringify(result) };
     await this.#boss.complete(this.#name, id, output);
     this.#takeResult(number, result);
   }
 
   async close(): Promise<void> {
-    clearInterval(this.#touching);
+    clearInterval(this.#touchTimer);
     // Releases unfinished shards to other machines.
-    if (this.#active.size > 0) await this.#boss.fail(this.#name, [...this.#active]).catch(() => undefined);
+    if (this.#activeJobs.size > 0) await this.#boss.fail(this.#name, [...this.#activeJobs]).catch(() => undefined);
     await this.#boss.stop({ graceful: false }).catch(() => undefined);
   }
 
   /** Reads the results of other machines in order, up to the first missing one. @returns true if all have arrived */
-  async #gather(): Promise<boolean> {
-    for (const number of this.#missing) {
+  async #gatherResults(): Promise<boolean> {
+    for (const number of this.#missingShards) {
       const id = jobId(this.#key, number);
       const [job] = await this.#boss.findJobs(this.#name, { id });
       if (job?.state === 'failed') {
@@ -166,7 +166,7 @@ export class ShardQueue {
   }
 
   #takeResult(number: number, result: ShardResult): void {
-    if (this.#missing.delete(number)) this.#onResult(number, result);
+    if (this.#missingShards.delete(number)) this.#onResult(number, result);
   }
 }
 

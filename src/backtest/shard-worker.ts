@@ -19,16 +19,16 @@ export type ShardAnswer =
 const configurations = Promise.all((workerData as readonly ConfigurationSpec[]).map(makeConfiguration));
 
 parentPort?.on('message', ({ number, shard }: ShardRequest) => {
-  void send(number, shard);
+  void sendAnswer(number, shard);
 });
 
-async function send(number: number, shard: Shard): Promise<void> {
-  const reply = await answer(number, shard);
+async function sendAnswer(number: number, shard: Shard): Promise<void> {
+  const reply = await answerShard(number, shard);
   // oxlint-disable-next-line unicorn/require-post-message-target-origin -- a thread has no origin
   parentPort?.postMessage(reply);
 }
 
-async function answer(number: number, shard: Shard): Promise<ShardAnswer> {
+async function answerShard(number: number, shard: Shard): Promise<ShardAnswer> {
   try {
     return { number, result: await replayShard(shard, await configurations) };
   } catch (error) {

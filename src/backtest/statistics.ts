@@ -31,14 +31,14 @@ export function shareOf(hits: number, of: number): ShareReport {
  * uses the linearised variance of a ratio (W. G. Cochran, "Sampling Techniques", 1977, section 6.3).
  */
 export function ratioOf(runs: readonly { readonly part: number; readonly whole: number }[]): SavedReport {
-  const saved = runs.reduce((sum, { part }) => sum + part, 0);
+  const savedTotal = runs.reduce((sum, { part }) => sum + part, 0);
   const of = runs.reduce((sum, { whole }) => sum + whole, 0);
-  if (of === 0) return { saved, of, share: null, low: null, high: null };
-  const share = saved / of;
+  if (of === 0) return { saved: savedTotal, of, share: null, low: null, high: null };
+  const share = savedTotal / of;
   const squares = runs.reduce((sum, { part, whole }) => sum + (part - share * whole) ** 2, 0);
   const half = runs.length < 2 ? 1 : (Z * Math.sqrt((squares * runs.length) / (runs.length - 1))) / of;
   const [low, high] = [Math.max(0, share - half), Math.min(1, share + half)];
-  return { saved: rounded(saved), of: rounded(of), share: rounded(share), low: rounded(low), high: rounded(high) };
+  return { saved: rounded(savedTotal), of: rounded(of), share: rounded(share), low: rounded(low), high: rounded(high) };
 }
 
 /** Returns the harmonic mean of precision and recall. Null if either is unknown or both are 0. */
@@ -60,10 +60,10 @@ export function quartilesOf(values: number[]): QuartilesReport {
 
 function quantile(sorted: readonly number[], share: number): number | null {
   const place = (sorted.length - 1) * share;
-  const below = sorted[Math.floor(place)];
-  const above = sorted[Math.ceil(place)];
-  if (below === undefined || above === undefined) return null;
-  return rounded(below + (above - below) * (place - Math.floor(place)));
+  const lowerValue = sorted[Math.floor(place)];
+  const upperValue = sorted[Math.ceil(place)];
+  if (lowerValue === undefined || upperValue === undefined) return null;
+  return rounded(lowerValue + (upperValue - lowerValue) * (place - Math.floor(place)));
 }
 
 /** A labelled run, for the comparison at the same call. */
@@ -85,23 +85,23 @@ export function rateRatioOf(runs: readonly RunAtRisk[]): RateRatioReport {
   const positive = riskOf(runs, true);
   const negative = riskOf(runs, false);
   const calls = [...new Set([...positive.events.keys(), ...negative.events.keys()])].sort((a, b) => a - b);
-  let above = 0;
-  let below = 0;
+  let higherPairs = 0;
+  let lowerPairs = 0;
   let variance = 0;
   for (const call of calls) {
     const a = positive.events.get(call) ?? 0;
     const b = negative.events.get(call) ?? 0;
     const n1 = positive.atRisk(call);
     const n0 = negative.atRisk(call);
-    const all = n1 + n0;
-    above += (a * n0) / all;
-    below += (b * n1) / all;
-    variance += ((a + b) * n1 * n0 - a * b * all) / (all * all);
+    const runCount = n1 + n0;
+    higherPairs += (a * n0) / runCount;
+    lowerPairs += (b * n1) / runCount;
+    variance += ((a + b) * n1 * n0 - a * b * runCount) / (runCount * runCount);
   }
   const events = { positiveEvents: positive.count, negativeEvents: negative.count };
-  if (above === 0 || below === 0) return { ratio: null, low: null, high: null, ...events };
-  const ratio = above / below;
-  const spread = Math.exp(Z * Math.sqrt(variance / (above * below)));
+  if (higherPairs === 0 || lowerPairs === 0) return { ratio: null, low: null, high: null, ...events };
+  const ratio = higherPairs / lowerPairs;
+  const spread = Math.exp(Z * Math.sqrt(variance / (higherPairs * lowerPairs)));
   return { ratio: rounded(ratio), low: rounded(ratio / spread), high: rounded(ratio * spread), ...events };
 }
 
@@ -116,30 +116,30 @@ interface Risk {
 function riskOf(runs: readonly RunAtRisk[], positive: boolean): Risk {
   const events = new Map<number, number>();
   // A run leaves the risk set after its first firing or its last call, whichever comes first.
-  const left = new Float64Array(runs.length);
+  const leftOut = new Float64Array(runs.length);
   let size = 0;
   let count = 0;
   for (const run of runs) {
     if (run.positive !== positive) continue;
     const { calls, firstCall } = run;
-    left[size] = Math.min(firstCall ?? Infinity, calls - 1);
+    leftOut[size] = Math.min(firstCall ?? Infinity, calls - 1);
     size += 1;
     if (firstCall === null) continue;
     count += 1;
     events.set(firstCall, (events.get(firstCall) ?? 0) + 1);
   }
   // Sorting a typed array of numbers is twice as fast as sorting a plain array.
-  const leaves = left.subarray(0, size).sort();
+  const leaves = leftOut.subarray(0, size).sort();
   return { count, events, atRisk: (call) => leaves.length - firstAtLeast(leaves, call) };
 }
 
-function firstAtLeast(sorted: Float64Array, wanted: number): number {
-  let from = 0;
-  let to = sorted.length;
-  while (from < to) {
-    const middle = (from + to) >> 1;
-    if ((sorted[middle] ?? 0) < wanted) from = middle + 1;
-    else to = middle;
+function firstAtLeast(sorted: Float64Array, target: number): number {
+  let low = 0;
+  let high = sorted.length;
+  while (low < high) {
+    const middle = (low + high) >> 1;
+    if ((sorted[middle] ?? 0) < target) low = middle + 1;
+    else high = middle;
   }
-  return from;
+  return low;
 }

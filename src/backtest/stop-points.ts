@@ -28,34 +28,34 @@ interface Pending extends Omit<StopPoint, 'used'> {
 /** Collects the first stuck warnings of one run, and the run's use at each stop. */
 export class StopPoints {
   readonly #points = new Map<string, Pending>();
-  #pending: Pending[] = [];
+  #pendingStops: Pending[] = [];
 
   /** @param call  index of the call after which the pattern was flagged */
   flagged({ kind, level, stuck }: TrajectoryPattern, call: number, use: () => RunUse): void {
     if (!stuck || level === 'hint') return;
     const levels = level === 'strong' ? (['warn', 'strong'] as const) : (['warn'] as const);
-    for (const reached of levels) {
+    for (const reachedPoints of levels) {
       for (const name of [null, kind]) {
-        const key = `${reached} ${name ?? ''}`;
+        const key = `${reachedPoints} ${name ?? ''}`;
         if (this.#points.has(key)) continue;
-        const point: Pending = { kind: name, level: reached, call, used: [use()] };
+        const point: Pending = { kind: name, level: reachedPoints, call, used: [use()] };
         this.#points.set(key, point);
-        this.#pending.push(point);
+        this.#pendingStops.push(point);
       }
     }
   }
 
   /** @param number  1-based number of the finished call */
   ended(number: number, use: () => RunUse): void {
-    if (this.#pending.length === 0) return;
-    for (const point of this.#pending) {
-      let after = STOP_AFTER[point.used.length];
-      while (after !== undefined && number > point.call + after) {
+    if (this.#pendingStops.length === 0) return;
+    for (const point of this.#pendingStops) {
+      let callLimit = STOP_AFTER[point.used.length];
+      while (callLimit !== undefined && number > point.call + callLimit) {
         point.used.push(use());
-        after = STOP_AFTER[point.used.length];
+        callLimit = STOP_AFTER[point.used.length];
       }
     }
-    this.#pending = this.#pending.filter(({ used }) => used.length < STOP_AFTER.length);
+    this.#pendingStops = this.#pendingStops.filter(({ used }) => used.length < STOP_AFTER.length);
   }
 
   points(): readonly StopPoint[] {

@@ -45,7 +45,7 @@ class SweepReplay implements OpenReplay {
   readonly #differing = new Set<number>();
   #records: TrajectoryRecord[] = [];
   /** The replays by configuration; the first configuration has none. Undefined while the results may still be shared. */
-  #others: readonly (RunReplay | undefined)[] | undefined;
+  #otherReplays: readonly (RunReplay | undefined)[] | undefined;
 
   constructor(id: string, setup: SweepSetup) {
     this.#id = id;
@@ -56,8 +56,8 @@ class SweepReplay implements OpenReplay {
   take(record: TrajectoryRecord): void {
     this.#setup.watch.differing = this.#differing;
     this.#lead.take(record);
-    if (this.#others !== undefined) {
-      for (const other of this.#others) other?.take(record);
+    if (this.#otherReplays !== undefined) {
+      for (const replay of this.#otherReplays) replay?.take(record);
       return;
     }
     this.#records.push(record);
@@ -68,9 +68,9 @@ class SweepReplay implements OpenReplay {
   }
 
   row(): RunRow {
-    if (this.#others === undefined) this.#replayOthers((index) => this.#differing.has(index));
+    if (this.#otherReplays === undefined) this.#replayOthers((index) => this.#differing.has(index));
     const lead = this.#lead.row();
-    const rows = this.#setup.configurations.map((_, index) => this.#others?.[index]?.row() ?? lead);
+    const rows = this.#setup.configurations.map((_, index) => this.#otherReplays?.[index]?.row() ?? lead);
     return {
       ...lead,
       fired: rows.flatMap(({ fired }) => fired),
@@ -80,7 +80,7 @@ class SweepReplay implements OpenReplay {
 
   #replayOthers(isReplayed: (index: number) => boolean): void {
     const { configurations, keys } = this.#setup;
-    this.#others = configurations.map((configuration, index) => {
+    this.#otherReplays = configurations.map((configuration, index) => {
       if (index === 0 || !isReplayed(index)) return undefined;
       const replay = new RunReplay(this.#id, [configuration], keys);
       for (const record of this.#records) replay.take(record);
@@ -94,12 +94,14 @@ class SweepReplay implements OpenReplay {
 function leadOf(configurations: readonly Configuration[], watch: Watch): Configuration | undefined {
   const [lead] = configurations;
   const [section, name = ''] = lead?.swept?.path.split('.') ?? [];
-  const swept = configurations.flatMap(({ steering }) => steering.detectors.filter((one) => one.name === name));
-  const [first, ...others] = swept;
+  const sweptDetectors = configurations.flatMap(({ steering }) =>
+    steering.detectors.filter((one) => one.name === name),
+  );
+  const [first, ...others] = sweptDetectors;
   if (lead === undefined || first === undefined || section !== 'detectors') return undefined;
-  if (others.length === 0 || swept.length !== configurations.length) return undefined;
-  const watched = watchDetector(first, others, watch);
-  const detectors = lead.steering.detectors.map((one) => (one === first ? watched : one));
+  if (others.length === 0 || sweptDetectors.length !== configurations.length) return undefined;
+  const watchedDetector = watchDetector(first, others, watch);
+  const detectors = lead.steering.detectors.map((one) => (one === first ? watchedDetector : one));
   return { ...lead, steering: { ...lead.steering, detectors } };
 }
 
@@ -113,17 +115,17 @@ function watchDetector(first: PatternDetector, others: readonly PatternDetector[
       return {
         observe(step, context) {
           const { differing } = watch;
-          let seen: readonly Sighting[] | undefined;
+          let sightings: readonly Sighting[] | undefined;
           try {
-            seen = fold.observe(step, context);
+            sightings = fold.observe(step, context);
           } catch (error) {
-            for (const at of others.keys()) differing.add(at + 1);
+            for (const setIndex of others.keys()) differing.add(setIndex + 1);
             throw error;
           }
           for (const [at, other] of otherFolds.entries()) {
-            if (!differing.has(at + 1) && !isSame(() => other.observe(step, context), seen)) differing.add(at + 1);
+            if (!differing.has(at + 1) && !isSame(() => other.observe(step, context), sightings)) differing.add(at + 1);
           }
-          return seen;
+          return sightings;
         },
         snapshot: () => fold.snapshot(),
       };
@@ -133,9 +135,9 @@ function watchDetector(first: PatternDetector, others: readonly PatternDetector[
 
 function isSame(observe: () => readonly Sighting[] | undefined, expected: readonly Sighting[] | undefined): boolean {
   try {
-    const seen = observe();
-    const isEmpty = (seen?.length ?? 0) === 0 && (expected?.length ?? 0) === 0;
-    return isEmpty || JSON.stringify(seen) === JSON.stringify(expected);
+    const observed = observe();
+    const isEmpty = (observed?.length ?? 0) === 0 && (expected?.length ?? 0) === 0;
+    return isEmpty || JSON.stringify(observed) === JSON.stringify(expected);
   } catch {
     return false;
   }

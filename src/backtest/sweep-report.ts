@@ -30,41 +30,41 @@ export function parseSweep(text: string): Sweep {
   return { field, values };
 }
 
-function valuesOf(said: string): readonly number[] {
-  const [, from, to, step = '1'] = /^(-?[\d.]+?)\.\.(-?\d[\d.]*)(?:\/([\d.]+))?$/.exec(said) ?? [];
+function valuesOf(label: string): readonly number[] {
+  const [, from, to, step = '1'] = /^(-?[\d.]+?)\.\.(-?\d[\d.]*)(?:\/([\d.]+))?$/.exec(label) ?? [];
   if (from === undefined || to === undefined) {
-    const list = said.split(',').map((one) => (one.trim() === '' ? Number.NaN : Number(one)));
+    const list = label.split(',').map((one) => (one.trim() === '' ? Number.NaN : Number(one)));
     return list.every((value) => Number.isFinite(value)) ? list : [];
   }
   const [first, last, width] = [Number(from), Number(to), Number(step)];
   if (!(width > 0) || !Number.isFinite(first) || !Number.isFinite(last)) return [];
   const count = Math.floor((last - first) / width + 1e-9) + 1;
   // Rounding to twelve digits removes the errors of adding fractions.
-  return Array.from({ length: Math.max(0, Math.min(count, 1_000)) }, (_, at) =>
-    Number((first + at * width).toPrecision(12)),
+  return Array.from({ length: Math.max(0, Math.min(count, 1_000)) }, (_, index) =>
+    Number((first + index * width).toPrecision(12)),
   );
 }
 
 /**
  * Returns the points of a sweep in its first part, or undefined without a sweep.
  *
- * @param wanted the name of a provider or of a kind of pattern, or `advice`
+ * @param signalName the name of a provider or of a kind of pattern, or `advice`
  * @throws CoxswainError "invalid-argument" if no signal of that name fired
  */
 export function sweepReport(
   configurations: readonly Configuration[],
   part: PartReport | undefined,
-  wanted: string | undefined,
+  signalName: string | undefined,
 ): SweepReport | undefined {
   const field = configurations[0]?.swept?.path;
   if (field === undefined || part === undefined) return undefined;
-  const signal = wanted === undefined ? mostMoved(part) : named(part, wanted);
+  const signal = signalName === undefined ? mostMoved(part) : signalNamed(part, signalName);
   return {
     field,
     signal,
     part: part.name,
     points: configurations.map(({ swept }, index) =>
-      pointOf(find(part, index, signal), part, { value: swept?.value ?? 0, raised: swept?.raised }),
+      pointOf(findReport(part, index, signal), part, { value: swept?.value ?? 0, raised: swept?.raised }),
     ),
   };
 }
@@ -76,27 +76,29 @@ function allSignals(part: PartReport, index: number): readonly SignalReport[] {
   return figures === undefined ? [] : [...figures.providers, ...figures.patterns, figures.advice];
 }
 
-function find(part: PartReport, index: number, { by, name }: SignalId): SignalReport | undefined {
+function findReport(part: PartReport, index: number, { by, name }: SignalId): SignalReport | undefined {
   return allSignals(part, index).find((signal) => signal.by === by && signal.name === name);
 }
 
-function named(part: PartReport, wanted: string): SignalId {
+function signalNamed(part: PartReport, signalName: string): SignalId {
   for (const index of part.byConfiguration.keys()) {
-    const found = allSignals(part, index).find(({ name }) => name === wanted);
-    if (found !== undefined) return { by: found.by, name: found.name };
+    const report = allSignals(part, index).find(({ name }) => name === signalName);
+    if (report !== undefined) return { by: report.by, name: report.name };
   }
   const names = new Set(
     [...part.byConfiguration.keys()].flatMap((index) => allSignals(part, index).map(({ name }) => name)),
   );
-  throw invalidArgument(`--signal ${wanted}: nothing of that name fired; there are ${[...names].sort().join(', ')}`);
+  throw invalidArgument(
+    `--signal ${signalName}: nothing of that name fired; there are ${[...names].sort().join(', ')}`,
+  );
 }
 
 /** Returns the provider whose runs change most along the sweep, or else the kind of pattern, or else all advice. */
 function mostMoved(part: PartReport): SignalId {
-  for (const by of ['provider', 'pattern'] as const) {
+  for (const groupKind of ['provider', 'pattern'] as const) {
     const counts = new Map<string, number[]>();
     for (const [index, figures] of part.byConfiguration.entries()) {
-      for (const { name, runs } of by === 'provider' ? figures.providers : figures.patterns) {
+      for (const { name, runs } of groupKind === 'provider' ? figures.providers : figures.patterns) {
         const list = counts.get(name) ?? part.byConfiguration.map(() => 0);
         counts.set(name, list);
         list[index] = runs;
@@ -105,7 +107,7 @@ function mostMoved(part: PartReport): SignalId {
     const spreads = [...counts].map(([name, list]) => ({ name, spread: Math.max(...list) - Math.min(...list) }));
     spreads.sort((left, right) => right.spread - left.spread || (left.name < right.name ? -1 : 1));
     const [most] = spreads;
-    if (most !== undefined && most.spread > 0) return { by, name: most.name };
+    if (most !== undefined && most.spread > 0) return { by: groupKind, name: most.name };
   }
   return { by: 'advice', name: 'advice' };
 }

@@ -94,9 +94,9 @@ export async function verifyRun(
         if (hash === undefined) return { ...none, status: 'not-steered' };
         // Runs recorded by hooks retain less history, which changes the configuration's hash.
         const ways = [steering, { ...steering, retain: 'compact' } as const];
-        const own = ways.find((way) => resolveSteering(way, recorded.prompts?.[0]).configurationHash === hash);
-        if (own === undefined) return { ...none, status: 'other-configuration', detail: hash };
-        comparison = new Comparison(new Replay({ steering: own, ...recorded }));
+        const recordedWay = ways.find((way) => resolveSteering(way, recorded.prompts?.[0]).configurationHash === hash);
+        if (recordedWay === undefined) return { ...none, status: 'other-configuration', detail: hash };
+        comparison = new Comparison(new Replay({ steering: recordedWay, ...recorded }));
       }
       comparison.take(record);
     }
@@ -111,8 +111,8 @@ class Comparison {
   /** Replayed payloads that have not appeared in the recording yet, keyed by cause and ordinal. */
   readonly #expected = new Map<string, DerivedPayload>();
   readonly #mismatches: DerivedMismatch[] = [];
-  #matched = 0;
-  #mismatched = 0;
+  #matchedCount = 0;
+  #mismatchedCount = 0;
   #lastSeq = -1;
 
   constructor(replay: Replay) {
@@ -121,41 +121,47 @@ class Comparison {
 
   take(record: TrajectoryRecord): void {
     const { payload } = record;
-    if (isDerived(payload)) this.#compare(payload);
+    if (isDerived(payload)) this.#comparePayload(payload);
     else {
       this.#lastSeq = record.seq;
-      for (const derived of this.#replay.take(record)) this.#expected.set(placeOf(derived), derived);
+      for (const derivedPayloads of this.#replay.take(record))
+        this.#expected.set(placeOf(derivedPayloads), derivedPayloads);
     }
   }
 
   verification(run: string): RunVerification {
-    for (const replayed of this.#expected.values()) {
-      const isCutOff = replayed.cause_seq === this.#lastSeq;
-      if (!isCutOff) this.#miss({ causeSeq: replayed.cause_seq, ordinal: replayed.ordinal, replayed });
+    for (const replayedPayload of this.#expected.values()) {
+      const isCutOff = replayedPayload.cause_seq === this.#lastSeq;
+      if (!isCutOff)
+        this.#addMismatch({
+          causeSeq: replayedPayload.cause_seq,
+          ordinal: replayedPayload.ordinal,
+          replayed: replayedPayload,
+        });
     }
     return {
       run,
-      status: this.#mismatched === 0 ? 'equal' : 'different',
-      matched: this.#matched,
-      mismatched: this.#mismatched,
+      status: this.#mismatchedCount === 0 ? 'equal' : 'different',
+      matched: this.#matchedCount,
+      mismatched: this.#mismatchedCount,
       mismatches: this.#mismatches,
     };
   }
 
-  #compare(recorded: DerivedPayload): void {
+  #comparePayload(recorded: DerivedPayload): void {
     const place = placeOf(recorded);
-    const replayed = this.#expected.get(place);
+    const replayedPayload = this.#expected.get(place);
     this.#expected.delete(place);
-    if (replayed !== undefined && textOf(replayed) === textOf(recorded)) {
-      this.#matched += 1;
+    if (replayedPayload !== undefined && textOf(replayedPayload) === textOf(recorded)) {
+      this.#matchedCount += 1;
       return;
     }
     const { cause_seq: causeSeq, ordinal } = recorded;
-    this.#miss({ causeSeq, ordinal, recorded, ...present({ replayed }) });
+    this.#addMismatch({ causeSeq, ordinal, recorded, ...present({ replayed: replayedPayload }) });
   }
 
-  #miss(mismatch: DerivedMismatch): void {
-    this.#mismatched += 1;
+  #addMismatch(mismatch: DerivedMismatch): void {
+    this.#mismatchedCount += 1;
     if (this.#mismatches.length < MAX_MISMATCHES) this.#mismatches.push(mismatch);
   }
 }

@@ -8,12 +8,15 @@ import type { Transcript, TranscriptAnswer, ExportedCall, TranscriptPart } from 
  * Converts a run and its child runs to an ATIF 1.7 trajectory. `extra.coxswain` holds data that the importer needs and ATIF has no
  * field for: failures, the outcome of the run, and values that are not text.
  */
-export function atifDocument({ outcome, parts, run, task }: Transcript, below: readonly JsonObject[] = []): JsonObject {
+export function atifDocument(
+  { outcome, parts, run, task }: Transcript,
+  children: readonly JsonObject[] = [],
+): JsonObject {
   const { agentName = 'unknown', conversationId, modelId, parentRunId, runId } = run;
   // ATIF requires at least one step.
   const request = { type: 'message', role: 'user', content: task ?? '', atMs: run.startedAtMs } as const;
   const isAsked = parts.length > 0 && (task === undefined || parts.some((part) => isUser(part)));
-  const steps = (isAsked ? parts : [request, ...parts]).map((part, at) => stepOf(part, at + 1));
+  const steps = (isAsked ? parts : [request, ...parts]).map((part, index) => stepOf(part, index + 1));
   return {
     schema_version: 'ATIF-v1.7',
     session_id: conversationId ?? parentRunId ?? runId,
@@ -21,7 +24,7 @@ export function atifDocument({ outcome, parts, run, task }: Transcript, below: r
     agent: { name: agentName, version: 'unknown', ...present({ model_name: modelId }) },
     steps,
     ...(outcome === undefined ? {} : { extra: { coxswain: { ...outcome } } }),
-    ...(below.length === 0 ? {} : { subagent_trajectories: below }),
+    ...(children.length === 0 ? {} : { subagent_trajectories: children }),
   };
 }
 
@@ -76,8 +79,8 @@ function callOf({ args, id, tool }: ExportedCall): JsonObject {
 }
 
 function resultOf(id: string, { failed, result }: NonNullable<ExportedCall['answer']>): JsonObject {
-  const ours = { is_error: failed, ...(typeof result === 'string' ? {} : { result }) };
-  return { source_call_id: id, content: textOfJson(result), extra: { coxswain: ours } };
+  const extras = { is_error: failed, ...(typeof result === 'string' ? {} : { result }) };
+  return { source_call_id: id, content: textOfJson(result), extra: { coxswain: extras } };
 }
 
 /** Converts blocks to JSON. A single text block becomes a string. */

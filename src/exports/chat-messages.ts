@@ -13,12 +13,12 @@ function messagesOf(part: TranscriptPart): readonly JsonObject[] {
   if (part.type === 'message') return [{ role: part.role, content: contentOf(storedBlocks(part.content)) }];
   const { blocks, calls } = part;
   // The API rejects a call without a result.
-  const answered = calls.flatMap(({ answer, ...call }) => (answer === undefined ? [] : [{ ...call, answer }]));
+  const answeredCalls = calls.flatMap(({ answer, ...call }) => (answer === undefined ? [] : [{ ...call, answer }]));
   const text = blocks
     .filter(({ type }) => type !== 'reasoning')
     .map(textOfBlock)
     .join('\n');
-  const toolCalls = answered.map(({ args, id, tool }) => {
+  const toolCalls = answeredCalls.map(({ args, id, tool }) => {
     return { id, type: 'function', function: { name: tool, arguments: textOfJson(args) } };
   });
   if (text === '' && toolCalls.length === 0) return [];
@@ -28,7 +28,7 @@ function messagesOf(part: TranscriptPart): readonly JsonObject[] {
       content: text === '' ? null : text,
       ...(toolCalls.length === 0 ? {} : { tool_calls: toolCalls }),
     },
-    ...answered.map(({ answer, id }) => ({ role: 'tool', tool_call_id: id, content: textOfJson(answer.result) })),
+    ...answeredCalls.map(({ answer, id }) => ({ role: 'tool', tool_call_id: id, content: textOfJson(answer.result) })),
   ];
 }
 

@@ -26,14 +26,14 @@ export async function atifOf({ below, ...run }: ExportedTree): Promise<JsonObjec
 /** Yields the text of one Inspect log with a sample per run. Memory: one run. */
 export async function* inspectOf(runs: AsyncIterable<ExportedRun>): AsyncGenerator<string, void, void> {
   let tail = '';
-  for await (const exported of runs) {
-    const { modelId, startedAtMs } = exported.run;
+  for await (const exportedSpans of runs) {
+    const { modelId, startedAtMs } = exportedSpans.run;
     if (tail === '') {
       const [head, end] = inspectFrame(modelId, startedAtMs);
       yield head;
       tail = end;
     } else yield ',';
-    yield JSON.stringify(inspectSample(await readTranscript(exported.records())));
+    yield JSON.stringify(inspectSample(await readTranscript(exportedSpans.records())));
   }
   if (tail === '') yield inspectFrame(undefined, 0).join('');
   else yield tail;
@@ -64,12 +64,12 @@ export async function* spanBatches(
   for await (const { records, run } of runs) {
     const options = { runId: run.runId, rootRunId: await rootOf(run.runId), content };
     const spans = new RunSpans({ ...options, detectors: defaultDetectors() });
-    const over = async function* (): AsyncGenerator<readonly RunSpan[], void, void> {
+    const batchesOf = async function* (): AsyncGenerator<readonly RunSpan[], void, void> {
       for await (const record of records()) yield spans.take(record);
       yield spans.finish();
     };
-    for await (const some of over()) {
-      for (const span of some) {
+    for await (const newSpans of batchesOf()) {
+      for (const span of newSpans) {
         const size = JSON.stringify(span).length;
         if (batch.length > 0 && (batch.length === MAX_BATCH_SPANS || chars + size > MAX_BATCH_CHARS)) {
           yield batch;

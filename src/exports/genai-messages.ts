@@ -15,8 +15,8 @@ type Answer = Extract<StoredMessage, { readonly role: 'assistant' }>;
 
 /** Returns attributes for the model, and for its provider if the model name identifies it. */
 export function modelAttributes(modelId: string | undefined): SpanAttributes {
-  const known = PROVIDERS.find(([name]) => modelId !== undefined && name.test(modelId));
-  return present({ [GENAI.requestModel]: modelId, [GENAI.provider]: known?.[1] });
+  const provider = PROVIDERS.find(([name]) => modelId !== undefined && name.test(modelId));
+  return present({ [GENAI.requestModel]: modelId, [GENAI.provider]: provider?.[1] });
 }
 
 /** Converts a system or user message. */
@@ -28,18 +28,18 @@ export function saidMessage({ content, role }: StoredMessage): GenaiMessage {
 export function answerAttributes(answer: Answer, runModelId: string | undefined, hasContent: boolean): SpanAttributes {
   const { content, model_id: modelId = runModelId, stop_reason: reason, usage = {} } = answer;
   const model = modelAttributes(modelId);
-  const { cache_read_tokens: read, cache_write_tokens: write, input_tokens: input } = usage;
+  const { cache_read_tokens: readTokens, cache_write_tokens: write, input_tokens: input } = usage;
   // The conventions count cached tokens as input tokens; Anthropic counts them separately.
-  const beside = model[GENAI.provider] === 'anthropic' ? (read ?? 0) + (write ?? 0) : 0;
+  const extraTokens = model[GENAI.provider] === 'anthropic' ? (readTokens ?? 0) + (write ?? 0) : 0;
   const message = { role: 'assistant', parts: partsOf(content), finish_reason: reason ?? 'stop' };
   return {
     ...model,
     ...present({
       [GENAI.responseModel]: answer.model_id,
       [GENAI.finishReasons]: reason === undefined ? undefined : [reason],
-      [GENAI.inputTokens]: input === undefined ? undefined : input + beside,
+      [GENAI.inputTokens]: input === undefined ? undefined : input + extraTokens,
       [GENAI.outputTokens]: usage.output_tokens,
-      [GENAI.cacheReadTokens]: read,
+      [GENAI.cacheReadTokens]: readTokens,
       [GENAI.cacheWriteTokens]: write,
       [GENAI.reasoningTokens]: usage.reasoning_tokens,
       [GENAI.outputMessages]: hasContent ? JSON.stringify([message]) : undefined,

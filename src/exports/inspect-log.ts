@@ -35,9 +35,9 @@ export function inspectSample({ outcome, parts, run, task }: Transcript): JsonOb
 function endOf({ outcome, reason, reward, success }: RunOutcome): JsonObject {
   const value = reward ?? (success === undefined ? undefined : Number(success));
   // Inspect has no field for success, and a score between 0 and 1 does not imply it.
-  const graded = success === undefined || value === Number(success) ? {} : ours({ success });
+  const gradeMetadata = success === undefined || value === Number(success) ? {} : coxswainMetadata({ success });
   return {
-    ...(value === undefined ? {} : { scores: { coxswain: { value, ...graded } } }),
+    ...(value === undefined ? {} : { scores: { coxswain: { value, ...gradeMetadata } } }),
     ...(outcome === 'error' ? { error: { message: reason ?? outcome, traceback: '', traceback_ansi: '' } } : {}),
     ...(outcome === 'limit' ? { limit: { type: 'custom', limit: 0 } } : {}),
   };
@@ -47,14 +47,14 @@ function messagesOf(part: TranscriptPart): readonly JsonObject[] {
   if (part.type === 'compaction') return [];
   if (part.type === 'message') return [{ role: part.role, content: contentOf(storedBlocks(part.content)) }];
   const { blocks, calls, modelId } = part;
-  const odd = calls.filter(({ args }) => !isJsonObject(args)).map(({ args, id }) => [id, args] as const);
+  const nonObjectArgs = calls.filter(({ args }) => !isJsonObject(args)).map(({ args, id }) => [id, args] as const);
   return [
     {
       role: 'assistant',
       content: contentOf(blocks),
       ...present({ model: modelId }),
       ...(calls.length === 0 ? {} : { tool_calls: calls.map(callOf) }),
-      ...(odd.length === 0 ? {} : ours({ arguments: Object.fromEntries(odd) })),
+      ...(nonObjectArgs.length === 0 ? {} : coxswainMetadata({ arguments: Object.fromEntries(nonObjectArgs) })),
     },
     ...calls.flatMap(resultOf),
   ];
@@ -75,7 +75,7 @@ function resultOf({ answer, id, tool }: ExportedCall): readonly JsonObject[] {
       tool_call_id: id,
       function: tool,
       ...(failed ? { error: { type: 'unknown', message: content.slice(0, 500) } } : {}),
-      ...(typeof result === 'string' ? {} : ours({ result })),
+      ...(typeof result === 'string' ? {} : coxswainMetadata({ result })),
     },
   ];
 }
@@ -87,7 +87,7 @@ function eventOf({ answer, args, id, startMs, tool }: ExportedCall): readonly Js
   return [{ event: 'tool', timestamp, completed, working_start: 0, ...call, type: 'function' }];
 }
 
-function ours(members: JsonObject): JsonObject {
+function coxswainMetadata(members: JsonObject): JsonObject {
   return { metadata: { coxswain: members } };
 }
 

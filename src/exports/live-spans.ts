@@ -35,19 +35,19 @@ export class LiveSpans {
 
   record(record: TrajectoryRecord): void {
     const { parent_run_id: parentRunId, payload, recorded_at_unix_ms: atMs, run_id: runId = '' } = record;
-    const known = this.#runs.get(runId);
-    if (known === undefined || payload.kind === 'run_resumed') this.#taker.begin?.(runId, parentRunId, atMs);
-    for (const span of (known ?? this.#begun(runId, parentRunId)).take(record)) this.#taker.take(span);
+    const knownSpans = this.#runs.get(runId);
+    if (knownSpans === undefined || payload.kind === 'run_resumed') this.#taker.begin?.(runId, parentRunId, atMs);
+    for (const span of (knownSpans ?? this.#beginRun(runId, parentRunId)).take(record)) this.#taker.take(span);
   }
 
   /** Ends the spans of open runs. */
   finish(): void {
-    for (const runId of this.#runs.keys()) this.#finish(runId);
+    for (const runId of this.#runs.keys()) this.#finishRun(runId);
   }
 
-  #begun(runId: string, parentRunId: string | undefined): RunSpans {
+  #beginRun(runId: string, parentRunId: string | undefined): RunSpans {
     const [oldest] = this.#runs.keys();
-    if (this.#runs.size >= MAX_RUNS && oldest !== undefined) this.#finish(oldest);
+    if (this.#runs.size >= MAX_RUNS && oldest !== undefined) this.#finishRun(oldest);
     const rootRunId = parentRunId === undefined ? runId : (this.#roots.get(parentRunId) ?? parentRunId);
     this.#roots.set(runId, rootRunId);
     const spans = new RunSpans({ runId, rootRunId, ...this.#options });
@@ -55,7 +55,7 @@ export class LiveSpans {
     return spans;
   }
 
-  #finish(runId: string): void {
+  #finishRun(runId: string): void {
     for (const span of this.#runs.get(runId)?.finish() ?? []) this.#taker.take(span);
     this.#runs.delete(runId);
   }

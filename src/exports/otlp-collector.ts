@@ -30,14 +30,14 @@ export function otlpCollector(address: string, env: Readonly<Record<string, stri
   const url = new URL(address);
   if (url.pathname === '/') url.pathname = '/v1/traces';
   const headers = { ...headersOf(env['OTEL_EXPORTER_OTLP_HEADERS'] ?? ''), 'content-type': 'application/json' };
-  const once = async (body: string): Promise<Attempt> => {
+  const postOnce = async (body: string): Promise<Attempt> => {
     try {
       const signal = AbortSignal.timeout(LIMIT_MS);
       const response = await fetch(url, { method: 'POST', headers, body, redirect: 'manual', signal });
       const text = await response.text();
       if (response.ok) return { why: rejectedIn(text) };
-      const after = Number(response.headers.get('retry-after') ?? Number.NaN) * 1_000;
-      return { why: `it answered ${response.status}`, mayRetry: RETRIED.has(response.status), afterMs: after };
+      const retryAfterMs = Number(response.headers.get('retry-after') ?? Number.NaN) * 1_000;
+      return { why: `it answered ${response.status}`, mayRetry: RETRIED.has(response.status), afterMs: retryAfterMs };
     } catch (error) {
       return { why: reasonOf(error), mayRetry: true };
     }
@@ -46,11 +46,11 @@ export function otlpCollector(address: string, env: Readonly<Record<string, stri
     name: `${url.protocol}//${url.host}${url.pathname}`,
     async send(request) {
       const body = JSON.stringify(request);
-      let attempt = await once(body);
+      let attempt = await postOnce(body);
       for (const waitMs of RETRY_WAITS_MS) {
         if (attempt.mayRetry !== true) break;
         await sleep(Math.min(MAX_WAIT_MS, Number.isFinite(attempt.afterMs) ? (attempt.afterMs ?? 0) : waitMs));
-        attempt = await once(body);
+        attempt = await postOnce(body);
       }
       return attempt.why;
     },
@@ -69,13 +69,13 @@ function headersOf(text: string): Readonly<Record<string, string>> {
   const pairs = text.split(',').filter((pair) => pair.includes('='));
   return Object.fromEntries(
     pairs.map((pair) => {
-      const at = pair.indexOf('=');
-      return [pair.slice(0, at).trim(), decoded(pair.slice(at + 1).trim())];
+      const separator = pair.indexOf('=');
+      return [pair.slice(0, separator).trim(), decodeEscapes(pair.slice(separator + 1).trim())];
     }),
   );
 }
 
-function decoded(text: string): string {
+function decodeEscapes(text: string): string {
   try {
     return decodeURIComponent(text);
   } catch {
@@ -86,8 +86,8 @@ function decoded(text: string): string {
 /** Returns the message of a partial rejection: a collector may accept only part of a request. */
 function rejectedIn(text: string): string | undefined {
   const answer = jsonOf(text);
-  const partial = isJsonObject(answer) && isJsonObject(answer['partialSuccess']) ? answer['partialSuccess'] : {};
-  const count = Number(partial['rejectedSpans'] ?? 0);
-  const { errorMessage: why } = partial;
-  return count > 0 ? `it left out ${count} spans: ${typeof why === 'string' ? why : 'no reason'}` : undefined;
+  const partialSuccess = isJsonObject(answer) && isJsonObject(answer['partialSuccess']) ? answer['partialSuccess'] : {};
+  const count = Number(partialSuccess['rejectedSpans'] ?? 0);
+  const { errorMessage: reason } = partialSuccess;
+  return count > 0 ? `it left out ${count} spans: ${typeof reason === 'string' ? reason : 'no reason'}` : undefined;
 }

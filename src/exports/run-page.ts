@@ -46,28 +46,28 @@ interface Findings {
  */
 export async function* runPage({ records, run }: ExportedRun): AsyncGenerator<string, void, void> {
   const redactor = createRedactor();
-  const found = await findingsOf(records());
+  const findings = await findingsOf(records());
   const [head, tail] = pageFrame(`coxswain run ${redactedText(redactor, run.runId)}`);
-  yield htmlText(html`${head}${summaryHtml(found, run.problem, redactor)}`);
-  yield htmlText(html`${patternsHtml(found, redactor)}${adviceHtml(found, redactor)}`);
+  yield htmlText(html`${head}${summaryHtml(findings, run.problem, redactor)}`);
+  yield htmlText(html`${patternsHtml(findings, redactor)}${adviceHtml(findings, redactor)}`);
   yield '<h2>Record</h2>\n';
   const view = new RunView();
   const fateOf = (adviceId: string): string | undefined => {
-    const outcome = found.advice.get(adviceId);
+    const outcome = findings.advice.get(adviceId);
     return outcome && `${deliveryText(outcome, redactor)}; ${fateText(outcome)}`;
   };
   let leftOut = 0;
   try {
-    for await (const record of unhurried(records())) {
+    for await (const record of withPauses(records())) {
       const call = view.fold(record);
       const isEntry = rowOf(record.payload) !== 'detail' || record.payload.kind === 'turn_started';
       if (!isEntry) leftOut += 1;
       else yield htmlText(entryHtml({ ...record, payload: redactor.redact(record.payload) }, call?.number, fateOf));
-      for (const pattern of found.patterns.get(record.seq) ?? []) yield htmlText(patternHtml(pattern, redactor));
+      for (const pattern of findings.patterns.get(record.seq) ?? []) yield htmlText(patternHtml(pattern, redactor));
     }
   } catch (error) {
-    const why = redactedText(redactor, messageOf(error));
-    yield htmlText(html`<p class="bad">The run cannot be read further: ${why}</p> `);
+    const reason = redactedText(redactor, messageOf(error));
+    yield htmlText(html`<p class="bad">The run cannot be read further: ${reason}</p> `);
   }
   if (leftOut > 0) yield htmlText(html`<p class="dim">Left out: ${countOf(leftOut, 'record')} of bookkeeping.</p> `);
   yield htmlText(tail);
@@ -87,11 +87,11 @@ async function findingsOf(records: AsyncIterable<TrajectoryRecord>): Promise<Fin
   const patterns = new Map<number, readonly TrajectoryPattern[]>();
   const callSeqs: number[] = [];
   try {
-    for await (const record of unhurried(records)) {
+    for await (const record of withPauses(records)) {
       const call = view.fold(record);
       if (call !== undefined) callSeqs[call.number - 1] ??= call.seq;
-      const changed = view.changedPatterns.filter(isFlagged);
-      if (changed.length > 0) patterns.set(record.seq, changed);
+      const flaggedChanges = view.changedPatterns.filter(isFlagged);
+      if (flaggedChanges.length > 0) patterns.set(record.seq, flaggedChanges);
     }
   } catch {
     // The second pass fails with the same error and reports it.
@@ -100,7 +100,7 @@ async function findingsOf(records: AsyncIterable<TrajectoryRecord>): Promise<Fin
 }
 
 /** Yields the records and regularly returns to the event loop. */
-async function* unhurried(records: AsyncIterable<TrajectoryRecord>): AsyncGenerator<TrajectoryRecord, void, void> {
+async function* withPauses(records: AsyncIterable<TrajectoryRecord>): AsyncGenerator<TrajectoryRecord, void, void> {
   const breath = createBreather();
   for await (const record of records) {
     const pause = breath();
@@ -144,19 +144,19 @@ function summaryHtml({ view }: Findings, problem: string | undefined, redactor: 
 
 function patternsHtml({ callSeqs, view }: Findings, redactor: Redactor): Html {
   const { basis, leftOut, patterns } = view.patterns;
-  const flagged = patterns.filter(({ pattern }) => isFlagged(pattern));
-  if (flagged.length === 0) return html``;
-  const from =
+  const flaggedPatterns = patterns.filter(({ pattern }) => isFlagged(pattern));
+  if (flaggedPatterns.length === 0) return html``;
+  const origin =
     basis === 'recorded'
       ? 'Recorded by the steering of the run.'
       : 'Found by the default detectors when the run was read.';
-  const more = leftOut > 0 ? html`<p>${leftOut} more are not listed.</p> ` : undefined;
+  const remainder = leftOut > 0 ? html`<p>${leftOut} more are not listed.</p> ` : undefined;
   return html`<h2>Patterns</h2>
-    <p class="dim">${from}</p>
+    <p class="dim">${origin}</p>
     <ul>
-      ${flagged.map((seen) => patternItem(seen, timesSeen(seen.pattern, basis), { callSeqs, redactor }))}
+      ${flaggedPatterns.map((sighting) => patternItem(sighting, timesSeen(sighting.pattern, basis), { callSeqs, redactor }))}
     </ul>
-    ${more}`;
+    ${remainder}`;
 }
 
 function patternItem(
@@ -165,17 +165,17 @@ function patternItem(
   { callSeqs, redactor }: { readonly callSeqs: readonly number[]; readonly redactor: Redactor },
 ): Html {
   const { clearedAt, firstSeen, stuck } = pattern;
-  const until = clearedAt === undefined ? 'the end' : `call ${callNumber(clearedAt)}`;
+  const endText = clearedAt === undefined ? 'the end' : `call ${callNumber(clearedAt)}`;
   const mark = stuck ? html`<b class="bad">stuck</b> ` : undefined;
   return html`<li>
     ${mark}${patternName(pattern, redactor)}: from
-    <a href="#s${callSeqs[firstSeen] ?? 0}">call ${callNumber(firstSeen)}</a> to ${until}, seen ${times}
+    <a href="#s${callSeqs[firstSeen] ?? 0}">call ${callNumber(firstSeen)}</a> to ${endText}, seen ${times}
   </li> `;
 }
 
 function patternName({ kind, level, tool }: TrajectoryPattern, redactor: Redactor): string {
-  const of = tool === undefined ? '' : `, ${tool}`;
-  return redactedText(redactor, `${inWords('pattern', kind)} (${inWords('level', level)})${of}`);
+  const toolText = tool === undefined ? '' : `, ${tool}`;
+  return redactedText(redactor, `${inWords('pattern', kind)} (${inWords('level', level)})${toolText}`);
 }
 
 function adviceHtml({ view }: Findings, redactor: Redactor): Html {
@@ -188,18 +188,18 @@ function adviceHtml({ view }: Findings, redactor: Redactor): Html {
       <a href="#s${seq}">after call ${callsBefore}</a>: ${who}; ${deliveryText(outcome, redactor)}; ${fateText(outcome)}
     </li> `;
   });
-  const more = adviceLeftOut > 0 ? html`<p>${adviceLeftOut} more pieces are not listed.</p> ` : undefined;
+  const remainder = adviceLeftOut > 0 ? html`<p>${adviceLeftOut} more pieces are not listed.</p> ` : undefined;
   return html`<h2>Advice</h2>
     <p class="dim">What followed is what followed: none of this says that the advice was the reason.</p>
     <ul>
       ${rows}
     </ul>
-    ${more}`;
+    ${remainder}`;
 }
 
 function deliveryText({ arm, reason }: AdviceOutcome, redactor: Redactor): string {
-  const because = reason === undefined || arm !== 'undelivered' ? '' : ` (${redactedText(redactor, reason)})`;
-  return `${inWords('delivery', arm)}${because}`;
+  const reasonText = reason === undefined || arm !== 'undelivered' ? '' : ` (${redactedText(redactor, reason)})`;
+  return `${inWords('delivery', arm)}${reasonText}`;
 }
 
 /** Renders a pattern that was flagged, raised or cleared. */
@@ -222,12 +222,12 @@ function entryHtml(
 ): Html {
   const { payload, recorded_at_unix_ms: atMs, seq } = record;
   if (payload.kind === 'pattern_flagged' || payload.kind === 'pattern_cleared') return html``;
-  const { body, mark, name } = shown(payload, call);
-  const when = atMs > 0 ? html`<time>${timeText(atMs)}</time>` : undefined;
-  const fate = 'advice_id' in payload && mark === 'advice' ? fateOf(payload.advice_id ?? '') : undefined;
+  const { body, mark, name } = shownEvent(payload, call);
+  const timeTag = atMs > 0 ? html`<time>${timeText(atMs)}</time>` : undefined;
+  const fateLine = 'advice_id' in payload && mark === 'advice' ? fateOf(payload.advice_id ?? '') : undefined;
   return html`<article id="s${seq}" class="${mark}">
-    <h3>${seq} ${short(name)} ${when}</h3>
-    ${body}${fate === undefined ? undefined : html`<p class="dim">${fate}</p>`}
+    <h3>${seq} ${shortName(name)} ${timeTag}</h3>
+    ${body}${fateLine === undefined ? undefined : html`<p class="dim">${fateLine}</p>`}
   </article> `;
 }
 
@@ -237,28 +237,32 @@ interface Shown {
   readonly body?: Html | undefined;
 }
 
-function shown(payload: TrajectoryPayload, call: number | undefined): Shown {
-  const at = call === undefined ? '' : ` ${call}`;
+function shownEvent(payload: TrajectoryPayload, call: number | undefined): Shown {
+  const callText = call === undefined ? '' : ` ${call}`;
   switch (payload.kind) {
     case 'turn_started':
       return { name: 'turn', mark: 'turn' };
     case 'message_appended': {
       const { message } = payload;
-      return { name: message.role, mark: 'message', body: block(contentText(message.content)) };
+      return { name: message.role, mark: 'message', body: textBlock(contentText(message.content)) };
     }
     case 'tool_started':
-      return { name: `call${at} ${payload.tool_name}`, mark: 'call', body: block(valueText(payload.args)) };
+      return { name: `call${callText} ${payload.tool_name}`, mark: 'call', body: textBlock(valueText(payload.args)) };
     case 'tool_ended': {
       const state = payload.result_missing === true ? 'no result' : payload.is_error ? 'error' : 'result';
-      const name = `${state} of call${at} ${payload.tool_name}`;
-      return { name, mark: payload.is_error ? 'bad' : 'call', body: block(resultText(payload.result)) };
+      const name = `${state} of call${callText} ${payload.tool_name}`;
+      return { name, mark: payload.is_error ? 'bad' : 'call', body: textBlock(resultText(payload.result)) };
     }
     case 'feedback_produced':
-      return { name: `feedback of ${payload.provider_name}`, mark: 'advice', body: block(payload.text) };
+      return { name: `feedback of ${payload.provider_name}`, mark: 'advice', body: textBlock(payload.text) };
     case 'guidance_produced':
-      return { name: `guidance of ${payload.provider_name}`, mark: 'advice', body: block(payload.injection.content) };
+      return {
+        name: `guidance of ${payload.provider_name}`,
+        mark: 'advice',
+        body: textBlock(payload.injection.content),
+      };
     case 'run_started':
-      return { name: 'the run begins', mark: 'plain', body: block(payload.task ?? '') };
+      return { name: 'the run begins', mark: 'plain', body: textBlock(payload.task ?? '') };
     case 'run_ended':
       return { name: `the run ends: ${payload.outcome}`, mark: 'plain' };
     default:
@@ -272,19 +276,19 @@ function shown(payload: TrajectoryPayload, call: number | undefined): Shown {
 function shownAsStored(payload: TrajectoryPayload): Shown {
   const record = { schema_version: 1, seq: 0, depth: 0, recorded_at_unix_ms: 0, payload };
   const { kind, ...rest } = toStoredRecord(record).payload;
-  return { name: typeof kind === 'string' ? kind : 'record', mark: 'plain', body: block(valueText(rest)) };
+  return { name: typeof kind === 'string' ? kind : 'record', mark: 'plain', body: textBlock(valueText(rest)) };
 }
 
-function block(text: string): Html | undefined {
+function textBlock(text: string): Html | undefined {
   if (text.trim() === '') return undefined;
 
-  const left = text.length - MAX_CHARS;
-  const cut = left > 0 ? `${text.slice(0, MAX_CHARS)}\n… ${left} more characters` : text;
-  if (text.length <= FOLDED_CHARS) return html`<pre>${cut}</pre>`;
+  const hiddenChars = text.length - MAX_CHARS;
+  const shownText = hiddenChars > 0 ? `${text.slice(0, MAX_CHARS)}\n… ${hiddenChars} more characters` : text;
+  if (text.length <= FOLDED_CHARS) return html`<pre>${shownText}</pre>`;
   const head = text.slice(0, 120).replaceAll(/\s+/g, ' ');
   return html`<details>
     <summary>${head}… (${text.length} characters)</summary>
-    <pre>${cut}</pre>
+    <pre>${shownText}</pre>
   </details>`;
 }
 
@@ -312,7 +316,7 @@ function contentText(content: StoredContent): string {
 }
 
 /** Returns a heading on one line for any tool name. */
-function short(name: string): string {
+function shortName(name: string): string {
   const line = name.slice(0, 2 * MAX_NAME_CHARS).replaceAll(/\s+/g, ' ');
   return line.length <= MAX_NAME_CHARS ? line : `${line.slice(0, MAX_NAME_CHARS - 1)}…`;
 }

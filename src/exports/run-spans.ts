@@ -58,7 +58,7 @@ export class RunSpans {
   /** The span of each piece of advice, by advice id. */
   readonly #saidAt = new LruMap<SpanDraft>(MAX_ADVICE);
   #agent: SpanDraft | undefined;
-  #waiting: GenaiMessage[] = [];
+  #pendingMessages: GenaiMessage[] = [];
   #turn: SpanTime | undefined;
   #now: SpanTime = [0, 0];
   #lastMs = 0;
@@ -82,27 +82,27 @@ export class RunSpans {
     // Records after the end of a run, such as a late delivery, do not start a new span.
     if (this.#agent === undefined && !OPENS.has(payload.kind)) return [];
     this.#agent ??= this.#begunAgent(seq);
-    const over = RELEASES.has(payload.kind) ? this.#released() : [];
-    if (call !== undefined) this.#called(call, record);
-    for (const pattern of this.#view.changedPatterns) if (isFlagged(pattern)) this.#noticed(pattern);
-    const answer = this.#heard(record);
-    if (answer !== undefined) over.push(answer);
-    if (this.#held.size > MAX_HELD_CALLS) over.push(...this.#released(MAX_HELD_CALLS));
-    return payload.kind === 'run_ended' ? [...over, ...this.finish()] : over;
+    const releasedSpans = RELEASES.has(payload.kind) ? this.#releaseSpans() : [];
+    if (call !== undefined) this.#addCall(call, record);
+    for (const pattern of this.#view.changedPatterns) if (isFlagged(pattern)) this.#addPattern(pattern);
+    const answer = this.#addRecord(record);
+    if (answer !== undefined) releasedSpans.push(answer);
+    if (this.#held.size > MAX_HELD_CALLS) releasedSpans.push(...this.#releaseSpans(MAX_HELD_CALLS));
+    return payload.kind === 'run_ended' ? [...releasedSpans, ...this.finish()] : releasedSpans;
   }
 
   /** Ends all open spans after the last record. */
   finish(): readonly RunSpan[] {
     if (this.#agent === undefined) return [];
-    const over = this.#released(0);
+    const releasedSpans = this.#releaseSpans(0);
     for (const [, draft] of this.#open.entries()) {
       draft.attributes[COXSWAIN.callResult] = 'open';
-      over.push(draft.over());
+      releasedSpans.push(draft.over());
     }
     this.#open.clear();
-    over.push(this.#endedAgent(this.#agent).over());
+    releasedSpans.push(this.#endedAgent(this.#agent).over());
     this.#agent = undefined;
-    return over;
+    return releasedSpans;
   }
 
   #begunAgent(seq: number): SpanDraft {
@@ -110,15 +110,15 @@ export class RunSpans {
     // A run that continues after its end gets another span in the same trace.
     const isFirst = seq === 0 || this.#view.resumptions === 0;
     const parentId = isFirst && parentRunId !== undefined ? spanIdOf(parentRunId, 'run') : undefined;
-    return this.#draft(isFirst ? 'run' : `run from ${seq}`, GENAI_OPERATIONS.agent, {}, { parentId });
+    return this.#startSpan(isFirst ? 'run' : `run from ${seq}`, GENAI_OPERATIONS.agent, {}, { parentId });
   }
 
   #endedAgent(draft: SpanDraft): SpanDraft {
     const { counts, outcome, started, verdict } = this.#view;
     const { agentName, conversationId, modelId, parentRunId, runId } = counts;
     const task = this.#options.content === false ? undefined : started?.task;
-    const messages = this.#waiting.length === 0 ? undefined : JSON.stringify(this.#waiting);
-    this.#waiting = [];
+    const messages = this.#pendingMessages.length === 0 ? undefined : JSON.stringify(this.#pendingMessages);
+    this.#pendingMessages = [];
     Object.assign(
       draft.attributes,
       modelAttributes(modelId),
@@ -142,17 +142,17 @@ export class RunSpans {
     return draft;
   }
 
-  #called(call: RunCall, record: TrajectoryRecord): void {
+  #addCall(call: RunCall, record: TrajectoryRecord): void {
     const { args, endSeq, failed, id, number, resultMissing, seq, startLost, tool } = call;
     const key = String(number);
-    const known = this.#open.get(key);
+    const openSpan = this.#open.get(key);
     const draft =
-      known ??
-      this.#draft(`call ${seq}`, GENAI_OPERATIONS.tool, {
+      openSpan ??
+      this.#startSpan(`call ${seq}`, GENAI_OPERATIONS.tool, {
         [GENAI.toolName]: tool,
         [GENAI.toolCallId]: id,
         [COXSWAIN.callNumber]: number,
-        ...(startLost ? {} : this.#content(GENAI.toolArguments, args)),
+        ...(startLost ? {} : this.#contentAttributes(GENAI.toolArguments, args)),
       });
     if (endSeq === undefined) this.#open.set(key, draft);
     else {
@@ -162,7 +162,7 @@ export class RunSpans {
       draft.end = this.#now;
       if (resultMissing) draft.attributes[COXSWAIN.callResult] = 'missing';
       else if (record.payload.kind === 'tool_ended')
-        Object.assign(draft.attributes, this.#content(GENAI.toolResult, record.payload.result));
+        Object.assign(draft.attributes, this.#contentAttributes(GENAI.toolResult, record.payload.result));
       if (failed) {
         draft.attributes[GENAI.errorType] = 'tool_error';
         draft.error = this.#options.content === false ? '' : (errorLineOf(call, record) ?? '');
@@ -171,31 +171,34 @@ export class RunSpans {
   }
 
   /** Collects messages. @returns the span of a response, if the record completes one */
-  #heard({ payload, seq }: TrajectoryRecord): RunSpan | undefined {
+  #addRecord({ payload, seq }: TrajectoryRecord): RunSpan | undefined {
     switch (payload.kind) {
       case 'turn_started':
         this.#turn = this.#now;
         return undefined;
       case 'message_appended':
-        return this.#message(payload.message, seq);
+        return this.#addMessage(payload.message, seq);
       case 'feedback_produced':
       case 'guidance_produced':
-        this.#advised(payload);
+        this.#addAdvice(payload);
         return undefined;
       case 'feedback_delivered':
-        this.#settled(payload.advice_id, payload);
+        this.#addDelivery(payload.advice_id, payload);
         return undefined;
       case 'guidance_delivered':
-        this.#settled(payload.advice_id, payload.guidance);
+        this.#addDelivery(payload.advice_id, payload.guidance);
         return undefined;
       case 'advice_acknowledged':
-        this.#note(COXSWAIN.answer, acknowledgedAttributes(payload));
+        this.#addEvent(COXSWAIN.answer, acknowledgedAttributes(payload));
         return undefined;
       case 'stop_requested':
-        this.#note(COXSWAIN.stop, { 'coxswain.stop.policy': payload.policy, 'coxswain.stop.reason': payload.reason });
+        this.#addEvent(COXSWAIN.stop, {
+          'coxswain.stop.policy': payload.policy,
+          'coxswain.stop.reason': payload.reason,
+        });
         return undefined;
       case 'gap':
-        this.#note(COXSWAIN.gap, { 'coxswain.gap.records': payload.through_seq - seq + 1 });
+        this.#addEvent(COXSWAIN.gap, { 'coxswain.gap.records': payload.through_seq - seq + 1 });
         return undefined;
       default:
         passOver<
@@ -215,18 +218,19 @@ export class RunSpans {
     }
   }
 
-  #message(message: StoredMessage, seq: number): RunSpan | undefined {
+  #addMessage(message: StoredMessage, seq: number): RunSpan | undefined {
     const hasContent = this.#options.content !== false;
     if (message.role !== 'assistant') {
       // The span of the call contains the tool result.
-      if (message.role !== 'tool_result' && hasContent && this.#waiting.length < MAX_WAITING_MESSAGES)
-        this.#waiting.push(saidMessage(message));
+      if (message.role !== 'tool_result' && hasContent && this.#pendingMessages.length < MAX_WAITING_MESSAGES)
+        this.#pendingMessages.push(saidMessage(message));
       return undefined;
     }
-    const input = this.#waiting.length === 0 ? {} : { [GENAI.inputMessages]: JSON.stringify(this.#waiting) };
-    this.#waiting = [];
+    const input =
+      this.#pendingMessages.length === 0 ? {} : { [GENAI.inputMessages]: JSON.stringify(this.#pendingMessages) };
+    this.#pendingMessages = [];
     const output = answerAttributes(message, this.#view.counts.modelId, hasContent);
-    const draft = this.#draft(
+    const draft = this.#startSpan(
       `message ${seq}`,
       GENAI_OPERATIONS.chat,
       { ...input, ...output },
@@ -236,43 +240,43 @@ export class RunSpans {
     return draft.over();
   }
 
-  #noticed(pattern: TrajectoryPattern): void {
+  #addPattern(pattern: TrajectoryPattern): void {
     const { clearedAt, evidence, firstSeen } = pattern;
     const call = this.#held.get(callNumber(clearedAt ?? evidence.at(-1) ?? firstSeen));
-    this.#note(COXSWAIN.pattern, patternAttributes(pattern), call ?? this.#latest());
+    this.#addEvent(COXSWAIN.pattern, patternAttributes(pattern), call ?? this.#latestSpan());
   }
 
-  #advised(payload: FeedbackProduced | GuidanceProduced): void {
-    const at = this.#latest();
-    this.#note(COXSWAIN.advice, adviceAttributes(payload, this.#options.content !== false), at);
-    if (at === undefined) return;
-    at.unsettled += 1;
-    this.#saidAt.set(payload.advice_id, at);
+  #addAdvice(payload: FeedbackProduced | GuidanceProduced): void {
+    const span = this.#latestSpan();
+    this.#addEvent(COXSWAIN.advice, adviceAttributes(payload, this.#options.content !== false), span);
+    if (span === undefined) return;
+    span.unsettled += 1;
+    this.#saidAt.set(payload.advice_id, span);
   }
 
-  #settled(id: string, delivery: AdviceDelivery): void {
-    const at = this.#saidAt.get(id);
-    if (at !== undefined) at.unsettled -= 1;
-    const isWaiting = at !== undefined && [...this.#held.values()].includes(at);
-    this.#note(COXSWAIN.delivery, deliveryAttributes(id, delivery), isWaiting ? at : this.#agent);
+  #addDelivery(id: string, delivery: AdviceDelivery): void {
+    const span = this.#saidAt.get(id);
+    if (span !== undefined) span.unsettled -= 1;
+    const isWaiting = span !== undefined && [...this.#held.values()].includes(span);
+    this.#addEvent(COXSWAIN.delivery, deliveryAttributes(id, delivery), isWaiting ? span : this.#agent);
   }
 
   /** Returns the span of the last ended call if it is still open, else the span of the run. */
-  #latest(): SpanDraft | undefined {
+  #latestSpan(): SpanDraft | undefined {
     return this.#held.get(this.#lastEnded) ?? this.#agent;
   }
 
-  #note(name: string, attributes: SpanAttributes, draft = this.#latest()): void {
+  #addEvent(name: string, attributes: SpanAttributes, draft = this.#latestSpan()): void {
     draft?.note({ name, time: this.#now, attributes });
   }
 
-  #content(name: string, value: unknown): SpanAttributes {
+  #contentAttributes(name: string, value: unknown): SpanAttributes {
     if (this.#options.content === false) return {};
     // A string is quoted, to distinguish it from JSON.
     return { [name]: typeof value === 'number' || typeof value === 'boolean' ? value : JSON.stringify(value) };
   }
 
-  #draft(what: string, operation: string, attributes: SpanAttributes, more: Partial<SpanStart> = {}): SpanDraft {
+  #startSpan(what: string, operation: string, attributes: SpanAttributes, more: Partial<SpanStart> = {}): SpanDraft {
     const { rootRunId, runId } = this.#options;
     return new SpanDraft({
       traceId: traceIdOf(rootRunId ?? this.#view.counts.parentRunId ?? runId),
@@ -286,15 +290,15 @@ export class RunSpans {
     });
   }
 
-  /** @param most  keeps at most this many calls. Default: keeps only calls with undelivered advice. */
-  #released(most?: number): RunSpan[] {
-    const over: RunSpan[] = [];
+  /** @param maxHeld  keeps at most this many calls. Default: keeps only calls with undelivered advice. */
+  #releaseSpans(maxHeld?: number): RunSpan[] {
+    const released: RunSpan[] = [];
     for (const [number, draft] of this.#held) {
-      if (most === undefined ? draft.unsettled > 0 : this.#held.size <= most) continue;
+      if (maxHeld === undefined ? draft.unsettled > 0 : this.#held.size <= maxHeld) continue;
       this.#held.delete(number);
-      over.push(draft.over());
+      released.push(draft.over());
     }
-    return over;
+    return released;
   }
 }
 

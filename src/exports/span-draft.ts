@@ -23,18 +23,18 @@ export class SpanDraft {
   error: string | undefined;
   /** Number of pieces of advice without a delivery record. */
   unsettled = 0;
-  readonly #begun: SpanStart;
+  readonly #start: SpanStart;
   readonly #events: RunSpanEvent[] = [];
   #droppedEvents = 0;
 
-  constructor(begun: SpanStart) {
-    this.#begun = begun;
-    this.end = begun.start;
-    this.attributes = { [GENAI.operation]: begun.operation, ...begun.attributes };
+  constructor(start: SpanStart) {
+    this.#start = start;
+    this.end = start.start;
+    this.attributes = { [GENAI.operation]: start.operation, ...start.attributes };
   }
 
   get id(): string {
-    return this.#begun.id;
+    return this.#start.id;
   }
 
   note(event: RunSpanEvent): void {
@@ -44,7 +44,7 @@ export class SpanDraft {
 
   /** Ends the span and returns it. */
   over(): RunSpan {
-    const { id, operation, parentId, runId, start, traceId } = this.#begun;
+    const { id, operation, parentId, runId, start, traceId } = this.#start;
     const { attributes, end, error } = this;
     const subject = attributes[GENAI.toolName] ?? attributes[SUBJECTS[operation] ?? ''];
     return {

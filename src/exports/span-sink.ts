@@ -84,13 +84,13 @@ export function spanSink(exporter: SpanExporter, options: SpanSinkOptions = {}):
 class ExportingSink implements SpanSink {
   readonly #exporter: SpanExporter;
   readonly #resource: { readonly attributes: SpanAttributes };
-  readonly #live: LiveSpans;
-  #waiting: RunSpan[] = [];
+  readonly #liveSpans: LiveSpans;
+  #queue: RunSpan[] = [];
   readonly #timers: Timers;
   #cancel: (() => void) | undefined;
-  #sending: Promise<void> | undefined;
+  #activeSend: Promise<void> | undefined;
   #isClosing = false;
-  #exported = 0;
+  #exportedCount = 0;
   #dropped = 0;
   #lastFault: string | undefined;
 
@@ -99,11 +99,11 @@ class ExportingSink implements SpanSink {
     this.#exporter = exporter;
     this.#timers = timers;
     this.#resource = { attributes: resource };
-    this.#live = new LiveSpans({ take: (span) => this.#take(span) }, content);
+    this.#liveSpans = new LiveSpans({ take: (span) => this.#enqueue(span) }, content);
   }
 
   record(record: TrajectoryRecord): void {
-    this.#live.record(record);
+    this.#liveSpans.record(record);
   }
 
   dropped(): number {
@@ -111,66 +111,66 @@ class ExportingSink implements SpanSink {
   }
 
   health(): SpanSinkHealth {
-    const [exported, dropped, waiting] = [this.#exported, this.#dropped, this.#waiting.length];
+    const [exported, dropped, waiting] = [this.#exportedCount, this.#dropped, this.#queue.length];
     return { exported, waiting, dropped, ...present({ lastFault: this.#lastFault }) };
   }
 
   async close(): Promise<void> {
     this.#isClosing = true;
-    this.#live.finish();
+    this.#liveSpans.finish();
     this.#cancel?.();
-    await this.#sending;
-    await this.#send();
+    await this.#activeSend;
+    await this.#sendQueue();
     await this.#exporter.shutdown?.();
   }
 
-  #take(span: RunSpan): void {
-    if (this.#waiting.length >= MAX_WAITING) {
-      this.#fault(1, `more than ${MAX_WAITING} spans wait`);
+  #enqueue(span: RunSpan): void {
+    if (this.#queue.length >= MAX_WAITING) {
+      this.#noteFault(1, `more than ${MAX_WAITING} spans wait`);
       return;
     }
-    this.#waiting.push(span);
-    this.#cancel ??= this.#timers.after(WAIT_MS, () => this.#later(), 'let-go');
+    this.#queue.push(span);
+    this.#cancel ??= this.#timers.after(WAIT_MS, () => this.#sendLater(), 'let-go');
   }
 
-  #later(): void {
+  #sendLater(): void {
     this.#cancel = undefined;
-    this.#sending ??= this.#send().finally(() => (this.#sending = undefined));
+    this.#activeSend ??= this.#sendQueue().finally(() => (this.#activeSend = undefined));
   }
 
-  async #send(): Promise<void> {
-    while (this.#waiting.length > 0) {
+  async #sendQueue(): Promise<void> {
+    while (this.#queue.length > 0) {
       const dropped = this.#dropped;
-      await this.#export(this.#waiting.splice(0, MAX_BATCH));
+      await this.#exportBatch(this.#queue.splice(0, MAX_BATCH));
       // On shutdown, waits for only one missing response and drops the rest of the queue.
-      if (this.#isClosing && this.#dropped > dropped) this.#fault(this.#waiting.splice(0).length, this.#lastFault);
+      if (this.#isClosing && this.#dropped > dropped) this.#noteFault(this.#queue.splice(0).length, this.#lastFault);
     }
   }
 
-  #export(batch: readonly RunSpan[]): Promise<void> {
+  #exportBatch(batch: readonly RunSpan[]): Promise<void> {
     return new Promise((resolve) => {
       let isDone = false;
-      const done = (fault: string | undefined): void => {
+      const finish = (fault: string | undefined): void => {
         cancel();
-        if (!isDone && fault === undefined) this.#exported += batch.length;
-        else if (!isDone && fault !== undefined) this.#fault(batch.length, fault);
+        if (!isDone && fault === undefined) this.#exportedCount += batch.length;
+        else if (!isDone && fault !== undefined) this.#noteFault(batch.length, fault);
         isDone = true;
         resolve();
       };
-      const cancel = this.#timers.after(EXPORT_MS, () => done('the exporter does not answer'), 'let-go');
+      const cancel = this.#timers.after(EXPORT_MS, () => finish('the exporter does not answer'), 'let-go');
       try {
-        const spans = batch.map((span) => readable(span, this.#resource));
+        const spans = batch.map((span) => readableSpan(span, this.#resource));
         // The exporter only reads the members that these spans have.
         this.#exporter.export(spans as never, ({ code, error }) => {
-          done(code === 0 ? undefined : error === undefined ? 'the exporter failed' : messageOf(error));
+          finish(code === 0 ? undefined : error === undefined ? 'the exporter failed' : messageOf(error));
         });
       } catch (error) {
-        done(messageOf(error));
+        finish(messageOf(error));
       }
     });
   }
 
-  #fault(spans: number, fault: string | undefined): void {
+  #noteFault(spans: number, fault: string | undefined): void {
     this.#dropped += spans;
     this.#lastFault = fault;
   }
@@ -181,23 +181,23 @@ const CLIENT = 2;
 const SAMPLED = 1;
 const STATUS_ERROR = 2;
 
-function readable(span: RunSpan, resource: ReadableRunSpan['resource']): ReadableRunSpan {
+function readableSpan(span: RunSpan, resource: ReadableRunSpan['resource']): ReadableRunSpan {
   const { attributes, droppedEvents, end, error, events, kind, name, parentSpanId, start, traceId } = span;
-  const identity = (spanId: string): SpanIdentity => ({ traceId, spanId, traceFlags: SAMPLED });
+  const spanContext = (spanId: string): SpanIdentity => ({ traceId, spanId, traceFlags: SAMPLED });
   const [seconds, nanos] = [end[0] - start[0], end[1] - start[1]];
   return {
     name,
     kind: kind === 'client' ? CLIENT : INTERNAL,
-    spanContext: () => identity(span.spanId),
-    ...(parentSpanId === undefined ? {} : { parentSpanContext: identity(parentSpanId) }),
-    startTime: mutable(start),
-    endTime: mutable(end),
+    spanContext: () => spanContext(span.spanId),
+    ...(parentSpanId === undefined ? {} : { parentSpanContext: spanContext(parentSpanId) }),
+    startTime: mutableTime(start),
+    endTime: mutableTime(end),
     duration: nanos < 0 ? [seconds - 1, nanos + 1_000_000_000] : [seconds, nanos],
     status: error === undefined ? { code: 0 } : { code: STATUS_ERROR, message: error },
     attributes,
     events: events.map(({ attributes: more, name: what, time }) => ({
       name: what,
-      time: mutable(time),
+      time: mutableTime(time),
       attributes: more,
     })),
     links: [],
@@ -210,6 +210,6 @@ function readable(span: RunSpan, resource: ReadableRunSpan['resource']): Readabl
   };
 }
 
-function mutable([seconds, nanos]: SpanTime): [number, number] {
+function mutableTime([seconds, nanos]: SpanTime): [number, number] {
   return [seconds, nanos];
 }

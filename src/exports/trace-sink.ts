@@ -40,23 +40,23 @@ export function traceSink(otel: OpenTelemetryApi, options: SpanContentOptions = 
   const tracer = otel.trace.getTracer(SPAN_SCOPE.name);
   const runs = new Map<string, TracedRun>();
   // The API's own span and context types are only passed through.
-  const started = (name: string, more: object, context: unknown): ApiSpan =>
+  const startSpan = (name: string, more: object, context: unknown): ApiSpan =>
     tracer.startSpan(name, more, context as never) as ApiSpan;
-  const begin = (runId: string, parentRunId: string | undefined, atMs: number): void => {
+  const beginRun = (runId: string, parentRunId: string | undefined, atMs: number): void => {
     if (runs.get(runId)?.isOpen === true) return;
     const context = runs.get(parentRunId ?? '')?.context ?? otel.context.active();
     const attributes = { [GENAI.operation]: GENAI_OPERATIONS.agent };
-    const span = started(GENAI_OPERATIONS.agent, { attributes, ...(atMs > 0 ? { startTime: atMs } : {}) }, context);
+    const span = startSpan(GENAI_OPERATIONS.agent, { attributes, ...(atMs > 0 ? { startTime: atMs } : {}) }, context);
     runs.delete(runId);
     runs.set(runId, { span, context: otel.trace.setSpan(context as never, span as never), isOpen: true });
     const [oldest] = runs.keys();
     if (runs.size > MAX_RUNS && oldest !== undefined) runs.delete(oldest);
   };
-  const take = ({ attributes, end, error, events, kind, name, runId, start }: RunSpan): void => {
+  const takeSpan = ({ attributes, end, error, events, kind, name, runId, start }: RunSpan): void => {
     const run = runs.get(runId);
     const isRun = run !== undefined && attributes[GENAI.operation] === GENAI_OPERATIONS.agent;
-    const more = { kind: kind === 'client' ? CLIENT : INTERNAL, startTime: [...start] };
-    const span = isRun ? run.span : started(name, more, run?.context ?? otel.context.active());
+    const spanOptions = { kind: kind === 'client' ? CLIENT : INTERNAL, startTime: [...start] };
+    const span = isRun ? run.span : startSpan(name, spanOptions, run?.context ?? otel.context.active());
     span.updateName(name);
     span.setAttributes(attributes);
     for (const event of events) span.addEvent(event.name, event.attributes, [...event.time]);
@@ -64,8 +64,8 @@ export function traceSink(otel: OpenTelemetryApi, options: SpanContentOptions = 
     span.end([...end]);
     if (isRun) run.isOpen = false;
   };
-  const live = new LiveSpans({ begin, take }, options);
-  return { record: (record) => live.record(record), close: () => live.finish() };
+  const liveSpans = new LiveSpans({ begin: beginRun, take: takeSpan }, options);
+  return { record: (record) => liveSpans.record(record), close: () => liveSpans.finish() };
 }
 
 /** The span of a run and the context for its child runs. */

@@ -57,7 +57,7 @@ export interface Transcript {
 export async function readTranscript(records: AsyncIterable<TrajectoryRecord>): Promise<Transcript> {
   const view = new RunView();
   const writer = new TranscriptWriter();
-  for await (const record of records) writer.take(record.payload, record.recorded_at_unix_ms, view.fold(record));
+  for await (const record of records) writer.addRecord(record.payload, record.recorded_at_unix_ms, view.fold(record));
   return { run: view.counts, task: view.started?.task, outcome: view.outcome, parts: writer.parts };
 }
 
@@ -67,30 +67,30 @@ class TranscriptWriter {
   #answer: TranscriptAnswer | undefined;
   #hasTurns = false;
 
-  take(payload: TrajectoryPayload, atMs: number, call: RunCall | undefined): void {
+  addRecord(payload: TrajectoryPayload, atMs: number, call: RunCall | undefined): void {
     switch (payload.kind) {
       case 'turn_started':
         this.#hasTurns = true;
         this.#answer = undefined;
         return;
       case 'message_appended':
-        this.#message(payload.message, atMs);
+        this.#addMessage(payload.message, atMs);
         return;
       case 'turn_ended':
-        if (this.#answer?.blocks.length === 0) this.#message(payload.assistant, atMs);
+        if (this.#answer?.blocks.length === 0) this.#addMessage(payload.assistant, atMs);
         return;
       case 'compaction':
         this.parts.push({ type: 'compaction', trigger: payload.trigger, atMs });
         return;
       case 'tool_started':
-        if (call !== undefined) this.#begun(call, atMs);
+        if (call !== undefined) this.#addCall(call, atMs);
         return;
       case 'tool_ended': {
         if (call === undefined) return;
         const { is_error: failed, result, result_missing: missing } = payload;
-        const known = this.#calls.get(call.number) ?? this.#begun(call, atMs);
+        const exported = this.#calls.get(call.number) ?? this.#addCall(call, atMs);
         this.#calls.delete(call.number);
-        if (missing !== true) known.answer = { result, failed, endMs: atMs };
+        if (missing !== true) exported.answer = { result, failed, endMs: atMs };
         return;
       }
       default:
@@ -100,7 +100,7 @@ class TranscriptWriter {
     }
   }
 
-  #message(message: StoredMessage, atMs: number): void {
+  #addMessage(message: StoredMessage, atMs: number): void {
     if (message.role === 'tool_result') return;
     const { content } = message;
     if (message.role !== 'assistant') {
@@ -110,25 +110,26 @@ class TranscriptWriter {
     }
     const blocks = typeof content === 'string' ? [{ type: 'text' as const, text: content }] : content;
     // Some hosts report the calls of a response before its text.
-    const early = this.#answer?.blocks.length === 0 && this.#answer.calls.every(({ answer }) => answer === undefined);
-    const answer = early && this.#answer !== undefined ? this.#answer : this.#begin(atMs);
+    const isAwaitingText =
+      this.#answer?.blocks.length === 0 && this.#answer.calls.every(({ answer }) => answer === undefined);
+    const answer = isAwaitingText && this.#answer !== undefined ? this.#answer : this.#startAnswer(atMs);
     answer.blocks = blocks.filter(
       (block) => block.type !== 'tool_call' && !(block.type === 'text' && block.text === ''),
     );
     Object.assign(answer, present({ modelId: message.model_id, usage: message.usage }));
   }
 
-  #begun({ args, id, number, tool }: RunCall, startMs: number): ExportedCall {
+  #addCall({ args, id, number, tool }: RunCall, startMs: number): ExportedCall {
     // Without turn records, a call that starts after a result belongs to the next response.
     const isNext = !this.#hasTurns && this.#answer?.calls.some(({ answer }) => answer !== undefined) === true;
-    const answer = this.#answer === undefined || isNext ? this.#begin(startMs) : this.#answer;
+    const answer = this.#answer === undefined || isNext ? this.#startAnswer(startMs) : this.#answer;
     const call: ExportedCall = { id, tool, args, startMs };
     answer.calls.push(call);
     this.#calls.set(number, call);
     return call;
   }
 
-  #begin(atMs: number): TranscriptAnswer {
+  #startAnswer(atMs: number): TranscriptAnswer {
     const answer: TranscriptAnswer = { type: 'answer', atMs, blocks: [], calls: [] };
     this.parts.push(answer);
     this.#answer = answer;

@@ -32,7 +32,7 @@ const PER_TOKENS = 1e6;
  */
 export function answerCost(usage: StoredUsage, modelId: string | undefined, prices: ModelPrices): number | undefined {
   const {
-    cache_read_tokens: read = 0,
+    cache_read_tokens: readTokens = 0,
     cache_write_tokens: write = 0,
     cost_usd: costUsd,
     input_tokens,
@@ -42,11 +42,11 @@ export function answerCost(usage: StoredUsage, modelId: string | undefined, pric
   const price = modelId === undefined ? undefined : priceOf(modelId, prices);
   if (price === undefined || input_tokens === undefined || output_tokens === undefined) return undefined;
   const { cached = 'within', cacheRead, cacheWrite, input, output, upToInputTokens = Infinity } = price;
-  const fresh = cached === 'within' ? input_tokens - read - write : input_tokens;
-  if (fresh < 0 || fresh + read + write > upToInputTokens) return undefined;
+  const freshTokens = cached === 'within' ? input_tokens - readTokens - write : input_tokens;
+  if (freshTokens < 0 || freshTokens + readTokens + write > upToInputTokens) return undefined;
   const parts = [
-    [fresh, input],
-    [read, cacheRead],
+    [freshTokens, input],
+    [readTokens, cacheRead],
     [write, cacheWrite],
     [output_tokens, output],
   ] as const;
@@ -74,10 +74,10 @@ export function countsCacheBeside(usage: StoredUsage, modelId: string | undefine
  */
 function priceOf(modelId: string, prices: ModelPrices): ModelPrice | undefined {
   const id = modelId.replace(/^(?:anthropic|openai|google|models)[/]/, '').replace(/\[1m\]$/, '');
-  const undated = id.replace(/[-@](?:\d{8}|\d{4}-\d{2}-\d{2}|latest)$/, '');
+  const undatedId = id.replace(/[-@](?:\d{8}|\d{4}-\d{2}-\d{2}|latest)$/, '');
   // Some sources write versions with a dot, others with a dash.
-  const dotted = undated.replace(/-(\d)-(\d)(?=-|$)/, '-$1.$2');
-  const dashed = undated.replaceAll('.', '-');
-  const name = [modelId, id, undated, dotted, dashed].find((one) => Object.hasOwn(prices, one));
+  const dottedId = undatedId.replace(/-(\d)-(\d)(?=-|$)/, '-$1.$2');
+  const dashedId = undatedId.replaceAll('.', '-');
+  const name = [modelId, id, undatedId, dottedId, dashedId].find((one) => Object.hasOwn(prices, one));
   return name === undefined ? undefined : prices[name];
 }

@@ -10,8 +10,8 @@ const DECODES = new Map<KnownKind, FieldDecodes>();
 
 /** Decoders are created on demand, because a short-lived process reads few kinds. */
 function decodesOfKind(kind: KnownKind): FieldDecodes {
-  const known = DECODES.get(kind);
-  if (known !== undefined) return known;
+  const decode = DECODES.get(kind);
+  if (decode !== undefined) return decode;
   const decodes = decodesOf(fieldsOf(kind));
   DECODES.set(kind, decodes);
   return decodes;

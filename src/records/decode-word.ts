@@ -30,10 +30,10 @@ import { withoutPicture } from './without-bytes.ts';
 /** A content block of an unknown type becomes `other`. */
 const block: FieldDecode = fieldDecode(
   (value, path, key) => {
-    const own = pathOf(path, key);
-    if (!isJsonObject(value)) throw brokenField(own, 'an object', value);
+    const fieldPath = pathOf(path, key);
+    if (!isJsonObject(value)) throw brokenField(fieldPath, 'an object', value);
     const decodes = decodesNamed(BLOCKS, 'type', value);
-    return decodes === undefined ? { type: 'other', value } : decodeFields(value, decodes, own);
+    return decodes === undefined ? { type: 'other', value } : decodeFields(value, decodes, fieldPath);
   },
   {
     repair: (value, budget) => {
@@ -60,22 +60,22 @@ const messageContent: FieldDecode = fieldDecode(
 
 const message: FieldDecode = fieldDecode(
   (value, path, key) => {
-    const own = pathOf(path, key);
-    if (!isJsonObject(value)) throw brokenField(own, 'a message', value);
+    const fieldPath = pathOf(path, key);
+    if (!isJsonObject(value)) throw brokenField(fieldPath, 'a message', value);
     const decodes = decodesNamed(MESSAGES, 'role', value);
     if (decodes === undefined)
-      throw brokenField(pathOf(own, 'role'), 'system, user, assistant or tool_result', value['role']);
-    return decodeFields(value, decodes, own);
+      throw brokenField(pathOf(fieldPath, 'role'), 'system, user, assistant or tool_result', value['role']);
+    return decodeFields(value, decodes, fieldPath);
   },
   {
     repair: (value, budget, key) => {
-      const named = isJsonObject(value) ? value : { content: value };
-      const decodes = decodesNamed(MESSAGES, 'role', named);
-      if (decodes !== undefined) return repairFields(named, decodes, budget);
+      const fields = isJsonObject(value) ? value : { content: value };
+      const decodes = decodesNamed(MESSAGES, 'role', fields);
+      if (decodes !== undefined) return repairFields(fields, decodes, budget);
       budget.note('wrongTypes', `${key} is a message of no known role`);
       // The role is not `user`, because that would start a new task.
-      const role = named['role'] === 'tool' ? 'tool_result' : 'system';
-      return repairFields({ ...named, role }, variantDecodes(MESSAGES, 'role', role), budget);
+      const role = fields['role'] === 'tool' ? 'tool_result' : 'system';
+      return repairFields({ ...fields, role }, variantDecodes(MESSAGES, 'role', role), budget);
     },
   },
 );
@@ -107,8 +107,8 @@ const DECODES_BY_WORD = new Map<string, FieldDecode>(
 );
 
 function decodeOf(word: string): FieldDecode {
-  const known = DECODES_BY_WORD.get(word);
-  if (known !== undefined) return known;
+  const decodes = DECODES_BY_WORD.get(word);
+  if (decodes !== undefined) return decodes;
   const decode = createDecode(word);
   DECODES_BY_WORD.set(word, decode);
   return decode;
@@ -131,20 +131,22 @@ export function decodesOf(fields: Fields): Readonly<Record<string, FieldDecode>>
 type Variants = typeof BLOCKS | typeof MESSAGES;
 const VARIANTS = new Map<string, FieldDecodes>();
 
-/** Returns the decoder of an object whose field `by` names the variant. */
+/** Returns the decoder of an object whose field `discriminator` names the variant. */
 function decodesNamed(
   variants: Variants,
-  by: string,
+  discriminator: string,
   value: Readonly<Record<string, unknown>>,
 ): FieldDecodes | undefined {
-  const name = value[by];
-  return typeof name === 'string' && Object.hasOwn(variants, name) ? variantDecodes(variants, by, name) : undefined;
+  const name = value[discriminator];
+  return typeof name === 'string' && Object.hasOwn(variants, name)
+    ? variantDecodes(variants, discriminator, name)
+    : undefined;
 }
 
-function variantDecodes(variants: Readonly<Record<string, Fields>>, by: string, name: string): FieldDecodes {
-  const known = VARIANTS.get(name);
-  if (known !== undefined) return known;
-  const decodes = { [by]: literal(name), ...decodesOf(variants[name] ?? {}) };
+function variantDecodes(variants: Readonly<Record<string, Fields>>, discriminator: string, name: string): FieldDecodes {
+  const cachedDecodes = VARIANTS.get(name);
+  if (cachedDecodes !== undefined) return cachedDecodes;
+  const decodes = { [discriminator]: literal(name), ...decodesOf(variants[name] ?? {}) };
   VARIANTS.set(name, decodes);
   return decodes;
 }

@@ -24,12 +24,13 @@ export function toStoredRecord(record: TrajectoryRecord): StoredRecord {
  *   unrecognised payload whose `original` has no `kind`
  */
 export function encodeRecord(record: TrajectoryRecord): string {
-  const stored = toStoredRecord(record);
-  if (typeof stored.payload.kind !== 'string') throw brokenField('payload.kind', 'a text', stored.payload.kind);
+  const storedRecord = toStoredRecord(record);
+  if (typeof storedRecord.payload.kind !== 'string')
+    throw brokenField('payload.kind', 'a text', storedRecord.payload.kind);
   try {
     return record.payload.kind === 'unrecognised'
       ? encodeAround(record, textToStore(record.payload))
-      : JSON.stringify(stored);
+      : JSON.stringify(storedRecord);
   } catch (cause) {
     throw new CoxswainError(
       'invalid-record',

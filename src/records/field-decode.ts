@@ -178,19 +178,19 @@ export function nullable(decode: FieldDecode): FieldDecode {
 }
 
 /** Accepts exactly this value. */
-export function literal(only: string | boolean): FieldDecode {
+export function literal(expected: string | boolean): FieldDecode {
   return fieldDecode(
     (value, path, key) => {
-      if (value === only) return value;
-      throw brokenField(pathOf(path, key), JSON.stringify(only), value);
+      if (value === expected) return value;
+      throw brokenField(pathOf(path, key), JSON.stringify(expected), value);
     },
     {
       repair: (value, budget, key) => {
-        if (value === only) return value;
+        if (value === expected) return value;
         if (value !== undefined && value !== false) noteType(budget, key, value);
         return undefined;
       },
-      fallback: only,
+      fallback: expected,
     },
   );
 }
@@ -216,18 +216,18 @@ export function oneOf(words: readonly string[]): FieldDecode {
 export function listDecode(decode: FieldDecode): FieldDecode {
   return fieldDecode(
     (value, path, key) => {
-      const own = pathOf(path, key);
-      if (!Array.isArray(value)) throw brokenField(own, 'a list', value);
+      const listPath = pathOf(path, key);
+      if (!Array.isArray(value)) throw brokenField(listPath, 'a list', value);
       const items: readonly unknown[] = value;
-      let changed: unknown[] | undefined;
+      let changedItems: unknown[] | undefined;
       for (const [index, item] of items.entries()) {
-        const decoded = decode(item, own, index);
+        const decoded = decode(item, listPath, index);
         if (decoded !== item) {
-          changed ??= [...items];
-          changed[index] = decoded;
+          changedItems ??= [...items];
+          changedItems[index] = decoded;
         }
       }
-      return changed ?? value;
+      return changedItems ?? value;
     },
     {
       repair: (value, budget, key) => {
@@ -250,9 +250,9 @@ function repairItems(items: readonly unknown[], decode: FieldDecode, budget: Val
   const head = Math.ceil(count / 2);
   const repairedItems: unknown[] = [];
   for (let index = 0; index < count; index += 1) {
-    const at = index < head ? index : length - count + index;
-    const repaired = decode.repair(items[at], budget, at) ?? decode.fallback;
-    if (repaired !== undefined) repairedItems.push(repaired);
+    const itemIndex = index < head ? index : length - count + index;
+    const repairedItem = decode.repair(items[itemIndex], budget, itemIndex) ?? decode.fallback;
+    if (repairedItem !== undefined) repairedItems.push(repairedItem);
   }
   return repairedItems;
 }
@@ -261,9 +261,9 @@ function repairItems(items: readonly unknown[], decode: FieldDecode, budget: Val
 export function objectOf(decodes: FieldDecodes): FieldDecode {
   return fieldDecode(
     (value, path, key) => {
-      const own = pathOf(path, key);
-      if (!isJsonObject(value)) throw brokenField(own, 'an object', value);
-      return decodeFields(value, decodes, own);
+      const objectPath = pathOf(path, key);
+      if (!isJsonObject(value)) throw brokenField(objectPath, 'an object', value);
+      return decodeFields(value, decodes, objectPath);
     },
     {
       repair: (value, budget, key) => {
@@ -299,16 +299,16 @@ export function repairOwn(
   for (const key in object) {
     const decode = Object.hasOwn(decodes, key) ? decodes[key] : undefined;
     const value = object[key];
-    const repaired = decode === undefined ? repairUnnamed(value, budget) : repairField(decode, value, budget, key);
-    if (repaired === value) continue;
-    if (repaired === undefined) delete object[key];
-    else object[key] = repaired;
+    const repairedValue = decode === undefined ? repairUnnamed(value, budget) : repairField(decode, value, budget, key);
+    if (repairedValue === value) continue;
+    if (repairedValue === undefined) delete object[key];
+    else object[key] = repairedValue;
   }
   for (const key in decodes) {
     const decode = decodes[key];
     if (decode === undefined || object[key] !== undefined) continue;
-    const repaired = repairField(decode, undefined, budget, key);
-    if (repaired !== undefined) object[key] = repaired;
+    const repairedValue = repairField(decode, undefined, budget, key);
+    if (repairedValue !== undefined) object[key] = repairedValue;
   }
   return object;
 }
@@ -318,8 +318,8 @@ function repairUnnamed(value: unknown, budget: ValueBudget): unknown {
 }
 
 function repairField(decode: FieldDecode, value: unknown, budget: ValueBudget, key: string): unknown {
-  const repaired = decode.repair(value, budget, key);
-  if (repaired !== undefined) return repaired;
+  const repairedValue = decode.repair(value, budget, key);
+  if (repairedValue !== undefined) return repairedValue;
   // The call accepts an optional field and throws for a required field.
   if (decode.fallback === undefined) return decode(undefined, key);
   budget.note('wrongTypes', `${key} is missing or cannot be used`);
@@ -332,18 +332,18 @@ export function decodeFields(
   decodes: FieldDecodes,
   path: string,
 ): Readonly<Record<string, unknown>> {
-  let changed: Record<string, unknown> | undefined;
+  let changedMembers: Record<string, unknown> | undefined;
   // No field has the same name as a member of `Object.prototype`.
   const isPlain = Object.getPrototypeOf(source) === Object.prototype;
   for (const key in decodes) {
     const value = isPlain || Object.hasOwn(source, key) ? source[key] : undefined;
     const decoded = decodes[key]?.(value, path, key);
     if (decoded !== value) {
-      changed ??= { ...source };
-      changed[key] = decoded;
+      changedMembers ??= { ...source };
+      changedMembers[key] = decoded;
     }
   }
-  return changed ?? source;
+  return changedMembers ?? source;
 }
 
 /** Counts a value of the wrong type. */

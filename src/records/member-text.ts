@@ -19,18 +19,18 @@ export function memberText(json: string, name: string): string | undefined {
   let depth = 0;
   let key = '';
   let valueAt = 0;
-  let found: string | undefined;
-  for (let at = 0; at < json.length; at += 1) {
-    switch (json.charCodeAt(at)) {
+  let foundText: string | undefined;
+  for (let position = 0; position < json.length; position += 1) {
+    switch (json.charCodeAt(position)) {
       case QUOTE: {
-        const end = stringEnd(json, at);
+        const end = stringEnd(json, position);
         // A string between members is a member name.
-        if (depth === 1 && valueAt === 0) key = json.slice(at, end);
-        at = end - 1;
+        if (depth === 1 && valueAt === 0) key = json.slice(position, end);
+        position = end - 1;
         break;
       }
       case COLON:
-        if (depth === 1) valueAt = at + 1;
+        if (depth === 1) valueAt = position + 1;
         break;
       case OPEN_LIST:
       case OPEN_OBJECT:
@@ -39,25 +39,25 @@ export function memberText(json: string, name: string): string | undefined {
       case CLOSE_LIST:
       case CLOSE_OBJECT:
         depth -= 1;
-        if (depth === 0 && valueAt > 0 && JSON.parse(key) === name) found = json.slice(valueAt, at).trim();
+        if (depth === 0 && valueAt > 0 && JSON.parse(key) === name) foundText = json.slice(valueAt, position).trim();
         break;
       case COMMA:
         if (depth !== 1) break;
-        if (JSON.parse(key) === name) found = json.slice(valueAt, at).trim();
+        if (JSON.parse(key) === name) foundText = json.slice(valueAt, position).trim();
         valueAt = 0;
         break;
       default:
     }
   }
-  return found;
+  return foundText;
 }
 
 /** Returns the number of members in all objects of a JSON text. Cost: one pass. */
 export function countMembers(json: string): number {
   let count = 0;
-  for (let at = 0; at < json.length; at += 1) {
-    const unit = json.charCodeAt(at);
-    if (unit === QUOTE) at = stringEnd(json, at) - 1;
+  for (let position = 0; position < json.length; position += 1) {
+    const unit = json.charCodeAt(position);
+    if (unit === QUOTE) position = stringEnd(json, position) - 1;
     else if (unit === COLON) count += 1;
   }
   return count;
@@ -66,9 +66,9 @@ export function countMembers(json: string): number {
 /** Returns the index after a string that starts at a quote. */
 function stringEnd(json: string, start: number): number {
   for (let quote = json.indexOf('"', start + 1); quote >= 0; quote = json.indexOf('"', quote + 1)) {
-    let before = quote;
-    while (json.charCodeAt(before - 1) === BACKSLASH) before -= 1;
-    if ((quote - before) % 2 === 0) return quote + 1;
+    let position = quote;
+    while (json.charCodeAt(position - 1) === BACKSLASH) position -= 1;
+    if ((quote - position) % 2 === 0) return quote + 1;
   }
   return json.length;
 }

@@ -14,23 +14,23 @@ export function withSourceText(payload: UnrecognisedPayload, recordText: string)
   if (source === undefined) return payload;
   // Inside a string, line breaks and lone surrogates are always escaped. These replacements therefore do not change
   // strings.
-  const text = source.replaceAll(/[\n\r]/g, ' ').replaceAll(/\p{Surrogate}/gu, escaped);
-  const written = canonicalText(payload);
-  return text !== written && saysTheSame(text, written) ? { ...payload, text } : payload;
+  const sourceText = source.replaceAll(/[\n\r]/g, ' ').replaceAll(/\p{Surrogate}/gu, unicodeEscape);
+  const canonical = canonicalText(payload);
+  return sourceText !== canonical && hasSameValues(sourceText, canonical) ? { ...payload, text: sourceText } : payload;
 }
 
 /** Returns the text to store: the source text, unless it differs from the values. Throws as `JSON.stringify`. */
 export function textToStore(payload: UnrecognisedPayload): string {
   const { original, text } = payload;
-  const written = JSON.stringify(original);
-  if (text === undefined || /[\n\r]/.test(text) || !text.isWellFormed()) return written;
-  return saysTheSame(text, written) ? text : written;
+  const canonical = JSON.stringify(original);
+  if (text === undefined || /[\n\r]/.test(text) || !text.isWellFormed()) return canonical;
+  return hasSameValues(text, canonical) ? text : canonical;
 }
 
 /** Returns true if the text may contain duplicate members, which the values do not show. */
 export function repeatsMembers(payload: UnrecognisedPayload): boolean {
-  const written = canonicalText(payload);
-  return written === undefined || countMembers(payload.text ?? written) !== countMembers(written);
+  const canonical = canonicalText(payload);
+  return canonical === undefined || countMembers(payload.text ?? canonical) !== countMembers(canonical);
 }
 
 /** Returns undefined for values that are nested too deep. */
@@ -42,14 +42,14 @@ function canonicalText({ original }: UnrecognisedPayload): string | undefined {
   }
 }
 
-function saysTheSame(text: string, written: string | undefined): boolean {
+function hasSameValues(text: string, canonical: string | undefined): boolean {
   try {
-    return JSON.stringify(JSON.parse(text)) === written;
+    return JSON.stringify(JSON.parse(text)) === canonical;
   } catch {
     return false;
   }
 }
 
-function escaped(surrogate: string): string {
+function unicodeEscape(surrogate: string): string {
   return `\\u${surrogate.charCodeAt(0).toString(16)}`;
 }

@@ -32,7 +32,7 @@ export function withoutBytes(payload: TrajectoryPayload): TrajectoryPayload {
 
 function contentWithoutBytes(content: StoredContent): StoredContent {
   if (typeof content === 'string') return textWithoutBytes(content);
-  return mapped(content, (block) => {
+  return mapIfChanged(content, (block) => {
     if (block.type === 'image') return withoutPicture(block);
     if (block.type === 'text') {
       const text = textWithoutBytes(block.text);
@@ -51,21 +51,21 @@ function textWithoutBytes(text: string): string {
 
 function jsonWithoutBytes(value: Json): Json {
   if (typeof value === 'string') return bytesInText(value) ?? value;
-  if (Array.isArray(value)) return mapped(value as readonly Json[], jsonWithoutBytes);
+  if (Array.isArray(value)) return mapIfChanged(value as readonly Json[], jsonWithoutBytes);
   if (!isJsonObject(value)) return value;
   let changed: Record<string, Json> | undefined;
   for (const [name, member] of Object.entries(value)) {
-    const without =
+    const shortened =
       typeof member === 'string' ? (bytesInText(member, { name, of: value }) ?? member) : jsonWithoutBytes(member);
-    if (without === member) continue;
+    if (shortened === member) continue;
     changed ??= { ...value };
-    changed[name] = without;
+    changed[name] = shortened;
   }
   return changed ?? value;
 }
 
 /** Returns the same list if no item changed. */
-function mapped<Item>(items: readonly Item[], change: (item: Item) => Item): readonly Item[] {
-  const changed = items.map(change);
-  return changed.some((item, at) => item !== items[at]) ? changed : items;
+function mapIfChanged<Item>(items: readonly Item[], change: (item: Item) => Item): readonly Item[] {
+  const mappedItems = items.map(change);
+  return mappedItems.some((item, index) => item !== items[index]) ? mappedItems : items;
 }

@@ -11,7 +11,7 @@ export interface AdapterContractCase {
   /** Registers a test. The test is skipped if the harness gives a reason. */
   readonly check: (name: string, body: () => Promise<void>) => void;
   /** Plays a scene without coxswain. The outcome is cached. */
-  readonly without: (scene: Scene) => Promise<AdapterOutcome>;
+  readonly playBaseline: (scene: Scene) => Promise<AdapterOutcome>;
   /** Plays a scene with coxswain and checks the invariants of every run. */
   readonly play: (scene: Scene, steering?: CoxswainOptions, allowed?: Allowed, started?: RunOptions) => Promise<Played>;
 }
@@ -29,7 +29,7 @@ export function adapterContractCase(
   tools: ContractTools,
 ): AdapterContractCase & { readonly checkSkips: () => void } {
   const names = new Set<string>();
-  const without = cached(harness);
+  const playBaseline = cachedPlayer(harness);
   const skips = harness.skips ?? {};
   const { expect } = tools;
   return {
@@ -41,17 +41,18 @@ export function adapterContractCase(
       if (reason === undefined) tools.test(name, body);
       else tools.test.skip(`${name} (skipped: ${reason})`, body);
     },
-    without,
+    playBaseline,
     async play(scene, steering, allowed = {}, started = {}) {
-      const played = await playScene(harness, scene, steering, started);
-      expect(brokenRules(played.records, allowed)).toEqual([]);
-      for (const records of played.children.values()) expect(brokenRules(records, allowed)).toEqual([]);
-      expect(allowed.faults === true || played.faults).toBe(allowed.faults === true ? true : 0);
-      return played;
+      const outcome = await playScene(harness, scene, steering, started);
+      expect(brokenRules(outcome.records, allowed)).toEqual([]);
+      for (const records of outcome.children.values()) expect(brokenRules(records, allowed)).toEqual([]);
+      expect(allowed.faults === true || outcome.faults).toBe(allowed.faults === true ? true : 0);
+      return outcome;
     },
     checkSkips() {
-      const unknown = Object.keys(skips).filter((name) => !names.has(name));
-      if (unknown.length > 0) throw new Error(`${harness.name} skips tests that do not exist: ${unknown.join('; ')}`);
+      const unknownTitles = Object.keys(skips).filter((name) => !names.has(name));
+      if (unknownTitles.length > 0)
+        throw new Error(`${harness.name} skips tests that do not exist: ${unknownTitles.join('; ')}`);
     },
   };
 }
@@ -60,34 +61,34 @@ export function adapterContractCase(
  * Caches outcomes. Scenes without coxswain are deterministic, which the first test of the contract checks. An SDK may take seconds
  * to play a scene.
  */
-function cached(harness: AdapterHarness): (scene: Scene) => Promise<AdapterOutcome> {
+function cachedPlayer(harness: AdapterHarness): (scene: Scene) => Promise<AdapterOutcome> {
   const byScript = new Map<Scene['script'], Map<string, Promise<AdapterOutcome>>>();
   return (scene) => {
     const { below, script, streaming = false, session = false, userHookThrows = false } = scene;
     const key = JSON.stringify({ below, streaming, session, userHookThrows });
-    const known = byScript.get(script) ?? new Map<string, Promise<AdapterOutcome>>();
-    byScript.set(script, known);
-    const playing = known.get(key) ?? harness.run(scene);
-    known.set(key, playing);
-    return playing;
+    const byKey = byScript.get(script) ?? new Map<string, Promise<AdapterOutcome>>();
+    byScript.set(script, byKey);
+    const outcome = byKey.get(key) ?? harness.run(scene);
+    byKey.set(key, outcome);
+    return outcome;
   };
 }
 
 /** Returns a message for each violated invariant of the records of a run. */
 function brokenRules(records: readonly TrajectoryRecord[], allowed: Allowed): readonly string[] {
   if (allowed.noRecords === true) return [];
-  const started = payloadsOf(records, 'tool_started').map((call) => call.tool_call_id);
+  const startedIds = payloadsOf(records, 'tool_started').map((call) => call.tool_call_id);
   const ended = payloadsOf(records, 'tool_ended').map((call) => call.tool_call_id);
-  const open = started.filter((id) => !ended.includes(id));
+  const open = startedIds.filter((id) => !ended.includes(id));
   return [
     ...(records.every(({ seq }, index) => seq === index) ? [] : ['seq has a hole']),
-    ...(records[0]?.payload.kind === 'run_started' ? [] : ['the first record is no run_started']),
+    ...(records[0]?.payload.kind === 'run_started' ? [] : ['the first record is not run_started']),
     ...(payloadsOf(records, 'run_ended').length === 1 ? [] : ['the run did not end exactly once']),
-    ...twice(started).map((id) => `call ${id} started twice`),
-    ...twice(ended).map((id) => `call ${id} ended twice`),
-    ...ended.filter((id) => !started.includes(id)).map((id) => `call ${id} ended and never started`),
+    ...repeatedIds(startedIds).map((id) => `call ${id} started twice`),
+    ...repeatedIds(ended).map((id) => `call ${id} ended twice`),
+    ...ended.filter((id) => !startedIds.includes(id)).map((id) => `call ${id} ended and never started`),
     ...(allowed.openCalls === true ? [] : open.map((id) => `call ${id} never ended`)),
-    ...unsettled(records),
+    ...unsettledAdvice(records),
     ...(allowed.faults === true
       ? []
       : payloadsOf(records, 'fault_noticed').map(({ where, message }) => where + message)),
@@ -95,19 +96,17 @@ function brokenRules(records: readonly TrajectoryRecord[], allowed: Allowed): re
 }
 
 /** Returns a message for each piece of advice that does not have exactly one delivery verdict. */
-function unsettled(records: readonly TrajectoryRecord[]): readonly string[] {
-  const produced = [...payloadsOf(records, 'feedback_produced'), ...payloadsOf(records, 'guidance_produced')];
+function unsettledAdvice(records: readonly TrajectoryRecord[]): readonly string[] {
+  const advice = [...payloadsOf(records, 'feedback_produced'), ...payloadsOf(records, 'guidance_produced')];
   const verdicts = [...payloadsOf(records, 'feedback_delivered'), ...payloadsOf(records, 'guidance_delivered')];
   const ids = verdicts.map((verdict) => verdict.advice_id);
   return [
-    ...produced
-      .filter(({ advice_id }) => !ids.includes(advice_id))
-      .map(({ advice_id }) => `${advice_id} has no verdict`),
-    ...twice(ids).map((id) => `advice ${id} has two verdicts`),
+    ...advice.filter(({ advice_id }) => !ids.includes(advice_id)).map(({ advice_id }) => `${advice_id} has no verdict`),
+    ...repeatedIds(ids).map((id) => `advice ${id} has two verdicts`),
   ];
 }
 
-function twice(ids: readonly string[]): readonly string[] {
+function repeatedIds(ids: readonly string[]): readonly string[] {
   return ids.filter((id, index) => ids.indexOf(id) !== index);
 }
 

@@ -23,19 +23,19 @@ interface Tree extends Played {
 
 /** Tests that the run of a subagent is a child of its parent's run and has the same deadline, budget and providers. */
 export function childrenContract(contract: AdapterContractCase): void {
-  const { check, expect, harness, play, without } = contract;
+  const { check, expect, harness, play, playBaseline } = contract;
   const playTree = async (scene = TREE, started = STARTED): Promise<Tree> => {
-    const played = await play(scene, {}, {}, started);
-    expect([...played.children.values()].length).toBe(1);
-    const [child = []] = played.children.values();
-    return { ...played, child };
+    const outcome = await play(scene, {}, {}, started);
+    expect([...outcome.children.values()].length).toBe(1);
+    const [child = []] = outcome.children.values();
+    return { ...outcome, child };
   };
   let tree: Promise<Tree> | undefined;
-  const once = (): Promise<Tree> => (tree ??= playTree());
+  const playTreeOnce = (): Promise<Tree> => (tree ??= playTree());
 
-  check('an agent below is a run below, with deadline, budget and conversation of the one above', async () => {
-    const { child, records, ...played } = await once();
-    expect(endingOf(played)).toEqual(endingOf(await without(TREE)));
+  check('a subagent is a child run with the deadline, budget and conversation of its parent', async () => {
+    const { child, records, ...played } = await playTreeOnce();
+    expect(endingOf(played)).toEqual(endingOf(await playBaseline(TREE)));
     const [above] = payloadsOf(records, 'run_started');
     const [below] = payloadsOf(child, 'run_started');
     expect(child[0]?.parent_run_id).toBe(records[0]?.run_id);
@@ -46,28 +46,30 @@ export function childrenContract(contract: AdapterContractCase): void {
     expect([records, child].map((run) => payloadsOf(run, 'tool_ended').length)).toEqual([1, 1]);
   });
 
-  check('an agent below hears the providers of the prompt of the run above, at its own calls', async () => {
-    const { child, records } = await once();
-    const verdicts = [records, child].map((run) => payloadsOf(run, 'feedback_delivered').map((said) => said.delivered));
+  check('the calls of a subagent get advice from the prompt providers of the parent run', async () => {
+    const { child, records } = await playTreeOnce();
+    const verdicts = [records, child].map((run) =>
+      payloadsOf(run, 'feedback_delivered').map((adviceText) => adviceText.delivered),
+    );
     expect(verdicts).toEqual([[true], [true]]);
   });
 
-  check('runs of a tree draw on one budget, and the one above knows what the one below used', async () => {
-    const { child, records, usage } = await once();
-    const shared = payloadsOf(child, 'evaluation').map((evaluation) => evaluation.shared_usage?.calls);
-    expect(shared.at(-1)).toBe(1);
-    const below = payloadsOf(records, 'child_ended').map((ended) => ended.usage);
-    expect(below).toMatchObject([{ calls: 1 }]);
-    expect(payloadsOf(records, 'evaluation').at(-1)?.shared_usage).toMatchObject(below[0] ?? {});
-    const tokens = below[0]?.tokens ?? 0;
+  check('runs of a tree share one budget, and the parent records the usage of the child', async () => {
+    const { child, records, usage } = await playTreeOnce();
+    const sharedCalls = payloadsOf(child, 'evaluation').map((evaluation) => evaluation.shared_usage?.calls);
+    expect(sharedCalls.at(-1)).toBe(1);
+    const childUsages = payloadsOf(records, 'child_ended').map((ended) => ended.usage);
+    expect(childUsages).toMatchObject([{ calls: 1 }]);
+    expect(payloadsOf(records, 'evaluation').at(-1)?.shared_usage).toMatchObject(childUsages[0] ?? {});
+    const tokens = childUsages[0]?.tokens ?? 0;
     // The subagent gives two responses of 120 tokens each.
     if (harness.hidesTokensBelow === true) expect(tokens).toBeLessThan(240);
     else expect(tokens).toBe(240);
     expect(usage).toMatchObject({ calls: 2, tokens: 240 + tokens });
   });
 
-  check('each run of a tree, replayed alone, says what it said live', async () => {
-    const { child, records } = await once();
+  check('each run of a tree, replayed alone, derives the same records as live', async () => {
+    const { child, records } = await playTreeOnce();
     for (const run of [records, child]) {
       const replay = new Replay({ steering: SCENE_STEERING, prompts: [PROMPT] });
       const derived = run.map(({ payload }) => payload).filter(isDerived);
@@ -76,20 +78,21 @@ export function childrenContract(contract: AdapterContractCase): void {
     }
   });
 
-  check('the run above can change how a run below begins', async () => {
+  check('the parent run can change the deadline and budget of a child run', async () => {
     const deadline = { minutes: 3 };
     const { child, records } = await playTree(TREE, {
       ...STARTED,
-      children: (given) => (given.agentName === BELOW.name ? { ...given, deadline, budget: { calls: 7 } } : given),
+      children: (childOptions) =>
+        childOptions.agentName === BELOW.name ? { ...childOptions, deadline, budget: { calls: 7 } } : childOptions,
     });
-    const began = records[0]?.recorded_at_unix_ms ?? 0;
+    const startedAtMs = records[0]?.recorded_at_unix_ms ?? 0;
     expect(payloadsOf(child, 'run_started')[0]?.steering).toMatchObject({
-      deadline_at_unix_ms: began + 180_000,
+      deadline_at_unix_ms: startedAtMs + 180_000,
       budget: { calls: 7 },
     });
   });
 
-  check('an agent that the task is handed to goes on with the task and the deadline', async () => {
+  check('after a handoff the next agent keeps the task and the deadline', async () => {
     const { child, finalText, records } = await playTree(HANDED_OVER);
     const [above] = payloadsOf(records, 'run_started');
     const [below] = payloadsOf(child, 'run_started');

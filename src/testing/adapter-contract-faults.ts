@@ -27,14 +27,14 @@ const SPEAKING: CoxswainOptions = {
 
 /** Tests that faults of coxswain, its providers or its store do not change how the run of the agent ends. */
 export function faultsContract(contract: AdapterContractCase): void {
-  const { check, expect, play, without } = contract;
+  const { check, expect, play, playBaseline } = contract;
 
   const endsTheSame = async (scene: Scene, steering = SPEAKING, allowed: Allowed = {}): Promise<void> => {
-    const bare = await without(scene);
-    expect(endingOf(await play(scene, steering, allowed))).toEqual(endingOf(bare));
+    const baseline = await playBaseline(scene);
+    expect(endingOf(await play(scene, steering, allowed))).toEqual(endingOf(baseline));
   };
 
-  check('a store that is down is nothing to the agent', async () => {
+  check('an unavailable store does not affect the agent', async () => {
     for (const streaming of [false, true]) {
       // The end of a run waits for its store. This store never recovers, so the time limit is short.
       const steering = { ...SPEAKING, store: storeThatIsDown(), flushTimeLimitMs: 100 };
@@ -42,25 +42,25 @@ export function faultsContract(contract: AdapterContractCase): void {
     }
   });
 
-  check('providers that throw are nothing to the agent, and are on record', async () => {
-    const bare = await without(SEQUENTIAL);
-    const played = await play(SEQUENTIAL, throwingProviders(), { faults: true });
-    expect(endingOf(played)).toEqual(endingOf(bare));
-    expect(played.requests.map(({ raw }) => raw)).toEqual(bare.requests.map(({ raw }) => raw));
-    const failed = payloadsOf(played.records, 'provider_failed').map(({ provider_name }) => provider_name);
-    expect(failed.includes('Throwing feedback')).toBe(true);
+  check('providers that throw do not affect the agent, and each failure is recorded', async () => {
+    const baseline = await playBaseline(SEQUENTIAL);
+    const outcome = await play(SEQUENTIAL, throwingProviders(), { faults: true });
+    expect(endingOf(outcome)).toEqual(endingOf(baseline));
+    expect(outcome.requests.map(({ raw }) => raw)).toEqual(baseline.requests.map(({ raw }) => raw));
+    const failedProviders = payloadsOf(outcome.records, 'provider_failed').map(({ provider_name }) => provider_name);
+    expect(failedProviders.includes('Throwing feedback')).toBe(true);
   });
 
-  check('a clock that breaks is nothing to the agent', async () => {
+  check('a broken clock does not affect the agent', async () => {
     // All functions of coxswain fail from this point on, so this tests the error handling of the adapter.
     await endsTheSame(PARALLEL, { ...SPEAKING, clock: clockThatBreaks() }, { noRecords: true, faults: true });
   });
 
-  check("the user's own hooks that throw do what they do without coxswain", () =>
+  check('a user hook that throws has the same effect as without coxswain', () =>
     endsTheSame({ ...PARALLEL, userHookThrows: true }, SPEAKING, { openCalls: true }),
   );
 
-  check('a tool that throws does what it does without coxswain', () =>
+  check('a tool that throws has the same effect as without coxswain', () =>
     endsTheSame(FAILING, SPEAKING, { openCalls: true }),
   );
 
@@ -69,43 +69,43 @@ export function faultsContract(contract: AdapterContractCase): void {
     ['a call with arguments that do not fit', WRONG_ARGUMENTS],
     ['an id that the model gives to two calls', REPEATED_ID],
   ] as const) {
-    check(`${what} does what it does without coxswain`, async () => {
+    check(`${what} has the same effect as without coxswain`, async () => {
       for (const streaming of [false, true]) await endsTheSame({ ...scene, streaming });
     });
   }
 
-  check('a call of a tool that there is not is a failed call', async () => {
+  check('a call of an unknown tool is recorded as failed', async () => {
     const { records } = await play(UNKNOWN_TOOL, SPEAKING, { openCalls: true });
     const ended = payloadsOf(records, 'tool_ended').find(({ tool_call_id }) => tool_call_id === 'call_1_1');
     expect(ended?.is_error).toBe(true);
   });
 
-  check('answers of a shape that is unknown today do what they do without coxswain', async () => {
+  check('model answers with unknown fields have the same effect as without coxswain', async () => {
     for (const streaming of [false, true]) await endsTheSame({ ...FUTURE, streaming }, SPEAKING, { openCalls: true });
   });
 
-  check('a connection that breaks in the middle of an answer does what it does without coxswain', async () => {
+  check('a connection that breaks during an answer has the same effect as without coxswain', async () => {
     for (const streaming of [false, true]) await endsTheSame({ ...TRUNCATED, streaming }, SPEAKING);
   });
 
-  check('an answer cut for its length does what it does without coxswain', () => endsTheSame(CUT_SHORT));
+  check('an answer cut at the length limit has the same effect as without coxswain', () => endsTheSame(CUT_SHORT));
 
   for (const streaming of [false, true]) {
-    const how = streaming ? ' when the SDK streams' : '';
-    check(`an abort ends the run as aborted${how}`, async () => {
+    const suffix = streaming ? ' when the SDK streams' : '';
+    check(`an abort ends the run as aborted${suffix}`, async () => {
       const scene = { ...ABORTED, streaming };
-      const bare = await without(scene);
-      const played = await play(scene, SPEAKING);
-      expect(endingOf(played)).toEqual(endingOf(bare));
-      expect(payloadsOf(played.records, 'run_ended').map(({ outcome }) => outcome)).toEqual(['aborted']);
+      const baseline = await playBaseline(scene);
+      const outcome = await play(scene, SPEAKING);
+      expect(endingOf(outcome)).toEqual(endingOf(baseline));
+      expect(payloadsOf(outcome.records, 'run_ended').map(({ outcome }) => outcome)).toEqual(['aborted']);
     });
 
-    check(`an error of the model's service ends the run as an error${how}`, async () => {
+    check(`an error of the model's service ends the run as an error${suffix}`, async () => {
       const scene = { ...SERVER_ERROR, streaming };
-      const bare = await without(scene);
-      const played = await play(scene, SPEAKING);
-      expect(endingOf(played)).toEqual(endingOf(bare));
-      expect(payloadsOf(played.records, 'run_ended').map(({ outcome }) => outcome)).toEqual(['error']);
+      const baseline = await playBaseline(scene);
+      const outcome = await play(scene, SPEAKING);
+      expect(endingOf(outcome)).toEqual(endingOf(baseline));
+      expect(payloadsOf(outcome.records, 'run_ended').map(({ outcome }) => outcome)).toEqual(['error']);
     });
   }
 }

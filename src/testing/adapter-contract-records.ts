@@ -10,57 +10,57 @@ import type { SteeringOptions } from '../steering/steering-options.ts';
 
 /** Tests that the records match the actions of the agent, and that coxswain changes nothing if there is no advice. */
 export function recordsContract(contract: AdapterContractCase): void {
-  const { harness, check, expect, play, without } = contract;
+  const { harness, check, expect, play, playBaseline } = contract;
   const nameOf = harness.toolNameOf ?? ((name: string): string => name);
 
-  check('a run to which nothing is said sends the same requests, byte for byte', async () => {
+  check('a run without advice sends the same requests, byte for byte', async () => {
     for (const scene of [PARALLEL, RESULTS]) {
-      const [bare, played] = [await without(scene), await play(scene)];
+      const [bare, played] = [await playBaseline(scene), await play(scene)];
       expect(endingOf(played)).toEqual(endingOf(bare));
       expect(played.requests.map(({ raw }) => raw)).toEqual(bare.requests.map(({ raw }) => raw));
     }
   });
 
-  const silently = async (silence: Pick<SteeringOptions, 'mode' | 'holdout'>, reason: string): Promise<void> => {
+  const playSilently = async (silence: Pick<SteeringOptions, 'mode' | 'holdout'>, reason: string): Promise<void> => {
     const steering = {
       ...silence,
       feedback: [feedbackAfterEachCall()],
       guidance: DECISION_POINTS.map((point) => guidanceAlwaysAt(point)),
     };
-    const bare = await without(SEQUENTIAL);
-    const played = await play({ ...SEQUENTIAL, forceTurn: true }, steering);
-    expect(endingOf(played)).toEqual(endingOf(bare));
-    expect(played.requests.map(({ raw }) => raw)).toEqual(bare.requests.map(({ raw }) => raw));
-    const verdicts = payloadsOf(played.records, 'feedback_delivered');
+    const baseline = await playBaseline(SEQUENTIAL);
+    const outcome = await play({ ...SEQUENTIAL, forceTurn: true }, steering);
+    expect(endingOf(outcome)).toEqual(endingOf(baseline));
+    expect(outcome.requests.map(({ raw }) => raw)).toEqual(baseline.requests.map(({ raw }) => raw));
+    const verdicts = payloadsOf(outcome.records, 'feedback_delivered');
     expect(verdicts.map((verdict) => [verdict.delivered, verdict.reason])).toEqual([
       [false, reason],
       [false, reason],
     ]);
   };
 
-  check('in shadow mode the agent notices nothing, and advice is recorded as undelivered', () =>
-    silently({ mode: 'shadow' }, SHADOW_REASON),
+  check('in shadow mode the agent sees no change, and advice is recorded as undelivered', () =>
+    playSilently({ mode: 'shadow' }, SHADOW_REASON),
   );
 
-  check('where an experiment withholds advice the agent notices nothing, and the record says why', () =>
-    silently({ holdout: 1 }, WITHHELD_REASON),
+  check('advice withheld by an experiment does not reach the agent, and the record has the reason', () =>
+    playSilently({ holdout: 1 }, WITHHELD_REASON),
   );
 
-  check('the run ends as the agent does, and the adapter says so', async () => {
-    const played = await play(SEQUENTIAL);
-    expect([played.ended, played.finalText, played.endedByAdapter]).toEqual(['normally', FINAL_TEXT, true]);
-    expect(payloadsOf(played.records, 'run_ended').map(({ outcome }) => outcome)).toEqual(['ended']);
+  check('the run has the same ending as the agent, and the adapter reports it', async () => {
+    const outcome = await play(SEQUENTIAL);
+    expect([outcome.ended, outcome.finalText, outcome.endedByAdapter]).toEqual(['normally', FINAL_TEXT, true]);
+    expect(payloadsOf(outcome.records, 'run_ended').map(({ outcome }) => outcome)).toEqual(['ended']);
   });
 
-  check('every call is on record with its arguments, its result without the feedback, and its flag', async () => {
-    const played = await play(FAILING_BESIDE, { feedback: [feedbackAfterEachCall()] });
-    const started = payloadsOf(played.records, 'tool_started');
-    expect(started.map(({ tool_name, args }) => [tool_name, args])).toEqual([
+  check('every call is recorded with its arguments, its success flag, and its result without feedback', async () => {
+    const outcome = await play(FAILING_BESIDE, { feedback: [feedbackAfterEachCall()] });
+    const startedCalls = payloadsOf(outcome.records, 'tool_started');
+    expect(startedCalls.map(({ tool_name, args }) => [tool_name, args])).toEqual([
       [nameOf('look'), { at: 1 }],
       [nameOf('boom'), {}],
     ]);
-    expect(started.map(({ tool_call_id }) => tool_call_id)).toEqual(['call_1_1', 'call_1_2']);
-    const ended = payloadsOf(played.records, 'tool_ended').toSorted(byCall);
+    expect(startedCalls.map(({ tool_call_id }) => tool_call_id)).toEqual(['call_1_1', 'call_1_2']);
+    const ended = payloadsOf(outcome.records, 'tool_ended').toSorted(byCall);
     expect(ended.map(({ tool_call_id, is_error }) => [tool_call_id, is_error])).toEqual([
       ['call_1_1', false],
       ['call_1_2', true],
@@ -70,12 +70,12 @@ export function recordsContract(contract: AdapterContractCase): void {
     expect([results[0]?.includes('It is quiet'), results[1]?.includes('the kettle exploded')]).toEqual([true, true]);
   });
 
-  check('each request is on record with its model, its tools and its sizes', async () => {
+  check('each request is recorded with its model, tools and sizes', async () => {
     const { records, requests } = await play(SEQUENTIAL);
     const prepared = payloadsOf(records, 'provider_request_prepared');
     // An adapter that does not see requests records none.
     if (harness.seesNoRequests === true) return expect(prepared).toEqual([]);
-    expect(prepared.map(({ iteration }) => iteration)).toEqual(requests.map((_, at) => at));
+    expect(prepared.map(({ iteration }) => iteration)).toEqual(requests.map((_, index) => index));
     for (const { tools, tool_count, message_count } of prepared) {
       expect([tools.includes(nameOf('look')), tool_count === tools.length, message_count > 0]).toEqual([
         true,
@@ -86,14 +86,14 @@ export function recordsContract(contract: AdapterContractCase): void {
     expect(prepared.every(({ model_id: model }) => typeof model === 'string')).toBe(true);
   });
 
-  check('calls asked for together are in one turn, others in separate turns', async () => {
+  check('calls from one model answer share a turn, and other calls have separate turns', async () => {
     for (const streaming of [false, true]) {
-      const played = await play({ ...PARALLEL, streaming }, { feedback: [feedbackAfterEachCall()] });
-      expect(callsByTurn(played.records)).toEqual([['call_1_1', 'call_1_2'], ['call_2_1']]);
+      const outcome = await play({ ...PARALLEL, streaming }, { feedback: [feedbackAfterEachCall()] });
+      expect(callsByTurn(outcome.records)).toEqual([['call_1_1', 'call_1_2'], ['call_2_1']]);
     }
   });
 
-  check('the model, its words and what they cost are on record', async () => {
+  check('the model, its messages and its token usage are recorded', async () => {
     const scene: Scene = {
       ...SEQUENTIAL,
       script: {
@@ -108,10 +108,16 @@ export function recordsContract(contract: AdapterContractCase): void {
       },
     };
     for (const streaming of [false, true]) {
-      const played = await play({ ...scene, streaming });
-      const answers = answersIn(played.records);
+      const outcome = await play({ ...scene, streaming });
+      const answers = answersIn(outcome.records);
       const usage = answers.flatMap((answer) => answer.usage ?? []);
-      expect(usage.map((used) => [used.input_tokens, used.output_tokens, used.cache_read_tokens ?? 0])).toEqual([
+      expect(
+        usage.map((outputTokens) => [
+          outputTokens.input_tokens,
+          outputTokens.output_tokens,
+          outputTokens.cache_read_tokens ?? 0,
+        ]),
+      ).toEqual([
         [111, 11, 0],
         [222, 22, 99],
       ]);
@@ -119,23 +125,23 @@ export function recordsContract(contract: AdapterContractCase): void {
         'First I look.',
         FINAL_TEXT,
       ]);
-      expect(modelsIn(played.records).every((model) => model !== '')).toBe(true);
-      expect(modelsIn(played.records).length > 0).toBe(true);
+      expect(modelsIn(outcome.records).every((model) => model !== '')).toBe(true);
+      expect(modelsIn(outcome.records).length > 0).toBe(true);
     }
   });
 
-  check('streaming leaves the same records as not streaming: no part of an answer is one', async () => {
+  check('streaming produces the same records as not streaming, without records of partial answers', async () => {
     const steering = { feedback: [feedbackAfterEachCall()] };
-    const plain = await play(PARALLEL, steering);
+    const outcome = await play(PARALLEL, steering);
     const streamed = await play({ ...PARALLEL, streaming: true }, steering);
-    expect(endingOf(streamed)).toEqual(endingOf(plain));
-    expect(kindsIn(streamed.records)).toEqual(kindsIn(plain.records));
+    expect(endingOf(streamed)).toEqual(endingOf(outcome));
+    expect(kindsIn(streamed.records)).toEqual(kindsIn(outcome.records));
   });
 
-  check('two runs at the same time do not hear each other', async () => {
-    const speaking = { feedback: [feedbackAfterEachCall()] };
-    const [loud, silent, bare] = [await play(SEQUENTIAL, speaking), await play(PARALLEL), await without(PARALLEL)];
-    const [one, other] = await Promise.all([play(SEQUENTIAL, speaking), play(PARALLEL)]);
+  check('advice for one of two concurrent runs does not reach the other', async () => {
+    const steering = { feedback: [feedbackAfterEachCall()] };
+    const [loud, silent, bare] = [await play(SEQUENTIAL, steering), await play(PARALLEL), await playBaseline(PARALLEL)];
+    const [one, other] = await Promise.all([play(SEQUENTIAL, steering), play(PARALLEL)]);
     expect(one.requests.map(({ raw }) => raw)).toEqual(loud.requests.map(({ raw }) => raw));
     expect(other.requests.map(({ raw }) => raw)).toEqual(bare.requests.map(({ raw }) => raw));
     expect(callsByTurn(one.records)).toEqual(callsByTurn(loud.records));
@@ -161,13 +167,13 @@ type Answer = Extract<StoredMessage, { readonly role: 'assistant' }>;
 
 /** Returns the recorded responses of the model. */
 function answersIn(records: readonly TrajectoryRecord[]): readonly Answer[] {
-  const appended = payloadsOf(records, 'message_appended').map(({ message }) => message);
-  return appended.filter((message): message is Answer => message.role === 'assistant');
+  const messages = payloadsOf(records, 'message_appended').map(({ message }) => message);
+  return messages.filter((message): message is Answer => message.role === 'assistant');
 }
 
 function modelsIn(records: readonly TrajectoryRecord[]): readonly string[] {
-  const named = payloadsOf(records, 'run_started').flatMap(({ identity }) => identity.model_id ?? []);
-  return [...named, ...answersIn(records).flatMap((answer) => answer.model_id ?? [])];
+  const modelIds = payloadsOf(records, 'run_started').flatMap(({ identity }) => identity.model_id ?? []);
+  return [...modelIds, ...answersIn(records).flatMap((answer) => answer.model_id ?? [])];
 }
 
 /** Returns the number of records of each kind. The order is ignored, because parallel calls may finish in any order. */

@@ -19,7 +19,7 @@ export function adapterContract(harness: AdapterHarness, tools: ContractTools): 
   tools.describe(`${harness.name} keeps the adapter contract`, () => {
     const contract = adapterContractCase(harness, tools);
     const { check, expect } = contract;
-    check('the harness plays a scene the same each time', async () => {
+    check('the harness plays a scene identically each time', async () => {
       const [one, other] = [await harness.run(SEQUENTIAL), await harness.run(SEQUENTIAL)];
       expect(one).toEqual(other);
       expect(one.ended).toBe('normally');

@@ -21,11 +21,11 @@ export function adapterParity(harnesses: readonly AdapterHarness[], { describe, 
   const points = sharedPoints(harnesses);
   const sequential = new Map<AdapterHarness, Promise<PlayedAlike>>();
   const parallel = new Map<AdapterHarness, Promise<PlayedAlike>>();
-  const playOnce = (harness: AdapterHarness, played: typeof sequential): Promise<PlayedAlike> => {
-    const script = played === sequential ? SEQUENTIAL_LOOP : PARALLEL_LOOP;
-    const playing = played.get(harness) ?? playAlike(harness, script, points);
-    played.set(harness, playing);
-    return playing;
+  const playOnce = (harness: AdapterHarness, outcomes: typeof sequential): Promise<PlayedAlike> => {
+    const script = outcomes === sequential ? SEQUENTIAL_LOOP : PARALLEL_LOOP;
+    const outcome = outcomes.get(harness) ?? playAlike(harness, script, points);
+    outcomes.set(harness, outcome);
+    return outcome;
   };
 
   describe('the adapters agree', () => {
@@ -89,11 +89,11 @@ async function playAlike(
     },
   };
   // The clock only advances while the model responds, because SDKs may run tools sequentially or in parallel.
-  const thinking: ModelFunction = (request, index) => {
+  const slowModel: ModelFunction = (request, index) => {
     clock.advance(ANSWER_SECONDS);
     return scriptedAnswer(script, request, index);
   };
-  const scene: Scene = { prompt: 'Look until you see something.', script: thinking, tools };
+  const scene: Scene = { prompt: 'Look until you see something.', script: slowModel, tools };
   const guidance = [diagnosticSignal(), doomLoopGuidance()].map((provider) => ({ provider, maxPerTurn: 1 }));
   const steering = { ...standardSteering(), guidance, noise: {}, clock };
   const { ended, records } = await playScene(harness, scene, steering, { deadline: { minutes: 2 } });
@@ -106,10 +106,10 @@ function readRecords(
   points: readonly DecisionPoint[],
 ): readonly ParityItem[] {
   const items: ParityItem[] = [];
-  const plain = plainNames(harness);
+  const plainName = plainNames(harness);
   let [call, turn] = [0, 0];
-  const add = (kind: ParityItem['kind'], what: string, where: string): void => {
-    items.push({ call, turn, kind, what: plain(what), where: plain(where) });
+  const addItem = (kind: ParityItem['kind'], what: string, where: string): void => {
+    items.push({ call, turn, kind, what: plainName(what), where: plainName(where) });
   };
   for (const { payload } of records) {
     if (payload.kind === 'tool_ended') {
@@ -119,11 +119,11 @@ function readRecords(
     if (payload.kind === 'evaluation') turn = turnOf(payload.pending_calls?.[0]?.tool_call_id) || turn;
     if (payload.kind === 'pattern_flagged') {
       const { kind, level, stuck, tool = '', evidence, firstSeen, occurrences } = payload.pattern;
-      add('pattern', [kind, level, stuck, tool].join(' '), [...evidence, firstSeen, occurrences].join(' '));
+      addItem('pattern', [kind, level, stuck, tool].join(' '), [...evidence, firstSeen, occurrences].join(' '));
     }
-    if (payload.kind === 'feedback_produced') add('feedback', payload.text, payload.provider_name);
+    if (payload.kind === 'feedback_produced') addItem('feedback', payload.text, payload.provider_name);
     if (payload.kind === 'guidance_produced' && points.includes(payload.decision_point)) {
-      add('guidance', payload.injection.content, `${payload.provider_name} at ${payload.decision_point}`);
+      addItem('guidance', payload.injection.content, `${payload.provider_name} at ${payload.decision_point}`);
     }
   }
   return items;
@@ -157,8 +157,8 @@ function kindsOf({ items }: PlayedAlike): readonly string[] {
   return [...new Set(items.map(({ kind }) => kind))].toSorted();
 }
 
-function look(at: number): ModelCall {
-  return { name: 'look', args: { at } };
+function lookCall(place: number): ModelCall {
+  return { name: 'look', args: { at: place } };
 }
 
 const BOOM: ModelCall = { name: 'boom', args: {} };
@@ -169,9 +169,9 @@ function loopOf(...turns: readonly (readonly ModelCall[])[]): ModelScript {
 
 /** A successful start, then the same call seven times, then a failing tool five times. */
 const SEQUENTIAL_LOOP: ModelScript = loopOf(
-  [look(1)],
-  [look(2)],
-  ...Array.from({ length: 7 }, () => [look(3)]),
+  [lookCall(1)],
+  [lookCall(2)],
+  ...Array.from({ length: 7 }, () => [lookCall(3)]),
   ...Array.from({ length: 5 }, () => [BOOM]),
 );
 
@@ -180,7 +180,7 @@ const SEQUENTIAL_LOOP: ModelScript = loopOf(
  * because that turn depends on whether the SDK runs the calls in parallel.
  */
 const PARALLEL_LOOP: ModelScript = loopOf(
-  [look(1), look(2)],
-  ...Array.from({ length: 5 }, () => [look(3), look(4)]),
+  [lookCall(1), lookCall(2)],
+  ...Array.from({ length: 5 }, () => [lookCall(3), lookCall(4)]),
   ...Array.from({ length: 3 }, () => [BOOM, { ...BOOM, args: { at: 1 } }]),
 );

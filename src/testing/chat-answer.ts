@@ -10,18 +10,20 @@ const FINISH_REASONS: Readonly<Record<ModelFinish, string>> = {
 
 /** Formats a turn as a response of OpenAI's chat completions. @param id  unique on this server */
 export function chatAnswer(request: JsonObject, turn: CompleteTurn, id: number): FakeModelAnswer {
-  const future = turn.fromTheFuture ? { future_field: { since: 'tomorrow' } } : {};
-  const base = { id: `chatcmpl-fake-${id}`, created: 1_700_000_000, model: request['model'] ?? null, ...future };
+  const futureFields = turn.fromTheFuture ? { future_field: { since: 'tomorrow' } } : {};
+  const base = { id: `chatcmpl-fake-${id}`, created: 1_700_000_000, model: request['model'] ?? null, ...futureFields };
   const finish_reason = FINISH_REASONS[turn.finish];
   if (request['stream'] === true) return { kind: 'stream', events: chunksOf(request, turn, { base, finish_reason }) };
   const message: JsonObject = {
     role: 'assistant',
     content: turn.text ?? null,
     refusal: null,
-    ...(turn.calls.length === 0 ? {} : { tool_calls: turn.calls.map((call) => ({ ...callOf(call), ...future })) }),
-    ...future,
+    ...(turn.calls.length === 0
+      ? {}
+      : { tool_calls: turn.calls.map((call) => ({ ...callOf(call), ...futureFields })) }),
+    ...futureFields,
   };
-  const choices = [{ index: 0, message, finish_reason, logprobs: null, ...future }];
+  const choices = [{ index: 0, message, finish_reason, logprobs: null, ...futureFields }];
   return { kind: 'json', body: { ...base, object: 'chat.completion', choices, usage: usageOf(turn) } };
 }
 
@@ -30,23 +32,26 @@ function chunksOf(
   turn: CompleteTurn,
   { base, finish_reason }: { readonly base: JsonObject; readonly finish_reason: string },
 ): readonly string[] {
-  const chunk = (fields: JsonObject): string =>
+  const chunkLine = (fields: JsonObject): string =>
     `data: ${JSON.stringify({ ...base, object: 'chat.completion.chunk', ...fields })}\n\n`;
-  const delta = (fields: JsonObject): string => chunk({ choices: [{ index: 0, delta: fields, finish_reason: null }] });
+  const deltaLine = (fields: JsonObject): string =>
+    chunkLine({ choices: [{ index: 0, delta: fields, finish_reason: null }] });
   const options = request['stream_options'];
   const withUsage = isJsonObject(options) && options['include_usage'] === true;
   return [
-    delta({ role: 'assistant', content: turn.text === undefined ? null : '', refusal: null }),
-    ...pieces(turn.text ?? '').map((content) => delta({ content })),
+    deltaLine({ role: 'assistant', content: turn.text === undefined ? null : '', refusal: null }),
+    ...pieces(turn.text ?? '').map((content) => deltaLine({ content })),
     ...turn.calls.flatMap((call, index) => {
-      const { function: named, ...rest } = callOf(call);
+      const { function: requested, ...idAndType } = callOf(call);
       return [
-        delta({ tool_calls: [{ index, ...rest, function: { name: named.name, arguments: '' } }] }),
-        ...pieces(named.arguments).map((part) => delta({ tool_calls: [{ index, function: { arguments: part } }] })),
+        deltaLine({ tool_calls: [{ index, ...idAndType, function: { name: requested.name, arguments: '' } }] }),
+        ...pieces(requested.arguments).map((part) =>
+          deltaLine({ tool_calls: [{ index, function: { arguments: part } }] }),
+        ),
       ];
     }),
-    chunk({ choices: [{ index: 0, delta: {}, finish_reason }] }),
-    ...(withUsage ? [chunk({ choices: [], usage: usageOf(turn) })] : []),
+    chunkLine({ choices: [{ index: 0, delta: {}, finish_reason }] }),
+    ...(withUsage ? [chunkLine({ choices: [], usage: usageOf(turn) })] : []),
     'data: [DONE]\n\n',
   ];
 }

@@ -27,23 +27,23 @@ export function guidanceMark(point: DecisionPoint): string {
 /**
  * Returns a provider of guidance at one decision point, at most once per run.
  *
- * @param when  returns true for the contexts in which the guidance is produced
+ * @param isDue  returns true for the contexts in which the guidance is produced
  */
-export function guidanceAt(point: DecisionPoint, when: (context: GuidanceContext) => boolean): GuidanceProviderConfig {
-  return { ...guidanceAlwaysAt(point, when), maxPerRun: 1 };
+export function guidanceAt(point: DecisionPoint, isDue: (context: GuidanceContext) => boolean): GuidanceProviderConfig {
+  return { ...guidanceAlwaysAt(point, isDue), maxPerRun: 1 };
 }
 
 /** Returns the same provider without the limit of one per run. */
 export function guidanceAlwaysAt(
   point: DecisionPoint,
-  when: (context: GuidanceContext) => boolean = () => true,
+  isDue: (context: GuidanceContext) => boolean = () => true,
 ): GuidanceProviderConfig {
   return {
     provider: {
       name: `Contract ${point}`,
       category: 'contract',
       decisionPoints: [point],
-      classify: (context) => ({ relevant: when(context), confidence: 1 }),
+      classify: (context) => ({ relevant: isDue(context), confidence: 1 }),
       provide: () => ({ key: 'contract', content: `${guidanceMark(point)} Think of it.` }),
     },
   };

@@ -23,7 +23,7 @@ const messagesApi: ModelProtocol = {
     if (path === '/v1/models') return { status: 200, body: { data: [], has_more: false } };
     // Clients send HEAD to check that the server is available.
     if (method === 'HEAD') return { status: 200, body: {} };
-    return { status: 404, body: fault(404, `the fake has no ${path}`) };
+    return { status: 404, body: errorBody(404, `the fake has no ${path}`) };
   },
   isMain: ({ tools }) => Array.isArray(tools) && tools.length > 0,
   sideText: '{"title":"A title"}',
@@ -32,7 +32,7 @@ const messagesApi: ModelProtocol = {
     if (request.body['stream'] !== true) return { kind: 'json', body: message };
     return { kind: 'stream', events: eventsOf(message, turn) } satisfies FakeModelAnswer;
   },
-  fault,
+  fault: errorBody,
 };
 
 const STOP_REASONS: Readonly<Record<ModelFinish, string>> = {
@@ -49,16 +49,22 @@ const ERROR_TYPES: Readonly<Record<number, string>> = {
   529: 'overloaded_error',
 };
 
-function fault(status: number, message: string): JsonObject {
+function errorBody(status: number, message: string): JsonObject {
   return { type: 'error', error: { type: ERROR_TYPES[status] ?? 'api_error', message } };
 }
 
 function messageOf(turn: CompleteTurn, model: Json, id: number): JsonObject {
-  const future = turn.fromTheFuture ? { future_field: { since: 'tomorrow' } } : {};
+  const futureFields = turn.fromTheFuture ? { future_field: { since: 'tomorrow' } } : {};
   const content: JsonObject[] = [
     ...(turn.fromTheFuture ? [{ type: 'future_block', future_field: 1 }] : []),
-    ...(turn.text === undefined ? [] : [{ type: 'text', text: turn.text, ...future }]),
-    ...turn.calls.map((call) => ({ type: 'tool_use', id: call.id, name: call.name, input: call.args, ...future })),
+    ...(turn.text === undefined ? [] : [{ type: 'text', text: turn.text, ...futureFields }]),
+    ...turn.calls.map((call) => ({
+      type: 'tool_use',
+      id: call.id,
+      name: call.name,
+      input: call.args,
+      ...futureFields,
+    })),
   ];
   return {
     id: `msg_fake_${id}`,
@@ -69,7 +75,7 @@ function messageOf(turn: CompleteTurn, model: Json, id: number): JsonObject {
     stop_reason: STOP_REASONS[turn.finish],
     stop_sequence: null,
     usage: usageOf(turn),
-    ...future,
+    ...futureFields,
   };
 }
 
@@ -86,23 +92,23 @@ function eventsOf(message: JsonObject, turn: CompleteTurn): readonly string[] {
   const start = { ...message, content: [], stop_reason: null, usage: { ...usageOf(turn), output_tokens: 1 } };
   // `messageOf` created the content as a list of objects.
   const content = message['content'] as readonly JsonObject[];
-  const events = [event('message_start', { message: start })];
+  const events = [eventLines('message_start', { message: start })];
   for (const [index, block] of content.entries()) {
-    events.push(event('content_block_start', { index, content_block: emptied(block) }));
-    for (const delta of deltasOf(block)) events.push(event('content_block_delta', { index, delta }));
-    events.push(event('content_block_stop', { index }));
+    events.push(eventLines('content_block_start', { index, content_block: emptyBlock(block) }));
+    for (const delta of deltasOf(block)) events.push(eventLines('content_block_delta', { index, delta }));
+    events.push(eventLines('content_block_stop', { index }));
   }
   events.push(
-    event('message_delta', {
+    eventLines('message_delta', {
       delta: { stop_reason: message['stop_reason'] ?? null, stop_sequence: null },
       usage: { output_tokens: turn.usage.outputTokens },
     }),
-    event('message_stop', {}),
+    eventLines('message_stop', {}),
   );
   return events;
 }
 
-function emptied(block: JsonObject): JsonObject {
+function emptyBlock(block: JsonObject): JsonObject {
   if (block['type'] === 'text') return { ...block, text: '' };
   return block['type'] === 'tool_use' ? { ...block, input: {} } : block;
 }
@@ -113,7 +119,7 @@ function deltasOf(block: JsonObject): readonly JsonObject[] {
   return pieces(JSON.stringify(block['input'])).map((partial_json) => ({ type: 'input_json_delta', partial_json }));
 }
 
-function event(type: string, data: JsonObject): string {
+function eventLines(type: string, data: JsonObject): string {
   return `event: ${type}\ndata: ${JSON.stringify({ type, ...data })}\n\n`;
 }
 

@@ -75,7 +75,7 @@ export async function startFakeModelServer(
   let mainRequests = 0;
   const capture = async (incoming: IncomingMessage): Promise<CapturedRequest> => {
     const raw = await bodyOf(incoming);
-    const body = decoded(raw);
+    const body = parseBody(raw);
     const request: CapturedRequest = {
       method: incoming.method ?? '',
       path: (incoming.url ?? '').replace(/\?.*$/, ''),
@@ -91,8 +91,8 @@ export async function startFakeModelServer(
     const request = await capture(incoming);
     const id = requests.push(request);
     options.onRequest?.(request);
-    const fixed = protocol.fixed(request);
-    if (fixed !== undefined) return sendJson(response, fixed.status, fixed.body);
+    const fixedReply = protocol.fixed(request);
+    if (fixedReply !== undefined) return sendJson(response, fixedReply.status, fixedReply.body);
     const { mainIndex } = request;
     const answer =
       mainIndex === undefined ? { text: protocol.sideText } : scriptedAnswer(options.script, request.body, mainIndex);
@@ -155,7 +155,7 @@ async function bodyOf(incoming: IncomingMessage): Promise<string> {
   return Buffer.concat(chunks).toString('utf8');
 }
 
-function decoded(raw: string): JsonObject {
+function parseBody(raw: string): JsonObject {
   try {
     const value: unknown = JSON.parse(raw);
     // JSON.parse returns JSON.

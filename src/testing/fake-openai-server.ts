@@ -20,7 +20,7 @@ const openAiApi: ModelProtocol = {
   fixed({ method, path }) {
     if (method === 'POST' && (path === '/v1/chat/completions' || path === '/v1/responses')) return undefined;
     if (path === '/v1/models') return { status: 200, body: { object: 'list', data: [] } };
-    return { status: 404, body: fault(404, `the fake has no ${method} ${path}`) };
+    return { status: 404, body: errorBody(404, `the fake has no ${method} ${path}`) };
   },
   isMain: () => true,
   sideText: 'A side answer.',
@@ -29,7 +29,7 @@ const openAiApi: ModelProtocol = {
       ? responsesAnswer(request.body, turn, id)
       : chatAnswer(request.body, turn, id);
   },
-  fault,
+  fault: errorBody,
 };
 
 const ERROR_TYPES: Readonly<Record<number, string>> = {
@@ -39,6 +39,6 @@ const ERROR_TYPES: Readonly<Record<number, string>> = {
   429: 'rate_limit_exceeded',
 };
 
-function fault(status: number, message: string): JsonObject {
+function errorBody(status: number, message: string): JsonObject {
   return { error: { message, type: ERROR_TYPES[status] ?? 'server_error', param: null, code: null } };
 }

@@ -13,8 +13,8 @@ export interface Insertion {
 export function insertedText(before: string, after: string): Insertion | undefined {
   const length = after.length - before.length;
   if (length < 0) return undefined;
-  let at = 0;
-  while (at < before.length && before[at] === after[at]) at += 1;
-  if (before.slice(at) !== after.slice(at + length)) return undefined;
-  return { at, text: after.slice(at, at + length) };
+  let start = 0;
+  while (start < before.length && before[start] === after[start]) start += 1;
+  if (before.slice(start) !== after.slice(start + length)) return undefined;
+  return { at: start, text: after.slice(start, start + length) };
 }

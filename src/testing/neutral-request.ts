@@ -37,8 +37,12 @@ function chatParts(message: Readonly<Record<string, unknown>>): readonly Neutral
   const text = partsOf(message['content']).map(textOf).join('\n');
   if (typeof answers === 'string') return [{ role, toolCallId: answers, text }];
   const calls = listOf(message['tool_calls']).map((call): NeutralMessage => {
-    const named = isJsonObject(call['function']) ? call['function'] : {};
-    return { role, toolCallId: wordOf(call['id']), text: `${wordOf(named['name'])} ${wordOf(named['arguments'])}` };
+    const functionCall = isJsonObject(call['function']) ? call['function'] : {};
+    return {
+      role,
+      toolCallId: wordOf(call['id']),
+      text: `${wordOf(functionCall['name'])} ${wordOf(functionCall['arguments'])}`,
+    };
   });
   return text === '' && calls.length > 0 ? calls : [{ role, text }, ...calls];
 }

@@ -11,7 +11,7 @@ export function responsesAnswer(request: JsonObject, turn: CompleteTurn, id: num
 }
 
 function outputOf(turn: CompleteTurn, id: number): readonly JsonObject[] {
-  const future = turn.fromTheFuture ? { future_field: { since: 'tomorrow' } } : {};
+  const futureFields = turn.fromTheFuture ? { future_field: { since: 'tomorrow' } } : {};
   return [
     ...(turn.fromTheFuture ? [{ type: 'future_item', id: `future_fake_${id}`, status: 'completed' }] : []),
     ...turn.items,
@@ -24,7 +24,7 @@ function outputOf(turn: CompleteTurn, id: number): readonly JsonObject[] {
             role: 'assistant',
             status: 'completed',
             content: [{ type: 'output_text', text: turn.text, annotations: [], logprobs: [] }],
-            ...future,
+            ...futureFields,
           },
         ]),
     ...turn.calls.map((call) => ({
@@ -34,7 +34,7 @@ function outputOf(turn: CompleteTurn, id: number): readonly JsonObject[] {
       name: call.name,
       arguments: JSON.stringify(call.args),
       status: 'completed',
-      ...future,
+      ...futureFields,
     })),
   ];
 }
@@ -75,37 +75,41 @@ function responseOf(
 
 function eventsOf(response: JsonObject, output: readonly JsonObject[]): readonly string[] {
   let sequence_number = 0;
-  const event = (type: string, data: JsonObject): string => {
+  const eventLines = (type: string, data: JsonObject): string => {
     const text = `event: ${type}\ndata: ${JSON.stringify({ type, sequence_number, ...data })}\n\n`;
     sequence_number += 1;
     return text;
   };
-  const begun = { ...response, status: 'in_progress', output: [], usage: null };
-  const events = [event('response.created', { response: begun }), event('response.in_progress', { response: begun })];
+  const startedResponse = { ...response, status: 'in_progress', output: [], usage: null };
+  const events = [
+    eventLines('response.created', { response: startedResponse }),
+    eventLines('response.in_progress', { response: startedResponse }),
+  ];
   for (const [output_index, item] of output.entries()) {
-    const at = { item_id: item['id'] ?? null, output_index };
-    events.push(event('response.output_item.added', { output_index, item: emptied(item) }));
-    if (item['type'] === 'message') events.push(...textEvents(item, at, event));
+    const position = { item_id: item['id'] ?? null, output_index };
+    events.push(eventLines('response.output_item.added', { output_index, item: emptyItem(item) }));
+    if (item['type'] === 'message') events.push(...textEvents(item, position, eventLines));
     if (item['type'] === 'function_call') {
       const whole = textIn(item, 'arguments');
-      for (const delta of pieces(whole)) events.push(event('response.function_call_arguments.delta', { ...at, delta }));
-      events.push(event('response.function_call_arguments.done', { ...at, arguments: whole }));
+      for (const delta of pieces(whole))
+        events.push(eventLines('response.function_call_arguments.delta', { ...position, delta }));
+      events.push(eventLines('response.function_call_arguments.done', { ...position, arguments: whole }));
     }
-    events.push(event('response.output_item.done', { output_index, item }));
+    events.push(eventLines('response.output_item.done', { output_index, item }));
   }
-  events.push(event(`response.${textIn(response, 'status')}`, { response }));
+  events.push(eventLines(`response.${textIn(response, 'status')}`, { response }));
   return events;
 }
 
 function textEvents(
   item: JsonObject,
-  at: JsonObject,
+  position: JsonObject,
   event: (type: string, data: JsonObject) => string,
 ): readonly string[] {
   // `outputOf` created the content: one text part.
   const [part = {}] = item['content'] as readonly JsonObject[];
   const text = textIn(part, 'text');
-  const place = { ...at, content_index: 0 };
+  const place = { ...position, content_index: 0 };
   return [
     event('response.content_part.added', { ...place, part: { ...part, text: '' } }),
     ...pieces(text).map((delta) => event('response.output_text.delta', { ...place, delta, logprobs: [] })),
@@ -114,7 +118,7 @@ function textEvents(
   ];
 }
 
-function emptied(item: JsonObject): JsonObject {
+function emptyItem(item: JsonObject): JsonObject {
   if (item['type'] === 'message') return { ...item, status: 'in_progress', content: [] };
   return item['type'] === 'function_call' ? { ...item, status: 'in_progress', arguments: '' } : item;
 }

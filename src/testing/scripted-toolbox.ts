@@ -34,13 +34,13 @@ export function scriptedToolbox(tools: ScriptedTools): ScriptedToolbox {
       const args = toJson(value);
       const callNumber = (counts.get(name) ?? 0) + 1;
       counts.set(name, callNumber);
-      const at = runs.push({ name, args, failed: false }) - 1;
+      const runIndex = runs.push({ name, args, failed: false }) - 1;
       try {
         const tool = tools[name];
         if (tool === undefined) throw new Error(`there is no tool named ${name}`);
         return await tool(args, callNumber);
       } catch (error) {
-        runs[at] = { name, args, failed: true };
+        runs[runIndex] = { name, args, failed: true };
         throw error;
       }
     },

@@ -20,7 +20,7 @@ export function damageContract({ test, expect }: StoreContractCase): void {
     });
 
   check(
-    'a damaged record is an error with its run and seq, after the records before it, and hides no other run',
+    'reading yields the records before a damaged one, then an error with its run and seq; other runs stay readable',
     async (store, damage) => {
       await damage({ what: 'record', runId: 'a', seq: 3 });
       const seqs: number[] = [];
@@ -37,7 +37,7 @@ export function damageContract({ test, expect }: StoreContractCase): void {
     },
   );
 
-  check('a record that is missing is damage too', async (store, damage) => {
+  check('a missing record counts as damage', async (store, damage) => {
     for (const [runId, seq] of [
       ['a', 2],
       ['b', RECORDS - 1],
@@ -60,10 +60,10 @@ export function damageContract({ test, expect }: StoreContractCase): void {
     expect(await damagedRuns(store)).toEqual(new Set(['a']));
   });
 
-  check('a damaged snapshot says nothing, and the fold goes by the records', async (store, damage) => {
+  check('a damaged snapshot is ignored, and the fold reads the records', async (store, damage) => {
     await damage({ what: 'snapshot', runId: 'a' });
-    const seen = await store.transact('a', ({ nextSeq, snapshot }) => ({ records: [], result: [nextSeq, snapshot] }));
-    expect(seen).toEqual([RECORDS, null]);
+    const view = await store.transact('a', ({ nextSeq, snapshot }) => ({ records: [], result: [nextSeq, snapshot] }));
+    expect(view).toEqual([RECORDS, null]);
     expect(await damagedRuns(store)).toEqual(new Set(['a']));
   });
 }

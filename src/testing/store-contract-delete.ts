@@ -8,7 +8,7 @@ import { scriptCalls, scriptRecord } from './record-script.ts';
 
 /** Tests what `deleteRun` deletes and preserves, and what `sizeOf` returns. */
 export function deleteContract({ test, expect }: StoreContractCase): void {
-  test('a deleted run is gone from everything, and the others are as they were', async ({ store }) => {
+  test('a deleted run disappears from all results, and other runs are unchanged', async ({ store }) => {
     await store.append(scriptCalls('a', 7));
     await store.transact('a', () => ({ records: scriptCalls('a', 1, 7), snapshot: { at: 7 }, result: 0 }));
     await store.append(scriptCalls('b', 5));
@@ -28,14 +28,14 @@ export function deleteContract({ test, expect }: StoreContractCase): void {
     expect(await store.deleteRun('a')).toBe(false);
   });
 
-  test('a run that is not there, or cannot be, is deleted without an error', async ({ store }) => {
+  test('deleting an unknown run or an invalid run id is not an error', async ({ store }) => {
     for (const runId of ['a', '', '\ud800', 'x'.repeat(1025)]) expect(await store.deleteRun(runId)).toBe(false);
     await store.append(scriptCalls('a', 2));
     expect(await store.deleteRun('b')).toBe(false);
     expect(await readAll(store, 'a')).toHaveLength(2);
   });
 
-  test('of a run of which only a snapshot is saved the snapshot goes', async ({ store }) => {
+  test('deleting a run that has only a snapshot removes the snapshot', async ({ store }) => {
     await store.transact('a', () => ({ records: [], snapshot: 1, result: 0 }));
     expect(await store.deleteRun('a')).toBe(true);
     expect(await snapshotOf(store, 'a')).toEqual([0, -1, undefined]);
@@ -49,37 +49,37 @@ export function deleteContract({ test, expect }: StoreContractCase): void {
     expect(await hitsOf(store)).toHaveLength(6);
     await store.deleteRun('a');
     await expect(store.append(scriptCalls('a', 2, 6))).rejects.toMatchObject({ code: 'store-gap' });
-    const again = [0, 1, 2].map((seq) => scriptRecord({ runId: 'a', seq, atMs: 9000 + seq }));
-    expect(await store.append(again)).toBe(2);
-    expect(await readAll(store, 'a')).toEqual(again);
+    const newRecords = [0, 1, 2].map((seq) => scriptRecord({ runId: 'a', seq, atMs: 9000 + seq }));
+    expect(await store.append(newRecords)).toBe(2);
+    expect(await readAll(store, 'a')).toEqual(newRecords);
     expect(await hitsOf(store)).toEqual([]);
     expect(await store.findRun('a')).toMatchObject({ records: 3, startedAtMs: 9000, calls: 0, turns: 3 });
     expect(await Array.fromAsync(store.verify())).toEqual([]);
     await store.deleteRun('a');
-    const found = [scriptRecord({ runId: 'a', seq: 0, payload: { kind: 'compaction', trigger: 'a new call' } })];
-    await store.transact('a', () => ({ records: found, snapshot: 'new', result: 0 }));
+    const expectedHits = [scriptRecord({ runId: 'a', seq: 0, payload: { kind: 'compaction', trigger: 'a new call' } })];
+    await store.transact('a', () => ({ records: expectedHits, snapshot: 'new', result: 0 }));
     expect(await hitsOf(store)).toEqual(['a/0']);
     expect(await snapshotOf(store, 'a')).toEqual([1, 0, 'new']);
   });
 
-  test('calls for one run that are not awaited are taken in their order', async ({ store }) => {
+  test('calls for one run that are not awaited take effect in the order of the calls', async ({ store }) => {
     const first = store.append(scriptCalls('a', 4));
-    const second = store.deleteRun('a');
+    const secondDelete = store.deleteRun('a');
     const third = store.append(scriptCalls('a', 2));
     const fourth = store.transact('a', (view) => ({ records: [], result: view.nextSeq }));
-    expect(await Promise.all([first, second, third, fourth])).toEqual([3, true, 1, 2]);
+    expect(await Promise.all([first, secondDelete, third, fourth])).toEqual([3, true, 1, 2]);
     expect(await readAll(store, 'a')).toEqual(scriptCalls('a', 2));
-    const both = await Promise.all([store.deleteRun('a'), store.deleteRun('a'), store.deleteRun('a')]);
-    expect(both.filter((one) => one)).toEqual([true]);
+    const results = await Promise.all([store.deleteRun('a'), store.deleteRun('a'), store.deleteRun('a')]);
+    expect(results.filter((one) => one)).toEqual([true]);
   });
 
-  test('hostile run ids are deleted like any other, and none takes another with it', async ({ store }) => {
+  test('a hostile run id is deleted like any other, and only its run', async ({ store }) => {
     const ids = ['', '..', '../x', 'a/b', 'nul\0byte', 'nul', 'x'.repeat(300), 'X'.repeat(300), '😀', 'é', '%', '_'];
     for (const runId of ids) await store.append(scriptCalls(runId, 2));
     for (let index = 0; index < ids.length; index += 2) expect(await store.deleteRun(ids[index] ?? '')).toBe(true);
-    const left = ids.filter((_, index) => index % 2 === 1);
-    expect(new Set((await listAll(store)).map((run) => run.runId))).toEqual(new Set(left));
-    for (const runId of left) expect(await readAll(store, runId)).toEqual(scriptCalls(runId, 2));
+    const leftIds = ids.filter((_, index) => index % 2 === 1);
+    expect(new Set((await listAll(store)).map((run) => run.runId))).toEqual(new Set(leftIds));
+    for (const runId of leftIds) expect(await readAll(store, runId)).toEqual(scriptCalls(runId, 2));
   });
 
   test('a run of many records is deleted while others are written', async ({ store }) => {
@@ -92,64 +92,63 @@ export function deleteContract({ test, expect }: StoreContractCase): void {
     expect(await Array.fromAsync(store.verify())).toEqual([]);
   });
 
-  test('reading a run that is deleted meanwhile ends early or is store-io', async ({ store }) => {
-    const before = longRecords('a', 600);
-    await store.append(before.slice(0, 300));
-    await store.append(before.slice(300));
+  test('reading a run during its deletion ends early or throws store-io', async ({ store }) => {
+    const records = longRecords('a', 600);
+    await store.append(records.slice(0, 300));
+    await store.append(records.slice(300));
     const reading = store.readRun('a')[Symbol.asyncIterator]();
-    const seen: TrajectoryRecord[] = [];
-    seen.push((await reading.next()).value as TrajectoryRecord);
+    const readRecords: TrajectoryRecord[] = [];
+    readRecords.push((await reading.next()).value as TrajectoryRecord);
     await store.deleteRun('a');
     let code: unknown;
     try {
-      for (let next = await reading.next(); next.done !== true; next = await reading.next()) seen.push(next.value);
+      for (let next = await reading.next(); next.done !== true; next = await reading.next())
+        readRecords.push(next.value);
     } catch (thrown) {
       code = thrown instanceof CoxswainError ? thrown.code : thrown;
     }
     expect([undefined, 'store-io']).toContain(code);
-    expect(seen).toEqual(before.slice(0, seen.length));
+    expect(readRecords).toEqual(records.slice(0, readRecords.length));
   });
 
-  test('a deleted run is still gone after reopening, and its id free', async ({ store, reopen }, skip) => {
+  test('a deleted run stays deleted after reopening, and its id is free', async ({ store, reopen }, skip) => {
     if (reopen === undefined) return skip('a store in memory ends with its process');
     await store.append(scriptCalls('a', 3));
     await store.append(scriptCalls('b', 3));
     await store.deleteRun('a');
-    const again = await reopen();
-    expect((await listAll(again)).map((run) => run.runId)).toEqual(['b']);
-    expect(await readAll(again, 'a')).toEqual([]);
-    expect(await again.append(scriptCalls('a', 1))).toBe(0);
-    expect(await again.deleteRun('b')).toBe(true);
-    expect(await Array.fromAsync(again.verify())).toEqual([]);
+    const reopened = await reopen();
+    expect((await listAll(reopened)).map((run) => run.runId)).toEqual(['b']);
+    expect(await readAll(reopened, 'a')).toEqual([]);
+    expect(await reopened.append(scriptCalls('a', 1))).toBe(0);
+    expect(await reopened.deleteRun('b')).toBe(true);
+    expect(await Array.fromAsync(reopened.verify())).toEqual([]);
   });
 
-  test('the size grows with what is stored, is the sum of the runs, and falls by what is deleted', async ({
-    store,
-  }) => {
+  test('the size is the sum of the runs, grows with appends and falls with deletions', async ({ store }) => {
     const empty = await store.sizeOf();
     expect(empty).toBeGreaterThanOrEqual(0);
     // The larger run has fewer records.
     await store.append(longRecords('large', 200));
     await store.append(scriptCalls('small', 400));
-    const full = await store.sizeOf();
-    expect(full).toBeGreaterThan(empty + 400_000);
+    const fullSize = await store.sizeOf();
+    expect(fullSize).toBeGreaterThan(empty + 400_000);
     const sizes = await sizesOf(store);
     const [large = 0, small = 0] = [sizes.get('large'), sizes.get('small')];
     expect(large).toBeGreaterThan(3 * small);
     expect(small).toBeGreaterThan(20_000);
-    expect(large + small).toBeGreaterThan(0.7 * full);
-    expect(large + small).toBeLessThanOrEqual(full + 2);
+    expect(large + small).toBeGreaterThan(0.7 * fullSize);
+    expect(large + small).toBeLessThanOrEqual(fullSize + 2);
 
     await store.deleteRun('large');
 
-    const left = await store.sizeOf();
-    expect(left).toBeLessThan(full - large / 2);
-    expect(left).toBeGreaterThan(20_000);
+    const sizeAfterDelete = await store.sizeOf();
+    expect(sizeAfterDelete).toBeLessThan(fullSize - large / 2);
+    expect(sizeAfterDelete).toBeGreaterThan(20_000);
     expect([...(await sizesOf(store)).keys()]).toEqual(['small']);
     expect((await store.listRuns()).bytes).toBeUndefined();
   });
 
-  test('a closed store refuses to delete and to tell its size', async ({ store }) => {
+  test('a closed store refuses deletions and size requests', async ({ store }) => {
     await store.append(scriptCalls('a', 1));
     await store.close();
     await expect(store.deleteRun('a')).rejects.toMatchObject({ code: 'store-closed' });
@@ -183,12 +182,12 @@ async function snapshotOf(store: TrajectoryStore, runId: string): Promise<readon
 
 async function sizesOf(store: TrajectoryStore): Promise<ReadonlyMap<string, number>> {
   const sizes = new Map<string, number>();
-  let after: string | undefined;
+  let cursor: string | undefined;
   do {
-    const page = await store.listRuns({ limit: 1, withBytes: true, ...present({ after }) });
+    const page = await store.listRuns({ limit: 1, withBytes: true, ...present({ after: cursor }) });
     if (page.bytes?.length !== page.runs.length) throw new Error('a page has as many sizes as runs');
     for (const [index, { runId }] of page.runs.entries()) sizes.set(runId, page.bytes?.[index] ?? Number.NaN);
-    after = page.next;
-  } while (after !== undefined);
+    cursor = page.next;
+  } while (cursor !== undefined);
   return sizes;
 }

@@ -6,7 +6,7 @@ import type { StoreContractCase } from './contract-store.ts';
 
 /** Tests of `listRuns` and `findRun`. */
 export function listContract({ test, expect }: StoreContractCase): void {
-  test('a summary counts turns, calls and errors and tells how the run went', async ({ store }) => {
+  test('a summary counts turns, calls and errors and has the outcome of the run', async ({ store }) => {
     const payloads: readonly TrajectoryPayload[] = [
       {
         kind: 'run_started',
@@ -46,7 +46,7 @@ export function listContract({ test, expect }: StoreContractCase): void {
     expect((await store.listRuns()).runs).toEqual([expected]);
   });
 
-  test('a result is joined to the call of an earlier append; one without a start is a separate call', async ({
+  test('a result is joined to the call of an earlier append; a result without a start is a separate call', async ({
     store,
   }) => {
     await store.append(scriptCalls('a', 2));
@@ -88,37 +88,40 @@ export function listContract({ test, expect }: StoreContractCase): void {
     expect((await store.listRuns({ limit: 8 })).next).toBeUndefined();
   });
 
-  test('a run that goes on after its end is open again', async ({ store }) => {
-    const at = { runId: 'resumed', atMs: 10 };
+  test('a run that continues after its end is open again', async ({ store }) => {
+    const position = { runId: 'resumed', atMs: 10 };
     await store.append([
-      scriptRecord({ ...at, seq: 0 }),
+      scriptRecord({ ...position, seq: 0 }),
       {
-        ...scriptRecord({ ...at, seq: 1 }),
+        ...scriptRecord({ ...position, seq: 1 }),
         payload: { kind: 'run_ended', outcome: 'ended', new_messages: [], success: true },
       },
     ]);
     expect(await store.findRun('resumed')).toMatchObject({ outcome: 'ended', success: true });
-    await store.append([{ ...scriptRecord({ ...at, seq: 2 }), payload: { kind: 'run_resumed', trigger: 'resume' } }]);
+    await store.append([
+      { ...scriptRecord({ ...position, seq: 2 }), payload: { kind: 'run_resumed', trigger: 'resume' } },
+    ]);
     const summary = await store.findRun('resumed');
     expect(summary?.outcome).toBeUndefined();
     expect(summary?.success).toBeUndefined();
   });
 
   test('runs that arrive between pages neither repeat nor hide a run', async ({ store }) => {
-    const add = (runId: string, atMs: number): Promise<number> => store.append([scriptRecord({ runId, seq: 0, atMs })]);
-    for (let index = 0; index < 6; index += 1) await add(`run-${index}`, 100 + index);
+    const addRun = (runId: string, atMs: number): Promise<number> =>
+      store.append([scriptRecord({ runId, seq: 0, atMs })]);
+    for (let index = 0; index < 6; index += 1) await addRun(`run-${index}`, 100 + index);
     const first = await store.listRuns({ limit: 3 });
-    await add('newer', 500);
-    await add('tie-before', 103);
-    await add('late', 101);
-    const second = await store.listRuns({ limit: 3, ...present({ after: first.next }) });
-    const third = await store.listRuns({ limit: 3, ...present({ after: second.next }) });
-    const seen = [...first.runs, ...second.runs, ...third.runs].map((run) => run.runId);
-    expect(seen).toEqual(['run-5', 'run-4', 'run-3', 'tie-before', 'run-2', 'late', 'run-1', 'run-0']);
+    await addRun('newer', 500);
+    await addRun('tie-before', 103);
+    await addRun('late', 101);
+    const secondPage = await store.listRuns({ limit: 3, ...present({ after: first.next }) });
+    const third = await store.listRuns({ limit: 3, ...present({ after: secondPage.next }) });
+    const listedIds = [...first.runs, ...secondPage.runs, ...third.runs].map((run) => run.runId);
+    expect(listedIds).toEqual(['run-5', 'run-4', 'run-3', 'tie-before', 'run-2', 'late', 'run-1', 'run-0']);
     expect(third.next).toBeUndefined();
   });
 
-  test('a page is 50 runs unless told, and its size and cursor are checked', async ({ store }) => {
+  test('a page has 50 runs by default, and its size and cursor are validated', async ({ store }) => {
     for (let index = 0; index < 51; index += 1) await store.append([scriptRecord({ runId: `run-${index}`, seq: 0 })]);
     const page = await store.listRuns();
     expect(page.runs).toHaveLength(50);

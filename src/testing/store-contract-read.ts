@@ -22,7 +22,7 @@ export function readContract({ test, expect, payloadTexts }: StoreContractCase):
     expect(await readAll(store, 'a', { limit: 0 })).toEqual([]);
   });
 
-  test('a read query out of range is invalid-argument', async ({ store }) => {
+  test('a read query out of range is refused with invalid-argument', async ({ store }) => {
     await store.append(scriptCalls('a', 1));
     for (const query of [{ fromSeq: -1 }, { fromSeq: 0.5 }, { limit: -1 }, { limit: Number.NaN }]) {
       await expect(readAll(store, 'a', query)).rejects.toMatchObject({ code: 'invalid-argument' });
@@ -41,17 +41,17 @@ export function readContract({ test, expect, payloadTexts }: StoreContractCase):
   test('two readers of one run do not disturb each other, nor does a writer', async ({ store }) => {
     const records = scriptCalls('a', 40);
     await store.append(records);
-    const left = store.readRun('a')[Symbol.asyncIterator]();
-    const seen: number[] = [];
+    const iterator = store.readRun('a')[Symbol.asyncIterator]();
+    const seqs: number[] = [];
     for await (const record of store.readRun('a')) {
-      seen.push(record.seq);
-      expect((await left.next()).value).toEqual(record);
+      seqs.push(record.seq);
+      expect((await iterator.next()).value).toEqual(record);
       if (record.seq < 5) await store.append(scriptCalls('b', 1, record.seq));
     }
-    expect(seen).toEqual(records.map(({ seq }) => seq));
+    expect(seqs).toEqual(records.map(({ seq }) => seq));
   });
 
-  test('payloads of unknown kinds and unknown fields come back as they were', async ({ store }) => {
+  test('payloads of unknown kinds and unknown fields are read back unchanged', async ({ store }) => {
     const payloads: readonly TrajectoryPayload[] = [
       {
         kind: 'unrecognised',
@@ -67,7 +67,7 @@ export function readContract({ test, expect, payloadTexts }: StoreContractCase):
     expect(await store.append(records)).toBe(2);
   });
 
-  test('a payload of an unknown kind keeps its text byte for byte, and is the same record when it comes again', async ({
+  test('a payload of an unknown kind keeps its text byte for byte, and appending it again is a repeat', async ({
     store,
     reopen,
   }) => {
@@ -89,8 +89,8 @@ export function readContract({ test, expect, payloadTexts }: StoreContractCase):
     });
     // A different JSON formatting of the same values is the same record.
     expect(await store.append([decodeRecord(JSON.parse(lines[0] ?? ''))])).toBe(lines.length - 1);
-    const again = reopen === undefined ? store : await reopen();
-    expect((await readAll(again, 'a')).map(encodeRecord)).toEqual(lines);
+    const reopened = reopen === undefined ? store : await reopen();
+    expect((await readAll(reopened, 'a')).map(encodeRecord)).toEqual(lines);
   });
 
   test('a record of 5 MB among small ones survives', async ({ store }) => {
@@ -105,9 +105,9 @@ export function readContract({ test, expect, payloadTexts }: StoreContractCase):
     };
     const records = [...before, scriptRecord({ runId: 'a', seq: 2, payload }), ...after];
     await store.append(records);
-    const stored = await readAll(store, 'a');
-    expect(stored.map(({ seq }) => seq)).toEqual([0, 1, 2, 3, 4]);
-    expect(stored[2]?.payload).toEqual(payload);
+    const storedRecords = await readAll(store, 'a');
+    expect(storedRecords.map(({ seq }) => seq)).toEqual([0, 1, 2, 3, 4]);
+    expect(storedRecords[2]?.payload).toEqual(payload);
     expect(await store.append(records)).toBe(4);
   });
 
@@ -149,15 +149,15 @@ export function readContract({ test, expect, payloadTexts }: StoreContractCase):
     expect((await store.findRun('a'))?.startedAtMs).toBe(1_700_000_000_000.25);
   });
 
-  test('what was stored is there after reopening, and the run goes on', async ({ store, reopen }, skip) => {
+  test('stored records survive reopening, and the run continues', async ({ store, reopen }, skip) => {
     if (reopen === undefined) return skip('a store in memory ends with its process');
     const records = scriptCalls('a', 4);
     await store.append(records.slice(0, 2));
     const summary = await store.findRun('a');
-    const again = await reopen();
-    expect(await again.findRun('a')).toEqual(summary);
-    expect(await readAll(again, 'a')).toEqual(records.slice(0, 2));
-    expect(await again.append(records.slice(1))).toBe(3);
+    const reopened = await reopen();
+    expect(await reopened.findRun('a')).toEqual(summary);
+    expect(await readAll(reopened, 'a')).toEqual(records.slice(0, 2));
+    expect(await reopened.append(records.slice(1))).toBe(3);
     expect(await readAll(await reopen(), 'a')).toEqual(records);
   });
 }

@@ -6,17 +6,17 @@ import { scriptRecord, scriptRun } from './record-script.ts';
 
 export function searchContract({ test, expect }: StoreContractCase): void {
   test('a record is found when its text holds every word, in any order and case', async ({ store }) => {
-    await store.append(texts('a', ['the quick brown fox', 'the lazy dog', 'Brown bread', 'brownish, quickly']));
-    expect(await found(store, 'brown')).toEqual(['a/2', 'a/0']);
-    expect(await found(store, 'QUICK the')).toEqual(['a/0']);
-    expect(await found(store, 'the  the')).toEqual(['a/1', 'a/0']);
-    expect(await found(store, 'brown dog')).toEqual([]);
-    expect(await found(store, 'row')).toEqual([]);
+    await store.append(textRecords('a', ['the quick brown fox', 'the lazy dog', 'Brown bread', 'brownish, quickly']));
+    expect(await foundPlaces(store, 'brown')).toEqual(['a/2', 'a/0']);
+    expect(await foundPlaces(store, 'QUICK the')).toEqual(['a/0']);
+    expect(await foundPlaces(store, 'the  the')).toEqual(['a/1', 'a/0']);
+    expect(await foundPlaces(store, 'brown dog')).toEqual([]);
+    expect(await foundPlaces(store, 'row')).toEqual([]);
   });
 
-  test('quoted words stand together, and so do the parts of a word with marks inside', async ({ store }) => {
+  test('quoted words match only together, and so do the parts of a word with punctuation inside', async ({ store }) => {
     await store.append(
-      texts('a', [
+      textRecords('a', [
         'open src/store/a.ts now',
         'a.ts in src, of the store',
         'read_file then file read',
@@ -24,13 +24,13 @@ export function searchContract({ test, expect }: StoreContractCase): void {
         'space was left, on a device',
       ]),
     );
-    expect(await found(store, 'src/store')).toEqual(['a/0']);
-    expect(await found(store, 'src store')).toEqual(['a/1', 'a/0']);
-    expect(await found(store, '"file read"')).toEqual(['a/2']);
-    expect(await found(store, 'read_file')).toEqual(['a/2']);
-    expect(await found(store, '"left on" space')).toEqual(['a/4', 'a/3']);
-    expect(await found(store, '"space left on device"')).toEqual(['a/3']);
-    expect(await found(store, '"space left" "on device"')).toEqual(['a/3']);
+    expect(await foundPlaces(store, 'src/store')).toEqual(['a/0']);
+    expect(await foundPlaces(store, 'src store')).toEqual(['a/1', 'a/0']);
+    expect(await foundPlaces(store, '"file read"')).toEqual(['a/2']);
+    expect(await foundPlaces(store, 'read_file')).toEqual(['a/2']);
+    expect(await foundPlaces(store, '"left on" space')).toEqual(['a/4', 'a/3']);
+    expect(await foundPlaces(store, '"space left on device"')).toEqual(['a/3']);
+    expect(await foundPlaces(store, '"space left" "on device"')).toEqual(['a/3']);
   });
 
   test('every string of a payload is searched, at any depth; keys, numbers and the kind are not', async ({ store }) => {
@@ -41,18 +41,18 @@ export function searchContract({ test, expect }: StoreContractCase): void {
       { kind: 'unrecognised', original: { kind: 'novelty', says: ['something new'] } },
     ];
     await store.append(scriptRun('a', payloads));
-    expect(await found(store, 'haystack deepest')).toEqual(['a/0']);
-    expect(await found(store, 'grep call7')).toEqual(['a/1', 'a/0']);
-    expect(await found(store, 'lines')).toEqual(['a/1']);
-    expect(await found(store, 'something')).toEqual(['a/2']);
+    expect(await foundPlaces(store, 'haystack deepest')).toEqual(['a/0']);
+    expect(await foundPlaces(store, 'grep call7')).toEqual(['a/1', 'a/0']);
+    expect(await foundPlaces(store, 'lines')).toEqual(['a/1']);
+    expect(await foundPlaces(store, 'something')).toEqual(['a/2']);
     for (const text of ['needle', '4711', 'tool_started', 'args', 'novelty']) {
-      expect(await found(store, text)).toEqual([]);
+      expect(await foundPlaces(store, text)).toEqual([]);
     }
   });
 
-  test('run and kind narrow a search', async ({ store }) => {
-    await store.append(texts('a', ['word one', 'word two']));
-    await store.append(texts('b', ['word three']));
+  test('a search can be limited to a run and to kinds', async ({ store }) => {
+    await store.append(textRecords('a', ['word one', 'word two']));
+    await store.append(textRecords('b', ['word three']));
     await store.append([
       scriptRecord({ runId: 'b', seq: 1, payload: { kind: 'gap', through_seq: 3, reason: 'word four' } }),
       scriptRecord({
@@ -61,22 +61,22 @@ export function searchContract({ test, expect }: StoreContractCase): void {
         payload: { kind: 'unrecognised', original: { kind: 'novelty', says: 'word five' } },
       }),
     ]);
-    expect(await found(store, 'word', { runId: 'a' })).toEqual(['a/1', 'a/0']);
-    expect(await found(store, 'word', { kinds: ['gap'] })).toEqual(['b/1']);
-    expect(await found(store, 'word', { kinds: ['gap', 'novelty'] })).toEqual(['b/4', 'b/1']);
-    expect(await found(store, 'word', { runId: 'a', kinds: ['gap'] })).toEqual([]);
+    expect(await foundPlaces(store, 'word', { runId: 'a' })).toEqual(['a/1', 'a/0']);
+    expect(await foundPlaces(store, 'word', { kinds: ['gap'] })).toEqual(['b/1']);
+    expect(await foundPlaces(store, 'word', { kinds: ['gap', 'novelty'] })).toEqual(['b/4', 'b/1']);
+    expect(await foundPlaces(store, 'word', { runId: 'a', kinds: ['gap'] })).toEqual([]);
     for (const filter of [{ kinds: [] }, { kinds: ['no such'] }, { runId: 'no such' }, { runId: '\ud800' }]) {
-      expect(await found(store, 'word', filter)).toEqual([]);
+      expect(await foundPlaces(store, 'word', filter)).toEqual([]);
     }
   });
 
-  test('a hit tells its place and shows the text around the first word', async ({ store }) => {
+  test('a hit has its place and the text around the first word', async ({ store }) => {
     const text = `${'before '.repeat(100)}Needle😀 ${'after😀 '.repeat(100)}`;
     await store.append([
       scriptRecord({ runId: 'a', seq: 0, atMs: 77.5, payload: { kind: 'compaction', trigger: text } }),
     ]);
-    await store.append(texts('b', ['short needle']));
-    const { hits } = await settled(store, { text: 'needle' });
+    await store.append(textRecords('b', ['short needle']));
+    const { hits } = await searchIndexed(store, { text: 'needle' });
     expect(hits[1]).toMatchObject({ runId: 'a', seq: 0, atMs: 77.5, kind: 'compaction' });
     expect(hits[0]?.snippet).toBe('short needle');
     const snippet = hits[1]?.snippet ?? '';
@@ -87,42 +87,42 @@ export function searchContract({ test, expect }: StoreContractCase): void {
     expect(snippet.isWellFormed()).toBe(true);
   });
 
-  test('hits come latest first, then by run and highest seq, whatever the page size', async ({ store }) => {
-    const add = async (runId: string, times: readonly number[]): Promise<void> => {
+  test('hits are ordered latest first, then by run and highest seq, whatever the page size', async ({ store }) => {
+    const addHits = async (runId: string, times: readonly number[]): Promise<void> => {
       await store.append(
         times.map((atMs, seq) =>
           scriptRecord({ runId, seq, atMs, payload: { kind: 'compaction', trigger: `word ${seq}` } }),
         ),
       );
     };
-    await add('b', [10, 30, 20, 30]);
-    await add('\uffff', [20, 5]);
-    await add('😀', [20.25, 20]);
-    await add('a', [30, 0]);
+    await addHits('b', [10, 30, 20, 30]);
+    await addHits('\uffff', [20, 5]);
+    await addHits('😀', [20.25, 20]);
+    await addHits('a', [30, 0]);
     const order = ['a/0', 'b/3', 'b/1', '😀/0', 'b/2', '\uffff/0', '😀/1', 'b/0', '\uffff/1', 'a/1'];
     for (const limit of [1, 2, 3, 9, 10, 11]) {
       const hits: SearchHit[] = [];
-      let after: string | undefined;
+      let cursor: string | undefined;
       do {
-        const page = await settled(store, { text: 'word', limit, ...present({ after }) });
+        const page = await searchIndexed(store, { text: 'word', limit, ...present({ after: cursor }) });
         expect(page.hits.length).toBeLessThanOrEqual(limit);
         hits.push(...page.hits);
-        after = page.next;
-      } while (after !== undefined);
+        cursor = page.next;
+      } while (cursor !== undefined);
       expect(hits.map(placeOf)).toEqual(order);
     }
   });
 
   test('records that arrive between pages neither repeat nor hide a hit', async ({ store }) => {
-    await store.append(texts('a', ['word', 'word', 'word', 'word']));
-    const first = await settled(store, { text: 'word', limit: 2 });
-    await store.append(texts('a', ['word', 'word'], 4));
+    await store.append(textRecords('a', ['word', 'word', 'word', 'word']));
+    const first = await searchIndexed(store, { text: 'word', limit: 2 });
+    await store.append(textRecords('a', ['word', 'word'], 4));
     await store.append([
       scriptRecord({ runId: 'b', seq: 0, atMs: 1001.5, payload: { kind: 'compaction', trigger: 'late word' } }),
     ]);
-    const second = await settled(store, { text: 'word', ...present({ after: first.next }) });
-    expect([...first.hits, ...second.hits].map(placeOf)).toEqual(['a/3', 'a/2', 'b/0', 'a/1', 'a/0']);
-    expect(second.next).toBeUndefined();
+    const secondPage = await searchIndexed(store, { text: 'word', ...present({ after: first.next }) });
+    expect([...first.hits, ...secondPage.hits].map(placeOf)).toEqual(['a/3', 'a/2', 'b/0', 'a/1', 'a/0']);
+    expect(secondPage.next).toBeUndefined();
   });
 
   test('words of every script are found', async ({ store }) => {
@@ -137,7 +137,7 @@ export function searchContract({ test, expect }: StoreContractCase): void {
       '\ud800 lone \udc00pair',
       'nul\0separates',
     ];
-    await store.append(texts('a', lines));
+    await store.append(textRecords('a', lines));
     const cases: readonly (readonly [string, string])[] = [
       ['größe ändern', 'a/0'],
       ['"привет мир"', 'a/1'],
@@ -150,13 +150,13 @@ export function searchContract({ test, expect }: StoreContractCase): void {
       ['"lone pair"', 'a/7'],
       ['"nul separates"', 'a/8'],
     ];
-    for (const [text, place] of cases) expect([text, await found(store, text)]).toEqual([text, [place]]);
+    for (const [text, place] of cases) expect([text, await foundPlaces(store, text)]).toEqual([text, [place]]);
     for (const text of ['grosse', '盘磁', 'cafe', 'мирный'])
-      expect([text, await found(store, text)]).toEqual([text, []]);
+      expect([text, await foundPlaces(store, text)]).toEqual([text, []]);
   });
 
-  test('a query has no syntax but quotes: operators, wildcards and SQL are words or nothing', async ({ store }) => {
-    await store.append(texts('a', ['alpha beta', 'alpha and near not or beta', "it's 100% x' OR 1=1; --"]));
+  test('quotes are the only query syntax: operators, wildcards and SQL are words or are ignored', async ({ store }) => {
+    await store.append(textRecords('a', ['alpha beta', 'alpha and near not or beta', "it's 100% x' OR 1=1; --"]));
     const cases: readonly (readonly [string, readonly string[]])[] = [
       ['alpha AND beta', ['a/1']],
       ['alpha NOT beta', ['a/1']],
@@ -181,27 +181,27 @@ export function searchContract({ test, expect }: StoreContractCase): void {
       ['al\\pha', []],
     ];
     for (const [text, places] of cases) {
-      expect([text, await found(store, text)]).toEqual([text, places]);
+      expect([text, await foundPlaces(store, text)]).toEqual([text, places]);
     }
     for (const text of ['', ' ', '"', '""', '*', '%', '-- ;', '😀', 'a'.repeat(1001)]) {
       await expect(store.search({ text })).rejects.toMatchObject({ code: 'invalid-argument' });
     }
-    const many = Array.from({ length: 300 }, (_, index) => `w${index % 10}`).join(' ');
-    expect(await found(store, many)).toEqual([]);
-    expect(await found(store, `"${many}"`)).toEqual([]);
+    const manyWords = Array.from({ length: 300 }, (_, index) => `w${index % 10}`).join(' ');
+    expect(await foundPlaces(store, manyWords)).toEqual([]);
+    expect(await foundPlaces(store, `"${manyWords}"`)).toEqual([]);
   });
 
-  test('a long word is known by its first 64 characters, a long text is searched to its end', async ({ store }) => {
+  test('a long word matches by its first 64 characters, and a long text is searched to its end', async ({ store }) => {
     const blob = 'QUJD'.repeat(5000);
-    await store.append(texts('a', [`${blob} ${'filler '.repeat(100_000)} zebra`]));
-    expect(await found(store, 'zebra')).toEqual(['a/0']);
-    expect(await found(store, 'qujd'.repeat(20))).toEqual(['a/0']);
-    expect(await found(store, 'qujd'.repeat(10))).toEqual([]);
+    await store.append(textRecords('a', [`${blob} ${'filler '.repeat(100_000)} zebra`]));
+    expect(await foundPlaces(store, 'zebra')).toEqual(['a/0']);
+    expect(await foundPlaces(store, 'qujd'.repeat(20))).toEqual(['a/0']);
+    expect(await foundPlaces(store, 'qujd'.repeat(10))).toEqual([]);
   });
 
-  test('a page is 50 hits unless told, and its size and cursor are checked', async ({ store }) => {
-    await store.append(texts('a', Array<string>(51).fill('word')));
-    const page = await settled(store, { text: 'word' });
+  test('a page has 50 hits by default, and its size and cursor are validated', async ({ store }) => {
+    await store.append(textRecords('a', Array<string>(51).fill('word')));
+    const page = await searchIndexed(store, { text: 'word' });
     expect(page.hits).toHaveLength(50);
     for (const limit of [0, -1, 1.5, 1001, Number.NaN]) {
       await expect(store.search({ text: 'word', limit })).rejects.toMatchObject({ code: 'invalid-argument' });
@@ -212,20 +212,23 @@ export function searchContract({ test, expect }: StoreContractCase): void {
     }
   });
 
-  test('an empty store has nothing to find, and what is appended later is found', async ({ store, reopen }) => {
+  test('a search finds nothing in an empty store, and finds records that are appended later', async ({
+    store,
+    reopen,
+  }) => {
     expect(await store.search({ text: 'word' })).toEqual({ hits: [], notIndexed: 0 });
-    await store.append(texts('a', ['word']));
-    expect(await found(store, 'word')).toEqual(['a/0']);
-    await store.transact('a', (view) => ({ records: texts('a', ['word'], view.nextSeq), result: 0 }));
-    await store.append(texts('a', ['word', 'word'], 1));
-    expect(await found(store, 'word')).toEqual(['a/2', 'a/1', 'a/0']);
-    const again = reopen === undefined ? store : await reopen();
-    expect(await found(again, 'word')).toEqual(['a/2', 'a/1', 'a/0']);
+    await store.append(textRecords('a', ['word']));
+    expect(await foundPlaces(store, 'word')).toEqual(['a/0']);
+    await store.transact('a', (view) => ({ records: textRecords('a', ['word'], view.nextSeq), result: 0 }));
+    await store.append(textRecords('a', ['word', 'word'], 1));
+    expect(await foundPlaces(store, 'word')).toEqual(['a/2', 'a/1', 'a/0']);
+    const reopened = reopen === undefined ? store : await reopen();
+    expect(await foundPlaces(reopened, 'word')).toEqual(['a/2', 'a/1', 'a/0']);
   });
 }
 
 /** Creates the records of a run. Each record contains one text. */
-function texts(runId: string, lines: readonly string[], fromSeq = 0): readonly TrajectoryRecord[] {
+function textRecords(runId: string, lines: readonly string[], fromSeq = 0): readonly TrajectoryRecord[] {
   return scriptRun(
     runId,
     lines.map((trigger) => ({ kind: 'compaction', trigger })),
@@ -234,7 +237,7 @@ function texts(runId: string, lines: readonly string[], fromSeq = 0): readonly T
 }
 
 /** Returns the search page once all stored records are indexed. */
-async function settled(store: TrajectoryStore, query: SearchQuery): Promise<SearchPage> {
+async function searchIndexed(store: TrajectoryStore, query: SearchQuery): Promise<SearchPage> {
   let page = await store.search(query);
   const end = Date.now() + 120_000;
   while (page.notIndexed > 0 && Date.now() < end) {
@@ -247,12 +250,12 @@ async function settled(store: TrajectoryStore, query: SearchQuery): Promise<Sear
   return page;
 }
 
-async function found(
+async function foundPlaces(
   store: TrajectoryStore,
   text: string,
   filter: Omit<SearchQuery, 'text'> = {},
 ): Promise<readonly string[]> {
-  return (await settled(store, { text, ...filter })).hits.map(placeOf);
+  return (await searchIndexed(store, { text, ...filter })).hits.map(placeOf);
 }
 
 function placeOf(hit: SearchHit): string {

@@ -28,11 +28,11 @@ export function trajectoryStoreContract(
   const test: StoreContractCase['test'] = (title, body) =>
     // Declares no named parameter, because some runners would treat it as a `done` callback.
     tools.test(title, async (...context: readonly unknown[]) => {
-      const opened = await open();
+      const store = await open();
       try {
-        await body(opened, (reason) => skipIn(context[0], reason));
+        await body(store, (reason) => skipIn(context[0], reason));
       } finally {
-        await opened.dispose();
+        await store.dispose();
       }
     });
   const contract = { test, expect: tools.expect, payloadTexts: options.payloadTexts ?? [] };

@@ -66,7 +66,7 @@ let shared: Run | undefined;
 const MISTAKES: readonly (readonly [mistake: string, finds: string, steer: Steer])[] = [
   [
     'says feedback twice',
-    'feedback is in the next request, once, at its call',
+    'the next request has the feedback once, at its call',
     changed((right) => ({
       onToolEnd: (call, result, isError) => {
         const text = right.onToolEnd?.(call, result, isError) ?? result;
@@ -76,7 +76,7 @@ const MISTAKES: readonly (readonly [mistake: string, finds: string, steer: Steer
   ],
   [
     'says feedback one call too late',
-    'feedback of parallel calls is at the call each belongs to',
+    'each of several parallel calls gets its own feedback',
     changed((right) => ({
       onToolEnd: (call, result, isError) => {
         const before = stored ?? '';
@@ -87,12 +87,12 @@ const MISTAKES: readonly (readonly [mistake: string, finds: string, steer: Steer
   ],
   [
     'never says whether feedback arrived',
-    'feedback is in the next request, once, at its call',
+    'the next request has the feedback once, at its call',
     mapped((advice) => ({ ...advice, delivered: () => undefined })),
   ],
   [
     'is silent about tools that fail',
-    'a tool that fails gets feedback as well',
+    'a failed call also gets feedback',
     changed((right) => ({
       onToolEnd: (call, result, isError) => {
         const text = right.onToolEnd?.(call, result, isError) ?? result;
@@ -102,19 +102,19 @@ const MISTAKES: readonly (readonly [mistake: string, finds: string, steer: Steer
   ],
   [
     'drops feedback where the result is empty, and tidies results up',
-    'results of every kind: content and success flag are untouched but for the feedback',
+    'results of every kind: the result keeps its content and success flag, and only feedback is added',
     changed((right) => ({
       onToolEnd: (call, result, isError) => right.onToolEnd?.(call, result.replaceAll(' ', ''), isError) ?? '',
     })),
   ],
   [
     'knows no limit',
-    'what does not fit in the limit is left out whole and recorded as undelivered',
+    'feedback above the length limit is omitted completely and recorded as undelivered',
     (run, options) => steerPlainAgent(run, { ...options, maxChars: 9_000 }),
   ],
   [
     'leaves guidance in the history',
-    'guidance at pre_render is in one request only, at its end, and leaves no trace',
+    'guidance at pre_render appears only at the end of one request and leaves no trace',
     changed((right) => ({
       onRequest: (messages) => {
         const sent = right.onRequest?.(messages) ?? messages;
@@ -126,7 +126,7 @@ const MISTAKES: readonly (readonly [mistake: string, finds: string, steer: Steer
   ],
   [
     'puts guidance first',
-    'guidance at pre_tool_selection is in one request only, at its end, and leaves no trace',
+    'guidance at pre_tool_selection appears only at the end of one request and leaves no trace',
     changed((right) => ({
       onRequest: (messages) => {
         const sent = right.onRequest?.(messages) ?? messages;
@@ -136,34 +136,34 @@ const MISTAKES: readonly (readonly [mistake: string, finds: string, steer: Steer
   ],
   [
     'calls delivered what has no channel',
-    'guidance at pre_tool_execution has no channel: it is in no request and recorded as undelivered',
+    'guidance at pre_tool_execution has no channel: no request contains it, and it is recorded as undelivered',
     mapped((advice) => ({ ...advice, undelivered: () => advice.delivered('nowhere') })),
   ],
   [
     'forces a turn unasked',
-    'guidance at pre_response would force a turn: by default it does not',
+    'guidance at pre_response forces no turn by default',
     (run, options) => steerPlainAgent(run, { ...options, forceTurn: true }),
   ],
   [
     'forces turns without end',
-    'guidance at pre_response forces one turn a run when it is turned on',
+    'guidance at pre_response forces one turn per run if the option is on',
     changed((right, run) => ({
       onFinal: () => right.onFinal?.() ?? run.advise('pre_response').map((advice) => sayIt(advice))[0],
     })),
   ],
   [
     'changes requests to which it has nothing to add',
-    'a run to which nothing is said sends the same requests, byte for byte',
+    'a run without advice sends the same requests, byte for byte',
     changed(() => ({ onRequest: (messages) => [...messages, { role: 'system', content: '' }] })),
   ],
   [
     'does not end the run',
-    'the run ends as the agent does, and the adapter says so',
+    'the run has the same ending as the agent, and the adapter reports it',
     changed(() => ({ onEnd: () => undefined })),
   ],
   [
     'records results with the feedback in them',
-    'every call is on record with its arguments, its result without the feedback, and its flag',
+    'every call is recorded with its arguments, its success flag, and its result without feedback',
     emitting((run, event) => {
       if (event.type !== 'tool_execution_end') return run.emit(event);
       return run.emit({ ...event, result: `${String(event.result)} COX-FEEDBACK-1.` });
@@ -171,12 +171,12 @@ const MISTAKES: readonly (readonly [mistake: string, finds: string, steer: Steer
   ],
   [
     'records failures as successes',
-    'every call is on record with its arguments, its result without the feedback, and its flag',
+    'every call is recorded with its arguments, its success flag, and its result without feedback',
     emitting((run, event) => run.emit(event.type === 'tool_execution_end' ? { ...event, isError: false } : event)),
   ],
   [
     'begins a turn with each call',
-    'calls asked for together are in one turn, others in separate turns',
+    'calls from one model answer share a turn, and other calls have separate turns',
     changed((right, run) => ({
       onToolStart: (call, args) => {
         run.emit({ type: 'turn_start' });
@@ -186,14 +186,14 @@ const MISTAKES: readonly (readonly [mistake: string, finds: string, steer: Steer
   ],
   [
     'knows no usage',
-    'the model, its words and what they cost are on record',
+    'the model, its messages and its token usage are recorded',
     changed((right) => ({
       onAnswer: (answer) => right.onAnswer?.({ ...answer, inputTokens: 0 }),
     })),
   ],
   [
     'shares state between runs',
-    'two runs at the same time do not hear each other',
+    'advice for one of two concurrent runs does not reach the other',
     (run, options) => {
       shared ??= run;
       if (shared.isEnded) shared = run;
@@ -202,7 +202,7 @@ const MISTAKES: readonly (readonly [mistake: string, finds: string, steer: Steer
   ],
   [
     'lets its own faults through',
-    'a clock that breaks is nothing to the agent',
+    'a broken clock does not affect the agent',
     changed(() => ({
       onToolStart: () => {
         throw new Error('a fault of the adapter');
@@ -249,7 +249,7 @@ test('a harness that is never the same twice is found', async () => {
     ...right,
     run: async (scene) => ({ ...(await right.run(scene)), storedHistory: String((plays += 1)) }),
   };
-  expect(await outcomeOf(harness, 'the harness plays a scene the same each time')).toBeInstanceOf(Error);
+  expect(await outcomeOf(harness, 'the harness plays a scene identically each time')).toBeInstanceOf(Error);
 });
 
 test('a skip of a test that does not exist is refused, and one that does names its reason', () => {
@@ -274,6 +274,6 @@ test('under onError: throw the fault reaches the host, as one who develops an ad
     }));
     return broken(run, { ...given, ...options });
   });
-  const failure = await outcomeOf(harness, 'feedback is in the next request, once, at its call');
+  const failure = await outcomeOf(harness, 'the next request has the feedback once, at its call');
   expect(String(failure)).toContain('AssertionError');
 });

@@ -2,7 +2,7 @@ import type { AdapterScene } from '../../src/testing/adapter-harness.ts';
 import { scriptedToolbox, type ScriptedToolbox } from '../../src/testing/scripted-toolbox.ts';
 
 /** The test of the contract that needs an SDK in which one agent hands its task to another. */
-export const HANDOVER = 'an agent that the task is handed to goes on with the task and the deadline';
+export const HANDOVER = 'after a handoff the next agent keeps the task and the deadline';
 
 /** The request to the subagent. */
 interface AskedBelow {
