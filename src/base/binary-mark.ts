@@ -74,22 +74,22 @@ export function bytesInText(
   const mediaType = member === undefined ? undefined : heldType(member);
   if (mediaType !== undefined && BASE64.test(text)) return base64Mark(text, mediaType);
   if (!text.includes(';base64,')) return undefined;
-  const found = DATA_URL.exec(text.slice(0, 256));
-  if (found?.[1] !== undefined && !/\s/.test(text.slice(0, 1_024)))
-    return base64Mark(text.slice(found[0].length), found[1]);
-  const without = text.replace(INNER_DATA_URL, (_url, type: string, base64: string) => {
+  const match = DATA_URL.exec(text.slice(0, 256));
+  if (match?.[1] !== undefined && !/\s/.test(text.slice(0, 1_024)))
+    return base64Mark(text.slice(match[0].length), match[1]);
+  const textWithout = text.replace(INNER_DATA_URL, (_url, type: string, base64: string) => {
     const { bytes, digest } = base64Mark(base64, type);
     return `[${type}, ${bytes} bytes, digest ${digest}]`;
   });
-  return without === text ? undefined : without;
+  return textWithout === text ? undefined : textWithout;
 }
 
 function heldType({ name, of }: { readonly name: string; readonly of: object }): string | undefined {
   if (!BYTE_MEMBERS.has(name)) return undefined;
   // Any property name may be read from any object.
   const holder = of as Readonly<Record<string, unknown>>;
-  const named = FILE_MEMBERS.map((member) => holder[member]).find((type) => typeof type === 'string');
-  if (typeof named === 'string') return named.slice(0, 100);
+  const mediaType = FILE_MEMBERS.map((member) => holder[member]).find((type) => typeof type === 'string');
+  if (typeof mediaType === 'string') return mediaType.slice(0, 100);
   return FILE_TYPES.has(holder['type']) ? 'application/octet-stream' : undefined;
 }
 

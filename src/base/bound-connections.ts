@@ -23,12 +23,12 @@ export const UNPROVEN_LIMITS = {
  * @returns `prove`: call it with a connection whose request contained the secret
  */
 export function boundConnections(server: Server): { readonly prove: (socket: Socket) => void } {
-  const unproven = new Set<Socket>();
+  const unprovenSockets = new Set<Socket>();
   server.on('connection', (socket) => {
-    unproven.add(socket);
-    socket.once('close', () => unproven.delete(socket));
-    const [oldest] = unproven;
-    if (unproven.size > UNPROVEN_LIMITS.connections) oldest?.destroy();
+    unprovenSockets.add(socket);
+    socket.once('close', () => unprovenSockets.delete(socket));
+    const [oldest] = unprovenSockets;
+    if (unprovenSockets.size > UNPROVEN_LIMITS.connections) oldest?.destroy();
   });
-  return { prove: (socket) => void unproven.delete(socket) };
+  return { prove: (socket) => void unprovenSockets.delete(socket) };
 }

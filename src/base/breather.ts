@@ -12,9 +12,9 @@ const WORK_MS = 8;
  */
 export function createBreather(): () => Promise<void> | undefined {
   let untilMs = steadyMs() + WORK_MS;
-  return () => (steadyMs() < untilMs ? undefined : breathe());
+  return () => (steadyMs() < untilMs ? undefined : letOthersRun());
 
-  async function breathe(): Promise<void> {
+  async function letOthersRun(): Promise<void> {
     await nextTurn();
     untilMs = steadyMs() + WORK_MS;
   }

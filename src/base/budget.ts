@@ -21,13 +21,13 @@ export const BUDGET_PARTS: readonly (keyof BudgetAmounts)[] = ['calls', 'tokens'
 
 /** Returns the remaining amount of each limited part, at least 0. A part with unknown usage is left out. */
 export function budgetRemaining(budget: Budget, usage: BudgetUsage): BudgetAmounts {
-  const left: { -readonly [Part in keyof BudgetAmounts]: number } = {};
+  const amountsLeft: { -readonly [Part in keyof BudgetAmounts]: number } = {};
   for (const part of BUDGET_PARTS) {
     const limit = budget[part];
-    const used = usage[part];
-    if (limit !== undefined && used !== undefined) left[part] = Math.max(0, limit - used);
+    const usedAmount = usage[part];
+    if (limit !== undefined && usedAmount !== undefined) amountsLeft[part] = Math.max(0, limit - usedAmount);
   }
-  return left;
+  return amountsLeft;
 }
 
 /** Adds two usages. A part is absent from the sum if it is unknown in both. */

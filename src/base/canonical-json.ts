@@ -8,14 +8,14 @@ const MAX_DEPTH = 64;
  * Cost: one walk over the value.
  */
 export function canonicalJson(value: unknown): string {
-  return write(value, []);
+  return writeValue(value, []);
 }
 
 /** @param path  the enclosing objects, outermost first; the function restores it before it returns */
-function write(value: unknown, path: object[]): string {
+function writeValue(value: unknown, path: object[]): string {
   switch (typeof value) {
     case 'string':
-      return quote(value);
+      return quoteText(value);
     case 'number':
       return Number.isFinite(value) ? String(value) : 'null';
     case 'boolean':
@@ -41,7 +41,7 @@ function writeItems(items: readonly unknown[], path: object[]): string {
   let text = '[';
   for (let index = 0; index < items.length; index += 1) {
     if (index > 0) text += ',';
-    text += write(items[index], path);
+    text += writeValue(items[index], path);
   }
   return `${text}]`;
 }
@@ -54,7 +54,7 @@ function writeMembers(value: object, path: object[]): string {
     const member = source[key];
     if (member === undefined) continue;
     if (text.length > 1) text += ',';
-    text += `${quote(key)}:${write(member, path)}`;
+    text += `${quoteText(key)}:${writeValue(member, path)}`;
   }
   return `${text}}`;
 }
@@ -71,7 +71,7 @@ function sortedKeys(source: object): readonly string[] {
 /** `JSON.stringify` is equally fast for longer strings. */
 const SHORT_CHARS = 64;
 
-function quote(text: string): string {
+function quoteText(text: string): string {
   if (text.length > SHORT_CHARS) return JSON.stringify(text);
   for (let index = 0; index < text.length; index += 1) {
     const unit = text.charCodeAt(index);

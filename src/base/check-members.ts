@@ -11,11 +11,11 @@ export function checkMembers(name: string, options: unknown, known: Readonly<Rec
   if (typeof options !== 'object' || options === null || Array.isArray(options)) {
     throw invalidArgument(`${name} must be an object, got ${kindOf(options)}`);
   }
-  const wrong = Object.keys(options).find((member) => !Object.hasOwn(known, member));
-  if (wrong === undefined) return;
-  const nearest = nearestName(wrong, Object.keys(known));
+  const unknownMember = Object.keys(options).find((member) => !Object.hasOwn(known, member));
+  if (unknownMember === undefined) return;
+  const nearest = nearestName(unknownMember, Object.keys(known));
   const hint = nearest === undefined ? `there are ${Object.keys(known).join(', ')}` : `did you mean ${nearest}?`;
-  throw invalidArgument(`${name} has no member ${wrong}; ${hint}`);
+  throw invalidArgument(`${name} has no member ${unknownMember}; ${hint}`);
 }
 
 /** Checks that a value is a list or undefined. @throws CoxswainError "invalid-argument" */

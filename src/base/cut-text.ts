@@ -19,36 +19,36 @@ export function cutText(text: string, maxChars: number): string {
   const half = Math.floor((maxChars - MARK_CHARS) / 2);
   const head = text.slice(0, headEnd(text, half));
   const tail = text.slice(tailStart(text, text.length - half));
-  const left = text.length - head.length - tail.length;
-  const cut = `${head}\n[… ${left} of ${text.length} characters left out …]\n${tail}`;
+  const omittedChars = text.length - head.length - tail.length;
+  const shortened = `${head}\n[… ${omittedChars} of ${text.length} characters left out …]\n${tail}`;
   // Makes V8 copy the characters. Otherwise the result would keep the whole original text in memory.
-  cut.charCodeAt(0);
-  return cut;
+  shortened.charCodeAt(0);
+  return shortened;
 }
 
 function headEnd(text: string, limit: number): number {
   const window = Math.min(SEAM_CHARS, limit >> 1);
-  const near = text.slice(limit - window, limit);
-  const seam = Math.max(near.lastIndexOf('\n') + 1, 0) || lastBreak(near);
+  const textNear = text.slice(limit - window, limit);
+  const seam = Math.max(textNear.lastIndexOf('\n') + 1, 0) || lastBreak(textNear);
   const end = limit - window + (seam === 0 ? window : seam);
-  const before = Math.max(0, end - KEY_CHARS);
-  const close = text.slice(before, end);
-  const opening = close.lastIndexOf('-----BEGIN');
-  if (opening > close.lastIndexOf('-----END')) return before + opening;
+  const keyStart = Math.max(0, end - KEY_CHARS);
+  const textClose = text.slice(keyStart, end);
+  const opening = textClose.lastIndexOf('-----BEGIN');
+  if (opening > textClose.lastIndexOf('-----END')) return keyStart + opening;
   return isHigh(text.charCodeAt(end - 1)) ? end - 1 : end;
 }
 
 function tailStart(text: string, limit: number): number {
   const window = Math.min(SEAM_CHARS, (text.length - limit) >> 1);
-  const near = text.slice(limit, limit + window);
-  const line = near.indexOf('\n');
-  const start = limit + (line >= 0 ? line + 1 : firstBreak(near));
-  const close = text.slice(start, start + KEY_CHARS);
-  const closing = close.indexOf('-----END');
-  const opening = close.indexOf('-----BEGIN');
+  const textNear = text.slice(limit, limit + window);
+  const line = textNear.indexOf('\n');
+  const start = limit + (line >= 0 ? line + 1 : firstBreak(textNear));
+  const textClose = text.slice(start, start + KEY_CHARS);
+  const closing = textClose.indexOf('-----END');
+  const opening = textClose.indexOf('-----BEGIN');
   if (closing >= 0 && (opening < 0 || closing < opening)) {
-    const end = close.indexOf('-----', closing + 8);
-    return start + (end < 0 ? close.length : end + 5);
+    const end = textClose.indexOf('-----', closing + 8);
+    return start + (end < 0 ? textClose.length : end + 5);
   }
   return isLow(text.charCodeAt(start)) ? start + 1 : start;
 }

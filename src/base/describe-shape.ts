@@ -57,8 +57,8 @@ export function foundText(value: unknown, isSecret = false): string {
   if (Array.isArray(value)) return `a list of ${value.length}`;
   if (typeof value === 'string') {
     if (isSecret) return `a text of ${Array.from(value).length} characters`;
-    const cut = value.slice(0, MAX_FOUND_CHARS);
-    return cut === value ? JSON.stringify(value) : `${JSON.stringify(cut)}… (${value.length} characters)`;
+    const shortened = value.slice(0, MAX_FOUND_CHARS);
+    return shortened === value ? JSON.stringify(value) : `${JSON.stringify(shortened)}… (${value.length} characters)`;
   }
   if (typeof value === 'number' || typeof value === 'boolean') return String(value);
   return typeof value === 'object' ? 'an object' : `a ${typeof value}`;

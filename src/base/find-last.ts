@@ -3,8 +3,8 @@
  * built-in method takes six times as long (measured with Node 24).
  */
 export function findLast<Item>(items: readonly Item[], matches: (item: Item) => boolean): Item | undefined {
-  for (let at = items.length - 1; at >= 0; at -= 1) {
-    const item = items[at];
+  for (let index = items.length - 1; index >= 0; index -= 1) {
+    const item = items[index];
     if (item !== undefined && matches(item)) return item;
   }
   return undefined;

@@ -24,24 +24,24 @@ const ALLOWED_SITES: ReadonlySet<string> = new Set(['same-origin', 'none']);
  */
 export function guardRequest(request: IncomingMessage, hosts: readonly string[]): void {
   const { method = '', url = '' } = request;
-  if (!METHODS.has(method)) throw forbidden(`the method ${method} is not answered`);
+  if (!METHODS.has(method)) throw forbiddenReply(`the method ${method} is not answered`);
   if (url.length > MAX_TARGET_CHARS || !TARGET.test(url) || /%00/.test(url)) {
-    throw forbidden('the address is not plain');
+    throw forbiddenReply('the address is not plain');
   }
-  const host = only(request, 'host');
+  const host = singleHeader(request, 'host');
   if (host === undefined || !hosts.includes(host)) {
-    throw forbidden('the Host is another one than this server', `Open the address that coxswain view printed.`);
+    throw forbiddenReply('the Host is another one than this server', `Open the address that coxswain view printed.`);
   }
-  const origin = only(request, 'origin');
+  const origin = singleHeader(request, 'origin');
   if (origin === undefined || (origin !== '' && origin !== `http://${host}`)) {
-    throw forbidden('the Origin is another one than this server');
+    throw forbiddenReply('the Origin is another one than this server');
   }
-  const site = only(request, 'sec-fetch-site');
+  const site = singleHeader(request, 'sec-fetch-site');
   if (site === undefined || (site !== '' && !ALLOWED_SITES.has(site) && !opensPage(request))) {
-    throw forbidden('another site may not ask this server');
+    throw forbiddenReply('another site may not ask this server');
   }
   // A page of this server always sends its origin with a POST request.
-  if (method === 'POST' && site === 'none') throw forbidden('only a page of this server may write');
+  if (method === 'POST' && site === 'none') throw forbiddenReply('only a page of this server may write');
 }
 
 /**
@@ -50,17 +50,18 @@ export function guardRequest(request: IncomingMessage, hosts: readonly string[])
  */
 function opensPage(request: IncomingMessage): boolean {
   const { method, url } = request;
-  const isNavigation = only(request, 'sec-fetch-mode') === 'navigate' && only(request, 'sec-fetch-dest') === 'document';
+  const isNavigation =
+    singleHeader(request, 'sec-fetch-mode') === 'navigate' && singleHeader(request, 'sec-fetch-dest') === 'document';
   return isNavigation && method === 'GET' && url === '/';
 }
 
 /** Returns the value of a header. Returns `''` if the header is absent, and undefined if it is repeated. */
-function only(request: IncomingMessage, name: string): string | undefined {
+function singleHeader(request: IncomingMessage, name: string): string | undefined {
   const { rawHeaders } = request;
   const values = rawHeaders.filter((_, index) => index % 2 === 1 && rawHeaders[index - 1]?.toLowerCase() === name);
   return values.length > 1 ? undefined : (values[0] ?? '');
 }
 
-function forbidden(message: string, fix?: string): CoxswainError {
+function forbiddenReply(message: string, fix?: string): CoxswainError {
   return new CoxswainError('invalid-argument', message, { details: { reason: 'forbidden', ...present({ fix }) } });
 }

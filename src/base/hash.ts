@@ -6,8 +6,8 @@
  * Cost: one pass, no copy; less than `JSON.stringify` of the same text.
  */
 export function hashText(text: string, seed = 0): string {
-  const high = mix(text, seed);
-  return hex(high, lowWord);
+  const high = mixText(text, seed);
+  return hexText(high, lowWord);
 }
 
 /**
@@ -15,50 +15,50 @@ export function hashText(text: string, seed = 0): string {
  * A change within one pair of units always changes the 64-bit hash.
  */
 export function hashNumber(text: string, seed = 0): number {
-  const high = mix(text, seed);
+  const high = mixText(text, seed);
   return (high & 0xffff) * 2 ** 32 + (lowWord >>> 0);
 }
 
-/** The second word of the last `mix`. It is a module variable, because returning a pair would allocate. */
+/** The second word of the last `mixText`. It is a module variable, because returning a pair would allocate. */
 let lowWord = 0;
 
 /** @returns the first word of the hash; the second is `lowWord` */
-function mix(text: string, seed: number): number {
+function mixText(text: string, seed: number): number {
   const length = text.length;
   let high = 0xdeadbeef ^ seed;
   let low = 0x41c6ce57 ^ seed;
   let highOdd = 0x165667b1 ^ seed;
   let lowOdd = 0x52dce729 ^ seed;
-  let at = 0;
+  let index = 0;
   // Reads two pairs per iteration. The lanes do not depend on each other, so the processor computes them in parallel. A
   // product carries bits upwards only, and the rotation moves them down again.
-  for (const end = length - 3; at < end; at += 4) {
-    const even = text.charCodeAt(at) | (text.charCodeAt(at + 1) << 16);
-    const odd = text.charCodeAt(at + 2) | (text.charCodeAt(at + 3) << 16);
-    high = Math.imul(high ^ even, 0x9e3779b1);
-    low = Math.imul(low ^ even, 0x5f356495);
-    highOdd = Math.imul(highOdd ^ odd, 0x85ebca77);
-    lowOdd = Math.imul(lowOdd ^ odd, 0x27d4eb2f);
+  for (const end = length - 3; index < end; index += 4) {
+    const evenUnits = text.charCodeAt(index) | (text.charCodeAt(index + 1) << 16);
+    const oddUnits = text.charCodeAt(index + 2) | (text.charCodeAt(index + 3) << 16);
+    high = Math.imul(high ^ evenUnits, 0x9e3779b1);
+    low = Math.imul(low ^ evenUnits, 0x5f356495);
+    highOdd = Math.imul(highOdd ^ oddUnits, 0x85ebca77);
+    lowOdd = Math.imul(lowOdd ^ oddUnits, 0x27d4eb2f);
     high = (high << 13) | (high >>> 19);
     low = (low << 15) | (low >>> 17);
     highOdd = (highOdd << 13) | (highOdd >>> 19);
     lowOdd = (lowOdd << 15) | (lowOdd >>> 17);
   }
-  for (; at < length; at += 1) {
-    const unit = text.charCodeAt(at);
+  for (; index < length; index += 1) {
+    const unit = text.charCodeAt(index);
     high = Math.imul(high ^ unit, 0x9e3779b1);
     low = Math.imul(low ^ unit, 0x5f356495);
     high = (high << 13) | (high >>> 19);
     low = (low << 15) | (low >>> 17);
   }
-  high = finish(high ^ Math.imul(highOdd, 0xc2b2ae35) ^ length);
-  low = finish(low ^ Math.imul(lowOdd, 0x85ebca6b) ^ length);
-  high = finish(high ^ low);
-  lowWord = finish(low ^ Math.imul(high, 0xc2b2ae3d));
+  high = finishMix(high ^ Math.imul(highOdd, 0xc2b2ae35) ^ length);
+  low = finishMix(low ^ Math.imul(lowOdd, 0x85ebca6b) ^ length);
+  high = finishMix(high ^ low);
+  lowWord = finishMix(low ^ Math.imul(high, 0xc2b2ae3d));
   return high;
 }
 
-function finish(value: number): number {
+function finishMix(value: number): number {
   let mixed = value;
   mixed ^= mixed >>> 16;
   mixed = Math.imul(mixed, 0x85ebca6b);
@@ -68,27 +68,27 @@ function finish(value: number): number {
 }
 
 /** Formats all digits at once. `toString(16)` with padding takes as long as hashing 100 characters. */
-function hex(high: number, low: number): string {
+function hexText(high: number, low: number): string {
   return String.fromCharCode(
-    digit(high >>> 28),
-    digit((high >>> 24) & 15),
-    digit((high >>> 20) & 15),
-    digit((high >>> 16) & 15),
-    digit((high >>> 12) & 15),
-    digit((high >>> 8) & 15),
-    digit((high >>> 4) & 15),
-    digit(high & 15),
-    digit(low >>> 28),
-    digit((low >>> 24) & 15),
-    digit((low >>> 20) & 15),
-    digit((low >>> 16) & 15),
-    digit((low >>> 12) & 15),
-    digit((low >>> 8) & 15),
-    digit((low >>> 4) & 15),
-    digit(low & 15),
+    digitUnit(high >>> 28),
+    digitUnit((high >>> 24) & 15),
+    digitUnit((high >>> 20) & 15),
+    digitUnit((high >>> 16) & 15),
+    digitUnit((high >>> 12) & 15),
+    digitUnit((high >>> 8) & 15),
+    digitUnit((high >>> 4) & 15),
+    digitUnit(high & 15),
+    digitUnit(low >>> 28),
+    digitUnit((low >>> 24) & 15),
+    digitUnit((low >>> 20) & 15),
+    digitUnit((low >>> 16) & 15),
+    digitUnit((low >>> 12) & 15),
+    digitUnit((low >>> 8) & 15),
+    digitUnit((low >>> 4) & 15),
+    digitUnit(low & 15),
   );
 }
 
-function digit(value: number): number {
+function digitUnit(value: number): number {
   return value < 10 ? 48 + value : 87 + value;
 }

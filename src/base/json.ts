@@ -14,12 +14,12 @@ export function isJsonObject(value: unknown): value is Readonly<Record<string, u
 export function memberAt(value: Json, path: readonly string[]): Json | undefined;
 export function memberAt(value: unknown, path: readonly string[]): unknown;
 export function memberAt(value: unknown, path: readonly string[]): unknown {
-  let at = value;
+  let current = value;
   for (const name of path) {
-    if (!isJsonObject(at) || !Object.hasOwn(at, name)) return undefined;
-    at = at[name];
+    if (!isJsonObject(current) || !Object.hasOwn(current, name)) return undefined;
+    current = current[name];
   }
-  return at;
+  return current;
 }
 
 /** Parses a text. Returns undefined if the text is not JSON. */

@@ -6,16 +6,16 @@
  */
 export function nearestName(given: string, names: readonly string[]): string | undefined {
   if (given.length > 64) return undefined;
-  const plain = plainName(given);
-  const same = names.find((name) => plainName(name) === plain);
-  if (same !== undefined) return same;
+  const plainInput = plainName(given);
+  const sameName = names.find((name) => plainName(name) === plainInput);
+  if (sameName !== undefined) return sameName;
   let nearest: string | undefined;
-  let least = Number.POSITIVE_INFINITY;
+  let leastDistance = Number.POSITIVE_INFINITY;
   for (const name of names) {
-    const distance = editDistance(plain, plainName(name));
-    if (distance < least && distance <= Math.max(1, Math.floor(name.length / 3))) {
+    const distance = editDistance(plainInput, plainName(name));
+    if (distance < leastDistance && distance <= Math.max(1, Math.floor(name.length / 3))) {
       nearest = name;
-      least = distance;
+      leastDistance = distance;
     }
   }
   return nearest;
@@ -32,18 +32,23 @@ export function editDistance(one: string, other: string): number {
   for (let row = 1; row <= one.length; row += 1) {
     const next = [row];
     for (let column = 1; column <= other.length; column += 1) {
-      const same = one[row - 1] === other[column - 1];
-      let cost = Math.min(at(last, column) + 1, at(next, column - 1) + 1, at(last, column - 1) + (same ? 0 : 1));
-      const swapped = row > 1 && column > 1 && one[row - 1] === other[column - 2] && one[row - 2] === other[column - 1];
-      if (swapped) cost = Math.min(cost, at(beforeLast, column - 2) + 1);
+      const isSame = one[row - 1] === other[column - 1];
+      let cost = Math.min(
+        cellAt(last, column) + 1,
+        cellAt(next, column - 1) + 1,
+        cellAt(last, column - 1) + (isSame ? 0 : 1),
+      );
+      const isSwapped =
+        row > 1 && column > 1 && one[row - 1] === other[column - 2] && one[row - 2] === other[column - 1];
+      if (isSwapped) cost = Math.min(cost, cellAt(beforeLast, column - 2) + 1);
       next.push(cost);
     }
     beforeLast = last;
     last = next;
   }
-  return at(last, other.length);
+  return cellAt(last, other.length);
 }
 
-function at(row: readonly number[], column: number): number {
+function cellAt(row: readonly number[], column: number): number {
   return row[column] ?? Number.POSITIVE_INFINITY;
 }

@@ -14,16 +14,16 @@ export interface ProcessIdentity {
   readonly processStart: string;
 }
 
-let own: ProcessIdentity | undefined;
+let ownIdentity: ProcessIdentity | undefined;
 
 export function thisProcess(): ProcessIdentity {
-  own ??= {
-    host: [hostname(), namespace()].filter((part) => part !== '').join(' '),
+  ownIdentity ??= {
+    host: [hostname(), pidNamespace()].filter((part) => part !== '').join(' '),
     boot: textOf('/proc/sys/kernel/random/boot_id').trim(),
     pid: process.pid,
     processStart: processFacts(process.pid).start,
   };
-  return own;
+  return ownIdentity;
 }
 
 /**
@@ -31,11 +31,11 @@ export function thisProcess(): ProcessIdentity {
  * container may be alive.
  */
 export function mayBeAlive({ host, boot, pid, processStart }: ProcessIdentity): boolean {
-  const here = thisProcess();
+  const current = thisProcess();
   // A signal to pid 0 or below addresses a process group.
   if (!(Number.isInteger(pid) && pid > 0 && pid < 2 ** 31)) return false;
-  if (host !== here.host) return true;
-  if (boot !== here.boot || !isRunning(pid)) return false;
+  if (host !== current.host) return true;
+  if (boot !== current.boot || !isRunning(pid)) return false;
   const { start, state } = processFacts(pid);
   // A zombie keeps its pid until its parent reaps it. In a container that may never happen.
   if (state === 'Z' || state === 'X') return false;
@@ -62,7 +62,7 @@ function processFacts(pid: number): { readonly state: string; readonly start: st
   return { state: fields.at(0) ?? '', start: fields.at(19) ?? '' };
 }
 
-function namespace(): string {
+function pidNamespace(): string {
   try {
     return readlinkSync('/proc/self/ns/pid');
   } catch {

@@ -20,10 +20,10 @@ export function projectFolderOf({ projectDir, cwd }: ProjectHints): string {
 }
 
 function gitRootOf(folder: string): string | undefined {
-  for (let at = folder; ; at = dirname(at)) {
+  for (let current = folder; ; current = dirname(current)) {
     // `.git` is a file in a linked work tree.
-    if (existsSync(join(at, '.git'))) return at;
-    if (dirname(at) === at) return undefined;
+    if (existsSync(join(current, '.git'))) return current;
+    if (dirname(current) === current) return undefined;
   }
 }
 

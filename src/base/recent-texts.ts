@@ -22,8 +22,8 @@ export class RecentTexts<V extends object> {
 
   get(text: string): V {
     const place = this.#placeOf(text);
-    const cached = this.#texts[place] === text ? this.#values[place] : undefined;
-    if (cached !== undefined) return cached;
+    const cachedValue = this.#texts[place] === text ? this.#values[place] : undefined;
+    if (cachedValue !== undefined) return cachedValue;
     const value = this.#make(text);
     this.#texts[place] = text;
     this.#values[place] = value;
@@ -35,7 +35,8 @@ export class RecentTexts<V extends object> {
     const stride = (length >>> 6) + 1;
     let hash = length;
     // Starts at the end, where similar texts differ most.
-    for (let at = length - 1; at >= 0; at -= stride) hash = Math.imul(hash ^ text.charCodeAt(at), 0x01000193);
+    for (let position = length - 1; position >= 0; position -= stride)
+      hash = Math.imul(hash ^ text.charCodeAt(position), 0x01000193);
     return (hash ^ (hash >>> 15)) & (this.#texts.length - 1);
   }
 }

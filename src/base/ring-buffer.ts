@@ -59,11 +59,11 @@ export class RingBuffer<T> {
   last(count: number): readonly T[] {
     const length = this.#items.length;
     const from = count > 0 ? Math.max(0, length - count) : length;
-    const begin = this.#start + from;
+    const firstSlot = this.#start + from;
     // Copies two blocks, which is about five times as fast as copying each item.
-    if (this.#start === 0) return this.#items.slice(begin);
-    if (begin >= length) return this.#items.slice(begin - length, this.#start);
-    return this.#items.slice(begin).concat(this.#items.slice(0, this.#start));
+    if (this.#start === 0) return this.#items.slice(firstSlot);
+    if (firstSlot >= length) return this.#items.slice(firstSlot - length, this.#start);
+    return this.#items.slice(firstSlot).concat(this.#items.slice(0, this.#start));
   }
 
   /** Returns all items, oldest first. */

@@ -32,7 +32,7 @@ export async function runLimited(process_: LimitedProcess): Promise<LimitedResul
   return new Promise((resolve) => {
     let stdout = '';
     let stderr = '';
-    const finish = (rest: Pick<LimitedResult, 'code' | 'timedOut' | 'error'>): void => {
+    const finishRun = (rest: Pick<LimitedResult, 'code' | 'timedOut' | 'error'>): void => {
       clearTimeout(timer);
       resolve({ stdout, stderr, durationMs: performance.now() - startMs, ...rest });
     };
@@ -44,7 +44,7 @@ export async function runLimited(process_: LimitedProcess): Promise<LimitedResul
       // A process that left the group may keep the pipes open.
       for (const stream of [child.stdin, child.stdout, child.stderr]) stream.destroy();
       child.unref();
-      finish({ code: null, timedOut: true });
+      finishRun({ code: null, timedOut: true });
     }, limitMs);
     child.stdout
       .setEncoding('utf8')
@@ -54,8 +54,8 @@ export async function runLimited(process_: LimitedProcess): Promise<LimitedResul
       .on('data', (text: string) => (stderr = (stderr + text).slice(0, MAX_OUTPUT_CHARS)));
     // A process that does not read its input closes the pipe.
     child.stdin.on('error', () => undefined).end(stdin);
-    child.on('error', (error) => finish({ code: null, timedOut: false, error: error.message }));
-    child.on('close', (code) => finish({ code, timedOut: false }));
+    child.on('error', (error) => finishRun({ code: null, timedOut: false, error: error.message }));
+    child.on('close', (code) => finishRun({ code, timedOut: false }));
   });
 }
 

@@ -99,37 +99,37 @@ export interface LazyShape {
   readonly shape: () => Shape;
 }
 
-export function flag(standard?: boolean): FlagShape {
-  return { kind: 'flag', ...present({ default: standard }) };
+export function flag(defaultValue?: boolean): FlagShape {
+  return { kind: 'flag', ...present({ default: defaultValue }) };
 }
 
 /** A whole number from `min` to `max`. */
-export function whole(min: number, max: number, standard?: number): NumberShape {
-  return { kind: 'number', min, max, whole: true, ...present({ default: standard }) };
+export function whole(min: number, max: number, defaultValue?: number): NumberShape {
+  return { kind: 'number', min, max, whole: true, ...present({ default: defaultValue }) };
 }
 
 /** A number from `min` to `max`. */
-export function amount(min: number, max: number, standard?: number): NumberShape {
-  return { kind: 'number', min, max, whole: false, ...present({ default: standard }) };
+export function amount(min: number, max: number, defaultValue?: number): NumberShape {
+  return { kind: 'number', min, max, whole: false, ...present({ default: defaultValue }) };
 }
 
 /** A number above 0. */
-export function above0(max: number, standard?: number): NumberShape {
-  return { ...amount(0, max, standard), above: true };
+export function above0(max: number, defaultValue?: number): NumberShape {
+  return { ...amount(0, max, defaultValue), above: true };
 }
 
 /** A number from 0 to 1. */
-export function share(standard?: number): NumberShape {
-  return amount(0, 1, standard);
+export function share(defaultValue?: number): NumberShape {
+  return amount(0, 1, defaultValue);
 }
 
-export function text(is: string, rules: Omit<TextShape, 'kind' | 'is'>): TextShape {
-  return { kind: 'text', is, ...rules };
+export function text(description: string, rules: Omit<TextShape, 'kind' | 'is'>): TextShape {
+  return { kind: 'text', is: description, ...rules };
 }
 
 /** A text from a closed set. `values` must contain every member of the type. */
-export function choice<Value extends string>(values: Readonly<Record<Value, true>>, standard?: Value): ChoiceShape {
-  return { kind: 'choice', values: Object.keys(values), ...present({ default: standard }) };
+export function choice<Value extends string>(values: Readonly<Record<Value, true>>, defaultValue?: Value): ChoiceShape {
+  return { kind: 'choice', values: Object.keys(values), ...present({ default: defaultValue }) };
 }
 
 /** A list of at most `maxItems`. */
@@ -146,6 +146,6 @@ export function object(fields: Readonly<Record<string, Shape>>, rules: ObjectRul
 }
 
 /** `false`, `true`, or an options object. */
-export function switchOf(options: ObjectShape, standard: boolean): EitherShape {
-  return { kind: 'either', shapes: [flag(standard), options] };
+export function switchOf(options: ObjectShape, defaultValue: boolean): EitherShape {
+  return { kind: 'either', shapes: [flag(defaultValue), options] };
 }

@@ -9,15 +9,15 @@ const UNSEEN_RANGES = String.raw`\u007f-\u009f\u00ad\u061c\u180e\u200b-\u200f\u2
  * Matches invisible characters: control characters, marks that reorder text, zero-width characters, and tags. Terminals and
  * pages both use this list.
  *
- * @param kept  allowed control characters, such as `\t\n`
+ * @param keptClasses  allowed control characters, such as `\t\n`
  */
-export function unseen(kept = ''): RegExp {
-  return new RegExp(`[${classOf(kept)}]`, 'gu');
+export function unseen(keptClasses = ''): RegExp {
+  return new RegExp(`[${classOf(keptClasses)}]`, 'gu');
 }
 
-function classOf(kept: string): string {
+function classOf(keptCharacters: string): string {
   const controls = Array.from({ length: 32 }, (_, unit) => String.fromCharCode(unit));
-  return controls.filter((control) => !kept.includes(control)).join('') + UNSEEN_RANGES;
+  return controls.filter((control) => !keptCharacters.includes(control)).join('') + UNSEEN_RANGES;
 }
 
 const UNSEEN = unseen('\t\n');
@@ -31,10 +31,14 @@ const HAS_ANY = new RegExp(String.raw`[${classOf('\t\n')}\ud800-\udfff]`, 'u');
  */
 export function safeText(text: string): string {
   if (!HAS_ANY.test(text)) return text;
-  return text.replaceAll('\r\n', '\n').replaceAll(TERMINAL_SEQUENCES, '').replaceAll(UNSEEN, named).toWellFormed();
+  return text
+    .replaceAll('\r\n', '\n')
+    .replaceAll(TERMINAL_SEQUENCES, '')
+    .replaceAll(UNSEEN, namedCharacter)
+    .toWellFormed();
 }
 
-function named(character: string): string {
+function namedCharacter(character: string): string {
   const number = character.codePointAt(0) ?? 0;
   return `⟨U+${number.toString(16).toUpperCase().padStart(4, '0')}⟩`;
 }

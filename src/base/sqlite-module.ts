@@ -10,8 +10,8 @@ import { CoxswainError } from './error.ts';
  */
 export function sqliteModule(): typeof Sqlite {
   // The types assume that every runtime has SQLite.
-  const found = process.getBuiltinModule('node:sqlite') as typeof Sqlite | undefined;
-  if (found !== undefined) return found;
+  const sqlite = process.getBuiltinModule('node:sqlite') as typeof Sqlite | undefined;
+  if (sqlite !== undefined) return sqlite;
   throw new CoxswainError(
     'store-version',
     'this runtime has no node:sqlite; use Node 22.23.3 or newer, Bun 1.4, Deno 2.9, or a store on PostgreSQL',

@@ -24,15 +24,15 @@ export class StretchCounts {
     return this.#perStretch;
   }
 
-  /** Adds the item at `index`. The item is counted if `counted` is true. */
-  mark(index: number, counted: boolean): void {
+  /** Adds the item at `index`. The item is counted if `isCounted` is true. */
+  mark(index: number, isCounted: boolean): void {
     this.#length = Math.max(this.#length, index + 1);
-    while (this.#stretchOf(index) >= this.#maxStretches) this.#merge();
-    if (counted) this.#counts[this.#stretchOf(index)] = this.#at(this.#stretchOf(index)) + 1;
+    while (this.#stretchOf(index) >= this.#maxStretches) this.#mergePairs();
+    if (isCounted) this.#counts[this.#stretchOf(index)] = this.#countAt(this.#stretchOf(index)) + 1;
   }
 
   counts(): readonly number[] {
-    return Array.from({ length: Math.ceil(this.#length / this.#perStretch) }, (_, stretch) => this.#at(stretch));
+    return Array.from({ length: Math.ceil(this.#length / this.#perStretch) }, (_, stretch) => this.#countAt(stretch));
   }
 
   #stretchOf(index: number): number {
@@ -40,14 +40,14 @@ export class StretchCounts {
   }
 
   /** A stretch without counts is a hole in the array. */
-  #at(stretch: number): number {
+  #countAt(stretch: number): number {
     return this.#counts[stretch] ?? 0;
   }
 
-  #merge(): void {
+  #mergePairs(): void {
     const pairs = Array.from(
       { length: this.#maxStretches / 2 },
-      (_, pair) => this.#at(2 * pair) + this.#at(2 * pair + 1),
+      (_, pair) => this.#countAt(2 * pair) + this.#countAt(2 * pair + 1),
     );
     this.#counts = pairs;
     this.#perStretch *= 2;

@@ -15,6 +15,8 @@ import { pathToFileURL } from 'node:url';
  */
 export function threadEntry(name: string, startedBy: string): URL {
   if (!startedBy.endsWith('.ts')) return new URL(`./${name}.js`, startedBy);
-  const bundled = process.env['COXSWAIN_THREADS'];
-  return bundled === undefined ? new URL(`./${name}.ts`, startedBy) : pathToFileURL(join(bundled, `${name}.js`));
+  const bundledFolder = process.env['COXSWAIN_THREADS'];
+  return bundledFolder === undefined
+    ? new URL(`./${name}.ts`, startedBy)
+    : pathToFileURL(join(bundledFolder, `${name}.js`));
 }

@@ -25,11 +25,11 @@ const BOXES: ReadonlySet<unknown> = new Set([Number.prototype, String.prototype,
  * @param budget  the limits; default: all of `VALUE_LIMITS`
  */
 export function toJson(value: unknown, budget: ValueBudget = new ValueBudget()): Json {
-  return copy(value, budget) ?? unsayable(value);
+  return copyValue(value, budget) ?? replaceUnstorable(value);
 }
 
 /** Returns undefined for a value that JSON leaves out of an object. */
-function copy(value: unknown, budget: ValueBudget): Json | undefined {
+function copyValue(value: unknown, budget: ValueBudget): Json | undefined {
   switch (typeof value) {
     case 'string':
       return copyText(value, budget);
@@ -50,15 +50,15 @@ function copy(value: unknown, budget: ValueBudget): Json | undefined {
 }
 
 /** Replaces a value that JSON leaves out of objects, if it occurs in a list or as the whole value. */
-function unsayable(value: unknown): Json {
+function replaceUnstorable(value: unknown): Json {
   if (typeof value === 'function') return '[function]';
   return typeof value === 'symbol' ? `[${String(value).slice(0, 100)}]` : null;
 }
 
 function copyText(text: string, budget: ValueBudget, member?: Parameters<typeof bytesInText>[1]): Json {
-  const found = bytesInText(text, member);
-  if (found !== undefined) budget.note('binaries', 'bytes in base64');
-  return typeof found === 'object' ? found : budget.text(found ?? text);
+  const foundBytes = bytesInText(text, member);
+  if (foundBytes !== undefined) budget.note('binaries', 'bytes in base64');
+  return typeof foundBytes === 'object' ? foundBytes : budget.text(foundBytes ?? text);
 }
 
 function bigintOf(value: bigint): Json {
@@ -89,13 +89,13 @@ function copyObject(value: object, budget: ValueBudget): Json {
     if (prototype === Object.prototype || prototype === null) return copyPlain(value, budget);
     return copyInstance(value, budget);
   } catch (error) {
-    return unreadable(error, budget);
+    return unreadableText(error, budget);
   } finally {
     path.length = depth;
   }
 }
 
-function unreadable(error: unknown, budget: ValueBudget): string {
+function unreadableText(error: unknown, budget: ValueBudget): string {
   const reason = messageOf(error).slice(0, MAX_ERROR_CHARS);
   budget.note('unreadable', 'a value that throws when it is read');
   return `[unreadable: ${reason}]`;
@@ -106,19 +106,19 @@ function copyPlain(value: object, budget: ValueBudget): Json {
   // A missing member reads as undefined.
   const { toJSON } = value as { readonly toJSON?: unknown };
   if (typeof toJSON !== 'function') return copyMembers(value, budget);
-  let made: unknown;
+  let result: unknown;
   try {
-    made = Reflect.apply(toJSON, value, ['']);
+    result = Reflect.apply(toJSON, value, ['']);
   } catch (error) {
     budget.note('unreadable', `toJSON threw ${messageOf(error).slice(0, 60)}`);
     return copyMembers(value, budget);
   }
-  if (made === value) return copyMembers(value, budget);
+  if (result === value) return copyMembers(value, budget);
   // As in JSON, a `toJSON` method of the result is not called.
-  if (typeof made === 'object' && made !== null && isPlain(made) && !Array.isArray(made)) {
-    return copyMembers(made, budget);
+  if (typeof result === 'object' && result !== null && isPlain(result) && !Array.isArray(result)) {
+    return copyMembers(result, budget);
   }
-  return toJson(made, budget);
+  return toJson(result, budget);
 }
 
 function isPlain(value: object): boolean {
@@ -150,39 +150,39 @@ function copyInstance(value: object, budget: ValueBudget): Json {
 
 /** The stack is left out, because it is long and contains paths of the host's machine. */
 function copyError(error: Error, budget: ValueBudget): Json {
-  const made: Record<string, Json> = {};
-  set(
-    made,
+  const result: Record<string, Json> = {};
+  setMember(
+    result,
     'name',
     textMember(() => error.name, budget),
   );
-  set(
-    made,
+  setMember(
+    result,
     'message',
     textMember(() => error.message, budget),
   );
-  let left = FEW_MEMBERS;
+  let membersLeft = FEW_MEMBERS;
   for (const key of Object.keys(error)) {
-    if (key === 'name' || key === 'message' || key === 'stack' || (left -= 1) < 0) continue;
+    if (key === 'name' || key === 'message' || key === 'stack' || (membersLeft -= 1) < 0) continue;
     const member: unknown = memberOf(error, key, budget);
     // Objects attached to an error are internals of the host, such as sockets, requests and streams.
     if (typeof member === 'object' && member !== null) continue;
-    const copied = copy(member, budget);
-    if (copied !== undefined) set(made, key, copied);
+    const copiedMember = copyValue(member, budget);
+    if (copiedMember !== undefined) setMember(result, key, copiedMember);
   }
   const cause = memberOf(error, 'cause', budget);
-  if (cause !== undefined && cause !== null) set(made, 'cause', toJson(cause, budget));
+  if (cause !== undefined && cause !== null) setMember(result, 'cause', toJson(cause, budget));
   const errors = memberOf(error, 'errors', budget);
-  if (Array.isArray(errors)) set(made, 'errors', toJson(errors, budget));
-  return made;
+  if (Array.isArray(errors)) setMember(result, 'errors', toJson(errors, budget));
+  return result;
 }
 
-function textMember(read: () => unknown, budget: ValueBudget): string {
+function textMember(readMember: () => unknown, budget: ValueBudget): string {
   try {
-    const text = read();
+    const text = readMember();
     return budget.text(typeof text === 'string' ? text : '');
   } catch (error) {
-    return unreadable(error, budget);
+    return unreadableText(error, budget);
   }
 }
 
@@ -192,7 +192,7 @@ function copyMap(map: ReadonlyMap<unknown, unknown>, budget: ValueBudget): Json 
     return copyItems(entries, { atHand: entries.length, total: map.size }, budget);
   }
   const members: Record<string, unknown> = {};
-  for (const [key, member] of entries) set(members, String(key), member);
+  for (const [key, member] of entries) setMember(members, String(key), member);
   return copyMembers(members, budget, map.size);
 }
 
@@ -225,19 +225,19 @@ function copyItems(
     return made;
   }
   const half = budget.nodes / 2;
-  let from = 0;
-  for (; from < length && budget.nodes > half; from += 1) {
+  let start = 0;
+  for (; start < length && budget.nodes > half; start += 1) {
     budget.nodes -= 1;
-    made.push(copyItem(items, from, budget));
+    made.push(copyItem(items, start, budget));
   }
   const tail: Json[] = [];
-  let to = length;
-  for (; to > from && budget.nodes > 0; to -= 1) {
+  let tailStart = length;
+  for (; tailStart > start && budget.nodes > 0; tailStart -= 1) {
     budget.nodes -= 1;
-    tail.push(copyItem(items, to - 1, budget));
+    tail.push(copyItem(items, tailStart - 1, budget));
   }
-  const left = total - from - (length - to);
-  if (left > 0) made.push(leftOut(left, total, 'items', budget));
+  const omittedCount = total - start - (length - tailStart);
+  if (omittedCount > 0) made.push(leftOut(omittedCount, total, 'items', budget));
   // Pushes each item separately, because `push` with very many arguments overflows the stack.
   for (const item of tail.reverse()) made.push(item);
   return made;
@@ -248,7 +248,7 @@ function copyItem(items: readonly unknown[], index: number, budget: ValueBudget)
   try {
     item = items[index];
   } catch (error) {
-    return unreadable(error, budget);
+    return unreadableText(error, budget);
   }
   return toJson(item, budget);
 }
@@ -256,42 +256,42 @@ function copyItem(items: readonly unknown[], index: number, budget: ValueBudget)
 /** @param total  the total number of members, if `value` does not contain all of them */
 function copyMembers(value: object, budget: ValueBudget, total?: number): Json {
   const keys = Object.keys(value);
-  const made: Record<string, Json> = {};
+  const result: Record<string, Json> = {};
   const { length } = keys;
   if (length <= FEW_MEMBERS && length <= budget.nodes && (total === undefined || total === length)) {
     budget.nodes -= length;
-    for (const key of keys) copyMember(value, key, made, budget);
-    return made;
+    for (const key of keys) copyMember(value, key, result, budget);
+    return result;
   }
   const half = budget.nodes / 2;
-  let from = 0;
-  for (; from < length && budget.nodes > half; from += 1) {
+  let start = 0;
+  for (; start < length && budget.nodes > half; start += 1) {
     budget.nodes -= 1;
-    copyMember(value, keys[from] ?? '', made, budget);
+    copyMember(value, keys[start] ?? '', result, budget);
   }
   const tail: Record<string, Json> = {};
-  let to = length;
-  for (; to > from && budget.nodes > 0; to -= 1) {
+  let tailStart = length;
+  for (; tailStart > start && budget.nodes > 0; tailStart -= 1) {
     budget.nodes -= 1;
-    copyMember(value, keys[to - 1] ?? '', tail, budget);
+    copyMember(value, keys[tailStart - 1] ?? '', tail, budget);
   }
-  const all = total ?? length;
-  const left = all - from - (length - to);
-  if (left > 0) made['…'] = leftOut(left, all, 'members', budget);
-  for (const key of Object.keys(tail).reverse()) set(made, key, tail[key] ?? null);
-  return made;
+  const memberTotal = total ?? length;
+  const omittedCount = memberTotal - start - (length - tailStart);
+  if (omittedCount > 0) result['…'] = leftOut(omittedCount, memberTotal, 'members', budget);
+  for (const key of Object.keys(tail).reverse()) setMember(result, key, tail[key] ?? null);
+  return result;
 }
 
-function leftOut(left: number, total: number, what: 'items' | 'members', budget: ValueBudget): string {
-  budget.note('cutValues', `${total} ${what} in one value`);
-  return `[… ${left} of ${total} ${what} left out …]`;
+function leftOut(omittedCount: number, total: number, noun: 'items' | 'members', budget: ValueBudget): string {
+  budget.note('cutValues', `${total} ${noun} in one value`);
+  return `[… ${omittedCount} of ${total} ${noun} left out …]`;
 }
 
-function copyMember(source: object, key: string, made: Record<string, Json>, budget: ValueBudget): void {
+function copyMember(source: object, key: string, result: Record<string, Json>, budget: ValueBudget): void {
   const member = memberOf(source, key, budget);
-  const copied =
-    typeof member === 'string' ? copyText(member, budget, { name: key, of: source }) : copy(member, budget);
-  if (copied !== undefined) set(made, budget.text(key), copied);
+  const copiedMember =
+    typeof member === 'string' ? copyText(member, budget, { name: key, of: source }) : copyValue(member, budget);
+  if (copiedMember !== undefined) setMember(result, budget.text(key), copiedMember);
 }
 
 /** Reads a member. Returns a mark if reading throws. */
@@ -300,12 +300,12 @@ function memberOf(source: object, key: string, budget: ValueBudget): unknown {
     // Any property name may be read from any object.
     return (source as Readonly<Record<string, unknown>>)[key];
   } catch (error) {
-    return unreadable(error, budget);
+    return unreadableText(error, budget);
   }
 }
 
-function set<Value>(made: Record<string, Value>, key: string, value: Value): void {
-  if (key !== '__proto__') made[key] = value;
+function setMember<Value>(result: Record<string, Value>, key: string, value: Value): void {
+  if (key !== '__proto__') result[key] = value;
   // A normal assignment would set the object's prototype.
-  else Object.defineProperty(made, key, { value, enumerable: true, configurable: true, writable: true });
+  else Object.defineProperty(result, key, { value, enumerable: true, configurable: true, writable: true });
 }

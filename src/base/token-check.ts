@@ -6,6 +6,6 @@ import { createHash, timingSafeEqual } from 'node:crypto';
  */
 export function tokenCheck(token: string): (given: string) => boolean {
   const digest = (text: string): Buffer => createHash('sha256').update(text).digest();
-  const wanted = digest(`Bearer ${token}`);
-  return (given) => timingSafeEqual(digest(given), wanted);
+  const expectedDigest = digest(`Bearer ${token}`);
+  return (header) => timingSafeEqual(digest(header), expectedDigest);
 }

@@ -1,7 +1,7 @@
 /** Returns true if a UTF-16 unit is an ASCII letter. */
 export function isLetter(unit: number): boolean {
-  const small = unit | 32;
-  return small >= 0x61 && small <= 0x7a;
+  const lowerCase = unit | 32;
+  return lowerCase >= 0x61 && lowerCase <= 0x7a;
 }
 
 /** Returns true if a UTF-16 unit is an ASCII digit. */

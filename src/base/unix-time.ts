@@ -43,7 +43,7 @@ function isWithinReach(atMs: number, nowMs: number): boolean {
 export function readEventTime(atMs: unknown, nowMs: number): ReadTime {
   if (atMs === undefined || atMs === null) return { ms: nowMs };
   if (typeof atMs !== 'number' || !(atMs >= 0) || atMs === Infinity) {
-    return { ms: nowMs, fault: 'badTimes', detail: `atMs must be a number from 0, got ${shown(atMs)}` };
+    return { ms: nowMs, fault: 'badTimes', detail: `atMs must be a number from 0, got ${shownValue(atMs)}` };
   }
   if (isWithinReach(atMs, nowMs)) return { ms: atMs };
   const { ms, unit } = unixMsOf(atMs);
@@ -67,7 +67,7 @@ export function readDeadlineTime(atMs: number, nowMs: number): ReadTime {
   return { ms, fault: 'wrongUnits', detail: `the deadline ${atMs} is in ${unit}, not milliseconds` };
 }
 
-function shown(value: unknown): string {
+function shownValue(value: unknown): string {
   return typeof value === 'number' ? String(value) : `a value of type ${typeof value}`;
 }
 

@@ -45,9 +45,9 @@ export class ValueBudget {
       this.#chars -= length;
       return text;
     }
-    const cut = cutText(text, Math.max(LEAST_CHARS, Math.min(VALUE_LIMITS.textChars, this.#chars)));
-    this.#chars = Math.max(0, this.#chars - cut.length);
-    if (cut !== text) this.note('cutValues', `a text of ${length} characters`);
-    return cut;
+    const shortened = cutText(text, Math.max(LEAST_CHARS, Math.min(VALUE_LIMITS.textChars, this.#chars)));
+    this.#chars = Math.max(0, this.#chars - shortened.length);
+    if (shortened !== text) this.note('cutValues', `a text of ${length} characters`);
+    return shortened;
   }
 }

@@ -33,7 +33,7 @@ interface Layer {
  */
 export function assembleConfig(read: ReadSources, modules: ReadonlyMap<string, LoadedModule>): LoadedConfig {
   const problems: ConfigProblem[] = [...read.problems];
-  const ignored: IgnoredField[] = [];
+  const ignoredFields: IgnoredField[] = [];
   const paths: ResolveConfigOptions = { folder: read.folder, homeFolder: read.user.home };
   const codes: CodeSection[] = [];
   let config: CoxswainConfig = {};
@@ -41,17 +41,17 @@ export function assembleConfig(read: ReadSources, modules: ReadonlyMap<string, L
     const { file } = source;
     const layer = layerOf(source, modules.get(file), (problem) => problems.push({ ...problem, file }));
     if (layer === undefined) {
-      ignored.push({ file, path: '', why: 'code runs only after coxswain trust, or when named with --config' });
+      ignoredFields.push({ file, path: '', why: 'code runs only after coxswain trust, or when named with --config' });
       continue;
     }
-    config = mergeConfig(config, trustedFields(layer.config, source, ignored));
+    config = mergeConfig(config, trustedFields(layer.config, source, ignoredFields));
     if (layer.code !== undefined) codes.push(layer.code);
   }
-  const together = checkTogether(config);
-  const only = read.sources.length === 1 ? read.sources[0]?.file : undefined;
-  problems.push(...together.problems.map((one) => (only === undefined ? one : { ...one, file: only })));
-  const guarded = guardedStore(resolveConfig(together.config, paths), read, (field) => ignored.push(field));
-  let { resolved } = guarded;
+  const checked = checkTogether(config);
+  const onlyFile = read.sources.length === 1 ? read.sources[0]?.file : undefined;
+  problems.push(...checked.problems.map((one) => (onlyFile === undefined ? one : { ...one, file: onlyFile })));
+  const guardedConfig = guardedStore(resolveConfig(checked.config, paths), read, (field) => ignoredFields.push(field));
+  let { resolved } = guardedConfig;
   const texts = read.sources.filter(({ isCode, trusted }) => isCode && trusted).map(({ text }) => text);
   if (texts.length > 0) resolved = withCodeHash(resolved, hashText(texts.join('\n')));
   for (const code of codes) {
@@ -62,12 +62,12 @@ export function assembleConfig(read: ReadSources, modules: ReadonlyMap<string, L
   const sources = read.sources.map(({ file, layer, trusted }) => ({ file, layer, trusted }));
   return {
     resolved,
-    config: together.config,
+    config: checked.config,
     folder: read.folder,
     problems: problems.map(shownProblem),
-    ignored,
+    ignored: ignoredFields,
     sources,
-    ...present({ refusal: guarded.refusal }),
+    ...present({ refusal: guardedConfig.refusal }),
   };
 }
 
@@ -108,13 +108,14 @@ function guardedStore(
   { folder, places, isTrusted }: ReadSources,
   ignore: (field: IgnoredField) => void,
 ): Pick<LoadedConfig, 'resolved' | 'refusal'> {
-  const { store: configured } = resolved;
-  const { store, refusal } = guardStore(configured, places);
+  const { store: configuredStore } = resolved;
+  const { store, refusal } = guardStore(configuredStore, places);
   if (refusal !== undefined) return { resolved: { ...resolved, store }, refusal };
-  if (configured.kind !== 'sqlite' || !isLinkedOutside(folder, configured.address) || isTrusted()) return { resolved };
+  if (configuredStore.kind !== 'sqlite' || !isLinkedOutside(folder, configuredStore.address) || isTrusted())
+    return { resolved };
   const address = stateFile('fallbackStore', { ...places, projectFolder: folder });
-  const why = `a link leads out of the project; until coxswain trust, runs are recorded in ${address}`;
-  ignore({ path: 'store.address', why, file: configured.address });
+  const reason = `a link leads out of the project; until coxswain trust, runs are recorded in ${address}`;
+  ignore({ path: 'store.address', why: reason, file: configuredStore.address });
   return { resolved: { ...resolved, store: { kind: 'sqlite', address } } };
 }
 
@@ -135,24 +136,27 @@ function withCodeHash(resolved: ResolvedConfig, codeHash: string): ResolvedConfi
 function trustedFields(
   config: CoxswainConfig,
   { file, layer, trusted }: ReadSource,
-  ignored: IgnoredField[],
+  ignoredFields: IgnoredField[],
 ): CoxswainConfig {
   if (layer !== 'project') return config;
-  const allowed = (value: Readonly<Record<string, unknown>>, above: string): Readonly<Record<string, unknown>> =>
+  const allowedMembers = (
+    value: Readonly<Record<string, unknown>>,
+    parentPath: string,
+  ): Readonly<Record<string, unknown>> =>
     Object.fromEntries(
       Object.entries(value).flatMap(([name, member]) => {
-        const path = above === '' ? name : `${above}.${name}`;
+        const path = parentPath === '' ? name : `${parentPath}.${name}`;
         const trust = trustOf(path);
         if (trust === undefined && isJsonObject(member)) {
-          const rest = allowed(member, path);
-          return Object.keys(rest).length === 0 ? [] : [[name, rest] as const];
+          const allowedPart = allowedMembers(member, path);
+          return Object.keys(allowedPart).length === 0 ? [] : [[name, allowedPart] as const];
         }
         if (trust?.needs === 'none' || (trusted && trust?.needs === 'trust')) return [[name, member] as const];
-        const where = trust?.needs === 'own' ? 'in your own configuration' : 'after coxswain trust';
-        ignored.push({ file, path, why: `${trust?.why ?? 'has no class'}; it applies only ${where}` });
+        const condition = trust?.needs === 'own' ? 'in your own configuration' : 'after coxswain trust';
+        ignoredFields.push({ file, path, why: `${trust?.why ?? 'has no class'}; it applies only ${condition}` });
         return [];
       }),
     );
   // All fields are optional, so removing fields keeps the type.
-  return allowed({ ...config }, '');
+  return allowedMembers({ ...config }, '');
 }

@@ -47,18 +47,18 @@ export interface CheckedTogether {
  */
 export function checkTogether(config: CoxswainConfig): CheckedTogether {
   const problems: ConfigProblem[] = [];
-  const report: Report = (path, message) => {
+  const reportProblem: Report = (path, message) => {
     problems.push({ path, message, kind: 'together' });
   };
   const { feedback, guidance, detectors, redaction, completion } = config;
   return {
     config: {
       ...config,
-      ...(feedback === undefined ? {} : { feedback: checkFeedback(feedback, report) }),
-      ...(guidance === undefined ? {} : { guidance: checkGuidance(guidance, report) }),
+      ...(feedback === undefined ? {} : { feedback: checkFeedback(feedback, reportProblem) }),
+      ...(guidance === undefined ? {} : { guidance: checkGuidance(guidance, reportProblem) }),
       ...present({ detectors }),
-      ...(redaction === undefined ? {} : { redaction: checkRedaction(redaction, report) }),
-      ...(completion === undefined ? {} : { completion: checkCompletion(completion, report) }),
+      ...(redaction === undefined ? {} : { redaction: checkRedaction(redaction, reportProblem) }),
+      ...(completion === undefined ? {} : { completion: checkCompletion(completion, reportProblem) }),
     },
     problems,
   };
@@ -69,7 +69,7 @@ type Report = (path: string, message: string) => void;
 function checkFeedback(section: FeedbackSection, report: Report): FeedbackSection {
   if (section.static === undefined) return section;
   const names = new Set(FEEDBACK_NAMES);
-  const valid = section.static.filter((one, index) => {
+  const validTexts = section.static.filter((one, index) => {
     const path = `feedback.static[${index}]`;
     if (names.has(one.name)) {
       report(`${path}.name`, `${JSON.stringify(one.name)} is the name of another provider; give each its own`);
@@ -81,7 +81,7 @@ function checkFeedback(section: FeedbackSection, report: Report): FeedbackSectio
     report(path, `has ${length} characters as the agent reads it; at most ${MAX_FEEDBACK_CHARS} are delivered`);
     return false;
   });
-  return { ...section, static: valid };
+  return { ...section, static: validTexts };
 }
 
 function renderedLength({ name, summary, observations = [], suggestions = [] }: StaticFeedbackConfig): number {

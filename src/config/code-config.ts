@@ -37,28 +37,28 @@ export interface ReadModule {
 
 const LISTS = ['feedback', 'observers', 'guidance', 'models', 'detectors', 'slices'] as const;
 
-/** Splits a configuration module into JSON fields and code. @param exported  the namespace of the module */
-export function readModule(exported: unknown): ReadModule {
-  const config: unknown = isJsonObject(exported) ? exported['default'] : undefined;
+/** Splits a configuration module into JSON fields and code. @param exportedConfig  the namespace of the module */
+export function readModule(exportedConfig: unknown): ReadModule {
+  const config: unknown = isJsonObject(exportedConfig) ? exportedConfig['default'] : undefined;
   if (!isJsonObject(config)) {
     const message = 'has no configuration as its default export; write: export default defineConfig({ … })';
     return { data: {}, code: undefined, problems: [{ path: '', kind: 'file', message }] };
   }
   const { code, ...data } = config;
   if (code === undefined) return { data, code: undefined, problems: [] };
-  if (!isJsonObject(code)) return { data, code: undefined, problems: [wrong('code', 'must be an object')] };
+  if (!isJsonObject(code)) return { data, code: undefined, problems: [valueProblem('code', 'must be an object')] };
   const problems = Object.entries(code).flatMap(([name, value]) => {
-    if (name === 'redaction') return isJsonObject(value) ? [] : [wrong('code.redaction', 'must be an object')];
+    if (name === 'redaction') return isJsonObject(value) ? [] : [valueProblem('code.redaction', 'must be an object')];
     if (!LISTS.some((known) => known === name)) {
-      return [wrong(`code.${name}`, `there is no such field; there are ${LISTS.join(', ')}, redaction`)];
+      return [valueProblem(`code.${name}`, `there is no such field; there are ${LISTS.join(', ')}, redaction`)];
     }
-    return value === undefined || Array.isArray(value) ? [] : [wrong(`code.${name}`, 'must be a list')];
+    return value === undefined || Array.isArray(value) ? [] : [valueProblem(`code.${name}`, 'must be a list')];
   });
   // `addCode` checks the items of the lists.
   return { data, code: problems.length === 0 ? code : undefined, problems };
 }
 
-function wrong(path: string, message: string): ConfigProblem {
+function valueProblem(path: string, message: string): ConfigProblem {
   return { path, kind: 'value', message };
 }
 
@@ -79,8 +79,8 @@ export function addCode(
       ...steering,
       ...Object.fromEntries(
         LISTS.flatMap((name) => {
-          const more = code[name];
-          return more === undefined ? [] : [[name, [...(steering[name] ?? []), ...more]]];
+          const codeSection = code[name];
+          return codeSection === undefined ? [] : [[name, [...(steering[name] ?? []), ...codeSection]]];
         }),
       ),
     },

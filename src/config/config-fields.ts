@@ -12,34 +12,34 @@ export interface ConfigField {
 
 /** Returns every field. Parents come before their children. Recursive shapes are not expanded. */
 export function configFields(): readonly ConfigField[] {
-  if (all === undefined) {
+  if (cachedFields === undefined) {
     const fields: ConfigField[] = [];
-    collect(configShape, '', fields);
-    all = fields;
+    collectFields(configShape, '', fields);
+    cachedFields = fields;
   }
-  return all;
+  return cachedFields;
 }
 
 /** Computed on first use, because only error messages need the fields. */
-let all: readonly ConfigField[] | undefined;
+let cachedFields: readonly ConfigField[] | undefined;
 
-function collect(shape: Shape, path: string, into: ConfigField[]): void {
+function collectFields(shape: Shape, path: string, fields: ConfigField[]): void {
   switch (shape.kind) {
     case 'object':
       for (const [name, field] of Object.entries(shape.fields)) {
-        const at = path === '' ? name : `${path}.${name}`;
-        into.push({ path: at, shape: field });
-        collect(field, at, into);
+        const fieldPath = path === '' ? name : `${path}.${name}`;
+        fields.push({ path: fieldPath, shape: field });
+        collectFields(field, fieldPath, fields);
       }
       return;
     case 'either':
-      for (const one of shape.shapes) collect(one, path, into);
+      for (const one of shape.shapes) collectFields(one, path, fields);
       return;
     case 'list':
-      collect(shape.items, `${path}[]`, into);
+      collectFields(shape.items, `${path}[]`, fields);
       return;
     case 'map':
-      collect(shape.values, `${path}.*`, into);
+      collectFields(shape.values, `${path}.*`, fields);
       return;
     default:
   }

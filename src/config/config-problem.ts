@@ -31,14 +31,14 @@ export interface ConfigProblem {
 
 /** Makes a problem safe for logs and terminals: limits the length of text from a file and removes control characters. */
 export function shownProblem(problem: ConfigProblem): ConfigProblem {
-  const shown = (text: string, chars: number): string =>
+  const shownPart = (text: string, chars: number): string =>
     safeText(text.slice(0, chars)).replaceAll('\n', '⏎').replaceAll('\t', ' ');
   const { path, message, suggestion } = problem;
   return {
     ...problem,
-    path: shown(path, MAX_PATH_CHARS),
-    message: shown(message, MAX_MESSAGE_CHARS),
-    ...(suggestion === undefined ? {} : { suggestion: shown(suggestion, MAX_PATH_CHARS) }),
+    path: shownPart(path, MAX_PATH_CHARS),
+    message: shownPart(message, MAX_MESSAGE_CHARS),
+    ...(suggestion === undefined ? {} : { suggestion: shownPart(suggestion, MAX_PATH_CHARS) }),
   };
 }
 

@@ -36,9 +36,9 @@ export function readSources(options: LoadConfigOptions): ReadSources {
   const problems: ConfigProblem[] = [];
   const user = userFolders(options);
   const places: StatePlaces = { env: options.env ?? process.env, homeFolder: user.home };
-  const read = (file: string, rest: Pick<ReadSource, 'layer' | 'trusted'>): readonly ReadSource[] => {
+  const readFile = (file: string, origin: Pick<ReadSource, 'layer' | 'trusted'>): readonly ReadSource[] => {
     try {
-      return [{ ...rest, file, text: readConfigFile(file), isCode: CODE_ENDINGS.has(extname(file)) }];
+      return [{ ...origin, file, text: readConfigFile(file), isCode: CODE_ENDINGS.has(extname(file)) }];
     } catch (error) {
       problems.push({ path: '', kind: 'file', message: messageOf(error), file });
       return [];
@@ -46,24 +46,27 @@ export function readSources(options: LoadConfigOptions): ReadSources {
   };
   const trustsProject = (folder: string, files: readonly ReadSource[]): boolean =>
     trusts(readTrusted(folder, places, problems), files);
-  const own = ['config.json', 'config.ts']
+  const userFiles = ['config.json', 'config.ts']
     .map((name) => join(user.config, name))
     .filter((file) => factsOf(file) !== undefined)
-    .flatMap((file) => read(file, { layer: 'user', trusted: true }));
+    .flatMap((file) => readFile(file, { layer: 'user', trusted: true }));
   const { explicitPath } = options;
   if (explicitPath !== undefined) {
-    const sources = [...own, ...read(resolve(explicitPath), { layer: 'explicit', trusted: true })];
+    const sources = [...userFiles, ...readFile(resolve(explicitPath), { layer: 'explicit', trusted: true })];
     const folder = resolve(options.projectFolder);
-    return { folder, user, places, sources, problems, isTrusted: once(() => trustsProject(folder, [])) };
+    return { folder, user, places, sources, problems, isTrusted: computeOnce(() => trustsProject(folder, [])) };
   }
   const { folder, files } = findProject(resolve(options.projectFolder));
-  const found = files.flatMap((file) => read(file, { layer: 'project', trusted: false }));
-  const isTrusted = once(() => trustsProject(folder, found));
-  const project = found.length > 0 && isTrusted() ? found.map((source) => ({ ...source, trusted: true })) : found;
-  return { folder, user, places, sources: [...own, ...project], problems, isTrusted };
+  const projectSources = files.flatMap((file) => readFile(file, { layer: 'project', trusted: false }));
+  const isTrusted = computeOnce(() => trustsProject(folder, projectSources));
+  const project =
+    projectSources.length > 0 && isTrusted()
+      ? projectSources.map((source) => ({ ...source, trusted: true }))
+      : projectSources;
+  return { folder, user, places, sources: [...userFiles, ...project], problems, isTrusted };
 }
 
-function once(compute: () => boolean): () => boolean {
+function computeOnce(compute: () => boolean): () => boolean {
   let result: boolean | undefined;
   return () => (result ??= compute());
 }

@@ -19,8 +19,8 @@ export type DecodedConfig = { readonly config: CoxswainConfig } | { readonly pro
 export function decodeConfig(json: unknown): DecodedConfig {
   const { config, problems } = readConfig(json);
   if (problems.length > 0) return { problems };
-  const together = checkTogether(config);
-  return together.problems.length > 0 ? { problems: together.problems } : { config: together.config };
+  const checked = checkTogether(config);
+  return checked.problems.length > 0 ? { problems: checked.problems } : { config: checked.config };
 }
 
 /** The valid part of a configuration, and the problems of the invalid part. */
@@ -53,18 +53,20 @@ const OTHER_NAMES: Readonly<Record<string, string>> = { ping_pong: 'cycle', ping
 
 /** Suggests a similar name at the same level, or the path of a field with this name. */
 function suggestName(name: string, names: readonly string[]): string | undefined {
-  const other = Object.hasOwn(OTHER_NAMES, name) ? OTHER_NAMES[name] : undefined;
-  if (other !== undefined && names.includes(other)) return JSON.stringify(other);
-  const near = nearestName(name, names);
-  if (near !== undefined) return JSON.stringify(near);
-  return elsewhere(name);
+  const otherName = Object.hasOwn(OTHER_NAMES, name) ? OTHER_NAMES[name] : undefined;
+  if (otherName !== undefined && names.includes(otherName)) return JSON.stringify(otherName);
+  const nearName = nearestName(name, names);
+  if (nearName !== undefined) return JSON.stringify(nearName);
+  return otherPlace(name);
 }
 
-function elsewhere(name: string): string | undefined {
+function otherPlace(name: string): string | undefined {
   const places = configFields()
     .map(({ path }) => path)
     .filter((path) => path.endsWith(`.${name}`) && !path.includes('[]'));
-  const least = Math.min(...places.map((path) => path.split('.').length));
-  const found = places.filter((path) => path.split('.').length === least);
-  return found.length === 0 || found.length > 3 ? undefined : found.map((path) => JSON.stringify(path)).join(' or ');
+  const fewestParts = Math.min(...places.map((path) => path.split('.').length));
+  const shortestPlaces = places.filter((path) => path.split('.').length === fewestParts);
+  return shortestPlaces.length === 0 || shortestPlaces.length > 3
+    ? undefined
+    : shortestPlaces.map((path) => JSON.stringify(path)).join(' or ');
 }

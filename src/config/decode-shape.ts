@@ -46,90 +46,93 @@ class ShapeDecoder {
       case 'number':
       case 'text':
       case 'choice':
-        return fitsShape(value, shape) ? value : this.#wrong(value, shape, path);
+        return fitsShape(value, shape) ? value : this.#reportWrong(value, shape, path);
       case 'list':
-        return this.#list(value, shape, path, nesting);
+        return this.#decodeList(value, shape, path, nesting);
       case 'map':
-        return this.#map(value, shape, path, nesting);
+        return this.#decodeMap(value, shape, path, nesting);
       case 'object':
-        return this.#object(value, shape, path, nesting);
+        return this.#decodeObject(value, shape, path, nesting);
       case 'either': {
-        const fitting = shape.shapes.find((one) => typeOf(one) === jsonTypeOf(value));
-        return fitting === undefined ? this.#wrong(value, shape, path) : this.decode(value, fitting, path, nesting);
+        const fittingShape = shape.shapes.find((one) => typeOf(one) === jsonTypeOf(value));
+        return fittingShape === undefined
+          ? this.#reportWrong(value, shape, path)
+          : this.decode(value, fittingShape, path, nesting);
       }
       case 'lazy':
         if (nesting < MAX_NESTING) return this.decode(value, shape.shape(), path, nesting + 1);
-        return this.#report({ path, kind: 'together', message: `is nested more than ${MAX_NESTING} deep` });
+        return this.#addProblem({ path, kind: 'together', message: `is nested more than ${MAX_NESTING} deep` });
       default:
         return shape;
     }
   }
 
-  #list(value: unknown, shape: ListShape, path: string, nesting: number): unknown {
-    if (!Array.isArray(value)) return this.#wrong(value, shape, path);
-    if (value.length < shape.minItems || value.length > shape.maxItems) return this.#wrong(value, shape, path);
+  #decodeList(value: unknown, shape: ListShape, path: string, nesting: number): unknown {
+    if (!Array.isArray(value)) return this.#reportWrong(value, shape, path);
+    if (value.length < shape.minItems || value.length > shape.maxItems) return this.#reportWrong(value, shape, path);
     const items = value.map((item, index) => this.decode(item, shape.items, `${path}[${index}]`, nesting));
-    const valid = items.filter((item) => item !== VOID);
-    if (valid.length === items.length) return items;
-    return shape.items.kind === 'object' && valid.length >= shape.minItems ? valid : VOID;
+    const validItems = items.filter((item) => item !== VOID);
+    if (validItems.length === items.length) return items;
+    return shape.items.kind === 'object' && validItems.length >= shape.minItems ? validItems : VOID;
   }
 
-  #map(value: unknown, shape: MapShape, path: string, nesting: number): unknown {
-    if (!isJsonObject(value) || Object.keys(value).length > shape.maxItems) return this.#wrong(value, shape, path);
+  #decodeMap(value: unknown, shape: MapShape, path: string, nesting: number): unknown {
+    if (!isJsonObject(value) || Object.keys(value).length > shape.maxItems)
+      return this.#reportWrong(value, shape, path);
     return Object.fromEntries(
       Object.entries(value).flatMap(([name, member]) => {
-        const at = `${path}.${name}`;
+        const memberPath = `${path}.${name}`;
         if (name === '' || Array.from(name).length > shape.maxNameChars) {
           const message = `a name has 1 to ${shape.maxNameChars} characters`;
-          this.#report({ path: at.slice(0, 200), kind: 'value', message });
+          this.#addProblem({ path: memberPath.slice(0, 200), kind: 'value', message });
           return [];
         }
-        const decoded = this.decode(member, shape.values, at, nesting);
+        const decoded = this.decode(member, shape.values, memberPath, nesting);
         return decoded === VOID ? [] : [[name, decoded] as const];
       }),
     );
   }
 
-  #object(value: unknown, shape: ObjectShape, path: string, nesting: number): unknown {
-    if (!isJsonObject(value)) return this.#wrong(value, shape, path);
+  #decodeObject(value: unknown, shape: ObjectShape, path: string, nesting: number): unknown {
+    if (!isJsonObject(value)) return this.#reportWrong(value, shape, path);
     const countBefore = this.#count;
-    const valid: (readonly [string, unknown])[] = [];
+    const validMembers: (readonly [string, unknown])[] = [];
     const members = Object.entries(value).filter(([, member]) => member !== undefined);
     for (const [name, member] of members) {
       const field = Object.hasOwn(shape.fields, name) ? shape.fields[name] : undefined;
       if (field === undefined) {
-        this.#unknown(name, Object.keys(shape.fields), path);
+        this.#reportUnknown(name, Object.keys(shape.fields), path);
         continue;
       }
       const decoded = this.decode(member, field, path === '' ? name : `${path}.${name}`, nesting);
-      if (decoded !== VOID) valid.push([name, decoded]);
+      if (decoded !== VOID) validMembers.push([name, decoded]);
     }
     const isComplete = this.#checkMembers(new Set(members.map(([name]) => name)), shape, path);
-    const hasRequired = (shape.required ?? []).every((name) => valid.some(([known]) => known === name));
-    if (!isComplete || !hasRequired || (shape.members !== undefined && valid.length === 0)) return VOID;
-    return shape.strict === true && this.#count > countBefore ? VOID : Object.fromEntries(valid);
+    const hasRequired = (shape.required ?? []).every((name) => validMembers.some(([known]) => known === name));
+    if (!isComplete || !hasRequired || (shape.members !== undefined && validMembers.length === 0)) return VOID;
+    return shape.strict === true && this.#count > countBefore ? VOID : Object.fromEntries(validMembers);
   }
 
   #checkMembers(members: ReadonlySet<string>, shape: ObjectShape, path: string): boolean {
-    const missing = (shape.required ?? []).filter((name) => !members.has(name));
-    for (const name of missing) this.#report({ path, kind: 'value', message: `${name} is missing` });
+    const missingNames = (shape.required ?? []).filter((name) => !members.has(name));
+    for (const name of missingNames) this.#addProblem({ path, kind: 'value', message: `${name} is missing` });
     const count = members.size;
     const names = Object.keys(shape.fields).join(', ');
     if (shape.members === 'some' && count === 0) {
-      this.#report({ path, kind: 'value', message: `is empty; give at least one of ${names}` });
+      this.#addProblem({ path, kind: 'value', message: `is empty; give at least one of ${names}` });
     }
     if (shape.members === 'one' && count !== 1) {
-      this.#report({ path, kind: 'value', message: `needs exactly one of ${names}; it has ${count}` });
+      this.#addProblem({ path, kind: 'value', message: `needs exactly one of ${names}; it has ${count}` });
     }
-    return missing.length === 0 && (shape.members !== 'one' || count === 1);
+    return missingNames.length === 0 && (shape.members !== 'one' || count === 1);
   }
 
-  #unknown(name: string, names: readonly string[], path: string): void {
+  #reportUnknown(name: string, names: readonly string[], path: string): void {
     if (this.#isFull()) return;
     const suggestion = this.#options.suggestName(name, names);
-    const at = path === '' ? name : `${path}.${name}`;
-    this.#report({
-      path: at.slice(0, 200),
+    const memberPath = path === '' ? name : `${path}.${name}`;
+    this.#addProblem({
+      path: memberPath.slice(0, 200),
       kind: 'unknown-field',
       message:
         suggestion === undefined ? `there is no such field; there are ${names.join(', ')}` : 'there is no such field',
@@ -137,14 +140,14 @@ class ShapeDecoder {
     });
   }
 
-  #wrong(value: unknown, shape: Shape, path: string): typeof VOID {
+  #reportWrong(value: unknown, shape: Shape, path: string): typeof VOID {
     if (this.#isFull()) return VOID;
     const suggestion = suggestValue(value, shape);
-    const found = foundText(value, shape.kind === 'text' && shape.isSecret === true);
-    return this.#report({
+    const foundValue = foundText(value, shape.kind === 'text' && shape.isSecret === true);
+    return this.#addProblem({
       path,
       kind: 'value',
-      message: `must be ${expectedText(shape)}, got ${found}`,
+      message: `must be ${expectedText(shape)}, got ${foundValue}`,
       ...present({ suggestion }),
     });
   }
@@ -159,7 +162,7 @@ class ShapeDecoder {
     return true;
   }
 
-  #report(problem: ConfigProblem): typeof VOID {
+  #addProblem(problem: ConfigProblem): typeof VOID {
     this.#count += 1;
     if (this.#count <= MAX_PROBLEMS) this.#options.report(problem);
     return VOID;
@@ -176,18 +179,19 @@ function suggestValue(value: unknown, shape: Shape): string | undefined {
     return shape.shapes.map((one) => suggestValue(value, one)).find((suggestion) => suggestion !== undefined);
   }
   if (typeof value === 'string') {
-    const plain = value.trim();
+    const plainText = value.trim();
     if (shape.kind === 'choice') {
-      const name = nearestName(plain, shape.values);
+      const name = nearestName(plainText, shape.values);
       return name === undefined ? undefined : JSON.stringify(name);
     }
-    if (shape.kind === 'flag' && /^(?:true|false)$/i.test(plain)) return plain.toLowerCase();
-    if (shape.kind === 'number' && /^-?\d{1,15}(?:\.\d{1,6})?$/.test(plain)) return plain;
-    if (shape.kind === 'list' && typeOf(shape.items) === 'string' && plain !== '') return listOf(plain, shape.items);
+    if (shape.kind === 'flag' && /^(?:true|false)$/i.test(plainText)) return plainText.toLowerCase();
+    if (shape.kind === 'number' && /^-?\d{1,15}(?:\.\d{1,6})?$/.test(plainText)) return plainText;
+    if (shape.kind === 'list' && typeOf(shape.items) === 'string' && plainText !== '')
+      return listOf(plainText, shape.items);
   }
   if (shape.kind === 'number' && typeof value === 'number' && shape.whole && Number.isFinite(value)) {
-    const near = Math.min(shape.max, Math.max(shape.min, Math.round(value)));
-    return Number.isInteger(value) ? undefined : String(near);
+    const nearestValue = Math.min(shape.max, Math.max(shape.min, Math.round(value)));
+    return Number.isInteger(value) ? undefined : String(nearestValue);
   }
   if (shape.kind === 'list' && typeof value === 'object' && value !== null && !Array.isArray(value)) {
     return typeOf(shape.items) === 'object' ? 'a list with this object in it' : undefined;
@@ -196,8 +200,8 @@ function suggestValue(value: unknown, shape: Shape): string | undefined {
 }
 
 /** Returns a list as JSON text. A command line is split into words. Any other text becomes the only item. */
-function listOf(plain: string, items: Shape): string | undefined {
-  if (plain.length > 80 || (items.kind === 'text' && items.isSecret === true)) return undefined;
-  const words = items.kind === 'text' && items.is.startsWith('a program') ? plain.split(/\s+/) : [plain];
+function listOf(plainText: string, items: Shape): string | undefined {
+  if (plainText.length > 80 || (items.kind === 'text' && items.isSecret === true)) return undefined;
+  const words = items.kind === 'text' && items.is.startsWith('a program') ? plainText.split(/\s+/) : [plainText];
   return `[${words.map((word) => JSON.stringify(word)).join(', ')}]`;
 }

@@ -24,8 +24,8 @@ import {
 const YEAR_SECONDS = 31_536_000;
 const MAX_ITEMS = 20;
 
-const level = (standard?: PatternLevel): ChoiceShape =>
-  choice<PatternLevel>({ hint: true, warn: true, strong: true }, standard);
+const level = (defaultLevel?: PatternLevel): ChoiceShape =>
+  choice<PatternLevel>({ hint: true, warn: true, strong: true }, defaultLevel);
 
 /** A path in the form in which the agent writes it. */
 export const pathText: TextShape = text('a path', { maxChars: 1_024, pattern: () => /^[^\0]+$/ });
@@ -45,11 +45,12 @@ const triggerShape: ObjectShape = object(
 );
 
 /** Returns the shape of the options of a provider and its trigger. */
-function triggered(fields: Readonly<Record<string, Shape>>): ObjectShape {
+function triggeredObject(fields: Readonly<Record<string, Shape>>): ObjectShape {
   return { kind: 'object', fields: { ...fields, trigger: triggerShape } };
 }
 
-const adviceText = (is: string): TextShape => text(is, { maxChars: 1_000, pattern: () => /[^\s\p{C}]/u });
+const adviceText = (description: string): TextShape =>
+  text(description, { maxChars: 1_000, pattern: () => /[^\s\p{C}]/u });
 
 const staticShape: ObjectShape = object(
   {
@@ -81,7 +82,10 @@ export const feedbackShape: ObjectShape = {
   kind: 'object',
   fields: {
     ...Object.fromEntries(
-      Object.entries(FEEDBACK).map(([name, { make, isUsual }]) => [name, switchOf(triggered(make.options), isUsual)]),
+      Object.entries(FEEDBACK).map(([name, { make, isUsual }]) => [
+        name,
+        switchOf(triggeredObject(make.options), isUsual),
+      ]),
     ),
     static: list(staticShape, 50),
   },

@@ -15,8 +15,8 @@ type TrustPath =
   | Exclude<keyof CoxswainConfig, Split>
   | { readonly [Name in Split]: `${Name}.${keyof Required<CoxswainConfig>[Name] & string}` }[Split];
 
-function needsTrust(why: string): FieldTrust {
-  return { needs: 'trust', why };
+function needsTrust(reason: string): FieldTrust {
+  return { needs: 'trust', why: reason };
 }
 
 /**

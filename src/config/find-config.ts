@@ -46,15 +46,15 @@ export interface FoundProject {
  * Cost: three `stat` calls per folder.
  */
 export function findProject(projectFolder: string): FoundProject {
-  let found: FoundProject | undefined;
+  let foundProject: FoundProject | undefined;
   for (let folder = projectFolder; ; folder = dirname(folder)) {
     // `join` is slow, and a hook checks every folder up to the root.
-    const at = folder.endsWith(sep) ? folder : folder + sep;
-    const files = [at + CONFIG_FILE, at + CODE_FILE].filter(exists);
-    if (files.length > 0) found ??= { folder, files };
+    const folderPath = folder.endsWith(sep) ? folder : folder + sep;
+    const files = [folderPath + CONFIG_FILE, folderPath + CODE_FILE].filter(exists);
+    if (files.length > 0) foundProject ??= { folder, files };
     // Files in the start folder apply without a git repository.
-    if (found?.folder === projectFolder) return found;
-    if (exists(`${at}.git`)) return found ?? { folder: projectFolder, files: [] };
+    if (foundProject?.folder === projectFolder) return foundProject;
+    if (exists(`${folderPath}.git`)) return foundProject ?? { folder: projectFolder, files: [] };
     if (dirname(folder) === folder) return { folder: projectFolder, files: [] };
   }
 }

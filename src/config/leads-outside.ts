@@ -15,9 +15,9 @@ const SIDE_FILES = ['-wal', '-shm', '-journal'] as const;
  */
 function leadsOutside(folder: string, path: string): boolean {
   const realFolder = realPath(folder);
-  const real = realTarget(path);
-  if (realFolder === undefined || real === undefined || !isInside(realFolder, real)) return true;
-  return SIDE_FILES.some((suffix) => lstat(path + suffix)?.isSymbolicLink() === true);
+  const realFile = realTarget(path);
+  if (realFolder === undefined || realFile === undefined || !isInside(realFolder, realFile)) return true;
+  return SIDE_FILES.some((suffix) => statOf(path + suffix)?.isSymbolicLink() === true);
 }
 
 /** Returns true if a path inside the folder leads outside through a link. */
@@ -34,18 +34,18 @@ function isInside(folder: string, path: string): boolean {
 
 /** Returns the real path, including the part that does not exist yet; undefined for a dangling link. */
 function realTarget(path: string): string | undefined {
-  const missing: string[] = [];
-  for (let at = path; ; at = dirname(at)) {
-    if (lstat(at) !== undefined) {
-      const real = realPath(at);
-      return real === undefined ? undefined : join(real, ...missing);
+  const missingParts: string[] = [];
+  for (let current = path; ; current = dirname(current)) {
+    if (statOf(current) !== undefined) {
+      const realFolder = realPath(current);
+      return realFolder === undefined ? undefined : join(realFolder, ...missingParts);
     }
-    if (dirname(at) === at) return undefined;
-    missing.unshift(basename(at));
+    if (dirname(current) === current) return undefined;
+    missingParts.unshift(basename(current));
   }
 }
 
-function lstat(path: string): Stats | undefined {
+function statOf(path: string): Stats | undefined {
   try {
     return lstatSync(path, { throwIfNoEntry: false });
   } catch {

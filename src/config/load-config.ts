@@ -16,9 +16,9 @@ import { resolveConfig } from './resolve-config.ts';
  */
 export function loadConfigSync(options: LoadConfigOptions): LoadedConfig {
   try {
-    const read = readSources(options);
-    const code = read.sources.filter(mayRun).map(({ file }) => [file, requireModule(file)] as const);
-    return assembleConfig(read, new Map(code));
+    const sources = readSources(options);
+    const code = sources.sources.filter(mayRun).map(({ file }) => [file, requireModule(file)] as const);
+    return assembleConfig(sources, new Map(code));
   } catch (error) {
     return withoutFiles(options, error);
   }
@@ -27,10 +27,10 @@ export function loadConfigSync(options: LoadConfigOptions): LoadedConfig {
 /** Like `loadConfigSync`, but code may use top-level `await`. Never rejects. */
 export async function loadConfig(options: LoadConfigOptions): Promise<LoadedConfig> {
   try {
-    const read = readSources(options);
+    const sources = readSources(options);
     const modules = new Map<string, LoadedModule>();
-    for (const { file } of read.sources.filter(mayRun)) modules.set(file, await importModule(file));
-    return assembleConfig(read, modules);
+    for (const { file } of sources.sources.filter(mayRun)) modules.set(file, await importModule(file));
+    return assembleConfig(sources, modules);
   } catch (error) {
     return withoutFiles(options, error);
   }

@@ -12,11 +12,11 @@ export type JsonReading =
  */
 export function readJson(text: string, options: { readonly allowEmptyContent?: boolean } = {}): JsonReading {
   // Editors on Windows may write a byte order mark.
-  const plain = text.startsWith('\uFEFF') ? text.slice(1) : text;
+  const textWithoutBom = text.startsWith('\uFEFF') ? text.slice(1) : text;
   try {
-    return { value: JSON.parse(plain) as unknown };
+    return { value: JSON.parse(textWithoutBom) as unknown };
   } catch {
-    return readJsonc(plain, options);
+    return readJsonc(textWithoutBom, options);
   }
 }
 
@@ -26,10 +26,10 @@ function readJsonc(text: string, options: { readonly allowEmptyContent?: boolean
     const tree = parseTree(text, errors, { allowTrailingComma: true, ...options });
     const [error] = errors;
     if (error === undefined) return { value: tree === undefined ? undefined : valueOf(tree) };
-    const before = text.slice(0, error.offset).split('\n');
+    const linesBefore = text.slice(0, error.offset).split('\n');
     // Error codes are names such as `CommaExpected`.
     const message = printParseErrorCode(error.error).replaceAll(/(?<=[a-z])[A-Z]/g, (letter) => ` ${letter}`);
-    return { message: message.toLowerCase(), line: before.length, column: (before.at(-1) ?? '').length + 1 };
+    return { message: message.toLowerCase(), line: linesBefore.length, column: (linesBefore.at(-1) ?? '').length + 1 };
   } catch (error) {
     if (!(error instanceof RangeError)) throw error;
     return { message: 'brackets are nested too deeply', line: 1, column: 1 };

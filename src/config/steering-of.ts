@@ -64,8 +64,11 @@ function feedbackOf({ feedback = {}, standard = true }: CoxswainConfig): readonl
     const provider = make(optionsFor(make, name === 'deadline' ? { spacing, ...options } : options));
     return [{ provider, ...present({ trigger }) }];
   });
-  const own = (feedback.static ?? []).map(({ trigger, ...text }) => ({ provider: staticFeedback(text), trigger }));
-  return [...builtIn, ...own];
+  const staticProviders = (feedback.static ?? []).map(({ trigger, ...text }) => ({
+    provider: staticFeedback(text),
+    trigger,
+  }));
+  return [...builtIn, ...staticProviders];
 }
 
 function guidanceOf({ guidance = {} }: CoxswainConfig): readonly GuidanceProviderConfig[] {
@@ -82,8 +85,8 @@ function guidanceOf({ guidance = {} }: CoxswainConfig): readonly GuidanceProvide
 }
 
 /** Returns the options of the provider itself. The other fields are its trigger or its limits. */
-function optionsFor({ options }: { readonly options: object }, configured: object = {}): object {
-  return Object.fromEntries(Object.entries(configured).filter(([name]) => Object.hasOwn(options, name)));
+function optionsFor({ options }: { readonly options: object }, section: object = {}): object {
+  return Object.fromEntries(Object.entries(section).filter(([name]) => Object.hasOwn(options, name)));
 }
 
 /** Returns the provider of a custom text. */

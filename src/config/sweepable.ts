@@ -27,32 +27,33 @@ export interface SweptConfig {
  */
 export function sweepable(config: CoxswainConfig, name: string, value: number): SweptConfig {
   const path = pathOfNumber(name);
-  const swept = setAt(config, path.split('.'), value);
-  const { problems } = readConfig(swept);
+  const sweptConfig = setAt(config, path.split('.'), value);
+  const { problems } = readConfig(sweptConfig);
   const problem = problems[0];
   if (problem !== undefined) throw invalidArgument(problemText(problem), { details: { path } });
-  if (!checkTogether(swept).problems.some(({ path: at }) => at === path)) return { config: swept, path };
-  const raised = { path: path.replace(/[^.]+$/, 'windowSize'), value };
-  const both = setAt(swept, raised.path.split('.'), value);
-  return { config: both, path, raised };
+  if (!checkTogether(sweptConfig).problems.some(({ path: raisedPath }) => raisedPath === path))
+    return { config: sweptConfig, path };
+  const raisedField = { path: path.replace(/[^.]+$/, 'windowSize'), value };
+  const raisedConfig = setAt(sweptConfig, raisedField.path.split('.'), value);
+  return { config: raisedConfig, path, raised: raisedField };
 }
 
 function pathOfNumber(name: string): string {
   const fields = configFields().filter(({ path, shape }) => shape.kind === 'number' && !/\[\]|\*/.test(path));
   const ending = fields.filter(({ path }) => path === name || path.endsWith(`.${name}`)).map(({ path }) => path);
-  const exact = ending.find((path) => path === name);
-  const found = exact ?? (ending.length === 1 ? ending[0] : undefined);
-  if (found !== undefined) return found;
-  if (ending.length > 1) throw wrong(name, `is the end of ${ending.join(' and ')}; say which`, ending);
-  const other = configFields().find(({ path }) => path === name || path.endsWith(`.${name}`));
-  if (other !== undefined) throw wrong(name, `is not a number but ${expectedText(other.shape)}`, []);
+  const exactPath = ending.find((path) => path === name);
+  const foundPath = exactPath ?? (ending.length === 1 ? ending[0] : undefined);
+  if (foundPath !== undefined) return foundPath;
+  if (ending.length > 1) throw sweepError(name, `is the end of ${ending.join(' and ')}; say which`, ending);
+  const otherField = configFields().find(({ path }) => path === name || path.endsWith(`.${name}`));
+  if (otherField !== undefined) throw sweepError(name, `is not a number but ${expectedText(otherField.shape)}`, []);
   const ends = fields.map(({ path }) => path.split('.').slice(-name.split('.').length).join('.'));
-  const near = nearestName(name, ends);
-  const hint = near === undefined ? 'coxswain config show lists the fields' : `did you mean ${near}?`;
-  throw wrong(name, `there is no such number; ${hint}`, near === undefined ? [] : [near]);
+  const nearName = nearestName(name, ends);
+  const hint = nearName === undefined ? 'coxswain config show lists the fields' : `did you mean ${nearName}?`;
+  throw sweepError(name, `there is no such number; ${hint}`, nearName === undefined ? [] : [nearName]);
 }
 
-function wrong(name: string, message: string, candidates: readonly string[]): CoxswainError {
+function sweepError(name: string, message: string, candidates: readonly string[]): CoxswainError {
   return invalidArgument(`${name}: ${message}`, { details: { name, candidates } });
 }
 
@@ -60,9 +61,9 @@ function wrong(name: string, message: string, candidates: readonly string[]): Co
 function setAt(config: CoxswainConfig, steps: readonly string[], value: number): CoxswainConfig {
   const [first = '', ...rest] = steps;
   // The path comes from the shape, so each field on it is an object, a boolean or absent.
-  const inside = (config as Readonly<Record<string, unknown>>)[first];
+  const section = (config as Readonly<Record<string, unknown>>)[first];
   return {
     ...config,
-    [first]: rest.length === 0 ? value : setAt(membersOf(inside), rest, value),
+    [first]: rest.length === 0 ? value : setAt(membersOf(section), rest, value),
   };
 }

@@ -73,16 +73,18 @@ export function revokeTrust(folder: string, places: ConfigPlaces = {}): string |
   const state = statePlaces(places);
   const path = resolve(folder);
   // A deleted folder has no real path. Its trust must still be removable.
-  return [realProject(findProject(path).folder), realProject(path)].find((real) => removeTrust(real, state));
+  return [realProject(findProject(path).folder), realProject(path)].find((realFolder) =>
+    removeTrust(realFolder, state),
+  );
 }
 
 /** Returns every trusted project. @throws CoxswainError "input-io" if a trust file cannot be read */
 export function listTrust(places: ConfigPlaces = {}): readonly TrustState[] {
-  return readAllTrust(statePlaces(places)).map((trusted) => {
-    const { folder } = trusted;
-    const files = Object.keys(trusted.files);
+  return readAllTrust(statePlaces(places)).map((trustedFiles) => {
+    const { folder } = trustedFiles;
+    const files = Object.keys(trustedFiles.files);
     if (factsOf(folder) === undefined) return { folder, files, state: 'gone' };
-    return { folder, files, state: trusts(trusted, filesIn(folder)) ? 'trusted' : 'changed' };
+    return { folder, files, state: trusts(trustedFiles, filesIn(folder)) ? 'trusted' : 'changed' };
   });
 }
 
@@ -95,8 +97,8 @@ function projectAt(folder: string): { readonly real: string; readonly files: rea
   if (factsOf(path)?.isDirectory() !== true) {
     throw new CoxswainError('input-io', `${folder}: there is no such folder`, { details: { folder } });
   }
-  const found = findProject(path);
-  return { real: realPath(found.folder) ?? found.folder, files: readAll(found.files) };
+  const project = findProject(path);
+  return { real: realPath(project.folder) ?? project.folder, files: readAll(project.files) };
 }
 
 /** Returns the configuration files of a folder. Unreadable files count as changed. */

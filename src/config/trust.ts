@@ -42,9 +42,9 @@ export function trustFile(folder: string, places: StatePlaces): string {
  * @throws CoxswainError "input-io" if the trust file cannot be read or was not written by `writeTrust`
  */
 export function readTrust(folder: string, places: StatePlaces): TrustedFiles | undefined {
-  const trusted = readTrustFile(trustFile(folder, places));
+  const trustedFiles = readTrustFile(trustFile(folder, places));
   // The folder differs if two paths have the same key, or if the trust file was moved.
-  return trusted?.folder === realProject(folder) ? trusted : undefined;
+  return trustedFiles?.folder === realProject(folder) ? trustedFiles : undefined;
 }
 
 /** Returns every trusted project, sorted by path. @throws CoxswainError "input-io" for an unreadable or damaged trust file */
@@ -57,8 +57,8 @@ export function readAllTrust(places: StatePlaces): readonly TrustedFiles[] {
     // The folder does not exist, because no project was ever trusted.
     return [];
   }
-  const found = names.map((name) => readTrustFile(join(folder, name, STATE_FILES.trust.name)));
-  return found
+  const trustFiles = names.map((name) => readTrustFile(join(folder, name, STATE_FILES.trust.name)));
+  return trustFiles
     .filter((trusted) => trusted !== undefined)
     .toSorted((a, b) => (a.folder < b.folder ? -1 : a.folder > b.folder ? 1 : 0));
 }
@@ -113,10 +113,10 @@ export function removeTrust(folder: string, places: StatePlaces): boolean {
  * Returns true if a project is trusted with exactly these files. A changed or new file revokes the trust. Compares texts instead
  * of hashes, because loading a hash function takes a hook 6 ms.
  */
-export function trusts(trusted: TrustedFiles | undefined, files: readonly TrustedFile[]): boolean {
-  if (trusted === undefined) return false;
+export function trusts(trustedFiles: TrustedFiles | undefined, files: readonly TrustedFile[]): boolean {
+  if (trustedFiles === undefined) return false;
   return files.every(({ file, text }) => {
     const name = basename(file);
-    return Object.hasOwn(trusted.files, name) && trusted.files[name] === text;
+    return Object.hasOwn(trustedFiles.files, name) && trustedFiles.files[name] === text;
   });
 }

@@ -99,7 +99,7 @@ export async function findSessions(places: SessionPlaces): Promise<readonly Host
 }
 
 async function sessionsIn(folder: string, patterns: readonly string[]): Promise<readonly FoundSession[]> {
-  const found: FoundSession[] = [];
+  const sessions: FoundSession[] = [];
   for await (const name of glob([...patterns], { cwd: folder })) {
     const path = join(folder, name);
     // Skip deleted files and links without a target.
@@ -107,7 +107,7 @@ async function sessionsIn(folder: string, patterns: readonly string[]): Promise<
     if (stats?.isFile() !== true) continue;
     // SQLite writes changes to the write-ahead log first, so its time counts too.
     const log = name.endsWith('.db') ? await stat(`${path}-wal`).catch(() => undefined) : undefined;
-    found.push({ path, modifiedAtMs: Math.max(stats.mtimeMs, log?.mtimeMs ?? 0) });
+    sessions.push({ path, modifiedAtMs: Math.max(stats.mtimeMs, log?.mtimeMs ?? 0) });
   }
-  return found.sort((a, b) => b.modifiedAtMs - a.modifiedAtMs);
+  return sessions.sort((a, b) => b.modifiedAtMs - a.modifiedAtMs);
 }

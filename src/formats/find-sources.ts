@@ -38,12 +38,12 @@ export async function* findSources(paths: Iterable<string>): AsyncGenerator<Foun
 }
 
 class Search {
-  readonly #seen = new Set<string>();
+  readonly #seenPaths = new Set<string>();
 
   async *argument(path: string): AsyncGenerator<FoundSource> {
     const kind = await kindOf(path);
     if (path === '-' || kind !== 'missing') {
-      yield* this.#named(path, kind);
+      yield* this.#namedSources(path, kind);
       return;
     }
     const matches = GLOB_MARKS.test(path) ? await globMatches(path) : [];
@@ -51,18 +51,18 @@ class Search {
     const kinds = await Promise.all(matches.map(async (match) => ({ match, kind: await kindOf(match) })));
     for (const isFolder of [false, true]) {
       for (const found of kinds) {
-        if ((found.kind === 'folder') === isFolder) yield* this.#named(found.match, found.kind);
+        if ((found.kind === 'folder') === isFolder) yield* this.#namedSources(found.match, found.kind);
       }
     }
   }
 
-  async *#named(path: string, kind: Kind): AsyncGenerator<FoundSource> {
+  async *#namedSources(path: string, kind: Kind): AsyncGenerator<FoundSource> {
     if (path === '-') yield { path, named: true };
-    else if (kind === 'folder') yield* this.#folder(path);
-    else yield* this.#file(path, true);
+    else if (kind === 'folder') yield* this.#folderSources(path);
+    else yield* this.#fileSources(path, true);
   }
 
-  async *#folder(folder: string): AsyncGenerator<FoundSource> {
+  async *#folderSources(folder: string): AsyncGenerator<FoundSource> {
     let names: { readonly name: string; readonly isFolder: boolean; readonly isFile: boolean }[];
     try {
       const entries = await readdir(folder, { withFileTypes: true });
@@ -76,22 +76,23 @@ class Search {
       yield { path: folder, named: true };
       return;
     }
-    const visible = names.filter(({ name }) => !name.startsWith('.') && !SKIPPED_FOLDERS.has(name));
-    visible.sort((a, b) => (a.name < b.name ? -1 : 1));
-    for (const { name, isFile } of visible) {
-      if (isFile && (await kindOf(join(folder, name))) !== 'folder') yield* this.#file(join(folder, name), false);
+    const visibleNames = names.filter(({ name }) => !name.startsWith('.') && !SKIPPED_FOLDERS.has(name));
+    visibleNames.sort((a, b) => (a.name < b.name ? -1 : 1));
+    for (const { name, isFile } of visibleNames) {
+      if (isFile && (await kindOf(join(folder, name))) !== 'folder')
+        yield* this.#fileSources(join(folder, name), false);
     }
-    for (const { name, isFolder } of visible) if (isFolder) yield* this.#folder(join(folder, name));
+    for (const { name, isFolder } of visibleNames) if (isFolder) yield* this.#folderSources(join(folder, name));
   }
 
-  async *#file(path: string, named: boolean): AsyncGenerator<FoundSource> {
-    const real = await realpath(path).catch(() => path);
-    if (!this.#seen.has(real)) {
-      this.#seen.add(real);
+  async *#fileSources(path: string, isNamed: boolean): AsyncGenerator<FoundSource> {
+    const realPath = await realpath(path).catch(() => path);
+    if (!this.#seenPaths.has(realPath)) {
+      this.#seenPaths.add(realPath);
       const stats = await stat(path).catch(() => undefined);
-      yield { path, named, ...(stats?.isFile() === true ? { sizeBytes: stats.size } : {}) };
+      yield { path, named: isNamed, ...(stats?.isFile() === true ? { sizeBytes: stats.size } : {}) };
     }
-    for (const companion of await subagentFiles(path)) yield* this.#file(companion, named);
+    for (const companion of await subagentFiles(path)) yield* this.#fileSources(companion, isNamed);
   }
 }
 

@@ -59,20 +59,20 @@ export async function* followSource(path: string, options: FollowOptions = {}): 
   try {
     for (;;) {
       if (signal?.aborted === true) return;
-      const read = await file.read();
-      switch (read.type) {
+      const chunk = await file.read();
+      switch (chunk.type) {
         case 'bytes':
           reported = undefined;
-          yield* text.take(read.bytes);
+          yield* text.take(chunk.bytes);
           continue;
         case 'restarted':
           yield* text.end();
           text = new FollowedText(source, candidates);
-          await report(read);
+          await report(chunk);
           continue;
         case 'missing':
           if (!wait) throw new CoxswainError('input-io', 'no such file');
-          await report(read);
+          await report(chunk);
           break;
         default:
           yield* text.pause();

@@ -92,19 +92,19 @@ interface ReadContext {
 async function* itemGroups(source: ImportSource, context: ReadContext): AsyncGenerator<Iterable<ImportItem>> {
   const { candidates, options } = context;
   const { signal, onBytes, stdin } = options;
-  const opened = await openBytes(source.path, { stdin: stdin ?? process.stdin, signal, onBytes });
+  const openedSource = await openBytes(source.path, { stdin: stdin ?? process.stdin, signal, onBytes });
   let chunks: AsyncGenerator<Buffer> | undefined;
   try {
-    if (source.path !== '-' && opened.magic.equals(SQLITE_MAGIC)) {
+    if (source.path !== '-' && openedSource.magic.equals(SQLITE_MAGIC)) {
       yield* readOpencodeDatabase(source.path);
       return;
     }
-    const packing = packingOf(opened.magic);
+    const packing = packingOf(openedSource.magic);
     if (packing === 'zip') {
       for await (const item of importArchive(source, context)) yield [item];
       return;
     }
-    chunks = utf8Chunks(packing === 'none' ? opened.chunks : decompress(opened.chunks, packing));
+    chunks = utf8Chunks(packing === 'none' ? openedSource.chunks : decompress(openedSource.chunks, packing));
     const limits = {
       lineBytes: options.limits?.lineBytes ?? 64 * MEBIBYTE,
       documentBytes: options.limits?.documentBytes ?? 256 * MEBIBYTE,
@@ -112,7 +112,7 @@ async function* itemGroups(source: ImportSource, context: ReadContext): AsyncGen
     yield* await importText(chunks, { source, candidates, limits });
   } finally {
     await chunks?.return(undefined);
-    await opened.close();
+    await openedSource.close();
   }
 }
 
@@ -120,8 +120,8 @@ async function* itemGroups(source: ImportSource, context: ReadContext): AsyncGen
 export function withPath(error: unknown, path: string): unknown {
   if (!(error instanceof CoxswainError)) return error;
   const { code, details, cause } = error;
-  const known = code === 'format-unknown' ? `. Formats read: ${formatNames(allImporters).join(', ')}` : '';
-  const message = `${path === '-' ? 'standard input' : path}: ${error.message}${known}`;
+  const formatList = code === 'format-unknown' ? `. Formats read: ${formatNames(allImporters).join(', ')}` : '';
+  const message = `${path === '-' ? 'standard input' : path}: ${error.message}${formatList}`;
   return new CoxswainError(code, message, {
     details: { ...details, path },
     ...present({ cause }),
@@ -138,9 +138,9 @@ async function* importArchive(source: ImportSource, { candidates, options }: Rea
   const archive = await openZipArchive(source.path, { entryLimitBytes, signal });
   try {
     const names = archive.entries.map((entry) => entry.name);
-    const best = surest(candidates.archives, (importer) => importer.recognise(names, source));
+    const bestArchive = surest(candidates.archives, (importer) => importer.recognise(names, source));
     const content = `a zip archive of ${names.length} entries (${names.slice(0, 3).map(printableName).join(', ')})`;
-    yield* accepted(best, { candidates, content }).read(archive, source);
+    yield* accepted(bestArchive, { candidates, content }).read(archive, source);
   } finally {
     archive.close();
   }

@@ -114,11 +114,11 @@ class Stamps {
   take(item: ImportItem): readonly ReadRunsItem[] {
     switch (item.type) {
       case 'run':
-        return this.#begin(item.run);
+        return this.#beginRun(item.run);
       case 'record':
         return [this.record(item.runKey, item.payload, item.atMs)];
       case 'end':
-        return this.#end(item.runKey);
+        return this.#endRun(item.runKey);
       case 'diagnostic': {
         const { runKey } = item.diagnostic;
         const open = runKey === undefined ? undefined : this.#open.get(runKey);
@@ -132,7 +132,7 @@ class Stamps {
   /** Returns the output for a record, which is always one item. */
   record(key: string, payload: TrajectoryPayload, atMs: number | undefined): ReadRunsItem {
     const open = this.#open.get(key);
-    if (open === undefined) return lost(`a ${payload.kind} record outside its run ${key}`);
+    if (open === undefined) return lossDiagnostic(`a ${payload.kind} record outside its run ${key}`);
     const { run, nextSeq: seq } = open;
     const stamped =
       payload.kind === 'gap' && payload.through_seq < seq ? { ...payload, through_seq: seq } : withoutBytes(payload);
@@ -142,17 +142,17 @@ class Stamps {
   }
 
   end(): readonly ReadRunsItem[] {
-    return [...this.#open.keys()].flatMap((key) => this.#end(key));
+    return [...this.#open.keys()].flatMap((key) => this.#endRun(key));
   }
 
-  #begin(imported: ImportedRun): readonly ReadRunsItem[] {
-    if (this.#open.has(imported.key)) return [lost(`run ${imported.key} begins twice; its parts are joined`)];
+  #beginRun(imported: ImportedRun): readonly ReadRunsItem[] {
+    if (this.#open.has(imported.key)) return [lossDiagnostic(`run ${imported.key} begins twice; its parts are joined`)];
     const parentId = this.#parentOf(imported);
     const id = this.#ids.take(imported.id);
     this.#idOfKey.set(imported.key, id);
     const depth = this.#ids.place(id, parentId);
     const run: ReadRun = { key: imported.key, id, depth, ...present({ parentId }) };
-    const blank = {
+    const recordFields = {
       schema_version: TRAJECTORY_SCHEMA_VERSION,
       seq: 0,
       run_id: id,
@@ -160,8 +160,8 @@ class Stamps {
       depth,
       recorded_at_unix_ms: 0,
     };
-    this.#open.set(imported.key, { run, blank, nextSeq: 0 });
-    return [this.record(imported.key, this.#started(run, imported), imported.startedAtMs)];
+    this.#open.set(imported.key, { run, blank: recordFields, nextSeq: 0 });
+    return [this.record(imported.key, this.#startPayload(run, imported), imported.startedAtMs)];
   }
 
   #parentOf({ key, parentId }: ImportedRun): string | undefined {
@@ -169,7 +169,7 @@ class Stamps {
     return this.#idOfKey.get(parentId) ?? this.#ids.latest(parentId);
   }
 
-  #started({ id, parentId, depth }: ReadRun, imported: ImportedRun): TrajectoryPayload {
+  #startPayload({ id, parentId, depth }: ReadRun, imported: ImportedRun): TrajectoryPayload {
     const { conversationId, agentName, modelId, steering, task } = imported;
     return {
       kind: 'run_started',
@@ -186,7 +186,7 @@ class Stamps {
     };
   }
 
-  #end(key: string): readonly ReadRunsItem[] {
+  #endRun(key: string): readonly ReadRunsItem[] {
     const open = this.#open.get(key);
     if (open === undefined) return [];
     this.#open.delete(key);
@@ -194,6 +194,6 @@ class Stamps {
   }
 }
 
-function lost(message: string): ReadRunsItem {
+function lossDiagnostic(message: string): ReadRunsItem {
   return { type: 'diagnostic', diagnostic: { severity: 'error', message } };
 }

@@ -26,10 +26,10 @@ interface FailedRequest {
 /** Tracks advice that the model has not received yet. The advice is in a request, in a tool result, or queued for the next request. */
 export class AdviceUnderWay {
   readonly #maxChars: number | undefined;
-  #waiting: AdviceHandle[] = [];
+  #waitingAdvice: AdviceHandle[] = [];
   /** Advice in tool results, with its channel. */
-  #placed: (readonly [PlacedAdvice, channel: string])[] = [];
-  #failed: FailedRequest | undefined;
+  #placedAdvice: (readonly [PlacedAdvice, channel: string])[] = [];
+  #failedRequest: FailedRequest | undefined;
   #trouble: Trouble | undefined;
 
   constructor(maxChars?: number) {
@@ -51,33 +51,33 @@ export class AdviceUnderWay {
    * undelivered.
    */
   again(key: unknown): OutgoingRequest | undefined {
-    const failed = this.#failed;
-    this.#failed = undefined;
-    if (failed !== undefined && failed.key === key) return failed.request;
-    failed?.settle();
+    const failedRequest = this.#failedRequest;
+    this.#failedRequest = undefined;
+    if (failedRequest !== undefined && failedRequest.key === key) return failedRequest.request;
+    failedRequest?.settle();
     return undefined;
   }
 
   /** Adds advice to a request. Queued advice precedes it. */
   send(key: unknown, handles: readonly AdviceHandle[]): OutgoingRequest {
-    const own = placeAdvice([...this.#waiting.splice(0), ...handles], this.#maxChars);
-    const placed = this.#placed.splice(0);
+    const newAdvice = placeAdvice([...this.#waitingAdvice.splice(0), ...handles], this.#maxChars);
+    const placedAdvice = this.#placedAdvice.splice(0);
     const request: OutgoingRequest = {
-      text: own?.text,
+      text: newAdvice?.text,
       accepted: (channel) => {
         this.#trouble = undefined;
-        for (const [advice, at] of placed.splice(0)) advice.delivered(at);
-        own?.delivered(channel);
+        for (const [advice, at] of placedAdvice.splice(0)) advice.delivered(at);
+        newAdvice?.delivered(channel);
       },
       failed: (trouble) => {
-        this.#failed?.settle();
+        this.#failedRequest?.settle();
         this.#trouble = trouble;
-        const settle = (): void => {
+        const settleFailed = (): void => {
           // The retry sends these results again.
-          this.#placed.push(...placed.splice(0));
-          own?.undelivered(trouble.reason);
+          this.#placedAdvice.push(...placedAdvice.splice(0));
+          newAdvice?.undelivered(trouble.reason);
         };
-        this.#failed = { key, request, settle };
+        this.#failedRequest = { key, request, settle: settleFailed };
       },
     };
     return request;
@@ -91,25 +91,25 @@ export class AdviceUnderWay {
   place(handles: readonly AdviceHandle[], channel: string, atOnce: boolean): string | undefined {
     const advice = placeAdvice(handles, this.#maxChars);
     if (advice !== undefined && atOnce) advice.delivered(channel);
-    else if (advice !== undefined) this.#placed.push([advice, channel]);
+    else if (advice !== undefined) this.#placedAdvice.push([advice, channel]);
     return advice?.text;
   }
 
   /** Queues advice for the next request. */
   wait(handles: readonly AdviceHandle[]): void {
-    this.#waiting.push(...handles);
+    this.#waitingAdvice.push(...handles);
   }
 
   /** Takes over advice in tool results from another conversation that has the same history. */
-  inherit(before: AdviceUnderWay): void {
-    this.#placed.push(...before.#placed.splice(0));
+  inherit(previous: AdviceUnderWay): void {
+    this.#placedAdvice.push(...previous.#placedAdvice.splice(0));
   }
 
   /** Records all remaining advice as undelivered. */
   close(reason: string): void {
-    this.#failed?.settle();
-    this.#failed = undefined;
-    for (const [advice] of this.#placed.splice(0)) advice.undelivered(reason);
-    for (const handle of this.#waiting.splice(0)) handle.undelivered(reason);
+    this.#failedRequest?.settle();
+    this.#failedRequest = undefined;
+    for (const [advice] of this.#placedAdvice.splice(0)) advice.undelivered(reason);
+    for (const handle of this.#waitingAdvice.splice(0)) handle.undelivered(reason);
   }
 }

@@ -42,8 +42,8 @@ export function decodedArgs(text: string): unknown {
 
 /** Returns the counts that are numbers. Undefined if no count is a number. */
 export function usageOf(counts: { readonly [Name in keyof Usage]: unknown }): Usage | undefined {
-  const known = Object.entries(counts).filter(([, count]) => typeof count === 'number' && Number.isFinite(count));
-  return known.length === 0 ? undefined : Object.fromEntries(known);
+  const knownCounts = Object.entries(counts).filter(([, count]) => typeof count === 'number' && Number.isFinite(count));
+  return knownCounts.length === 0 ? undefined : Object.fromEntries(knownCounts);
 }
 
 function contentBlock(part: unknown): ContentBlock {
@@ -61,7 +61,7 @@ function imageBlock(part: Readonly<Record<string, unknown>>): ContentBlock | und
   const link = part['image_url'] ?? part['image'];
   const url = isJsonObject(link) ? link['url'] : link;
   if (typeof url !== 'string') return undefined;
-  const inline = DATA_URL.exec(url);
-  if (inline?.[1] === undefined) return { type: 'image', mediaType: 'image/*', url };
-  return { type: 'image', mediaType: inline[1], dataBase64: url.slice(inline[0].length) };
+  const inlineData = DATA_URL.exec(url);
+  if (inlineData?.[1] === undefined) return { type: 'image', mediaType: 'image/*', url };
+  return { type: 'image', mediaType: inlineData[1], dataBase64: url.slice(inlineData[0].length) };
 }

@@ -56,9 +56,9 @@ export class Conversation {
   readonly #calls: UnansweredCalls = new UnansweredCalls();
   #requests = 0;
   #modelId: string | undefined;
-  #sent: OutgoingRequest | undefined;
+  #sentRequest: OutgoingRequest | undefined;
   /** Names of all tools in the last request, if known. */
-  #offered: ReadonlySet<string> | undefined;
+  #offeredTools: ReadonlySet<string> | undefined;
 
   constructor(run: Run, options: ConversationOptions) {
     this.run = run;
@@ -89,8 +89,8 @@ export class Conversation {
    * @param key  identifies the content of the request; a retry of a failed request has the same key
    */
   request(key: unknown, news: RequestNews): OutgoingRequest {
-    const again = this.#advice.again(key);
-    if (again !== undefined) return again;
+    const repeatedText = this.#advice.again(key);
+    if (repeatedText !== undefined) return repeatedText;
     const { run } = this;
     for (const message of news.messages) run.emit({ type: 'message_end', message });
     for (const result of news.results) this.#endFromRequest(result);
@@ -103,11 +103,17 @@ export class Conversation {
 
   /** Records the request that `request` prepared, as it was sent. A request and its retries are recorded once. */
   sent(outgoing: OutgoingRequest, { modelId, systemPrompt, messages, tools, isClosed }: SentRequest): void {
-    if (this.#sent === outgoing) return;
-    this.#sent = outgoing;
-    this.#offered = isClosed ? new Set(tools) : undefined;
-    const named = tools.map((name) => ({ name }));
-    const request = { iteration: this.#requests - 1, systemPrompt, messages, tools: named, ...present({ modelId }) };
+    if (this.#sentRequest === outgoing) return;
+    this.#sentRequest = outgoing;
+    this.#offeredTools = isClosed ? new Set(tools) : undefined;
+    const namedTools = tools.map((name) => ({ name }));
+    const request = {
+      iteration: this.#requests - 1,
+      systemPrompt,
+      messages,
+      tools: namedTools,
+      ...present({ modelId }),
+    };
     this.run.emit({ type: 'provider_request_prepared', ...request });
   }
 
@@ -121,9 +127,9 @@ export class Conversation {
     // These calls never ran, or the adapter did not see them run.
     for (const call of this.#calls.notStarted()) this.#calls.close(call);
     run.emit({ type: 'turn_start' });
-    const opened = calls.map((call) => this.#calls.add(call));
-    run.emit({ type: 'message_end', message: withCallIds(message, opened) });
-    for (const call of opened) {
+    const openCalls = calls.map((call) => this.#calls.add(call));
+    run.emit({ type: 'message_end', message: withCallIds(message, openCalls) });
+    for (const call of openCalls) {
       if (call.answer === undefined) continue;
       this.started(call);
       this.later(this.ended(call, call.answer));
@@ -200,8 +206,8 @@ export class Conversation {
   }
 
   /** Takes over advice in tool results from another conversation that has the same history. */
-  inherit(before: Conversation): void {
-    this.#advice.inherit(before.#advice);
+  inherit(previous: Conversation): void {
+    this.#advice.inherit(previous.#advice);
   }
 
   /** Ends a call whose result appears only in the request. */
@@ -230,7 +236,7 @@ export class Conversation {
   }
 
   #isUnknown({ name }: OpenCall): boolean {
-    return this.#offered !== undefined && !this.#offered.has(name);
+    return this.#offeredTools !== undefined && !this.#offeredTools.has(name);
   }
 }
 

@@ -9,8 +9,8 @@ export function conversations<State extends object>(
 ): (run: Run) => State & { readonly conversation: Conversation } {
   const byRun = new WeakMap<Run, State & { readonly conversation: Conversation }>();
   return (run) => {
-    const known = byRun.get(run);
-    if (known !== undefined) return known;
+    const knownState = byRun.get(run);
+    if (knownState !== undefined) return knownState;
     const noWayBeforeAnswer = 'no request follows a final answer';
     const created = { ...start(), conversation: new Conversation(run, { ...options, noWayBeforeAnswer }) };
     byRun.set(run, created);

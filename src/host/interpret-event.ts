@@ -70,16 +70,16 @@ export function interpretEvent(
   { forceTurnAtStop }: { readonly forceTurnAtStop: boolean },
 ): string | undefined {
   const { run } = thread;
-  const missed = takeMissed(event, thread);
-  const say = (advice: readonly AdviceHandle[]): string | undefined => {
-    if (stopAt(event, run) === undefined) return thread.say([...missed, ...advice], event.name);
-    settle([...missed, ...advice], 'the agent is stopped');
+  const missedEvents = takeMissed(event, thread);
+  const sayText = (advice: readonly AdviceHandle[]): string | undefined => {
+    if (stopAt(event, run) === undefined) return thread.say([...missedEvents, ...advice], event.name);
+    settle([...missedEvents, ...advice], 'the agent is stopped');
     return undefined;
   };
   switch (event.kind) {
     case 'session_started':
-      resume(run, event.source);
-      return event.isAfterCompaction ? say(atStart(thread)) : undefined;
+      resumeIfEnded(run, event.source);
+      return event.isAfterCompaction ? sayText(atStart(thread)) : undefined;
     case 'session_ended':
       if (!run.isEnded) {
         const { ending = { outcome: 'ended' }, reason } = event;
@@ -95,58 +95,58 @@ export function interpretEvent(
       return undefined;
     }
     case 'compacted':
-      resume(run, 'compaction');
+      resumeIfEnded(run, 'compaction');
       thread.compact(event.trigger);
       return undefined;
     case 'prompted':
-      resume(run, 'prompt');
+      resumeIfEnded(run, 'prompt');
       if (event.mayBeForced === true && thread.isForcing === true) {
         run.emit({ type: 'message_end', message: { role: 'system', content: event.text } });
         return undefined;
       }
       thread.beginPrompt(event);
       run.emit({ type: 'message_end', message: { role: event.role, content: event.text } });
-      return say(atStart(thread));
+      return sayText(atStart(thread));
     case 'agent_started':
-      resume(run, 'subagent');
-      return say(atStart(thread));
+      resumeIfEnded(run, 'subagent');
+      return sayText(atStart(thread));
     case 'call_issued': {
-      resume(run, event.name);
+      resumeIfEnded(run, event.name);
       // A call is reported twice if the same hook is configured twice.
-      if (!thread.expectCall(event.call)) return say([]);
+      if (!thread.expectCall(event.call)) return sayText([]);
       const { id, name, args } = event.call;
       const pendingToolCalls = [{ toolCallId: id, toolName: name, args }];
-      const advice = ask(thread, 'pre_tool_execution', { pendingToolCalls });
+      const advice = askAt(thread, 'pre_tool_execution', { pendingToolCalls });
       thread.startCall(event.call);
-      return say(advice);
+      return sayText(advice);
     }
     case 'call_ended': {
-      resume(run, event.name);
-      if (!thread.endCall(event.call)) return say([]);
+      resumeIfEnded(run, event.name);
+      if (!thread.endCall(event.call)) return sayText([]);
       if (event.isMute === true) return undefined;
-      const advice = ask(thread, 'post_tool_result');
-      if (event.batch === undefined || thread.hasUnfinished?.(event.batch) === true) return say(advice);
+      const advice = askAt(thread, 'post_tool_result');
+      if (event.batch === undefined || thread.hasUnfinished?.(event.batch) === true) return sayText(advice);
       thread.endBatch(event.usages);
-      return say([...advice, ...ask(thread, 'pre_tool_selection')]);
+      return sayText([...advice, ...askAt(thread, 'pre_tool_selection')]);
     }
     case 'batch_ended': {
       // A request without preceding calls.
       if (thread.isTurnOpen === false) return undefined;
-      resume(run, event.name);
-      const unheard = thread.hasUnheardCall === true ? ask(thread, 'post_tool_result') : [];
+      resumeIfEnded(run, event.name);
+      const unheardAdvice = thread.hasUnheardCall === true ? askAt(thread, 'post_tool_result') : [];
       const afterRefusals = endCalls(thread, thread.unreported(event.calls));
       thread.endBatch(event.usages);
-      return say([...unheard, ...afterRefusals, ...ask(thread, 'pre_tool_selection')]);
+      return sayText([...unheardAdvice, ...afterRefusals, ...askAt(thread, 'pre_tool_selection')]);
     }
     case 'stopped': {
       const { isSubagent, isForced, lastMessage } = event;
-      resume(run, isSubagent ? 'subagent' : 'stop');
+      resumeIfEnded(run, isSubagent ? 'subagent' : 'stop');
       thread.stop(lastMessage, event.usages);
-      const advice = ask(thread, 'pre_response', lastMessage === undefined ? {} : { lastResponse: lastMessage });
+      const advice = askAt(thread, 'pre_response', lastMessage === undefined ? {} : { lastResponse: lastMessage });
       const mayForce = forceTurnAtStop && !isForced && !thread.hasForcedTurn;
       if (!mayForce)
-        settle([...missed, ...advice], forceTurnAtStop ? 'a turn was forced before' : 'forceTurnAtStop is off');
-      const text = mayForce ? say(advice) : undefined;
+        settle([...missedEvents, ...advice], forceTurnAtStop ? 'a turn was forced before' : 'forceTurnAtStop is off');
+      const text = mayForce ? sayText(advice) : undefined;
       if (text !== undefined) thread.forced();
       else if (isSubagent) thread.end();
       return text;
@@ -164,17 +164,17 @@ export function interpretEvent(
 function takeMissed(event: HostEvent, thread: HostThread): readonly AdviceHandle[] {
   if (event.answers === undefined || thread.missed === undefined) return [];
   return thread.missed(event.answers).flatMap((calls) => {
-    resume(thread.run, event.name);
+    resumeIfEnded(thread.run, event.name);
     const advice = endCalls(thread, calls);
     thread.endBatch();
-    return advice.concat(ask(thread, 'pre_tool_selection'));
+    return advice.concat(askAt(thread, 'pre_tool_selection'));
   });
 }
 
 function endCalls(thread: HostThread, calls: readonly EndedCall[]): AdviceHandle[] {
   return calls.flatMap((call) => {
     thread.endCall(call);
-    return ask(thread, 'post_tool_result');
+    return askAt(thread, 'post_tool_result');
   });
 }
 
@@ -192,15 +192,15 @@ export function settle(advice: readonly AdviceHandle[], reason: string): void {
 }
 
 /** Continues the run if it has already ended. */
-function resume(run: Run, trigger: string): void {
+function resumeIfEnded(run: Run, trigger: string): void {
   if (run.isEnded) run.emit({ type: 'run_resumed', trigger });
 }
 
 /** Requests advice for both decision points that precede the first request of a prompt or a subagent. */
 function atStart(thread: HostThread): readonly AdviceHandle[] {
-  return [...ask(thread, 'pre_render'), ...ask(thread, 'pre_tool_selection')];
+  return [...askAt(thread, 'pre_render'), ...askAt(thread, 'pre_tool_selection')];
 }
 
-function ask(thread: HostThread, point: DecisionPoint, more: AdviseContext = {}): readonly AdviceHandle[] {
-  return thread.run.advise(point, { ...thread.known, ...more });
+function askAt(thread: HostThread, point: DecisionPoint, adviseContext: AdviseContext = {}): readonly AdviceHandle[] {
+  return thread.run.advise(point, { ...thread.known, ...adviseContext });
 }

@@ -50,11 +50,11 @@ export class UnansweredCalls {
    * by tool. If nothing matches, a new call is created.
    */
   find(called: IssuedCall): OpenCall {
-    const known = this.#open.get(called.id);
-    if (known !== undefined) return known;
+    const openCall = this.#open.get(called.id);
+    if (openCall !== undefined) return openCall;
     if (called.id !== '') return this.add(called);
-    const waiting = this.notStarted().filter((call) => call.name === called.name);
-    return waiting.find((call) => call.argsText === called.argsText) ?? waiting[0] ?? this.add(called);
+    const waitingCalls = this.notStarted().filter((call) => call.name === called.name);
+    return waitingCalls.find((call) => call.argsText === called.argsText) ?? waitingCalls[0] ?? this.add(called);
   }
 
   close(call: OpenCall): void {

@@ -28,21 +28,25 @@ interface ShownResult extends CallOutcome {
 
 /** Returns the parts of an answer. A call that the provider ran has its result in `answer`. */
 export function answerParts(output: readonly unknown[]): readonly ItemPart[] {
-  const items = output.map((value) => (isJsonObject(value) ? unwrapped(value) : {}));
+  const items = output.map((value) => (isJsonObject(value) ? unwrapItem(value) : {}));
   const calls = items.map(callOfItem);
   const outcomes = new Map<IssuedCall | undefined, CallOutcome>();
   for (const [at, item] of items.entries()) {
     if (isResult(item))
-      outcomes.set(calls[items.findLastIndex((call, before) => before < at && answers(item, call))], itemOutcome(item));
+      outcomes.set(
+        calls[items.findLastIndex((call, before) => before < at && isAnswerTo(item, call))],
+        itemOutcome(item),
+      );
   }
-  return items.flatMap((item, at): readonly ItemPart[] => {
+  return items.flatMap((item, index): readonly ItemPart[] => {
     const { type, role } = item;
-    const call = calls[at];
+    const call = calls[index];
     if (call !== undefined) return [callPart({ ...call, ...present({ answer: outcomes.get(call) ?? call.answer }) })];
     if (type === 'message' || role === 'assistant') return contentBlocks(item['content']).map((block) => ({ block }));
     if (type === 'reasoning') return reasoningTexts(item).map((text) => ({ block: { type: 'reasoning', text } }));
-    if (isResult(item) && items.some((other, index) => calls[index] !== undefined && answers(item, other))) return [];
-    return [{ block: { type: 'other', value: toJson(output[at]) } }];
+    if (isResult(item) && items.some((other, index) => calls[index] !== undefined && isAnswerTo(item, other)))
+      return [];
+    return [{ block: { type: 'other', value: toJson(output[index]) } }];
   });
 }
 
@@ -53,7 +57,7 @@ export function callPart(call: IssuedCall): ItemPart {
 
 /** Returns the call in an item. Undefined for any other item. */
 export function callOfItem(value: unknown): IssuedCall | undefined {
-  const item = isJsonObject(value) ? unwrapped(value) : {};
+  const item = isJsonObject(value) ? unwrapItem(value) : {};
   const { type } = item;
   if (typeof type !== 'string' || !type.endsWith('_call')) return undefined;
   const id = idOf(item) ?? (type === 'local_shell_call' ? textOrUndefined(item['id']) : undefined);
@@ -121,7 +125,7 @@ const ROLES: ReadonlyMap<unknown, 'system' | 'user'> = new Map([
 ]);
 
 /** @openai/agents gives all calls that OpenAI runs the same type and puts the original item into `providerData`. */
-function unwrapped(item: Item): Item {
+function unwrapItem(item: Item): Item {
   const { type, name, providerData, ...rest } = item;
   if (type !== 'hosted_tool_call' || !isJsonObject(providerData)) return item;
   return { ...rest, ...providerData, type: name };
@@ -136,7 +140,7 @@ function idOf(item: Item): string | undefined {
 }
 
 /** Returns true if `result` is the result of the call in `item`. OpenAI omits the call id when it searched for tools itself. */
-function answers(result: Item, item: Item | undefined): boolean {
+function isAnswerTo(result: Item, item: Item | undefined): boolean {
   const id = idOf(result);
   if (id !== undefined) return item !== undefined && id === idOf(item);
   return String(result['type']).replace(/_output$/, '_call') === item?.['type'];
@@ -161,13 +165,13 @@ function argumentsOf(item: Item): unknown {
 /** Returns the outcome of a call. It comes from the result item, or from the call's item if the provider ran the call. */
 export function itemOutcome(item: Item): CallOutcome {
   const { type, status, error, action, outputs, results, result } = item;
-  const failed = status === 'failed' || isJsonObject(error) || textOrUndefined(error) !== undefined;
-  const found = item['output'] ?? item['content'] ?? outputs ?? results ?? result;
-  if (failed) return { result: error ?? found ?? 'failed', isError: true };
+  const hasFailed = status === 'failed' || isJsonObject(error) || textOrUndefined(error) !== undefined;
+  const foundOutput = item['output'] ?? item['content'] ?? outputs ?? results ?? result;
+  if (hasFailed) return { result: error ?? foundOutput ?? 'failed', isError: true };
   if (type === 'image_generation_call') return { result: { type: 'image', data: result }, isError: false };
-  if (type === 'shell_call_output' && Array.isArray(found)) return shellOutcome(found.filter(isJsonObject));
+  if (type === 'shell_call_output' && Array.isArray(foundOutput)) return shellOutcome(foundOutput.filter(isJsonObject));
   const sources = isJsonObject(action) ? action['sources'] : undefined;
-  return { result: resultOf(found ?? sources ?? item['tools'] ?? status), isError: false };
+  return { result: resultOf(foundOutput ?? sources ?? item['tools'] ?? status), isError: false };
 }
 
 /** Formats the output of commands as a terminal shows it. A note follows each timeout and each non-zero exit code. */
@@ -178,10 +182,10 @@ function shellOutcome(outputs: readonly Item[]): CallOutcome {
     const code = end['exit_code'] ?? end['exitCode'];
     return code === 0 || end['type'] !== 'exit' ? '' : `exit code ${JSON.stringify(code ?? 'unknown')}`;
   });
-  const texts = outputs.flatMap(({ stdout, stderr }, at) => [
+  const texts = outputs.flatMap(({ stdout, stderr }, index) => [
     textOrUndefined(stdout),
     textOrUndefined(stderr),
-    textOrUndefined(ends[at]),
+    textOrUndefined(ends[index]),
   ]);
   return { result: texts.filter((text) => text !== undefined).join('\n'), isError: ends.some((end) => end !== '') };
 }

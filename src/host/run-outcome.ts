@@ -40,8 +40,8 @@ export function troubleOf(error: unknown): Trouble {
     return { outcome: 'aborted', why: 'interrupted', reason };
   }
   const limit = names.find((name) => Object.hasOwn(LIMITS, name));
-  const why = limit === undefined ? undefined : LIMITS[limit];
-  return { outcome: why === undefined ? 'error' : 'limit', reason, ...present({ why }) };
+  const limitReason = limit === undefined ? undefined : LIMITS[limit];
+  return { outcome: limitReason === undefined ? 'error' : 'limit', reason, ...present({ why: limitReason }) };
 }
 
 /** The ending of a run that stopped with this error. */

@@ -33,16 +33,16 @@ export class RunScope {
 
   /** The run of a tool call that is made in the current context. */
   get calling(): Run {
-    const at = this.#tool;
-    return at === undefined ? this.#root() : (at.child ?? at.parent);
+    const tool = this.#tool;
+    return tool === undefined ? this.#root() : (tool.child ?? tool.parent);
   }
 
   /** The run of a model request that is made in the current context. Within a tool it is a child run named after the tool. */
   get asking(): Run {
-    const at = this.#tool;
-    if (at === undefined) return this.#root();
-    at.child ??= at.parent.child({ agentName: at.name });
-    return at.child;
+    const tool = this.#tool;
+    if (tool === undefined) return this.#root();
+    tool.child ??= tool.parent.child({ agentName: tool.name });
+    return tool.child;
   }
 
   /**
@@ -64,10 +64,11 @@ export class RunScope {
 
   /** Starts a tool of `parent` that the host runs in several steps. The host ends it with `leave`. */
   tool(parent: Run, name: string): ScopedTool {
-    const at: RunningTool = { parent, name, child: undefined, isDone: false };
+    const tool: RunningTool = { parent, name, child: undefined, isDone: false };
     return {
-      run: (work) => this.#storage.run(at, work),
-      leave: (failure) => leave(at, failure === undefined ? undefined : endingAfterTrouble(troubleOf(failure.error))),
+      run: (work) => this.#storage.run(tool, work),
+      leave: (failure) =>
+        leaveTool(tool, failure === undefined ? undefined : endingAfterTrouble(troubleOf(failure.error))),
     };
   }
 
@@ -78,27 +79,27 @@ export class RunScope {
    * @returns a function that ends the tool, and returns true if `failed` was called
    */
   enter(parent: Run, name: string): () => boolean {
-    const at: RunningTool = { parent, name, child: undefined, isDone: false };
-    this.#storage.enterWith(at);
+    const tool: RunningTool = { parent, name, child: undefined, isDone: false };
+    this.#storage.enterWith(tool);
     return () => {
-      leave(at);
-      return at.hasFailed === true;
+      leaveTool(tool);
+      return tool.hasFailed === true;
     };
   }
 
   /** Marks the running tool as failed. */
   failed(): void {
-    const at = this.#tool;
-    if (at !== undefined) at.hasFailed = true;
+    const tool = this.#tool;
+    if (tool !== undefined) tool.hasFailed = true;
   }
 
   get #tool(): RunningTool | undefined {
-    const at = this.#storage.getStore();
-    return at?.isDone === true ? undefined : at;
+    const tool = this.#storage.getStore();
+    return tool?.isDone === true ? undefined : tool;
   }
 }
 
-function leave(at: RunningTool, ending?: RunEnding): void {
-  at.isDone = true;
-  at.child?.emit({ type: 'agent_end', ...ending });
+function leaveTool(tool: RunningTool, ending?: RunEnding): void {
+  tool.isDone = true;
+  tool.child?.emit({ type: 'agent_end', ...ending });
 }

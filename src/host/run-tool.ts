@@ -49,8 +49,8 @@ export async function runTool(parts: ToolParts, work: ToolWork): Promise<ToolRet
   const { guard, scope } = parts;
   const { call, carries = () => true, isAborted = () => false } = work;
   const conversation = parts.conversation();
-  const open = guard<OpenCall | undefined>(WHERE, () => begin(conversation, work));
-  const say = (handles: readonly AdviceHandle[], result: unknown): string | undefined =>
+  const open = guard<OpenCall | undefined>(WHERE, () => beginCall(conversation, work));
+  const adviceText = (handles: readonly AdviceHandle[], result: unknown): string | undefined =>
     guard(WHERE, () => {
       if (carries(result)) return conversation.said(handles, CHANNEL);
       conversation.later(handles);
@@ -60,18 +60,18 @@ export async function runTool(parts: ToolParts, work: ToolWork): Promise<ToolRet
   try {
     result = await scope.within(conversation.run, call.name, work.run);
   } catch (error) {
-    const handles = guard(WHERE, () => end(conversation, open, messageOf(error), true), []);
+    const handles = guard(WHERE, () => endCall(conversation, open, messageOf(error), true), []);
     if (parts.onToolError === 'result' && !isAborted()) {
       const text = errorText(error);
-      return { result: text, feedback: say(handles, text) };
+      return { result: text, feedback: adviceText(handles, text) };
     }
-    guard(WHERE, () => threw(conversation, handles, error));
+    guard(WHERE, () => endThrown(conversation, handles, error));
     throw error;
   }
   await conversation.run.ready();
-  const failed = guard('isError', () => parts.isError(result, call.name), false);
-  const handles = guard(WHERE, () => end(conversation, open, result, failed), []);
-  return { result, feedback: say(handles, result) };
+  const hasFailed = guard('isError', () => parts.isError(result, call.name), false);
+  const handles = guard(WHERE, () => endCall(conversation, open, result, hasFailed), []);
+  return { result, feedback: adviceText(handles, result) };
 }
 
 /**
@@ -82,19 +82,19 @@ export async function runTool(parts: ToolParts, work: ToolWork): Promise<ToolRet
 export function refusedArgs(parts: ToolParts, call: IssuedCall, error: unknown): string | undefined {
   return parts.guard(WHERE, () => {
     const conversation = parts.conversation();
-    const open = begin(conversation, { call });
-    return conversation.said(end(conversation, open, messageOf(error), true), CHANNEL);
+    const open = beginCall(conversation, { call });
+    return conversation.said(endCall(conversation, open, messageOf(error), true), CHANNEL);
   });
 }
 
-function begin(conversation: Conversation, { call, beside = [] }: Pick<ToolWork, 'call' | 'beside'>): OpenCall {
+function beginCall(conversation: Conversation, { call, beside = [] }: Pick<ToolWork, 'call' | 'beside'>): OpenCall {
   conversation.issued(beside);
   const open = conversation.callOf(call);
   conversation.started(open);
   return open;
 }
 
-function end(
+function endCall(
   conversation: Conversation,
   open: OpenCall | undefined,
   result: unknown,
@@ -103,7 +103,7 @@ function end(
   return open === undefined ? [] : conversation.ended(open, { result, isError });
 }
 
-function threw(conversation: Conversation, handles: readonly AdviceHandle[], error: unknown): void {
+function endThrown(conversation: Conversation, handles: readonly AdviceHandle[], error: unknown): void {
   conversation.later(handles);
   conversation.troubled(troubleOf(error));
 }

@@ -33,7 +33,7 @@ export class Notifier {
   readonly #parts: NotifierParts;
   readonly #sentMs = new LruMap<number>(MAX_KNOWN);
   #hourMs: readonly number[] = [];
-  #sending: Promise<void> = Promise.resolve();
+  #lastSend: Promise<void> = Promise.resolve();
 
   constructor(parts: NotifierParts) {
     this.#parts = parts;
@@ -50,22 +50,26 @@ export class Notifier {
     if (this.#hourMs.length >= MAX_PER_HOUR) return false;
     this.#sentMs.set(key, nowMs);
     this.#hourMs = [...this.#hourMs, nowMs];
-    const shown = { ...notification, run: shownText(notification.run), message: shownText(notification.message) };
-    this.#sending = this.#sendAfter(this.#sending, shown);
+    const shownNotification = {
+      ...notification,
+      run: shownText(notification.run),
+      message: shownText(notification.message),
+    };
+    this.#lastSend = this.#sendAfter(this.#lastSend, shownNotification);
     return true;
   }
 
   /** Resolves when every notification has been sent or has failed. */
   async finish(): Promise<void> {
-    await this.#sending;
+    await this.#lastSend;
   }
 
   async #sendAfter(before: Promise<void>, notification: Notification): Promise<void> {
     await before;
-    await Promise.all(this.#parts.targets.map((target) => this.#send(target, notification)));
+    await Promise.all(this.#parts.targets.map((target) => this.#sendTo(target, notification)));
   }
 
-  async #send(target: NotifyTarget, notification: Notification): Promise<void> {
+  async #sendTo(target: NotifyTarget, notification: Notification): Promise<void> {
     const failure = await tried(() => target.send(notification), this.#parts.sleep);
     if (failure === undefined) return;
     this.#parts.onFailure(`${target.name} was not notified (${notification.event}): ${failure.why}`);

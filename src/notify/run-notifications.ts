@@ -47,8 +47,8 @@ export class RunNotifications {
 
   /** Processes the next record of a run and returns its notifications. Older records must be passed too. */
   take(record: TrajectoryRecord, run: string): readonly Notification[] {
-    const known = this.#runs.get(run) ?? this.#notesOf(record);
-    const { notes, news } = this.#after(known, record);
+    const knownNotes = this.#runs.get(run) ?? this.#notesOf(record);
+    const { notes, news } = this.#notesAfter(knownNotes, record);
     this.#runs.set(run, notes);
     return news.map(([event, what]) => ({ event, run, message: `${what}. Run ${run}.` }));
   }
@@ -61,32 +61,32 @@ export class RunNotifications {
     return { situation: { ...EMPTY_SITUATION, deadlineAtMs }, isSubagent, calls: 0, wasAdvised: false, sent: [] };
   }
 
-  #after(before: RunNotes, record: TrajectoryRecord): { notes: RunNotes; news: readonly News[] } {
+  #notesAfter(before: RunNotes, record: TrajectoryRecord): { notes: RunNotes; news: readonly News[] } {
     const { recorded_at_unix_ms: atMs, payload } = record;
-    const notes = this.#noted(before, record);
+    const notes = this.#updatedNotes(before, record);
     const news: News[] = [];
     const deadline = deadlineOf(notes.situation);
     if (deadline !== undefined && atMs > 0 && isExpired(deadline, atMs))
       news.push(['deadline', 'A run is past its deadline']);
-    const stated = payload.kind === 'evaluation' ? payload : {};
-    const left = budgetRemaining(notes.situation.budget, knownUsage(notes.situation, notes.calls, stated));
-    if (Object.values(left).includes(0)) news.push(['budget', 'A run has used up its budget']);
-    const once = notes.isSubagent ? [] : news.filter(([event]) => !notes.sent.includes(event));
-    const others: News[] = [];
-    if (payload.kind === 'pattern_flagged') others.push(...patternNews(payload.pattern, before.wasAdvised));
+    const statedUsage = payload.kind === 'evaluation' ? payload : {};
+    const budgetLeft = budgetRemaining(notes.situation.budget, knownUsage(notes.situation, notes.calls, statedUsage));
+    if (Object.values(budgetLeft).includes(0)) news.push(['budget', 'A run has used up its budget']);
+    const onceOnly = notes.isSubagent ? [] : news.filter(([event]) => !notes.sent.includes(event));
+    const otherNews: News[] = [];
+    if (payload.kind === 'pattern_flagged') otherNews.push(...patternNews(payload.pattern, before.wasAdvised));
     if (payload.kind === 'run_ended' && !notes.isSubagent) {
-      const failed = payload.success === false || (payload.success === undefined && isCutOff(payload));
-      const why =
+      const hasFailed = payload.success === false || (payload.success === undefined && isCutOff(payload));
+      const reasonText =
         payload.reason === undefined ? inWords('outcome', payload.outcome) : inWords('reason', payload.reason);
-      others.push([failed ? 'failed' : 'ended', `A run ${failed ? 'failed' : 'ended'}: ${why}`]);
+      otherNews.push([hasFailed ? 'failed' : 'ended', `A run ${hasFailed ? 'failed' : 'ended'}: ${reasonText}`]);
     }
     return {
-      notes: { ...notes, sent: [...notes.sent, ...once.map(([event]) => event)] },
-      news: [...once, ...others],
+      notes: { ...notes, sent: [...notes.sent, ...onceOnly.map(([event]) => event)] },
+      news: [...onceOnly, ...otherNews],
     };
   }
 
-  #noted(notes: RunNotes, { payload }: TrajectoryRecord): RunNotes {
+  #updatedNotes(notes: RunNotes, { payload }: TrajectoryRecord): RunNotes {
     const { situation } = notes;
     if (payload.kind === 'run_started' || payload.kind === 'run_identified' || payload.kind === 'child_ended') {
       const next = situationAfterStart(situation, payload);
@@ -114,9 +114,9 @@ type News = readonly [event: NotifyEvent, what: string];
 
 function patternNews(pattern: TrajectoryPattern, wasAdvised: boolean): readonly News[] {
   if (!pattern.stuck || pattern.level === 'hint') return [];
-  const by = pattern.tool === undefined ? '' : ` (${pattern.tool})`;
-  const what = `${inWords('pattern', pattern.kind)}${by}, seen ${countOf(pattern.occurrences, 'time')}`;
+  const toolText = pattern.tool === undefined ? '' : ` (${pattern.tool})`;
+  const patternText = `${inWords('pattern', pattern.kind)}${toolText}, seen ${countOf(pattern.occurrences, 'time')}`;
   return changeOf(pattern) === 'raised' && wasAdvised
-    ? [['continued', `An agent goes on after advice: ${what}`]]
-    : [['stuck', `An agent is stuck: ${what}`]];
+    ? [['continued', `An agent goes on after advice: ${patternText}`]]
+    : [['stuck', `An agent is stuck: ${patternText}`]];
 }

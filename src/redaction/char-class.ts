@@ -20,40 +20,40 @@ CLASSES[46] = DOT;
 for (const extra of '+/=') CLASSES[extra.charCodeAt(0)] = BASE64_EXTRA;
 for (const blank of ' \t\n\r') CLASSES[blank.charCodeAt(0)] = BLANK;
 
-/** Returns true if the unit at `at` is in one of the classes of `mask`. Returns false outside the text. */
-export function isOf(text: string, at: number, mask: number): boolean {
-  const unit = text.charCodeAt(at);
+/** Returns true if the unit at `position` is in one of the classes of `mask`. Returns false outside the text. */
+export function isOf(text: string, position: number, mask: number): boolean {
+  const unit = text.charCodeAt(position);
   return unit < 128 && ((CLASSES[unit] ?? 0) & mask) !== 0;
 }
 
-/** Returns the end of the sequence of units of `mask` that starts at `from`, at most `limit`. Cost: its length. */
-export function runEnd(text: string, from: number, mask: number, limit: number = text.length): number {
-  let at = from;
-  while (at < limit && isOf(text, at, mask)) at += 1;
-  return at;
+/** Returns the end of the sequence of units of `mask` that starts at `start`, at most `limit`. Cost: its length. */
+export function runEnd(text: string, start: number, mask: number, limit: number = text.length): number {
+  let position = start;
+  while (position < limit && isOf(text, position, mask)) position += 1;
+  return position;
 }
 
 /** Returns the start of the sequence of units of `mask` that ends at `end`, at least `limit`. Cost: its length. */
 export function runStart(text: string, end: number, mask: number, limit: number): number {
-  let at = end;
-  while (at > limit && isOf(text, at - 1, mask)) at -= 1;
-  return at;
+  let position = end;
+  while (position > limit && isOf(text, position - 1, mask)) position -= 1;
+  return position;
 }
 
-/** Returns true if there is a digit between `from` and `to`. */
-export function hasDigit(text: string, from: number, to: number): boolean {
-  for (let at = from; at < to; at += 1) {
-    const unit = text.charCodeAt(at);
+/** Returns true if there is a digit between `start` and `end`. */
+export function hasDigit(text: string, start: number, end: number): boolean {
+  for (let position = start; position < end; position += 1) {
+    const unit = text.charCodeAt(position);
     if (unit >= 48 && unit <= 57) return true;
   }
   return false;
 }
 
 /**
- * Returns true if a word may begin at `at`: after any character except a letter or digit, and after an escaped line break
+ * Returns true if a word may begin at `position`: after any character except a letter or digit, and after an escaped line break
  * or tab.
  */
-export function beginsWord(text: string, at: number): boolean {
-  if (!isOf(text, at - 1, ALNUM)) return true;
-  return text[at - 2] === '\\' && 'nrtbf'.includes(text[at - 1] ?? ' ');
+export function beginsWord(text: string, position: number): boolean {
+  if (!isOf(text, position - 1, ALNUM)) return true;
+  return text[position - 2] === '\\' && 'nrtbf'.includes(text[position - 1] ?? ' ');
 }

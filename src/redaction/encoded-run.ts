@@ -19,13 +19,13 @@ export interface EncodedRun {
 }
 
 /** The next run long enough for either. Cost: most texts interrupt runs often, so about every sixth character is read. */
-export function nextRun(text: string, from: number): EncodedRun | undefined {
-  let start = from;
+export function nextRun(text: string, startIndex: number): EncodedRun | undefined {
+  let start = startIndex;
   while (start + MIN_RUN_CHARS <= text.length) {
-    let at = start + MIN_RUN_CHARS - 1;
-    while (at >= start && isBase64(text.charCodeAt(at))) at -= 1;
-    if (at >= start) {
-      start = at + 1;
+    let position = start + MIN_RUN_CHARS - 1;
+    while (position >= start && isBase64(text.charCodeAt(position))) position -= 1;
+    if (position >= start) {
+      start = position + 1;
       continue;
     }
     let end = start + MIN_RUN_CHARS;

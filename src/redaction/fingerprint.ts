@@ -28,32 +28,32 @@ export function lettersOf(digest: Uint8Array, bytes: number): string {
  */
 export function createFingerprint(places: StatePlaces = { env: process.env }): Fingerprint {
   let key: Buffer | undefined;
-  const known = new Map<string, string>();
+  const fingerprints = new Map<string, string>();
   return (secret) => {
-    const cached = known.get(secret);
-    if (cached !== undefined) return cached;
+    const fingerprint = fingerprints.get(secret);
+    if (fingerprint !== undefined) return fingerprint;
     key ??= keyOf(places);
     const { createHmac } = process.getBuiltinModule('node:crypto');
     const letters = lettersOf(createHmac('sha256', key).update(secret).digest(), MARK_BYTES);
-    if (known.size >= MAX_KNOWN) known.clear();
-    known.set(secret, letters);
+    if (fingerprints.size >= MAX_KNOWN) fingerprints.clear();
+    fingerprints.set(secret, letters);
     return letters;
   };
 }
 
 function keyOf(places: StatePlaces): Buffer {
-  const fresh = process.getBuiltinModule('node:crypto').randomBytes(KEY_BYTES);
+  const newKey = process.getBuiltinModule('node:crypto').randomBytes(KEY_BYTES);
   try {
     const path = stateFile('redactionKey', places);
-    const stored = readGuarded(path);
-    if (stored?.length === KEY_BYTES) return stored;
+    const storedKey = readGuarded(path);
+    if (storedKey?.length === KEY_BYTES) return storedKey;
     makeStateFolder(places);
-    replaceGuarded(path, fresh);
+    replaceGuarded(path, newKey);
     // Another process may have written another key.
-    const written = readGuarded(path);
-    return written?.length === KEY_BYTES ? written : fresh;
+    const writtenKey = readGuarded(path);
+    return writtenKey?.length === KEY_BYTES ? writtenKey : newKey;
   } catch {
     // Redaction must not fail. In this case fingerprints are equal only within the process.
-    return fresh;
+    return newKey;
   }
 }

@@ -24,8 +24,8 @@ const STRUCTURE = ':=-%&>|<,([\\\u001B';
 function anchorOf(keyword: string): number {
   if (/^[bB]\w+ $/.test(keyword) || keyword.startsWith('-')) return 0;
   for (const anchor of ANCHORS) {
-    const at = keyword.indexOf(anchor, 1);
-    if (at > 0) return at;
+    const index = keyword.indexOf(anchor, 1);
+    if (index > 0) return index;
   }
   return ANCHORS.includes(keyword.charAt(0)) ? 0 : -1;
 }
@@ -48,27 +48,27 @@ let table: KeywordTable | undefined;
 /** The table is built at the first text. Cost: about 0.1 ms. */
 function keywordTable(): KeywordTable {
   const kinds = new Uint8Array(128);
-  const after = new Map<number, Anchored[]>();
+  const anchoredByUnit = new Map<number, Anchored[]>();
   const first = new Map<number, Anchored[]>();
   const inRuns: Anchored[] = [];
-  const all = SECRET_RULES.flatMap(({ keywords }, rule) =>
+  const anchors = SECRET_RULES.flatMap(({ keywords }, rule) =>
     keywords.map((keyword) => ({ rule, keyword, anchor: anchorOf(keyword) })),
   );
   // The longest keyword is tried first: `sk-ant-` before `sk-`.
-  for (const entry of all.sort((one, other) => other.keyword.length - one.keyword.length)) {
+  for (const entry of anchors.sort((one, other) => other.keyword.length - one.keyword.length)) {
     const { keyword, anchor } = entry;
     if (anchor < 0) {
       inRuns.push(entry);
       continue;
     }
     const unit = keyword.charCodeAt(anchor);
-    const map = anchor === 0 ? first : after;
+    const map = anchor === 0 ? first : anchoredByUnit;
     const key = anchor === 0 ? unit : (keyword.charCodeAt(anchor - 1) << 7) | unit;
     map.set(key, [...(map.get(key) ?? []), entry]);
     kinds[unit] = Math.max(kinds[unit] ?? 0, anchor === 0 ? EACH : SOME);
   }
   for (const mark of STRUCTURE) kinds[mark.charCodeAt(0)] = EACH;
-  return { kinds, after, first, inRuns };
+  return { kinds, after: anchoredByUnit, first, inRuns };
 }
 
 /**
@@ -87,8 +87,8 @@ export class Marks {
   readonly #text: string;
   readonly #byHand: boolean;
   /** The next place of each pattern; -1 before the first search. */
-  #common = -1;
-  #rare = -1;
+  #commonIndex = -1;
+  #rareIndex = -1;
   #run: EncodedRun | undefined;
 
   constructor(text: string) {
@@ -99,36 +99,37 @@ export class Marks {
     this.#run = nextRun(text, 0);
   }
 
-  /** The next run that ends after `from` and begins no later than `before`. */
-  run(from: number, before: number): EncodedRun | undefined {
-    while (this.#run !== undefined && this.#run.end <= from) this.#run = nextRun(this.#text, this.#run.end);
+  /** The next run that ends after `start` and begins no later than `before`. */
+  run(start: number, before: number): EncodedRun | undefined {
+    while (this.#run !== undefined && this.#run.end <= start) this.#run = nextRun(this.#text, this.#run.end);
     return this.#run !== undefined && this.#run.start <= before ? this.#run : undefined;
   }
 
-  /** The first mark at or after `from`; otherwise the text's length. */
-  next(from: number): number {
-    if (this.#common < from) {
-      this.#common = this.#byHand ? nextByHand(this.#text, from) : nextOf(patterns?.[0], this.#text, from);
+  /** The first mark at or after `start`; otherwise the text's length. */
+  next(start: number): number {
+    if (this.#commonIndex < start) {
+      this.#commonIndex = this.#byHand ? nextByHand(this.#text, start) : nextOf(patterns?.[0], this.#text, start);
     }
-    if (this.#rare < from) this.#rare = this.#byHand ? this.#text.length : nextOf(patterns?.[1], this.#text, from);
-    return Math.min(this.#common, this.#rare);
+    if (this.#rareIndex < start)
+      this.#rareIndex = this.#byHand ? this.#text.length : nextOf(patterns?.[1], this.#text, start);
+    return Math.min(this.#commonIndex, this.#rareIndex);
   }
 }
 
-function nextOf(pattern: RegExp | undefined, text: string, from: number): number {
+function nextOf(pattern: RegExp | undefined, text: string, start: number): number {
   if (pattern === undefined) return text.length;
-  pattern.lastIndex = from;
+  pattern.lastIndex = start;
   // Every alternative is one character long, so `lastIndex` gives the place; `exec` would allocate a list.
   return pattern.test(text) ? pattern.lastIndex - 1 : text.length;
 }
 
 /** Finds at least what the patterns find. */
-function nextByHand(text: string, from: number): number {
+function nextByHand(text: string, start: number): number {
   const { kinds, after } = (table ??= keywordTable());
-  for (let at = from; at < text.length; at += 1) {
-    const unit = text.charCodeAt(at);
+  for (let position = start; position < text.length; position += 1) {
+    const unit = text.charCodeAt(position);
     if (unit > 127 || kinds[unit] === 0) continue;
-    if (kinds[unit] === EACH || after.has((text.charCodeAt(at - 1) << 7) | unit)) return at;
+    if (kinds[unit] === EACH || after.has((text.charCodeAt(position - 1) << 7) | unit)) return position;
   }
   return text.length;
 }
@@ -142,7 +143,7 @@ const CHARS_BEFORE = 3;
  */
 function markPatterns(): readonly [RegExp, RegExp] {
   const { after, first } = (table ??= keywordTable());
-  const keywords = (unit: string): string => {
+  const keywordPattern = (unit: string): string => {
     const heads = new Set<string>();
     for (const entries of after.values())
       for (const { keyword, anchor } of entries)
@@ -153,27 +154,27 @@ function markPatterns(): readonly [RegExp, RegExp] {
     const sides = [
       ...(heads.size === 0
         ? []
-        : [`(?<=${byLast([...heads].map((head) => head.split('').map(literal)))}${literal(unit)})`]),
+        : [`(?<=${byLast([...heads].map((head) => head.split('').map(escapeUnit)))}${escapeUnit(unit)})`]),
       ...(tails.length === 0
         ? []
-        : [`(?=${[...new Set(tails)].map((tail) => tail.split('').map(literal).join('')).join('|')})`]),
+        : [`(?=${[...new Set(tails)].map((tail) => tail.split('').map(escapeUnit).join('')).join('|')})`]),
     ];
     return sides.join('|');
   };
   const endings = byLast(NAME_ENDINGS.map((ending) => ending.split('').map(anyCase)));
-  const common = [
-    `_(?:${keywords('_')})`,
-    String.raw`-(?:${keywords('-')}|(?=-[A-Za-z])|(?<=[\s"'\x60]-)(?=[puawPkKsU]))`,
+  const commonParts = [
+    `_(?:${keywordPattern('_')})`,
+    String.raw`-(?:${keywordPattern('-')}|(?=-[A-Za-z])|(?<=[\s"'\x60]-)(?=[puawPkKsU]))`,
     // Includes tokens that have only dots in common.
-    String.raw`\.(?:${keywords('.')}|(?=[\w-]{6}\.)(?<=[\w-]{20}\.)|(?=[0-9a-f]{64})(?<=pat\w{14}\.))`,
+    String.raw`\.(?:${keywordPattern('.')}|(?=[\w-]{6}\.)(?<=[\w-]{20}\.)|(?=[0-9a-f]{64})(?<=pat\w{14}\.))`,
     String.raw`[:=,|(>](?<=${endings}[\\"'\x60*\] ]{0,24}[:=,|(>])`,
     // An address needs an `@`: logs have addresses in each line.
     String.raw`:(?:(?=\/\/[^\s/?#<>"'\\]{1,2600}@)|(?=A))`,
-    `~(?:${keywords('~')})`,
+    `~(?:${keywordPattern('~')})`,
     String.raw`[%&\u001B\\[<](?=22|27|25|3[0-9ADad]|40|0[Aa]|2[Dd]|[4-7][0-9A-Fa-f]|quot;|#34;|#39;|#x2|apos;|REDACTED|\[|u00|\/|(?<=\\(?:u001[bB]|x1[bB]|033|e)\[))`,
   ];
-  const rare = [`[bB](?=earer |asic |EARER |ASIC )`, `'(?:${keywords("'")})`];
-  return [new RegExp(common.join('|'), 'g'), new RegExp(rare.join('|'), 'g')];
+  const rareParts = [`[bB](?=earer |asic |EARER |ASIC )`, `'(?:${keywordPattern("'")})`];
+  return [new RegExp(commonParts.join('|'), 'g'), new RegExp(rareParts.join('|'), 'g')];
 }
 
 /** Alternatives grouped by their last part, because the engine matches a look-behind from its end. */
@@ -186,34 +187,34 @@ function byLast(words: readonly (readonly string[])[]): string {
   return `(?:${[...heads].map(([last, rests]) => `(?:${[...rests].join('|')})${last}`).join('|')})`;
 }
 
-function literal(unit: string): string {
+function escapeUnit(unit: string): string {
   return unit.replace(/[$.*+?^|(){}[\]\\/-]/, String.raw`\$&`);
 }
 
 /** Matches a letter in either case. The `i` flag would make the whole pattern slow. */
 function anyCase(letter: string): string {
-  return /[a-z]/.test(letter) ? `[${letter}${letter.toUpperCase()}]` : literal(letter);
+  return /[a-z]/.test(letter) ? `[${letter}${letter.toUpperCase()}]` : escapeUnit(letter);
 }
 
-/** The secret of a keyword with its anchor at `at`; text before `done` is ignored. */
-export function findForm(text: string, at: number, done: number): SecretSpan | undefined {
+/** The secret of a keyword with its anchor at `position`; text before `done` is ignored. */
+export function findForm(text: string, position: number, done: number): SecretSpan | undefined {
   const { after, first } = (table ??= keywordTable());
-  const unit = text.charCodeAt(at);
+  const unit = text.charCodeAt(position);
   return (
-    findKeyword(text, at, done, after.get((text.charCodeAt(at - 1) << 7) | unit)) ??
-    findKeyword(text, at, done, first.get(unit))
+    findKeyword(text, position, done, after.get((text.charCodeAt(position - 1) << 7) | unit)) ??
+    findKeyword(text, position, done, first.get(unit))
   );
 }
 
 function findKeyword(
   text: string,
-  at: number,
+  position: number,
   done: number,
   entries: readonly Anchored[] | undefined,
 ): SecretSpan | undefined {
   if (entries === undefined) return undefined;
   for (const { rule, keyword, anchor } of entries) {
-    const start = at - anchor;
+    const start = position - anchor;
     if (start < done || !text.startsWith(keyword, start)) continue;
     const span = applyRule(text, rule, { start, from: start + keyword.length, done });
     if (span !== undefined) return span;
@@ -260,10 +261,10 @@ function applyRule(text: string, index: number, { start, from, done }: Place): S
   const { before = '', secret, key } = match.groups ?? {};
   const part = secret ?? key;
   const matchEnd = from + match[0].length;
-  const begin = start - before.length;
-  if (begin < done || (atWord && !beginsWord(text, begin))) return undefined;
+  const keywordStart = start - before.length;
+  if (keywordStart < done || (atWord && !beginsWord(text, keywordStart))) return undefined;
   const end = endOf === undefined ? matchEnd : endOf(text, matchEnd);
   if (end === undefined) return undefined;
-  const span = { start: part === undefined ? begin : matchEnd - part.length, end, rule: id };
+  const span = { start: part === undefined ? keywordStart : matchEnd - part.length, end, rule: id };
   return check === undefined || check(text.slice(span.start, end)) ? span : undefined;
 }

@@ -18,7 +18,7 @@ const LINE_HEAD = new RegExp(
 );
 
 /** The start of a line without the prefix of a tool. Cost: bounded. */
-export function skipLineHead(text: string, from: number): number {
-  LINE_HEAD.lastIndex = from;
-  return LINE_HEAD.test(text) ? LINE_HEAD.lastIndex : from;
+export function skipLineHead(text: string, start: number): number {
+  LINE_HEAD.lastIndex = start;
+  return LINE_HEAD.test(text) ? LINE_HEAD.lastIndex : start;
 }

@@ -48,31 +48,31 @@ export interface OwnRuleOptions {
  * because the matches are unknown.
  */
 export function applyOwnRules(text: string, rules: readonly RedactionRule[], options: OwnRuleOptions): string {
-  let redacted = text;
+  let result = text;
   for (const rule of rules) {
     try {
-      redacted = betweenPlaceholders(redacted, (piece) => applyRule(piece, rule, options));
+      result = betweenPlaceholders(result, (piece) => applyRule(piece, rule, options));
     } catch (error) {
       options.onFault(rule.name, messageOf(error));
       return placeholderOf('rule-failed');
     }
   }
-  return redacted;
+  return result;
 }
 
 function betweenPlaceholders(text: string, change: (piece: string) => string): string {
-  let at = text.indexOf('[REDACTED:');
-  if (at < 0) return text === '' ? text : change(text);
+  let position = text.indexOf('[REDACTED:');
+  if (position < 0) return text === '' ? text : change(text);
   let result = '';
   let done = 0;
-  while (at >= 0) {
-    const end = placeholderEnd(text, at);
+  while (position >= 0) {
+    const end = placeholderEnd(text, position);
     if (end >= 0) {
-      if (at > done) result += change(text.slice(done, at));
-      result += text.slice(at, end);
+      if (position > done) result += change(text.slice(done, position));
+      result += text.slice(position, end);
       done = end;
     }
-    at = text.indexOf('[REDACTED:', end < 0 ? at + 1 : end);
+    position = text.indexOf('[REDACTED:', end < 0 ? position + 1 : end);
   }
   return done < text.length ? result + change(text.slice(done)) : result;
 }

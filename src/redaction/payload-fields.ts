@@ -25,32 +25,33 @@ export interface FieldWriter {
 type FieldClass = (value: Json, writer: FieldWriter) => Json;
 
 /** For a closed set of words, a number, a flag, or an id of coxswain. Such a value is never changed. */
-const closed: FieldClass = (value) => value;
-const content: FieldClass = (value, writer) => (typeof value === 'string' ? writer.text(value) : writer.json(value));
-const configured: FieldClass = (value, writer) => eachText(value, writer.configured);
+const keepValue: FieldClass = (value) => value;
+const redactContent: FieldClass = (value, writer) =>
+  typeof value === 'string' ? writer.text(value) : writer.json(value);
+const redactConfigured: FieldClass = (value, writer) => eachText(value, writer.configured);
 
 /** The class of every plain word; the compiler requires one for a new word. Shapes and closed sets of words need none. */
 const PLAIN: Readonly<Record<PlainWord, FieldClass>> = {
-  content,
-  json: content,
-  object: content,
-  picture: content,
+  content: redactContent,
+  json: redactContent,
+  object: redactContent,
+  picture: redactContent,
   result: (value, writer) => writer.result(value),
   name: (value, writer) => eachText(value, writer.name),
   id: (value, writer) => eachText(value, writer.id),
-  configured,
-  own: closed,
-  flag: closed,
-  true: closed,
-  count: closed,
-  amount: closed,
-  number: closed,
-  deadline: closed,
-  deadline_from_0: closed,
-  unchecked_number: closed,
+  configured: redactConfigured,
+  own: keepValue,
+  flag: keepValue,
+  true: keepValue,
+  count: keepValue,
+  amount: keepValue,
+  number: keepValue,
+  deadline: keepValue,
+  deadline_from_0: keepValue,
+  unchecked_number: keepValue,
   message: variantOf('role', MESSAGES),
   block: variantOf('type', BLOCKS),
-  message_content: (value, writer) => (Array.isArray(value) ? classOf('block[]') : content)(value, writer),
+  message_content: (value, writer) => (Array.isArray(value) ? classOf('block[]') : redactContent)(value, writer),
 };
 
 /** Other classes are built on first use: a short-lived process needs few. */
@@ -60,11 +61,11 @@ const CLASSES = new Map<string, FieldClass>(Object.entries(PLAIN));
 const OBJECTS: ReadonlySet<string> = new Set(['message', 'block', ...Object.keys(SHAPES)]);
 
 function classOf(word: string): FieldClass {
-  const known = CLASSES.get(word);
-  if (known !== undefined) return known;
-  const built = buildClass(word);
-  CLASSES.set(word, built);
-  return built;
+  const cachedClass = CLASSES.get(word);
+  if (cachedClass !== undefined) return cachedClass;
+  const newClass = buildClass(word);
+  CLASSES.set(word, newClass);
+  return newClass;
 }
 
 function buildClass(word: string): FieldClass {
@@ -76,10 +77,10 @@ function buildClass(word: string): FieldClass {
   }
   // Advice is stored with the name of its source, which is not a field of the shape.
   if (word === 'spoken_advice')
-    return objectOf(SHAPES.spoken_advice, { providerName: configured, observerName: configured });
+    return objectOf(SHAPES.spoken_advice, { providerName: redactConfigured, observerName: redactConfigured });
   const shapes: Readonly<Record<string, Fields>> = SHAPES;
   const shape = shapes[word];
-  return shape === undefined ? closed : objectOf(shape);
+  return shape === undefined ? keepValue : objectOf(shape);
 }
 
 function eachText(value: Json, change: (text: string) => string): Json {
@@ -89,80 +90,80 @@ function eachText(value: Json, change: (text: string) => string): Json {
 
 /** Maps a list. Returns the same list if no item changed. */
 function mapItems(items: readonly Json[], change: (item: Json) => Json): Json {
-  let changed: Json[] | undefined;
-  for (let at = 0; at < items.length; at += 1) {
-    const item = items[at] ?? null;
-    const made = change(item);
-    if (made === item) continue;
-    changed ??= [...items];
-    changed[at] = made;
+  let changedItems: Json[] | undefined;
+  for (let position = 0; position < items.length; position += 1) {
+    const item = items[position] ?? null;
+    const changedItem = change(item);
+    if (changedItem === item) continue;
+    changedItems ??= [...items];
+    changedItems[position] = changedItem;
   }
-  return changed ?? items;
+  return changedItems ?? items;
 }
 
 function listOf(item: FieldClass): FieldClass {
   return (value, writer) =>
-    Array.isArray(value) ? mapItems(value, (one) => item(one, writer)) : content(value, writer);
+    Array.isArray(value) ? mapItems(value, (one) => item(one, writer)) : redactContent(value, writer);
 }
 
-/** An object with these fields; any other field is content, unless `others` names it. */
-function objectOf(fields: Fields, others: Readonly<Record<string, FieldClass>> = {}): FieldClass {
-  const classes = new Map(Object.entries(others));
+/** An object with these fields; any other field is content, unless `otherClasses` names it. */
+function objectOf(fields: Fields, otherClasses: Readonly<Record<string, FieldClass>> = {}): FieldClass {
+  const classes = new Map(Object.entries(otherClasses));
   for (const [name, word] of Object.entries(fields)) classes.set(name, classOf(word));
   return (value, writer) => {
-    if (!isJsonObject(value)) return content(value, writer);
-    let changed: Record<string, Json> | undefined;
+    if (!isJsonObject(value)) return redactContent(value, writer);
+    let changedMembers: Record<string, Json> | undefined;
     // The value is JSON, so its members are.
     const source = value as Readonly<Record<string, Json>>;
     for (const key in source) {
       const member = source[key];
       if (member === undefined || !Object.hasOwn(source, key)) continue;
-      const made = (classes.get(key) ?? content)(member, writer);
-      if (made === member) continue;
-      changed ??= { ...source };
-      changed[key] = made;
+      const changedMember = (classes.get(key) ?? redactContent)(member, writer);
+      if (changedMember === member) continue;
+      changedMembers ??= { ...source };
+      changedMembers[key] = changedMember;
     }
-    return changed ?? value;
+    return changedMembers ?? value;
   };
 }
 
 /** One of several objects, selected by the field `by`; any other is content. */
 function variantOf(by: string, variants: Readonly<Record<string, Fields>>): FieldClass {
-  const made = new Map<string, FieldClass>();
+  const classesByName = new Map<string, FieldClass>();
   return (value, writer) => {
     const name = isJsonObject(value) ? value[by] : undefined;
-    if (typeof name !== 'string' || !Object.hasOwn(variants, name)) return content(value, writer);
-    const known = made.get(name) ?? objectOf(variants[name] ?? {}, { [by]: closed });
-    made.set(name, known);
-    return known(value, writer);
+    if (typeof name !== 'string' || !Object.hasOwn(variants, name)) return redactContent(value, writer);
+    const fieldClass = classesByName.get(name) ?? objectOf(variants[name] ?? {}, { [by]: keepValue });
+    classesByName.set(name, fieldClass);
+    return fieldClass(value, writer);
   };
 }
 
 const payloadClasses = new Map<string, FieldClass>();
 
 function payloadClassOf(kind: string): FieldClass | undefined {
-  const known = payloadClasses.get(kind);
-  if (known !== undefined || !isKnownKind(kind)) return known;
-  const built = objectOf(fieldsOf(kind), { kind: closed });
-  payloadClasses.set(kind, built);
-  return built;
+  const cachedClass = payloadClasses.get(kind);
+  if (cachedClass !== undefined || !isKnownKind(kind)) return cachedClass;
+  const newClass = objectOf(fieldsOf(kind), { kind: keepValue });
+  payloadClasses.set(kind, newClass);
+  return newClass;
 }
 
 const unrecognisedFields: FieldClass = objectOf(
   {},
   {
-    kind: closed,
-    original: objectOf({}, { kind: closed }),
-    text: closed,
+    kind: keepValue,
+    original: objectOf({}, { kind: keepValue }),
+    text: keepValue,
   },
 );
 
 /** Keeps the source text only if all of it was checked. */
-const unrecognised: FieldClass = (value, writer) => {
-  const redacted = unrecognisedFields(value, writer);
+const redactUnrecognised: FieldClass = (value, writer) => {
+  const redactedFields = unrecognisedFields(value, writer);
   // Only payloads of this kind are passed.
-  const payload = redacted as unknown as UnrecognisedPayload;
-  if (payload.text === undefined || (redacted === value && !repeatsMembers(payload))) return redacted;
+  const payload = redactedFields as unknown as UnrecognisedPayload;
+  if (payload.text === undefined || (redactedFields === value && !repeatsMembers(payload))) return redactedFields;
   const { text: _, ...rest } = payload;
   return { ...rest };
 };
@@ -170,7 +171,7 @@ const unrecognised: FieldClass = (value, writer) => {
 /** Transforms every field according to its class. Returns the same payload if nothing changed. */
 export function redactFields(payload: TrajectoryPayload, writer: FieldWriter): TrajectoryPayload {
   // A payload is JSON, and each class keeps the type of its field.
-  return (payloadClassOf(payload.kind) ?? unrecognised)(
+  return (payloadClassOf(payload.kind) ?? redactUnrecognised)(
     payload as unknown as Json,
     writer,
   ) as unknown as TrajectoryPayload;

@@ -12,35 +12,35 @@ const MAX_HEADER_WORDS = 16;
 const LINE_CHARS = 16;
 
 /**
- * The end of a private key whose opening ends at `from`: PEM, OpenSSH, PGP, PuTTY. Also a key that is cut off, in a JSON string with
+ * The end of a private key whose opening ends at `start`: PEM, OpenSSH, PGP, PuTTY. Also a key that is cut off, in a JSON string with
  * line breaks escaped any number of times, quoted line by line, or with numbered, logged or listed lines. Undefined for an opening
  * without a key.
  */
-export function privateKeyEnd(text: string, from: number): number | undefined {
+export function privateKeyEnd(text: string, start: number): number | undefined {
   let end: number | undefined;
-  let at = from;
+  let position = start;
   let headers = 0;
   /** Remaining words of a header's value: line breaks may have become blanks. */
   let words = 0;
   for (;;) {
-    const start = skipSeparators(text, at);
+    const start = skipSeparators(text, position);
     CLOSING.lastIndex = start;
     if (CLOSING.test(text)) return end === undefined ? undefined : CLOSING.lastIndex;
     HEADER.lastIndex = start;
     if (headers < MAX_HEADERS && HEADER.test(text)) {
       headers += 1;
       words = MAX_HEADER_WORDS;
-      at = HEADER.lastIndex;
+      position = HEADER.lastIndex;
       continue;
     }
     const stop = runEnd(text, start, ALNUM | BASE64_EXTRA);
     if (stop - start >= LINE_CHARS) {
       end = stop;
-      at = stop;
+      position = stop;
       words = 0;
     } else if (words > 0 && start < text.length) {
       words -= 1;
-      at = wordEnd(text, start);
+      position = wordEnd(text, start);
     } else {
       return end === undefined ? undefined : lastEnd(text, { start, stop, end });
     }
@@ -56,26 +56,26 @@ function lastEnd(text: string, last: { readonly start: number; readonly stop: nu
 }
 
 /** Skips blanks, escaped line breaks, quotes and the separators and prefixes of quoted lines. */
-function skipSeparators(text: string, from: number): number {
-  let at = from;
+function skipSeparators(text: string, start: number): number {
+  let position = start;
   for (;;) {
-    const unit = text[at];
+    const unit = text[position];
     if (unit === '\\') {
-      const after = text[at + 1];
-      at += after === 'n' || after === 'r' || after === 't' ? 2 : 1;
-      if (after === 'n') at = skipLineHead(text, at);
+      const nextChar = text[position + 1];
+      position += nextChar === 'n' || nextChar === 'r' || nextChar === 't' ? 2 : 1;
+      if (nextChar === 'n') position = skipLineHead(text, position);
     } else if (unit !== undefined && ' \t\r\n"\'`,|>'.includes(unit)) {
-      at += 1;
-      if (unit === '\n') at = skipLineHead(text, at);
+      position += 1;
+      if (unit === '\n') position = skipLineHead(text, position);
     } else {
-      return at;
+      return position;
     }
   }
 }
 
-function wordEnd(text: string, from: number): number {
-  const limit = Math.min(text.length, from + MAX_HEADER_CHARS);
-  let at = from;
-  while (at < limit && !isOf(text, at, BLANK) && text[at] !== '\\') at += 1;
-  return at;
+function wordEnd(text: string, start: number): number {
+  const limit = Math.min(text.length, start + MAX_HEADER_CHARS);
+  let position = start;
+  while (position < limit && !isOf(text, position, BLANK) && text[position] !== '\\') position += 1;
+  return position;
 }

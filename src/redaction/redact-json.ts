@@ -20,56 +20,56 @@ const MAX_DEPTH = 256;
  * form `{ name: 'API_KEY', value: '…' }`. Keys are kept unless a key is a token itself. Returns the same value if nothing changed.
  */
 export function redactJson(value: Json, redaction: JsonRedaction): Json {
-  return walk(value, redaction, []);
+  return redactValue(value, redaction, []);
 }
 
-function walk(value: Json, redaction: JsonRedaction, path: object[]): Json {
+function redactValue(value: Json, redaction: JsonRedaction, path: object[]): Json {
   if (typeof value === 'string') return redaction.text(value);
   if (typeof value !== 'object' || value === null) return value;
   if (path.length >= MAX_DEPTH || path.includes(value)) return placeholderOf('rule-failed');
   path.push(value);
-  const redacted = Array.isArray(value) ? walkItems(value, redaction, path) : walkMembers(value, redaction, path);
+  const result = Array.isArray(value) ? walkItems(value, redaction, path) : walkMembers(value, redaction, path);
   path.pop();
-  return redacted;
+  return result;
 }
 
 function walkItems(items: readonly Json[], redaction: JsonRedaction, path: object[]): Json {
-  let changed: Json[] | undefined;
-  for (let at = 0; at < items.length; at += 1) {
-    const item = items[at] ?? null;
-    const redacted = walk(item, redaction, path);
-    if (redacted === item) continue;
-    changed ??= [...items];
-    changed[at] = redacted;
+  let changedItems: Json[] | undefined;
+  for (let position = 0; position < items.length; position += 1) {
+    const item = items[position] ?? null;
+    const redactedItem = redactValue(item, redaction, path);
+    if (redactedItem === item) continue;
+    changedItems ??= [...items];
+    changedItems[position] = redactedItem;
   }
-  return changed ?? items;
+  return changedItems ?? items;
 }
 
 function walkMembers(source: object, redaction: JsonRedaction, path: object[]): Json {
   // `source` is a JSON object: neither null nor a list.
   const members = source as Readonly<Record<string, Json>>;
   const pair = nameOfPair(members);
-  let changed: Record<string, Json> | undefined;
-  let renamed = false;
+  let changedMembers: Record<string, Json> | undefined;
+  let isRenamed = false;
   for (const key in members) {
     if (!Object.hasOwn(members, key)) continue;
     const value = members[key];
     if (value === undefined) continue;
     const name = key === pair?.holder ? pair.name : key;
-    const redacted = walkMember(name, value, redaction, path);
+    const redactedMember = walkMember(name, value, redaction, path);
     // The shortest token has 16 characters.
-    if (key.length >= 16 && redaction.token(key) !== key) renamed = true;
-    if (redacted === value) continue;
-    changed ??= { ...members };
-    changed[key] = redacted;
+    if (key.length >= 16 && redaction.token(key) !== key) isRenamed = true;
+    if (redactedMember === value) continue;
+    changedMembers ??= { ...members };
+    changedMembers[key] = redactedMember;
   }
-  if (renamed) return renameKeys(changed ?? members, redaction);
-  return changed ?? members;
+  if (isRenamed) return renameKeys(changedMembers ?? members, redaction);
+  return changedMembers ?? members;
 }
 
 function walkMember(name: string, value: Json, redaction: JsonRedaction, path: object[]): Json {
   const strength = nameStrength(name);
-  if (strength === 'none') return walk(value, redaction, path);
+  if (strength === 'none') return redactValue(value, redaction, path);
   if (typeof value === 'number')
     // Plural names are names of counts.
     return strength === 'strong' && value > 999 && !/s$/i.test(name)
@@ -78,14 +78,14 @@ function walkMember(name: string, value: Json, redaction: JsonRedaction, path: o
   if (typeof value === 'string')
     return strength === 'set-cookie' ? setCookie(value, redaction) : namedText(value, strength, redaction);
   if (!Array.isArray(value)) return walkNested(name, value, redaction, path);
-  let changed: Json[] | undefined;
+  let changedItems: Json[] | undefined;
   for (const [at, item] of (value as readonly Json[]).entries()) {
-    const redacted = walkMember(name, item, redaction, path);
-    if (redacted === item) continue;
-    changed ??= [...value];
-    changed[at] = redacted;
+    const redactedItem = walkMember(name, item, redaction, path);
+    if (redactedItem === item) continue;
+    changedItems ??= [...value];
+    changedItems[at] = redactedItem;
   }
-  return changed ?? value;
+  return changedItems ?? value;
 }
 
 /** Members that contain the value if a secret's name has an object. */
@@ -94,31 +94,31 @@ const VALUE_NAMES = /^(?:value|current|plain|plaintext|secret|secretstring|data|
 /** `password: { value: '…' }`: treats the value members as the name itself. */
 function walkNested(name: string, value: Json, redaction: JsonRedaction, path: object[]): Json {
   if (value === null || typeof value !== 'object' || path.length >= MAX_DEPTH || path.includes(value))
-    return walk(value, redaction, path);
-  const walked = walk(value, redaction, path);
+    return redactValue(value, redaction, path);
+  const redactedValue = redactValue(value, redaction, path);
   // An object remains an object.
-  const members = walked as Readonly<Record<string, Json>>;
-  let changed: Record<string, Json> | undefined;
+  const members = redactedValue as Readonly<Record<string, Json>>;
+  let changedMembers: Record<string, Json> | undefined;
   for (const key in members) {
     const member = members[key];
     if (typeof member !== 'string' || !VALUE_NAMES.test(key)) continue;
-    const redacted = walkMember(name, member, redaction, path);
-    if (redacted !== member) (changed ??= { ...members })[key] = redacted;
+    const redactedMember = walkMember(name, member, redaction, path);
+    if (redactedMember !== member) (changedMembers ??= { ...members })[key] = redactedMember;
   }
-  return changed ?? walked;
+  return changedMembers ?? redactedValue;
 }
 
 function namedText(value: string, strength: NameStrength, redaction: JsonRedaction): string {
-  const weak = strength === 'weak';
+  const isWeak = strength === 'weak';
   if (value.length < 3 || isReference(value, 0) || isNoValue(value, strength)) return redaction.text(value);
   const inner = redaction.token(value);
   if (isPlaceholder(inner)) return inner;
   const scheme = /^(?:bearer|basic|token|digest|negotiate|apikey) +(?=\S)/i.exec(value)?.[0] ?? '';
   // A sentence under the name `token` is a text about a token, not a secret.
-  if (weak && scheme === '' && /\s/.test(value.trim())) return redaction.text(value);
+  if (isWeak && scheme === '' && /\s/.test(value.trim())) return redaction.text(value);
   const secret = value.slice(scheme.length);
-  const rest = redaction.token(secret);
-  if (isPlaceholder(rest)) return scheme + rest;
+  const restRedacted = redaction.token(secret);
+  if (isPlaceholder(restRedacted)) return scheme + restRedacted;
   const rule = scheme === '' ? 'named-secret' : /^basic/i.test(scheme) ? 'basic-auth' : 'bearer-token';
   const replacement = redaction.named(secret, rule);
   return replacement === undefined ? redaction.text(value) : scheme + replacement;
@@ -127,8 +127,8 @@ function namedText(value: string, strength: NameStrength, redaction: JsonRedacti
 /** Replaces the value of `name=value; attributes`. */
 function setCookie(value: string, redaction: JsonRedaction): string {
   const header = 'Set-Cookie: ';
-  const redacted = redaction.text(header + value);
-  return redacted.startsWith(header) ? redacted.slice(header.length) : redacted;
+  const redactedText = redaction.text(header + value);
+  return redactedText.startsWith(header) ? redactedText.slice(header.length) : redactedText;
 }
 
 const PAIRS = [
@@ -153,12 +153,12 @@ function nameOfPair(
 
 /** Adds numbers to keys that became equal, so that no member is lost. */
 function renameKeys(members: Readonly<Record<string, Json>>, redaction: JsonRedaction): Json {
-  const renamed: Record<string, Json> = {};
+  const renamedMembers: Record<string, Json> = {};
   for (const [key, value] of Object.entries(members)) {
     const name = redaction.token(key);
-    let free = name;
-    for (let number = 2; Object.hasOwn(renamed, free); number += 1) free = `${name}#${number}`;
-    renamed[free] = value;
+    let freeName = name;
+    for (let number = 2; Object.hasOwn(renamedMembers, freeName); number += 1) freeName = `${name}#${number}`;
+    renamedMembers[freeName] = value;
   }
-  return renamed;
+  return renamedMembers;
 }

@@ -30,35 +30,36 @@ const MAX_ROUNDS = 6;
 const MAX_DEPTH = 2;
 
 function redactDeep(text: string, options: RedactTextOptions, depth: number): string {
-  let redacted = text;
+  let result = text;
   for (let round = 0; round < MAX_ROUNDS; round += 1) {
-    const next = redactOnce(redacted, options, depth);
-    if (next === redacted) break;
-    redacted = next;
+    const next = redactOnce(result, options, depth);
+    if (next === result) break;
+    result = next;
   }
-  return redacted;
+  return result;
 }
 
 function redactOnce(text: string, options: RedactTextOptions, depth: number): string {
-  const found = scan(text, { options, depth, inView: false });
-  if (found !== 'escaped') return replaceAll(text, found);
+  const replacements = scanText(text, { options, depth, inView: false });
+  if (replacements !== 'escaped') return replaceAll(text, replacements);
   // Scan the text without its escapes instead.
   const { text: view, offsets } = viewText(text);
-  const inView = scan(view, { options, depth, inView: true });
+  const inView = scanText(view, { options, depth, inView: true });
   if (inView === 'escaped') return text;
-  const place = (at: number): number => offsets[at] ?? text.length;
+  const sourceOffset = (position: number): number => offsets[position] ?? text.length;
   return replaceAll(
     text,
     // Includes an escape of the secret's last character, but not one after the secret.
-    inView.map(({ start, end, by }) => ({ start: place(start), end: endOf(text, place(end - 1)), by })),
+    inView.map(({ start, end, by }) => ({ start: sourceOffset(start), end: endOf(text, sourceOffset(end - 1)), by })),
   );
 }
 
-/** The end of the character that begins at `at` in the original, escaped or not. */
-function endOf(text: string, at: number): number {
+/** The end of the character that begins at `position` in the original, escaped or not. */
+function endOf(text: string, position: number): number {
   return (
-    at +
-    (/^(?:%(?:25){0,4}[0-7][0-9A-Fa-f]|&#?\w{1,5};|\\u00[0-9A-Fa-f]{2})/.exec(text.slice(at, at + 12))?.[0].length ?? 1)
+    position +
+    (/^(?:%(?:25){0,4}[0-7][0-9A-Fa-f]|&#?\w{1,5};|\\u00[0-9A-Fa-f]{2})/.exec(text.slice(position, position + 12))?.[0]
+      .length ?? 1)
   );
 }
 
@@ -86,40 +87,40 @@ interface Scan {
 }
 
 /** Finds secrets by form, by the text before them, and in encoded runs, from left to right. */
-function scan(text: string, how: Scan): readonly Replacement[] | 'escaped' {
-  const { options, inView } = how;
+function scanText(text: string, scanOptions: Scan): readonly Replacement[] | 'escaped' {
+  const { options, inView } = scanOptions;
   const marks = new Marks(text);
-  const found: Replacement[] = [];
+  const replacements: Replacement[] = [];
   let done = 0;
   let runsDone = 0;
-  for (let at = marks.next(0); ; at = marks.next(Math.max(at + 1, done))) {
+  for (let mark = marks.next(0); ; mark = marks.next(Math.max(mark + 1, done))) {
     for (
-      let run = marks.run(Math.max(done, runsDone), at);
+      let run = marks.run(Math.max(done, runsDone), mark);
       run !== undefined;
-      run = marks.run(Math.max(done, runsDone), at)
+      run = marks.run(Math.max(done, runsDone), mark)
     ) {
       // Marks inside the run are examined afterwards, unless the run contained a secret.
       runsDone = run.end;
-      const replacement = inRun(text, run, done, how);
+      const replacement = inRun(text, run, done, scanOptions);
       if (replacement === undefined) continue;
-      if (replacement.by !== '') found.push(replacement);
+      if (replacement.by !== '') replacements.push(replacement);
       done = replacement.end;
       // Search the rest of the run.
       if (done < run.end) runsDone = done;
     }
-    if (at >= text.length) return found;
-    if (at < done) continue;
-    if (!inView && beginsEscape(text, at)) return 'escaped';
-    const placeholder = placeholderEnd(text, at);
+    if (mark >= text.length) return replacements;
+    if (mark < done) continue;
+    if (!inView && beginsEscape(text, mark)) return 'escaped';
+    const placeholder = placeholderEnd(text, mark);
     if (placeholder >= 0) {
       done = placeholder;
       continue;
     }
-    const span = findForm(text, at, done) ?? (options.named ? findNamed(text, at, done) : undefined);
+    const span = findForm(text, mark, done) ?? (options.named ? findNamed(text, mark, done) : undefined);
     if (span === undefined || span.start < done) continue;
     const secret = text.slice(span.start, span.end);
-    const by = replacementOf(secret, span, how);
-    if (by !== secret) found.push({ ...span, by });
+    const replacement = replacementOf(secret, span, scanOptions);
+    if (replacement !== secret) replacements.push({ ...span, by: replacement });
     done = span.end;
   }
 }
@@ -127,30 +128,30 @@ function scan(text: string, how: Scan): readonly Replacement[] | 'escaped' {
 const FIRST_RULE = /\[REDACTED:([a-z0-9-]{1,40})/;
 
 /** The replacement of a token in a run, or of the whole run if its decoded text contains a secret. */
-function inRun(text: string, run: EncodedRun, done: number, how: Scan): Replacement | undefined {
-  const { options, depth } = how;
+function inRun(text: string, run: EncodedRun, done: number, scanOptions: Scan): Replacement | undefined {
+  const { options, depth } = scanOptions;
   const span = findInEncoded(text, run, done);
   if (span !== undefined) {
     const secret = text.slice(span.start, span.end);
-    const by = replacementOf(secret, span, how);
-    return { ...span, by: by === secret ? '' : by };
+    const replacement = replacementOf(secret, span, scanOptions);
+    return { ...span, by: replacement === secret ? '' : replacement };
   }
   if (depth >= MAX_DEPTH || run.start < done) return undefined;
   const decoded = decodeRun(text, run);
   if (decoded === undefined) return undefined;
-  const redacted = redactDeep(decoded, options, depth + 1);
-  if (redacted === decoded) return undefined;
-  const rule = FIRST_RULE.exec(redacted)?.[1] ?? 'named-secret';
+  const redactedText = redactDeep(decoded, options, depth + 1);
+  if (redactedText === decoded) return undefined;
+  const rule = FIRST_RULE.exec(redactedText)?.[1] ?? 'named-secret';
   return { ...run, by: placeholderOf(rule, options.fingerprint?.(text.slice(run.start, run.end))) };
 }
 
 /** A named secret with a known form uses the rule of that form, so that its placeholder is the same everywhere. */
 function replacementOf(secret: string, { rule }: SecretSpan, { options, depth }: Scan): string {
   if (options.allows(secret)) return secret;
-  const whole = (): string => placeholderOf(rule, options.fingerprint?.(secret));
-  if (!VALUE_RULES.has(rule)) return options.off.has(rule) ? secret : whole();
+  const placeholder = (): string => placeholderOf(rule, options.fingerprint?.(secret));
+  if (!VALUE_RULES.has(rule)) return options.off.has(rule) ? secret : placeholder();
   const inner = redactOnce(secret, { ...options, named: false }, depth);
-  return options.off.has(rule) || isPlaceholder(inner) ? inner : whole();
+  return options.off.has(rule) || isPlaceholder(inner) ? inner : placeholder();
 }
 
 /** Rules that find a value by the text before it; another rule may know its form. */
@@ -181,20 +182,22 @@ const REFERENCES: Readonly<Record<string, string>> = {
   '&gt;': '>',
 };
 
-/** True if an escape that may hide a secret begins at `at`; escaped blanks and slashes do not. */
-function beginsEscape(text: string, at: number): boolean {
-  const next = text.charAt(at + 1);
-  switch (text.charAt(at)) {
+/** True if an escape that may hide a secret begins at `position`; escaped blanks and slashes do not. */
+function beginsEscape(text: string, position: number): boolean {
+  const next = text.charAt(position + 1);
+  switch (text.charAt(position)) {
     case '\u001B':
       return next === '[';
     case '[':
-      return /\\(?:u001[bB]|x1[bB]|033|e)$/.test(text.slice(Math.max(0, at - 6), at));
+      return /\\(?:u001[bB]|x1[bB]|033|e)$/.test(text.slice(Math.max(0, position - 6), position));
     case '%':
-      return /^(?:25){0,4}(?:22|27|3[0-9AaDd]|40|0[Aa]|2[Dd]|[4-7][0-9A-Fa-f])/.test(text.slice(at + 1, at + 11));
+      return /^(?:25){0,4}(?:22|27|3[0-9AaDd]|40|0[Aa]|2[Dd]|[4-7][0-9A-Fa-f])/.test(
+        text.slice(position + 1, position + 11),
+      );
     case '&':
-      return /^(?:quot|#34|#39|#x2[27]|apos);/.test(text.slice(at + 1, at + 6));
+      return /^(?:quot|#34|#39|#x2[27]|apos);/.test(text.slice(position + 1, position + 6));
     case '\\':
-      return /^u00(?:22|27|3[aAdD])/.test(text.slice(at + 1, at + 6));
+      return /^u00(?:22|27|3[aAdD])/.test(text.slice(position + 1, position + 6));
     default:
       return false;
   }
@@ -205,16 +208,17 @@ function viewText(text: string): TextView {
   const offsets = new Uint32Array(text.length + 1);
   let view = '';
   let done = 0;
-  const keep = (part: string, from: number, isWhole: boolean): void => {
-    for (let at = 0; at < part.length; at += 1) offsets[view.length + at] = isWhole ? from : from + at;
+  const keepPart = (part: string, start: number, isWhole: boolean): void => {
+    for (let position = 0; position < part.length; position += 1)
+      offsets[view.length + position] = isWhole ? start : start + position;
     view += part;
   };
   for (const { 0: escape, index } of text.matchAll(ESCAPE)) {
-    keep(text.slice(done, index), done, false);
-    keep(meaningOf(escape), index, true);
+    keepPart(text.slice(done, index), done, false);
+    keepPart(meaningOf(escape), index, true);
     done = index + escape.length;
   }
-  keep(text.slice(done), done, false);
+  keepPart(text.slice(done), done, false);
   offsets[view.length] = text.length;
   return { text: view, offsets };
 }

@@ -66,15 +66,15 @@ export function createRedactor(options: RedactionOptions = {}, parts: RedactorPa
   }
   const allows = allowsOf(allow);
   const whole = { off: new Set(off), allows, named: true };
-  const own = { allows, onFault: parts.onFault ?? ((): void => {}) };
+  const ownOptions = { allows, onFault: parts.onFault ?? ((): void => {}) };
   const { fingerprint } = parts;
   const content = { ...whole, fingerprint };
   const forms = { ...content, named: false };
   const redactWith =
-    (how: RedactTextOptions) =>
+    (textOptions: RedactTextOptions) =>
     (value: string): string => {
-      const redacted = redactText(value, how);
-      return rules.length === 0 ? redacted : applyOwnRules(redacted, rules, own);
+      const redactedText = redactText(value, textOptions);
+      return rules.length === 0 ? redactedText : applyOwnRules(redactedText, rules, ownOptions);
     };
   const text = redactWith(content);
   // This text has no fingerprint, so that a replay on another machine gives the same text.
@@ -85,17 +85,17 @@ export function createRedactor(options: RedactionOptions = {}, parts: RedactorPa
   const json: FieldWriter['json'] = (value) => redactJson(value, { text, token, named });
   /** Keeps redacted ids distinct. */
   const id = (value: string): string => {
-    const redacted = text(value);
-    return redacted === value || fingerprint !== undefined ? redacted : `${redacted}-${hashText(value)}`;
+    const redactedText = text(value);
+    return redactedText === value || fingerprint !== undefined ? redactedText : `${redactedText}-${hashText(value)}`;
   };
   const writer: FieldWriter =
     mode === 'structureOnly'
-      ? structureWriter({ key: keyOf(options), readResult: parts.readResult ?? unclassified, redact: configured })
+      ? structureWriter({ key: keyOf(options), readResult: parts.readResult ?? unclassifiedText, redact: configured })
       : { text, json, result: json, name: text, id, configured };
   return { redact: (payload) => redactFields(payload, writer) };
 }
 
-function unclassified(text: string): TextReading {
+function unclassifiedText(text: string): TextReading {
   return { plain: text, says: '' };
 }
 

@@ -16,10 +16,10 @@ export function placeholderOf(rule: string, fingerprint = ''): string {
 
 const PLACEHOLDER = /\[REDACTED:[a-z0-9-]{1,40}(?::[a-z]{1,20})?\]/y;
 
-/** The end of a placeholder at `at`, or -1. */
-export function placeholderEnd(text: string, at: number): number {
-  if (text.charCodeAt(at) !== 91 || text.charCodeAt(at + 1) !== 82) return -1;
-  PLACEHOLDER.lastIndex = at;
+/** The end of a placeholder at `position`, or -1. */
+export function placeholderEnd(text: string, position: number): number {
+  if (text.charCodeAt(position) !== 91 || text.charCodeAt(position + 1) !== 82) return -1;
+  PLACEHOLDER.lastIndex = position;
   return PLACEHOLDER.test(text) ? PLACEHOLDER.lastIndex : -1;
 }
 

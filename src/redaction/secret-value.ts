@@ -25,10 +25,10 @@ export function quotedEnd(text: string, start: number, backslashes: number): num
   const quote = text.charCodeAt(start - 1);
   let run = 0;
   let line = -1;
-  for (let at = start; at < text.length; at += 1) {
-    const unit = text.charCodeAt(at);
-    if (unit === quote && run <= backslashes) return at - run;
-    if (unit === 10 && line < 0) line = at;
+  for (let position = start; position < text.length; position += 1) {
+    const unit = text.charCodeAt(position);
+    if (unit === quote && run <= backslashes) return position - run;
+    if (unit === 10 && line < 0) line = position;
     run = unit === 92 ? run + 1 : 0;
   }
   return line < 0 ? text.length : line;
@@ -36,27 +36,27 @@ export function quotedEnd(text: string, start: number, backslashes: number): num
 
 /** Returns the end of an unquoted value. In an `.env` line, it ends at the next space, otherwise at a delimiter. */
 export function bareEnd(text: string, start: number, wholeLine = false): number {
-  let at = start;
-  for (; at < text.length; at += 1) {
-    const unit = text.charCodeAt(at);
+  let position = start;
+  for (; position < text.length; position += 1) {
+    const unit = text.charCodeAt(position);
     if (unit <= 32 || unit === 34 || unit === 39 || unit === 96) break;
-    if (unit === 91 && placeholderEnd(text, at) >= 0) break;
-    if (unit === 92 && (at + 1 === text.length || 'nrt"\'\\`'.includes(text.charAt(at + 1)))) break;
+    if (unit === 91 && placeholderEnd(text, position) >= 0) break;
+    if (unit === 92 && (position + 1 === text.length || 'nrt"\'\\`'.includes(text.charAt(position + 1)))) break;
     // A password may begin with a delimiter.
-    if (!wholeLine && at > start && ',;&)}]<>|'.includes(text.charAt(at))) break;
+    if (!wholeLine && position > start && ',;&)}]<>|'.includes(text.charAt(position))) break;
   }
-  return at;
+  return position;
 }
 
 /** Returns the end of the line, or of the quoted text that contains it. */
 export function lineEnd(text: string, start: number, mayQuote = false): number {
-  let at = start;
-  for (; at < text.length; at += 1) {
-    const unit = text.charCodeAt(at);
+  let position = start;
+  for (; position < text.length; position += 1) {
+    const unit = text.charCodeAt(position);
     if (unit === 10 || unit === 13 || (!mayQuote && isQuote(unit))) break;
-    if (unit === 92 && (mayQuote ? 'n' : 'nrt"\'\\').includes(text.charAt(at + 1))) break;
+    if (unit === 92 && (mayQuote ? 'n' : 'nrt"\'\\').includes(text.charAt(position + 1))) break;
   }
-  return at;
+  return position;
 }
 
 /** The context of a value in a call, a list, a table, an element, or after an option. */

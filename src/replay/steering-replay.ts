@@ -86,7 +86,7 @@ export class SteeringReplay {
    */
   take(record: TrajectoryRecord): readonly TrajectoryRecord[] {
     const records: TrajectoryRecord[] = [];
-    this.#each(record, (input, derived) => {
+    this.#visitDerived(record, (input, derived) => {
       records.push(input);
       let seq = input.payload.kind === 'gap' ? input.payload.through_seq : input.seq;
       for (const payload of derived) records.push({ ...input, seq: (seq += 1), payload });
@@ -96,50 +96,50 @@ export class SteeringReplay {
 
   /** Does the same as `take`, but returns only the derived payloads. */
   follow(record: TrajectoryRecord): readonly DerivedPayload[] {
-    let all: readonly DerivedPayload[] = NOTHING;
-    this.#each(record, (_input, derived) => {
-      if (derived.length > 0) all = all.length === 0 ? derived : [...all, ...derived];
+    let allPayloads: readonly DerivedPayload[] = NOTHING;
+    this.#visitDerived(record, (_input, derived) => {
+      if (derived.length > 0) allPayloads = allPayloads.length === 0 ? derived : [...allPayloads, ...derived];
     });
-    return all;
+    return allPayloads;
   }
 
-  #each(record: TrajectoryRecord, visit: Visit): void {
+  #visitDerived(record: TrajectoryRecord, visit: Visit): void {
     const { payload } = record;
     // Other records belong to the recorded steering, or the replay derives them again.
     if (roleOf(payload) !== 'input') return;
     // The configured deadline replaces the host's deadline.
     if (payload.kind === 'deadline_set' && this.#options.deadline !== undefined) return;
     if (this.#result !== undefined) {
-      if (payload.kind !== 'run_ended') this.#add(ASK_AFTER_CALL, this.#result, this.#lastMs, visit);
+      if (payload.kind !== 'run_ended') this.#addPayload(ASK_AFTER_CALL, this.#result, this.#lastMs, visit);
       this.#result = undefined;
     }
     if (payload.kind === 'turn_started') {
-      if (this.#turns > 0) this.#add(ASK_BEFORE_TURN, record, this.#lastMs, visit);
+      if (this.#turns > 0) this.#addPayload(ASK_BEFORE_TURN, record, this.#lastMs, visit);
       this.#turns += 1;
     }
     this.#lastMs = Math.max(this.#lastMs, record.recorded_at_unix_ms);
-    this.#add(this.#steered(payload, record), record, record.recorded_at_unix_ms, visit);
+    this.#addPayload(this.#withOptions(payload, record), record, record.recorded_at_unix_ms, visit);
     if (payload.kind !== 'tool_ended' || payload.result_missing === true) return;
-    if (this.#options.growing === true) this.#add(ASK_AFTER_CALL, record, this.#lastMs, visit);
+    if (this.#options.growing === true) this.#addPayload(ASK_AFTER_CALL, record, this.#lastMs, visit);
     else this.#result = record;
   }
 
-  /** Adds a payload to the run that `near` belongs to. */
-  #add(payload: TrajectoryPayload, near: TrajectoryRecord, atMs: number, visit: Visit): void {
+  /** Adds a payload to the run that `cause` belongs to. */
+  #addPayload(payload: TrajectoryPayload, cause: TrajectoryRecord, atMs: number, visit: Visit): void {
     const seq = this.#nextSeq;
-    const record = { ...near, schema_version: TRAJECTORY_SCHEMA_VERSION, seq, recorded_at_unix_ms: atMs, payload };
-    const derived = this.#fold.fold(record);
-    this.#nextSeq = (payload.kind === 'gap' ? payload.through_seq : seq) + 1 + derived.length;
-    visit(record, derived);
+    const record = { ...cause, schema_version: TRAJECTORY_SCHEMA_VERSION, seq, recorded_at_unix_ms: atMs, payload };
+    const derivedPayloads = this.#fold.fold(record);
+    this.#nextSeq = (payload.kind === 'gap' ? payload.through_seq : seq) + 1 + derivedPayloads.length;
+    visit(record, derivedPayloads);
   }
 
-  #steered(payload: TrajectoryPayload, record: TrajectoryRecord): TrajectoryPayload {
-    if (payload.kind === 'run_started') return this.#begun(payload, record.recorded_at_unix_ms);
+  #withOptions(payload: TrajectoryPayload, record: TrajectoryRecord): TrajectoryPayload {
+    if (payload.kind === 'run_started') return this.#withLimits(payload, record.recorded_at_unix_ms);
     if (payload.kind !== 'gap') return payload;
     return { ...payload, through_seq: this.#nextSeq + Math.max(0, payload.through_seq - record.seq) };
   }
 
-  #begun(started: RunStarted, atMs: number): RunStarted {
+  #withLimits(started: RunStarted, atMs: number): RunStarted {
     const { deadline, budget } = this.#options;
     const { configurationHash, mode } = this.#steering;
     return {

@@ -129,14 +129,14 @@ type Draft = {
  * `maxPieces` advice texts.
  */
 export class AdviceOutcomeFold {
-  readonly #within: number;
+  readonly #callLimit: number;
   readonly #maxPieces: number;
   readonly #pieces = new Map<string, Draft>();
   /** Advice texts whose following calls are still being counted. */
   #counting: Draft[] = [];
   /** Advice texts whose pattern is still open, by the identity of the pattern. */
-  readonly #waiting = new Map<string, Draft[]>();
-  readonly #flagged = new Set<string>();
+  readonly #openByPattern = new Map<string, Draft[]>();
+  readonly #flaggedPatterns = new Set<string>();
   /** Advice texts after which no call has started yet. */
   #beforeNext: Draft[] = [];
   /** Advice texts whose next call is still open, by the number of that call. */
@@ -149,7 +149,7 @@ export class AdviceOutcomeFold {
   #leftOut = 0;
 
   constructor({ maxPieces = DEFAULT_MAX_PIECES, within = DEFAULT_WITHIN_CALLS }: AdviceOutcomeOptions = {}) {
-    this.#within = within;
+    this.#callLimit = within;
     this.#maxPieces = maxPieces;
   }
 
@@ -160,7 +160,7 @@ export class AdviceOutcomeFold {
 
   fold(record: TrajectoryRecord, { call, calls, costUsd }: FoldedRecord): void {
     const { payload, recorded_at_unix_ms: atMs } = record;
-    while (this.#calls < calls) this.#called();
+    while (this.#calls < calls) this.#countCall();
     switch (payload.kind) {
       case 'run_started':
         this.#deadlineMs = payload.steering?.deadline_at_unix_ms;
@@ -175,33 +175,33 @@ export class AdviceOutcomeFold {
         this.#endedAtMs = undefined;
         return;
       case 'tool_started':
-        this.#begun(call);
+        this.#callStarted(call);
         return;
       case 'tool_ended':
         if (payload.is_error) for (const piece of this.#counting) piece.followingErrors += 1;
-        if (call !== undefined) this.#ended({ call, record });
+        if (call !== undefined) this.#callEnded({ call, record });
         return;
       case 'message_appended':
-        this.#used(payload.message, costUsd);
+        this.#addUsage(payload.message, costUsd);
         return;
       case 'pattern_flagged':
-        this.#flag(payload.pattern.identity);
+        this.#flagPattern(payload.pattern.identity);
         return;
       case 'pattern_cleared':
-        this.#clear(payload.pattern.identity, atMs);
+        this.#clearPattern(payload.pattern.identity, atMs);
         return;
       case 'feedback_produced':
       case 'guidance_produced':
-        this.#produced(record, payload);
+        this.#adviceProduced(record, payload);
         return;
       case 'feedback_delivered':
-        this.#settled(payload.advice_id, payload);
+        this.#adviceSettled(payload.advice_id, payload);
         return;
       case 'guidance_delivered':
-        this.#settled(payload.advice_id, payload.guidance);
+        this.#adviceSettled(payload.advice_id, payload.guidance);
         return;
       case 'advice_acknowledged':
-        this.#acknowledged(payload);
+        this.#adviceAcknowledged(payload);
         return;
       default:
         passOver<
@@ -237,36 +237,36 @@ export class AdviceOutcomeFold {
   }
 
   #isCleared({ callsToClear, pattern, wasFlagged }: Draft, callsLeft: number): boolean | null {
-    if (pattern === undefined || callsLeft < this.#within) return null;
-    if (callsToClear !== undefined) return callsToClear <= this.#within;
+    if (pattern === undefined || callsLeft < this.#callLimit) return null;
+    if (callsToClear !== undefined) return callsToClear <= this.#callLimit;
     return wasFlagged ? false : null;
   }
 
-  #begun(call: RunCall | undefined): void {
+  #callStarted(call: RunCall | undefined): void {
     if (call === undefined || this.#beforeNext.length === 0) return;
     for (const piece of this.#beforeNext) piece.nextCall = 'open';
     this.#nextOpen.set(call.number, this.#beforeNext);
     this.#beforeNext = [];
   }
 
-  #ended(ended: EndedCall): void {
+  #callEnded(ended: EndedCall): void {
     for (const piece of this.#nextOpen.get(ended.call.number) ?? []) piece.nextCall = nextCallOf(piece.before, ended);
     this.#nextOpen.delete(ended.call.number);
     this.#lastEnded = ended;
   }
 
-  #called(): void {
+  #countCall(): void {
     this.#calls += 1;
     let isOver = false;
     for (const piece of this.#counting) {
       // Events after the last counted call are attributed to that call until the next call starts.
-      if (piece.followingCalls === this.#within) isOver = true;
+      if (piece.followingCalls === this.#callLimit) isOver = true;
       else piece.followingCalls += 1;
     }
-    if (isOver) this.#counting = this.#counting.filter((piece) => this.#calls - piece.callsBefore <= this.#within);
+    if (isOver) this.#counting = this.#counting.filter((piece) => this.#calls - piece.callsBefore <= this.#callLimit);
   }
 
-  #used(message: StoredMessage, costUsd: number | undefined): void {
+  #addUsage(message: StoredMessage, costUsd: number | undefined): void {
     if (message.role !== 'assistant' || message.usage === undefined) return;
     const { input_tokens: input, output_tokens: output } = message.usage;
     if (input !== undefined || output !== undefined) this.#tokens = (this.#tokens ?? 0) + (input ?? 0) + (output ?? 0);
@@ -278,27 +278,27 @@ export class AdviceOutcomeFold {
     }
   }
 
-  #flag(identity: string): void {
-    this.#flagged.delete(identity);
-    this.#flagged.add(identity);
-    const [oldest] = this.#flagged;
-    if (this.#flagged.size > MAX_FLAGGED && oldest !== undefined) this.#flagged.delete(oldest);
-    for (const piece of this.#waiting.get(identity) ?? []) {
-      if (this.#calls - piece.callsBefore <= this.#within) piece.wasFlagged = true;
+  #flagPattern(identity: string): void {
+    this.#flaggedPatterns.delete(identity);
+    this.#flaggedPatterns.add(identity);
+    const [oldest] = this.#flaggedPatterns;
+    if (this.#flaggedPatterns.size > MAX_FLAGGED && oldest !== undefined) this.#flaggedPatterns.delete(oldest);
+    for (const piece of this.#openByPattern.get(identity) ?? []) {
+      if (this.#calls - piece.callsBefore <= this.#callLimit) piece.wasFlagged = true;
     }
   }
 
-  #clear(identity: string, atMs: number): void {
-    this.#flagged.delete(identity);
-    for (const piece of this.#waiting.get(identity) ?? []) {
+  #clearPattern(identity: string, atMs: number): void {
+    this.#flaggedPatterns.delete(identity);
+    for (const piece of this.#openByPattern.get(identity) ?? []) {
       piece.callsToClear = this.#calls - piece.callsBefore;
       if (atMs > 0 && piece.atMs > 0) piece.msToClear = Math.max(0, atMs - piece.atMs);
       if (this.#tokens !== undefined) piece.tokensToClear = this.#tokens - piece.tokensBefore;
     }
-    this.#waiting.delete(identity);
+    this.#openByPattern.delete(identity);
   }
 
-  #produced(
+  #adviceProduced(
     { recorded_at_unix_ms: atMs, seq }: TrajectoryRecord,
     payload: Extract<TrajectoryPayload, { readonly kind: 'feedback_produced' | 'guidance_produced' }>,
   ): void {
@@ -324,25 +324,32 @@ export class AdviceOutcomeFold {
       followingErrors: 0,
       before: this.#lastEnded,
       tokensBefore: this.#tokens ?? 0,
-      wasFlagged: pattern !== undefined && this.#flagged.has(pattern.identity),
+      wasFlagged: pattern !== undefined && this.#flaggedPatterns.has(pattern.identity),
     };
     this.#pieces.set(piece.adviceId, piece);
     this.#counting.push(piece);
     this.#beforeNext.push(piece);
     if (pattern === undefined) return;
-    const waiting = this.#waiting.get(pattern.identity) ?? [];
-    waiting.push(piece);
-    this.#waiting.set(pattern.identity, waiting);
+    const openPieces = this.#openByPattern.get(pattern.identity) ?? [];
+    openPieces.push(piece);
+    this.#openByPattern.set(pattern.identity, openPieces);
   }
 
-  #settled(adviceId: string, { delivered, reason }: { readonly delivered: boolean; readonly reason?: string }): void {
+  #adviceSettled(
+    adviceId: string,
+    { delivered, reason }: { readonly delivered: boolean; readonly reason?: string },
+  ): void {
     const piece = this.#pieces.get(adviceId);
     if (piece === undefined) return;
     piece.arm = delivered ? 'delivered' : armOf(reason);
     if (!delivered && reason !== undefined) piece.reason = reason;
   }
 
-  #acknowledged({ advice_id: adviceId, provider_name: provider, response }: PayloadOf<'advice_acknowledged'>): void {
+  #adviceAcknowledged({
+    advice_id: adviceId,
+    provider_name: provider,
+    response,
+  }: PayloadOf<'advice_acknowledged'>): void {
     const pieces = [...this.#pieces.values()];
     const piece =
       adviceId === undefined
@@ -352,10 +359,10 @@ export class AdviceOutcomeFold {
   }
 }
 
-function nextCallOf(before: EndedCall | undefined, next: EndedCall): NextCall {
-  if (before !== undefined && isSameCall(before.call, next.call)) return 'repeated';
+function nextCallOf(previousCall: EndedCall | undefined, next: EndedCall): NextCall {
+  if (previousCall !== undefined && isSameCall(previousCall.call, next.call)) return 'repeated';
   if (!next.call.failed) return 'succeeded';
-  const line = before?.call.failed === true ? errorLineOf(before.call, before.record) : undefined;
+  const line = previousCall?.call.failed === true ? errorLineOf(previousCall.call, previousCall.record) : undefined;
   return line !== undefined && line === errorLineOf(next.call, next.record) ? 'same-failure' : 'other-failure';
 }
 

@@ -6,9 +6,9 @@ import type { AdviceOutcome, NextCall } from './advice-outcome.ts';
  * later`.
  */
 export function fateText(outcome: AdviceOutcome): string {
-  const rest = laterText(outcome);
+  const laterPart = laterText(outcome);
   const next = `next call: ${nextCallText(outcome.nextCall)}`;
-  return rest === undefined ? next : `${next}; ${rest}`;
+  return laterPart === undefined ? next : `${next}; ${laterPart}`;
 }
 
 function nextCallText(next: NextCall): string {

@@ -8,7 +8,7 @@ const MAX_PATTERNS = 500;
 
 /** Combines the records of each pattern of a run. Keeps the 500 patterns with the most recent records. */
 export class RecordedPatterns {
-  readonly #seen = new LruMap<SeenPattern>(MAX_PATTERNS);
+  readonly #seenPatterns = new LruMap<SeenPattern>(MAX_PATTERNS);
   #leftOut = 0;
 
   get leftOut(): number {
@@ -18,10 +18,10 @@ export class RecordedPatterns {
   take({ kind, pattern }: PatternFlagged | PatternCleared, seq: number): void {
     // A pattern that occurs again has a different first call.
     const key = `${pattern.identity}\n${pattern.firstSeen}`;
-    const before = this.#seen.get(key);
-    if (before === undefined && this.#seen.size === MAX_PATTERNS) this.#leftOut += 1;
-    const flaggedSeq = before?.flaggedSeq ?? (kind === 'pattern_flagged' ? seq : undefined);
-    this.#seen.set(key, {
+    const seenBefore = this.#seenPatterns.get(key);
+    if (seenBefore === undefined && this.#seenPatterns.size === MAX_PATTERNS) this.#leftOut += 1;
+    const flaggedSeq = seenBefore?.flaggedSeq ?? (kind === 'pattern_flagged' ? seq : undefined);
+    this.#seenPatterns.set(key, {
       pattern,
       ...present({ flaggedSeq }),
       ...(kind === 'pattern_cleared' ? { clearedSeq: seq } : {}),
@@ -30,11 +30,11 @@ export class RecordedPatterns {
 
   /** Returns the patterns in the order of their first call. */
   all(): readonly SeenPattern[] {
-    const seen = this.#seen.entries().map(([, pattern]) => pattern);
-    return seen.toSorted((a, b) => a.pattern.firstSeen - b.pattern.firstSeen);
+    const patterns = this.#seenPatterns.entries().map(([, pattern]) => pattern);
+    return patterns.toSorted((a, b) => a.pattern.firstSeen - b.pattern.firstSeen);
   }
 
   find(identity: string): TrajectoryPattern | undefined {
-    return this.#seen.entries().findLast(([, seen]) => seen.pattern.identity === identity)?.[1].pattern;
+    return this.#seenPatterns.entries().findLast(([, seen]) => seen.pattern.identity === identity)?.[1].pattern;
   }
 }

@@ -45,6 +45,6 @@ export function errorLineOf(call: RunCall, { payload }: TrajectoryRecord): strin
   const { args, errorLine, failed, kind, number, tool } = call;
   if (kind !== undefined || !failed || payload.kind !== 'tool_ended') return errorLine;
   const { result } = payload;
-  const read = { index: number - 1, turn: 0, atMs: 0, tool, args, result, isError: true, resultMissing: false };
-  return makeStep(read, {}).failure?.line;
+  const recentCall = { index: number - 1, turn: 0, atMs: 0, tool, args, result, isError: true, resultMissing: false };
+  return makeStep(recentCall, {}).failure?.line;
 }

@@ -56,8 +56,8 @@ export function verdictOf(ended: RunOutcome | undefined, checks: readonly LastCh
       evidence: `${reason === undefined ? inWords('outcome', outcome) : inWords('reason', reason)}${detail}`,
     };
   }
-  const failing = checks.findLast(({ failed }) => failed);
-  if (failing !== undefined) return { verdict: 'unknown', evidence: `its last ${checkText(failing)} failed` };
+  const failedCheck = checks.findLast(({ failed }) => failed);
+  if (failedCheck !== undefined) return { verdict: 'unknown', evidence: `its last ${checkText(failedCheck)} failed` };
   const last = checks.at(-1);
   if (last === undefined || reason !== 'answered') {
     return {

@@ -35,9 +35,9 @@ export interface DeliverOptions {
  * advice.
  */
 export function deliverAdvice(handles: readonly AdviceHandle[], options: DeliverOptions): string | undefined {
-  const placed = placeAdvice(handles, options.maxChars);
-  placed?.delivered(options.channel);
-  return placed?.text;
+  const placedAdvice = placeAdvice(handles, options.maxChars);
+  placedAdvice?.delivered(options.channel);
+  return placedAdvice?.text;
 }
 
 /** Advice joined into one text that is not delivered yet. Only the first report has an effect. */
@@ -49,18 +49,18 @@ export function placeAdvice(
   maxChars: number = MAX_ADVICE_CHARS,
 ): PlacedAdvice | undefined {
   const { text, included, omitted } = joinAdvice(handles, { maxChars });
-  const settle = (verdict: (handle: AdviceHandle) => void): void => {
+  const settleAll = (verdict: (handle: AdviceHandle) => void): void => {
     for (const handle of included) verdict(handle);
     for (const handle of omitted) handle.undelivered(`no room in ${maxChars} characters`);
   };
   if (included.length === 0) {
-    settle(() => undefined);
+    settleAll(() => undefined);
     return undefined;
   }
   return {
     text,
-    delivered: (channel) => settle((handle) => handle.delivered(channel)),
-    undelivered: (reason) => settle((handle) => handle.undelivered(reason)),
+    delivered: (channel) => settleAll((handle) => handle.delivered(channel)),
+    undelivered: (reason) => settleAll((handle) => handle.undelivered(reason)),
   };
 }
 
@@ -76,8 +76,8 @@ interface AdviceOrigin {
 export function adviceHandleOf(item: DerivedPayload, { atMs, point, take }: AdviceOrigin): AdviceHandle | undefined {
   if (item.kind === 'feedback_produced') {
     const { advice_id, provider_name, text } = item;
-    const settle = settler((delivered, how) =>
-      take({ kind: 'feedback_delivered', advice_id, provider_name, delivered, ...how }),
+    const settle = settleOnce((delivered, delivery) =>
+      take({ kind: 'feedback_delivered', advice_id, provider_name, delivered, ...delivery }),
     );
     const { severity } = item.feedback;
     return { id: advice_id, source: 'feedback', provider: provider_name, severity, text, point, ...settle };
@@ -85,8 +85,8 @@ export function adviceHandleOf(item: DerivedPayload, { atMs, point, take }: Advi
   if (item.kind === 'guidance_produced') {
     const { advice_id, provider_name, injection, classification } = item;
     const guidance = { providerName: provider_name, injection, decisionPoint: point, classification, atMs };
-    const settle = settler((delivered, how) =>
-      take({ kind: 'guidance_delivered', advice_id, guidance: { ...guidance, delivered, ...how } }),
+    const settle = settleOnce((delivered, delivery) =>
+      take({ kind: 'guidance_delivered', advice_id, guidance: { ...guidance, delivered, ...delivery } }),
     );
     const level = classification.pattern?.level;
     const severity = level === undefined ? 'info' : severityOfLevel(level);
@@ -97,17 +97,17 @@ export function adviceHandleOf(item: DerivedPayload, { atMs, point, take }: Advi
 }
 
 /** Records the first outcome only. */
-function settler(
+function settleOnce(
   record: (delivered: boolean, how: { readonly channel?: string; readonly reason?: string }) => void,
 ): Pick<AdviceHandle, 'delivered' | 'undelivered'> {
   let isSettled = false;
-  const settle: typeof record = (delivered, how) => {
+  const settleHandle: typeof record = (delivered, delivery) => {
     if (isSettled) return;
     isSettled = true;
-    record(delivered, how);
+    record(delivered, delivery);
   };
   return {
-    delivered: (channel) => settle(true, { channel }),
-    undelivered: (reason) => settle(false, { reason }),
+    delivered: (channel) => settleHandle(true, { channel }),
+    undelivered: (reason) => settleHandle(false, { reason }),
   };
 }

@@ -36,27 +36,27 @@ export class AdvicePoints {
 
   /** @throws the errors of a fold */
   advise(point: DecisionPoint, context: AdviseContext): readonly AdviceHandle[] {
-    const handles = this.#evaluate(point, context);
+    const handles = this.#evaluatePoint(point, context);
     this.#askModels(point);
     return handles;
   }
 
-  #evaluate(point: DecisionPoint, context: AdviseContext): readonly AdviceHandle[] {
+  #evaluatePoint(point: DecisionPoint, context: AdviseContext): readonly AdviceHandle[] {
     const { family, fold, log, mode, path, providerTimeLimitMs: limit_ms } = this.#parts;
     const payload = evaluationPayload(point, context, { files: this.#filesCreated(), shared: family.shared });
-    const derived: DerivedPayload[] = [];
+    const derivedPayloads: DerivedPayload[] = [];
     const record = log.stamp(payload);
-    path.process(record, derived);
+    path.process(record, derivedPayloads);
     for (const { provider, durationMs } of this.#overruns.splice(0)) {
       path.take({ kind: 'provider_overran', provider_name: provider, duration_ms: durationMs, limit_ms });
     }
     // Deliveries are recorded even after the end, because the last advice of a run may be delivered late.
-    const take = (delivery: TrajectoryPayload): void => void path.take(delivery);
-    return derived.flatMap((item) => {
-      const handle = adviceHandleOf(item, { point, atMs: record.recorded_at_unix_ms, take });
+    const takeDelivery = (delivery: TrajectoryPayload): void => void path.take(delivery);
+    return derivedPayloads.flatMap((item) => {
+      const handle = adviceHandleOf(item, { point, atMs: record.recorded_at_unix_ms, take: takeDelivery });
       if (handle === undefined) return [];
-      const drawn = { runId: log.identity.runId, unit: drawnUnit(item, fold) };
-      const reason = silenceReason(mode, fold.situation.holdout, drawn);
+      const draw = { runId: log.identity.runId, unit: drawnUnit(item, fold) };
+      const reason = silenceReason(mode, fold.situation.holdout, draw);
       if (reason !== undefined) handle.undelivered(reason);
       return reason === undefined ? [handle] : [];
     });

@@ -39,7 +39,7 @@ export interface CompletionAnswer {
 }
 
 /** Number of consecutive unmet checks of each run in this process. */
-const unmet = new WeakMap<Run, number>();
+const unmetCounts = new WeakMap<Run, number>();
 
 /**
  * Checks whether the agent may stop, and records the result (`completion_checked`). After `maxAttempts` unmet checks, the
@@ -50,13 +50,13 @@ const unmet = new WeakMap<Run, number>();
 export async function checkCompletion(run: Run, options: CompletionOptions): Promise<CompletionAnswer> {
   const { folder = process.cwd(), missing: moreLines, ...rest } = options;
   const check: CompletionCheck = { files: [], ...COMPLETION_DEFAULTS, ...rest };
-  const missing = [...(await missingForCompletion(check, folder)), ...(await guardedLines(moreLines))];
-  const attempt = (unmet.get(run) ?? 0) + 1;
-  const met = missing.length === 0;
-  const gaveUp = !met && attempt > check.maxAttempts;
-  run.emit({ type: 'completion_checked', met, missing, attempt, ...(gaveUp ? { gaveUp } : {}) });
-  unmet.set(run, met || gaveUp ? 0 : attempt);
-  return { met, missing, text: met || gaveUp ? undefined : completionText(missing) };
+  const missingLines = [...(await missingForCompletion(check, folder)), ...(await guardedLines(moreLines))];
+  const attempt = (unmetCounts.get(run) ?? 0) + 1;
+  const isMet = missingLines.length === 0;
+  const gaveUp = !isMet && attempt > check.maxAttempts;
+  run.emit({ type: 'completion_checked', met: isMet, missing: missingLines, attempt, ...(gaveUp ? { gaveUp } : {}) });
+  unmetCounts.set(run, isMet || gaveUp ? 0 : attempt);
+  return { met: isMet, missing: missingLines, text: isMet || gaveUp ? undefined : completionText(missingLines) };
 }
 
 async function guardedLines(lines: CompletionOptions['missing']): Promise<readonly string[]> {
@@ -73,7 +73,7 @@ export async function missingForCompletion(
   folder: string,
   env: NodeJS.ProcessEnv = process.env,
 ): Promise<readonly string[]> {
-  const missing = check.files
+  const missingFiles = check.files
     .map((file) => resolve(folder, file))
     .filter((file) => !existsSync(file))
     .map((file) => `The file ${relative(folder, file) || basename(file)} does not exist.`);
@@ -81,7 +81,7 @@ export async function missingForCompletion(
     check.command === undefined
       ? undefined
       : await commandFailure(check.command, check.timeoutMs, { cwd: folder, env });
-  return failure === undefined ? missing : [...missing, failure];
+  return failure === undefined ? missingFiles : [...missingFiles, failure];
 }
 
 interface CommandEnd {
@@ -99,7 +99,7 @@ async function commandFailure(
   if (program === undefined) return undefined;
   // The module is not imported statically, because every hook process would load it and few need it.
   const { spawn } = process.getBuiltinModule('node:child_process');
-  const named = `\`${command.join(' ')}\``;
+  const quotedCommand = `\`${command.join(' ')}\``;
   let isLate = false;
   const end = await new Promise<CommandEnd>((done) => {
     const child = spawn(program, args, { cwd, env, stdio: 'ignore' });
@@ -107,26 +107,26 @@ async function commandFailure(
       isLate = true;
       child.kill('SIGKILL');
     }, timeoutMs);
-    const finish = (how: CommandEnd): void => {
+    const finishCommand = (commandEnd: CommandEnd): void => {
       clearTimeout(timer);
-      done(how);
+      done(commandEnd);
     };
-    child.on('error', (error) => finish({ code: null, signal: null, error }));
-    child.on('exit', (code, signal) => finish({ code, signal }));
+    child.on('error', (error) => finishCommand({ code: null, signal: null, error }));
+    child.on('exit', (code, signal) => finishCommand({ code, signal }));
   });
-  if (isLate) return `${named} did not end within ${durationText(timeoutMs)}.`;
-  if (end.error !== undefined) return `${named} could not be started: ${messageOf(end.error)}.`;
+  if (isLate) return `${quotedCommand} did not end within ${durationText(timeoutMs)}.`;
+  if (end.error !== undefined) return `${quotedCommand} could not be started: ${messageOf(end.error)}.`;
   if (end.code === 0) return undefined;
-  return `${named} ended with ${end.code === null ? `signal ${String(end.signal)}` : `exit code ${end.code}`}.`;
+  return `${quotedCommand} ended with ${end.code === null ? `signal ${String(end.signal)}` : `exit code ${end.code}`}.`;
 }
 
 /** Returns the text for an agent that may not stop yet. */
-export function completionText(missing: readonly string[]): string {
+export function completionText(missingLines: readonly string[]): string {
   return [
     '[Completion Check]',
     '',
     'Not complete yet:',
-    ...missing.map((line) => `- ${line}`),
+    ...missingLines.map((line) => `- ${line}`),
     '',
     '→ Complete this, then stop.',
   ].join('\n');

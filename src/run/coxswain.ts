@@ -162,9 +162,9 @@ class Process implements Coxswain {
   readonly #clock: Clock;
   readonly #queue: RecordQueue | undefined;
   readonly #redact: (payload: TrajectoryPayload) => TrajectoryPayload;
-  readonly #shared: SharedRuns | undefined;
+  readonly #sharedRuns: SharedRuns | undefined;
   readonly #open = new Set<Run>();
-  readonly #known = new LruMap<true>(MAX_KNOWN_RUNS);
+  readonly #knownRuns = new LruMap<true>(MAX_KNOWN_RUNS);
   readonly #opening = new Map<string, Promise<Run>>();
   readonly #tally = new InputTally();
   readonly #listeners = new Listeners();
@@ -177,8 +177,8 @@ class Process implements Coxswain {
     this.#options = options;
     this.#clock = options.clock ?? systemClock;
     const { store } = options;
-    this.#shared = store !== undefined && isReadable(store) ? new SharedRuns(store) : undefined;
-    const sink = this.#shared ?? store;
+    this.#sharedRuns = store !== undefined && isReadable(store) ? new SharedRuns(store) : undefined;
+    const sink = this.#sharedRuns ?? store;
     this.#queue = sink === undefined ? undefined : new RecordQueue(sink, options);
     this.#redact = this.#redactOf(options.redaction);
     // Throws before the first run if a limit is outside its range.
@@ -190,15 +190,20 @@ class Process implements Coxswain {
     const { parent, ...own } = runOptions;
     const nowMs = this.#clock.nowMs();
     const identity = this.#identityOf(runOptions);
-    if (this.#known.get(identity.runId) !== undefined) throw runExists(identity.runId);
+    if (this.#knownRuns.get(identity.runId) !== undefined) throw runExists(identity.runId);
     const children = own.children ?? parent?.changesOfChildren;
     const { options, ownDeadlineAtMs, prompt, sharesBudget } = inherit(own, parent?.heritage, nowMs);
     const steering = resolveSteering(this.#options, prompt);
-    const started = runStarted(options, { identity, steering, prompt, nowMs, parent });
+    const startedPayload = runStarted(options, { identity, steering, prompt, nowMs, parent });
     const log = new RunLog(identity, this.#logParts());
     const place = { parent: parent?.family, sharesBudget, ownDeadlineAtMs };
-    const run = this.#run(log, { fold: this.#foldOf({ steering, prompts: [prompt] }), steering, place, children });
-    run.begin(started);
+    const run = this.#createRun(log, {
+      fold: this.#foldOf({ steering, prompts: [prompt] }),
+      steering,
+      place,
+      children,
+    });
+    run.begin(startedPayload);
     return run;
   }
 
@@ -207,9 +212,9 @@ class Process implements Coxswain {
     const id = storableRunId(runId);
     const isOpening = this.#opening.get(id);
     if (isOpening !== undefined) return await isOpening;
-    const known = [...this.#open].find((run) => run.id === id && !run.isEnded);
-    if (known !== undefined) return known;
-    const opening = this.#continue(id, {
+    const openRun = [...this.#open].find((run) => run.id === id && !run.isEnded);
+    if (openRun !== undefined) return openRun;
+    const opening = this.#continueRun(id, {
       start,
       trigger,
       prompts: options.prompts ?? [start?.prompt ?? DEFAULT_PROMPT],
@@ -233,7 +238,7 @@ class Process implements Coxswain {
     const steering = resolveSteering(this.#options, prompts[0]);
     const { below } = snapshot.fold.steering.situation;
     const fold = this.#foldOf({ steering, prompts, snapshot: snapshot.fold });
-    return this.#run(log, { fold, steering, place: { sharesBudget: false, below }, ended: snapshot.ended });
+    return this.#createRun(log, { fold, steering, place: { sharesBudget: false, below }, ended: snapshot.ended });
   }
 
   private get measureMs(): () => number {
@@ -277,33 +282,38 @@ class Process implements Coxswain {
     return () => this.#stopFlushOnExit();
   }
 
-  async #continue(runId: string, { prompts, start, trigger }: Continuation): Promise<Run> {
+  async #continueRun(runId: string, { prompts, start, trigger }: Continuation): Promise<Run> {
     const { store } = this.#options;
     if (store === undefined || !isReadable(store))
       throw invalidArgument('openRun needs a store that can be read: createCoxswain({ store })');
-    if (this.#known.get(runId) !== undefined && (await this.flush()) !== 'stored') {
+    if (this.#knownRuns.get(runId) !== undefined && (await this.flush()) !== 'stored') {
       throw new CoxswainError('store-io', `what this process knows of run ${JSON.stringify(runId)} is not stored yet`);
     }
     const { measureMs } = this;
-    const stored = new StoredRuns({
+    const storedRuns = new StoredRuns({
       store,
       steering: this.#options,
       redact: this.#redact,
       clock: this.#clock,
       measureMs,
     });
-    const opened = await stored.open(runId, prompts);
-    if (opened === undefined) {
+    const openedRun = await storedRuns.open(runId, prompts);
+    if (openedRun === undefined) {
       if (start === undefined) throw runUnknown(runId);
-      this.#known.delete(runId);
+      this.#knownRuns.delete(runId);
       return this.startRun({ ...start, runId });
     }
-    const { depth, lastAtMs, parentRunId } = opened.summary;
+    const { depth, lastAtMs, parentRunId } = openedRun.summary;
     const identity = { runId, depth, ...present({ parentRunId }) };
-    this.#shared?.reopen(runId);
-    const log = new RunLog(identity, { ...this.#logParts(), nextSeq: opened.nextSeq, lastMs: lastAtMs });
-    const place = { sharesBudget: false, below: opened.fold.situation.below };
-    const run = this.#run(log, { ...opened, place, storedSeq: opened.nextSeq - 1, children: start?.children });
+    this.#sharedRuns?.reopen(runId);
+    const log = new RunLog(identity, { ...this.#logParts(), nextSeq: openedRun.nextSeq, lastMs: lastAtMs });
+    const place = { sharesBudget: false, below: openedRun.fold.situation.below };
+    const run = this.#createRun(log, {
+      ...openedRun,
+      place,
+      storedSeq: openedRun.nextSeq - 1,
+      children: start?.children,
+    });
     run.emit({ type: 'run_resumed', trigger });
     return run;
   }
@@ -322,7 +332,7 @@ class Process implements Coxswain {
     return new RunFold({ ...options, redact: this.#redact, measureMs: this.measureMs });
   }
 
-  #run(log: RunLog, { children, ended = false, fold, place, save, steering, storedSeq = -1 }: NewRun): Run {
+  #createRun(log: RunLog, { children, ended = false, fold, place, save, steering, storedSeq = -1 }: NewRun): Run {
     const { runId } = log.identity;
     const run: Run = new Run({
       log,
@@ -332,7 +342,7 @@ class Process implements Coxswain {
       providerTimeLimitMs: steering.providerTimeLimitMs,
       flush: async (limit) => {
         const answer = await this.flush(limit);
-        const refusal = this.#shared?.refusal(runId);
+        const refusal = this.#sharedRuns?.refusal(runId);
         if (refusal !== undefined) throw refusal;
         if (answer === 'stored') await save?.(run);
         return answer;
@@ -352,7 +362,7 @@ class Process implements Coxswain {
       ended,
     });
     this.#open.add(run);
-    this.#known.set(runId, true);
+    this.#knownRuns.set(runId, true);
     return run;
   }
 

@@ -106,7 +106,7 @@ function speakFeedback(evaluation: Evaluation, input: PointInput, noise: NoiseGa
     {
       delivery: speakers.delivery,
       cadence: speakers.cadence,
-      disabled: overran(state),
+      disabled: overrunProviders(state),
       admit: (item) => noise.admits(feedbackCandidate(item)),
       refuses: (pattern) => !noise.wouldAdmit({ source: 'feedback', ...pattern }),
       measureMs: input.measureMs,
@@ -130,7 +130,7 @@ function speakFeedback(evaluation: Evaluation, input: PointInput, noise: NoiseGa
   ];
 }
 
-function overran(state: SteeringState): ReadonlySet<string> {
+function overrunProviders(state: SteeringState): ReadonlySet<string> {
   if (state.overruns === EMPTY_STEERING.overruns) return NONE_DISABLED;
   return new Set(Object.entries(state.overruns).flatMap(([key, count]) => (count >= MAX_OVERRUNS ? [key] : [])));
 }
@@ -147,7 +147,7 @@ function speakGuidance(
   noise: NoiseGate,
 ): { readonly drafts: readonly DerivedDraft[]; readonly state: SteeringState['guidance'] } {
   const { speakers, state, steering } = input;
-  const evaluated = evaluateGuidance(
+  const guidanceResult = evaluateGuidance(
     state.verdicts.length === 0
       ? speakers.guidanceProviders
       : [...speakers.guidanceProviders, ...verdictConfigs(input, evaluation)],
@@ -155,7 +155,7 @@ function speakGuidance(
     state.guidance,
     {
       maxGuidancePerTurn: steering.maxGuidancePerTurn,
-      disabled: overran(state),
+      disabled: overrunProviders(state),
       measureMs: input.measureMs,
       timeLimitMs: steering.providerTimeLimitMs,
       onOverrun: input.onOverrun,
@@ -163,7 +163,7 @@ function speakGuidance(
       admit: (item) => noise.admits(guidanceCandidate(item)),
     },
   );
-  return { drafts: guidanceDrafts(evaluated), state: evaluated.state };
+  return { drafts: guidanceDrafts(guidanceResult), state: guidanceResult.state };
 }
 
 function guidanceDrafts({ produced, faults, skipped }: GuidanceEvaluation): readonly DerivedDraft[] {

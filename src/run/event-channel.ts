@@ -26,42 +26,42 @@ export function eventChannel(capacity = 1_000): EventChannel {
   if (!Number.isInteger(capacity) || capacity < 1) {
     throw invalidArgument(`the capacity of a channel is a whole number from 1, got ${capacity}`);
   }
-  const waiting: ChannelItem[] = [];
+  const queue: ChannelItem[] = [];
   let dropped = 0;
   let isClosed = false;
   let wake = (): void => undefined;
-  const take = (item: ChannelItem): void => {
+  const takeItem = (item: ChannelItem): void => {
     if (isClosed) return;
-    if (waiting.length >= capacity) dropped += 1;
+    if (queue.length >= capacity) dropped += 1;
     else {
-      if (dropped > 0) waiting.push({ type: 'dropped', count: dropped });
+      if (dropped > 0) queue.push({ type: 'dropped', count: dropped });
       dropped = 0;
-      waiting.push(item);
+      queue.push(item);
     }
     wake();
   };
-  const close = (): void => {
+  const closeChannel = (): void => {
     isClosed = true;
     wake();
   };
   return {
-    record: (record) => take({ type: 'record', record }),
-    delta: (event, runId) => take({ type: 'delta', runId, event }),
-    close,
+    record: (record) => takeItem({ type: 'record', record }),
+    delta: (event, runId) => takeItem({ type: 'delta', runId, event }),
+    close: closeChannel,
     async *[Symbol.asyncIterator]() {
       try {
         for (;;) {
-          for (let item = waiting.shift(); item !== undefined; item = waiting.shift()) yield item;
+          for (let item = queue.shift(); item !== undefined; item = queue.shift()) yield item;
           if (dropped > 0) {
             const count = dropped;
             dropped = 0;
             yield { type: 'dropped', count } as const;
           }
           if (isClosed) return;
-          if (waiting.length === 0) await new Promise<void>((resolve) => (wake = resolve));
+          if (queue.length === 0) await new Promise<void>((resolve) => (wake = resolve));
         }
       } finally {
-        close();
+        closeChannel();
       }
     },
   };

@@ -29,15 +29,15 @@ export interface Beginning {
  * @throws CoxswainError "invalid-argument" for a deadline outside its range
  */
 export function inherit(options: ChildOptions, parent: Heritage | undefined, nowMs: number): Beginning {
-  const own = deadlineAtMs(options.deadline, nowMs);
+  const ownDeadlineMs = deadlineAtMs(options.deadline, nowMs);
   if (parent === undefined) {
-    return { options, prompt: options.prompt ?? DEFAULT_PROMPT, ownDeadlineAtMs: own, sharesBudget: false };
+    return { options, prompt: options.prompt ?? DEFAULT_PROMPT, ownDeadlineAtMs: ownDeadlineMs, sharesBudget: false };
   }
   const { budget, conversationId, task } = parent.situation;
-  const atMs = earlier(own, parent.situation.deadlineAtMs);
+  const atMs = earlier(ownDeadlineMs, parent.situation.deadlineAtMs);
   return {
     prompt: options.prompt === undefined ? parent.prompt : withSpeakers(options.prompt, parent.prompt),
-    ownDeadlineAtMs: own,
+    ownDeadlineAtMs: ownDeadlineMs,
     sharesBudget: options.budget === undefined,
     options: {
       ...present({ conversationId }),

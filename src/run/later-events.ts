@@ -6,7 +6,7 @@ export const MAX_LATER_EVENTS = 5_000;
 
 /** A bounded queue of events that providers and subscribers emit. They are processed after the current event. */
 export class LaterEvents {
-  #waiting: (() => void)[] = [];
+  #queue: (() => void)[] = [];
   #taken = 0;
   #isDraining = false;
 
@@ -15,7 +15,7 @@ export class LaterEvents {
     if (this.#taken > MAX_LATER_EVENTS) return 'over';
     this.#taken += 1;
     if (this.#taken > MAX_LATER_EVENTS) return 'full';
-    this.#waiting.push(event);
+    this.#queue.push(event);
     return 'taken';
   }
 
@@ -29,7 +29,7 @@ export class LaterEvents {
     this.#isDraining = true;
     try {
       // The list may grow during the iteration.
-      for (const event of this.#waiting) {
+      for (const event of this.#queue) {
         try {
           event();
         } catch (error) {
@@ -38,7 +38,7 @@ export class LaterEvents {
       }
     } finally {
       this.#isDraining = false;
-      this.#waiting = [];
+      this.#queue = [];
       this.#taken = 0;
     }
   }

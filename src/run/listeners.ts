@@ -39,7 +39,7 @@ const MAX_WAITING = 10_000;
 /** The listeners of a process. Cost: negligible without listeners. */
 export class Listeners {
   readonly #listeners = new Set<Listener>();
-  #waiting: (() => void)[] = [];
+  #queue: (() => void)[] = [];
   #faults = 0;
   #lastFault = '';
   /** Number of items dropped by listeners that were removed. */
@@ -55,11 +55,11 @@ export class Listeners {
   }
 
   record(record: TrajectoryRecord): void {
-    if (this.#listeners.size > 0) this.#later(record.run_id, (sink) => sink.record?.(record));
+    if (this.#listeners.size > 0) this.#notifyLater(record.run_id, (sink) => sink.record?.(record));
   }
 
   delta(event: AgentEvent, runId: string): void {
-    if (this.#listeners.size > 0) this.#later(runId, (sink) => sink.delta?.(event, runId));
+    if (this.#listeners.size > 0) this.#notifyLater(runId, (sink) => sink.delta?.(event, runId));
   }
 
   /** Returns undefined if there were no faults. */
@@ -70,39 +70,39 @@ export class Listeners {
     return { faults: this.#faults, lastFault: this.#lastFault, ...(dropped === 0 ? {} : { dropped }) };
   }
 
-  #later(runId: string | undefined, notify: (sink: EventSink) => unknown): void {
+  #notifyLater(runId: string | undefined, notify: (sink: EventSink) => unknown): void {
     const targets = [...this.#listeners].filter((listener) => listener.runId === undefined || listener.runId === runId);
     if (targets.length === 0) return;
-    if (this.#waiting.length >= MAX_WAITING) {
-      this.#fault(new Error(`more than ${MAX_WAITING} items wait for listeners; the rest is dropped`));
+    if (this.#queue.length >= MAX_WAITING) {
+      this.#countFault(new Error(`more than ${MAX_WAITING} items wait for listeners; the rest is dropped`));
       return;
     }
-    if (this.#waiting.length === 0) queueMicrotask(() => this.#drain());
+    if (this.#queue.length === 0) queueMicrotask(() => this.#drainQueue());
     // Each item is handled in the async context in which it was emitted. Tracing relies on that.
     const inContext = AsyncLocalStorage.snapshot();
-    this.#waiting.push(() =>
+    this.#queue.push(() =>
       inContext(() => {
-        for (const { sink } of targets) this.#notify(sink, notify);
+        for (const { sink } of targets) this.#notifySink(sink, notify);
       }),
     );
   }
 
-  #drain(): void {
-    const waiting = this.#waiting;
-    this.#waiting = [];
-    for (const next of waiting) next();
+  #drainQueue(): void {
+    const queue = this.#queue;
+    this.#queue = [];
+    for (const next of queue) next();
   }
 
-  #notify(sink: EventSink, notify: (sink: EventSink) => unknown): void {
+  #notifySink(sink: EventSink, notify: (sink: EventSink) => unknown): void {
     try {
-      const returned = notify(sink);
-      if (returned instanceof Promise) returned.catch((error: unknown) => this.#fault(error));
+      const result = notify(sink);
+      if (result instanceof Promise) result.catch((error: unknown) => this.#countFault(error));
     } catch (error) {
-      this.#fault(error);
+      this.#countFault(error);
     }
   }
 
-  #fault(error: unknown): void {
+  #countFault(error: unknown): void {
     this.#faults += 1;
     this.#lastFault = messageOf(error);
   }

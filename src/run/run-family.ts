@@ -28,28 +28,28 @@ export class RunFamily {
   readonly #place: FamilyPlace;
   readonly #member: FamilyMember;
   readonly #open = new Set<RunFamily>();
-  #own: BudgetUsage = {};
-  #below: BudgetUsage;
+  #ownUsage: BudgetUsage = {};
+  #childUsage: BudgetUsage;
   #reported: BudgetUsage = {};
   #followsDeadline: boolean;
 
   constructor(member: FamilyMember, place: FamilyPlace) {
     this.#member = member;
     this.#place = place;
-    this.#below = place.below ?? {};
+    this.#childUsage = place.below ?? {};
     this.#followsDeadline = place.parent !== undefined;
     if (place.parent !== undefined) place.parent.#open.add(this);
   }
 
   /** Usage of the run and its descendants. */
   get usage(): BudgetUsage {
-    return addUsage(this.#own, this.#below);
+    return addUsage(this.#ownUsage, this.#childUsage);
   }
 
   /** Usage of the shared budget by other runs. Undefined if no other run uses it. */
   get shared(): BudgetUsage | undefined {
-    const shared = difference(this.#budgetOwner.usage, this.#own);
-    return Object.values(shared).some((amount) => amount > 0) ? shared : undefined;
+    const sharedUsage = usageDifference(this.#budgetOwner.usage, this.#ownUsage);
+    return Object.values(sharedUsage).some((amount) => amount > 0) ? sharedUsage : undefined;
   }
 
   get #budgetOwner(): RunFamily {
@@ -57,14 +57,19 @@ export class RunFamily {
     return sharesBudget && parent !== undefined ? parent.#budgetOwner : this;
   }
 
-  /** @param own  total usage of the run itself */
-  used(own: BudgetUsage): void {
-    const before = this.#own;
-    if (own.calls === before.calls && own.tokens === before.tokens && own.costUsd === before.costUsd) return;
-    this.#own = own;
-    const more = difference(own, before);
-    for (let above = this.#place.parent; above !== undefined; above = above.#place.parent) {
-      above.#below = addUsage(above.#below, more);
+  /** @param ownUsage  total usage of the run itself */
+  used(ownUsage: BudgetUsage): void {
+    const usageBefore = this.#ownUsage;
+    if (
+      ownUsage.calls === usageBefore.calls &&
+      ownUsage.tokens === usageBefore.tokens &&
+      ownUsage.costUsd === usageBefore.costUsd
+    )
+      return;
+    this.#ownUsage = ownUsage;
+    const addedUsage = usageDifference(ownUsage, usageBefore);
+    for (let parent = this.#place.parent; parent !== undefined; parent = parent.#place.parent) {
+      parent.#childUsage = addUsage(parent.#childUsage, addedUsage);
     }
   }
 
@@ -86,7 +91,7 @@ export class RunFamily {
     if (parent === undefined) return;
     parent.#open.delete(this);
     const { usage } = this;
-    parent.#member.childEnded(runId, difference(usage, this.#reported));
+    parent.#member.childEnded(runId, usageDifference(usage, this.#reported));
     this.#reported = usage;
   }
 
@@ -97,12 +102,12 @@ export class RunFamily {
 }
 
 /** Returns the earlier of two deadlines in Unix milliseconds, or null if there is no deadline. */
-export function earlier(own: number | undefined, other: number | null): number | null {
-  if (own === undefined || other === null) return own ?? other;
-  return Math.min(own, other);
+export function earlier(ownValue: number | undefined, limit: number | null): number | null {
+  if (ownValue === undefined || limit === null) return ownValue ?? limit;
+  return Math.min(ownValue, limit);
 }
 
-function difference(all: BudgetUsage, part: BudgetUsage): BudgetUsage {
+function usageDifference(total: BudgetUsage, part: BudgetUsage): BudgetUsage {
   const negated = BUDGET_PARTS.flatMap((name) => (part[name] === undefined ? [] : [[name, -part[name]] as const]));
-  return addUsage(all, Object.fromEntries(negated));
+  return addUsage(total, Object.fromEntries(negated));
 }

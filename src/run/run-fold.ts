@@ -150,14 +150,16 @@ export class RunFold {
   fold(record: TrajectoryRecord): readonly DerivedPayload[] {
     if (this.#drafts.length > 0) this.#drafts = [];
     if (record.recorded_at_unix_ms > 0) this.#nowMs = record.recorded_at_unix_ms;
-    this.#steer(record);
+    this.#foldSteering(record);
     this.#recordPatterns(this.analysis.fold(record));
     this.#reportDetectors();
-    if (record.payload.kind === 'evaluation') this.#evaluate(record);
+    if (record.payload.kind === 'evaluation') this.#foldEvaluation(record);
     if (this.#options.steering.stop !== undefined) this.#decideStop(record.payload);
     if (this.#drafts.length === 0) return NOTHING;
     // The payloads are repaired here as in a live run, so that a replay derives the same payloads.
-    return this.#drafts.map((draft, ordinal) => repairPayload(complete(draft, record.seq, ordinal), new ValueBudget()));
+    return this.#drafts.map((draft, ordinal) =>
+      repairPayload(completePayload(draft, record.seq, ordinal), new ValueBudget()),
+    );
   }
 
   /** Creates the context for model-backed classifiers. */
@@ -179,11 +181,11 @@ export class RunFold {
     };
   }
 
-  #change(change: Partial<SteeringState>): void {
+  #changeSteering(change: Partial<SteeringState>): void {
     this.#steering = { ...this.#steering, ...change };
   }
 
-  #steer(record: TrajectoryRecord): void {
+  #foldSteering(record: TrajectoryRecord): void {
     const { situation } = this.#steering;
     const payload = record.payload;
     const atMs = this.#nowMs;
@@ -191,10 +193,10 @@ export class RunFold {
       case 'run_started':
       case 'run_identified':
       case 'child_ended':
-        this.#change({ situation: situationAfterStart(situation, payload) });
+        this.#changeSteering({ situation: situationAfterStart(situation, payload) });
         return;
       case 'deadline_set':
-        this.#change({
+        this.#changeSteering({
           situation: {
             ...situation,
             deadlineAtMs: payload.deadline_at_unix_ms ?? null,
@@ -203,11 +205,11 @@ export class RunFold {
         });
         return;
       case 'prompt_used':
-        this.#change({ situation: { ...situation, promptName: payload.prompt_name } });
+        this.#changeSteering({ situation: { ...situation, promptName: payload.prompt_name } });
         return;
       case 'message_appended':
         if (payload.message.role === 'assistant') {
-          this.#change({ situation: situationAfterResponse(situation, payload.message) });
+          this.#changeSteering({ situation: situationAfterResponse(situation, payload.message) });
         }
         return;
       case 'tool_started':
@@ -247,7 +249,7 @@ export class RunFold {
       case 'provider_overran': {
         const { overruns } = this.#steering;
         const count = (overruns[payload.provider_name] ?? 0) + 1;
-        this.#change({ overruns: { ...overruns, [payload.provider_name]: count } });
+        this.#changeSteering({ overruns: { ...overruns, [payload.provider_name]: count } });
         return;
       }
       case 'model_answered':
@@ -284,8 +286,8 @@ export class RunFold {
   }): void {
     const { classifier_name: classifier, instruction_id: instructionId, confidence } = answer;
     if (instructionId === undefined || confidence === undefined) return;
-    const others = this.#steering.verdicts.filter((verdict) => verdict.classifier !== classifier);
-    this.#change({ verdicts: [...others, { classifier, instructionId, confidence }] });
+    const otherVerdicts = this.#steering.verdicts.filter((verdict) => verdict.classifier !== classifier);
+    this.#changeSteering({ verdicts: [...otherVerdicts, { classifier, instructionId, confidence }] });
   }
 
   /** Records patterns of severity `warn` and above. When a pattern clears, advice about that pattern becomes possible again. */
@@ -295,8 +297,8 @@ export class RunFold {
       const isCleared = type === 'cleared';
       const { ledger, situation } = this.#steering;
       const stretch = stretchAfter(situation.stretch, isCleared ? 'cleared' : 'flagged', pattern);
-      this.#change({ situation: { ...situation, stretch } });
-      if (isCleared) this.#change({ ledger: rearmAdvice(ledger, pattern.identity) });
+      this.#changeSteering({ situation: { ...situation, stretch } });
+      if (isCleared) this.#changeSteering({ ledger: rearmAdvice(ledger, pattern.identity) });
       this.#drafts.push({ kind: isCleared ? 'pattern_cleared' : 'pattern_flagged', pattern });
     }
   }
@@ -316,14 +318,14 @@ export class RunFold {
     if (stop === situation.stop) return;
     // Resuming a stopped run starts a new stretch.
     const { stretch } = stop === undefined ? { stretch: undefined } : situation;
-    this.#change({ situation: { ...situation, stretch, stop } });
+    this.#changeSteering({ situation: { ...situation, stretch, stop } });
     if (stop !== undefined) this.#drafts.push({ kind: 'stop_requested', ...stop });
   }
 
-  #evaluate(record: TrajectoryRecord): void {
+  #foldEvaluation(record: TrajectoryRecord): void {
     if (record.payload.kind !== 'evaluation') return;
     const situation = situationAtPoint(this.#steering.situation, record.payload);
-    if (situation !== this.#steering.situation) this.#change({ situation });
+    if (situation !== this.#steering.situation) this.#changeSteering({ situation });
     const { drafts, state } = evaluatePoint(record.payload, {
       nowMs: this.#nowMs,
       session: this.session,
@@ -341,7 +343,7 @@ export class RunFold {
 }
 
 /** Adds the cause to a draft. If the draft is advice, also adds its id. */
-function complete(draft: DerivedDraft, causeSeq: number, ordinal: number): DerivedPayload {
+function completePayload(draft: DerivedDraft, causeSeq: number, ordinal: number): DerivedPayload {
   if (draft.kind === 'feedback_produced' || draft.kind === 'guidance_produced') {
     return { ...draft, cause_seq: causeSeq, ordinal, advice_id: adviceId(causeSeq, ordinal) };
   }

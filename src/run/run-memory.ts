@@ -30,8 +30,8 @@ export class RunMemory<State extends Json> {
 
   /** Keeps a run after its step was stored, unless a concurrent step has already kept a newer state. */
   keep(runId: string, run: RunInMemory<State>): void {
-    const other = this.#runs.get(runId);
-    if (other === undefined || other.throughSeq < run.throughSeq) this.#runs.set(runId, run);
+    const otherRun = this.#runs.get(runId);
+    if (otherRun === undefined || otherRun.throughSeq < run.throughSeq) this.#runs.set(runId, run);
   }
 
   clear(): void {

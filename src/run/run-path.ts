@@ -23,9 +23,9 @@ export interface RunPathParts {
 /** Processes every event of a run: creates the record, stores it, folds it, and adds the derived records. Never throws. */
 export class RunPath {
   readonly #parts: RunPathParts;
-  readonly #later = new LaterEvents();
+  readonly #laterEvents = new LaterEvents();
   readonly #stop = new AbortController();
-  #busy = false;
+  #isBusy = false;
   #hasAskedWithin = false;
 
   constructor(parts: RunPathParts) {
@@ -48,7 +48,7 @@ export class RunPath {
 
   /** True while providers, detectors or subscribers run. */
   get isBusy(): boolean {
-    return this.#busy;
+    return this.#isBusy;
   }
 
   /** Records that a provider requested advice during the evaluation. Recorded once per step. */
@@ -73,10 +73,10 @@ export class RunPath {
 
   take(payload: TrajectoryPayload, atMs?: number): EmitAnswer {
     const { log } = this.#parts;
-    if (!this.#busy) return this.process(log.stamp(payload, atMs), []);
+    if (!this.#isBusy) return this.process(log.stamp(payload, atMs), []);
     // The payload is copied now, because the host may change it before it is processed.
-    const repaired = log.repair(payload);
-    const answer = this.#later.add(() => this.process(log.stamp(repaired, atMs), []));
+    const repairedPayload = log.repair(payload);
+    const answer = this.#laterEvents.add(() => this.process(log.stamp(repairedPayload, atMs), []));
     if (answer === 'taken') return 'accepted';
     log.countInput('crowded');
     if (answer === 'full') {
@@ -87,26 +87,26 @@ export class RunPath {
   }
 
   /** The record is stored before it is folded, because a fault in a fold must not lose the call. */
-  process(record: TrajectoryRecord, derived: DerivedPayload[]): EmitAnswer {
+  process(record: TrajectoryRecord, derivedPayloads: DerivedPayload[]): EmitAnswer {
     const answer = this.#parts.log.write(record);
-    this.#busy = true;
+    this.#isBusy = true;
     this.#hasAskedWithin = false;
     try {
       for (const item of this.#parts.fold.fold(record)) {
         const stamped = this.#parts.log.stamp(item, record.recorded_at_unix_ms);
         // The agent receives the redacted advice.
-        if (isDerived(stamped.payload)) derived.push(stamped.payload);
+        if (isDerived(stamped.payload)) derivedPayloads.push(stamped.payload);
         if (stamped.payload.kind === 'stop_requested') this.#signalStop();
         this.#parts.log.write(stamped);
       }
     } catch (error) {
       this.fault(`folding ${record.payload.kind}`, error);
     } finally {
-      this.#busy = false;
+      this.#isBusy = false;
       if (USES.has(record.payload.kind))
         this.#parts.family.used(ownUsage(this.#parts.fold.situation, this.#parts.fold.analysis.calls));
     }
-    this.#later.drain((error) => this.refuse('emit', error));
+    this.#laterEvents.drain((error) => this.refuse('emit', error));
     return answer;
   }
 

@@ -66,10 +66,10 @@ export function situationAfterStart(
   if (payload.kind === 'child_ended') {
     return { ...situation, below: addUsage(situation.below ?? {}, fromStoredBudget(payload.usage)) };
   }
-  if (payload.kind === 'run_identified') return identified(situation, payload);
+  if (payload.kind === 'run_identified') return withIdentity(situation, payload);
   const { identity, steering, task } = payload;
   return {
-    ...identified(situation, identity),
+    ...withIdentity(situation, identity),
     ...present({ task: task?.slice(0, TASK_CHARS) }),
     ...(steering === undefined ? {} : steeringSituation(steering)),
   };
@@ -84,8 +84,8 @@ function steeringSituation(steering: SteeringStart): Partial<RunSituation> {
   };
 }
 
-function identified(situation: RunSituation, known: Omit<RunIdentified, 'kind'>): RunSituation {
-  const { agent_name: agentName, conversation_id: conversationId } = known;
+function withIdentity(situation: RunSituation, identity: Omit<RunIdentified, 'kind'>): RunSituation {
+  const { agent_name: agentName, conversation_id: conversationId } = identity;
   return { ...situation, ...present({ conversationId, agentName }) };
 }
 
@@ -95,12 +95,12 @@ export function situationAfterResponse(
   message: StoredMessage & { readonly role: 'assistant' },
 ): RunSituation {
   const { usage } = message;
-  const tokens = usage === undefined ? undefined : sum(usage.input_tokens, usage.output_tokens);
+  const tokens = usage === undefined ? undefined : sumOf(usage.input_tokens, usage.output_tokens);
   return {
     ...situation,
     lastResponse: textOfContent(message.content).slice(0, RESPONSE_CHARS),
-    tokens: sum(situation.tokens ?? undefined, tokens) ?? null,
-    costUsd: sum(situation.costUsd ?? undefined, usage?.cost_usd) ?? null,
+    tokens: sumOf(situation.tokens ?? undefined, tokens) ?? null,
+    costUsd: sumOf(situation.costUsd ?? undefined, usage?.cost_usd) ?? null,
   };
 }
 
@@ -115,7 +115,7 @@ export function situationAtPoint(situation: RunSituation, evaluation: Evaluation
   };
 }
 
-function sum(left: number | undefined, right: number | undefined): number | undefined {
+function sumOf(left: number | undefined, right: number | undefined): number | undefined {
   return left === undefined && right === undefined ? undefined : (left ?? 0) + (right ?? 0);
 }
 
@@ -134,12 +134,12 @@ export function ownUsage({ costUsd, tokens }: RunSituation, calls: number): Budg
 export function knownUsage(
   situation: RunSituation,
   calls: number,
-  { shared_usage: shared, usage: stated }: Pick<Evaluation, 'shared_usage' | 'usage'>,
+  { shared_usage: sharedUsage, usage: statedUsage }: Pick<Evaluation, 'shared_usage' | 'usage'>,
 ): BudgetUsage {
-  const others = shared === undefined ? situation.below : fromStoredBudget(shared);
-  const own = ownUsage(situation, calls);
-  const usage = others === undefined ? own : addUsage(own, others);
-  return stated === undefined ? usage : { ...usage, ...fromStoredBudget(stated) };
+  const childUsage = sharedUsage === undefined ? situation.below : fromStoredBudget(sharedUsage);
+  const runUsage = ownUsage(situation, calls);
+  const usage = childUsage === undefined ? runUsage : addUsage(runUsage, childUsage);
+  return statedUsage === undefined ? usage : { ...usage, ...fromStoredBudget(statedUsage) };
 }
 
 export function deadlineOf(situation: RunSituation): Deadline | undefined {

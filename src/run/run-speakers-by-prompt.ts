@@ -30,8 +30,8 @@ const speakersBySteering = new WeakMap<ResolvedSteering, WeakMap<PromptTemplate,
 
 function speakersOf(steering: ResolvedSteering, prompt: PromptTemplate): PromptSpeakers {
   const byPrompt = speakersBySteering.get(steering) ?? new WeakMap<PromptTemplate, PromptSpeakers>();
-  const known = byPrompt.get(prompt);
-  if (known !== undefined) return known;
+  const cachedSpeakers = byPrompt.get(prompt);
+  if (cachedSpeakers !== undefined) return cachedSpeakers;
   const { delivery, cadence } = steering;
   const guidanceProviders = [...steering.guidance, ...prompt.guidanceProviders];
   checkGuidanceConfigs(guidanceProviders);
@@ -70,8 +70,8 @@ export class RunSpeakersByPrompt {
 
   /** A prompt that is not registered has the speakers of the run's first prompt, but its own counts. */
   of(promptName: string): PromptSpeakers {
-    const known = this.#byName.get(promptName);
-    if (known !== undefined) return known;
+    const knownSpeakers = this.#byName.get(promptName);
+    if (knownSpeakers !== undefined) return knownSpeakers;
     // The record names no prompt.
     if (promptName === '') return this.#first;
     const [ns = '', key = ''] = promptName.split('/');
@@ -81,8 +81,8 @@ export class RunSpeakersByPrompt {
   }
 
   #speakersOf(prompt: PromptTemplate, session: Session): PromptSpeakers {
-    const known = this.#byName.get(prompt.name);
-    if (known?.prompt === prompt) return known;
+    const knownSpeakers = this.#byName.get(prompt.name);
+    if (knownSpeakers?.prompt === prompt) return knownSpeakers;
     const speakers = speakersOf(this.#steering, prompt);
     prepareSpeakers(session, speakers.speakers);
     this.#byName.set(prompt.name, speakers);

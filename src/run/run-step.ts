@@ -181,14 +181,14 @@ export class RunStepper<State extends Json> {
   ): RunChange<RunStepOutcome<State, Result>> {
     const records: TrajectoryRecord[] = [];
     const faults: string[] = [];
-    const before = this.#restore(view, sources);
-    if (work.passes?.(before.state) === true) return { records, result: { result: undefined, faults } };
-    let state = work.remember?.(before.state) ?? before.state;
-    const isChanged = state !== before.state;
-    const started = view.summary === undefined ? work.begin(state) : {};
-    if (started === undefined) {
-      const saved = isChanged ? { snapshot: this.#snapshot(null, state) } : {};
-      return { records, ...saved, result: { result: undefined, faults } };
+    const restored = this.#restoreRun(view, sources);
+    if (work.passes?.(restored.state) === true) return { records, result: { result: undefined, faults } };
+    let state = work.remember?.(restored.state) ?? restored.state;
+    const isChanged = state !== restored.state;
+    const startWork = view.summary === undefined ? work.begin(state) : {};
+    if (startWork === undefined) {
+      const savedSnapshot = isChanged ? { snapshot: this.#snapshotOf(null, state) } : {};
+      return { records, ...savedSnapshot, result: { result: undefined, faults } };
     }
     const { late } = work;
     const clock = late === undefined ? this.#options.clock : { nowMs: () => late.arrivedAtMs };
@@ -207,21 +207,21 @@ export class RunStepper<State extends Json> {
         },
       },
     });
-    const run = this.#run(log, before, { faults, others: work.others });
+    const run = this.#stepRun(log, restored, { faults, others: work.others });
     if (view.summary === undefined) {
       const nowMs = clock.nowMs();
-      run.begin(runStarted(started, { identity: work.identity, steering: this.#steering, nowMs }));
+      run.begin(runStarted(startWork, { identity: work.identity, steering: this.#steering, nowMs }));
     }
     const result = work.work(run, () => state);
     const inMemory: RunInMemory<State> = {
       throughSeq: log.nextSeq - 1,
       startedAtMs: view.summary?.startedAtMs ?? records[0]?.recorded_at_unix_ms ?? 0,
-      restored: { ...before, state, ended: run.isEnded },
+      restored: { ...restored, state, ended: run.isEnded },
     };
     const outcome = { result, faults, inMemory };
     const isSaved = sources.rebuilt === undefined && view.nextSeq === view.snapshotSeq + 1;
     if (records.length === 0 && isSaved && !isChanged) return { records, result: outcome };
-    return { records, snapshot: this.#snapshot(run.snapshot({ shared: true }), state), result: outcome };
+    return { records, snapshot: this.#snapshotOf(run.snapshot({ shared: true }), state), result: outcome };
   }
 
   /**
@@ -232,20 +232,20 @@ export class RunStepper<State extends Json> {
   open(view: StoredRun, rebuilt?: RebuiltRun<State>): OpenedRun | undefined {
     const { nextSeq, snapshotSeq, summary } = view;
     if (summary === undefined) return undefined;
-    const { ended, fold } = this.#restore(view, { rebuilt });
+    const { ended, fold } = this.#restoreRun(view, { rebuilt });
     return { ended, fold, nextSeq, summary, snapshotSeq };
   }
 
   /** Returns the snapshot of a run in the form that `step` saves. */
   save(run: RunSnapshot, state: State): Json {
-    return this.#snapshot(run, state);
+    return this.#snapshotOf(run, state);
   }
 
   /** Returns the host's state after the last record. Undefined if there is no usable snapshot. */
   hostState(view: StoredRun): State | undefined {
-    const saved = savedBy<State>(view, this.#options.build);
-    if (saved === undefined || view.nextSeq <= view.snapshotSeq + 1) return saved?.host;
-    return view.missed().reduce((state, record) => this.#options.host.fold(state, record), saved.host);
+    const savedState = savedBy<State>(view, this.#options.build);
+    if (savedState === undefined || view.nextSeq <= view.snapshotSeq + 1) return savedState?.host;
+    return view.missed().reduce((state, record) => this.#options.host.fold(state, record), savedState.host);
   }
 
   /**
@@ -258,7 +258,7 @@ export class RunStepper<State extends Json> {
     nextSeq: number,
     read: (query: ReadQuery) => AsyncIterable<TrajectoryRecord>,
   ): Promise<RebuiltRun<State>> {
-    let run = this.#restored();
+    let run = this.#restoredFrom();
     const fromSeq = Math.max(0, nextSeq - MAX_REBUILT_RECORDS);
     try {
       if (fromSeq > 0) for await (const record of read({ limit: 1 })) run = this.#takeIn(record, run);
@@ -272,14 +272,14 @@ export class RunStepper<State extends Json> {
     return { snapshot: run.fold.snapshot(), state: run.state, ended: run.ended, throughSeq: nextSeq - 1 };
   }
 
-  #restore(view: StoredRun, { rebuilt, inMemory }: RunStepSources<State>): Restored<State> {
+  #restoreRun(view: StoredRun, { rebuilt, inMemory }: RunStepSources<State>): Restored<State> {
     const isCurrent = inMemory !== undefined && isOf(inMemory, view);
     let run = isCurrent ? inMemory.restored : this.#fromSnapshot(view);
     let throughSeq = isCurrent ? inMemory.throughSeq : view.snapshotSeq;
-    if (run === undefined && view.snapshotSeq < 0) run = this.#restored();
+    if (run === undefined && view.snapshotSeq < 0) run = this.#restoredFrom();
     // The view contains only records after the last snapshot.
     if (run === undefined && rebuilt !== undefined && rebuilt.throughSeq >= view.snapshotSeq) {
-      run = this.#restored(rebuilt);
+      run = this.#restoredFrom(rebuilt);
       throughSeq = rebuilt.throughSeq;
     }
     if (run === undefined) throw new UnusableSnapshot(view.nextSeq);
@@ -290,37 +290,40 @@ export class RunStepper<State extends Json> {
 
   /** Returns undefined if there is no usable snapshot. */
   #fromSnapshot(view: StoredRun): Restored<State> | undefined {
-    const saved = savedBy<State>(view, this.#options.build);
-    if (saved === undefined) return undefined;
-    const { run, host } = saved;
+    const savedState = savedBy<State>(view, this.#options.build);
+    if (savedState === undefined) return undefined;
+    const { run, host } = savedState;
     try {
-      return this.#restored({ state: host, ...(run === null ? {} : { snapshot: run.fold, ended: run.ended }) }, true);
+      return this.#restoredFrom(
+        { state: host, ...(run === null ? {} : { snapshot: run.fold, ended: run.ended }) },
+        true,
+      );
     } catch {
       return undefined;
     }
   }
 
-  #restored(from: Partial<RebuiltRun<State>> = {}, adopt = false): Restored<State> {
+  #restoredFrom(rebuilt: Partial<RebuiltRun<State>> = {}, adopt = false): Restored<State> {
     const { measureMs } = this.#options;
     const fold = new RunFold({
       steering: this.#steering,
       prompts: this.#options.prompts ?? [],
       redact: this.#options.redact,
-      ...(from.snapshot === undefined ? {} : { snapshot: from.snapshot, adopt }),
+      ...(rebuilt.snapshot === undefined ? {} : { snapshot: rebuilt.snapshot, adopt }),
       ...present({ measureMs }),
     });
-    return { fold, state: from.state ?? this.#options.host.initial, ended: from.ended ?? false };
+    return { fold, state: rebuilt.state ?? this.#options.host.initial, ended: rebuilt.ended ?? false };
   }
 
   /** Folds a stored record. Its derived records are stored too. */
-  #takeIn(record: TrajectoryRecord, before: Restored<State>): Restored<State> {
-    if (!isDerived(record.payload)) before.fold.fold(record);
+  #takeIn(record: TrajectoryRecord, restored: Restored<State>): Restored<State> {
+    if (!isDerived(record.payload)) restored.fold.fold(record);
     const { kind } = record.payload;
-    const ended = kind === 'run_ended' || (before.ended && kind !== 'run_resumed');
-    return { ...before, state: this.#options.host.fold(before.state, record), ended };
+    const ended = kind === 'run_ended' || (restored.ended && kind !== 'run_resumed');
+    return { ...restored, state: this.#options.host.fold(restored.state, record), ended };
   }
 
-  #run(log: RunLog, { fold, ended }: Restored<State>, { faults, others = {} }: RunSurroundings): Run {
+  #stepRun(log: RunLog, { fold, ended }: Restored<State>, { faults, others = {} }: RunSurroundings): Run {
     return new Run({
       log,
       fold,
@@ -343,7 +346,7 @@ export class RunStepper<State extends Json> {
     });
   }
 
-  #snapshot(run: RunSnapshot | null, host: State): Json {
+  #snapshotOf(run: RunSnapshot | null, host: State): Json {
     const snapshot: StepSnapshot<State> = { schema_version: 1, build: this.#options.build, run, host };
     // Snapshots and the host's state are plain JSON by their types.
     return snapshot as unknown as Json;
@@ -356,8 +359,8 @@ function isOf({ throughSeq, startedAtMs }: RunInMemory<Json>, { nextSeq, snapsho
 }
 
 function savedBy<State extends Json>(view: StoredRun, build: string): StepSnapshot<State> | undefined {
-  const saved = view.snapshot;
-  if (!isJsonObject(saved) || saved['schema_version'] !== 1 || saved['build'] !== build) return undefined;
-  // This build wrote the value, so it has the shape of `#snapshot`.
-  return saved as unknown as StepSnapshot<State>;
+  const snapshot = view.snapshot;
+  if (!isJsonObject(snapshot) || snapshot['schema_version'] !== 1 || snapshot['build'] !== build) return undefined;
+  // This build wrote the value, so it has the shape of `#snapshotOf`.
+  return snapshot as unknown as StepSnapshot<State>;
 }

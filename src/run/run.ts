@@ -254,10 +254,10 @@ export class Run {
   setDeadline(deadline: TimeSpan | { readonly atMs: number } | undefined): EmitAnswer {
     if (this.#ended) return this.#path.late();
     try {
-      const stored = storedDeadline(deadline, this.#parts.log.nowMs());
-      const answer = this.#path.take({ kind: 'deadline_set', ...stored });
+      const storedLimit = storedDeadline(deadline, this.#parts.log.nowMs());
+      const answer = this.#path.take({ kind: 'deadline_set', ...storedLimit });
       this.family.leaveDeadline();
-      this.family.deadlineSet(stored.deadline_at_unix_ms ?? null);
+      this.family.deadlineSet(storedLimit.deadline_at_unix_ms ?? null);
       return answer;
     } catch (error) {
       return this.#path.refuse('setDeadline', error);
@@ -267,18 +267,18 @@ export class Run {
   /** Records the agent's response to advice. Invalid input is refused with a reason that may be shown to the agent. */
   acknowledge(answer: AdviceAnswer): AcknowledgeOutcome {
     if (this.#ended) return { status: 'refused', reason: 'The run has ended.' };
-    const checked = readAdviceAnswer(answer);
-    if (typeof checked === 'string') return { status: 'refused', reason: checked };
+    const adviceAnswer = readAdviceAnswer(answer);
+    if (typeof adviceAnswer === 'string') return { status: 'refused', reason: adviceAnswer };
     const view = this.session.slice(Acknowledgement);
-    const before = view.total();
+    const usageBefore = view.total();
     this.#path.take({
       kind: 'advice_acknowledged',
-      ...present({ advice_id: checked.adviceId, provider_name: checked.provider }),
-      response: checked.response,
-      ...present({ note: checked.note }),
+      ...present({ advice_id: adviceAnswer.adviceId, provider_name: adviceAnswer.provider }),
+      response: adviceAnswer.response,
+      ...present({ note: adviceAnswer.note }),
     });
     const acknowledgement = view.latest();
-    if (acknowledgement !== undefined && view.total() > before) return { status: 'recorded', acknowledgement };
+    if (acknowledgement !== undefined && view.total() > usageBefore) return { status: 'recorded', acknowledgement };
     return { status: 'refused', reason: 'Name advice that was given, by adviceId or by provider.' };
   }
 
@@ -289,7 +289,7 @@ export class Run {
    * @throws as `startRun`
    */
   child(options: ChildOptions = {}): Run {
-    return this.#parts.startChild(this.#changed(options));
+    return this.#parts.startChild(this.#changedOptions(options));
   }
 
   /**
@@ -344,7 +344,7 @@ export class Run {
     return { schema_version: 1, identity: log.identity, ...state };
   }
 
-  #changed(options: ChildOptions): ChildOptions {
+  #changedOptions(options: ChildOptions): ChildOptions {
     try {
       return this.#parts.children?.(options) ?? options;
     } catch (error) {

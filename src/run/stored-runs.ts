@@ -62,10 +62,10 @@ export class StoredRuns {
       host: { initial: null, fold: () => null },
       build: `openRun ${steering.configurationHash}`,
     });
-    const opened = await this.#open(runId, stepper);
-    if (opened === undefined) return undefined;
-    let savedSeq = opened.snapshotSeq;
-    const save = async (run: Run): Promise<void> => {
+    const openedRun = await this.#openRun(runId, stepper);
+    if (openedRun === undefined) return undefined;
+    let savedSeq = openedRun.snapshotSeq;
+    const saveSnapshot = async (run: Run): Promise<void> => {
       const snapshot = run.snapshot({ shared: true });
       if (snapshot.next_seq - savedSeq <= RECORDS_UNSAVED) return;
       const state = stepper.save(snapshot, null);
@@ -76,18 +76,18 @@ export class StoredRuns {
       );
       if (isSaved) savedSeq = snapshot.next_seq - 1;
     };
-    return { ...opened, steering, save };
+    return { ...openedRun, steering, save: saveSnapshot };
   }
 
-  async #open(runId: string, stepper: RunStepper<null>): Promise<OpenedRun | undefined> {
+  async #openRun(runId: string, stepper: RunStepper<null>): Promise<OpenedRun | undefined> {
     const { store } = this.#options;
-    let rebuilt: RebuiltRun<null> | undefined;
+    let rebuiltRun: RebuiltRun<null> | undefined;
     for (let rebuilds = 0; ; rebuilds += 1) {
       try {
-        return await store.transact(runId, (view) => ({ records: [], result: stepper.open(view, rebuilt) }));
+        return await store.transact(runId, (view) => ({ records: [], result: stepper.open(view, rebuiltRun) }));
       } catch (error) {
         if (!(error instanceof UnusableSnapshot) || rebuilds >= MAX_REBUILDS) throw error;
-        rebuilt = await stepper.rebuild(error.nextSeq, (query) => store.readRun(runId, query));
+        rebuiltRun = await stepper.rebuild(error.nextSeq, (query) => store.readRun(runId, query));
       }
     }
   }

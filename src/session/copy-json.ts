@@ -13,7 +13,7 @@ const MAX_DEPTH = 64;
  * Cost: one walk over the value.
  */
 export function copyJson(value: unknown, path: string, code: CoxswainErrorCode): Json {
-  return copy(value, { root: path, below: [], code });
+  return copyValue(value, { root: path, below: [], code });
 }
 
 interface Walk {
@@ -23,20 +23,20 @@ interface Walk {
   readonly code: CoxswainErrorCode;
 }
 
-function copy(value: unknown, walk: Walk): Json {
+function copyValue(value: unknown, walk: Walk): Json {
   switch (typeof value) {
     case 'string':
     case 'boolean':
       return value;
     case 'number':
-      if (!Number.isFinite(value)) throw refused(walk, String(value));
+      if (!Number.isFinite(value)) throw refusedValue(walk, String(value));
       return value === 0 ? 0 : value;
     case 'object':
       if (value === null) return null;
-      if (walk.below.length >= MAX_DEPTH) throw refused(walk, `deeper than ${MAX_DEPTH} levels, or a cycle`);
+      if (walk.below.length >= MAX_DEPTH) throw refusedValue(walk, `deeper than ${MAX_DEPTH} levels, or a cycle`);
       return Array.isArray(value) ? copyArray(value, walk) : copyObject(value, walk);
     default:
-      throw refused(walk, typeof value);
+      throw refusedValue(walk, typeof value);
   }
 }
 
@@ -48,7 +48,7 @@ function copyArray(items: readonly unknown[], walk: Walk): readonly Json[] {
 function copyObject(value: object, walk: Walk): Json {
   const prototype: unknown = Object.getPrototypeOf(value);
   // A plain object of another realm has another prototype. The prototype of that prototype is null.
-  if (prototype !== null && Object.getPrototypeOf(prototype) !== null) throw refused(walk, 'a class instance');
+  if (prototype !== null && Object.getPrototypeOf(prototype) !== null) throw refusedValue(walk, 'a class instance');
   // `fromEntries` defines members, so the key `__proto__` becomes ordinary data.
   return Object.fromEntries(
     Object.entries(value).map(([key, member]: [string, unknown]) => [key, copyMember(key, member, walk)]),
@@ -57,14 +57,14 @@ function copyObject(value: object, walk: Walk): Json {
 
 function copyMember(key: string | number, member: unknown, walk: Walk): Json {
   walk.below.push(key);
-  const copied = copy(member, walk);
+  const copiedMember = copyValue(member, walk);
   walk.below.pop();
-  return copied;
+  return copiedMember;
 }
 
-function refused(walk: Walk, found: string): CoxswainError {
-  const below = walk.below.map((key) => (typeof key === 'number' ? `[${key}]` : `.${key}`));
-  const path = walk.root + below.join('');
+function refusedValue(walk: Walk, found: string): CoxswainError {
+  const pathBelow = walk.below.map((key) => (typeof key === 'number' ? `[${key}]` : `.${key}`));
+  const path = walk.root + pathBelow.join('');
   return new CoxswainError(walk.code, `${path} is not JSON (${found}); store plain data only`, {
     details: { path, found },
   });

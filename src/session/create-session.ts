@@ -89,11 +89,11 @@ class FoldingSession implements Session {
     const event: SessionEvent<unknown> = { type: input.type, data: input.data, atMs, index: this.#eventCount };
     this.#eventCount += 1;
     this.#event = event;
-    for (const bound of this.#slices.reducersOf(event.type)) this.#reduce(bound, event);
-    for (const subscription of this.#subscriptions.get(event.type) ?? []) this.#notify(subscription, event);
+    for (const bound of this.#slices.reducersOf(event.type)) this.#reduceSlice(bound, event);
+    for (const subscription of this.#subscriptions.get(event.type) ?? []) this.#notifySubscriber(subscription, event);
   };
 
-  #reduce({ sliceName, state, reduce }: BoundReducer, event: SessionEvent<unknown>): void {
+  #reduceSlice({ sliceName, state, reduce }: BoundReducer, event: SessionEvent<unknown>): void {
     const view: SliceView<unknown> = state;
     try {
       // Names are unique, which registration checks. The reducer is therefore typed for this slice's items and this event
@@ -112,17 +112,17 @@ class FoldingSession implements Session {
     }
   }
 
-  #notify(subscription: Subscription, event: SessionEvent<unknown>): void {
+  #notifySubscriber(subscription: Subscription, event: SessionEvent<unknown>): void {
     if (!subscription.active) return;
-    const report = (thrown: unknown): void => {
+    const reportThrown = (thrown: unknown): void => {
       this.#faults.reportThrown(placeOf('subscriber-failed', event), thrown);
     };
     try {
       // Names are unique, which subscription checks. The handler is therefore typed for this event type's data.
-      const returned = subscription.handler(event as SessionEvent<never>);
-      if (returned instanceof Promise) returned.catch(report);
+      const result = subscription.handler(event as SessionEvent<never>);
+      if (result instanceof Promise) result.catch(reportThrown);
     } catch (thrown) {
-      report(thrown);
+      reportThrown(thrown);
     }
   }
 

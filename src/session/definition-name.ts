@@ -7,11 +7,11 @@ export function isDefinitionName(name: string): boolean {
   if (name.length === 0 || name.length > MAX_CHARS) return false;
   // The code uses no regular expression, because every process defines its slices at start, and compiling a pattern would
   // take longer.
-  for (let at = 0; at < name.length; at += 1) {
-    const unit = name.charCodeAt(at);
+  for (let index = 0; index < name.length; index += 1) {
+    const unit = name.charCodeAt(index);
     const isWord = (unit >= 0x61 && unit <= 0x7a) || (unit >= 0x30 && unit <= 0x39);
     // `-`, `.` and `/` have consecutive character codes.
-    if (!isWord && (at === 0 || !((unit >= 0x2d && unit <= 0x2f) || unit === 0x5f))) return false;
+    if (!isWord && (index === 0 || !((unit >= 0x2d && unit <= 0x2f) || unit === 0x5f))) return false;
   }
   return true;
 }

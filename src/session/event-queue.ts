@@ -28,9 +28,9 @@ export function checkEventTime({ atMs, type }: EventInput<unknown>): void {
 /** A first-in, first-out queue of events. */
 export class EventQueue {
   readonly #clock: Clock;
-  #waiting: QueuedEvent[] = [];
-  #caused = 0;
-  #current: QueuedEvent | undefined;
+  #queue: QueuedEvent[] = [];
+  #causedCount = 0;
+  #currentEvent: QueuedEvent | undefined;
 
   constructor(clock: Clock) {
     this.#clock = clock;
@@ -38,25 +38,25 @@ export class EventQueue {
 
   /** True while events are processed. */
   get busy(): boolean {
-    return this.#current !== undefined;
+    return this.#currentEvent !== undefined;
   }
 
   /** @returns the reason why the event is refused, else undefined */
   add(input: EventInput<unknown>): string | undefined {
     checkEventTime(input);
-    const cause = this.#current;
+    const cause = this.#currentEvent;
     if (cause === undefined) {
-      this.#waiting.push({ input, atMs: input.atMs ?? this.#clock.nowMs(), depth: 0 });
+      this.#queue.push({ input, atMs: input.atMs ?? this.#clock.nowMs(), depth: 0 });
       return undefined;
     }
     if (cause.depth >= MAX_DEPTH) {
       return `"${input.type}" is not dispatched: "${cause.input.type}" is already ${MAX_DEPTH} events deep; let reducers and subscribers stop causing each other`;
     }
-    if (this.#caused >= MAX_CAUSED) {
+    if (this.#causedCount >= MAX_CAUSED) {
       return `"${input.type}" is not dispatched: one dispatch has already caused ${MAX_CAUSED} events; dispatch fewer from reducers and subscribers`;
     }
-    this.#caused += 1;
-    this.#waiting.push({ input, atMs: input.atMs ?? cause.atMs, depth: cause.depth + 1 });
+    this.#causedCount += 1;
+    this.#queue.push({ input, atMs: input.atMs ?? cause.atMs, depth: cause.depth + 1 });
     return undefined;
   }
 
@@ -65,14 +65,14 @@ export class EventQueue {
     if (this.busy) return;
     try {
       // The array may grow during the iteration.
-      for (const event of this.#waiting) {
-        this.#current = event;
+      for (const event of this.#queue) {
+        this.#currentEvent = event;
         process(event);
       }
     } finally {
-      this.#current = undefined;
-      this.#waiting = [];
-      this.#caused = 0;
+      this.#currentEvent = undefined;
+      this.#queue = [];
+      this.#causedCount = 0;
     }
   }
 }

@@ -35,8 +35,8 @@ export interface SessionSnapshot {
  * Cost: one copy of the snapshot.
  */
 export function decodeSnapshot(value: unknown): SessionSnapshot {
-  const snapshot = object(value, 'snapshot');
-  const version = count(snapshot['schema_version'], 'schema_version', 1);
+  const snapshot = objectAt(value, 'snapshot');
+  const version = countAt(snapshot['schema_version'], 'schema_version', 1);
   if (version > SESSION_SNAPSHOT_VERSION) {
     throw new CoxswainError(
       'snapshot-version',
@@ -44,12 +44,12 @@ export function decodeSnapshot(value: unknown): SessionSnapshot {
       { details: { path: 'schema_version', found: version, newest: SESSION_SNAPSHOT_VERSION } },
     );
   }
-  const faults = array(snapshot['faults'], 'faults').map((fault, index) => decodeFault(fault, `faults[${index}]`));
-  const slices = Object.entries(object(snapshot['slices'], 'slices'));
+  const faults = arrayAt(snapshot['faults'], 'faults').map((fault, index) => decodeFault(fault, `faults[${index}]`));
+  const slices = Object.entries(objectAt(snapshot['slices'], 'slices'));
   return {
     schema_version: version,
-    event_count: count(snapshot['event_count'], 'event_count', 0),
-    fault_count: count(snapshot['fault_count'], 'fault_count', faults.length),
+    event_count: countAt(snapshot['event_count'], 'event_count', 0),
+    fault_count: countAt(snapshot['fault_count'], 'fault_count', faults.length),
     faults,
     slices: Object.fromEntries(slices.map(([name, slice]) => [name, decodeSlice(name, slice)])),
   };
@@ -57,59 +57,59 @@ export function decodeSnapshot(value: unknown): SessionSnapshot {
 
 function decodeSlice(name: string, value: unknown): SliceSnapshot {
   const path = `slices.${name}`;
-  if (!isDefinitionName(name)) throw malformed(path, 'a slice name');
-  const slice = object(value, path);
-  const items = array(slice['items'], `${path}.items`).map((item, index) =>
+  if (!isDefinitionName(name)) throw malformedSnapshot(path, 'a slice name');
+  const slice = objectAt(value, path);
+  const items = arrayAt(slice['items'], `${path}.items`).map((item, index) =>
     copyJson(item, `${path}.items[${index}]`, 'snapshot-version'),
   );
-  return { total: count(slice['total'], `${path}.total`, items.length), items };
+  return { total: countAt(slice['total'], `${path}.total`, items.length), items };
 }
 
 function decodeFault(value: unknown, path: string): SessionFault {
-  const fault = object(value, path);
+  const fault = objectAt(value, path);
   const slice = fault['slice'];
   return Object.freeze({
     code: faultCode(fault['code'], `${path}.code`),
-    message: text(fault['message'], `${path}.message`),
-    eventType: text(fault['eventType'], `${path}.eventType`),
-    eventIndex: count(fault['eventIndex'], `${path}.eventIndex`, 0),
-    atMs: finite(fault['atMs'], `${path}.atMs`),
-    ...(slice === undefined ? {} : { slice: text(slice, `${path}.slice`) }),
+    message: textAt(fault['message'], `${path}.message`),
+    eventType: textAt(fault['eventType'], `${path}.eventType`),
+    eventIndex: countAt(fault['eventIndex'], `${path}.eventIndex`, 0),
+    atMs: finiteAt(fault['atMs'], `${path}.atMs`),
+    ...(slice === undefined ? {} : { slice: textAt(slice, `${path}.slice`) }),
   });
 }
 
 function faultCode(value: unknown, path: string): SessionFault['code'] {
   const code = FAULT_CODES.find((known) => known === value);
-  if (code === undefined) throw malformed(path, 'a fault code');
+  if (code === undefined) throw malformedSnapshot(path, 'a fault code');
   return code;
 }
 
-function object(value: unknown, path: string): Readonly<Record<string, unknown>> {
+function objectAt(value: unknown, path: string): Readonly<Record<string, unknown>> {
   if (isJsonObject(value)) return value;
-  throw malformed(path, 'an object');
+  throw malformedSnapshot(path, 'an object');
 }
 
-function array(value: unknown, path: string): readonly unknown[] {
+function arrayAt(value: unknown, path: string): readonly unknown[] {
   if (Array.isArray(value)) return value;
-  throw malformed(path, 'an array');
+  throw malformedSnapshot(path, 'an array');
 }
 
-function text(value: unknown, path: string): string {
+function textAt(value: unknown, path: string): string {
   if (typeof value === 'string') return value;
-  throw malformed(path, 'a string');
+  throw malformedSnapshot(path, 'a string');
 }
 
-function finite(value: unknown, path: string): number {
+function finiteAt(value: unknown, path: string): number {
   if (typeof value === 'number' && Number.isFinite(value)) return value;
-  throw malformed(path, 'a number');
+  throw malformedSnapshot(path, 'a number');
 }
 
-function count(value: unknown, path: string, minimum: number): number {
+function countAt(value: unknown, path: string, minimum: number): number {
   if (typeof value === 'number' && Number.isSafeInteger(value) && value >= minimum) return value;
-  throw malformed(path, `a whole number from ${minimum}`);
+  throw malformedSnapshot(path, `a whole number from ${minimum}`);
 }
 
-function malformed(path: string, expected: string): CoxswainError {
+function malformedSnapshot(path: string, expected: string): CoxswainError {
   return new CoxswainError('snapshot-version', `not a session snapshot: ${path} is not ${expected}`, {
     details: { path, expected },
   });

@@ -11,11 +11,11 @@ import type { SliceOperation } from './slice-operation.ts';
  */
 export class SliceState<Item> implements SliceView<Item> {
   #ring: RingBuffer<Item>;
-  #all: readonly Item[] | undefined;
+  #allItems: readonly Item[] | undefined;
 
   /** @param total  at least `items.length`. The oldest items beyond `retain` are dropped */
   constructor(retain: number, items: readonly Item[] = [], total: number = items.length) {
-    this.#ring = RingBuffer.restore(retain, items.map(frozen), total);
+    this.#ring = RingBuffer.restore(retain, items.map(freezeDeep), total);
   }
 
   latest(): Item | undefined {
@@ -23,8 +23,8 @@ export class SliceState<Item> implements SliceView<Item> {
   }
 
   all(): readonly Item[] {
-    this.#all ??= Object.freeze(this.#ring.toArray());
-    return this.#all;
+    this.#allItems ??= Object.freeze(this.#ring.toArray());
+    return this.#allItems;
   }
 
   last(count: number): readonly Item[] {
@@ -45,16 +45,16 @@ export class SliceState<Item> implements SliceView<Item> {
       case 'none':
         return;
       case 'append':
-        this.#ring.push(frozen(operation.item));
+        this.#ring.push(freezeDeep(operation.item));
         break;
       case 'extend':
-        for (const item of operation.items) this.#ring.push(frozen(item));
+        for (const item of operation.items) this.#ring.push(freezeDeep(item));
         break;
       case 'replace':
-        this.#ring = RingBuffer.restore(this.#ring.capacity, operation.items.map(frozen), operation.items.length);
+        this.#ring = RingBuffer.restore(this.#ring.capacity, operation.items.map(freezeDeep), operation.items.length);
         break;
       case 'amend':
-        this.#amend(operation.position, operation.item);
+        this.#amendItem(operation.position, operation.item);
         break;
       case 'clear':
         this.#ring = new RingBuffer(this.#ring.capacity);
@@ -62,11 +62,11 @@ export class SliceState<Item> implements SliceView<Item> {
       default:
         assertNever(operation);
     }
-    this.#all = undefined;
+    this.#allItems = undefined;
   }
 
-  #amend(position: number, item: Item): void {
-    if (position >= 0 && this.#ring.replaceAt(position, frozen(item))) return;
+  #amendItem(position: number, item: Item): void {
+    if (position >= 0 && this.#ring.replaceAt(position, freezeDeep(item))) return;
     throw new CoxswainError('invalid-argument', `no retained item at position ${position} of ${this.#ring.size}`, {
       details: { position, retained: this.#ring.size },
     });
@@ -74,9 +74,9 @@ export class SliceState<Item> implements SliceView<Item> {
 }
 
 /** Freezes a value deeply. */
-function frozen<Value>(value: Value): Value {
+function freezeDeep<Value>(value: Value): Value {
   if (typeof value !== 'object' || value === null || Object.isFrozen(value)) return value;
   Object.freeze(value);
-  for (const member of Object.values(value)) frozen(member);
+  for (const member of Object.values(value)) freezeDeep(member);
   return value;
 }

@@ -16,10 +16,10 @@ export const ToolCallCount: Slice<ToolCallCount> = defineSlice<ToolCallCount>('t
     const { promptName } = event.data;
     const items = itemsOf(view);
     const position = items.findLastIndex((item) => item.promptName === promptName);
-    const before = position < 0 ? undefined : items[position];
-    return before === undefined
+    const previous = position < 0 ? undefined : items[position];
+    return previous === undefined
       ? append({ promptName, calls: 1 })
-      : amend(position, { promptName, calls: before.calls + 1 });
+      : amend(position, { promptName, calls: previous.calls + 1 });
   },
 );
 

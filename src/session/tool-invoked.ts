@@ -84,7 +84,7 @@ export function toolInvoked(outcome: ToolCallOutcome): EventInput<ToolInvocation
     paramsHash: hashText(params),
     paramsPreview: params.length <= PARAMS_PREVIEW_LENGTH ? params : cutParams(outcome.params),
     resultHash: hashText(result),
-    resultPreview: ends(result, RESULT_PREVIEW_LENGTH),
+    resultPreview: headAndTail(result, RESULT_PREVIEW_LENGTH),
     success: outcome.success ?? true,
     promptName: outcome.promptName ?? '',
   };
@@ -100,31 +100,32 @@ function cutParams(params: unknown): string {
     const text = canonicalJson(cutValue(params, limit, 0));
     if (text.length <= PARAMS_PREVIEW_LENGTH) return text;
   }
-  return canonicalJson(preview(canonicalJson(cutValue(params, 0, 0)), SHORTEST_PREVIEW));
+  return canonicalJson(previewText(canonicalJson(cutValue(params, 0, 0)), SHORTEST_PREVIEW));
 }
 
 function cutValue(value: unknown, limit: number, depth: number): unknown {
-  if (typeof value === 'string') return value.length <= Math.max(limit, 8) ? value : preview(value, Math.max(limit, 8));
+  if (typeof value === 'string')
+    return value.length <= Math.max(limit, 8) ? value : previewText(value, Math.max(limit, 8));
   if (typeof value !== 'object' || value === null) return value;
   if (depth >= MAX_DEPTH) return '…';
-  const cut = (item: unknown): unknown => cutValue(item, limit, depth + 1);
+  const cutItem = (item: unknown): unknown => cutValue(item, limit, depth + 1);
   if (Array.isArray(value)) {
-    return value.length <= MAX_ITEMS ? value.map(cut) : [...value.slice(0, MAX_ITEMS).map(cut), '…'];
+    return value.length <= MAX_ITEMS ? value.map(cutItem) : [...value.slice(0, MAX_ITEMS).map(cutItem), '…'];
   }
   const members = Object.entries(value);
-  return Object.fromEntries(members.slice(0, MAX_MEMBERS).map(([key, item]) => [preview(key, 40), cut(item)]));
+  return Object.fromEntries(members.slice(0, MAX_MEMBERS).map(([key, item]) => [previewText(key, 40), cutItem(item)]));
 }
 
 /** Returns the beginning (three quarters) and the end (one quarter) of a text. */
-function ends(text: string, length: number): string {
+function headAndTail(text: string, length: number): string {
   if (text.length <= length) return text;
   const tail = text.slice(-Math.floor(length / 4)).replace(/^[\uDC00-\uDFFF]/, '');
-  return `${preview(text, length - tail.length)}${tail}`;
+  return `${previewText(text, length - tail.length)}${tail}`;
 }
 
 /** Cuts a text to at most `length` UTF-16 units, never inside a surrogate pair. */
-function preview(text: string, length: number): string {
+function previewText(text: string, length: number): string {
   if (text.length <= length) return text;
-  const cut = text.slice(0, length - 1);
-  return `${cut.replace(/[\uD800-\uDBFF]$/, '')}…`;
+  const shortened = text.slice(0, length - 1);
+  return `${shortened.replace(/[\uD800-\uDBFF]$/, '')}…`;
 }

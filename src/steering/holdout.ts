@@ -98,8 +98,8 @@ export function holdoutArmOf(
   rootRunId: string,
 ): HoldoutArm | undefined {
   if (share === 0) return undefined;
-  const drawn = unit === 'run' ? { withheld: fractionOf([seed, rootRunId]) < share } : { seed };
-  return { share, ...drawn, within_calls: withinCalls };
+  const assignment = unit === 'run' ? { withheld: fractionOf([seed, rootRunId]) < share } : { seed };
+  return { share, ...assignment, within_calls: withinCalls };
 }
 
 /** Hashes texts to a uniformly distributed number from 0 up to 1. */

@@ -211,7 +211,7 @@ const MISTAKES: readonly (readonly [mistake: string, finds: string, steer: Steer
   ],
   [
     'records two calls under one id',
-    'an id that the model gives to two calls does what it does without coxswain',
+    'an id that the model gives to two calls has the same effect as without coxswain',
     emitting((run, event) =>
       run.emit('toolCallId' in event ? { ...event, toolCallId: event.toolCallId.replace(/#.*/, '') } : event),
     ),

@@ -49,8 +49,8 @@ export class AgentLoop {
   readonly #guard: Guard;
   readonly #options: LoopOptions;
   readonly #next: NextAdvice;
-  readonly #news = new PromptNews();
-  readonly #unrecognised = new Set<string>();
+  readonly #promptNews = new PromptNews();
+  readonly #unrecognisedTypes = new Set<string>();
   #phase: Phase = 'idle';
   #iteration = -1;
   #promptLength = 0;
@@ -73,19 +73,20 @@ export class AgentLoop {
 
   /** Reads and prepares a request. Undefined if its shape is unknown; the request is then sent unchanged. */
   async prepare(options: unknown, modelId: string): Promise<PreparedRequest | undefined> {
-    const original = modelRequestOf(options);
-    if (original === undefined) {
+    const originalRequest = modelRequestOf(options);
+    if (originalRequest === undefined) {
       this.unrecognised('request', typeof options);
       return undefined;
     }
     // The SDK retries with the same request object.
-    const isRetry = this.#phase === 'failed' && original.prompt.length === this.#promptLength;
-    this.#promptLength = original.prompt.length;
-    this.#guard('reading a request', () => this.#begin(original, modelId, isRetry));
-    let request = original;
-    for (const transform of this.#options.transforms) request = await this.#transform(transform, request, modelId);
+    const isRetry = this.#phase === 'failed' && originalRequest.prompt.length === this.#promptLength;
+    this.#promptLength = originalRequest.prompt.length;
+    this.#guard('reading a request', () => this.#beginTurn(originalRequest, modelId, isRetry));
+    let request = originalRequest;
+    for (const transform of this.#options.transforms)
+      request = await this.#transformPrompt(transform, request, modelId);
     const asItIs: PreparedRequest = { request, plain: request, advice: undefined, modelId, attempts: 0 };
-    return this.#guard('preparing a request', () => this.#complete(asItIs, isRetry), asItIs);
+    return this.#guard('preparing a request', () => this.#completeRequest(asItIs, isRetry), asItIs);
   }
 
   /** Called when the model has begun to answer. The advice in the request counts as delivered. */
@@ -104,8 +105,8 @@ export class AgentLoop {
    * @returns the next request if this answer is discarded, because it was truncated or because guidance forces another turn
    */
   answered(prepared: PreparedRequest, answer: GeneratedAnswer): PreparedRequest | undefined {
-    const longer = this.#longer(prepared, answer);
-    if (longer !== undefined) return longer;
+    const longerRequest = this.#withMoreOutput(prepared, answer);
+    if (longerRequest !== undefined) return longerRequest;
     this.stands(prepared, answer);
     return answer.calls.length > 0 || answer.finishReason !== 'stop' ? undefined : this.#lastWord(prepared, answer);
   }
@@ -133,8 +134,8 @@ export class AgentLoop {
   }
 
   /** Called when the repeated request failed. The earlier answer is used. */
-  gaveUp(again: PreparedRequest, error: unknown): void {
-    this.#next.lost(again.advice, 'the request failed');
+  gaveUp(retried: PreparedRequest, error: unknown): void {
+    this.#next.lost(retried.advice, 'the request failed');
     this.#phase = 'answered';
     this.#run.reportFault('asking again', error);
   }
@@ -145,13 +146,13 @@ export class AgentLoop {
    * @param answer the part that arrived
    */
   failed(prepared: PreparedRequest, error: unknown, answer?: GeneratedAnswer): void {
-    const aborted = this.isAborted(error);
-    this.#phase = aborted ? 'aborted' : 'failed';
-    if (aborted) this.#next.lost(prepared.advice, 'the request was aborted');
+    const isAborted = this.isAborted(error);
+    this.#phase = isAborted ? 'aborted' : 'failed';
+    if (isAborted) this.#next.lost(prepared.advice, 'the request was aborted');
     else this.#next.failed(prepared.advice);
-    const stopReason = aborted ? 'aborted' : 'error';
-    const broke = { stopReason, errorMessage: messageOf(error), modelId: prepared.modelId } as const;
-    this.#run.emit({ type: 'message_end', message: brokenMessage(answer, broke) });
+    const stopReason = isAborted ? 'aborted' : 'error';
+    const brokenAnswer = { stopReason, errorMessage: messageOf(error), modelId: prepared.modelId } as const;
+    this.#run.emit({ type: 'message_end', message: brokenMessage(answer, brokenAnswer) });
   }
 
   isAborted(error: unknown): boolean {
@@ -171,11 +172,11 @@ export class AgentLoop {
   }
 
   /** Reports unknown content, once per type. */
-  unrecognised(what: string, type: string): void {
-    const key = `${what} ${type}`;
-    if (this.#unrecognised.has(key)) return;
-    this.#unrecognised.add(key);
-    const original: JsonObject = { kind: 'ai_sdk_unrecognised', what, type };
+  unrecognised(subject: string, type: string): void {
+    const key = `${subject} ${type}`;
+    if (this.#unrecognisedTypes.has(key)) return;
+    this.#unrecognisedTypes.add(key);
+    const original: JsonObject = { kind: 'ai_sdk_unrecognised', what: subject, type };
     this.#run.emit({ type: 'unrecognised', original });
   }
 
@@ -195,42 +196,48 @@ export class AgentLoop {
     return phase === 'failed' ? 'error' : undefined;
   }
 
-  #begin(original: ModelRequest, modelId: string, isRetry: boolean): void {
+  #beginTurn(original: ModelRequest, modelId: string, isRetry: boolean): void {
     const run = this.#run;
     this.#signal = abortSignalOf(original);
     const isFresh = this.#phase === 'answered' && !this.#asksForTools;
     this.#phase = 'waiting';
     if (this.#iteration < 0) run.emit({ type: 'run_identified', identity: identityOf(run, { modelId }) });
     this.calls.endAnswered(original.prompt);
-    const { messages, isTask } = this.#news.take(original.prompt, isFresh);
+    const { messages, isTask } = this.#promptNews.take(original.prompt, isFresh);
     for (const message of messages) run.emit({ type: 'message_end', message });
     this.#isTask = isTask;
     if (!isRetry) this.#iteration += 1;
   }
 
-  async #transform(transform: ContextTransform, request: ModelRequest, modelId: string): Promise<ModelRequest> {
+  async #transformPrompt(transform: ContextTransform, request: ModelRequest, modelId: string): Promise<ModelRequest> {
     const { name: plugin } = transform;
-    const before = request.prompt;
+    const promptBefore = request.prompt;
     const iteration = this.#iteration;
     try {
-      const prompt = await transform.transform(before, { iteration, modelId });
-      const after = modelRequestOf({ ...request, prompt });
-      if (after === undefined) {
+      const prompt = await transform.transform(promptBefore, { iteration, modelId });
+      const requestAfter = modelRequestOf({ ...request, prompt });
+      if (requestAfter === undefined) {
         throw invalidArgument(`context transform "${plugin}" gave no list of messages`);
       }
-      this.#run.emit({ type: 'context_transform_applied', iteration, plugin, before, after: after.prompt });
-      return after;
+      this.#run.emit({
+        type: 'context_transform_applied',
+        iteration,
+        plugin,
+        before: promptBefore,
+        after: requestAfter.prompt,
+      });
+      return requestAfter;
     } catch (error) {
-      return this.#guard(`context transform ${plugin}`, () => rethrow(error), request);
+      return this.#guard(`context transform ${plugin}`, () => rethrowError(error), request);
     }
   }
 
   /** Adds advice to a request. This happens after transforms and gates, so that they cannot remove the advice. */
-  #complete(prepared: PreparedRequest, isRetry: boolean): PreparedRequest {
+  #completeRequest(prepared: PreparedRequest, isRetry: boolean): PreparedRequest {
     const { modelId } = prepared;
     const place = { iteration: this.#iteration, modelId };
-    const placed = { ...prepared.plain, prompt: this.calls.inRequest(prepared.plain.prompt) };
-    const { request: plain, events } = applyGates(placed, this.#options.gates, place, (gate, tools) =>
+    const placedRequest = { ...prepared.plain, prompt: this.calls.inRequest(prepared.plain.prompt) };
+    const { request: plainRequest, events } = applyGates(placedRequest, this.#options.gates, place, (gate, tools) =>
       this.#guard(`tool gate ${gate.name}`, () => askGate(gate, { ...place, tools })),
     );
     for (const event of events) this.#run.emit(event);
@@ -240,13 +247,14 @@ export class AgentLoop {
     ]);
     // Guidance for a turn is requested before the turn starts, as in every other host.
     if (!isRetry) this.#run.emit({ type: 'turn_start' });
-    const request = advice === undefined ? plain : { ...plain, prompt: withMessage(plain.prompt, advice.text) };
+    const request =
+      advice === undefined ? plainRequest : { ...plainRequest, prompt: withMessage(plainRequest.prompt, advice.text) };
     this.#run.emit(requestPrepared(request, this.#iteration, modelId));
-    return { ...prepared, request, plain, advice };
+    return { ...prepared, request, plain: plainRequest, advice };
   }
 
   /** Returns the same request with a higher output cap, if the answer was truncated and the limit allows it. */
-  #longer(prepared: PreparedRequest, answer: GeneratedAnswer): PreparedRequest | undefined {
+  #withMoreOutput(prepared: PreparedRequest, answer: GeneratedAnswer): PreparedRequest | undefined {
     const { escalation } = this.#options;
     if (escalation === undefined || answer.finishReason !== 'length') return undefined;
     // If the request sets no cap, the provider's cap applies. The truncated answer has just reached that cap.
@@ -254,8 +262,13 @@ export class AgentLoop {
     const next = nextAttempt(escalation, prepared.attempts, cap);
     if (next === undefined) return undefined;
     this.#run.emit({ type: 'output_tokens_escalation', ...next });
-    const raise = (request: ModelRequest): ModelRequest => ({ ...request, maxOutputTokens: next.newCap });
-    return { ...prepared, request: raise(prepared.request), plain: raise(prepared.plain), attempts: next.attempt };
+    const raiseCap = (request: ModelRequest): ModelRequest => ({ ...request, maxOutputTokens: next.newCap });
+    return {
+      ...prepared,
+      request: raiseCap(prepared.request),
+      plain: raiseCap(prepared.plain),
+      attempts: next.attempt,
+    };
   }
 
   /** Called when the agent is about to stop. Guidance forces another turn at this point, if the host enabled that. */
@@ -278,6 +291,6 @@ export class AgentLoop {
   }
 }
 
-function rethrow(error: unknown): never {
+function rethrowError(error: unknown): never {
   throw error;
 }

@@ -28,15 +28,15 @@ export function applyGates(
   place: RequestPlace,
   ask: (gate: ToolGate, tools: readonly string[]) => readonly string[] | undefined,
 ): GatedRequest {
-  const available = toolNamesOf(request);
+  const availableTools = toolNamesOf(request);
   const opinions = gates.flatMap((gate): readonly GateOpinion[] => {
-    const allow = ask(gate, available);
+    const allow = ask(gate, availableTools);
     if (allow === undefined) return [];
     return [{ name: gate.name, class: gate.class ?? 'advisory', priority: gate.priority ?? 100, allow }];
   });
-  if (opinions.length === 0 || available.length === 0) return { request, events: [] };
+  if (opinions.length === 0 || availableTools.length === 0) return { request, events: [] };
   const { iteration } = place;
-  const { allow, conflict } = resolveGates(opinions, available);
+  const { allow, conflict } = resolveGates(opinions, availableTools);
   const events = opinions.map((opinion): AgentEvent => ({
     type: 'tool_gate_applied',
     iteration,
@@ -44,7 +44,7 @@ export function applyGates(
     allow: opinion.allow,
   }));
   if (conflict !== undefined) events.push({ type: 'tool_gate_conflict_resolved', iteration, ...conflict, allow });
-  return { request: allow.length === available.length ? request : offering(request, allow), events };
+  return { request: allow.length === availableTools.length ? request : withAllowedTools(request, allow), events };
 }
 
 /**
@@ -59,11 +59,11 @@ export function askGate(gate: ToolGate, context: ToolGateContext): readonly stri
   throw invalidArgument(`tool gate "${gate.name}" must give a list of names, got ${typeof allow}`);
 }
 
-function offering(request: ModelRequest, allow: readonly string[]): ModelRequest {
+function withAllowedTools(request: ModelRequest, allow: readonly string[]): ModelRequest {
   const tools = objectsIn(request['tools']).filter((tool) => allow.includes(textField(tool, 'name')));
   const { toolChoice } = request;
-  const named =
+  const requiredTool =
     isJsonObject(toolChoice) && toolChoice['type'] === 'tool' ? textField(toolChoice, 'toolName') : undefined;
-  const isGone = named !== undefined && !allow.includes(named);
+  const isGone = requiredTool !== undefined && !allow.includes(requiredTool);
   return { ...request, tools, ...(isGone ? { toolChoice: { type: 'auto' } } : {}) };
 }

@@ -44,15 +44,15 @@ export async function askFirst(
   { loop, guard }: ModelWatch,
 ): Promise<unknown> {
   try {
-    return opened(await ask(prepared.request));
+    return markOpened(await ask(prepared.request));
   } catch (error) {
     if (prepared.advice !== undefined && isRefusal(error) && !loop.isAborted(error))
-      return opened(await askPlain(error));
+      return markOpened(await askPlain(error));
     guard('a request that failed', () => loop.failed(prepared, error));
     throw error;
   }
 
-  function opened(result: unknown): unknown {
+  function markOpened(result: unknown): unknown {
     guard('an answer that begins', () => loop.opened(prepared));
     return result;
   }
@@ -80,13 +80,13 @@ export function takeAnswer(attempt: Attempt, result: unknown, { loop, guard }: M
     loop.unrecognised('answer', typeof result);
     return undefined;
   }
-  const prepared = guard('an answer', () => loop.answered(attempt.prepared, answer));
-  if (prepared === undefined) return undefined;
+  const retryRequest = guard('an answer', () => loop.answered(attempt.prepared, answer));
+  if (retryRequest === undefined) return undefined;
   // Only a truncated answer is repeated with a higher cap. A complete answer is a separate turn.
-  const isRecorded = prepared.attempts === 0;
+  const isRecorded = retryRequest.attempts === 0;
   const usage = usageOf(result);
   return {
-    prepared,
+    prepared: retryRequest,
     discarded: addModelUsage(attempt.discarded, usage),
     unrecorded: isRecorded ? undefined : addModelUsage(attempt.unrecorded, usage),
     instead: { prepared: attempt.prepared, answer, isRecorded },
@@ -109,9 +109,9 @@ export function standsIn({ prepared, instead }: Attempt, error: unknown, { loop,
 }
 
 /** Adds the usage of earlier answers to a result. */
-export function withUsage(result: unknown, earlier: unknown): unknown {
-  if (earlier === undefined || !isJsonObject(result)) return result;
-  return { ...result, usage: addModelUsage(earlier, result['usage']) };
+export function withUsage(result: unknown, earlierOptions: unknown): unknown {
+  if (earlierOptions === undefined || !isJsonObject(result)) return result;
+  return { ...result, usage: addModelUsage(earlierOptions, result['usage']) };
 }
 
 function usageOf(result: unknown): unknown {

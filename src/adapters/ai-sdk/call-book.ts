@@ -44,7 +44,7 @@ export class CallBook {
 
   /** Called when the model has requested calls. */
   ask(calls: readonly AnsweredCall[]): void {
-    for (const { id, name, args } of calls) this.#open(id, name, args);
+    for (const { id, name, args } of calls) this.#openCall(id, name, args);
   }
 
   /** Returns true if the call is still kept. */
@@ -59,9 +59,10 @@ export class CallBook {
 
   /** Called when a tool starts. */
   begin(id: string, name: string, args: unknown): void {
-    const known = this.#calls.get(id);
-    const call = known === undefined || known.state !== 'requested' ? this.#open(id, name, args) : known;
-    this.#start(call, args);
+    const bookedCall = this.#calls.get(id);
+    const call =
+      bookedCall === undefined || bookedCall.state !== 'requested' ? this.#openCall(id, name, args) : bookedCall;
+    this.#startCall(call, args);
   }
 
   /** Called when a call yields a preliminary result. */
@@ -75,10 +76,10 @@ export class CallBook {
   end(id: string, result: unknown, isError: boolean): void {
     const call = this.#calls.get(id);
     if (call === undefined || call.state === 'ended') return;
-    if (call.state === 'requested') this.#start(call, call.args);
+    if (call.state === 'requested') this.#startCall(call, call.args);
     call.state = 'ended';
-    const failed = isError || saysThatItFailed(result);
-    const ended = { toolCallId: call.recordedId, toolName: call.name, result, isError: failed };
+    const hasFailed = isError || saysThatItFailed(result);
+    const ended = { toolCallId: call.recordedId, toolName: call.name, result, isError: hasFailed };
     this.#run.emit({ type: 'tool_execution_end', ...ended });
     call.waiting = this.#run.advise('post_tool_result');
   }
@@ -86,9 +87,9 @@ export class CallBook {
   /** Removes and returns the advice for a call to whose result no text can be added, for example a call that the provider ran. */
   takeAdvice(id: string): readonly AdviceHandle[] {
     const call = this.#calls.get(id);
-    const waiting = call?.waiting ?? [];
+    const waitingAdvice = call?.waiting ?? [];
     if (call !== undefined) call.waiting = [];
-    return waiting;
+    return waitingAdvice;
   }
 
   /** Returns the result as the model should see it. Advice follows the result. */
@@ -96,7 +97,7 @@ export class CallBook {
     const call = this.#calls.get(id);
     if (call === undefined) return output;
     call.isInHistory = true;
-    return this.#placed(call)(output) ?? output;
+    return this.#outputChange(call)(output) ?? output;
   }
 
   /**
@@ -113,12 +114,12 @@ export class CallBook {
 
   /** Adds advice that the SDK's history lacks to a request. Each text follows the result of its call. */
   inRequest(prompt: readonly PromptMessage[]): readonly PromptMessage[] {
-    const placed = withResults(prompt, (id, output) => {
+    const placedPrompt = withResults(prompt, (id, output) => {
       const call = this.#calls.get(id);
-      return call === undefined || call.isInHistory ? undefined : this.#placed(call)(output);
+      return call === undefined || call.isInHistory ? undefined : this.#outputChange(call)(output);
     });
-    this.#forget();
-    return placed;
+    this.#forgetEnded();
+    return placedPrompt;
   }
 
   /** Called when no request follows. Advice that was not added to a result is recorded as undelivered. */
@@ -129,7 +130,7 @@ export class CallBook {
     }
   }
 
-  #open(id: string, name: string, args: unknown): BookedCall {
+  #openCall(id: string, name: string, args: unknown): BookedCall {
     for (const handle of this.takeAdvice(id)) handle.undelivered('the model used the id of the call again');
     const recordedId = this.#ids.next(id);
     const call: BookedCall = { name, args, recordedId, state: 'requested', waiting: [], isInHistory: false };
@@ -137,29 +138,29 @@ export class CallBook {
     return call;
   }
 
-  #start(call: BookedCall, args: unknown): void {
+  #startCall(call: BookedCall, args: unknown): void {
     call.state = 'running';
     this.#run.emit({ type: 'tool_execution_start', toolCallId: call.recordedId, toolName: call.name, args });
   }
 
-  #placed(call: BookedCall): OutputChange {
+  #outputChange(call: BookedCall): OutputChange {
     return (output) => {
       if (call.text !== undefined) return withText(output, call.text);
       const advice = placeAdvice(call.waiting, this.#maxChars);
       call.waiting = [];
       if (advice === undefined) return undefined;
-      const changed = withText(output, advice.text);
-      if (changed === undefined) {
+      const changedOutput = withText(output, advice.text);
+      if (changedOutput === undefined) {
         advice.undelivered('the result has a shape that takes no text');
         return undefined;
       }
       call.text = advice.text;
       advice.delivered(channel);
-      return changed;
+      return changedOutput;
     };
   }
 
-  #forget(): void {
+  #forgetEnded(): void {
     for (const [id, { state, waiting, text }] of this.#calls) {
       if (state === 'ended' && waiting.length === 0 && text === undefined) this.#calls.delete(id);
     }

@@ -9,7 +9,7 @@ import type { LanguageModelShape } from './sdk-shapes.ts';
  * @throws CoxswainError "invalid-argument" if neither provides the model
  */
 export function modelNamed(name: string): LanguageModelShape {
-  const provider: unknown = Reflect.get(globalThis, 'AI_SDK_DEFAULT_PROVIDER') ?? gateway();
+  const provider: unknown = Reflect.get(globalThis, 'AI_SDK_DEFAULT_PROVIDER') ?? gatewayModule();
   const model: unknown = isProvider(provider) ? provider.languageModel(name) : undefined;
   // The SDK's own provider object returns a model for a name.
   if (isJsonObject(model) && typeof model['modelId'] === 'string') return model as unknown as LanguageModelShape;
@@ -18,7 +18,7 @@ export function modelNamed(name: string): LanguageModelShape {
 }
 
 /** Loads the gateway of `ai`. It is loaded only for a model given by name; otherwise no SDK is imported. */
-function gateway(): unknown {
+function gatewayModule(): unknown {
   try {
     const { createRequire } = process.getBuiltinModule('node:module');
     const sdk: unknown = createRequire(`${process.cwd()}/package.json`)('ai');

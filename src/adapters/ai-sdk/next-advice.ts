@@ -6,9 +6,9 @@ const { channel = '' } = aiSdkCapabilities.pre_tool_selection;
 /** Advice for the model, sent as the last message of one request. Keeps the queued advice and the advice in the last request. */
 export class NextAdvice {
   readonly #maxChars: number;
-  #waiting: readonly AdviceHandle[] = [];
+  #waitingAdvice: readonly AdviceHandle[] = [];
   /** Advice in the last request. The model has not answered that request yet. */
-  #sent: PlacedAdvice | undefined;
+  #sentAdvice: PlacedAdvice | undefined;
   #isRefused = false;
 
   constructor(maxChars: number) {
@@ -17,7 +17,7 @@ export class NextAdvice {
 
   /** Queues advice for the next request. */
   wait(handles: readonly AdviceHandle[]): void {
-    this.#waiting = [...this.#waiting, ...handles];
+    this.#waitingAdvice = [...this.#waitingAdvice, ...handles];
   }
 
   /**
@@ -25,11 +25,11 @@ export class NextAdvice {
    *
    * @param isRetry  true if the last request is retried; the retry contains the same advice
    */
-  take(isRetry: boolean, news: () => readonly AdviceHandle[]): PlacedAdvice | undefined {
-    if (isRetry && this.#sent !== undefined) return this.#sent;
-    this.#sent?.undelivered('the request was not answered');
-    const handles = [...this.#waiting, ...news()];
-    this.#waiting = [];
+  take(isRetry: boolean, takeNews: () => readonly AdviceHandle[]): PlacedAdvice | undefined {
+    if (isRetry && this.#sentAdvice !== undefined) return this.#sentAdvice;
+    this.#sentAdvice?.undelivered('the request was not answered');
+    const handles = [...this.#waitingAdvice, ...takeNews()];
+    this.#waitingAdvice = [];
     if (this.#isRefused)
       for (const handle of handles) handle.undelivered('the API takes no message after the last one');
     return this.#isRefused ? undefined : this.place(handles);
@@ -37,14 +37,14 @@ export class NextAdvice {
 
   /** Like `take`, for a request outside the SDK. Such a request contains no queued advice. */
   place(handles: readonly AdviceHandle[]): PlacedAdvice | undefined {
-    this.#sent = placeAdvice(handles, this.#maxChars);
-    return this.#sent;
+    this.#sentAdvice = placeAdvice(handles, this.#maxChars);
+    return this.#sentAdvice;
   }
 
   /** Called when the model has begun to answer. */
   arrived(advice: PlacedAdvice | undefined): void {
     advice?.delivered(channel);
-    this.#sent = undefined;
+    this.#sentAdvice = undefined;
   }
 
   /**
@@ -52,13 +52,13 @@ export class NextAdvice {
    * truncated answer.
    */
   failed(advice: PlacedAdvice | undefined): void {
-    this.#sent = advice;
+    this.#sentAdvice = advice;
   }
 
   /** Called when the request failed and is not retried. */
   lost(advice: PlacedAdvice | undefined, reason: string): void {
     advice?.undelivered(reason);
-    this.#sent = undefined;
+    this.#sentAdvice = undefined;
   }
 
   /** Called when the API accepts no message in this position. No advice message is sent from then on. */
@@ -69,8 +69,8 @@ export class NextAdvice {
 
   /** Called when no request follows. */
   close(): void {
-    this.lost(this.#sent, 'the request was not answered');
-    for (const handle of this.#waiting) handle.undelivered('no request followed');
-    this.#waiting = [];
+    this.lost(this.#sentAdvice, 'the request was not answered');
+    for (const handle of this.#waitingAdvice) handle.undelivered('no request followed');
+    this.#waitingAdvice = [];
   }
 }

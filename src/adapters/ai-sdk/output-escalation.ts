@@ -21,9 +21,14 @@ export interface EscalatedAttempt {
 /** @throws CoxswainError "invalid-argument" for a number out of range */
 export function checkEscalation(options: OutputEscalation): Required<OutputEscalation> {
   const { factor = 4, maxTokens = 64_000, maxAttempts = 3 } = options;
-  check('factor', factor, factor >= 1.1 && factor <= 100, 'from 1.1 to 100');
-  check('maxTokens', maxTokens, Number.isSafeInteger(maxTokens) && maxTokens >= 1, 'a whole number from 1');
-  check('maxAttempts', maxAttempts, Number.isSafeInteger(maxAttempts) && maxAttempts >= 0, 'a whole number from 0');
+  checkOption('factor', factor, factor >= 1.1 && factor <= 100, 'from 1.1 to 100');
+  checkOption('maxTokens', maxTokens, Number.isSafeInteger(maxTokens) && maxTokens >= 1, 'a whole number from 1');
+  checkOption(
+    'maxAttempts',
+    maxAttempts,
+    Number.isSafeInteger(maxAttempts) && maxAttempts >= 0,
+    'a whole number from 0',
+  );
   return { factor, maxTokens, maxAttempts };
 }
 
@@ -44,8 +49,8 @@ export function nextAttempt(
   return newCap > cap ? { attempt: attempts + 1, previousCap: cap, newCap } : undefined;
 }
 
-function check(name: string, value: unknown, ok: boolean, range: string): void {
-  if (ok) return;
+function checkOption(name: string, value: unknown, isValid: boolean, range: string): void {
+  if (isValid) return;
   throw invalidArgument(`outputEscalation.${name} must be ${range}, got ${String(value)}`, {
     details: { name, value },
   });

@@ -15,7 +15,7 @@ export interface News {
  */
 export class PromptNews {
   #system = '';
-  #unanswered = '';
+  #unansweredText = '';
 
   /**
    * Returns the new content of a request.
@@ -25,12 +25,12 @@ export class PromptNews {
   take(prompt: readonly PromptMessage[], isFresh: boolean): News {
     const system = systemTextOf(prompt);
     const users = unansweredMessages(prompt);
-    const unanswered = users.map(({ content }) => JSON.stringify(content)).join('\n');
+    const unansweredText = users.map(({ content }) => JSON.stringify(content)).join('\n');
     // A retry contains nothing new. The same applies to a host that repeats the same message at the end of every request.
-    const isTask = users.length > 0 && (isFresh || unanswered !== this.#unanswered);
+    const isTask = users.length > 0 && (isFresh || unansweredText !== this.#unansweredText);
     const isNewSystem = system !== '' && system !== this.#system;
     this.#system = system;
-    this.#unanswered = unanswered;
+    this.#unansweredText = unansweredText;
     return {
       messages: [...(isNewSystem ? [{ role: 'system', content: system } as const] : []), ...(isTask ? users : [])],
       isTask,

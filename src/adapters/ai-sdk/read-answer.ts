@@ -66,16 +66,22 @@ export function readUsage(value: unknown): Usage | undefined {
   const inputDetails = membersOf(value['inputTokenDetails']);
   const outputDetails = membersOf(value['outputTokenDetails']);
   const usage: Usage = {
-    ...amount('inputTokens', input['total']),
-    ...amount('outputTokens', output['total']),
-    ...amount('cacheReadTokens', input['cacheRead'] ?? value['cachedInputTokens'] ?? inputDetails['cacheReadTokens']),
-    ...amount('cacheWriteTokens', input['cacheWrite'] ?? inputDetails['cacheWriteTokens']),
-    ...amount('reasoningTokens', output['reasoning'] ?? value['reasoningTokens'] ?? outputDetails['reasoningTokens']),
+    ...tokenCount('inputTokens', input['total']),
+    ...tokenCount('outputTokens', output['total']),
+    ...tokenCount(
+      'cacheReadTokens',
+      input['cacheRead'] ?? value['cachedInputTokens'] ?? inputDetails['cacheReadTokens'],
+    ),
+    ...tokenCount('cacheWriteTokens', input['cacheWrite'] ?? inputDetails['cacheWriteTokens']),
+    ...tokenCount(
+      'reasoningTokens',
+      output['reasoning'] ?? value['reasoningTokens'] ?? outputDetails['reasoningTokens'],
+    ),
   };
   return Object.keys(usage).length === 0 ? undefined : usage;
 }
 
-function amount<Name extends keyof Usage>(name: Name, value: unknown): Pick<Usage, Name> {
+function tokenCount<Name extends keyof Usage>(name: Name, value: unknown): Pick<Usage, Name> {
   const counts = typeof value === 'number' && Number.isFinite(value) && value >= 0;
   // The object has at most one field, and every field of Usage is optional.
   return (counts ? { [name]: value } : {}) as Pick<Usage, Name>;
@@ -83,8 +89,8 @@ function amount<Name extends keyof Usage>(name: Name, value: unknown): Pick<Usag
 
 function readFinishReason(value: unknown): string | undefined {
   if (typeof value === 'string') return value;
-  const unified = isJsonObject(value) ? textField(value, 'unified') : '';
-  return unified === '' ? undefined : unified;
+  const unifiedReason = isJsonObject(value) ? textField(value, 'unified') : '';
+  return unifiedReason === '' ? undefined : unifiedReason;
 }
 
 function readCall(part: SdkFields): AnsweredCall {

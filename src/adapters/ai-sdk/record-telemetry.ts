@@ -50,23 +50,26 @@ export function recordingTelemetry(cox: Coxswain): RecordingTelemetry {
   const loops = new WeakMap<Run, AgentLoop>();
   const calls = new Map<string, RecordedLoop>();
   const loopOf = (run: Run): AgentLoop => {
-    const known = loops.get(run);
-    if (known !== undefined) return known;
+    const knownLoop = loops.get(run);
+    if (knownLoop !== undefined) return knownLoop;
     const loop = new AgentLoop(run, guarded(run), OPTIONS);
     loops.set(run, loop);
     run.beforeEnd(() => loop.closing());
     return loop;
   };
-  const on = (event: unknown, work: (recorded: RecordedLoop, event: SdkFields) => void | Promise<void>): void => {
+  const onRecorded = (
+    event: unknown,
+    work: (recorded: RecordedLoop, event: SdkFields) => void | Promise<void>,
+  ): void => {
     if (!isJsonObject(event)) return;
-    const recorded = calls.get(textField(event, 'callId'));
-    if (recorded === undefined) return;
-    recorded.done = recorded.done
-      .then(() => work(recorded, event))
-      .catch((error: unknown) => recorded.run.reportFault('ai-sdk telemetry', error));
+    const recordedLoop = calls.get(textField(event, 'callId'));
+    if (recordedLoop === undefined) return;
+    recordedLoop.done = recordedLoop.done
+      .then(() => work(recordedLoop, event))
+      .catch((error: unknown) => recordedLoop.run.reportFault('ai-sdk telemetry', error));
   };
-  const end = (event: unknown, outcome?: string): void =>
-    on(event, ({ run, loop, prepared }, fields) => {
+  const endCall = (event: unknown, outcome?: string): void =>
+    onRecorded(event, ({ run, loop, prepared }, fields) => {
       const { error } = fields;
       if (outcome !== undefined && prepared !== undefined) {
         const failure = outcome === 'aborted' ? new DOMException('aborted', 'AbortError') : error;
@@ -83,36 +86,36 @@ export function recordingTelemetry(cox: Coxswain): RecordingTelemetry {
       calls.set(textField(event, 'callId'), { run, loop: loopOf(run), prepared: undefined, done: Promise.resolve() });
     },
     onLanguageModelCallStart: (event) =>
-      on(event, async (recorded, { instructions, messages, tools, modelId }) => {
+      onRecorded(event, async (recorded, { instructions, messages, tools, modelId }) => {
         const system = typeof instructions === 'string' ? [{ role: 'system', content: instructions }] : [];
         const prompt = [...system, ...(Array.isArray(messages) ? (messages as readonly unknown[]) : [])];
         recorded.prepared = await recorded.loop.prepare({ prompt, tools }, String(modelId));
       }),
     onLanguageModelCallEnd: (event) =>
-      on(event, (recorded, { content, finishReason, usage, modelId }) => {
+      onRecorded(event, (recorded, { content, finishReason, usage, modelId }) => {
         const answer = readModelAnswer({ content, finishReason, usage, response: { modelId } });
         if (answer !== undefined && recorded.prepared !== undefined) recorded.loop.answered(recorded.prepared, answer);
         recorded.prepared = undefined;
       }),
     onToolExecutionStart: (event) =>
-      on(event, ({ loop }, { toolCall }) => {
+      onRecorded(event, ({ loop }, { toolCall }) => {
         const call = membersOf(toolCall);
         loop.calls.begin(textField(call, 'toolCallId'), textField(call, 'toolName'), call['input']);
       }),
     onToolExecutionEnd: (event) =>
-      on(event, ({ loop }, { toolCall, toolOutput }) => {
+      onRecorded(event, ({ loop }, { toolCall, toolOutput }) => {
         const id = isJsonObject(toolCall) ? textField(toolCall, 'toolCallId') : '';
         const output = membersOf(toolOutput);
         const isError = output['type'] === 'tool-error';
         loop.calls.end(id, isError ? messageOf(output['error']) : output['output'], isError);
       }),
-    onEnd: (event) => end(event),
-    onAbort: (event) => end(event, 'aborted'),
-    onError: (event) => end(event, 'error'),
+    onEnd: (event) => endCall(event),
+    onAbort: (event) => endCall(event, 'aborted'),
+    onError: (event) => endCall(event, 'error'),
     executeTool: (call) => {
-      const recorded = calls.get(call.callId);
+      const recordedLoop = calls.get(call.callId);
       const name = textField({ ...call }, 'toolName') || 'tool';
-      return recorded === undefined ? call.execute() : scope.within(recorded.run, name, () => call.execute());
+      return recordedLoop === undefined ? call.execute() : scope.within(recordedLoop.run, name, () => call.execute());
     },
   };
 }

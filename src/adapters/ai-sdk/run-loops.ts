@@ -26,10 +26,10 @@ export class RunLoops {
     const { open, own } = this.of(run);
     const sdk = sdkLoop();
     if (sdk === undefined) return own;
-    const known = open.get(sdk);
-    if (known !== undefined) return known;
+    const openLoop = open.get(sdk);
+    if (openLoop !== undefined) return openLoop;
     const isBusy = [...open.values()].includes(own);
-    const loop = isBusy ? this.#beside(run, sdk) : own;
+    const loop = isBusy ? this.#childLoop(run, sdk) : own;
     open.set(sdk, loop);
     sdk.onEnd(() => open.delete(sdk));
     return loop;
@@ -39,27 +39,27 @@ export class RunLoops {
   calling(run: Run, callId: string): AgentLoop {
     const { open, own } = this.of(run);
     const sdk = sdkLoop();
-    const known = sdk === undefined ? undefined : open.get(sdk);
+    const openLoop = sdk === undefined ? undefined : open.get(sdk);
     // The SDK builds some results outside its loop.
-    return known ?? [...open.values()].find(({ calls }) => calls.has(callId)) ?? own;
+    return openLoop ?? [...open.values()].find(({ calls }) => calls.has(callId)) ?? own;
   }
 
   of(run: Run): Loops {
-    const known = this.#ofRun.get(run);
-    if (known !== undefined) return known;
+    const knownLoop = this.#ofRun.get(run);
+    if (knownLoop !== undefined) return knownLoop;
     const loops = { own: this.#newLoop(run), open: new Map<SdkLoop, AgentLoop>() };
     this.#ofRun.set(run, loops);
     run.beforeEnd(() => loops.own.closing());
     return loops;
   }
 
-  #beside(run: Run, sdk: SdkLoop): AgentLoop {
+  #childLoop(run: Run, sdk: SdkLoop): AgentLoop {
     const child = run.child(sdk.functionId === '' ? {} : { agentName: sdk.functionId });
-    const end = (): undefined => {
+    const endChild = (): undefined => {
       if (!child.isEnded) child.emit({ type: 'agent_end' });
     };
-    sdk.onEnd(end);
-    run.beforeEnd(end);
+    sdk.onEnd(endChild);
+    run.beforeEnd(endChild);
     return this.of(child).own;
   }
 }

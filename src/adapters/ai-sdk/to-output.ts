@@ -18,19 +18,19 @@ const DENIED = 'Tool call execution denied.';
 export function withText(output: unknown, text: string): ToolOutput | undefined {
   if (!isJsonObject(output)) return undefined;
   const { type, value } = output;
-  const after = (before: string): string => (before === '' ? text : `${before}\n\n${text}`);
+  const appendText = (textBefore: string): string => (textBefore === '' ? text : `${textBefore}\n\n${text}`);
   switch (type) {
     case 'text':
     case 'error-text':
-      return typeof value === 'string' ? { ...output, type, value: after(value) } : undefined;
+      return typeof value === 'string' ? { ...output, type, value: appendText(value) } : undefined;
     case 'json':
-      return { ...output, type: 'text', value: after(jsonText(value)) };
+      return { ...output, type: 'text', value: appendText(jsonText(value)) };
     case 'error-json':
-      return { ...output, type: 'error-text', value: after(jsonText(value)) };
+      return { ...output, type: 'error-text', value: appendText(jsonText(value)) };
     case 'content':
       return Array.isArray(value) ? { ...output, type, value: [...value, { type: 'text', text }] } : undefined;
     case 'execution-denied':
-      return { ...output, type, reason: after(textField(output, 'reason') || DENIED) };
+      return { ...output, type, reason: appendText(textField(output, 'reason') || DENIED) };
     default:
       return undefined;
   }
@@ -76,23 +76,23 @@ export function withResults(
   prompt: readonly PromptMessage[],
   change: (id: string, output: unknown) => ToolOutput | undefined,
 ): readonly PromptMessage[] {
-  const seen = new Set<string>();
-  const changed = new Map<number, PromptMessage>();
+  const seenIds = new Set<string>();
+  const changedMessages = new Map<number, PromptMessage>();
   for (const [index, message] of [...prompt.entries()].reverse()) {
     if (message.role !== 'tool' || !Array.isArray(message.content)) continue;
     const content: readonly unknown[] = message.content;
     const outputs = new Map<unknown, SdkFields>();
     for (const part of objectsIn(content).toReversed()) {
       const id = textField(part, 'toolCallId');
-      if (part['type'] !== 'tool-result' || seen.has(id)) continue;
-      seen.add(id);
+      if (part['type'] !== 'tool-result' || seenIds.has(id)) continue;
+      seenIds.add(id);
       const output = change(id, part['output']);
       if (output !== undefined) outputs.set(part, { ...part, output });
     }
     if (outputs.size === 0) continue;
-    changed.set(index, { ...message, content: content.map((part) => outputs.get(part) ?? part) });
+    changedMessages.set(index, { ...message, content: content.map((part) => outputs.get(part) ?? part) });
   }
-  return changed.size === 0 ? prompt : prompt.map((message, index) => changed.get(index) ?? message);
+  return changedMessages.size === 0 ? prompt : prompt.map((message, index) => changedMessages.get(index) ?? message);
 }
 
 /** Adds two token counts in the SDK's format, field by field. A field that only one of them has is kept. */

@@ -56,18 +56,18 @@ export interface GateConflict {
  */
 export function resolveGates(opinions: readonly GateOpinion[], available: readonly string[]): GateResolution {
   const lists = opinions.map(({ allow }) => new Set(allow));
-  const common = available.filter((tool) => lists.every((list) => list.has(tool)));
-  if (common.length > 0 || available.length === 0) return { allow: common };
-  const ranked = opinions.toSorted(compareOpinions);
-  const plugins = ranked.map(({ name }) => name);
-  const winner = ranked.find(({ allow }) => allow.some((tool) => available.includes(tool)));
-  if (winner === undefined) {
+  const commonTools = available.filter((tool) => lists.every((list) => list.has(tool)));
+  if (commonTools.length > 0 || available.length === 0) return { allow: commonTools };
+  const rankedOpinions = opinions.toSorted(compareOpinions);
+  const plugins = rankedOpinions.map(({ name }) => name);
+  const winningOpinion = rankedOpinions.find(({ allow }) => allow.some((tool) => available.includes(tool)));
+  if (winningOpinion === undefined) {
     return { allow: available, conflict: { plugins, reason: 'no allowlist names a tool there is' } };
   }
-  const list = new Set(winner.allow);
+  const list = new Set(winningOpinion.allow);
   return {
     allow: available.filter((tool) => list.has(tool)),
-    conflict: { plugins, chosenPlugin: winner.name, reason: 'the allowlists have no tool in common' },
+    conflict: { plugins, chosenPlugin: winningOpinion.name, reason: 'the allowlists have no tool in common' },
   };
 }
 

@@ -12,22 +12,22 @@ export function watchModel<Model extends LanguageModelShape>(model: Model, watch
   const generate: AskModel = (request) => model.doGenerate(request as never);
   const stream: AskModel = (request) => model.doStream(request as never);
   // Getters are called on the original model, because a getter may need it as `this`.
-  const field = (name: string): PropertyDescriptor => ({
+  const fieldDescriptor = (name: string): PropertyDescriptor => ({
     get: (): unknown => Reflect.get(model, name),
     enumerable: true,
   });
-  const watched: unknown = Object.create(model, {
-    specificationVersion: field('specificationVersion'),
-    provider: field('provider'),
-    modelId: field('modelId'),
-    supportedUrls: field('supportedUrls'),
+  const watchedModel: unknown = Object.create(model, {
+    specificationVersion: fieldDescriptor('specificationVersion'),
+    provider: fieldDescriptor('provider'),
+    modelId: fieldDescriptor('modelId'),
+    supportedUrls: fieldDescriptor('supportedUrls'),
     doGenerate: {
       value: async (options: unknown) => await generateWatched(options, generate, model.modelId, watchOf()),
     },
     doStream: { value: async (options: unknown) => await streamWatched(options, stream, model.modelId, watchOf()) },
   });
   // The original model is the prototype, and the two methods have its signatures.
-  return watched as Model;
+  return watchedModel as Model;
 }
 
 async function generateWatched(options: unknown, ask: AskModel, modelId: string, watch: ModelWatch): Promise<unknown> {
@@ -37,17 +37,17 @@ async function generateWatched(options: unknown, ask: AskModel, modelId: string,
   let attempt: Attempt = { prepared, discarded: undefined, unrecorded: undefined };
   let result = await askFirst(prepared, ask, watch);
   for (;;) {
-    const again = takeAnswer(attempt, result, watch);
-    if (again === undefined) return withUsage(result, attempt.discarded);
+    const retry = takeAnswer(attempt, result, watch);
+    if (retry === undefined) return withUsage(result, attempt.discarded);
     try {
-      const next = await ask(again.prepared.request);
-      watch.guard('an answer that begins', () => watch.loop.opened(again.prepared));
+      const next = await ask(retry.prepared.request);
+      watch.guard('an answer that begins', () => watch.loop.opened(retry.prepared));
       result = next;
     } catch (error) {
-      if (standsIn(again, error, watch)) return withUsage(result, attempt.discarded);
+      if (standsIn(retry, error, watch)) return withUsage(result, attempt.discarded);
       throw error;
     }
-    attempt = again;
+    attempt = retry;
   }
 }
 

@@ -18,8 +18,8 @@ export function watchStream(result: unknown, attempt: Attempt, watch: StreamWatc
     watch.loop.unrecognised('stream', typeof result);
     return result;
   }
-  const watched = new WatchedStream(source, attempt, watch);
-  return { ...result, stream: watched.readable };
+  const watchedStream = new WatchedStream(source, attempt, watch);
+  return { ...result, stream: watchedStream.readable };
 }
 
 function streamOf(result: unknown): ReadableStream<unknown> | undefined {
@@ -46,7 +46,7 @@ class WatchedStream {
   #collector = new StreamCollector();
   #buffer: unknown[] = [];
   /** Parts of the previous answer, which is used if the next attempt fails. */
-  #instead: readonly unknown[] = [];
+  #replacementParts: readonly unknown[] = [];
   #mustBuffer: boolean;
   /** True after the result of the answer was reported. */
   #isDone = false;
@@ -61,17 +61,17 @@ class WatchedStream {
     // The high-water mark is 0, so the model is read on demand, as without coxswain.
     this.readable = new ReadableStream(
       {
-        pull: async (controller) => await this.#pull(controller),
-        cancel: async (reason: unknown) => await this.#cancel(reason),
+        pull: async (controller) => await this.#pullParts(controller),
+        cancel: async (reason: unknown) => await this.#cancelStream(reason),
       },
       { highWaterMark: 0 },
     );
   }
 
-  async #pull(controller: Controller): Promise<void> {
+  async #pullParts(controller: Controller): Promise<void> {
     if (this.#fault !== undefined) throw this.#fault.error;
     try {
-      while (!(await this.#step(controller))) {
+      while (!(await this.#readPart(controller))) {
         // Parts are buffered, so nothing passes yet and reading continues.
       }
     } catch (error) {
@@ -80,7 +80,7 @@ class WatchedStream {
       if (this.#letStandIn(error, controller)) return;
       if (this.#buffer.length === 0) throw error;
       this.#fault = { error };
-      this.#release(controller);
+      this.#releaseBuffer(controller);
     }
   }
 
@@ -89,41 +89,41 @@ class WatchedStream {
    *
    * @returns true if a part was passed on
    */
-  async #step(controller: Controller): Promise<boolean> {
+  async #readPart(controller: Controller): Promise<boolean> {
     const { done, value } = await this.#reader.read();
-    if (done) return this.#end(controller);
-    if (!isJsonObject(value)) return this.#pass(value, controller);
+    if (done) return this.#endStream(controller);
+    if (!isJsonObject(value)) return this.#passPart(value, controller);
     const { type } = value;
-    if (type === 'finish' && !this.#isDone) return await this.#finish(value, controller);
+    if (type === 'finish' && !this.#isDone) return await this.#finishAnswer(value, controller);
     const delta = this.#collector.add(value);
     if (delta !== '') this.#watch.guard('a delta', () => this.#watch.loop.heardDelta(delta));
     if (type === 'error' && !this.#isDone) {
       this.#isDone = true;
       if (this.#letStandIn(value['error'], controller)) return true;
-      this.#release(controller);
+      this.#releaseBuffer(controller);
     }
-    return this.#pass(value, controller);
+    return this.#passPart(value, controller);
   }
 
-  #pass(part: unknown, controller: Controller): boolean {
+  #passPart(part: unknown, controller: Controller): boolean {
     if (this.#mustBuffer) this.#buffer.push(part);
     else controller.enqueue(part);
     return !this.#mustBuffer;
   }
 
-  #release(controller: Controller): void {
+  #releaseBuffer(controller: Controller): void {
     this.#mustBuffer = false;
     for (const part of this.#buffer) controller.enqueue(part);
     this.#buffer = [];
   }
 
-  async #finish(part: Readonly<Record<string, unknown>>, controller: Controller): Promise<boolean> {
+  async #finishAnswer(part: Readonly<Record<string, unknown>>, controller: Controller): Promise<boolean> {
     this.#collector.add(part);
-    const again = takeAnswer(this.#attempt, this.#collector.result(), this.#watch);
+    const retry = takeAnswer(this.#attempt, this.#collector.result(), this.#watch);
     const last = withUsage(part, this.#attempt.discarded);
-    if (again !== undefined && this.#mustBuffer && (await this.#askAgain(again, [...this.#buffer, last]))) return false;
+    if (retry !== undefined && this.#mustBuffer && (await this.#askAgain(retry, [...this.#buffer, last]))) return false;
     this.#isDone = true;
-    this.#release(controller);
+    this.#releaseBuffer(controller);
     controller.enqueue(last);
     return true;
   }
@@ -133,22 +133,22 @@ class WatchedStream {
    *
    * @returns false if the model returned no stream
    */
-  async #askAgain(again: Attempt, instead: readonly unknown[]): Promise<boolean> {
+  async #askAgain(retry: Attempt, replacementParts: readonly unknown[]): Promise<boolean> {
     try {
-      const result = await this.#watch.ask(again.prepared.request);
+      const result = await this.#watch.ask(retry.prepared.request);
       const source = streamOf(result);
       if (source === undefined) throw invalidArgument('the model gave no stream when asked again');
-      this.#watch.guard('an answer that begins', () => this.#watch.loop.opened(again.prepared));
-      const before = this.#reader;
+      this.#watch.guard('an answer that begins', () => this.#watch.loop.opened(retry.prepared));
+      const previousReader = this.#reader;
       this.#reader = source.getReader();
-      void closed(before);
+      void closeReader(previousReader);
     } catch (error) {
-      if (standsIn(again, error, this.#watch)) return false;
+      if (standsIn(retry, error, this.#watch)) return false;
       this.#isDone = true;
       throw error;
     }
-    this.#attempt = again;
-    this.#instead = instead;
+    this.#attempt = retry;
+    this.#replacementParts = replacementParts;
     this.#buffer = [];
     this.#collector = new StreamCollector();
     return true;
@@ -158,43 +158,43 @@ class WatchedStream {
   #letStandIn(error: unknown, controller: Controller): boolean {
     const { instead } = this.#attempt;
     if (instead === undefined) {
-      const partial = readModelAnswer(this.#collector.result());
+      const partialAnswer = readModelAnswer(this.#collector.result());
       const { loop, guard } = this.#watch;
-      guard('a stream that broke', () => loop.failed(this.#attempt.prepared, error, partial));
+      guard('a stream that broke', () => loop.failed(this.#attempt.prepared, error, partialAnswer));
       return false;
     }
     if (!standsIn(this.#attempt, error, this.#watch)) return false;
-    this.#buffer = [...this.#instead];
-    this.#release(controller);
+    this.#buffer = [...this.#replacementParts];
+    this.#releaseBuffer(controller);
     controller.close();
-    void closed(this.#reader);
+    void closeReader(this.#reader);
     return true;
   }
 
-  #end(controller: Controller): boolean {
+  #endStream(controller: Controller): boolean {
     if (!this.#isDone) {
       this.#isDone = true;
       if (this.#letStandIn(new Error('the stream ended before the answer was whole'), controller)) return true;
     }
-    this.#release(controller);
+    this.#releaseBuffer(controller);
     controller.close();
     return true;
   }
 
-  async #cancel(reason: unknown): Promise<void> {
+  async #cancelStream(reason: unknown): Promise<void> {
     if (!this.#isDone) {
       this.#isDone = true;
       const { loop, guard } = this.#watch;
-      const partial = readModelAnswer(this.#collector.result());
+      const partialAnswer = readModelAnswer(this.#collector.result());
       const error = new DOMException('the reader gave the stream up', 'AbortError');
-      guard('a stream that was given up', () => loop.failed(this.#attempt.prepared, error, partial));
+      guard('a stream that was given up', () => loop.failed(this.#attempt.prepared, error, partialAnswer));
     }
     await this.#reader.cancel(reason);
   }
 }
 
 /** Cancels a stream that has no reader. A failure means that the stream has already ended. */
-async function closed(reader: ReadableStreamDefaultReader<unknown>): Promise<void> {
+async function closeReader(reader: ReadableStreamDefaultReader<unknown>): Promise<void> {
   try {
     await reader.cancel();
   } catch {

@@ -30,14 +30,14 @@ function watchTool(name: string, tool: unknown, watch: ToolWatch): unknown {
   if (!isJsonObject(tool) || watch.watched.has(tool)) return tool;
   const execute = functionOf(tool, 'execute');
   if (execute === undefined) return tool;
-  const own = functionOf(tool, 'toModelOutput');
-  const watched: unknown = Object.create(Reflect.getPrototypeOf(tool), {
+  const ownToOutput = functionOf(tool, 'toModelOutput');
+  const watchedTool: unknown = Object.create(Reflect.getPrototypeOf(tool), {
     ...Object.getOwnPropertyDescriptors(tool),
-    execute: method((...args) => executeWatched(name, () => execute(...args), args, watch)),
-    toModelOutput: method((...args) => modelOutput(own, args, watch)),
+    execute: methodDescriptor((...args) => executeWatched(name, () => execute(...args), args, watch)),
+    toModelOutput: methodDescriptor((...args) => modelOutput(ownToOutput, args, watch)),
   });
-  if (isJsonObject(watched)) watch.watched.add(watched);
-  return watched;
+  if (isJsonObject(watchedTool)) watch.watched.add(watchedTool);
+  return watchedTool;
 }
 
 /** Returns a tool's function. It is called with the tool as `this`, as the SDK does. */
@@ -47,7 +47,7 @@ function functionOf(tool: Readonly<Record<string, unknown>>, name: string): AnyF
   return typeof value === 'function' ? (...args) => Reflect.apply(value, tool, args) as unknown : undefined;
 }
 
-function method(value: AnyFunction): PropertyDescriptor {
+function methodDescriptor(value: AnyFunction): PropertyDescriptor {
   return { value, configurable: true, enumerable: true, writable: true };
 }
 
@@ -60,15 +60,16 @@ function executeWatched(name: string, run: () => unknown, args: readonly unknown
   if (id === '') return run();
   const { calls, run: caller } = loopOf(id);
   const tool = scope.tool(caller, name);
-  const end = (result: unknown, isError: boolean): void => guard('a tool result', () => calls.end(id, result, isError));
+  const endCall = (result: unknown, isError: boolean): void =>
+    guard('a tool result', () => calls.end(id, result, isError));
   const succeed = (result: unknown): unknown => {
     tool.leave();
-    end(result, false);
+    endCall(result, false);
     return result;
   };
   const fail = (error: unknown): never => {
     tool.leave({ error });
-    end(errorText(error), true);
+    endCall(errorText(error), true);
     throw error;
   };
   guard('a tool call', () => calls.begin(id, name, input));
@@ -124,18 +125,18 @@ function inScope(results: AsyncIterable<unknown>, tool: ScopedTool): AsyncIterab
 }
 
 /** Returns the result as the model sees it. It comes from the tool, or else from the SDK. Advice follows the result. */
-function modelOutput(own: AnyFunction | undefined, args: readonly unknown[], watch: ToolWatch): unknown {
+function modelOutput(ownToOutput: AnyFunction | undefined, args: readonly unknown[], watch: ToolWatch): unknown {
   const { loopOf, guard } = watch;
   const [input] = args;
   const isCall = isJsonObject(input) && 'output' in input;
-  const output = own === undefined ? plainOutput(isCall ? input['output'] : input) : own(...args);
+  const output = ownToOutput === undefined ? plainOutput(isCall ? input['output'] : input) : ownToOutput(...args);
   const id = isCall ? textField(input, 'toolCallId') : '';
   if (id === '') return output;
-  const place = (result: unknown): unknown =>
+  const placeAdvice = (result: unknown): unknown =>
     isToolOutput(result)
       ? guard('advice after a result', () => loopOf(id).calls.inHistory(id, result), result)
       : result;
-  return isPromiseLike(output) ? Promise.resolve(output).then(place) : place(output);
+  return isPromiseLike(output) ? Promise.resolve(output).then(placeAdvice) : placeAdvice(output);
 }
 
 function isToolOutput(value: unknown): value is ToolOutput {

@@ -23,7 +23,7 @@ export class ClaudeSession {
   readonly #agents = new Map<string, ClaudeThread>();
   /** Ids of subagents by the id of the call that started them. */
   readonly #agentOfCall = new Map<string, string>();
-  readonly #unrecognised = new Set<unknown>();
+  readonly #unrecognisedKinds = new Set<unknown>();
   /** True if the user named the conversation. The SDK's name then does not replace it. */
   readonly #isConversationNamed: boolean;
   #identity: KnownIdentity = {};
@@ -34,7 +34,7 @@ export class ClaudeSession {
     this.root = new ClaudeThread(run);
     this.#isConversationNamed = run.conversationId !== undefined;
     run.beforeEnd(() => {
-      this.#close();
+      this.#closeThreads();
       return this.result?.outcome;
     });
   }
@@ -46,8 +46,8 @@ export class ClaudeSession {
   }
 
   /** Adds newly reported identity fields to the run. */
-  identify(known: KnownIdentity): void {
-    const identity: Mutable<KnownIdentity> = { ...this.#identity, ...known };
+  identify(knownIdentity: KnownIdentity): void {
+    const identity: Mutable<KnownIdentity> = { ...this.#identity, ...knownIdentity };
     if (this.#isConversationNamed) delete identity.conversationId;
     const { conversationId, modelId } = this.#identity;
     if (identity.conversationId === conversationId && identity.modelId === modelId) return;
@@ -62,8 +62,8 @@ export class ClaudeSession {
 
   /** Returns the thread of a subagent. The subagent's run is a child of the main run. */
   agentThread(agentId: string, agentType: string | undefined): ClaudeThread {
-    const known = this.#agents.get(agentId);
-    if (known !== undefined) return known;
+    const knownThread = this.#agents.get(agentId);
+    if (knownThread !== undefined) return knownThread;
     const { modelId } = this.#identity;
     const { run } = this.root;
     const thread = new ClaudeThread(
@@ -112,10 +112,10 @@ export class ClaudeSession {
   }
 
   /** Records unknown content unchanged, once per name. */
-  unrecognised(what: 'hook' | 'message', name: unknown, value: unknown): void {
-    if (this.#unrecognised.has(name) || this.#unrecognised.size >= MAX_UNRECOGNISED) return;
-    this.#unrecognised.add(name);
-    this.root.emit(unrecognisedEvent(what, value));
+  unrecognised(origin: 'hook' | 'message', name: unknown, value: unknown): void {
+    if (this.#unrecognisedKinds.has(name) || this.#unrecognisedKinds.size >= MAX_UNRECOGNISED) return;
+    this.#unrecognisedKinds.add(name);
+    this.root.emit(unrecognisedEvent(origin, value));
   }
 
   /** Ends the run when the query has ended. */
@@ -132,7 +132,7 @@ export class ClaudeSession {
   }
 
   /** Closes the threads of subagents, which end with the run. */
-  #close(): void {
+  #closeThreads(): void {
     this.root.close();
     for (const thread of this.#agents.values()) thread.end(this.result?.outcome);
   }
@@ -142,8 +142,8 @@ const sessions = new WeakMap<Run, ClaudeSession>();
 
 /** Returns the session of a run. The hooks, messages and tools of the run share it. */
 export function claudeSessionOf(run: Run): ClaudeSession {
-  const known = sessions.get(run);
-  if (known !== undefined) return known;
+  const knownSession = sessions.get(run);
+  if (knownSession !== undefined) return knownSession;
   const session = new ClaudeSession(run);
   sessions.set(run, session);
   return session;

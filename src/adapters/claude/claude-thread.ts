@@ -35,7 +35,7 @@ export class ClaudeThread {
   /** Text of the last answer without calls. */
   #lastText: string | undefined;
   /** Callbacks for advice that was given to the SDK. They are called when it is known whether the model has read the advice. */
-  readonly #unread: ((isRead: boolean) => void)[] = [];
+  readonly #pendingVerdicts: ((isRead: boolean) => void)[] = [];
 
   constructor(run: Run) {
     this.run = run;
@@ -61,13 +61,13 @@ export class ClaudeThread {
    * @returns undefined if there is no advice
    */
   say(advice: readonly AdviceHandle[], channel: string, maxChars: number): string | undefined {
-    const placed = placeAdvice(advice, maxChars);
-    if (placed === undefined) return undefined;
-    this.#unread.push((isRead) => {
-      if (isRead) placed.delivered(channel);
-      else placed.undelivered('the model was not asked again');
+    const placedAdvice = placeAdvice(advice, maxChars);
+    if (placedAdvice === undefined) return undefined;
+    this.#pendingVerdicts.push((isRead) => {
+      if (isRead) placedAdvice.delivered(channel);
+      else placedAdvice.undelivered('the model was not asked again');
     });
-    return placed.text;
+    return placedAdvice.text;
   }
 
   /**
@@ -76,8 +76,8 @@ export class ClaudeThread {
    * @returns false if the call has already run
    */
   expectCall(call: HostCall): boolean {
-    const known = this.#calls.get(call.id);
-    if (known !== undefined) return known.state === 'requested';
+    const knownCall = this.#calls.get(call.id);
+    if (knownCall !== undefined) return knownCall.state === 'requested';
     if (!this.#isTurnOpen) this.#openTurn(undefined);
     this.#calls.set(call.id, { ...call, state: 'requested' });
     return true;
@@ -87,7 +87,7 @@ export class ClaudeThread {
   startCall(call: HostCall): void {
     this.expectCall(call);
     if (this.#calls.get(call.id)?.state !== 'requested') return;
-    this.#mark(call, 'started');
+    this.#markCall(call, 'started');
     this.emit(callStarted(call));
   }
 
@@ -98,8 +98,8 @@ export class ClaudeThread {
    */
   endCall(call: EndedCall): boolean {
     if (this.#calls.get(call.id)?.state === 'handled') return false;
-    this.#end(call, callEnded(call));
-    this.#mark(call, 'handled');
+    this.#endCall(call, callEnded(call));
+    this.#markCall(call, 'handled');
     return true;
   }
 
@@ -109,9 +109,9 @@ export class ClaudeThread {
    */
   unreported(calls: readonly EndedCall[]): readonly EndedCall[] {
     return calls.flatMap((call) => {
-      const known = this.#calls.get(call.id);
-      if (known?.state === 'handled') return [];
-      const { result, isError } = known?.shown ?? call;
+      const knownCall = this.#calls.get(call.id);
+      if (knownCall?.state === 'handled') return [];
+      const { result, isError } = knownCall?.shown ?? call;
       return [{ ...call, result, isError }];
     });
   }
@@ -144,8 +144,8 @@ export class ClaudeThread {
   }
 
   /** Called when the answer is complete and its usage is final. */
-  finish(messageId: string | undefined, rest: Pick<StreamedPart, 'usage' | 'stopReason'>): void {
-    if (messageId === undefined || this.#answer?.messageId === messageId) this.#answer?.add({ blocks: [], ...rest });
+  finish(messageId: string | undefined, ending: Pick<StreamedPart, 'usage' | 'stopReason'>): void {
+    if (messageId === undefined || this.#answer?.messageId === messageId) this.#answer?.add({ blocks: [], ...ending });
   }
 
   /**
@@ -185,7 +185,7 @@ export class ClaudeThread {
   stop(text: string | undefined, comesToo: boolean): void {
     // An incomplete answer is reported later, when it is complete.
     if (!comesToo || this.#answer?.text === text) this.tellAnswer(true);
-    this.#settle(true);
+    this.#settleAdvice(true);
     if (!comesToo && text !== undefined && text !== this.#lastText) {
       this.#openTurn(undefined);
       this.emit(answerEvent(text));
@@ -206,9 +206,9 @@ export class ClaudeThread {
     this.pause();
     for (const [, call] of this.#calls.entries()) {
       if (call.state === 'started') this.emit(callCutOff(call));
-      this.#mark(call, 'ended');
+      this.#markCall(call, 'ended');
     }
-    this.#settle(false);
+    this.#settleAdvice(false);
   }
 
   /** Called when the subagent of this thread has finished. */
@@ -232,8 +232,8 @@ export class ClaudeThread {
   }
 
   #endAsShown(call: HostCall, shown: ShownResult): void {
-    this.#end(call, callEnded({ ...call, result: shown.result, isError: shown.isError }));
-    this.#mark(call, 'ended');
+    this.#endCall(call, callEnded({ ...call, result: shown.result, isError: shown.isError }));
+    this.#markCall(call, 'ended');
   }
 
   #hearCall(answer: PendingAnswer, call: HostCall): void {
@@ -246,22 +246,22 @@ export class ClaudeThread {
   }
 
   #openTurn(owner: string | undefined): void {
-    this.#settle(true);
+    this.#settleAdvice(true);
     this.emit({ type: 'turn_start' });
     this.#isTurnOpen = true;
     this.#turnOwner = owner;
   }
 
   /** Sets the state of a call. Drops the arguments and the result, because both may be large. */
-  #mark({ id, name }: HostCall, state: KnownCall['state']): void {
+  #markCall({ id, name }: HostCall, state: KnownCall['state']): void {
     this.#calls.set(id, { id, name, args: null, state });
   }
 
-  #settle(isRead: boolean): void {
-    for (const verdict of this.#unread.splice(0)) verdict(isRead);
+  #settleAdvice(isRead: boolean): void {
+    for (const verdict of this.#pendingVerdicts.splice(0)) verdict(isRead);
   }
 
-  #end(call: HostCall, end: AgentEvent): void {
+  #endCall(call: HostCall, end: AgentEvent): void {
     this.startCall(call);
     if (this.#calls.get(call.id)?.state !== 'started') return;
     this.tellAnswer(false);

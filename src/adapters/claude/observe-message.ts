@@ -6,12 +6,12 @@ import { readMessage, type SessionMessage } from './read-message.ts';
 
 /** Handles a message of the SDK's stream. The message may have any shape. */
 export function observeMessage(session: ClaudeSession, message: unknown): void {
-  const read = readMessage(message);
-  if (read !== undefined) take(session, read);
+  const sessionMessage = readMessage(message);
+  if (sessionMessage !== undefined) addMessage(session, sessionMessage);
   else session.unrecognised('message', isJsonObject(message) ? message['type'] : typeof message, message);
 }
 
-function take(session: ClaudeSession, message: SessionMessage): void {
+function addMessage(session: ClaudeSession, message: SessionMessage): void {
   switch (message.kind) {
     case 'init': {
       const { sessionId, modelId } = message;

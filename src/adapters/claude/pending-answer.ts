@@ -61,11 +61,11 @@ export class PendingAnswer {
 const TOKENS = ['inputTokens', 'outputTokens', 'cacheReadTokens', 'cacheWriteTokens'] as const;
 
 /** Returns the increase of each count. Undefined if no count increased. The counts of an answer grow while it streams. */
-function usageSince(before: Usage, now: Usage): Usage | undefined {
-  const more = TOKENS.flatMap((name) => {
+function usageSince(usageBefore: Usage, now: Usage): Usage | undefined {
+  const addedCounts = TOKENS.flatMap((name) => {
     const count = now[name];
-    const rest = count === undefined ? 0 : count - (before[name] ?? 0);
-    return count === undefined || (rest <= 0 && before[name] !== undefined) ? [] : [[name, rest] as const];
+    const added = count === undefined ? 0 : count - (usageBefore[name] ?? 0);
+    return count === undefined || (added <= 0 && usageBefore[name] !== undefined) ? [] : [[name, added] as const];
   });
-  return more.length === 0 ? undefined : Object.fromEntries(more);
+  return addedCounts.length === 0 ? undefined : Object.fromEntries(addedCounts);
 }

@@ -118,7 +118,7 @@ function answerOf(entry: Members): SessionMessage | undefined {
   if (!isJsonObject(message)) return undefined;
   const { id, model, stop_reason } = message;
   const blocks = claudeContentBlocks(message['content']);
-  const failed = typeof entry['error'] === 'string' || model === SYNTHETIC_MODEL;
+  const hasFailed = typeof entry['error'] === 'string' || model === SYNTHETIC_MODEL;
   const messageId = typeof id === 'string' ? id : '';
   return {
     kind: 'answer',
@@ -127,9 +127,9 @@ function answerOf(entry: Members): SessionMessage | undefined {
       messageId,
       blocks,
       ...(typeof model === 'string' && model !== SYNTHETIC_MODEL ? { modelId: model } : {}),
-      ...(failed ? {} : { usage: tokensOf(message['usage']) }),
+      ...(hasFailed ? {} : { usage: tokensOf(message['usage']) }),
       ...(typeof stop_reason === 'string' ? { stopReason: stop_reason } : {}),
-      ...(failed ? { errorMessage: textOfBlocks(blocks) } : {}),
+      ...(hasFailed ? { errorMessage: textOfBlocks(blocks) } : {}),
     },
   };
 }

@@ -20,10 +20,10 @@ const LIMITS: ReadonlySet<unknown> = new Set(['error_max_turns', 'error_max_budg
 /** Reads a `result` message. A `success` with an error flag, for example after a failed request, counts as an error. */
 export function readQueryResult(message: Readonly<Record<string, unknown>>): QueryResult {
   const { subtype, is_error, terminal_reason, num_turns, total_cost_usd } = message;
-  const aborted = typeof terminal_reason === 'string' && terminal_reason.startsWith('aborted');
-  const failed = is_error === true || (typeof subtype === 'string' && subtype.startsWith('error'));
-  const outcome = aborted ? 'aborted' : LIMITS.has(subtype) ? 'limit' : failed ? 'error' : 'ended';
-  const error = failed ? errorOf(message) : undefined;
+  const isAborted = typeof terminal_reason === 'string' && terminal_reason.startsWith('aborted');
+  const hasFailed = is_error === true || (typeof subtype === 'string' && subtype.startsWith('error'));
+  const outcome = isAborted ? 'aborted' : LIMITS.has(subtype) ? 'limit' : hasFailed ? 'error' : 'ended';
+  const error = hasFailed ? errorOf(message) : undefined;
   return {
     outcome,
     ...(typeof total_cost_usd === 'number' ? { costUsd: total_cost_usd } : {}),
@@ -47,8 +47,8 @@ export function resultOfError(error: unknown, last: QueryResult | undefined): Qu
   // After an error result, the SDK throws an error that contains no further information.
   if (last !== undefined && last.outcome !== 'ended') return last;
   const message = messageOf(error).slice(0, MAX_ERROR_CHARS);
-  const aborted = (error instanceof Error && error.name === 'AbortError') || /\babort(?:ed)?\b/i.test(message);
-  return { outcome: aborted ? 'aborted' : 'error', labels: { ...last?.labels, error: message } };
+  const isAborted = (error instanceof Error && error.name === 'AbortError') || /\babort(?:ed)?\b/i.test(message);
+  return { outcome: isAborted ? 'aborted' : 'error', labels: { ...last?.labels, error: message } };
 }
 
 function errorOf({ errors, result }: Readonly<Record<string, unknown>>): string | undefined {

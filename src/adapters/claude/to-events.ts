@@ -24,17 +24,17 @@ export function callCutOff({ id, name }: Pick<HostCall, 'id' | 'name'>): AgentEv
 /** The event for an answer of which only the text or the tokens are known. */
 export function answerEvent(
   text: string,
-  known: { readonly modelId?: string; readonly usage?: Usage } = {},
+  details: { readonly modelId?: string; readonly usage?: Usage } = {},
 ): AgentEvent {
-  const { modelId, usage } = known;
+  const { modelId, usage } = details;
   return { type: 'message_end', message: { role: 'assistant', content: text, ...present({ modelId, usage }) } };
 }
 
 /**
  * The event for unknown content, which is stored unchanged.
  *
- * @param what `hook` or `message`
+ * @param origin `hook` or `message`
  */
-export function unrecognisedEvent(what: 'hook' | 'message', value: unknown): AgentEvent {
-  return { type: 'unrecognised', original: { kind: `claude-agent-sdk/${what}`, value: toJson(value) } };
+export function unrecognisedEvent(origin: 'hook' | 'message', value: unknown): AgentEvent {
+  return { type: 'unrecognised', original: { kind: `claude-agent-sdk/${origin}`, value: toJson(value) } };
 }

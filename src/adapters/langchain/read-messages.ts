@@ -40,13 +40,13 @@ export function newsOfMessages(
 
 /** Converts the request, as it was sent, to the format of its record. */
 export function sentModelCall({ messages, systemPrompt, tools, model }: ModelCallRequest): SentRequest {
-  const offered = Array.isArray(tools) ? tools.filter(isJsonObject) : [];
-  const names = offered.map((tool) => wordOf(tool['name']) ?? wordOf(membersOf(tool['function'])['name']));
+  const offeredTools = Array.isArray(tools) ? tools.filter(isJsonObject) : [];
+  const names = offeredTools.map((tool) => wordOf(tool['name']) ?? wordOf(membersOf(tool['function'])['name']));
   return {
     modelId: wordOf(membersOf(model)['model']) ?? wordOf(membersOf(model)['modelName']),
     systemPrompt: wordOf(systemPrompt) ?? '',
     messages,
-    tools: names.map((name, at) => name ?? wordOf(offered[at]?.['type']) ?? 'unknown'),
+    tools: names.map((name, index) => name ?? wordOf(offeredTools[index]?.['type']) ?? 'unknown'),
     isClosed: !names.includes(undefined),
   };
 }
@@ -94,13 +94,13 @@ export function callOfMembers({ id, name, args }: Members): IssuedCall {
 }
 
 /** Reads the result of a tool: a tool message, or a `Command` that contains one. */
-export function outcomeOfMessage(returned: unknown): CallOutcome {
-  const update = membersOf(membersOf(returned)['update'])['messages'];
+export function outcomeOfMessage(returnedValue: unknown): CallOutcome {
+  const update = membersOf(membersOf(returnedValue)['update'])['messages'];
   const inCommand: unknown = Array.isArray(update)
     ? update.findLast((message) => messageType(message) === 'tool')
     : undefined;
-  const message = membersOf(inCommand ?? returned);
-  if (messageType(message) !== 'tool') return { result: returned, isError: false };
+  const message = membersOf(inCommand ?? returnedValue);
+  if (messageType(message) !== 'tool') return { result: returnedValue, isError: false };
   return { result: resultOf(message['content']), isError: message['status'] === 'error' };
 }
 

@@ -32,21 +32,21 @@ export function listen(runner: RunnerShape, { runs, guard, isWrapped, onAgent, o
   // The SDK types its events individually. These names and arguments are among them.
   const open = runner as unknown as Record<'on' | 'off', (event: string, listener: Listener) => unknown>;
   const offs: (() => void)[] = [];
-  const on = (event: string, listener: Listener): void => {
-    const guarded: Listener = (...args) => guard(`openai-agents ${event}`, () => listener(...args));
-    open.on(event, guarded);
-    offs.push(() => open.off(event, guarded));
+  const addListener = (event: string, listener: Listener): void => {
+    const guardedListener: Listener = (...args) => guard(`openai-agents ${event}`, () => listener(...args));
+    open.on(event, guardedListener);
+    offs.push(() => open.off(event, guardedListener));
   };
-  on('agent_start', (_context, agent) => {
+  addListener('agent_start', (_context, agent) => {
     if (!isAgent(agent)) return;
     runs.begins(agent.name);
     onAgent(agent);
     for (const server of mcpServersOf(agent)) offs.push(watchMcpServer(server, () => runs.scope.failed()));
   });
-  on('agent_handoff', (_context, _from, to) => {
-    if (isAgent(to)) runs.handsOver(to.name);
+  addListener('agent_handoff', (_context, _from, target) => {
+    if (isAgent(target)) runs.handsOver(target.name);
   });
-  on('agent_tool_start', (_context, agent, tool, details) => {
+  addListener('agent_tool_start', (_context, agent, tool, details) => {
     const call = callIn(details);
     if (call === undefined) return;
     if (isAgent(agent)) onCall(call.id, agent);
@@ -55,7 +55,7 @@ export function listen(runner: RunnerShape, { runs, guard, isWrapped, onAgent, o
     conversation.started(conversation.callOf(call));
     runs.toolBegins(call.id, call.name);
   });
-  on('agent_tool_end', (...args) => {
+  addListener('agent_tool_end', (...args) => {
     const [, , tool, result, details] = args;
     const call = callIn(details);
     if (call === undefined || isWrapped(tool)) return;
@@ -68,7 +68,7 @@ export function listen(runner: RunnerShape, { runs, guard, isWrapped, onAgent, o
     else conversation.returned(openCall, shellOutcome(details, result) ?? outcome);
   });
   return () => {
-    for (const off of offs) off();
+    for (const removeListener of offs) removeListener();
   };
 }
 

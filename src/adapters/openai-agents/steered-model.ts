@@ -45,20 +45,20 @@ export function steeredModel<Wrapped extends Model>(parts: SteeredModelParts, mo
   if (isSteered(parts, model)) return model;
   // The two methods use the SDK's own request type, which `Model` does not define.
   const inner = model as unknown as OpenModel;
-  const own: OpenModel = {
-    getResponse: (request) => respond(parts, inner, { request, name }),
-    getStreamedResponse: (request) => stream(parts, inner, { request, name }),
+  const ownMethods: OpenModel = {
+    getResponse: (request) => getSteeredResponse(parts, inner, { request, name }),
+    getStreamedResponse: (request) => streamSteered(parts, inner, { request, name }),
   };
-  const steered = new Proxy(model, {
+  const steeredProxy = new Proxy(model, {
     get(target, key) {
-      if (key === 'getResponse' || key === 'getStreamedResponse') return own[key];
+      if (key === 'getResponse' || key === 'getStreamedResponse') return ownMethods[key];
       const value: unknown = Reflect.get(target, key, target);
       // Bind methods to the original model, because only that object has the private members.
       return typeof value === 'function' ? value.bind(target) : value;
     },
   });
-  STEERED.set(steered, parts);
-  return steered;
+  STEERED.set(steeredProxy, parts);
+  return steeredProxy;
 }
 
 /** Creates a provider that returns steered models. */
@@ -71,10 +71,10 @@ export function steeredProvider<Provider extends ModelProvider>(
       const value: unknown = Reflect.get(target, key, target);
       if (key !== 'getModel') return typeof value === 'function' ? value.bind(target) : value;
       return (name?: string): Model | Promise<Model> => {
-        const found = target.getModel(name);
-        const wrap = (model: Model): Model =>
+        const foundModel = target.getModel(name);
+        const wrapModel = (model: Model): Model =>
           parts.guard('openai-agents model', () => steeredModel(parts, model, name), model);
-        return found instanceof Promise ? found.then(wrap) : wrap(found);
+        return foundModel instanceof Promise ? foundModel.then(wrapModel) : wrapModel(foundModel);
       };
     },
   });
@@ -85,38 +85,45 @@ interface ModelCall {
   readonly name: string | undefined;
 }
 
-async function respond(parts: SteeredModelParts, model: OpenModel, { request, name }: ModelCall): Promise<unknown> {
+async function getSteeredResponse(
+  parts: SteeredModelParts,
+  model: OpenModel,
+  { request, name }: ModelCall,
+): Promise<unknown> {
   const { guard } = parts;
-  const steered = guard('openai-agents request', () => parts.prepare(request, name));
-  if (steered === undefined) return await model.getResponse(request);
-  const { conversation, outgoing, channel } = steered;
+  const steeredRequest = guard('openai-agents request', () => parts.prepare(request, name));
+  if (steeredRequest === undefined) return await model.getResponse(request);
+  const { conversation, outgoing, channel } = steeredRequest;
   await conversation.run.ready();
   let response: unknown;
   try {
-    response = await model.getResponse(steered.request);
+    response = await model.getResponse(steeredRequest.request);
   } catch (error) {
     guard('openai-agents request', () => outgoing.failed(troubleOf(error)));
     throw error;
   }
-  guard('openai-agents answer', () => take(steered, response, name, () => outgoing.accepted(channel)));
+  guard('openai-agents answer', () => takeResponse(steeredRequest, response, name, () => outgoing.accepted(channel)));
   return response;
 }
 
 /** This is not a generator function, because the run must be determined when the SDK calls it, not when the SDK starts to read. */
-function stream(parts: SteeredModelParts, model: OpenModel, call: ModelCall): AsyncIterable<unknown> {
-  const steered = parts.guard('openai-agents request', () => parts.prepare(call.request, call.name));
-  if (steered === undefined) return model.getStreamedResponse(call.request);
-  return watched(parts, steered, { events: () => model.getStreamedResponse(steered.request), name: call.name });
+function streamSteered(parts: SteeredModelParts, model: OpenModel, call: ModelCall): AsyncIterable<unknown> {
+  const steeredRequest = parts.guard('openai-agents request', () => parts.prepare(call.request, call.name));
+  if (steeredRequest === undefined) return model.getStreamedResponse(call.request);
+  return watchEvents(parts, steeredRequest, {
+    events: () => model.getStreamedResponse(steeredRequest.request),
+    name: call.name,
+  });
 }
 
-async function* watched(
+async function* watchEvents(
   { guard }: SteeredModelParts,
-  steered: SteeredRequest,
+  steeredRequest: SteeredRequest,
   { events, name }: { readonly events: () => AsyncIterable<unknown>; readonly name: string | undefined },
 ): AsyncGenerator {
-  const { conversation, outgoing, channel } = steered;
+  const { conversation, outgoing, channel } = steeredRequest;
   let isAccepted = false;
-  const accept = (): void => {
+  const markAccepted = (): void => {
     if (!isAccepted) outgoing.accepted(channel);
     isAccepted = true;
   };
@@ -124,11 +131,11 @@ async function* watched(
   try {
     for await (const event of events()) {
       guard('openai-agents stream', () => {
-        accept();
+        markAccepted();
         const delta = deltaOf(event);
         if (delta !== undefined) conversation.run.emit({ type: 'message_update', delta });
         const response = doneResponseOf(event);
-        if (response !== undefined) take(steered, response, name, accept);
+        if (response !== undefined) takeResponse(steeredRequest, response, name, markAccepted);
       });
       yield event;
     }
@@ -139,8 +146,13 @@ async function* watched(
   }
 }
 
-function take(steered: SteeredRequest, response: unknown, name: string | undefined, accept: () => void): void {
-  accept();
+function takeResponse(
+  steered: SteeredRequest,
+  response: unknown,
+  name: string | undefined,
+  markAccepted: () => void,
+): void {
+  markAccepted();
   const { conversation } = steered;
   const answer = answerOf(response, name);
   if (answer === undefined) conversation.run.emit(unrecognised('answer', response));

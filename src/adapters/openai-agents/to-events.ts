@@ -27,13 +27,13 @@ export function isChained({ previousResponseId, conversationId }: ModelRequest):
 export function newsOf(
   request: ModelRequest,
   items: readonly unknown[],
-  before: { readonly seen: number; readonly instructions: string | undefined },
+  previous: { readonly seen: number; readonly instructions: string | undefined },
 ): RequestNews {
   const { systemInstructions } = request;
-  const text = systemInstructions === before.instructions ? undefined : textOrUndefined(systemInstructions);
+  const text = systemInstructions === previous.instructions ? undefined : textOrUndefined(systemInstructions);
   const { messages, results } = newsOfItems(
     items,
-    { seen: before.seen, isChained: isChained(request) },
+    { seen: previous.seen, isChained: isChained(request) },
     saysThatItFailed,
   );
   return { messages: text === undefined ? messages : [{ role: 'system', content: text }, ...messages], results };
@@ -113,23 +113,23 @@ export function unrecognised(what: string, value: unknown): AgentEvent {
 
 function usageOfCounts(counts: JsonMembers): ReturnType<typeof usageOf> {
   const { inputTokens, outputTokens, inputTokensDetails, outputTokensDetails } = counts;
-  const cacheReadTokens = detail(inputTokensDetails, 'cached_tokens');
-  const reasoningTokens = detail(outputTokensDetails, 'reasoning_tokens');
+  const cacheReadTokens = detailOf(inputTokensDetails, 'cached_tokens');
+  const reasoningTokens = detailOf(outputTokensDetails, 'reasoning_tokens');
   return usageOf({ inputTokens, outputTokens, cacheReadTokens, reasoningTokens });
 }
 
 /** Returns a field of the details. The details are one object per request, or a list of objects. */
-function detail(details: unknown, name: string): unknown {
+function detailOf(details: unknown, name: string): unknown {
   const first: unknown = Array.isArray(details) ? details[0] : details;
   return isJsonObject(first) ? first[name] : undefined;
 }
 
 /** Returns the provider's stop reason. For Responses it is the reason or the status. For chat completions it is the finish reason. */
 function stopReasonOf(raw: JsonMembers): string | undefined {
-  const { incomplete_details: incomplete, status, choices } = raw;
+  const { incomplete_details: incompleteDetails, status, choices } = raw;
   const choice: unknown = Array.isArray(choices) ? choices[0] : undefined;
   return (
-    (isJsonObject(incomplete) ? textOrUndefined(incomplete['reason']) : undefined) ??
+    (isJsonObject(incompleteDetails) ? textOrUndefined(incompleteDetails['reason']) : undefined) ??
     textOrUndefined(status) ??
     (isJsonObject(choice) ? textOrUndefined(choice['finish_reason']) : undefined)
   );

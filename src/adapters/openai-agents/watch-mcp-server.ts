@@ -23,18 +23,18 @@ export function watchMcpServer(server: object, onFailure: OnFailure): () => void
   const listeners = WATCHED.get(server) ?? new Set();
   if (!WATCHED.has(server)) {
     WATCHED.set(server, listeners);
-    for (const name of ['callTool', 'callToolResult']) wrap(server, name, listeners);
+    for (const name of ['callTool', 'callToolResult']) wrapMethod(server, name, listeners);
   }
   listeners.add(onFailure);
   return () => listeners.delete(onFailure);
 }
 
-function wrap(server: object, name: string, listeners: ReadonlySet<OnFailure>): void {
-  const own: unknown = Reflect.get(server, name);
-  if (typeof own !== 'function') return;
+function wrapMethod(server: object, name: string, listeners: ReadonlySet<OnFailure>): void {
+  const ownMethod: unknown = Reflect.get(server, name);
+  if (typeof ownMethod !== 'function') return;
   const call: Call = async (...args) => {
     // Call the method with the SDK's arguments.
-    const result: unknown = await Reflect.apply(own, server, args);
+    const result: unknown = await Reflect.apply(ownMethod, server, args);
     // The SDK sets the flag as a property of the content list.
     const { isError } = Object(result) as { readonly isError?: unknown };
     if (isError === true) for (const listener of listeners) listener();

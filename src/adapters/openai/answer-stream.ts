@@ -23,9 +23,9 @@ export interface AnswerStream {
 export function answerStream(): AnswerStream {
   const chat = chatCollector();
   const responses = responsesCollector();
-  let rest = '';
+  let unparsedText = '';
   let done = false;
-  const event = (data: string): readonly string[] => {
+  const eventParts = (data: string): readonly string[] => {
     if (data === '[DONE]') {
       done = true;
       return [];
@@ -37,12 +37,12 @@ export function answerStream(): AnswerStream {
   return {
     take(text) {
       if (!text.includes('\n')) {
-        rest += text;
+        unparsedText += text;
         return [];
       }
-      const lines = (rest + text).split('\n');
-      rest = lines.pop() ?? '';
-      return lines.flatMap((line) => (line.startsWith('data:') ? event(line.slice(5).trim()) : []));
+      const lines = (unparsedText + text).split('\n');
+      unparsedText = lines.pop() ?? '';
+      return lines.flatMap((line) => (line.startsWith('data:') ? eventParts(line.slice(5).trim()) : []));
     },
     answer: () => responses.answer() ?? chat.answer(),
     isWhole: () => done || responses.isWhole(),
@@ -71,10 +71,10 @@ function chatCollector(): Collector {
   const calls = new Map<unknown, CallInPieces>();
   const takeCall = (piece: JsonMembers): void => {
     const call = calls.get(piece['index']) ?? { id: undefined, name: '', arguments: '' };
-    const named = membersOf(piece['function']);
+    const functionFields = membersOf(piece['function']);
     call.id = piece['id'] ?? call.id;
-    call.name += textOrEmpty(named['name']);
-    call.arguments += textOrEmpty(named['arguments']);
+    call.name += textOrEmpty(functionFields['name']);
+    call.arguments += textOrEmpty(functionFields['arguments']);
     calls.set(piece['index'], call);
   };
   return {

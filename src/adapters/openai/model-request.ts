@@ -32,7 +32,7 @@ export function requestOf(body: unknown): ModelRequest | undefined {
 export function sentRequest(body: Readonly<Record<string, unknown>>): SentRequest {
   const { model, instructions, messages, input, tools } = body;
   const items: readonly unknown[] = Array.isArray(messages) ? messages : Array.isArray(input) ? input : [input];
-  const offered = objectsIn(tools);
+  const offeredTools = objectsIn(tools);
   const system = newsOfItems(items, { seen: 0, isChained: true }).messages.filter(({ role }) => role === 'system');
   return {
     modelId: textOrUndefined(model),
@@ -40,10 +40,11 @@ export function sentRequest(body: Readonly<Record<string, unknown>>): SentReques
       .flat()
       .join('\n\n'),
     messages: items,
-    tools: offered.map(
-      ({ type, name, function: own }) => textOrUndefined(isJsonObject(own) ? own['name'] : name) ?? String(type),
+    tools: offeredTools.map(
+      ({ type, name, function: functionFields }) =>
+        textOrUndefined(isJsonObject(functionFields) ? functionFields['name'] : name) ?? String(type),
     ),
-    isClosed: offered.every(({ type }) => type === 'function'),
+    isClosed: offeredTools.every(({ type }) => type === 'function'),
   };
 }
 

@@ -35,9 +35,9 @@ export function steeredFetch(base: Fetch, parts: SteeredFetchParts): Fetch {
   const { guard, prepare } = parts;
   return async (input, init) => {
     const bodyText = modelBody(input, init);
-    const steered = bodyText === undefined ? undefined : guard('openai request', () => prepare(bodyText));
-    if (steered === undefined) return base(input, init);
-    const { conversation, outgoing, edited, channel } = steered;
+    const steeredRequest = bodyText === undefined ? undefined : guard('openai request', () => prepare(bodyText));
+    if (steeredRequest === undefined) return base(input, init);
+    const { conversation, outgoing, edited, channel } = steeredRequest;
     await conversation.run.ready();
     let response: Response;
     try {
@@ -79,12 +79,12 @@ function jsonWatcher(conversation: Conversation, guard: Guard): BodyWatcher {
     take(more) {
       text += more;
     },
-    end: () => guard('openai answer', () => takeAnswer(conversation, parsed(text))),
+    end: () => guard('openai answer', () => takeAnswer(conversation, parseJsonOrText(text))),
     broken: (error) => guard('openai answer', () => takeBroken(conversation, undefined, error)),
   };
 }
 
-function parsed(text: string): unknown {
+function parseJsonOrText(text: string): unknown {
   try {
     return JSON.parse(text);
   } catch {
@@ -94,7 +94,7 @@ function parsed(text: string): unknown {
 
 function streamWatcher(conversation: Conversation, stream: AnswerStream, guard: Guard): BodyWatcher {
   let isRecorded = false;
-  const take = (): void => {
+  const takeOnce = (): void => {
     if (isRecorded) return;
     isRecorded = true;
     takeAnswer(conversation, stream.answer() ?? null);
@@ -104,9 +104,9 @@ function streamWatcher(conversation: Conversation, stream: AnswerStream, guard: 
       guard('openai stream', () => {
         for (const delta of stream.take(text)) conversation.run.emit({ type: 'message_update', delta });
         // Report the answer before the reader sees its end, because the reader may then run tools at once and stop reading.
-        if (stream.isWhole()) take();
+        if (stream.isWhole()) takeOnce();
       }),
-    end: () => guard('openai stream', take),
+    end: () => guard('openai stream', takeOnce),
     broken: (error) =>
       guard('openai stream', () => {
         if (isRecorded) return;

@@ -26,20 +26,20 @@ export function steeredRunnable<Tool extends RunnableTool>(parts: RunnableParts,
   if (isParseable(tool)) {
     // `zodFunction` created this tool. Its callback takes the result of the parser.
     const callback = tool.$callback as RunnableFunction['function'];
-    const { parse, function: run } = steered(parts, {
+    const { parse, function: run } = steeredFunction(parts, {
       name: tool.function.name,
       function: callback,
       parse: tool.$parseRaw,
     });
-    const own = Object.getOwnPropertyDescriptors(tool);
+    const ownDescriptors = Object.getOwnPropertyDescriptors(tool);
     return Object.create(Object.getPrototypeOf(tool), {
-      ...own,
-      $callback: { ...own.$callback, value: run },
-      $parseRaw: { ...own.$parseRaw, value: parse },
+      ...ownDescriptors,
+      $callback: { ...ownDescriptors.$callback, value: run },
+      $parseRaw: { ...ownDescriptors.$parseRaw, value: parse },
     });
   }
   const { function: inner } = tool;
-  return isRunnable(inner) ? { ...tool, function: { ...inner, ...steered(parts, inner) } } : tool;
+  return isRunnable(inner) ? { ...tool, function: { ...inner, ...steeredFunction(parts, inner) } } : tool;
 }
 
 function isParseable(tool: RunnableTool): tool is ParseableTool {
@@ -51,16 +51,16 @@ function isRunnable(inner: object | undefined): inner is RunnableFunction {
 }
 
 /** Returns the function, parser and name that replace those of the tool. */
-function steered(parts: RunnableParts, inner: RunnableFunction): RunnableFunction {
+function steeredFunction(parts: RunnableParts, inner: RunnableFunction): RunnableFunction {
   const name = inner.name ?? inner.function.name;
   const { parse } = inner;
   // The runner passes only the parsed arguments. The text of the arguments identifies the call in the message.
   const texts = new WeakMap<object, string>();
-  const remember = (parsed: unknown, text: string): unknown => {
+  const rememberArgs = (parsed: unknown, text: string): unknown => {
     if (typeof parsed === 'object' && parsed !== null) texts.set(parsed, text);
     return parsed;
   };
-  const refuse = (error: unknown, text: string): never => {
+  const refuseArgs = (error: unknown, text: string): never => {
     const feedback = refusedArgs(parts, namelessCall(name, text), error);
     // The runner uses the error message as the tool's result.
     throw feedback === undefined ? error : new Error(withFeedback(messageOf(error), feedback), { cause: error });
@@ -73,13 +73,13 @@ function steered(parts: RunnableParts, inner: RunnableFunction): RunnableFunctio
           parse: (text) => {
             try {
               const parsed = parse.call(inner, text);
-              if (!(parsed instanceof Promise)) return remember(parsed, text);
+              if (!(parsed instanceof Promise)) return rememberArgs(parsed, text);
               return parsed.then(
-                (value) => remember(value, text),
-                (error: unknown) => refuse(error, text),
+                (value) => rememberArgs(value, text),
+                (error: unknown) => refuseArgs(error, text),
               );
             } catch (error) {
-              return refuse(error, text);
+              return refuseArgs(error, text);
             }
           },
         }),

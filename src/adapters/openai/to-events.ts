@@ -53,18 +53,18 @@ export function callsOfRunner(runner: unknown): readonly IssuedCall[] {
 function answerOfChoice(body: JsonMembers, choice: JsonMembers): ConversationAnswer | undefined {
   const { message, finish_reason } = choice;
   if (!isJsonObject(message)) return undefined;
-  const found = chatCalls(message);
+  const foundCalls = chatCalls(message);
   const reasoning = textOrUndefined(message['reasoning_content']) ?? textOrUndefined(message['reasoning']);
   const blocks: readonly ContentBlock[] = [
     ...(reasoning === undefined ? [] : [{ type: 'reasoning', text: reasoning } as const]),
     ...contentBlocks(message['content']),
     ...contentBlocks(message['refusal']),
-    ...found.map(({ block }) => block),
+    ...foundCalls.map(({ block }) => block),
   ];
   const usage = membersOf(body['usage']);
-  return answer(
+  return answerEvent(
     blocks,
-    found.flatMap(({ call }) => (call === undefined ? [] : [call])),
+    foundCalls.flatMap(({ call }) => (call === undefined ? [] : [call])),
     {
       stopReason: textOrUndefined(finish_reason),
       modelId: textOrUndefined(body['model']),
@@ -84,9 +84,11 @@ function chatCalls(message: JsonMembers): readonly ItemPart[] {
   const legacy = isJsonObject(function_call) ? [{ function: function_call }] : [];
   return [...list, ...legacy].map((value): ItemPart => {
     const call = membersOf(value);
-    const named = call['function'] ?? call['custom'];
-    if (!isJsonObject(named)) return { block: { type: 'other', value: toJson(value) } };
-    return callPart(issuedCall(call['id'], named['name'], named['arguments'] ?? named['input']));
+    const functionFields = call['function'] ?? call['custom'];
+    if (!isJsonObject(functionFields)) return { block: { type: 'other', value: toJson(value) } };
+    return callPart(
+      issuedCall(call['id'], functionFields['name'], functionFields['arguments'] ?? functionFields['input']),
+    );
   });
 }
 
@@ -102,14 +104,15 @@ function issuedCall(id: unknown, name: unknown, input: unknown): IssuedCall {
 
 function answerOfResponse(body: JsonMembers, output: readonly unknown[]): ConversationAnswer {
   const parts = answerParts(output);
-  const { incomplete_details: incomplete, error, status } = body;
+  const { incomplete_details: incompleteDetails, error, status } = body;
   const usage = membersOf(body['usage']);
-  return answer(
+  return answerEvent(
     parts.map(({ block }) => block),
     parts.flatMap(({ call }) => (call === undefined ? [] : [call])),
     {
       stopReason:
-        (isJsonObject(incomplete) ? textOrUndefined(incomplete['reason']) : undefined) ?? textOrUndefined(status),
+        (isJsonObject(incompleteDetails) ? textOrUndefined(incompleteDetails['reason']) : undefined) ??
+        textOrUndefined(status),
       errorMessage: isJsonObject(error) ? textOrUndefined(error['message']) : undefined,
       modelId: textOrUndefined(body['model']),
       usage: usageOf({
@@ -122,7 +125,7 @@ function answerOfResponse(body: JsonMembers, output: readonly unknown[]): Conver
   );
 }
 
-function answer(
+function answerEvent(
   blocks: readonly ContentBlock[],
   calls: readonly IssuedCall[],
   fields: { readonly [Name in 'stopReason' | 'errorMessage' | 'modelId']?: string | undefined } & {

@@ -57,14 +57,14 @@ export function toolOutput(
         type: 'function_call_output',
         ...callerOf(call),
         call_id: call.call_id,
-        output: parts(result, feedback),
+        output: outputParts(result, feedback),
       };
     case 'custom_tool_call':
       return {
         type: 'custom_tool_call_output',
         ...callerOf(call),
         call_id: call.call_id,
-        output: parts(result, feedback),
+        output: outputParts(result, feedback),
       };
     default:
       return { role: 'tool', tool_call_id: call.id, content: chatContent(result, feedback) };
@@ -90,7 +90,7 @@ function chatContent(result: unknown, feedback: string | undefined): ChatToolMes
   return feedback === undefined ? text : withFeedback(text, feedback);
 }
 
-function parts(result: unknown, feedback: string | undefined): FunctionCallOutput<unknown>['output'] {
+function outputParts(result: unknown, feedback: string | undefined): FunctionCallOutput<unknown>['output'] {
   const added = feedback === undefined ? [] : [{ type: 'input_text', text: feedback } as const];
   if (isPartList(result)) return [...result, ...added];
   const text = ownText(result);

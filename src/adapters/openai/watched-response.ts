@@ -16,38 +16,38 @@ export function watchedResponse(response: Response, watcher: BodyWatcher): Respo
   if (body === null || typeof body.getReader !== 'function') return response;
   const reader = body.getReader();
   const decoder = new TextDecoder();
-  let over = false;
-  const once = (notify: () => void): void => {
-    if (over) return;
-    over = true;
+  let hasNotified = false;
+  const notifyOnce = (notify: () => void): void => {
+    if (hasNotified) return;
+    hasNotified = true;
     notify();
   };
-  const passed = new ReadableStream<Uint8Array>(
+  const passedStream = new ReadableStream<Uint8Array>(
     {
       async pull(controller) {
         try {
           const { done, value } = await reader.read();
           if (done) {
-            once(() => watcher.end());
+            notifyOnce(() => watcher.end());
             controller.close();
           } else {
             watcher.take(decoder.decode(value, { stream: true }));
             controller.enqueue(value);
           }
         } catch (error) {
-          once(() => watcher.broken(error));
+          notifyOnce(() => watcher.broken(error));
           controller.error(error);
         }
       },
       async cancel(reason) {
-        once(() => watcher.broken(undefined));
+        notifyOnce(() => watcher.broken(undefined));
         await reader.cancel(reason);
       },
     },
     { highWaterMark: 0 },
   );
   const { status, statusText, headers, url } = response;
-  const copy = new Response(passed, { status, statusText, headers });
+  const copy = new Response(passedStream, { status, statusText, headers });
   // A constructed response has no URL, but the SDK logs the URL.
   Object.defineProperty(copy, 'url', { value: url });
   return copy;

@@ -41,17 +41,17 @@ function* agentStepItems(writer: RunItems, step: JsonMembers, atMs: number | und
   ];
   // Some converters put a result on the step after its call. Such results are read first, because the next turn ends open calls.
   const ownIds = new Set(calls.map((call) => call.sourceId));
-  const late = (result: unknown): boolean => {
+  const isLate = (result: unknown): boolean => {
     const sourceId = textOrUndefined(membersOf(result).source_call_id);
     return sourceId !== undefined && !ownIds.has(sourceId) && writer.calls.isOpen(sourceId);
   };
-  const own: unknown[] = [];
+  const ownResults: unknown[] = [];
   for (const result of resultsOf(step)) {
-    if (late(result)) yield* resultItems(writer, result, atMs);
-    else own.push(result);
+    if (isLate(result)) yield* resultItems(writer, result, atMs);
+    else ownResults.push(result);
   }
   yield* writer.answer({ parts, modelId: textOrUndefined(step.model_name), usage: sourceUsage(step.metrics) }, atMs);
-  for (const result of own) yield* resultItems(writer, result, atMs);
+  for (const result of ownResults) yield* resultItems(writer, result, atMs);
 }
 
 function resultsOf(step: JsonMembers): readonly unknown[] {
@@ -80,14 +80,16 @@ function* resultItems(writer: RunItems, result: unknown, atMs: number | undefine
 
 /** Reads a call. ATIF arguments must be objects, so other arguments are in `extra.coxswain`. */
 function callOf(value: unknown): CallShape {
-  const ours = coxswainExtra(membersOf(value));
-  return 'arguments' in ours ? { ...sourceCall(value), args: asJson(ours.arguments) } : sourceCall(value);
+  const coxswainFields = coxswainExtra(membersOf(value));
+  return 'arguments' in coxswainFields
+    ? { ...sourceCall(value), args: asJson(coxswainFields.arguments) }
+    : sourceCall(value);
 }
 
 /** Returns the content. If it is empty, returns the references to subagent trajectories. */
 function contentOf(result: JsonMembers): Json {
-  const ours = coxswainExtra(result);
-  if ('result' in ours) return asJson(ours.result);
+  const coxswainFields = coxswainExtra(result);
+  if ('result' in coxswainFields) return asJson(coxswainFields.result);
   const { content } = result;
   return content === undefined || content === null
     ? asJson(result.subagent_trajectory_ref ?? '')

@@ -28,16 +28,16 @@ export const atifImporter: DocumentImporter = {
   },
   *read(document, source) {
     const ids = new UniqueNames();
-    const waiting: { readonly trajectory: unknown; readonly parent?: string }[] = [{ trajectory: document }];
+    const queue: { readonly trajectory: unknown; readonly parent?: string }[] = [{ trajectory: document }];
     // A list replaces recursion, because the source determines the nesting depth.
-    for (const { trajectory, parent } of waiting) {
+    for (const { trajectory, parent } of queue) {
       if (!isJsonObject(trajectory)) {
         yield diagnosticItem('error', 'a subagent trajectory is not an object', { runKey: parent });
         continue;
       }
       const key = ids.take(runIdOf(trajectory, parent, source));
       yield* trajectoryItems(trajectory, key, parent);
-      for (const child of listOf(trajectory.subagent_trajectories)) waiting.push({ trajectory: child, parent: key });
+      for (const child of listOf(trajectory.subagent_trajectories)) queue.push({ trajectory: child, parent: key });
     }
   },
 };
@@ -65,8 +65,8 @@ function* trajectoryItems(trajectory: JsonMembers, key: string, parentId: string
 }
 
 function runIdOf(trajectory: JsonMembers, parent: string | undefined, source: ImportSource): string {
-  const own = textOrUndefined(trajectory.trajectory_id);
-  if (own !== undefined) return own;
+  const ownId = textOrUndefined(trajectory.trajectory_id);
+  if (ownId !== undefined) return ownId;
   const session = textOrUndefined(trajectory.session_id);
   const base = session ?? (parent === undefined ? sourceStem(source.name) : `${parent}/subagent`);
   if (parent !== undefined && base === parent) return `${parent}/subagent`;
@@ -87,12 +87,12 @@ function taskOf(steps: readonly unknown[]): string | undefined {
 
 /** Returns how the run ended, from `extra.coxswain` `{outcome, success?, reward?, labels?}`. ATIF itself has no such field. */
 function atifOutcome(trajectory: JsonMembers): RunEnded | undefined {
-  const ours = membersOf(membersOf(trajectory.extra).coxswain);
-  const outcome = textOrUndefined(ours.outcome);
-  const success = typeof ours.success === 'boolean' ? ours.success : undefined;
-  const reward = typeof ours.reward === 'number' ? ours.reward : undefined;
+  const coxswainFields = membersOf(membersOf(trajectory.extra).coxswain);
+  const outcome = textOrUndefined(coxswainFields.outcome);
+  const success = typeof coxswainFields.success === 'boolean' ? coxswainFields.success : undefined;
+  const reward = typeof coxswainFields.reward === 'number' ? coxswainFields.reward : undefined;
   if (outcome === undefined && success === undefined && reward === undefined) return undefined;
   // An object in decoded JSON is a JSON object.
-  const labels = isJsonObject(ours.labels) ? (ours.labels as JsonObject) : undefined;
+  const labels = isJsonObject(coxswainFields.labels) ? (coxswainFields.labels as JsonObject) : undefined;
   return runEnded(outcome ?? 'ended', { success, reward, labels });
 }

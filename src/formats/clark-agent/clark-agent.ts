@@ -49,7 +49,7 @@ class ClarkImport implements LineImport {
   readonly #runs = new Map<string, OpenRun>();
   readonly #strays = new SkipCounts();
   /** Records whose run is not identified yet. */
-  #waiting: TrajectoryRecord[] = [];
+  #heldRecords: TrajectoryRecord[] = [];
   #nextSeq = 0;
   #unnamed = 0;
 
@@ -72,13 +72,13 @@ class ClarkImport implements LineImport {
     this.#nextSeq = seq + 1;
     if (run !== undefined) run.nextSeq = seq + 1;
     if (record.run_id === undefined) {
-      this.#waiting.push(record);
-      if (this.#waiting.length > MAX_WAITING) yield* this.#placeWaiting(undefined);
+      this.#heldRecords.push(record);
+      if (this.#heldRecords.length > MAX_WAITING) yield* this.#placeWaiting(undefined);
       return;
     }
     yield* this.#runOf(record.run_id, record);
     yield* this.#placeWaiting(record.run_id);
-    yield* this.#place(record, record.run_id);
+    yield* this.#placeRecord(record, record.run_id);
   }
 
   *end(): Generator<ImportItem> {
@@ -111,24 +111,24 @@ class ClarkImport implements LineImport {
   }
 
   *#placeWaiting(runId: string | undefined): Generator<ImportItem> {
-    const waiting = this.#waiting;
-    const [first] = waiting;
+    const heldRecords = this.#heldRecords;
+    const [first] = heldRecords;
     if (first === undefined) return;
-    this.#waiting = [];
+    this.#heldRecords = [];
     let id = runId;
     if (id === undefined) {
       this.#unnamed += 1;
       id = `${sourceStem(this.#source)}-unidentified${this.#unnamed === 1 ? '' : `-${this.#unnamed}`}`;
       yield* this.#runOf(id, first);
     }
-    for (const record of waiting) yield* this.#place(record, id);
+    for (const record of heldRecords) yield* this.#placeRecord(record, id);
   }
 
-  *#place(record: TrajectoryRecord, runId: string): Generator<ImportItem> {
+  *#placeRecord(record: TrajectoryRecord, runId: string): Generator<ImportItem> {
     const run = this.#runs.get(runId);
     if (run === undefined) return;
     const { payload } = record;
-    const item = (one: TrajectoryRecord['payload']): ImportItem => ({
+    const itemOf = (one: TrajectoryRecord['payload']): ImportItem => ({
       type: 'record',
       runKey: run.key,
       payload: one,
@@ -136,18 +136,18 @@ class ClarkImport implements LineImport {
     });
     if (payload.kind === 'run_started') {
       const deadlineMs = numberOrUndefined(membersOf(payload.identity)['deadline_unix_ms']);
-      if (deadlineMs !== undefined) yield item({ kind: 'deadline_set', deadline_at_unix_ms: deadlineMs });
+      if (deadlineMs !== undefined) yield itemOf({ kind: 'deadline_set', deadline_at_unix_ms: deadlineMs });
     } else if (payload.kind === 'tool_started') {
       const { tool_call_id: sourceId, tool_name: name, args } = payload;
-      yield item(run.ids.start({ sourceId, name, args }));
+      yield itemOf(run.ids.start({ sourceId, name, args }));
     } else if (payload.kind === 'tool_ended') {
       const { tool_call_id: sourceId, result, is_error: isError } = payload;
       const ended = run.ids.end({ sourceId, result: seenResult(result), isError });
       if (ended === undefined) this.#strays.add('results of calls that had one, or none');
-      else yield item(ended);
+      else yield itemOf(ended);
     } else {
-      if (payload.kind === 'run_ended') for (const missing of run.ids.endMissing()) yield item(missing);
-      yield item(payload);
+      if (payload.kind === 'run_ended') for (const missingSeqs of run.ids.endMissing()) yield itemOf(missingSeqs);
+      yield itemOf(payload);
     }
   }
 }
@@ -163,11 +163,11 @@ function timeOf({ recorded_at_unix_ms: atMs }: TrajectoryRecord): number | undef
   return atMs > 0 ? atMs : undefined;
 }
 
-function lostRecords(expected: number, found: number, line: number): ImportItem {
+function lostRecords(expected: number, foundSeq: number, line: number): ImportItem {
   const message =
-    found > expected
-      ? `records ${expected} to ${found - 1} are missing`
-      : `record ${found} comes after ${expected - 1}`;
+    foundSeq > expected
+      ? `records ${expected} to ${foundSeq - 1} are missing`
+      : `record ${foundSeq} comes after ${expected - 1}`;
   return diagnosticItem('error', message, { line });
 }
 
@@ -221,9 +221,13 @@ function storedMessage(message: unknown): unknown {
     const value = asJson({ kind: message['kind'], payload: message['payload'] });
     return { role: 'system', content: [{ type: 'other', value }] };
   }
-  const used = sourceUsage(usage);
+  const storedUsage = sourceUsage(usage);
   const { usage: _left, ...rest } = message;
-  return { ...rest, content: Array.isArray(content) ? clarkBlocks(content) : content, ...present({ usage: used }) };
+  return {
+    ...rest,
+    content: Array.isArray(content) ? clarkBlocks(content) : content,
+    ...present({ usage: storedUsage }),
+  };
 }
 
 function storedBlock(block: unknown): StoredContentBlock {

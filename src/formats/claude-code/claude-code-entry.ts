@@ -51,11 +51,11 @@ export function isCall(block: unknown): block is Readonly<Record<string, unknown
 export function providerResultOf(block: unknown, atMs: number | undefined): ClaudeToolResult | undefined {
   if (!isJsonObject(block) || typeof block.type !== 'string' || !block.type.endsWith('_tool_result')) return undefined;
   const { content } = block;
-  const failed = isJsonObject(content) && typeof content.type === 'string' && content.type.endsWith('_error');
+  const hasFailed = isJsonObject(content) && typeof content.type === 'string' && content.type.endsWith('_error');
   return {
     sourceId: textOrUndefined(block.tool_use_id),
     result: sourceResult(content),
-    isError: failed || block.is_error === true,
+    isError: hasFailed || block.is_error === true,
     atMs,
   };
 }

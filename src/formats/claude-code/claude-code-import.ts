@@ -24,7 +24,7 @@ export class ClaudeCodeImport extends ObjectLines {
   readonly #source: ImportSource;
   readonly #runs = new Map<string, ClaudeCodeRun>();
   /** Number of starts by run id. Used for runs that ended early. */
-  readonly #begun = new LruMap<number>(REMEMBERED_ENTRIES);
+  readonly #startCounts = new LruMap<number>(REMEMBERED_ENTRIES);
   /** Run id by entry id. */
   readonly #runOfEntry = new LruMap<string>(REMEMBERED_ENTRIES);
   #heldEntries: JsonMembers[] = [];
@@ -68,26 +68,26 @@ export class ClaudeCodeImport extends ObjectLines {
       if (uuid !== undefined) this.#runOfEntry.set(uuid, '');
       return;
     }
-    yield* this.#release();
-    yield* this.#handle(value);
+    yield* this.#heldItems();
+    yield* this.#entryItems(value);
   }
 
-  *#handle(entry: JsonMembers): Generator<ImportItem> {
+  *#entryItems(entry: JsonMembers): Generator<ImportItem> {
     const uuid = textOrUndefined(entry.uuid);
     const runId = this.#runIdOf(entry, uuid);
     // The total of a fork includes the cost of the session that it was forked from.
     if (entry.type === 'cost-state' && (this.#isFork || !this.#runs.has(runId))) return;
     if (uuid !== undefined) this.#runOfEntry.set(uuid, runId);
     yield* this.#makeRoomFor(runId);
-    yield* this.#run(runId, entry).entry(entry);
+    yield* this.#runOf(runId, entry).entry(entry);
   }
 
   /**
    * Returns true for a copied entry. A fork begins with entries of another session, which have the fork's id. The answers
    * among them contain the id of the original session.
    */
-  #isCopied({ requestSessionId: original, sessionId, type }: JsonMembers): boolean {
-    if (type !== 'assistant' || typeof original !== 'string' || original === sessionId) return false;
+  #isCopied({ requestSessionId: originalId, sessionId, type }: JsonMembers): boolean {
+    if (type !== 'assistant' || typeof originalId !== 'string' || originalId === sessionId) return false;
     this.#heldEntries.forEach(() => this.skipped.add(COPIED));
     this.#heldEntries = [];
     this.#isFork = true;
@@ -96,15 +96,15 @@ export class ClaudeCodeImport extends ObjectLines {
   }
 
   /** Emits the messages that were buffered before the first answer, because they may have been copies. */
-  *#release(): Generator<ImportItem> {
+  *#heldItems(): Generator<ImportItem> {
     const entries = this.#heldEntries;
     this.#heldEntries = [];
     this.#mayBeCopied = false;
-    for (const entry of entries) yield* this.#handle(entry);
+    for (const entry of entries) yield* this.#entryItems(entry);
   }
 
   *finish(): Generator<ImportItem> {
-    yield* this.#release();
+    yield* this.#heldItems();
     for (const run of this.#runs.values()) yield* run.finish();
     this.#runs.clear();
   }
@@ -131,18 +131,18 @@ export class ClaudeCodeImport extends ObjectLines {
     yield* oldest.value[1].finish();
   }
 
-  #run(runId: string, entry: JsonMembers): ClaudeCodeRun {
-    const known = this.#runs.get(runId);
-    const run = known ?? this.#begin(runId, entry);
+  #runOf(runId: string, entry: JsonMembers): ClaudeCodeRun {
+    const knownRun = this.#runs.get(runId);
+    const run = knownRun ?? this.#beginRun(runId, entry);
     // Delete and set the entry, so that the map stays in order of use.
     this.#runs.delete(runId);
     this.#runs.set(runId, run);
     return run;
   }
 
-  #begin(runId: string, entry: JsonMembers): ClaudeCodeRun {
-    const times = (this.#begun.get(runId) ?? 0) + 1;
-    this.#begun.set(runId, times);
+  #beginRun(runId: string, entry: JsonMembers): ClaudeCodeRun {
+    const times = (this.#startCounts.get(runId) ?? 0) + 1;
+    this.#startCounts.set(runId, times);
     const session = sessionOf(entry);
     return new ClaudeCodeRun({
       id: times === 1 ? runId : `${runId}#${times}`,

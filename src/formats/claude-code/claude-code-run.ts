@@ -32,20 +32,20 @@ export class ClaudeCodeRun {
     const ending = endingAfter(entry);
     if (ending !== 'same') this.#session.outcome(ending, atMs);
     if (entry.type === 'attachment') return;
-    if (entry.type === 'system') yield* this.#compaction(triggerOf(entry), atMs);
+    if (entry.type === 'system') yield* this.#compactionItems(triggerOf(entry), atMs);
     else if (entry.type === 'result') this.#session.outcome(outcomeOf(entry), atMs);
-    else if (entry.type === 'user') yield* this.#user(entry, atMs);
+    else if (entry.type === 'user') yield* this.#userItems(entry, atMs);
     else if (entry.isApiErrorMessage === true) {
       const parts = blocksOf(entry).map((block) => sourceBlock(block));
       yield* this.#session.failure(textOfContent(parts), atMs, parts);
-    } else yield* this.#assistant(entry, atMs);
+    } else yield* this.#assistantItems(entry, atMs);
   }
 
   *finish(): Generator<ImportItem> {
     yield* this.#session.finish();
   }
 
-  *#user(entry: JsonMembers, atMs: number | undefined): Generator<ImportItem> {
+  *#userItems(entry: JsonMembers, atMs: number | undefined): Generator<ImportItem> {
     let userBlocks: StoredContentBlock[] = [];
     for (const block of blocksOf(entry)) {
       const result = resultInBlock(block, atMs);
@@ -53,14 +53,14 @@ export class ClaudeCodeRun {
         userBlocks.push(sourceBlock(block));
         continue;
       }
-      yield* this.#message(entry, userBlocks, atMs);
+      yield* this.#messageItems(entry, userBlocks, atMs);
       userBlocks = [];
       yield* this.#session.result(result);
     }
-    yield* this.#message(entry, userBlocks, atMs);
+    yield* this.#messageItems(entry, userBlocks, atMs);
   }
 
-  *#message(
+  *#messageItems(
     entry: JsonMembers,
     blocks: readonly StoredContentBlock[],
     atMs: number | undefined,
@@ -68,13 +68,13 @@ export class ClaudeCodeRun {
     if (blocks.length === 0) return;
     const isSummary = entry.isCompactSummary === true;
     // A preceding boundary entry already reports the compaction. Older files contain only the summary.
-    if (isSummary && !this.#compactedSinceAnswer) yield* this.#compaction('summary', atMs);
+    if (isSummary && !this.#compactedSinceAnswer) yield* this.#compactionItems('summary', atMs);
     const text = textOfContent(blocks);
     const isTask = !isSummary && entry.isMeta !== true && isTaskText(text);
     yield* this.#session.user(blocks, atMs, isTask ? text : undefined);
   }
 
-  *#assistant(entry: JsonMembers, atMs: number | undefined): Generator<ImportItem> {
+  *#assistantItems(entry: JsonMembers, atMs: number | undefined): Generator<ImportItem> {
     this.#compactedSinceAnswer = false;
     const message = membersOf(entry.message);
     const parts: AnswerPart[] = [];
@@ -96,7 +96,7 @@ export class ClaudeCodeRun {
     for (const result of results) yield* this.#session.result(result);
   }
 
-  *#compaction(trigger: string, atMs: number | undefined): Generator<ImportItem> {
+  *#compactionItems(trigger: string, atMs: number | undefined): Generator<ImportItem> {
     this.#compactedSinceAnswer = true;
     yield* this.#session.compaction(trigger, atMs);
   }

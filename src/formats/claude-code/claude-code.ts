@@ -33,9 +33,9 @@ export const claudeCodeImporter: LineImporter = {
   recognise(firstLines) {
     const objects = firstLines.filter((line) => isJsonObject(line));
     const messageCount = objects.filter((line) => isMessage(line)).length;
-    const beside = objects.filter((line) => isCompanion(line)).length;
-    if (messageCount > 0) return messageCount + beside === firstLines.length ? 0.98 : 0.9;
-    return beside > 0 && beside === firstLines.length ? 0.6 : 0;
+    const companionCount = objects.filter((line) => isCompanion(line)).length;
+    if (messageCount > 0) return messageCount + companionCount === firstLines.length ? 0.98 : 0.9;
+    return companionCount > 0 && companionCount === firstLines.length ? 0.6 : 0;
   },
   open: (source) => new ClaudeCodeImport(source),
 };

@@ -34,18 +34,18 @@ export class CodexExec extends ObjectLines {
       case 'item.started':
       case 'item.updated':
       case 'item.completed':
-        yield* this.#item(membersOf(value.item), value.type === 'item.completed');
+        yield* this.#itemItems(membersOf(value.item), value.type === 'item.completed');
         break;
       case 'turn.completed':
         this.#session.usage(sourceUsage(value.usage));
         this.#session.outcome('ended', undefined);
         break;
       case 'turn.failed':
-        yield* this.#failure(membersOf(value.error).message);
+        yield* this.#failureItems(membersOf(value.error).message);
         this.#session.outcome('error', undefined);
         break;
       case 'error':
-        yield* this.#failure(value.message);
+        yield* this.#failureItems(value.message);
         break;
       default:
         this.skipped.add(plainText(value.type));
@@ -56,7 +56,7 @@ export class CodexExec extends ObjectLines {
     yield* this.#session.finish();
   }
 
-  *#item(item: JsonMembers, isCompleted: boolean): Generator<ImportItem> {
+  *#itemItems(item: JsonMembers, isCompleted: boolean): Generator<ImportItem> {
     const { type } = item;
     if (type === 'error') {
       // The error is a warning of Codex itself, which the model does not see.
@@ -67,11 +67,11 @@ export class CodexExec extends ObjectLines {
       const part = { type: type === 'reasoning' ? ('reasoning' as const) : ('text' as const), text };
       yield* this.#session.answer({ joins: true, parts: [part] }, undefined);
     } else {
-      yield* this.#call(item, isCompleted);
+      yield* this.#callItems(item, isCompleted);
     }
   }
 
-  *#call(item: JsonMembers, isCompleted: boolean): Generator<ImportItem> {
+  *#callItems(item: JsonMembers, isCompleted: boolean): Generator<ImportItem> {
     const call = callOf(item);
     const sourceId = call.sourceId ?? '';
     // An item may complete without a start event. It may be updated before it completes.
@@ -84,7 +84,7 @@ export class CodexExec extends ObjectLines {
     yield* this.#session.result({ sourceId: call.sourceId, ...resultOf(item), atMs: undefined });
   }
 
-  *#failure(message: unknown): Generator<ImportItem> {
+  *#failureItems(message: unknown): Generator<ImportItem> {
     const text = plainText(message);
     // The error of a failed turn repeats the previous error.
     if (text === this.#lastFailure) return;
@@ -116,10 +116,10 @@ function callOf(item: JsonMembers): CallShape {
 }
 
 function resultOf(item: JsonMembers): { readonly result: ReturnType<typeof sourceResult>; readonly isError: boolean } {
-  const failed = item.status === 'failed' || item.status === 'declined';
+  const hasFailed = item.status === 'failed' || item.status === 'declined';
   if (item.type === 'command_execution') {
     const { exit_code: exitCode } = item;
-    const isError = typeof exitCode === 'number' ? exitCode !== 0 : failed;
+    const isError = typeof exitCode === 'number' ? exitCode !== 0 : hasFailed;
     return { result: sourceResult(item.aggregated_output), isError };
   }
   if (isJsonObject(item.error)) return { result: plainText(item.error.message), isError: true };
@@ -128,6 +128,6 @@ function resultOf(item: JsonMembers): { readonly result: ReturnType<typeof sourc
     result: isJsonObject(result)
       ? sourceResult(result.content ?? result)
       : sourceResult(result ?? item.status ?? 'completed'),
-    isError: failed,
+    isError: hasFailed,
   };
 }

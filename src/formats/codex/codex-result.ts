@@ -50,8 +50,8 @@ export function codexResult(
 ): CallFact & { readonly result: Json; readonly readsAsError?: boolean | undefined } {
   const output = item.output ?? item.tools ?? item.result ?? item.status;
   const result = sourceResult(isJsonObject(output) && output.content !== undefined ? output.content : output);
-  const printed = shellAnswer(result);
-  const isError = fact.isError ?? (printed === undefined ? undefined : printed.exitCode !== 0);
+  const shellResult = shellAnswer(result);
+  const isError = fact.isError ?? (shellResult === undefined ? undefined : shellResult.exitCode !== 0);
   const isRefusal = typeof result === 'string' && REFUSAL.test(result);
   return { result, isError, readsAsError: isRefusal ? true : undefined, durationMs: fact.durationMs };
 }

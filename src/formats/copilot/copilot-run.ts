@@ -29,26 +29,26 @@ export class CopilotRun {
   *event(type: string, data: JsonMembers, atMs: number | undefined): Generator<ImportItem, boolean> {
     switch (type) {
       case 'user.message':
-        yield* this.#user(data, atMs);
+        yield* this.#userItems(data, atMs);
         return true;
       case 'system.message':
       case 'system.notification':
         yield* this.#session.system(sourceBlocks(data.content), atMs);
         return true;
       case 'session.usage_record':
-        this.#usage(membersOf(data.usage));
+        this.#addUsage(membersOf(data.usage));
         return true;
       case 'assistant.usage':
-        this.#usage(data);
+        this.#addUsage(data);
         return true;
       case 'assistant.message':
-        yield* this.#answer(data, atMs);
+        yield* this.#answerItems(data, atMs);
         return true;
       case 'tool.execution_start':
-        yield* this.#started(data, atMs);
+        yield* this.#startItems(data, atMs);
         return true;
       case 'tool.execution_complete':
-        yield* this.#completed(data, atMs);
+        yield* this.#completedItems(data, atMs);
         return true;
       case 'session.error':
         yield* this.#session.failure(plainText(data.message), atMs);
@@ -76,12 +76,12 @@ export class CopilotRun {
   totals(metrics: JsonMembers): void {
     if (this.#seenInput) return;
     const usages = Object.values(metrics).map((metric) => membersOf(membersOf(metric).usage));
-    const sum = (name: string): number =>
+    const sumOf = (name: string): number =>
       usages.reduce((total, usage) => total + (numberOrUndefined(usage[name]) ?? 0), 0);
     this.#session.usage({
-      input_tokens: sum('inputTokens'),
-      cache_read_tokens: sum('cacheReadTokens'),
-      cache_write_tokens: sum('cacheWriteTokens'),
+      input_tokens: sumOf('inputTokens'),
+      cache_read_tokens: sumOf('cacheReadTokens'),
+      cache_write_tokens: sumOf('cacheWriteTokens'),
     });
   }
 
@@ -89,7 +89,7 @@ export class CopilotRun {
     yield* this.#session.finish();
   }
 
-  *#user(data: JsonMembers, atMs: number | undefined): Generator<ImportItem> {
+  *#userItems(data: JsonMembers, atMs: number | undefined): Generator<ImportItem> {
     const blocks = sourceBlocks(data.content);
     const source = textOrUndefined(data.source) ?? 'user';
     // The parent agent writes a subagent's task. Other sources are hooks, skills and the host.
@@ -98,20 +98,20 @@ export class CopilotRun {
     else yield* this.#session.system(blocks, atMs);
   }
 
-  #usage(usage: JsonMembers): void {
+  #addUsage(usage: JsonMembers): void {
     const id = textOrUndefined(usage.apiCallId);
-    const stored = copilotUsage(usage);
-    if (id === undefined || stored === undefined) return;
+    const storedUsage = copilotUsage(usage);
+    if (id === undefined || storedUsage === undefined) return;
     this.#seenInput = true;
     if (this.#usages.size >= MAX_USAGES) this.#usages.clear();
-    this.#usages.set(id, stored);
+    this.#usages.set(id, storedUsage);
   }
 
-  *#answer(data: JsonMembers, atMs: number | undefined): Generator<ImportItem> {
+  *#answerItems(data: JsonMembers, atMs: number | undefined): Generator<ImportItem> {
     const apiCallId = textOrUndefined(data.apiCallId);
     this.#answerId = apiCallId ?? textOrUndefined(data.messageId);
     const outputTokens = numberOrUndefined(data.outputTokens);
-    const known = apiCallId === undefined ? undefined : this.#usages.get(apiCallId);
+    const knownUsage = apiCallId === undefined ? undefined : this.#usages.get(apiCallId);
     if (apiCallId !== undefined) this.#usages.delete(apiCallId);
     const reasoning = textOrUndefined(data.reasoningText);
     const calls = listOf(data.toolRequests).map((request) => callOf(membersOf(request)));
@@ -124,7 +124,7 @@ export class CopilotRun {
         ...calls.map((call) => ({ type: 'call' as const, call })),
       ],
       modelId: textOrUndefined(data.model),
-      usage: known ?? (outputTokens === undefined ? undefined : { output_tokens: outputTokens }),
+      usage: knownUsage ?? (outputTokens === undefined ? undefined : { output_tokens: outputTokens }),
     };
     yield* this.#session.answer(piece, atMs);
   }
@@ -133,7 +133,7 @@ export class CopilotRun {
    * Handles the start of a call. A call that no answer requested, for example a call typed by the user, belongs to the
    * previous answer.
    */
-  *#started(data: JsonMembers, atMs: number | undefined): Generator<ImportItem> {
+  *#startItems(data: JsonMembers, atMs: number | undefined): Generator<ImportItem> {
     const call = callOf(data);
     const { sourceId } = call;
     if (sourceId === undefined) return;
@@ -143,7 +143,7 @@ export class CopilotRun {
     this.#calls.set(sourceId, atMs);
   }
 
-  *#completed(data: JsonMembers, atMs: number | undefined): Generator<ImportItem> {
+  *#completedItems(data: JsonMembers, atMs: number | undefined): Generator<ImportItem> {
     const sourceId = textOrUndefined(data.toolCallId);
     const startedAtMs = sourceId === undefined ? undefined : this.#calls.get(sourceId);
     if (sourceId !== undefined) this.#calls.delete(sourceId);

@@ -66,18 +66,18 @@ class CopilotImport extends ObjectLines {
         this.#mainRun().outcome('aborted', atMs);
         break;
       case 'subagent.started':
-        this.#agent(agentId ?? textOrUndefined(data.toolCallId), data);
+        this.#agentRun(agentId ?? textOrUndefined(data.toolCallId), data);
         break;
       case 'subagent.completed':
       case 'subagent.failed':
-        yield* this.#end(
+        yield* this.#endItems(
           agentId ?? textOrUndefined(data.toolCallId),
           type === 'subagent.failed' ? 'error' : 'ended',
           atMs,
         );
         break;
       default: {
-        const run = agentId === undefined ? this.#mainRun() : this.#agent(agentId, {});
+        const run = agentId === undefined ? this.#mainRun() : this.#agentRun(agentId, {});
         if (!(yield* run.event(type, data, atMs))) this.skipped.add(type);
       }
     }
@@ -93,10 +93,10 @@ class CopilotImport extends ObjectLines {
     return this.#main;
   }
 
-  #agent(agentId: string | undefined, data: JsonMembers): CopilotRun {
+  #agentRun(agentId: string | undefined, data: JsonMembers): CopilotRun {
     const key = agentId ?? 'unnamed';
-    const known = this.#agents.get(key);
-    if (known !== undefined) return known;
+    const knownRun = this.#agents.get(key);
+    if (knownRun !== undefined) return knownRun;
     const agentName = textOrUndefined(data.agentName);
     const parent = textOrUndefined(data.parentId);
     const run = new CopilotRun({
@@ -110,7 +110,7 @@ class CopilotImport extends ObjectLines {
     return run;
   }
 
-  *#end(agentId: string | undefined, outcome: string, atMs: number | undefined): Generator<ImportItem> {
+  *#endItems(agentId: string | undefined, outcome: string, atMs: number | undefined): Generator<ImportItem> {
     const run = this.#agents.get(agentId ?? 'unnamed');
     if (run === undefined) return;
     run.outcome(outcome, atMs);

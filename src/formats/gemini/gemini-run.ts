@@ -25,54 +25,54 @@ export class GeminiRun {
   readonly skipped: SkipCounts = new SkipCounts();
   /** Number of calls already emitted per entry. */
   readonly #emittedCalls = new LruMap<number>(REMEMBERED_ENTRIES);
-  #pending: JsonMembers | undefined;
+  #pendingEntry: JsonMembers | undefined;
 
   constructor(identity: Omit<SessionIdentity, 'format'>) {
     this.session = new SessionItems({ ...identity, format: 'gemini' });
   }
 
   *entry(entry: JsonMembers): Generator<ImportItem> {
-    if (this.#pending?.id !== entry.id) yield* this.#flush();
-    this.#pending = entry;
+    if (this.#pendingEntry?.id !== entry.id) yield* this.#pendingItems();
+    this.#pendingEntry = entry;
   }
 
   /** Handles a replaced history. The history is written at the beginning of a chat and after compression. */
   *history(entries: readonly unknown[], atMs: number | undefined): Generator<ImportItem> {
-    yield* this.#flush();
+    yield* this.#pendingItems();
     const isBegun = this.#emittedCalls.size > 0;
-    const unknown = entries
+    const newCalls = entries
       .map((entry) => membersOf(entry))
       .filter((entry) => !this.#emittedCalls.has(plainText(entry.id)));
-    if (unknown.length === 0) return;
+    if (newCalls.length === 0) return;
     if (!isBegun) {
-      for (const entry of unknown) yield* this.entry(entry);
+      for (const entry of newCalls) yield* this.entry(entry);
       return;
     }
     yield* this.session.compaction('compress', atMs);
-    for (const entry of unknown) this.#emittedCalls.set(plainText(entry.id), listOf(entry.toolCalls).length);
+    for (const entry of newCalls) this.#emittedCalls.set(plainText(entry.id), listOf(entry.toolCalls).length);
   }
 
   /** Handles the user's return to an earlier message. */
   *rewind(atMs: number | undefined): Generator<ImportItem> {
-    yield* this.#flush();
+    yield* this.#pendingItems();
     yield* this.session.compaction('rewind', atMs);
   }
 
   *finish(): Generator<ImportItem> {
-    yield* this.#flush();
+    yield* this.#pendingItems();
     yield* this.session.finish();
   }
 
-  *#flush(): Generator<ImportItem> {
-    const entry = this.#pending;
+  *#pendingItems(): Generator<ImportItem> {
+    const entry = this.#pendingEntry;
     if (entry === undefined) return;
-    this.#pending = undefined;
+    this.#pendingEntry = undefined;
     const id = plainText(entry.id);
     const atMs = sourceTimeMs(entry.timestamp);
-    const emitted = this.#emittedCalls.get(id);
+    const emittedCount = this.#emittedCalls.get(id);
     this.#emittedCalls.set(id, listOf(entry.toolCalls).length);
-    if (entry.type === 'gemini') yield* this.#answer(entry, emitted, atMs);
-    else if (emitted !== undefined) return;
+    if (entry.type === 'gemini') yield* this.#answerItems(entry, emittedCount, atMs);
+    else if (emittedCount !== undefined) return;
     else if (entry.type === 'user') yield* this.user(sourceBlocksOf(entry.content), atMs);
     else if (entry.type === 'error') yield* this.session.failure(plainText(entry.content), atMs);
     else this.skipped.add(`${plainText(entry.type)} entries`);
@@ -95,12 +95,13 @@ export class GeminiRun {
     yield* this.session.user(userBlocks, atMs, textOfContent(userBlocks));
   }
 
-  *#answer(entry: JsonMembers, emitted: number | undefined, atMs: number | undefined): Generator<ImportItem> {
+  *#answerItems(entry: JsonMembers, emittedCount: number | undefined, atMs: number | undefined): Generator<ImportItem> {
     const calls = listOf(entry.toolCalls).map((call) => membersOf(call));
-    const fresh = calls.slice(emitted ?? 0);
-    if (emitted !== undefined && fresh.length === 0) return;
-    const parts: AnswerPart[] = emitted === undefined ? [...thoughtsOf(entry), ...sourceBlocksOf(entry.content)] : [];
-    for (const call of fresh) {
+    const newCalls = calls.slice(emittedCount ?? 0);
+    if (emittedCount !== undefined && newCalls.length === 0) return;
+    const parts: AnswerPart[] =
+      emittedCount === undefined ? [...thoughtsOf(entry), ...sourceBlocksOf(entry.content)] : [];
+    for (const call of newCalls) {
       const name = textOrUndefined(call.name) ?? 'unknown';
       parts.push({ type: 'call', call: { sourceId: textOrUndefined(call.id), name, args: asJson(call.args ?? {}) } });
     }
@@ -108,13 +109,13 @@ export class GeminiRun {
       messageId: plainText(entry.id),
       parts,
       modelId: textOrUndefined(entry.model),
-      usage: emitted === undefined ? geminiUsage(membersOf(entry.tokens)) : undefined,
+      usage: emittedCount === undefined ? geminiUsage(membersOf(entry.tokens)) : undefined,
     };
     yield* this.session.answer(piece, atMs);
-    for (const call of fresh) yield* this.#result(call);
+    for (const call of newCalls) yield* this.#resultItems(call);
   }
 
-  *#result(call: JsonMembers): Generator<ImportItem> {
+  *#resultItems(call: JsonMembers): Generator<ImportItem> {
     const responses = listOf(call.result).map((part) => membersOf(membersOf(part).functionResponse));
     const response = responses.find(({ id }) => id !== undefined && id === call.id) ?? responses[0];
     if (response === undefined && call.status === undefined) return;

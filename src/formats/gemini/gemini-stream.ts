@@ -63,11 +63,11 @@ export class GeminiStream extends ObjectLines {
       case 'error':
         // The answer ends here, for example because a hook makes the agent continue. Another answer follows.
         session.closeAnswer();
-        if (value.severity === 'error') yield* this.#failure(value.message, atMs);
+        if (value.severity === 'error') yield* this.#failureItems(value.message, atMs);
         else this.skipped.add('warnings');
         break;
       case 'result':
-        yield* this.#result(value, atMs);
+        yield* this.#resultItems(value, atMs);
         break;
       default:
         this.skipped.add(plainText(value.type));
@@ -90,23 +90,23 @@ export class GeminiStream extends ObjectLines {
   #resultOf(value: JsonMembers): { sourceId: string | undefined; result: string; isError: boolean | undefined } {
     const sourceId = textOrUndefined(value.tool_id);
     const isShell = sourceId !== undefined && this.#shellCalls.delete(sourceId);
-    const failed = value.status === 'error';
-    const shown = plainText(value.output ?? '');
-    const result = failed ? plainText(membersOf(value.error).message ?? shown) : shown;
+    const hasFailed = value.status === 'error';
+    const shownText = plainText(value.output ?? '');
+    const result = hasFailed ? plainText(membersOf(value.error).message ?? shownText) : shownText;
     const exitCode = EXIT.exec(result)?.[1];
     const isError = exitCode === undefined ? undefined : exitCode !== '0';
     // The status of a shell call describes the tool, not the command.
-    return { sourceId, result, isError: failed || (isShell ? isError : false) };
+    return { sourceId, result, isError: hasFailed || (isShell ? isError : false) };
   }
 
-  *#result(value: JsonMembers, atMs: number | undefined): Generator<ImportItem> {
+  *#resultItems(value: JsonMembers, atMs: number | undefined): Generator<ImportItem> {
     const { message } = membersOf(value.error);
     this.#run.session.usage(usageOf(membersOf(value.stats)));
-    if (typeof message === 'string') yield* this.#failure(message, atMs);
+    if (typeof message === 'string') yield* this.#failureItems(message, atMs);
     this.#run.session.outcome(value.status === 'success' ? 'ended' : 'error', atMs);
   }
 
-  *#failure(message: unknown, atMs: number | undefined): Generator<ImportItem> {
+  *#failureItems(message: unknown, atMs: number | undefined): Generator<ImportItem> {
     yield* this.#run.session.failure(plainText(message), atMs);
   }
 }

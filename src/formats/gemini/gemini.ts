@@ -23,8 +23,8 @@ export const geminiChatImporter: LineImporter = {
   recognise(firstLines) {
     const lines = firstLines.map((line) => membersOf(line));
     if (lines.some((line) => isHeader(line))) return 0.97;
-    const known = lines.filter((line) => isJsonObject(line.$set) || isEntry(line));
-    return known.length === lines.length ? 0.8 : 0;
+    const knownLines = lines.filter((line) => isJsonObject(line.$set) || isEntry(line));
+    return knownLines.length === lines.length ? 0.8 : 0;
   },
   open: (source) => new GeminiChat(source),
 };
@@ -51,11 +51,11 @@ export const geminiStreamImporter: LineImporter = {
   format: 'gemini',
   recognise(firstLines) {
     const lines = firstLines.map((line) => membersOf(line));
-    const known = lines.filter((line) => STREAM_TYPES.has(line.type) && typeof line.timestamp === 'string');
-    if (known.length === 0) return 0;
+    const knownLines = lines.filter((line) => STREAM_TYPES.has(line.type) && typeof line.timestamp === 'string');
+    if (knownLines.length === 0) return 0;
     const [first] = lines;
     const isWhole = first?.type === 'init' && typeof first.session_id === 'string' && typeof first.model === 'string';
-    if (known.length < lines.length) return isWhole ? 0.6 : 0;
+    if (knownLines.length < lines.length) return isWhole ? 0.6 : 0;
     return isWhole ? 0.98 : 0.7;
   },
   open: (source) => new GeminiStream(source),
@@ -77,7 +77,7 @@ class GeminiChat extends ObjectLines {
       const { messages, lastUpdated } = value.$set;
       if (Array.isArray(messages)) yield* this.#run.history(messages, sourceTimeMs(lastUpdated));
     } else if (isEntry(value)) yield* this.#run.entry(value);
-    else if (isHeader(value)) this.#header(value);
+    else if (isHeader(value)) this.#readHeader(value);
     else this.lost.add('lines of an unknown form', lineNumber);
   }
 
@@ -85,7 +85,7 @@ class GeminiChat extends ObjectLines {
     yield* this.#run.finish();
   }
 
-  #header(header: JsonMembers): void {
+  #readHeader(header: JsonMembers): void {
     const id = textOrUndefined(header.sessionId);
     if (id === undefined) return;
     const parentId = header.kind === 'subagent' ? basename(dirname(this.#source.path)) : undefined;

@@ -89,17 +89,18 @@ function* messageItems(reading: Reading, message: JsonMembers): Generator<Import
 function answerItems(reading: Reading, message: JsonMembers): readonly ImportItem[] {
   const { items, resolve, times } = reading;
   const span = times.answers.get(textOrUndefined(message.id) ?? '');
-  const odd = membersOf(coxswainMembers(message).arguments);
+  const nonObjectArgs = membersOf(coxswainMembers(message).arguments);
   const calls = listOf(message.tool_calls).map((value) => {
     const call = membersOf(value);
     const name = textOrUndefined(call.function) ?? 'unknown';
     const id = textOrUndefined(call.id) ?? '';
-    const args = Object.hasOwn(odd, id) ? asJson(odd[id]) : callArguments(resolve(call.arguments));
+    const args = Object.hasOwn(nonObjectArgs, id) ? asJson(nonObjectArgs[id]) : callArguments(resolve(call.arguments));
     return { type: 'call', call: { sourceId: textOrUndefined(call.id), name, args } } as const;
   });
   const reasoning = textOrUndefined(message.reasoning);
-  const before: readonly StoredContentBlock[] = reasoning === undefined ? [] : [{ type: 'reasoning', text: reasoning }];
-  const parts = [...before, ...inspectBlocks(resolve(message.content)), ...calls];
+  const reasoningBlocks: readonly StoredContentBlock[] =
+    reasoning === undefined ? [] : [{ type: 'reasoning', text: reasoning }];
+  const parts = [...reasoningBlocks, ...inspectBlocks(resolve(message.content)), ...calls];
   const modelId = textOrUndefined(message.model);
   return items.answer({ parts, modelId, usage: span?.usage }, span?.endMs ?? span?.startMs);
 }
@@ -116,8 +117,8 @@ function* toolItems(reading: Reading, message: JsonMembers): Generator<ImportIte
   seen.set(sourceId ?? '', execution + 1);
   const span = times.calls.get(sourceId ?? '')?.[execution];
   const error = message.error === undefined || message.error === null ? undefined : membersOf(message.error);
-  const ours = coxswainMembers(message);
-  const content = 'result' in ours ? asJson(ours.result) : sourceResult(resolve(message.content));
+  const coxswainFields = coxswainMembers(message);
+  const content = 'result' in coxswainFields ? asJson(coxswainFields.result) : sourceResult(resolve(message.content));
   // If the content is empty, the model sees the error text.
   const result = content === '' && error !== undefined ? (textOrUndefined(error.message) ?? content) : content;
   const { startMs, endMs } = span ?? {};
@@ -167,21 +168,21 @@ type Resolve = (value: unknown) => Json;
  */
 function attachmentResolver(attachments: unknown, onMissing: () => void): Resolve {
   const texts = isJsonObject(attachments) ? attachments : {};
-  const resolve = (value: unknown, depth: number): Json => {
+  const resolveTexts = (value: unknown, depth: number): Json => {
     if (typeof value === 'string') {
       if (!value.startsWith(PROTOCOL)) return value;
       const key = value.slice(PROTOCOL.length);
-      const found = Object.hasOwn(texts, key) ? texts[key] : undefined;
-      if (typeof found === 'string') return found;
+      const attachment = Object.hasOwn(texts, key) ? texts[key] : undefined;
+      if (typeof attachment === 'string') return attachment;
       onMissing();
       return value;
     }
     if (depth >= MAX_DEPTH) return asJson(value);
-    if (Array.isArray(value)) return value.map((item: unknown) => resolve(item, depth + 1));
+    if (Array.isArray(value)) return value.map((item: unknown) => resolveTexts(item, depth + 1));
     if (!isJsonObject(value)) return asJson(value);
-    return Object.fromEntries(Object.entries(value).map(([key, member]) => [key, resolve(member, depth + 1)]));
+    return Object.fromEntries(Object.entries(value).map(([key, member]) => [key, resolveTexts(member, depth + 1)]));
   };
-  return (value) => resolve(value, 0);
+  return (value) => resolveTexts(value, 0);
 }
 
 const MAX_ERROR_CHARS = 500;

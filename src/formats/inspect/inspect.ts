@@ -32,12 +32,12 @@ export const inspectDocumentImporter: DocumentImporter = {
     const { eval: spec, samples } = membersOf(document);
     const log = { spec: membersOf(spec), stem: sourceStem(source.name), ids: new UniqueNames() };
     if (listOf(samples).length === 0) yield diagnosticItem('note', 'the log holds no samples');
-    const lost = new SkipCounts();
+    const skipCounts = new SkipCounts();
     for (const sample of listOf(samples)) {
       if (isJsonObject(sample)) yield* inspectSampleItems(sample, log);
-      else lost.add('samples that are not objects');
+      else skipCounts.add('samples that are not objects');
     }
-    yield* lost.report('error');
+    yield* skipCounts.report('error');
   },
 };
 

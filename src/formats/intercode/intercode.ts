@@ -46,12 +46,12 @@ export const intercodeImporter: DocumentImporter = {
     return episodes.filter((episode) => isEpisode(episode)).length / episodes.length;
   },
   *read(document, source: ImportSource) {
-    const lost = new SkipCounts();
+    const skipCounts = new SkipCounts();
     for (const [id, episode] of Object.entries(membersOf(document))) {
       if (isEpisode(episode)) yield* episodeItems(episode, `${sourceStem(source.name)}/${id}`);
-      else lost.add('entries without turn_history.actions');
+      else skipCounts.add('entries without turn_history.actions');
     }
-    yield* lost.report('error');
+    yield* skipCounts.report('error');
   },
 };
 
@@ -66,7 +66,7 @@ function* episodeItems(episode: JsonMembers, id: string): Generator<ImportItem> 
   if (task !== undefined) yield items.message('user', task, undefined);
   const history = membersOf(episode.turn_history);
   const observations = listOf(history.observations);
-  const valid = listOf(history.valid_action);
+  const validActions = listOf(history.valid_action);
   const thoughts = listOf(history.thoughts);
   let atLimit = false;
   for (const [index, action] of listOf(history.actions).entries()) {
@@ -83,7 +83,8 @@ function* episodeItems(episode: JsonMembers, id: string): Generator<ImportItem> 
       ];
       yield* items.answer({ parts }, undefined);
       const observation = observations[index];
-      if (observation !== undefined && observation !== null) yield* resultItems(items, observation, valid[index]);
+      if (observation !== undefined && observation !== null)
+        yield* resultItems(items, observation, validActions[index]);
     }
   }
   yield* items.finish(outcomeOf(episode, atLimit));
@@ -105,13 +106,13 @@ function callOf(action: string, environment: unknown): CallShape {
   }
 }
 
-function resultItems(items: RunItems, observation: unknown, valid: unknown): readonly ImportItem[] {
+function resultItems(items: RunItems, observation: unknown, isValidAction: unknown): readonly ImportItem[] {
   const text = typeof observation === 'string' ? observation : '';
-  const refused = REFUSAL.test(text);
-  const isError = typeof valid === 'boolean' && (!valid || !refused) ? !valid : undefined;
+  const isRefused = REFUSAL.test(text);
+  const isError = typeof isValidAction === 'boolean' && (!isValidAction || !isRefused) ? !isValidAction : undefined;
   const isVerdict = VERDICT.test(text);
   const isPython = PYTHON_RESULT.test(text);
-  const readsAsError = refused ? true : isVerdict ? false : isPython ? PYTHON_FAILURE.test(text) : undefined;
+  const readsAsError = isRefused ? true : isVerdict ? false : isPython ? PYTHON_FAILURE.test(text) : undefined;
   return items.result({ result: asJson(observation), isError, readsAsError }, undefined);
 }
 
@@ -120,9 +121,9 @@ function outcomeOf(episode: JsonMembers, atLimit: boolean): RunEnded | undefined
   const reward = numberOrUndefined(summary.max_reward);
   const turnsTaken = numberOrUndefined(summary.turns_taken);
   if (reward === undefined && turnsTaken === undefined) return undefined;
-  const exhausted = atLimit || (turnsTaken !== undefined && turnsTaken === summary.turns_max && reward !== 1);
+  const isExhausted = atLimit || (turnsTaken !== undefined && turnsTaken === summary.turns_max && reward !== 1);
   const hardness = textOrUndefined(episode.hardness);
-  return runEnded(exhausted ? 'limit' : 'ended', {
+  return runEnded(isExhausted ? 'limit' : 'ended', {
     reward,
     success: reward === undefined ? undefined : reward === 1,
     labels: hardness === undefined ? undefined : { hardness },

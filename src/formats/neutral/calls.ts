@@ -17,7 +17,7 @@ interface CallEntry {
   readonly atMs: number | undefined;
 }
 
-const importers = neutralImporters({ format: 'calls', likeness, items: runItems });
+const importers = neutralImporters({ format: 'calls', likeness: confidenceOf, items: runItems });
 
 /**
  * Reads the neutral `calls` form: one run per document,
@@ -31,7 +31,7 @@ export const callsImporter: DocumentImporter = importers.document;
 /** Reads JSON lines of the `calls` form, one run per line. */
 export const callsLinesImporter: LineImporter = importers.lines;
 
-function likeness(value: unknown): number {
+function confidenceOf(value: unknown): number {
   if (!isJsonObject(value) || !Array.isArray(value['calls'])) return 0;
   const calls: readonly unknown[] = value['calls'];
   if (calls.length === 0) return typeof value['id'] === 'string' ? 0.4 : 0;

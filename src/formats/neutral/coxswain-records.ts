@@ -15,11 +15,11 @@ import { sourceStem } from '../parts/source-name.ts';
 export const coxswainImporter: LineImporter = {
   shape: 'lines',
   format: 'coxswain',
-  recognise: (firstLines) => firstLines.reduce<number>((sum, line) => sum + likeness(line), 0) / firstLines.length,
+  recognise: (firstLines) => firstLines.reduce<number>((sum, line) => sum + confidenceOf(line), 0) / firstLines.length,
   open: (source) => new RecordsImport(source),
 };
 
-function likeness(line: unknown): number {
+function confidenceOf(line: unknown): number {
   if (!isJsonObject(line) || typeof line['seq'] !== 'number') return 0;
   const payload = line['payload'];
   if (!isJsonObject(payload) || typeof payload['kind'] !== 'string') return 0;
@@ -89,17 +89,17 @@ function* recordItems(
 }
 
 function importedRun(record: TrajectoryRecord, runId: string): ImportedRun {
-  const started = record.payload.kind === 'run_started' ? record.payload : undefined;
-  const identity = started?.identity;
+  const runStarted = record.payload.kind === 'run_started' ? record.payload : undefined;
+  const identity = runStarted?.identity;
   const { recorded_at_unix_ms: atMs } = record;
   return {
     key: runId,
     id: runId,
     format: 'coxswain',
     ...present({
-      task: started?.task,
+      task: runStarted?.task,
       parentId: record.parent_run_id ?? identity?.parent_run_id,
-      steering: started?.steering,
+      steering: runStarted?.steering,
       conversationId: identity?.conversation_id,
       agentName: identity?.agent_name,
       modelId: identity?.model_id,

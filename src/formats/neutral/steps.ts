@@ -13,7 +13,7 @@ import { neutralImporters, type NeutralPlace } from './neutral-form.ts';
 
 const KINDS: ReadonlySet<unknown> = new Set(['assistant', 'user', 'tool_call', 'tool_result']);
 
-const importers = neutralImporters({ format: 'steps', likeness, items: runItems });
+const importers = neutralImporters({ format: 'steps', likeness: confidenceOf, items: runItems });
 
 /**
  * Reads the neutral `steps` form: one run per line,
@@ -28,7 +28,7 @@ export const stepsLinesImporter: LineImporter = importers.lines;
 /** Reads one run of the `steps` form from a single document. */
 export const stepsImporter: DocumentImporter = importers.document;
 
-function likeness(value: unknown): number {
+function confidenceOf(value: unknown): number {
   if (!isJsonObject(value) || !Array.isArray(value['steps'])) return 0;
   const first: unknown = value['steps'][0];
   if (first === undefined) return typeof value['id'] === 'string' ? 0.4 : 0;
@@ -42,10 +42,10 @@ function runItems(value: unknown, { key, fallbackId, line }: NeutralPlace): read
     return [diagnosticItem('error', 'not a run: it has no list `steps`', { line })];
   }
   const steps: StepEntry[] = [];
-  let unusable = 0;
+  let unusableCount = 0;
   for (const step of listOf(value['steps'])) {
     if (isJsonObject(step) && KINDS.has(step['kind'])) steps.push({ members: step, atMs: sourceTimeMs(step['ts']) });
-    else unusable += 1;
+    else unusableCount += 1;
   }
   const run = new RunItems(key);
   const items = [
@@ -56,7 +56,8 @@ function runItems(value: unknown, { key, fallbackId, line }: NeutralPlace): read
       startedAtMs: steps[0]?.atMs,
     }),
   ];
-  if (unusable > 0) items.push(diagnosticItem('error', `not usable: ${unusable} steps of no known kind`, { line }));
+  if (unusableCount > 0)
+    items.push(diagnosticItem('error', `not usable: ${unusableCount} steps of no known kind`, { line }));
   const orphans = addSteps(items, steps, run);
   if (orphans > 0) {
     items.push(diagnosticItem('error', `left out: ${orphans} tool results that answer no call`, { line }));
@@ -94,9 +95,9 @@ function payloadOf(step: JsonMembers, ids: SourceCallIds): TrajectoryPayload | u
     case 'tool_result': {
       const result = asJson(step['result']);
       const flag = step['is_error'];
-      const inferred = typeof flag !== 'boolean';
-      const isError = inferred ? inferIsError(resultText(result)) : flag;
-      return ids.end({ sourceId: textOrUndefined(step['call_id']), result, isError, inferred });
+      const isInferred = typeof flag !== 'boolean';
+      const isError = isInferred ? inferIsError(resultText(result)) : flag;
+      return ids.end({ sourceId: textOrUndefined(step['call_id']), result, isError, inferred: isInferred });
     }
     default: {
       const role = step['kind'] === 'user' ? 'user' : 'assistant';

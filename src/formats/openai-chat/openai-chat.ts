@@ -37,7 +37,7 @@ export const openaiChatImporter: DocumentImporter = {
   recognise: (document) =>
     Array.isArray(document) && isJsonObject(document[0]) && Array.isArray(document[0].messages)
       ? shareOf(document, isConversation) * 0.75
-      : confidence(document),
+      : confidenceOf(document),
   *read(document, source) {
     const ids = new UniqueNames();
     const stem = sourceStem(source.name);
@@ -61,7 +61,7 @@ export const openaiChatLinesImporter: LineImporter = {
   format: 'openai-chat',
   recognise(firstLines) {
     if (firstLines.length === 0) return 0;
-    return Math.max(shareOf(firstLines, isConversation) * 0.8, confidence(firstLines) - 0.05);
+    return Math.max(shareOf(firstLines, isConversation) * 0.8, confidenceOf(firstLines) - 0.05);
   },
   open: (source) => new ChatLines(source),
 };
@@ -70,7 +70,7 @@ class ChatLines implements LineImport {
   readonly #stem: string;
   readonly #ids = new UniqueNames();
   /** The run of a file that contains one message per line. */
-  #single: RunItems | undefined;
+  #singleRun: RunItems | undefined;
 
   constructor(source: ImportSource) {
     this.#stem = sourceStem(source.name);
@@ -81,19 +81,19 @@ class ChatLines implements LineImport {
       yield* conversationItems(value, this.#ids.take(idOf(value) ?? `${this.#stem}-${lineNumber}`));
       return;
     }
-    if (this.#single === undefined) {
+    if (this.#singleRun === undefined) {
       if (!isChatMessage(value)) {
         yield diagnosticItem('error', 'not a conversation and not a message', { line: lineNumber });
         return;
       }
-      this.#single = new RunItems(this.#ids.take(this.#stem));
-      yield this.#single.begin('openai-chat', { task: firstUserText([value]) });
+      this.#singleRun = new RunItems(this.#ids.take(this.#stem));
+      yield this.#singleRun.begin('openai-chat', { task: firstUserText([value]) });
     }
-    yield* chatMessageItems(this.#single, value);
+    yield* chatMessageItems(this.#singleRun, value);
   }
 
   end(): Iterable<ImportItem> {
-    return this.#single?.finish() ?? [];
+    return this.#singleRun?.finish() ?? [];
   }
 }
 
@@ -125,11 +125,11 @@ function messagesOf(value: unknown): readonly unknown[] | undefined {
 }
 
 function isConversation(value: unknown): boolean {
-  return isJsonObject(value) && confidence(value) > 0;
+  return isJsonObject(value) && confidenceOf(value) > 0;
 }
 
 /** Returns the confidence, 0 to 0.8. A plain list of messages should lose against a format with distinctive fields. */
-function confidence(value: unknown): number {
+function confidenceOf(value: unknown): number {
   if (isJsonObject(value) && FOREIGN_MEMBERS.some((member) => member in value)) return 0;
   const messages = messagesOf(value);
   if (messages === undefined || messages.length === 0) return 0;
@@ -138,9 +138,9 @@ function confidence(value: unknown): number {
 
 /** Returns the share of the first entries that pass. Returns 0 if the first entry does not pass. */
 function shareOf(list: readonly unknown[], passes: (entry: unknown) => boolean): number {
-  const looked = list.slice(0, LOOKED_AT);
-  if (!passes(looked[0])) return 0;
-  return looked.filter((entry) => passes(entry)).length / looked.length;
+  const firstMessages = list.slice(0, LOOKED_AT);
+  if (!passes(firstMessages[0])) return 0;
+  return firstMessages.filter((entry) => passes(entry)).length / firstMessages.length;
 }
 
 const CALL_TYPES: ReadonlySet<unknown> = new Set(['function_call', 'custom_tool_call']);
@@ -158,7 +158,7 @@ function isResponsesItem(value: unknown): value is JsonMembers {
  */
 function* responsesItems(writer: RunItems, list: readonly unknown[]): Generator<ImportItem> {
   let parts: AnswerPart[] = [];
-  function* flush(): Generator<ImportItem> {
+  function* answerItems(): Generator<ImportItem> {
     if (parts.length === 0) return;
     yield* writer.answer({ parts }, undefined);
     parts = [];
@@ -166,14 +166,14 @@ function* responsesItems(writer: RunItems, list: readonly unknown[]): Generator<
   for (const value of list) {
     // A Responses message is only a part of an answer. It has a `type`.
     if (isChatMessage(value) && (value.role !== 'assistant' || value.type !== 'message')) {
-      yield* flush();
+      yield* answerItems();
       yield* chatMessageItems(writer, value);
     } else if (isChatMessage(value)) {
       for (const block of sourceBlocks(value.content)) parts.push(block);
     } else if (!isResponsesItem(value)) {
       writer.lost.add(isJsonObject(value) ? 'items of unknown type' : 'entries that are not messages');
     } else if (RESULT_TYPES.has(value.type)) {
-      yield* flush();
+      yield* answerItems();
       yield* writer.result({ sourceId: textOrUndefined(value.call_id), result: sourceResult(value.output) }, undefined);
     } else if (CALL_TYPES.has(value.type)) {
       parts.push({ type: 'call', call: sourceCall(value) });
@@ -181,7 +181,7 @@ function* responsesItems(writer: RunItems, list: readonly unknown[]): Generator<
       for (const block of sourceBlocks(value.summary)) parts.push(asReasoning(block));
     }
   }
-  yield* flush();
+  yield* answerItems();
 }
 
 function asReasoning(part: ReturnType<typeof sourceBlocks>[number]): AnswerPart {

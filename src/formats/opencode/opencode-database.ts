@@ -21,25 +21,25 @@ export async function* readOpencodeDatabase(path: string): AsyncGenerator<Iterab
   const { DatabaseSync } = await import('node:sqlite');
   const database = readBy(() => new DatabaseSync(path, { readOnly: true }));
   try {
-    const select = (sql: string, ...parameters: readonly string[]): readonly JsonMembers[] =>
+    const selectRows = (sql: string, ...parameters: readonly string[]): readonly JsonMembers[] =>
       readBy(() => database.prepare(sql).all(...parameters));
     // Checks tables only, because a view with that name could contain anything.
-    const tables = select("SELECT name FROM sqlite_master WHERE sql LIKE 'CREATE TABLE%'");
+    const tables = selectRows("SELECT name FROM sqlite_master WHERE sql LIKE 'CREATE TABLE%'");
     const names = tables.map(({ name }) => String(name)).sort();
     if (names.includes('records') && names.includes('removed_runs')) {
       const readers = 'coxswain report, backtest and view read it, and coxswain export writes its runs as files';
       throw new CoxswainError('format-unknown', `a store of coxswain: ${readers}`);
     }
     if (TABLES.some((name) => !names.includes(name))) {
-      const named = names
+      const tableNames = names
         .slice(0, MAX_TABLES_NAMED)
         .join(', ')
         .replaceAll(/[^\x20-\x7e]/g, '?');
-      throw new CoxswainError('format-unknown', `a SQLite database with the tables ${named}, not one of opencode`);
+      throw new CoxswainError('format-unknown', `a SQLite database with the tables ${tableNames}, not one of opencode`);
     }
-    const sessions = select('SELECT id, parent_id AS parentID, agent FROM session ORDER BY time_created, id');
+    const sessions = selectRows('SELECT id, parent_id AS parentID, agent FROM session ORDER BY time_created, id');
     for (const { id, parentID, agent } of sessions) {
-      yield opencodeSession({ id, parentID, agent }, messagesOf(String(id), select), String(id));
+      yield opencodeSession({ id, parentID, agent }, messagesOf(String(id), selectRows), String(id));
     }
   } finally {
     database.close();
@@ -54,19 +54,19 @@ function* messagesOf(
   for (const { id } of messages) {
     const [info] = select('SELECT id, data FROM message WHERE id = ?', String(id));
     const parts = select('SELECT id, data FROM part WHERE message_id = ? ORDER BY id', String(id));
-    if (info !== undefined) yield { info: stored(info), parts: parts.map((part) => stored(part)) };
+    if (info !== undefined) yield { info: storedData(info), parts: parts.map((part) => storedData(part)) };
   }
 }
 
 /** Returns a row's document with the id of the row. */
-function stored({ id, data }: JsonMembers): JsonMembers {
+function storedData({ id, data }: JsonMembers): JsonMembers {
   const decoded = typeof data === 'string' ? decodeJson(data) : undefined;
   return decoded?.ok === true && isJsonObject(decoded.value) ? { ...decoded.value, id } : { id };
 }
 
-function readBy<T>(read: () => T): T {
+function readBy<T>(readValue: () => T): T {
   try {
-    return read();
+    return readValue();
   } catch (error) {
     throw new CoxswainError('input-io', `the SQLite database cannot be read: ${messageOf(error)}`, { cause: error });
   }

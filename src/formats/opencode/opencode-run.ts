@@ -23,7 +23,7 @@ export class OpencodeRun {
   *message(info: JsonMembers, parts: readonly unknown[]): Generator<ImportItem> {
     const atMs = sourceTimeMs(membersOf(info.time).created);
     if (info.role === 'user') {
-      yield* this.#user(parts, atMs);
+      yield* this.#userItems(parts, atMs);
       return;
     }
     let steps = 0;
@@ -44,10 +44,10 @@ export class OpencodeRun {
   /** Reads a part of an answer. Parts with the same `messageID` belong to one answer. */
   *part(
     part: JsonMembers,
-    about: { readonly atMs: number | undefined; readonly modelId?: string | undefined },
+    context: { readonly atMs: number | undefined; readonly modelId?: string | undefined },
   ): Generator<ImportItem> {
     const messageId = textOrUndefined(part.messageID);
-    const { atMs, modelId } = about;
+    const { atMs, modelId } = context;
     switch (part.type) {
       case 'text':
       case 'reasoning': {
@@ -58,7 +58,7 @@ export class OpencodeRun {
       }
       case 'tool':
         yield* this.session.answer({ messageId, parts: [{ type: 'call', call: callOf(part) }], modelId }, atMs);
-        yield* this.#result(part);
+        yield* this.#resultItems(part);
         break;
       case 'step-finish':
         this.session.usage(usageOf(part));
@@ -81,16 +81,16 @@ export class OpencodeRun {
     this.session.outcome(name === 'MessageAbortedError' ? 'aborted' : 'error', atMs);
   }
 
-  *#user(parts: readonly unknown[], atMs: number | undefined): Generator<ImportItem> {
+  *#userItems(parts: readonly unknown[], atMs: number | undefined): Generator<ImportItem> {
     this.session.outcome(undefined, atMs);
     const members = parts.map((part) => membersOf(part));
     for (const { type, auto } of members) {
       const trigger = auto === false ? 'manual' : 'auto';
       if (type === 'compaction') yield* this.session.compaction(trigger, atMs);
     }
-    const shown = members.filter(({ type, ignored }) => type !== 'compaction' && ignored !== true);
-    const added = shown.filter(({ synthetic }) => synthetic === true);
-    const userBlocks = shown.filter(({ synthetic }) => synthetic !== true).map((part) => sourceBlock(part));
+    const shownParts = members.filter(({ type, ignored }) => type !== 'compaction' && ignored !== true);
+    const added = shownParts.filter(({ synthetic }) => synthetic === true);
+    const userBlocks = shownParts.filter(({ synthetic }) => synthetic !== true).map((part) => sourceBlock(part));
     yield* this.session.system(
       added.map((part) => sourceBlock(part)),
       atMs,
@@ -98,20 +98,20 @@ export class OpencodeRun {
     yield* this.session.user(userBlocks, atMs, textOfContent(userBlocks));
   }
 
-  *#result(part: JsonMembers): Generator<ImportItem> {
+  *#resultItems(part: JsonMembers): Generator<ImportItem> {
     const state = membersOf(part.state);
     if (state.status !== 'completed' && state.status !== 'error') return;
     const { start, end } = membersOf(state.time);
-    const from = numberOrUndefined(start);
-    const to = numberOrUndefined(end);
+    const startMs = numberOrUndefined(start);
+    const endMs = numberOrUndefined(end);
     const exitCode = numberOrUndefined(membersOf(state.metadata).exit) ?? 0;
     const result: SessionResult = {
       sourceId: textOrUndefined(part.callID),
       result: plainText((state.status === 'error' ? state.error : state.output) ?? ''),
       // opencode reports a call of a tool that does not exist as a call of the tool `invalid`.
       isError: state.status === 'error' || exitCode !== 0 || part.tool === 'invalid',
-      durationMs: from === undefined || to === undefined ? undefined : to - from,
-      atMs: to,
+      durationMs: startMs === undefined || endMs === undefined ? undefined : endMs - startMs,
+      atMs: endMs,
     };
     yield* this.session.result(result);
   }

@@ -29,8 +29,8 @@ export const opencodeImporter: DocumentImporter = {
     const { info, messages, ...stored } = membersOf(document);
     const isExport = isJsonObject(info);
     const id = textOrUndefined(stored.id) ?? '';
-    const read = isExport ? messagesOf(messages) : SESSION_ID.test(id) ? storedMessages(source.path, id) : [];
-    yield* opencodeSession(isExport ? info : stored, read, sourceStem(source));
+    const readMessages = isExport ? messagesOf(messages) : SESSION_ID.test(id) ? storedMessages(source.path, id) : [];
+    yield* opencodeSession(isExport ? info : stored, readMessages, sourceStem(source));
   },
 };
 

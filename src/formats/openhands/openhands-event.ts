@@ -34,15 +34,15 @@ export function isStreamEvent(value: unknown): value is JsonMembers {
  * entries. Early events have neither source nor id. They count only if `inRecord` says that a record contains the list.
  */
 export function eventsLikeness(list: readonly unknown[], inRecord: boolean): number {
-  const looked = list
+  const firstEntries = list
     .slice(0, LOOKED_AT)
     .flatMap((entry): readonly unknown[] => (Array.isArray(entry) ? (entry as readonly unknown[]) : [entry]));
-  if (looked.length === 0) return 0;
-  const sure = looked.filter((entry) => isSureEvent(entry));
-  if (sure.length === looked.length) return 0.97;
-  const possible = looked.filter((entry) => isSureEvent(entry) || isEarlyEvent(entry));
-  if (inRecord) return (possible.length / looked.length) * 0.95;
-  return (sure.length / looked.length) * 0.9;
+  if (firstEntries.length === 0) return 0;
+  const sureEvents = firstEntries.filter((entry) => isSureEvent(entry));
+  if (sureEvents.length === firstEntries.length) return 0.97;
+  const possibleEvents = firstEntries.filter((entry) => isSureEvent(entry) || isEarlyEvent(entry));
+  if (inRecord) return (possibleEvents.length / firstEntries.length) * 0.95;
+  return (sureEvents.length / firstEntries.length) * 0.9;
 }
 
 function isSureEvent(value: unknown): boolean {

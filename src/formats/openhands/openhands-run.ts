@@ -52,8 +52,8 @@ export class OpenHandsRun {
       this.lastMs = atMs ?? this.lastMs;
       if (isSdkEvent(event)) yield* this.#sdkEvent(event, atMs);
       else if (!isStreamEvent(event)) this.#items.lost.add('events that are neither action nor observation');
-      else if (typeof event.action === 'string') yield* this.#action(event, event.action, atMs);
-      else yield* this.#observation(event, plainText(event.observation), atMs);
+      else if (typeof event.action === 'string') yield* this.#actionItems(event, event.action, atMs);
+      else yield* this.#observationItems(event, plainText(event.observation), atMs);
     }
   }
 
@@ -61,7 +61,7 @@ export class OpenHandsRun {
     return this.#turns.flush();
   }
 
-  *#action(event: JsonMembers, action: string, atMs: number | undefined): Generator<ImportItem> {
+  *#actionItems(event: JsonMembers, action: string, atMs: number | undefined): Generator<ImportItem> {
     const args = 'args' in event ? membersOf(event.args) : event;
     const metadata = membersOf(event.tool_call_metadata);
     const toolCallId = textOrUndefined(metadata.tool_call_id);
@@ -95,27 +95,27 @@ export class OpenHandsRun {
     } else if (action === 'system') {
       yield* this.#turns.message('system', sourceContent(args.content ?? event.message), atMs);
     } else if (action === 'condensation') {
-      yield* this.#compaction(atMs);
+      yield* this.#compactionItems(atMs);
     } else {
       this.#items.skipped.add(`${action} actions`);
     }
   }
 
-  *#observation(event: JsonMembers, observation: string, atMs: number | undefined): Generator<ImportItem> {
-    if (observation === 'agent_state_changed') this.#state(membersOf(event.extras).agent_state);
+  *#observationItems(event: JsonMembers, observation: string, atMs: number | undefined): Generator<ImportItem> {
+    if (observation === 'agent_state_changed') this.#readState(membersOf(event.extras).agent_state);
     if (NO_RESULTS.has(observation)) {
       this.#items.skipped.add(`${observation} observations`);
       return;
     }
     const result = event.content === undefined ? asJson(event.extras ?? '') : sourceResult(event.content);
-    const known = this.#turns.result({
+    const waitingCall = this.#turns.result({
       eventId: eventIdOf(event.cause),
       toolCallId: textOrUndefined(membersOf(event.tool_call_metadata).tool_call_id),
       result,
       isError: streamErrorFlag(event),
       atMs,
     });
-    if (known) return;
+    if (waitingCall) return;
     if (observation === 'error') yield* this.#turns.message('user', sourceContent(event.content), atMs);
     this.#items.skipped.add(
       observation === 'error'
@@ -167,20 +167,20 @@ export class OpenHandsRun {
         break;
       }
       case 'Condensation':
-        yield* this.#compaction(atMs);
+        yield* this.#compactionItems(atMs);
         break;
       default:
-        if (event.key === 'execution_status') this.#state(event.value);
+        if (event.key === 'execution_status') this.#readState(event.value);
         this.#items.skipped.add(`${plainText(event.kind)} events`);
     }
   }
 
-  *#compaction(atMs: number | undefined): Generator<ImportItem> {
+  *#compactionItems(atMs: number | undefined): Generator<ImportItem> {
     yield* this.#turns.flush();
     yield this.#items.record({ kind: 'compaction', trigger: 'auto' }, atMs);
   }
 
-  #state(state: unknown): void {
+  #readState(state: unknown): void {
     if (state === 'finished') this.endedAs = 'ended';
     else if (state === 'error' || state === 'rejected') this.endedAs = state;
     else if (state === 'stuck' || state === 'stopped') this.endedAs = 'aborted';
@@ -222,13 +222,13 @@ const EVENT_MEMBERS: readonly string[] = 'action id source message timestamp llm
 function streamCall(event: JsonMembers, sourceId: string): CallShape {
   const metadata = membersOf(event.tool_call_metadata);
   const [choice] = listOf(membersOf(metadata.model_response).choices);
-  const written = listOf(membersOf(membersOf(choice).message).tool_calls)
+  const writtenCalls = listOf(membersOf(membersOf(choice).message).tool_calls)
     .map((call) => membersOf(call))
     .find((call) => call.id === metadata.tool_call_id);
-  const name = textOrUndefined(membersOf(written?.function).name) ?? textOrUndefined(metadata.function_name);
-  const args = callArguments(membersOf(written?.function).arguments);
+  const name = textOrUndefined(membersOf(writtenCalls?.function).name) ?? textOrUndefined(metadata.function_name);
+  const args = callArguments(membersOf(writtenCalls?.function).arguments);
   // If the arguments are not a JSON object, the fields of the action are used below.
-  if (written !== undefined && name !== undefined && typeof args === 'object') {
+  if (writtenCalls !== undefined && name !== undefined && typeof args === 'object') {
     return { sourceId, name, args: withoutRisk(args) };
   }
   const action = textOrUndefined(event.action) ?? 'unknown';
@@ -242,13 +242,13 @@ function streamCall(event: JsonMembers, sourceId: string): CallShape {
 
 /** Reads the call of an SDK action event: its `tool_name` and `action`. If `action` is null, the arguments are the model's text. */
 function sdkCall(event: JsonMembers, sourceId: string): CallShape {
-  const written = membersOf(event.tool_call);
-  const name = textOrUndefined(event.tool_name) ?? textOrUndefined(written.name) ?? 'unknown';
+  const writtenCall = membersOf(event.tool_call);
+  const name = textOrUndefined(event.tool_name) ?? textOrUndefined(writtenCall.name) ?? 'unknown';
   const action = membersOf(event.action);
   if (Object.keys(action).length > 0) {
     return { sourceId, name, args: membersWithout(action, ['kind']) };
   }
-  const args = callArguments(written.arguments ?? membersOf(written.function).arguments);
+  const args = callArguments(writtenCall.arguments ?? membersOf(writtenCall.function).arguments);
   return { sourceId, name, args: withoutRisk(args) };
 }
 

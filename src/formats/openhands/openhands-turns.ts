@@ -52,10 +52,10 @@ export class OpenHandsTurns {
   }
 
   call(action: ActionShape): readonly ImportItem[] {
-    const together =
+    const isSameResponse =
       this.#parts.length > 0 && action.responseId !== undefined && action.responseId === this.#responseId;
-    const flushed = together ? [] : this.flush();
-    if (!together) this.#atMs = action.atMs;
+    const flushed = isSameResponse ? [] : this.flush();
+    if (!isSameResponse) this.#atMs = action.atMs;
     this.#responseId = action.responseId;
     for (const block of action.before) {
       if ('text' in block && this.#texts.has(block.text)) continue;
@@ -64,13 +64,13 @@ export class OpenHandsTurns {
     }
     const sourceId = action.toolCallId ?? (action.eventId === undefined ? '' : `event-${action.eventId}`);
     this.#parts.push({ type: 'call', call: action.call(sourceId) });
-    const waiting: WaitingCall = { sourceId, answered: false };
-    if (action.eventId !== undefined) this.#byEventId.set(action.eventId, waiting);
+    const waitingCall: WaitingCall = { sourceId, answered: false };
+    if (action.eventId !== undefined) this.#byEventId.set(action.eventId, waitingCall);
     const key = action.toolCallId ?? (action.eventId === undefined ? '' : undefined);
     if (key === undefined) return flushed;
     const queue = this.#byToolCallId.get(key);
-    if (queue === undefined) this.#byToolCallId.set(key, [waiting]);
-    else queue.push(waiting);
+    if (queue === undefined) this.#byToolCallId.set(key, [waitingCall]);
+    else queue.push(waitingCall);
     return flushed;
   }
 
@@ -79,15 +79,17 @@ export class OpenHandsTurns {
     const { eventId, toolCallId } = observation;
     const byEvent = eventId === undefined ? undefined : this.#byEventId.get(eventId);
     // Early streams have no ids, so an observation answers the oldest action.
-    const found =
-      byEvent?.answered === false ? byEvent : this.#oldest(toolCallId ?? (eventId === undefined ? '' : undefined));
-    if (found === undefined) return false;
-    found.answered = true;
-    this.#results.push({ sourceId: found.sourceId, observation });
+    const foundCall =
+      byEvent?.answered === false
+        ? byEvent
+        : this.#oldestWaiting(toolCallId ?? (eventId === undefined ? '' : undefined));
+    if (foundCall === undefined) return false;
+    foundCall.answered = true;
+    this.#results.push({ sourceId: foundCall.sourceId, observation });
     return true;
   }
 
-  #oldest(key: string | undefined): WaitingCall | undefined {
+  #oldestWaiting(key: string | undefined): WaitingCall | undefined {
     const queue = key === undefined ? undefined : this.#byToolCallId.get(key);
     if (queue === undefined) return undefined;
     while (queue[0]?.answered === true) queue.shift();

@@ -24,7 +24,7 @@ export const openhandsDocumentImporter: DocumentImporter = {
   recognise(document) {
     if (!Array.isArray(document)) return recordLikeness(document);
     const entries = document as readonly unknown[];
-    return Math.max(eventsLikeness(entries, false), lowest(entries.slice(0, LOOKED_AT).map(recordLikeness)));
+    return Math.max(eventsLikeness(entries, false), lowestPositive(entries.slice(0, LOOKED_AT).map(recordLikeness)));
   },
   *read(document, source) {
     const ids = new UniqueNames();
@@ -39,13 +39,13 @@ export const openhandsDocumentImporter: DocumentImporter = {
       yield* openHandsRecordItems({ history: entries }, ids.take(stem));
       return;
     }
-    const lost = new SkipCounts();
+    const skipCounts = new SkipCounts();
     for (const [index, entry] of entries.entries()) {
       if (isJsonObject(entry) && recordEvents(entry) !== undefined) {
         yield* openHandsRecordItems(entry, ids.take(recordId(entry) ?? `${stem}-${index + 1}`));
-      } else lost.add('entries without events');
+      } else skipCounts.add('entries without events');
     }
-    yield* lost.report('error');
+    yield* skipCounts.report('error');
   },
 };
 
@@ -60,7 +60,10 @@ export const openhandsLineImporter: LineImporter = {
   format: 'openhands',
   recognise(firstLines) {
     if (firstLines.length === 0) return 0;
-    return Math.max(lowest(firstLines.slice(0, LOOKED_AT).map(recordLikeness)), eventsLikeness(firstLines, false));
+    return Math.max(
+      lowestPositive(firstLines.slice(0, LOOKED_AT).map(recordLikeness)),
+      eventsLikeness(firstLines, false),
+    );
   },
   open: (source) => new OpenHandsLines(source),
 };
@@ -69,7 +72,7 @@ class OpenHandsLines implements LineImport {
   readonly #stem: string;
   readonly #ids = new UniqueNames();
   /** The run of a file that contains one event per line. */
-  #single: { readonly items: RunItems; readonly events: OpenHandsRun } | undefined;
+  #singleRun: { readonly items: RunItems; readonly events: OpenHandsRun } | undefined;
 
   constructor(source: ImportSource) {
     this.#stem = sourceStem(source.name);
@@ -80,21 +83,21 @@ class OpenHandsLines implements LineImport {
       yield* openHandsRecordItems(value, this.#ids.take(recordId(value) ?? `${this.#stem}-${lineNumber}`));
       return;
     }
-    if (this.#single === undefined) {
+    if (this.#singleRun === undefined) {
       if (!isSdkEvent(value) && !isStreamEvent(value)) {
         yield diagnosticItem('error', 'not a record with events and not an event', { line: lineNumber });
         return;
       }
       const items = new RunItems(this.#ids.take(this.#stem));
-      this.#single = { items, events: new OpenHandsRun(items) };
+      this.#singleRun = { items, events: new OpenHandsRun(items) };
       yield items.begin('openhands');
     }
-    yield* this.#single.events.event(value);
+    yield* this.#singleRun.events.event(value);
   }
 
   *end(): Generator<ImportItem> {
-    if (this.#single === undefined) return;
-    const { items, events } = this.#single;
+    if (this.#singleRun === undefined) return;
+    const { items, events } = this.#singleRun;
     yield* events.end();
     yield* items.finish(openHandsOutcome({}, events.endedAs), events.lastMs);
   }
@@ -112,7 +115,7 @@ function recordLikeness(value: unknown): number {
  * Returns the lowest non-zero score if at least half of the scores are non-zero. Zero scores are tolerated because some runs
  * fail at once.
  */
-function lowest(scores: readonly number[]): number {
+function lowestPositive(scores: readonly number[]): number {
   const positive = scores.filter((score) => score > 0);
   return positive.length * 2 < scores.length || positive.length === 0 ? 0 : Math.min(...positive);
 }

@@ -21,10 +21,11 @@ const PROGRAMS = [
 export function logSession(log: LogFacts): { readonly event: string; readonly id: string } | undefined {
   const names = [log.named, log.body].filter((name) => typeof name === 'string');
   const service = `${textOrUndefined(log.resource['service.name']) ?? ''} ${log.scope ?? ''}`;
-  for (const { prefix, service: own, session } of PROGRAMS) {
-    const full = names.find((name) => name.startsWith(prefix));
+  for (const { prefix, service: serviceName, session } of PROGRAMS) {
+    const fullName = names.find((name) => name.startsWith(prefix));
     // Claude Code's `event.name` lacks the prefix that the body of the record has.
-    const event = full ?? (own.test(service) && names[0] !== undefined ? `${prefix}${names[0]}` : undefined);
+    const event =
+      fullName ?? (serviceName.test(service) && names[0] !== undefined ? `${prefix}${names[0]}` : undefined);
     if (event === undefined) continue;
     const id = textOrUndefined(log.attributes[session]) ?? textOrUndefined(log.resource[session]);
     if (id === undefined) return undefined;

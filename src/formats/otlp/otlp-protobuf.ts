@@ -142,13 +142,13 @@ function valueIn(reader: PbfReader, type: FieldType, { end, depth }: Omit<Place,
 }
 
 /** Encodes a success response to traces or logs. It is empty, or contains the number of rejected items and the reason. */
-export function encodeSuccess(refused: number, why: string): Uint8Array {
+export function encodeSuccess(refusedCount: number, reason: string): Uint8Array {
   const writer = new PbfWriter();
   const writePartial = (count: number, partial: PbfWriter): void => {
     partial.writeVarintField(1, count);
-    partial.writeStringField(2, why);
+    partial.writeStringField(2, reason);
   };
-  if (refused > 0) writer.writeMessage(1, writePartial, refused);
+  if (refusedCount > 0) writer.writeMessage(1, writePartial, refusedCount);
   return writer.finish();
 }
 

@@ -20,8 +20,8 @@ export const otlpLinesImporter: LineImporter = {
   shape: 'lines',
   format: 'otlp',
   recognise(firstLines) {
-    const found = firstLines.filter((line) => holdsSpans(readSpans(line)));
-    return found.length === 0 ? 0 : found.length === firstLines.length ? 0.95 : 0.5;
+    const spanLines = firstLines.filter((line) => holdsSpans(readSpans(line)));
+    return spanLines.length === 0 ? 0 : spanLines.length === firstLines.length ? 0.95 : 0.5;
   },
   open: () => new OtlpImport(),
 };
@@ -38,30 +38,31 @@ export const otlpDocumentImporter: DocumentImporter = {
   },
 };
 
-function holdsSpans(found: FoundSpans | undefined): boolean {
-  return found !== undefined && (found.spans.length > 0 || found.unread > 0);
+function holdsSpans(foundSpans: FoundSpans | undefined): boolean {
+  return foundSpans !== undefined && (foundSpans.spans.length > 0 || foundSpans.unread > 0);
 }
 
 class OtlpImport implements LineImport {
   /** Spans by trace, least recently active trace first. */
   readonly #traces = new Map<string, TraceSpan[]>();
-  readonly #emitted = new Set<string>();
-  readonly #lost = new SkipCounts();
+  readonly #emittedTraces = new Set<string>();
+  readonly #skipCounts = new SkipCounts();
   readonly #skipped = new SkipCounts();
   #bufferedSpans = 0;
 
   *line(value: unknown, lineNumber: number | undefined): Generator<ImportItem> {
-    const found = readSpans(value);
-    if (found === undefined) {
-      this.#lost.add('lines without spans', lineNumber);
+    const foundSpans = readSpans(value);
+    if (foundSpans === undefined) {
+      this.#skipCounts.add('lines without spans', lineNumber);
       return;
     }
-    for (let count = 0; count < found.unusable; count += 1) this.#lost.add('spans without id or time', lineNumber);
-    for (let count = 0; count < found.unread; count += 1) this.#skipped.add('log records of no agent');
-    for (const span of found.spans) {
+    for (let count = 0; count < foundSpans.unusable; count += 1)
+      this.#skipCounts.add('spans without id or time', lineNumber);
+    for (let count = 0; count < foundSpans.unread; count += 1) this.#skipped.add('log records of no agent');
+    for (const span of foundSpans.spans) {
       const { traceId } = span;
-      if (this.#emitted.has(traceId)) {
-        this.#lost.add('spans of a trace that was too large to hold', lineNumber);
+      if (this.#emittedTraces.has(traceId)) {
+        this.#skipCounts.add('spans of a trace that was too large to hold', lineNumber);
         continue;
       }
       const spans = this.#traces.get(traceId) ?? [];
@@ -78,7 +79,7 @@ class OtlpImport implements LineImport {
     const traces = [...this.#traces].map(([traceId, spans]) => ({ traceId, spans, startMs: firstStart(spans) }));
     traces.sort((a, b) => a.startMs - b.startMs || (a.traceId < b.traceId ? -1 : 1));
     for (const { traceId, spans } of traces) yield* traceRuns(traceId, spans);
-    yield* this.#lost.report('error');
+    yield* this.#skipCounts.report('error');
     yield* this.#skipped.report('note');
   }
 
@@ -87,12 +88,12 @@ class OtlpImport implements LineImport {
     if (quietest === undefined) return;
     const [traceId, spans] = quietest;
     this.#traces.delete(traceId);
-    this.#emitted.add(traceId);
+    this.#emittedTraces.add(traceId);
     this.#bufferedSpans -= spans.length;
     yield* traceRuns(traceId, spans);
   }
 }
 
 function firstStart(spans: readonly TraceSpan[]): number {
-  return spans.reduce((least, { startMs }) => Math.min(least, startMs), Infinity);
+  return spans.reduce((minimum, { startMs }) => Math.min(minimum, startMs), Infinity);
 }

@@ -70,7 +70,7 @@ export function readMessages(value: Json | undefined, role: GivenRole): readonly
 }
 
 function readMessage(value: unknown, role: GivenRole): TracedMessage {
-  if (!isJsonObject(value)) return plain([sourceBlock(value)], role);
+  if (!isJsonObject(value)) return plainMessage([sourceBlock(value)], role);
   const message = isJsonObject(value['message']) ? value['message'] : value;
   const ownRole = ROLES.get(message['role'] ?? message['type']);
   const isNamed = message['role'] !== undefined || (message['type'] !== undefined && role !== 'system');
@@ -82,7 +82,7 @@ function readMessage(value: unknown, role: GivenRole): TracedMessage {
   });
   const answers = membersOf(message)['tool_call_id'];
   if (messageRole === 'tool' && typeof answers === 'string') {
-    return { ...plain([], 'tool'), results: [{ id: answers, result: sourceResult(content) }] };
+    return { ...plainMessage([], 'tool'), results: [{ id: answers, result: sourceResult(content) }] };
   }
   const parts: AnswerPart[] = [];
   const results: TracedResult[] = [];
@@ -99,12 +99,12 @@ function readMessage(value: unknown, role: GivenRole): TracedMessage {
   }
   // The message is itself a value, such as the structured output of a generation.
   if (parts.length === 0 && results.length === 0 && content === undefined && ownRole === undefined) {
-    return plain([sourceBlock(JSON.stringify(value))], messageRole);
+    return plainMessage([sourceBlock(JSON.stringify(value))], messageRole);
   }
   return { role: messageRole, parts, results, finishReason: textOrUndefined(message['finish_reason']) };
 }
 
-function plain(parts: readonly StoredContentBlock[], role: TracedMessage['role']): TracedMessage {
+function plainMessage(parts: readonly StoredContentBlock[], role: TracedMessage['role']): TracedMessage {
   return { role, parts, results: [], finishReason: undefined };
 }
 
@@ -129,8 +129,8 @@ function resultOf(part: JsonMembers): TracedResult {
 }
 
 function idOf(part: JsonMembers): string | undefined {
-  const found = part['tool_call_id'] ?? part['call_id'] ?? part['tool_use_id'] ?? part['toolCallId'] ?? part['id'];
-  return textOrUndefined(found);
+  const callId = part['tool_call_id'] ?? part['call_id'] ?? part['tool_use_id'] ?? part['toolCallId'] ?? part['id'];
+  return textOrUndefined(callId);
 }
 
 /** Converts a content part. The GenAI conventions store its text in `content`. */

@@ -42,14 +42,14 @@ export function readSpan(span: TraceSpan, details: JsonObject = {}): KnownSpan |
   for (const convention of CONVENTIONS) {
     const role = roleIn(convention, attributes);
     if (role === undefined) continue;
-    const field = (name: SpanField): Json | undefined => {
+    const fieldValue = (name: SpanField): Json | undefined => {
       for (const attribute of convention.fields[name] ?? []) {
-        const found = attributeOf(attributes, attribute);
-        if (found !== undefined) return found;
+        const attribute2 = attributeOf(attributes, attribute);
+        if (attribute2 !== undefined) return attribute2;
       }
       return undefined;
     };
-    return { span, role, field };
+    return { span, role, field: fieldValue };
   }
   return undefined;
 }
@@ -73,8 +73,8 @@ export function fieldText({ field }: KnownSpan, name: SpanField): string | undef
 
 /** Returns a field with any type of value. Text is decoded if it contains an object, a list or a quoted string. */
 export function valueField({ field }: KnownSpan, name: SpanField): Json | undefined {
-  const found = field(name);
-  return typeof found === 'string' && /^\s*[[{"]/.test(found) ? decodedValue(found) : found;
+  const finishField = field(name);
+  return typeof finishField === 'string' && /^\s*[[{"]/.test(finishField) ? decodedValue(finishField) : finishField;
 }
 
 /** Returns why the model stopped. */

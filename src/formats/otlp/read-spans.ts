@@ -58,21 +58,21 @@ const MAX_ID_CHARS = 128;
  */
 export function readSpans(value: unknown): FoundSpans | undefined {
   const spans: TraceSpan[] = [];
-  let unusable = 0;
-  let unread = 0;
-  const take = (span: TraceSpan | undefined): void => {
-    if (span === undefined) unusable += 1;
+  let unusableCount = 0;
+  let unreadCount = 0;
+  const addSpan = (span: TraceSpan | undefined): void => {
+    if (span === undefined) unusableCount += 1;
     else spans.push(span);
   };
   const lists = listsOf(value);
   if (lists === undefined) return undefined;
-  for (const item of lists.spans) take(spanOf(membersOf(item)));
+  for (const item of lists.spans) addSpan(spanOf(membersOf(item)));
   for (const { resource, scope, record } of lists.logs) {
     const span = logSpan(record, resource, scope);
-    if (span === 'unread') unread += 1;
-    else take(span);
+    if (span === 'unread') unreadCount += 1;
+    else addSpan(span);
   }
-  return { spans, unusable, unread };
+  return { spans, unusable: unusableCount, unread: unreadCount };
 }
 
 interface FoundLists {
@@ -86,10 +86,10 @@ interface FoundLists {
 
 function listsOf(value: unknown): FoundLists | undefined {
   if (Array.isArray(value)) {
-    const all = value.map((item) => listsOf(item));
-    const found = all.filter((lists) => lists !== undefined);
-    if (found.length === 0) return undefined;
-    return { spans: found.flatMap(({ spans }) => spans), logs: found.flatMap(({ logs }) => logs) };
+    const itemLists = value.map((item) => listsOf(item));
+    const foundLists = itemLists.filter((lists) => lists !== undefined);
+    if (foundLists.length === 0) return undefined;
+    return { spans: foundLists.flatMap(({ spans }) => spans), logs: foundLists.flatMap(({ logs }) => logs) };
   }
   if (!isJsonObject(value)) return undefined;
   const resourceSpans = value['resourceSpans'] ?? value['resource_spans'];
@@ -128,18 +128,18 @@ function scopesOf(
 /** Returns true for a single span in the format of a console exporter, Phoenix or Langfuse. */
 function isSpan(value: JsonMembers): boolean {
   const isTraced = idAt(value, NAMES.traceId) !== undefined && idAt(value, NAMES.spanId) !== undefined;
-  return isTraced && first(value, NAMES.start) !== undefined && value['name'] !== undefined;
+  return isTraced && firstOf(value, NAMES.start) !== undefined && value['name'] !== undefined;
 }
 
 function spanOf(value: JsonMembers): TraceSpan | undefined {
   const traceId = idAt(value, NAMES.traceId);
   const spanId = idAt(value, NAMES.spanId);
-  const startMs = timeMs(first(value, NAMES.start));
+  const startMs = timeMs(firstOf(value, NAMES.start));
   if (traceId === undefined || spanId === undefined || startMs === undefined) return undefined;
   const parentId = idAt(value, NAMES.parentId);
   // The console exporter of the JavaScript SDK writes microseconds.
   const duration = numberOrUndefined(value['duration']);
-  const endMs = timeMs(first(value, NAMES.end)) ?? (duration === undefined ? undefined : startMs + duration / 1_000);
+  const endMs = timeMs(firstOf(value, NAMES.end)) ?? (duration === undefined ? undefined : startMs + duration / 1_000);
   const dropped = [value['droppedAttributesCount'], value['droppedEventsCount']].reduce<number>(
     (sum, count) => sum + (numberOrUndefined(count) ?? 0),
     0,
@@ -155,8 +155,8 @@ function spanOf(value: JsonMembers): TraceSpan | undefined {
     attributes: { ...observationAttributes(value), ...attributesOf(value['attributes']) },
     events: listOf(value['events']).map((event) => eventOf(membersOf(event))),
     ...present({
-      status: STATUS.get(plainText(first(value, NAMES.status)).toLowerCase()),
-      statusMessage: textOrUndefined(first(value, NAMES.statusMessage)),
+      status: STATUS.get(plainText(firstOf(value, NAMES.status)).toLowerCase()),
+      statusMessage: textOrUndefined(firstOf(value, NAMES.statusMessage)),
       dropped: dropped > 0 ? dropped : undefined,
     }),
   };
@@ -186,19 +186,19 @@ function observationAttributes(value: JsonMembers): JsonObject {
 function logSpan(record: JsonMembers, resource: JsonObject, scope: JsonMembers): TraceSpan | 'unread' | undefined {
   const attributes = attributesOf(record['attributes']);
   const body = valueOf(record['body'], 0);
-  const named = textOrUndefined(record['eventName'] ?? record['event_name']) ?? attributes['event.name'];
+  const eventName = textOrUndefined(record['eventName'] ?? record['event_name']) ?? attributes['event.name'];
   const atMs =
     timeMs(record['timeUnixNano'] ?? record['time_unix_nano']) ??
     timeMs(attributes['event.timestamp']) ??
     timeMs(record['observedTimeUnixNano'] ?? record['observed_time_unix_nano']);
   const traceId = idAt(record, NAMES.traceId);
   const spanId = idAt(record, NAMES.spanId.slice(0, 2));
-  if (named === GENAI_EVENTS.operationDetails) {
+  if (eventName === GENAI_EVENTS.operationDetails) {
     if (traceId === undefined || spanId === undefined) return undefined;
-    const all = { ...(isJsonObject(body) ? body : {}), ...attributes };
-    return { traceId, spanId, name: named, startMs: atMs ?? 0, attributes: all, events: [], details: true };
+    const members = { ...(isJsonObject(body) ? body : {}), ...attributes };
+    return { traceId, spanId, name: eventName, startMs: atMs ?? 0, attributes: members, events: [], details: true };
   }
-  const session = logSession({ named, body, attributes, resource, scope: textOrUndefined(scope['name']) });
+  const session = logSession({ named: eventName, body, attributes, resource, scope: textOrUndefined(scope['name']) });
   if (session === undefined) return 'unread';
   if (atMs === undefined) return undefined;
   const durationMs = Number(attributes['duration_ms'] ?? 0);
@@ -260,30 +260,30 @@ function valueOf(value: unknown, depth: number): Json {
 function timeMs(value: unknown): number | undefined {
   if (Array.isArray(value)) {
     const [seconds, nanos] = value.map(Number);
-    return seconds === undefined || nanos === undefined ? undefined : positive(seconds * 1_000 + nanos / 1e6);
+    return seconds === undefined || nanos === undefined ? undefined : positiveMs(seconds * 1_000 + nanos / 1e6);
   }
-  if (typeof value === 'string' && /^\d{1,20}$/.test(value)) return positive(Number(value) / 1e6);
-  if (typeof value === 'number' && value > 1e17) return positive(value / 1e6);
+  if (typeof value === 'string' && /^\d{1,20}$/.test(value)) return positiveMs(Number(value) / 1e6);
+  if (typeof value === 'number' && value > 1e17) return positiveMs(value / 1e6);
   return sourceTimeMs(value);
 }
 
-function positive(ms: number): number | undefined {
+function positiveMs(ms: number): number | undefined {
   return Number.isFinite(ms) && ms > 0 ? ms : undefined;
 }
 
 /** Returns a span or trace id. Python writes `0x` before ids. An id of zeros counts as missing. */
 function idAt(value: JsonMembers, names: readonly string[]): string | undefined {
-  const found = first(value, names);
-  return typeof found === 'string' && found.length <= MAX_ID_CHARS && !NO_ID.test(found)
-    ? found.replace(/^0x/, '')
+  const foundValue = firstOf(value, names);
+  return typeof foundValue === 'string' && foundValue.length <= MAX_ID_CHARS && !NO_ID.test(foundValue)
+    ? foundValue.replace(/^0x/, '')
     : undefined;
 }
 
-function first(value: JsonMembers, names: readonly string[]): unknown {
+function firstOf(value: JsonMembers, names: readonly string[]): unknown {
   for (const name of names) {
     const [outer = '', inner] = name.split('.');
-    const found = inner === undefined ? value[outer] : membersOf(value[outer])[inner];
-    if (found !== undefined && found !== null && found !== '') return found;
+    const foundValue = inner === undefined ? value[outer] : membersOf(value[outer])[inner];
+    if (foundValue !== undefined && foundValue !== null && foundValue !== '') return foundValue;
   }
   return undefined;
 }

@@ -67,9 +67,9 @@ export function* spanRunItems(run: SpanRun): Generator<ImportItem> {
   const startedAtMs = (agent ?? members[0])?.span.startMs;
   const turns = turnsOf(members);
   const messages = new FreshMessages();
-  const uncaptured: Uncaptured = { arguments: 0, results: 0, answers: 0, prompts: 0 };
+  const uncapturedCounts: Uncaptured = { arguments: 0, results: 0, answers: 0, prompts: 0 };
   const items = new RunItems(id);
-  const all = agent === undefined ? members : [agent, ...members];
+  const runSpans = agent === undefined ? members : [agent, ...members];
   // The input of the agent repeats its first request. It is used only if requests contain no messages.
   const hasInput = members.some((known) => known.role !== 'tool' && known.field('input') !== undefined);
   const first = agent === undefined || hasInput ? [] : requestOf(agent);
@@ -77,17 +77,17 @@ export function* spanRunItems(run: SpanRun): Generator<ImportItem> {
   yield items.begin('otlp', {
     task,
     parentId: run.parentId,
-    conversationId: firstOf(all, 'conversation'),
+    conversationId: firstOf(runSpans, 'conversation'),
     agentName: agent && fieldText(agent, 'agent'),
-    modelId: firstOf(all, 'model'),
+    modelId: firstOf(runSpans, 'model'),
     startedAtMs: startedAtMs === undefined ? undefined : Math.round(startedAtMs),
   });
   for (const { role, parts } of messages.fresh(first)) yield items.message(role, contentOf(parts), startedAtMs);
-  const context = { items, messages, uncaptured, repeated: repeatedResults(members) };
+  const context = { items, messages, uncaptured: uncapturedCounts, repeated: repeatedResults(members) };
   for (const turn of turns) yield* turnItems(turn, context);
-  const dropped = all.reduce((sum, { span }) => sum + (span.dropped ?? 0), 0);
-  const missing = { ...uncaptured, missing_spans: run.missingSpans, inner_spans: run.innerSpans, dropped };
-  const notes = Object.entries(missing).filter(([, count]) => count > 0);
+  const dropped = runSpans.reduce((sum, { span }) => sum + (span.dropped ?? 0), 0);
+  const missingCounts = { ...uncapturedCounts, missing_spans: run.missingSpans, inner_spans: run.innerSpans, dropped };
+  const notes = Object.entries(missingCounts).filter(([, count]) => count > 0);
   if (notes.length > 0) {
     yield items.record(
       { kind: 'session_event', event_type: 'otel.not_captured', data: Object.fromEntries(notes) },
@@ -132,8 +132,8 @@ function* turnItems({ known, output, declared, tools }: Turn, context: RunContex
       return;
     }
     const parts = output.flatMap((message) => message.parts);
-    const failed = failedIn(known) && parts.length === 0;
-    if (parts.length === 0 && !failed) uncaptured.answers += 1;
+    const hasFailed = failedIn(known) && parts.length === 0;
+    if (parts.length === 0 && !hasFailed) uncaptured.answers += 1;
     const answer = {
       parts,
       stopReason: finishReason(known) ?? output[0]?.finishReason,
@@ -141,9 +141,9 @@ function* turnItems({ known, output, declared, tools }: Turn, context: RunContex
       usage: spanUsage(known),
     };
     const errorMessage = errorText(known) ?? 'the request failed';
-    yield* items.answer(failed ? { ...answer, errorMessage, sameTurn: true } : answer, endMs ?? startMs);
+    yield* items.answer(hasFailed ? { ...answer, errorMessage, sameTurn: true } : answer, endMs ?? startMs);
   }
-  const callByTool = joined(declared, tools);
+  const callByTool = joinCalls(declared, tools);
   const steps = tools.flatMap((tool) => {
     const call = callByTool.get(tool);
     const sourceId = call === undefined ? (fieldText(tool, 'callId') ?? tool.span.spanId) : call.sourceId;
@@ -186,14 +186,14 @@ const JOINS: readonly Join[] = [
 ];
 
 /** Returns the named call of each span. */
-function joined(declared: readonly CallShape[], tools: readonly KnownSpan[]): ReadonlyMap<KnownSpan, CallShape> {
+function joinCalls(declared: readonly CallShape[], tools: readonly KnownSpan[]): ReadonlyMap<KnownSpan, CallShape> {
   const calls = new Map<KnownSpan, CallShape>();
   for (const { ofCall, ofSpan } of JOINS) {
     const joinedCalls = new Set(calls.values());
-    const free = Map.groupBy(declared.filter((call) => !joinedCalls.has(call)).toReversed(), ofCall);
-    free.delete(undefined);
+    const freeCalls = Map.groupBy(declared.filter((call) => !joinedCalls.has(call)).toReversed(), ofCall);
+    freeCalls.delete(undefined);
     for (const tool of tools) {
-      const call = calls.has(tool) ? undefined : free.get(ofSpan(tool))?.pop();
+      const call = calls.has(tool) ? undefined : freeCalls.get(ofSpan(tool))?.pop();
       if (call !== undefined) calls.set(tool, call);
     }
   }
@@ -221,25 +221,25 @@ function resultOf(
   { items, repeated }: RunContext,
 ): ToolEnded | undefined {
   const isError = failedIn(tool);
-  const seen = sourceId === undefined ? undefined : repeated.get(sourceId);
-  const result = valueField(tool, 'result') ?? seen ?? (isError ? errorText(tool) : undefined);
+  const firstSeenMs = sourceId === undefined ? undefined : repeated.get(sourceId);
+  const result = valueField(tool, 'result') ?? firstSeenMs ?? (isError ? errorText(tool) : undefined);
   const ended = items.calls.end({ sourceId, result: result ?? null, isError });
   return ended === undefined || result !== undefined ? ended : { ...ended, result_missing: true };
 }
 
 function repeatedResults(members: readonly KnownSpan[]): ReadonlyMap<string, Json> {
-  const found = new Map<string, Json>();
+  const texts = new Map<string, Json>();
   for (const known of members) {
     if (known.role !== 'model') continue;
     for (const { id, result } of lastResults(requestOf(known)))
-      if (id !== undefined && !found.has(id)) found.set(id, result);
+      if (id !== undefined && !texts.has(id)) texts.set(id, result);
   }
-  return found;
+  return texts;
 }
 
 /** Returns the requests in order. Each has the calls that it issued or that started after it. */
 function turnsOf(members: readonly KnownSpan[]): readonly Turn[] {
-  const before: Turn = { known: undefined, output: [], declared: [], tools: [] };
+  const turnBefore: Turn = { known: undefined, output: [], declared: [], tools: [] };
   const turns = members
     .filter(({ role }) => role !== 'tool')
     .map((known): Turn => {
@@ -249,19 +249,20 @@ function turnsOf(members: readonly KnownSpan[]): readonly Turn[] {
       );
       return { known, output, declared, tools: [] };
     });
-  const all = [before, ...turns];
+  const allTurns = [turnBefore, ...turns];
   const requestsByCall = new Map<string | undefined, number[]>();
-  for (const [at, { declared }] of all.entries()) {
+  for (const [at, { declared }] of allTurns.entries()) {
     for (const { sourceId } of declared) requestsByCall.set(sourceId, [...(requestsByCall.get(sourceId) ?? []), at]);
   }
-  let begun = 0;
+  let begunTurns = 0;
   for (const tool of members.filter(({ role }) => role === 'tool')) {
-    while ((all[begun + 1]?.known?.span.startMs ?? Infinity) <= tool.span.startMs) begun += 1;
+    while ((allTurns[begunTurns + 1]?.known?.span.startMs ?? Infinity) <= tool.span.startMs) begunTurns += 1;
     const callId = fieldText(tool, 'callId');
-    const requestIndex = callId === undefined ? undefined : requestsByCall.get(callId)?.findLast((at) => at <= begun);
-    (all[requestIndex ?? begun] ?? before).tools.push(tool);
+    const requestIndex =
+      callId === undefined ? undefined : requestsByCall.get(callId)?.findLast((index) => index <= begunTurns);
+    (allTurns[requestIndex ?? begunTurns] ?? turnBefore).tools.push(tool);
   }
-  return all;
+  return allTurns;
 }
 
 /** Returns the messages of a request: first its instructions, then its history. */
@@ -274,13 +275,13 @@ function requestOf(known: KnownSpan): readonly TracedMessage[] {
 
 /** Returns the results after the last answer of a request. Earlier results come from earlier requests. */
 function lastResults(request: readonly TracedMessage[]): TracedMessage['results'] {
-  const answered = request.findLastIndex(({ role }) => role === 'assistant');
-  return request.slice(answered + 1).flatMap(({ results }) => results);
+  const lastAnswer = request.findLastIndex(({ role }) => role === 'assistant');
+  return request.slice(lastAnswer + 1).flatMap(({ results }) => results);
 }
 
 /** Finds the new messages of a request. Each request repeats the history. */
 class FreshMessages {
-  readonly #seen = new Map<string, number>();
+  readonly #seenCounts = new Map<string, number>();
 
   /** Yields new messages. Answers and results are read elsewhere. */
   *fresh(
@@ -293,8 +294,8 @@ class FreshMessages {
       const key = canonicalJson([role, parts as unknown as Json]);
       const count = (counts.get(key) ?? 0) + 1;
       counts.set(key, count);
-      if (count <= (this.#seen.get(key) ?? 0)) continue;
-      this.#seen.set(key, count);
+      if (count <= (this.#seenCounts.get(key) ?? 0)) continue;
+      this.#seenCounts.set(key, count);
       yield { role, parts };
     }
   }
@@ -320,15 +321,15 @@ function firstTask(members: readonly KnownSpan[]): string | undefined {
 
 function firstOf(spans: readonly KnownSpan[], field: 'conversation' | 'model'): string | undefined {
   for (const known of spans) {
-    const found = fieldText(known, field);
-    if (found !== undefined) return found;
+    const foundText = fieldText(known, field);
+    if (foundText !== undefined) return foundText;
   }
   return undefined;
 }
 
 function endingOf(span: TraceSpan, agent: KnownSpan | undefined): RunEnded | undefined {
   if (span.endMs === undefined) return undefined;
-  const failed = agent === undefined ? span.status === 'error' : failedIn(agent);
+  const hasFailed = agent === undefined ? span.status === 'error' : failedIn(agent);
   const reason = agent === undefined ? undefined : errorTypeOf(agent);
-  return runEnded(failed ? 'error' : 'ended', { reason: failed ? reason : undefined });
+  return runEnded(hasFailed ? 'error' : 'ended', { reason: hasFailed ? reason : undefined });
 }

@@ -15,51 +15,51 @@ const MAX_LEVELS = 1_000;
  */
 export function* traceRuns(traceId: string, allSpans: readonly TraceSpan[]): Generator<ImportItem> {
   const { spans, known } = readTrace(allSpans);
-  const above = new Map([...spans.values()].map((span) => [span.spanId, aboveOf(span, spans, known)]));
+  const parentSpans = new Map([...spans.values()].map((span) => [span.spanId, aboveOf(span, spans, known)]));
   const hosts = new Set<string>();
   for (const { span, role } of known.values()) {
     if (role === 'agent') hosts.add(span.spanId);
-    const nearest = known.get(above.get(span.spanId)?.nearestId ?? '');
+    const nearest = known.get(parentSpans.get(span.spanId)?.nearestId ?? '');
     if (role === 'model' && nearest?.role === 'tool') hosts.add(nearest.span.spanId);
   }
   const agents = [...known.values()].filter(({ role }) => role === 'agent');
-  const only = agents.length === 1 ? agents[0]?.span.spanId : undefined;
+  const onlyAgentId = agents.length === 1 ? agents[0]?.span.spanId : undefined;
   const runs = new Map<string | undefined, SpanRun['members'][number][]>([...hosts].map((id) => [id, []]));
-  const missing = new Map<string | undefined, Set<string>>();
+  const missingParents = new Map<string | undefined, Set<string>>();
   const inner = new Map<string | undefined, number>();
   for (const { spanId } of spans.values()) {
-    const { hostId, lostId } = hostAbove(spanId, above, hosts);
-    const owner = hostId ?? (lostId === undefined || spanId === only ? undefined : only);
-    if (lostId !== undefined) missing.set(owner, (missing.get(owner) ?? new Set()).add(lostId));
-    const read = known.get(spanId);
-    if (read === undefined || read.role === 'agent') continue;
-    const nearest = known.get(above.get(spanId)?.nearestId ?? '');
-    const isRepeated = nearest?.role === 'model' && read.role === 'model';
+    const { hostId, lostId } = hostAbove(spanId, parentSpans, hosts);
+    const owner = hostId ?? (lostId === undefined || spanId === onlyAgentId ? undefined : onlyAgentId);
+    if (lostId !== undefined) missingParents.set(owner, (missingParents.get(owner) ?? new Set()).add(lostId));
+    const readSpans = known.get(spanId);
+    if (readSpans === undefined || readSpans.role === 'agent') continue;
+    const nearest = known.get(parentSpans.get(spanId)?.nearestId ?? '');
+    const isRepeated = nearest?.role === 'model' && readSpans.role === 'model';
     const isWithin = isRepeated || (nearest?.role === 'tool' && !hosts.has(nearest.span.spanId));
     if (isWithin) inner.set(owner, (inner.get(owner) ?? 0) + 1);
-    else if (runs.get(owner)?.push(read) === undefined) runs.set(owner, [read]);
+    else if (runs.get(owner)?.push(readSpans) === undefined) runs.set(owner, [readSpans]);
   }
   const root = [...spans.values()]
     .filter((span) => span.parentId === undefined && span.isEvent !== true)
     .toSorted(inOrder)[0];
-  const found = [...runs].map(([spanId, members]) => {
+  const tracedRuns = [...runs].map(([spanId, members]) => {
     const host = known.get(spanId ?? '');
-    const isBelow = spanId !== undefined && above.get(spanId)?.nearestId !== undefined;
-    const { hostId, depth } = hostAbove(spanId, above, hosts);
+    const isBelow = spanId !== undefined && parentSpans.get(spanId)?.nearestId !== undefined;
+    const { hostId, depth } = hostAbove(spanId, parentSpans, hosts);
     return {
       id: runId(traceId, spanId),
       parentId: isBelow ? runId(traceId, hostId) : undefined,
       agent: host?.role === 'agent' ? host : undefined,
       ending: host?.span ?? root,
       members: members.toSorted((a, b) => inOrder(a.span, b.span)),
-      missingSpans: missing.get(spanId)?.size ?? 0,
+      missingSpans: missingParents.get(spanId)?.size ?? 0,
       innerSpans: inner.get(spanId) ?? 0,
       depth: spanId === undefined ? 0 : depth + 1,
     };
   });
   // Put parents before their children, even if their clocks differ.
-  found.sort((a, b) => a.depth - b.depth || startOf(a) - startOf(b) || (a.id < b.id ? -1 : 1));
-  for (const run of found) {
+  tracedRuns.sort((a, b) => a.depth - b.depth || startOf(a) - startOf(b) || (a.id < b.id ? -1 : 1));
+  for (const run of tracedRuns) {
     for (const item of spanRunItems(run)) {
       yield item.type === 'record' && item.atMs !== undefined ? { ...item, atMs: Math.round(item.atMs) } : item;
     }
@@ -73,15 +73,15 @@ function readTrace(allSpans: readonly TraceSpan[]): {
   const spans = new Map<string, TraceSpan>();
   const details = new Map<string, TraceSpan>();
   for (const span of allSpans) {
-    const into = span.details === true ? details : spans;
-    into.set(span.spanId, fuller(into.get(span.spanId), span));
+    const target = span.details === true ? details : spans;
+    target.set(span.spanId, fullerSpan(target.get(span.spanId), span));
   }
-  const known = new Map<string, KnownSpan>();
+  const knownSpans = new Map<string, KnownSpan>();
   for (const span of [...spans.values()].toSorted(inOrder)) {
-    const read = readSpan(span, details.get(span.spanId)?.attributes);
-    if (read !== undefined) known.set(span.spanId, read);
+    const knownSpan = readSpan(span, details.get(span.spanId)?.attributes);
+    if (knownSpan !== undefined) knownSpans.set(span.spanId, knownSpan);
   }
-  return { spans, known };
+  return { spans, known: knownSpans };
 }
 
 function runId(traceId: string, spanId: string | undefined): string {
@@ -98,7 +98,7 @@ function inOrder(a: TraceSpan, b: TraceSpan): number {
 }
 
 /** Selects one of two states of a span: the state that has ended, or that has more content. */
-function fuller(before: TraceSpan | undefined, span: TraceSpan): TraceSpan {
+function fullerSpan(before: TraceSpan | undefined, span: TraceSpan): TraceSpan {
   if (before === undefined) return span;
   const byEnd = (span.endMs ?? 0) - (before.endMs ?? 0);
   if (byEnd !== 0) return byEnd > 0 ? span : before;
@@ -113,17 +113,21 @@ interface Above {
 }
 
 /** Returns the ancestors of a span, at most 1,000. Stops at a cycle. */
-function aboveOf(span: TraceSpan, spans: ReadonlyMap<string, TraceSpan>, known: ReadonlyMap<string, KnownSpan>): Above {
-  const met = new Set([span.spanId]);
-  let at = span;
-  while (at.parentId !== undefined && met.size < MAX_LEVELS) {
-    const { parentId, remoteParent } = at;
+function aboveOf(
+  span: TraceSpan,
+  spans: ReadonlyMap<string, TraceSpan>,
+  knownSpans: ReadonlyMap<string, KnownSpan>,
+): Above {
+  const visited = new Set([span.spanId]);
+  let current = span;
+  while (current.parentId !== undefined && visited.size < MAX_LEVELS) {
+    const { parentId, remoteParent } = current;
     const parent = spans.get(parentId);
     if (parent === undefined) return { nearestId: undefined, lostId: remoteParent === true ? undefined : parentId };
-    if (known.has(parentId)) return { nearestId: parentId, lostId: undefined };
-    if (met.has(parentId)) break;
-    met.add(parentId);
-    at = parent;
+    if (knownSpans.has(parentId)) return { nearestId: parentId, lostId: undefined };
+    if (visited.has(parentId)) break;
+    visited.add(parentId);
+    current = parent;
   }
   return { nearestId: undefined, lostId: undefined };
 }
@@ -131,20 +135,24 @@ function aboveOf(span: TraceSpan, spans: ReadonlyMap<string, TraceSpan>, known: 
 /** Returns the nearest run above a span, and the number of runs above it. */
 function hostAbove(
   spanId: string | undefined,
-  above: ReadonlyMap<string, Above>,
+  parentSpans: ReadonlyMap<string, Above>,
   hosts: ReadonlySet<string>,
 ): { readonly hostId: string | undefined; readonly depth: number; readonly lostId: string | undefined } {
-  const met = new Set<string>();
+  const visited = new Set<string>();
   let hostId: string | undefined;
   let depth = 0;
-  let last = above.get(spanId ?? '');
-  for (let id = last?.nearestId; id !== undefined && !met.has(id) && met.size < MAX_LEVELS; id = last?.nearestId) {
-    met.add(id);
+  let last = parentSpans.get(spanId ?? '');
+  for (
+    let id = last?.nearestId;
+    id !== undefined && !visited.has(id) && visited.size < MAX_LEVELS;
+    id = last?.nearestId
+  ) {
+    visited.add(id);
     if (hosts.has(id)) {
       hostId ??= id;
       depth += 1;
     }
-    last = above.get(id);
+    last = parentSpans.get(id);
   }
   return { hostId, depth, lostId: hostId === undefined ? last?.lostId : undefined };
 }

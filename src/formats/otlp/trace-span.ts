@@ -40,8 +40,8 @@ export interface SpanEvent {
 
 /** Returns the value of an attribute in flat (`a.b`), nested (`{a: {b}}`), or split form (`a.b.0.c`). Undefined if absent. */
 export function attributeOf(attributes: JsonObject, name: string): Json | undefined {
-  const own = attributes[name];
-  if (own !== undefined && own !== null) return own;
+  const attributeValue = attributes[name];
+  if (attributeValue !== undefined && attributeValue !== null) return attributeValue;
   return partsUnder(attributes, `${name}.`) ?? nestedAt(attributes, name);
 }
 
@@ -71,9 +71,9 @@ function partsUnder(attributes: JsonObject, prefix: string): Json | undefined {
     if (!INDEX.test(steps[0] ?? '')) continue;
     let tree = root;
     for (const step of steps.slice(0, -1)) {
-      const below = tree.get(step);
-      const next: Tree = below instanceof Map ? below : new Map();
-      if (next !== below) tree.set(step, next);
+      const childTree = tree.get(step);
+      const next: Tree = childTree instanceof Map ? childTree : new Map();
+      if (next !== childTree) tree.set(step, next);
       tree = next;
     }
     const last = steps.at(-1) ?? '';

@@ -64,13 +64,13 @@ export class SourceCallIds {
   start(call: CallShape): ToolStarted {
     const sourceId = call.sourceId ?? NO_ID;
     const id = this.#names.take(sourceId === NO_ID ? 'call' : sourceId);
-    const opened = { id, name: call.name };
-    this.#open.set(id, opened);
+    const openedCall = { id, name: call.name };
+    this.#open.set(id, openedCall);
     this.#knownSourceIds.add(sourceId);
-    this.#inOrder.calls.push(opened);
+    this.#inOrder.calls.push(openedCall);
     const queue = this.#bySourceId.get(sourceId);
-    if (queue === undefined) this.#bySourceId.set(sourceId, { calls: [opened], head: 0 });
-    else queue.calls.push(opened);
+    if (queue === undefined) this.#bySourceId.set(sourceId, { calls: [openedCall], head: 0 });
+    else queue.calls.push(openedCall);
     return { kind: 'tool_started', tool_call_id: id, tool_name: call.name, args: call.args };
   }
 
@@ -92,9 +92,9 @@ export class SourceCallIds {
 
   /** Closes every open call, oldest first, with a missing result. */
   endMissing(): readonly ToolEnded[] {
-    const missing: ToolEnded[] = [];
+    const missingEnds: ToolEnded[] = [];
     for (const { id, name } of this.#open.values()) {
-      missing.push({
+      missingEnds.push({
         kind: 'tool_ended',
         tool_call_id: id,
         tool_name: name,
@@ -105,7 +105,7 @@ export class SourceCallIds {
     }
     this.#open.clear();
     this.#forgetQueues();
-    return missing;
+    return missingEnds;
   }
 
   #callFor(sourceId: string): OpenCall | undefined {

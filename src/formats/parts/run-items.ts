@@ -80,17 +80,17 @@ export class RunItems {
 
   /** Begins a turn, which ends open calls. */
   turn(atMs: number | undefined): readonly ImportItem[] {
-    return [...this.#missing(atMs), this.record({ kind: 'turn_started' }, atMs)];
+    return [...this.#missingResults(atMs), this.record({ kind: 'turn_started' }, atMs)];
   }
 
   /** A model's answer and its calls. */
   answer(answer: AnswerShape, atMs: number | undefined): readonly ImportItem[] {
     const opening = answer.sameTurn === true ? [] : this.turn(atMs);
-    const started: ImportItem[] = [];
+    const startItems: ImportItem[] = [];
     const blocks = answer.parts.map((part): StoredContentBlock => {
       if (part.type !== 'call') return part;
       const payload = this.calls.start(part.call);
-      started.push(this.record(payload, atMs));
+      startItems.push(this.record(payload, atMs));
       return { type: 'tool_call', id: payload.tool_call_id, name: payload.tool_name, args: payload.args };
     });
     const { stopReason, errorMessage, modelId, usage } = answer;
@@ -99,14 +99,14 @@ export class RunItems {
       content: plainest(blocks),
       ...present({ stop_reason: stopReason, error_message: errorMessage, model_id: modelId, usage }),
     } as const;
-    return [...opening, this.record({ kind: 'message_appended', message }, atMs), ...started];
+    return [...opening, this.record({ kind: 'message_appended', message }, atMs), ...startItems];
   }
 
   /** Adds a tool result. A result without an open call is counted, and `finish` reports it. */
   result(answer: ToolAnswerShape, atMs: number | undefined): readonly ImportItem[] {
     const isError = answer.isError ?? answer.readsAsError ?? inferIsError(resultText(answer.result));
-    const inferred = answer.isError === undefined && isError;
-    const ended = this.calls.end({ sourceId: answer.sourceId, result: answer.result, isError, inferred });
+    const isInferred = answer.isError === undefined && isError;
+    const ended = this.calls.end({ sourceId: answer.sourceId, result: answer.result, isError, inferred: isInferred });
     if (ended !== undefined) return [this.ended(ended, answer.durationMs, atMs)];
     this.skipped.add('tool results without a call');
     return [];
@@ -120,7 +120,7 @@ export class RunItems {
   /** Closes open calls, ends the run if the source says how it ended, and reports skipped content. */
   finish(outcome?: RunEnded, atMs?: number): readonly ImportItem[] {
     return [
-      ...this.#missing(atMs),
+      ...this.#missingResults(atMs),
       ...(outcome === undefined ? [] : [this.record(outcome, atMs)]),
       ...this.lost.report('error', this.runKey),
       ...this.skipped.report('note', this.runKey),
@@ -128,7 +128,7 @@ export class RunItems {
     ];
   }
 
-  #missing(atMs: number | undefined): readonly ImportItem[] {
+  #missingResults(atMs: number | undefined): readonly ImportItem[] {
     return this.calls.endMissing().map((payload) => this.record(payload, atMs));
   }
 }

@@ -69,8 +69,8 @@ interface PendingAnswer {
 export class SessionItems {
   #identity: SessionIdentity;
   #items: RunItems | undefined;
-  #buffered: BufferedMessage[] = [];
-  #pending: PendingAnswer | undefined;
+  #bufferedMessages: BufferedMessage[] = [];
+  #pendingAnswer: PendingAnswer | undefined;
   #lastMessageId: string | undefined;
   #costUsd: number | undefined;
   #outcome: { readonly payload: RunEnded; readonly atMs: number | undefined } | undefined;
@@ -80,8 +80,8 @@ export class SessionItems {
   }
 
   /** Adds data that a later line contains. Has no effect after the run has started. */
-  identify(more: Partial<SessionIdentity>): void {
-    if (this.#items === undefined) this.#identity = { ...this.#identity, ...more };
+  identify(identityFields: Partial<SessionIdentity>): void {
+    if (this.#items === undefined) this.#identity = { ...this.#identity, ...identityFields };
   }
 
   /**
@@ -92,24 +92,26 @@ export class SessionItems {
   *user(blocks: readonly StoredContentBlock[], atMs: number | undefined, task?: string): Generator<ImportItem> {
     if (blocks.length === 0) return;
     yield* this.flush();
-    yield* this.#message({ role: 'user', blocks, atMs }, task);
+    yield* this.#messageItems({ role: 'user', blocks, atMs }, task);
   }
 
   /** Adds text that the host or a hook wrote. It does not end an answer, because it may be between a call and its result. */
   *system(blocks: readonly StoredContentBlock[], atMs: number | undefined): Generator<ImportItem> {
     if (blocks.length === 0) return;
     const message: BufferedMessage = { role: 'system', blocks, atMs };
-    if (this.#pending === undefined) yield* this.#message(message, undefined);
-    else yield* this.#follow(this.#pending, message);
+    if (this.#pendingAnswer === undefined) yield* this.#messageItems(message, undefined);
+    else yield* this.#answerItems(this.#pendingAnswer, message);
   }
 
   *answer(piece: AnswerPiece, atMs: number | undefined): Generator<ImportItem> {
     const { messageId, joins } = piece;
-    const before = this.#pending;
+    const pendingBefore = this.#pendingAnswer;
     const goesOn =
-      joins === true ? before?.isClosed === false : messageId !== undefined && messageId === before?.messageId;
-    if (!goesOn || (before?.parts.length ?? 0) >= MAX_PENDING) yield* this.flush();
-    this.#pending ??= {
+      joins === true
+        ? pendingBefore?.isClosed === false
+        : messageId !== undefined && messageId === pendingBefore?.messageId;
+    if (!goesOn || (pendingBefore?.parts.length ?? 0) >= MAX_PENDING) yield* this.flush();
+    this.#pendingAnswer ??= {
       messageId,
       sameTurn: goesOn || (messageId !== undefined && messageId === this.#lastMessageId),
       atMs,
@@ -120,31 +122,32 @@ export class SessionItems {
       stopReason: undefined,
       usage: undefined,
     };
-    const pending = this.#pending;
-    pending.parts.push(...piece.parts);
-    pending.modelId = piece.modelId ?? pending.modelId;
-    pending.stopReason = piece.stopReason ?? pending.stopReason;
+    const pendingAnswer = this.#pendingAnswer;
+    pendingAnswer.parts.push(...piece.parts);
+    pendingAnswer.modelId = piece.modelId ?? pendingAnswer.modelId;
+    pendingAnswer.stopReason = piece.stopReason ?? pendingAnswer.stopReason;
     // If each part repeats the usage, the last value is final.
-    pending.usage = piece.usage ?? pending.usage;
+    pendingAnswer.usage = piece.usage ?? pendingAnswer.usage;
   }
 
   /** Sets the usage of the buffered answer. Ignored if there is no buffered answer. */
   usage(usage: StoredUsage | undefined): void {
-    if (this.#pending !== undefined && usage !== undefined) this.#pending.usage = { ...this.#pending.usage, ...usage };
+    if (this.#pendingAnswer !== undefined && usage !== undefined)
+      this.#pendingAnswer.usage = { ...this.#pendingAnswer.usage, ...usage };
   }
 
   /** Makes the next part with `joins` begin another answer. */
   closeAnswer(): void {
-    if (this.#pending !== undefined) this.#pending.isClosed = true;
+    if (this.#pendingAnswer !== undefined) this.#pendingAnswer.isClosed = true;
   }
 
   *result(result: SessionResult): Generator<ImportItem> {
-    if (this.#pending !== undefined) {
-      this.#pending.isClosed = true;
-      yield* this.#follow(this.#pending, result);
+    if (this.#pendingAnswer !== undefined) {
+      this.#pendingAnswer.isClosed = true;
+      yield* this.#answerItems(this.#pendingAnswer, result);
       return;
     }
-    yield* this.#ended(result);
+    yield* this.#resultItems(result);
   }
 
   /** Adds a failed request, which the host shows as the model's answer. Starts no turn. */
@@ -154,14 +157,14 @@ export class SessionItems {
     parts: readonly StoredContentBlock[] = [sourceBlock(errorMessage)],
   ): Generator<ImportItem> {
     yield* this.flush();
-    const items = yield* this.#begin(undefined, atMs);
+    const items = yield* this.#beginRun(undefined, atMs);
     yield* items.answer({ parts, errorMessage, sameTurn: true }, atMs);
   }
 
   /** Adds a compaction, which ends the answer before it. */
   *compaction(trigger: string, atMs: number | undefined): Generator<ImportItem> {
     yield* this.flush();
-    const items = yield* this.#begin(undefined, atMs);
+    const items = yield* this.#beginRun(undefined, atMs);
     yield items.record({ kind: 'compaction', trigger }, atMs);
   }
 
@@ -178,7 +181,7 @@ export class SessionItems {
 
   *finish(): Generator<ImportItem> {
     yield* this.flush();
-    const items = yield* this.#begin(undefined, undefined);
+    const items = yield* this.#beginRun(undefined, undefined);
     const usage = this.#costUsd === undefined ? undefined : { cost_usd: this.#costUsd };
     const ended = this.#outcome?.payload;
     yield* items.finish(ended && { ...ended, ...present({ usage }) }, this.#outcome?.atMs);
@@ -186,53 +189,53 @@ export class SessionItems {
 
   /** Emits the buffered answer and the items that follow it. */
   *flush(): Generator<ImportItem> {
-    const pending = this.#pending;
-    if (pending === undefined) return;
-    this.#pending = undefined;
-    this.#lastMessageId = pending.messageId;
-    const items = yield* this.#begin(undefined, pending.atMs);
-    yield* items.answer(pending, pending.atMs);
-    for (const follower of pending.followers) {
-      if ('role' in follower) yield* this.#message(follower, undefined);
-      else yield* this.#ended(follower);
+    const pendingAnswer = this.#pendingAnswer;
+    if (pendingAnswer === undefined) return;
+    this.#pendingAnswer = undefined;
+    this.#lastMessageId = pendingAnswer.messageId;
+    const items = yield* this.#beginRun(undefined, pendingAnswer.atMs);
+    yield* items.answer(pendingAnswer, pendingAnswer.atMs);
+    for (const follower of pendingAnswer.followers) {
+      if ('role' in follower) yield* this.#messageItems(follower, undefined);
+      else yield* this.#resultItems(follower);
     }
   }
 
-  *#follow(pending: PendingAnswer, follower: SessionResult | BufferedMessage): Generator<ImportItem> {
+  *#answerItems(pending: PendingAnswer, follower: SessionResult | BufferedMessage): Generator<ImportItem> {
     pending.followers.push(follower);
     if (pending.followers.length >= MAX_PENDING) yield* this.flush();
   }
 
-  *#message(message: BufferedMessage, task: string | undefined): Generator<ImportItem> {
-    if (this.#items === undefined && task === undefined && this.#buffered.length < MAX_BUFFERED) {
-      this.#buffered.push(message);
+  *#messageItems(message: BufferedMessage, task: string | undefined): Generator<ImportItem> {
+    if (this.#items === undefined && task === undefined && this.#bufferedMessages.length < MAX_BUFFERED) {
+      this.#bufferedMessages.push(message);
       return;
     }
-    const items = yield* this.#begin(task, message.atMs);
+    const items = yield* this.#beginRun(task, message.atMs);
     yield items.message(message.role, plainest(message.blocks), message.atMs);
   }
 
-  *#ended(result: SessionResult): Generator<ImportItem> {
-    const items = yield* this.#begin(undefined, result.atMs);
+  *#resultItems(result: SessionResult): Generator<ImportItem> {
+    const items = yield* this.#beginRun(undefined, result.atMs);
     yield* items.result(result, result.atMs);
   }
 
   /** Emits the `run` item once, then the messages that were buffered before it. */
-  *#begin(task: string | undefined, atMs: number | undefined): Generator<ImportItem, RunItems> {
+  *#beginRun(task: string | undefined, atMs: number | undefined): Generator<ImportItem, RunItems> {
     if (this.#items !== undefined) return this.#items;
     const items = new RunItems(this.#identity.id);
     this.#items = items;
-    const startedAtMs = this.#buffered[0]?.atMs ?? atMs;
+    const startedAtMs = this.#bufferedMessages[0]?.atMs ?? atMs;
     const run: ImportedRun = {
       key: this.#identity.id,
       ...this.#identity,
       ...present({ task, startedAtMs }),
     };
     yield { type: 'run', run };
-    for (const { role, blocks, atMs: bufferedAtMs } of this.#buffered) {
+    for (const { role, blocks, atMs: bufferedAtMs } of this.#bufferedMessages) {
       yield items.message(role, plainest(blocks), bufferedAtMs);
     }
-    this.#buffered = [];
+    this.#bufferedMessages = [];
     return items;
   }
 }

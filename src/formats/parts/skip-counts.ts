@@ -13,8 +13,8 @@ export class SkipCounts {
 
   /** Counts an element; the first few line numbers are listed. */
   add(kind: string, line?: number): void {
-    const short = oneLine(kind);
-    const key = this.#counts.has(short) || this.#counts.size < MAX_KINDS ? short : 'of other kinds';
+    const shortKind = oneLine(kind);
+    const key = this.#counts.has(shortKind) || this.#counts.size < MAX_KINDS ? shortKind : 'of other kinds';
     this.#counts.set(key, (this.#counts.get(key) ?? 0) + 1);
     if (line !== undefined && this.#lines.length < MAX_LINES_NAMED) this.#lines.push(line);
   }
@@ -22,10 +22,10 @@ export class SkipCounts {
   /** One diagnostic such as `not usable: 3 ticks` (error) or `left out: 1 summary` (note); none if nothing was counted. */
   report(severity: 'error' | 'note', runKey?: string): readonly ImportItem[] {
     if (this.#counts.size === 0) return [];
-    const counted = [...this.#counts].map(([kind, count]) => `${count} ${kind}`).join(', ');
-    const where = this.#lines.length > 1 ? ` (lines ${this.#lines.join(', ')} …)` : '';
-    const verb = severity === 'error' ? 'not usable' : 'left out';
-    return [diagnosticItem(severity, `${verb}: ${counted}${where}`, { line: this.#lines[0], runKey })];
+    const countsText = [...this.#counts].map(([kind, count]) => `${count} ${kind}`).join(', ');
+    const linesText = this.#lines.length > 1 ? ` (lines ${this.#lines.join(', ')} …)` : '';
+    const verdict = severity === 'error' ? 'not usable' : 'left out';
+    return [diagnosticItem(severity, `${verdict}: ${countsText}${linesText}`, { line: this.#lines[0], runKey })];
   }
 }
 

@@ -67,9 +67,9 @@ function imageBlock(part: Readonly<Record<string, unknown>>): StoredContentBlock
   const link = isJsonObject(part.image_url) ? part.image_url.url : part.image_url;
   const url = textOrUndefined(link) ?? textOrUndefined(source.url) ?? textOrUndefined(source.path);
   if (url === undefined) return undefined;
-  const inline = DATA_URL.exec(url);
-  if (inline?.[1] !== undefined) {
-    return { type: 'image', media_type: inline[1], data_base64: url.slice(inline[0].length) };
+  const inlineData = DATA_URL.exec(url);
+  if (inlineData?.[1] !== undefined) {
+    return { type: 'image', media_type: inlineData[1], data_base64: url.slice(inlineData[0].length) };
   }
   return { type: 'image', media_type: textOrUndefined(source.media_type) ?? 'image/*', url };
 }

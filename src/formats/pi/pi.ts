@@ -68,7 +68,7 @@ class PiImport extends ObjectLines {
       }
       case 'message':
       case 'message_end':
-        yield* this.#message(membersOf(value.message), atMs);
+        yield* this.#messageItems(membersOf(value.message), atMs);
         break;
       case 'custom_message':
         yield* this.#session.system(sourceBlocks(value.content), atMs);
@@ -89,7 +89,7 @@ class PiImport extends ObjectLines {
     yield* this.#session.finish();
   }
 
-  *#message(message: JsonMembers, entryAtMs: number | undefined): Generator<ImportItem> {
+  *#messageItems(message: JsonMembers, entryAtMs: number | undefined): Generator<ImportItem> {
     const atMs = sourceTimeMs(message.timestamp) ?? entryAtMs;
     switch (message.role) {
       case 'user': {
@@ -99,7 +99,7 @@ class PiImport extends ObjectLines {
         break;
       }
       case 'assistant':
-        yield* this.#assistant(message, atMs);
+        yield* this.#assistantItems(message, atMs);
         break;
       case 'toolResult':
         yield* this.#session.result({
@@ -121,7 +121,7 @@ class PiImport extends ObjectLines {
     }
   }
 
-  *#assistant(message: JsonMembers, atMs: number | undefined): Generator<ImportItem> {
+  *#assistantItems(message: JsonMembers, atMs: number | undefined): Generator<ImportItem> {
     const { stopReason } = message;
     const outcome = typeof stopReason === 'string' ? OUTCOMES[stopReason] : undefined;
     const parts = listOf(message.content).map((part): AnswerPart => {

@@ -22,15 +22,15 @@ export interface Candidates {
  * @throws CoxswainError `invalid-argument` if no importer reads that format
  */
 export function candidatesOf(importers: readonly Importer[], format: FormatName | undefined): Candidates {
-  const chosen = format === undefined ? importers : importers.filter((importer) => importer.format === format);
-  if (chosen.length === 0) {
-    const known = formatNames(importers).join(', ');
-    throw invalidArgument(`there is no format ${JSON.stringify(format)}; choose one of ${known}`);
+  const candidates = format === undefined ? importers : importers.filter((importer) => importer.format === format);
+  if (candidates.length === 0) {
+    const knownFormats = formatNames(importers).join(', ');
+    throw invalidArgument(`there is no format ${JSON.stringify(format)}; choose one of ${knownFormats}`);
   }
   return {
-    lines: chosen.filter((importer) => importer.shape === 'lines'),
-    documents: chosen.filter((importer) => importer.shape === 'document'),
-    archives: chosen.filter((importer) => importer.shape === 'archive'),
+    lines: candidates.filter((importer) => importer.shape === 'lines'),
+    documents: candidates.filter((importer) => importer.shape === 'document'),
+    archives: candidates.filter((importer) => importer.shape === 'archive'),
     forced: format,
   };
 }
@@ -43,12 +43,12 @@ export interface Recognition<T> {
 
 /** Returns the most confident importer, or the earlier one if two are equal. Undefined if the list is empty. */
 export function surest<T>(importers: readonly T[], confidenceOf: (importer: T) => number): Recognition<T> | undefined {
-  let best: Recognition<T> | undefined;
+  let bestMatch: Recognition<T> | undefined;
   for (const importer of importers) {
     const confidence = confidenceOf(importer);
-    if (best === undefined || confidence > best.confidence) best = { importer, confidence };
+    if (bestMatch === undefined || confidence > bestMatch.confidence) bestMatch = { importer, confidence };
   }
-  return best;
+  return bestMatch;
 }
 
 /** Data for an error about unrecognised content. */
@@ -64,16 +64,17 @@ export interface Unrecognised {
  * @throws CoxswainError `format-unknown` if it is not confident enough; `format-invalid` if the specified format has no such
  * shape
  */
-export function accepted<T extends Importer>(best: Recognition<T> | undefined, about: Unrecognised): T {
-  const { candidates, content } = about;
+export function accepted<T extends Importer>(bestMatch: Recognition<T> | undefined, source: Unrecognised): T {
+  const { candidates, content } = source;
   if (candidates.forced !== undefined) {
-    if (best !== undefined) return best.importer;
+    if (bestMatch !== undefined) return bestMatch.importer;
     throw new CoxswainError('format-invalid', `not in the format ${candidates.forced}: it is ${content}`);
   }
-  if (best !== undefined && best.confidence >= SURE_ENOUGH) return best.importer;
-  const closest = best !== undefined && best.confidence > 0 ? `; the closest is ${best.importer.format}` : '';
-  throw new CoxswainError('format-unknown', `${content} is no known format${closest}`, {
-    details: closest === '' ? {} : { closest: best?.importer.format },
+  if (bestMatch !== undefined && bestMatch.confidence >= SURE_ENOUGH) return bestMatch.importer;
+  const closestText =
+    bestMatch !== undefined && bestMatch.confidence > 0 ? `; the closest is ${bestMatch.importer.format}` : '';
+  throw new CoxswainError('format-unknown', `${content} is no known format${closestText}`, {
+    details: closestText === '' ? {} : { closest: bestMatch?.importer.format },
   });
 }
 

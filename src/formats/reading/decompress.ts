@@ -28,9 +28,9 @@ export async function* decompress(chunks: AsyncIterable<Buffer>, packing: 'gzip'
   const { createGunzip, createZstdDecompress } = process.getBuiltinModule('node:zlib');
   const engine =
     packing === 'gzip' ? createGunzip({ chunkSize: CHUNK_BYTES }) : createZstdDecompress({ chunkSize: CHUNK_BYTES });
-  const packed = packing === 'gzip' ? chunks : alignToZstdFrames(chunks);
+  const packedChunks = packing === 'gzip' ? chunks : alignToZstdFrames(chunks);
   // An error of the source or the decompressor is thrown below, where the decompressor is iterated.
-  pipeline(Readable.from(packed, { objectMode: true, highWaterMark: 1 }), engine, () => {});
+  pipeline(Readable.from(packedChunks, { objectMode: true, highWaterMark: 1 }), engine, () => {});
   try {
     // A decompressor without an encoding yields buffers.
     for await (const chunk of engine) yield chunk as Buffer;
@@ -42,8 +42,8 @@ export async function* decompress(chunks: AsyncIterable<Buffer>, packing: 'gzip'
 function decompressionError(error: unknown, packing: string): unknown {
   const code = error instanceof Error && 'code' in error ? String(error.code) : '';
   if (!/^(?:Z_|ZSTD_|ERR_ZLIB)/.test(code)) return error;
-  const what = code === 'Z_BUF_ERROR' ? 'is cut off' : `is damaged (${messageOf(error)})`;
-  return new CoxswainError('format-invalid', `the ${packing} data ${what}`, { details: { code }, cause: error });
+  const damageText = code === 'Z_BUF_ERROR' ? 'is cut off' : `is damaged (${messageOf(error)})`;
+  return new CoxswainError('format-invalid', `the ${packing} data ${damageText}`, { details: { code }, cause: error });
 }
 
 const FRAME_MAGIC = 0xfd2fb528;
@@ -80,22 +80,23 @@ class FrameReader {
   #heldBack: Buffer | undefined;
 
   *cut(chunk: Buffer): Generator<Buffer> {
-    let from = 0;
-    let at = 0;
-    while (at < chunk.length) {
-      const before = this.#state;
-      at += this.#consume(chunk, at);
-      if (before === this.#state) continue;
-      if (before === 'magic') {
+    let start = 0;
+    let position = 0;
+    while (position < chunk.length) {
+      const stateBefore = this.#state;
+      position += this.#consumeFrom(chunk, position);
+      if (stateBefore === this.#state) continue;
+      if (stateBefore === 'magic') {
         if (this.#heldBack !== undefined) yield this.#heldBack;
-        from = at;
+        start = position;
       } else if (this.#state === 'magic') {
-        if (before !== 'skip' && before !== 'skip-size' && at > from) yield chunk.subarray(from, at);
-        from = at;
+        if (stateBefore !== 'skip' && stateBefore !== 'skip-size' && position > start)
+          yield chunk.subarray(start, position);
+        start = position;
       }
     }
     const isSkipped = this.#state === 'skip' || this.#state === 'skip-size' || this.#state === 'magic';
-    if (!isSkipped && at > from) yield chunk.subarray(from, at);
+    if (!isSkipped && position > start) yield chunk.subarray(start, position);
   }
 
   /** Passes on a truncated magic number, so that the decompressor reports it. */
@@ -104,17 +105,17 @@ class FrameReader {
   }
 
   /** Processes bytes in the current state and returns their number. */
-  #consume(chunk: Buffer, at: number): number {
-    if (this.#state === 'garbage') return chunk.length - at;
-    const needed = NEEDED[this.#state];
-    if (needed === undefined) {
-      const skipped = Math.min(this.#remaining, chunk.length - at);
+  #consumeFrom(chunk: Buffer, position: number): number {
+    if (this.#state === 'garbage') return chunk.length - position;
+    const neededBytes = NEEDED[this.#state];
+    if (neededBytes === undefined) {
+      const skipped = Math.min(this.#remaining, chunk.length - position);
       this.#remaining -= skipped;
       if (this.#remaining === 0) this.#afterCounted();
       return skipped;
     }
-    this.#collected.push(chunk[at] ?? 0);
-    if (this.#collected.length === needed) {
+    this.#collected.push(chunk[position] ?? 0);
+    if (this.#collected.length === neededBytes) {
       const bytes = this.#collected;
       this.#collected = [];
       this.#afterCollected(bytes);
@@ -135,16 +136,16 @@ class FrameReader {
         return;
       case 'descriptor':
         this.#hasChecksum = (value & 4) !== 0;
-        this.#count('header', headerBytes(value));
+        this.#expectBytes('header', headerBytes(value));
         return;
       case 'block': {
         this.#isLastBlock = (value & 1) !== 0;
         const isRepeatedByte = ((value >> 1) & 3) === 1;
-        this.#count('body', isRepeatedByte ? 1 : value >> 3);
+        this.#expectBytes('body', isRepeatedByte ? 1 : value >> 3);
         return;
       }
       default:
-        this.#count('skip', value);
+        this.#expectBytes('skip', value);
     }
   }
 
@@ -155,7 +156,7 @@ class FrameReader {
         return;
       case 'body':
         if (!this.#isLastBlock) this.#state = 'block';
-        else if (this.#hasChecksum) this.#count('checksum', 4);
+        else if (this.#hasChecksum) this.#expectBytes('checksum', 4);
         else this.#state = 'magic';
         return;
       default:
@@ -163,7 +164,7 @@ class FrameReader {
     }
   }
 
-  #count(state: 'header' | 'body' | 'checksum' | 'skip', bytes: number): void {
+  #expectBytes(state: 'header' | 'body' | 'checksum' | 'skip', bytes: number): void {
     this.#state = state;
     this.#remaining = bytes;
     if (bytes === 0) this.#afterCounted();

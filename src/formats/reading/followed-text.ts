@@ -24,7 +24,7 @@ export class FollowedText {
   readonly #openKeys = new Set<string>();
   #head: DecodedLine[] = [];
   #run: LinesRun | undefined;
-  #begun = false;
+  #hasBegun = false;
 
   constructor(source: ImportSource, candidates: Candidates) {
     this.#source = source;
@@ -43,48 +43,49 @@ export class FollowedText {
    * after 32 lines without JSON
    */
   *take(bytes: Buffer): Generator<ImportItem> {
-    for (const line of this.#reader.push(this.#begun ? bytes : this.#beginning(bytes))) {
+    for (const line of this.#reader.push(this.#hasBegun ? bytes : this.#firstText(bytes))) {
       const decoded = decodeLine(line);
       if (this.#run !== undefined) {
-        yield* this.#noted(this.#run.line(decoded));
+        yield* this.#noteItems(this.#run.line(decoded));
         continue;
       }
       this.#head.push(decoded);
-      if (this.#head.length >= HEAD_LINES) yield* this.#open(this.#chosen());
+      if (this.#head.length >= HEAD_LINES) yield* this.#openRun(this.#chosenImporter());
     }
   }
 
   /** Called when no more bytes are available at present. Yields the items of waiting lines if an importer recognises them. */
   *pause(): Generator<ImportItem> {
     if (this.#run !== undefined || this.#head.length === 0) return;
-    const best = this.#best();
-    const isSure = best !== undefined && (best.confidence >= SURE_ENOUGH || this.#candidates.forced !== undefined);
-    if (isSure) yield* this.#open(best.importer);
+    const bestImporter = this.#bestImporter();
+    const isSure =
+      bestImporter !== undefined && (bestImporter.confidence >= SURE_ENOUGH || this.#candidates.forced !== undefined);
+    if (isSure) yield* this.#openRun(bestImporter.importer);
   }
 
   /** Called at the end of the text. Yields the items that the importer has buffered, and the end of every open run. */
   *end(): Generator<ImportItem> {
-    if (this.#run !== undefined) yield* this.#noted(this.#run.end());
+    if (this.#run !== undefined) yield* this.#noteItems(this.#run.end());
     for (const runKey of this.#openKeys) yield { type: 'end', runKey };
   }
 
-  #beginning(bytes: Buffer): Buffer {
-    this.#begun = true;
+  #firstText(bytes: Buffer): Buffer {
+    this.#hasBegun = true;
     const packing = packingOf(bytes.subarray(0, 4));
     if (packing !== 'none') throw new CoxswainError('format-unknown', `is packed (${packing}): ${ONE_A_LINE}`);
     if (bytes.includes(0)) throw new CoxswainError('format-unknown', `binary content: ${ONE_A_LINE}`);
     return bytes.subarray(0, 3).equals(UTF8_MARK) ? bytes.subarray(3) : bytes;
   }
 
-  *#open(importer: LineImporter): Generator<ImportItem> {
+  *#openRun(importer: LineImporter): Generator<ImportItem> {
     const run = new LinesRun(importer.open(this.#source));
-    const waiting = this.#head;
+    const headLines = this.#head;
     this.#run = run;
     this.#head = [];
-    for (const line of waiting) yield* this.#noted(run.line(line));
+    for (const line of headLines) yield* this.#noteItems(run.line(line));
   }
 
-  *#noted(items: Iterable<ImportItem>): Generator<ImportItem> {
+  *#noteItems(items: Iterable<ImportItem>): Generator<ImportItem> {
     for (const item of items) {
       if (item.type === 'run') this.#openKeys.add(item.run.key);
       else if (item.type === 'end') this.#openKeys.delete(item.runKey);
@@ -92,20 +93,20 @@ export class FollowedText {
     }
   }
 
-  #best(): Recognition<LineImporter> | undefined {
-    const values = this.#values();
+  #bestImporter(): Recognition<LineImporter> | undefined {
+    const values = this.#headValues();
     if (values.length === 0) return undefined;
     return surest(this.#candidates.lines, (importer) => importer.recognise(values, this.#source));
   }
 
-  #chosen(): LineImporter {
-    const [value] = this.#values();
+  #chosenImporter(): LineImporter {
+    const [value] = this.#headValues();
     if (value === undefined) throw new CoxswainError('format-invalid', `no line is valid JSON: ${ONE_A_LINE}`);
     const content = `a text of lines of which one is ${describeJson(value)}`;
-    return accepted(this.#best(), { candidates: this.#candidates, content });
+    return accepted(this.#bestImporter(), { candidates: this.#candidates, content });
   }
 
-  #values(): readonly unknown[] {
+  #headValues(): readonly unknown[] {
     return this.#head.flatMap(({ json }) => (json?.ok === true ? [json.value] : []));
   }
 }

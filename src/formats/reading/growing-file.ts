@@ -47,7 +47,7 @@ export class GrowingFile {
    */
   async read(): Promise<GrowingRead> {
     try {
-      return await this.#look();
+      return await this.#readGrowth();
     } catch (error) {
       throw ioError(error);
     }
@@ -59,31 +59,31 @@ export class GrowingFile {
     await handle?.close();
   }
 
-  async #look(): Promise<GrowingRead> {
+  async #readGrowth(): Promise<GrowingRead> {
     this.#handle ??= await openIfThere(this.#path);
     const handle = this.#handle;
     if (handle === undefined) return { type: 'missing' };
     const { size, ino, dev } = await handle.stat();
-    if (size < this.#offset) return this.#restart('truncated');
+    if (size < this.#offset) return this.#restartFile('truncated');
     if (size > this.#offset) return await this.#readMore(handle);
-    const named = await stat(this.#path).catch(() => undefined);
-    if (named === undefined || (named.ino === ino && named.dev === dev)) return { type: 'end' };
+    const statsByPath = await stat(this.#path).catch(() => undefined);
+    if (statsByPath === undefined || (statsByPath.ino === ino && statsByPath.dev === dev)) return { type: 'end' };
     await this.close();
-    return this.#restart('replaced');
+    return this.#restartFile('replaced');
   }
 
   async #readMore(handle: FileHandle): Promise<GrowingRead> {
     const tail = this.#tail;
     const buffer = Buffer.allocUnsafe(tail.length + CHUNK_BYTES);
     const { bytesRead } = await handle.read(buffer, 0, buffer.length, this.#offset - tail.length);
-    if (!buffer.subarray(0, Math.min(tail.length, bytesRead)).equals(tail)) return this.#restart('rewritten');
-    const read = buffer.subarray(0, bytesRead);
+    if (!buffer.subarray(0, Math.min(tail.length, bytesRead)).equals(tail)) return this.#restartFile('rewritten');
+    const readBytes = buffer.subarray(0, bytesRead);
     this.#offset += bytesRead - tail.length;
-    this.#tail = Buffer.from(read.subarray(-TAIL_BYTES));
-    return { type: 'bytes', bytes: read.subarray(tail.length) };
+    this.#tail = Buffer.from(readBytes.subarray(-TAIL_BYTES));
+    return { type: 'bytes', bytes: readBytes.subarray(tail.length) };
   }
 
-  #restart(reason: RestartReason): GrowingRead {
+  #restartFile(reason: RestartReason): GrowingRead {
     this.#offset = 0;
     this.#tail = Buffer.alloc(0);
     return { type: 'restarted', reason };
@@ -91,13 +91,13 @@ export class GrowingFile {
 }
 
 async function openIfThere(path: string): Promise<FileHandle | undefined> {
-  const found = await stat(path).catch((error: unknown) => {
+  const pathStats = await stat(path).catch((error: unknown) => {
     if (hasCode(error, 'ENOENT')) return undefined;
     throw error;
   });
   // Checked before opening, because opening a pipe would wait for its writer.
-  if (found === undefined) return undefined;
-  if (!found.isFile())
-    throw new CoxswainError('input-io', found.isDirectory() ? 'is a folder' : 'is not a regular file');
+  if (pathStats === undefined) return undefined;
+  if (!pathStats.isFile())
+    throw new CoxswainError('input-io', pathStats.isDirectory() ? 'is a folder' : 'is not a regular file');
   return open(path, 'r');
 }

@@ -40,24 +40,24 @@ function linesImporterFor(head: TextHead, context: TextContext): LineImporter | 
   if (candidates.lines.length === 0 && candidates.documents.length > 0) return undefined;
   const [first] = head.lines;
   const values = decodedValues(head).slice(0, HEAD_LINES);
-  const best =
+  const bestMatch =
     values.length === 0 ? undefined : surest(candidates.lines, (importer) => importer.recognise(values, source));
   if (first?.json?.ok === true) {
     const { value } = first.json;
     if (head.lines.length === 1) {
       const asDocument = surest(candidates.documents, (importer) => importer.recognise(value, source));
-      if (best === undefined || best.confidence <= (asDocument?.confidence ?? -1)) return undefined;
+      if (bestMatch === undefined || bestMatch.confidence <= (asDocument?.confidence ?? -1)) return undefined;
     }
-    return accepted(best, { candidates, content: `a text whose first line is ${describeJson(value)}` });
+    return accepted(bestMatch, { candidates, content: `a text whose first line is ${describeJson(value)}` });
   }
   const mayBeDocument = candidates.documents.length > 0 && head.bytes !== undefined;
   if (mayBeDocument && (!isMostlyJson(head) || isOneDocument(head))) return undefined;
-  return acceptedDespiteDamage(head, best, context);
+  return acceptedDespiteDamage(head, bestMatch, context);
 }
 
 function acceptedDespiteDamage(
   head: TextHead,
-  best: Recognition<LineImporter> | undefined,
+  bestMatch: Recognition<LineImporter> | undefined,
   context: TextContext,
 ): LineImporter {
   const value = decodedValues(head)[0];
@@ -68,7 +68,7 @@ function acceptedDespiteDamage(
     }
     throw new CoxswainError('format-invalid', 'none of the first lines is valid JSON');
   }
-  return accepted(best, {
+  return accepted(bestMatch, {
     candidates: context.candidates,
     content: `a text with damaged lines among which one is ${describeJson(value)}`,
   });
@@ -103,7 +103,7 @@ const FIRST_WORDS_CHARS = 24;
  */
 async function* importDocument(
   head: TextHead,
-  rest: AsyncIterator<Buffer>,
+  remainingChunks: AsyncIterator<Buffer>,
   context: TextContext,
 ): AsyncGenerator<Iterable<ImportItem>> {
   const { documentBytes } = context.limits;
@@ -111,7 +111,7 @@ async function* importDocument(
     new CoxswainError('input-too-large', `the document is over the limit of ${documentBytes} bytes`);
   if (head.fault !== undefined) throw head.fault;
   if (head.bytes === undefined) throw tooLarge();
-  const chunks = joined(head.bytes, rest);
+  const chunks = joinChunks(head.bytes, remainingChunks);
   const { text, hasInvalidUtf8 } = await wholeText(chunks, { limitBytes: documentBytes, tooLarge });
   const json = decodeJson(text);
   const { candidates, source } = context;
@@ -121,16 +121,16 @@ async function* importDocument(
     throw new CoxswainError('format-unknown', 'text that is not JSON');
   }
 
-  const best = surest(candidates.documents, (importer) => importer.recognise(json.value, source));
-  const importer = accepted(best, { candidates, content: describeJson(json.value) });
+  const bestMatch = surest(candidates.documents, (importer) => importer.recognise(json.value, source));
+  const importer = accepted(bestMatch, { candidates, content: describeJson(json.value) });
   if (hasInvalidUtf8) {
     yield [diagnosticItem('note', 'bytes that are not UTF-8 were replaced')];
   }
-  yield guarded(importer.read(json.value, source), importer.format);
+  yield withFormatErrors(importer.read(json.value, source), importer.format);
 }
 
 /** Importers must not throw on content that they recognised. If one does, the error names the importer's format. */
-function* guarded(items: Iterable<ImportItem>, format: string): Generator<ImportItem> {
+function* withFormatErrors(items: Iterable<ImportItem>, format: string): Generator<ImportItem> {
   try {
     yield* items;
   } catch (error) {
@@ -139,9 +139,10 @@ function* guarded(items: Iterable<ImportItem>, format: string): Generator<Import
   }
 }
 
-async function* joined(head: readonly Buffer[], rest: AsyncIterator<Buffer>): AsyncGenerator<Buffer> {
+async function* joinChunks(head: readonly Buffer[], remainingChunks: AsyncIterator<Buffer>): AsyncGenerator<Buffer> {
   yield* head;
-  for (let next = await rest.next(); next.done !== true; next = await rest.next()) yield next.value;
+  for (let next = await remainingChunks.next(); next.done !== true; next = await remainingChunks.next())
+    yield next.value;
 }
 
 function invalidJson(json: JsonText & { readonly ok: false }, text: string): CoxswainError {
@@ -165,9 +166,9 @@ function isNoJson(error: CoxswainError, text: string): boolean {
 function placeOf(position: number, text: string): { readonly line: number; readonly column: number } {
   let line = 1;
   let start = 0;
-  for (let at = text.indexOf('\n'); at !== -1 && at < position; at = text.indexOf('\n', start)) {
+  for (let offset = text.indexOf('\n'); offset !== -1 && offset < position; offset = text.indexOf('\n', start)) {
     line += 1;
-    start = at + 1;
+    start = offset + 1;
   }
   return { line, column: position - start + 1 };
 }

@@ -28,8 +28,8 @@ export type JsonText =
 export function decodeJson(text: string): JsonText {
   const decoded = decodeStrict(text);
   if (decoded.ok || decoded.cutOff || !hasBareWords(text)) return decoded;
-  const repaired = decodeStrict(withoutBareWords(text));
-  return repaired.ok ? repaired : decoded;
+  const repairedValue = decodeStrict(withoutBareWords(text));
+  return repairedValue.ok ? repairedValue : decoded;
 }
 
 function decodeStrict(text: string): JsonText {
@@ -54,11 +54,11 @@ function decodeStrict(text: string): JsonText {
 export function locateFault(text: string): number | undefined {
   if (text.length > 16 * 1024 * 1024) return undefined;
   let sound = 0;
-  let broken = text.length;
-  while (sound < broken) {
-    const middle = Math.ceil((sound + broken) / 2);
+  let errorIndex = text.length;
+  while (sound < errorIndex) {
+    const middle = Math.ceil((sound + errorIndex) / 2);
     if (isSoundBeginning(text.slice(0, middle))) sound = middle;
-    else broken = middle - 1;
+    else errorIndex = middle - 1;
   }
   return sound;
 }
@@ -73,8 +73,8 @@ function isSoundBeginning(text: string): boolean {
 }
 
 function faultOf(message: string, text: string): JsonText & { readonly ok: false } {
-  const found = /at position (\d+)/.exec(message);
-  const position = found === null ? undefined : Number(found[1]);
+  const match = /at position (\d+)/.exec(message);
+  const position = match === null ? undefined : Number(match[1]);
   const isString = message.startsWith('Unterminated string');
   if (isString || message.startsWith('Unexpected end') || (position !== undefined && position >= text.length)) {
     return { ok: false, reason: 'is cut off in the middle of a value', cutOff: true, position: text.length };
@@ -112,25 +112,25 @@ function hasBareWords(text: string): boolean {
 function withoutBareWords(text: string): string {
   const quoteOrWord = /"|-?\b(?:NaN|Infinity)\b/g;
   const pieces: string[] = [];
-  let copied = 0;
-  for (let found = quoteOrWord.exec(text); found !== null; found = quoteOrWord.exec(text)) {
-    if (found[0] === '"') {
-      quoteOrWord.lastIndex = endOfString(text, found.index + 1);
+  let copiedEnd = 0;
+  for (let match = quoteOrWord.exec(text); match !== null; match = quoteOrWord.exec(text)) {
+    if (match[0] === '"') {
+      quoteOrWord.lastIndex = endOfString(text, match.index + 1);
     } else {
-      pieces.push(text.slice(copied, found.index), 'null');
-      copied = quoteOrWord.lastIndex;
+      pieces.push(text.slice(copiedEnd, match.index), 'null');
+      copiedEnd = quoteOrWord.lastIndex;
     }
   }
-  return pieces.join('') + text.slice(copied);
+  return pieces.join('') + text.slice(copiedEnd);
 }
 
-/** Returns the index after the string that starts at `from`. The function is iterative, so it handles strings of any length. */
-function endOfString(text: string, from: number): number {
+/** Returns the index after the string that starts at `start`. The function is iterative, so it handles strings of any length. */
+function endOfString(text: string, start: number): number {
   const quoteOrEscape = /["\\]/g;
-  quoteOrEscape.lastIndex = from;
-  for (let found = quoteOrEscape.exec(text); found !== null; found = quoteOrEscape.exec(text)) {
-    if (found[0] === '"') return found.index + 1;
-    quoteOrEscape.lastIndex = found.index + 2;
+  quoteOrEscape.lastIndex = start;
+  for (let match = quoteOrEscape.exec(text); match !== null; match = quoteOrEscape.exec(text)) {
+    if (match[0] === '"') return match.index + 1;
+    quoteOrEscape.lastIndex = match.index + 2;
   }
   return text.length;
 }

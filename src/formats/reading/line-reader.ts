@@ -32,17 +32,17 @@ export class LineReader {
   *push(chunk: Buffer): Generator<TextLine> {
     let from = this.#skipBlankLines(chunk, 0);
     for (let end = chunk.indexOf(NEWLINE, from); end !== -1; end = chunk.indexOf(NEWLINE, from)) {
-      this.#collect(chunk.subarray(from, end));
-      const line = this.#take(true);
+      this.#collectPart(chunk.subarray(from, end));
+      const line = this.#takeLine(true);
       from = this.#skipBlankLines(chunk, end + 1);
       if (line !== undefined) yield line;
     }
-    if (from < chunk.length) this.#collect(chunk.subarray(from));
+    if (from < chunk.length) this.#collectPart(chunk.subarray(from));
   }
 
   /** Returns the last line if it has no line break. */
   end(): TextLine | undefined {
-    return this.#take(false);
+    return this.#takeLine(false);
   }
 
   /**
@@ -52,17 +52,17 @@ export class LineReader {
   #skipBlankLines(chunk: Buffer, start: number): number {
     if (this.#isOver || this.#partBytes > 0) return start;
     let from = start;
-    for (let at = start; at < chunk.length; at += 1) {
-      const byte = chunk[at];
+    for (let position = start; position < chunk.length; position += 1) {
+      const byte = chunk[position];
       if (byte === NEWLINE) {
         this.#number += 1;
-        from = at + 1;
+        from = position + 1;
       } else if (!isBlankByte(byte)) break;
     }
     return from;
   }
 
-  #collect(part: Buffer): void {
+  #collectPart(part: Buffer): void {
     if (this.#isOver) return;
     if (this.#partBytes + part.length > this.#limitBytes) {
       this.#isOver = true;
@@ -73,7 +73,7 @@ export class LineReader {
     this.#partBytes += part.length;
   }
 
-  #take(terminated: boolean): TextLine | undefined {
+  #takeLine(isTerminated: boolean): TextLine | undefined {
     const { length } = this.#parts;
     const whole = length === 1 ? this.#parts[0] : Buffer.concat(this.#parts);
     const isOver = this.#isOver;
@@ -82,9 +82,9 @@ export class LineReader {
     this.#parts = [];
     this.#partBytes = 0;
     this.#isOver = false;
-    if (isOver) return { number, bytes: undefined, terminated };
+    if (isOver) return { number, bytes: undefined, terminated: isTerminated };
     const bytes = whole?.at(-1) === CARRIAGE_RETURN ? whole.subarray(0, -1) : whole;
-    return bytes === undefined || isBlank(bytes) ? undefined : { number, bytes, terminated };
+    return bytes === undefined || isBlank(bytes) ? undefined : { number, bytes, terminated: isTerminated };
   }
 }
 

@@ -103,14 +103,14 @@ async function withMagic(chunks: AsyncGenerator<Buffer>, close: () => Promise<vo
   const first = Buffer.concat(head);
   return {
     magic: first.subarray(0, 4),
-    chunks: prepend(first, chunks),
+    chunks: withFirst(first, chunks),
     close,
   };
 }
 
-async function* prepend(first: Buffer, rest: AsyncIterable<Buffer>): AsyncGenerator<Buffer> {
+async function* withFirst(first: Buffer, remainingChunks: AsyncIterable<Buffer>): AsyncGenerator<Buffer> {
   if (first.length > 0) yield first;
-  yield* rest;
+  yield* remainingChunks;
 }
 
 const PLAIN_REASONS: Readonly<Record<string, string>> = {

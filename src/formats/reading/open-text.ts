@@ -19,15 +19,15 @@ export async function* utf8Chunks(chunks: AsyncIterable<Buffer>): AsyncGenerator
       yield* convertUtf16(first, encoding, iterator);
       return;
     }
-    let looked = first.length;
+    let searchedBytes = first.length;
     refuseBinary(first);
     const text = hasUtf8Mark(first) ? first.subarray(3) : first;
     if (text.length > 0) yield text;
     if (fault !== undefined) throw fault.error;
     for (let next = await iterator.next(); next.done !== true; next = await iterator.next()) {
       const { value } = next;
-      if (looked < LOOKED_AT_BYTES) refuseBinary(value.subarray(0, LOOKED_AT_BYTES - looked));
-      looked += value.length;
+      if (searchedBytes < LOOKED_AT_BYTES) refuseBinary(value.subarray(0, LOOKED_AT_BYTES - searchedBytes));
+      searchedBytes += value.length;
       if (value.length > 0) yield value;
     }
   } finally {
@@ -65,11 +65,11 @@ function refuseBinary(bytes: Buffer): void {
 async function* convertUtf16(
   first: Buffer,
   encoding: 'utf-16le' | 'utf-16be',
-  rest: AsyncIterator<Buffer>,
+  remainingChunks: AsyncIterator<Buffer>,
 ): AsyncGenerator<Buffer> {
   const decoder = new TextDecoder(encoding);
   yield Buffer.from(decoder.decode(first, { stream: true }));
-  for (let next = await rest.next(); next.done !== true; next = await rest.next()) {
+  for (let next = await remainingChunks.next(); next.done !== true; next = await remainingChunks.next()) {
     yield Buffer.from(decoder.decode(next.value, { stream: true }));
   }
   const last = decoder.decode();

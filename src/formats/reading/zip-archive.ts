@@ -45,7 +45,7 @@ export async function openZipArchive(path: string, options: ZipArchiveOptions): 
   } catch (error) {
     file?.close();
     options.signal?.throwIfAborted();
-    throw damaged('the zip archive', error);
+    throw damagedArchive('the zip archive', error);
   }
   const zip = file;
   return {
@@ -70,7 +70,7 @@ async function readEntry(file: ZipFile, entry: Entry, limitBytes: number): Promi
     const { text } = await wholeText(bytes, { limitBytes, tooLarge: () => tooLarge(label, limitBytes) });
     return text;
   } catch (error) {
-    throw error instanceof CoxswainError && error.code === 'input-too-large' ? error : damaged(label, error);
+    throw error instanceof CoxswainError && error.code === 'input-too-large' ? error : damagedArchive(label, error);
   }
 }
 
@@ -78,8 +78,8 @@ async function unpackedBytes(file: ZipFile, entry: Entry): Promise<AsyncIterable
   if (entry.compressionMethod !== METHOD_ZSTD || entry.isEncrypted()) {
     return buffersOf(await file.openReadStreamPromise(entry));
   }
-  const packed = await file.openReadStreamPromise(entry, { decodeFileData: false });
-  return decompress(buffersOf(packed), 'zstd');
+  const packedStream = await file.openReadStreamPromise(entry, { decodeFileData: false });
+  return decompress(buffersOf(packedStream), 'zstd');
 }
 
 function buffersOf(stream: Readable): AsyncIterable<Buffer> {
@@ -91,6 +91,6 @@ function tooLarge(label: string, limitBytes: number): CoxswainError {
   return new CoxswainError('input-too-large', `${label} is over the limit of ${limitBytes} bytes`);
 }
 
-function damaged(label: string, cause: unknown): CoxswainError {
+function damagedArchive(label: string, cause: unknown): CoxswainError {
   return new CoxswainError('format-invalid', `${label} cannot be read: ${messageOf(cause)}`, { cause });
 }

@@ -25,18 +25,20 @@ export function* sweAgentRunItems(document: JsonMembers, id: string): Generator<
   const steps = listOf(document.trajectory);
   const history = listOf(document.history).map((entry) => membersOf(entry));
   const ownHistory = history.filter((entry) => entry.is_demo !== true);
-  const before = introduction(ownHistory.length > 0 ? ownHistory : listOf(membersOf(steps[0]).query).map(membersOf));
+  const introEntries = introduction(
+    ownHistory.length > 0 ? ownHistory : listOf(membersOf(steps[0]).query).map(membersOf),
+  );
   const items = new RunItems(id);
   yield items.begin('swe-agent', {
-    task: textOrUndefined(sourceResult(before.find((entry) => entry.role === 'user')?.content)),
+    task: textOrUndefined(sourceResult(introEntries.find((entry) => entry.role === 'user')?.content)),
     modelId: modelOf(document.replay_config),
   });
   for (const entry of history) if (entry.is_demo === true) items.skipped.add('demonstration messages');
-  for (const entry of before) {
+  for (const entry of introEntries) {
     yield items.message(entry.role === 'system' ? 'system' : 'user', sourceContent(entry.content), undefined);
   }
   if (steps.length > 0) yield* stepItems(items, steps, ownHistory);
-  else yield* historyItems(items, ownHistory.slice(before.length));
+  else yield* historyItems(items, ownHistory.slice(introEntries.length));
   yield* items.finish(sweAgentOutcome(document.info));
 }
 
@@ -55,11 +57,11 @@ function* stepItems(
   for (const value of steps) {
     const step = membersOf(value);
     const action = typeof step.action === 'string' ? step.action : '';
-    const ahead = answers.slice(next, next + SEARCHED_AHEAD);
-    const found = ahead.findIndex((answer) => sameAction(answer.action, action));
+    const nextAnswers = answers.slice(next, next + SEARCHED_AHEAD);
+    const foundIndex = nextAnswers.findIndex((answer) => sameAction(answer.action, action));
     const command = commandCall(action);
-    const call = command === undefined ? undefined : (structuredCall(ahead[found]) ?? command);
-    if (found !== -1) next += found + 1;
+    const call = command === undefined ? undefined : (structuredCall(nextAnswers[foundIndex]) ?? command);
+    if (foundIndex !== -1) next += foundIndex + 1;
     const text = textOrUndefined(step.response) ?? textOrUndefined(step.thought);
     if (text === undefined && call === undefined) {
       items.skipped.add('steps without an answer or an action');

@@ -20,7 +20,7 @@ export const sweAgentImporter: DocumentImporter = {
     if (!isJsonObject(document)) return 0;
     if (isMiniTrajectory(document)) return 1;
     const attempts = listOf(document.attempts);
-    return Math.max(likeness(document), likeness(membersOf(attempts[0])));
+    return Math.max(confidenceOf(document), confidenceOf(membersOf(attempts[0])));
   },
   *read(document, source) {
     const root = membersOf(document);
@@ -31,7 +31,7 @@ export const sweAgentImporter: DocumentImporter = {
 };
 
 function* runsOf(root: JsonMembers, id: string, source: ImportSource): Generator<ImportItem> {
-  const attempts = listOf(root.attempts).filter((attempt) => likeness(membersOf(attempt)) > 0);
+  const attempts = listOf(root.attempts).filter((attempt) => confidenceOf(membersOf(attempt)) > 0);
   if (attempts.length === 0) {
     yield* sweAgentRunItems(root, id);
     return;
@@ -39,13 +39,13 @@ function* runsOf(root: JsonMembers, id: string, source: ImportSource): Generator
   for (const [index, attempt] of attempts.entries()) {
     yield* sweAgentRunItems(membersOf(attempt), `${id}/attempt-${index + 1}`);
   }
-  if (likeness(root) > 0) {
+  if (confidenceOf(root) > 0) {
     const message = `left out: the chosen attempt that ${source.name} repeats beside its ${attempts.length} attempts`;
     yield diagnosticItem('note', message);
   }
 }
 
-function likeness(document: JsonMembers): number {
+function confidenceOf(document: JsonMembers): number {
   const steps = listOf(document.trajectory).slice(0, LOOKED_AT);
   if (steps.length > 0 && steps.every((step) => isStep(step))) return 0.97;
   const history = listOf(document.history).slice(0, LOOKED_AT);

@@ -25,12 +25,12 @@ export const tauBenchImporter: DocumentImporter = {
   },
   *read(document) {
     const ids = new UniqueNames();
-    const lost = new SkipCounts();
+    const skipCounts = new SkipCounts();
     for (const episode of Array.isArray(document) ? (document as readonly unknown[]) : [document]) {
       if (isEpisode(episode)) yield* episodeItems(episode, ids);
-      else lost.add('entries without a traj list');
+      else skipCounts.add('entries without a traj list');
     }
-    yield* lost.report('error');
+    yield* skipCounts.report('error');
   },
 };
 

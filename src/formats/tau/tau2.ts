@@ -42,14 +42,14 @@ export const tau2Importer: DocumentImporter = {
       return;
     }
     const context = { info: document.info, tasks: taskTexts(document.tasks) };
-    const lost = new SkipCounts();
+    const skipCounts = new SkipCounts();
     for (const [index, simulation] of simulations.entries()) {
       if (isSimulation(simulation)) {
         const id = ids.take(textOrUndefined(simulation.id) ?? `simulation-${index + 1}`);
         yield* simulationItems(simulation, id, context);
-      } else lost.add('simulations without messages and ticks');
+      } else skipCounts.add('simulations without messages and ticks');
     }
-    yield* lost.report('error');
+    yield* skipCounts.report('error');
   },
 };
 
@@ -144,25 +144,25 @@ function* tau2TickItems(writer: RunItems, ticks: readonly unknown[]): Generator<
     const atMs = sourceTimeMs(tick.timestamp);
     const calls = callsOf(tick);
     const results = listOf(tick.agent_tool_results);
-    const agentSpeaks = hear(agent, tick.agent_chunk, atMs);
-    const userSpeaks = hear(user, tick.user_chunk, atMs);
-    if (!userSpeaks && user.text !== '') yield writer.message('user', take(user), user.atMs);
+    const agentSpeaks = addChunk(agent, tick.agent_chunk, atMs);
+    const userSpeaks = addChunk(user, tick.user_chunk, atMs);
+    if (!userSpeaks && user.text !== '') yield writer.message('user', takeText(user), user.atMs);
     if (calls.length > 0) {
       const parts = calls.map((call) => ({ type: 'call', call: sourceCall(call) }) as const);
-      const text = take(agent);
+      const text = takeText(agent);
       yield* writer.answer({ parts: text === '' ? parts : [{ type: 'text', text }, ...parts] }, atMs);
     } else if (!agentSpeaks && agent.text !== '') {
-      yield* writer.answer({ parts: [{ type: 'text', text: take(agent) }] }, agent.atMs);
+      yield* writer.answer({ parts: [{ type: 'text', text: takeText(agent) }] }, agent.atMs);
     }
     for (const result of results) yield* resultItems(writer, result, atMs);
     countLeftOut(writer, tick, calls.length + results.length);
   }
-  if (user.text !== '') yield writer.message('user', take(user), user.atMs);
-  if (agent.text !== '') yield* writer.answer({ parts: [{ type: 'text', text: take(agent) }] }, agent.atMs);
+  if (user.text !== '') yield writer.message('user', takeText(user), user.atMs);
+  if (agent.text !== '') yield* writer.answer({ parts: [{ type: 'text', text: takeText(agent) }] }, agent.atMs);
 }
 
 /** Adds the text of a chunk to the utterance. Returns false if its speaker is silent in this tick. */
-function hear(utterance: Utterance, chunk: unknown, atMs: number | undefined): boolean {
+function addChunk(utterance: Utterance, chunk: unknown, atMs: number | undefined): boolean {
   if (!isJsonObject(chunk)) return false;
   // Audio chunks contain base64 data instead of text.
   const text = chunk.is_audio === true ? undefined : textOrUndefined(chunk.content);
@@ -173,7 +173,7 @@ function hear(utterance: Utterance, chunk: unknown, atMs: number | undefined): b
   return text !== undefined || chunk.contains_speech === true;
 }
 
-function take(utterance: Utterance): string {
+function takeText(utterance: Utterance): string {
   const { text } = utterance;
   utterance.text = '';
   return text;
@@ -181,8 +181,8 @@ function take(utterance: Utterance): string {
 
 /** Returns the agent's calls of a tick. They are next to its chunk. In some files they are also, or only, inside the chunk. */
 function callsOf(tick: JsonMembers): readonly unknown[] {
-  const beside = listOf(tick.agent_tool_calls);
-  return beside.length > 0 ? beside : listOf(membersOf(tick.agent_chunk).tool_calls);
+  const agentCalls = listOf(tick.agent_tool_calls);
+  return agentCalls.length > 0 ? agentCalls : listOf(membersOf(tick.agent_chunk).tool_calls);
 }
 
 function* resultItems(writer: RunItems, result: unknown, atMs: number | undefined): Generator<ImportItem> {

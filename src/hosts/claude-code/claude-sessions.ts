@@ -136,9 +136,9 @@ export class ClaudeSessions {
    * @returns the internal errors that did not prevent recording
    * @throws CoxswainError as `store.transact`
    */
-  async foldLate(input: HostEvent, sessionId: string, late: LateEvent): Promise<readonly string[]> {
+  async foldLate(input: HostEvent, sessionId: string, lateEvent: LateEvent): Promise<readonly string[]> {
     const faults: string[] = [];
-    await this.#stepEvent({ input, late }, sessionId, faults);
+    await this.#stepEvent({ input, late: lateEvent }, sessionId, faults);
     return faults;
   }
 
@@ -151,20 +151,20 @@ export class ClaudeSessions {
 
   async #stepSession(event: TakenEvent, runId: string, faults: string[]): Promise<HookStep> {
     const { config, store } = this.#options;
-    let running: SessionAgents | undefined;
+    let runningAgents: SessionAgents | undefined;
     const run: SteppedRun = {
       identity: { runId, depth: 0 },
       begin: (state) => this.#beginSession(event.input, runId, state),
     };
-    const passes = ({ agents }: ClaudeState): boolean => {
+    const isWithinBudget = ({ agents }: ClaudeState): boolean => {
       if (config.budget === undefined || openAgents(agents).length === 0) return false;
-      running = agents;
+      runningAgents = agents;
       return true;
     };
-    const step = await this.#step(event, { ...run, passes }, faults);
-    if (running === undefined) return step;
+    const step = await this.#stepRun(event, { ...run, passes: isWithinBudget }, faults);
+    if (runningAgents === undefined) return step;
     // The usage of the subagents is read between the two transactions.
-    return this.#step(event, { ...run, others: { calls: await unreportedCalls(running, store) } }, faults);
+    return this.#stepRun(event, { ...run, others: { calls: await unreportedCalls(runningAgents, store) } }, faults);
   }
 
   /** The run starts with the first prompt, because the prompt is its task. A session without a prompt has no run. */
@@ -184,7 +184,7 @@ export class ClaudeSessions {
     const mayEnd = END_KINDS.has(kind);
     const session = await this.#sessionOf({ runId, sessionId }, { notes: !mayEnd, faults });
     const options = { conversationId: sessionId, ...present({ agentName, host }) };
-    const step = await this.#step(
+    const step = await this.#stepRun(
       event,
       {
         identity: { runId, parentRunId: sessionId, depth: 1 },
@@ -208,7 +208,7 @@ export class ClaudeSessions {
     { notes, faults }: { readonly notes: boolean; readonly faults: string[] },
   ): Promise<{ readonly heritage: Heritage; readonly others: BudgetUsage | undefined } | undefined> {
     const { config, store } = this.#options;
-    const { result } = await this.#transact(
+    const { result } = await this.#transactRun(
       {
         identity: { runId: sessionId, depth: 0 },
         begin: () => undefined,
@@ -218,20 +218,20 @@ export class ClaudeSessions {
       faults,
     );
     if (result === undefined || config.budget === undefined) return result && { ...result, others: undefined };
-    const { [runId]: own, ...siblings } = result.agents;
-    const ended = (result.heritage.situation.below?.calls ?? 0) - (own?.reportedCalls ?? 0);
+    const { [runId]: ownAgent, ...siblings } = result.agents;
+    const ended = (result.heritage.situation.below?.calls ?? 0) - (ownAgent?.reportedCalls ?? 0);
     return { ...result, others: { calls: result.calls + ended + (await unreportedCalls(siblings, store)) } };
   }
 
   /** Records the end of a subagent in its session, if it has ended. */
-  async #reportEnd({ runId, sessionId }: AgentIds, late: LateEvent | undefined, faults: string[]): Promise<void> {
+  async #reportEnd({ runId, sessionId }: AgentIds, lateEvent: LateEvent | undefined, faults: string[]): Promise<void> {
     const agent = await storedSummary(this.#options.store, runId);
     if (agent?.outcome === undefined) return;
     const unreported = ({ agents }: ClaudeState): number => agent.calls - (agents?.[runId]?.reportedCalls ?? 0);
-    await this.#transact(
+    await this.#transactRun(
       {
         identity: { runId: sessionId, depth: 0 },
-        late,
+        late: lateEvent,
         begin: () => undefined,
         passes: (state) => state.agents?.[runId]?.isOpen === false && unreported(state) === 0,
         work: (run, state) => run.childEnded(runId, { calls: unreported(state()) }),
@@ -240,16 +240,16 @@ export class ClaudeSessions {
     );
   }
 
-  async #step({ input, late }: TakenEvent, run: SteppedRun, faults: string[]): Promise<HookStep> {
+  async #stepRun({ input, late }: TakenEvent, run: SteppedRun, faults: string[]): Promise<HookStep> {
     const { deadline, deadlineFrom } = this.#options.config;
     const { forceTurnAtStop = false } = this.#options;
     const { passes, sessionDeadlineAtMs, ...stepped } = run;
-    const { result } = await this.#transact(
+    const { result } = await this.#transactRun(
       {
         ...stepped,
         late,
         work: (active, state) => {
-          if (sessionDeadlineAtMs !== undefined) follow(active, sessionDeadlineAtMs);
+          if (sessionDeadlineAtMs !== undefined) inheritDeadline(active, sessionDeadlineAtMs);
           const thread = new RecordedThread({
             run: active,
             state,
@@ -265,7 +265,7 @@ export class ClaudeSessions {
         passes: (state) =>
           (late !== undefined && state.lateInputIds?.includes(late.id) === true) || passes?.(state) === true,
         ...(input.kind === 'session_started' && input.modelId !== undefined
-          ? { remember: remembering(input.modelId) }
+          ? { remember: rememberModel(input.modelId) }
           : {}),
       },
       faults,
@@ -283,22 +283,29 @@ export class ClaudeSessions {
     }));
     // Either the run does not exist yet, or the last check gave up.
     if (completion === undefined || state === undefined || state.gaveUp) return {};
-    const missing = await missingForCompletion(completion, projectFolder, withoutSessionSecrets(process.env));
+    const missingLines = await missingForCompletion(completion, projectFolder, withoutSessionSecrets(process.env));
     const attempt = state.unmet + 1;
-    const met = missing.length === 0;
-    const gaveUp = !met && attempt > completion.maxAttempts;
-    await this.#transact(
+    const isMet = missingLines.length === 0;
+    const gaveUp = !isMet && attempt > completion.maxAttempts;
+    await this.#transactRun(
       {
         identity: { runId, depth: 0 },
         begin: () => undefined,
-        work: (run) => run.emit({ type: 'completion_checked', met, missing, attempt, ...(gaveUp ? { gaveUp } : {}) }),
+        work: (run) =>
+          run.emit({
+            type: 'completion_checked',
+            met: isMet,
+            missing: missingLines,
+            attempt,
+            ...(gaveUp ? { gaveUp } : {}),
+          }),
       },
       faults,
     );
-    return met || gaveUp ? {} : { decision: 'block', reason: completionText(missing) };
+    return isMet || gaveUp ? {} : { decision: 'block', reason: completionText(missingLines) };
   }
 
-  async #transact<Result>(
+  async #transactRun<Result>(
     work: RunStepWork<ClaudeState, Result>,
     faults: string[],
     isWanted: () => boolean = () => true,
@@ -306,28 +313,28 @@ export class ClaudeSessions {
     const { store } = this.#options;
     const { runId } = work.identity;
     const { memory } = this.#options;
-    let rebuilt: RebuiltRun<ClaudeState> | undefined;
+    let rebuiltRun: RebuiltRun<ClaudeState> | undefined;
     for (let rebuilds = 0; ; rebuilds += 1) {
       try {
         let fromMemory = memory?.take(runId);
-        let stored: readonly TrajectoryRecord[] = [];
+        let storedRecords: readonly TrajectoryRecord[] = [];
         const step = await store.transact(runId, (view) => {
           // If the transaction is retried, it must not reuse the run that the first attempt modified.
           const inMemory = fromMemory;
           fromMemory = undefined;
           if (!isWanted()) return { records: [], result: { result: undefined, faults: [] } };
-          const stepped = this.#stepper.step(view, work, { rebuilt, inMemory });
-          stored = stepped.records;
-          return stepped;
+          const stepResult = this.#stepper.step(view, work, { rebuilt: rebuiltRun, inMemory });
+          storedRecords = stepResult.records;
+          return stepResult;
         });
-        this.#options.onStored?.(stored);
+        this.#options.onStored?.(storedRecords);
         if (step.inMemory !== undefined) memory?.keep(runId, step.inMemory);
         faults.push(...step.faults);
         return step;
       } catch (error) {
         if (!(error instanceof UnusableSnapshot) || rebuilds >= MAX_REBUILDS) throw error;
         faults.push(`${messageOf(error)}; it was rebuilt from the records`);
-        rebuilt = await this.#stepper.rebuild(error.nextSeq, (query) => store.readRun(runId, query));
+        rebuiltRun = await this.#stepper.rebuild(error.nextSeq, (query) => store.readRun(runId, query));
       }
     }
   }
@@ -335,16 +342,16 @@ export class ClaudeSessions {
   /** Computed from the redacted call. The key therefore contains no secret, and a spilled event produces the same key. */
   #pairKey({ name, args }: HostCall): string {
     const probe = { kind: 'tool_started', tool_call_id: '', tool_name: name, args: toJson(args) } as const;
-    const stored = this.#options.redact(probe);
-    const shown = stored.kind === 'tool_started' ? [stored.tool_name, stored.args] : [name];
-    return `call-${hashText(canonicalJson(shown))}@`;
+    const storedCall = this.#options.redact(probe);
+    const callParts = storedCall.kind === 'tool_started' ? [storedCall.tool_name, storedCall.args] : [name];
+    return `call-${hashText(canonicalJson(callParts))}@`;
   }
 
   /** The call id as stored, after redaction. */
   #storedId(id: string): string {
     const probe = { kind: 'tool_started', tool_call_id: id, tool_name: '', args: null } as const;
-    const stored = this.#options.redact(probe);
-    return stored.kind === 'tool_started' ? stored.tool_call_id : id;
+    const storedCall = this.#options.redact(probe);
+    return storedCall.kind === 'tool_started' ? storedCall.tool_call_id : id;
   }
 }
 
@@ -366,11 +373,11 @@ interface SteppedRun extends Pick<RunStepWork<ClaudeState, HookStep>, 'identity'
 }
 
 /** Sets the deadline of a subagent to the deadline of its session. */
-function follow(run: Run, atMs: number | null): void {
+function inheritDeadline(run: Run, atMs: number | null): void {
   if (run.isEnded || run.heritage.situation.deadlineAtMs === atMs) return;
   run.setDeadline(atMs === null ? undefined : { atMs });
 }
 
-function remembering(modelId: string): (state: ClaudeState) => ClaudeState {
+function rememberModel(modelId: string): (state: ClaudeState) => ClaudeState {
   return (state) => ({ ...state, modelId });
 }

@@ -82,9 +82,9 @@ export function foldClaudeState(before: ClaudeState, record: TrajectoryRecord): 
     case 'deadline_set':
       return { ...state, deadlineSet: true, deadlineAtMs: payload.deadline_at_unix_ms ?? null };
     case 'run_resumed':
-      return { ...closed(state), deadlineSet: false, unmet: 0, gaveUp: false };
+      return { ...closedState(state), deadlineSet: false, unmet: 0, gaveUp: false };
     case 'run_ended':
-      return closed(state);
+      return closedState(state);
     case 'turn_started':
       return { ...state, turnOpen: true, closedCalls: [], isForcing: false };
     case 'child_ended':
@@ -122,9 +122,9 @@ export function foldClaudeState(before: ClaudeState, record: TrajectoryRecord): 
         isForcing: !payload.met && payload.gave_up !== true,
       };
     case 'feedback_delivered':
-      return delivered(state, payload.delivered, payload.channel);
+      return withDelivery(state, payload.delivered, payload.channel);
     case 'guidance_delivered':
-      return delivered(state, payload.guidance.delivered, payload.guidance.channel);
+      return withDelivery(state, payload.guidance.delivered, payload.guidance.channel);
     default:
       passOver<'talk' | 'requests' | 'host' | 'patterns' | 'produced' | 'asked' | 'faults' | 'unread'>(payload);
       return state;
@@ -132,12 +132,12 @@ export function foldClaudeState(before: ClaudeState, record: TrajectoryRecord): 
 }
 
 function foldMessage(state: ClaudeState, role: string, text: string): ClaudeState {
-  const over = { ...state, turnOpen: false, isForcing: false };
+  const endedState = { ...state, turnOpen: false, isForcing: false };
   // The host sends some messages with the user's role, for example about a finished background task. They are not new requests.
-  return role === 'user' && isTaskText(text) ? { ...over, unmet: 0, gaveUp: false } : over;
+  return role === 'user' && isTaskText(text) ? { ...endedState, unmet: 0, gaveUp: false } : endedState;
 }
 
-function delivered(state: ClaudeState, arrived: boolean, channel: string | undefined): ClaudeState {
+function withDelivery(state: ClaudeState, arrived: boolean, channel: string | undefined): ClaudeState {
   return arrived && STOP_CHANNELS.has(channel) ? { ...state, forcedTurn: true, isForcing: true } : state;
 }
 
@@ -147,6 +147,6 @@ function withLateInput(state: ClaudeState, id: string): ClaudeState {
   return { ...state, lateInputIds: [...lateInputIds, id].slice(-MAX_LATE_INPUTS) };
 }
 
-function closed(state: ClaudeState): ClaudeState {
+function closedState(state: ClaudeState): ClaudeState {
   return { ...state, turnOpen: false, openCalls: [], closedCalls: [] };
 }

@@ -13,23 +13,23 @@ const PARSE = { allowTrailingComma: true, allowEmptyContent: true };
  * formatting of other content do not change. If the hooks are already present, the text is returned unchanged.
  *
  * @param text  content of the settings file: JSON with or without comments, or empty for a new file
- * @param wanted  the hook groups by event, with one hook each. Copilot CLI has no groups, so its values are hooks
+ * @param wantedHooks  the hook groups by event, with one hook each. Copilot CLI has no groups, so its values are hooks
  * @throws CoxswainError `invalid-argument`, with line and column, if the text is not a JSON object or its `hooks` do not have
  * the shape that Claude Code uses
  */
-export function addHooks(text: string, wanted: ReadonlyMap<string, object>): string {
+export function addHooks(text: string, wantedHooks: ReadonlyMap<string, object>): string {
   const [mark, body] = text.startsWith(BOM) ? [BOM, text.slice(1)] : ['', text];
-  const wantedMark = (event: string): string | undefined => marksOf(wanted.get(event))[0];
-  let edited = dropHooks(body, (found, event) => found !== wantedMark(event));
-  for (const [event, group] of wanted) {
-    const groups = groupsOf(edited, event);
+  const wantedMark = (event: string): string | undefined => marksOf(wantedHooks.get(event))[0];
+  let editedBody = dropHooks(body, (found, event) => found !== wantedMark(event));
+  for (const [event, group] of wantedHooks) {
+    const groups = groupsOf(editedBody, event);
     if (groups.some(({ marks }) => marks.includes(wantedMark(event)))) continue;
-    const isNew = groupsAt(edited, event) === undefined;
-    edited = isNew
-      ? inserted(edited, ['hooks', event], [group])
-      : inserted(edited, ['hooks', event, groups.length], group);
+    const isNew = groupsAt(editedBody, event) === undefined;
+    editedBody = isNew
+      ? insertJson(editedBody, ['hooks', event], [group])
+      : insertJson(editedBody, ['hooks', event, groups.length], group);
   }
-  return mark + edited;
+  return mark + editedBody;
 }
 
 /**
@@ -49,11 +49,11 @@ export function removeHooks(text: string): string {
  */
 export function ourHooks(text: string): ReadonlyMap<string, readonly string[]> {
   const body = text.startsWith(BOM) ? text.slice(1) : text;
-  const found = eventsOf(body).map((event): [string, readonly string[]] => [
+  const marksByEvent = eventsOf(body).map((event): [string, readonly string[]] => [
     event,
     groupsOf(body, event).flatMap(({ marks }) => marks.flatMap((mark) => mark ?? [])),
   ]);
-  return new Map(found.filter(([, marks]) => marks.length > 0));
+  return new Map(marksByEvent.filter(([, marks]) => marks.length > 0));
 }
 
 /**
@@ -62,22 +62,22 @@ export function ourHooks(text: string): ReadonlyMap<string, readonly string[]> {
  */
 function dropHooks(text: string, isUnwanted: (mark: string, event: string) => boolean): string {
   for (const event of eventsOf(text)) {
-    const goes = (mark: string | undefined): boolean => mark !== undefined && isUnwanted(mark, event);
+    const isRemoved = (mark: string | undefined): boolean => mark !== undefined && isUnwanted(mark, event);
     for (;;) {
       const groups = groupsOf(text, event);
-      const at = groups.findIndex(({ marks }) => marks.some(goes));
-      const group = groups[at];
+      const groupIndex = groups.findIndex(({ marks }) => marks.some(isRemoved));
+      const group = groups[groupIndex];
       if (group === undefined) break;
-      const place = group.marks.findIndex(goes);
+      const place = group.marks.findIndex(isRemoved);
       const path =
         group.marks.length > 1
-          ? ['hooks', event, at, 'hooks', place]
+          ? ['hooks', event, groupIndex, 'hooks', place]
           : groups.length > 1
-            ? ['hooks', event, at]
+            ? ['hooks', event, groupIndex]
             : eventsOf(text).length > 1
               ? ['hooks', event]
               : ['hooks'];
-      text = without(text, path);
+      text = removeJson(text, path);
     }
   }
   return text;
@@ -91,13 +91,13 @@ interface FoundGroup {
 function eventsOf(text: string): readonly string[] {
   const hooks = valueAt(text, ['hooks']);
   if (hooks === undefined) return [];
-  if (!isJsonObject(hooks)) throw misshapen('hooks', 'an object of events');
+  if (!isJsonObject(hooks)) throw invalidSettings('hooks', 'an object of events');
   return Object.keys(hooks);
 }
 
 function groupsAt(text: string, event: string): readonly unknown[] | undefined {
   const groups = valueAt(text, ['hooks', event]);
-  if (groups !== undefined && !Array.isArray(groups)) throw misshapen(`hooks.${event}`, 'a list');
+  if (groups !== undefined && !Array.isArray(groups)) throw invalidSettings(`hooks.${event}`, 'a list');
   return groups;
 }
 
@@ -130,11 +130,11 @@ function settingsOf(text: string): unknown {
     );
   }
   const { value = {} } = reading;
-  if (!isJsonObject(value)) throw misshapen('the file', 'a JSON object');
+  if (!isJsonObject(value)) throw invalidSettings('the file', 'a JSON object');
   return value;
 }
 
-function misshapen(place: string, shape: string): CoxswainError {
+function invalidSettings(place: string, shape: string): CoxswainError {
   return new CoxswainError('invalid-argument', `${place} should be ${shape}; fix the settings first`, {
     details: { place },
   });
@@ -144,14 +144,14 @@ function misshapen(place: string, shape: string): CoxswainError {
  * Inserts a value at the end of a list, or under a name in an object. No other text changes; the library's own insertion would
  * reformat neighbouring lines.
  */
-function inserted(text: string, path: readonly (string | number)[], value: unknown): string {
+function insertJson(text: string, path: readonly (string | number)[], value: unknown): string {
   const eol = text.includes('\r\n') ? '\r\n' : '\n';
   // A new file ends with a line break.
   if (text.trim() === '') text = `{}${eol}`;
   const name = path.at(-1);
   const tree = parseTree(text, [], PARSE);
   const container = tree === undefined ? undefined : findNodeAtLocation(tree, path.slice(0, -1));
-  if (container === undefined) return inserted(text, path.slice(0, -1), { [String(name)]: value });
+  if (container === undefined) return insertJson(text, path.slice(0, -1), { [String(name)]: value });
   const step = /^([ \t]+)\S/m.exec(text)?.[1] ?? '  ';
   const outer = indentAt(text, container.offset);
   const last = container.children?.at(-1);
@@ -164,8 +164,8 @@ function inserted(text: string, path: readonly (string | number)[], value: unkno
   }
   const start = container.offset + 1;
   const end = container.offset + container.length - 1;
-  const within = text.slice(start, end).trim() === '' ? '' : text.slice(start, end).trimEnd();
-  return `${text.slice(0, start)}${within}${eol}${indent}${item}${eol}${outer}${text.slice(end)}`;
+  const innerText = text.slice(start, end).trim() === '' ? '' : text.slice(start, end).trimEnd();
+  return `${text.slice(0, start)}${innerText}${eol}${indent}${item}${eol}${outer}${text.slice(end)}`;
 }
 
 /** Indentation of the line at the offset. */
@@ -179,14 +179,14 @@ function startsLine(text: string, offset: number): boolean {
 }
 
 /** Removes the value at the path and its comma. */
-function without(text: string, path: readonly (string | number)[]): string {
+function removeJson(text: string, path: readonly (string | number)[]): string {
   const tree = parseTree(text, [], PARSE);
   const value = tree === undefined ? undefined : findNodeAtLocation(tree, [...path]);
   const node = value?.parent?.type === 'property' ? value.parent : value;
   const siblings = node?.parent?.children;
   if (node?.parent === undefined || siblings === undefined) return text;
-  const at = siblings.indexOf(node);
-  const [before, after] = [siblings[at - 1], siblings[at + 1]];
+  const nodeIndex = siblings.indexOf(node);
+  const [before, after] = [siblings[nodeIndex - 1], siblings[nodeIndex + 1]];
   const end = node.offset + node.length;
   if (before !== undefined) return text.slice(0, before.offset + before.length) + text.slice(end);
   if (after !== undefined) return text.slice(0, node.offset) + text.slice(after.offset);

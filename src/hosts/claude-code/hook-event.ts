@@ -47,13 +47,13 @@ const MAX_NAME_CHARS = 100;
  */
 export function readHookEvent(bytes: Buffer): HookEvent | undefined {
   const text = bytes.toString('utf8');
-  const sent = jsonOf(text.startsWith('\uFEFF') ? text.slice(1) : text);
-  if (!isJsonObject(sent)) return undefined;
-  const dialect = dialectOf(sent);
+  const payload = jsonOf(text.startsWith('\uFEFF') ? text.slice(1) : text);
+  if (!isJsonObject(payload)) return undefined;
+  const dialect = dialectOf(payload);
   const { host } = dialect;
   // A spilled event already has this form.
-  const json = sent['host'] === undefined ? { ...dialect.toPayload(sent), host } : sent;
-  const event = textOrUndefined(json['hook_event_name'] ?? sent['hook_event_name']);
+  const json = payload['host'] === undefined ? { ...dialect.toPayload(payload), host } : payload;
+  const event = textOrUndefined(json['hook_event_name'] ?? payload['hook_event_name']);
   const sessionId = textOrUndefined(json['session_id']);
   const input = withEnding(readPayload(json), host === 'claude-code' ? json['transcript_path'] : undefined);
   const background = json['background_tasks'];
@@ -61,11 +61,11 @@ export function readHookEvent(bytes: Buffer): HookEvent | undefined {
   return {
     about: present({ event: event?.slice(0, MAX_NAME_CHARS), sessionId: sessionId?.slice(0, MAX_NAME_CHARS) }),
     host,
-    cwd: textOrUndefined(sent['cwd']),
+    cwd: textOrUndefined(payload['cwd']),
     known:
       input === undefined || sessionId === undefined
         ? undefined
-        : { input, sessionId, hasBackgroundWork, answerFor: (answer) => dialect.toAnswer(answer, input, sent) },
+        : { input, sessionId, hasBackgroundWork, answerFor: (answer) => dialect.toAnswer(answer, input, payload) },
     json,
   };
 }

@@ -87,24 +87,26 @@ export function ownHookFile(): string {
  */
 export function planInit(request: InitRequest): readonly InitChange[] {
   const { host, settingsFile, config, edit, ignore, owner, isSecret } = request;
-  const below = owner.projectFolder === undefined ? {} : { within: owner.projectFolder };
+  const fileOptions = owner.projectFolder === undefined ? {} : { within: owner.projectFolder };
   // Check before reading, because the content behind a link must not be shown either.
   if (owner.projectFolder !== undefined) insideFolder(owner.projectFolder, settingsFile);
-  const before = textOf(settingsFile);
-  const after = named(settingsFile, () => edit(before ?? ''));
+  const settingsBefore = textOf(settingsFile);
+  const settingsAfter = withFileName(settingsFile, () => edit(settingsBefore ?? ''));
   const secret = isSecret === true ? { mode: OWNER_ONLY } : {};
   const changes: InitChange[] =
-    before === after ? [] : [{ host, file: settingsFile, before, after, ...secret, ...below }];
+    settingsBefore === settingsAfter
+      ? []
+      : [{ host, file: settingsFile, before: settingsBefore, after: settingsAfter, ...secret, ...fileOptions }];
   if (ignore !== undefined) {
     insideFolder(ignore.within, ignore.file);
-    const ignored = textOf(ignore.file);
+    const ignoreText = textOf(ignore.file);
     // Write the ignore file first, so that git never sees the settings.
-    if (ignored !== ignore.text) {
-      changes.unshift({ host, file: ignore.file, before: ignored, after: ignore.text, within: ignore.within });
+    if (ignoreText !== ignore.text) {
+      changes.unshift({ host, file: ignore.file, before: ignoreText, after: ignore.text, within: ignore.within });
     }
   }
   if (config !== undefined && findFile(config.file) === undefined) {
-    changes.push({ host, file: config.file, before: undefined, after: config.text, ...below });
+    changes.push({ host, file: config.file, before: undefined, after: config.text, ...fileOptions });
   }
   return changes;
 }
@@ -117,28 +119,29 @@ export function planInit(request: InitRequest): readonly InitChange[] {
 export function applyInit(changes: readonly InitChange[], { owner }: Pick<InitRequest, 'owner'>): void {
   for (const { file, after, host, mode, within } of changes) {
     const backups = readBackups(owner);
-    const known = backups.find((backup) => backup.file === file);
-    const found = findFile(file);
+    const knownBackup = backups.find((backup) => backup.file === file);
+    const foundFile = findFile(file);
     const bytes = Buffer.from(after, 'utf8');
-    const isOurs = known !== undefined && found !== undefined && sha256(found.bytes) === known.after_sha256;
-    const before = isOurs
-      ? known.before
-      : found === undefined
+    const isOurs =
+      knownBackup !== undefined && foundFile !== undefined && sha256(foundFile.bytes) === knownBackup.after_sha256;
+    const originalBytes = isOurs
+      ? knownBackup.before
+      : foundFile === undefined
         ? null
-        : foreignBytes(file, found.bytes).toString('base64');
-    const modeBefore = mode === undefined ? undefined : isOurs ? known.mode : modeOf(file);
+        : foreignBytes(file, foundFile.bytes).toString('base64');
+    const modeBefore = mode === undefined ? undefined : isOurs ? knownBackup.mode : modeOf(file);
     const backup: Backup = {
       host,
       file,
-      before,
+      before: originalBytes,
       after_sha256: sha256(bytes),
-      folder_made: isOurs ? known.folder_made : null,
+      folder_made: isOurs ? knownBackup.folder_made : null,
       ...present({ mode: modeBefore, within }),
     };
-    const others = backups.filter((other) => other.file !== file);
-    writeBackups(owner, [...others, backup]);
+    const otherBackups = backups.filter((other) => other.file !== file);
+    writeBackups(owner, [...otherBackups, backup]);
     const folder_made = replaceFile(file, bytes, { mode, within });
-    if (folder_made !== undefined) writeBackups(owner, [...others, { ...backup, folder_made }]);
+    if (folder_made !== undefined) writeBackups(owner, [...otherBackups, { ...backup, folder_made }]);
   }
 }
 
@@ -151,20 +154,20 @@ export function keepBackup(
   { file, before, host }: Pick<InitChange, 'file' | 'host'> & { readonly before: Buffer | undefined },
   owner: StateOwner,
 ): void {
-  const after = findFile(file)?.bytes;
-  const known = readBackups(owner);
-  if (after === undefined || (before?.equals(after) ?? false)) return;
-  const earlier = known.find(
+  const bytesAfter = findFile(file)?.bytes;
+  const knownBackups = readBackups(owner);
+  if (bytesAfter === undefined || (before?.equals(bytesAfter) ?? false)) return;
+  const earlierBackup = knownBackups.find(
     (backup) => backup.file === file && before !== undefined && sha256(before) === backup.after_sha256,
   );
   const backup: Backup = {
     host,
     file,
-    before: earlier === undefined ? (before?.toString('base64') ?? null) : earlier.before,
-    after_sha256: sha256(after),
+    before: earlierBackup === undefined ? (before?.toString('base64') ?? null) : earlierBackup.before,
+    after_sha256: sha256(bytesAfter),
     folder_made: null,
   };
-  writeBackups(owner, [...known.filter((other) => other.file !== file), backup]);
+  writeBackups(owner, [...knownBackups.filter((other) => other.file !== file), backup]);
 }
 
 /**
@@ -177,14 +180,14 @@ export function keepBackup(
 export function undoInit({ host, owner, settingsFiles }: UndoRequest): readonly UndoneFile[] {
   const backups = readBackups(owner);
   const isSelected = (backup: Backup): boolean => host === undefined || (backup.host ?? 'claude-code') === host;
-  const undone = backups.filter(isSelected).map((backup) => ({ file: backup.file, outcome: undo(backup) }));
-  const left = backups.filter((backup) => !isSelected(backup));
-  if (left.length > 0) writeBackups(owner, left);
+  const undoneFiles = backups.filter(isSelected).map((backup) => ({ file: backup.file, outcome: undoBackup(backup) }));
+  const remainingBackups = backups.filter((backup) => !isSelected(backup));
+  if (remainingBackups.length > 0) writeBackups(owner, remainingBackups);
   else rmSync(stateFile('initBackup', owner), { force: true });
-  const others = settingsFiles
+  const otherFiles = settingsFiles
     .filter((file) => backups.every((backup) => backup.file !== file))
-    .map((file): UndoneFile => ({ file, outcome: withoutHooks(file, owner.projectFolder) }));
-  return [...undone, ...others.filter(({ outcome }) => outcome === 'edited' || outcome === 'removed')];
+    .map((file): UndoneFile => ({ file, outcome: removeHooksFrom(file, owner.projectFolder) }));
+  return [...undoneFiles, ...otherFiles.filter(({ outcome }) => outcome === 'edited' || outcome === 'removed')];
 }
 
 interface UndoRequest extends Pick<InitRequest, 'owner'> {
@@ -197,17 +200,17 @@ function foreignBytes(file: string, bytes: Buffer): Buffer {
   const text = bytes.toString('utf8');
   return text.includes(HOOK_MARK) && file.endsWith('.json')
     ? Buffer.from(
-        named(file, () => removeHooks(text)),
+        withFileName(file, () => removeHooks(text)),
         'utf8',
       )
     : bytes;
 }
 
-function undo({ file, before, after_sha256, folder_made, mode, within }: Backup): UndoneFile['outcome'] {
+function undoBackup({ file, before, after_sha256, folder_made, mode, within }: Backup): UndoneFile['outcome'] {
   if (within !== undefined) insideFolder(within, file);
-  const found = findFile(file);
-  if (found === undefined) return 'kept';
-  if (sha256(found.bytes) !== after_sha256) return withoutHooks(file, within);
+  const foundFile = findFile(file);
+  if (foundFile === undefined) return 'kept';
+  if (sha256(foundFile.bytes) !== after_sha256) return removeHooksFrom(file, within);
   if (before !== null) {
     replaceFile(file, Buffer.from(before, 'base64'), { mode, within });
     return 'restored';
@@ -217,25 +220,25 @@ function undo({ file, before, after_sha256, folder_made, mode, within }: Backup)
   return 'removed';
 }
 
-function withoutHooks(file: string, within: string | undefined): 'edited' | 'kept' | 'removed' {
-  if (within !== undefined) insideFolder(within, file);
+function removeHooksFrom(file: string, insideOf: string | undefined): 'edited' | 'kept' | 'removed' {
+  if (insideOf !== undefined) insideFolder(insideOf, file);
   if (isPluginFile(file)) {
     if (textOf(file)?.startsWith(`// ${HOOK_MARK}`) !== true) return 'kept';
     rmSync(file);
     return 'removed';
   }
-  const before = file.endsWith('.json') ? textOf(file) : undefined;
-  const after = before === undefined ? undefined : named(file, () => removeHooks(before));
-  if (after === undefined || after === before) return 'kept';
-  replaceFile(file, Buffer.from(after, 'utf8'), { within });
+  const textBefore = file.endsWith('.json') ? textOf(file) : undefined;
+  const textAfter = textBefore === undefined ? undefined : withFileName(file, () => removeHooks(textBefore));
+  if (textAfter === undefined || textAfter === textBefore) return 'kept';
+  replaceFile(file, Buffer.from(textAfter, 'utf8'), { within: insideOf });
   return 'edited';
 }
 
 /** Removes the folders that `init` created if they are empty. */
 function removeEmpty(folder: string, topmost: string): void {
-  for (let at = folder; at.startsWith(topmost); at = dirname(at)) {
+  for (let current = folder; current.startsWith(topmost); current = dirname(current)) {
     try {
-      rmdirSync(at);
+      rmdirSync(current);
     } catch {
       // The folder is not empty.
       return;
@@ -245,10 +248,10 @@ function removeEmpty(folder: string, topmost: string): void {
 
 /** @throws CoxswainError `invalid-argument` for bytes that are not UTF-8, because an edit would corrupt them */
 function textOf(file: string): string | undefined {
-  const found = findFile(file);
-  if (found === undefined) return undefined;
-  const text = found.bytes.toString('utf8');
-  if (Buffer.from(text, 'utf8').equals(found.bytes)) return text;
+  const foundFile = findFile(file);
+  if (foundFile === undefined) return undefined;
+  const text = foundFile.bytes.toString('utf8');
+  if (Buffer.from(text, 'utf8').equals(foundFile.bytes)) return text;
   throw new CoxswainError('invalid-argument', `${file} is not UTF-8; fix it first`, { details: { file } });
 }
 
@@ -256,7 +259,7 @@ function isPluginFile(file: string): boolean {
   return /\.[jt]s$/.test(file);
 }
 
-function named<Result>(file: string, edit: () => Result): Result {
+function withFileName<Result>(file: string, edit: () => Result): Result {
   try {
     return edit();
   } catch (error) {

@@ -26,8 +26,8 @@ export function ignoreFileFor(file: string, projectFolder: string, holdsSecret: 
   const project = realProject(projectFolder);
   const place = findGit(project);
   if (place === undefined) return undefined;
-  const real = join(project, relative(projectFolder, file));
-  if (isTracked(place, real)) {
+  const realPath = join(project, relative(projectFolder, file));
+  if (isTracked(place, realPath)) {
     if (!holdsSecret) return undefined;
     throw new CoxswainError(
       'invalid-argument',
@@ -35,12 +35,16 @@ export function ignoreFileFor(file: string, projectFolder: string, holdsSecret: 
       { details: { file } },
     );
   }
-  const within = commonFolder(place);
-  const exclude = insideFolder(within, join(within, 'info', 'exclude'));
-  const before = textOf(exclude);
-  const line = `/${relative(place.top, real).split(sep).join('/')}`;
-  if (before.split(/\r?\n/).includes(line)) return undefined;
-  return { file: exclude, within, text: `${before}${before === '' || before.endsWith('\n') ? '' : '\n'}${line}\n` };
+  const gitFolder = commonFolder(place);
+  const exclude = insideFolder(gitFolder, join(gitFolder, 'info', 'exclude'));
+  const textBefore = textOf(exclude);
+  const line = `/${relative(place.top, realPath).split(sep).join('/')}`;
+  if (textBefore.split(/\r?\n/).includes(line)) return undefined;
+  return {
+    file: exclude,
+    within: gitFolder,
+    text: `${textBefore}${textBefore === '' || textBefore.endsWith('\n') ? '' : '\n'}${line}\n`,
+  };
 }
 
 function textOf(file: string): string {

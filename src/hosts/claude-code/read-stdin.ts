@@ -24,38 +24,41 @@ export async function readStdin(): Promise<Buffer> {
   const chunks: Buffer[] = [];
   let total = 0;
   return new Promise((resolve, reject) => {
-    const finish = (): void => {
+    const resolveInput = (): void => {
       clearTimeout(timer);
       resolve(Buffer.concat(chunks));
     };
-    const timer = setTimeout(finish, TIME_LIMIT_MS);
-    const fail = (error: CoxswainError): void => {
+    const timer = setTimeout(resolveInput, TIME_LIMIT_MS);
+    const rejectInput = (error: CoxswainError): void => {
       clearTimeout(timer);
       reject(error);
     };
-    const next = (): void => {
+    const readNext = (): void => {
       const chunk = Buffer.allocUnsafe(CHUNK_BYTES);
       isReading = true;
       read(0, chunk, 0, CHUNK_BYTES, null, (error, count) => {
         isReading = false;
         if (error !== null) {
           // EAGAIN: the pipe is non-blocking. EOF: Windows reports a closed pipe with this error.
-          if (error.code === 'EAGAIN') setTimeout(next, 1);
-          else if (error.code === 'EOF') finish();
-          else fail(new CoxswainError('input-io', `standard input cannot be read: ${error.message}`, { cause: error }));
+          if (error.code === 'EAGAIN') setTimeout(readNext, 1);
+          else if (error.code === 'EOF') resolveInput();
+          else
+            rejectInput(
+              new CoxswainError('input-io', `standard input cannot be read: ${error.message}`, { cause: error }),
+            );
           return;
         }
         total += count;
         if (total > MAX_BYTES) {
-          fail(new CoxswainError('input-too-large', `standard input holds more than ${MAX_BYTES} bytes`));
+          rejectInput(new CoxswainError('input-too-large', `standard input holds more than ${MAX_BYTES} bytes`));
           return;
         }
         chunks.push(chunk.subarray(0, count));
-        if (count === 0 || isWhole(chunks)) finish();
-        else next();
+        if (count === 0 || isWhole(chunks)) resolveInput();
+        else readNext();
       });
     };
-    next();
+    readNext();
   });
 }
 

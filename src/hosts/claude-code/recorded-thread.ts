@@ -69,13 +69,13 @@ export class RecordedThread implements HostThread {
   /** The calls after the last call that an event reported, and earlier calls that are still open. */
   missed(answers: readonly (readonly TranscriptCall[])[]): readonly (readonly EndedCall[])[] {
     const calls = answers.flat();
-    const found = new Map(calls.map((call) => [call, this.#lookUp(call)]));
+    const recordedIds = new Map(calls.map((call) => [call, this.#lookUp(call)]));
     const { lastClosedCall } = this.#state;
     const lastKnown = calls.findLastIndex(
-      (call) => found.get(call) !== 'new' || this.#options.storedId(call.id) === lastClosedCall,
+      (call) => recordedIds.get(call) !== 'new' || this.#options.storedId(call.id) === lastClosedCall,
     );
     const isMissed = (call: TranscriptCall): boolean =>
-      found.get(call) === 'open' || (found.get(call) === 'new' && calls.indexOf(call) > lastKnown);
+      recordedIds.get(call) === 'open' || (recordedIds.get(call) === 'new' && calls.indexOf(call) > lastKnown);
     return answers
       .map((answer) => answer.flatMap((call) => (call.ended !== undefined && isMissed(call) ? [call.ended] : [])))
       .filter((ended) => ended.length > 0);
@@ -92,23 +92,23 @@ export class RecordedThread implements HostThread {
   }
 
   expectCall(issued: HostCall): boolean {
-    const call = this.#identified(issued);
+    const call = this.#withIdentity(issued);
     if (this.#lookUp(call) !== 'new') return false;
     if (!this.#state.turnOpen) this.run.emit({ type: 'turn_start' });
     return true;
   }
 
   startCall(call: HostCall): void {
-    this.run.emit(callStarted(this.#identified(call)));
+    this.run.emit(callStarted(this.#withIdentity(call)));
   }
 
   endCall(ended: EndedCall): boolean {
-    const call = this.#paired(ended);
+    const call = this.#pairCall(ended);
     if (this.#lookUp(call) === 'closed') return false;
     if (this.expectCall(call)) this.startCall(call);
-    const begun = this.#state.openCalls.find(([id]) => id === this.#options.storedId(call.id));
+    const openCall = this.#state.openCalls.find(([id]) => id === this.#options.storedId(call.id));
     // A transcript may use a different name for the tool.
-    const name = begun?.[1] ?? call.name;
+    const name = openCall?.[1] ?? call.name;
     this.run.emit(callEnded({ ...call, name }));
     if (ACKNOWLEDGES.test(name) && !call.isError) answerAcknowledgement(this.run, call.args);
     return true;
@@ -120,14 +120,14 @@ export class RecordedThread implements HostThread {
 
   endBatch(usages: readonly AnswerUsage[] = []): void {
     this.#cutOffOpenCalls();
-    for (const usage of this.#unrecorded(usages)) this.run.emit(answerEvent('', usage));
+    for (const usage of this.#unrecordedUsages(usages)) this.run.emit(answerEvent('', usage));
   }
 
   stop(text: string | undefined, usages: readonly AnswerUsage[] = []): void {
     this.#cutOffOpenCalls();
-    const fresh = this.#unrecorded(usages);
-    const last = text === undefined ? undefined : fresh.at(-1);
-    for (const usage of fresh) if (usage !== last) this.run.emit(answerEvent('', usage));
+    const newUsages = this.#unrecordedUsages(usages);
+    const last = text === undefined ? undefined : newUsages.at(-1);
+    for (const usage of newUsages) if (usage !== last) this.run.emit(answerEvent('', usage));
     if (text === undefined) return;
     this.run.emit({ type: 'turn_start' });
     this.run.emit(answerEvent(text, last));
@@ -148,7 +148,7 @@ export class RecordedThread implements HostThread {
     return undefined;
   }
 
-  #unrecorded(usages: readonly AnswerUsage[]): readonly AnswerUsage[] {
+  #unrecordedUsages(usages: readonly AnswerUsage[]): readonly AnswerUsage[] {
     const { usedAtMs } = this.#state;
     return usages.filter(({ atMs }) => atMs > usedAtMs);
   }
@@ -158,7 +158,7 @@ export class RecordedThread implements HostThread {
   }
 
   /** Adds an id to a call if the host provides none. The end of the call is matched by the id's prefix. */
-  #identified<Call extends HostCall>(call: Call): Call {
+  #withIdentity<Call extends HostCall>(call: Call): Call {
     if (call.isPairedByArguments !== true) return call;
     const { isPairedByArguments: _none, ...identified } = { ...call, id: `${this.#options.pairKey(call)}${call.id}` };
     // The omitted member is optional.
@@ -169,20 +169,20 @@ export class RecordedThread implements HostThread {
    * Adds the id of the open call with this prefix. If none is open, it uses the id of an ended call, because the hook may be
    * configured twice.
    */
-  #paired(call: EndedCall): EndedCall {
+  #pairCall(call: EndedCall): EndedCall {
     if (call.isPairedByArguments !== true) return call;
     const { openCalls, closedCalls } = this.#state;
     const key = this.#options.pairKey(call);
     const id = [...openCalls.map(([open]) => open), ...closedCalls].find((one) => one.startsWith(key));
-    const identified = this.#identified(call);
-    return id === undefined ? identified : { ...identified, id };
+    const identifiedCall = this.#withIdentity(call);
+    return id === undefined ? identifiedCall : { ...identifiedCall, id };
   }
 
   #lookUp({ id }: HostCall): 'new' | 'open' | 'closed' {
-    const stored = this.#options.storedId(id);
+    const storedId = this.#options.storedId(id);
     const { openCalls, closedCalls } = this.#state;
-    if (openCalls.some(([open]) => open === stored)) return 'open';
-    return closedCalls.includes(stored) ? 'closed' : 'new';
+    if (openCalls.some(([open]) => open === storedId)) return 'open';
+    return closedCalls.includes(storedId) ? 'closed' : 'new';
   }
 
   /** Ends open calls without a result, for example a call that the user interrupted. */

@@ -37,9 +37,9 @@ export function readServeSettings(projectFolder: string, env: Environment = proc
     if (!isSecret) throw new Error('others may read it');
     json = JSON.parse(bytes.toString('utf8'));
   } catch (error) {
-    throw refused(file, messageOf(error));
+    throw refusedSettings(file, messageOf(error));
   }
-  if (!isSettings(json)) throw refused(file, 'it has another shape');
+  if (!isSettings(json)) throw refusedSettings(file, 'it has another shape');
   return json;
 }
 
@@ -69,10 +69,10 @@ function isSettings(value: unknown): value is ServeSettings {
   return Number.isInteger(port) && typeof token === 'string' && token.length >= 32 && isProgram;
 }
 
-function refused(file: string, why: string): CoxswainError {
+function refusedSettings(file: string, reason: string): CoxswainError {
   return new CoxswainError(
     'input-io',
-    `${file} is ignored: ${why}; remove it, then run coxswain init claude-code --http again`,
+    `${file} is ignored: ${reason}; remove it, then run coxswain init claude-code --http again`,
     { details: { file } },
   );
 }

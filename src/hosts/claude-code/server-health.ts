@@ -36,16 +36,16 @@ const MAX_CHARS = 10_000;
 export async function serverHealth({ port, token }: Pick<ServeSettings, 'port' | 'token'>): Promise<ServerHealth> {
   return new Promise((resolve) => {
     let isSilent = false;
-    const none = (why: string): void => resolve({ kind: 'none', why, ...(isSilent && { isSilent }) });
+    const resolveNone = (reason: string): void => resolve({ kind: 'none', why: reason, ...(isSilent && { isSilent }) });
     const headers = { authorization: `Bearer ${token}` };
     const request = get({ host: '127.0.0.1', port, path: '/health', headers, agent: false }, (response) => {
       let body = '';
       response.setEncoding('utf8');
       response.on('data', (text: string) => (body = (body + text).slice(0, MAX_CHARS)));
-      response.on('error', (error) => none(error.message));
+      response.on('error', (error) => resolveNone(error.message));
       response.on('end', () => resolve(healthOf(response.statusCode ?? 0, body)));
     });
-    request.on('error', (error) => none(error.message));
+    request.on('error', (error) => resolveNone(error.message));
     const timer = setTimeout(() => {
       isSilent = true;
       request.destroy(new Error(`no answer in ${LIMIT_MS / 1000} seconds`));

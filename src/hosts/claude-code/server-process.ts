@@ -104,10 +104,10 @@ export async function startServer(
   projectFolder: string,
   { settings, env, more = [], limitMs = START_LIMIT_MS }: StartOptions,
 ): Promise<StartResult> {
-  const before = await serverHealth(settings);
-  if (before.kind === 'ours') return { kind: 'running', facts: before.facts };
-  if (before.kind === 'foreign') {
-    return { kind: 'failed', why: `something else is at port ${settings.port}: ${before.why}` };
+  const healthBefore = await serverHealth(settings);
+  if (healthBefore.kind === 'ours') return { kind: 'running', facts: healthBefore.facts };
+  if (healthBefore.kind === 'foreign') {
+    return { kind: 'failed', why: `something else is at port ${settings.port}: ${healthBefore.why}` };
   }
   const { spawn } = process.getBuiltinModule('node:child_process');
   const [command = process.execPath, ...args] = settings.program;
@@ -118,11 +118,11 @@ export async function startServer(
     stdio: 'ignore',
     windowsHide: true,
   });
-  let why: string | undefined;
-  child.on('error', (error) => (why = `the server did not start: ${error.message}`));
+  let reason: string | undefined;
+  child.on('error', (error) => (reason = `the server did not start: ${error.message}`));
   child.on(
     'exit',
-    (code) => (why = `the server ended at once with code ${String(code)}; coxswain doctor may tell why`),
+    (code) => (reason = `the server ended at once with code ${String(code)}; coxswain doctor may tell why`),
   );
   child.unref();
   const untilMs = Date.now() + limitMs;
@@ -130,7 +130,7 @@ export async function startServer(
     const health = await serverHealth(settings);
     // If two servers start at the same time, one gets the port and the other exits.
     if (health.kind === 'ours') return { kind: 'started', facts: health.facts };
-    if (why !== undefined) return { kind: 'failed', why };
+    if (reason !== undefined) return { kind: 'failed', why: reason };
     if (Date.now() > untilMs) {
       return { kind: 'failed', why: `the server did not answer in ${limitMs / 1000} seconds: ${health.why}` };
     }
@@ -153,11 +153,11 @@ export async function stopServer(
     return false;
   }
   const { pid } = record.holder;
-  signal(pid, 'SIGTERM');
+  sendSignal(pid, 'SIGTERM');
   const untilMs = Date.now() + limitMs;
   while (mayBeAlive(record.holder)) {
     if (Date.now() > untilMs) {
-      signal(pid, 'SIGKILL');
+      sendSignal(pid, 'SIGKILL');
       break;
     }
     await sleep(POLL_MS);
@@ -166,7 +166,7 @@ export async function stopServer(
   return true;
 }
 
-function signal(pid: number, name: NodeJS.Signals): void {
+function sendSignal(pid: number, name: NodeJS.Signals): void {
   try {
     process.kill(pid, name);
   } catch {

@@ -24,9 +24,9 @@ interface WithAgents {
 /** Marks a subagent as running. Returns the same object if the subagent was already marked. */
 export function withOpenAgent<State extends WithAgents>(state: State, runId: string): State {
   const { agents = {} } = state;
-  const known = agents[runId];
-  if (known?.isOpen === true) return state;
-  return { ...state, agents: changed(agents, runId, { reportedCalls: 0, ...known, isOpen: true }) };
+  const knownAgent = agents[runId];
+  if (knownAgent?.isOpen === true) return state;
+  return { ...state, agents: withAgent(agents, runId, { reportedCalls: 0, ...knownAgent, isOpen: true }) };
 }
 
 /**
@@ -37,7 +37,7 @@ export function withOpenAgent<State extends WithAgents>(state: State, runId: str
 export function withEndedAgent<State extends WithAgents>(state: State, runId: string, calls: number): State {
   const { agents = {} } = state;
   const reportedCalls = (agents[runId]?.reportedCalls ?? 0) + calls;
-  return { ...state, agents: changed(agents, runId, { reportedCalls, isOpen: false }) };
+  return { ...state, agents: withAgent(agents, runId, { reportedCalls, isOpen: false }) };
 }
 
 /** Ids of the running subagents. */
@@ -63,7 +63,7 @@ export async function storedSummary(store: Store, runId: string): Promise<RunSum
   return store.transact(runId, ({ summary }) => ({ records: [], result: summary }));
 }
 
-function changed(agents: SessionAgents, runId: string, agent: SessionAgent): SessionAgents {
+function withAgent(agents: SessionAgents, runId: string, agent: SessionAgent): SessionAgents {
   const { [runId]: _before, ...others } = agents;
   return Object.fromEntries([...Object.entries(others), [runId, agent] as const].slice(-MAX_AGENTS));
 }

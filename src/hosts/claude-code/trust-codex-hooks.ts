@@ -38,41 +38,41 @@ export async function codexHooks(
   },
 ): Promise<readonly CodexHook[] | string> {
   const server = spawn(program, ['app-server'], { env, stdio: ['pipe', 'pipe', 'ignore'] });
-  const waiting = new Map<number, PromiseWithResolvers<unknown>>();
-  const fail = (why: string): void => waiting.forEach(({ reject }) => reject(new Error(why)));
-  server.on('error', (error) => fail(`codex cannot be started: ${messageOf(error)}`));
-  server.on('exit', (code) => fail(`codex app-server ended with exit code ${String(code)}`));
+  const pendingReplies = new Map<number, PromiseWithResolvers<unknown>>();
+  const rejectAll = (reason: string): void => pendingReplies.forEach(({ reject }) => reject(new Error(reason)));
+  server.on('error', (error) => rejectAll(`codex cannot be started: ${messageOf(error)}`));
+  server.on('exit', (code) => rejectAll(`codex app-server ended with exit code ${String(code)}`));
   server.stdin.on('error', () => undefined);
   const timer = setTimeout(() => server.kill('SIGKILL'), LIMIT_MS);
   createInterface({ input: server.stdout }).on('line', (line) => {
     const message = jsonOf(line);
     const { error, id, result } = isJsonObject(message) ? message : {};
-    const request = typeof id === 'number' ? waiting.get(id) : undefined;
+    const request = typeof id === 'number' ? pendingReplies.get(id) : undefined;
     if (error === undefined) request?.resolve(result);
     else request?.reject(new Error(JSON.stringify(error)));
   });
-  const ask = async (method: string, params: object): Promise<unknown> => {
-    const id = waiting.size + 1;
+  const sendRequest = async (method: string, params: object): Promise<unknown> => {
+    const id = pendingReplies.size + 1;
     const answer = Promise.withResolvers<unknown>();
-    waiting.set(id, answer);
+    pendingReplies.set(id, answer);
     server.stdin.write(`${JSON.stringify({ id, method, params })}\n`);
     return answer.promise;
   };
-  const list = async (): Promise<readonly CodexHook[]> =>
-    hooksIn(await ask('hooks/list', { cwds: [project] }), command);
+  const listHooks = async (): Promise<readonly CodexHook[]> =>
+    hooksIn(await sendRequest('hooks/list', { cwds: [project] }), command);
   try {
-    await ask('initialize', {
+    await sendRequest('initialize', {
       clientInfo: { name: 'coxswain', title: 'coxswain', version: '1' },
       capabilities: { experimentalApi: true },
     });
     server.stdin.write(`${JSON.stringify({ method: 'initialized' })}\n`);
-    const hooks = await list();
+    const hooks = await listHooks();
     const untrusted = hooks.filter(({ isTrusted }) => !isTrusted);
     if (!trust || untrusted.length === 0) return hooks;
     const value = Object.fromEntries(untrusted.map(({ hash, key }) => [key, { trusted_hash: hash }]));
     const edits = [{ keyPath: 'hooks.state', value, mergeStrategy: 'upsert' }];
-    await ask('config/batchWrite', { edits, reloadUserConfig: true });
-    return await list();
+    await sendRequest('config/batchWrite', { edits, reloadUserConfig: true });
+    return await listHooks();
   } catch (error) {
     return messageOf(error);
   } finally {
@@ -82,12 +82,12 @@ export async function codexHooks(
   }
 }
 
-function hooksIn(answer: unknown, ours: string): readonly CodexHook[] {
+function hooksIn(answer: unknown, ourMark: string): readonly CodexHook[] {
   const data: unknown = isJsonObject(answer) ? answer['data'] : undefined;
   const hooks = listOf(data).flatMap((entry) => listOf(entry['hooks']));
   return hooks.flatMap((hook) => {
     const { command, currentHash: hash, key, trustStatus } = hook;
-    if (command !== ours || typeof key !== 'string' || typeof hash !== 'string') return [];
+    if (command !== ourMark || typeof key !== 'string' || typeof hash !== 'string') return [];
     return [{ key, hash, isTrusted: trustStatus === 'trusted' || trustStatus === 'managed' }];
   });
 }

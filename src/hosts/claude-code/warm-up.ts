@@ -30,7 +30,7 @@ export async function warmUp(): Promise<void> {
     build: 'warm-up',
     measureMs: () => 0,
   });
-  for (const event of session()) {
+  for (const event of sampleEvents()) {
     const input = readHookInput({ session_id: SESSION_ID, ...event });
     if (input !== undefined) await sessions.answer(input, SESSION_ID, { hasBackgroundWork: false });
   }
@@ -38,16 +38,16 @@ export async function warmUp(): Promise<void> {
 
 type RawEvent = Readonly<Record<string, unknown>>;
 
-function* session(): Generator<RawEvent> {
-  let made = 0;
-  const batch = (calls: readonly Call[]): Generator<RawEvent> => batchOf(calls, () => `call-${(made += 1)}`);
+function* sampleEvents(): Generator<RawEvent> {
+  let callCount = 0;
+  const nextBatch = (calls: readonly Call[]): Generator<RawEvent> => batchOf(calls, () => `call-${(callCount += 1)}`);
   yield { hook_event_name: 'SessionStart', source: 'startup', model: 'a-model' };
   yield {
     hook_event_name: 'UserPromptSubmit',
     prompt: 'Make the tests of the parser pass; the schema must not change.',
   };
   for (let round = 0; round < 4; round += 1) {
-    yield* batch([
+    yield* nextBatch([
       [
         'Read',
         { file_path: 'src/parser.ts' },
@@ -59,7 +59,7 @@ function* session(): Generator<RawEvent> {
         { mode: 'content', content: `src/a.ts:${round}: parse(x)`, filenames: [] },
       ],
     ]);
-    yield* batch([
+    yield* nextBatch([
       [
         'Edit',
         { file_path: 'src/parser.ts', old_string: `a${round}`, new_string: `b${round}` },
@@ -73,7 +73,7 @@ function* session(): Generator<RawEvent> {
       ],
     ]);
     const command = `cd /app && TOKEN=$X npm test -- --filter "parser" 2>&1 | tail -n 20; echo $? > out.log`;
-    yield* batch([
+    yield* nextBatch([
       [
         'Bash',
         { command, description: 'Run' },
@@ -82,8 +82,8 @@ function* session(): Generator<RawEvent> {
     ]);
   }
   for (let round = 0; round < 6; round += 1) {
-    yield* batch([['Bash', { command: 'git status --short' }, { stdout: ' M src/parser.ts', stderr: '' }]]);
-    yield* batch([['Bash', { command: 'cat missing.txt' }, 'cat: missing.txt: No such file or directory']]);
+    yield* nextBatch([['Bash', { command: 'git status --short' }, { stdout: ' M src/parser.ts', stderr: '' }]]);
+    yield* nextBatch([['Bash', { command: 'cat missing.txt' }, 'cat: missing.txt: No such file or directory']]);
   }
   yield { hook_event_name: 'Stop', stop_hook_active: false, last_assistant_message: 'All tests pass now.' };
 }
@@ -93,18 +93,18 @@ type Call = readonly [string, RawEvent, unknown];
 
 /** The events of the calls in one answer of the model. */
 function* batchOf(calls: readonly Call[], newId: () => string): Generator<RawEvent> {
-  const issued = calls.map(([tool_name, tool_input, response]) => ({
+  const issuedCalls = calls.map(([tool_name, tool_input, response]) => ({
     call: { tool_name, tool_input, tool_use_id: newId() },
     response,
   }));
-  for (const { call } of issued) yield { hook_event_name: 'PreToolUse', ...call };
-  for (const { call, response } of issued) {
+  for (const { call } of issuedCalls) yield { hook_event_name: 'PreToolUse', ...call };
+  for (const { call, response } of issuedCalls) {
     if (typeof response === 'string') yield { hook_event_name: 'PostToolUseFailure', ...call, error: response };
     else yield { hook_event_name: 'PostToolUse', ...call, tool_response: response, duration_ms: 12 };
   }
   yield {
     hook_event_name: 'PostToolBatch',
-    tool_calls: issued.map(({ call }) => Object.assign({ tool_response: 'ok' }, call)),
+    tool_calls: issuedCalls.map(({ call }) => Object.assign({ tool_response: 'ok' }, call)),
   };
 }
 
@@ -119,10 +119,11 @@ function sketchStore(): ClaudeSessionsOptions['store'] {
         snapshotJson,
         result,
       } = checkChange(runId, fold(createStoredRun({ summary, snapshot }, () => [])));
-      const after = records === undefined ? summary : planAppend(records, summary, () => undefined).summary;
-      const saved = snapshotJson === undefined ? snapshot : { coversSeq: after?.lastSeq ?? -1, json: snapshotJson };
+      const summaryAfter = records === undefined ? summary : planAppend(records, summary, () => undefined).summary;
+      const savedSnapshot =
+        snapshotJson === undefined ? snapshot : { coversSeq: summaryAfter?.lastSeq ?? -1, json: snapshotJson };
       runs.set(runId, {
-        ...present({ summary: after, snapshot: saved }),
+        ...present({ summary: summaryAfter, snapshot: savedSnapshot }),
       });
       return result;
     },

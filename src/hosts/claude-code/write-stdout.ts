@@ -11,14 +11,14 @@ const MAX_WAITS = 1_000;
  * @throws a system error
  */
 export function writeStdout(text: string): void {
-  let left = Buffer.from(text, 'utf8');
-  for (let waits = 0; left.length > 0;) {
+  let remaining = Buffer.from(text, 'utf8');
+  for (let waitCount = 0; remaining.length > 0;) {
     try {
-      left = left.subarray(writeSync(1, left));
+      remaining = remaining.subarray(writeSync(1, remaining));
     } catch (error) {
       const isFull = hasCode(error, 'EAGAIN');
-      if (!isFull || waits >= MAX_WAITS) throw error;
-      waits += 1;
+      if (!isFull || waitCount >= MAX_WAITS) throw error;
+      waitCount += 1;
       Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 1);
     }
   }

@@ -81,17 +81,17 @@ export function replaceFile(file: string, bytes: Uint8Array, options: ReplaceFil
     const mode = statSync(path, { throwIfNoEntry: false })?.mode;
     // A superuser could write the file, but its owner has made it read-only.
     if (mode !== undefined && (mode & 0o200) === 0) throw new Error('it is read-only');
-    const made = mkdirSync(dirname(path), { recursive: true });
-    const unfinished = `${path}.${process.pid}.tmp`;
+    const createdFolder = mkdirSync(dirname(path), { recursive: true });
+    const temporaryPath = `${path}.${process.pid}.tmp`;
     try {
-      const after = wantedMode ?? mode;
-      writeFileSync(unfinished, bytes, { flag: 'wx', ...present({ mode: wantedMode }) });
-      if (after !== undefined) chmodSync(unfinished, after & 0o777);
-      renameSync(unfinished, path);
+      const finalMode = wantedMode ?? mode;
+      writeFileSync(temporaryPath, bytes, { flag: 'wx', ...present({ mode: wantedMode }) });
+      if (finalMode !== undefined) chmodSync(temporaryPath, finalMode & 0o777);
+      renameSync(temporaryPath, path);
     } finally {
-      rmSync(unfinished, { force: true });
+      rmSync(temporaryPath, { force: true });
     }
-    return made;
+    return createdFolder;
   } catch (error) {
     throw new CoxswainError('input-io', `${file} cannot be written: ${messageOf(error)}`, { cause: error });
   }

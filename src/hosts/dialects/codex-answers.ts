@@ -74,9 +74,9 @@ export function codexAnswers(
 
   function replace(id: string | undefined, more: Partial<RolloutCall>): void {
     for (const calls of answers) {
-      const at = calls.findIndex((call) => call.tool_use_id === id);
-      const call = calls[at];
-      if (call !== undefined) calls[at] = { ...call, ...more };
+      const index = calls.findIndex((call) => call.tool_use_id === id);
+      const call = calls[index];
+      if (call !== undefined) calls[index] = { ...call, ...more };
     }
   }
 }

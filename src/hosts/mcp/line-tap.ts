@@ -45,13 +45,13 @@ export class LineTap extends Transform {
   override _transform(chunk: Buffer, _encoding: BufferEncoding, done: TransformCallback): void {
     const out: Buffer[] = [];
     if (this.#reader.passesFirst === true) this.push(chunk);
-    let from = 0;
-    for (let at = chunk.indexOf(NEWLINE); at !== -1; at = chunk.indexOf(NEWLINE, from)) {
-      this.#take(chunk.subarray(from, at + 1), out);
+    let start = 0;
+    for (let index = chunk.indexOf(NEWLINE); index !== -1; index = chunk.indexOf(NEWLINE, start)) {
+      this.#take(chunk.subarray(start, index + 1), out);
       this.#endLine(out);
-      from = at + 1;
+      start = index + 1;
     }
-    if (from < chunk.length) this.#take(chunk.subarray(from), out);
+    if (start < chunk.length) this.#take(chunk.subarray(start), out);
     this.#pass(out);
     done();
   }

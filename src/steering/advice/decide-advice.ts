@@ -89,8 +89,8 @@ export function decideAdvice(
   if (entry.level === null) return cooling ? COOLING : { say: true, reason: 're-armed' };
   const occurrences = candidate.occurrences ?? 0;
   if (levelRank(level) > levelRank(entry.level)) {
-    const risen = occurrences > entry.occurrences;
-    return { say: risen, reason: risen ? 'level-rose' : 'no-new-evidence' };
+    const hasRisen = occurrences > entry.occurrences;
+    return { say: hasRisen, reason: hasRisen ? 'level-rose' : 'no-new-evidence' };
   }
   if (occurrences === 0 || occurrences < 2 * entry.occurrences) return { say: false, reason: 'already-said' };
   return cooling ? COOLING : { say: true, reason: 'count-doubled' };
@@ -104,14 +104,14 @@ const COOLING: AdviceDecision = { say: false, reason: 'cooldown' };
 function isSpent(ledger: AdviceLedger, { callIndex }: AdviceView, options: ResolvedNoise): boolean {
   const { callsPerAdvice, maxPerRun = Infinity } = options;
   if (callsPerAdvice === 0 && maxPerRun === Infinity) return false;
-  const most =
+  const adviceLimit =
     callsPerAdvice === 0 ? maxPerRun : Math.min(maxPerRun, Math.max(1, Math.floor(callIndex / callsPerAdvice)));
-  return ledger.reduce((total, entry) => total + (entry.paced === true ? 0 : entry.said), 0) >= most;
+  return ledger.reduce((total, entry) => total + (entry.paced === true ? 0 : entry.said), 0) >= adviceLimit;
 }
 
 function isCooling(entry: LedgerEntry, candidate: AdviceCandidate, view: AdviceView, options: ResolvedNoise): boolean {
-  const paced = isPaced(candidate);
-  const calls = paced ? options.feedbackCooldownCalls : options.cooldownCalls;
-  const turns = paced ? 0 : options.cooldownTurns;
+  const isPacedNow = isPaced(candidate);
+  const calls = isPacedNow ? options.feedbackCooldownCalls : options.cooldownCalls;
+  const turns = isPacedNow ? 0 : options.cooldownTurns;
   return view.callIndex - entry.callIndex < calls || view.turn - entry.turn < turns;
 }

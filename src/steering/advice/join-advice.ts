@@ -32,21 +32,25 @@ export function joinAdvice<Item extends { readonly text: string; readonly severi
   options: JoinOptions = {},
 ): JoinedAdvice<Item> {
   const { maxChars = MAX_ADVICE_CHARS, separator = '\n\n' } = options;
-  const included: Item[] = [];
-  const omitted: Item[] = [];
+  const includedItems: Item[] = [];
+  const omittedItems: Item[] = [];
   let length = -separator.length;
-  let full = false;
+  let isFull = false;
   for (const item of items.toSorted((a, b) => RANK[a.severity] - RANK[b.severity])) {
-    const after = length + separator.length + item.text.length;
+    const lengthAfter = length + separator.length + item.text.length;
     if (item.text.length > maxChars) {
-      omitted.push(item);
-    } else if (full || after > maxChars) {
-      full = true;
-      omitted.push(item);
+      omittedItems.push(item);
+    } else if (isFull || lengthAfter > maxChars) {
+      isFull = true;
+      omittedItems.push(item);
     } else {
-      length = after;
-      included.push(item);
+      length = lengthAfter;
+      includedItems.push(item);
     }
   }
-  return { text: included.map((item) => item.text).join(separator), included, omitted };
+  return {
+    text: includedItems.map((item) => item.text).join(separator),
+    included: includedItems,
+    omitted: omittedItems,
+  };
 }

@@ -85,7 +85,7 @@ function complains(result: string, command: string): boolean {
 
 /** Returns true if the command runs a program of this name. */
 function runs(command: string, program: string): boolean {
-  const at = command.indexOf(program);
-  const [before, after] = [command.slice(0, at), command.slice(at + program.length)];
-  return at >= 0 && /(?:^|[|;&([]|xargs|-exec)\s*(?:\S*\/)?$/.test(before) && /^(?:\s|$)/.test(after);
+  const index = command.indexOf(program);
+  const [before, after] = [command.slice(0, index), command.slice(index + program.length)];
+  return index >= 0 && /(?:^|[|;&([]|xargs|-exec)\s*(?:\S*\/)?$/.test(before) && /^(?:\s|$)/.test(after);
 }

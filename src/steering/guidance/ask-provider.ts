@@ -70,44 +70,48 @@ export function askProvider(
 ): ProviderAnswer {
   let phase: GuidanceFault['phase'] = 'config';
   try {
-    const resolved = resolveGuidanceConfig(config);
-    const { provider, minConfidence } = resolved;
-    if (!resolved.decisionPoints.includes(context.decisionPoint)) return SILENT;
+    const resolvedConfig = resolveGuidanceConfig(config);
+    const { provider, minConfidence } = resolvedConfig;
+    if (!resolvedConfig.decisionPoints.includes(context.decisionPoint)) return SILENT;
     phase = 'classify';
-    const classified: unknown = provider.classify(context);
-    const classification = readClassification(classified, redact);
-    if (classification === undefined) return invalid(config, phase, classified);
+    const classifiedValue: unknown = provider.classify(context);
+    const classification = readClassification(classifiedValue, redact);
+    if (classification === undefined) return invalidAnswer(config, phase, classifiedValue);
     if (!classification.relevant) return SILENT;
-    const at = { providerName: provider.name, decisionPoint: context.decisionPoint, classification };
-    if (classification.confidence < minConfidence) return skipped({ ...at, reason: 'low-confidence' });
+    const position = { providerName: provider.name, decisionPoint: context.decisionPoint, classification };
+    if (classification.confidence < minConfidence) return skippedAnswer({ ...position, reason: 'low-confidence' });
     phase = 'provide';
-    const provided: unknown = provider.provide(context);
-    if (provided === undefined) return skipped({ ...at, reason: 'nothing-provided' });
-    const injection = readInjection(provided, provider.category);
-    if (injection === undefined) return invalid(config, phase, provided);
+    const providedValue: unknown = provider.provide(context);
+    if (providedValue === undefined) return skippedAnswer({ ...position, reason: 'nothing-provided' });
+    const injection = readInjection(providedValue, provider.category);
+    if (injection === undefined) return invalidAnswer(config, phase, providedValue);
     const problem = injectionProblem(injection);
-    if (problem === undefined) return { kind: 'candidate', item: { ...at, injection }, config: resolved };
-    return skipped({ ...at, reason: problem, ...(problem === 'invalid-key' ? {} : { key: injection.key }) });
+    if (problem === undefined) return { kind: 'candidate', item: { ...position, injection }, config: resolvedConfig };
+    return skippedAnswer({
+      ...position,
+      reason: problem,
+      ...(problem === 'invalid-key' ? {} : { key: injection.key }),
+    });
   } catch (thrown) {
     const code = phase === 'config' ? 'provider-misconfigured' : 'provider-failed';
-    return fault(config, phase, code, cutMessage(messageOf(thrown), redact));
+    return faultAnswer(config, phase, code, cutMessage(messageOf(thrown), redact));
   }
 }
 
-function skipped(skip: SkippedGuidance): ProviderAnswer {
+function skippedAnswer(skip: SkippedGuidance): ProviderAnswer {
   return { kind: 'skipped', skip };
 }
 
-function invalid(config: GuidanceProviderConfig, phase: GuidanceFault['phase'], value: unknown): ProviderAnswer {
+function invalidAnswer(config: GuidanceProviderConfig, phase: GuidanceFault['phase'], value: unknown): ProviderAnswer {
   // A provider may return a promise by mistake. If it is rejected later, the process must not end.
   if (value instanceof Promise) value.catch(() => undefined);
   const kind = value instanceof Promise ? 'a promise' : value === null ? 'null' : `a value of type ${typeof value}`;
   const expected = phase === 'classify' ? 'a ClassificationResult' : 'a GuidanceInjection';
   const message = `${phase} must return ${expected}, it returned ${kind} of another shape`;
-  return fault(config, phase, 'provider-invalid', message);
+  return faultAnswer(config, phase, 'provider-invalid', message);
 }
 
-function fault(
+function faultAnswer(
   config: GuidanceProviderConfig,
   phase: GuidanceFault['phase'],
   code: GuidanceFault['code'],

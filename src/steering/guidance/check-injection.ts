@@ -42,7 +42,7 @@ export function checkInjection(injection: GuidanceInjection): GuidanceInjection 
   const problem = injectionProblem(injection);
   if (problem === undefined) return injection;
   const { key, content, priority, category } = injection;
-  const shown = {
+  const shownValues = {
     'invalid-key': key,
     'invalid-content': content,
     'invalid-priority': priority,
@@ -50,7 +50,7 @@ export function checkInjection(injection: GuidanceInjection): GuidanceInjection 
   };
   throw new CoxswainError(
     'invalid-definition',
-    `guidance ${JSON.stringify(key)}: ${RULES[problem]}, got ${JSON.stringify(shown[problem]).slice(0, 80)}`,
+    `guidance ${JSON.stringify(key)}: ${RULES[problem]}, got ${JSON.stringify(shownValues[problem]).slice(0, 80)}`,
     { details: { key, problem } },
   );
 }

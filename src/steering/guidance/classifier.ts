@@ -22,10 +22,10 @@ export interface Classifier {
  * @param threshold  a whole number from 1
  */
 export function classifyCount(count: number, threshold: number, reason: string): ClassificationResult {
-  const relevant = count >= threshold;
-  const exact = relevant ? Math.min(0.99, 1 - (0.25 * threshold) / count) : (0.5 * count) / threshold;
-  const confidence = Math.round(exact * 1_000) / 1_000;
-  return relevant ? { relevant, confidence, reason } : { relevant, confidence };
+  const isRelevant = count >= threshold;
+  const exactConfidence = isRelevant ? Math.min(0.99, 1 - (0.25 * threshold) / count) : (0.5 * count) / threshold;
+  const confidence = Math.round(exactConfidence * 1_000) / 1_000;
+  return isRelevant ? { relevant: isRelevant, confidence, reason } : { relevant: isRelevant, confidence };
 }
 
 /**
@@ -39,14 +39,14 @@ export function classifyPattern(
   kinds: ReadonlySet<string>,
   maxAge: number,
 ): ClassificationResult | undefined {
-  let best: TrajectoryPattern | undefined;
+  let bestPattern: TrajectoryPattern | undefined;
   for (const pattern of trajectory.openPatterns()) {
     if (pattern.level === 'hint' || !kinds.has(pattern.kind)) continue;
     const lastSeen = pattern.evidence.at(-1) ?? pattern.firstSeen;
     if (trajectory.calls - lastSeen > maxAge) continue;
-    if (best === undefined || pattern.confidence > best.confidence) best = pattern;
+    if (bestPattern === undefined || pattern.confidence > bestPattern.confidence) bestPattern = pattern;
   }
-  if (best === undefined) return undefined;
-  const { confidence, identity, kind, level, occurrences } = best;
+  if (bestPattern === undefined) return undefined;
+  const { confidence, identity, kind, level, occurrences } = bestPattern;
   return { relevant: true, confidence, reason: `pattern ${kind}`, pattern: { identity, level, occurrences } };
 }

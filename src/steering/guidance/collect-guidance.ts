@@ -17,7 +17,7 @@ export interface CollectGuidanceOptions extends EvaluateGuidanceOptions {
 }
 
 /** Sessions whose providers are running. A provider that collects guidance itself would otherwise never end. */
-const busy = new WeakSet<Session>();
+const busySessions = new WeakSet<Session>();
 
 /**
  * Returns the guidance of the prompt's `guidanceProviders` at a decision point, in order. It is for a host with its own
@@ -36,16 +36,16 @@ export function collectGuidance(
   for (const slice of [GuidanceDelivered, SkippedGuidances, GuidanceFaults]) session.register(slice);
   const state = session.slice(GuidanceStates).latest() ?? EMPTY_GUIDANCE_STATE;
   const atMs = context.nowMs;
-  if (busy.has(session)) {
+  if (busySessions.has(session)) {
     const message = `guidance was collected at ${decisionPoint} while providers were being asked; a provider must not do that`;
     const faults = [{ provider: '', phase: 'collect', code: 'provider-recursed', message }] as const;
     session.dispatch(GuidanceEvaluatedEvent({ skipped: [], faults, state }, { atMs }));
     return [];
   }
-  busy.add(session);
+  busySessions.add(session);
   try {
-    const at = decisionPoint === context.decisionPoint ? context : { ...context, decisionPoint };
-    const evaluation = evaluateGuidance(context.prompt.guidanceProviders ?? [], at, state, options);
+    const pointContext = decisionPoint === context.decisionPoint ? context : { ...context, decisionPoint };
+    const evaluation = evaluateGuidance(context.prompt.guidanceProviders ?? [], pointContext, state, options);
     const { produced, skipped, faults } = evaluation;
     if (produced.length + skipped.length + faults.length > 0) {
       session.dispatch(GuidanceEvaluatedEvent({ skipped, faults, state: evaluation.state }, { atMs }));
@@ -55,7 +55,7 @@ export function collectGuidance(
     }
     return produced.map((item) => item.injection);
   } finally {
-    busy.delete(session);
+    busySessions.delete(session);
   }
 }
 

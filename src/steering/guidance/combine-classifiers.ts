@@ -18,10 +18,10 @@ export function allOf(...parts: readonly Classifier[]): Classifier {
   return {
     name: nameOf('all_of', parts),
     classify(context) {
-      const results = ask(parts, context);
-      const relevant = results.every((result) => result.relevant);
-      const deciding = relevant ? results : results.filter((result) => !result.relevant);
-      return joined(relevant, Math.min(...deciding.map((result) => result.confidence)), deciding);
+      const results = classifyAll(parts, context);
+      const isRelevant = results.every((result) => result.relevant);
+      const decidingResults = isRelevant ? results : results.filter((result) => !result.relevant);
+      return joinResults(isRelevant, Math.min(...decidingResults.map((result) => result.confidence)), decidingResults);
     },
   };
 }
@@ -36,10 +36,10 @@ export function anyOf(...parts: readonly Classifier[]): Classifier {
   return {
     name: nameOf('any_of', parts),
     classify(context) {
-      const results = ask(parts, context);
-      const relevant = results.some((result) => result.relevant);
-      const deciding = relevant ? results.filter((result) => result.relevant) : results;
-      return joined(relevant, Math.max(...deciding.map((result) => result.confidence)), deciding);
+      const results = classifyAll(parts, context);
+      const isRelevant = results.some((result) => result.relevant);
+      const decidingResults = isRelevant ? results.filter((result) => result.relevant) : results;
+      return joinResults(isRelevant, Math.max(...decidingResults.map((result) => result.confidence)), decidingResults);
     },
   };
 }
@@ -71,7 +71,7 @@ export function threshold(part: Classifier, minConfidence: number): Classifier {
   };
 }
 
-function ask(parts: readonly Classifier[], context: GuidanceContext): readonly ClassificationResult[] {
+function classifyAll(parts: readonly Classifier[], context: GuidanceContext): readonly ClassificationResult[] {
   return parts.map((part) => part.classify(context));
 }
 
@@ -81,16 +81,16 @@ function nameOf(operator: string, parts: readonly Classifier[]): string {
 }
 
 /** A relevant result contains all reasons and the first pattern. */
-function joined(
-  relevant: boolean,
+function joinResults(
+  isRelevant: boolean,
   confidence: number,
-  deciding: readonly ClassificationResult[],
+  decidingResults: readonly ClassificationResult[],
 ): ClassificationResult {
-  if (!relevant) return { relevant, confidence };
-  const reason = deciding.flatMap((result) => result.reason ?? []).join('; ');
-  const pattern = deciding.find((result) => result.pattern !== undefined)?.pattern;
+  if (!isRelevant) return { relevant: isRelevant, confidence };
+  const reason = decidingResults.flatMap((result) => result.reason ?? []).join('; ');
+  const pattern = decidingResults.find((result) => result.pattern !== undefined)?.pattern;
   return {
-    relevant,
+    relevant: isRelevant,
     confidence,
     ...(reason === '' ? {} : { reason }),
     ...present({ pattern }),

@@ -61,23 +61,23 @@ export const doomLoop: ProviderDefinition<DoomLoopOptions, Classifier> = defineP
  */
 function repetitions(calls: readonly RecentCall[], threshold: number): number {
   const newest = calls.at(-1);
-  if (newest === undefined || !counts(newest)) return 0;
+  if (newest === undefined || !isCounted(newest)) return 0;
   let count = 1;
   let turn = newest.turn;
   for (let position = calls.length - 2; position >= 0; position -= 1) {
     const call = calls[position];
-    if (call === undefined || !counts(call)) continue;
-    const again = unsuccessfulAgain(newest, call) && alike(newest, call, threshold);
+    if (call === undefined || !isCounted(call)) continue;
+    const isRepeat = unsuccessfulAgain(newest, call) && isAlike(newest, call, threshold);
     // A new result between two failures may be a search for the cause. A new result between two equal results is progress.
-    if (call.novel && !call.failed && (call.kind === 'write' || !(again || newest.failed))) break;
-    if (!again || (call.turn === turn && turn > 0)) continue;
+    if (call.novel && !call.failed && (call.kind === 'write' || !(isRepeat || newest.failed))) break;
+    if (!isRepeat || (call.turn === turn && turn > 0)) continue;
     count += 1;
     turn = call.turn;
   }
   return count;
 }
 
-function counts(call: RecentCall): boolean {
+function isCounted(call: RecentCall): boolean {
   return call.kind !== 'poll' && call.kind !== 'note' && call.kind !== 'wait';
 }
 
@@ -88,7 +88,7 @@ function unsuccessfulAgain(newest: RecentCall, call: RecentCall): boolean {
   return newest.kind !== 'write' && newest.resultChars >= MIN_RESULT_CHARS;
 }
 
-function alike(newest: RecentCall, call: RecentCall, threshold: number): boolean {
+function isAlike(newest: RecentCall, call: RecentCall, threshold: number): boolean {
   if (newest.tool !== call.tool || newest.comparison === undefined || call.comparison === undefined) return false;
   return similarity(newest.comparison.tokens, call.comparison.tokens) >= threshold;
 }

@@ -41,11 +41,11 @@ function itemsInTurn(state: GuidanceState, turn: number): number {
 }
 
 function countItem(state: GuidanceState, provider: string, turn: number): GuidanceState {
-  const before = guidanceUse(state, provider);
+  const useBefore = guidanceUse(state, provider);
   const use: GuidanceUse = {
     turn,
-    inTurn: (before?.turn === turn ? before.inTurn : 0) + 1,
-    inRun: (before?.inRun ?? 0) + 1,
+    inTurn: (useBefore?.turn === turn ? useBefore.inTurn : 0) + 1,
+    inRun: (useBefore?.inRun ?? 0) + 1,
   };
   return { turn, inTurn: itemsInTurn(state, turn) + 1, providers: { ...state.providers, [provider]: use } };
 }
@@ -116,22 +116,22 @@ export function evaluateGuidance(
   const { maxGuidancePerTurn = STEERING_DEFAULTS.maxGuidancePerTurn } = options;
   const turn = context.turnCount;
   const produced: ProducedGuidance[] = [];
-  let counted = state;
+  let countedState = state;
   for (const { item, config } of candidates.sort(byPriority)) {
     const reason =
-      ownLimit(item, config, counted, turn) ??
+      ownLimit(item, config, countedState, turn) ??
       (isServed(item.injection.category, produced) ? 'same-category' : undefined) ??
-      (itemsInTurn(counted, turn) >= maxGuidancePerTurn ? 'turn-full' : undefined) ??
+      (itemsInTurn(countedState, turn) >= maxGuidancePerTurn ? 'turn-full' : undefined) ??
       (options.admit?.(item) === false ? 'not-admitted' : undefined);
     if (reason === undefined) {
       produced.push(item);
-      counted = countItem(counted, item.providerName, turn);
+      countedState = countItem(countedState, item.providerName, turn);
     } else {
       const { providerName, decisionPoint, classification, injection } = item;
       skipped.push({ providerName, decisionPoint, classification, reason, key: injection.key });
     }
   }
-  return { produced, skipped, faults, state: counted };
+  return { produced, skipped, faults, state: countedState };
 }
 
 function askInTime(

@@ -66,10 +66,10 @@ function afterFailures(definition: GuidanceDefinition): GuidanceProvider {
   });
 }
 
-function toolName(standard: string): TextShape {
+function toolName(defaultText: string): TextShape {
   return text('the name of a tool: 1 to 128 characters without blanks, backticks or angle brackets', {
     maxChars: 128,
     pattern: () => /^[^\p{C}\s`<>]+$/u,
-    default: standard,
+    default: defaultText,
   });
 }

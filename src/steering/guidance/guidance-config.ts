@@ -26,11 +26,11 @@ const resolvedConfigs = new WeakMap<GuidanceProviderConfig, ResolvedGuidanceConf
  *   lacks a name, a category, `classify` or `provide`
  */
 export function resolveGuidanceConfig(config: GuidanceProviderConfig): ResolvedGuidanceConfig {
-  const known = resolvedConfigs.get(config);
-  if (known !== undefined) return known;
-  const resolved = checkedConfig(config);
-  resolvedConfigs.set(config, resolved);
-  return resolved;
+  const cachedConfig = resolvedConfigs.get(config);
+  if (cachedConfig !== undefined) return cachedConfig;
+  const resolvedConfig = checkedConfig(config);
+  resolvedConfigs.set(config, resolvedConfig);
+  return resolvedConfig;
 }
 
 function checkedConfig(config: GuidanceProviderConfig): ResolvedGuidanceConfig {
@@ -69,15 +69,15 @@ export function checkGuidanceConfigs(configs: readonly GuidanceProviderConfig[])
 
 function checkProvider(provider: GuidanceProvider): void {
   // JavaScript callers may pass a value of any type.
-  const unchecked = provider as Partial<GuidanceProvider> | null | undefined;
+  const uncheckedProvider = provider as Partial<GuidanceProvider> | null | undefined;
   for (const member of ['name', 'category'] as const) {
-    const text = unchecked?.[member];
+    const text = uncheckedProvider?.[member];
     if (typeof text !== 'string' || text === '' || text.length > MAX_NAME_CHARS) {
       throw invalidDefinition(`a guidance provider's ${member} must be a text of 1 to 64 characters`, { member });
     }
   }
   for (const member of ['classify', 'provide'] as const) {
-    if (typeof unchecked?.[member] === 'function') continue;
-    throw invalidDefinition(`guidance provider "${unchecked?.name}" has no method ${member}`, { member });
+    if (typeof uncheckedProvider?.[member] === 'function') continue;
+    throw invalidDefinition(`guidance provider "${uncheckedProvider?.name}" has no method ${member}`, { member });
   }
 }

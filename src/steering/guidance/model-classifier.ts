@@ -170,12 +170,12 @@ function faultOf(classifier: ModelClassifier, code: GuidanceFault['code'], messa
  */
 export function verdictGuidance(name: string, bank: GuidanceBank, verdict: ModelVerdict): GuidanceProvider {
   const injection = bank.get(verdict.instructionId);
-  const relevant = injection !== undefined;
+  const isRelevant = injection !== undefined;
   return {
     name,
     category: injection?.category ?? 'model',
     decisionPoints: DECISION_POINTS,
-    classify: () => ({ relevant, confidence: verdict.confidence, reason: `chosen by ${name}` }),
+    classify: () => ({ relevant: isRelevant, confidence: verdict.confidence, reason: `chosen by ${name}` }),
     provide: () => injection,
   };
 }
@@ -223,14 +223,14 @@ export function withTimeLimit<Value>(
       resolve({ kind: 'timed-out' });
       controller.abort();
     });
-    const settle = (outcome: TimedOutcome<Value>): void => {
+    const settleWith = (outcome: TimedOutcome<Value>): void => {
       stop();
       resolve(outcome);
     };
     // The task is called in the executor of a promise, so that a synchronous exception becomes a rejection.
     new Promise<Value>((started) => started(task(controller.signal))).then(
-      (value) => settle({ kind: 'done', value }),
-      (thrown: unknown) => settle({ kind: 'failed', thrown }),
+      (value) => settleWith({ kind: 'done', value }),
+      (thrown: unknown) => settleWith({ kind: 'failed', thrown }),
     );
   });
 }

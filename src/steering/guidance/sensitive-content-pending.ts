@@ -53,10 +53,10 @@ export function sensitiveContentPending(): Classifier {
     classify({ pendingToolCalls }) {
       const budget: Budget = { chars: MAX_CHARS, values: MAX_VALUES };
       for (const call of pendingToolCalls) {
-        const found = search(call.args, budget, 0);
-        if (found === undefined) continue;
-        const reason = `a pending call of ${slotText(call.toolName, 64)} holds what looks like ${found.what}`;
-        return { relevant: true, confidence: found.confidence, reason };
+        const finding = findSensitive(call.args, budget, 0);
+        if (finding === undefined) continue;
+        const reason = `a pending call of ${slotText(call.toolName, 64)} holds what looks like ${finding.what}`;
+        return { relevant: true, confidence: finding.confidence, reason };
       }
       return { relevant: false, confidence: 0 };
     },
@@ -72,14 +72,14 @@ type Finding = Pick<Secret, 'what' | 'confidence'>;
 
 const NAMED: Finding = { what: 'a secret in a member named for one', confidence: 0.85 };
 
-function search(value: unknown, budget: Budget, depth: number): Finding | undefined {
+function findSensitive(value: unknown, budget: Budget, depth: number): Finding | undefined {
   if (budget.values <= 0 || budget.chars <= 0 || depth > MAX_DEPTH) return undefined;
   budget.values -= 1;
   if (typeof value === 'string') return searchText(value, budget);
   if (Array.isArray(value)) {
     for (const item of value) {
-      const found = search(item, budget, depth + 1);
-      if (found !== undefined) return found;
+      const finding = findSensitive(item, budget, depth + 1);
+      if (finding !== undefined) return finding;
       if (budget.values <= 0) return undefined;
     }
     return undefined;
@@ -91,8 +91,8 @@ function searchMembers(value: Readonly<Record<string, unknown>>, budget: Budget,
   for (const key in value) {
     const member = value[key];
     if (typeof member === 'string' && isNamedSecret(key, member)) return NAMED;
-    const found = search(member, budget, depth + 1);
-    if (found !== undefined) return found;
+    const finding = findSensitive(member, budget, depth + 1);
+    if (finding !== undefined) return finding;
     if (budget.values <= 0) return undefined;
   }
   return undefined;
@@ -103,7 +103,7 @@ function isNamedSecret(key: string, value: string): boolean {
 }
 
 function searchText(text: string, budget: Budget): Finding | undefined {
-  const read = text.length > budget.chars ? text.slice(0, budget.chars) : text;
-  budget.chars -= read.length;
-  return SECRETS.find(({ pattern }) => pattern.test(read));
+  const searchedText = text.length > budget.chars ? text.slice(0, budget.chars) : text;
+  budget.chars -= searchedText.length;
+  return SECRETS.find(({ pattern }) => pattern.test(searchedText));
 }

@@ -19,16 +19,17 @@ export function checkSpeakers(kind: 'feedback provider' | 'observer', speakers: 
   const names = new Set<string>();
   for (const { name, trigger } of speakers) {
     const owner = `${kind} ${JSON.stringify(name)}`;
-    if (!isName(name)) throw wrong(name, `${owner}: a name is 1 to 64 letters, digits, spaces, ".", "_" or "-"`);
-    if (names.has(name)) throw wrong(name, `two of the name ${owner}; give each its own`);
+    if (!isName(name))
+      throw invalidDefinition(name, `${owner}: a name is 1 to 64 letters, digits, spaces, ".", "_" or "-"`);
+    if (names.has(name)) throw invalidDefinition(name, `two of the name ${owner}; give each its own`);
     if (trigger === undefined)
-      throw wrong(name, `${owner} has no trigger; say when it runs, as in { everyNCalls: 10 }`);
+      throw invalidDefinition(name, `${owner} has no trigger; say when it runs, as in { everyNCalls: 10 }`);
     names.add(name);
     checkTrigger(owner, trigger);
   }
 }
 
-function wrong(name: string, message: string): CoxswainError {
+function invalidDefinition(name: string, message: string): CoxswainError {
   return new CoxswainError('invalid-definition', message, { details: { name } });
 }
 

@@ -52,38 +52,41 @@ export function definePrompt(definition: PromptDefinition): PromptTemplate {
     'observer',
     observers.map(({ observer, trigger }) => ({ name: observer.name, trigger: trigger ?? observer.defaultTrigger })),
   );
-  const prepared = prepareSections(sections);
-  const params = paramsOf(prepared, definition.params);
-  const render = (values: PromptParams = {}, options: RenderOptions = {}): RenderedPrompt => {
+  const preparedSections = prepareSections(sections);
+  const params = paramsOf(preparedSections, definition.params);
+  const renderPrompt = (values: PromptParams = {}, options: RenderOptions = {}): RenderedPrompt => {
     checkParams(`${ns}/${key}`, params, values);
-    return renderSections(prepared, { ...options.context, params: values, guidance: options.guidance ?? [] });
+    return renderSections(preparedSections, { ...options.context, params: values, guidance: options.guidance ?? [] });
   };
   return Object.freeze({
     ns,
     key,
     name: `${ns}/${key}`,
     params,
-    sections: Object.freeze(prepared.map(({ section }) => section)),
+    sections: Object.freeze(preparedSections.map(({ section }) => section)),
     resources: createPromptResources(definition.resources ?? []),
     feedbackProviders: frozenCopies(feedbackProviders),
     guidanceProviders: frozenCopies(guidanceProviders),
     observers: frozenCopies(observers),
     delivery: definition.delivery ?? 'first',
     cadence: definition.cadence ?? 'shared',
-    render,
+    render: renderPrompt,
   });
 }
 
-function paramsOf(prepared: readonly PreparedSection[], declared: readonly string[] | undefined): readonly string[] {
-  for (const name of declared ?? []) {
+function paramsOf(
+  preparedSections: readonly PreparedSection[],
+  declaredNames: readonly string[] | undefined,
+): readonly string[] {
+  for (const name of declaredNames ?? []) {
     if (isParamName(name)) continue;
     throw new CoxswainError('invalid-definition', `parameter name ${JSON.stringify(name)} cannot stand in \${…}`, {
       details: { placeholder: name },
     });
   }
-  const names = new Set(declared);
-  for (const { path, placeholder } of placeholdersOf(prepared)) {
-    if (declared !== undefined && !names.has(placeholder)) {
+  const names = new Set(declaredNames);
+  for (const { path, placeholder } of placeholdersOf(preparedSections)) {
+    if (declaredNames !== undefined && !names.has(placeholder)) {
       throw new CoxswainError(
         'invalid-definition',
         `section "${path}" uses \${${placeholder}}, which params does not name; add it or correct the section`,
@@ -104,9 +107,9 @@ function placeholdersOf(
   ]);
 }
 
-function checkParams(promptName: string, known: readonly string[], values: PromptParams): void {
+function checkParams(promptName: string, knownNames: readonly string[], values: PromptParams): void {
   for (const name of Object.keys(values)) {
-    if (known.includes(name)) continue;
+    if (knownNames.includes(name)) continue;
     throw invalidArgument(`prompt ${promptName} has no parameter "${name}"`, {
       details: { prompt: promptName, placeholder: name },
     });
@@ -125,17 +128,17 @@ const LAST_HEADING = 6;
 function renderSections(sections: readonly PreparedSection[], context: SectionContext): RenderedPrompt {
   const blocks: string[] = [];
   const keys: string[] = [];
-  const walk = (level: readonly PreparedSection[], heading: number): void => {
-    for (const prepared of level) {
-      if (!isEnabled(prepared, context)) continue;
-      keys.push(prepared.path);
-      const { title } = prepared.section;
+  const renderLevel = (level: readonly PreparedSection[], heading: number): void => {
+    for (const preparedSection of level) {
+      if (!isEnabled(preparedSection, context)) continue;
+      keys.push(preparedSection.path);
+      const { title } = preparedSection.section;
       if (title !== undefined) blocks.push(`${'#'.repeat(Math.min(heading, LAST_HEADING))} ${title}`);
-      blocks.push(fill(prepared, context));
-      walk(prepared.children, heading + 1);
+      blocks.push(fillSection(preparedSection, context));
+      renderLevel(preparedSection.children, heading + 1);
     }
   };
-  walk(sections, TOP_HEADING);
+  renderLevel(sections, TOP_HEADING);
   blocks.push(...context.guidance.map((guidance) => guidance.content));
   return { text: blocks.filter((block) => block !== '').join('\n\n'), sections: keys };
 }
@@ -152,7 +155,7 @@ function isEnabled({ section, path }: PreparedSection, context: SectionContext):
   }
 }
 
-function fill({ parts, path }: PreparedSection, { params }: SectionContext): string {
+function fillSection({ parts, path }: PreparedSection, { params }: SectionContext): string {
   return parts
     .map((part) => {
       if ('literal' in part) return part.literal;

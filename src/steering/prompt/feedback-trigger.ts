@@ -37,15 +37,15 @@ export function checkTrigger(owner: string, trigger: FeedbackTrigger): void {
   const { everyNCalls, everyNSeconds, onFileCreated } = trigger;
   const limit = ToolInvoked.retain;
   if (everyNCalls !== undefined && !(Number.isInteger(everyNCalls) && everyNCalls >= 0 && everyNCalls <= limit)) {
-    throw wrong(owner, 'everyNCalls', everyNCalls, `a whole number from 0 to ${limit} (calls retained)`);
+    throw invalidTrigger(owner, 'everyNCalls', everyNCalls, `a whole number from 0 to ${limit} (calls retained)`);
   }
   if (everyNSeconds !== undefined && !(Number.isFinite(everyNSeconds) && everyNSeconds >= 0)) {
-    throw wrong(owner, 'everyNSeconds', everyNSeconds, 'a number from 0');
+    throw invalidTrigger(owner, 'everyNSeconds', everyNSeconds, 'a number from 0');
   }
-  if (onFileCreated === '') throw wrong(owner, 'onFileCreated', '', 'a path');
+  if (onFileCreated === '') throw invalidTrigger(owner, 'onFileCreated', '', 'a path');
 }
 
-function wrong(owner: string, condition: string, value: number | string, expected: string): CoxswainError {
+function invalidTrigger(owner: string, condition: string, value: number | string, expected: string): CoxswainError {
   return new CoxswainError(
     'invalid-definition',
     `trigger of ${owner}: ${condition} must be ${expected}, got ${JSON.stringify(value)}`,

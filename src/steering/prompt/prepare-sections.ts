@@ -3,12 +3,12 @@ import { isDefinitionName } from '../../session/definition-name.ts';
 import type { PromptSection } from './prompt.ts';
 
 /** @throws CoxswainError "invalid-definition" if `key` does not match `^[a-z0-9][a-z0-9._-]{0,63}$` */
-export function checkPromptKey(what: string, key: string): void {
+export function checkPromptKey(noun: string, key: string): void {
   if (isDefinitionName(key) && !key.includes('/')) return;
   throw new CoxswainError(
     'invalid-definition',
-    `${what} ${JSON.stringify(key)} must be 1 to 64 of a-z, 0-9, ".", "_", "-", beginning with a letter or digit`,
-    { details: { what, key } },
+    `${noun} ${JSON.stringify(key)} must be 1 to 64 of a-z, 0-9, ".", "_", "-", beginning with a letter or digit`,
+    { details: { what: noun, key } },
   );
 }
 
@@ -25,11 +25,11 @@ export function isParamName(name: string): boolean {
 /** Parses `${placeholders}`. `$${` is a literal `${`. Returns the parts, or the malformed placeholder. */
 function parseTextParts(text: string): readonly TextPart[] | { readonly wrong: string } {
   const parts: TextPart[] = [];
-  let from = 0;
+  let start = 0;
   for (const match of text.matchAll(MARK)) {
     const [mark, name, close] = match;
-    parts.push({ literal: text.slice(from, match.index) });
-    from = match.index + mark.length;
+    parts.push({ literal: text.slice(start, match.index) });
+    start = match.index + mark.length;
     if (name === undefined) {
       parts.push({ literal: '${' });
       continue;
@@ -37,7 +37,7 @@ function parseTextParts(text: string): readonly TextPart[] | { readonly wrong: s
     if (close !== '}' || !isParamName(name)) return { wrong: mark.slice(0, 40) };
     parts.push({ placeholder: name });
   }
-  parts.push({ literal: text.slice(from) });
+  parts.push({ literal: text.slice(start) });
   return parts;
 }
 
@@ -59,17 +59,17 @@ const MAX_DEPTH = 16;
  *   are nested more than 16 deep
  */
 export function prepareSections(sections: readonly PromptSection[], parentPath = ''): readonly PreparedSection[] {
-  if (parentPath.split('/').length > MAX_DEPTH) throw wrong(parentPath, `lies more than ${MAX_DEPTH} deep`);
+  if (parentPath.split('/').length > MAX_DEPTH) throw invalidSection(parentPath, `lies more than ${MAX_DEPTH} deep`);
   const keys = new Set<string>();
   return sections.map((section) => {
     const { key } = section;
     checkPromptKey('section key', key);
     const path = parentPath === '' ? key : `${parentPath}/${key}`;
-    if (keys.has(key)) throw wrong(path, 'is there twice; give each sibling its own key');
+    if (keys.has(key)) throw invalidSection(path, 'is there twice; give each sibling its own key');
     keys.add(key);
     const parts = parseTextParts(section.text.trim());
     if ('wrong' in parts) {
-      throw wrong(
+      throw invalidSection(
         path,
         `has ${JSON.stringify(parts.wrong)}, which is no placeholder; write \${name}, or $\${ for a literal \${`,
         {
@@ -78,14 +78,18 @@ export function prepareSections(sections: readonly PromptSection[], parentPath =
       );
     }
     const children = prepareSections(section.sections ?? [], path);
-    const nested =
+    const nestedSections =
       section.sections === undefined ? {} : { sections: Object.freeze(children.map((child) => child.section)) };
     // The section is copied and frozen, so that a later change of the definition has no effect.
-    return { path, section: Object.freeze({ ...section, ...nested }), parts, children };
+    return { path, section: Object.freeze({ ...section, ...nestedSections }), parts, children };
   });
 }
 
-function wrong(section: string, message: string, details: Readonly<Record<string, unknown>> = {}): CoxswainError {
+function invalidSection(
+  section: string,
+  message: string,
+  details: Readonly<Record<string, unknown>> = {},
+): CoxswainError {
   return new CoxswainError('invalid-definition', `section "${section}" ${message}`, {
     details: { section, ...details },
   });

@@ -9,8 +9,8 @@ const NO_PROMPT = '';
 /** Returns the exact number of tool calls of a prompt. Cost: O(prompts used). */
 export function promptCallCount(session: Session, promptName: string): number {
   const counts = session.slice(ToolCallCount);
-  const own = toolCallCount(counts, promptName);
-  return promptName === NO_PROMPT ? own : own + toolCallCount(counts, NO_PROMPT);
+  const ownCount = toolCallCount(counts, promptName);
+  return promptName === NO_PROMPT ? ownCount : ownCount + toolCallCount(counts, NO_PROMPT);
 }
 
 /**
@@ -28,8 +28,8 @@ export function promptCalls(session: Session, promptName: string, count: number)
     );
   }
   if (count === 0) return [];
-  const belongs = (call: ToolInvoked): boolean => call.promptName === promptName || call.promptName === NO_PROMPT;
+  const isInPrompt = (call: ToolInvoked): boolean => call.promptName === promptName || call.promptName === NO_PROMPT;
   const view = session.slice(ToolInvoked);
   const newest = view.last(count);
-  return newest.every(belongs) ? newest : view.all().filter(belongs).slice(-count);
+  return newest.every(isInPrompt) ? newest : view.all().filter(isInPrompt).slice(-count);
 }

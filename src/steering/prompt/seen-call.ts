@@ -27,14 +27,14 @@ export interface SeenCall {
 }
 
 // A cache. A classifier reads the same few calls at every decision point, and reading a call takes as long as analysing it.
-const read = new WeakMap<ToolInvoked, SeenCall>();
+const seenCalls = new WeakMap<ToolInvoked, SeenCall>();
 
 /** Returns a call of the session in the form that providers receive. Live runs and replays give the same result. */
 export function callOf(invoked: ToolInvoked): SeenCall {
-  const known = read.get(invoked);
-  if (known !== undefined) return known;
+  const seenCall = seenCalls.get(invoked);
+  if (seenCall !== undefined) return seenCall;
   const call = readInvoked(invoked);
-  read.set(invoked, call);
+  seenCalls.set(invoked, call);
   return call;
 }
 
