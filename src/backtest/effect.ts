@@ -32,10 +32,10 @@ export const DEFAULT_WORTHWHILE = 0.05;
 export async function effect(paths: readonly string[], options: EffectOptions = {}): Promise<EffectReport> {
   const { onProblem = () => undefined, onRun, within, worthwhile = DEFAULT_WORTHWHILE } = options;
   if (within !== undefined && (!Number.isSafeInteger(within) || within < 1)) {
-    throw invalidArgument(`within must be a whole number from 1, got ${within}`);
+    throw invalidArgument(`the option within (a number of calls) must be a whole number from 1, got ${within}`);
   }
   if (!(worthwhile > 0 && worthwhile <= 1)) {
-    throw invalidArgument(`worthwhile must be above 0 and up to 1, got ${worthwhile}`);
+    throw invalidArgument(`the option worthwhile (a difference) must be above 0 and at most 1, got ${worthwhile}`);
   }
   const folds = new Map<string, EffectRowFold>();
   const rows: EffectRow[] = [];

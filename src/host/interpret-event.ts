@@ -73,7 +73,7 @@ export function interpretEvent(
   const missedEvents = takeMissed(event, thread);
   const sayText = (advice: readonly AdviceHandle[]): string | undefined => {
     if (stopAt(event, run) === undefined) return thread.say([...missedEvents, ...advice], event.name);
-    settle([...missedEvents, ...advice], 'the agent is stopped');
+    settleAll([...missedEvents, ...advice], 'the agent is stopped');
     return undefined;
   };
   switch (event.kind) {
@@ -145,7 +145,10 @@ export function interpretEvent(
       const advice = askAt(thread, 'pre_response', lastMessage === undefined ? {} : { lastResponse: lastMessage });
       const mayForce = forceTurnAtStop && !isForced && !thread.hasForcedTurn;
       if (!mayForce)
-        settle([...missedEvents, ...advice], forceTurnAtStop ? 'a turn was forced before' : 'forceTurnAtStop is off');
+        settleAll(
+          [...missedEvents, ...advice],
+          forceTurnAtStop ? 'a turn was forced before' : 'forceTurnAtStop is off',
+        );
       const text = mayForce ? sayText(advice) : undefined;
       if (text !== undefined) thread.forced();
       else if (isSubagent) thread.end();
@@ -187,7 +190,7 @@ export function stopAt({ kind }: HostEvent, run: Run): StopRequest | undefined {
 }
 
 /** Records advice as undelivered. */
-export function settle(advice: readonly AdviceHandle[], reason: string): void {
+export function settleAll(advice: readonly AdviceHandle[], reason: string): void {
   for (const piece of advice) piece.undelivered(reason);
 }
 

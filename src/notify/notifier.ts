@@ -70,14 +70,14 @@ export class Notifier {
   }
 
   async #sendTo(target: NotifyTarget, notification: Notification): Promise<void> {
-    const failure = await tried(() => target.send(notification), this.#parts.sleep);
+    const failure = await sendWithRetries(() => target.send(notification), this.#parts.sleep);
     if (failure === undefined) return;
     this.#parts.onFailure(`${target.name} was not notified (${notification.event}): ${failure.why}`);
   }
 }
 
 /** Tries up to three times while failures are transient. @returns the last failure; undefined on success */
-export async function tried(
+export async function sendWithRetries(
   send: () => Promise<NotifyFailure | undefined>,
   sleep: (ms: number) => Promise<unknown>,
 ): Promise<NotifyFailure | undefined> {

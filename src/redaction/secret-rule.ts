@@ -30,7 +30,7 @@ const UNAMBIGUOUS = new Set(['ghp_', 'gho_', 'ghu_', 'ghs_', 'ghr_']);
 type RuleRow = readonly [id: string, keywords: string, expression: string, match: string, miss: string];
 
 /** A rule in one line: id, keywords separated by blanks, expression, an example that matches and one that does not. */
-export function rule(...[id, keywords, expression, match, miss]: RuleRow): SecretRule {
+export function ruleFromRow(...[id, keywords, expression, match, miss]: RuleRow): SecretRule {
   const words = keywords.split(' ');
   const atWord = words.some((word) => word.length < 5 && !UNAMBIGUOUS.has(word));
   return { id, keywords: words, expression, atWord, matches: [match], misses: [miss] };

@@ -1,5 +1,5 @@
 import { privateKeyEnd } from './private-key.ts';
-import { rule, type SecretRule } from './secret-rule.ts';
+import { ruleFromRow, type SecretRule } from './secret-rule.ts';
 import { TOKEN_RULES } from './token-rules.ts';
 
 /** Returns true if a base64 text decodes to `user:password`. */
@@ -16,32 +16,38 @@ const USER = String.raw`[^\s/?#<>"'\x60{}|^[\]\\:@]`;
 /** Forms that are not specific to a service. */
 const COMMON_RULES: readonly SecretRule[] = [
   {
-    ...rule('private-key', '', String.raw`(?:[A-Z0-9]{1,20} ){0,4}PRIVATE KEY(?: BLOCK)? ?-{4,5}`, '', ''),
+    ...ruleFromRow('private-key', '', String.raw`(?:[A-Z0-9]{1,20} ){0,4}PRIVATE KEY(?: BLOCK)? ?-{4,5}`, '', ''),
     keywords: ['-----BEGIN ', '---- BEGIN '],
     endOf: privateKeyEnd,
     matches: ['EC PRIVATE KEY-----\n<w64>\n<w20>=\n-----END EC PRIVATE KEY-----'],
     misses: ['EC PRIVATE KEY----- is how it begins', 'CERTIFICATE-----\n<w64>\n<w64>'],
   },
   {
-    ...rule('private-key', 'PuTTY-User-Key-File-', String.raw`\d: ?[a-z0-9-]{1,40}`, '', ''),
+    ...ruleFromRow('private-key', 'PuTTY-User-Key-File-', String.raw`\d: ?[a-z0-9-]{1,40}`, '', ''),
     endOf: privateKeyEnd,
     matches: ['3: ssh-rsa\nEncryption: none\n<w64>'],
     misses: ['3: ssh-rsa'],
   },
   {
-    ...rule('jwt', '.eyJ', String.raw`(?<=(?<before>eyJ[\w-]{8,2000})\.eyJ)[\w-]{4,}(?:\.[\w-]*){0,3}`, '', ''),
+    ...ruleFromRow('jwt', '.eyJ', String.raw`(?<=(?<before>eyJ[\w-]{8,2000})\.eyJ)[\w-]{4,}(?:\.[\w-]*){0,3}`, '', ''),
     matches: ['eyJ<w20>@<w30>.<w43>', 'eyJ<w20>@<w30>'],
     misses: ['a@<w20>', 'eyJ<w20>@<w3>'],
   },
   {
-    ...rule('bearer-token', '', String.raw`(?<secret>(?=[\w.+/=~-]{32}|[\w.+/=~-]{0,31}\d)[\w.+/=~-]{16,})`, '', ''),
+    ...ruleFromRow(
+      'bearer-token',
+      '',
+      String.raw`(?<secret>(?=[\w.+/=~-]{32}|[\w.+/=~-]{0,31}\d)[\w.+/=~-]{16,})`,
+      '',
+      '',
+    ),
     keywords: ['Bearer ', 'bearer ', 'BEARER '],
     atWord: true,
     matches: ['<w20>', '<w40>'],
     misses: ['tokens', '<w9>', 'authentication-is-used'],
   },
   {
-    ...rule('basic-auth', '', '(?<secret>[A-Za-z0-9+/]{8,}={0,2})', '', ''),
+    ...ruleFromRow('basic-auth', '', '(?<secret>[A-Za-z0-9+/]{8,}={0,2})', '', ''),
     keywords: ['Basic ', 'basic ', 'BASIC '],
     atWord: true,
     check: isUserAndPassword,
@@ -50,7 +56,7 @@ const COMMON_RULES: readonly SecretRule[] = [
   },
   {
     // `.npmrc`, Docker's `config.json`.
-    ...rule('basic-auth', '', '(?<secret>[A-Za-z0-9+/]{8,}={0,2})', '', ''),
+    ...ruleFromRow('basic-auth', '', '(?<secret>[A-Za-z0-9+/]{8,}={0,2})', '', ''),
     keywords: ['_auth=', '_auth = ', '"auth":"', '"auth": "', String.raw`\"auth\":\"`, String.raw`\"auth\": \"`],
     check: isUserAndPassword,
     matches: ['dXNlcjpodW50ZXIy', 'YWRtaW46bGV0bWVpbg=='],
@@ -58,7 +64,7 @@ const COMMON_RULES: readonly SecretRule[] = [
   },
   {
     // The fish shell.
-    ...rule(
+    ...ruleFromRow(
       'named-secret',
       '',
       String.raw`\w{0,60}(?:KEY|TOKEN|SECRET|PASSWORD|PASS|PAT) {1,4}["']?(?<secret>[^\s"'$%]{6,500})`,
@@ -87,7 +93,7 @@ const COMMON_RULES: readonly SecretRule[] = [
   },
   {
     // SQL that sets a password.
-    ...rule('named-secret', '', String.raw`(?<secret>[^'\n]{3,200})(?=')`, '', ''),
+    ...ruleFromRow('named-secret', '', String.raw`(?<secret>[^'\n]{3,200})(?=')`, '', ''),
     keywords: ["IDENTIFIED BY '", "identified by '", "PASSWORD '", "password '"],
     matches: ["<w9>'"],
     misses: ["a'", '<w9>'],

@@ -19,10 +19,10 @@ function textWithoutSpaces({ messages }: NeutralRequest): string {
  * that is inserted into a message, and separate messages with such text that are not tool results.
  */
 export function changedMessages(baseline: AdapterOutcome, outcome: AdapterOutcome, mark: string): readonly string[] {
-  if (baseline.requests.length !== outcome.requests.length) return ['another number of requests'];
+  if (baseline.requests.length !== outcome.requests.length) return ['a different number of requests'];
   return baseline.requests.flatMap((request, index) => {
     const messages = (outcome.requests[index]?.messages ?? []).filter((message) => !isOnlyAdvice(message, mark));
-    if (messages.length !== request.messages.length) return [`request ${index} has another number of messages`];
+    if (messages.length !== request.messages.length) return [`request ${index} has a different number of messages`];
     return request.messages.flatMap((message, at) => {
       const changed = messages[at];
       if (changed !== undefined && isSameButForAdvice(message, changed, mark)) return [];

@@ -1,5 +1,5 @@
 import { present } from '../../base/present.ts';
-import { interpretEvent, stopAt, settle, type HostThread } from '../../host/interpret-event.ts';
+import { interpretEvent, stopAt, settleAll, type HostThread } from '../../host/interpret-event.ts';
 import type { HostEvent } from '../../host/host-event.ts';
 import type { ClaudeSession } from './claude-session.ts';
 import type { ClaudeThread } from './claude-thread.ts';
@@ -61,7 +61,7 @@ function inMemory(thread: ClaudeThread, { session, maxChars, isCancelled }: Hook
     end: () => thread.end(undefined),
     say: (advice, name) => {
       if (!isCancelled) return thread.say(advice, channelOf(name), maxChars);
-      settle(advice, 'the hook was cancelled');
+      settleAll(advice, 'the hook was cancelled');
       return undefined;
     },
   };

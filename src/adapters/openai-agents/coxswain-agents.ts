@@ -9,7 +9,7 @@ import { runTool, type ToolParts } from '../../host/run-tool.ts';
 import type { Run } from '../../run/run.ts';
 import { acknowledgeTool, type AcknowledgeTool } from './acknowledge-tool.ts';
 import { AgentRuns } from './agent-runs.ts';
-import { listen } from './runner-listeners.ts';
+import { addRunnerListeners } from './runner-listeners.ts';
 import type { AgentShape, FunctionTool, Model, ModelProvider, ModelRequest, RunnerShape } from './sdk-shapes.ts';
 import {
   isSteered,
@@ -18,7 +18,7 @@ import {
   type SteeredModelParts,
   type SteeredRequest,
 } from './steered-model.ts';
-import { itemsOf, newsOf, saysThatItFailed, sentRequest, unrecognised } from './to-events.ts';
+import { itemsOf, newsOf, saysThatItFailed, sentRequest, unrecognisedEvent } from './to-events.ts';
 import { carriesFeedback, mayEndWith, withFeedback, withGuidance } from './to-output.ts';
 
 /** Options of the @openai/agents adapter. */
@@ -86,7 +86,7 @@ export function coxswainAgents(run: Run, options: AgentsOptions = {}): AgentsSte
     const { conversation } = asking;
     const items = itemsOf(request);
     if (items === undefined) {
-      conversation.run.emit(unrecognised('request', request.input));
+      conversation.run.emit(unrecognisedEvent('request', request.input));
       return undefined;
     }
     const outgoing = conversation.request(request.input, newsOf(request, items, asking));
@@ -135,7 +135,7 @@ export function coxswainAgents(run: Run, options: AgentsOptions = {}): AgentsSte
         const { config } = runner;
         const { model, modelProvider } = config;
         const unfollow = followRuns(runner, runs);
-        const detach = listen(runner, { runs, guard, isWrapped, onAgent, onCall });
+        const detach = addRunnerListeners(runner, { runs, guard, isWrapped, onAgent, onCall });
         config.modelProvider = steeredProvider(models, modelProvider);
         if (typeof model === 'object') config.model = steeredModel(models, model);
         run.beforeEnd(() => {

@@ -28,7 +28,10 @@ type Listener = (...args: readonly unknown[]) => void;
  *
  * @returns a function that stops listening
  */
-export function listen(runner: RunnerShape, { runs, guard, isWrapped, onAgent, onCall }: ListenerParts): () => void {
+export function addRunnerListeners(
+  runner: RunnerShape,
+  { runs, guard, isWrapped, onAgent, onCall }: ListenerParts,
+): () => void {
   // The SDK types its events individually. These names and arguments are among them.
   const open = runner as unknown as Record<'on' | 'off', (event: string, listener: Listener) => unknown>;
   const offs: (() => void)[] = [];

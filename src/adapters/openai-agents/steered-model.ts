@@ -3,7 +3,7 @@ import type { Conversation } from '../../host/conversation.ts';
 import type { Guard } from '../../host/guarded.ts';
 import { troubleOf } from '../../host/run-outcome.ts';
 import type { Model, ModelProvider, ModelRequest } from './sdk-shapes.ts';
-import { answerOf, deltaOf, doneResponseOf, unrecognised } from './to-events.ts';
+import { answerOf, deltaOf, doneResponseOf, unrecognisedEvent } from './to-events.ts';
 
 /** A request that is sent to the model, with its advice. */
 export interface SteeredRequest {
@@ -155,6 +155,6 @@ function takeResponse(
   markAccepted();
   const { conversation } = steered;
   const answer = answerOf(response, name);
-  if (answer === undefined) conversation.run.emit(unrecognised('answer', response));
+  if (answer === undefined) conversation.run.emit(unrecognisedEvent('answer', response));
   else conversation.answered(answer);
 }

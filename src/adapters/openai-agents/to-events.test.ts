@@ -7,7 +7,7 @@ import {
   itemsOf,
   newsOf,
   saysThatItFailed,
-  unrecognised,
+  unrecognisedEvent,
 } from './to-events.ts';
 
 const SEARCH = { id: 'ws', type: 'web_search_call', action: { type: 'search', query: 'tides' } };
@@ -139,7 +139,7 @@ test('events of a stream: words, and the whole at the end', () => {
 });
 
 test('unknown content is an event that keeps it', () => {
-  expect(unrecognised('answer', 7)).toEqual({
+  expect(unrecognisedEvent('answer', 7)).toEqual({
     type: 'unrecognised',
     original: { kind: 'openai-agents/answer', value: 7 },
   });

@@ -107,7 +107,7 @@ export function doneResponseOf(event: unknown): unknown {
 }
 
 /** The event for unknown content, which is stored unchanged. */
-export function unrecognised(what: string, value: unknown): AgentEvent {
+export function unrecognisedEvent(what: string, value: unknown): AgentEvent {
   return { type: 'unrecognised', original: { kind: `openai-agents/${what}`, value: toJson(value) } };
 }
 

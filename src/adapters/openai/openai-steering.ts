@@ -23,7 +23,7 @@ import type {
 } from './sdk-shapes.ts';
 import { steeredFetch, takeAnswer, type SteeredRequest } from './steered-fetch.ts';
 import { steeredRunnable, type RunnableParts } from './steered-runnable.ts';
-import { toIssuedCall, unrecognised } from './to-events.ts';
+import { toIssuedCall, unrecognisedEvent } from './to-events.ts';
 import { toolOutput, withGuidance, type GuidanceRole } from './to-output.ts';
 
 /** Options of the openai adapter. */
@@ -113,7 +113,7 @@ export function openaiSteering(run: Run, options: OpenAiOptions = {}): OpenAiSte
     const { conversation } = asking;
     const request = requestOf(body);
     if (request === undefined || !isJsonObject(body)) {
-      conversation.run.emit(unrecognised('request', body));
+      conversation.run.emit(unrecognisedEvent('request', body));
       return undefined;
     }
     const outgoing = conversation.request(

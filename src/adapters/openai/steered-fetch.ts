@@ -5,7 +5,7 @@ import type { Guard } from '../../host/guarded.ts';
 import { troubleOf } from '../../host/run-outcome.ts';
 import { answerStream, type AnswerStream } from './answer-stream.ts';
 import type { Fetch } from './sdk-shapes.ts';
-import { answerOf, isUnfinished, unrecognised } from './to-events.ts';
+import { answerOf, isUnfinished, unrecognisedEvent } from './to-events.ts';
 import { watchedResponse, type BodyWatcher } from './watched-response.ts';
 
 /** A request that is sent to the model, with its advice. */
@@ -120,7 +120,7 @@ function streamWatcher(conversation: Conversation, stream: AnswerStream, guard: 
 export function takeAnswer(conversation: Conversation, body: unknown): void {
   const answer = answerOf(body);
   if (answer !== undefined && !isUnfinished(body)) conversation.answered(answer);
-  else if (answer === undefined) conversation.run.emit(unrecognised('answer', body));
+  else if (answer === undefined) conversation.run.emit(unrecognisedEvent('answer', body));
 }
 
 /** Reports an answer that broke off. Its received part is recorded as a message. Its calls never ran. */

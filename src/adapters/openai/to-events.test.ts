@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { answerOf, callsOfRunner, isUnfinished, toIssuedCall, unrecognised } from './to-events.ts';
+import { answerOf, callsOfRunner, isUnfinished, toIssuedCall, unrecognisedEvent } from './to-events.ts';
 
 test('a chat completion is a message with its calls, its usage and why it ended', () => {
   const answer = answerOf({
@@ -154,7 +154,7 @@ test('calls of a loop of one’s own have one shape', () => {
 });
 
 test('unknown content is an event that keeps it', () => {
-  expect(unrecognised('answer', { odd: true })).toEqual({
+  expect(unrecognisedEvent('answer', { odd: true })).toEqual({
     type: 'unrecognised',
     original: { kind: 'openai/answer', value: { odd: true } },
   });

@@ -24,7 +24,7 @@ export function isUnfinished(body: unknown): boolean {
 }
 
 /** The event for unknown content of an answer, which is stored unchanged. */
-export function unrecognised(what: string, value: unknown): AgentEvent {
+export function unrecognisedEvent(what: string, value: unknown): AgentEvent {
   return { type: 'unrecognised', original: { kind: `openai/${what}`, value: toJson(value) } };
 }
 

@@ -4,7 +4,7 @@ import type { TimeSpan } from '../../base/deadline.ts';
 import type { AnswerUsage, EndedCall, HostCall, PromptEvent, TranscriptCall } from '../../host/host-event.ts';
 import type { RunEnding } from '../../records/trajectory-record.ts';
 import { answerAcknowledgement } from '../../host/answer-acknowledgement.ts';
-import { settle, type HostThread } from '../../host/interpret-event.ts';
+import { settleAll, type HostThread } from '../../host/interpret-event.ts';
 import { deliverAdvice, type AdviceHandle } from '../../run/advice-handle.ts';
 import type { Run } from '../../run/run.ts';
 import type { ClaudeState } from './claude-state.ts';
@@ -144,7 +144,7 @@ export class RecordedThread implements HostThread {
   say(advice: readonly AdviceHandle[], name: string): string | undefined {
     const { undeliverable } = this.#options;
     if (undeliverable === undefined) return deliverAdvice(advice, { channel: channelOf(name) });
-    settle(advice, undeliverable);
+    settleAll(advice, undeliverable);
     return undefined;
   }
 

@@ -40,7 +40,7 @@ export class SqliteWriteQueue {
   readonly #jobs: Job[] = [];
   #pumping: Promise<void> | undefined;
   #lastWriteMs = 0;
-  /** Number of next jobs that each get a separate transaction. */
+  /** How many of the next jobs are written each in a separate transaction. */
   #alone = 0;
   #politeUntilMs = 0;
 

@@ -54,13 +54,13 @@ export interface RunsQuery {
 export function readRunsQuery(query: Readonly<Record<string, string>>): RunsQuery {
   const { after, limit = String(DEFAULT_LIMIT), order = 'desc', since, sort = 'started', until } = query;
   const known = SORTS.find((name) => name === sort);
-  if (known === undefined) throw wrong(`sort=${sort}: give ${SORTS.join(', ')}`);
-  if (order !== 'asc' && order !== 'desc') throw wrong(`order=${order}: give asc or desc`);
+  if (known === undefined) throw invalidQuery(`sort=${sort}: give ${SORTS.join(', ')}`);
+  if (order !== 'asc' && order !== 'desc') throw invalidQuery(`order=${order}: give asc or desc`);
   const sinceMs = timeOf('since', since);
   const untilMs = timeOf('until', until);
   return {
     filter: {
-      ...texts(query),
+      ...textFilters(query),
       ...(query['roots'] === '1' ? { roots: true as const } : {}),
       ...present({ sinceMs, untilMs, ids: idsOf(query['ids']) }),
     },
@@ -79,7 +79,7 @@ export function wholeNumber(
 ): number {
   const number = Number(text);
   if (/^\d+$/.test(text) && number >= from && number <= to) return number;
-  throw wrong(`${name}=${text.slice(0, 80)}: give a whole number from ${from}${to < 1e9 ? ` to ${to}` : ''}`);
+  throw invalidQuery(`${name}=${text.slice(0, 80)}: give a whole number from ${from}${to < 1e9 ? ` to ${to}` : ''}`);
 }
 
 const TEXTS = [
@@ -96,12 +96,13 @@ const TEXTS = [
   'parent',
 ] as const;
 
-function texts(query: Readonly<Record<string, string>>): Pick<RunFilter, (typeof TEXTS)[number]> {
+function textFilters(query: Readonly<Record<string, string>>): Pick<RunFilter, (typeof TEXTS)[number]> {
   const filters: Partial<Record<(typeof TEXTS)[number], string>> = {};
   for (const name of TEXTS) {
     const text = query[name];
     if (text === undefined || text.trim() === '') continue;
-    if (text.length > MAX_TEXT) throw wrong(`${name} has ${text.length} characters; at most ${MAX_TEXT} are read`);
+    if (text.length > MAX_TEXT)
+      throw invalidQuery(`${name} has ${text.length} characters; at most ${MAX_TEXT} are read`);
     filters[name] = text;
   }
   return filters;
@@ -109,7 +110,8 @@ function texts(query: Readonly<Record<string, string>>): Pick<RunFilter, (typeof
 
 function idsOf(text: string | undefined): RunFilter['ids'] {
   if (text === undefined || text === '') return undefined;
-  if (text.length > MAX_IDS_TEXT) throw wrong(`ids has ${text.length} characters; at most ${MAX_IDS_TEXT} are read`);
+  if (text.length > MAX_IDS_TEXT)
+    throw invalidQuery(`ids has ${text.length} characters; at most ${MAX_IDS_TEXT} are read`);
   return new Set(text.split(',').map((key) => readRunKey(key).join('/')));
 }
 
@@ -118,10 +120,10 @@ function timeOf(name: string, text: string | undefined): number | undefined {
   if (text === undefined || text === '') return undefined;
   const time = /^\d+$/.test(text) ? Number(text) : Date.parse(text);
   if (Number.isFinite(time)) return time;
-  throw wrong(`${name}=${text.slice(0, 80)}: give Unix milliseconds or a date such as 2026-01-31T08:00:00Z`);
+  throw invalidQuery(`${name}=${text.slice(0, 80)}: give Unix milliseconds or a date such as 2026-01-31T08:00:00Z`);
 }
 
-function wrong(message: string): CoxswainError {
+function invalidQuery(message: string): CoxswainError {
   return new CoxswainError('invalid-argument', message);
 }
 
@@ -131,6 +133,6 @@ export function readRunKey(key: string): readonly [source: string, runId: string
   try {
     return [decodeURIComponent(key.slice(0, slash)), decodeURIComponent(key.slice(slash + 1))];
   } catch {
-    throw wrong(`ids are SOURCE/RUN, each URI-encoded, got ${key.slice(0, 80)}`);
+    throw invalidQuery(`ids are SOURCE/RUN, each URI-encoded, got ${key.slice(0, 80)}`);
   }
 }

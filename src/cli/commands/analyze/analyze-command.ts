@@ -55,15 +55,15 @@ export async function analyzeCommand(
     json: options.json === true,
   };
   const table = (by ?? options.csv ?? options.parquet) === undefined ? undefined : new TableOutput();
-  const printed = new PrintedOutput(terminal, print);
-  const output = table === undefined ? printed : by === undefined ? bothOutputs(printed, table) : table;
+  const printedOutput = new PrintedOutput(terminal, print);
+  const output = table === undefined ? printedOutput : by === undefined ? bothOutputs(printedOutput, table) : table;
   const store = options.store === undefined ? undefined : await openStoreNamed(options.store);
   const recorder = store && new RunRecorder(store, (refused) => problems.fault({ message: refusalText(refused) }));
   const { hints = false, recompute = false, verbose = false } = options;
-  let repeated = 0;
+  let repeatedRuns = 0;
   try {
-    const sources = await counted(paths.length === 0 ? installedSessions(terminal) : findSources(paths), progress);
-    repeated = await analyzeSources(sources, {
+    const sources = await countSources(paths.length === 0 ? installedSessions(terminal) : findSources(paths), progress);
+    repeatedRuns = await analyzeSources(sources, {
       problems,
       progress,
       output,
@@ -77,7 +77,7 @@ export async function analyzeCommand(
     progress.end();
     await store?.close();
   }
-  if (paths.length > 0) problems.endSources(repeated);
+  if (paths.length > 0) problems.endSources(repeatedRuns);
   await output.finish();
   if (by !== undefined) await table?.write(by, options.json === true, terminal);
   if (options.csv !== undefined) await table?.save(options.csv, 'csv');
@@ -90,7 +90,10 @@ export async function analyzeCommand(
 }
 
 /** Finds all sources before reading the first one, so that the progress bar knows the total. */
-async function counted(sources: AsyncIterable<FoundSource>, progress: Progress): Promise<AsyncIterable<FoundSource>> {
+async function countSources(
+  sources: AsyncIterable<FoundSource>,
+  progress: Progress,
+): Promise<AsyncIterable<FoundSource>> {
   const all: FoundSource[] = [];
   for await (const source of sources) {
     all.push(source);

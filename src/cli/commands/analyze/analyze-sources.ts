@@ -70,7 +70,7 @@ class SourceAnalysis {
 
   async run(): Promise<void> {
     try {
-      await this.#read();
+      await this.#readSource();
     } catch (error) {
       const code = error instanceof CoxswainError ? error.code : undefined;
       if (code === 'store-io' || code === 'store-closed') throw error;
@@ -80,7 +80,7 @@ class SourceAnalysis {
     }
   }
 
-  async #read(): Promise<void> {
+  async #readSource(): Promise<void> {
     const { format, progress, recorder } = this.#setup;
     const { path } = this.#found;
     const onBytes = progress.bytes.bind(progress);
@@ -94,10 +94,10 @@ class SourceAnalysis {
           break;
         }
         case 'end':
-          await this.#end(item.run);
+          await this.#endRun(item.run);
           break;
         case 'diagnostic':
-          this.#diagnose(item.diagnostic, item.run);
+          this.#reportDiagnostic(item.diagnostic, item.run);
       }
     }
   }
@@ -125,16 +125,16 @@ class SourceAnalysis {
     const oldest = this.#folds.keys().next();
     if (oldest.done === true) return;
     this.#reported.set(oldest.value, false);
-    await this.#report(oldest.value);
+    await this.#reportRun(oldest.value);
   }
 
-  async #end(run: ReadRun): Promise<void> {
+  async #endRun(run: ReadRun): Promise<void> {
     this.#last = undefined;
     await this.#setup.recorder?.end(run.id);
-    await this.#report(run);
+    await this.#reportRun(run);
   }
 
-  async #report(run: ReadRun): Promise<void> {
+  async #reportRun(run: ReadRun): Promise<void> {
     const fold = this.#folds.get(run);
     if (fold === undefined) return;
     this.#folds.delete(run);
@@ -143,7 +143,7 @@ class SourceAnalysis {
   }
 
   /** Reports a diagnostic. A diagnostic without a run belongs to the current run. */
-  #diagnose({ severity, message, line }: RunDiagnostic, run: ReadRun | undefined): void {
+  #reportDiagnostic({ severity, message, line }: RunDiagnostic, run: ReadRun | undefined): void {
     const { problems, verbose } = this.#setup;
     const problem = { line, message };
     if (severity === 'error') problems.fault(problem);

@@ -96,14 +96,14 @@ export class PrintedOutput implements ReportOutput {
   async #writeTop(): Promise<void> {
     const { runs, stuck } = this.#totals.all;
     for (const { report } of this.#top) await this.#terminal.write(runText(report, this.#terminal.paint));
-    const shown = this.#top.length;
-    const which =
+    const shownCount = this.#top.length;
+    const stuckNote =
       stuck === 0
         ? 'none of them got stuck'
-        : shown === stuck
+        : shownCount === stuck
           ? `only the ${countText(stuck)} that got stuck are shown`
-          : `only the ${shown} stuck the most are shown, of ${countText(stuck)} that got stuck`;
-    await this.#terminal.write(`${countText(runs)} runs: ${which}. --all shows every run.\n`);
+          : `only the ${shownCount} stuck the most are shown, of ${countText(stuck)} that got stuck`;
+    await this.#terminal.write(`${countText(runs)} runs: ${stuckNote}. --all shows every run.\n`);
   }
 }
 

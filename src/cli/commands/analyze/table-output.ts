@@ -57,8 +57,8 @@ export class TableOutput implements ReportOutput {
       const sampleLines = samples.map((sample) => terminal.paint('dim', `    ${sampleText(sample)}`));
       await terminal.write(`${[line, ...sampleLines].join('\n')}\n`);
     }
-    const left = groups.length - MAX_PRINTED;
-    if (left > 0) await terminal.write(`and ${countText(left)} more; --json has all\n`);
+    const hiddenGroups = groups.length - MAX_PRINTED;
+    if (hiddenGroups > 0) await terminal.write(`and ${countText(hiddenGroups)} more; --json has all\n`);
   }
 
   /**
@@ -92,27 +92,27 @@ interface Group {
 function groupOf(name: string, rows: readonly AnalysedRow[]): Group {
   const sum = (values: readonly (number | null)[]): number | null =>
     values.reduce((total, value) => (value === null ? total : (total ?? 0) + value), null);
-  const judged = rows.filter(({ success }) => success !== null);
-  const stuck = rows.filter((row) => row.stuck);
+  const judgedRows = rows.filter(({ success }) => success !== null);
+  const stuckRows = rows.filter((row) => row.stuck);
   return {
     name,
     runs: rows.length,
-    stuck: stuck.length,
-    succeeded: judged.filter(({ success }) => success === true).length,
-    judged: judged.length,
+    stuck: stuckRows.length,
+    succeeded: judgedRows.filter(({ success }) => success === true).length,
+    judged: judgedRows.length,
     calls: sum(rows.map(({ calls }) => calls)) ?? 0,
     callsAfterFlag: sum(rows.map((row) => row.calls_after_flag)) ?? 0,
     afterFlag: ratioOf(rows.map((row) => ({ part: row.calls_after_flag ?? 0, whole: row.calls }))),
     costUsd: sum(rows.map((row) => row.cost_usd)),
     costAfterFlagUsd: sum(rows.map((row) => row.cost_after_flag_usd)),
-    samples: stuck
+    samples: stuckRows
       .slice(0, SAMPLES)
       .map(({ first_stuck_call, first_stuck_pattern, id }) => ({ id, first_stuck_call, first_stuck_pattern })),
   };
 }
 
 function cellsOf({ afterFlag, calls, costAfterFlagUsd, costUsd, judged, name, runs, stuck, succeeded }: Group) {
-  const usd = (cost: number | null): string => (cost === null ? '–' : `$${cost.toFixed(2)}`);
+  const usdText = (cost: number | null): string => (cost === null ? '–' : `$${cost.toFixed(2)}`);
   return [
     printableCut(name, NAME_CHARS),
     countText(runs),
@@ -120,8 +120,8 @@ function cellsOf({ afterFlag, calls, costAfterFlagUsd, costUsd, judged, name, ru
     intervalText(succeeded, judged),
     countText(calls),
     ratioText(afterFlag, calls),
-    usd(costUsd),
-    usd(costAfterFlagUsd),
+    usdText(costUsd),
+    usdText(costAfterFlagUsd),
   ];
 }
 

@@ -39,11 +39,11 @@ const SHOWN_IDS = 5;
 
 /** Runs `coxswain backtest`. @returns the exit code: 0, or 1 on a read error, a failed gate or a failed verification */
 export async function backtestCommand(
-  given: readonly string[],
+  givenPaths: readonly string[],
   options: BacktestCommandOptions,
   terminal: Terminal,
 ): Promise<number> {
-  const { paths, ...configurations } = compared(given, options);
+  const { paths, ...configurations } = compareConfigs(givenPaths, options);
   if (options.verify === true) return backtestVerify(paths, options, terminal);
   if (options.signal !== undefined && options.sweep === undefined) {
     throw invalidArgument('--signal needs --sweep');
@@ -56,9 +56,9 @@ export async function backtestCommand(
     labels: options.labels === undefined ? undefined : await readLabels(options.labels),
     split: options.split === undefined ? undefined : parseSplit(options.split),
     gates: {
-      ...amount('maxFalseRate', '--max-false-rate', options.maxFalseRate, 1),
-      ...amount('minRecall', '--min-recall', options.minRecall, 1),
-      ...amount('maxAdvicePer100Calls', '--max-advice-per-100-calls', options.maxAdvicePer100Calls, 1e6),
+      ...amountOption('maxFalseRate', '--max-false-rate', options.maxFalseRate, 1),
+      ...amountOption('minRecall', '--min-recall', options.minRecall, 1),
+      ...amountOption('maxAdvicePer100Calls', '--max-advice-per-100-calls', options.maxAdvicePer100Calls, 1e6),
     },
     workers: wholeOption('--workers', options.workers, [1, 256]) ?? Math.min(256, availableParallelism()),
     resume: options.resume,
@@ -67,12 +67,12 @@ export async function backtestCommand(
     onProgress: (done) => progress.show(done),
   }).finally(() => progress.end());
   new Problems(terminal).faults(problems);
-  const unknown = unknownLabels.length;
-  if (unknown > 0) {
+  const unknownCount = unknownLabels.length;
+  if (unknownCount > 0) {
     const names = unknownLabels.slice(0, SHOWN_IDS).map((id) => printableCut(id, 80));
-    const more = unknown > SHOWN_IDS ? ', …' : '';
+    const ellipsis = unknownCount > SHOWN_IDS ? ', …' : '';
     terminal.complain(
-      `coxswain: ${printable(options.labels ?? '')}: ${unknown} labels match no run: ${names.join(', ')}${more}`,
+      `coxswain: ${printable(options.labels ?? '')}: ${unknownCount} labels match no run: ${names.join(', ')}${ellipsis}`,
     );
   }
   if (options.html !== undefined) {
@@ -81,18 +81,18 @@ export async function backtestCommand(
   }
   const text = options.json === true ? jsonLine(report) : backtestText(report, terminal, options.details === true);
   await terminal.write(text);
-  const failed = report.gates.filter(({ passed }) => !passed);
-  for (const { reason } of failed) terminal.complain(`coxswain: ${reason}`);
-  return problems.length > 0 || unknown > 0 || failed.length > 0 ? 1 : 0;
+  const failedGates = report.gates.filter(({ passed }) => !passed);
+  for (const { reason } of failedGates) terminal.complain(`coxswain: ${reason}`);
+  return problems.length > 0 || unknownCount > 0 || failedGates.length > 0 ? 1 : 0;
 }
 
 /** Splits the arguments of `--compare`, which takes every argument up to the next option: two configurations, then paths. */
-function compared(
-  given: readonly string[],
+function compareConfigs(
+  givenPaths: readonly string[],
   { config, compare }: BacktestCommandOptions,
 ): { readonly paths: readonly string[]; readonly config?: string; readonly against?: string } {
   const [first, second, ...rest] = compare ?? [];
-  const paths = [...given, ...rest];
+  const paths = [...givenPaths, ...rest];
   if (paths.length === 0) throw invalidArgument('name the recorded runs: stores, files, folders');
   if (compare === undefined) return { paths, ...present({ config }) };
   if (first === undefined || second === undefined || config !== undefined) {
@@ -102,7 +102,7 @@ function compared(
   return { paths, config: first, against: second };
 }
 
-function amount(
+function amountOption(
   name: 'maxFalseRate' | 'minRecall' | 'maxAdvicePer100Calls',
   flag: string,
   text: string | undefined,

@@ -50,14 +50,14 @@ interface Drawing {
 
 function headText({ input, truth, configurations }: BacktestReport, paint: Paint): string {
   const names = truth === 'labels' ? ['stuck', 'ok'] : ['failed', 'succeeded'];
-  const judged = [
+  const judgedCounts = [
     `${countText(input.positive)} ${names[0]}`,
     `${countText(input.negative)} ${names[1]}`,
     `${countText(input.unlabelled)} unlabelled`,
   ];
   const heads = configurations.map(({ name, hash }) => `configuration ${printableCut(name, 100)} (${hash})\n`);
   const counts = `${countOf(input.runs, 'run')}, ${countOf(input.calls, 'call')}`;
-  return `${paint('bold', counts)}: ${judged.join(', ')}\n${heads.join('')}`;
+  return `${paint('bold', counts)}: ${judgedCounts.join(', ')}\n${heads.join('')}`;
 }
 
 function partText(
@@ -97,23 +97,23 @@ function signalTable(signals: readonly SignalReport[], { paint, bars }: Drawing)
 }
 
 function nameOf({ by, name, pattern, point }: SignalReport): string {
-  const shown = printableCut(name, NAME_CHARS);
+  const shownName = printableCut(name, NAME_CHARS);
   if (by === 'advice') return 'any advice';
-  if (by === 'pattern') return `pattern ${shown}`;
-  if (by === 'provider') return shown;
-  return `  ${shown}: ${printableCut(pattern ?? 'no pattern', NAME_CHARS)} at ${point ?? ''}`;
+  if (by === 'pattern') return `pattern ${shownName}`;
+  if (by === 'provider') return shownName;
+  return `  ${shownName}: ${printableCut(pattern ?? 'no pattern', NAME_CHARS)} at ${point ?? ''}`;
 }
 
 /** Formats a share, such as `74 % ████▍ 71–76`; `–` if unknown. */
 function shareCell({ share, low, high }: ShareReport, withBar: boolean): string {
   if (share === null || low === null || high === null) return '–';
   const bar = withBar ? `${barText(share, BAR_CELLS)} ` : '';
-  return `${percent(share).padStart(3)} % ${bar}${percent(low)}–${percent(high)}`;
+  return `${percentText(share).padStart(3)} % ${bar}${percentText(low)}–${percentText(high)}`;
 }
 
 function leftCell({ q1, median, q3 }: QuartilesReport): string {
   if (q1 === null || median === null || q3 === null) return '–';
-  return `${percent(median).padStart(2)} % (${percent(q1)}–${percent(q3)})`;
+  return `${percentText(median).padStart(2)} % (${percentText(q1)}–${percentText(q3)})`;
 }
 
 function ratioCell({ ratio, low, high }: RateRatioReport): string {
@@ -121,7 +121,7 @@ function ratioCell({ ratio, low, high }: RateRatioReport): string {
   return `×${ratio.toFixed(2)} (${low.toFixed(2)}–${high.toFixed(2)})`;
 }
 
-function percent(share: number): string {
+function percentText(share: number): string {
   return String(Math.round(100 * share));
 }
 
@@ -143,13 +143,13 @@ function comparisonText(comparison: ComparisonReport, report: BacktestReport, pa
   const lists = (['added', 'removed', 'moved'] as const).flatMap((kind) => {
     const list = places[kind];
     if (list.length === 0) return [];
-    const shown = list.slice(0, SHOWN_PLACES).map(({ run, provider, call, to }) => {
-      const where = to === undefined ? `call ${callNumber(call)}` : `call ${callNumber(call)} → ${callNumber(to)}`;
-      return `  ${where}  ${printableCut(provider, NAME_CHARS)}  ${printableCut(run, 100)}`;
+    const shownPlaces = list.slice(0, SHOWN_PLACES).map(({ run, provider, call, to }) => {
+      const callRange = to === undefined ? `call ${callNumber(call)}` : `call ${callNumber(call)} → ${callNumber(to)}`;
+      return `  ${callRange}  ${printableCut(provider, NAME_CHARS)}  ${printableCut(run, 100)}`;
     });
-    const more = comparison[kind] - shown.length;
-    const rest = more > 0 ? [`  and ${countText(more)} more; --json lists the first 50`] : [];
-    return [['', kind === 'added' ? 'new' : kind], shown, rest].flat();
+    const hiddenCount = comparison[kind] - shownPlaces.length;
+    const hiddenNote = hiddenCount > 0 ? [`  and ${countText(hiddenCount)} more; --json lists the first 50`] : [];
+    return [['', kind === 'added' ? 'new' : kind], shownPlaces, hiddenNote].flat();
   });
   const runs = `${countOf(changedRuns, 'run')} changed`;
   return `${[paint('bold', `${head}: ${runs}`), paint('dim', names), ...lines, ...lists].join('\n')}\n`;

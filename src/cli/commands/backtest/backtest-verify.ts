@@ -31,41 +31,41 @@ export async function backtestVerify(
   const spec = options.config === undefined || options.config === 'standard' ? {} : { file: options.config };
   const { name, options: steering, steering: resolved, redaction } = await makeConfiguration(spec);
   const counts = new Map<Status, number>();
-  let matched = 0;
-  let mismatched = 0;
+  let matchedCount = 0;
+  let mismatchedCount = 0;
   for await (const run of verifyRuns(paths, { steering, ...present({ redaction }) })) {
     counts.set(run.status, (counts.get(run.status) ?? 0) + 1);
-    matched += run.matched;
-    mismatched += run.mismatched;
+    matchedCount += run.matched;
+    mismatchedCount += run.mismatched;
     await terminal.write(options.json === true ? jsonLine(run) : runText(run, resolved.configurationHash));
   }
-  const of = (status: Status): number => counts.get(status) ?? 0;
-  const compared = of('equal') + of('different');
+  const countWith = (status: Status): number => counts.get(status) ?? 0;
+  const comparedRuns = countWith('equal') + countWith('different');
   const totals = {
     configuration: { name, hash: resolved.configurationHash },
-    matched,
-    mismatched,
-    equal: of('equal'),
-    different: of('different'),
-    gap: of('gap'),
-    notSteered: of('not-steered'),
-    otherConfiguration: of('other-configuration'),
-    unreadable: of('unreadable'),
+    matched: matchedCount,
+    mismatched: mismatchedCount,
+    equal: countWith('equal'),
+    different: countWith('different'),
+    gap: countWith('gap'),
+    notSteered: countWith('not-steered'),
+    otherConfiguration: countWith('other-configuration'),
+    unreadable: countWith('unreadable'),
   };
   await terminal.write(
     options.json === true
       ? jsonLine(totals)
-      : `${countText(matched)} derived records matched, ${countText(mismatched)} mismatched, in ${countOf(compared, 'run')}; ` +
-          `exempt: ${of('gap')} with a gap, ${of('not-steered')} not steered, ${of('other-configuration')} of another configuration\n`,
+      : `${countText(matchedCount)} derived records matched, ${countText(mismatchedCount)} mismatched, in ${countOf(comparedRuns, 'run')}; ` +
+          `exempt: ${countWith('gap')} with a gap, ${countWith('not-steered')} not steered, ${countWith('other-configuration')} of another configuration\n`,
   );
-  if (compared === 0) {
-    const hint = of('other-configuration') > 0 ? '; pass theirs with --config FILE' : '';
+  if (comparedRuns === 0) {
+    const hint = countWith('other-configuration') > 0 ? '; pass theirs with --config FILE' : '';
     throw new CoxswainError(
       'input-io',
       `no run could be verified under ${name} (${resolved.configurationHash})${hint}`,
     );
   }
-  return mismatched > 0 || of('unreadable') > 0 ? 1 : 0;
+  return mismatchedCount > 0 || countWith('unreadable') > 0 ? 1 : 0;
 }
 
 function runText({ run, status, matched, mismatched, mismatches, detail }: RunVerification, hash: string): string {
@@ -83,17 +83,17 @@ function runText({ run, status, matched, mismatched, mismatches, detail }: RunVe
       return `${head}: cannot be read: ${printableCut(detail ?? '', DETAIL_CHARS)}\n`;
     case 'different': {
       const lines = mismatches.slice(0, SHOWN_MISMATCHES).map(({ causeSeq, ordinal, recorded, replayed }) => {
-        const what =
+        const difference =
           replayed === undefined
             ? `recorded ${recorded?.kind ?? ''}, replayed nothing`
             : recorded === undefined
               ? `recorded nothing, replayed ${replayed.kind}`
               : bothText(JSON.stringify(recorded), JSON.stringify(replayed));
-        return `  after record ${causeSeq}, number ${ordinal}: ${what}\n`;
+        return `  after record ${causeSeq}, number ${ordinal}: ${difference}\n`;
       });
-      const left = mismatched - lines.length;
-      const more = left > 0 ? `  and ${countText(left)} more\n` : '';
-      return `${head}: ${countText(matched)} matched, ${countText(mismatched)} mismatched\n${lines.join('')}${more}`;
+      const hiddenCount = mismatched - lines.length;
+      const hiddenNote = hiddenCount > 0 ? `  and ${countText(hiddenCount)} more\n` : '';
+      return `${head}: ${countText(matched)} matched, ${countText(mismatched)} mismatched\n${lines.join('')}${hiddenNote}`;
     }
     default:
       return assertNever(status);
@@ -104,7 +104,8 @@ function runText({ run, status, matched, mismatched, mismatches, detail }: RunVe
 function bothText(recorded: string, replayed: string): string {
   let at = 0;
   while (at < recorded.length && recorded[at] === replayed[at]) at += 1;
-  const from = Math.max(0, at - CHARS_BEFORE);
-  const shown = (text: string): string => (from === 0 ? '' : '…') + printableCut(text.slice(from), DETAIL_CHARS);
-  return `recorded ${shown(recorded)}\n      replayed ${shown(replayed)}`;
+  const excerptStart = Math.max(0, at - CHARS_BEFORE);
+  const excerpt = (text: string): string =>
+    (excerptStart === 0 ? '' : '…') + printableCut(text.slice(excerptStart), DETAIL_CHARS);
+  return `recorded ${excerpt(recorded)}\n      replayed ${excerpt(replayed)}`;
 }

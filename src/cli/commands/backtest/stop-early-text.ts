@@ -41,9 +41,9 @@ function rowsOf({ byAfter, kind, level }: StopPolicyReport): readonly (readonly 
 
 function shareText({ high, low, share }: SavedReport | ShareReport): string {
   if (share === null || low === null || high === null) return '–';
-  return `${percent(share)} % (${percent(low)}–${percent(high)})`;
+  return `${percentText(share)} % (${percentText(low)}–${percentText(high)})`;
 }
 
-function percent(share: number): string {
+function percentText(share: number): string {
   return (100 * share).toFixed(1);
 }

@@ -20,18 +20,18 @@ export function sweepText({ field, signal, part, points }: SweepReport, paint: P
       String(point.value),
       countText(point.fired),
       countText(point.runs),
-      cell(point.precision),
-      cell(point.recall),
-      cell(point.falseRate),
+      shareCell(point.precision),
+      shareCell(point.recall),
+      shareCell(point.falseRate),
       point.f1 === null ? '–' : point.f1.toFixed(3),
       point.raised === undefined ? '' : `${point.raised.path} raised to ${point.raised.value}`,
     ]),
   ];
   const [names = '', ...lines] = columnsText(rows, [8]);
-  return `${[head, paint('dim', names), ...lines, '', ...plot(points, paint)].join('\n')}\n`;
+  return `${[head, paint('dim', names), ...lines, '', ...plotLines(points, paint)].join('\n')}\n`;
 }
 
-function cell({ share, low, high }: ShareReport): string {
+function shareCell({ share, low, high }: ShareReport): string {
   if (share === null || low === null || high === null) return '–';
   const [middle, from, to] = [share, low, high].map((one) => (100 * one).toFixed(1));
   return `${middle ?? ''} % (${from ?? ''}–${to ?? ''})`;
@@ -40,17 +40,17 @@ function cell({ share, low, high }: ShareReport): string {
 /**
  * Plots precision upwards and recall to the right. The axes cover the range of the points. `*` marks several points in one cell.
  */
-function plot(points: readonly SweepPointReport[], paint: Paint): readonly string[] {
-  const known = points.flatMap(({ precision, recall }, index) =>
+function plotLines(points: readonly SweepPointReport[], paint: Paint): readonly string[] {
+  const knownPoints = points.flatMap(({ precision, recall }, index) =>
     precision.share === null || recall.share === null
       ? []
       : [{ mark: MARKS[index] ?? '*', x: recall.share, y: precision.share }],
   );
-  if (known.length === 0) return [paint('dim', 'no plot: precision or recall is unknown')];
-  const xs = rangeOf(known.map(({ x }) => x));
-  const ys = rangeOf(known.map(({ y }) => y));
+  if (knownPoints.length === 0) return [paint('dim', 'no plot: precision or recall is unknown')];
+  const xs = rangeOf(knownPoints.map(({ x }) => x));
+  const ys = rangeOf(knownPoints.map(({ y }) => y));
   const rows = Array.from({ length: PLOT_ROWS }, () => Array.from({ length: PLOT_COLUMNS }, () => ' '));
-  for (const { mark, x, y } of known) {
+  for (const { mark, x, y } of knownPoints) {
     const row = rows[Math.round((1 - (y - ys.from) / (ys.to - ys.from)) * (PLOT_ROWS - 1))];
     const column = Math.round(((x - xs.from) / (xs.to - xs.from)) * (PLOT_COLUMNS - 1));
     if (row !== undefined) row[column] = row[column] === ' ' ? mark : '*';

@@ -22,11 +22,11 @@ export async function configCheckCommand(
   options: ConfigCheckOptions,
   terminal: Terminal,
 ): Promise<number> {
-  const loaded = await loadConfig({ projectFolder: process.cwd(), explicitPath: file });
-  const { problems, ignored, refusal, sources } = loaded;
+  const loadedConfig = await loadConfig({ projectFolder: process.cwd(), explicitPath: file });
+  const { problems, ignored, refusal, sources } = loadedConfig;
   const exitCode = problems.length === 0 ? 0 : 1;
   if (options.json === true) {
-    await terminal.write(jsonLine(report(loaded)));
+    await terminal.write(jsonLine(jsonReport(loadedConfig)));
     return exitCode;
   }
   for (const problem of problems) terminal.complain(`coxswain: ${problemLine(problem)}`);
@@ -42,13 +42,13 @@ export async function configCheckCommand(
     await terminal.write(`${shownPath(path)}: ${owner}\n`);
   }
   const summary = problems.length === 0 ? 'no errors' : `${countOf(problems.length, 'field')} wrong and ignored`;
-  await terminal.write(`${summary}\n\n${steeringText(loaded, terminal)}`);
+  await terminal.write(`${summary}\n\n${steeringText(loadedConfig, terminal)}`);
   return exitCode;
 }
 
 function problemLine(problem: ConfigProblem): string {
-  const where = problem.file === undefined ? '' : `${shownPath(problem.file)}: `;
-  return where + printableCut(problemText(problem), MESSAGE_CHARS);
+  const location = problem.file === undefined ? '' : `${shownPath(problem.file)}: `;
+  return location + printableCut(problemText(problem), MESSAGE_CHARS);
 }
 
 function ignoredLine({ file, path, why }: IgnoredField): string {
@@ -57,11 +57,11 @@ function ignoredLine({ file, path, why }: IgnoredField): string {
 
 /** Returns a path relative to the working folder if the path is inside it. */
 function shownPath(path: string): string {
-  const near = relative(process.cwd(), path);
-  return printable(near === '' || near.startsWith('..') ? path : near);
+  const relativePath = relative(process.cwd(), path);
+  return printable(relativePath === '' || relativePath.startsWith('..') ? path : relativePath);
 }
 
-function report({ sources, problems, ignored, refusal, resolved }: LoadedConfig): unknown {
+function jsonReport({ sources, problems, ignored, refusal, resolved }: LoadedConfig): unknown {
   const { steering: _steering, redaction: _redaction, ...rest } = resolved;
   return {
     sources,

@@ -20,9 +20,9 @@ export async function configShowCommand(options: ConfigShowOptions, terminal: Te
   if (problems.length > 0) {
     terminal.complain(`coxswain: ${countOf(problems.length, 'problem')}; coxswain config check lists them`);
   }
-  const shown = withoutSecrets(config);
-  if (options.json === true) await terminal.write(jsonLine(shown));
-  else for (const line of fieldLines(shown, options.set === true, terminal)) await terminal.write(line);
+  const shownConfig = withoutSecrets(config);
+  if (options.json === true) await terminal.write(jsonLine(shownConfig));
+  else for (const line of fieldLines(shownConfig, options.set === true, terminal)) await terminal.write(line);
   return problems.length === 0 ? 0 : 1;
 }
 
@@ -46,10 +46,10 @@ function fieldLines(config: CoxswainConfig, onlySet: boolean, { paint }: Termina
     if (isJsonObject(value) && shape.kind === 'either') return [];
     if (value !== undefined)
       return [`${path.padEnd(width)}  ${paint('bold', printableCut(JSON.stringify(value), 200))}\n`];
-    const standard = defaultOf(shape);
-    return onlySet || standard === undefined
+    const defaultValue = defaultOf(shape);
+    return onlySet || defaultValue === undefined
       ? []
-      : [`${path.padEnd(width)}  ${paint('dim', `${standard} (default)`)}\n`];
+      : [`${path.padEnd(width)}  ${paint('dim', `${defaultValue} (default)`)}\n`];
   });
 }
 

@@ -57,9 +57,9 @@ function suggestionsOf(part: PartReport, base: number): readonly Suggestion[] {
     const ofPatterns = new Set(details.flatMap(({ name, pattern }) => (pattern === null ? [] : [name])));
     const signals = [...patterns, ...providers.filter(({ name }) => ofPatterns.has(name))];
     return signals.flatMap((signal): readonly Suggestion[] => {
-      const why = isChance(signal, base) ? 'chance' : isContrary(signal, base) ? 'contrary' : undefined;
-      if (why === undefined) return [];
-      return [{ field: fieldOf(signal), signal: signal.name, why, precision: signal.precision }];
+      const reason = isChance(signal, base) ? 'chance' : isContrary(signal, base) ? 'contrary' : undefined;
+      if (reason === undefined) return [];
+      return [{ field: fieldOf(signal), signal: signal.name, why: reason, precision: signal.precision }];
     });
   });
 }
@@ -101,11 +101,11 @@ interface Findings {
 }
 
 function textOf({ runs, positive, negative, base, suggestions, proposal }: Findings): string {
-  const judged = positive + negative;
+  const judgedRuns = positive + negative;
   if (base === undefined) {
-    return `${countOf(runs, 'run')}, ${countText(judged)} with a known end, all alike: there is nothing to compare. Give labels with --labels FILE.\n`;
+    return `${countOf(runs, 'run')}, ${countText(judgedRuns)} with a known end, all alike: there is nothing to compare. Give labels with --labels FILE.\n`;
   }
-  const head = `${countText(positive)} of ${countOf(judged, 'run')} went wrong (${percentText(base)}).\n`;
+  const head = `${countText(positive)} of ${countOf(judgedRuns, 'run')} went wrong (${percentText(base)}).\n`;
   if (suggestions.length === 0) {
     return `${head}Nothing to suggest: everything that spoke in five or more runs does better than chance.\n`;
   }

@@ -54,8 +54,8 @@ function triggerText(trigger: FeedbackTrigger = {}): string {
 }
 
 function patternText({ kind, level = 'warn', stuck }: NonNullable<FeedbackTrigger['onPattern']>): string {
-  const which = stuck === undefined ? 'any pattern' : stuck ? 'a stuck pattern' : 'an inefficient pattern';
-  return `on ${kind ?? which} from ${level}`;
+  const patternName = stuck === undefined ? 'any pattern' : stuck ? 'a stuck pattern' : 'an inefficient pattern';
+  return `on ${kind ?? patternName} from ${level}`;
 }
 
 function limitsText({
@@ -122,8 +122,9 @@ function completionText({ files, command, maxAttempts }: NonNullable<ResolvedCon
 }
 
 function detectorsText(section: NonNullable<LoadedConfig['config']['detectors']>, count: number): string {
-  const off = Object.entries(section).flatMap(([kind, value]) => (value === false ? [kind] : []));
-  const all = defaultDetectors().length;
-  if (off.length === 0) return count === all ? 'all' : `all, and ${count - all} from code`;
-  return `${count} on; off: ${off.join(', ')}`;
+  const disabledTexts = Object.entries(section).flatMap(([kind, value]) => (value === false ? [kind] : []));
+  const detectorCount = defaultDetectors().length;
+  if (disabledTexts.length === 0)
+    return count === detectorCount ? 'all' : `all, and ${count - detectorCount} from code`;
+  return `${count} on; off: ${disabledTexts.join(', ')}`;
 }

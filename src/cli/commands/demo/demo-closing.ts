@@ -24,7 +24,7 @@ export async function demoClosing(run: RecordedRun, paint: Paint): Promise<strin
   const report = fold.report();
   const { advice, adviceLeftOut } = fold.view;
   const pieces = advice.length + adviceLeftOut;
-  const delivered = advice.filter(({ arm }) => arm === 'delivered').length;
+  const deliveredCount = advice.filter(({ arm }) => arm === 'delivered').length;
   const byProvider = Map.groupBy(advice, ({ providerName }) => providerName);
   const providers = [...byProvider].map(([name, { length }]) => `${printableCut(name, 60)} ${countText(length)}`);
   const counts = [
@@ -33,23 +33,23 @@ export async function demoClosing(run: RecordedRun, paint: Paint): Promise<strin
     pieces === 1 ? '1 piece of advice' : `${countText(pieces)} pieces of advice`,
   ];
   const flag = storeFlag(file);
-  const next = (what: string, command: string): string => `${what.padEnd(27)}${paint('bold', command)}\n`;
+  const nextLine = (purpose: string, command: string): string => `${purpose.padEnd(27)}${paint('bold', command)}\n`;
   return (
     `\n${runText(report, paint, { evidence: false })}` +
-    `${counts.join(', ')} (${providers.join(', ')}), ${countText(delivered)} delivered.\n\n` +
+    `${counts.join(', ')} (${providers.join(', ')}), ${countText(deliveredCount)} delivered.\n\n` +
     `The run is recorded in ${paint('bold', shownStore(file))}.\n` +
-    next('Look at it again:', `coxswain show ${printable(runId)}${flag}`) +
-    next('Analyse your own runs:', `coxswain analyze PATH…${flag}`) +
-    next('Watch running agents:', 'coxswain watch')
+    nextLine('Look at it again:', `coxswain show ${printable(runId)}${flag}`) +
+    nextLine('Analyse your own runs:', `coxswain analyze PATH…${flag}`) +
+    nextLine('Watch running agents:', 'coxswain watch')
   );
 }
 
 /** Formats faults of coxswain in one line; undefined without faults. */
 export function healthLine({ recorder, faults, lastFault }: Health): string | undefined {
   const dropped = recorder?.dropped ?? 0;
-  const all = faults + (recorder?.faults ?? 0);
-  if (dropped === 0 && all === 0) return undefined;
+  const allFaults = faults + (recorder?.faults ?? 0);
+  if (dropped === 0 && allFaults === 0) return undefined;
   const last = recorder?.lastFault ?? lastFault;
   const reason = last === undefined ? '' : `: ${printableCut(last, 300)}`;
-  return `${countOf(all, 'fault')} and ${countOf(dropped, 'lost record')} while the run was played${reason}`;
+  return `${countOf(allFaults, 'fault')} and ${countOf(dropped, 'lost record')} while the run was played${reason}`;
 }

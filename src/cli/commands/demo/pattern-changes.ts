@@ -17,11 +17,11 @@ export class PatternChanges {
       if (flaggedAt === null) return [];
       // A pattern that returns after it was cleared is flagged at a different call.
       const key = `${flaggedAt} ${identity}`;
-      const before = this.#seen.get(key);
-      const cleared = clearedAt !== undefined;
-      if (before?.level === level && before.cleared === cleared) return [];
-      this.#seen.set(key, { level, cleared });
-      const change = cleared ? 'cleared' : before === undefined ? 'flagged' : 'raised';
+      const seenBefore = this.#seen.get(key);
+      const isCleared = clearedAt !== undefined;
+      if (seenBefore?.level === level && seenBefore.cleared === isCleared) return [];
+      this.#seen.set(key, { level, cleared: isCleared });
+      const change = isCleared ? 'cleared' : seenBefore === undefined ? 'flagged' : 'raised';
       return [{ type: 'pattern', change, pattern }];
     });
   }

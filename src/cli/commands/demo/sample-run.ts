@@ -56,8 +56,8 @@ export async function playSample(
     // Sets measured durations to 0, because records must not depend on the speed of the machine.
     measureMs: () => 0,
   });
-  const started = records.find(({ payload }) => payload.kind === 'run_started')?.payload;
-  const task = started?.kind === 'run_started' ? started.task : undefined;
+  const startedPayload = records.find(({ payload }) => payload.kind === 'run_started')?.payload;
+  const task = startedPayload?.kind === 'run_started' ? startedPayload.task : undefined;
   const run = cox.startRun({
     runId: options.runId,
     agentName: 'scripted sample',

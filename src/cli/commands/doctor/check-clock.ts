@@ -21,10 +21,10 @@ export interface ClockReadings {
 /** Measures both clocks for 200 ms. */
 export async function readClocks(): Promise<Omit<ClockReadings, 'lastRecordMs'>> {
   const wall = Date.now();
-  const steady = performance.now();
+  const steadyStartMs = performance.now();
   await sleep(MEASURE_MS);
   const nowMs = Date.now();
-  return { nowMs, wallMs: nowMs - wall, steadyMs: performance.now() - steady };
+  return { nowMs, wallMs: nowMs - wall, steadyMs: performance.now() - steadyStartMs };
 }
 
 /** Checks that the clock is accurate enough for deadlines. */

@@ -7,14 +7,14 @@ import { failed, passed, unknown, type DoctorLine } from './doctor-line.ts';
 export function checkConfig({ ignored, problems, sources }: LoadedConfig): readonly DoctorLine[] {
   const [problem] = problems;
   const files = sources.map(({ file }) => file).join(', ');
-  const more = (count: number): string => (count > 1 ? ` and ${count - 1} more` : '');
+  const moreText = (count: number): string => (count > 1 ? ` and ${count - 1} more` : '');
   const [field] = ignored;
   return [
     problem === undefined
       ? passed('configuration', files === '' ? 'none: the standard steering applies' : files)
       : failed(
           'configuration',
-          `${problem.file === undefined ? '' : `${problem.file}: `}${problemText(problem)}${more(problems.length)}`,
+          `${problem.file === undefined ? '' : `${problem.file}: `}${problemText(problem)}${moreText(problems.length)}`,
           'Run coxswain config check; wrong fields are ignored.',
         ),
     ...(field === undefined
@@ -22,7 +22,7 @@ export function checkConfig({ ignored, problems, sources }: LoadedConfig): reado
       : [
           unknown(
             'trust',
-            `${field.file}: ${field.path === '' ? 'the file' : field.path} is ignored: ${field.why}${more(ignored.length)}`,
+            `${field.file}: ${field.path === '' ? 'the file' : field.path} is ignored: ${field.why}${moreText(ignored.length)}`,
             'Read the file, then run coxswain trust if it should apply.',
           ),
         ]),

@@ -15,19 +15,19 @@ export function checkFaults(place: StateOwner, nowMs: number): readonly DoctorLi
   const isRecent = ({ at, sessionId }: FaultLine): boolean =>
     nowMs - Date.parse(at) < RECENT_MS && sessionId?.startsWith(CANARY_PREFIX) !== true;
   const [project = place, user] = faultOwners(place);
-  const others = (user === undefined ? [] : readFaults(user)).filter(isRecent);
-  const last = others.at(-1);
-  const elsewhere =
+  const userFaults = (user === undefined ? [] : readFaults(user)).filter(isRecent);
+  const last = userFaults.at(-1);
+  const userLines =
     last === undefined
       ? []
       : [
           unknown(
             'faults elsewhere',
-            `${countOf(others.length, 'problem')} in 24 hours, perhaps of other projects; the last: ${last.message.slice(0, 200)}`,
+            `${countOf(userFaults.length, 'problem')} in 24 hours, perhaps of other projects; the last: ${last.message.slice(0, 200)}`,
             `Nothing to do here. The list is in ${last.file}.`,
           ),
         ];
-  return [projectFaults(readFaults(project), isRecent, nowMs), ...elsewhere];
+  return [projectFaults(readFaults(project), isRecent, nowMs), ...userLines];
 }
 
 function projectFaults(
@@ -35,22 +35,22 @@ function projectFaults(
   isRecent: (fault: FaultLine) => boolean,
   nowMs: number,
 ): DoctorLine {
-  const recent = faults.filter(isRecent);
-  const newest = recent.at(-1);
+  const recentFaults = faults.filter(isRecent);
+  const newest = recentFaults.at(-1);
   if (newest === undefined) {
     return passed('faults', faults.length === 0 ? 'none' : `none in 24 hours; ${countOf(faults.length, 'older one')}`);
   }
   const kinds = new Map<string, number>();
-  for (const { where } of recent) kinds.set(where, (kinds.get(where) ?? 0) + 1);
+  for (const { where } of recentFaults) kinds.set(where, (kinds.get(where) ?? 0) + 1);
   const counts = [...kinds].toSorted(([, a], [, b]) => b - a).map(([where, count]) => `${where} ${count}`);
-  const since = durationText(Math.max(0, nowMs - Date.parse(recent[0]?.at ?? '')));
-  const latest = recent
+  const sinceText = durationText(Math.max(0, nowMs - Date.parse(recentFaults[0]?.at ?? '')));
+  const latestLines = recentFaults
     .slice(-MAX_SHOWN)
     .toReversed()
     .map(({ at, event, message, where }) => {
-      const what = event === undefined ? where : `${where}, ${event}`;
-      return `${durationText(Math.max(0, nowMs - Date.parse(at)))} ago (${what}): ${message.slice(0, 200)}`;
+      const place = event === undefined ? where : `${where}, ${event}`;
+      return `${durationText(Math.max(0, nowMs - Date.parse(at)))} ago (${place}): ${message.slice(0, 200)}`;
     });
-  const found = `${countOf(recent.length, 'problem')} in ${since} (${counts.join(', ')}); ${latest.join('; ')}`;
+  const found = `${countOf(recentFaults.length, 'problem')} in ${sinceText} (${counts.join(', ')}); ${latestLines.join('; ')}`;
   return failed('faults', found, `The agents were not affected. After fixing the cause, delete ${newest.file}.`);
 }

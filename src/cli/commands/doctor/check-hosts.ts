@@ -16,30 +16,30 @@ import type { SettingsPlaces } from './find-settings.ts';
 export async function checkHosts({ env, homeFolder, projectFolder }: SettingsPlaces): Promise<readonly DoctorLine[]> {
   const program = { node: process.execPath, hookFile: ownHookFile() };
   const lines: DoctorLine[] = [];
-  const hooked = new Set<HostName>();
+  const hookedHosts = new Set<HostName>();
   for (const host of HOSTS) {
     if (host === 'claude-code') continue;
     for (const scope of ['project', 'user'] as const) {
       const place = { env, homeFolder, ...(scope === 'project' ? { projectFolder } : {}) };
       const file = HOST_PLACES[host].settingsFile(place);
       const check = `${host} (${scope})`;
-      const again = `Run coxswain init ${host}${scope === 'user' ? ' --user' : ''} again.`;
+      const fix = `Run coxswain init ${host}${scope === 'user' ? ' --user' : ''} again.`;
       try {
         const text = findFile(file)?.bytes.toString('utf8') ?? '';
         if (!text.includes(HOOK_MARK)) continue;
-        hooked.add(host);
+        hookedHosts.add(host);
         const isCurrent = HOST_PLACES[host].edit(text, program) === text;
         lines.push(
           isCurrent
             ? passed(check, `${file}: the coxswain hook`)
-            : failed(check, `${file}: the hook of another coxswain, or not for every event`, again),
+            : failed(check, `${file}: the hook starts another copy of coxswain, or some events have no hook`, fix),
         );
       } catch (error) {
         lines.push(failed(check, `${file}: ${messageOf(error)}`, `Fix ${file} in an editor.`));
       }
     }
   }
-  return hooked.has('codex') ? [...lines, await trustLine(projectFolder, { env, ...program })] : lines;
+  return hookedHosts.has('codex') ? [...lines, await trustLine(projectFolder, { env, ...program })] : lines;
 }
 
 async function trustLine(

@@ -46,7 +46,7 @@ async function checkServer(
   const { origin } = new URL(url);
   try {
     const { ok, status, body } = await fetch(`${origin}/health`, {
-      headers: literal(headers),
+      headers: literalHeaders(headers),
       signal: AbortSignal.timeout(LIMIT_MS),
       redirect: 'error',
     });
@@ -91,23 +91,23 @@ async function sendCanaryOver(
   try {
     const { status, body } = await fetch(url, {
       method: 'POST',
-      headers: { ...literal(headers), 'content-type': 'application/json' },
+      headers: { ...literalHeaders(headers), 'content-type': 'application/json' },
       body: JSON.stringify(event),
       signal: AbortSignal.timeout(CANARY_LIMIT_MS),
       redirect: 'error',
     });
     await body?.cancel();
-    const took = `${Math.round(performance.now() - startMs)} ms`;
+    const durationText = `${Math.round(performance.now() - startMs)} ms`;
     const { found, problem } = await lookForCanary(event.session_id, setup);
     if (problem !== undefined) return failed(check, `${url}: ${problem}`, fix);
-    if (found) return passed(check, `an event sent to the server was recorded in ${took}: ${url}`);
-    return failed(check, `${url} responded with status ${status} in ${took} but recorded nothing`, fix);
+    if (found) return passed(check, `an event sent to the server was recorded in ${durationText}: ${url}`);
+    return failed(check, `${url} responded with status ${status} in ${durationText} but recorded nothing`, fix);
   } catch (error) {
     return failed(check, `${url}: ${messageOf(error)}`, fix);
   }
 }
 
 /** Removes the headers whose values Claude Code takes from its environment. */
-function literal(headers: HookRequest['headers']): Record<string, string> {
+function literalHeaders(headers: HookRequest['headers']): Record<string, string> {
   return Object.fromEntries(Object.entries(headers).filter(([, value]) => !value.includes('$')));
 }

@@ -29,11 +29,11 @@ export interface FoundCommand {
 
 /** Returns every coxswain command in the settings. */
 export function commandsToTry(settings: readonly FoundSettings[]): readonly FoundCommand[] {
-  const own = new Set([
+  const ownCommands = new Set([
     hookCommand(process.execPath, ownHookFile()),
     ...commandsIn(settings.filter(({ layer }) => layer === 'user')),
   ]);
-  return commandsIn(settings).map((command) => ({ command, mayRun: own.has(command) }));
+  return commandsIn(settings).map((command) => ({ command, mayRun: ownCommands.has(command) }));
 }
 
 /**
@@ -43,11 +43,11 @@ export function commandsToTry(settings: readonly FoundSettings[]): readonly Foun
  */
 export function checkSettings(settings: readonly FoundSettings[], hasOthers: boolean): readonly DoctorLine[] {
   const lines = settings.flatMap(fileLine);
-  const hooked = new Set(settings.flatMap(({ commands, httpEvents }) => [...commands.keys(), ...httpEvents]));
-  if (hasOthers && hooked.size === 0) return lines;
+  const hookedEvents = new Set(settings.flatMap(({ commands, httpEvents }) => [...commands.keys(), ...httpEvents]));
+  if (hasOthers && hookedEvents.size === 0) return lines;
   return [
     ...lines,
-    ...hookLines(settings, hooked),
+    ...hookLines(settings, hookedEvents),
     ...commandsIn(settings).flatMap((command) => pathLine(command, settings)),
   ];
 }
@@ -64,37 +64,41 @@ function fileLine(settings: FoundSettings): readonly DoctorLine[] {
     return [failed(check, found, `Delete the line with disableAllHooks in ${file}.`)];
   }
   const { size } = new Set([...commands.keys(), ...httpEvents]);
-  const over = httpEvents.length === 0 ? '' : `, ${httpEvents.length} of them over http`;
+  const overHttp = httpEvents.length === 0 ? '' : `, ${httpEvents.length} of them over http`;
   const hooks = size === 0 ? 'no coxswain hooks' : `coxswain hooks for ${countOf(size, 'event')}`;
-  return [passed(check, `${file}: ${hooks}${over}`)];
+  return [passed(check, `${file}: ${hooks}${overHttp}`)];
 }
 
-function hookLines(settings: readonly FoundSettings[], hooked: ReadonlySet<string>): readonly DoctorLine[] {
+function hookLines(settings: readonly FoundSettings[], hookedEvents: ReadonlySet<string>): readonly DoctorLine[] {
   const plugins = [...new Set(settings.flatMap((found) => found.plugins))];
-  if (hooked.size === 0) {
+  if (hookedEvents.size === 0) {
     const note = plugins.length > 0 ? `; the plugin ${plugins.join(', ')} is enabled, which is not checked here` : '';
     const found = `no coxswain hook in any settings${note}`;
     return [unknown('hooks', found, `Run ${initFor(undefined)}, unless the hooks come from a plugin.`)];
   }
-  const missing = [...hookGroups('').keys()].filter((event) => !hooked.has(event));
+  const missingEvents = [...hookGroups('').keys()].filter((event) => !hookedEvents.has(event));
   const layers = settings
     .filter(({ commands, httpEvents }) => commands.size > 0 || httpEvents.length > 0)
     .map(({ layer }) => layer);
-  const twice = layers.length > 1 ? `, in several settings (${layers.join(', ')}); one is enough` : '';
-  if (missing.length === 0) return [passed('hooks', `all ${hooked.size} events${twice}`)];
-  return [failed('hooks', `these events are not recorded: ${missing.join(', ')}`, `Run ${initFor(layers[0])} again.`)];
+  const duplicateNote = layers.length > 1 ? `, in several settings (${layers.join(', ')}); one is enough` : '';
+  if (missingEvents.length === 0) return [passed('hooks', `all ${hookedEvents.size} events${duplicateNote}`)];
+  return [
+    failed('hooks', `these events are not recorded: ${missingEvents.join(', ')}`, `Run ${initFor(layers[0])} again.`),
+  ];
 }
 
 /** Checks that the paths of Node, of the hook, and of the file loaded by the hook exist. */
 function pathLine(command: string, settings: readonly FoundSettings[]): readonly DoctorLine[] {
   const words = commandWords(command);
   const paths = words.filter((word) => isAbsolute(word) || /^[A-Za-z]:[\\/]/.test(word));
-  const loaded = paths
+  const loadedFiles = paths
     .filter((path) => basename(path) === 'hook.cjs')
     .map((path) => join(dirname(path), 'hook-main.cjs'));
-  const missing = [...paths, ...loaded].filter((path) => !existsSync(path));
-  if (missing.length === 0) return [];
-  const holder = settings.find(({ commands }) => [...commands.values()].some((found) => found.includes(command)));
-  const fix = `Run ${initFor(holder?.layer)} again: Node or coxswain has moved.`;
-  return [failed('hook paths', `${missing.join(', ')} does not exist`, fix)];
+  const missingFiles = [...paths, ...loadedFiles].filter((path) => !existsSync(path));
+  if (missingFiles.length === 0) return [];
+  const brokenSettings = settings.find(({ commands }) =>
+    [...commands.values()].some((found) => found.includes(command)),
+  );
+  const fix = `Run ${initFor(brokenSettings?.layer)} again: Node or coxswain has moved.`;
+  return [failed('hook paths', `${missingFiles.join(', ')} does not exist`, fix)];
 }

@@ -41,7 +41,7 @@ export async function checkStore(store: ResolvedStore, cwd: string): Promise<rea
 
 /** Checks that the database server responds and that its schema is writable. */
 async function checkServer({ address }: ResolvedStore): Promise<DoctorLine> {
-  const shown = shownStore(address);
+  const shownAddress = shownStore(address);
   try {
     const store = await openStore(address, { waitMs: RESPONSE_LIMIT_MS });
     try {
@@ -49,9 +49,9 @@ async function checkServer({ address }: ResolvedStore): Promise<DoctorLine> {
     } finally {
       await store.close();
     }
-    return passed('store', `${shown} responds`);
+    return passed('store', `${shownAddress} responds`);
   } catch (error) {
-    return failed('store', `${shown}: ${messageOf(error)}`, 'Check that the server runs and accepts this user.');
+    return failed('store', `${shownAddress}: ${messageOf(error)}`, 'Check that the server runs and accepts this user.');
   }
 }
 
@@ -84,9 +84,9 @@ function checkFreeSpace(path: string): DoctorLine {
     let folder = path;
     while (!existsSync(folder) && dirname(folder) !== folder) folder = dirname(folder);
     const { bavail, bsize } = statfsSync(folder);
-    const free = bavail * bsize;
-    if (free >= MIN_FREE_BYTES) return passed('free space', bytesText(free));
-    const found = `${bytesText(free)} on the disk of ${folder}`;
+    const freeBytes = bavail * bsize;
+    if (freeBytes >= MIN_FREE_BYTES) return passed('free space', bytesText(freeBytes));
+    const found = `${bytesText(freeBytes)} on the disk of ${folder}`;
     return failed('free space', found, 'Free some space, for example with coxswain gc.');
   } catch (error) {
     return unknown('free space', messageOf(error), 'Check the disk yourself.');

@@ -53,8 +53,8 @@ async function checkClaude(cwd: string, env: Readonly<Record<string, string | un
   });
   const version = stdout.trim().split('\n')[0] ?? '';
   if (code === 0 && version !== '') return passed('claude', `${version} (${file})`);
-  const why = timedOut ? `did not finish in ${CLAUDE_LIMIT_MS / 1000} seconds` : `exited with code ${code}`;
-  return unknown('claude', `${file} --version ${why}`, fix);
+  const reason = timedOut ? `did not finish in ${CLAUDE_LIMIT_MS / 1000} seconds` : `exited with code ${code}`;
+  return unknown('claude', `${file} --version ${reason}`, fix);
 }
 
 function programOf(name: string, path: string): string | undefined {

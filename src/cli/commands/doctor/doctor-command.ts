@@ -21,7 +21,7 @@ import { failed, unknown, type DoctorLine, type DoctorStatus } from './doctor-li
 import { findSettings } from './find-settings.ts';
 import { HEARTBEAT_FIX, heartbeatLine, readHeartbeats, type Heartbeats } from './heartbeats.ts';
 import { notTried, sendCanary } from './send-canary.ts';
-import { within } from './within.ts';
+import { resolveWithin } from './resolve-within.ts';
 import { openReadableStore, openStoreNamed, shownStore } from '../../runs/open-store.ts';
 import { loadProject } from '../../runs/project-store.ts';
 import type { Style } from '../../terminal/paint.ts';
@@ -54,7 +54,7 @@ interface DoctorReport {
 
 /** Runs `coxswain doctor`. @returns the exit code: 1 if a check fails */
 export async function doctorCommand(options: DoctorOptions, terminal: Terminal): Promise<number> {
-  const report = await examine();
+  const report = await examineProject();
   if (options.json === true) {
     await terminal.write(jsonLine({ ...report, adapters: CAPABILITIES }));
     return report.ok ? 0 : 1;
@@ -86,7 +86,7 @@ function closingText(lines: readonly DoctorLine[]): string {
     : 'No problem found. No session of this project is recorded yet.';
 }
 
-async function examine(): Promise<DoctorReport> {
+async function examineProject(): Promise<DoctorReport> {
   const { env } = process;
   const { loaded, projectFolder } = loadProject();
   const { store } = loaded.resolved;
@@ -104,7 +104,7 @@ async function examine(): Promise<DoctorReport> {
   for (const { command, mayRun } of commandsToTry(settings).slice(0, MAX_CANARIES)) {
     canaries.push(mayRun ? await sendCanary(command, setup) : notTried(command));
   }
-  const stored = await checkStore(store, projectFolder);
+  const storeLines = await checkStore(store, projectFolder);
   const path = storePath(store.address);
   const hasStore = path === undefined || existsSync(path);
   const heartbeats = hasStore ? await heartbeatsOf(store.address) : undefined;
@@ -118,15 +118,15 @@ async function examine(): Promise<DoctorReport> {
     ...servers,
     heartbeatsLine(heartbeats, nowMs),
     checkRecords(loaded),
-    ...stored,
+    ...storeLines,
     checkSpills(store.address),
     checkClock({ ...clocks, lastRecordMs: heartbeats?.read?.lastRecordMs ?? 0 }),
     ...checkConfig(loaded),
     ...checkFaults({ projectFolder, env }, nowMs),
   ];
-  const ok = lines.every(({ status }) => status !== 'fail');
+  const isOk = lines.every(({ status }) => status !== 'fail');
   return {
-    ok,
+    ok: isOk,
     projectFolder,
     store: { kind: store.kind, address: shownStore(store.address) },
     lines,
@@ -140,7 +140,7 @@ interface ReadHeartbeats {
 }
 
 async function heartbeatsOf(address: string): Promise<ReadHeartbeats> {
-  const read = async (): Promise<ReadHeartbeats> => {
+  const readFromStore = async (): Promise<ReadHeartbeats> => {
     const store = await openReadableStore(address);
     try {
       return { read: await readHeartbeats(store) };
@@ -148,8 +148,10 @@ async function heartbeatsOf(address: string): Promise<ReadHeartbeats> {
       await store.close();
     }
   };
-  const late: ReadHeartbeats = { problem: `the store did not respond in ${STORE_LIMIT_MS / 1000} seconds` };
-  return within(read(), STORE_LIMIT_MS, late).catch((error: unknown) => ({ problem: messageOf(error) }));
+  const timeoutResult: ReadHeartbeats = { problem: `the store did not respond in ${STORE_LIMIT_MS / 1000} seconds` };
+  return resolveWithin(readFromStore(), STORE_LIMIT_MS, timeoutResult).catch((error: unknown) => ({
+    problem: messageOf(error),
+  }));
 }
 
 function heartbeatsLine(heartbeats: ReadHeartbeats | undefined, nowMs: number): DoctorLine {

@@ -46,9 +46,9 @@ export function findSettings({ projectFolder, homeFolder, env }: SettingsPlaces)
   const configFolder = env['CLAUDE_CONFIG_DIR'];
   const userFolder = configFolder === undefined || configFolder === '' ? join(homeFolder, '.claude') : configFolder;
   return [
-    read('project', join(projectFolder, '.claude', 'settings.json')),
-    read('local', join(projectFolder, '.claude', 'settings.local.json')),
-    read('user', join(userFolder, 'settings.json')),
+    readSettings('project', join(projectFolder, '.claude', 'settings.json')),
+    readSettings('local', join(projectFolder, '.claude', 'settings.local.json')),
+    readSettings('user', join(userFolder, 'settings.json')),
   ];
 }
 
@@ -60,11 +60,11 @@ const NOTHING = {
   plugins: [],
 };
 
-function read(layer: FoundSettings['layer'], file: string): FoundSettings {
+function readSettings(layer: FoundSettings['layer'], file: string): FoundSettings {
   try {
-    const found = findFile(file);
-    if (found === undefined) return { layer, file, state: 'absent', ...NOTHING };
-    const text = found.bytes.toString('utf8');
+    const settingsFile = findFile(file);
+    if (settingsFile === undefined) return { layer, file, state: 'absent', ...NOTHING };
+    const text = settingsFile.bytes.toString('utf8');
     const hooks = [...ourHooks(text)].map(([event, marks]) => [event, marks.filter(isOurCommand)] as const);
     const commands = new Map(hooks.filter(([, marks]) => marks.length > 0));
     const settings: unknown = parse(text.replace(/^\uFEFF/, ''), [], { allowTrailingComma: true });
@@ -81,9 +81,9 @@ function factsOf(settings: unknown): Omit<FoundSettings, 'layer' | 'file' | 'sta
     ? Object.keys(enabled).filter((name) => /^coxswain(?:@|$)/.test(name) && enabled[name] !== false)
     : [];
   const requests = requestsIn(settings['hooks']);
-  const distinct = new Map(requests.map(([, request]) => [JSON.stringify(request), request]));
+  const distinctRequests = new Map(requests.map(([, request]) => [JSON.stringify(request), request]));
   return {
-    requests: [...distinct.values()],
+    requests: [...distinctRequests.values()],
     httpEvents: [...new Set(requests.map(([event]) => event))],
     hooksOff: settings['disableAllHooks'] === true,
     plugins,

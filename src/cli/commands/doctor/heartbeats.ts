@@ -28,11 +28,11 @@ export interface Heartbeats {
  */
 export async function readHeartbeats(store: Pick<TrajectoryStore, 'listRuns' | 'readRun'>): Promise<Heartbeats> {
   const { runs } = await store.listRuns({ limit: LISTED_RUNS });
-  const live = runs.filter(({ format, runId }) => format === undefined && !runId.startsWith(CANARY_PREFIX));
-  const latest = live.toSorted((a, b) => b.lastAtMs - a.lastAtMs);
+  const liveRuns = runs.filter(({ format, runId }) => format === undefined && !runId.startsWith(CANARY_PREFIX));
+  const latestRuns = liveRuns.toSorted((a, b) => b.lastAtMs - a.lastAtMs);
   const lastByEvent = new Map<string, number>();
-  for (const run of latest.slice(0, MAX_RUNS)) await readRun(store, run, lastByEvent);
-  return { lastByEvent: Object.fromEntries(lastByEvent), lastRecordMs: latest[0]?.lastAtMs ?? 0 };
+  for (const run of latestRuns.slice(0, MAX_RUNS)) await readRun(store, run, lastByEvent);
+  return { lastByEvent: Object.fromEntries(lastByEvent), lastRecordMs: latestRuns[0]?.lastAtMs ?? 0 };
 }
 
 async function readRun(
@@ -97,8 +97,8 @@ export function heartbeatLine({ lastByEvent }: Heartbeats, nowMs: number): Docto
   const [last] = events;
   if (last === undefined) return unknown('heartbeat', 'no session was recorded here yet', HEARTBEAT_FIX);
   const ages = events.map(([event, atMs]) => `${event} ${durationText(Math.max(0, nowMs - atMs))}`);
-  const missing = [...hookGroups('').keys()].filter((event) => lastByEvent[event] === undefined);
-  const rest = missing.length === 0 ? '' : `; not seen: ${missing.join(', ')}`;
+  const missingEvents = [...hookGroups('').keys()].filter((event) => lastByEvent[event] === undefined);
+  const missingNote = missingEvents.length === 0 ? '' : `; not seen: ${missingEvents.join(', ')}`;
   const lastAge = durationText(Math.max(0, nowMs - last[1]));
-  return passed('heartbeat', `last event ${lastAge} ago; ${ages.join(', ')}${rest}`);
+  return passed('heartbeat', `last event ${lastAge} ago; ${ages.join(', ')}${missingNote}`);
 }

@@ -5,7 +5,7 @@ import { faultOwners, readFaults } from '../../../base/fault-log.ts';
 import type { TrajectoryStore } from '../../../store/trajectory-store.ts';
 import { CANARY_PREFIX, failed, passed, unknown, type DoctorLine } from './doctor-line.ts';
 import { runLimited } from '../../../base/run-limited.ts';
-import { within } from './within.ts';
+import { resolveWithin } from './resolve-within.ts';
 
 /** Time limit in milliseconds. It is longer than the time for which a hook waits for its store. */
 const HOOK_LIMIT_MS = 10_000;
@@ -34,26 +34,26 @@ export async function sendCanary(command: string, setup: CanarySetup): Promise<D
     stdin: JSON.stringify(event),
     limitMs: HOOK_LIMIT_MS,
   });
-  const stored = await lookForCanary(sessionId, setup);
+  const storedCanary = await lookForCanary(sessionId, setup);
   const check = 'hook alive';
-  const shown = command.slice(0, SHOWN_CHARS);
+  const shownCommand = command.slice(0, SHOWN_CHARS);
   const fix = 'Run coxswain init claude-code again; “problems noticed” below may name the cause.';
-  const took = `${Math.round(result.durationMs)} ms`;
-  if (result.error !== undefined) return failed(check, `${shown} did not start: ${result.error}`, fix);
-  if (result.timedOut) return failed(check, `${shown} did not end in ${HOOK_LIMIT_MS / 1000} seconds`, fix);
+  const durationText = `${Math.round(result.durationMs)} ms`;
+  if (result.error !== undefined) return failed(check, `${shownCommand} did not start: ${result.error}`, fix);
+  if (result.timedOut) return failed(check, `${shownCommand} did not end in ${HOOK_LIMIT_MS / 1000} seconds`, fix);
   if (result.code !== 0) {
     const output = result.stderr.trim().slice(0, SHOWN_CHARS);
-    return failed(check, `${shown} exited with code ${result.code}${output === '' ? '' : `: ${output}`}`, fix);
+    return failed(check, `${shownCommand} exited with code ${result.code}${output === '' ? '' : `: ${output}`}`, fix);
   }
-  if (stored.problem !== undefined) return failed(check, `${shown}: ${stored.problem}`, fix);
-  if (!stored.found) {
+  if (storedCanary.problem !== undefined) return failed(check, `${shownCommand}: ${storedCanary.problem}`, fix);
+  if (!storedCanary.found) {
     const fault = faultOwners(setup)
       .flatMap(readFaults)
       .findLast((line) => line.sessionId === sessionId);
-    const why = fault === undefined ? '' : `: ${fault.where}: ${fault.message}`;
-    return failed(check, `${shown} ran in ${took} but recorded nothing${why}`, fix);
+    const faultText = fault === undefined ? '' : `: ${fault.where}: ${fault.message}`;
+    return failed(check, `${shownCommand} ran in ${durationText} but recorded nothing${faultText}`, fix);
   }
-  return passed(check, `an event sent through the hook was recorded in ${took}: ${shown}`);
+  return passed(check, `an event sent through the hook was recorded in ${durationText}: ${shownCommand}`);
 }
 
 /**
@@ -102,8 +102,8 @@ export async function lookForCanary(
     }
   };
   try {
-    const found = await within(findAndDelete(), STORE_LIMIT_MS, undefined);
-    if (found !== undefined) return { found };
+    const foundCanary = await resolveWithin(findAndDelete(), STORE_LIMIT_MS, undefined);
+    if (foundCanary !== undefined) return { found: foundCanary };
     const problem = `the store did not respond in ${STORE_LIMIT_MS / 1000} seconds; run ${runId} may remain in it`;
     return { found: false, problem };
   } catch (error) {

@@ -26,11 +26,11 @@ export async function effectCommand(
 ): Promise<number> {
   const within = wholeOption('--within', options.within, [1, MAX_WITHIN]);
   const points = wholeOption('--worthwhile', options.worthwhile, [1, MAX_POINTS]);
-  const from = paths.length === 0 ? [storeNamed(undefined)] : paths;
+  const sources = paths.length === 0 ? [storeNamed(undefined)] : paths;
   if (paths.length === 0) await requireStore(storeNamed(undefined));
   const problems = new Problems(terminal);
   const progress = new Progress(terminal);
-  const report = await effect(from, {
+  const report = await effect(sources, {
     prices: pricesInForce(),
     ...present({ within, worthwhile: points === undefined ? undefined : points / 100 }),
     onRun: () => progress.run(),

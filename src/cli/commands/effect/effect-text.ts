@@ -39,8 +39,8 @@ function headText({ declared, runs, within }: EffectReport): string {
 
 function experimentText(experiment: EffectExperiment, report: EffectReport, paint: Paint): string {
   const { about, balanced, name, outcome, told, unknown, withheld } = experiment;
-  const shown = about === 'pattern' ? inWords('pattern', name) : name;
-  const title = `${printableCut(shown, NAME_CHARS)}: ${outcomeText(outcome, report.within)}`;
+  const shownName = about === 'pattern' ? inWords('pattern', name) : name;
+  const title = `${printableCut(shownName, NAME_CHARS)}: ${outcomeText(outcome, report.within)}`;
   const lines = [paint('bold', title)];
   if (told !== null && withheld !== null) {
     lines.push(`  advised   ${goodText(told)}`, `  withheld  ${goodText(withheld)}`);
@@ -66,7 +66,7 @@ function outcomeText(outcome: EffectOutcome, within: number): string {
 /** Formats the results and their interpretation. */
 function verdictLines(experiment: EffectExperiment, { worthwhile }: EffectReport): readonly string[] {
   const { difference, high, low, onceHigh, onceLow, power, status, told, withheld } = experiment;
-  const least = pointsText(worthwhile, false);
+  const smallestDifference = pointsText(worthwhile, false);
   if (difference === null || low === null || high === null || onceLow === null || onceHigh === null) {
     const runs = `${countText(told?.runs ?? 0)} runs were advised, ${countText(withheld?.runs ?? 0)} were not`;
     const lack =
@@ -77,31 +77,31 @@ function verdictLines(experiment: EffectExperiment, { worthwhile }: EffectReport
   }
   const head = `difference ${pointsText(difference)} points [${pointsText(low)} to ${pointsText(high)}]`;
   const words = {
-    helps: `Advice helps: of 100, about ${hundred(difference)} more end well with advice.`,
-    harms: `Advice harms: of 100, about ${hundred(-difference)} fewer end well with advice. Switch it off.`,
-    'no-difference': `Advice makes no difference of ${least} or more: it costs tokens and changes nothing that matters.`,
-    undecided: `Not decided: both no difference and one of ${least} fit these runs. Let the experiment go on.`,
+    helps: `Advice helps: of 100, about ${percentNumber(difference)} more end well with advice.`,
+    harms: `Advice harms: of 100, about ${percentNumber(-difference)} fewer end well with advice. Switch it off.`,
+    'no-difference': `Advice makes no difference of ${smallestDifference} or more: it costs tokens and changes nothing that matters.`,
+    undecided: `Not decided: both no difference and one of ${smallestDifference} fit these runs. Let the experiment go on.`,
   };
   const meaning = status === 'not-drawn' || status === 'too-little-data' ? [] : [words[status]];
-  const once = `[${pointsText(onceLow)} to ${pointsText(onceHigh)}] for a single look at a number of runs chosen beforehand`;
-  return [head, once, ...meaning, ...(status === 'undecided' ? [powerText(power)] : [])];
+  const singleLook = `[${pointsText(onceLow)} to ${pointsText(onceHigh)}] for a single look at a number of runs chosen beforehand`;
+  return [head, singleLook, ...meaning, ...(status === 'undecided' ? [powerText(power)] : [])];
 }
 
 function powerText(power: EffectExperiment['power']): string {
-  const known = power.flatMap(({ difference, moreRuns }) =>
+  const knownPower = power.flatMap(({ difference, moreRuns }) =>
     moreRuns === null
       ? []
       : [`${countText(twoDigits(moreRuns))} to see a difference of ${pointsText(difference, false)}`],
   );
-  if (known.length === 0) return 'the number of runs needed is unknown: no run has come to this yet';
-  return `further runs like these: about ${known.join(', ')}`;
+  if (knownPower.length === 0) return 'the number of runs needed is unknown: no run has come to this yet';
+  return `further runs like these: about ${knownPower.join(', ')}`;
 }
 
 function twoDigits(value: number): number {
   return value < 100 ? value : Number(value.toPrecision(2));
 }
 
-function hundred(share: number): number {
+function percentNumber(share: number): number {
   return Math.round(100 * share);
 }
 
@@ -151,7 +151,7 @@ function quartilesText({ median, q1, q3 }: ArmFigures['callsToLeave']): string {
 }
 
 function piecesLines(providers: EffectReport['providers']): readonly string[] {
-  const widest = Math.max(...providers.map(({ provider }) => Math.min(NAME_CHARS, provider.length)));
+  const nameWidth = Math.max(...providers.map(({ provider }) => Math.min(NAME_CHARS, provider.length)));
   return providers.map(({ pieces, provider }) => {
     const { delivered, shadowed, undelivered, unsettled, withheld } = pieces;
     const parts = [
@@ -161,6 +161,6 @@ function piecesLines(providers: EffectReport['providers']): readonly string[] {
       ...(undelivered > 0 ? [`${countText(undelivered)} not delivered`] : []),
       ...(unsettled > 0 ? [`${countText(unsettled)} without a delivery record`] : []),
     ];
-    return `  ${printableCut(provider, NAME_CHARS).padEnd(widest)}  ${parts.join(', ')}`;
+    return `  ${printableCut(provider, NAME_CHARS).padEnd(nameWidth)}  ${parts.join(', ')}`;
   });
 }

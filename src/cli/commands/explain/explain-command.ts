@@ -87,10 +87,10 @@ async function foldFile(path: string, { number, idStart, problems }: FileChoice)
   if (fold !== undefined) return fold;
   const name = printable(path);
   if (only === undefined) {
-    const which = idStart === undefined ? 'no run' : `no run ${printableCut(idStart, ID_CHARS)}`;
-    throw new CoxswainError('input-io', `${name}: ${which}; list its runs with: coxswain analyze ${name}`);
+    const runText = idStart === undefined ? 'no run' : `no run ${printableCut(idStart, ID_CHARS)}`;
+    throw new CoxswainError('input-io', `${name}: ${runText}; list its runs with: coxswain analyze ${name}`);
   }
-  const some = [...folds.keys()].slice(0, 3).map((id) => printableCut(id, ID_CHARS));
-  const more = folds.size > some.length ? ', …' : '';
-  throw invalidArgument(`${name} has several runs: ${some.join(', ')}${more}; choose one with --run`);
+  const exampleIds = [...folds.keys()].slice(0, 3).map((id) => printableCut(id, ID_CHARS));
+  const ellipsis = folds.size > exampleIds.length ? ', …' : '';
+  throw invalidArgument(`${name} has several runs: ${exampleIds.join(', ')}${ellipsis}; choose one with --run`);
 }

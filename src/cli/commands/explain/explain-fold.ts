@@ -96,7 +96,7 @@ export class ExplainFold {
     this.#seen = undefined;
     const call = this.#view.fold(record);
     if (call !== undefined && this.#seen !== undefined && this.#read === undefined)
-      this.#take(call, this.#seen, record);
+      this.#takeCall(call, this.#seen, record);
   }
 
   /**
@@ -114,7 +114,7 @@ export class ExplainFold {
       throw new CoxswainError('input-io', `call ${this.#number} of run ${id} has no recorded result to explain`);
     }
     const index = this.#number - 1;
-    const patterns = this.#view.patterns.patterns.map(({ pattern }) => pattern).filter((one) => covers(one, index));
+    const patterns = this.#view.patterns.patterns.map(({ pattern }) => pattern).filter((one) => coversCall(one, index));
     const features = patterns.some(({ kind }) => kind === 'repetition') ? this.#features : undefined;
     const score = features && {
       chance: chanceOf(features),
@@ -131,12 +131,12 @@ export class ExplainFold {
     };
   }
 
-  #take(call: RunCall, { step, context, features }: SeenStep, { payload }: TrajectoryRecord): void {
+  #takeCall(call: RunCall, { step, context, features }: SeenStep, { payload }: TrajectoryRecord): void {
     const { argsKey, resultKey } = step;
     if (context.epoch !== this.#epoch) this.#compared = [];
     this.#epoch = context.epoch;
     if (call.number === this.#number && payload.kind === 'tool_ended') {
-      const numbers = (matches: (other: ComparedCall) => boolean): readonly number[] =>
+      const callNumbers = (matches: (other: ComparedCall) => boolean): readonly number[] =>
         this.#compared.filter(matches).map(({ number }) => number);
       this.#features = features;
       this.#read = {
@@ -144,17 +144,17 @@ export class ExplainFold {
         epoch: context.epoch,
         beganEpoch: context.advanced,
         novel: context.novel,
-        sameCalls: numbers((other) => other.argsKey === argsKey && other.resultKey === resultKey),
-        sameArguments: numbers((other) => other.argsKey === argsKey && other.resultKey !== resultKey),
-        sameResults: numbers((other) => other.argsKey !== argsKey && other.resultKey === resultKey),
+        sameCalls: callNumbers((other) => other.argsKey === argsKey && other.resultKey === resultKey),
+        sameArguments: callNumbers((other) => other.argsKey === argsKey && other.resultKey !== resultKey),
+        sameResults: callNumbers((other) => other.argsKey !== argsKey && other.resultKey === resultKey),
       };
     }
     this.#compared.push({ number: call.number, argsKey, resultKey });
   }
 }
 
-/** Creates a detector that finds no pattern. It passes each step to `see`, in the same form as for the other detectors. */
-function witnessDetector(see: (seen: SeenStep) => void): PatternDetector {
+/** Creates a detector that finds no pattern. It passes each step to `onSeen`, in the same form as for the other detectors. */
+function witnessDetector(onSeen: (seen: SeenStep) => void): PatternDetector {
   return {
     name: 'explain',
     start() {
@@ -163,7 +163,7 @@ function witnessDetector(see: (seen: SeenStep) => void): PatternDetector {
         observe(step, context) {
           const isScored = !step.transparent && !step.resultMissing;
           if (isScored) structure.observe(step, context);
-          see({ step, context, features: isScored ? structure.features() : undefined });
+          onSeen({ step, context, features: isScored ? structure.features() : undefined });
           return undefined;
         },
         snapshot: () => null,
@@ -173,7 +173,7 @@ function witnessDetector(see: (seen: SeenStep) => void): PatternDetector {
 }
 
 /** Returns true if the call is between the first and the last call of the pattern. */
-function covers({ evidence, firstSeen, flaggedAt }: TrajectoryPattern, index: number): boolean {
+function coversCall({ evidence, firstSeen, flaggedAt }: TrajectoryPattern, index: number): boolean {
   const last = Math.max(firstSeen, flaggedAt ?? 0, evidence.at(-1) ?? 0);
   return index >= firstSeen && index <= last;
 }

@@ -43,7 +43,7 @@ export function explainReading(call: RunCall, ended: ToolEnded, step: Step): Cal
   const { result, is_error: isError, result_missing: missing } = ended;
   const resultMissing = missing === true;
   const raw = { index: number - 1, turn: step.turn, atMs: step.atMs, tool, args, result, isError, resultMissing };
-  const alone = makeStep(raw, {});
+  const stepAlone = makeStep(raw, {});
   const reading = unwrapResult(result);
   const { answer } = reading;
   const text = typeof result === 'string' ? result : resultText(result);
@@ -52,9 +52,9 @@ export function explainReading(call: RunCall, ended: ToolEnded, step: Step): Cal
     preview: callText(tool, args),
     ...present({ target: step.target }),
     kind: step.kind,
-    kindReason: kindReason(call, step, alone),
+    kindReason: kindReason(call, step, stepAlone),
     failed: step.failure !== undefined,
-    failedReason: failedReason(ended, step, alone, reading),
+    failedReason: failedReason(ended, step, stepAlone, reading),
     countedAsError: isError,
     ...present({ failureLine: step.failure?.line, failureClass: step.failure?.category }),
     resultText: beginningOf(text),
@@ -69,15 +69,15 @@ function beginningOf(text: string): string {
   return text.slice(0, TEXT_CHARS).toWellFormed();
 }
 
-/** @param alone  the step without the context of the run */
-function kindReason({ tool, args }: RunCall, step: Step, alone: Step): string {
+/** @param stepAlone  the step without the context of the run */
+function kindReason({ tool, args }: RunCall, step: Step, stepAlone: Step): string {
   const { kind, program, shell } = readArguments(tool, args, {}).semantics;
-  if (step.kind !== alone.kind) return `it checks again after a pause; on its own it would be ${alone.kind}`;
+  if (step.kind !== stepAlone.kind) return `it checks again after a pause; on its own it would be ${stepAlone.kind}`;
   if (step.kind !== kind) return `by its result; tool and arguments alone would be ${kind}`;
   return shell ? `the shell command runs ${program}` : 'by the name of the tool and its arguments';
 }
 
-function failedReason(ended: ToolEnded, step: Step, alone: Step, reading: ResultReading): string {
+function failedReason(ended: ToolEnded, step: Step, stepAlone: Step, reading: ResultReading): string {
   if (ended.result_missing === true) return 'its source has no result';
   const { answer, envelopeFailed, printed } = reading;
   const exitCode = printed?.exitCode;
@@ -90,7 +90,7 @@ function failedReason(ended: ToolEnded, step: Step, alone: Step, reading: Result
   ];
   const shownFlags = flags.join(', ');
   if (step.failure === undefined) {
-    if (alone.failure !== undefined) return 'it waits for a service that is not reachable yet';
+    if (stepAlone.failure !== undefined) return 'it waits for a service that is not reachable yet';
     if (flags.length === 0)
       return exitCode === 0 ? 'no flag, and exit code 0' : 'no flag, and its result reports no failure';
     if (step.kind === 'poll' && answer.isPending) return `its result reports pending work (${shownFlags})`;
@@ -99,7 +99,7 @@ function failedReason(ended: ToolEnded, step: Step, alone: Step, reading: Result
   }
   const words = answer.declaresFailure ? 'its result declares a failure' : 'the words of its result report a failure';
   const reason = flags.length === 0 ? words : shownFlags;
-  return step.failure.category === alone.failure?.category
+  return step.failure.category === stepAlone.failure?.category
     ? reason
     : `${reason}; its error line also occurs in successful output, so it is not the cause`;
 }

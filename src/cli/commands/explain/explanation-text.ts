@@ -28,10 +28,10 @@ export function explanationText(explanation: CallExplanation, paint: Paint): str
 
 function failureLines(explanation: CallExplanation): readonly string[] {
   const { failed, failedReason, failureLine, failureClass, countedAsError } = explanation;
-  const differs =
+  const differenceNote =
     failed === countedAsError ? '' : `; ${countedAsError ? 'counted' : 'not counted'} as an error of the run`;
   return [
-    `  failed: ${failed ? 'yes' : 'no'}, ${failedReason}${differs}`,
+    `  failed: ${failed ? 'yes' : 'no'}, ${failedReason}${differenceNote}`,
     ...(failureClass === undefined ? [] : [`    class: ${failureClass}`]),
     ...(failureLine === undefined || failureLine === '' ? [] : [`    line: ${printableCut(failureLine, LINE_CHARS)}`]),
   ];
@@ -39,19 +39,19 @@ function failureLines(explanation: CallExplanation): readonly string[] {
 
 function textLines(explanation: CallExplanation): readonly string[] {
   const { resultText, comparedText, comparedAsItCame, comparedWithLess, rules } = explanation;
-  const less = [
+  const ignoredParts = [
     ...(comparedWithLess ? ['    also ignored: ids, numbers, or an echo of the call'] : []),
     ...(rules.length === 0 ? [] : [`  matching reading rules: ${rules.join(', ')}`]),
   ];
-  if (comparedAsItCame) return ['  result, compared unchanged:', ...firstLines(resultText), ...less];
-  return ['  result:', ...firstLines(resultText), '  compared as:', ...firstLines(comparedText), ...less];
+  if (comparedAsItCame) return ['  result, compared unchanged:', ...firstLines(resultText), ...ignoredParts];
+  return ['  result:', ...firstLines(resultText), '  compared as:', ...firstLines(comparedText), ...ignoredParts];
 }
 
 function firstLines(text: string): readonly string[] {
   if (text.trim() === '') return ['    (empty)'];
   const lines = text.split(/\r?\n/);
-  const shown = lines.slice(0, SHOWN_LINES).map((line) => `    | ${printableCut(line, LINE_CHARS)}`);
-  return lines.length > SHOWN_LINES ? [...shown, '    | …'] : shown;
+  const shownLines = lines.slice(0, SHOWN_LINES).map((line) => `    | ${printableCut(line, LINE_CHARS)}`);
+  return lines.length > SHOWN_LINES ? [...shownLines, '    | …'] : shownLines;
 }
 
 function equalityLines(explanation: CallExplanation): readonly string[] {
@@ -66,8 +66,8 @@ function equalityLines(explanation: CallExplanation): readonly string[] {
 
 function callList(numbers: readonly number[]): string {
   if (numbers.length === 0) return 'none';
-  const shown = numbers.slice(-SHOWN_CALLS).join(', ');
-  return numbers.length > SHOWN_CALLS ? `… ${shown} (${numbers.length} in all)` : shown;
+  const shownNumbers = numbers.slice(-SHOWN_CALLS).join(', ');
+  return numbers.length > SHOWN_CALLS ? `… ${shownNumbers} (${numbers.length} in all)` : shownNumbers;
 }
 
 function patternLine(pattern: ExplainedPattern): string {
@@ -83,10 +83,10 @@ function patternLine(pattern: ExplainedPattern): string {
 
 /** Formats the features that affect the score, the strongest first. */
 function scoreLines({ chance, chanceWithoutFeatures, shares }: ExplainedScore): readonly string[] {
-  const shown = shares.filter(({ adds }) => adds !== 0).sort((a, b) => Math.abs(b.adds) - Math.abs(a.adds));
+  const shownShares = shares.filter(({ adds }) => adds !== 0).sort((a, b) => Math.abs(b.adds) - Math.abs(a.adds));
   return [
     `  repetition score at this call: ${chance.toFixed(2)} (${chanceWithoutFeatures.toFixed(2)} without features); each feature with its value and its effect in logits`,
-    ...shown.map(({ feature, value, adds }) => {
+    ...shownShares.map(({ feature, value, adds }) => {
       const sign = adds > 0 ? '+' : '';
       return `    ${feature.padEnd(14)} ${value.toFixed(2)}  ${sign}${adds.toFixed(2)}`;
     }),

@@ -50,21 +50,21 @@ export async function exportCommand(
   problems.source(shownStore(file));
   const store = await openReadableStore(file);
   try {
-    const named: RunSummary[] = [];
-    for (const id of ids) named.push(await namedRun(store, id, file));
+    const namedRuns: RunSummary[] = [];
+    for (const id of ids) namedRuns.push(await namedRun(store, id, file));
     const counts = { runs: 0, records: 0 };
-    const exported = (run: RunSummary): ExportedRun => {
+    const exportedRun = (run: RunSummary): ExportedRun => {
       counts.runs += 1;
       let isFirst = true;
       const records = (): AsyncIterable<TrajectoryRecord> => {
         const first = isFirst ? { counts, problems } : undefined;
         isFirst = false;
-        return readable(store, run, { first, isPage: format === 'html' });
+        return readableRecords(store, run, { first, isPage: format === 'html' });
       };
       return { run, records };
     };
-    const runs = async function* (): AsyncGenerator<ExportedRun, void, void> {
-      for await (const run of ids.length === 0 ? allRuns(store) : named) yield exported(run);
+    const exportedRuns = async function* (): AsyncGenerator<ExportedRun, void, void> {
+      for await (const run of ids.length === 0 ? allRuns(store) : namedRuns) yield exportedRun(run);
     };
     const name =
       options.toStore === undefined
@@ -72,13 +72,13 @@ export async function exportCommand(
             format,
             to: options.to,
             content: options.content !== false,
-            runs,
-            exported,
+            runs: exportedRuns,
+            exported: exportedRun,
             store,
             terminal,
-            onRefused: (why) => problems.fault({ message: why }),
+            onRefused: (reason) => problems.fault({ message: reason }),
           })
-        : await copyRuns(options.toStore, runs(), problems);
+        : await copyRuns(options.toStore, exportedRuns(), problems);
     problems.endSource();
     if (name !== undefined) {
       const text = `${countOf(counts.runs, 'run')}, ${countOf(counts.records, 'record')} written to ${printable(name)}\n`;
@@ -95,15 +95,15 @@ async function copyRuns(address: string, runs: AsyncIterable<ExportedRun>, probl
   try {
     const onRefused = ({ error, runId }: RefusedRun): void =>
       problems.fault({ message: `run ${runId} is not copied: ${messageOf(error)}` });
-    const copy = async ({ records, run }: ExportedRun): Promise<void> => {
+    const copyRun = async ({ records, run }: ExportedRun): Promise<void> => {
       const recorder = new RunRecorder(store, onRefused, { isCopy: true });
       for await (const record of records()) await recorder.add(run.runId, record);
       await recorder.end(run.runId);
     };
     const copies = new Set<Promise<void>>();
     for await (const run of runs) {
-      const copied = copy(run).finally(() => copies.delete(copied));
-      copies.add(copied);
+      const pendingCopy = copyRun(run).finally(() => copies.delete(pendingCopy));
+      copies.add(pendingCopy);
       if (copies.size >= MAX_COPIES) await Promise.race(copies);
     }
     await Promise.all(copies);
@@ -136,7 +136,7 @@ function checkTarget(file: string, { to, toStore }: ExportOptions, format: Expor
 interface Reading {
   /** The result of an earlier pass over the run; undefined if this is the first pass. */
   readonly first: { readonly counts: { records: number }; readonly problems: Problems } | undefined;
-  /** True for a page, which itself shows where an incomplete run ends. */
+  /** True for the HTML page: it shows where an incomplete run ends, so no message repeats it. */
   readonly isPage: boolean;
 }
 
@@ -144,7 +144,7 @@ interface Reading {
  * Yields the records of a run up to the first unreadable record. Reports an unreadable record, or fewer records than listed, as a
  * problem.
  */
-async function* readable(
+async function* readableRecords(
   store: StoreReader,
   { runId, lastSeq }: RunSummary,
   { first, isPage }: Reading,

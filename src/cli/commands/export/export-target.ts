@@ -30,35 +30,35 @@ export async function openTextTarget(to: string | undefined, terminal: Terminal)
 async function openFileTarget(path: string): Promise<TextTarget> {
   checkOutput(path);
   if (lookAt(path) !== undefined) throw alreadyExists(path);
-  const unfinished = `${path}.${process.pid}.part`;
-  const file = await open(unfinished, 'wx', 0o600).catch((error: unknown) => {
+  const temporaryPath = `${path}.${process.pid}.part`;
+  const file = await open(temporaryPath, 'wx', 0o600).catch((error: unknown) => {
     throw new CoxswainError('input-io', `${printable(path)} cannot be created: ${messageOf(error)}`);
   });
-  let waiting = '';
-  const flush = async (): Promise<void> => {
-    const text = waiting;
-    waiting = '';
+  let pendingText = '';
+  const flushText = async (): Promise<void> => {
+    const text = pendingText;
+    pendingText = '';
     await file.appendFile(text);
   };
   return {
     name: path,
     write: async (text) => {
-      waiting += text;
-      if (waiting.length > WRITE_CHARS) await flush();
+      pendingText += text;
+      if (pendingText.length > WRITE_CHARS) await flushText();
     },
     close: async (isWhole) => {
       let isStored = false;
       try {
         if (isWhole) {
-          await flush();
+          await flushText();
           await file.sync();
           isStored = true;
         }
       } finally {
         await file.close();
         // Unlike a rename, a link does not replace a file that was created in the meantime.
-        if (isStored) await link(unfinished, path).catch((error: unknown) => Promise.reject(linkError(path, error)));
-        await rm(unfinished, { force: true });
+        if (isStored) await link(temporaryPath, path).catch((error: unknown) => Promise.reject(linkError(path, error)));
+        await rm(temporaryPath, { force: true });
       }
     },
   };

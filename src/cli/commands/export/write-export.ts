@@ -43,8 +43,8 @@ export async function writeExport(setup: ExportSetup): Promise<string | undefine
   let isWhole = false;
   try {
     // Files keep every character. Text for a terminal is escaped.
-    const shown = target.name === undefined ? printableJson : (json: string) => `${json}\n`;
-    for await (const text of textsOf(setup, shown)) await target.write(text);
+    const shownJson = target.name === undefined ? printableJson : (json: string) => `${json}\n`;
+    for await (const text of textsOf(setup, shownJson)) await target.write(text);
     isWhole = true;
   } finally {
     await target.close(isWhole);
@@ -52,24 +52,25 @@ export async function writeExport(setup: ExportSetup): Promise<string | undefine
   return target.name;
 }
 
-async function* textsOf(setup: ExportSetup, shown: (json: string) => string): AsyncGenerator<string, void, void> {
+async function* textsOf(setup: ExportSetup, shownJson: (json: string) => string): AsyncGenerator<string, void, void> {
   const { format, runs } = setup;
   switch (format) {
     case 'records':
-      for await (const { records } of runs()) for await (const record of records()) yield shown(encodeRecord(record));
+      for await (const { records } of runs())
+        for await (const record of records()) yield shownJson(encodeRecord(record));
       return;
     case 'atif':
-      yield shown(JSON.stringify(await atifOf(await treeOf(setup, await onlyRun(setup)))));
+      yield shownJson(JSON.stringify(await atifOf(await treeOf(setup, await onlyRun(setup)))));
       return;
     case 'inspect-json':
-      for await (const piece of inspectOf(runs())) yield shown(piece).slice(0, -1);
+      for await (const piece of inspectOf(runs())) yield shownJson(piece).slice(0, -1);
       yield '\n';
       return;
     case 'openai':
-      for await (const line of chatOf(runs())) yield shown(line.trimEnd());
+      for await (const line of chatOf(runs())) yield shownJson(line.trimEnd());
       return;
     case 'otlp':
-      for await (const spans of batchesOf(setup)) yield shown(JSON.stringify(otlpRequest(spans, resourceOf())));
+      for await (const spans of batchesOf(setup)) yield shownJson(JSON.stringify(otlpRequest(spans, resourceOf())));
       return;
     case 'html':
       yield* runPage(await onlyRun(setup));
@@ -79,9 +80,9 @@ async function* textsOf(setup: ExportSetup, shown: (json: string) => string): As
 async function sendSpans(setup: ExportSetup, to: string): Promise<string> {
   const collector = otlpCollector(to, process.env);
   for await (const spans of batchesOf(setup)) {
-    const why = await collector.send(otlpRequest(spans, resourceOf()));
-    if (why === undefined) continue;
-    setup.onRefused(`${collector.name}: ${why}; the rest is not sent`);
+    const problem = await collector.send(otlpRequest(spans, resourceOf()));
+    if (problem === undefined) continue;
+    setup.onRefused(`${collector.name}: ${problem}; the rest is not sent`);
     break;
   }
   return collector.name;
@@ -108,10 +109,10 @@ async function rootOf(store: StoreReader, runId: string): Promise<string> {
 }
 
 async function onlyRun({ format, runs }: ExportSetup): Promise<ExportedRun> {
-  const found: ExportedRun[] = [];
-  for await (const run of runs()) if (found.push(run) > 1) break;
-  const [only] = found;
-  if (only !== undefined && found.length === 1) return only;
+  const exportedRuns: ExportedRun[] = [];
+  for await (const run of runs()) if (exportedRuns.push(run) > 1) break;
+  const [only] = exportedRuns;
+  if (only !== undefined && exportedRuns.length === 1) return only;
   throw invalidArgument(`--format ${format} holds one run: name it; list the runs with: coxswain runs`);
 }
 

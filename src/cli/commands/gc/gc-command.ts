@@ -41,12 +41,12 @@ export async function gcCommand(
   try {
     const report = await collectGarbage(store, { ...limits, isDryRun, maxRuns: Infinity });
     const { bytesAfter, bytesBefore, collected, failed, left } = report;
-    const listed = options.json === true ? collected : collected.slice(0, MAX_LISTED);
-    for (const run of listed) {
+    const listedRuns = options.json === true ? collected : collected.slice(0, MAX_LISTED);
+    for (const run of listedRuns) {
       await terminal.write(options.json === true ? jsonLine(run) : rowText(run, isDryRun, terminal));
     }
-    const others = collected.length - listed.length;
-    if (others > 0) await terminal.write(`and ${countOf(others, 'more run')}; --json lists all\n`);
+    const hiddenCount = collected.length - listedRuns.length;
+    if (hiddenCount > 0) await terminal.write(`and ${countOf(hiddenCount, 'more run')}; --json lists all\n`);
     const problems = new Problems(terminal);
     problems.source(shownStore(file));
     for (const { runId, error } of failed) problems.fault({ message: `run ${runId} is not deleted: ${error.message}` });

@@ -45,11 +45,11 @@ export async function importCommand(path: string, options: ImportCommandOptions,
   problems.endSource();
   if (records !== undefined) {
     const { runs, stored, refused } = records;
-    const rest = refused === 0 ? '' : `; ${countOf(refused, 'run')} not, or not completely`;
+    const refusedNote = refused === 0 ? '' : `; ${countOf(refused, 'run')} not, or not completely`;
     await terminal.write(
       options.json === true
         ? jsonLine({ runs, records: stored, refused, store: shownStore(file) })
-        : `${countOf(runs, 'run')}, ${countOf(stored, 'record')} now in ${shownStore(file)}${rest}\n`,
+        : `${countOf(runs, 'run')}, ${countOf(stored, 'record')} now in ${shownStore(file)}${refusedNote}\n`,
     );
   }
   return problems.any ? 1 : 0;
@@ -79,7 +79,7 @@ class RecordImport {
 
   constructor(store: TrajectoryStore, problems: Problems) {
     this.#problems = problems;
-    this.#recorder = new RunRecorder(store, ({ runId, error }) => this.#refuse(runId, messageOf(error)), {
+    this.#recorder = new RunRecorder(store, ({ runId, error }) => this.#refuseRun(runId, messageOf(error)), {
       stored: store,
     });
   }
@@ -97,9 +97,9 @@ class RecordImport {
   }
 
   get refused(): number {
-    let refused = 0;
-    for (const run of this.#runs.values()) if (run.isRefused) refused += 1;
-    return refused;
+    let refusedCount = 0;
+    for (const run of this.#runs.values()) if (run.isRefused) refusedCount += 1;
+    return refusedCount;
   }
 
   async take(record: TrajectoryRecord, line: number | undefined): Promise<void> {
@@ -113,7 +113,11 @@ class RecordImport {
     // A repeated record starts a new batch, because the store distinguishes repeats from conflicts.
     if (seq !== run.nextSeq) await this.#recorder.end(runId);
     if (seq > run.nextSeq) {
-      this.#refuse(runId, `seq ${run.nextSeq} to ${seq - 1} are missing before this line; the rest is skipped`, line);
+      this.#refuseRun(
+        runId,
+        `seq ${run.nextSeq} to ${seq - 1} are missing before this line; the rest is skipped`,
+        line,
+      );
       return;
     }
     run.nextSeq = lastSeqOf(record) + 1;
@@ -126,14 +130,14 @@ class RecordImport {
   }
 
   #runOf(runId: string, seq: number): RunProgress {
-    const known = this.#runs.get(runId);
-    if (known !== undefined) return known;
+    const knownRun = this.#runs.get(runId);
+    if (knownRun !== undefined) return knownRun;
     const run = { nextSeq: seq, records: 0, isRefused: false };
     this.#runs.set(runId, run);
     return run;
   }
 
-  #refuse(runId: string, reason: string, line?: number): void {
+  #refuseRun(runId: string, reason: string, line?: number): void {
     const run = this.#runs.get(runId);
     if (run !== undefined) run.isRefused = true;
     this.#problems.fault({ line, message: `run ${runId}: ${reason}` });

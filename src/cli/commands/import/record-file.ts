@@ -28,11 +28,11 @@ export interface RecordLine {
  * Memory: a chunk, and a line of at most 64 MiB.
  */
 export async function* readRecordFile(path: string): AsyncGenerator<RecordLine, void, void> {
-  const opened = await openBytes(path, { stdin: process.stdin });
+  const openedFile = await openBytes(path, { stdin: process.stdin });
   try {
-    const packing = packingOf(opened.magic);
+    const packing = packingOf(openedFile.magic);
     if (packing === 'zip') throw notRecords('it is a zip archive', path);
-    const bytes = packing === 'none' ? opened.chunks : decompress(opened.chunks, packing);
+    const bytes = packing === 'none' ? openedFile.chunks : decompress(openedFile.chunks, packing);
     let isFirst = true;
     for await (const line of linesOf(bytes)) {
       const record = recordOf(line);
@@ -42,7 +42,7 @@ export async function* readRecordFile(path: string): AsyncGenerator<RecordLine, 
     }
     if (isFirst) throw notRecords('it is empty', path);
   } finally {
-    await opened.close();
+    await openedFile.close();
   }
 }
 

@@ -55,35 +55,35 @@ export async function initCommand(
   terminal: Terminal,
 ): Promise<number> {
   const { user = false, http = false, undo = false, shared = false } = options;
-  const named = HOSTS.find((host) => host === target);
+  const namedHost = HOSTS.find((host) => host === target);
   const { home, config } = userFolders({});
   const places = { homeFolder: home, env: process.env };
-  if (target !== undefined && named === undefined) {
+  if (target !== undefined && namedHost === undefined) {
     throw invalidArgument(`unknown target ${printable(target)}; choose one of ${HOSTS.join(', ')}`);
   }
-  checkOptions(options, named);
-  const found = named !== undefined ? [named] : shared || http ? [] : installedHosts(places);
-  const hosts: readonly HostName[] = found.length === 0 ? ['claude-code'] : found;
+  checkOptions(options, namedHost);
+  const chosenHosts = namedHost !== undefined ? [namedHost] : shared || http ? [] : installedHosts(places);
+  const hosts: readonly HostName[] = chosenHosts.length === 0 ? ['claude-code'] : chosenHosts;
   const project = resolve(options.project ?? '.');
   const projectFolder = user ? undefined : project;
   const owner: StateOwner = { env: process.env, projectFolder };
   const filesOf = (host: HostName): readonly [string, ...string[]] => {
     const file = HOST_PLACES[host].settingsFile({ ...places, projectFolder });
     if (host !== 'claude-code' || user) return [file];
-    const local = join(dirname(file), 'settings.local.json');
+    const localSettings = join(dirname(file), 'settings.local.json');
     // A committed file should not contain absolute paths, unless it already contains the hook.
-    return shared || (!http && hasHook(file)) ? [file, local] : [local, file];
+    return shared || (!http && hasHook(file)) ? [file, localSettings] : [localSettings, file];
   };
   const fileOf = (host: HostName): string => filesOf(host)[0];
   if (undo) {
     const files = undoInit({
       owner,
-      settingsFiles: (named === undefined ? HOSTS : hosts).flatMap(filesOf),
-      host: named,
+      settingsFiles: (namedHost === undefined ? HOSTS : hosts).flatMap(filesOf),
+      host: namedHost,
     });
-    const isServed = named === undefined || named === 'claude-code' || HOST_PLACES[named].isPlugin === true;
+    const isServed = namedHost === undefined || namedHost === 'claude-code' || HOST_PLACES[namedHost].isPlugin === true;
     const server = user || !isServed ? undefined : await takeServerAway(project);
-    return await undone(files, { settingsFile: fileOf(hosts[0] ?? 'claude-code'), server }, terminal);
+    return await reportUndone(files, { settingsFile: fileOf(hosts[0] ?? 'claude-code'), server }, terminal);
   }
 
   const hookFile = ownHookFile();
@@ -107,15 +107,15 @@ export async function initCommand(
         : {}),
     });
   });
-  return await write(changes, { options, owner, hosts, fileOf, hookFile, project, server }, terminal);
+  return await writeChanges(changes, { options, owner, hosts, fileOf, hookFile, project, server }, terminal);
 }
 
 /** @throws CoxswainError `invalid-argument` for options that cannot be combined */
-function checkOptions({ http, port, project, shared, user }: InitOptions, named: HostName | undefined): void {
+function checkOptions({ http, port, project, shared, user }: InitOptions, namedHost: HostName | undefined): void {
   const refuse = (message: string): never => {
     throw invalidArgument(message);
   };
-  if ((http || shared) && named !== undefined && named !== 'claude-code') {
+  if ((http || shared) && namedHost !== undefined && namedHost !== 'claude-code') {
     refuse('--shared and --http apply to Claude Code only');
   }
   if (http && user) refuse('--http sets up the server of one project; omit --user');
@@ -136,15 +136,15 @@ interface Situation {
   readonly server: ServeSettings | undefined;
 }
 
-async function write(changes: readonly InitChange[], situation: Situation, terminal: Terminal): Promise<number> {
+async function writeChanges(changes: readonly InitChange[], situation: Situation, terminal: Terminal): Promise<number> {
   const { options, owner, hosts, fileOf, hookFile, project, server } = situation;
   // Terminal output must not contain the token.
-  const shown = (text: string): string =>
+  const shownText = (text: string): string =>
     printable(server === undefined ? text : text.replaceAll(server.token, '…the token…'));
   for (const { file, before, after } of options.dryRun === true ? changes : []) {
     await terminal.write(`${before === undefined ? 'new file' : 'change'} ${printable(file)}\n`);
     for (const { sign, text } of lineDiff(before ?? '', after)) {
-      const line = `${sign} ${shown(text)}`;
+      const line = `${sign} ${shownText(text)}`;
       await terminal.write(
         `${sign === '+' ? terminal.paint('green', line) : sign === '-' ? terminal.paint('red', line) : line}\n`,
       );
@@ -189,9 +189,9 @@ async function write(changes: readonly InitChange[], situation: Situation, termi
       `Their first event starts a server at http://127.0.0.1:${server.port}; coxswain serve status shows its state\n`,
     );
   }
-  const committed = options.user === true ? [] : hosts.map(fileOf).filter((file) => !isLocal(file));
-  if (committed.length > 0) {
-    const files = committed.map((file) => printable(shownFile(file, project))).join(', ');
+  const committedFiles = options.user === true ? [] : hosts.map(fileOf).filter((file) => !isLocal(file));
+  if (committedFiles.length > 0) {
+    const files = committedFiles.map((file) => printable(shownFile(file, project))).join(', ');
     await terminal.write(
       `${files}: contains paths of this machine; to keep them out of a shared repository, use --user.\n`,
     );
@@ -206,20 +206,20 @@ async function trustInCodex(
   terminal: Terminal,
 ): Promise<void> {
   const file = join(hostFolder('codex', { home: userFolders({}).home, env: process.env }), 'config.toml');
-  const before = findFile(file)?.bytes;
+  const bytesBefore = findFile(file)?.bytes;
   const command = hookCommand(process.execPath, hookFile);
   const hooks = await codexHooks(project, { env: process.env, command, trust: true });
-  keepBackup({ file, before, host: 'codex' }, owner);
+  keepBackup({ file, before: bytesBefore, host: 'codex' }, owner);
   const isTrusted = typeof hooks !== 'string' && hooks.length > 0 && hooks.every((hook) => hook.isTrusted);
   if (isTrusted) return await terminal.write(`Codex trusts the hook (${printable(file)}).\n`);
-  const why =
+  const reason =
     typeof hooks === 'string'
       ? hooks
       : hooks.length === 0
         ? 'it ignores the hooks of untrusted projects; start codex there once, or use --user'
         : 'it did not store the trust';
   terminal.complain(
-    `coxswain: Codex does not run the hook yet: ${printable(why)}. Then run coxswain init codex again, or trust it there with /hooks.`,
+    `coxswain: Codex does not run the hook yet: ${printable(reason)}. Then run coxswain init codex again, or trust it there with /hooks.`,
   );
 }
 
@@ -230,7 +230,7 @@ const OUTCOMES: Readonly<Record<UndoneFile['outcome'], string>> = {
   kept: 'has changed since and has no hooks of coxswain; unchanged',
 };
 
-async function undone(
+async function reportUndone(
   files: readonly UndoneFile[],
   { settingsFile, server }: { readonly settingsFile: string; readonly server: string | undefined },
   terminal: Terminal,
@@ -251,8 +251,8 @@ function hasHook(file: string): boolean {
 }
 
 function shownFile(file: string, project: string): string {
-  const inside = relative(project, file);
-  return inside.startsWith('..') ? file : inside;
+  const insidePath = relative(project, file);
+  return insidePath.startsWith('..') ? file : insidePath;
 }
 
 function configFileOf(project: string): string {
@@ -267,9 +267,11 @@ function configOf(
 ): { readonly config?: { readonly file: string; readonly text: string } } {
   if (deadline === undefined) return {};
   spanOption('--deadline', deadline, '45m or 1h30m');
-  const found = file.startsWith(project) ? findProject(project).files[0] : existsSync(file) ? file : undefined;
-  if (found !== undefined) {
-    throw invalidArgument(`a configuration exists already: set "deadline": ${JSON.stringify(deadline)} in ${found}`);
+  const foundFile = file.startsWith(project) ? findProject(project).files[0] : existsSync(file) ? file : undefined;
+  if (foundFile !== undefined) {
+    throw invalidArgument(
+      `a configuration exists already: set "deadline": ${JSON.stringify(deadline)} in ${foundFile}`,
+    );
   }
   return { config: { file, text: `${JSON.stringify({ deadline }, undefined, 2)}\n` } };
 }

@@ -25,21 +25,21 @@ const TOKEN_BYTES = 32;
  * @throws CoxswainError `invalid-argument` for a port out of range; `input-io` if existing settings are invalid or no port is free
  */
 export async function serverFor(projectFolder: string, port: string | undefined): Promise<ServeSettings> {
-  const before = readServeSettings(projectFolder);
-  const wanted = wholeOption('--port', port, [1024, 65_535]);
+  const previous = readServeSettings(projectFolder);
+  const wantedPort = wholeOption('--port', port, [1024, 65_535]);
   return {
-    port: wanted ?? before?.port ?? (await freePort()),
-    token: before?.token ?? randomBytes(TOKEN_BYTES).toString('base64url'),
+    port: wantedPort ?? previous?.port ?? (await freePort()),
+    token: previous?.token ?? randomBytes(TOKEN_BYTES).toString('base64url'),
     program: [process.execPath, fileURLToPath(new URL(`../../bin${extname(import.meta.url)}`, import.meta.url))],
   };
 }
 
 /** Writes changed settings and stops a server that runs with the old settings. @throws CoxswainError `input-io` */
 export async function putServer(projectFolder: string, settings: ServeSettings): Promise<void> {
-  const before = readServeSettings(projectFolder);
-  if (JSON.stringify(before) === JSON.stringify(settings)) return;
+  const previous = readServeSettings(projectFolder);
+  if (JSON.stringify(previous) === JSON.stringify(settings)) return;
   writeServeSettings(projectFolder, settings);
-  if (before !== undefined) await stopServer(projectFolder);
+  if (previous !== undefined) await stopServer(projectFolder);
 }
 
 /** Stops the server of a project and removes its settings. @returns a message; undefined if no server was running */

@@ -40,15 +40,15 @@ export async function labelCommand(
   terminal: Terminal,
   input: KeyInput = process.stdin,
 ): Promise<number> {
-  const from = choiceOption('--from', options.from ?? 'patterns', MOMENT_SOURCES);
+  const momentSource = choiceOption('--from', options.from ?? 'patterns', MOMENT_SOURCES);
   const count = wholeOption('--count', options.count ?? '3', [1, 100]);
   if (paths.includes('-')) throw invalidArgument('keys are read from standard input; give the runs as a file');
   checkOutput(options.out);
-  const saved = existsSync(options.out) ? await readLabels(options.out) : [];
-  const labels = new Map(saved.map((label) => [label.id, label]));
+  const savedLabels = existsSync(options.out) ? await readLabels(options.out) : [];
+  const labels = new Map(savedLabels.map((label) => [label.id, label]));
   const problems = new Problems(terminal);
   const moments = labelMoments(paths, {
-    from,
+    from: momentSource,
     count,
     onProblem: (problem) => problems.faultIn(problem),
   });
@@ -75,8 +75,8 @@ interface SessionParts {
 class LabelSession {
   readonly #parts: SessionParts;
   /** Moments shown since the start of the command, for the key `b` (back). */
-  readonly #shown: LabelMoment[] = [];
-  #at = 0;
+  readonly #shownMoments: LabelMoment[] = [];
+  #position = 0;
   #keys = 0;
   #isDone = false;
 
@@ -85,55 +85,60 @@ class LabelSession {
   }
 
   async run(keys: AsyncIterable<string>): Promise<void> {
-    let moment = await this.#show();
+    let moment = await this.#showMoment();
     if (moment === undefined) return;
     for await (const pressed of keys) {
       const key = pressed.toLowerCase();
       const target = KEYS[key];
       if (key === 'q') return;
       if (target !== undefined) {
-        this.#save(moment, target);
-        this.#at += 1;
+        this.#saveLabel(moment, target);
+        this.#position += 1;
       } else if (key === 'b') {
-        if (this.#at > 0) this.#at -= 1;
+        if (this.#position > 0) this.#position -= 1;
       } else {
         await this.#parts.terminal.write(`${HELP}\n`);
         continue;
       }
-      moment = await this.#show();
+      moment = await this.#showMoment();
       if (moment === undefined) return;
     }
   }
 
   summary(): string {
     const { labels, out } = this.#parts;
-    const all = [...labels.values()];
-    const of = (target: LabelTarget): string => countText(all.filter((label) => label.target === target).length);
-    const end = this.#isDone ? (this.#shown.length === 0 ? 'nothing left to label; ' : 'that was the last one; ') : '';
-    const counts = `${of('stuck')} stuck, ${of('ok')} fine, ${of('skip')} skipped`;
-    return `${end}${countOf(this.#keys, 'key')} saved; ${printable(out)} has ${countOf(all.length, 'label')}: ${counts}\n`;
+    const allLabels = [...labels.values()];
+    const countWith = (target: LabelTarget): string =>
+      countText(allLabels.filter((label) => label.target === target).length);
+    const end = this.#isDone
+      ? this.#shownMoments.length === 0
+        ? 'nothing left to label; '
+        : 'that was the last one; '
+      : '';
+    const counts = `${countWith('stuck')} stuck, ${countWith('ok')} fine, ${countWith('skip')} skipped`;
+    return `${end}${countOf(this.#keys, 'key')} saved; ${printable(out)} has ${countOf(allLabels.length, 'label')}: ${counts}\n`;
   }
 
   /** Shows the next moment, or the previous one after `b`. */
-  async #show(): Promise<LabelMoment | undefined> {
-    const moment = this.#shown[this.#at] ?? (await this.#next());
+  async #showMoment(): Promise<LabelMoment | undefined> {
+    const moment = this.#shownMoments[this.#position] ?? (await this.#nextMoment());
     if (moment === undefined) this.#isDone = true;
-    else await this.#parts.terminal.write(this.#text(moment));
+    else await this.#parts.terminal.write(this.#momentText(moment));
     return moment;
   }
 
-  async #next(): Promise<LabelMoment | undefined> {
+  async #nextMoment(): Promise<LabelMoment | undefined> {
     const { labels, moments } = this.#parts;
     for (;;) {
       const { done, value } = await moments.next();
       if (done === true || value === undefined) return undefined;
       if (labels.has(value.id)) continue;
-      this.#shown.push(value);
+      this.#shownMoments.push(value);
       return value;
     }
   }
 
-  #save({ id }: LabelMoment, target: LabelTarget): void {
+  #saveLabel({ id }: LabelMoment, target: LabelTarget): void {
     const { labels, out } = this.#parts;
     const { note = '', split = '' } = labels.get(id) ?? {};
     labels.set(id, { id, target, split, note });
@@ -143,15 +148,16 @@ class LabelSession {
   }
 
   /** Omits the findings of detectors, because labels are used to evaluate detectors. */
-  #text({ around, call, calls, id, run, task }: LabelMoment): string {
+  #momentText({ around, call, calls, id, run, task }: LabelMoment): string {
     const { labels, terminal } = this.#parts;
     const { paint } = terminal;
     const label = labels.get(id);
     const head = `${paint('bold', printableCut(run, CALL_CHARS))}  call ${callNumber(call)} of ${countText(calls)}`;
     const lines = around.flatMap((one) => {
       const mark = one.index === call ? '>' : ' ';
-      const shown = `${mark} ${String(callNumber(one.index)).padStart(5)}  ${printableCut(one.call, CALL_CHARS)}`;
-      const line = one.index > call ? paint('dim', shown) : one.index === call ? paint('bold', shown) : shown;
+      const shownCall = `${mark} ${String(callNumber(one.index)).padStart(5)}  ${printableCut(one.call, CALL_CHARS)}`;
+      const line =
+        one.index > call ? paint('dim', shownCall) : one.index === call ? paint('bold', shownCall) : shownCall;
       if (!one.failed) return [line];
       const error = one.error === undefined ? 'failed' : printableCut(one.error, ERROR_CHARS);
       return [line, `         ${paint('red', error)}`];

@@ -68,7 +68,7 @@ class RunMoments {
   readonly #replay = new SteeringReplay();
   readonly #view = new RunView();
   readonly #calls: CallEvent[] = [];
-  readonly #marked = new Set<number>();
+  readonly #markedCalls = new Set<number>();
 
   constructor(run: string, options: MomentOptions) {
     this.#run = run;
@@ -77,34 +77,34 @@ class RunMoments {
 
   take(record: TrajectoryRecord): void {
     const { from } = this.#options;
-    const derived = this.#replay.follow(record);
+    const derivedPayloads = this.#replay.follow(record);
     const call = callEventOf(this.#view.fold(record), record);
     if (call !== undefined && this.#calls.length < MAX_CALLS) this.#calls.push(call);
     if (from === 'random') return;
-    for (const { kind } of derived) {
+    for (const { kind } of derivedPayloads) {
       const matches =
         from === 'patterns' ? kind === 'pattern_flagged' : kind === 'feedback_produced' || kind === 'guidance_produced';
-      if (matches) this.#marked.add(Math.max(0, this.#view.calls - 1));
+      if (matches) this.#markedCalls.add(Math.max(0, this.#view.calls - 1));
     }
   }
 
   found(): readonly LabelMoment[] {
     const { calls, started } = this.#view;
     const task = started?.task ?? '';
-    return this.#chosen().flatMap((call) => {
-      const at = this.#calls.findIndex(({ index }) => index === call);
-      if (at < 0) return [];
-      const around = this.#calls.slice(Math.max(0, at - CALLS_BEFORE), at + CALLS_AFTER + 1);
-      return [{ id: `${this.#run}@${call + 1}`, run: this.#run, call, calls, task, around }];
+    return this.#chosenCalls().flatMap((call) => {
+      const callPosition = this.#calls.findIndex(({ index }) => index === call);
+      if (callPosition < 0) return [];
+      const callsAround = this.#calls.slice(Math.max(0, callPosition - CALLS_BEFORE), callPosition + CALLS_AFTER + 1);
+      return [{ id: `${this.#run}@${call + 1}`, run: this.#run, call, calls, task, around: callsAround }];
     });
   }
 
-  #chosen(): readonly number[] {
+  #chosenCalls(): readonly number[] {
     const { count, from } = this.#options;
-    if (from !== 'random') return [...this.#marked].slice(0, count);
-    const shuffled = this.#calls.map(({ index }) => ({ index, hash: hashText(`${this.#run}@${index}`) }));
-    shuffled.sort((left, right) => (left.hash < right.hash ? -1 : 1));
-    return shuffled
+    if (from !== 'random') return [...this.#markedCalls].slice(0, count);
+    const shuffledCalls = this.#calls.map(({ index }) => ({ index, hash: hashText(`${this.#run}@${index}`) }));
+    shuffledCalls.sort((left, right) => (left.hash < right.hash ? -1 : 1));
+    return shuffledCalls
       .slice(0, count)
       .map(({ index }) => index)
       .sort((left, right) => left - right);

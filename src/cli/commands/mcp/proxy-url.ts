@@ -35,68 +35,70 @@ export async function proxyUrl(
   { input, output }: ClientStreams,
   open: () => Promise<OpenWatch | undefined>,
 ): Promise<number> {
-  const opened = await open();
+  const openedWatch = await open();
   const raw = new RawMessages(MAX_BYTES);
   /** Lines of the client that are being sent, by the body that the SDK writes for them. */
-  const sending = new Map<unknown, Uint8Array<ArrayBuffer>>();
+  const pendingLines = new Map<unknown, Uint8Array<ArrayBuffer>>();
   const rawFetch = async (address: string | URL, init?: RequestInit): Promise<Response> => {
-    const body = sending.get(init?.body);
+    const body = pendingLines.get(init?.body);
     const response = await fetch(address, body === undefined ? init : { ...init, body });
     if (response.body === null) return response;
-    const { status, statusText, headers: answered } = response;
-    return new Response(response.body.pipeThrough(raw.tap()), { status, statusText, headers: answered });
+    const { status, statusText, headers: responseHeaders } = response;
+    return new Response(response.body.pipeThrough(raw.tap()), { status, statusText, headers: responseHeaders });
   };
   const transport = new StreamableHTTPClientTransport(url, { requestInit: { headers }, fetch: rawFetch });
-  const write = (message: object): void => void output.write(`${JSON.stringify(message)}\n`);
-  const fail = (id: unknown, code: number, message: string): void =>
-    write({ jsonrpc: '2.0', id, error: { code, message } });
+  const writeMessage = (message: object): void => void output.write(`${JSON.stringify(message)}\n`);
+  const writeError = (id: unknown, code: number, message: string): void =>
+    writeMessage({ jsonrpc: '2.0', id, error: { code, message } });
   const onmessage: NonNullable<StreamableHTTPClientTransport['onmessage']> = (message) => {
     const line = Buffer.concat([raw.take(message) ?? Buffer.from(JSON.stringify(message)), LINE_FEED]);
     if ('result' in message && typeof message.result['protocolVersion'] === 'string') {
       transport.setProtocolVersion(message.result['protocolVersion']);
     }
-    output.write(opened?.watch.server.line(line) ?? line);
+    output.write(openedWatch?.watch.server.line(line) ?? line);
   };
   Object.assign(transport, { onmessage });
   /** Resolves when the next message may be sent. For a request this is immediately, because the response may take any time. */
-  const send = async (line: Buffer): Promise<void> => {
+  const sendLine = async (line: Buffer): Promise<void> => {
     const message = jsonOf(line.toString());
-    if (message === undefined) return fail(null, PARSE_ERROR, 'this line is no JSON');
+    if (message === undefined) return writeError(null, PARSE_ERROR, 'this line is no JSON');
     const requests = (Array.isArray(message) ? message : [message])
       .filter(isJsonObject)
       .filter(({ id, method }) => id !== undefined && method !== undefined);
     const body = JSON.stringify(message);
-    sending.set(body, new Uint8Array(line.subarray(0, line.length - lineEnd(line))));
+    pendingLines.set(body, new Uint8Array(line.subarray(0, line.length - lineEnd(line))));
     // The server rejects messages that it does not understand.
-    const sent = transport
+    const sendResult = transport
       .send(message as unknown as Message)
       .catch((error: unknown) => {
         for (const { id } of requests) {
           const answer = { jsonrpc: '2.0', id, error: { code: SERVER_ERROR, message: messageOf(error) } };
-          opened?.watch.server.line(Buffer.from(JSON.stringify(answer)));
-          write(answer);
+          openedWatch?.watch.server.line(Buffer.from(JSON.stringify(answer)));
+          writeMessage(answer);
         }
       })
-      .finally(() => sending.delete(body));
-    if (requests.length === 0) await sent;
+      .finally(() => pendingLines.delete(body));
+    if (requests.length === 0) await sendResult;
   };
-  let before = Promise.resolve();
+  let previousSend = Promise.resolve();
   await transport.start();
   const lines = new LineTap({
     maxBytes: MAX_BYTES,
     line: (line) => {
       if (line.toString().trim() === '') return line;
-      opened?.watch.client.line(line);
-      before = before.then(async () => send(line));
+      openedWatch?.watch.client.line(line);
+      previousSend = previousSend.then(async () => sendLine(line));
       return line;
     },
-    longLine: () => fail(null, PARSE_ERROR, `a message of more than ${MAX_BYTES} bytes is not passed on`),
+    longLine: () => writeError(null, PARSE_ERROR, `a message of more than ${MAX_BYTES} bytes is not passed on`),
   });
-  const nowhere = new Writable({ write: (_chunk, _encoding, done) => done() });
-  await Promise.race([pipeline(input, lines, nowhere), finished(output, { readable: false })]).catch(() => undefined);
+  const discardingStream = new Writable({ write: (_chunk, _encoding, done) => done() });
+  await Promise.race([pipeline(input, lines, discardingStream), finished(output, { readable: false })]).catch(
+    () => undefined,
+  );
   await transport.terminateSession().catch(() => undefined);
   await transport.close();
-  await opened?.close('ended');
+  await openedWatch?.close('ended');
   return 0;
 }
 

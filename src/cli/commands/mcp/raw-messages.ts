@@ -11,7 +11,7 @@ const DATA = /^data: ?/;
  * Memory: `maxBytes`, beyond which the oldest bytes are dropped, and one line per body. Cost: one parse per message.
  */
 export class RawMessages {
-  readonly #waiting: { readonly key: string; readonly bytes: Buffer }[] = [];
+  readonly #pendingMessages: { readonly key: string; readonly bytes: Buffer }[] = [];
   readonly #maxBytes: number;
   #size = 0;
 
@@ -28,20 +28,20 @@ export class RawMessages {
     let parts: Uint8Array[] = [];
     let size = 0;
     const endLine = (): void => {
-      this.#keep(Buffer.concat(parts));
+      this.#keepLine(Buffer.concat(parts));
       parts = [];
       size = 0;
     };
     return new TransformStream({
       transform: (chunk, controller) => {
-        let from = 0;
-        for (let at = chunk.indexOf(NEWLINE); at !== -1; at = chunk.indexOf(NEWLINE, from)) {
-          parts.push(chunk.subarray(from, at));
+        let lineStart = 0;
+        for (let lineEnd = chunk.indexOf(NEWLINE); lineEnd !== -1; lineEnd = chunk.indexOf(NEWLINE, lineStart)) {
+          parts.push(chunk.subarray(lineStart, lineEnd));
           endLine();
-          from = at + 1;
+          lineStart = lineEnd + 1;
         }
-        parts.push(chunk.subarray(from));
-        size += chunk.length - from;
+        parts.push(chunk.subarray(lineStart));
+        size += chunk.length - lineStart;
         if (size > this.#maxBytes) controller.error(new Error(`a message of more than ${this.#maxBytes} bytes`));
         else controller.enqueue(chunk);
       },
@@ -52,19 +52,19 @@ export class RawMessages {
   /** Returns the bytes of a message once, in the order of their arrival. Undefined if the message was not one line. */
   take(message: object): Buffer | undefined {
     const key = canonicalJson(message);
-    const at = this.#waiting.findIndex((one) => one.key === key);
-    const [found] = at === -1 ? [] : this.#waiting.splice(at, 1);
+    const at = this.#pendingMessages.findIndex((one) => one.key === key);
+    const [found] = at === -1 ? [] : this.#pendingMessages.splice(at, 1);
     this.#size -= found?.bytes.length ?? 0;
     return found?.bytes;
   }
 
-  #keep(line: Buffer): void {
+  #keepLine(line: Buffer): void {
     const start = DATA.exec(line.subarray(0, 6).toString())?.[0].length ?? 0;
     const bytes = line.subarray(start, line.at(-1) === 13 ? -1 : undefined);
     const message = jsonOf(bytes.toString());
     if (!isJsonObject(message)) return;
-    this.#waiting.push({ key: canonicalJson(message), bytes });
+    this.#pendingMessages.push({ key: canonicalJson(message), bytes });
     this.#size += bytes.length;
-    while (this.#size > this.#maxBytes) this.#size -= this.#waiting.shift()?.bytes.length ?? this.#size;
+    while (this.#size > this.#maxBytes) this.#size -= this.#pendingMessages.shift()?.bytes.length ?? this.#size;
   }
 }

@@ -14,11 +14,12 @@ export async function notifyTestCommand(_options: object, terminal: Terminal): P
   const { resolved, ignored } = await loadConfig({ projectFolder: process.cwd() });
   const targets = targetsOf(resolved.notify ?? {});
   if (targets.length === 0) {
-    const unused = ignored.find(({ path }) => path === 'notify');
-    const why = unused === undefined ? '' : `; notify of ${unused.file} is ignored: ${unused.why}`;
-    const what =
+    const ignoredNotify = ignored.find(({ path }) => path === 'notify');
+    const ignoredNote =
+      ignoredNotify === undefined ? '' : `; notify of ${ignoredNotify.file} is ignored: ${ignoredNotify.why}`;
+    const problem =
       'no notifications are configured: set notify in your own configuration to a webhook, a command or the desktop';
-    throw invalidArgument(`${what}${why}`);
+    throw invalidArgument(`${problem}${ignoredNote}`);
   }
   const problems = new Problems(terminal);
   problems.source('notify');

@@ -36,16 +36,16 @@ export async function recoverRun(
   items: AsyncIterable<Salvaged> | Iterable<Salvaged>,
   { recorder, lastSeq }: { readonly recorder: RunRecorder; readonly lastSeq: number },
 ): Promise<RecoveredRun> {
-  const lost: LostRange[] = [];
-  let saved = 0;
+  const lostRanges: LostRange[] = [];
+  let savedCount = 0;
   let nextSeq = 0;
   let reasons: string[] = [];
   let last: TrajectoryRecord | undefined;
   let isClosed = false;
 
-  async function fill(throughSeq: number, neighbour: TrajectoryRecord): Promise<void> {
+  async function fillGap(throughSeq: number, neighbour: TrajectoryRecord): Promise<void> {
     const reason = reasons[0] ?? 'missing in the store';
-    lost.push({ fromSeq: nextSeq, throughSeq, reason });
+    lostRanges.push({ fromSeq: nextSeq, throughSeq, reason });
     const payload = { kind: 'gap', through_seq: throughSeq, reason: 'lost; the run was recovered' } as const;
     await recorder.add(runId, recordLike(neighbour, nextSeq, payload));
     nextSeq = throughSeq + 1;
@@ -60,9 +60,9 @@ export async function recoverRun(
     if (record.run_id !== runId)
       reasons.push(`a record of run ${record.run_id ?? 'without id'} among those of this run`);
     if (record.run_id !== runId || record.seq < nextSeq) continue;
-    if (record.seq > nextSeq) await fill(record.seq - 1, record);
+    if (record.seq > nextSeq) await fillGap(record.seq - 1, record);
     await recorder.add(runId, record);
-    saved += 1;
+    savedCount += 1;
     nextSeq = lastSeqOf(record) + 1;
     reasons = [];
     last = record;
@@ -71,15 +71,20 @@ export async function recoverRun(
   const endSeq = Math.max(lastSeq, nextSeq - 1 + reasons.length);
   if (last === undefined) {
     const reason = reasons[0] ?? 'it has no records';
-    return { runId, saved, lost: [{ fromSeq: 0, throughSeq: Math.max(0, endSeq), reason }], interrupted: false };
+    return {
+      runId,
+      saved: savedCount,
+      lost: [{ fromSeq: 0, throughSeq: Math.max(0, endSeq), reason }],
+      interrupted: false,
+    };
   }
-  if (endSeq >= nextSeq) await fill(endSeq, last);
+  if (endSeq >= nextSeq) await fillGap(endSeq, last);
   if (!isClosed) {
     const payload = { kind: 'run_ended', outcome: 'interrupted', new_messages: [] } as const;
     await recorder.add(runId, recordLike(last, nextSeq, payload));
   }
   await recorder.end(runId);
-  return { runId, saved, lost, interrupted: !isClosed };
+  return { runId, saved: savedCount, lost: lostRanges, interrupted: !isClosed };
 }
 
 /** Returns true for the end of a run, and for the start of an imported run. */

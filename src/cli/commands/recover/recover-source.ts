@@ -48,11 +48,11 @@ export async function openRecoverSource(address: string): Promise<RecoverSource>
   }
   if (kind === 'jsonl') return { runs: () => runFolders(resolve(path)), problems, close: () => {} };
   try {
-    const carved = carveSqlite(resolve(path));
-    const { runs } = carved;
+    const carvedRows = carveSqlite(resolve(path));
+    const { runs } = carvedRows;
     if (error === undefined || runs.length > 0)
-      return { runs: () => runs.map(toSave), problems, close: () => carved.close() };
-    carved.close();
+      return { runs: () => runs.map(toSave), problems, close: () => carvedRows.close() };
+    carvedRows.close();
   } catch (thrown) {
     throw toStoreError(thrown, `read ${path}`);
   }
@@ -118,11 +118,11 @@ function toSave(run: CarvedRun): RunToSave {
 
 /** Yields the records, with a damage item at each damaged position. */
 function* itemsOf(run: CarvedRun): Generator<Salvaged, void, void> {
-  const waiting = [...run.damaged];
+  const remainingDamage = [...run.damaged];
   let throughSeq = -1;
   const damageBefore = function* (seq: number): Generator<Salvaged, void, void> {
-    for (let one = waiting[0]; one !== undefined && one < seq; one = waiting[0]) {
-      waiting.shift();
+    for (let one = remainingDamage[0]; one !== undefined && one < seq; one = remainingDamage[0]) {
+      remainingDamage.shift();
       if (one > throughSeq) yield { type: 'damage', reason: 'its checksum is wrong' };
     }
   };

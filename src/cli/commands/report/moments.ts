@@ -47,7 +47,7 @@ type FoundMoment = Omit<Moment, 'runId'>;
 export function momentsOf(sources: MomentSources): readonly Moment[] {
   const { callTimes, faults, gap, gaveUp, outcomes, report, runId, streak } = sources;
   const [fault] = faults;
-  const found: (FoundMoment | undefined)[] = [
+  const foundMoments: (FoundMoment | undefined)[] = [
     gaveUp && {
       ...placeOf(gaveUp),
       score: 95,
@@ -61,7 +61,7 @@ export function momentsOf(sources: MomentSources): readonly Moment[] {
     streakMoment(streak),
     gapMoment(gap),
   ];
-  return found
+  return foundMoments
     .flatMap((moment) => {
       if (moment === undefined) return [];
       const atMs = moment.atMs ?? (moment.call === undefined ? undefined : callTimes[moment.call]);
@@ -83,28 +83,30 @@ export class BestMoments {
 
   /** Returns the moments with the highest scores. Types and runs only repeat if there are too few moments. */
   get best(): readonly Moment[] {
-    const all = [...this.#byType.values()].flat().toSorted((a, b) => b.score - a.score);
-    const chosen: Moment[] = [];
-    const isNew = ({ runId, type }: Moment): boolean => chosen.every((one) => one.type !== type && one.runId !== runId);
-    for (const moment of all) if (chosen.length < this.#size && isNew(moment)) chosen.push(moment);
-    for (const moment of all) if (chosen.length < this.#size && !chosen.includes(moment)) chosen.push(moment);
-    return chosen.toSorted((a, b) => b.score - a.score);
+    const allMoments = [...this.#byType.values()].flat().toSorted((a, b) => b.score - a.score);
+    const chosenMoments: Moment[] = [];
+    const isNew = ({ runId, type }: Moment): boolean =>
+      chosenMoments.every((one) => one.type !== type && one.runId !== runId);
+    for (const moment of allMoments) if (chosenMoments.length < this.#size && isNew(moment)) chosenMoments.push(moment);
+    for (const moment of allMoments)
+      if (chosenMoments.length < this.#size && !chosenMoments.includes(moment)) chosenMoments.push(moment);
+    return chosenMoments.toSorted((a, b) => b.score - a.score);
   }
 
   add(moments: readonly Moment[]): void {
     for (const moment of moments) {
-      const known = this.#byType.get(moment.type) ?? [];
-      if (known.length === 0 && this.#byType.size >= MAX_TYPES) continue;
-      const best = [...known, moment].toSorted((a, b) => b.score - a.score).slice(0, this.#size);
-      this.#byType.set(moment.type, best);
+      const sameType = this.#byType.get(moment.type) ?? [];
+      if (sameType.length === 0 && this.#byType.size >= MAX_TYPES) continue;
+      const bestMoments = [...sameType, moment].toSorted((a, b) => b.score - a.score).slice(0, this.#size);
+      this.#byType.set(moment.type, bestMoments);
     }
   }
 }
 
 /** Returns one pattern per run, because other patterns mostly concern the same calls. */
 function worstPattern({ patternBasis, patterns }: RunReport): FoundMoment | undefined {
-  const found = patterns.flatMap((pattern) => patternMoment(pattern, patternBasis) ?? []);
-  return found.toSorted((a, b) => b.score - a.score)[0];
+  const patternMoments = patterns.flatMap((pattern) => patternMoment(pattern, patternBasis) ?? []);
+  return patternMoments.toSorted((a, b) => b.score - a.score)[0];
 }
 
 function patternMoment(pattern: TrajectoryPattern, basis: RunReport['patternBasis']): FoundMoment | undefined {
@@ -113,10 +115,10 @@ function patternMoment(pattern: TrajectoryPattern, basis: RunReport['patternBasi
   const isLeft = clearedAt !== undefined;
   if (isLeft && level === 'warn') return undefined;
   const [base, most] = isLeft ? [30, 50] : level === 'strong' ? [80, 95] : [50, 60];
-  const what = `${inWords('pattern', kind)}${tool === undefined ? '' : ` (${tool})`}, seen ${timesSeen(pattern, basis)}`;
+  const patternText = `${inWords('pattern', kind)}${tool === undefined ? '' : ` (${tool})`}, seen ${timesSeen(pattern, basis)}`;
   const end = isLeft ? `over by call ${callNumber(clearedAt)}` : 'not over at the end';
   const score = Math.min(most, base + occurrences);
-  return { call: flaggedAt ?? firstSeen, score, type: `stuck ${kind}`, what: `stuck: ${what}, ${end}` };
+  return { call: flaggedAt ?? firstSeen, score, type: `stuck ${kind}`, what: `stuck: ${patternText}, ${end}` };
 }
 
 function endMoment({ calls, outcome, verdict }: RunReport): FoundMoment | undefined {
@@ -126,15 +128,15 @@ function endMoment({ calls, outcome, verdict }: RunReport): FoundMoment | undefi
 }
 
 function warningMoment(outcomes: readonly AdviceOutcome[]): FoundMoment | undefined {
-  const lost = outcomes.find(({ arm, severity }) => arm === 'undelivered' && severity === 'warning');
-  if (lost === undefined) return undefined;
-  const why = lost.reason === undefined ? '' : `: ${lost.reason}`;
+  const lostAdvice = outcomes.find(({ arm, severity }) => arm === 'undelivered' && severity === 'warning');
+  if (lostAdvice === undefined) return undefined;
+  const reasonText = lostAdvice.reason === undefined ? '' : `: ${lostAdvice.reason}`;
   return {
-    ...(lost.callsBefore > 0 ? { call: lost.callsBefore - 1 } : {}),
-    ...(lost.atMs > 0 ? { atMs: lost.atMs } : {}),
+    ...(lostAdvice.callsBefore > 0 ? { call: lostAdvice.callsBefore - 1 } : {}),
+    ...(lostAdvice.atMs > 0 ? { atMs: lostAdvice.atMs } : {}),
     score: 65,
     type: 'warning',
-    what: `a warning of ${lost.providerName} did not reach the agent${why}`,
+    what: `a warning of ${lostAdvice.providerName} did not reach the agent${reasonText}`,
   };
 }
 

@@ -80,7 +80,7 @@ export class NightReport {
   readonly totals: RunTotals = new RunTotals();
   #runs: NightRun[] = [];
   readonly #groups = new Map<string, GroupTally>();
-  readonly #by: Grouping;
+  readonly #grouping: Grouping;
   readonly #moments = new BestMoments(MAX_MOMENTS);
   readonly #advice = new Map<string, AdviceTally>();
   readonly #faults = new Map<string, number>();
@@ -90,16 +90,16 @@ export class NightReport {
   readonly #sums: ReportSums = { count: 0, below: 0, open: 0, answered: 0, worked: 0, died: 0, busyMs: 0 };
 
   /** @param commandOf  returns the command that shows a moment */
-  constructor(commandOf: (moment: Moment, source: string) => string, by: Grouping = 'project') {
+  constructor(commandOf: (moment: Moment, source: string) => string, grouping: Grouping = 'project') {
     this.#commandOf = commandOf;
-    this.#by = by;
+    this.#grouping = grouping;
   }
 
   add({ faults, moments, outcomes, report, run }: FoundRun): void {
     this.totals.add(report);
     this.#addSums(run);
-    this.#list(run);
-    this.#tally(run);
+    this.#listRun(run);
+    this.#tallyRun(run);
     this.#moments.add(moments);
     if (moments.length > 0) this.#sources.set(run.id, report.source);
     if (this.#sources.size > MAX_SOURCES) this.#dropSources();
@@ -123,8 +123,8 @@ export class NightReport {
   /** The listed runs by project, person or agent, the most recently active group first. Undefined without groups. */
   get groups(): readonly ListedGroup[] | undefined {
     if (this.#groups.size === 0) return undefined;
-    const listed = Map.groupBy(this.runs, (run) => run[this.#by] ?? NOT_KNOWN);
-    return [...listed].map(([name, runs]) => {
+    const runsByGroup = Map.groupBy(this.runs, (run) => run[this.#grouping] ?? NOT_KNOWN);
+    return [...runsByGroup].map(([name, runs]) => {
       const { count, died } = this.#groups.get(name) ?? { count: runs.length, died: 0 };
       return { name, runs, count, died };
     });
@@ -162,14 +162,14 @@ export class NightReport {
     }
   }
 
-  #list(run: NightRun): void {
+  #listRun(run: NightRun): void {
     this.#runs.push(run);
     if (this.#runs.length >= 2 * MAX_LISTED) this.#runs = [...this.runs];
   }
 
-  #tally(run: NightRun): void {
+  #tallyRun(run: NightRun): void {
     const { verdict } = run;
-    const group = run[this.#by] ?? (this.#by === 'project' ? undefined : NOT_KNOWN);
+    const group = run[this.#grouping] ?? (this.#grouping === 'project' ? undefined : NOT_KNOWN);
     if (group === undefined) return;
     const name = nameIn(this.#groups, group, MAX_GROUPS);
     const { count, died } = this.#groups.get(name) ?? { count: 0, died: 0 };
@@ -190,8 +190,8 @@ export class NightReport {
       ...(this.#groups.size === 0
         ? {}
         : {
-            [GROUPS_NAME[this.#by]]: [...this.#groups].map(([name, tally]) =>
-              Object.assign({ [this.#by]: name }, tally),
+            [GROUPS_NAME[this.#grouping]]: [...this.#groups].map(([name, tally]) =>
+              Object.assign({ [this.#grouping]: name }, tally),
             ),
           }),
       advice: this.advice.map(([provider, tally]) => ({ provider, ...tally })),

@@ -65,7 +65,7 @@ export async function reportCommand(
     const sinceMs = sinceOf(context, false);
     const runs = runsOfTranscripts(findSources(paths), { problems: context.problems, sinceMs, reportsDamage: true });
     const report = await foldRuns(by === 'project' ? withProjects(runs) : runs, viewCommandOf, context);
-    isSent = await write(report, { from: paths.join(', '), sinceMs, untilMs: context.untilMs }, context);
+    isSent = await writeReportTo(report, { from: paths.join(', '), sinceMs, untilMs: context.untilMs }, context);
   }
   return context.problems.any || !isSent ? 1 : 0;
 }
@@ -85,7 +85,7 @@ async function storeReport(path: string, context: ReportContext): Promise<boolea
       (moment) => viewCommandOf(moment, name),
       context,
     );
-    const isSent = await write(report, { from: name, sinceMs, untilMs }, context);
+    const isSent = await writeReportTo(report, { from: name, sinceMs, untilMs }, context);
     await noteMissingRuns(path, store, { report, context });
     return isSent;
   } finally {
@@ -102,27 +102,39 @@ async function machineReport(context: ReportContext): Promise<boolean> {
   const hosts = await findSessions(places);
   const store = await openMachineStore(place, hosts, problems);
   try {
-    const recent = hosts.map(({ sessions, title }) => ({
+    const recentSessions = hosts.map(({ sessions, title }) => ({
       title,
       sessions: sessions.filter(({ modifiedAtMs }) => modifiedAtMs >= sinceMs),
     }));
-    const sessions = recent.flatMap((host) => host.sessions).toSorted((a, b) => b.modifiedAtMs - a.modifiedAtMs);
-    const inputs = recent
+    const sessions = recentSessions
+      .flatMap((host) => host.sessions)
+      .toSorted((a, b) => b.modifiedAtMs - a.modifiedAtMs);
+    const inputs = recentSessions
       .filter((host) => host.sessions.length > 0)
       .map((host) => `${countOf(host.sessions.length, 'session file')} of ${host.title}`);
     if (store !== undefined) inputs.unshift(storeName);
-    const stored = new StoredNames();
+    const storedNames = new StoredNames();
     const open = await openSessions(hostFolder('claude-code', places));
-    const runs = runsOfMachine({ store, place, storeName, project, sessions, stored, problems, sinceMs, open });
+    const runs = runsOfMachine({
+      store,
+      place,
+      storeName,
+      project,
+      sessions,
+      stored: storedNames,
+      problems,
+      sinceMs,
+      open,
+    });
     const commandOf = (moment: Moment, source: string): string =>
-      viewCommandOf(moment, stored.has(moment.runId) ? storeName : source);
+      viewCommandOf(moment, storedNames.has(moment.runId) ? storeName : source);
     const report = await foldRuns(reportProblems(runs, problems, storeName), commandOf, context);
     const from = inputs.length === 0 ? 'no recent session file' : inputs.join(', ');
-    const isSent = await write(report, { from, sinceMs, untilMs }, context);
+    const isSent = await writeReportTo(report, { from, sinceMs, untilMs }, context);
     if (store !== undefined) await noteMissingRuns(place, store, { report, context });
-    const older = hosts.flatMap((host) => host.sessions).length - sessions.length;
-    if (report.sums.count === 0 && older > 0) {
-      terminal.complain(`coxswain: ${countOf(older, 'older session file')} not read: --since all reads every one`);
+    const olderCount = hosts.flatMap((host) => host.sessions).length - sessions.length;
+    if (report.sums.count === 0 && olderCount > 0) {
+      terminal.complain(`coxswain: ${countOf(olderCount, 'older session file')} not read: --since all reads every one`);
     }
     return isSent;
   } finally {
@@ -201,7 +213,11 @@ async function foldRuns(
   return report;
 }
 
-function write(report: NightReport, frame: ReportFrame, { options, terminal }: ReportContext): Promise<boolean> {
+function writeReportTo(
+  report: NightReport,
+  frame: ReportFrame,
+  { options, terminal }: ReportContext,
+): Promise<boolean> {
   return writeReport(report, frame, { form: options, terminal });
 }
 

@@ -38,8 +38,8 @@ function momentsHtml({ moments }: NightReport): Html | undefined {
 }
 
 function runsHtml({ groups, runs, sums: { count } }: NightReport): Html {
-  const left = count - runs.length;
-  const caption = left > 0 ? `${countText(runs.length)} of ${countOf(count, 'run')}` : countOf(count, 'run');
+  const hiddenCount = count - runs.length;
+  const caption = hiddenCount > 0 ? `${countText(runs.length)} of ${countOf(count, 'run')}` : countOf(count, 'run');
   const tables = groups?.map((group) => runsTable(groupFacts(group), group.runs)) ?? [runsTable(caption, runs)];
   return section(groups === undefined ? 'Runs' : `Runs: ${caption}`, tables);
 }

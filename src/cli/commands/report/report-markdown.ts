@@ -11,25 +11,28 @@ const MARKS = { worked: '✓', failed: '✗', unknown: '·' } as const;
 export function reportMarkdown(report: NightReport, frame: ReportFrame): string {
   const { advice, faults, groups, moments, runs } = report;
   const { count } = report.sums;
-  const left = count - runs.length;
+  const hiddenCount = count - runs.length;
   const tables = groups?.map((group) => ({ head: groupFacts(group), of: group.runs })) ?? [{ head: 'Runs', of: runs }];
   return [
     `# What the agents did until ${timeText(frame.untilMs)}`,
-    plain(`${frame.from}: ${headFacts(report, frame).join('; ')}`, 1_000),
+    plainText(`${frame.from}: ${headFacts(report, frame).join('; ')}`, 1_000),
     ...(moments.length === 0 ? [] : ['## Worth a look']),
     moments
       .map(({ atMs, call, command, runId, what }, at) => {
-        const when = atMs === undefined ? '' : `${localTimeText(atMs)}, `;
-        const where = call === undefined ? '' : `call ${callNumber(call)} of `;
-        return `${at + 1}. ${plain(what, 200)}  \n   ${when}${where}run ${plain(runId, 80)}: ${code(command)}`;
+        const timePrefix = atMs === undefined ? '' : `${localTimeText(atMs)}, `;
+        const callPrefix = call === undefined ? '' : `call ${callNumber(call)} of `;
+        return `${at + 1}. ${plainText(what, 200)}  \n   ${timePrefix}${callPrefix}run ${plainText(runId, 80)}: ${codeText(command)}`;
       })
       .join('\n'),
-    ...(count === 0 ? [] : tables).flatMap(({ head, of }) => [`## ${plain(head, 300)}`, of.map(runItem).join('\n')]),
-    ...(left > 0 ? [`and ${left} more runs`] : []),
+    ...(count === 0 ? [] : tables).flatMap(({ head, of }) => [
+      `## ${plainText(head, 300)}`,
+      of.map(runItem).join('\n'),
+    ]),
+    ...(hiddenCount > 0 ? [`and ${hiddenCount} more runs`] : []),
     ...(advice.length === 0 ? [] : ['## Advice', 'What followed it, which need not be its effect.']),
-    advice.map(([name, tally]) => `- ${plain(name, 40)}: ${adviceFacts(tally).join(', ')}`).join('\n'),
+    advice.map(([name, tally]) => `- ${plainText(name, 40)}: ${adviceFacts(tally).join(', ')}`).join('\n'),
     ...(faults.length === 0 ? [] : ['## Faults']),
-    faults.map(([fault, times]) => `- ${times}×  ${plain(fault, 200)}`).join('\n'),
+    faults.map(([fault, times]) => `- ${times}×  ${plainText(fault, 200)}`).join('\n'),
   ]
     .filter((block) => block !== '')
     .join('\n\n')
@@ -39,19 +42,19 @@ export function reportMarkdown(report: NightReport, frame: ReportFrame): string 
 function runItem(run: NightRun): string {
   const { evidence, verdict } = run.verdict;
   const lines = [
-    `- ${MARKS[verdict]} **${plain(run.task ?? `run ${run.id}`, 76)}**  `,
-    `${plain(`${diedText(run)}${evidence}`, 160)}; ${plain([...runFacts(run), ...workFacts(run)].join(', '), 400)}`,
-    ...(run.lastMessage === undefined ? [] : [`“${plain(run.lastMessage, 160)}”`]),
-    ...(run.patterns.length === 0 ? [] : [plain(patternFacts(run).join('; '), 300)]),
+    `- ${MARKS[verdict]} **${plainText(run.task ?? `run ${run.id}`, 76)}**  `,
+    `${plainText(`${diedText(run)}${evidence}`, 160)}; ${plainText([...runFacts(run), ...workFacts(run)].join(', '), 400)}`,
+    ...(run.lastMessage === undefined ? [] : [`“${plainText(run.lastMessage, 160)}”`]),
+    ...(run.patterns.length === 0 ? [] : [plainText(patternFacts(run).join('; '), 300)]),
   ];
   return lines.join('\n  ');
 }
 
 /** Escapes Markdown characters. */
-function plain(text: string, chars: number): string {
+function plainText(text: string, chars: number): string {
   return printableCut(text, chars).replaceAll(/[\\`*_[\]<>#|~!]/g, String.raw`\$&`);
 }
 
-function code(text: string): string {
+function codeText(text: string): string {
   return `\`${printableCut(text, 1_000).replaceAll('`', "'")}\``;
 }

@@ -102,8 +102,8 @@ async function* runsOfFile(
   { problems, reportsDamage = false, sinceMs, standing }: TranscriptOptions,
 ): AsyncGenerator<FoundRun, void, void> {
   const folds = new Map<string, NightFold>();
-  const yielded = new Set<string>();
-  const take = (id: string): readonly FoundRun[] => {
+  const yieldedIds = new Set<string>();
+  const takeRuns = (id: string): readonly FoundRun[] => {
     const fold = folds.get(id);
     folds.delete(id);
     if (fold === undefined) return [];
@@ -118,15 +118,15 @@ async function* runsOfFile(
       continue;
     }
     const { id } = item.run;
-    if (item.type === 'end') yield* take(id);
-    else if (!yielded.has(id)) {
+    if (item.type === 'end') yield* takeRuns(id);
+    else if (!yieldedIds.has(id)) {
       const fold = folds.get(id) ?? new NightFold(id, path);
       folds.set(id, fold);
       fold.fold(item.record);
       const [oldest] = folds.keys();
       if (folds.size > MAX_OPEN && oldest !== undefined) {
-        yielded.add(oldest);
-        yield* take(oldest);
+        yieldedIds.add(oldest);
+        yield* takeRuns(oldest);
       }
     }
   }

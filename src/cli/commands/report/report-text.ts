@@ -106,7 +106,7 @@ export function reportText(
   frame: ReportFrame,
   { paint, width }: { readonly paint: Paint; readonly width: number },
 ): string {
-  const facts = filled(headFacts(report, frame), '; ', width);
+  const facts = filledLines(headFacts(report, frame), '; ', width);
   const head = `${paint('bold', printable(frame.from))}\n${facts.join('\n')}\n`;
   if (report.sums.count === 0) return head;
   const blocks = [
@@ -123,18 +123,22 @@ export function reportText(
 function momentsText({ moments }: NightReport, paint: Paint): string {
   if (moments.length === 0) return '';
   const lines = moments.flatMap(({ atMs, call, command, runId, what }, index) => {
-    const when = atMs === undefined ? '' : `${localTimeText(atMs)}, `;
-    const where = `${when}${call === undefined ? '' : `call ${callNumber(call)} of `}run ${printableCut(runId, ID_CHARS)}`;
-    return [`  ${index + 1}. ${printableCut(what, 200)}`, `     ${where}`, paint('dim', `     ${printable(command)}`)];
+    const timePrefix = atMs === undefined ? '' : `${localTimeText(atMs)}, `;
+    const location = `${timePrefix}${call === undefined ? '' : `call ${callNumber(call)} of `}run ${printableCut(runId, ID_CHARS)}`;
+    return [
+      `  ${index + 1}. ${printableCut(what, 200)}`,
+      `     ${location}`,
+      paint('dim', `     ${printable(command)}`),
+    ];
   });
   return `${[paint('bold', 'worth a look'), ...lines].join('\n')}\n`;
 }
 
 function runsText({ groups: found, runs, sums: { count } }: NightReport, paint: Paint, width: number): string {
-  const printed = new Set(runs.slice(0, MAX_PRINTED));
+  const printedRuns = new Set(runs.slice(0, MAX_PRINTED));
   const groups = (found ?? [undefined]).map((group) => ({
     head: group === undefined ? [] : [paint('bold', groupFacts(group))],
-    runs: (group?.runs ?? runs).filter((run) => printed.has(run)),
+    runs: (group?.runs ?? runs).filter((run) => printedRuns.has(run)),
   }));
   const titles = titlesOf(
     runs.map(({ task }) => task),
@@ -145,8 +149,8 @@ function runsText({ groups: found, runs, sums: { count } }: NightReport, paint: 
       ? []
       : group.head.concat(group.runs.flatMap((run) => runLines(run, { paint, width, titles }))),
   );
-  const left = count - Math.min(count, MAX_PRINTED);
-  return `${[...lines, ...(left > 0 ? [`and ${countOf(left, 'more run')}; --json lists all`] : [])].join('\n')}\n`;
+  const hiddenCount = count - Math.min(count, MAX_PRINTED);
+  return `${[...lines, ...(hiddenCount > 0 ? [`and ${countOf(hiddenCount, 'more run')}; --json lists all`] : [])].join('\n')}\n`;
 }
 
 interface RunLineOptions {
@@ -159,13 +163,13 @@ interface RunLineOptions {
 
 function runLines(run: NightRun, { paint, titles, width }: RunLineOptions): readonly string[] {
   const room = width - INDENT.length;
-  const cut = (text: string): string => printableCut(text, Math.min(EVIDENCE_CHARS, room));
-  const work = filled(workFacts(run), ', ', room);
-  const patterns = filled(patternFacts(run), '; ', room);
+  const shortened = (text: string): string => printableCut(text, Math.min(EVIDENCE_CHARS, room));
+  const work = filledLines(workFacts(run), ', ', room);
+  const patterns = filledLines(patternFacts(run), '; ', room);
   const { evidence } = run.verdict;
   return [
     `${verdictMark(run, paint)} ${paint('bold', titles.get(run.task ?? '') ?? printableCut(`run ${run.id}`, TASK_CHARS))}`,
-    `${INDENT}${cut(`${diedText(run)}${evidence}`)}`,
+    `${INDENT}${shortened(`${diedText(run)}${evidence}`)}`,
     `    ${runFacts(run).join(', ')}${run.task === undefined ? '' : paint('dim', `  ${printableCut(run.id, ID_CHARS)}`)}`,
     ...work.map((line) => `${INDENT}${line}`),
     ...(run.lastMessage === undefined
@@ -189,12 +193,12 @@ function faultsText({ faults }: NightReport, paint: Paint): string {
 }
 
 /** Joins facts into lines of at most `width` columns. */
-function filled(facts: readonly string[], separator: string, width: number): readonly string[] {
+function filledLines(facts: readonly string[], separator: string, width: number): readonly string[] {
   const lines: string[] = [];
   for (const fact of facts) {
     const last = lines.at(-1);
-    const longer = last === undefined ? undefined : `${last}${separator}${fact}`;
-    if (longer !== undefined && longer.length <= width) lines[lines.length - 1] = longer;
+    const longerLine = last === undefined ? undefined : `${last}${separator}${fact}`;
+    if (longerLine !== undefined && longerLine.length <= width) lines[lines.length - 1] = longerLine;
     else lines.push(printableCut(fact, width));
   }
   return lines;

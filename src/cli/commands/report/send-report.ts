@@ -4,7 +4,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { invalidArgument, messageOf } from '../../../base/error.ts';
 import { optionalPackage } from '../../../base/optional-package.ts';
 import type { NotifyFailure } from '../../../notify/notification.ts';
-import { tried } from '../../../notify/notifier.ts';
+import { sendWithRetries } from '../../../notify/notifier.ts';
 import { postJson } from '../../../notify/webhook-target.ts';
 
 /** Maximum text length in Slack. */
@@ -35,39 +35,42 @@ export function reportTarget(text: string): ReportTarget {
   const url = URL.parse(text);
   const isSafe = url?.protocol === 'https:' || (url?.protocol === 'http:' && LOOPBACK.has(url.hostname));
   if (url !== null && isSafe) return { type: 'webhook', url: text, name: `the webhook at ${url.host}` };
-  const to = url?.protocol === 'mailto:' ? decodeURIComponent(url.pathname) : '';
-  if (/^[^\s,@]+@[^\s,@]+$/.test(to)) return { type: 'mail', to, name: to };
+  const recipient = url?.protocol === 'mailto:' ? decodeURIComponent(url.pathname) : '';
+  if (/^[^\s,@]+@[^\s,@]+$/.test(recipient)) return { type: 'mail', to: recipient, name: recipient };
   throw invalidArgument('--to takes an address that begins with https://, or mailto:YOU@HOST');
 }
 
 /** Sends a report. Tries a busy webhook three times. @returns the failure; undefined on success */
 export async function sendReport(target: ReportTarget, report: SentReport): Promise<NotifyFailure | undefined> {
-  if (target.type === 'mail') return mail(target.to, report);
+  if (target.type === 'mail') return sendMail(target.to, report);
   const { json, markdown } = report;
   const isSlack = new URL(target.url).host === 'hooks.slack.com';
   const body = isSlack ? { text: markdown.slice(0, SLACK_CHARS).toWellFormed() } : { text: markdown, report: json };
-  return tried(() => postJson(target.url, body), sleep);
+  return sendWithRetries(() => postJson(target.url, body), sleep);
 }
 
 /** Sends a mail through the server in `COXSWAIN_SMTP` (`smtps://user:password@host`), or through `sendmail` if it is not set. */
-async function mail(to: string, { html, markdown, subject }: SentReport): Promise<NotifyFailure | undefined> {
+async function sendMail(
+  recipient: string,
+  { html, markdown, subject }: SentReport,
+): Promise<NotifyFailure | undefined> {
   const mailer = await optionalPackage(() => import('nodemailer'));
   if (mailer === undefined) {
-    const why =
+    const problem =
       'mail needs the package nodemailer, which is not installed next to coxswain; run: npm install nodemailer, with -g if coxswain is installed with -g';
-    return { why, mayRetry: false };
+    return { why: problem, mayRetry: false };
   }
-  const { COXSWAIN_MAIL_FROM: from = `coxswain <${userInfo().username}@localhost>`, COXSWAIN_SMTP: smtp = '' } =
+  const { COXSWAIN_MAIL_FROM: sender = `coxswain <${userInfo().username}@localhost>`, COXSWAIN_SMTP: smtp = '' } =
     process.env;
   const server = smtp === '' ? { sendmail: true } : serverAt(smtp);
   if (server === undefined) {
-    const why = 'COXSWAIN_SMTP is not the address of a mail server; give one such as smtps://user:password@host';
-    return { why, mayRetry: false };
+    const problem = 'COXSWAIN_SMTP is not the address of a mail server; give one such as smtps://user:password@host';
+    return { why: problem, mayRetry: false };
   }
   const transport = mailer.createTransport(server);
   try {
     const options = { disableFileAccess: true, disableUrlAccess: true };
-    await transport.sendMail({ from, to, subject, text: markdown, html, ...options });
+    await transport.sendMail({ from: sender, to: recipient, subject, text: markdown, html, ...options });
     return undefined;
   } catch (error) {
     const hint = smtp === '' ? '; name a mail server in COXSWAIN_SMTP, such as smtps://user:password@host' : '';

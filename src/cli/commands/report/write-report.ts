@@ -40,13 +40,13 @@ export async function writeReport(
 
 /** Prints nothing on success, so that a scheduler such as cron sends no mail. */
 async function sendToAll(
-  to: readonly string[],
+  targets: readonly string[],
   report: NightReport,
   frame: ReportFrame,
   terminal: Terminal,
 ): Promise<boolean> {
   const { count, died } = report.sums;
-  const sent = {
+  const sentReport = {
     subject: `coxswain: ${countOf(count, 'run')}${died > 0 ? `, ${countText(died)} failed or died` : ''}`,
     // Redacts the whole text again, because it also contains the paths of sources.
     markdown: withoutSecrets(reportMarkdown(report, frame)),
@@ -54,8 +54,8 @@ async function sendToAll(
     json: withoutSecretsIn(report.toJson(frame)),
   };
   let isSent = true;
-  for (const target of to.map(reportTarget)) {
-    const failure = await sendReport(target, sent);
+  for (const target of targets.map(reportTarget)) {
+    const failure = await sendReport(target, sentReport);
     if (failure === undefined) continue;
     isSent = false;
     terminal.complain(`coxswain: the report was not sent to ${printable(target.name)}: ${printable(failure.why)}`);

@@ -31,7 +31,7 @@ export async function runsCommand(options: RunsOptions, terminal: Terminal): Pro
     const usages = new Map<string, RunUsage>();
     if (options.cost === true) for (const { runId } of runs) usages.set(runId, await usageOf(store, runId));
     if (options.json === true) {
-      for (const run of runs) await terminal.write(jsonLine({ ...listed(run), ...usages.get(run.runId) }));
+      for (const run of runs) await terminal.write(jsonLine({ ...listedRun(run), ...usages.get(run.runId) }));
     } else {
       const lost = lostAtEnd();
       const titles = titlesOf(
@@ -61,7 +61,7 @@ async function usageOf(store: StoreReader, runId: string): Promise<RunUsage> {
 }
 
 /** Removes the open calls, which only the store needs. */
-function listed({ openCalls: _openCalls, ...run }: RunSummary): Omit<RunSummary, 'openCalls'> {
+function listedRun({ openCalls: _openCalls, ...run }: RunSummary): Omit<RunSummary, 'openCalls'> {
   return run;
 }
 

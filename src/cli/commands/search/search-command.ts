@@ -72,15 +72,15 @@ async function placesOf(
 ): Promise<ReadonlyMap<string, string>> {
   const places = new Map<string, string>();
   for (const [runId, found] of Map.groupBy(hits, (hit) => hit.runId)) {
-    const wanted = new Set(found.map(({ seq }) => seq));
+    const wantedSeqs = new Set(found.map(({ seq }) => seq));
     const view = new RunView();
     try {
       for await (const record of store.readRun(runId)) {
         const call = view.fold(record);
-        if (!wanted.delete(record.seq)) continue;
+        if (!wantedSeqs.delete(record.seq)) continue;
         if (call !== undefined) places.set(`${runId} ${record.seq}`, `call ${call.number}`);
         else if (view.calls > 0) places.set(`${runId} ${record.seq}`, `after call ${view.calls}`);
-        if (wanted.size === 0) break;
+        if (wantedSeqs.size === 0) break;
       }
     } catch (error) {
       // Hits after a damaged record are shown without a call number.

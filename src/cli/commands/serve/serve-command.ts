@@ -34,7 +34,7 @@ export async function serveCommand(
   const idleLimitMs = idle === undefined ? DEFAULT_IDLE_LIMIT_MS : spanOption('--idle', idle, '6h or 30m');
   switch (action ?? 'start') {
     case 'status':
-      return await status(projectFolder, { settings, isJson: options.json === true }, terminal);
+      return await printStatus(projectFolder, { settings, isJson: options.json === true }, terminal);
     case 'stop': {
       const wasRunning = await stopServer(projectFolder);
       await terminal.write(wasRunning ? 'stopped\n' : 'no server was running\n');
@@ -43,7 +43,11 @@ export async function serveCommand(
     case 'start':
       return await start(projectFolder, { settings: mustHave(settings, projectFolder), idle }, terminal);
     case 'run':
-      return await run(projectFolder, { settings: mustHave(settings, projectFolder), idleLimitMs }, terminal);
+      return await runInForeground(
+        projectFolder,
+        { settings: mustHave(settings, projectFolder), idleLimitMs },
+        terminal,
+      );
     default:
       throw invalidArgument(
         `unknown action ${printable(String(action))}; choose one of start, stop, status, run and otlp`,
@@ -63,18 +67,18 @@ async function start(
   { settings, idle }: { readonly settings: ServeSettings; readonly idle: string | undefined },
   terminal: Terminal,
 ): Promise<number> {
-  const more = idle === undefined ? [] : ['--idle', idle];
-  const result = await startServer(projectFolder, { settings, env: process.env, more });
+  const idleArguments = idle === undefined ? [] : ['--idle', idle];
+  const result = await startServer(projectFolder, { settings, env: process.env, more: idleArguments });
   if (result.kind === 'failed') {
     terminal.complain(`coxswain: ${printable(result.why)}`);
     return 1;
   }
   const done = result.kind === 'started' ? 'started' : 'already running';
-  await terminal.write(`${done}: ${address(settings, result.facts)}\n`);
+  await terminal.write(`${done}: ${serverAddress(settings, result.facts)}\n`);
   return 0;
 }
 
-async function run(
+async function runInForeground(
   projectFolder: string,
   { settings, idleLimitMs }: { readonly settings: ServeSettings; readonly idleLimitMs: number },
   terminal: Terminal,
@@ -86,7 +90,7 @@ async function run(
     const health = await serverHealth(settings);
     if (health.kind !== 'ours') throw error;
     // Another server was started at the same time.
-    await terminal.write(`already running: ${address(settings, health.facts)}\n`);
+    await terminal.write(`already running: ${serverAddress(settings, health.facts)}\n`);
     return 0;
   }
   const stop = (): void => void server.stop();
@@ -101,12 +105,14 @@ async function run(
   process.on('uncaughtException', fail);
   process.on('unhandledRejection', fail);
   terminal.onInterrupt(stop);
-  await terminal.write(`serving ${printable(projectFolder)}: ${address(settings, server.facts())}; Ctrl-C ends it\n`);
+  await terminal.write(
+    `serving ${printable(projectFolder)}: ${serverAddress(settings, server.facts())}; Ctrl-C ends it\n`,
+  );
   await server.stopped;
   return exitCode;
 }
 
-async function status(
+async function printStatus(
   projectFolder: string,
   { settings, isJson }: { readonly settings: ServeSettings | undefined; readonly isJson: boolean },
   terminal: Terminal,
@@ -136,16 +142,16 @@ async function status(
         `OpenTelemetry: ${countOf(spans, 'span')}, ${countOf(recorded, 'run')} recorded, ${countOf(waiting, 'trace')} waiting, ${late} late, ${refused} refused`,
       );
     }
-    await terminal.write(`running: ${address(settings, health.facts)}\n${facts.join(', ')}\n`);
+    await terminal.write(`running: ${serverAddress(settings, health.facts)}\n${facts.join(', ')}\n`);
     return 0;
   }
   const pid = findServer(projectFolder)?.holder.pid;
-  const left = pid === undefined ? '' : `; process ${pid} does not answer: coxswain serve stop ends it`;
-  const why = health.kind === 'ours' ? '' : `: ${printable(health.why)}`;
-  await terminal.write(`not running${why}${left}\n`);
+  const processNote = pid === undefined ? '' : `; process ${pid} does not answer: coxswain serve stop ends it`;
+  const healthNote = health.kind === 'ours' ? '' : `: ${printable(health.why)}`;
+  await terminal.write(`not running${healthNote}${processNote}\n`);
   return 1;
 }
 
-function address({ port }: ServeSettings, { pid }: ServerFacts): string {
+function serverAddress({ port }: ServeSettings, { pid }: ServerFacts): string {
   return `http://127.0.0.1:${port}, process ${pid}`;
 }

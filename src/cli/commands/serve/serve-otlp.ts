@@ -59,11 +59,14 @@ export async function serveOtlp(projectFolder: string, options: ServeOtlpOptions
   await terminal.write(`receiving OpenTelemetry at ${url} for ${printable(projectFolder)}; Ctrl-C stops it\n`);
   await stopped.promise;
   await server.close();
-  const waiting = await intake.stop();
+  const waitingCount = await intake.stop();
   const { late, refused, runs, spans } = intake.facts;
   await project.close();
-  const rest = waiting === 0 ? '' : `; ${countOf(waiting, 'trace')} without an end, stored for the next start`;
-  await terminal.write(`${countOf(spans, 'span')}, ${countOf(runs, 'run')}, ${late} late, ${refused} refused${rest}\n`);
+  const waitingNote =
+    waitingCount === 0 ? '' : `; ${countOf(waitingCount, 'trace')} without an end, stored for the next start`;
+  await terminal.write(
+    `${countOf(spans, 'span')}, ${countOf(runs, 'run')}, ${late} late, ${refused} refused${waitingNote}\n`,
+  );
   return 0;
 }
 

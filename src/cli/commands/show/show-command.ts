@@ -55,15 +55,15 @@ export async function showCommand(idStart: string, options: ShowOptions, termina
 function adviceLines({ advice, adviceLeftOut }: RunView): readonly string[] {
   const lines = advice.slice(0, MAX_ADVICE).map((outcome) => {
     const { arm, callsBefore, providerName, reason } = outcome;
-    const why = reason === undefined ? '' : ` (${printableCut(reason, 80)})`;
-    return `    ${printableCut(providerName, 60)} after call ${callsBefore}, ${inWords('delivery', arm)}${why}: ${fateText(outcome)}`;
+    const reasonText = reason === undefined ? '' : ` (${printableCut(reason, 80)})`;
+    return `    ${printableCut(providerName, 60)} after call ${callsBefore}, ${inWords('delivery', arm)}${reasonText}: ${fateText(outcome)}`;
   });
   if (lines.length === 0) return [];
-  const more = advice.length - lines.length + adviceLeftOut;
+  const hiddenCount = advice.length - lines.length + adviceLeftOut;
   return [
     '  advice (what followed it, which need not be its effect)',
     ...lines,
-    ...(more > 0 ? [`    and ${more} more`] : []),
+    ...(hiddenCount > 0 ? [`    and ${hiddenCount} more`] : []),
   ];
 }
 

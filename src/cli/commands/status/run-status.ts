@@ -52,8 +52,13 @@ export function runStatus(summary: RunSummary, records: Iterable<TrajectoryRecor
     }
   }
   const { calls, errors, lastAtMs, outcome = null, runId, task = null, turns } = summary;
-  const worst = [...open.values()].toSorted((a, b) => seriousness(b) - seriousness(a))[0];
-  const pattern = worst && { kind: worst.kind, level: worst.level, occurrences: worst.occurrences, stuck: worst.stuck };
+  const worstPattern = [...open.values()].toSorted((a, b) => seriousness(b) - seriousness(a))[0];
+  const pattern = worstPattern && {
+    kind: worstPattern.kind,
+    level: worstPattern.level,
+    occurrences: worstPattern.occurrences,
+    stuck: worstPattern.stuck,
+  };
   const leftMs = deadlineAtMs === null || outcome !== null ? null : deadlineAtMs - nowMs;
   return {
     runId,

@@ -1,4 +1,4 @@
-import { within } from '../doctor/within.ts';
+import { resolveWithin } from '../doctor/resolve-within.ts';
 import { messageOf } from '../../../base/error.ts';
 import { endProcess, readStdin } from '../../../hosts/claude-code/read-stdin.ts';
 import { writeStdout } from '../../../hosts/claude-code/write-stdout.ts';
@@ -33,7 +33,7 @@ export async function statusMain(options: StatusOptions): Promise<never> {
 
 async function statusLine({ format, json }: StatusOptions): Promise<string> {
   try {
-    const { run, refusal } = await findStatus({ env: process.env, stdin: await input(), nowMs: Date.now() });
+    const { run, refusal } = await findStatus({ env: process.env, stdin: await readInput(), nowMs: Date.now() });
     if (json === true) return jsonLine(refusal === undefined ? (run ?? null) : { ...run, refused: refusal });
     if (format !== undefined) return `${formattedStatus(format, run)}\n`;
     const warning = refusal === undefined ? '' : `, ${RECORDS_FOLDER} is refused (coxswain doctor)`;
@@ -45,10 +45,10 @@ async function statusLine({ format, json }: StatusOptions): Promise<string> {
 }
 
 /** Returns the text of standard input, unless it is a terminal. */
-async function input(): Promise<string> {
+async function readInput(): Promise<string> {
   // Loading `process.stdin` is slow, so it is avoided for a terminal.
   const { isatty } = await import('node:tty');
   if (isatty(0)) return '';
   const read = readStdin().then((bytes) => bytes.toString('utf8'));
-  return within(read, STDIN_LIMIT_MS, '').catch(() => '');
+  return resolveWithin(read, STDIN_LIMIT_MS, '').catch(() => '');
 }

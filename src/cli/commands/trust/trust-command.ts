@@ -28,7 +28,7 @@ export async function trustCommand(
   if (list) await listTrusted(output);
   else if (records) await acceptRecords(folder ?? '.', output);
   else if (revoke) await revokeProject(folder ?? '.', output);
-  else await trust(folder ?? '.', output);
+  else await trustOne(folder ?? '.', output);
   return 0;
 }
 
@@ -37,16 +37,18 @@ interface TrustOutput {
   readonly terminal: Terminal;
 }
 
-async function trust(name: string, { json, terminal }: TrustOutput): Promise<void> {
+async function trustOne(name: string, { json, terminal }: TrustOutput): Promise<void> {
   const project = trustProject(name);
   const { counts, files, folder } = project;
-  const what = files.length === 0 ? 'it has no configuration yet' : `with the current ${files.join(' and ')}`;
+  const filesNote = files.length === 0 ? 'it has no configuration yet' : `with the current ${files.join(' and ')}`;
   const fields = counts.map(({ path, value }) => {
     const text = value === undefined ? '' : `: ${printableCut(JSON.stringify(value), 300)}`;
     return `  applies now: ${printableCut(path, 100)}${text}\n`;
   });
   const note = 'Changing these files revokes the trust; so does: coxswain trust --revoke\n';
-  await terminal.write(json ? jsonLine(project) : `trusted: ${printable(folder)}, ${what}\n${fields.join('')}${note}`);
+  await terminal.write(
+    json ? jsonLine(project) : `trusted: ${printable(folder)}, ${filesNote}\n${fields.join('')}${note}`,
+  );
 }
 
 async function acceptRecords(name: string, { json, terminal }: TrustOutput): Promise<void> {

@@ -63,9 +63,9 @@ export async function verifyCommand(
 
 /** Formats a problem in one line that begins with its position. */
 export function storeProblemText({ runId, seq, place, problem }: StoreProblem): string {
-  const where = [
+  const location = [
     ...(runId === undefined ? [] : [`run ${printableCut(runId, 80)}`]),
     ...(seq === undefined ? [] : [`seq ${seq}`]),
   ];
-  return `${[printable(place), ...(where.length === 0 ? [] : [where.join(', ')])].join(': ')}: ${printableCut(problem, 300)}`;
+  return `${[printable(place), ...(location.length === 0 ? [] : [location.join(', ')])].join(': ')}: ${printableCut(problem, 300)}`;
 }

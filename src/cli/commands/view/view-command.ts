@@ -42,7 +42,7 @@ export async function viewCommand(paths: readonly string[], options: ViewOptions
   });
   let redirect: RedirectFile | undefined;
   try {
-    const stopped = interrupted(terminal);
+    const interruption = untilInterrupted(terminal);
     await terminal.write(
       `${pageOf(viewer.url)}\nKeep this address private: anyone who has it can see the runs. Ctrl-C ends it.\n`,
     );
@@ -52,7 +52,7 @@ export async function viewCommand(paths: readonly string[], options: ViewOptions
     }
     // Deletes the redirect when the token in it expires.
     setTimeout(() => void redirect?.dispose(), ONCE_MS).unref();
-    await stopped;
+    await interruption;
   } finally {
     await redirect?.dispose();
     await viewer.close();
@@ -69,7 +69,7 @@ function pageSelector({ call, run }: ViewOptions): (url: string) => string {
   return (url) => url.replace('/#', `/?${String(query)}#`);
 }
 
-async function interrupted(terminal: Terminal): Promise<void> {
+async function untilInterrupted(terminal: Terminal): Promise<void> {
   await new Promise<void>((resolve) => {
     terminal.onInterrupt(resolve);
     process.once('SIGTERM', resolve);

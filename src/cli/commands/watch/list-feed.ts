@@ -66,13 +66,13 @@ export class ListFeed implements MachineFeed {
       if (event.change === 'cleared') row.stuck.delete(kind);
       else if (stuck && level !== 'hint') row.stuck.add(kind);
     }
-    if (this.#hasScanned && Date.now() - this.#drawnAtMs >= DRAW_MS) await this.#draw();
+    if (this.#hasScanned && Date.now() - this.#drawnAtMs >= DRAW_MS) await this.#drawList();
   }
 
   async scanned(open: OpenSessions): Promise<void> {
     this.#hasScanned = true;
     this.#open = open;
-    await this.#draw();
+    await this.#drawList();
   }
 
   drop(run: string): void {
@@ -84,9 +84,9 @@ export class ListFeed implements MachineFeed {
   }
 
   #rowOf(event: WatchedEvent): Row {
-    const known = this.#rows.get(event.run);
+    const knownRow = this.#rows.get(event.run);
     // A run that starts again comes from a different source.
-    if (known !== undefined && event.type !== 'run_started') return known;
+    if (knownRow !== undefined && event.type !== 'run_started') return knownRow;
     const { format = '', task = '' } = event.type === 'run_started' ? event : {};
     const row: Row = {
       label: event.label,
@@ -105,37 +105,37 @@ export class ListFeed implements MachineFeed {
     return row;
   }
 
-  async #draw(): Promise<void> {
+  async #drawList(): Promise<void> {
     const { paint, rows: height, width } = this.#terminal;
     this.#drawnAtMs = Date.now();
-    const shown = [...this.#rows]
+    const shownRows = [...this.#rows]
       .filter(([, row]) => row.atMs === 0 || row.atMs >= this.#sinceMs)
       .map(([run, row]) => ({ row, state: this.#stateOf(run, row) }))
       .toSorted((a, b) => a.state.rank - b.state.rank || b.row.atMs - a.row.atMs);
     // Excludes the header, the line about further runs, and the cursor line.
-    const most = Math.max(1, height - 3);
+    const maxLines = Math.max(1, height - 3);
     const isWide = width >= WIDE;
-    const cells = shown.slice(0, most).map(({ row, state }) => {
+    const cells = shownRows.slice(0, maxLines).map(({ row, state }) => {
       const work = [agoText(row), countOf(row.calls, 'call'), countOf(row.errors, 'error')];
       const program = isWide ? [printableCut(row.format === '' ? '' : hostTitle(row.format), 12)] : [];
       const texts = [printableCut(state.text, STATE_CHARS), printableCut(row.task, TASK_CHARS)];
       return [`${state.mark} ${printableCut(row.label, 20)}`].concat(program, work, texts);
     });
     const lines = columnsText(cells, isWide ? [1, 5, 6] : [4, 5]).map((line, at) => {
-      const cut = printableCut(line, width - 1);
-      const { style } = shown[at]?.state ?? {};
-      return style === undefined ? cut : paint(style, cut);
+      const shortened = printableCut(line, width - 1);
+      const { style } = shownRows[at]?.state ?? {};
+      return style === undefined ? shortened : paint(style, shortened);
     });
-    const more = shown.length - lines.length;
-    const head = shown.length === 0 ? 'No active agent; waiting for one' : countOf(shown.length, 'run');
+    const hiddenCount = shownRows.length - lines.length;
+    const head = shownRows.length === 0 ? 'No active agent; waiting for one' : countOf(shownRows.length, 'run');
     const text = [
       paint('bold', printableCut(`${head}. Ctrl-C ends it; nothing reaches the agents.`, width - 1)),
       ...lines,
-      ...(more > 0 ? [paint('dim', `and ${countOf(more, 'more run')}`)] : []),
+      ...(hiddenCount > 0 ? [paint('dim', `and ${countOf(hiddenCount, 'more run')}`)] : []),
     ];
-    const up = this.#drawnLines === 0 ? '' : `\u001b[${this.#drawnLines}A`;
+    const cursorUp = this.#drawnLines === 0 ? '' : `\u001b[${this.#drawnLines}A`;
     this.#drawnLines = text.length;
-    await this.#terminal.write(`${up}\r\u001b[J${text.join('\n')}\n`);
+    await this.#terminal.write(`${cursorUp}\r\u001b[J${text.join('\n')}\n`);
   }
 
   #stateOf(run: string, row: Row) {

@@ -91,12 +91,12 @@ async function notifiersOf(
   };
   const { notify = {} } = resolved;
   const targets = targetsOf(notify);
-  const own = [
+  const ownTargets = [
     ...(onStuck === undefined ? [] : [commandTarget(onStuck, '--on-stuck')]),
     ...(bell === true ? [{ name: 'the bell', send: async () => terminal.ring() }] : []),
   ];
   return [
-    ...(own.length === 0 ? [] : [new Notifier({ ...parts, targets: own, on: STUCK })]),
+    ...(ownTargets.length === 0 ? [] : [new Notifier({ ...parts, targets: ownTargets, on: STUCK })]),
     ...(targets.length === 0 ? [] : [new Notifier({ ...parts, targets, ...present({ on: notify.on }) })]),
   ];
 }
@@ -108,9 +108,9 @@ interface StateContext {
 }
 
 async function reportState(state: FollowState, { file, feed, output }: StateContext): Promise<void> {
-  const note = (message: string): Promise<void> => output.write({ type: 'note', message });
-  if (state.type === 'missing') await note(`${file} does not exist yet; waiting for it`);
-  else if (state.type === 'restarted') await note(`${file} was ${state.reason}: reading it again`);
+  const writeNote = (message: string): Promise<void> => output.write({ type: 'note', message });
+  if (state.type === 'missing') await writeNote(`${file} does not exist yet; waiting for it`);
+  else if (state.type === 'restarted') await writeNote(`${file} was ${state.reason}: reading it again`);
   else if (state.waitingLines === 0) await feed.caughtUp();
-  else await note(`no format matches the first ${state.waitingLines} lines of ${file}; waiting for more`);
+  else await writeNote(`no format matches the first ${state.waitingLines} lines of ${file}; waiting for more`);
 }

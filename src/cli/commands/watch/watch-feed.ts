@@ -45,9 +45,9 @@ export class WatchFeed {
   async caughtUp(): Promise<void> {
     if (this.#isLive) return;
     this.#isLive = true;
-    const recent = this.#recent.toArray().filter(({ results }) => results > this.#results - RECENT_CALLS);
+    const recentEvents = this.#recent.toArray().filter(({ results }) => results > this.#results - RECENT_CALLS);
     this.#recent.clear();
-    await this.#output.write({ type: 'caught_up', ...this.#counts, shown: recent.length });
-    for (const { event } of recent) await this.#output.write(event);
+    await this.#output.write({ type: 'caught_up', ...this.#counts, shown: recentEvents.length });
+    for (const { event } of recentEvents) await this.#output.write(event);
   }
 }
