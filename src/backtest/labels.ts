@@ -71,7 +71,7 @@ export function parseLabels(text: string, file: string): readonly Label[] {
   const invalidColumns = columns.filter((name, index) => !isColumn(name) || columns.indexOf(name) !== index);
   const missingColumns = ['id', 'target'].filter((name) => !columns.includes(name));
   if (invalidColumns.length > 0 || missingColumns.length > 0) {
-    const quotedHeader = quoted(header.fields.join(','));
+    const quotedHeader = quotedText(header.fields.join(','));
     throw wrongLabels(file, [`line ${header.line}: the first line must be id,target,split,note, got ${quotedHeader}`]);
   }
   const labels: Label[] = [];
@@ -87,8 +87,9 @@ export function parseLabels(text: string, file: string): readonly Label[] {
     const target = LABEL_TARGETS.find((known) => known === fieldOf('target').trim().toLowerCase());
     const earlierLine = lineOf.get(id);
     if (id === '') addProblem('no id');
-    else if (earlierLine !== undefined) addProblem(`${quoted(id)} is labelled in line ${earlierLine} already`);
-    else if (target === undefined) addProblem(`target ${quoted(fieldOf('target'))}; give ${LABEL_TARGETS.join(', ')}`);
+    else if (earlierLine !== undefined) addProblem(`${quotedText(id)} is labelled in line ${earlierLine} already`);
+    else if (target === undefined)
+      addProblem(`target ${quotedText(fieldOf('target'))}; give ${LABEL_TARGETS.join(', ')}`);
     else labels.push({ id, target, split: fieldOf('split').trim(), note: fieldOf('note') });
     if (id !== '' && earlierLine === undefined) lineOf.set(id, line);
   }
@@ -106,7 +107,7 @@ function isColumn(name: string): name is Column {
   return COLUMNS.some((column) => column === name);
 }
 
-function quoted(text: string): string {
+function quotedText(text: string): string {
   return JSON.stringify(text.length > MAX_SHOWN ? `${text.slice(0, MAX_SHOWN)}…` : text);
 }
 

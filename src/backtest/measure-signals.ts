@@ -40,7 +40,7 @@ export function measureSignals(runs: readonly MeasuredRun[], keys: readonly Firi
   };
   // The row for all advice exists even if nothing fired.
   signalOf(ADVICE);
-  const byKey = names.map((signals) => signals.map(signalOf));
+  const byKey = names.map((signalNames) => signalNames.map(signalOf));
   for (const [index, { fired }] of runs.entries()) {
     for (let pairIndex = 0; pairIndex < fired.length; pairIndex += 2) {
       const call = fired[pairIndex + 1] ?? 0;

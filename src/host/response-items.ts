@@ -44,7 +44,7 @@ export function answerParts(output: readonly unknown[]): readonly ItemPart[] {
     if (call !== undefined) return [callPart({ ...call, ...present({ answer: outcomes.get(call) ?? call.answer }) })];
     if (type === 'message' || role === 'assistant') return contentBlocks(item['content']).map((block) => ({ block }));
     if (type === 'reasoning') return reasoningTexts(item).map((text) => ({ block: { type: 'reasoning', text } }));
-    if (isResult(item) && items.some((other, index) => calls[index] !== undefined && isAnswerTo(item, other)))
+    if (isResult(item) && items.some((other, otherIndex) => calls[otherIndex] !== undefined && isAnswerTo(item, other)))
       return [];
     return [{ block: { type: 'other', value: toJson(output[index]) } }];
   });

@@ -23,26 +23,26 @@ export function privateKeyEnd(text: string, start: number): number | undefined {
   /** Remaining words of a header's value: line breaks may have become blanks. */
   let words = 0;
   for (;;) {
-    const start = skipSeparators(text, position);
-    CLOSING.lastIndex = start;
+    const lineStart = skipSeparators(text, position);
+    CLOSING.lastIndex = lineStart;
     if (CLOSING.test(text)) return end === undefined ? undefined : CLOSING.lastIndex;
-    HEADER.lastIndex = start;
+    HEADER.lastIndex = lineStart;
     if (headers < MAX_HEADERS && HEADER.test(text)) {
       headers += 1;
       words = MAX_HEADER_WORDS;
       position = HEADER.lastIndex;
       continue;
     }
-    const stop = runEnd(text, start, ALNUM | BASE64_EXTRA);
-    if (stop - start >= LINE_CHARS) {
+    const stop = runEnd(text, lineStart, ALNUM | BASE64_EXTRA);
+    if (stop - lineStart >= LINE_CHARS) {
       end = stop;
       position = stop;
       words = 0;
-    } else if (words > 0 && start < text.length) {
+    } else if (words > 0 && lineStart < text.length) {
       words -= 1;
-      position = wordEnd(text, start);
+      position = wordEnd(text, lineStart);
     } else {
-      return end === undefined ? undefined : lastEnd(text, { start, stop, end });
+      return end === undefined ? undefined : lastEnd(text, { start: lineStart, stop, end });
     }
   }
 }

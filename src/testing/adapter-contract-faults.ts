@@ -97,7 +97,7 @@ export function faultsContract(contract: AdapterContractCase): void {
       const baseline = await playBaseline(scene);
       const outcome = await play(scene, SPEAKING);
       expect(endingOf(outcome)).toEqual(endingOf(baseline));
-      expect(payloadsOf(outcome.records, 'run_ended').map(({ outcome }) => outcome)).toEqual(['aborted']);
+      expect(payloadsOf(outcome.records, 'run_ended').map((ended) => ended.outcome)).toEqual(['aborted']);
     });
 
     check(`an error of the model's service ends the run as an error${suffix}`, async () => {
@@ -105,7 +105,7 @@ export function faultsContract(contract: AdapterContractCase): void {
       const baseline = await playBaseline(scene);
       const outcome = await play(scene, SPEAKING);
       expect(endingOf(outcome)).toEqual(endingOf(baseline));
-      expect(payloadsOf(outcome.records, 'run_ended').map(({ outcome }) => outcome)).toEqual(['error']);
+      expect(payloadsOf(outcome.records, 'run_ended').map((ended) => ended.outcome)).toEqual(['error']);
     });
   }
 }

@@ -49,7 +49,7 @@ export function recordsContract(contract: AdapterContractCase): void {
   check('the run has the same ending as the agent, and the adapter reports it', async () => {
     const outcome = await play(SEQUENTIAL);
     expect([outcome.ended, outcome.finalText, outcome.endedByAdapter]).toEqual(['normally', FINAL_TEXT, true]);
-    expect(payloadsOf(outcome.records, 'run_ended').map(({ outcome }) => outcome)).toEqual(['ended']);
+    expect(payloadsOf(outcome.records, 'run_ended').map((ended) => ended.outcome)).toEqual(['ended']);
   });
 
   check('every call is recorded with its arguments, its success flag, and its result without feedback', async () => {

@@ -283,26 +283,19 @@ export class ClaudeSessions {
     }));
     // Either the run does not exist yet, or the last check gave up.
     if (completion === undefined || state === undefined || state.gaveUp) return {};
-    const missingLines = await missingForCompletion(completion, projectFolder, withoutSessionSecrets(process.env));
+    const missing = await missingForCompletion(completion, projectFolder, withoutSessionSecrets(process.env));
     const attempt = state.unmet + 1;
-    const isMet = missingLines.length === 0;
-    const gaveUp = !isMet && attempt > completion.maxAttempts;
+    const met = missing.length === 0;
+    const gaveUp = !met && attempt > completion.maxAttempts;
     await this.#transactRun(
       {
         identity: { runId, depth: 0 },
         begin: () => undefined,
-        work: (run) =>
-          run.emit({
-            type: 'completion_checked',
-            met: isMet,
-            missing: missingLines,
-            attempt,
-            ...(gaveUp ? { gaveUp } : {}),
-          }),
+        work: (run) => run.emit({ type: 'completion_checked', met, missing, attempt, ...(gaveUp ? { gaveUp } : {}) }),
       },
       faults,
     );
-    return isMet || gaveUp ? {} : { decision: 'block', reason: completionText(missingLines) };
+    return met || gaveUp ? {} : { decision: 'block', reason: completionText(missing) };
   }
 
   async #transactRun<Result>(
