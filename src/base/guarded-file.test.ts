@@ -6,7 +6,7 @@ import { tempFolder } from '../../test/support/temp-folder.ts';
 import {
   appendGuarded,
   checkOutput,
-  insideFolder,
+  requireInside,
   makeOwnFolder,
   readGuarded,
   replaceGuarded,
@@ -62,12 +62,12 @@ test('a file is replaced and not written through: a link goes, and what it led t
 test('a path inside a folder is refused where any part of it is a link, and found through a link to the folder', () => {
   const project = join(root, 'project');
   symlinkSync(project, join(root, 'alias'));
-  expect(insideFolder(join(root, 'alias'), join(root, 'alias/a/b'))).toBe(
-    join(insideFolder(root, project + '/a'), 'b'),
+  expect(requireInside(join(root, 'alias'), join(root, 'alias/a/b'))).toBe(
+    join(requireInside(root, project + '/a'), 'b'),
   );
   symlinkSync(root, join(project, 'out'));
   for (const path of ['out/precious', 'out/new', 'out', '../precious', '.']) {
-    expect(() => insideFolder(project, join(project, path))).toThrow(UNSAFE);
+    expect(() => requireInside(project, join(project, path))).toThrow(UNSAFE);
   }
   expect(() => checkOutput('out', project)).toThrow(UNSAFE);
   expect(() => checkOutput('out/new', project)).toThrow(UNSAFE);

@@ -174,7 +174,7 @@ export function replaceGuarded(path: string, bytes: string | Uint8Array, options
  *
  * Cost: one lstat per part.
  */
-export function insideFolder(root: string, path: string): string {
+export function requireInside(root: string, path: string): string {
   const steps = relative(root, path);
   if (steps === '' || isAbsolute(steps) || steps.split(sep)[0] === '..')
     throw unsafePath(path, `it is not inside ${root}`);
@@ -199,7 +199,7 @@ export function insideFolder(root: string, path: string): string {
 export function checkOutput(path: string, folder: string = process.cwd()): void {
   const at = resolve(folder, path);
   const steps = relative(folder, at);
-  if (steps !== '' && !isAbsolute(steps) && steps.split(sep)[0] !== '..') insideFolder(folder, at);
+  if (steps !== '' && !isAbsolute(steps) && steps.split(sep)[0] !== '..') requireInside(folder, at);
 }
 
 /**

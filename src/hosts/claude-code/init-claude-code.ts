@@ -5,7 +5,7 @@ import { fileURLToPath } from 'node:url';
 
 import { present } from '../../base/present.ts';
 import { CoxswainError, messageOf } from '../../base/error.ts';
-import { insideFolder, readGuarded, replaceGuarded } from '../../base/guarded-file.ts';
+import { requireInside, readGuarded, replaceGuarded } from '../../base/guarded-file.ts';
 import { isJsonObject } from '../../base/json.ts';
 import { makeStateFolder, stateFile, type StateOwner } from '../../base/state-places.ts';
 import { removeHooks } from './edit-settings.ts';
@@ -89,7 +89,7 @@ export function planInit(request: InitRequest): readonly InitChange[] {
   const { host, settingsFile, config, edit, ignore, owner, isSecret } = request;
   const fileOptions = owner.projectFolder === undefined ? {} : { within: owner.projectFolder };
   // Check before reading, because the content behind a link must not be shown either.
-  if (owner.projectFolder !== undefined) insideFolder(owner.projectFolder, settingsFile);
+  if (owner.projectFolder !== undefined) requireInside(owner.projectFolder, settingsFile);
   const settingsBefore = textOf(settingsFile);
   const settingsAfter = withFileName(settingsFile, () => edit(settingsBefore ?? ''));
   const secret = isSecret === true ? { mode: OWNER_ONLY } : {};
@@ -98,7 +98,7 @@ export function planInit(request: InitRequest): readonly InitChange[] {
       ? []
       : [{ host, file: settingsFile, before: settingsBefore, after: settingsAfter, ...secret, ...fileOptions }];
   if (ignore !== undefined) {
-    insideFolder(ignore.within, ignore.file);
+    requireInside(ignore.within, ignore.file);
     const ignoreText = textOf(ignore.file);
     // Write the ignore file first, so that git never sees the settings.
     if (ignoreText !== ignore.text) {
@@ -207,7 +207,7 @@ function foreignBytes(file: string, bytes: Buffer): Buffer {
 }
 
 function undoBackup({ file, before, after_sha256, folder_made, mode, within }: Backup): UndoneFile['outcome'] {
-  if (within !== undefined) insideFolder(within, file);
+  if (within !== undefined) requireInside(within, file);
   const foundFile = findFile(file);
   if (foundFile === undefined) return 'kept';
   if (sha256(foundFile.bytes) !== after_sha256) return removeHooksFrom(file, within);
@@ -221,7 +221,7 @@ function undoBackup({ file, before, after_sha256, folder_made, mode, within }: B
 }
 
 function removeHooksFrom(file: string, insideOf: string | undefined): 'edited' | 'kept' | 'removed' {
-  if (insideOf !== undefined) insideFolder(insideOf, file);
+  if (insideOf !== undefined) requireInside(insideOf, file);
   if (isPluginFile(file)) {
     if (textOf(file)?.startsWith(`// ${HOOK_MARK}`) !== true) return 'kept';
     rmSync(file);

@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { basename, dirname, join, relative, sep } from 'node:path';
 
 import { CoxswainError, hasCode } from '../../base/error.ts';
-import { insideFolder } from '../../base/guarded-file.ts';
+import { requireInside } from '../../base/guarded-file.ts';
 import { realProject } from '../../base/state-places.ts';
 import { commonFolder, findGit, isTracked } from '../../store/git-index.ts';
 
@@ -36,7 +36,7 @@ export function ignoreFileFor(file: string, projectFolder: string, holdsSecret: 
     );
   }
   const gitFolder = commonFolder(place);
-  const exclude = insideFolder(gitFolder, join(gitFolder, 'info', 'exclude'));
+  const exclude = requireInside(gitFolder, join(gitFolder, 'info', 'exclude'));
   const textBefore = textOf(exclude);
   const line = `/${relative(place.top, realPath).split(sep).join('/')}`;
   if (textBefore.split(/\r?\n/).includes(line)) return undefined;

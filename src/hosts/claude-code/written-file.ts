@@ -17,7 +17,7 @@ import { dirname } from 'node:path';
 
 import { present } from '../../base/present.ts';
 import { CoxswainError, messageOf } from '../../base/error.ts';
-import { insideFolder } from '../../base/guarded-file.ts';
+import { requireInside } from '../../base/guarded-file.ts';
 
 /** Maximum file size. Settings are a few kilobytes. */
 const MAX_BYTES = 16 * 1024 * 1024;
@@ -71,11 +71,11 @@ export interface ReplaceFileOptions {
  * Writes a file atomically. If the path of a user's file is a link, the link is kept and its target is written.
  *
  * @returns the topmost folder that was created
- * @throws CoxswainError `unsafe-path` as `insideFolder`, `input-io` if the file is read-only or cannot be written
+ * @throws CoxswainError `unsafe-path` as `requireInside`, `input-io` if the file is read-only or cannot be written
  */
 export function replaceFile(file: string, bytes: Uint8Array, options: ReplaceFileOptions = {}): string | undefined {
   const { mode: wantedMode, within } = options;
-  if (within !== undefined) insideFolder(within, file);
+  if (within !== undefined) requireInside(within, file);
   try {
     const path = lstatSync(file, { throwIfNoEntry: false }) === undefined ? file : realpathSync(file);
     const mode = statSync(path, { throwIfNoEntry: false })?.mode;
