@@ -47,7 +47,8 @@ const raw = sharedPath('trajectories', 'raw');
 test.skipIf(scenarios === undefined)(
   'every labelled scenario is analysed under its own id (needs ../shared)',
   async () => {
-    const names = (await readdir(scenarios ?? '')).filter((name) => name.endsWith('.json'));
+    const files = await readdir(scenarios ?? '');
+    const names = files.filter((name) => name.endsWith('.json'));
     const ids = await Promise.all(
       names.map(async (name) => {
         const text = await readFile(join(scenarios ?? '', name), 'utf8');
@@ -55,7 +56,11 @@ test.skipIf(scenarios === undefined)(
       }),
     );
     const { code, stdout, stderr } = await runCli(['analyze', scenarios ?? '', '--json'], { cwd });
-    expect([code, stderr]).toEqual([0, '']);
+    expect(files.filter((name) => !name.endsWith('.json'))).toEqual(['README.md']);
+    expect([code, stderr]).toEqual([
+      0,
+      'coxswain: 1 file is not a trajectory and is left out; --verbose gives the reasons\n',
+    ]);
     const runs = jsonLines(stdout);
     expect(runs).toHaveLength(ids.length);
     expect(new Set(runs.map((run) => run['id']))).toEqual(new Set(ids));
