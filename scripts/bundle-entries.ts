@@ -45,13 +45,14 @@ export async function bundleEntries(folder: string, modules: Set<string>): Promi
   const bundle = await rolldown({
     input: Object.fromEntries([...subpaths, ...OTHERS].map((name) => [name, `src/${name}.ts`])),
     platform: 'node',
-    external: (id) => /^[\w@]/.test(id) && !BUNDLED.has(id),
+    external: (id) => /^[\w@]/.test(id) && !BUNDLED.has(id) && !AS_OBJECTS.has(id),
     // As in `build-hook.ts`.
     resolve: { mainFields: ['module', 'main'] },
     preserveEntrySignatures: 'allow-extension',
     checks: { ineffectiveDynamicImport: false },
     plugins: [
       shellParserOnDemand(`process.getBuiltinModule('node:module').createRequire(import.meta.url)('./${PARSER}')`),
+      builtInsOnDemand,
       placesOf(folder),
       asciiOnly,
       {
@@ -155,3 +156,29 @@ function placesOf(folder: string): Plugin {
     },
   };
 }
+
+/** Modules of Node whose functions are loaded by the first call. Other values of these modules, such as classes, are loaded at once. */
+const ON_DEMAND = new Set(['node:fs/promises', 'node:crypto', 'node:os']);
+const AS_OBJECTS = new Set(['node:fs', ...ON_DEMAND]);
+const BUILT_IN = '\0built-in ';
+
+/**
+ * Loads modules of Node as objects. A static import of `node:fs` reads each of its exports, including those that load further modules:
+ * it took a sixth of the time in which Node starts.
+ */
+const builtInsOnDemand: Plugin = {
+  name: 'built-in modules on demand',
+  resolveId: (id) => (AS_OBJECTS.has(id) ? `${BUILT_IN}${id}` : undefined),
+  load(id) {
+    if (!id.startsWith(BUILT_IN)) return undefined;
+    const name = id.slice(BUILT_IN.length);
+    const found: object = process.getBuiltinModule(name) ?? {};
+    const exported = Object.entries(Object.getOwnPropertyDescriptors(found)).map(([key, { value }]) => {
+      const isFunction = ON_DEMAND.has(name) && typeof value === 'function' && !/^[A-Z]/.test(key);
+      return `export const ${key} = /* @__PURE__ */ ${isFunction ? 'later' : 'now'}(${JSON.stringify(key)});`;
+    });
+    return `const now = (key) => process.getBuiltinModule('${name}')[key];
+      const later = (key) => (...args) => now(key)(...args);
+      ${exported.join('\n')}`;
+  },
+};

@@ -119,6 +119,16 @@ test('the shell parser is a separate file, which is loaded when a command is rea
   expect(readdirSync(chunks).filter(isParser)).toEqual(['unbash.cjs']);
 });
 
+test('an import of the package does not load the parts of node:fs that are loaded on demand', () => {
+  const parts = ['internal/fs/promises', 'internal/fs/streams'].map((name) => `NativeModule ${name}`);
+  const list = `console.log(${JSON.stringify(parts)}.filter((name) => process.moduleLoadList.includes(name)).join())`;
+  const loadedBy = (name: string): string =>
+    run(process.execPath, ['--input-type=module', '-e', `await import('${name}');${list}`], folder).out.trim();
+  expect(loadedBy('node:fs')).toBe(parts.join());
+  expect(loadedBy('coxswain')).toBe('');
+  expect(loadedBy('coxswain/sqlite')).toBe('');
+});
+
 test('the entry for edge runtimes imports nothing and needs the globals of the web alone', () => {
   const edge = join(installed, 'dist', 'edge.js');
   const program = ['--experimental-vm-modules', '--no-warnings', join(root, 'test', 'edge-alone.mjs'), edge];
