@@ -63,7 +63,9 @@ export function useLabels(
   );
   const call = selected === undefined ? undefined : chosen.value;
   const id = call === undefined ? runId : `${runId}@${call}`;
-  const [draft, setDraft] = useState<{ readonly id: string; readonly note: string }>();
+  // A note may be typed before the number of its call is loaded, so it belongs to the chosen row.
+  const row = `${source}/${runId} ${selected ?? ''}`;
+  const [draft, setDraft] = useState<{ readonly row: string; readonly note: string }>();
   const own = useMemo(() => labelsOf(runId, labels?.labels ?? []), [runId, labels]);
   const places = useLoaded(`${source}/${runId} ${own.map((one) => one.id).join(' ')}`, () => placesOf(run, own));
   const setLabel = useCallback(
@@ -78,7 +80,7 @@ export function useLabels(
         const labelId = at === undefined ? runId : `${runId}@${at}`;
         const before = labels?.labels.find((label) => label.id === labelId);
         replaced = { id: labelId, target: before?.target ?? null, note: before?.note ?? '' };
-        setWritten(await putLabel(labelId, target, draft?.id === labelId ? draft.note : undefined));
+        setWritten(await putLabel(labelId, target, draft?.row === row ? draft.note : undefined));
         setDraft(undefined);
         const what = at === undefined ? 'The run' : `Call ${at}`;
         say(target === null ? `${what} has no label now.` : `${what}: ${LABEL_WORDS[target]}.`);
@@ -87,7 +89,7 @@ export function useLabels(
         say(asError(error).message);
       }
     },
-    [labels, run, runId, selected, draft, say, onLabelled],
+    [labels, run, runId, row, selected, draft, say, onLabelled],
   );
   const undo = async (): Promise<void> => {
     if (replaced === undefined) {
@@ -111,8 +113,8 @@ export function useLabels(
     target: label?.target,
     summary: labelText(own, runId),
     marks: places.value ?? NO_MARKS,
-    note: draft?.id === id ? draft.note : (label?.note ?? ''),
-    setNote: (note) => setDraft({ id, note }),
+    note: draft?.row === row ? draft.note : (label?.note ?? ''),
+    setNote: (note) => setDraft({ row, note }),
     setLabel: (target) => void setLabel(target),
     undo: () => void undo(),
   };
