@@ -15,8 +15,9 @@ import { lightMask, masksOf } from './mask.ts';
 export const FLAGGED_SEED = 1;
 
 const SOFT_CHARS = 200;
-/** Maximum length of an acknowledgement. */
+/** Maximum length of a sentence that is an acknowledgement, and of a text that begins with an acknowledgement. */
 const SENTENCE_CHARS = 80;
+const ACKNOWLEDGEMENT_CHARS = 240;
 
 /** The interpretation of a result, independent of its call. Each property is computed on first use. */
 export class AnswerReading {
@@ -55,7 +56,11 @@ export class AnswerReading {
   }
   /** True if any line reports a failure and the last line does not report success. */
   get reportsFailureAnywhere(): boolean {
-    return (this.#reportsAnywhere ??= reportsFailure(this.text));
+    return (this.#reportsAnywhere ??= reportsFailure(this.text, true));
+  }
+  /** True if the last lines report a failure. */
+  get reportsFailureAtEnd(): boolean {
+    return reportsFailure(this.text, false);
   }
   /** The failure class. Meaningful only if the call failed. */
   get failure(): ErrorClass {
@@ -95,7 +100,11 @@ export class AnswerReading {
   #isAcknowledgement(): boolean {
     const text = this.text.trim();
     if (text === '') return true;
-    return text.length <= SENTENCE_CHARS && !this.isUnchanged && answerSays('done', text);
+    if (text.length > ACKNOWLEDGEMENT_CHARS || this.isUnchanged) return false;
+    // Matches a sentence that says "done", optionally followed by fixed advice. Digits or a second line would be data.
+    const [sentence = ''] = text.length <= SENTENCE_CHARS ? [text] : text.split(/[.!] /, 1);
+    if (sentence !== text && /[\d\n]/.test(text)) return false;
+    return sentence.length <= SENTENCE_CHARS && answerSays('done', sentence);
   }
 }
 

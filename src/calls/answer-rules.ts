@@ -143,15 +143,18 @@ const END_CHARS = 4_000;
 /**
  * Returns true if the output of a program reports a failure and does not end with a success message.
  *
+ * @param everywhere  reads all lines instead of the last two; for programs that report their own failures
  * Cost: one regular expression over at most 8,000 characters.
  */
-export function reportsFailure(text: string): boolean {
+export function reportsFailure(text: string, everywhere: boolean): boolean {
   const ends = text.length <= 2 * END_CHARS ? text : `${text.slice(0, END_CHARS)}\n${text.slice(-END_CHARS)}`;
   const read = ends.trimEnd();
-  const lastLine = read.slice(read.lastIndexOf('\n') + 1);
+  const lastAt = read.lastIndexOf('\n') + 1;
+  const lastLine = read.slice(lastAt);
   if (answerSays('reportsFailure', lastLine)) return true;
   if (answerSays('endsWell', lastLine)) return false;
-  const lines = read.split('\n');
+  const lines = everywhere ? read.split('\n') : [];
   const counted = lines.findLastIndex((line) => answerSays('countsPassed', line));
-  return answerSays('reportsFailure', counted === -1 ? read : lines.slice(counted).join('\n'));
+  if (counted !== -1) return answerSays('reportsFailure', lines.slice(counted).join('\n'));
+  return answerSays('reportsFailure', everywhere ? read : read.slice(read.lastIndexOf('\n', lastAt - 2) + 1));
 }

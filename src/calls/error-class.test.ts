@@ -52,6 +52,12 @@ test('the line has at most 200 characters', () => {
   expect(classifyError(`error: ${'x'.repeat(5_000)}`).line.length).toBeLessThanOrEqual(200);
 });
 
+test('random ids do not tell failures apart, names that end in a number do', () => {
+  const refused = (id: string): string => `agent-${id} rejected: 4 agents are running`;
+  expect(classifyError(refused('k3j9x2')).exactKey).toBe(classifyError(refused('7f2m8q')).exactKey);
+  expect(classifyError('FAILED test_sum2').exactKey).not.toBe(classifyError('FAILED test_sum3').exactKey);
+});
+
 test('output after a traceback does not name the failure', () => {
   const text = (id: string): string =>
     `running\nTraceback (most recent call last):\n  File "a.py", line 3\nAssertionError: 1 != 2\n\nDestroying database ${id}`;

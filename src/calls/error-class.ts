@@ -1,7 +1,7 @@
 import { hashText } from '../base/hash.ts';
 import type { ValueOf } from '../records/field-types.ts';
 import { answerLines } from './answer-lines.ts';
-import { lightMask, strongMask } from './mask.ts';
+import { failureMask, strongMask } from './mask.ts';
 
 /** The cause of a failure, derived from the error text. */
 export type ErrorCategory = Exclude<ValueOf<'answer_class'>, 'content' | 'empty' | 'done'>;
@@ -111,7 +111,7 @@ export function classifyError(text: string): ErrorClass {
   return {
     category,
     groupKey: groupKeyOf(category, line),
-    exactKey: hashText(lightMask(text)),
+    exactKey: hashText(failureMask(text)),
     messageKey: hashText(messageOf(lines, line).replace(PLACE, '#')),
     lineKey: hashText(`${line.replace(PLACE, '#')}\n${failedCount(lines)}`),
     lineHash: answerLines(line).lines[0] ?? 0,
@@ -156,7 +156,7 @@ function namingLine(text: string, lines: readonly string[]): string {
   const trace = text.includes('Traceback (most recent call last)');
   const raised = trace ? (lines.findLast((line) => RAISED.test(line)) ?? lines.at(-1)) : undefined;
   const line = raised ?? lines.find((one) => NAMES_FAILURE.test(one) && !isNoise(one)) ?? lines[0] ?? '';
-  return lightMask(line.slice(0, LINE_CHARS));
+  return failureMask(line.slice(0, LINE_CHARS));
 }
 
 function isNoise(line: string): boolean {
@@ -166,7 +166,7 @@ function isNoise(line: string): boolean {
 /** Returns the lines that name or distinguish a failure, masked. Without such lines, returns the whole masked text. */
 function messageOf(lines: readonly string[], line: string): string {
   const errors = lines.filter((one) => (NAMES_FAILURE.test(one) || TELLS_APART.test(one)) && !LOG_LINE.test(one));
-  if (errors.length === 0) return lightMask(lines.join('\n'));
+  if (errors.length === 0) return failureMask(lines.join('\n'));
   const ends = errors.length <= 2 * END_LINES ? errors : [...errors.slice(0, END_LINES), ...errors.slice(-END_LINES)];
-  return `${errors.length}\n${lightMask([line, ...ends].map((one) => one.slice(0, LINE_CHARS)).join('\n'))}`;
+  return `${errors.length}\n${failureMask([line, ...ends].map((one) => one.slice(0, LINE_CHARS)).join('\n'))}`;
 }

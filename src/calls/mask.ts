@@ -55,6 +55,9 @@ export const VOLATILE: readonly ReadingRule[] = [
 let anyVolatile: RegExp | undefined;
 /** Number of characters masked at each end of a text. The middle is unchanged. */
 const END_CHARS = 4_096;
+/** A digit followed by a letter, which occurs in generated ids and not in names that people choose. */
+const MADE_UP = /\d[a-z]/i;
+const MADE_UP_CHARS = [6, 40] as const;
 /** Maximum length of an id. */
 const MAX_RUN_CHARS = 64;
 
@@ -62,28 +65,34 @@ const MAX_RUN_CHARS = 64;
  * Replaces volatile parts of a text with `~`, so that two results are equal if they differ only in times or ids. Masks the first
  * and the last 4,096 characters.
  *
+ * @param strictly  also masks random ids of any form; used for failures, which quote the ids of the refused call; default: false
  * Cost: one regular expression per sequence that contains a digit.
  */
-export function lightMask(text: string): string {
-  if (text.length <= 2 * END_CHARS) return maskPiece(text);
-  const head = maskPiece(text.slice(0, END_CHARS));
-  return head + text.slice(END_CHARS, -END_CHARS) + maskPiece(text.slice(-END_CHARS));
+export function lightMask(text: string, strictly = false): string {
+  if (text.length <= 2 * END_CHARS) return maskPiece(text, strictly);
+  const head = maskPiece(text.slice(0, END_CHARS), strictly);
+  return head + text.slice(END_CHARS, -END_CHARS) + maskPiece(text.slice(-END_CHARS), strictly);
+}
+
+/** Masks the text of a failure: see `lightMask`. */
+export function failureMask(text: string): string {
+  return lightMask(text, true);
 }
 
 /** Returns the ids of the rules that mask a part of the beginning of a text. */
 export function masksOf(text: string): readonly string[] {
   const piece = text.slice(0, END_CHARS);
-  const parts = volatileParts(piece);
+  const parts = volatileParts(piece, false);
   return VOLATILE.filter(({ form }) => {
     const here = new RegExp(form, 'my');
     return parts.some(([start]) => ((here.lastIndex = start), here.test(piece)));
   }).map(({ id }) => id);
 }
 
-function maskPiece(piece: string): string {
+function maskPiece(piece: string, strictly: boolean): string {
   let masked = '';
   let done = 0;
-  for (const [start, end] of volatileParts(piece)) {
+  for (const [start, end] of volatileParts(piece, strictly)) {
     masked += `${piece.slice(done, start)}~`;
     done = end;
   }
@@ -91,7 +100,7 @@ function maskPiece(piece: string): string {
 }
 
 /** Returns the start and end of each volatile part. */
-function volatileParts(piece: string): readonly (readonly [start: number, end: number])[] {
+function volatileParts(piece: string, strictly: boolean): readonly (readonly [start: number, end: number])[] {
   const form = (anyVolatile ??= new RegExp(VOLATILE.map((rule) => rule.form.source).join('|'), 'my'));
   const parts: (readonly [number, number])[] = [];
   let end = 0;
@@ -103,7 +112,7 @@ function volatileParts(piece: string): readonly (readonly [start: number, end: n
     else {
       end = at + 1;
       while (isLetterOrDigit(unitAt(piece, end))) end += 1;
-      continue;
+      if (!strictly || !isMadeUp(piece.slice(start, end))) continue;
     }
     parts.push([start, end]);
   }
@@ -113,6 +122,11 @@ function volatileParts(piece: string): readonly (readonly [start: number, end: n
 function nextDigit(piece: string, from: number): number {
   for (let at = from; at < piece.length; at += 1) if (isDigit(piece.charCodeAt(at))) return at;
   return -1;
+}
+
+function isMadeUp(run: string): boolean {
+  const [least, most] = MADE_UP_CHARS;
+  return run.length >= least && run.length <= most && MADE_UP.test(run);
 }
 
 const SPECIFIC =

@@ -11,6 +11,9 @@ test.each([
   [{ type: 'text', text: inner }],
   { result: inner },
   { output: inner },
+  { success: true, data: inner },
+  { ok: true, error: null, result: inner, request_id: 'r-1', took_ms: 12 },
+  { status: 'success', message: 'fetched', response: inner },
 ])('%j is opened, as a value and as its text', (result) => {
   const opened = { result: inner, failed: false };
   expect(openAnswer(result)).toEqual(opened);
@@ -23,6 +26,24 @@ test.each([
   `<tool_use_error>${inner}</tool_use_error>`,
 ])('the wrapping of %j reports a failure', (result) => {
   expect(openAnswer(result)).toEqual({ result: inner, failed: true });
+});
+
+test('what an envelope holds may be any value', () => {
+  expect(openAnswer({ ok: true, data: { items: [1] } })).toEqual({ result: { items: [1] }, failed: false });
+  expect(openAnswer('{"success":true,"data":null}')).toEqual({ result: null, failed: false });
+});
+
+test.each([
+  { success: false, error: inner },
+  { ok: false, error: { code: 'CLOSED', message: inner }, data: null },
+  { status: 'error', message: inner, request_id: 'r-1' },
+])('why it failed stands in %j', (result) => {
+  expect(openAnswer(result)).toEqual({ result: inner, failed: true });
+  expect(openAnswer(JSON.stringify(result))).toEqual({ result: inner, failed: true });
+});
+
+test.each([`Observation: ${inner}`, `[2026-03-01 10:07:07] ${inner}`])('how %j is introduced goes', (text) => {
+  expect(openAnswer(text)).toEqual({ result: inner, failed: false });
 });
 
 test('a wrapping within a wrapping is opened too', () => {

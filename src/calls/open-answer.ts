@@ -12,19 +12,29 @@ export interface OpenedAnswer {
 const MCP_MEMBER = /^(?:content|is_?error|_?meta|structuredContent|type)$/i;
 /** Field names that hold the text of a result with a single field. */
 const LONE_NAME = /^(?:result|output|text|content|response|answer|observation|value|data|stdout)$/;
-/** The wrapper of an error. */
-const ERROR_TAG = /^\s*<(?:tool_use_)?error>([^]*)<\/\w+>\s*$/;
+/** Field names of an envelope other than the payload: outcomes, ids, times and durations. */
+const ENVELOPE =
+  /^(?:success|ok|status|code|errors?|message|_?meta|(?:request|trace)_id|took(?:_ms)?|duration(?:_ms)?|timestamp)$/i;
+const PAYLOAD = /^(?:data|result|output|response|payload|body|content)$/;
+const WENT_WELL: ReadonlySet<unknown> = new Set([true, 0, 200, 'ok', 'OK', 'success', undefined]);
+const WENT_WRONG: ReadonlySet<unknown> = new Set([false, 'error', 'failed', 'failure']);
+/** Text wrappers, each with a quick test of the beginning and the complete form. */
+const WRAPPINGS: readonly (readonly [opening: RegExp, whole: RegExp])[] = [
+  [/^\s*<(?:tool_use_)?error>/, /^\s*<(?:tool_use_)?error>([^]*)<\/\w+>\s*$/],
+  [/^\[?\d{4}-/, /^\[?\d{4}-\d\d-\d\d[T ]\d\d:\d\d:\d\d(?:[.,]\d+)?Z?\]?:? ([^]*)$/],
+  [/^(?:Observation|Result|Output):/, /^\w+: ?([^]*)$/],
+];
 const OPENING_CHARS = 40;
 const MAX_PARSED_CHARS = 200_000;
 /** The beginning of a wrapped result as JSON text. Texts that do not match are not parsed. */
 const JSON_OPENING =
-  /^\s*(?:\[?\s*\{\s*"(?:type|text)"|\{\s*"(?:content|isError|is_error|result|output|text|response|answer|observation|value|data)")/;
+  /^\s*(?:\[?\s*\{\s*"(?:type|text)"|\{\s*"(?:content|isError|is_error|result|output|text|response|answer|observation|value|data|success|ok|status|error|body|payload|request_id|code)")/;
 const MAX_DEPTH = 3;
 
 /**
  * Removes the envelope that a harness or a protocol adds to a result. Handles MCP results (`{content: [{type: 'text', …}],
- * isError}`), lists of parts, objects with a single text field such as `result`, each as a value or as JSON text, and the tag of an
- * error. Returns any other result unchanged.
+ * isError}`), lists of parts, envelopes, objects with a single text field such as `result`, each as a value or as JSON text, and
+ * the text wrappers in `WRAPPINGS`. Returns any other result unchanged.
  *
  * Cost: reads the first 40 characters of a text or the keys of an object; one `JSON.parse` if a text begins like JSON.
  */
@@ -40,8 +50,9 @@ export function openAnswer(result: Json): OpenedAnswer {
 
 function insideText(text: string): OpenedAnswer | undefined {
   const opening = text.slice(0, OPENING_CHARS);
-  const inner = opening.includes('error>') ? ERROR_TAG.exec(text)?.[1] : undefined;
-  if (inner !== undefined) return { result: inner, failed: true };
+  const wrapping = WRAPPINGS.findIndex(([opens]) => opens.test(opening));
+  const inner = WRAPPINGS[wrapping]?.[1].exec(text)?.[1];
+  if (inner !== undefined) return { result: inner, failed: wrapping === 0 };
   if (text.length > MAX_PARSED_CHARS || !JSON_OPENING.test(opening)) return undefined;
   const value = jsonOf(text);
   return value === undefined ? undefined : insideValue(value);
@@ -58,9 +69,29 @@ function insideValue(value: unknown): OpenedAnswer | undefined {
     const inner = insideParts(content);
     return inner && { ...inner, failed: value['isError'] === true || value['is_error'] === true };
   }
+  const payload = insideEnvelope(value, names);
+  if (payload !== undefined) return payload;
   const [name = ''] = names;
   const lone = names.length === 1 && LONE_NAME.test(name) ? value[name] : undefined;
   return typeof lone === 'string' ? { result: lone, failed: false } : undefined;
+}
+
+/** Returns the payload of an envelope that reports success, or the error message of an envelope that reports a failure. */
+function insideEnvelope(value: Readonly<Record<string, unknown>>, names: readonly string[]): OpenedAnswer | undefined {
+  const payload = names.filter((name) => !ENVELOPE.test(name));
+  const [name = ''] = payload;
+  if (names.length < 2 || payload.length > 1 || (payload.length === 1 && !PAYLOAD.test(name))) return undefined;
+  const { success, ok, status, code, error, errors, message } = value;
+  const inner = value[name];
+  if ([success, ok, status].some((outcome) => WENT_WRONG.has(outcome))) {
+    const why = isJsonObject(error) ? error['message'] : (error ?? message);
+    const isEmpty = (inner ?? null) === null;
+    return typeof why === 'string' && why !== '' && isEmpty ? { result: why, failed: true } : undefined;
+  }
+  const isQuiet = (error ?? null) === null && (errors ?? null) === null;
+  const well = isQuiet && [success, ok, status, code].every((outcome) => WENT_WELL.has(outcome));
+  // A result is JSON, so each of its fields is JSON.
+  return well && inner !== undefined ? { result: inner as Json, failed: false } : undefined;
 }
 
 /** Maximum length of the JSON of a picture without its image data. */

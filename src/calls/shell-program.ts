@@ -36,6 +36,17 @@ const READS =
   /^(?:status|log|logs|diff|show|branch|blame|grep|ls-files|remote|rev-parse|ls|list|get|view|info|freeze|search|inspect|api|query|describe|ps)$/;
 const WRITES =
   /^(?:add|commit|checkout|switch|merge|rebase|reset|restore|stash|push|pull|fetch|clone|apply|rm|mv|cherry-pick|revert|clean|init|install|i|ci|uninstall|upgrade|sync|mod|close|reopen|edit|comment|rerun|cancel|create|delete|update|start|stop|restart|remove|set)$/;
+/** Program names that identify a command line. None of them is an ordinary English word. */
+const KNOWN_PROGRAMS = wordSet(
+  `ls cat grep rg wc diff jq awk pwd sed curl wget rm mv cp mkdir chmod tar bash sh python python3 node deno bun npx make gcc java
+   pytest vitest tsc eslint psql mysql sqlite3 ssh echo cd export sleep`,
+);
+
+/** Returns true if the word is the name of a common program and not an ordinary English word. */
+export function isProgram(word: string): boolean {
+  return MULTI_PURPOSE.has(word) || KNOWN_PROGRAMS.has(word);
+}
+
 /** Returns true for a program whose effect depends on its first arguments, such as `git` or `npm`. */
 export function isMultiPurpose(program: string): boolean {
   return MULTI_PURPOSE.has(program);
@@ -63,5 +74,8 @@ function kindOfSubcommand(program: string, args: readonly string[]): ToolKind {
   const write = words.find((word) => WRITES.test(word));
   if (write !== undefined && !(watches && WATCHES.test(write))) return 'write';
   if (watches && program !== 'docker' && words.some((word) => WATCHES.test(word))) return 'poll';
-  return words.some((word) => READS.test(word)) ? 'read' : 'execute';
+  if (watches && /^(?:ps|logs)$/.test(words[0] ?? '')) return 'poll';
+  return words.some((word) => READS.test(word)) || (watches && /^(?:pr|issue|release|repo|mr)$/.test(words[0] ?? ''))
+    ? 'read'
+    : 'execute';
 }

@@ -68,5 +68,6 @@ function withoutQuotation(failure: ErrorClass, args: Readonly<Record<string, unk
 
 /** Returns true if a program reports its own failure. Excludes calls that display a file, because a file may contain any error. */
 function runFailed(answer: AnswerReading, { kind, shell }: CallSemantics): boolean {
-  return (kind === 'execute' || (kind === 'write' && shell)) && answer.reportsFailureAnywhere;
+  if (kind === 'execute' || (kind === 'write' && shell)) return answer.reportsFailureAnywhere;
+  return kind === 'unknown' && answer.reportsFailureAtEnd;
 }

@@ -17,6 +17,7 @@ test.each([
   ['computer_call', { action: { type: 'click', x: 1, y: 2 } }, 'ui'],
 
   ['apply_patch', { input: '*** Begin Patch\n*** Update File: a\n-1\n+2\n*** End Patch' }, 'write'],
+  ['op7', { argv: ['git', 'status'] }, 'read'],
   ['shell', { command: ['file', 'a.sav'] }, 'read'],
   ['python', { code: '1' }, 'execute'],
   ['mcp__x__op1037', { q: 1 }, 'unknown'],
@@ -70,6 +71,7 @@ test('text that is added, and a line that writes twice, tell no state', () => {
 test.each([
   ['op1', { command: 'wash mug 2' }, false, 'unknown'],
 
+  ['op1', { command: 'npm test' }, true, 'execute'],
   ['op1', { command: './run.sh' }, true, 'execute'],
   ['op1', { thought: 'perhaps so' }, false, 'note'],
   ['op1', { seconds: 5 }, false, 'wait'],
@@ -108,6 +110,11 @@ test('arguments of any shape are read', () => {
     expect(() => readCall('Bash', args)).not.toThrow();
     expect(() => readCall('anything', args)).not.toThrow();
   }
+});
+
+test('a statement that changes a database is a write, a query is a read', () => {
+  expect(readCall('execute_sql', { query: 'INSERT INTO t VALUES (1)' }).kind).toBe('write');
+  expect(readCall('execute_sql', { query: 'SELECT * FROM t' }).kind).toBe('read');
 });
 
 test('an editor that is asked for a range reads the file', () => {

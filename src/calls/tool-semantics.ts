@@ -3,6 +3,7 @@ import { LruMap } from '../base/lru-map.ts';
 import { present } from '../base/present.ts';
 import { patchedFile } from './patch-text.ts';
 import { readShellCommand } from './shell-command.ts';
+import { isProgram } from './shell-program.ts';
 import type { ToolKind } from './tool-kind.ts';
 import { wordSet } from './word-set.ts';
 
@@ -183,17 +184,27 @@ const SHELL_SYNTAX = /[|;&<>$`\\\n]|(?:^|\s)-{1,2}[a-z]|(?:^|\s)\.{0,2}\/\S|\w=\
 function commandLike(object: Arguments): string | undefined {
   const { command } = object;
   if (typeof command === 'string') {
-    return command.trim() === '' || SHELL_SYNTAX.test(command) ? command : undefined;
+    return command.trim() === '' || opensWithProgram(command) || SHELL_SYNTAX.test(command) ? command : undefined;
   }
-  const words = object['cmd'] ?? object['argv'] ?? command;
-  if (!Array.isArray(words) || !words.every((item) => typeof item === 'string')) return undefined;
-  return isShellCall(words) ? lineOf(words) : undefined;
+  const other = object['cmd'] ?? object['input'] ?? object['script'] ?? object['argv'] ?? command;
+  if (typeof other === 'string') return opensWithProgram(other) ? other : undefined;
+  if (!Array.isArray(other) || !other.every((item) => typeof item === 'string')) return undefined;
+  const line = lineOf(other);
+  return isShellCall(other) || opensWithProgram(line) ? line : undefined;
 }
+
+function opensWithProgram(command: string): boolean {
+  return isProgram(command.trimStart().split(/\s/, 1)[0] ?? '');
+}
+
+/** Matches an SQL statement that changes data. A single word is not enough, because searches also have queries. */
+const SQL_CHANGE =
+  /^\s*(?:insert\s+into|update\s+\S+\s+set|delete\s+from|truncate\s+table|(?:create|alter|drop)\s+(?:table|index|view))\b/i;
 
 function kindOf(tool: string, args: Arguments, writes: boolean): ToolKind {
   const action = actionOf(args);
   if (/^(?:poll|status|wait)$/i.test(action) || args['chars'] === '' || args['input'] === '') return 'poll';
-  if (writes) return 'write';
+  if (writes || SQL_CHANGE.test(stringAt(args, ['query', 'sql', 'statement']) ?? '')) return 'write';
   // A subagent call has an unknown effect.
   if (typeof args['prompt'] === 'string' && /^(?:task|agent)$/i.test(tool)) return 'execute';
   // An editor call with a range displays that range.

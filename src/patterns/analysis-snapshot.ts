@@ -31,4 +31,6 @@ export interface PendingCall {
   readonly turn: number;
   readonly args: Json;
   readonly annotations?: ToolStarted['annotations'];
+  /** The call started long after the previous result. */
+  readonly rested?: true;
 }

@@ -18,6 +18,8 @@ export interface Counters {
   readonly waited: boolean;
   readonly firstAtMs: number;
   readonly lastAtMs: number;
+  /** Time of the last result in Unix milliseconds; 0 if unknown. */
+  readonly lastEndMs: number;
   readonly task: string | null;
 }
 
@@ -40,6 +42,7 @@ export function newCounters(): OwnCounters {
     waited: false,
     firstAtMs: 0,
     lastAtMs: 0,
+    lastEndMs: 0,
     task: null,
   };
 }

@@ -114,6 +114,12 @@ test('an output that reports a failure fails a program that ran, not a file that
   ).toBe(undefined);
 });
 
+test('a poll that reports a failure is a read', () => {
+  const args = { port: 'COM7' };
+  expect(stepOf({ tool: 'serial_monitor', args, result: 'boot\nGuru Meditation Error: panic' }).kind).toBe('read');
+  expect(stepOf({ tool: 'serial_monitor', args, result: 'boot\nready' }).kind).toBe('poll');
+});
+
 test('what a harness wraps in JSON with an exit code is read as what was printed', () => {
   const run = (output: string, exit_code: number, duration: number): Step =>
     stepOf({

@@ -50,6 +50,8 @@ export interface Step {
   readonly failure?: StepFailure;
   /** True if the result only confirms the call, for example "done". */
   readonly acknowledged: boolean;
+  /** For a write: true if the result says that nothing changed. */
+  readonly unchanged: boolean;
   /** True for a very short result, or a short result that says "none", "zero" or "no". */
   readonly negative: boolean;
   /** True if the result is an empty text, an empty list or an empty object. */
@@ -104,7 +106,8 @@ export function makeStep(rawCall: RawCall, declarations: ToolDeclarations): Step
   const waits = semantics.kind === 'poll' && answer.isPending;
   const endedWell = printed?.exitCode === 0 && semantics.piped !== true;
   const failure = waits || resultMissing ? undefined : failureOf(call, answer, { semantics, endedWell });
-  const acknowledged = failure === undefined && answer.acknowledges;
+  const isEmptyFinding = answer.isEmpty && answer.text.trim() !== '' && semantics.kind !== 'write';
+  const acknowledged = failure === undefined && !isEmptyFinding && answer.acknowledges;
   const kind = kindOf(semantics, answer, { failed: failure !== undefined, acknowledged });
   const progress = progressOf(result, declaration);
   const resultKey =
@@ -128,6 +131,7 @@ export function makeStep(rawCall: RawCall, declarations: ToolDeclarations): Step
     tokens,
     frameKey,
     acknowledged,
+    unchanged: kind === 'write' && answer.isUnchanged,
     negative: answer.saysNone,
     empty: answer.isEmpty,
     resultChars: answer.text.length,
@@ -154,7 +158,6 @@ const ESCAPE = '\u001b';
 
 /** Programs that contact another machine. The output of a local program may contain any word. */
 const REMOTE_PROGRAMS = new Set(['curl', 'wget', 'ssh', 'gh', 'glab', 'kubectl', 'docker', 'podman', 'helm']);
-
 /** If the result of a pause is longer than this many characters, it contains information. */
 const PAUSE_CHARS = 120;
 
@@ -167,5 +170,7 @@ function kindOf(
   if (kind === 'wait' && !failed && answer.text.length >= PAUSE_CHARS) return 'poll';
   const asks = !failed && kind !== 'write' && (!shell || REMOTE_PROGRAMS.has(program));
   if (asks && answer.isPending) return 'poll';
+  // A failed operation is finished, so the agent is not polling.
+  if (kind === 'poll' && !answer.isPending && answer.reportsFailureAnywhere) return 'read';
   return kind === 'unknown' && acknowledged && answer.text.trim() !== '' ? 'write' : kind;
 }

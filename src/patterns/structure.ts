@@ -110,7 +110,7 @@ export class Structure {
 
   /** Processes the next step. */
   observe(step: Step, context: StepContext): void {
-    if (step.kind === 'write' && step.failure === undefined) this.#changes += 1;
+    if (step.kind === 'write' && step.failure === undefined && !step.unchanged) this.#changes += 1;
     if (this.#calls.length > WINDOW) this.#calls.shift();
     const now = this.#seen(step, context);
     const before = this.#calls.findLast((call) => call.argsKey === now.argsKey);

@@ -310,6 +310,26 @@ test('what is starts again after each pause is waited for, whatever the tool is 
   expect(flags(times(19, (at) => (at % 2 === 0 ? look : pause)))).toEqual(['polling_no_progress at 18']);
 });
 
+test('a look that is repeated after a quarter of an hour of rest is waiting, one after a minute is a repeat', () => {
+  /** Flagged patterns of equal looks, each `restMs` after the one before had come back, and `ranMs` long. */
+  const kinds = (count: number, restMs: number, ranMs: number): readonly string[] => {
+    const analysis = new TrajectoryAnalysis({ detectors: allDetectors() });
+    const look = { tool: 'read_valve', args: { tag: 'V3' }, result: 'V3 is closed, quality good' };
+    let atMs = 1_000;
+    for (const record of scriptedRecords(times(count, look))) {
+      if (record.payload.kind === 'tool_started') atMs += restMs;
+      if (record.payload.kind === 'tool_ended') atMs += ranMs;
+      analysis.fold({ ...record, recorded_at_unix_ms: atMs });
+    }
+    const flagged = analysis.patterns().filter((pattern) => pattern.flaggedAt !== null);
+    return flagged.map((pattern) => pattern.kind);
+  };
+  expect(kinds(3, 60_000, 0)).toEqual(['identical_call']);
+  expect(kinds(3, 60_000, 15 * 60_000)).toContain('identical_call');
+  expect(kinds(9, 15 * 60_000, 0)).toEqual([]);
+  expect(kinds(10, 15 * 60_000, 0)).toEqual(['polling_no_progress']);
+});
+
 test('who pauses before asking again whether a service is up waits for it, who does not pause fails again and again', () => {
   const pause: ScriptedCall = { tool: 'Bash', args: { command: 'sleep 5' }, result: '' };
   const ask = (result: string): ScriptedCall => ({ tool: 'http_get', args: { url: 'u' }, result });

@@ -7,7 +7,7 @@ import type { TrajectoryPattern } from '../records/trajectory-pattern.ts';
 import type { ToolEnded, ToolStarted, TrajectoryRecord } from '../records/trajectory-record.ts';
 import { FULL_ANALYSIS_RETENTION, type AnalysisRetention } from './analysis-retention.ts';
 import type { DetectorFault, PendingCall, TrajectoryAnalysisSnapshot } from './analysis-snapshot.ts';
-import { askedAfterPause } from './asked-after-pause.ts';
+import { askedAfterPause, isLongRest } from './asked-after-pause.ts';
 import { newCounters, type OwnCounters } from './counters.ts';
 import { PatternBook, type PatternChange } from './pattern-book.ts';
 import type { PatternDetector, PatternFold, Sighting, StepContext } from './pattern-detector.ts';
@@ -108,7 +108,7 @@ export class TrajectoryAnalysis {
         counters.compactions += 1;
         return NO_CHANGES;
       case 'tool_started':
-        this.#pending.begin(payload.tool_call_id, this.#begin(payload));
+        this.#pending.begin(payload.tool_call_id, this.#begin(payload, at));
         return NO_CHANGES;
       case 'tool_ended':
         return this.#finish(payload, at);
@@ -198,7 +198,7 @@ export class TrajectoryAnalysis {
     this.#world.userSpoke();
   }
 
-  #begin(started: Pick<ToolStarted, 'tool_name' | 'args' | 'annotations'>): PendingCall {
+  #begin(started: Pick<ToolStarted, 'tool_name' | 'args' | 'annotations'>, atMs = 0): PendingCall {
     const counters = this.#counters;
     const index = counters.calls;
     counters.calls += 1;
@@ -207,13 +207,16 @@ export class TrajectoryAnalysis {
     // If the host reports no turns: a call that starts after another call finished belongs to a later turn.
     const turn = counters.turns > 0 ? counters.turns : counters.batches;
     const { args, annotations } = started;
-    return annotations === undefined ? { index, turn, args } : { index, turn, args, annotations };
+    const pending = annotations === undefined ? { index, turn, args } : { index, turn, args, annotations };
+    const rested = isLongRest(counters.lastEndMs, atMs);
+    return rested ? { ...pending, rested } : pending;
   }
 
   #finish(ended: ToolEnded, atMs: number): readonly PatternChange[] {
     // A result without a recorded start also counts as a call.
     const call = this.#pending.end(ended.tool_call_id) ?? this.#begin({ tool_name: ended.tool_name, args: null });
     this.#counters.batchOpen = false;
+    if (atMs > 0) this.#counters.lastEndMs = atMs;
     const step = makeStep(
       {
         index: call.index,
@@ -228,13 +231,15 @@ export class TrajectoryAnalysis {
       },
       this.#declarations,
     );
-    return this.#observe(step, ended.is_error);
+    return this.#observe(step, ended.is_error, call.rested === true);
   }
 
-  #observe(original: Step, flagged: boolean): readonly PatternChange[] {
+  #observe(original: Step, flagged: boolean, rested: boolean): readonly PatternChange[] {
     const view = this.#world.observe(original);
     const counters = this.#counters;
-    const polled = counters.waited && !view.novel ? askedAfterPause(original) : original;
+    // If only the end is timed, the program itself may have run that long.
+    const paused = counters.waited || (rested && original.kind !== 'execute');
+    const polled = paused && !view.novel ? askedAfterPause(original) : original;
     const step = view.background ? withoutCause(polled) : polled;
     // A note between a pause and the following read does not end the pause.
     if (step.kind !== 'note') counters.waited = step.kind === 'wait';

@@ -27,9 +27,10 @@ test('the same change with another answer begins one', () => {
   expect(world.observe(stepOf('write', 'f', 'saved, 10 left')).advanced).toBe(true);
 });
 
-test('a change that failed begins no epoch', () => {
+test('a change that failed or changed nothing begins no epoch', () => {
   const world = new World();
   expect(world.observe(stepOf('write', 'f', 'Error: disk full')).advanced).toBe(false);
+  expect(world.observe(stepOf('write', 'f', 'No changes detected')).advanced).toBe(false);
 });
 
 test('a message of the user begins an epoch', () => {

@@ -93,7 +93,7 @@ export class World {
   }
 
   #isNewChange(step: Step): boolean {
-    if (step.kind !== 'write' || step.resultMissing) return false;
+    if (step.kind !== 'write' || step.resultMissing || step.unchanged) return false;
     // If a shell line edits a file and then runs a program, only the program failed: the edit took effect.
     if (step.failure !== undefined && !step.editsAndRuns) return false;
     const known = this.#mutations.has(step.callKey);
