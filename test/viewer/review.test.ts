@@ -33,6 +33,23 @@ describe.skipIf(chromium === undefined)('the review (needs a Chromium)', () => {
     await folder.dispose();
   });
 
+  test('a note that is typed before the number of its call is known is kept with the label', async () => {
+    const page = await scene.open('/?page=review&by=random');
+    let letPass = (): void => {};
+    const released = new Promise<void>((resolve) => (letPass = resolve));
+    await page.route(/\/call\?seq=/, async (route) => {
+      await released;
+      await route.continue();
+    });
+    await page.getByRole('button', { name: 'Begin' }).click();
+    await page.locator('.row.is-selected').waitFor();
+    await page.getByLabel('Note').fill('typed early');
+    letPass();
+    await page.getByText(/At call \d+ the agent is/).waitFor();
+    expect(await page.getByLabel('Note').inputValue()).toBe('typed early');
+    await page.context().close();
+  });
+
   test('labels twenty moments with twenty keys, undoes one, adds a note, shows the progress, and lists disagreements', async () => {
     const page = await scene.open('/?page=review&by=random');
     await page.getByRole('button', { name: 'Begin' }).click();
