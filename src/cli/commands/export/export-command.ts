@@ -90,23 +90,20 @@ export async function exportCommand(
   }
 }
 
-async function copyRuns(address: string, runs: AsyncIterable<ExportedRun>, problems: Problems): Promise<string> {
+async function copyRuns(address: string, runs: AsyncGenerator<ExportedRun>, problems: Problems): Promise<string> {
   const store = await openStoreNamed(address);
   try {
     const onRefused = ({ error, runId }: RefusedRun): void =>
       problems.fault({ message: `run ${runId} is not copied: ${messageOf(error)}` });
-    const copyRun = async ({ records, run }: ExportedRun): Promise<void> => {
+    // The copiers share one generator, which gives each run to one of them.
+    const copyNextRuns = async (): Promise<void> => {
       const recorder = new RunRecorder(store, onRefused, { isCopy: true });
-      for await (const record of records()) await recorder.add(run.runId, record);
-      await recorder.end(run.runId);
+      for await (const { records, run } of runs) {
+        for await (const record of records()) await recorder.add(run.runId, record);
+        await recorder.end(run.runId);
+      }
     };
-    const copies = new Set<Promise<void>>();
-    for await (const run of runs) {
-      const pendingCopy = copyRun(run).finally(() => copies.delete(pendingCopy));
-      copies.add(pendingCopy);
-      if (copies.size >= MAX_COPIES) await Promise.race(copies);
-    }
-    await Promise.all(copies);
+    await Promise.all(Array.from({ length: MAX_COPIES }, copyNextRuns));
     // A search indexes for a limited time.
     for (let left = Infinity; left > 0;) {
       const { notIndexed } = await store.search({ text: 'a', limit: 1 });
