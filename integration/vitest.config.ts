@@ -1,5 +1,6 @@
 import { fileURLToPath } from 'node:url';
 import { defineConfig, type ViteUserConfig } from 'vitest/config';
+import { HANGS_AFTER_MS } from '../test/support/hangs-after.ts';
 
 /** The tests that need the real SDK packages; `npm run test:sdk` installs those and runs these. */
 const config: ViteUserConfig = defineConfig({
@@ -10,8 +11,8 @@ const config: ViteUserConfig = defineConfig({
     exclude: ['**/node_modules/**'],
     // Each file starts its own SDKs and processes; on a small machine more at once only makes them slow.
     maxWorkers: 2,
-    testTimeout: 900_000,
-    hookTimeout: 900_000,
+    testTimeout: HANGS_AFTER_MS + 50_000,
+    hookTimeout: HANGS_AFTER_MS + 50_000,
   },
 });
 

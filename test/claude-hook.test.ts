@@ -24,6 +24,7 @@ import { sqliteStore } from '../src/store/sqlite/sqlite-store.ts';
 import { stateFile } from '../src/base/state-places.ts';
 import { makeRecords } from '../src/store/records-folder.ts';
 import { loggedFaults, trustAs } from './user-state.ts';
+import { HANGS_AFTER_MS } from './support/hangs-after.ts';
 
 const made: string[] = [];
 
@@ -56,7 +57,7 @@ function newPlace(): Place {
 }
 
 function hook({ env }: Place, input: string | Buffer): { readonly status: number | null; readonly stdout: string } {
-  const ended = spawnSync(process.execPath, [join(built, 'hook.cjs')], { env, input, timeout: 850_000 });
+  const ended = spawnSync(process.execPath, [join(built, 'hook.cjs')], { env, input, timeout: HANGS_AFTER_MS });
   return { status: ended.status, stdout: ended.stdout.toString() };
 }
 

@@ -13,6 +13,7 @@ import { tempFolder } from './support/temp-folder.ts';
 import { jsonLines, runCli, type CliResult } from './run-cli.ts';
 import { stateFile } from '../src/base/state-places.ts';
 import { loggedFaults } from './user-state.ts';
+import { HANGS_AFTER_MS } from './support/hangs-after.ts';
 
 let built: Awaited<ReturnType<typeof tempFolder>>;
 let folder: Awaited<ReturnType<typeof tempFolder>>;
@@ -161,7 +162,7 @@ test('a port in use, and settings readable by others, are reported', async () =>
 /** A hook process, as the settings start it. */
 function hook(event: Readonly<Record<string, unknown>>): string {
   const input = JSON.stringify({ session_id: 's1', cwd, ...event });
-  const started = { env: { ...env, CLAUDE_PROJECT_DIR: cwd }, input, timeout: 850_000 };
+  const started = { env: { ...env, CLAUDE_PROJECT_DIR: cwd }, input, timeout: HANGS_AFTER_MS };
   const ended = spawnSync(process.execPath, [join(built.path, 'hook.cjs')], started);
   expect([ended.status, String(ended.stderr)]).toEqual([0, '']);
   return String(ended.stdout);

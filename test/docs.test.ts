@@ -5,6 +5,7 @@ import { join, sep } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { extractSnippets, moduleOf, type Snippet } from './docs-snippets.ts';
+import { HANGS_AFTER_MS } from './support/hangs-after.ts';
 
 const root = fileURLToPath(new URL('..', import.meta.url));
 /** Inside the checkout, so that types and packages are found; git does not see it. */
@@ -48,7 +49,7 @@ function runProgram(snippet: Snippet): { readonly code: number | null; readonly 
   const done = spawnSync(process.execPath, [join(folder, fileOf(snippet))], {
     cwd: workFolder,
     encoding: 'utf8',
-    timeout: 850_000,
+    timeout: HANGS_AFTER_MS,
   });
   return { code: done.status, out: done.stdout, err: done.stderr };
 }

@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
 
 import { runLimited } from './run-limited.ts';
+import { HANGS_AFTER_MS } from '../../test/support/hangs-after.ts';
 
 const HERE = { cwd: process.cwd(), env: process.env };
 
@@ -18,13 +19,13 @@ test('what a process wrote and how it ended is told, also when it does not read 
     ...HERE,
     command: 'echo out; echo err >&2; exit 3',
     stdin: 'x'.repeat(1_000_000),
-    limitMs: 850_000,
+    limitMs: HANGS_AFTER_MS,
   });
   expect(result).toMatchObject({ code: 3, stdout: 'out\n', stderr: 'err\n', timedOut: false });
 });
 
 test('a program that is not there is told as an error', async () => {
-  const result = await runLimited({ ...HERE, command: '/no/such/program', args: [], limitMs: 850_000 });
+  const result = await runLimited({ ...HERE, command: '/no/such/program', args: [], limitMs: HANGS_AFTER_MS });
   expect(result).toMatchObject({ code: null, error: expect.stringContaining('ENOENT') });
 });
 

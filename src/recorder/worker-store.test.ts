@@ -10,6 +10,7 @@ import { storeContract } from '../../test/support/store-contract.ts';
 import { tempFolder } from '../../test/support/temp-folder.ts';
 import { RecordQueue } from './record-queue.ts';
 import { workerStore } from './worker-store.ts';
+import { HANGS_AFTER_MS } from '../../test/support/hangs-after.ts';
 
 // Each history opens several threads.
 const modelRuns = Number(process.env['COXSWAIN_ROUNDS'] ?? 10);
@@ -74,7 +75,7 @@ test('the thread does not hold the process when nothing is awaited', async () =>
     store.append(${JSON.stringify(scriptCalls('a', 3))}).then((seq) => console.log(seq));`;
   const done = spawnSync(process.execPath, ['--input-type=module', '-e', program], {
     encoding: 'utf8',
-    timeout: 850_000,
+    timeout: HANGS_AFTER_MS,
   });
   expect({ status: done.status, out: done.stdout, err: done.stderr }).toEqual({ status: 0, out: '2\n', err: '' });
   expect(await readAll(openSqliteReader(join(folder.path, 'runs.db')), 'a')).toHaveLength(3);
@@ -116,7 +117,7 @@ test('recording 20,000 records does not hold up the event loop of the agent', as
       before = process.threadCpuUsage();
     }
   }
-  expect(await queue.flush({ timeLimitMs: 850_000 })).toBe('stored');
+  expect(await queue.flush({ timeLimitMs: HANGS_AFTER_MS })).toBe('stored');
   expect(queue.health()).toMatchObject({ written: 20_000, dropped: 0 });
   expect(turnsMs.toSorted((a, b) => a - b).at(Math.floor(turnsMs.length * 0.99))).toBeLessThan(20);
   await store.close();

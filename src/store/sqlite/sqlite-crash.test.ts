@@ -6,6 +6,7 @@ import { runScript } from '../../../test/support/run-script.ts';
 import { tempFolder } from '../../../test/support/temp-folder.ts';
 import { sqliteStore } from './sqlite-store.ts';
 import type { TrajectoryStore } from '../trajectory-store.ts';
+import { HANGS_AFTER_MS } from '../../../test/support/hangs-after.ts';
 
 /** Times a writer is killed; 200 was run for each release. */
 const ROUNDS = Number(process.env['COXSWAIN_ROUNDS'] ?? 30);
@@ -18,7 +19,7 @@ const WRITER = `
   import { writeSync } from 'node:fs';
   import { sqliteStore } from ${JSON.stringify(new URL('./sqlite-store.ts', import.meta.url).href)};
   const [, file, prefix] = process.argv;
-  const store = sqliteStore(file, { timeoutMs: 850_000 });
+  const store = sqliteStore(file, { timeoutMs: ${HANGS_AFTER_MS} });
   const record = (runId, seq) => ({ schema_version: 1, seq, run_id: runId, depth: 0, recorded_at_unix_ms: 1 + seq,
     payload: { kind: 'compaction', trigger: (runId + ' ' + seq + ' ').repeat(1 + (seq % 40)) } });
   async function appends(runId) {

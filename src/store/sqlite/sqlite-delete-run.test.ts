@@ -10,6 +10,7 @@ import { runScript } from '../../../test/support/run-script.ts';
 import { tempFolder } from '../../../test/support/temp-folder.ts';
 import { sqliteStore } from './sqlite-store.ts';
 import type { TrajectoryStore } from '../trajectory-store.ts';
+import { HANGS_AFTER_MS } from '../../../test/support/hangs-after.ts';
 
 /** Times a deletion is killed; 200 was run for each release. */
 const ROUNDS = Number(process.env['COXSWAIN_ROUNDS'] ?? 20);
@@ -183,7 +184,7 @@ const DELETER = `
   import { writeSync } from 'node:fs';
   import { sqliteStore } from ${JSON.stringify(new URL('./sqlite-store.ts', import.meta.url).href)};
   const [, file, runId] = process.argv;
-  const store = sqliteStore(file, { timeoutMs: 850_000 });
+  const store = sqliteStore(file, { timeoutMs: ${HANGS_AFTER_MS} });
   await store.search({ text: 'needle' });
   writeSync(1, 'begins\\n');
   await store.deleteRun(runId);

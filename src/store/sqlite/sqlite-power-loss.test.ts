@@ -7,6 +7,7 @@ import { readAll } from '../../testing/read-all.ts';
 import { tempFolder } from '../../../test/support/temp-folder.ts';
 import { CutDisk, noTracing, traceScript, type DiskStep } from '../../../test/support/traced-disk.ts';
 import { sqliteStore } from './sqlite-store.ts';
+import { HANGS_AFTER_MS } from '../../../test/support/hangs-after.ts';
 
 /** Power cuts per script; 0 is one before and one after every call that changes the disk. */
 const CUTS = Number(process.env['COXSWAIN_CUTS'] ?? 60);
@@ -43,7 +44,7 @@ const LONG_LIVED = `${PARTS}
 
 /** A process that takes one step and exits, like a hook. */
 const ONE_SHOT = `${PARTS}
-  const store = sqliteOneShot(file, { timeoutMs: 850_000 });
+  const store = sqliteOneShot(file, { timeoutMs: ${HANGS_AFTER_MS} });
   await step(store, mode, 2);
   await store.close();`;
 

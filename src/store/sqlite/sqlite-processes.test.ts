@@ -7,6 +7,7 @@ import { scriptCalls } from '../../testing/record-script.ts';
 import { runScript } from '../../../test/support/run-script.ts';
 import { tempFolder } from '../../../test/support/temp-folder.ts';
 import { sqliteStore } from './sqlite-store.ts';
+import { HANGS_AFTER_MS } from '../../../test/support/hangs-after.ts';
 
 const STORE = new URL('./sqlite-store.ts', import.meta.url).href;
 
@@ -14,7 +15,7 @@ const STORE = new URL('./sqlite-store.ts', import.meta.url).href;
 const WRITER = `
   import { sqliteStore } from ${JSON.stringify(STORE)};
   const [, file, runId, count] = process.argv;
-  const store = sqliteStore(file, { timeoutMs: 850_000 });
+  const store = sqliteStore(file, { timeoutMs: ${HANGS_AFTER_MS} });
   const trigger = 'word '.repeat(180);
   for (let seq = 0; seq < Number(count); seq += 1) {
     await store.append([{ schema_version: 1, seq, run_id: runId, depth: 0, recorded_at_unix_ms: seq, payload: { kind: 'compaction', trigger } }]);
@@ -25,7 +26,7 @@ const WRITER = `
 const HOOK = `
   import { sqliteStore } from ${JSON.stringify(STORE)};
   const [, file, count] = process.argv;
-  const store = sqliteStore(file, { timeoutMs: 850_000 });
+  const store = sqliteStore(file, { timeoutMs: ${HANGS_AFTER_MS} });
   for (let round = 0; round < Number(count); round += 1) {
     await store.transact('shared', (view) => {
       const missed = view.missed().length;
@@ -71,7 +72,7 @@ test('processes that share a run by transactions see every record once', async (
 
 test('waiting for another process leaves the event loop free, and the write goes through when the lock is gone', async () => {
   const file = await newFile();
-  const store = sqliteStore(file, { timeoutMs: 850_000 });
+  const store = sqliteStore(file, { timeoutMs: HANGS_AFTER_MS });
   const other = new DatabaseSync(file);
   other.exec('BEGIN IMMEDIATE');
   const appended = store.append(scriptCalls('a', 3));
