@@ -73,7 +73,7 @@ const TELLS_APART =
 /** A log line with a level below warning. It is not a failure, whatever words it contains. */
 const LOG_LINE = /^[^a-z]{0,60}(?:\[[^\]]{0,40}\] *)?\b(?:INFO|DEBUG|TRACE)\b/;
 /** A line that names no failure: a banner such as `==== FAILURES ====`, a passed test, an echoed command. */
-const BANNER = /^(?:([=\-_*#~])\1{2,}.*\1{3}$|\(pass\)|[✓✔]|ok \d|(?:--- )?PASS\b|\$ )/;
+const NAMES_NO_FAILURE = /^(?:([=\-_*#~])\1{2,}.*\1{3}$|\(pass\)|[✓✔]|ok \d|(?:--- )?PASS\b|\$ )/;
 /** A heading such as `ERROR:` without a message. The next line contains the message. */
 const HEADING = /^\W*(?:error|fatal|failed|failure|exception)\W*$/i;
 /** The last line of a traceback. */
@@ -160,7 +160,7 @@ function namingLine(text: string, lines: readonly string[]): string {
 }
 
 function isNoise(line: string): boolean {
-  return LOG_LINE.test(line) || BANNER.test(line);
+  return LOG_LINE.test(line) || NAMES_NO_FAILURE.test(line);
 }
 
 /** Returns the lines that name or distinguish a failure, masked. Without such lines, returns the whole masked text. */
