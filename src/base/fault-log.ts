@@ -154,7 +154,8 @@ function faultNamed(name: string): readonly FaultLine[] {
   }
   const [at = '', where, lost, sessionId, ...message] = fields;
   if (Number.isNaN(Date.parse(at)) || where === undefined) return [];
-  const known = { ...(lost ? { lost: Number(lost) } : {}), ...(sessionId ? { sessionId } : {}) };
+  // An empty field is an absent member.
+  const known = present({ lost: lost ? Number(lost) : undefined, sessionId: sessionId || undefined });
   return [{ at, where, message: message.join('\n'), ...known }];
 }
 

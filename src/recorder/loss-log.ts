@@ -48,21 +48,18 @@ export class LossLog {
 
   /** Logs the records of each run that will never be in the store. */
   unsaved(runs: readonly WaitingRun[], { lastFault }: QueueCounts): void {
-    for (const { runId, unsaved } of runs.slice(0, MAX_RUNS)) {
-      if (unsaved === undefined) continue;
-      const { from, through } = unsaved;
-      const lost = through - from + 1;
+    const losses = runs.flatMap(({ runId, unsaved }) =>
+      unsaved === undefined ? [] : [{ runId, from: unsaved.from, lost: unsaved.through - unsaved.from + 1 }],
+    );
+    for (const { runId, from, lost } of losses.slice(0, MAX_RUNS)) {
       const message = `${countOf(lost, 'record')} lost from seq ${from}, because the process ended before the store had them`;
       log({ message: `${message}: ${causeText(lastFault)}`, sessionId: runId, lost });
     }
-    const left = runs.slice(MAX_RUNS).reduce((sum, { unsaved }) => sum + countIn(unsaved), 0);
+    const others = losses.slice(MAX_RUNS);
+    const left = others.reduce((sum, { lost }) => sum + lost, 0);
     if (left > 0)
-      log({ message: `${countOf(left, 'record')} lost in ${runs.length - MAX_RUNS} more runs`, lost: left });
+      log({ message: `${countOf(left, 'record')} lost in ${countOf(others.length, 'more run')}`, lost: left });
   }
-}
-
-function countIn(range: WaitingRun['unsaved']): number {
-  return range === undefined ? 0 : range.through - range.from + 1;
 }
 
 function causeText(fault: unknown): string {

@@ -16,7 +16,7 @@ import type { LiveReader } from '../../../store/trajectory-store.ts';
 import { openReadableStore, shownStore } from '../../runs/open-store.ts';
 import { Problems } from '../../runs/problems.ts';
 import { projectStore } from '../../runs/project-store.ts';
-import { lostAtEnd } from '../../runs/lost-records.ts';
+import { lostAtEnd, lostAtEndText } from '../../runs/lost-records.ts';
 import { spillNote } from '../../runs/spill-note.ts';
 import { projectAt, StoredNames } from '../../runs/stored-names.ts';
 import { choiceOption, spanOption } from '../../terminal/option-values.ts';
@@ -184,12 +184,7 @@ async function noteMissingRuns(
   const { unusable, waiting } = spillNote(address);
   for (const note of [waiting, unusable]) if (note !== undefined) terminal.complain(`coxswain: ${printable(note)}`);
   const lost = [...lostAtEnd(sinceOf(context, true)).values()].reduce((sum, count) => sum + count, 0);
-  if (lost > 0) {
-    const records = countOf(lost, 'record');
-    terminal.complain(
-      `coxswain: ${records} lost, because a process ended before they were stored: see coxswain doctor`,
-    );
-  }
+  if (lost > 0) terminal.complain(`coxswain: ${lostAtEndText(lost)}`);
   if (report.sums.count > 0) return;
   for await (const { lastAtMs } of allRuns(store)) {
     const age = durationText(Math.max(0, untilMs - lastAtMs));

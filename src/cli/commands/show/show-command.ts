@@ -7,7 +7,7 @@ import { openReadableStore, shownStore, storeNamed } from '../../runs/open-store
 import { printableCut, printableJson } from '../../terminal/printable.ts';
 import { inWords } from '../../../records/words.ts';
 import { timeText } from '../../terminal/time-text.ts';
-import { lostAtEnd } from '../../runs/lost-records.ts';
+import { lostAtEnd, lostAtEndText } from '../../runs/lost-records.ts';
 import { ReportFold } from '../../runs/report-fold.ts';
 import { runLines } from '../../runs/run-text.ts';
 import { namedRun } from '../../runs/named-run.ts';
@@ -87,8 +87,5 @@ function headerLines(run: RunSummary, file: string): readonly string[] {
 /** Reports records that the store does not contain because a process ended before it could write them. */
 function lossLines({ runId }: RunSummary): readonly string[] {
   const lost = lostAtEnd().get(runId);
-  if (lost === undefined) return [];
-  return [
-    `incomplete: ${countOf(lost, 'record')} lost, because a process ended before they were stored (see coxswain doctor)`,
-  ];
+  return lost === undefined ? [] : [`incomplete: ${lostAtEndText(lost)}`];
 }
