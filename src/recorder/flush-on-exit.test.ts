@@ -12,11 +12,11 @@ beforeEach(async () => {
 });
 afterEach(() => folder.dispose());
 
-interface Ended {
+interface ProcessResult {
   readonly code: number | null;
   readonly signal: NodeJS.Signals | null;
   readonly out: string;
-  readonly stored: number;
+  readonly storedCount: number;
 }
 
 /** Longer than a test may take. */
@@ -28,7 +28,7 @@ const source = (name: string): string => JSON.stringify(new URL(name, import.met
  * Runs a program with a queue whose store takes its time and into which 100 records were put; sends signals when it has
  * printed `ready`.
  */
-async function run(program: string, signals: readonly NodeJS.Signals[] = [], delayMs = 150): Promise<Ended> {
+async function run(program: string, signals: readonly NodeJS.Signals[] = [], delayMs = 150): Promise<ProcessResult> {
   const file = join(folder.path, 'runs.db');
   const code = `
     import { RecordQueue } from ${source('record-queue.ts')};
@@ -48,53 +48,56 @@ async function run(program: string, signals: readonly NodeJS.Signals[] = [], del
   const child = spawn(process.execPath, ['--input-type=module', '-e', code], { stdio: ['ignore', 'pipe', 'inherit'] });
   endWithTest(child);
   let out = '';
-  const left = [...signals];
-  let repeated: NodeJS.Timeout | undefined;
+  const remainingSignals = [...signals];
+  let repeatTimer: NodeJS.Timeout | undefined;
   child.stdout.setEncoding('utf8').on('data', (text: string) => {
     out += text;
     if (text.includes('ready')) {
-      const [first, second] = left.splice(0);
+      const [first, second] = remainingSignals.splice(0);
       if (first !== undefined) child.kill(first);
       // The system may take two that come close together for one.
-      if (second !== undefined) repeated = setInterval(() => child.kill(second), 50);
+      if (second !== undefined) repeatTimer = setInterval(() => child.kill(second), 50);
     }
   });
   const [exitCode, signal] = await new Promise<[number | null, NodeJS.Signals | null]>((resolve) => {
-    child.on('close', (...ended) => resolve(ended));
+    child.on('close', (...result) => resolve(result));
   });
-  clearInterval(repeated);
-  const after = sqliteStore(file);
-  const stored = (await readAll(after, 'a')).length;
-  await after.close();
-  return { code: exitCode, signal, out: out.replace('ready\n', ''), stored };
+  clearInterval(repeatTimer);
+  const reopened = sqliteStore(file);
+  const storedCount = (await readAll(reopened, 'a')).length;
+  await reopened.close();
+  return { code: exitCode, signal, out: out.replace('ready\n', ''), storedCount };
 }
 
-test('without it a signal loses what waits', async () => {
+test('a signal loses the waiting records if nothing flushes', async () => {
   expect(await run('stays(); ready();', ['SIGTERM'], NEVER_MS)).toEqual({
     code: null,
     signal: 'SIGTERM',
     out: '',
-    stored: 0,
+    storedCount: 0,
   });
 });
 
-test.each(['SIGTERM', 'SIGINT'] as const)('%s ends the process as ever, after what waits is stored', async (signal) => {
-  const ended = await run('flushOnExit(queue, {}); stays(); ready();', [signal]);
-  expect(ended).toEqual({ code: null, signal, out: '', stored: 100 });
-});
+test.each(['SIGTERM', 'SIGINT'] as const)(
+  '%s ends the process as usual, after the waiting records are stored',
+  async (signal) => {
+    const result = await run('flushOnExit(queue, {}); stays(); ready();', [signal]);
+    expect(result).toEqual({ code: null, signal, out: '', storedCount: 100 });
+  },
+);
 
 test('two queues are both stored, and the process ends', async () => {
   const program = `
     const second = new RecordQueue(slow);
     for (const record of scriptCalls('b', 5)) second.add(record);
     flushOnExit(queue, {}); flushOnExit(second, {}); stays(); ready();`;
-  expect(await run(program, ['SIGTERM'])).toMatchObject({ signal: 'SIGTERM', stored: 100 });
-  const after = sqliteStore(join(folder.path, 'runs.db'));
-  expect(await readAll(after, 'b')).toHaveLength(5);
-  await after.close();
+  expect(await run(program, ['SIGTERM'])).toMatchObject({ signal: 'SIGTERM', storedCount: 100 });
+  const reopened = sqliteStore(join(folder.path, 'runs.db'));
+  expect(await readAll(reopened, 'b')).toHaveLength(5);
+  await reopened.close();
 });
 
-test('a listener of the host is called once, decides alone, and its exit code counts', async () => {
+test('a listener of the host is called once, makes the decision, and its exit code counts', async () => {
   const program = `
     flushOnExit(queue, {}); stays();
     process.on('SIGTERM', () => {
@@ -102,10 +105,10 @@ test('a listener of the host is called once, decides alone, and its exit code co
       setInterval(() => { if (queue.health().queued === 0) process.exit(7); }, 20);
     });
     ready();`;
-  expect(await run(program, ['SIGTERM'])).toEqual({ code: 7, signal: null, out: 'host\n', stored: 100 });
+  expect(await run(program, ['SIGTERM'])).toEqual({ code: 7, signal: null, out: 'host\n', storedCount: 100 });
 });
 
-test('a listener that stands back while others listen still ends the process', async () => {
+test('a listener that defers to other listeners still ends the process', async () => {
   // As the package signal-exit.
   const program = `
     const emitter = globalThis[Symbol.for('signal-exit emitter')] = { count: 1 };
@@ -117,33 +120,33 @@ test('a listener that stands back while others listen still ends the process', a
     };
     process.on('SIGTERM', polite);
     flushOnExit(queue, {}); stays(); ready();`;
-  expect(await run(program, ['SIGTERM'])).toEqual({ code: null, signal: 'SIGTERM', out: 'polite\n', stored: 100 });
+  expect(await run(program, ['SIGTERM'])).toEqual({ code: null, signal: 'SIGTERM', out: 'polite\n', storedCount: 100 });
 });
 
-test('a store that does not answer puts the end off for the limit and no longer, and a second signal not even that', async () => {
-  const ended = await run('flushOnExit(queue, { timeLimitMs: 300 }); stays(); ready();', ['SIGTERM'], NEVER_MS);
-  expect(ended).toMatchObject({ signal: 'SIGTERM', stored: 0 });
-  const twice = await run(
+test('a store that does not respond delays the exit up to the limit, and a second signal ends the wait', async () => {
+  const result = await run('flushOnExit(queue, { timeLimitMs: 300 }); stays(); ready();', ['SIGTERM'], NEVER_MS);
+  expect(result).toMatchObject({ signal: 'SIGTERM', storedCount: 0 });
+  const secondSignalResult = await run(
     `flushOnExit(queue, { timeLimitMs: ${NEVER_MS} }); stays(); ready();`,
     ['SIGINT', 'SIGINT'],
     NEVER_MS,
   );
-  expect(twice).toMatchObject({ signal: 'SIGINT', stored: 0 });
+  expect(secondSignalResult).toMatchObject({ signal: 'SIGINT', storedCount: 0 });
 });
 
-test('a process with nothing left to do stores what waits and keeps its exit code', async () => {
-  expect(await run('process.exitCode = 3;')).toMatchObject({ code: 3, stored: 0 });
+test('a process without further work stores the waiting records and keeps its exit code', async () => {
+  expect(await run('process.exitCode = 3;')).toMatchObject({ code: 3, storedCount: 0 });
   expect(await run('flushOnExit(queue, {}); process.exitCode = 3;')).toEqual({
     code: 3,
     signal: null,
     out: '',
-    stored: 100,
+    storedCount: 100,
   });
-  const ended = await run('flushOnExit(queue, { timeLimitMs: 100 });', [], 60_000);
-  expect(ended).toMatchObject({ code: 0 });
+  const result = await run('flushOnExit(queue, { timeLimitMs: 100 });', [], 60_000);
+  expect(result).toMatchObject({ code: 0 });
 });
 
-test('taken off, it does nothing', async () => {
-  const ended = await run('flushOnExit(queue, {})(); stays(); ready();', ['SIGTERM']);
-  expect(ended).toMatchObject({ signal: 'SIGTERM', stored: 0 });
+test('a queue that was removed is not flushed', async () => {
+  const result = await run('flushOnExit(queue, {})(); stays(); ready();', ['SIGTERM']);
+  expect(result).toMatchObject({ signal: 'SIGTERM', storedCount: 0 });
 });

@@ -15,7 +15,7 @@ const TIME_LIMIT_MS = 2_000;
 /** The queues to flush, with their time limits. The map is global to the process, because signal handlers are. */
 const flushables = new Map<Flushable, number>();
 /** Queues that exceeded their time limit at `beforeExit`. */
-const exhausted = new Set<Flushable>();
+const timedOutQueues = new Set<Flushable>();
 let isFlushing = false;
 
 /**
@@ -34,7 +34,7 @@ export function flushOnExit(queue: Flushable, limit: TimeLimit): () => void {
   }
   flushables.set(queue, limit.timeLimitMs ?? TIME_LIMIT_MS);
   return () => {
-    exhausted.delete(queue);
+    timedOutQueues.delete(queue);
     if (!flushables.delete(queue) || flushables.size > 0) return;
     for (const signal of SIGNALS) process.off(signal, onSignal);
     process.off('beforeExit', onBeforeExit);
@@ -53,13 +53,13 @@ async function flushAndRaise(signal: NodeJS.Signals): Promise<void> {
   isFlushing = true;
   await Promise.all(Array.from(flushables, flush));
   // A process that a signal ends has no event `exit`.
-  if (process.listenerCount(signal) - 1 <= politeListeners()) logAllUnsaved();
+  if (process.listenerCount(signal) - 1 <= countSignalExitListeners()) logAllUnsaved();
   isFlushing = false;
   raiseAgain(signal);
 }
 
 function raiseAgain(signal: NodeJS.Signals): void {
-  if (process.listenerCount(signal) - 1 > politeListeners()) return;
+  if (process.listenerCount(signal) - 1 > countSignalExitListeners()) return;
   process.off(signal, onSignal);
   process.kill(process.pid, signal);
 }
@@ -68,7 +68,7 @@ function raiseAgain(signal: NodeJS.Signals): void {
  * Returns the number of listeners of the package `signal-exit`, which many packages use. These listeners do nothing while
  * other listeners exist, and raise the signal themselves if there are no others. The package publishes their number.
  */
-function politeListeners(): number {
+function countSignalExitListeners(): number {
   const emitters: readonly unknown[] = [
     Reflect.get(globalThis, Symbol.for('signal-exit emitter')),
     Reflect.get(process, '__signal_exit_emitter__'),
@@ -85,12 +85,12 @@ function politeListeners(): number {
 function onBeforeExit(): void {
   for (const entry of flushables) {
     const [queue] = entry;
-    if (!exhausted.has(queue) && !queue.isEmpty) void flushOnce(entry);
+    if (!timedOutQueues.has(queue) && !queue.isEmpty) void flushOnce(entry);
   }
 }
 
 async function flushOnce(entry: readonly [Flushable, number]): Promise<void> {
-  if ((await flush(entry)) === 'incomplete') exhausted.add(entry[0]);
+  if ((await flush(entry)) === 'incomplete') timedOutQueues.add(entry[0]);
 }
 
 async function flush([queue, timeLimitMs]: readonly [Flushable, number]): Promise<FlushAnswer> {

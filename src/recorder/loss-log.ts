@@ -15,50 +15,51 @@ const MAX_RUNS = 100;
 
 /** Writes the losses of a queue to the log that `coxswain doctor` reads, so that they are known after the process has ended. */
 export class LossLog {
-  #logged = 0;
+  #loggedCount = 0;
   #nextAtMs = -Infinity;
   #isFailing = false;
 
   /** Logs the records lost since the last entry. @param isEnd  logs them even shortly after the last entry */
-  dropped({ dropped, lastFault }: QueueCounts, nowMs: number, isEnd = false): void {
-    const lost = dropped - this.#logged;
-    if (lost === 0 || (!isEnd && nowMs < this.#nextAtMs && dropped < this.#logged * 10)) return;
-    const total = this.#logged === 0 ? '' : ` (${countOf(dropped, 'record')} in all by this process)`;
-    this.#logged = dropped;
+  logDropped({ dropped, lastFault }: QueueCounts, nowMs: number, isEnd = false): void {
+    const newLosses = dropped - this.#loggedCount;
+    if (newLosses === 0 || (!isEnd && nowMs < this.#nextAtMs && dropped < this.#loggedCount * 10)) return;
+    const total = this.#loggedCount === 0 ? '' : ` (${countOf(dropped, 'record')} in all by this process)`;
+    this.#loggedCount = dropped;
     this.#nextAtMs = nowMs + PAUSE_MS;
-    log({ message: `${countOf(lost, 'record')} lost${total}: ${causeText(lastFault)}` });
+    log({ message: `${countOf(newLosses, 'record')} lost${total}: ${causeText(lastFault)}` });
   }
 
   /** Returns true if every lost record is logged. */
   isComplete({ dropped }: QueueCounts): boolean {
-    return dropped === this.#logged;
+    return dropped === this.#loggedCount;
   }
 
   /** Logs once that the store fails, until `works` is called. */
-  failing({ queued, lastFault }: QueueCounts, forMs: number): void {
+  logFailing({ queued, lastFault }: QueueCounts, forMs: number): void {
     if (this.#isFailing || forMs < FAILING_MS) return;
     this.#isFailing = true;
-    const waiting = `${countOf(queued, 'record')} ${queued === 1 ? 'waits' : 'wait'} in memory`;
-    log({ message: `the store has failed for ${durationText(forMs)}, ${waiting}: ${causeText(lastFault)}` });
+    const waitingText = `${countOf(queued, 'record')} ${queued === 1 ? 'waits' : 'wait'} in memory`;
+    log({ message: `the store has failed for ${durationText(forMs)}, ${waitingText}: ${causeText(lastFault)}` });
   }
 
-  works(): void {
+  clearFailing(): void {
     this.#isFailing = false;
   }
 
   /** Logs the records of each run that will never be in the store. */
-  unsaved(runs: readonly WaitingRun[], { lastFault }: QueueCounts): void {
-    const losses = runs.flatMap(({ runId, unsaved }) =>
-      unsaved === undefined ? [] : [{ runId, from: unsaved.from, lost: unsaved.through - unsaved.from + 1 }],
+  logUnsaved(runs: readonly WaitingRun[], { lastFault }: QueueCounts): void {
+    const losses = runs.flatMap(({ runId, unsavedRange: range }) =>
+      range === undefined ? [] : [{ runId, from: range.from, lost: range.through - range.from + 1 }],
     );
     for (const { runId, from, lost } of losses.slice(0, MAX_RUNS)) {
       const message = `${countOf(lost, 'record')} lost from seq ${from}, because the process ended before the store had them`;
       log({ message: `${message}: ${causeText(lastFault)}`, sessionId: runId, lost });
     }
-    const others = losses.slice(MAX_RUNS);
-    const left = others.reduce((sum, { lost }) => sum + lost, 0);
-    if (left > 0)
-      log({ message: `${countOf(left, 'record')} lost in ${countOf(others.length, 'more run')}`, lost: left });
+    const otherLosses = losses.slice(MAX_RUNS);
+    const lostCount = otherLosses.reduce((sum, { lost }) => sum + lost, 0);
+    if (lostCount === 0) return;
+    const message = `${countOf(lostCount, 'record')} lost in ${countOf(otherLosses.length, 'more run')}`;
+    log({ message, lost: lostCount });
   }
 }
 

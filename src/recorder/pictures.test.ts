@@ -6,7 +6,7 @@ import type { TrajectoryPayload } from '../records/trajectory-record.ts';
 
 const SCREENSHOT = Buffer.alloc(1_000_000, 7).toString('base64');
 
-test('twenty screenshots of a megabyte leave a few kilobytes: their type, size and digest', async () => {
+test('twenty screenshots of a megabyte take a few kilobytes: their type, size and digest', async () => {
   const { run, recorded } = recordedRun();
   for (let turn = 0; turn < 10; turn += 1) {
     const image = { type: 'image', mediaType: 'image/png', dataBase64: SCREENSHOT } as const;
@@ -22,7 +22,7 @@ test('twenty screenshots of a megabyte leave a few kilobytes: their type, size a
   expect(messages[0]?.message.content).toEqual([{ type: 'image', media_type: 'image/png', bytes: 1_000_000, digest }]);
 });
 
-test('a file that is read leaves no bytes of its pictures either, and a text stays the text it is', async () => {
+test('an imported file leaves no bytes of its pictures, and plain text is unchanged', async () => {
   const url = `data:image/png;base64,${SCREENSHOT}`;
   const payloads: readonly TrajectoryPayload[] = [
     {
@@ -44,8 +44,8 @@ test('a file that is read leaves no bytes of its pictures either, and a text sta
     { type: 'run', run: { key: 'k', id: 'r', format: 'openai-chat' } },
     ...payloads.map((payload) => ({ type: 'record', runKey: 'k', payload }) as const),
   ];
-  const read = await Array.fromAsync(readRuns(asAsync(items), { source: 's' }));
-  const texts = read.flatMap((item) => (item.type === 'record' ? [JSON.stringify(item.record.payload)] : []));
+  const importedItems = await Array.fromAsync(readRuns(asAsync(items), { source: 's' }));
+  const texts = importedItems.flatMap((item) => (item.type === 'record' ? [JSON.stringify(item.record.payload)] : []));
   expect(texts.filter((text) => text.includes(SCREENSHOT.slice(0, 200)))).toEqual([]);
   expect(texts.filter((text) => /"?digest"?:? ?"?[0-9a-f]{16}/.test(text)).length).toBe(4);
   expect(texts.at(-1)).toBe(JSON.stringify(payloads[4]));

@@ -23,18 +23,18 @@ export class QueueCounts {
     return this.dropped > this.#reportedDrops;
   }
 
-  fault(error: unknown): void {
+  countFault(error: unknown): void {
     this.faults += 1;
     this.lastFault = error;
   }
 
   /** Counts a record that was not accepted. */
-  drop(): EmitAnswer {
+  countDrop(): EmitAnswer {
     this.dropped += 1;
     return 'dropped';
   }
 
-  take(bytes: number): void {
+  countQueued(bytes: number): void {
     this.queued += 1;
     this.queuedBytes += bytes;
   }
@@ -44,13 +44,13 @@ export class QueueCounts {
     this.queuedBytes -= load.bytes;
   }
 
-  write(load: Load, atMs: number): void {
+  countWritten(load: Load, atMs: number): void {
     this.release(load);
     this.written += load.records;
     this.lastRecordAtMs = Math.max(this.lastRecordAtMs, atMs);
   }
 
-  lose(load: Load): void {
+  countLost(load: Load): void {
     this.release(load);
     this.dropped += load.records;
   }
@@ -80,10 +80,10 @@ export class QueueCounts {
   }
 
   /** Creates the error of a `flush` that could not store everything. Each lost record is reported once. */
-  report(spilled: number): CoxswainError {
+  createFlushError(spilledCount: number): CoxswainError {
     const lost = this.dropped - this.#reportedDrops;
     this.#reportedDrops = this.dropped;
-    const waiting = this.queued + spilled;
+    const waiting = this.queued + spilledCount;
     const cause = this.lastFault;
     return new CoxswainError(
       isRejection(cause) ? 'trajectory-rejected' : 'trajectory-io',

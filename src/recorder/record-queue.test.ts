@@ -19,16 +19,16 @@ function recordOf(seq: number, runId = 'run'): TrajectoryRecord {
 }
 
 /** A store in memory that refuses while `fault` is set, and counts the appends. */
-interface Breakable {
+interface BreakableSink {
   readonly store: TrajectoryStore;
   readonly sink: TrajectorySink;
   fault: CoxswainErrorCode | undefined;
   appends: number;
 }
 
-function breakable(): Breakable {
+function createBreakableSink(): BreakableSink {
   const store = memoryStore();
-  const self: Breakable = {
+  const self: BreakableSink = {
     store,
     fault: undefined,
     appends: 0,
@@ -45,7 +45,7 @@ function breakable(): Breakable {
   return self;
 }
 
-interface Setup extends Breakable {
+interface Setup extends BreakableSink {
   readonly queue: RecordQueue;
   readonly timers: FakeTimers;
   readonly stored: (runId?: string) => Promise<readonly TrajectoryRecord[]>;
@@ -53,9 +53,13 @@ interface Setup extends Breakable {
 
 function setUp(options: RecordQueueOptions = {}): Setup {
   const timers = createFakeTimers();
-  const broken = breakable();
-  const queue = new RecordQueue(broken.sink, { timers, random: () => 0, ...options });
-  return Object.assign(broken, { queue, timers, stored: (runId = 'run') => readAll(broken.store, runId) });
+  const breakableSink = createBreakableSink();
+  const queue = new RecordQueue(breakableSink.sink, { timers, random: () => 0, ...options });
+  return Object.assign(breakableSink, {
+    queue,
+    timers,
+    stored: (runId = 'run') => readAll(breakableSink.store, runId),
+  });
 }
 
 test('everything added is in the sink in order after a flush', async () => {
@@ -68,7 +72,7 @@ test('everything added is in the sink in order after a flush', async () => {
   expect(queue.durableSeq('run')).toBe(1_699);
 });
 
-test('a record is written without a flush, and after the turn in which it was added', async () => {
+test('a record is written without a flush, after the turn in which it was added', async () => {
   const { queue, timers, appends, stored } = setUp();
   queue.add(recordOf(0));
   await Promise.resolve();
@@ -77,7 +81,7 @@ test('a record is written without a flush, and after the turn in which it was ad
   expect(await stored()).toHaveLength(1);
 });
 
-test('what does not fit into the queue is dropped, counted and filled by a gap', async () => {
+test('records that do not fit into the queue are dropped, counted and replaced by a gap', async () => {
   const { queue, stored } = setUp({ maxQueued: 2 });
   expect([0, 1, 2, 3].map((seq) => queue.add(recordOf(seq)))).toEqual(['accepted', 'accepted', 'dropped', 'dropped']);
   expect(await queue.flush()).toBe('incomplete');
@@ -92,15 +96,15 @@ test('what does not fit into the queue is dropped, counted and filled by a gap',
   expect(queue.health().dropped).toBe(2);
 });
 
-test('the queue is bounded in bytes too, and a record above the bound goes alone', async () => {
+test('the queue has a limit in bytes too, and a record above the limit is queued alone', async () => {
   const { queue, stored } = setUp({ maxQueuedBytes: 10_000 });
-  const large = (seq: number, chars: number): TrajectoryRecord =>
+  const recordOfSize = (seq: number, chars: number): TrajectoryRecord =>
     scriptRecord({ runId: 'run', seq, payload: { kind: 'compaction', trigger: 'x'.repeat(chars) } });
-  expect([0, 1, 2].map((seq) => queue.add(large(seq, 4_000)))).toEqual(['accepted', 'accepted', 'dropped']);
+  expect([0, 1, 2].map((seq) => queue.add(recordOfSize(seq, 4_000)))).toEqual(['accepted', 'accepted', 'dropped']);
   expect(queue.health().queuedBytes).toBeGreaterThan(8_000);
   await queue.flush();
-  expect(queue.add(large(3, 50_000))).toBe('accepted');
-  expect(queue.add(large(4, 1))).toBe('dropped');
+  expect(queue.add(recordOfSize(3, 50_000))).toBe('accepted');
+  expect(queue.add(recordOfSize(4, 1))).toBe('dropped');
   await queue.flush();
   expect((await stored()).map((record) => record.payload.kind)).toEqual([
     'compaction',
@@ -111,7 +115,7 @@ test('the queue is bounded in bytes too, and a record above the bound goes alone
   ]);
 });
 
-test('a store that fails for a minute and comes back has everything', async () => {
+test('a store that fails for a minute and recovers has every record', async () => {
   const setup = setUp();
   const { queue, timers, stored } = setup;
   setup.fault = 'store-io';
@@ -131,7 +135,7 @@ test('a store that fails for a minute and comes back has everything', async () =
   expect(await queue.flush()).toBe('stored');
 });
 
-test('a flush tries at once and does not wait for the pause', async () => {
+test('a flush retries at once instead of waiting for the pause', async () => {
   const setup = setUp();
   setup.fault = 'store-io';
   setup.queue.add(recordOf(0));
@@ -140,32 +144,32 @@ test('a flush tries at once and does not wait for the pause', async () => {
   expect(await setup.queue.flush()).toBe('stored');
 });
 
-test('a flush ends at its limit, and what waits goes on waiting', async () => {
+test('a flush ends at its limit, and the remaining records keep waiting', async () => {
   const setup = setUp();
   setup.fault = 'store-io';
   setup.queue.add(recordOf(0));
-  let answer: string | undefined;
-  void setup.queue.flush({ timeLimitMs: 300 }).then((given) => (answer = given));
+  let flushAnswer: string | undefined;
+  void setup.queue.flush({ timeLimitMs: 300 }).then((result) => (flushAnswer = result));
   await setup.timers.advance(299);
-  expect(answer).toBeUndefined();
+  expect(flushAnswer).toBeUndefined();
   await setup.timers.advance(2);
-  expect(answer).toBe('incomplete');
+  expect(flushAnswer).toBe('incomplete');
   setup.fault = undefined;
   await setup.timers.advance(5_000);
   expect(await setup.stored()).toHaveLength(1);
 });
 
-test('a sink that never answers does not hold a flush beyond its limit', async () => {
+test('a sink that never responds does not delay a flush beyond its limit', async () => {
   const timers = createFakeTimers();
-  const never = (): Promise<never> => new Promise(() => undefined);
-  const queue = new RecordQueue({ append: never, flush: never, close: never }, { timers });
+  const neverResolves = (): Promise<never> => new Promise(() => undefined);
+  const queue = new RecordQueue({ append: neverResolves, flush: neverResolves, close: neverResolves }, { timers });
   queue.add(recordOf(0));
-  const flushed = queue.flush();
+  const flushing = queue.flush();
   await timers.advance(5_000);
-  expect(await flushed).toBe('incomplete');
+  expect(await flushing).toBe('incomplete');
 });
 
-test('after the stated time records are dropped into one gap, which is stored when the sink is back', async () => {
+test('after the retry time, records are replaced by one gap, which is stored when the sink recovers', async () => {
   const setup = setUp({ retryForMs: 30_000 });
   const { queue, timers, stored } = setup;
   queue.add(recordOf(0));
@@ -174,9 +178,9 @@ test('after the stated time records are dropped into one gap, which is stored wh
   for (const seq of [1, 2]) queue.add(recordOf(seq));
   await timers.advance(40_000);
   expect(queue.health()).toMatchObject({ queued: 0, dropped: 2 });
-  const tries = setup.appends;
+  const attempts = setup.appends;
   await timers.advance(60_000);
-  expect(setup.appends).toBe(tries);
+  expect(setup.appends).toBe(attempts);
   setup.fault = undefined;
   expect(await queue.flush()).toBe('incomplete');
   expect((await stored())[1]?.payload).toEqual({ kind: 'gap', through_seq: 2, reason: 'no space left' });
@@ -185,7 +189,7 @@ test('after the stated time records are dropped into one gap, which is stored wh
   expect(await stored()).toHaveLength(3);
 });
 
-test('a run whose id the store holds with other records is refused at once and does not hold up another', async () => {
+test('a run whose id the store has with other records is refused at once and does not delay another run', async () => {
   const { queue, store, stored } = setUp();
   await store.append([{ ...recordOf(0, 'taken'), recorded_at_unix_ms: 5 }]);
   queue.add(recordOf(0, 'taken'));
@@ -196,11 +200,11 @@ test('a run whose id the store holds with other records is refused at once and d
   expect(queue.add(recordOf(1, 'taken'))).toBe('dropped');
 });
 
-test('one record that cannot be stored is the only one lost of its batch', async () => {
+test('a record that cannot be stored is the only one of its batch that is lost', async () => {
   const { queue, stored } = setUp();
   for (let seq = 0; seq < 300; seq += 1) {
-    const bad = seq === 137 ? { recorded_at_unix_ms: Number.NaN } : {};
-    queue.add({ ...recordOf(seq), ...bad });
+    const fields = seq === 137 ? { recorded_at_unix_ms: Number.NaN } : {};
+    queue.add({ ...recordOf(seq), ...fields });
   }
   expect(await queue.flush()).toBe('incomplete');
   const records = await stored();
@@ -209,14 +213,14 @@ test('one record that cannot be stored is the only one lost of its batch', async
   expect(queue.health()).toMatchObject({ written: 299, dropped: 1, queued: 0 });
 });
 
-test('a run whose id no store can hold is refused, not tried for ever', async () => {
+test('a run whose id no store accepts is refused instead of retried forever', async () => {
   const { queue } = setUp();
   for (let seq = 0; seq < 40; seq += 1) queue.add(recordOf(seq, 'a\ud800'));
   expect(await queue.flush()).toBe('incomplete');
   expect(queue.health()).toMatchObject({ written: 0, dropped: 40, queued: 0, refusedRuns: 1 });
 });
 
-test('what a store has lost becomes a gap, and the run goes on', async () => {
+test('records that a store has lost become a gap, and the run continues', async () => {
   const { queue, stored } = setUp();
   for (const seq of [7, 8]) queue.add(recordOf(seq));
   await queue.flush();
@@ -227,12 +231,12 @@ test('what a store has lost becomes a gap, and the run goes on', async () => {
   ]);
 });
 
-test('under the policy "throw" a flush throws for what is lost or still waits, with the cause', async () => {
+test('under the policy "throw", a flush throws for lost and waiting records, with the cause', async () => {
   const setup = setUp({ onFailure: 'throw', flushTimeLimitMs: 200, retryForMs: 1_000 });
   setup.fault = 'store-io';
   setup.queue.add(recordOf(0));
-  const [waiting] = await Promise.allSettled([setup.queue.flush(), setup.timers.advance(200)]);
-  expect(waiting).toMatchObject({
+  const [flushResult] = await Promise.allSettled([setup.queue.flush(), setup.timers.advance(200)]);
+  expect(flushResult).toMatchObject({
     reason: { code: 'trajectory-io', details: { lost: 0, waiting: 1 }, cause: { message: 'no space left' } },
   });
   await setup.timers.advance(6_000);
@@ -241,7 +245,7 @@ test('under the policy "throw" a flush throws for what is lost or still waits, w
   await expect(setup.queue.flush()).resolves.toBe('stored');
 });
 
-test('under the policy "throw" records that the sink does not want are a rejection', async () => {
+test('under the policy "throw", records that the sink refuses are a rejection', async () => {
   const setup = setUp({ onFailure: 'throw' });
   setup.fault = 'store-conflict';
   setup.queue.add(recordOf(0));
@@ -258,36 +262,36 @@ test('a fault that a retry fixes does not throw', async () => {
   await expect(setup.queue.flush()).resolves.toBe('stored');
 });
 
-test('under the policy "wait" ready waits for room, for its limit at most, and then not again', async () => {
+test('under the policy "wait", ready waits for room up to its limit, and then not again', async () => {
   const setup = setUp({ overflow: 'wait', maxQueued: 4, readyTimeLimitMs: 1_000 });
   const { queue, timers } = setup;
   expect(await queue.ready()).toBe(true);
   setup.fault = 'store-io';
   for (let seq = 0; seq < 4; seq += 1) queue.add(recordOf(seq));
-  const late = queue.ready();
+  const lateReady = queue.ready();
   await timers.advance(1_000);
-  expect(await late).toBe(false);
+  expect(await lateReady).toBe(false);
   expect(await queue.ready()).toBe(false);
   setup.fault = undefined;
   await timers.advance(5_000);
   expect(await queue.ready()).toBe(true);
   setup.fault = 'store-io';
   for (let seq = 4; seq < 8; seq += 1) queue.add(recordOf(seq));
-  const inTime = queue.ready();
+  const readyInTime = queue.ready();
   await timers.advance(100);
   setup.fault = undefined;
   await timers.advance(500);
-  expect(await inTime).toBe(true);
+  expect(await readyInTime).toBe(true);
   expect(queue.health().dropped).toBe(0);
 });
 
-test('closing counts what could not be stored as lost', async () => {
+test('close counts records that could not be stored as lost', async () => {
   const setup = setUp();
   setup.fault = 'store-io';
   setup.queue.add(recordOf(0));
-  const closed = setup.queue.close({ timeLimitMs: 100 });
+  const closing = setup.queue.close({ timeLimitMs: 100 });
   await setup.timers.advance(100);
-  expect(await closed).toBe('incomplete');
+  expect(await closing).toBe('incomplete');
   expect(setup.queue.health()).toMatchObject({ queued: 0, dropped: 1 });
 });
 
@@ -305,34 +309,34 @@ test('health is plain JSON', async () => {
   expect(JSON.parse(JSON.stringify(health))).toEqual(health);
 });
 
-test('whatever fails and whenever it is flushed, every run is stored without a hole and every record is counted', async () => {
+test('for any sequence of failures and flushes, every run is stored without a hole and every record is counted', async () => {
   const action = fc.oneof(
     { weight: 6, arbitrary: fc.record({ kind: fc.constant('add' as const), run: fc.nat({ max: 2 }) }) },
     fc.record({ kind: fc.constantFrom('break' as const, 'repair' as const, 'flush' as const, 'wait' as const) }),
   );
   await fc.assert(
-    fc.asyncProperty(fc.array(action, { maxLength: 60 }), fc.boolean(), async (steps, drops) => {
-      const setup = setUp({ maxQueued: 5, ...(drops ? { retryForMs: 2_000 } : {}) });
+    fc.asyncProperty(fc.array(action, { maxLength: 60 }), fc.boolean(), async (steps, hasRetryLimit) => {
+      const setup = setUp({ maxQueued: 5, ...(hasRetryLimit ? { retryForMs: 2_000 } : {}) });
       const { queue, timers, stored } = setup;
-      const next = [0, 0, 0];
+      const nextSeqs = [0, 0, 0];
       const add = (run: number): void => {
-        queue.add(recordOf(next[run] ?? 0, `run-${run}`));
-        next[run] = (next[run] ?? 0) + 1;
+        queue.add(recordOf(nextSeqs[run] ?? 0, `run-${run}`));
+        nextSeqs[run] = (nextSeqs[run] ?? 0) + 1;
       };
       for (const step of steps) {
         if (step.kind === 'add') add(step.run);
         else if (step.kind === 'wait') await timers.advance(1_500);
         else if (step.kind === 'flush') {
-          const flushed = queue.flush({ timeLimitMs: 100 });
+          const flushing = queue.flush({ timeLimitMs: 100 });
           await timers.advance(100);
-          await flushed;
+          await flushing;
         } else setup.fault = step.kind === 'break' ? 'store-io' : undefined;
       }
       setup.fault = undefined;
       for (let round = 0; round < 2; round += 1) {
-        const flushed = queue.flush();
+        const flushing = queue.flush();
         await timers.advance(5_000);
-        await flushed;
+        await flushing;
         if (round === 0) for (const run of [0, 1, 2]) add(run);
       }
       let total = 0;
@@ -342,7 +346,7 @@ test('whatever fails and whenever it is flushed, every run is stored without a h
           expect(record.seq).toBe(expected);
           expected = lastSeqOf(record) + 1;
         }
-        expect(expected).toBe(next[run]);
+        expect(expected).toBe(nextSeqs[run]);
         total += expected;
       }
       const { written, dropped, queued, queuedBytes } = queue.health();
@@ -356,35 +360,35 @@ test('whatever fails and whenever it is flushed, every run is stored without a h
   );
 });
 
-test('a slow sink gets one batch of a run at a time, and whichever batches fail, order holds', async () => {
+test('a slow sink gets one batch of a run at a time, and the order holds for any failures', async () => {
   const outcome = fc.constantFrom('store' as const, 'refuse' as const, 'store and refuse' as const);
   const answers = fc.array(fc.record({ turns: fc.nat({ max: 4 }), outcome }), { minLength: 1, maxLength: 12 });
-  let mostAtOnce = 0;
+  let maxConcurrent = 0;
   await fc.assert(
     fc.asyncProperty(answers, async (script) => {
       const store = memoryStore();
       const timers = createFakeTimers();
       let calls = 0;
-      let atOnce = 0;
+      let concurrent = 0;
       const append = async (batch: readonly TrajectoryRecord[]): Promise<number> => {
-        const next = script[calls++] ?? { turns: 1, outcome: 'store' };
-        atOnce += 1;
-        mostAtOnce = Math.max(mostAtOnce, atOnce);
+        const step = script[calls++] ?? { turns: 1, outcome: 'store' };
+        concurrent += 1;
+        maxConcurrent = Math.max(maxConcurrent, concurrent);
         // A sink takes batches in the order of the calls, whatever becomes of them.
-        const stored = next.outcome === 'refuse' ? undefined : store.append(batch).catch((error: unknown) => error);
-        for (let turn = 0; turn < next.turns; turn += 1) await nextTurn();
-        atOnce -= 1;
-        const seq = await stored;
-        if (next.outcome !== 'store') throw new CoxswainError('store-io', 'the line was cut');
+        const storing = step.outcome === 'refuse' ? undefined : store.append(batch).catch((error: unknown) => error);
+        for (let turn = 0; turn < step.turns; turn += 1) await nextTurn();
+        concurrent -= 1;
+        const seq = await storing;
+        if (step.outcome !== 'store') throw new CoxswainError('store-io', 'the line was cut');
         if (typeof seq !== 'number') throw seq;
         return seq;
       };
       const queue = new RecordQueue({ append, flush: () => store.flush(), close: () => store.close() }, { timers });
       const count = 2_500;
       for (let seq = 0; seq < count; seq += 1) queue.add(recordOf(seq));
-      const flushed = queue.flush({ timeLimitMs: 1_000_000 });
+      const flushing = queue.flush({ timeLimitMs: 1_000_000 });
       while (queue.health().written < count) await timers.advance(1_000);
-      expect(await flushed).toBe('stored');
+      expect(await flushing).toBe('stored');
       expect((await readAll(store, 'run')).map((record) => record.seq)).toEqual(
         Array.from({ length: count }, (_, seq) => seq),
       );
@@ -393,13 +397,13 @@ test('a slow sink gets one batch of a run at a time, and whichever batches fail,
     }),
     { numRuns: 60 },
   );
-  expect(mostAtOnce).toBe(1);
+  expect(maxConcurrent).toBe(1);
 });
 
-test('a store that fails for ten seconds is in the fault log before the process can end, once', async () => {
-  const store = setUp();
-  const { queue, timers } = store;
-  store.fault = 'store-io';
+test('a store that fails for ten seconds is logged once before the process ends', async () => {
+  const setup = setUp();
+  const { queue, timers } = setup;
+  setup.fault = 'store-io';
   for (let seq = 0; seq < 77; seq += 1) queue.add(recordOf(seq, 'failing'));
   for (let second = 0; second < 30; second += 1) {
     await nextTurn();
@@ -407,10 +411,10 @@ test('a store that fails for ten seconds is in the fault log before the process 
   }
   const projectFolder = projectFolderOf({ projectDir: undefined, cwd: process.cwd() });
   const messages = readFaults({ env: process.env, projectFolder }).map(({ message }) => message);
-  const own = messages.filter((message) =>
+  const storeMessages = messages.filter((message) =>
     /the store has failed for 1\d seconds, 77 records wait in memory: no space left/.test(message),
   );
-  expect(own).toHaveLength(1);
-  store.fault = undefined;
+  expect(storeMessages).toHaveLength(1);
+  setup.fault = undefined;
   await queue.close();
 });

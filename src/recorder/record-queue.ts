@@ -17,8 +17,8 @@ import { Spill } from './spill.ts';
 import { systemTimers, type Timers } from './timers.ts';
 import { forgetUnsaved, watchUnsaved } from './unsaved-queues.ts';
 import { Waiters } from './waiters.ts';
-import { isGapOnly, type Waiting, type WaitingRun } from './waiting-run.ts';
-import { fillHole, WaitingRuns, whenSettled } from './waiting-runs.ts';
+import { isGapOnly, type WaitingRecord, type WaitingRun } from './waiting-run.ts';
+import { fillHole, WaitingRuns, createSettledCheck } from './waiting-runs.ts';
 
 /** The first and the longest delay of a retry. */
 const RETRY_DELAYS = { firstMs: 50, longestMs: 5_000 };
@@ -38,15 +38,15 @@ export class RecordQueue {
   readonly #spill: Spill | undefined;
   readonly #runs = new WaitingRuns();
   readonly #counts = new QueueCounts();
-  readonly #losses = new LossLog();
+  readonly #lossLog = new LossLog();
   #ready: WaitingRun[] = [];
   readonly #waiters: Waiters;
-  #appends = 0;
+  #appendCount = 0;
   #isScheduled = false;
   #isReplaying = false;
   #isStalled = false;
-  #recovering: Promise<void> | undefined;
-  #recovered: SpillRecovery | undefined;
+  #recovery: Promise<void> | undefined;
+  #recoveryResult: SpillRecovery | undefined;
 
   /** @throws CoxswainError "invalid-argument" for a limit out of range */
   constructor(sink: TrajectorySink, options: RecordQueueOptions = {}) {
@@ -61,21 +61,21 @@ export class RecordQueue {
       maxBytes: this.#limits.maxSpillBytes,
       onLost: (records, error) => {
         this.#counts.dropped += records;
-        this.#counts.fault(error);
+        this.#counts.countFault(error);
       },
     });
-    if (options.spillFolder !== undefined) this.#recovering = this.#recover(options.spillFolder);
+    if (options.spillFolder !== undefined) this.#recovery = this.#recover(options.spillFolder);
   }
 
   /** Queues a record. Never throws or waits. */
   add(record: TrajectoryRecord): EmitAnswer {
-    const run = this.#runs.of(record);
+    const run = this.#runs.getOrCreate(record);
     run.lastSeq = lastSeqOf(record);
     if (run.isRefused) return this.#drop();
     const bytes = recordBytes(record);
     // The record of a run's end is accepted beyond the limit, because there is one per run.
     const fits = record.payload.kind === 'run_ended' || this.#counts.fits(bytes, this.#limits);
-    if (this.#spill?.isActive === true || !fits) return this.#overflow(run, record);
+    if (this.#spill?.isActive === true || !fits) return this.#spillOrDrop(run, record);
     this.#enqueue(run, record, bytes);
     return 'accepted';
   }
@@ -97,16 +97,16 @@ export class RecordQueue {
    */
   async flush(limit: TimeLimit = {}): Promise<FlushAnswer> {
     const endMs = this.#timers.nowMs() + (limit.timeLimitMs ?? this.#limits.flushTimeLimitMs);
-    const left = (): number => Math.max(0, endMs - this.#timers.nowMs());
-    let isDone = await this.#waiters.within(left(), this.#recovering);
+    const remainingMs = (): number => Math.max(0, endMs - this.#timers.nowMs());
+    let isDone = await this.#waiters.waitFor(remainingMs(), this.#recovery);
     const runs = this.#runs.active;
-    const isSettled = whenSettled(runs);
-    for (const run of runs) this.#hurry(run);
+    const isSettled = createSettledCheck(runs);
+    for (const run of runs) this.#retryNow(run);
     this.#pump();
-    isDone = (await this.#waiters.until(isSettled, left())) && isDone;
-    isDone = (await this.#waiters.within(left(), this.#flushSink())) && isDone;
+    isDone = (await this.#waiters.waitUntil(isSettled, remainingMs())) && isDone;
+    isDone = (await this.#waiters.waitFor(remainingMs(), this.#flushSink())) && isDone;
     if (isDone && !this.#counts.hasNewDrops) return 'stored';
-    const error = this.#counts.report(this.#spill?.health()?.records ?? 0);
+    const error = this.#counts.createFlushError(this.#spill?.health()?.records ?? 0);
     if (this.#options.onFailure === 'throw') throw error;
     return 'incomplete';
   }
@@ -119,9 +119,9 @@ export class RecordQueue {
     if (this.#hasRoom()) return true;
     if (this.#isStalled) return false;
     const waitMs = limit.timeLimitMs ?? this.#limits.readyTimeLimitMs;
-    const isRoom = await this.#waiters.until(() => this.#hasRoom(), waitMs);
-    this.#isStalled = !isRoom;
-    return isRoom;
+    const hasRoom = await this.#waiters.waitUntil(() => this.#hasRoom(), waitMs);
+    this.#isStalled = !hasRoom;
+    return hasRoom;
   }
 
   get isEmpty(): boolean {
@@ -130,8 +130,8 @@ export class RecordQueue {
 
   health(): RecorderHealth {
     const spill = this.#spill?.health();
-    const failing = this.#runs.failing(this.#timers.nowMs());
-    return { ...this.#counts.health(), ...failing, ...present({ spill, recovered: this.#recovered }) };
+    const failingCounts = this.#runs.failingCounts(this.#timers.nowMs());
+    return { ...this.#counts.health(), ...failingCounts, ...present({ spill, recovered: this.#recoveryResult }) };
   }
 
   /**
@@ -144,17 +144,17 @@ export class RecordQueue {
     } finally {
       this.logUnsaved();
       forgetUnsaved(this);
-      for (const run of this.#runs.active) this.#counts.lose(run.refuse());
+      for (const run of this.#runs.active) this.#counts.countLost(run.refuse());
       this.#runs.clear();
       this.#ready = [];
-      await this.#spill?.leave();
+      await this.#spill?.close();
     }
   }
 
   /** Logs every loss for `coxswain doctor`, as if the process ended now. */
   logUnsaved(): void {
-    this.#losses.dropped(this.#counts, this.#timers.nowMs(), true);
-    this.#losses.unsaved(this.#runs.active, this.#counts);
+    this.#lossLog.logDropped(this.#counts, this.#timers.nowMs(), true);
+    this.#lossLog.logUnsaved(this.#runs.active, this.#counts);
   }
 
   /** The limit is three quarters, so that several hosts that were waiting still find room. */
@@ -162,9 +162,9 @@ export class RecordQueue {
     return this.#options.overflow !== 'wait' || this.#counts.isBelow(0.75, this.#limits);
   }
 
-  #overflow(run: WaitingRun, record: TrajectoryRecord): EmitAnswer {
+  #spillOrDrop(run: WaitingRun, record: TrajectoryRecord): EmitAnswer {
     if (this.#spill?.offer(record) === true) {
-      run.spilled = { from: run.spilled?.from ?? record.seq, through: lastSeqOf(record) };
+      run.spilledRange = { from: run.spilledRange?.from ?? record.seq, through: lastSeqOf(record) };
       this.#runs.activate(run);
       this.#schedule();
       return 'accepted';
@@ -180,14 +180,14 @@ export class RecordQueue {
   #drop(): EmitAnswer {
     watchUnsaved(this);
     this.#schedule();
-    return this.#counts.drop();
+    return this.#counts.countDrop();
   }
 
   #enqueue(run: WaitingRun, record: TrajectoryRecord, bytes: number): void {
     if (isGap(record)) run.pushGap(record, 'lost');
     else {
       run.push(record, bytes);
-      this.#counts.take(bytes);
+      this.#counts.countQueued(bytes);
     }
     this.#makeReady(run);
   }
@@ -212,10 +212,10 @@ export class RecordQueue {
   }
 
   #pump(): void {
-    this.#losses.dropped(this.#counts, this.#timers.nowMs());
+    this.#lossLog.logDropped(this.#counts, this.#timers.nowMs());
     // Records left by an earlier process come first.
-    if (this.#recovering !== undefined) return;
-    while (this.#appends < MAX_APPENDS) {
+    if (this.#recovery !== undefined) return;
+    while (this.#appendCount < MAX_APPENDS) {
       const run = this.#ready.shift();
       if (run === undefined) break;
       void this.#write(run);
@@ -226,41 +226,41 @@ export class RecordQueue {
   async #write(run: WaitingRun): Promise<void> {
     const batch = run.takeBatch();
     run.state = 'writing';
-    this.#appends += 1;
+    this.#appendCount += 1;
     try {
       const seq = await this.#sink.append(batch.map((item) => item.record));
       run.durableSeq = Math.max(run.durableSeq, seq);
-      this.#settle(run, batch);
+      this.#completeBatch(run, batch);
     } catch (error) {
       // After `close` there is no decision left.
-      if (!run.isRefused) this.#refused(run, batch, error);
+      if (!run.isRefused) this.#handleFailure(run, batch, error);
     }
-    this.#appends -= 1;
-    run.tries += 1;
+    this.#appendCount -= 1;
+    run.attempts += 1;
     if (run.state === 'writing') {
       run.state = 'idle';
       // A run with only a gap that the sink refused waits until the sink works again.
-      if (!run.isEmpty && (run.failures === 0 || run.firstRecord < Infinity)) this.#makeReady(run);
+      if (!run.isEmpty && (run.failures === 0 || run.firstRecordSeq < Infinity)) this.#makeReady(run);
     }
     this.#runs.settle(run);
-    if (this.isEmpty && this.#losses.isComplete(this.#counts)) forgetUnsaved(this);
+    if (this.isEmpty && this.#lossLog.isComplete(this.#counts)) forgetUnsaved(this);
     this.#waiters.wake();
     this.#pump();
   }
 
-  #settle(run: WaitingRun, batch: readonly Waiting[]): void {
-    this.#counts.write(run.settleBatch(), batch.at(-1)?.record.recorded_at_unix_ms ?? 0);
+  #completeBatch(run: WaitingRun, batch: readonly WaitingRecord[]): void {
+    this.#counts.countWritten(run.settleBatch(), batch.at(-1)?.record.recorded_at_unix_ms ?? 0);
     this.#isStalled = false;
-    this.#losses.works();
-    const isBack = run.failures > 0;
+    this.#lossLog.clearFailing();
+    const hasRecovered = run.failures > 0;
     run.failures = 0;
     run.holesFilled = 0;
     run.failingSinceMs = undefined;
-    if (isBack) for (const other of this.#runs.active) this.#hurry(other);
+    if (hasRecovered) for (const other of this.#runs.active) this.#retryNow(other);
   }
 
-  #refused(run: WaitingRun, batch: readonly Waiting[], error: unknown): void {
-    this.#counts.fault(error);
+  #handleFailure(run: WaitingRun, batch: readonly WaitingRecord[], error: unknown): void {
+    this.#counts.countFault(error);
     const reason = faultText(error);
     switch (appendFault(error)) {
       case 'retry':
@@ -268,14 +268,14 @@ export class RecordQueue {
         return;
       case 'over':
         run.failures += 1;
-        this.#counts.lose(run.dropAll(reason));
+        this.#counts.countLost(run.dropAll(reason));
         return;
       case 'hole':
         if (!fillHole(run, error)) this.#refuse(run);
         return;
       case 'spoiled':
         if (isGapOnly(batch)) this.#refuse(run);
-        else if (batch.length === 1) this.#counts.lose(run.dropBatch(reason));
+        else if (batch.length === 1) this.#counts.countLost(run.dropBatch(reason));
         else run.halveBatch();
         return;
       case 'refused':
@@ -287,20 +287,20 @@ export class RecordQueue {
     const nowMs = this.#timers.nowMs();
     run.failingSinceMs ??= nowMs;
     run.failures += 1;
-    if (nowMs - run.failingSinceMs >= this.#limits.retryForMs) this.#counts.lose(run.dropAll(reason));
-    if (run.firstRecord === Infinity) {
+    if (nowMs - run.failingSinceMs >= this.#limits.retryForMs) this.#counts.countLost(run.dropAll(reason));
+    if (run.firstRecordSeq === Infinity) {
       run.failingSinceMs = undefined;
       return;
     }
     this.#counts.retries += 1;
-    this.#losses.failing(this.#counts, nowMs - run.failingSinceMs);
+    this.#lossLog.logFailing(this.#counts, nowMs - run.failingSinceMs);
     run.state = 'resting';
     const delayMs = backoffMs(run.failures, RETRY_DELAYS, this.#options.random?.());
-    run.stopResting = this.#timers.after(delayMs, () => this.#hurry(run), 'let-go');
+    run.stopResting = this.#timers.after(delayMs, () => this.#retryNow(run), 'let-go');
   }
 
   /** Retries at once. */
-  #hurry(run: WaitingRun): void {
+  #retryNow(run: WaitingRun): void {
     if (run.state === 'resting') {
       run.stopResting?.();
       run.state = 'idle';
@@ -310,7 +310,7 @@ export class RecordQueue {
 
   #refuse(run: WaitingRun): void {
     this.#counts.refusedRuns += 1;
-    this.#counts.lose(run.refuse());
+    this.#counts.countLost(run.refuse());
   }
 
   /** Moves spilled records back to memory while half of the queue is free. */
@@ -319,12 +319,12 @@ export class RecordQueue {
     if (spill === undefined || this.#isReplaying) return;
     this.#isReplaying = true;
     while (spill.isActive && this.#counts.isBelow(0.5, this.#limits)) {
-      await spill.next(({ records, lost, isLast }) => {
+      await spill.takeBatch(({ records, lost, isLast }) => {
         this.#counts.dropped += lost;
-        for (const record of records) this.#takeBack(record);
+        for (const record of records) this.#requeue(record);
         if (!isLast) return;
         for (const run of this.#runs.active) {
-          run.spilled = undefined;
+          run.spilledRange = undefined;
           this.#runs.settle(run);
         }
       });
@@ -333,22 +333,22 @@ export class RecordQueue {
     this.#waiters.wake();
   }
 
-  #takeBack(record: TrajectoryRecord): void {
-    const run = this.#runs.of(record);
+  #requeue(record: TrajectoryRecord): void {
+    const run = this.#runs.getOrCreate(record);
     const nextSeq = lastSeqOf(record) + 1;
-    if (run.spilled !== undefined && nextSeq > run.spilled.through) run.spilled = undefined;
-    else if (run.spilled !== undefined) run.spilled = { from: nextSeq, through: run.spilled.through };
+    if (run.spilledRange !== undefined && nextSeq > run.spilledRange.through) run.spilledRange = undefined;
+    else if (run.spilledRange !== undefined) run.spilledRange = { from: nextSeq, through: run.spilledRange.through };
     if (!run.isRefused) this.#enqueue(run, record, recordBytes(record));
     else if (!isGap(record)) this.#counts.dropped += 1;
   }
 
   async #recover(folder: string): Promise<void> {
     try {
-      this.#recovered = await recoverSpills(folder, this.#sink);
+      this.#recoveryResult = await recoverSpills(folder, this.#sink);
     } catch (error) {
-      this.#counts.fault(error);
+      this.#counts.countFault(error);
     }
-    this.#recovering = undefined;
+    this.#recovery = undefined;
     this.#pump();
   }
 
@@ -357,7 +357,7 @@ export class RecordQueue {
       await this.#sink.flush();
       return true;
     } catch (error) {
-      this.#counts.fault(error);
+      this.#counts.countFault(error);
       return false;
     }
   }

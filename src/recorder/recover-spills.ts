@@ -9,7 +9,7 @@ import { readLines } from '../store/jsonl/read-lines.ts';
 import { MAX_BATCH_RECORDS, type TrajectorySink } from '../store/trajectory-store.ts';
 import { expectedSeqOf } from './append-fault.ts';
 import { gapFor } from './gap-record.ts';
-import { spillOwner } from './spill.ts';
+import { spillOwnerPid } from './spill.ts';
 
 /** The result of recovering spill files of crashed processes. */
 export interface SpillRecovery {
@@ -39,18 +39,18 @@ export async function recoverSpills(folder: string, sink: TrajectorySink): Promi
 /** Claims files by renaming them. If several processes try, only one succeeds. */
 async function claimFiles(folder: string): Promise<readonly string[]> {
   const names = await readdir(folder).catch(() => []);
-  const claimed: string[] = [];
+  const claimedPaths: string[] = [];
   for (const name of names) {
-    const pid = spillOwner(name);
+    const pid = spillOwnerPid(name);
     if (pid === undefined || (pid !== process.pid && isRunning(pid))) continue;
     // If this process crashes, a later process recognises the new name.
     const path = join(folder, name.replace(/^coxswain-spill-\d+/, `coxswain-spill-${process.pid}`));
-    if (path === join(folder, name) || (await renamed(join(folder, name), path))) claimed.push(path);
+    if (path === join(folder, name) || (await tryRename(join(folder, name), path))) claimedPaths.push(path);
   }
-  return claimed;
+  return claimedPaths;
 }
 
-async function renamed(from: string, to: string): Promise<boolean> {
+async function tryRename(from: string, to: string): Promise<boolean> {
   try {
     await rename(from, to);
     return true;
@@ -63,45 +63,45 @@ async function recoverFile(
   path: string,
   sink: TrajectorySink,
 ): Promise<{ readonly records: number; readonly refused: number }> {
-  const waiting = new Map<string, TrajectoryRecord[]>();
+  const batches = new Map<string, TrajectoryRecord[]>();
   const closedRuns = new Set<string>();
   let records = 0;
   let refused = 0;
-  const write = async (runId: string): Promise<void> => {
-    const batch = waiting.get(runId) ?? [];
-    waiting.delete(runId);
-    if (batch.length > 0 && !closedRuns.has(runId) && (await appended(sink, batch))) records += batch.length;
+  const writeRun = async (runId: string): Promise<void> => {
+    const batch = batches.get(runId) ?? [];
+    batches.delete(runId);
+    if (batch.length > 0 && !closedRuns.has(runId) && (await tryAppend(sink, batch))) records += batch.length;
     else {
       closedRuns.add(runId);
       refused += batch.length;
     }
   };
-  for await (const record of recordsIn(path)) {
+  for await (const record of readRecords(path)) {
     if (record === undefined) {
       refused += 1;
       continue;
     }
     const runId = record.run_id ?? '';
-    const batch = waiting.get(runId) ?? [];
+    const batch = batches.get(runId) ?? [];
     const last = batch.at(-1);
     if (last !== undefined && last.seq >= record.seq) continue;
     batch.push(record);
-    waiting.set(runId, batch);
-    if (batch.length >= MAX_BATCH_RECORDS) await write(runId);
-    else if (waiting.size > MAX_BATCH_RECORDS) for (const id of waiting.keys()) await write(id);
+    batches.set(runId, batch);
+    if (batch.length >= MAX_BATCH_RECORDS) await writeRun(runId);
+    else if (batches.size > MAX_BATCH_RECORDS) for (const id of batches.keys()) await writeRun(id);
   }
-  for (const runId of waiting.keys()) await write(runId);
+  for (const runId of batches.keys()) await writeRun(runId);
   return { records, refused };
 }
 
 /** Yields the record of each line, or undefined for an invalid line. */
-async function* recordsIn(path: string): AsyncGenerator<TrajectoryRecord | undefined, void, void> {
+async function* readRecords(path: string): AsyncGenerator<TrajectoryRecord | undefined, void, void> {
   // The code does not use `node:readline`, because that also splits at Unicode line separators.
   for await (const lines of readLines(nodeFileSystem.read(path, 0), 0))
-    for (const { bytes } of lines) yield recordIn(bytes.toString());
+    for (const { bytes } of lines) yield tryParseRecord(bytes.toString());
 }
 
-function recordIn(line: string): TrajectoryRecord | undefined {
+function tryParseRecord(line: string): TrajectoryRecord | undefined {
   try {
     return parseRecord(line);
   } catch {
@@ -110,7 +110,7 @@ function recordIn(line: string): TrajectoryRecord | undefined {
 }
 
 /** @returns false if the sink has other records there, or refuses these records */
-async function appended(sink: TrajectorySink, batch: readonly TrajectoryRecord[]): Promise<boolean> {
+async function tryAppend(sink: TrajectorySink, batch: readonly TrajectoryRecord[]): Promise<boolean> {
   try {
     await sink.append(batch);
     return true;
@@ -119,7 +119,7 @@ async function appended(sink: TrajectorySink, batch: readonly TrajectoryRecord[]
     const expected = expectedSeqOf(error);
     if (first !== undefined && expected !== undefined && expected < first.seq) {
       await sink.append([gapFor(first, 'lost in a crash', { fromSeq: expected, throughSeq: first.seq - 1 })]);
-      return appended(sink, batch);
+      return tryAppend(sink, batch);
     }
     if (error instanceof CoxswainError && error.code !== 'store-io' && error.code !== 'store-closed') return false;
     throw error;

@@ -55,8 +55,8 @@ const MAX_NESTED_READS = 4;
 export class RunLog {
   readonly identity: RunLogIdentity;
   readonly #parts: RunLogParts;
-  readonly #budget = new ValueBudget((fault, detail) => this.noteInput(fault, detail));
-  readonly #reported = new Set<InputFault>();
+  readonly #budget = new ValueBudget((fault, detail) => this.noteInputFault(fault, detail));
+  readonly #reportedFaults = new Set<InputFault>();
   #notices: string[] = [];
   #nestedReads = 0;
   #nextSeq: number;
@@ -66,7 +66,7 @@ export class RunLog {
     this.#parts = parts;
     this.#nextSeq = parts.nextSeq ?? 0;
     this.#lastMs = parts.lastMs ?? 0;
-    this.identity = this.#storable(identity);
+    this.identity = this.#makeStorable(identity);
   }
 
   get nextSeq(): number {
@@ -75,9 +75,9 @@ export class RunLog {
 
   /** Returns the clock's time. If that is not a valid time, returns the time of the last record. */
   nowMs(): number {
-    const now = this.#parts.clock.nowMs();
-    if (Number.isFinite(now) && now >= 0) return now;
-    this.noteInput('badTimes', `the clock returned ${now}`);
+    const nowMs = this.#parts.clock.nowMs();
+    if (Number.isFinite(nowMs) && nowMs >= 0) return nowMs;
+    this.noteInputFault('badTimes', `the clock returned ${nowMs}`);
     return this.#lastMs;
   }
 
@@ -90,17 +90,17 @@ export class RunLog {
     const { runId, parentRunId, depth } = this.identity;
     const { redact } = this.#parts;
     // Derived records have the time of their cause.
-    const now = atMs !== undefined && atMs === this.#lastMs ? atMs : this.#timeOf(atMs);
-    const repaired = this.#repaired(payload, now);
-    const stored = redact === undefined ? repaired : redact(repaired);
-    this.#lastMs = Math.max(this.#lastMs, now);
+    const nowMs = atMs !== undefined && atMs === this.#lastMs ? atMs : this.#timeOf(atMs);
+    const repairedPayload = this.#repairAt(payload, nowMs);
+    const storedPayload = redact === undefined ? repairedPayload : redact(repairedPayload);
+    this.#lastMs = Math.max(this.#lastMs, nowMs);
     const seq = this.#nextSeq;
     this.#nextSeq += 1;
     const schema_version = TRAJECTORY_SCHEMA_VERSION;
     const recorded_at_unix_ms = this.#lastMs;
     const { lateInputId } = this.#parts;
     if (parentRunId === undefined && lateInputId === undefined)
-      return { schema_version, seq, run_id: runId, depth, recorded_at_unix_ms, payload: stored };
+      return { schema_version, seq, run_id: runId, depth, recorded_at_unix_ms, payload: storedPayload };
     return {
       schema_version,
       seq,
@@ -109,7 +109,7 @@ export class RunLog {
       depth,
       recorded_at_unix_ms,
       ...(lateInputId === undefined ? {} : { late_input_id: lateInputId }),
-      payload: stored,
+      payload: storedPayload,
     };
   }
 
@@ -129,10 +129,10 @@ export class RunLog {
    * @throws CoxswainError `invalid-record` for an unusable payload
    */
   repair(payload: TrajectoryPayload): TrajectoryPayload {
-    return this.#repaired(payload, this.nowMs());
+    return this.#repairAt(payload, this.nowMs());
   }
 
-  #repaired(payload: TrajectoryPayload, nowMs: number): TrajectoryPayload {
+  #repairAt(payload: TrajectoryPayload, nowMs: number): TrajectoryPayload {
     // A getter in the host's value may emit events, and a proxy may do so without end.
     if (this.#nestedReads >= MAX_NESTED_READS) {
       throw invalidArgument('reading an event emits another one, repeatedly');
@@ -148,16 +148,16 @@ export class RunLog {
   }
 
   /** Counts a fault of the input that is recorded by other code. */
-  countInput(fault: InputFault): void {
+  countInputFault(fault: InputFault): void {
     this.#parts.tally?.note(fault);
   }
 
   /** Counts a fault of the input. The first fault of its kind is recorded after the current record. */
-  noteInput(fault: InputFault, detail: string): void {
+  noteInputFault(fault: InputFault, detail: string): void {
     const { tally, onInputFault } = this.#parts;
     tally?.note(fault);
-    if (UNREPORTED.has(fault) || this.#reported.has(fault)) return;
-    this.#reported.add(fault);
+    if (UNREPORTED.has(fault) || this.#reportedFaults.has(fault)) return;
+    this.#reportedFaults.add(fault);
     const message = `${fault}: ${detail}; repaired here, and counted from now on`;
     this.#notices.push(message);
     onInputFault?.(`input: ${message}`);
@@ -165,21 +165,25 @@ export class RunLog {
 
   #timeOf(atMs: unknown): number {
     if (atMs === undefined) return this.nowMs();
-    const now = this.nowMs();
-    if (isNear(atMs, now)) return atMs;
-    const { ms, fault, detail = '' } = readEventTime(atMs, now);
-    if (fault !== undefined) this.noteInput(fault, detail);
+    const nowMs = this.nowMs();
+    if (isNear(atMs, nowMs)) return atMs;
+    const { ms, fault, detail = '' } = readEventTime(atMs, nowMs);
+    if (fault !== undefined) this.noteInputFault(fault, detail);
     return ms;
   }
 
   /** Replaces ids that no store accepts. Otherwise the whole run would be lost. */
-  #storable({ runId, parentRunId, depth }: RunLogIdentity): RunLogIdentity {
-    const id = storableRunId(runId);
-    const parent = parentRunId === undefined || parentRunId === null ? undefined : storableRunId(parentRunId);
-    if (id !== runId || parent !== (parentRunId ?? undefined))
-      this.noteInput('wrongTypes', 'the id of a run cannot be stored');
+  #makeStorable({ runId, parentRunId, depth }: RunLogIdentity): RunLogIdentity {
+    const validId = storableRunId(runId);
+    const parentId = parentRunId === undefined || parentRunId === null ? undefined : storableRunId(parentRunId);
+    if (validId !== runId || parentId !== (parentRunId ?? undefined))
+      this.noteInputFault('wrongTypes', 'the id of a run cannot be stored');
     // `count` returns a number or undefined.
-    const level = (countDecode.repair(depth, this.#budget, 'depth') ?? 0) as number;
-    return { runId: id, ...(parent === undefined ? {} : { parentRunId: parent }), depth: level };
+    const validDepth = (countDecode.repair(depth, this.#budget, 'depth') ?? 0) as number;
+    return {
+      runId: validId,
+      ...(parentId === undefined ? {} : { parentRunId: parentId }),
+      depth: validDepth,
+    };
   }
 }

@@ -15,15 +15,15 @@ const MAX_MOVES = 50;
 /** A shift of records. From `fromSeq` on, the `seq` of a record in the store is its own `seq` plus `by`. */
 interface Move {
   readonly fromSeq: number;
-  readonly by: number;
+  readonly offset: number;
 }
 
 /** The state of a run that another process writes too. */
 interface SharedRun {
   moves: readonly Move[];
   /** Number of batches waiting to be moved, and the promise of the last one. */
-  waiting: number;
-  last: Promise<unknown>;
+  pendingBatches: number;
+  lastAppend: Promise<unknown>;
 }
 
 /**
@@ -56,10 +56,10 @@ export class SharedRuns implements TrajectorySink {
     // The store reports the fault of such a batch.
     if (first?.run_id === undefined) return await this.#store.append(batch);
     try {
-      await this.#store.append(this.#moved(batch, first.run_id));
+      await this.#store.append(this.#moveBatch(batch, first.run_id));
     } catch (error) {
       if (!this.#isConflict(error, first.run_id)) throw error;
-      await this.#inTurn(batch, first.run_id);
+      await this.#appendInTurn(batch, first.run_id);
     }
     return batch.reduce((last, record) => Math.max(last, lastSeqOf(record)), first.seq);
   }
@@ -72,47 +72,50 @@ export class SharedRuns implements TrajectorySink {
     await this.#store.close();
   }
 
-  #moved(batch: readonly TrajectoryRecord[], runId: string): readonly TrajectoryRecord[] {
+  #moveBatch(batch: readonly TrajectoryRecord[], runId: string): readonly TrajectoryRecord[] {
     const moves = this.#runs.get(runId)?.moves ?? [];
-    return moves.length === 0 ? batch : batch.map((record) => moved(record, moves));
+    return moves.length === 0 ? batch : batch.map((record) => moveRecord(record, moves));
   }
 
   /** Returns true if other records are stored there, or if the preceding records are being moved. */
   #isConflict(error: unknown, runId: string): boolean {
     if (!(error instanceof CoxswainError)) return false;
-    return error.code === 'store-conflict' || (error.code === 'store-gap' && (this.#runs.get(runId)?.waiting ?? 0) > 0);
+    return (
+      error.code === 'store-conflict' ||
+      (error.code === 'store-gap' && (this.#runs.get(runId)?.pendingBatches ?? 0) > 0)
+    );
   }
 
-  async #inTurn(batch: readonly TrajectoryRecord[], runId: string): Promise<void> {
-    const run: SharedRun = this.#runs.get(runId) ?? { moves: [], waiting: 0, last: Promise.resolve() };
+  async #appendInTurn(batch: readonly TrajectoryRecord[], runId: string): Promise<void> {
+    const run: SharedRun = this.#runs.get(runId) ?? { moves: [], pendingBatches: 0, lastAppend: Promise.resolve() };
     this.#runs.set(runId, run);
-    run.waiting += 1;
-    const append = run.last.then(async () => await this.#append(batch, run, runId));
-    run.last = append.catch(() => undefined);
+    run.pendingBatches += 1;
+    const append = run.lastAppend.then(async () => await this.#append(batch, run, runId));
+    run.lastAppend = append.catch(() => undefined);
     try {
       await append;
     } finally {
-      run.waiting -= 1;
+      run.pendingBatches -= 1;
     }
   }
 
   async #append(batch: readonly TrajectoryRecord[], run: SharedRun, runId: string): Promise<void> {
     const firstSeq = batch[0]?.seq ?? 0;
-    for (let moves = 0; ; moves += 1) {
+    for (let attempts = 0; ; attempts += 1) {
       try {
-        await this.#store.append(this.#moved(batch, runId));
+        await this.#store.append(this.#moveBatch(batch, runId));
         return;
       } catch (error) {
-        if (!(error instanceof CoxswainError) || error.code !== 'store-conflict' || moves >= MAX_MOVES) throw error;
-        if (firstSeq === 0) throw this.#exists(runId, error);
+        if (!(error instanceof CoxswainError) || error.code !== 'store-conflict' || attempts >= MAX_MOVES) throw error;
+        if (firstSeq === 0) throw this.#refuseExisting(runId, error);
       }
       const nextSeq = await this.#store.transact(runId, (view) => ({ records: [], result: view.nextSeq }));
-      const before = run.moves.filter(({ fromSeq }) => fromSeq < firstSeq);
-      run.moves = [...before, { fromSeq: firstSeq, by: nextSeq - firstSeq }];
+      const earlierMoves = run.moves.filter(({ fromSeq }) => fromSeq < firstSeq);
+      run.moves = [...earlierMoves, { fromSeq: firstSeq, offset: nextSeq - firstSeq }];
     }
   }
 
-  #exists(runId: string, cause: CoxswainError): CoxswainError {
+  #refuseExisting(runId: string, cause: CoxswainError): CoxswainError {
     const error = runExists(runId, { cause });
     this.#refused.set(runId, error);
     return error;
@@ -125,22 +128,22 @@ export function runExists(runId: string, options: { readonly cause?: unknown } =
   return new CoxswainError('run-exists', message, { details: { runId }, ...options });
 }
 
-function moved(record: TrajectoryRecord, moves: readonly Move[]): TrajectoryRecord {
+function moveRecord(record: TrajectoryRecord, moves: readonly Move[]): TrajectoryRecord {
   if (moves.length === 0) return record;
-  return { ...record, seq: placeOf(record.seq, moves), payload: withPlaces(record.payload, moves) };
+  return { ...record, seq: movedSeq(record.seq, moves), payload: moveReferences(record.payload, moves) };
 }
 
-function placeOf(seq: number, moves: readonly Move[]): number {
-  return seq + (moves.findLast(({ fromSeq }) => seq >= fromSeq)?.by ?? 0);
+function movedSeq(seq: number, moves: readonly Move[]): number {
+  return seq + (moves.findLast(({ fromSeq }) => seq >= fromSeq)?.offset ?? 0);
 }
 
-function withPlaces(payload: TrajectoryPayload, moves: readonly Move[]): TrajectoryPayload {
-  if (payload.kind === 'gap') return { ...payload, through_seq: placeOf(payload.through_seq, moves) };
-  const caused = roleOf(payload) === 'derived' && 'cause_seq' in payload;
-  const named = 'advice_id' in payload && payload.advice_id !== undefined;
+function moveReferences(payload: TrajectoryPayload, moves: readonly Move[]): TrajectoryPayload {
+  if (payload.kind === 'gap') return { ...payload, through_seq: movedSeq(payload.through_seq, moves) };
+  const hasCauseSeq = roleOf(payload) === 'derived' && 'cause_seq' in payload;
+  const hasAdviceId = 'advice_id' in payload && payload.advice_id !== undefined;
   return {
     ...payload,
-    ...(caused ? { cause_seq: placeOf(payload.cause_seq, moves) } : {}),
-    ...(named ? { advice_id: adviceIdElsewhere(payload.advice_id, (seq) => placeOf(seq, moves)) } : {}),
+    ...(hasCauseSeq ? { cause_seq: movedSeq(payload.cause_seq, moves) } : {}),
+    ...(hasAdviceId ? { advice_id: adviceIdElsewhere(payload.advice_id, (seq) => movedSeq(seq, moves)) } : {}),
   };
 }

@@ -15,7 +15,7 @@ interface Chunk {
   records: number;
 }
 
-interface Unwritten {
+interface UnwrittenRecord {
   readonly record: TrajectoryRecord;
   readonly line: Buffer;
 }
@@ -37,7 +37,7 @@ export class SpillFile {
   readonly #maxBytes: number;
   readonly #onLost: (lost: readonly TrajectoryRecord[], error: unknown) => void;
   #handle: FileHandle | undefined;
-  #unwritten: Unwritten[] = [];
+  #unwritten: UnwrittenRecord[] = [];
   #unwrittenBytes = 0;
   readonly #chunks: Chunk[] = [];
   #writtenBytes = 0;
@@ -70,7 +70,7 @@ export class SpillFile {
   offer(record: TrajectoryRecord): boolean {
     if (this.#unwrittenBytes > MAX_UNWRITTEN_BYTES) return false;
     if (this.#writtenBytes + this.#unwrittenBytes > this.#maxBytes) return false;
-    const line = lineOf(record);
+    const line = encodeLine(record);
     if (line === undefined) return false;
     this.#unwritten.push({ record, line });
     this.#unwrittenBytes += line.length;
@@ -84,13 +84,13 @@ export class SpillFile {
     if (this.#chunks.length === 0) await this.#writing;
     const chunk = this.#chunks.shift();
     if (chunk === undefined) return { records: [], lost: 0 };
-    const at = this.#readBytes;
+    const position = this.#readBytes;
     this.#readBytes += chunk.bytes;
     this.#records -= chunk.records;
     try {
-      const text = Buffer.alloc(chunk.bytes);
-      const { bytesRead } = (await this.#handle?.read(text, 0, chunk.bytes, at)) ?? { bytesRead: 0 };
-      const lines = text.toString('utf8', 0, bytesRead).split('\n').slice(0, -1);
+      const buffer = Buffer.alloc(chunk.bytes);
+      const { bytesRead } = (await this.#handle?.read(buffer, 0, chunk.bytes, position)) ?? { bytesRead: 0 };
+      const lines = buffer.toString('utf8', 0, bytesRead).split('\n').slice(0, -1);
       const records = lines.map(parseRecord);
       return { records, lost: chunk.records - records.length };
     } catch {
@@ -101,12 +101,12 @@ export class SpillFile {
 
   /** Closes and deletes the file. */
   async remove(): Promise<void> {
-    await this.leave();
+    await this.close();
     await rm(this.path, { force: true });
   }
 
   /** Finishes writing and closes the file. The file is kept. */
-  async leave(): Promise<void> {
+  async close(): Promise<void> {
     await this.#writing;
     await this.#handle?.close();
     this.#handle = undefined;
@@ -116,10 +116,10 @@ export class SpillFile {
     // Groups the records of one turn of the event loop.
     await Promise.resolve();
     while (this.#unwritten.length > 0) {
-      const { items, bytes } = this.#nextWrite();
+      const { items, bytes } = this.#takeNextWrite();
       try {
         this.#handle ??= await openSpillFile(this.path);
-        await this.#writeAt(Buffer.concat(items.map((item) => item.line)));
+        await this.#writeBytes(Buffer.concat(items.map((item) => item.line)));
         this.#addChunk({ bytes, records: items.length });
       } catch (error) {
         // The later records are lost too, so that the order is kept.
@@ -133,7 +133,7 @@ export class SpillFile {
     this.#writing = undefined;
   }
 
-  #nextWrite(): { readonly items: readonly Unwritten[]; readonly bytes: number } {
+  #takeNextWrite(): { readonly items: readonly UnwrittenRecord[]; readonly bytes: number } {
     let count = 0;
     let bytes = 0;
     for (const { line } of this.#unwritten) {
@@ -147,13 +147,13 @@ export class SpillFile {
   }
 
   /** Writes at the end of the last successful write, and overwrites what a failed write left. */
-  async #writeAt(text: Buffer): Promise<void> {
-    let done = 0;
-    while (done < text.length) {
-      const result = await this.#handle?.write(text, done, text.length - done, this.#writtenBytes + done);
+  async #writeBytes(text: Buffer): Promise<void> {
+    let offset = 0;
+    while (offset < text.length) {
+      const result = await this.#handle?.write(text, offset, text.length - offset, this.#writtenBytes + offset);
       const bytesWritten = result?.bytesWritten ?? 0;
-      if (bytesWritten === 0) throw new Error(`only ${done} of ${text.length} bytes could be written`);
-      done += bytesWritten;
+      if (bytesWritten === 0) throw new Error(`only ${offset} of ${text.length} bytes could be written`);
+      offset += bytesWritten;
     }
   }
 
@@ -169,7 +169,7 @@ export class SpillFile {
 }
 
 /** Returns undefined for a record that cannot be encoded. No store would accept such a record. */
-function lineOf(record: TrajectoryRecord): Buffer | undefined {
+function encodeLine(record: TrajectoryRecord): Buffer | undefined {
   try {
     return Buffer.from(`${encodeRecord(record)}\n`);
   } catch {

@@ -108,15 +108,15 @@ test('several spilled runs lose nothing and stay in order while the sink fails a
       const setup = setUp({ maxQueued: 6 });
       const counts = [0, 0, 0];
       const answers = new Set(['accepted']);
-      for (const one of steps) {
-        if ('isBroken' in one) setup.isBroken = one.isBroken;
-        else if ('waitMs' in one) await setup.timers.advance(one.waitMs);
+      for (const action of steps) {
+        if ('isBroken' in action) setup.isBroken = action.isBroken;
+        else if ('waitMs' in action) await setup.timers.advance(action.waitMs);
         else {
-          const from = counts[one.add] ?? 0;
-          for (const record of scriptCalls(`run-${one.add}`, one.count, from)) {
+          const from = counts[action.add] ?? 0;
+          for (const record of scriptCalls(`run-${action.add}`, action.count, from)) {
             answers.add(setup.queue.add(record));
           }
-          counts[one.add] = from + one.count;
+          counts[action.add] = from + action.count;
         }
       }
       setup.isBroken = false;
@@ -133,10 +133,10 @@ test('several spilled runs lose nothing and stay in order while the sink fails a
 
 test('the spill file of a process that has exited is stored at the next start', async () => {
   const exitedPid = spawnSync(process.execPath, ['-e', '']).pid;
-  const left = join(folder.path, `coxswain-spill-${exitedPid}-0123abcd-1.jsonl`);
+  const spillPath = join(folder.path, `coxswain-spill-${exitedPid}-0123abcd-1.jsonl`);
   const lines = [...scriptCalls('a', 700, 3), ...scriptCalls('b', 2), ...scriptCalls('taken', 2)].map(encodeRecord);
-  writeFileSync(left, lines.map((line) => `${line}\n`).join(''));
-  appendFileSync(left, '{"schema_version":1,"seq":703,"run');
+  writeFileSync(spillPath, lines.map((line) => `${line}\n`).join(''));
+  appendFileSync(spillPath, '{"schema_version":1,"seq":703,"run');
   writeFileSync(join(folder.path, 'notes.txt'), 'of somebody else');
   const { store } = setUp({ overflow: 'drop-newest' });
   await store.append([scriptRecord({ runId: 'taken', seq: 0 })]);
@@ -144,25 +144,25 @@ test('the spill file of a process that has exited is stored at the next start', 
   queue.add(scriptRecord({ runId: 'c', seq: 0 }));
   expect(await queue.flush()).toBe('stored');
   expect(queue.health().recovered).toEqual({ files: 1, records: 702, refused: 3 });
-  const [gap, ...rest] = await readAll(store, 'a');
+  const [gap, ...records] = await readAll(store, 'a');
   expect(gap?.payload).toEqual({ kind: 'gap', through_seq: 2, reason: 'lost in a crash' });
-  expect(rest).toEqual(scriptCalls('a', 700, 3));
+  expect(records).toEqual(scriptCalls('a', 700, 3));
   expect(await readAll(store, 'b')).toHaveLength(2);
   expect(lastSeqOf((await readAll(store, 'c'))[0] ?? scriptRecord({ runId: 'c', seq: 9 }))).toBe(0);
   expect(readdirSync(folder.path)).toEqual(['notes.txt']);
 });
 
 test('the file of a running process is left alone, and so is one that the sink cannot store now', async () => {
-  const parent = join(folder.path, `coxswain-spill-${process.ppid}-0123abcd-1.jsonl`);
-  writeFileSync(parent, `${scriptCalls('a', 1).map(encodeRecord).join('')}\n`);
+  const parentSpillPath = join(folder.path, `coxswain-spill-${process.ppid}-0123abcd-1.jsonl`);
+  writeFileSync(parentSpillPath, `${scriptCalls('a', 1).map(encodeRecord).join('')}\n`);
   const store = memoryStore();
   expect(await recoverSpills(folder.path, store)).toEqual({ files: 0, records: 0, refused: 0 });
-  expect(existsSync(parent)).toBe(true);
-  const mine = join(folder.path, `coxswain-spill-${process.pid}-0123abcd-1.jsonl`);
-  writeFileSync(mine, `${scriptCalls('a', 1).map(encodeRecord).join('')}\n`);
-  const broken = { ...store, append: () => Promise.reject(new CoxswainError('store-io', 'no space left')) };
-  await expect(recoverSpills(folder.path, broken)).rejects.toMatchObject({ code: 'store-io' });
-  expect(existsSync(mine)).toBe(true);
+  expect(existsSync(parentSpillPath)).toBe(true);
+  const ownSpillPath = join(folder.path, `coxswain-spill-${process.pid}-0123abcd-1.jsonl`);
+  writeFileSync(ownSpillPath, `${scriptCalls('a', 1).map(encodeRecord).join('')}\n`);
+  const failingSink = { ...store, append: () => Promise.reject(new CoxswainError('store-io', 'no space left')) };
+  await expect(recoverSpills(folder.path, failingSink)).rejects.toMatchObject({ code: 'store-io' });
+  expect(existsSync(ownSpillPath)).toBe(true);
   expect(await recoverSpills(folder.path, store)).toEqual({ files: 1, records: 1, refused: 0 });
   expect(await recoverSpills(join(folder.path, 'not-there'), store)).toEqual({ files: 0, records: 0, refused: 0 });
 });

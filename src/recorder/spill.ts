@@ -4,16 +4,16 @@ import { lastSeqOf } from '../store/run-summary.ts';
 import { gapFor, isGap } from './gap-record.ts';
 import { SpillFile, type SpillHealth } from './spill-file.ts';
 
-let processName: string | undefined;
-let files = 0;
+let cachedToken: string | undefined;
+let fileCount = 0;
 
 /**
  * Returns a random part of this process's file names, because an earlier process may have had the same id. It is created on
  * demand, because cryptography is slow to load.
  */
-function ownName(): string {
-  processName ??= globalThis.crypto.randomUUID().slice(0, 8);
-  return processName;
+function processToken(): string {
+  cachedToken ??= globalThis.crypto.randomUUID().slice(0, 8);
+  return cachedToken;
 }
 
 export interface SpillOptions {
@@ -25,7 +25,7 @@ export interface SpillOptions {
 }
 
 /** Records read back from the file. */
-export interface SpillPart {
+export interface SpillBatch {
   readonly records: readonly TrajectoryRecord[];
   readonly lost: number;
   readonly isLast: boolean;
@@ -57,7 +57,7 @@ export class Spill {
   /** Accepts a record, or adds it to its run's gap. @returns true if the record was accepted */
   offer(record: TrajectoryRecord): boolean {
     const runId = record.run_id ?? '';
-    this.#file ??= this.#newFile();
+    this.#file ??= this.#createFile();
     const gap = this.#gaps.get(runId);
     if (gap !== undefined && this.#file.offer(gap)) this.#gaps.delete(runId);
     if (!this.#gaps.has(runId) && this.#file.offer(record)) return true;
@@ -69,28 +69,28 @@ export class Spill {
    * Removes about a megabyte of the oldest records from the file and passes them to `take`. After the last part, no record
    * is spilled any more, so `take` must queue the records synchronously.
    *
-   * @param take  its argument `lost` is the number of unreadable records
+   * @param receive  its argument `lost` is the number of unreadable records
    */
-  async next(take: (part: SpillPart) => void): Promise<void> {
+  async takeBatch(receive: (batch: SpillBatch) => void): Promise<void> {
     const file = this.#file;
     if (file === undefined) return;
     const { records, lost } = await file.read();
     if (!file.isEmpty) {
-      take({ records, lost, isLast: false });
+      receive({ records, lost, isLast: false });
       return;
     }
     this.#file = undefined;
     const gaps = [...this.#gaps.values()];
     this.#gaps.clear();
-    take({ records: [...records, ...gaps], lost, isLast: true });
+    receive({ records: [...records, ...gaps], lost, isLast: true });
     await this.#remove(file);
   }
 
   /** Closes the file. It is kept while it contains records. */
-  async leave(): Promise<void> {
+  async close(): Promise<void> {
     const file = this.#file;
     if (file?.isEmpty === true) await this.#remove(file);
-    else await file?.leave();
+    else await file?.close();
     await this.#removing;
   }
 
@@ -102,8 +102,8 @@ export class Spill {
     return this.#removing;
   }
 
-  #newFile(): SpillFile {
-    const name = `coxswain-spill-${process.pid}-${ownName()}-${(files += 1)}.jsonl`;
+  #createFile(): SpillFile {
+    const name = `coxswain-spill-${process.pid}-${processToken()}-${(fileCount += 1)}.jsonl`;
     return new SpillFile(join(this.#options.folder ?? process.getBuiltinModule('node:os').tmpdir(), name), {
       maxBytes: this.#options.maxBytes,
       onLost: (lost, error) => {
@@ -124,7 +124,7 @@ export class Spill {
 }
 
 /** Returns the process id in the name of another process's spill file, and undefined for any other file. */
-export function spillOwner(name: string): number | undefined {
-  const [, pid, ofProcess] = /^coxswain-spill-(\d+)-([0-9a-f]{8})-\d+[.]jsonl$/.exec(name) ?? [];
-  return pid === undefined || ofProcess === ownName() ? undefined : Number(pid);
+export function spillOwnerPid(name: string): number | undefined {
+  const [, pid, token] = /^coxswain-spill-(\d+)-([0-9a-f]{8})-\d+[.]jsonl$/.exec(name) ?? [];
+  return pid === undefined || token === processToken() ? undefined : Number(pid);
 }

@@ -21,12 +21,12 @@ const target = workerData as WorkerStoreTarget;
 const { sqliteStore } = await import('../store/sqlite/sqlite-store.ts');
 const cursors = new Map<number, AsyncIterator<string>>();
 const pending = new Set<Promise<void>>();
-let opened: TrajectoryStore | undefined;
+let openedStore: TrajectoryStore | undefined;
 
 /** Opens the store on first use. After a failure, the next use tries again and throws again. */
 function store(): TrajectoryStore {
-  opened ??= sqliteStore(target.path, target.options);
-  return opened;
+  openedStore ??= sqliteStore(target.path, target.options);
+  return openedStore;
 }
 
 const methods: WorkerMethods = {
@@ -35,14 +35,14 @@ const methods: WorkerMethods = {
     return appendChecked(store(), { ...batch, records: decoded });
   },
   flush: () => store().flush(),
-  close: async () => await opened?.close(),
+  close: async () => await openedStore?.close(),
   listRuns: (query) => store().listRuns(query),
   findRun: (runId) => store().findRun(runId),
   deleteRun: (runId) => store().deleteRun(runId),
   sizeOf: () => store().sizeOf(),
   search: (query) => store().search(query),
-  read: (cursor, runId, query) => nextPage(cursor, () => encoded(store().readRun(runId, query), encodeRecord)),
-  verify: (cursor) => nextPage(cursor, () => encoded(store().verify(), (problem) => JSON.stringify(problem))),
+  read: (cursor, runId, query) => nextPage(cursor, () => encodeAll(store().readRun(runId, query), encodeRecord)),
+  verify: (cursor) => nextPage(cursor, () => encodeAll(store().verify(), (problem) => JSON.stringify(problem))),
   closeCursor: async (cursor) => {
     const iterator = cursors.get(cursor);
     cursors.delete(cursor);
@@ -70,24 +70,24 @@ const methods: WorkerMethods = {
   },
 };
 
-async function* encoded<T>(items: AsyncIterable<T>, encode: (item: T) => string): AsyncGenerator<string, void, void> {
+async function* encodeAll<T>(items: AsyncIterable<T>, encode: (item: T) => string): AsyncGenerator<string, void, void> {
   for await (const item of items) yield encode(item);
 }
 
-async function nextPage(cursor: number, begin: () => AsyncIterator<string>): Promise<WorkerPage> {
-  const iterator = cursors.get(cursor) ?? begin();
+async function nextPage(cursor: number, openCursor: () => AsyncIterator<string>): Promise<WorkerPage> {
+  const iterator = cursors.get(cursor) ?? openCursor();
   cursors.set(cursor, iterator);
   const lines: string[] = [];
-  let chars = 0;
+  let charCount = 0;
   try {
-    while (chars < CHARS_A_PAGE) {
+    while (charCount < CHARS_A_PAGE) {
       const next = await iterator.next();
       if (next.done === true) {
         cursors.delete(cursor);
         return { lines, isLast: true };
       }
       lines.push(next.value);
-      chars += next.value.length;
+      charCount += next.value.length;
     }
     return { lines, isLast: false };
   } catch (error) {
@@ -102,11 +102,11 @@ function tokenOf(run: StoredRun): string {
 
 async function respond({ id, method, args }: WorkerRequest, earlier: readonly Promise<void>[]): Promise<void> {
   // `WorkerLink` sends the arguments of that method.
-  const run = methods[method] as (...args: readonly unknown[]) => Promise<unknown>;
+  const callMethod = methods[method] as (...args: readonly unknown[]) => Promise<unknown>;
   let response: WorkerResponse;
   try {
     // The method is called before anything is awaited, so that appends reach the store in order.
-    const value = await run(...args);
+    const value = await callMethod(...args);
     // The thread exits after this response.
     if (method === 'close') await Promise.all(earlier);
     response = { id, value };
@@ -118,6 +118,6 @@ async function respond({ id, method, args }: WorkerRequest, earlier: readonly Pr
 }
 
 parentPort?.on('message', (request: WorkerRequest) => {
-  const done = respond(request, [...pending]).finally(() => pending.delete(done));
-  pending.add(done);
+  const response = respond(request, [...pending]).finally(() => pending.delete(response));
+  pending.add(response);
 });

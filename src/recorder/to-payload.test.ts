@@ -13,12 +13,12 @@ test.each<readonly [string, JsonObject]>([
   const payload = toPayload({ type: 'unrecognised', original });
   if (payload?.kind !== 'unrecognised') throw new Error('it is stored as what it is not');
   const line = encodeRecord({ schema_version: 1, seq: 0, run_id: 'r', depth: 0, recorded_at_unix_ms: 0, payload });
-  const { payload: back } = decodeRecord(JSON.parse(line));
-  expect(back).toEqual(payload);
-  expect(JSON.stringify(back)).toContain(JSON.stringify(original));
+  const { payload: decoded } = decodeRecord(JSON.parse(line));
+  expect(decoded).toEqual(payload);
+  expect(JSON.stringify(decoded)).toContain(JSON.stringify(original));
 });
 
-test('an event with the fields of its record is stored under their names, without absent and foreign ones', () => {
+test('an event whose fields match its record is stored under their names, without absent and foreign ones', () => {
   const conflict = {
     type: 'tool_gate_conflict_resolved',
     iteration: 2,
@@ -31,7 +31,7 @@ test('an event with the fields of its record is stored under their names, withou
   expect(toPayload(conflict)).toEqual({ kind, ...fields });
 });
 
-test('an event named like a record that hosts do not emit is of unknown shape', () => {
+test('an event named after a record that hosts do not emit becomes unrecognised', () => {
   const event = { type: 'prompt_used', promptName: 'p' };
   // JavaScript may emit anything.
   expect(toPayload(event as never)).toEqual({ kind: 'unrecognised', original: { kind: 'unrecognised_event', event } });

@@ -24,7 +24,7 @@ export function toPayload(event: AgentEvent): TrajectoryPayload | undefined {
     case 'tool_execution_update':
       return undefined;
     case 'run_identified':
-      return { kind: 'run_identified', ...inSnakeCase(KINDS.run_identified.fields, event.identity) };
+      return { kind: 'run_identified', ...readInSnakeCase(KINDS.run_identified.fields, event.identity) };
     case 'agent_end':
       return {
         kind: 'run_ended',
@@ -69,15 +69,15 @@ export function toPayload(event: AgentEvent): TrajectoryPayload | undefined {
         ...(event.resultMissing === true ? { result_missing: true } : {}),
       };
     case 'unrecognised':
-      return { kind: 'unrecognised', original: foreign(event.original) };
+      return { kind: 'unrecognised', original: wrapUnrecognised(event.original) };
     case 'provider_request_prepared':
       return {
         kind: 'provider_request_prepared',
         iteration: event.iteration,
         model_id: event.modelId ?? null,
-        system_prompt_chars: charactersOf(event.systemPrompt),
-        message_count: lengthOf(event.messages),
-        tool_count: lengthOf(event.tools),
+        system_prompt_chars: countCharacters(event.systemPrompt),
+        message_count: countItems(event.messages),
+        tool_count: countItems(event.tools),
         tools: mapList(event.tools, (tool) => tool.name),
       };
     case 'context_transform_applied':
@@ -85,8 +85,8 @@ export function toPayload(event: AgentEvent): TrajectoryPayload | undefined {
         kind: 'context_transform_applied',
         iteration: event.iteration,
         plugin: event.plugin,
-        before_count: lengthOf(event.before),
-        after_count: lengthOf(event.after),
+        before_count: countItems(event.before),
+        after_count: countItems(event.after),
       };
     case 'output_tokens_escalation':
       return {
@@ -96,18 +96,18 @@ export function toPayload(event: AgentEvent): TrajectoryPayload | undefined {
         new_cap: event.newCap,
       };
     default:
-      return sameFields(event);
+      return emittedPayload(event);
   }
 }
 
 /** Handles an event with the fields of its record, and an event from a newer host or from JavaScript. */
-function sameFields(event: EventOf<EmittedKind>): TrajectoryPayload {
+function emittedPayload(event: EventOf<EmittedKind>): TrajectoryPayload {
   const { type }: { readonly type: string } = event;
   if (!isEmitted(type)) {
     return { kind: 'unrecognised', original: { kind: 'unrecognised_event', event: asJson(event) } };
   }
   // The type of the event is made from the same definition.
-  return { kind: type, ...inSnakeCase(KINDS[type].fields, event) } as unknown as PayloadOf<EmittedKind>;
+  return { kind: type, ...readInSnakeCase(KINDS[type].fields, event) } as unknown as PayloadOf<EmittedKind>;
 }
 
 /** A host's value, which is JSON only after `repairPayload`. */
@@ -116,43 +116,43 @@ function asJson(value: unknown): Json {
 }
 
 /** Maps a list. Any other value is returned unchanged, because `repairPayload` repairs it. */
-function mapList<Item, Made>(items: readonly Item[] | undefined, change: (item: Item) => Made): readonly Made[] {
+function mapList<Item, Made>(items: readonly Item[] | undefined, map: (item: Item) => Made): readonly Made[] {
   // `repairPayload` repairs a value that is not a list.
-  return Array.isArray(items) ? items.map(change) : ((items ?? []) as readonly never[]);
+  return Array.isArray(items) ? items.map(map) : ((items ?? []) as readonly never[]);
 }
 
-function lengthOf(value: { readonly length: number } | undefined | null): number {
+function countItems(value: { readonly length: number } | undefined | null): number {
   return value?.length ?? 0;
 }
 
 /** Counts characters, not UTF-16 units. */
-function charactersOf(text: string): number {
+function countCharacters(text: string): number {
   if (typeof text !== 'string') return 0;
   return text.length - (text.match(/[\uD800-\uDBFF][\uDC00-\uDFFF]/g)?.length ?? 0);
 }
 
 /** Wraps an event that has no kind, or has a kind of coxswain. Such an event could not be read back as `unrecognised`. */
-function foreign(original: JsonObject): JsonObject {
+function wrapUnrecognised(original: JsonObject): JsonObject {
   const { kind } = isJsonObject(original) ? original : {};
   return typeof kind === 'string' && !isKnownKind(kind) ? original : { kind: 'unrecognised_event', event: original };
 }
 
 export function toStoredIdentity(identity: AgentIdentity): RunIdentity {
   // The members of an identity are these fields in camel case.
-  return inSnakeCase(SHAPES.identity, identity) as unknown as RunIdentity;
+  return readInSnakeCase(SHAPES.identity, identity) as unknown as RunIdentity;
 }
 
 function toStoredMessage(message: AgentMessage): StoredMessage {
   // An untyped host may send anything; `repairPayload` repairs it.
   if (!isJsonObject(message) || !Object.hasOwn(MESSAGES, message.role)) return message as never;
   const { role } = message;
-  const { usage, ...fields } = inSnakeCase(MESSAGES[role], message);
+  const { usage, ...fields } = readInSnakeCase(MESSAGES[role], message);
   // The members of a message are the fields of its role in camel case.
   return {
     role,
     ...fields,
     content: toStoredContent(message.content),
-    ...(isJsonObject(usage) ? { usage: inSnakeCase(FIGURES.token_usage, usage) } : {}),
+    ...(isJsonObject(usage) ? { usage: readInSnakeCase(FIGURES.token_usage, usage) } : {}),
   } as unknown as StoredMessage;
 }
 
@@ -163,24 +163,24 @@ function toStoredContent(content: MessageContent): StoredContent {
 function toStoredBlock(block: ContentBlock): StoredContentBlock {
   if (!isJsonObject(block) || !Object.hasOwn(BLOCKS, block.type)) return block as never;
   // The members of a block are the fields of its type in camel case.
-  return { type: block.type, ...inSnakeCase(BLOCKS[block.type], block) } as unknown as StoredContentBlock;
+  return { type: block.type, ...readInSnakeCase(BLOCKS[block.type], block) } as unknown as StoredContentBlock;
 }
 
-const CAMEL_CASE = new WeakMap<Fields, readonly (readonly [name: string, member: string])[]>();
+const CAMEL_CASE_NAMES = new WeakMap<Fields, readonly (readonly [name: string, member: string])[]>();
 
 /** Reads the fields of a definition from an object whose members have the same names in camel case. */
-function inSnakeCase(fields: Fields, object: object): Readonly<Record<string, unknown>> {
-  let names = CAMEL_CASE.get(fields);
+function readInSnakeCase(fields: Fields, object: object): Readonly<Record<string, unknown>> {
+  let names = CAMEL_CASE_NAMES.get(fields);
   if (names === undefined) {
     names = Object.keys(fields).map((name) => [
       name,
       name.replaceAll(/_(.)/g, (_all, letter: string) => letter.toUpperCase()),
     ]);
-    CAMEL_CASE.set(fields, names);
+    CAMEL_CASE_NAMES.set(fields, names);
   }
   // Any object can be read by name.
   const members = object as Readonly<Record<string, unknown>>;
-  const found: Record<string, unknown> = {};
-  for (const [name, member] of names) if (members[member] !== undefined) found[name] = members[member];
-  return found;
+  const values: Record<string, unknown> = {};
+  for (const [name, member] of names) if (members[member] !== undefined) values[name] = members[member];
+  return values;
 }

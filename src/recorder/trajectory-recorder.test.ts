@@ -21,10 +21,10 @@ interface Setup {
 
 function setUp(options: TrajectoryRecorderOptions = {}): Setup {
   const sink = new InMemoryTrajectorySink();
-  let anonymous = 0;
+  let anonymousCount = 0;
   const recorder = new TrajectoryRecorder(sink, {
     clock: createFakeClock(1_000),
-    newAnonymousId: () => `anonymous-${(anonymous += 1)}`,
+    newAnonymousId: () => `anonymous-${(anonymousCount += 1)}`,
     ...options,
   });
   const records = async (): Promise<readonly TrajectoryRecord[]> => {
@@ -72,7 +72,7 @@ test('the recorder writes ordered records with the run id', async () => {
   expect(stored.at(-1)?.payload).toMatchObject({ outcome: 'ended' });
 });
 
-test('a record without schema_version reads as pre-versioning', () => {
+test('a record without schema_version has the version before versioning', () => {
   const record = decodeRecord({ seq: 7, recorded_at_unix_ms: 123, payload: { kind: 'turn_started' } });
   expect(record).toMatchObject({ schema_version: 0, seq: 7 });
 });
@@ -101,7 +101,7 @@ test('the recorder skips events that are only for streaming', async () => {
   expect(await records()).toEqual([]);
 });
 
-test('what happened before the run is known is held, and recorded behind run_started at its own time', async () => {
+test('events before the run is identified are held, and recorded after run_started with their own times', async () => {
   const { play, records, recorder } = setUp();
   play([start, { ...turn, atMs: 500 }, { type: 'message_end', message: answer, atMs: 600 }]);
   expect(await records()).toEqual([]);
@@ -117,7 +117,7 @@ test('what happened before the run is known is held, and recorded behind run_sta
   expect(recorder.durableSeq('r1')).toBe(3);
 });
 
-test('events unidentified by the end, the next start or the close are recorded under a generated id', async () => {
+test('events that are unidentified at the end, the next start or the close are recorded under a generated id', async () => {
   const { play, stored, recorder } = setUp();
   play([start, turn, end, start, turn, start, turn, turn]);
   await recorder.close();
@@ -128,7 +128,7 @@ test('events unidentified by the end, the next start or the close are recorded u
   });
 });
 
-test('the made-up id is random', async () => {
+test('the generated id is random', async () => {
   const sink = new InMemoryTrajectorySink();
   const recorder = new TrajectoryRecorder(sink);
   for (const event of [turn, end]) recorder.onEvent(event);
@@ -146,7 +146,7 @@ test('beyond the limit held events get a generated id, and the run identified la
   expect((await records())[3]?.payload).toMatchObject({ outcome: 'identified', labels: { run_id: 'r1' } });
 });
 
-test('a child inside its parent has its own count, and the parent goes on after it', async () => {
+test('a child run inside its parent has its own seq, and the parent continues after it', async () => {
   const { play, records, stored } = setUp();
   play([start, identified(root), turn]);
   play([start, turn, identified(childOf('r1', 'c1')), identified(childOf('c1', 'g1')), end, turn, end]);
@@ -160,7 +160,7 @@ test('a child inside its parent has its own count, and the parent goes on after 
   expect(child).toMatchObject({ parent_run_id: 'r1', depth: 1 });
 });
 
-test('a run that begins without being a child ends the ones before it', async () => {
+test('a run that is not a child ends the open runs before it', async () => {
   const { play, stored } = setUp();
   play([start, identified(root), turn, start, identified({ runId: 'r2', depth: 0 }), turn, end, turn, end]);
   expect(await stored()).toEqual({
@@ -170,7 +170,7 @@ test('a run that begins without being a child ends the ones before it', async ()
   });
 });
 
-test('agents that work at once are told apart by their stream', async () => {
+test('concurrent agents are distinguished by their stream', async () => {
   const { play, stored } = setUp();
   const events = (id: string): readonly AgentEvent[] => [start, turn, identified(childOf('r1', id)), turn, end];
   const [left, right] = [events('left'), events('right')];
@@ -182,25 +182,25 @@ test('agents that work at once are told apart by their stream', async () => {
   expect(await stored()).toEqual({ left: kinds, right: kinds });
 });
 
-test('a run that goes on later goes on counting', async () => {
+test('a run that continues later continues its seq', async () => {
   const { play, stored, recorder } = setUp();
   play([start, identified(root), end, start, identified(root), turn]);
   expect(await stored()).toEqual({ r1: ['run_started', 'run_ended', 'run_started', 'turn_started'] });
   expect(recorder.health()).toMatchObject({ dropped: 0, faults: 0 });
 });
 
-test('nothing reaches the sink that redaction has not seen, whether it was held or not', async () => {
+test('every event is redacted before it reaches the sink, held or not', async () => {
   const secret = 'ghp_0123456789abcdefghijABCDEFGHIJ012345';
   const withSecret: AgentEvent = { type: 'compaction', trigger: `with ${secret}` };
-  const careful = setUp();
-  careful.play([start, withSecret, identified(root), withSecret]);
-  expect(JSON.stringify(await careful.records())).not.toContain(secret);
-  const open = setUp({ redaction: false });
-  open.play([start, withSecret, identified(root)]);
-  expect(JSON.stringify(await open.records())).toContain(secret);
+  const redacting = setUp();
+  redacting.play([start, withSecret, identified(root), withSecret]);
+  expect(JSON.stringify(await redacting.records())).not.toContain(secret);
+  const unredacted = setUp({ redaction: false });
+  unredacted.play([start, withSecret, identified(root)]);
+  expect(JSON.stringify(await unredacted.records())).toContain(secret);
 });
 
-test('a redaction rule that fails is in health', async () => {
+test('a failing redaction rule appears in health', async () => {
   const find = (): never => {
     throw new Error('on purpose');
   };
@@ -211,7 +211,7 @@ test('a redaction rule that fails is in health', async () => {
   expect(recorder.health().lastFault).toBe('redaction rule broken: on purpose');
 });
 
-test('the sink in memory says what it holds', async () => {
+test('the sink in memory reports its length', async () => {
   const sink = new InMemoryTrajectorySink();
   expect(await sink.isEmpty()).toBe(true);
   const record = { schema_version: 1, seq: 0, run_id: 'a', depth: 0, recorded_at_unix_ms: 5 };

@@ -76,7 +76,7 @@ export class TrajectoryRecorder implements EventObserver {
     this.#clock = options.clock ?? systemClock;
     if (options.redaction === false) return;
     const onFault = (rule: string, message: string): void => {
-      this.#ownFault(`redaction rule ${rule}: ${message}`);
+      this.#noteFault(`redaction rule ${rule}: ${message}`);
     };
     const redactor = createRedactor(options.redaction, { onFault, fingerprint: createFingerprint() });
     this.#redact = (payload) => redactor.redact(payload);
@@ -85,37 +85,37 @@ export class TrajectoryRecorder implements EventObserver {
   /** Records an event. Never waits or throws: an event that cannot be recorded is `dropped` and counted. */
   onEvent(event: AgentEvent, stream = ''): EmitAnswer {
     try {
-      return this.#take(event, stream);
+      return this.#record(event, stream);
     } catch (error) {
       this.#tally.note('refused');
-      this.#ownFault(`an event was not recorded: ${faultText(error)}`);
+      this.#noteFault(`an event was not recorded: ${faultText(error)}`);
       return 'dropped';
     }
   }
 
-  #take(event: AgentEvent, stream: string): EmitAnswer {
+  #record(event: AgentEvent, stream: string): EmitAnswer {
     const atMs = this.#timeOf(event.atMs);
     if (event.type === 'agent_start') {
-      const open = this.#openRuns(stream);
-      this.#abandonHeld(open);
-      open.push(new HeldRun());
+      const openRuns = this.#openRunsOf(stream);
+      this.#abandonHeld(openRuns);
+      openRuns.push(new HeldRun());
       return 'accepted';
     }
     const payload = toPayload(event);
     if (payload === undefined) return 'accepted';
-    const open = this.#openRuns(stream);
+    const openRuns = this.#openRunsOf(stream);
     if (event.type === 'run_identified') {
       const identity = { ...event.identity, runId: storableRunId(event.identity.runId) };
-      if (open.at(-1)?.runId !== identity.runId) return this.#identify(open, identity, atMs);
+      if (openRuns.at(-1)?.runId !== identity.runId) return this.#identify(openRuns, identity, atMs);
     }
-    const run = open.at(-1) ?? pushed(open);
+    const run = openRuns.at(-1) ?? pushNewRun(openRuns);
     // The event is repaired now, because the host may change it while it is held.
-    const answer = run.take(run.runId === undefined ? this.#repaired(payload) : payload, atMs);
+    const answer = run.add(run.runId === undefined ? this.#repair(payload) : payload, atMs);
     if (event.type === 'agent_end') {
-      this.#giveUp(run);
-      open.pop();
-      if (open.length === 0) this.#streams.delete(stream);
-    } else if (run.heldCount >= (this.#options.maxHeld ?? 1_000)) this.#giveUp(run);
+      this.#recordAnonymously(run);
+      openRuns.pop();
+      if (openRuns.length === 0) this.#streams.delete(stream);
+    } else if (run.heldCount >= (this.#options.maxHeld ?? 1_000)) this.#recordAnonymously(run);
     return answer;
   }
 
@@ -154,74 +154,77 @@ export class TrajectoryRecorder implements EventObserver {
 
   /** Records held events, and flushes. The sink stays open. @throws as `flush` */
   close(limit?: TimeLimit): Promise<FlushAnswer> {
-    for (const open of this.#streams.values()) for (const run of open) this.#giveUp(run);
+    for (const openRuns of this.#streams.values()) for (const run of openRuns) this.#recordAnonymously(run);
     this.#streams.clear();
     return this.#queue.close(limit);
   }
 
   #timeOf(atMs: unknown): number {
-    const now = this.#clock.nowMs();
-    if (atMs === undefined) return now;
-    const { ms, fault } = readEventTime(atMs, now);
+    const nowMs = this.#clock.nowMs();
+    if (atMs === undefined) return nowMs;
+    const { ms, fault } = readEventTime(atMs, nowMs);
     if (fault !== undefined) this.#tally.note(fault);
     return ms;
   }
 
-  #ownFault(message: string): void {
+  #noteFault(message: string): void {
     this.#ownFaults += 1;
     this.#lastOwnFault = message;
   }
 
-  #repaired(payload: TrajectoryPayload): TrajectoryPayload {
+  #repair(payload: TrajectoryPayload): TrajectoryPayload {
     const budget = new ValueBudget((fault) => this.#tally.note(fault));
     return repairPayload(payload, budget);
   }
 
-  #openRuns(stream: string): HeldRun[] {
-    const known = this.#streams.get(stream);
-    if (known !== undefined) return known;
-    const open: HeldRun[] = [];
-    this.#streams.set(stream, open);
-    return open;
+  #openRunsOf(stream: string): HeldRun[] {
+    const existingRuns = this.#streams.get(stream);
+    if (existingRuns !== undefined) return existingRuns;
+    const openRuns: HeldRun[] = [];
+    this.#streams.set(stream, openRuns);
+    return openRuns;
   }
 
-  #identify(open: HeldRun[], identity: AgentIdentity, atMs: number): EmitAnswer {
-    const current = open.at(-1);
+  #identify(openRuns: HeldRun[], identity: AgentIdentity, atMs: number): EmitAnswer {
+    const current = openRuns.at(-1);
     const isHeld = current !== undefined && current.runId === undefined;
     const run = isHeld ? current : new HeldRun();
-    if (isHeld) open.pop();
+    if (isHeld) openRuns.pop();
     if (current?.isAnonymous === true) {
       // The beginning of the run is recorded under a generated id. This label records under which id the run continues.
       const labels = { run_id: identity.runId };
-      current.take({ kind: 'run_ended', outcome: 'identified', new_messages: [], labels }, atMs);
+      current.add({ kind: 'run_ended', outcome: 'identified', new_messages: [], labels }, atMs);
     }
     // Open runs that are not the parent have ended without an `agent_end`.
-    while (open.length > 0 && (identity.parentRunId === undefined || open.at(-1)?.runId !== identity.parentRunId)) {
-      open.pop();
+    while (
+      openRuns.length > 0 &&
+      (identity.parentRunId === undefined || openRuns.at(-1)?.runId !== identity.parentRunId)
+    ) {
+      openRuns.pop();
     }
-    open.push(run);
+    openRuns.push(run);
     return run.identify(this.#log(identity), identity, atMs);
   }
 
   /** Records the held events of a run that another run interrupts. */
-  #abandonHeld(open: HeldRun[]): void {
-    const current = open.at(-1);
+  #abandonHeld(openRuns: HeldRun[]): void {
+    const current = openRuns.at(-1);
     if (current === undefined || current.runId !== undefined) return;
-    this.#giveUp(current);
-    open.pop();
+    this.#recordAnonymously(current);
+    openRuns.pop();
   }
 
-  #giveUp(run: HeldRun): void {
+  #recordAnonymously(run: HeldRun): void {
     if (run.runId !== undefined || run.heldCount === 0) return;
-    const newId = this.#options.newAnonymousId ?? ((): string => `anonymous-${globalThis.crypto.randomUUID()}`);
-    run.giveUp(this.#log({ runId: newId(), depth: 0 }));
+    const createId = this.#options.newAnonymousId ?? ((): string => `anonymous-${globalThis.crypto.randomUUID()}`);
+    run.recordAnonymously(this.#log({ runId: createId(), depth: 0 }));
   }
 
   /** If a run is identified again, such as a resumed session, its `seq` continues. */
   #log(identity: AgentIdentity): RunLog {
     const { runId, parentRunId, depth } = identity;
-    const known = this.#logs.get(runId);
-    if (known !== undefined) return known;
+    const knownLog = this.#logs.get(runId);
+    if (knownLog !== undefined) return knownLog;
     const log = new RunLog(
       { runId, depth, ...present({ parentRunId }) },
       { clock: this.#clock, queue: this.#queue, redact: this.#redact, tally: this.#tally },
@@ -231,20 +234,20 @@ export class TrajectoryRecorder implements EventObserver {
   }
 }
 
-function pushed(open: HeldRun[]): HeldRun {
+function pushNewRun(openRuns: HeldRun[]): HeldRun {
   const run = new HeldRun();
-  open.push(run);
+  openRuns.push(run);
   return run;
 }
 
-interface Held {
+interface HeldEvent {
   readonly payload: TrajectoryPayload;
   readonly atMs: number;
 }
 
 /** One run of a stream. It holds its events until the run is identified, then records them. */
 class HeldRun {
-  #held: Held[] = [];
+  #held: HeldEvent[] = [];
   #log: RunLog | undefined;
   #isAnonymous = false;
 
@@ -262,7 +265,7 @@ class HeldRun {
     return this.#held.length;
   }
 
-  take(payload: TrajectoryPayload, atMs: number): EmitAnswer {
+  add(payload: TrajectoryPayload, atMs: number): EmitAnswer {
     if (this.#log !== undefined) return write(this.#log, payload, atMs);
     this.#held.push({ payload, atMs });
     return 'accepted';
@@ -270,17 +273,20 @@ class HeldRun {
 
   /** Records `run_started`, at the time of the first held event, and the held events. */
   identify(log: RunLog, identity: AgentIdentity, atMs: number): EmitAnswer {
-    const started: TrajectoryPayload = { kind: 'run_started', identity: toStoredIdentity(identity) };
-    return this.#begin(log, [{ payload: started, atMs: Math.min(atMs, this.#held[0]?.atMs ?? atMs) }, ...this.#held]);
+    const runStarted: TrajectoryPayload = { kind: 'run_started', identity: toStoredIdentity(identity) };
+    return this.#begin(log, [
+      { payload: runStarted, atMs: Math.min(atMs, this.#held[0]?.atMs ?? atMs) },
+      ...this.#held,
+    ]);
   }
 
   /** Records the held events under the generated id of `log`. */
-  giveUp(log: RunLog): void {
+  recordAnonymously(log: RunLog): void {
     this.#isAnonymous = true;
     this.#begin(log, this.#held);
   }
 
-  #begin(log: RunLog, items: readonly Held[]): EmitAnswer {
+  #begin(log: RunLog, items: readonly HeldEvent[]): EmitAnswer {
     this.#log = log;
     this.#held = [];
     let answer: EmitAnswer = 'accepted';

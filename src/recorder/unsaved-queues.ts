@@ -4,23 +4,23 @@ export interface UnsavedQueue {
   logUnsaved(): void;
 }
 
-const unsaved = new Set<UnsavedQueue>();
+const unsavedQueues = new Set<UnsavedQueue>();
 let isListening = false;
 
 /** Adds a queue that logs its losses when the process ends by itself, by `process.exit()` or by an error. */
 export function watchUnsaved(queue: UnsavedQueue): void {
-  unsaved.add(queue);
+  unsavedQueues.add(queue);
   if (isListening) return;
   isListening = true;
   process.on('exit', logAllUnsaved);
 }
 
 export function forgetUnsaved(queue: UnsavedQueue): void {
-  unsaved.delete(queue);
+  unsavedQueues.delete(queue);
 }
 
 /** Logs the losses of all queues, once. */
 export function logAllUnsaved(): void {
-  for (const queue of unsaved) queue.logUnsaved();
-  unsaved.clear();
+  for (const queue of unsavedQueues) queue.logUnsaved();
+  unsavedQueues.clear();
 }

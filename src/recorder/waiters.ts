@@ -18,7 +18,7 @@ export class Waiters {
    * Resolves to true once `isDone` returns true. It is called now and at each `wake`. Resolves to false after
    * `timeLimitMs`.
    */
-  until(isDone: () => boolean, timeLimitMs: number): Promise<boolean> {
+  waitUntil(isDone: () => boolean, timeLimitMs: number): Promise<boolean> {
     if (isDone()) return Promise.resolve(true);
     return new Promise((resolve) => {
       const waiter: Waiter = {
@@ -38,16 +38,16 @@ export class Waiters {
    * Resolves to true once `work` has resolved, or immediately if it is undefined. Resolves to false if `work` resolves to
    * false, or after `timeLimitMs`. `work` must not reject.
    */
-  within(timeLimitMs: number, work: Promise<boolean | void> | undefined): Promise<boolean> {
+  waitFor(timeLimitMs: number, work: Promise<boolean | void> | undefined): Promise<boolean> {
     if (work === undefined) return Promise.resolve(true);
     return new Promise((resolve) => {
       const cancel = this.#timers.after(timeLimitMs, () => resolve(false), 'hold');
-      const follow = async (): Promise<void> => {
+      const settle = async (): Promise<void> => {
         const result = await work;
         cancel();
         resolve(result !== false);
       };
-      void follow();
+      void settle();
     });
   }
 

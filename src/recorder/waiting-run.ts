@@ -7,7 +7,7 @@ import { gapFor, isGap, widenGap } from './gap-record.ts';
 const MAX_BATCH_BYTES = 4 * 1024 * 1024;
 
 /** A waiting record. A gap has size 0 and is not counted, because it replaces counted records. */
-export interface Waiting {
+export interface WaitingRecord {
   readonly record: TrajectoryRecord;
   readonly bytes: number;
 }
@@ -33,7 +33,7 @@ export class WaitingRun {
   durableSeq = -1;
   lastSeq = -1;
   /** Number of attempts, number of failed attempts since the last success, and the time at which these started. */
-  tries = 0;
+  attempts = 0;
   failures = 0;
   failingSinceMs: number | undefined;
   /** Cancels the timer of a resting run. */
@@ -43,10 +43,10 @@ export class WaitingRun {
   /** Number of gaps filled since the last success. */
   holesFilled = 0;
   /** The range of the run's records in the spill file, both ends inclusive. */
-  spilled: { readonly from: number; readonly through: number } | undefined;
-  #items: Waiting[] = [];
+  spilledRange: { readonly from: number; readonly through: number } | undefined;
+  #items: WaitingRecord[] = [];
   /** The batch that is at the sink, or was refused. */
-  #batch: readonly Waiting[] | undefined;
+  #batch: readonly WaitingRecord[] | undefined;
   #batchLimit = MAX_BATCH_RECORDS;
 
   constructor(runId: string) {
@@ -59,9 +59,9 @@ export class WaitingRun {
 
   /** Adds a gap for a lost record, or extends the gap that ends just before it. */
   pushGap(record: TrajectoryRecord, reason: string): void {
-    const wider = widenGap(this.#items.at(-1)?.record, record);
-    if (wider !== undefined) this.#items.pop();
-    this.#items.push({ record: wider ?? (isGap(record) ? record : gapFor(record, reason)), bytes: 0 });
+    const widenedGap = widenGap(this.#items.at(-1)?.record, record);
+    if (widenedGap !== undefined) this.#items.pop();
+    this.#items.push({ record: widenedGap ?? (isGap(record) ? record : gapFor(record, reason)), bytes: 0 });
   }
 
   get isEmpty(): boolean {
@@ -69,32 +69,32 @@ export class WaitingRun {
   }
 
   /** The first `seq` in memory, including gaps. Infinity if no record waits in memory. */
-  get firstWaiting(): number {
+  get firstWaitingSeq(): number {
     return (this.#batch?.[0] ?? this.#items[0])?.record.seq ?? Infinity;
   }
 
   /** The range in memory, including gaps. The store will not contain it if the process ends. */
-  get unsaved(): { readonly from: number; readonly through: number } | undefined {
+  get unsavedRange(): { readonly from: number; readonly through: number } | undefined {
     const last = this.#items.at(-1) ?? this.#batch?.at(-1);
-    return last === undefined ? undefined : { from: this.firstWaiting, through: lastSeqOf(last.record) };
+    return last === undefined ? undefined : { from: this.firstWaitingSeq, through: lastSeqOf(last.record) };
   }
 
   /** The first `seq` in memory that is not a gap. Infinity if there is no such record. */
-  get firstRecord(): number {
-    return firstRecordIn(this.#batch ?? []) ?? firstRecordIn(this.#items) ?? Infinity;
+  get firstRecordSeq(): number {
+    return firstRecordSeqOf(this.#batch ?? []) ?? firstRecordSeqOf(this.#items) ?? Infinity;
   }
 
   /** The first `seq` in memory or in the spill file that is not a gap. Infinity if there is no such record. */
-  get firstUnsettled(): number {
-    return Math.min(this.firstRecord, this.spilled?.from ?? Infinity);
+  get firstUnsettledSeq(): number {
+    return Math.min(this.firstRecordSeq, this.spilledRange?.from ?? Infinity);
   }
 
   /**
    * Returns the next records to write. After a failure, returns the same batch again, so that the sink can recognise a
    * repeat.
    */
-  takeBatch(): readonly Waiting[] {
-    this.#batch ??= this.#cutBatch();
+  takeBatch(): readonly WaitingRecord[] {
+    this.#batch ??= this.#nextBatch();
     return this.#batch;
   }
 
@@ -113,7 +113,7 @@ export class WaitingRun {
   }
 
   /** Adds a gap from the sink's next `seq` to the batch. @returns false if there is no hole */
-  fillBefore(expectedSeq: number, reason: string): boolean {
+  prependGap(expectedSeq: number, reason: string): boolean {
     const first = this.#batch?.[0]?.record;
     if (first === undefined || expectedSeq >= first.seq) return false;
     const gap = gapFor(first, reason, { fromSeq: expectedSeq, throughSeq: first.seq - 1 });
@@ -140,23 +140,23 @@ export class WaitingRun {
     return loadOf(this.#takeAll());
   }
 
-  #takeAll(): Waiting[] {
-    const all = [...(this.#batch ?? []), ...this.#items];
+  #takeAll(): WaitingRecord[] {
+    const allItems = [...(this.#batch ?? []), ...this.#items];
     this.#batch = undefined;
     this.#items = [];
-    return all;
+    return allItems;
   }
 
-  #drop(reason: string, lost: readonly Waiting[], rest: readonly Waiting[]): Load {
+  #drop(reason: string, lost: readonly WaitingRecord[], laterItems: readonly WaitingRecord[]): Load {
     for (const { record } of lost) this.pushGap(record, reason);
-    for (const item of rest) {
+    for (const item of laterItems) {
       if (isGap(item.record)) this.pushGap(item.record, reason);
       else this.#items.push(item);
     }
     return loadOf(lost);
   }
 
-  #cutBatch(): readonly Waiting[] {
+  #nextBatch(): readonly WaitingRecord[] {
     let count = 0;
     let bytes = 0;
     for (const item of this.#items) {
@@ -168,15 +168,15 @@ export class WaitingRun {
   }
 }
 
-function loadOf(items: readonly Waiting[]): Load {
-  const counted = items.filter((item) => !isGap(item.record));
-  return { records: counted.length, bytes: counted.reduce((sum, { bytes }) => sum + bytes, 0) };
+function loadOf(items: readonly WaitingRecord[]): Load {
+  const records = items.filter((item) => !isGap(item.record));
+  return { records: records.length, bytes: records.reduce((sum, { bytes }) => sum + bytes, 0) };
 }
 
-export function isGapOnly(batch: readonly Waiting[]): boolean {
+export function isGapOnly(batch: readonly WaitingRecord[]): boolean {
   return batch.every((item) => isGap(item.record));
 }
 
-function firstRecordIn(items: readonly Waiting[]): number | undefined {
+function firstRecordSeqOf(items: readonly WaitingRecord[]): number | undefined {
   return items.find((item) => !isGap(item.record))?.record.seq;
 }

@@ -20,20 +20,20 @@ export class WaitingRuns {
   }
 
   /** The number of runs that are retried, and how long the first of them has been failing. */
-  failing(nowMs: number): { readonly failingRuns: number; readonly failingForMs: number } {
-    const failing = this.active.flatMap(({ failingSinceMs }) => failingSinceMs ?? []);
-    const longestMs = Math.max(0, ...failing.map((sinceMs) => nowMs - sinceMs));
-    return { failingRuns: failing.length, failingForMs: Math.round(longestMs) };
+  failingCounts(nowMs: number): { readonly failingRuns: number; readonly failingForMs: number } {
+    const failingSince = this.active.flatMap(({ failingSinceMs }) => failingSinceMs ?? []);
+    const longestMs = Math.max(0, ...failingSince.map((sinceMs) => nowMs - sinceMs));
+    return { failingRuns: failingSince.length, failingForMs: Math.round(longestMs) };
   }
 
   find(runId: string): WaitingRun | undefined {
     return this.#active.get(runId) ?? this.#idle.get(runId);
   }
 
-  of(record: TrajectoryRecord): WaitingRun {
+  getOrCreate(record: TrajectoryRecord): WaitingRun {
     const runId = record.run_id ?? '';
-    const known = this.find(runId);
-    if (known !== undefined) return known;
+    const existing = this.find(runId);
+    if (existing !== undefined) return existing;
     const run = new WaitingRun(runId);
     this.#idle.set(runId, run);
     return run;
@@ -45,7 +45,7 @@ export class WaitingRuns {
 
   /** Makes a run idle if none of its records wait. */
   settle(run: WaitingRun): void {
-    if (!run.isEmpty || run.spilled !== undefined) return;
+    if (!run.isEmpty || run.spilledRange !== undefined) return;
     this.#active.delete(run.runId);
     this.#idle.set(run.runId, run);
   }
@@ -59,13 +59,13 @@ export class WaitingRuns {
  * Returns the condition of a flush: everything that waits now is stored or lost. For a gap that the sink refuses, one
  * attempt is enough.
  */
-export function whenSettled(runs: readonly WaitingRun[]): () => boolean {
-  const targets = runs.map((run) => ({ run, through: run.lastSeq, tries: run.tries }));
+export function createSettledCheck(runs: readonly WaitingRun[]): () => boolean {
+  const targets = runs.map((run) => ({ run, through: run.lastSeq, tries: run.attempts }));
   return () =>
     targets.every(({ run, through, tries }) => {
-      if (run.firstUnsettled <= through) return false;
-      const isTried = run.tries > tries && (run.state === 'idle' || run.state === 'resting');
-      return run.firstWaiting > through || isTried;
+      if (run.firstUnsettledSeq <= through) return false;
+      const isTried = run.attempts > tries && (run.state === 'idle' || run.state === 'resting');
+      return run.firstWaitingSeq > through || isTried;
     });
 }
 
@@ -73,5 +73,5 @@ export function whenSettled(runs: readonly WaitingRun[]): () => boolean {
 export function fillHole(run: WaitingRun, error: unknown): boolean {
   const expected = expectedSeqOf(error);
   run.holesFilled += 1;
-  return expected !== undefined && run.holesFilled <= 3 && run.fillBefore(expected, 'not in the store');
+  return expected !== undefined && run.holesFilled <= 3 && run.prependGap(expected, 'not in the store');
 }

@@ -48,7 +48,7 @@ export class WorkerLink {
       try {
         worker = this.#worker ??= this.#start();
       } catch (error) {
-        reject(stopped(error));
+        reject(createStoppedError(error));
         return;
       }
       const id = (this.#nextId += 1);
@@ -67,7 +67,7 @@ export class WorkerLink {
     } finally {
       const worker = this.#worker;
       this.#worker = undefined;
-      if (worker !== undefined) await exitOf(worker);
+      if (worker !== undefined) await waitForExit(worker);
       this.#failPending(new Error('it was ended'));
     }
   }
@@ -83,8 +83,8 @@ export class WorkerLink {
     const worker = new Worker(this.#entry, { workerData: this.#target, execArgv: [] });
     worker.unref();
     worker.on('message', (response: WorkerResponse) => this.#receive(worker, response));
-    worker.on('error', (error) => this.#lose(worker, error));
-    worker.on('exit', (code) => this.#lose(worker, new Error(`it ended with code ${code}`)));
+    worker.on('error', (error) => this.#handleStop(worker, error));
+    worker.on('exit', (code) => this.#handleStop(worker, new Error(`it ended with code ${code}`)));
     return worker;
   }
 
@@ -97,7 +97,7 @@ export class WorkerLink {
     else pending.resolve(response.value);
   }
 
-  #lose(worker: Worker, error: unknown): void {
+  #handleStop(worker: Worker, error: unknown): void {
     if (this.#worker !== worker) return;
     this.#worker = undefined;
     this.#failPending(error);
@@ -106,16 +106,16 @@ export class WorkerLink {
   #failPending(error: unknown): void {
     const calls = [...this.#pending.values()];
     this.#pending.clear();
-    for (const { reject } of calls) reject(stopped(error));
+    for (const { reject } of calls) reject(createStoppedError(error));
   }
 }
 
-function stopped(error: unknown): CoxswainError {
+function createStoppedError(error: unknown): CoxswainError {
   return new CoxswainError('store-io', `the store's worker thread has stopped: ${messageOf(error)}`, { cause: error });
 }
 
 /** Resolves when the thread has exited. The thread exits after its last response. If it does not, it is terminated. */
-async function exitOf(worker: Worker): Promise<void> {
+async function waitForExit(worker: Worker): Promise<void> {
   // An exited thread has the id -1.
   if (worker.threadId === -1) return;
   worker.ref();

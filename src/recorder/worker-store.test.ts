@@ -19,7 +19,7 @@ storeContract(
   () => openOnDisk((folder) => workerStore({ path: join(folder, 'runs.db') })),
   { modelRuns },
 );
-test('a transaction folds again when another writer of the run was faster', async () => {
+test('a transaction folds again if another writer of the run was faster', async () => {
   const folder = await tempFolder();
   const path = join(folder.path, 'runs.db');
   const stores = [workerStore({ path }), workerStore({ path })];
@@ -46,11 +46,11 @@ test('a transaction folds again when another writer of the run was faster', asyn
   expect(await readAll(store, 'a')).toEqual(scriptCalls('a', 50));
   expect(await store.transact('a', (view) => ({ records: [], result: view.snapshot }))).toBe(50);
   expect(folds).toBeGreaterThan(50);
-  for (const one of stores) await one.close();
+  for (const openStore of stores) await openStore.close();
   await folder.dispose();
 });
 
-test('what the store throws keeps its code, details and cause', async () => {
+test('an error of the store keeps its code, details and cause', async () => {
   const folder = await tempFolder();
   const file = join(folder.path, 'no-database');
   writeFileSync(file, 'this is a text of somebody else, long enough to be looked at'.repeat(200));
@@ -67,22 +67,22 @@ test('what the store throws keeps its code, details and cause', async () => {
   await folder.dispose();
 });
 
-test('the thread does not hold the process when nothing is awaited', async () => {
+test('the thread does not keep the process alive while no call is pending', async () => {
   const folder = await tempFolder();
   const program = `
     import { workerStore } from ${JSON.stringify(new URL('worker-store.ts', import.meta.url).href)};
     const store = workerStore({ path: ${JSON.stringify(join(folder.path, 'runs.db'))} });
     store.append(${JSON.stringify(scriptCalls('a', 3))}).then((seq) => console.log(seq));`;
-  const done = spawnSync(process.execPath, ['--input-type=module', '-e', program], {
+  const result = spawnSync(process.execPath, ['--input-type=module', '-e', program], {
     encoding: 'utf8',
     timeout: HANGS_AFTER_MS,
   });
-  expect({ status: done.status, out: done.stdout, err: done.stderr }).toEqual({ status: 0, out: '2\n', err: '' });
+  expect({ status: result.status, out: result.stdout, err: result.stderr }).toEqual({ status: 0, out: '2\n', err: '' });
   expect(await readAll(openSqliteReader(join(folder.path, 'runs.db')), 'a')).toHaveLength(3);
   await folder.dispose();
 });
 
-test('what was given before close is stored, and every call is answered', async () => {
+test('records appended before close are stored, and every call resolves', async () => {
   const folder = await tempFolder();
   const store = workerStore({ path: join(folder.path, 'runs.db') });
   const runs = Array.from({ length: 12 }, (_, run) => `run-${run}`);
@@ -92,7 +92,7 @@ test('what was given before close is stored, and every call is answered', async 
   await folder.dispose();
 });
 
-test('recording 20,000 records does not hold up the event loop of the agent', async () => {
+test('recording 20,000 records does not block the event loop of the agent', async () => {
   const folder = await tempFolder();
   const store = workerStore({ path: join(folder.path, 'runs.db') });
   await store.listRuns();
@@ -100,7 +100,7 @@ test('recording 20,000 records does not hold up the event loop of the agent', as
   const result = 'x'.repeat(700);
   // Processor time of the agent's own thread from one turn to the next: what other threads and processes take does not count.
   const turnsMs: number[] = [];
-  let before = process.threadCpuUsage();
+  let lastCpu = process.threadCpuUsage();
   for (let seq = 0; seq < 20_000; seq += 1) {
     const payload = {
       kind: 'tool_ended',
@@ -111,10 +111,10 @@ test('recording 20,000 records does not hold up the event loop of the agent', as
     } as const;
     queue.add(scriptRecord({ runId: 'a', seq, payload }));
     if (seq % 20 === 0) await new Promise((turn) => setTimeout(turn, 1));
-    const { system, user } = process.threadCpuUsage(before);
+    const { system, user } = process.threadCpuUsage(lastCpu);
     if (seq % 20 === 0) {
       turnsMs.push((system + user) / 1_000);
-      before = process.threadCpuUsage();
+      lastCpu = process.threadCpuUsage();
     }
   }
   expect(await queue.flush({ timeLimitMs: HANGS_AFTER_MS })).toBe('stored');

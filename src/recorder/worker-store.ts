@@ -49,7 +49,7 @@ export function workerStore(target: WorkerStoreTarget, options: WorkerStoreOptio
 }
 
 /** Thrown into a fold that needs records that were not read with the view. */
-class NotRead extends Error {}
+class RecordsNotRead extends Error {}
 
 class WorkerStore implements TrajectoryStore {
   readonly #worker: WorkerLink;
@@ -62,10 +62,10 @@ class WorkerStore implements TrajectoryStore {
 
   async append(batch: readonly TrajectoryRecord[]): Promise<number> {
     const worker = this.#open();
-    const checked = checkBatch(batch);
+    const checkedBatch = checkBatch(batch);
     return await worker.call('append', {
-      ...checked,
-      records: checked.records.map(({ seq, json }) => ({ seq, json })),
+      ...checkedBatch,
+      records: checkedBatch.records.map(({ seq, json }) => ({ seq, json })),
     });
   }
 
@@ -99,11 +99,11 @@ class WorkerStore implements TrajectoryStore {
   }
 
   readRun(runId: string, query?: ReadQuery): AsyncGenerator<TrajectoryRecord, void, void> {
-    return this.#items((cursor) => this.#open().call('read', cursor, runId, query), parseRecord);
+    return this.#readPages((cursor) => this.#open().call('read', cursor, runId, query), parseRecord);
   }
 
   verify(): AsyncGenerator<StoreProblem, void, void> {
-    return this.#items(
+    return this.#readPages(
       (cursor) => this.#open().call('verify', cursor),
       // The thread encoded a StoreProblem.
       (line) => JSON.parse(line) as StoreProblem,
@@ -112,7 +112,7 @@ class WorkerStore implements TrajectoryStore {
 
   async transact<Result>(runId: string, fold: (view: StoredRun) => RunChange<Result>): Promise<Result> {
     let withMissed = false;
-    for (let tries = 0; tries < MAX_TRIES; tries += 1) {
+    for (let attempts = 0; attempts < MAX_TRIES; attempts += 1) {
       const view = await this.#open().call('view', runId, withMissed);
       const change = foldView(view, fold);
       if (change === undefined) {
@@ -130,7 +130,7 @@ class WorkerStore implements TrajectoryStore {
     );
   }
 
-  async *#items<T>(
+  async *#readPages<T>(
     nextPage: (cursor: number) => Promise<WorkerPage>,
     decode: (line: string) => T,
   ): AsyncGenerator<T, void, void> {
@@ -168,13 +168,15 @@ function foldView<Result>(
   const readMissed = (): readonly TrajectoryRecord[] => {
     if (nextSeq === snapshotSeq + 1) return [];
     if (missed === undefined)
-      throw new NotRead('the records that the snapshot does not cover are read before the next call of the fold');
+      throw new RecordsNotRead(
+        'the records that the snapshot does not cover are read before the next call of the fold',
+      );
     return missed.map(parseRecord);
   };
   try {
     return fold(createStoredRun({ summary, snapshot }, readMissed));
   } catch (thrown) {
-    if (thrown instanceof NotRead) return undefined;
+    if (thrown instanceof RecordsNotRead) return undefined;
     throw thrown;
   }
 }

@@ -53,7 +53,7 @@ export class RunPath {
 
   /** Records that a provider requested advice during the evaluation. Recorded once per step. */
   askedWithin(): void {
-    this.#parts.log.countInput('crowded');
+    this.#parts.log.countInputFault('crowded');
     if (this.#hasAskedWithin) return;
     this.#hasAskedWithin = true;
     this.fault('advise', new Error('asked for from within a provider, which gets nothing'));
@@ -61,12 +61,12 @@ export class RunPath {
 
   /** Counts an event that arrived after the end of the run and therefore cannot be recorded. */
   late(): EmitAnswer {
-    this.#parts.log.noteInput('lateEvents', 'an event after the end');
+    this.#parts.log.noteInputFault('lateEvents', 'an event after the end');
     return 'dropped';
   }
 
   refuse(where: string, error: unknown): EmitAnswer {
-    this.#parts.log.countInput('refused');
+    this.#parts.log.countInputFault('refused');
     this.fault(where, error);
     return 'dropped';
   }
@@ -78,7 +78,7 @@ export class RunPath {
     const repairedPayload = log.repair(payload);
     const answer = this.#laterEvents.add(() => this.process(log.stamp(repairedPayload, atMs), []));
     if (answer === 'taken') return 'accepted';
-    log.countInput('crowded');
+    log.countInputFault('crowded');
     if (answer === 'full') {
       const message = `more than ${MAX_LATER_EVENTS} events from within providers and subscribers; the rest is dropped`;
       this.fault('emit', new Error(message));
