@@ -120,7 +120,11 @@ test('sessions are reported without a project store, and an empty night names th
   expect(stdout).toContain('task of alone');
   await writeFileAt('.claude/projects/-o/alone.jsonl', session('alone'), 48);
   const empty = await here.run([], { env });
-  expect([empty.code, empty.stderr]).toEqual([0, expect.stringContaining('1 older session file not read')]);
+  expect([empty.code, empty.stderr]).toEqual([0, expect.stringContaining('--since all reads 1 session file')]);
+  const past = session('past').replaceAll(AN_HOUR_AGO, '2020-01-01T00:00:00.000Z');
+  await writeFileAt('.claude/projects/-o/past.jsonl', past);
+  const copied = await here.run([], { env });
+  expect([copied.code, copied.stderr]).toEqual([0, expect.stringContaining('--since all reads 2 session files')]);
 });
 
 test('without a command, a store and a session it names the places searched and the help', async () => {

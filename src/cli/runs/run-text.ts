@@ -85,17 +85,12 @@ export function usageFacts({ answersWithoutCost, costUsd, ...usage }: RunUsage):
   return [...tokenFacts(usage), ...(costUsd === undefined ? [] : [`${least}${usdText(costUsd)}`])];
 }
 
-/** Formats tokens and cached tokens: `12,345 tokens`, `900 cached (among them)`. */
+/** Formats tokens and cached tokens: `12,345 tokens`, `plus 900 cached`, or `12,345 tokens (900 of them cached)`. */
 export function tokenFacts({ cacheTokens = 0, cacheTokensWithin = 0, tokens }: RunUsage): readonly string[] {
-  const within =
-    cacheTokensWithin === 0
-      ? 'beside them'
-      : cacheTokensWithin === cacheTokens
-        ? 'among them'
-        : `${countText(cacheTokensWithin)} among them, the rest beside them`;
+  const within = cacheTokensWithin === 0 ? '' : ` (${countText(cacheTokensWithin)} of them cached)`;
   return [
-    ...(tokens === undefined ? [] : [countOf(tokens, 'token')]),
-    ...(cacheTokens === 0 ? [] : [`${countText(cacheTokens)} cached (${within})`]),
+    ...(tokens === undefined ? [] : [`${countOf(tokens, 'token')}${within}`]),
+    ...(cacheTokens > cacheTokensWithin ? [`plus ${countText(cacheTokens - cacheTokensWithin)} cached`] : []),
   ];
 }
 

@@ -132,9 +132,9 @@ async function machineReport(context: ReportContext): Promise<boolean> {
     const from = inputs.length === 0 ? 'no recent session file' : inputs.join(', ');
     const isSent = await writeReportTo(report, { from, sinceMs, untilMs }, context);
     if (store !== undefined) await noteMissingRuns(place, store, { report, context });
-    const olderCount = hosts.flatMap((host) => host.sessions).length - sessions.length;
-    if (report.sums.count === 0 && olderCount > 0) {
-      terminal.complain(`coxswain: ${countOf(olderCount, 'older session file')} not read: --since all reads every one`);
+    const fileCount = hosts.flatMap((host) => host.sessions).length;
+    if (report.sums.count === 0 && fileCount > 0) {
+      terminal.complain(`coxswain: no run in this time; --since all reads ${countOf(fileCount, 'session file')}`);
     }
     return isSent;
   } finally {
