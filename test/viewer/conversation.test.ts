@@ -60,7 +60,7 @@ describe.skipIf(chromium === undefined)('the conversation (needs a Chromium)', (
     const fold = page.getByRole('button', { name: '4 more calls, the same with the same result' });
     await fold.waitFor();
     const calls = page.locator('.call-head', { hasText: 'make check' });
-    expect(await calls.count()).toBe(1);
+    await expect.poll(() => calls.count()).toBe(1);
     await expect.poll(() => page.locator('.row', { has: fold }).innerText()).toMatch(/2–5/);
     await fold.click();
     await expect.poll(() => calls.count()).toBe(5);
@@ -76,7 +76,7 @@ describe.skipIf(chromium === undefined)('the conversation (needs a Chromium)', (
   test('marks the difference from a similar previous call', async () => {
     const page = await scene.open('/?source=0&run=stretch');
     await expect.poll(() => page.locator('mark.changed').allInnerTexts()).toEqual(['2']);
-    expect(await page.getByText('like call 6').count()).toBe(1);
+    await expect.poll(() => page.getByText('like call 6').count()).toBe(1);
     await page.context().close();
   });
 
@@ -90,14 +90,14 @@ describe.skipIf(chromium === undefined)('the conversation (needs a Chromium)', (
     const page = await scene.open('/?source=0&run=words');
     const message = page.locator('.markdown').first();
     await message.waitFor();
-    expect(await message.locator('ol > li').count()).toBe(2);
-    expect(await message.locator('strong').innerText()).toBe('all');
+    await expect.poll(() => message.locator('ol > li').count()).toBe(2);
+    await expect.poll(() => message.locator('strong').innerText()).toBe('all');
     expect(await message.locator('a, img').count()).toBe(0);
-    expect(await message.innerText()).toContain('the docs (https://example.com/x)');
-    expect(await message.innerText()).toContain('<img src=');
+    await expect.poll(() => message.innerText()).toContain('the docs (https://example.com/x)');
+    await expect.poll(() => message.innerText()).toContain('<img src=');
     await expect.poll(() => message.locator('.token-string-expression, .token-string').count()).toBeGreaterThan(0);
-    expect(await page.locator('.ansi-red').allInnerTexts()).toEqual(['red']);
-    expect(await page.locator('.ansi-green.ansi-bold').allInnerTexts()).toEqual(['green']);
+    await expect.poll(() => page.locator('.ansi-red').allInnerTexts()).toEqual(['red']);
+    await expect.poll(() => page.locator('.ansi-green.ansi-bold').allInnerTexts()).toEqual(['green']);
     await expect.poll(() => page.locator('.output .token-keyword').count()).toBeGreaterThan(0);
     expect(faultsOf(page)).toEqual([]);
     await page.context().close();

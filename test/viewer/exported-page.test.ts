@@ -2,7 +2,7 @@ import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 
-import { chromium, type Browser, type BrowserContextOptions, type Page } from 'playwright-core';
+import type { Browser, BrowserContextOptions, Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 
 import { runPage } from '../../src/exports/run-page.ts';
@@ -10,7 +10,7 @@ import { memoryStore } from '../../src/store/memory/memory-store.ts';
 import { everyPayload } from '../support/every-payload.ts';
 import { tempFolder } from '../support/temp-folder.ts';
 import { HANGS_AFTER_MS } from '../support/hangs-after.ts';
-import { findChromium } from './chromium.ts';
+import { findChromium, launchChromium } from './chromium.ts';
 import { seriousIssues } from './serious-issues.ts';
 import { addRun, addSampleRun } from './viewer-scene.ts';
 
@@ -43,9 +43,7 @@ describe.skipIf(found === undefined)('the HTML file of a run, from disk (needs a
       for await (const part of runPage({ run, records: () => store.readRun(name) })) page += part;
       await writeFile(join(folder.path, `${name}.html`), page);
     }
-    // Chromium's own sandbox does not start for root, which tests in a container often are.
-    const args = process.getuid?.() === 0 ? ['--no-sandbox'] : [];
-    browser = await chromium.launch({ executablePath: found ?? '', args });
+    browser = await launchChromium(found ?? '');
   });
   afterAll(async () => {
     await browser?.close();

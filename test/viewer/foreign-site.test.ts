@@ -8,7 +8,7 @@ import { scriptCalls } from '../../src/testing/record-script.ts';
 import { tempFolder } from '../support/temp-folder.ts';
 import { HANGS_AFTER_MS } from '../support/hangs-after.ts';
 import { startViewer, type RunningViewer } from '../../src/viewer/server/start-viewer.ts';
-import { findChromium } from './chromium.ts';
+import { findChromium, launchChromium } from './chromium.ts';
 
 const chromium = findChromium();
 
@@ -82,8 +82,7 @@ describe.skipIf(chromium === undefined)('a page of another origin, in a browser 
   });
 
   test('learns nothing, changes nothing, frames nothing, and is not navigated back in', async () => {
-    const { chromium: browserType } = await import('playwright-core');
-    const browser = await browserType.launch({ executablePath: chromium ?? '', args: ['--no-sandbox'] });
+    const browser = await launchChromium(chromium ?? '');
     try {
       const context = await browser.newContext();
       context.setDefaultTimeout(HANGS_AFTER_MS);

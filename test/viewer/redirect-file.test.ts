@@ -9,7 +9,7 @@ import { tempFolder } from '../support/temp-folder.ts';
 import { HANGS_AFTER_MS } from '../support/hangs-after.ts';
 import { writeRedirectFile } from '../../src/viewer/server/redirect-file.ts';
 import { startViewer } from '../../src/viewer/server/start-viewer.ts';
-import { findChromium } from './chromium.ts';
+import { findChromium, launchChromium } from './chromium.ts';
 
 const chromium = findChromium();
 
@@ -32,8 +32,7 @@ test.skipIf(chromium === undefined)(
     onTestFinished(() => viewer.close());
     const redirect = await writeRedirectFile(viewer.urlOnce());
     onTestFinished(() => redirect.dispose());
-    const { chromium: browserType } = await import('playwright-core');
-    const browser = await browserType.launch({ executablePath: chromium ?? '', args: ['--no-sandbox'] });
+    const browser = await launchChromium(chromium ?? '');
     onTestFinished(() => browser.close());
     const opened = await browser.newPage();
     opened.setDefaultTimeout(HANGS_AFTER_MS);

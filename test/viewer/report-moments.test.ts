@@ -69,13 +69,13 @@ describe.skipIf(chromium === undefined)('the moments of a backtest (needs a Chro
     const page = await scene.open('/?page=experiments&report=0');
     const { moments } = ruleRow(page, 'Advice', 'Pattern');
     await moments.waitFor();
-    expect(await moments.innerText()).toMatch(
-      /^False alarms:\s*went-well call 4\s+In runs that went wrong:\s*went-wrong call 4/,
-    );
+    await expect
+      .poll(() => moments.innerText())
+      .toMatch(/^False alarms:\s*went-well call 4\s+In runs that went wrong:\s*went-wrong call 4/);
     await moments.getByRole('link', { name: 'went-well call 4' }).click();
     await page.locator('.row.is-selected').waitFor();
     expect(page.url()).toContain('run=went-well');
-    expect(await page.locator('.row.is-selected').innerText()).toContain('make all');
+    await expect.poll(() => page.locator('.row.is-selected').innerText()).toContain('make all');
     // A record for the run, four for each of three turns, two before the call of the fourth.
     expect(new URL(page.url()).searchParams.get('at')).toBe('15');
     expect(faultsOf(page)).toEqual([]);
@@ -86,7 +86,7 @@ describe.skipIf(chromium === undefined)('the moments of a backtest (needs a Chro
     const page = await scene.open('/?page=experiments&report=0');
     const pattern = ruleRow(page, 'Patterns', 'the same error again and again');
     await pattern.moments.waitFor();
-    expect(await pattern.moments.getByRole('link').count()).toBe(3);
+    await expect.poll(() => pattern.moments.getByRole('link').count()).toBe(3);
     const detail = ruleRow(
       page,
       'Advice by pattern and decision point',
@@ -115,7 +115,7 @@ describe.skipIf(chromium === undefined)('the moments of a backtest (needs a Chro
     const { moments } = ruleRow(page, 'Advice', 'Pattern');
     const item = moments.getByRole('listitem').filter({ hasText: 'elsewhere' });
     await expect.poll(() => item.innerText()).toMatch(/^elsewhere call \d+ not here$/);
-    expect(await moments.getByText('not here').count()).toBe(1);
+    await expect.poll(() => moments.getByText('not here').count()).toBe(1);
     await item.getByRole('link').click();
     await page.getByText('No run elsewhere here').waitFor();
     await page.context().close();

@@ -33,8 +33,8 @@ describe.skipIf(chromium === undefined)('the list of runs (needs a Chromium)', (
     await page.locator('.run-row').nth(3).waitFor();
     const stuck = page.locator('.run-row', { hasText: 'stuck-run' });
     await stuck.locator('.tag.stuck').first().waitFor();
-    expect(await stuck.innerText()).toContain('the same failure after each edit');
-    expect(await stuck.locator('.strip title').textContent()).toMatch(/\d+ with advice/);
+    await expect.poll(() => stuck.innerText()).toContain('the same failure after each edit');
+    await expect.poll(() => stuck.locator('.strip title').textContent()).toMatch(/\d+ with advice/);
     const order = await page.locator('.run-row').evaluateAll((rows) => rows.map((row) => row.textContent ?? ''));
     const parent = order.findIndex((text) => text.includes('Look after two others'));
     expect(order[parent + 1]).toContain('One of the two');

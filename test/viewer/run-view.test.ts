@@ -127,10 +127,12 @@ describe.skipIf(chromium === undefined)('one run (needs a Chromium)', () => {
     const page = await scene.open('/?source=0&run=stuck-run');
     const call = page.locator('.row', { hasText: 'invoice.mjs' }).first();
     await call.waitFor();
-    expect(await page.locator('.row', { hasText: 'import { taxOf }' }).first().innerText()).toContain('read_file');
+    await expect
+      .poll(() => page.locator('.row', { hasText: 'import { taxOf }' }).first().innerText())
+      .toContain('read_file');
     const card = page.locator('.card', { has: page.getByRole('button', { name: 'Call 4', exact: true }) }).first();
     await card.waitFor();
-    expect(await card.innerText()).toMatch(/delivered[\s\S]*Evidence[\s\S]*Then/);
+    await expect.poll(() => card.innerText()).toMatch(/delivered[\s\S]*Evidence[\s\S]*Then/);
     await card.getByRole('button', { name: 'Call 4', exact: true }).click();
     await expect.poll(() => chosen(page)).toContain('FAIL total');
     expect(faultsOf(page)).toEqual([]);
@@ -250,7 +252,7 @@ describe.skipIf(chromium === undefined)('one run (needs a Chromium)', () => {
     const page = await scene.open('/?source=0&run=picture');
     const image = page.locator('.output img');
     await image.waitFor({ state: 'attached' });
-    expect(await page.locator('.output', { has: page.locator('img') }).innerText()).toContain('The screen:');
+    await expect.poll(() => page.locator('.output', { has: page.locator('img') }).innerText()).toContain('The screen:');
     await expect.poll(() => page.evaluate("document.querySelector('.output img').naturalWidth")).toBe(2);
     await page.getByRole('link', { name: 'Open the run that this call started' }).click();
     await expect.poll(() => page.url()).toContain('run=counter');
@@ -354,7 +356,7 @@ describe.skipIf(chromium === undefined)('one run (needs a Chromium)', () => {
   test('tells the run in four sentences, and shows the state at the call chosen by arrow keys', async () => {
     const page = await scene.open('/?source=0&run=stuck-run');
     await expect.poll(() => page.locator('.story').innerText()).toMatch(/From call 4 .* noticed at call 12/);
-    expect(await page.locator('.story').innerText()).toMatch(/\d+ times, first after call 1/);
+    await expect.poll(() => page.locator('.story').innerText()).toMatch(/\d+ times, first after call 1/);
     await page.getByRole('tab', { name: 'State' }).click();
     await expect.poll(() => page.getByRole('tabpanel').innerText()).toContain('At call 39');
     await page.locator('.row .call-head').first().click();
@@ -414,9 +416,9 @@ describe.skipIf(chromium === undefined)('one run (needs a Chromium)', () => {
     await expect.poll(() => again.locator('.call-head').innerText()).toContain('= call 1');
     await again.getByText('the same result as call 1').waitFor();
     expect(await again.locator('pre', { hasText: 'no rule' }).isVisible()).toBe(false);
-    expect(await page.locator('.diff .gone').innerText()).toContain('- return 1;');
-    expect(await page.locator('.diff .new').innerText()).toContain('+ return 2;');
-    expect(await page.locator('.diff').innerText()).toContain('keep');
+    await expect.poll(() => page.locator('.diff .gone').innerText()).toContain('- return 1;');
+    await expect.poll(() => page.locator('.diff .new').innerText()).toContain('+ return 2;');
+    await expect.poll(() => page.locator('.diff').innerText()).toContain('keep');
     await page.context().close();
   });
 
@@ -469,7 +471,7 @@ describe.skipIf(chromium === undefined)('one run (needs a Chromium)', () => {
     const page = await scene.open('/?source=0&run=large&at=2002');
     await page.locator('.row.is-selected').waitFor();
     const whole = page.getByRole('button', { name: 'Whole run' });
-    expect(await whole.isDisabled()).toBe(true);
+    await expect.poll(() => whole.isDisabled()).toBe(true);
     await page.keyboard.press('+');
     await expect.poll(() => whole.isDisabled()).toBe(false);
     await page.keyboard.press('0');

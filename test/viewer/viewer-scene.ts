@@ -2,7 +2,7 @@ import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
-import { chromium, type Browser, type BrowserContextOptions, type Page } from 'playwright-core';
+import type { Browser, BrowserContextOptions, Page } from 'playwright-core';
 
 import { playSample } from '../../src/cli/commands/demo/sample-run.ts';
 import type { TrajectoryRecord } from '../../src/records/trajectory-record.ts';
@@ -13,6 +13,7 @@ import { HANGS_AFTER_MS } from '../support/hangs-after.ts';
 import { tempFolder } from '../support/temp-folder.ts';
 import { startViewer, type RunningViewer, type ViewerOptions } from '../../src/viewer/server/start-viewer.ts';
 import { buildPage } from './build-page.ts';
+import { launchChromium } from './chromium.ts';
 
 const SAMPLE = fileURLToPath(new URL('../../samples/stuck-run.jsonl', import.meta.url));
 
@@ -55,9 +56,7 @@ export async function viewerScene(options: SceneOptions): Promise<ViewerScene> {
   await store.flush();
   const pageFolder = await buildPage(folder);
   const viewer = await startViewer({ ...options.viewer, paths: options.paths ?? [file], port: 0, pageFolder });
-  // Chromium's own sandbox does not start for root, which tests in a container often are.
-  const args = process.getuid?.() === 0 ? ['--no-sandbox'] : [];
-  const browser = await chromium.launch({ executablePath: options.chromium, args });
+  const browser = await launchChromium(options.chromium);
   return {
     folder,
     file,
