@@ -1,5 +1,5 @@
 import { isJsonObject, jsonOf } from '../base/json.ts';
-import type { ReadingRule } from './reading-rule.ts';
+import type { QuickRule, ReadingRule } from './reading-rule.ts';
 
 /**
  * Openings of failure messages from shells, libraries and hosts. The word "error" inside a sentence is not evidence of a failure.
@@ -33,7 +33,7 @@ export type AnswerSays =
   | 'notRun';
 
 /** Rules by property. `maxChars` is the maximum length of the results that a rule reads; default: any length. */
-const RULES: Readonly<Record<AnswerSays, ReadingRule & { readonly maxChars?: number }>> = {
+const RULES: Readonly<Record<AnswerSays, QuickRule & { readonly maxChars?: number }>> = {
   /** A shell or an interpreter reports an error. */
   complains: {
     id: 'line-complains',
@@ -47,10 +47,11 @@ const RULES: Readonly<Record<AnswerSays, ReadingRule & { readonly maxChars?: num
   /** A program reports its own failure at the beginning or the end of a line. */
   reportsFailure: {
     id: 'line-reports-failure',
+    mentions: /ERROR|FATAL|CRITICAL|FAIL|[Ee]rror|[Ee]xception|fatal|[Ff]ail|not ok|exit|ould not|annot|nable to/,
     form: /^(?:[^\sa-z]\S*[ \t]+){0,4}\[?(?:ERROR|FATAL|CRITICAL)\b(?!\S*[ :=]+0\b)|^[ \t]*(?:\S{1,120}: ?)?(?:\w+ )?(?:[Ee]rror|fatal)(?:\[\w+\])?: (?!0\b)\S|^[ \t]*(?:\S+ ){0,2}[\w.]*(?:Error|Exception) ?: \S|^\W*(?:[Bb]uild|BUILD|[Tt]ests?|[Jj]ob)\b.{0,80}\b(?<!\b0 )(?:failed|FAILED|failure|FAILURE)\b|^[-\s]*(?:FAIL|FAILED|not ok)\b|(?<![\w.])(?!0\b)\d+ (?:tests? |checks? )?(?:fail|failed|failing|failures?)\b(?!\s*[=:]\s*0\b)|\bexit(?:ed)?(?: with)?(?: (?:status|code))?[ :=]+[1-9]\d{0,2}\b|^[ \t]*(?:[Cc]ould not|[Cc]annot|[Uu]nable to|[Ff]ailed to) \w/m,
   },
   /** A line with the number of passed tests. Errors in earlier lines come from the tested program. */
-  countsPassed: { id: 'counts-passed', form: /(?<![\w.])\d+ (?:tests? )?pass(?:ed|ing)?\b/ },
+  countsPassed: { id: 'counts-passed', mentions: /pass/, form: /(?<![\w.])\d+ (?:tests? )?pass(?:ed|ing)?\b/ },
   /** A last line that reports success, so that an error in an earlier line does not count. */
   endsWell: { id: 'ends-well', form: /\b(?:done|success\w*|succeeded|completed?|finished|passed|saved|ok)\b/i },
   noChange: {
@@ -77,12 +78,12 @@ const RULES: Readonly<Record<AnswerSays, ReadingRule & { readonly maxChars?: num
 };
 
 /** All rules that read the words of results. */
-export const ANSWER_RULES: readonly ReadingRule[] = [...FAILURE_OPENINGS, ...Object.values(RULES)];
+export const ANSWER_RULES: readonly QuickRule[] = [...FAILURE_OPENINGS, ...Object.values(RULES)];
 
 /** Returns true if the result matches the rule. */
 export function answerSays(what: AnswerSays, text: string): boolean {
-  const { form, maxChars = Infinity } = RULES[what];
-  return text.length <= maxChars && form.test(text);
+  const { form, maxChars = Infinity, mentions } = RULES[what];
+  return text.length <= maxChars && mentions?.test(text) !== false && form.test(text);
 }
 
 /** Returns the ids of all rules that match a result. */
@@ -153,7 +154,7 @@ export function reportsFailure(text: string, everywhere: boolean): boolean {
   const lastLine = read.slice(lastAt);
   if (answerSays('reportsFailure', lastLine)) return true;
   if (answerSays('endsWell', lastLine)) return false;
-  const lines = everywhere ? read.split('\n') : [];
+  const lines = everywhere && answerSays('countsPassed', read) ? read.split('\n') : [];
   const counted = lines.findLastIndex((line) => answerSays('countsPassed', line));
   if (counted !== -1) return answerSays('reportsFailure', lines.slice(counted).join('\n'));
   return answerSays('reportsFailure', everywhere ? read : read.slice(read.lastIndexOf('\n', lastAt - 2) + 1));

@@ -1,6 +1,8 @@
 import { expect, test } from 'vitest';
 import { cpuMs } from '../../test/support/cost-growth.ts';
-import { failureMask, lightMask, strongMask } from './mask.ts';
+import { seededRandom } from '../../test/support/seeded-random.ts';
+import { wordsOfForm } from '../../test/support/words-of-form.ts';
+import { failureMask, lightMask, masksOf, strongMask, VOLATILE } from './mask.ts';
 
 test.each([
   ['2026-03-01T10:10:00.123Z started', '~ started'],
@@ -31,6 +33,106 @@ test('of a failure ids of any form are masked, and of another answer they stay',
 
 test('a text without a digit stays as it is', () => {
   expect(lightMask('date: cannot set date')).toBe('date: cannot set date');
+});
+
+const anyRule = new RegExp(VOLATILE.map(({ form }) => form.source).join('|'), 'my');
+
+/** As `lightMask` for a short text, but every sequence of letters and digits is tested with the rules. */
+function maskedByRules(text: string): string {
+  let [masked, done, end] = ['', 0, 0];
+  for (const { index } of text.matchAll(/\d/g)) {
+    if (index < end) continue;
+    const start = index - (/[A-Za-z\d]{0,64}$/.exec(text.slice(end, index))?.[0].length ?? 0);
+    anyRule.lastIndex = start;
+    if (anyRule.test(text)) {
+      end = anyRule.lastIndex;
+      masked += `${text.slice(done, start)}~`;
+      done = end;
+    } else end = index + (/^[A-Za-z\d]*/.exec(text.slice(index))?.[0].length ?? 1);
+  }
+  return masked + text.slice(done);
+}
+
+test('every part that a rule matches is masked, whatever is around it', () => {
+  const words = VOLATILE.flatMap(({ form }) => wordsOfForm(form)).concat(
+    '',
+    'took_',
+    'x',
+    '7',
+    '.1',
+    '/tmp/',
+    'trace id',
+  );
+  const joints = [
+    '',
+    ' ',
+    '  ',
+    ':',
+    '=',
+    ': ',
+    ' = ',
+    '": ',
+    '": "',
+    "='",
+    '"="',
+    ' #',
+    '[',
+    '-',
+    '_',
+    '.',
+    '/',
+    ': W/',
+    ':\\"',
+    '\u00a0',
+    '→',
+    '\n',
+    '(',
+  ];
+  const numbers = [
+    '1',
+    '07',
+    '12',
+    '2026',
+    '48215',
+    '1034567',
+    '10345678',
+    '0150326655',
+    '1750000000',
+    '3f2b8c',
+    '9f3a1c0d',
+    'a1',
+    '5m',
+  ];
+  const tails = [
+    '',
+    ' ',
+    '\n',
+    'ms',
+    ' ms',
+    '\tmin',
+    ' s',
+    ' ns',
+    ' weeks ago',
+    ' hours ago',
+    ' days ago',
+    '.5 s',
+    'µs',
+    ' µs',
+    ']: ',
+    ':30',
+    ':30:05',
+    '-01-02',
+    '/03/01',
+    'T10:10',
+    '-a1b2',
+  ];
+  const random = seededRandom(7);
+  const pick = (list: readonly string[]): string => list[Math.floor(random() * list.length)] ?? '';
+  const texts = Array.from({ length: 80_000 }, () =>
+    [words, joints, numbers, tails, joints, numbers].map(pick).join(''),
+  );
+  expect(texts.filter((text) => lightMask(text) !== maskedByRules(text))).toEqual([]);
+  expect(new Set(texts.flatMap((text) => masksOf(text)))).toEqual(new Set(VOLATILE.map(({ id }) => id)));
 });
 
 test('both ends of a long text are masked and its middle is compared as it is', () => {

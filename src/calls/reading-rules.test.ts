@@ -1,9 +1,11 @@
 import { expect, test } from 'vitest';
 import { cpuMs } from '../../test/support/cost-growth.ts';
+import { seededRandom } from '../../test/support/seeded-random.ts';
+import { wordsOfForm } from '../../test/support/words-of-form.ts';
 import { ANSWER_RULES } from './answer-rules.ts';
 import { readAnswer } from './answer-reading.ts';
 import { masksOf, VOLATILE } from './mask.ts';
-import type { ReadingRule } from './reading-rule.ts';
+import type { QuickRule } from './reading-rule.ts';
 
 /** By the id of the rule: texts that it matches, and texts that it skips. */
 const EXAMPLES: Readonly<Record<string, readonly [matches: readonly string[], skips: readonly string[]]>> = {
@@ -156,7 +158,7 @@ const EXAMPLES: Readonly<Record<string, readonly [matches: readonly string[], sk
   'not-run': [['Sibling tool call errored'], ['the request was served']],
 };
 
-const rules: readonly ReadingRule[] = [...VOLATILE, ...ANSWER_RULES];
+const rules: readonly QuickRule[] = [...VOLATILE, ...ANSWER_RULES];
 
 test('each reading rule has a unique id and examples', () => {
   expect(rules.map(({ id }) => id).sort()).toEqual(Object.keys(EXAMPLES).sort());
@@ -170,6 +172,22 @@ test.each(rules.map((rule) => [rule.id, rule] as const))('the rule %s matches on
   expect(matches.filter((text) => !holds(text))).toEqual([]);
   expect(skips.filter((text) => holds(text))).toEqual([]);
 });
+
+test.each(ANSWER_RULES.flatMap(({ form, id, mentions }) => (mentions === undefined ? [] : [{ form, id, mentions }])))(
+  'every text that the rule $id matches passes its faster test',
+  ({ form, mentions }) => {
+    const words = wordsOfForm(form);
+    const marks = [' ', '\n', ': ', '[', ']', '-', '1', '12 ', '0', '=', '.'];
+    const random = seededRandom(11);
+    const pick = (list: readonly string[]): string => list[Math.floor(random() * list.length)] ?? '';
+    const texts = Array.from({ length: 20_000 }, () =>
+      Array.from({ length: 8 }, () => pick(random() < 0.4 ? words : marks)).join(''),
+    );
+    const matched = texts.filter((text) => form.test(text));
+    expect(matched.length).toBeGreaterThan(100);
+    expect(matched.filter((text) => !mentions.test(text))).toEqual([]);
+  },
+);
 
 test.each(['error ', 'a', 'fail\n', '1', 'a1', 'a1-', '[', '12:', '/tmp/', '{"a":'])(
   'an answer of many %j is read in bounded time',
