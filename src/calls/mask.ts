@@ -138,7 +138,7 @@ function canBeVolatile(piece: string, start: number, end: number): boolean {
   return hasVolatileForm(piece, start, end) || canFollowName(piece, start, end);
 }
 
-/** Returns true if a rule may match the sequence because of its own form: a time, an id, a long number, a duration. */
+/** Returns true if a rule may match the sequence because of its form: a time, an id, a long number, a duration. */
 function hasVolatileForm(piece: string, start: number, end: number): boolean {
   const length = end - start;
   if (length >= LONG_DIGITS) return true;
