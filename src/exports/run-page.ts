@@ -36,6 +36,13 @@ interface Findings {
   readonly callSeqs: readonly number[];
 }
 
+/** What followed advice. */
+interface Fate {
+  readonly text: string;
+  /** False if the advice is not known to have reached the agent. */
+  readonly isSaid: boolean;
+}
+
 /**
  * Renders one run as a single HTML file for a bug report. The file has no script, no external address and no pictures. Its inline
  * style is allowed by a hash. Texts are escaped, and secrets are redacted as in a live run. Patterns and advice appear in the
@@ -52,9 +59,10 @@ export async function* runPage({ records, run }: ExportedRun): AsyncGenerator<st
   yield htmlText(html`${patternsHtml(findings, redactor)}${adviceHtml(findings, redactor)}`);
   yield '<h2>Record</h2>\n';
   const view = new RunView();
-  const fateOf = (adviceId: string): string | undefined => {
+  const fateOf = (adviceId: string): Fate | undefined => {
     const outcome = findings.advice.get(adviceId);
-    return outcome && `${deliveryText(outcome, redactor)}; ${fateText(outcome)}`;
+    const text = outcome && `${deliveryText(outcome, redactor)}; ${fateText(outcome)}`;
+    return text === undefined ? undefined : { text, isSaid: outcome?.arm === 'delivered' };
   };
   let leftOut = 0;
   try {
@@ -218,16 +226,16 @@ function patternHtml(pattern: TrajectoryPattern, redactor: Redactor): Html {
 function entryHtml(
   record: TrajectoryRecord,
   call: number | undefined,
-  fateOf: (adviceId: string) => string | undefined,
+  fateOf: (adviceId: string) => Fate | undefined,
 ): Html {
   const { payload, recorded_at_unix_ms: atMs, seq } = record;
   if (payload.kind === 'pattern_flagged' || payload.kind === 'pattern_cleared') return html``;
   const { body, mark, name } = shownEvent(payload, call);
   const timeTag = atMs > 0 ? html`<time>${timeText(atMs)}</time>` : undefined;
-  const fateLine = 'advice_id' in payload && mark === 'advice' ? fateOf(payload.advice_id ?? '') : undefined;
-  return html`<article id="s${seq}" class="${mark}">
+  const fate = 'advice_id' in payload && mark === 'advice' ? fateOf(payload.advice_id ?? '') : undefined;
+  return html`<article id="s${seq}" class="${mark}${fate?.isSaid === false ? ' unsaid' : ''}">
     <h3>${seq} ${shortName(name)} ${timeTag}</h3>
-    ${body}${fateLine === undefined ? undefined : html`<p class="dim">${fateLine}</p>`}
+    ${body}${fate === undefined ? undefined : html`<p class="dim">${fate.text}</p>`}
   </article> `;
 }
 
