@@ -36,7 +36,7 @@ interface Findings {
   readonly callSeqs: readonly number[];
 }
 
-/** What followed advice. */
+/** The delivery of advice and the calls after it, as text. */
 interface Fate {
   readonly text: string;
   /** False if the advice is not known to have reached the agent. */

@@ -7,8 +7,13 @@ import type { AdviceOutcome, NextCall } from './advice-outcome.ts';
  */
 export function fateText(outcome: AdviceOutcome): string {
   const laterPart = laterText(outcome);
-  const next = `next call: ${nextCallText(outcome.nextCall)}`;
+  const next = nextText(outcome.nextCall);
   return laterPart === undefined ? next : `${next}; ${laterPart}`;
+}
+
+/** Describes the call after the advice: `next call: the same again`. */
+export function nextText(next: NextCall): string {
+  return `next call: ${nextCallText(next)}`;
 }
 
 function nextCallText(next: NextCall): string {

@@ -39,24 +39,6 @@ describe.skipIf(chromium === undefined)('several runs at once (needs a Chromium)
     await folder.dispose();
   });
 
-  test('failing runs with ping-pong are found by two choices', async () => {
-    const page = await scene.open('/?page=runs');
-    await page.getByLabel('Status').selectOption('failed');
-    await page.getByLabel('Pattern').selectOption('ping_pong');
-    await expect.poll(() => page.locator('.run-row').allInnerTexts()).toEqual([expect.stringContaining('Decide')]);
-    await page.context().close();
-  });
-
-  test('an export for a bug report is one click on the page of a run', async () => {
-    const page = await scene.open('/?source=0&run=stuck-run');
-    const [download] = await Promise.all([
-      page.waitForEvent('download'),
-      page.getByRole('link', { name: 'Export' }).click(),
-    ]);
-    expect(download.suggestedFilename()).toBe('coxswain-stuck-run.html');
-    await page.context().close();
-  });
-
   test('chosen runs are labelled, and shared as one file that reads as the same runs without their secrets', async () => {
     const page = await scene.open('/?page=runs&task=Build+it');
     await page.locator('.run-row').nth(2).waitFor();
@@ -91,6 +73,10 @@ describe.skipIf(chromium === undefined)('several runs at once (needs a Chromium)
     await page.getByText('The first call is equal in all runs.').waitFor();
     await expect.poll(() => table.locator('thead th').nth(1).innerText()).toContain('build-1');
     await expect.poll(() => table.locator('tr.first').innerText()).toContain('make test');
+    const steps = page.getByRole('region', { name: 'What the successful runs did' }).getByRole('listitem');
+    await expect
+      .poll(() => steps.first().innerText())
+      .toMatch(/run\s+make test\s+1 of 1 that succeeded, 0 of 2 that failed/);
     await table.locator('tr.first a').first().click();
     await expect.poll(() => page.locator('.row.is-selected').innerText()).toContain('make test');
     expect(faultsOf(page)).toEqual([]);

@@ -75,7 +75,7 @@ describe.skipIf(chromium === undefined)('the conversation (needs a Chromium)', (
 
   test('marks the difference from a similar previous call', async () => {
     const page = await scene.open('/?source=0&run=stretch');
-    await expect.poll(() => page.locator('mark.changed').allInnerTexts()).toEqual(['2']);
+    await expect.poll(() => page.locator('.changed').allInnerTexts()).toEqual(['1', '2']);
     await expect.poll(() => page.getByText('like call 6').count()).toBe(1);
     await page.context().close();
   });

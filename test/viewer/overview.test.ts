@@ -56,14 +56,22 @@ describe.skipIf(chromium === undefined)('the overview (needs a Chromium)', () =>
     await page.context().close();
   });
 
-  test('leads in two clicks to the first moment of a loop, and to runs where advice was ignored', async () => {
+  test('a cluster of stuck runs leads to exactly its runs, and each of them opens at its first warning', async () => {
     const page = await scene.open('/');
-    const patterns = page.getByRole('region', { name: 'Which patterns cost outcomes' });
-    await patterns.locator('a.moment').first().click();
+    const cluster = page
+      .getByRole('region', { name: 'What stuck runs fail with' })
+      .getByRole('row', { name: /no rule/ });
+    await expect.poll(() => cluster.innerText()).toMatch(/bash\s+make: no rule\s+3\s/);
+    await cluster.getByRole('link', { name: 'make: no rule' }).click();
+    await expect.poll(() => page.locator('.run-row').count()).toBe(3);
+    expect(await page.getByLabel('First warning').innerText()).toContain('make: no rule, bash (3)');
+    await page.locator('.run-row').first().click();
+    const [, noticed] = /noticed at call (\d+)/.exec(await page.locator('.story').innerText()) ?? [];
+    await expect.poll(() => page.locator('.row.is-selected').innerText()).toMatch(new RegExp(`^Call\\s+${noticed}\\b`));
+    await page.keyboard.press('J');
+    await page.getByText('run 2 of 3').waitFor();
     await page.locator('.row.is-selected').waitFor();
-    await page.goto(new URL('/', page.url()).href);
-    await page.getByRole('link', { name: 'Runs where advice was ignored' }).click();
-    await expect.poll(() => page.locator('.run-row').allInnerTexts()).toEqual([expect.stringContaining('stuck-run')]);
+    expect(faultsOf(page)).toEqual([]);
     await page.context().close();
   });
 

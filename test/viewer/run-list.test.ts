@@ -94,14 +94,8 @@ describe.skipIf(chromium === undefined)('the list of runs (needs a Chromium)', (
     await context.close();
   });
 
-  test('the run that wasted most calls is two clicks away, and filters count their runs', async () => {
+  test('filters count their runs', async () => {
     const page = await scene.open('/?page=runs');
-    await page.locator('.run-row').nth(3).waitFor();
-    await page.getByRole('button', { name: 'Wasted' }).click();
-    await expect.poll(() => page.locator('.run-row').first().innerText()).toContain('stuck-run');
-    await page.locator('.run-row').first().click();
-    await expect.poll(() => page.locator('.story').innerText()).toMatch(/27 calls .* after the first warning/);
-    await page.goBack();
     await expect.poll(() => page.getByLabel('Status').innerText()).toContain('failed (1)');
     await page.context().close();
   });

@@ -7,6 +7,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { WITHHELD_REASON } from '../../src/records/delivery-reason.ts';
 import type { TrajectoryRecord } from '../../src/records/trajectory-record.ts';
 import type { TrajectoryStore } from '../../src/store/trajectory-store.ts';
+import type { RunAnswer } from '../../src/viewer/server/api-shapes.ts';
 import { tempFolder } from '../support/temp-folder.ts';
 import { findChromium } from './chromium.ts';
 import { addLargeRun } from './large-run.ts';
@@ -80,9 +81,9 @@ describe.skipIf(chromium === undefined)('one run (needs a Chromium)', () => {
         await addRun(store, 'counter', [startOf('counter', 'Count the lines of a.ts'), ...shellTurn(0, 'wc', '7')], {
           parentRunId: 'picture',
         });
-        const spent = (input_tokens: number): TrajectoryRecord['payload'] => ({
+        const spent = (input_tokens: number, cache_read_tokens = 0): TrajectoryRecord['payload'] => ({
           kind: 'message_appended',
-          message: { role: 'assistant', content: 'On it.', usage: { input_tokens } },
+          message: { role: 'assistant', content: 'On it.', usage: { input_tokens, cache_read_tokens } },
         });
         const requestOf = (message_count: number, tools: readonly string[]): TrajectoryRecord['payload'] => ({
           kind: 'provider_request_prepared',
@@ -101,7 +102,7 @@ describe.skipIf(chromium === undefined)('one run (needs a Chromium)', () => {
           ...shellTurn(1, 'ls b', 'b'),
           requestOf(5, []),
         ]);
-        await addRun(store, 'counted', [startOf('counted', 'Count'), spent(500), spent(1_000)]);
+        await addRun(store, 'counted', [startOf('counted', 'Count'), spent(500, 2_000), spent(1_000)]);
         await addRun(store, 'edits', [
           startOf('edits', 'Look at it'),
           ...shellTurn(0, 'make', 'no rule', true),
@@ -143,7 +144,7 @@ describe.skipIf(chromium === undefined)('one run (needs a Chromium)', () => {
     const page = await scene.open('/?source=0&run=withheld');
     const row = page.locator('.row .spoken').first();
     await row.waitFor();
-    await expect.poll(() => row.locator('.who').innerText()).toContain('withheld');
+    await expect.poll(() => row.locator('.who').innerText()).toMatch(/withheld\s+next call: /);
     expect(await row.getAttribute('class')).toContain('is-unsaid');
     await page.goto(new URL('/?sort=errors', page.url()).href);
     const listed = page.locator('.run-row', { hasText: 'withheld' });
@@ -383,13 +384,33 @@ describe.skipIf(chromium === undefined)('one run (needs a Chromium)', () => {
     await page.context().close();
   });
 
+  test('shows the tokens of a run that had not been read when it was opened', async () => {
+    const page = await scene.open('/');
+    let isFirst = true;
+    await page.route(/\/runs\/0\/counted$/, async (route) => {
+      const response = await route.fetch();
+      if (!isFirst) return route.fulfill({ response });
+      isFirst = false;
+      // The answer while the run is being read.
+      const { run, overview, ...rest } = (await response.json()) as RunAnswer;
+      const { tokens: _tokens, cacheTokens: _cached, ...facts } = run;
+      const unread = { ...facts, extras: false };
+      return route.fulfill({ json: { ...rest, run: unread, overview: { ...overview, complete: false } } });
+    });
+    await page.goto(new URL('/?source=0&run=counted', page.url()).href);
+    await expect.poll(() => page.locator('.run-title .facts').innerText()).toMatch(/1,500 tokens\s+plus 2,000 cached/);
+    await page.context().close();
+  });
+
   test('shows the usage up to the place pointed at on the timeline', async () => {
     const page = await scene.open('/?source=0&run=counted');
     const lanes = page.locator('.timeline canvas').nth(1);
     await lanes.waitFor();
     const box = await lanes.boundingBox();
     await page.mouse.move((box?.x ?? 0) + (box?.width ?? 0) - 2, (box?.y ?? 0) + 110);
-    await expect.poll(() => page.locator('.timeline .tools').innerText()).toContain('1,500 tokens so far');
+    await expect
+      .poll(() => page.locator('.timeline .tools').innerText())
+      .toContain('3,500 tokens so far, cached included');
     await page.context().close();
   });
 

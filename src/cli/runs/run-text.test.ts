@@ -3,7 +3,7 @@ import { expect, test } from 'vitest';
 import { createCoxswain } from '../../run/coxswain.ts';
 import { memoryStore } from '../../store/memory/memory-store.ts';
 import { ReportFold } from './report-fold.ts';
-import { runLines, tokenFacts } from './run-text.ts';
+import { runLines } from './run-text.ts';
 
 test('a run without a source file names none', () => {
   const fold = new ReportFold('r', {});
@@ -30,15 +30,4 @@ test('the count of a recorded pattern that never ended is a lower bound, and its
   expect(text).toContain('noticed at call 3 of 40, seen at least 6 times, not over at the end');
   expect(text).toMatch(/^ {2}\u2576\u2500\u25B2\u2500{36}\u2574 A$/m);
   await cox.close();
-});
-
-test('cached tokens that a host counts as tokens stand behind them, others are added', () => {
-  expect(tokenFacts({ tokens: 1_200, cacheTokens: 900, cacheTokensWithin: 900 })).toEqual([
-    '1,200 tokens (900 of them cached)',
-  ]);
-  expect(tokenFacts({ tokens: 1_200, cacheTokens: 900 })).toEqual(['1,200 tokens', 'plus 900 cached']);
-  expect(tokenFacts({ tokens: 1_200, cacheTokens: 900, cacheTokensWithin: 300 })).toEqual([
-    '1,200 tokens (300 of them cached)',
-    'plus 600 cached',
-  ]);
 });

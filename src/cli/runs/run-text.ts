@@ -1,13 +1,14 @@
 import { inWords } from '../../records/words.ts';
 import type { TrajectoryPattern } from '../../records/trajectory-pattern.ts';
 import type { RunOutcome, RunVerdict } from '../../run-view/run-verdict.ts';
-import { countOf, countText, durationText, usdText } from '../../base/number-text.ts';
+import { countOf, durationText, usdText } from '../../base/number-text.ts';
 import { withoutSecrets } from '../../notify/notifier.ts';
 import type { Paint } from '../terminal/paint.ts';
 import { lostFacts } from './lost-records.ts';
 import { patternLines, type ReportTextOptions } from './pattern-text.ts';
 import { printable, printableCut } from '../terminal/printable.ts';
 import type { RunUsage } from '../../run-view/run-view.ts';
+import { tokenFacts } from '../../run-view/usage-text.ts';
 import type { RunReport } from './run-report.ts';
 
 const ID_CHARS = 80;
@@ -83,15 +84,6 @@ function factsOf(report: RunReport): readonly string[] {
 export function usageFacts({ answersWithoutCost, costUsd, ...usage }: RunUsage): readonly string[] {
   const least = answersWithoutCost === undefined ? '' : 'at least ';
   return [...tokenFacts(usage), ...(costUsd === undefined ? [] : [`${least}${usdText(costUsd)}`])];
-}
-
-/** Formats tokens and cached tokens: `12,345 tokens`, `plus 900 cached`, or `12,345 tokens (900 of them cached)`. */
-export function tokenFacts({ cacheTokens = 0, cacheTokensWithin = 0, tokens }: RunUsage): readonly string[] {
-  const within = cacheTokensWithin === 0 ? '' : ` (${countText(cacheTokensWithin)} of them cached)`;
-  return [
-    ...(tokens === undefined ? [] : [`${countOf(tokens, 'token')}${within}`]),
-    ...(cacheTokens > cacheTokensWithin ? [`plus ${countText(cacheTokens - cacheTokensWithin)} cached`] : []),
-  ];
 }
 
 /** Formats an outcome: `finished (it worked, reward 1)`. */

@@ -35,13 +35,8 @@ type Tab = (typeof TABS)[number];
 /** The panel next to the conversation. It shows advice, patterns, the state of the run, and related runs. */
 export function AdviceLane(props: LaneProps): ReactElement {
   const { overview, children, parent } = props.answer;
-  const [tab, setTab] = useState<Tab>(() =>
-    props.tried.choice !== undefined
-      ? 'tried'
-      : overview.advice.length === 0 && overview.patterns.length > 0
-        ? 'patterns'
-        : 'advice',
-  );
+  const [chosen, setTab] = useState<Tab | undefined>(props.tried.choice === undefined ? undefined : 'tried');
+  const tab = chosen ?? (overview.advice.length === 0 && overview.patterns.length > 0 ? 'patterns' : 'advice');
   const names: Readonly<Record<Tab, string>> = {
     advice: `Advice ${countText(overview.advice.length)}`,
     tried: 'What if',

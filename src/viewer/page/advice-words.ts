@@ -10,6 +10,24 @@ export function deliveryOf(mark: AdviceMark): { readonly text: string; readonly 
   return { text: 'not delivered', className: 'bad' };
 }
 
+/** Returns the CSS class of the tag for what the agent did after advice. */
+export function fateClass(next: AdviceMark['nextCall']): '' | 'good' | 'bad' | 'stuck' {
+  switch (next) {
+    case 'repeated':
+    case 'same-failure':
+      return 'bad';
+    case 'other-failure':
+      return 'stuck';
+    case 'succeeded':
+      return 'good';
+    case 'open':
+    case 'none':
+      return '';
+    default:
+      return assertNever(next);
+  }
+}
+
 /** Formats a decision point as text. */
 export function pointText(point: AdviceMark['point']): string {
   switch (point) {

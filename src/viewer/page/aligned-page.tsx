@@ -1,13 +1,13 @@
 import type { ReactElement } from 'react';
 
 import { countOf, countText } from '../../base/number-text.ts';
-import type { AlignedRun, CallRow } from '../server/api-shapes.ts';
+import type { AlignedAnswer, AlignedRun, CallRow } from '../server/api-shapes.ts';
 import { getAligned } from './api.ts';
 import { Link } from './link.tsx';
 import { ErrorNotice, Notice } from './notice.tsx';
 import { runKey } from './route.ts';
-import { safeLine } from './safe-text.ts';
-import { kindColour } from './tool-kinds.ts';
+import { idTail, safeLine } from './safe-text.ts';
+import { KIND_STYLES, kindColour } from './tool-kinds.ts';
 import { useLoaded } from './use-loaded.ts';
 
 const SHOWN_CHARS = 120;
@@ -22,6 +22,7 @@ export function AlignedPage({ runs }: { readonly runs: readonly string[] }): Rea
     <div className="sheet aligned">
       <h1>{countOf(value.runs.length, 'run')} side by side</h1>
       <p className="intro">{sameText(value.same)} Runs that succeeded stand first.</p>
+      <Steps answer={value} />
       <div className="wide" tabIndex={0} role="region" aria-label="Calls of all runs">
         <table>
           <thead>
@@ -52,6 +53,34 @@ export function AlignedPage({ runs }: { readonly runs: readonly string[] }): Rea
   );
 }
 
+/** Shows what the successful runs did and the failed ones did not. */
+function Steps({ answer: { failed, passed, steps } }: { readonly answer: AlignedAnswer }): ReactElement | null {
+  if (passed === 0 || failed === 0) return null;
+  return (
+    <section className="panel" aria-label="What the successful runs did">
+      <h2>What the successful runs did</h2>
+      {steps.length === 0 ? <p className="dim">Nothing that the failed runs did not do as often.</p> : null}
+      <ul className="steps">
+        {steps.map(({ example, kind, what, ...of }) => (
+          <li key={`${kind} ${what}`}>
+            <Link to={{ page: 'run', run: { source: example.source, runId: example.runId }, at: example.seq }}>
+              {/* React's types do not include custom properties. */}
+              <b className="key" style={{ ['--key' as string]: kindColour(kind) }}>
+                {KIND_STYLES.find((style) => style.kind === kind)?.name}
+              </b>{' '}
+              <span className="mono">{safeLine(what).slice(0, SHOWN_CHARS)}</span>
+            </Link>{' '}
+            <span className="dim">
+              {countText(of.passed)} of {countText(passed)} that succeeded, {countText(of.failed)} of{' '}
+              {countText(failed)} that failed
+            </span>
+          </li>
+        ))}
+      </ul>
+    </section>
+  );
+}
+
 function sameText(same: number): string {
   if (same === 0) return 'The first call differs.';
   return same === 1
@@ -64,7 +93,7 @@ function RunHead({ run }: { readonly run: AlignedRun }): ReactElement {
   const state = success === true ? 'good' : success === false ? 'bad' : '';
   return (
     <>
-      <Link to={{ page: 'run', run: { source: run.source, runId: run.runId } }}>{safeLine(run.runId).slice(-40)}</Link>
+      <Link to={{ page: 'run', run: { source: run.source, runId: run.runId } }}>{idTail(run.runId, 40)}</Link>
       <span className="dim">
         {state === '' ? null : <span className={`tag ${state}`}>{state === 'good' ? 'succeeded' : 'failed'}</span>}{' '}
         {modelId === undefined ? '' : `${safeLine(modelId)}, `}

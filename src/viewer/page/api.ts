@@ -59,6 +59,7 @@ export const RUN_FILTER_NAMES = [
   'task',
   'tool',
   'pattern',
+  'stuck',
   'advice',
   'since',
   'until',

@@ -18,6 +18,8 @@ import { headlineOf, isCut, isObject, shownResult, textOf } from './text-of.ts';
 import { kindColour } from './tool-kinds.ts';
 
 const MAX_NAME = 120;
+/** Maximum length of the common beginning that is shown before a difference. */
+const LEAD_CHARS = 40;
 const MAX_FIELDS = 40;
 
 /** Renders a call, with its result if the result is loaded. */
@@ -27,8 +29,8 @@ export function CallView(props: {
   readonly end: TrajectoryRecord | undefined;
   readonly kind: ToolKind;
   /**
-   * The call that this one repeats. `= call 4` has the same result, `≈ call 4` has another result, and `~ call 4 12 15` has partly
-   * different arguments.
+   * The call that this one repeats. `= call 4` has the same result, `≈ call 4` has another result, and `~ call 4 12 15 -l` has partly
+   * different arguments: from character 12 to 15, where call 4 has `-l`.
    */
   readonly equal: string | undefined;
 }): ReactElement {
@@ -95,7 +97,7 @@ function CallHead(props: {
   readonly tail: ReactElement | undefined;
   readonly equal?: string | undefined;
 }): ReactElement {
-  const near = /^~ (call \d+) (\d+) (\d+)$/.exec(props.equal ?? '');
+  const near = /^~ (call \d+) (\d+) (\d+) (.*)$/s.exec(props.equal ?? '');
   return (
     <div className="call-head">
       {/* React's types do not include custom properties. */}
@@ -106,11 +108,7 @@ function CallHead(props: {
         {near === null ? (
           props.args
         ) : (
-          <>
-            {props.args.slice(0, Number(near[2]))}
-            <mark className="changed">{props.args.slice(Number(near[2]), Number(near[3]))}</mark>
-            {props.args.slice(Number(near[3]))}
-          </>
+          <Difference args={props.args} from={Number(near[2])} to={Number(near[3])} before={near[4] ?? ''} />
         )}
       </span>
       {props.equal === undefined ? null : near === null ? (
@@ -120,6 +118,25 @@ function CallHead(props: {
       )}
       <span className="tail">{props.tail}</span>
     </div>
+  );
+}
+
+/** Renders arguments with what they have in place of the earlier arguments. A long common beginning is cut, so that it is visible. */
+function Difference(props: {
+  readonly args: string;
+  readonly from: number;
+  readonly to: number;
+  readonly before: string;
+}): ReactElement {
+  const { args, before, from, to } = props;
+  const lead = args.slice(0, from);
+  return (
+    <>
+      {lead.length <= LEAD_CHARS ? lead : `…${lead.slice(-LEAD_CHARS)}`.toWellFormed()}
+      {before === '' ? null : <del className="changed">{safeText(before)}</del>}
+      {to === from ? null : <ins className="changed">{args.slice(from, to)}</ins>}
+      {args.slice(to)}
+    </>
   );
 }
 

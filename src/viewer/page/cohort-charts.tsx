@@ -68,6 +68,9 @@ const FATES = [
   ['none', 'the run ended there', '--line-strong'],
 ] as const;
 
+/** A smaller part has no space for its figure. */
+const LABELLED_SHARE = 0.08;
+
 /** Shows which calls followed advice, with one bar per delivery. */
 export function FateBars(props: { readonly cohort: CohortAnswer; readonly filters: RunFilters }): ReactElement {
   const arms = Object.entries(props.cohort.fates).sort(
@@ -78,21 +81,22 @@ export function FateBars(props: { readonly cohort: CohortAnswer; readonly filter
     <>
       {arms.map(([arm, counts = {}]) => {
         const all = Object.values(counts).reduce((sum, count) => sum + count, 0);
-        let at = 0;
         const label = FATES.map(([fate, words]) => `${words} ${shareOrDash((counts[fate] ?? 0) / all)}`).join(', ');
         return (
           <div key={arm} className="fate">
             <Link to={{ page: 'runs', filters: { ...props.filters, advice: arm } }}>{inWords('delivery', arm)}</Link>{' '}
             <span className="dim">{countText(all)}</span>
-            <svg viewBox="0 0 100 10" preserveAspectRatio="none" role="img" aria-label={label}>
+            <div className="fate-bar" role="img" aria-label={label} title={label}>
               {FATES.map(([fate, , colour]) => {
-                const width = (100 * (counts[fate] ?? 0)) / all;
-                const x = at;
-                at += width;
-                return <rect key={fate} x={x} width={width} height={10} fill={`var(${colour})`} />;
+                const share = (counts[fate] ?? 0) / all;
+                return share === 0 ? null : (
+                  // React's types do not include custom properties.
+                  <span key={fate} style={{ flexGrow: share, ['--key' as string]: `var(${colour})` }}>
+                    {share < LABELLED_SHARE ? '' : shareOrDash(share)}
+                  </span>
+                );
               })}
-            </svg>
-            <div className="dim">{label}</div>
+            </div>
           </div>
         );
       })}

@@ -7,7 +7,8 @@ import { FilterTag } from './filter-tag.tsx';
 import { Link } from './link.tsx';
 import { shareOrDash } from './number-text.ts';
 import { patternName } from './pattern-name.ts';
-import { safeLine } from './safe-text.ts';
+import { idTail, safeLine } from './safe-text.ts';
+import { warningParts } from '../server/warning-key.ts';
 
 const MAX_ID_CHARS = 15;
 
@@ -87,7 +88,7 @@ function Begins({ cost: { begins } }: { readonly cost: PatternCost }): ReactElem
   );
 }
 
-/** Shows clusters of similar stuck runs. */
+/** Shows clusters of similar stuck runs. Each leads to its runs, and an example to the first warning. */
 export function ClusterTable(props: { readonly cohort: CohortAnswer; readonly filters: RunFilters }): ReactElement {
   const { cohort, filters } = props;
   const { clusters } = cohort;
@@ -97,29 +98,44 @@ export function ClusterTable(props: { readonly cohort: CohortAnswer; readonly fi
       <table>
         <thead>
           <tr>
-            <th>First warning, and what most calls failed with</th>
+            <th>First warning</th>
+            <th>Failed with</th>
             <th className="number">Runs</th>
             <th className="number">Calls after</th>
             <th>Example</th>
           </tr>
         </thead>
         <tbody>
-          {clusters.map(({ calls, example, kind, line, runs }) => (
-            <tr key={`${kind} ${line}`}>
-              <td>
-                <FilterTag className="stuck" filters={{ ...filters, pattern: kind }} title="Its runs">
-                  {patternName(kind)}
-                </FilterTag>
-                {line === '' ? <span className="dim"> no error text on record</span> : null}
-                {line === '' ? null : <div className="mono clip">{safeLine(line)}</div>}
-              </td>
-              <td className="number">{countText(runs)}</td>
-              <td className="number">{countText(calls)}</td>
-              <td>
-                <MomentLink moment={example} />
-              </td>
-            </tr>
-          ))}
+          {clusters.map(({ calls, example, key, runs }) => {
+            const { kind, line, tool } = warningParts(key);
+            const its = { page: 'runs', filters: { ...filters, stuck: key } } as const;
+            return (
+              <tr key={key}>
+                <td>
+                  <Link className="tag stuck" to={its} title="Its runs">
+                    {patternName(kind)}
+                  </Link>
+                </td>
+                <td>
+                  {tool === undefined ? null : <span className="mono dim">{safeLine(tool)} </span>}
+                  {line === undefined ? (
+                    <span className="dim">no failure</span>
+                  ) : (
+                    <Link className="mono" to={its} title="Its runs">
+                      {safeLine(line)}
+                    </Link>
+                  )}
+                </td>
+                <td className="number">
+                  <Link to={its}>{countText(runs)}</Link>
+                </td>
+                <td className="number">{countText(calls)}</td>
+                <td>
+                  <MomentLink moment={example} />
+                </td>
+              </tr>
+            );
+          })}
         </tbody>
       </table>
     </div>
@@ -127,12 +143,9 @@ export function ClusterTable(props: { readonly cohort: CohortAnswer; readonly fi
 }
 
 function MomentLink({ moment: { call, runId } }: { readonly moment: RunMoment }): ReactElement {
-  const id = safeLine(runId);
-  // The end of a long id is its most specific part.
-  const short = id.length <= MAX_ID_CHARS ? id : `…${id.slice(1 - MAX_ID_CHARS)}`.toWellFormed();
   return (
-    <Link className="mono moment" to={{ page: 'moment', runId, call }} title={`${id}, call ${call}`}>
-      {short}
+    <Link className="mono moment" to={{ page: 'moment', runId, call }} title={`${safeLine(runId)}, call ${call}`}>
+      {idTail(runId, MAX_ID_CHARS)}
     </Link>
   );
 }

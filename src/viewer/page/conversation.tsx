@@ -231,7 +231,7 @@ function equalOf(record: TrajectoryRecord, pages: RecordPages, calls: Calls): st
   if (number !== undefined) return `${equal?.sameResult === true ? '=' : '≈'} call ${number}`;
   const near = nearCallBefore(record, pages);
   const like = near === undefined ? undefined : calls.at(near.seq)?.call;
-  return near === undefined || like === undefined ? undefined : `~ call ${like} ${near.from} ${near.to}`;
+  return near === undefined || like === undefined ? undefined : `~ call ${like} ${near.from} ${near.to} ${near.before}`;
 }
 
 /** Requests the records around the view, and publishes the visible range. */

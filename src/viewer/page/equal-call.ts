@@ -42,11 +42,11 @@ const MIN_NEAR_CHARS = 16;
 /** The minimum share of the longer headline that two similar calls have in common, at its beginning and end together. */
 const NEAR_SHARE = 0.6;
 
-/** Returns the range in which the headline of a call differs from a similar earlier call of the same tool. */
+/** Returns the range in which the headline of a call differs from a similar earlier call of the same tool, and what that call has there. */
 export function nearCallBefore(
   record: TrajectoryRecord,
   pages: RecordPages,
-): { readonly seq: number; readonly from: number; readonly to: number } | undefined {
+): { readonly seq: number; readonly from: number; readonly to: number; readonly before: string } | undefined {
   const { payload } = record;
   if (payload.kind !== 'tool_started') return undefined;
   for (let seq = record.seq - 1; seq >= Math.max(0, record.seq - NEAR_BACK); seq -= 1) {
@@ -59,7 +59,7 @@ export function nearCallBefore(
     while (same < Math.min(now.length, before.length) - from && now.at(-1 - same) === before.at(-1 - same)) same += 1;
     const longer = Math.max(now.length, before.length);
     const isNear = now !== before && longer >= MIN_NEAR_CHARS && from + same >= NEAR_SHARE * longer;
-    return isNear ? { seq, from, to: now.length - same } : undefined;
+    return isNear ? { seq, from, to: now.length - same, before: before.slice(from, before.length - same) } : undefined;
   }
   return undefined;
 }

@@ -8,13 +8,11 @@ import { safeLine } from './safe-text.ts';
 import { useLoaded } from './use-loaded.ts';
 import { goTo } from './use-route.ts';
 
-/** Finds a run of a report in the sources, and opens it at the call. */
-export function MomentPage(props: {
-  readonly route: Extract<Route, { page: 'moment' }>;
-  readonly sources: readonly SourceRow[];
-}): ReactElement {
-  const { runId, call } = props.route;
-  const place = useLoaded(`${runId}@${call}`, () => placeOf(props.sources, runId, call));
+/** Finds a run in the sources, and opens it at the call. */
+export function MomentPage(props: { readonly route: Moment; readonly sources: readonly SourceRow[] }): ReactElement {
+  const { route, sources } = props;
+  const { runId } = route;
+  const place = useLoaded(JSON.stringify(route), () => placeOf(route, sources));
   const { value } = place;
   useEffect(() => {
     if (value !== undefined && value !== null) goTo({ page: 'run', ...value }, { replace: true });
@@ -28,6 +26,8 @@ export function MomentPage(props: {
   );
 }
 
+type Moment = Extract<Route, { page: 'moment' }>;
+
 interface Place {
   readonly run: RunAddress;
   readonly at: number;
@@ -37,15 +37,16 @@ interface Place {
 const LOOK_MS = 300;
 
 /** Finds a call of a run. Returns null if all files have been read and no source has the run. */
-async function placeOf(sources: readonly SourceRow[], runId: string, call: number): Promise<Place | null> {
-  const found = await placeIn(sources, runId, call);
+async function placeOf(moment: Moment, sources: readonly SourceRow[]): Promise<Place | null> {
+  const found = await placeIn(moment, sources);
   if (found !== null || sources.every(({ indexing }) => indexing === undefined)) return found;
   await new Promise((resolve) => setTimeout(resolve, LOOK_MS));
-  return placeOf((await getSources()).sources, runId, call);
+  return placeOf(moment, (await getSources()).sources);
 }
 
-async function placeIn(sources: readonly SourceRow[], runId: string, call: number): Promise<Place | null> {
+async function placeIn({ call, runId, source }: Moment, sources: readonly SourceRow[]): Promise<Place | null> {
   for (const { id } of sources) {
+    if (source !== undefined && source !== id) continue;
     const run = { source: id, runId };
     try {
       return { run, at: (await getCall(run, { call }))?.seq ?? 0 };

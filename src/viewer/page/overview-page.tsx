@@ -13,6 +13,7 @@ import { costText, shareOrDash } from './number-text.ts';
 import type { Route } from './route.ts';
 import { RunFiltersBar } from './run-filters-bar.tsx';
 import { useLoaded } from './use-loaded.ts';
+import { warningParts } from '../server/warning-key.ts';
 import { goTo } from './use-route.ts';
 
 /** Interval between requests while runs are being read. */
@@ -100,9 +101,11 @@ function Panels(props: {
           <Panel title="What agents did after advice" note="The next call, side by side. This does not show why.">
             <FateBars cohort={cohort} filters={filters} />
           </Panel>
-          <Panel title={cohort.costUsd > 0 ? 'Cost by day' : 'Tokens by day'} note="After the first warning in red.">
-            <DayBars cohort={cohort} filters={filters} />
-          </Panel>
+          {cohort.costUsd + cohort.tokens === 0 ? null : (
+            <Panel title={cohort.costUsd > 0 ? 'Cost by day' : 'Tokens by day'} note="After the first warning in red.">
+              <DayBars cohort={cohort} filters={filters} />
+            </Panel>
+          )}
         </div>
         <Panel title="What stuck runs fail with" note={explainedText(cohort)}>
           <ClusterTable cohort={cohort} filters={filters} />
@@ -113,10 +116,11 @@ function Panels(props: {
 }
 
 function explainedText({ clusters, stuck }: CohortAnswer): string {
-  const withLine = clusters.filter(({ line }) => line !== '');
-  const lines = new Set(withLine.map(({ line }) => line)).size;
+  const withLine = clusters.filter(({ key }) => warningParts(key).line !== undefined);
+  const lines = new Set(withLine.map(({ key }) => warningParts(key).line)).size;
   const runs = withLine.reduce((all, one) => all + one.runs, 0);
-  return `${countOf(lines, 'error line')} explain${lines === 1 ? 's' : ''} ${shareOrDash(stuck === 0 ? null : runs / stuck)} of the stuck runs.`;
+  if (runs === 0) return 'By pattern, tool and error line of the first warning.';
+  return `${countOf(lines, 'error line')} explain${lines === 1 ? 's' : ''} ${shareOrDash(runs / stuck)} of the stuck runs.`;
 }
 
 function Panel(props: { readonly title: string; readonly note: string; readonly children: ReactNode }): ReactElement {
@@ -170,11 +174,11 @@ function Figures({ cohort, filters }: { readonly cohort: CohortAnswer; readonly 
           note={`of ${costText(costUsd)}, known for ${countOf(cohort.costRuns, 'run')}`}
           to={{ ...filters, sort: 'cost' }}
         />
-      ) : (
+      ) : cohort.tokens === 0 ? null : (
         <Figure
           name="tokens after the first warning"
           value={share(cohort.wastedTokens, cohort.tokens)}
-          note={`${countText(cohort.wastedTokens)} of ${countText(cohort.tokens)}, where known`}
+          note={`${countText(cohort.wastedTokens)} of ${countText(cohort.tokens)}, cached included`}
           to={{ ...filters, sort: 'tokens' }}
         />
       )}

@@ -103,7 +103,7 @@ function placesOf(q: string, found: Awaited<ReturnType<typeof getRuns>> | undefi
   const named = [...PAGES, ...views, ...patterns].filter(({ name }) => name.toLowerCase().includes(small));
   const runs = (found?.runs ?? []).map((run): Place => {
     const name = safeLine(run.task ?? '') || safeLine(run.runId);
-    return { kind: 'run', name: name.slice(0, 100), to: runRouteOf(run, q === '' ? undefined : q) };
+    return { kind: 'run', name: name.slice(0, 100), to: runRouteOf(run, q === '' ? {} : { q }) };
   });
   return [...named, ...runs].slice(0, MAX_PLACES);
 }

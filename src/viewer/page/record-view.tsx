@@ -3,7 +3,8 @@ import { memo, type ReactElement } from 'react';
 
 import type { TrajectoryRecord } from '../../records/trajectory-record.ts';
 import type { AdviceMark, NumberedCall } from '../server/api-shapes.ts';
-import { deliveryOf } from './advice-words.ts';
+import { nextText } from '../../run-view/fate-text.ts';
+import { deliveryOf, fateClass } from './advice-words.ts';
 import { CallView, ResultView } from './call-view.tsx';
 import { DetailView, EventView, PatternView, RawView } from './event-view.tsx';
 import { FoldedText } from './folded-text.tsx';
@@ -71,7 +72,9 @@ export const RecordView = memo(function RecordView(props: {
               </b>{' '}
             </>
           )}
-          {clockText(atMs) || (call === undefined ? `#${countText(seq)}` : '')}
+          <span className={call === undefined ? undefined : 'clock'}>
+            {clockText(atMs) || (call === undefined ? `#${countText(seq)}` : '')}
+          </span>
         </button>
         {label === undefined ? null : <span className="tag label">{label}</span>}
       </div>
@@ -163,7 +166,14 @@ function Spoken(props: {
     <div className={advice === undefined || advice.delivered === true ? 'spoken said' : 'spoken said is-unsaid'}>
       <div className="who">
         {safeLine(props.who).slice(0, 160)}{' '}
-        {delivery === undefined ? null : <span className={`tag ${delivery.className}`}>{delivery.text}</span>}
+        {advice === undefined || delivery === undefined ? null : (
+          <>
+            <span className={advice.delivered === true ? 'dim' : `tag ${delivery.className}`}>{delivery.text}</span>{' '}
+            <span className={`tag ${fateClass(advice.nextCall)}`} title={advice.fate}>
+              {nextText(advice.nextCall)}
+            </span>
+          </>
+        )}
       </div>
       <FoldedText shown={{ ...shown, text: withoutBlankLines(shown.text) }} seq={props.seq} part="advice" />
     </div>

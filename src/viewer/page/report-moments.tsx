@@ -2,7 +2,7 @@ import type { ReactElement } from 'react';
 
 import type { ExamplesReport, MomentReport } from '../../backtest/backtest-report.ts';
 import { Link } from './link.tsx';
-import { safeLine } from './safe-text.ts';
+import { idTail, safeLine } from './safe-text.ts';
 
 const MAX_ID_CHARS = 36;
 
@@ -57,14 +57,9 @@ function Moment({ moment, isAbsent }: { readonly moment: MomentReport; readonly 
   return (
     <>
       <Link to={{ page: 'moment', runId: run, call: call + 1 }} title={`${safeLine(run)}, of ${safeLine(source)}`}>
-        <span className="mono">{shortId(safeLine(run))}</span> call {call + 1}
+        <span className="mono">{idTail(run, MAX_ID_CHARS)}</span> call {call + 1}
       </Link>
       {isAbsent ? <span className="dim"> not here</span> : null}
     </>
   );
-}
-
-/** Shortens an id to its end, which is the most specific part of a long id. */
-function shortId(id: string): string {
-  return id.length <= MAX_ID_CHARS ? id : `${id.slice(0, 8)}…${id.slice(9 - MAX_ID_CHARS)}`.toWellFormed();
 }

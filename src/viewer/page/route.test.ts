@@ -24,6 +24,7 @@ const routes: fc.Arbitrary<Route> = fc.oneof(
   fc.record({ page: fc.constant('experiments' as const), filters, report: text, trial }),
   fc.record({ page: fc.constant('run' as const), run, trial }),
   fc.record({ page: fc.constant('moment' as const), runId: text, call: fc.integer({ min: 1 }) }),
+  fc.record({ page: fc.constant('moment' as const), runId: text, call: fc.integer({ min: 1 }), source: text }),
 );
 
 test('an address parses to its route', () => {

@@ -26,8 +26,8 @@ export type Route =
       readonly report?: string;
       readonly trial?: TrialChoice;
     }
-  /** A call (1-based) of a run whose source is unknown. It redirects to the run. */
-  | { readonly page: 'moment'; readonly runId: string; readonly call: number };
+  /** A call (1-based) of a run. It redirects to the call. Without a source, all sources are searched for the run. */
+  | { readonly page: 'moment'; readonly runId: string; readonly call: number; readonly source?: string };
 
 /** Parses the query of an address. Invalid parts are ignored. */
 export function parseRoute(search: string): Route {
@@ -42,7 +42,8 @@ export function parseRoute(search: string): Route {
   const runId = query.get('run');
   if (page === 'moment' && runId !== null) {
     const call = Number(query.get('call'));
-    return { page, runId, call: Number.isSafeInteger(call) && call >= 1 ? call : 1 };
+    const source = query.get('source') ?? undefined;
+    return { page, runId, call: Number.isSafeInteger(call) && call >= 1 ? call : 1, ...present({ source }) };
   }
   if (runId !== null) return runRoute(query, runId);
   const filters: Record<string, string> = {};
@@ -99,6 +100,7 @@ export function formatRoute(route: Route): string {
       query.set('page', 'moment');
       query.set('run', route.runId);
       query.set('call', String(route.call));
+      if (route.source !== undefined) query.set('source', route.source);
       break;
     default:
       return assertNever(route);

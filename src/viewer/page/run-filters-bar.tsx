@@ -9,6 +9,7 @@ import { formatRoute, type Route } from './route.ts';
 import { safeLine } from './safe-text.ts';
 import { SavedViews } from './saved-views.tsx';
 import { goTo } from './use-route.ts';
+import { warningParts } from '../server/warning-key.ts';
 
 type FilterName = keyof RunFilters;
 /** Display options, which are not filters. */
@@ -32,9 +33,15 @@ const SELECTS: readonly (readonly [keyof Facets, string, (value: string) => stri
   ['agent', 'agent', String],
   ['task', 'task', String],
   ['pattern', 'pattern', (value) => (value === 'stuck' ? 'any stuck pattern' : patternName(value))],
+  ['stuck', 'first warning', warningText],
   ['advice', 'advice', (value) => ADVICE[value] ?? inWords('delivery', value)],
   ['tool', 'tool', String],
 ];
+
+function warningText(key: string): string {
+  const { kind, line, tool } = warningParts(key);
+  return [line ?? patternName(kind), tool].filter((part) => part !== undefined).join(', ');
+}
 
 /** The filter bar of a page. All filters are part of the page's address. */
 export function RunFiltersBar(props: {

@@ -142,7 +142,7 @@ function Rows(props: {
   const toggle = useCallback((key: string) => setClosed((before) => toggled(before, key)), []);
   useListKeys({
     placed,
-    find: filters.q,
+    filters,
     current,
     setCurrent,
     choose,
@@ -180,7 +180,7 @@ function Rows(props: {
                 isChosen={chosen.has(runKey(place.run))}
                 onChoose={choose}
                 labels={labels}
-                find={filters.q}
+                filters={filters}
                 onToggle={toggle}
               />
             );
@@ -230,7 +230,7 @@ function Nothing(props: {
 
 function useListKeys(list: {
   readonly placed: readonly PlacedRun[];
-  readonly find: string | undefined;
+  readonly filters: RunFilters;
   readonly current: number;
   readonly setCurrent: (index: number) => void;
   readonly choose: (key: string) => void;
@@ -250,7 +250,7 @@ function useListKeys(list: {
       } else if (event.key === 'Enter' && !(event.target instanceof HTMLElement && event.target.matches('a, button'))) {
         const place = placed[current];
         if (place === undefined) return;
-        goTo(runRouteOf(place.run, latest.current.find));
+        goTo(runRouteOf(place.run, latest.current.filters));
       } else if (event.key === 'x') {
         const place = placed[current];
         if (place !== undefined) choose(runKey(place.run));

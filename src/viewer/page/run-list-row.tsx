@@ -13,11 +13,16 @@ import { patternName } from './pattern-name.ts';
 import { runKey, type Route } from './route.ts';
 import { RunStrip } from './run-strip.tsx';
 import type { PlacedRun } from './run-tree.ts';
-import { safeLine } from './safe-text.ts';
+import { idTail, safeLine } from './safe-text.ts';
 import { labelsOf, labelText } from './use-labels.ts';
 import { goTo } from './use-route.ts';
 
 const LEAD_CHARS = 10;
+const MAX_ID_CHARS = 28;
+/** Outcomes that do not say how a run ended. Its success does. */
+const PLAIN_ENDS: ReadonlySet<string> = new Set(['', 'ended', 'completed', 'finished']);
+/** Number of patterns that fit into a row. */
+const MAX_PATTERNS = 2;
 
 /** Renders one run of the list. */
 export const RunListRow = memo(function RunListRow(props: {
@@ -27,12 +32,11 @@ export const RunListRow = memo(function RunListRow(props: {
   readonly isChosen: boolean;
   readonly onChoose: (key: string) => void;
   readonly labels: readonly LabelRow[];
-  /** The search words of the list. */
-  readonly find: string | undefined;
+  readonly filters: RunFilters;
   readonly onToggle: (key: string) => void;
 }): ReactElement {
   const { run, depth, children, isOpen } = props.place;
-  const to = runRouteOf(run, props.find);
+  const to = runRouteOf(run, props.filters);
   const state = stateOf(run);
   const label = labelText(labelsOf(run.runId, props.labels), run.runId);
   const classes = ['run-grid run-row', depth > 0 ? 'is-child' : '', props.isCurrent ? 'is-current' : ''];
@@ -77,14 +81,20 @@ export const RunListRow = memo(function RunListRow(props: {
         <span className="dim">
           {depth > 0 || run.parentRunId === undefined ? '' : 'child · '}
           {run.found === undefined ? (
-            <span className="mono">{safeLine(run.runId)}</span>
+            <span className="mono" title={safeLine(run.runId)}>
+              {idTail(run.runId, MAX_ID_CHARS)}
+            </span>
           ) : (
-            <span className="mono">… {fromMatch(safeLine(run.found.snippet), props.find)} …</span>
+            <span className="mono">… {fromMatch(safeLine(run.found.snippet), props.filters.q)} …</span>
           )}
           {run.modelId === undefined ? null : (
             <FilterTag filters={{ model: run.modelId }}>{safeLine(run.modelId)}</FilterTag>
           )}
-          {run.outcome === undefined ? null : (
+          {run.success !== undefined && run.problem === undefined && PLAIN_ENDS.has(run.outcome ?? '') ? (
+            <FilterTag className={state.className} filters={state.filters}>
+              {state.text.toLowerCase()}
+            </FilterTag>
+          ) : run.outcome === undefined ? null : (
             <FilterTag filters={{ outcome: run.outcome }}>{safeLine(inWords('outcome', run.outcome))}</FilterTag>
           )}
           {label === undefined ? null : <span className="tag label">labelled {label}</span>}
@@ -123,13 +133,7 @@ export const RunListRow = memo(function RunListRow(props: {
         {run.costUsd === undefined ? '—' : costText(run.costUsd)}
       </div>
       <div className="patterns" role="cell">
-        <span className="tags">
-          {(run.patterns ?? []).slice(0, 4).map((kind) => (
-            <FilterTag key={kind} className={run.stuck === true ? 'stuck' : ''} filters={{ pattern: kind }}>
-              {patternName(kind)}
-            </FilterTag>
-          ))}
-        </span>
+        <PatternTags run={run} wanted={props.filters.pattern} />
       </div>
       <div className="glance" role="cell">
         {run.strip === undefined ? null : <RunStrip strip={run.strip} />}
@@ -144,8 +148,12 @@ export const RunListRow = memo(function RunListRow(props: {
   );
 });
 
-/** Returns the route of a run at its first search hit. */
-export function runRouteOf({ found, runId, source }: ListedRow, find: string | undefined): Route {
+/** Returns the route of a run at what the filters select: its first search hit, else the call at which the pattern was flagged. */
+export function runRouteOf(run: ListedRow, { pattern, q: find, stuck }: RunFilters): Route {
+  const { found, patternCalls = [], patterns = [], runId, source, wasted } = run;
+  const flagged = pattern === undefined ? -1 : patterns.indexOf(pattern);
+  const call = flagged >= 0 ? patternCalls[flagged] : (pattern ?? stuck) === undefined ? undefined : wasted?.call;
+  if (found === undefined && call !== undefined) return { page: 'moment', runId, source, call };
   return { page: 'run', run: { source, runId }, ...present({ at: found?.seq, find }) };
 }
 
@@ -155,6 +163,26 @@ function fromMatch(snippet: string, find = ''): string {
   const places = findWords(find).map((word) => text.indexOf(word));
   const first = Math.min(...places.filter((at) => at >= 0));
   return Number.isFinite(first) ? snippet.slice(Math.max(0, first - LEAD_CHARS)).toWellFormed() : snippet;
+}
+
+/** Shows the patterns of a run, the pattern of the filter first. */
+function PatternTags({ run, wanted }: { readonly run: ListedRow; readonly wanted: string | undefined }): ReactElement {
+  const kinds = (run.patterns ?? []).toSorted((a, b) => Number(b === wanted) - Number(a === wanted));
+  const rest = kinds.slice(MAX_PATTERNS).map(patternName);
+  return (
+    <span className="tags">
+      {kinds.slice(0, MAX_PATTERNS).map((kind) => (
+        <FilterTag key={kind} className={run.stuck === true ? 'stuck' : ''} filters={{ pattern: kind }}>
+          {patternName(kind)}
+        </FilterTag>
+      ))}
+      {rest.length === 0 ? null : (
+        <span className="dim" title={rest.join(', ')}>
+          +{rest.length}
+        </span>
+      )}
+    </span>
+  );
 }
 
 /** Shows how many advice records were delivered, and separately how many were withheld, shadowed, not delivered or unknown. */

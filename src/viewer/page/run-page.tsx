@@ -169,8 +169,9 @@ function Loaded(props: {
     neighbour: (direction) => {
       const place = placeInList(route.run);
       const row = direction === 1 ? place?.next : place?.before;
-      if (row === undefined) say(direction === 1 ? 'No next run in the list.' : 'No previous run in the list.');
-      else goTo(runRouteOf(row, place?.find));
+      if (place === undefined || row === undefined)
+        say(direction === 1 ? 'No next run in the list.' : 'No previous run in the list.');
+      else goTo(runRouteOf(row, place.filters));
     },
     leave: () => goTo(withoutPlace(route), { replace: true }),
     unfold: () => {

@@ -3,6 +3,7 @@ import type { ReactElement, ReactNode } from 'react';
 import { countOf, countText } from '../../base/number-text.ts';
 import { inWords } from '../../records/words.ts';
 import { timesSeen } from '../../run-view/seen-pattern.ts';
+import { tokenFacts } from '../../run-view/usage-text.ts';
 import type { AdviceMark, Overview, RunAnswer } from '../server/api-shapes.ts';
 import { costText, shareOrDash, spanText } from './number-text.ts';
 import { patternName } from './pattern-name.ts';
@@ -84,7 +85,7 @@ function costSentence({ complete, wasted }: Overview, calls: number): string {
   const parts = [
     countOf(wasted.calls, 'call'),
     ...(wasted.ms > 0 ? [spanText(wasted.ms)] : []),
-    ...(wasted.tokens === undefined ? [] : [countOf(wasted.tokens, 'token')]),
+    ...tokenFacts(wasted),
     ...(wasted.costUsd === undefined ? [] : [costText(wasted.costUsd)]),
   ];
   const share = shareOrDash(calls === 0 ? null : wasted.calls / calls);
@@ -117,10 +118,12 @@ function Advice({ overview, onGo }: SentenceProps): ReactElement {
 
 /** Describes what happened after the advice, without a claim about the cause. */
 function fateSentence(advice: readonly AdviceMark[]): string {
-  const delivered = advice.filter((mark) => mark.delivered === true);
-  if (delivered.length === 0) return advice.length === 0 ? 'There was no advice.' : 'No advice reached the agent.';
+  if (advice.length === 0) return 'There was no advice.';
+  const reached = advice.filter((mark) => mark.delivered === true);
+  const isSilent = reached.length === 0;
+  const marks = isSilent ? advice : reached;
   const count = (...calls: readonly AdviceMark['nextCall'][]): number =>
-    delivered.filter(({ nextCall }) => calls.includes(nextCall)).length;
+    marks.filter(({ nextCall }) => calls.includes(nextCall)).length;
   const parts = [
     [count('repeated'), 'made the same call again'],
     [count('same-failure'), 'failed in the same way'],
@@ -128,13 +131,13 @@ function fateSentence(advice: readonly AdviceMark[]): string {
     [count('succeeded'), 'made another call, which succeeded'],
     [count('none', 'open'), 'made no further call'],
   ] as const;
-  const left = delivered.filter(({ isLeft }) => isLeft).length;
+  const left = marks.filter(({ isLeft }) => isLeft).length;
   const sentences = parts
     .filter(([times]) => times > 0)
-    .map(([times, what]) => (times === delivered.length ? `it ${what}` : `${countText(times)}× it ${what}`));
+    .map(([times, what]) => (times === marks.length ? `it ${what}` : `${countText(times)}× it ${what}`));
   const cleared =
-    delivered.length === 1
+    marks.length === 1
       ? `was ${left === 1 ? '' : 'not '}cleared`
-      : `was cleared after ${countText(left)} of ${countText(delivered.length)}`;
-  return `Next, ${sentences.join(', ')}. The pattern ${cleared}.`;
+      : `was cleared after ${countText(left)} of ${countText(marks.length)}`;
+  return `${isSilent ? 'Without it' : 'Next'}, ${sentences.join(', ')}. The pattern ${cleared}.`;
 }

@@ -1,6 +1,7 @@
 import type { ReactElement, ReactNode } from 'react';
 
 import type { ListedRow, RunAnswer } from '../server/api-shapes.ts';
+import { tokenFacts } from '../../run-view/usage-text.ts';
 import { runPath } from './api.ts';
 import { FilterTag } from './filter-tag.tsx';
 import { Link } from './link.tsx';
@@ -51,10 +52,18 @@ export function RunTitle({
             {dayText(run.startedAtMs)}
             {run.startedAtMs === 0 ? '' : ` for ${spanText(run.lastAtMs - run.startedAtMs)}`}
           </span>
-          <span>{countOf(run.turns, 'turn')}</span>
+          {run.turns === 0 ? null : <span>{countOf(run.turns, 'turn')}</span>}
           <span>{countOf(run.calls, 'call')}</span>
           <span className={run.errors > 0 ? 'bad' : undefined}>{countOf(run.errors, 'error')}</span>
-          {run.costUsd === undefined ? null : <span>{costText(run.costUsd)}</span>}
+          {tokenFacts(run).map((fact) => (
+            <span key={fact}>{fact}</span>
+          ))}
+          {run.costUsd === undefined ? null : (
+            <span>
+              {run.answersWithoutCost === undefined ? '' : 'at least '}
+              {costText(run.costUsd)}
+            </span>
+          )}
           {run.reward === undefined ? null : <span>reward {Number(run.reward.toPrecision(3))}</span>}
         </div>
       </div>
@@ -82,7 +91,7 @@ function Neighbours({ run }: { readonly run: ListedRow }): ReactElement | null {
         {sign}
       </span>
     ) : (
-      <Link className="button" to={runRouteOf(row, place.find)} title={words}>
+      <Link className="button" to={runRouteOf(row, place.filters)} title={words}>
         <span aria-hidden="true">{sign}</span>
         <span className="visually-hidden">{words}</span>
       </Link>

@@ -3,6 +3,7 @@ import type { ReactElement } from 'react';
 import { countOf, countText } from '../../base/number-text.ts';
 import type { FilesRow, SeenRequest } from '../server/api-shapes.ts';
 import { getCall, getState, type RunAddress } from './api.ts';
+import { tokenFacts } from '../../run-view/usage-text.ts';
 import { costText, spanText } from './number-text.ts';
 import { safeLine } from './safe-text.ts';
 import { useLoaded } from './use-loaded.ts';
@@ -76,7 +77,7 @@ export function StatePanel(props: {
               {state.errorsInARow > 1 ? <div>{countOf(state.errorsInARow, 'failure')} in a row</div> : null}
             </dd>
             <Fact name="Context" value={state.contextTokens} text={(count) => countOf(count, 'token')} />
-            <Fact name="Tokens" value={state.tokens} text={countText} />
+            <Fact name="Tokens" value={state.tokens} text={() => tokenFacts(state).join(', ')} />
             <Fact name="Cost" value={state.costUsd} text={costText} />
             <dt>Time</dt>
             <dd>

@@ -194,7 +194,7 @@ function placeText(overview: Overview, seq: number | undefined): string {
   const parts = [
     time,
     ...(call === 0 ? [] : [`call ${countText(call)}`]),
-    ...(tokens === 0 ? [] : [`${countText(tokens)} tokens so far`]),
+    ...(tokens === 0 ? [] : [`${countText(tokens)} tokens so far, cached included`]),
     ...(costUsd === 0 ? [] : [costText(costUsd)]),
   ];
   return parts.join(' · ');

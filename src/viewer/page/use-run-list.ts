@@ -56,7 +56,7 @@ export interface ListPlace {
   readonly total: number;
   readonly before: ListedRow | undefined;
   readonly next: ListedRow | undefined;
-  readonly find: string | undefined;
+  readonly filters: RunFilters;
 }
 
 /** Returns undefined if no list was shown, or if the list does not contain the run. */
@@ -65,8 +65,8 @@ export function placeInList(run: RunAddress): ListPlace | undefined {
   const at = list?.rows.findIndex((row) => runKey(row) === runKey(run)) ?? -1;
   if (lastKey === undefined || list === undefined || at < 0) return undefined;
   // The cast is safe: the key is the JSON of the filters.
-  const { q } = JSON.parse(lastKey) as RunFilters;
-  return { number: at + 1, total: list.total, before: list.rows[at - 1], next: list.rows[at + 1], find: q };
+  const filters = JSON.parse(lastKey) as RunFilters;
+  return { number: at + 1, total: list.total, before: list.rows[at - 1], next: list.rows[at + 1], filters };
 }
 
 /** The state of earlier lists, which is restored when the user comes back. */

@@ -1,6 +1,7 @@
 import { useCallback, useEffect, useMemo, useRef, useState } from 'react';
 
-import type { Overview, Problem, RecordsAnswer, RunAnswer } from '../server/api-shapes.ts';
+import type { Problem, RecordsAnswer, RunAnswer } from '../server/api-shapes.ts';
+import { present } from '../../base/present.ts';
 import type { TrajectoryRecord } from '../../records/trajectory-record.ts';
 import { ApiError, getOverview, getRecord, getRecords, getRun, runPath, type RunAddress } from './api.ts';
 import { PAGE_RECORDS, RecordPages, type LoadRecords } from './record-pages.ts';
@@ -142,7 +143,10 @@ function useRefresh(run: RunAddress, pages: RecordPages | undefined, setState: S
   }, [source, runId, pages, setState]);
 }
 
-/** Fetches the overview repeatedly until it covers the whole run, starting when the first rows are shown. */
+/**
+ * Fetches the overview repeatedly until it covers the whole run, starting when the first rows are shown. Then fetches the facts about the
+ * run if it had not been read when they were requested.
+ */
 function useCompletion(
   run: RunAddress,
   { answer, pages }: State,
@@ -150,17 +154,23 @@ function useCompletion(
 ): void {
   const { source, runId } = run;
   const overview = answer?.overview;
+  const isWithoutExtras = answer?.run.extras === false;
   useEffect(() => {
     if (overview === undefined || overview.complete) return undefined;
     let timer: ReturnType<typeof setTimeout> | undefined;
     let isCurrent = true;
     const fetchIt = (): void => {
-      const update = (next: Overview): void =>
+      const update = async (): Promise<void> => {
+        const next = await getOverview({ source, runId });
+        const latest = next.complete && isWithoutExtras ? await getRun({ source, runId }) : undefined;
         setState((before) =>
-          before.answer === undefined ? before : { ...before, answer: { ...before.answer, overview: next } },
+          before.answer === undefined || before.pages !== pages
+            ? before
+            : { ...before, answer: { ...before.answer, ...present({ run: latest?.run }), overview: next } },
         );
-      // If the request fails, the incomplete overview stays.
-      getOverview({ source, runId }).then(update, () => {});
+      };
+      // If a request fails, the incomplete overview stays.
+      update().catch(() => {});
     };
     const schedule = (): void => {
       if (isCurrent) timer = setTimeout(fetchIt, OVERVIEW_MS);
@@ -171,7 +181,7 @@ function useCompletion(
       isCurrent = false;
       clearTimeout(timer);
     };
-  }, [overview, pages, source, runId, firstSeq, setState]);
+  }, [overview, isWithoutExtras, pages, source, runId, firstSeq, setState]);
 }
 
 interface RunEvents {

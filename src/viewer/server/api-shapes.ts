@@ -6,6 +6,7 @@ import type { DecisionPoint } from '../../records/guidance.ts';
 import type { PatternLevel } from '../../records/trajectory-pattern.ts';
 import type { TrajectoryRecord } from '../../records/trajectory-record.ts';
 import type { RunPatterns } from '../../run-view/seen-pattern.ts';
+import type { RunUsage } from '../../run-view/run-view.ts';
 import type { RunSummary } from '../../store/run-summary.ts';
 import type { StoreKind } from '../../store/store-address.ts';
 import type { ToolKind } from '../../calls/tool-kind.ts';
@@ -45,19 +46,21 @@ export interface SourcesAnswer {
 }
 
 /** Calls, tokens and cost of a run after its first warning. */
-export interface Wasted {
+export interface Wasted extends Omit<RunUsage, 'answersWithoutCost'> {
   /** The call after which a stuck pattern was first flagged. */
   readonly call: number;
-  /** Number of calls after that call. */
+  /** The kind of this pattern, and its tool if it has one. */
+  readonly kind: string;
+  readonly tool?: string;
+  /** The last error line of the pattern's calls before the warning, with masked numbers. Absent if none of them failed. */
+  readonly line?: string;
+  /** Number of calls after `call`. */
   readonly calls: number;
   readonly ms: number;
-  /** Absent if unknown. */
-  readonly tokens?: number;
-  readonly costUsd?: number;
 }
 
 /** Facts about a run that can only be computed from its records. */
-export interface RunExtras {
+export interface RunExtras extends RunUsage {
   /** Kinds of the patterns flagged at `warn` or above. Each kind is listed once; at most eight. */
   readonly patterns: readonly string[];
   /** For each entry of `patterns`, the call after which it was first flagged. */
@@ -76,9 +79,6 @@ export interface RunExtras {
   readonly adviceCount: number;
   /** Amount of advice without a record of delivery: withheld, shadowed, or not delivered. */
   readonly adviceUnsaid: number;
-  /** Cost from the model's responses. Absent if unknown. */
-  readonly costUsd?: number;
-  readonly tokens?: number;
   /** At most 60 characters, one per bucket of calls: `.` for no problem, `x` for an error, `!` inside a stuck pattern, `a` for advice. */
   readonly strip: string;
   /** Names of the tools called: at most 64 names of at most 100 characters. */
@@ -109,7 +109,7 @@ export interface ListedRow extends Omit<RunSummary, 'source' | 'openCalls'>, Par
 /** The values of each filter with their number of runs, most frequent first. */
 export type Facets = Readonly<
   Record<
-    'status' | 'outcome' | 'model' | 'agent' | 'task' | 'tool' | 'pattern' | 'advice',
+    'status' | 'outcome' | 'model' | 'agent' | 'task' | 'tool' | 'pattern' | 'stuck' | 'advice',
     readonly (readonly [string, number])[]
   >
 >;
@@ -223,7 +223,7 @@ export interface FailureRow {
 }
 
 /** The state of the run after a call returned. */
-export interface RunState {
+export interface RunState extends RunUsage {
   /** 1-based number of the call, or 0 before the first call. */
   readonly call: number;
   /** Unix milliseconds, or 0 if unknown. */
@@ -236,9 +236,6 @@ export interface RunState {
   /** At most 20 failures, latest last. */
   readonly failures: readonly FailureRow[];
   readonly errorsInARow: number;
-  /** Tokens from the model's responses up to this call. Absent if unknown. */
-  readonly tokens?: number;
-  readonly costUsd?: number;
   /** Number of tokens that the model read for its last response. */
   readonly contextTokens?: number;
   /** Time until the deadline in milliseconds. It is negative after the deadline and absent without one. */
@@ -281,7 +278,7 @@ export interface Overview {
   /** Failed calls per bucket. A failed call counts in the bucket in which it started. */
   readonly errors: readonly number[];
   readonly messages: readonly number[];
-  /** Tokens from the model's responses. */
+  /** Tokens from the model's responses, cached tokens included. */
   readonly tokens: readonly number[];
   readonly costUsd: readonly number[];
   /** Tokens that the model read for the last response of the bucket. It is 0 if unknown. */
@@ -392,6 +389,18 @@ export interface AlignedRun extends Pick<RunSummary, 'runId' | 'modelId' | 'outc
   readonly calls: readonly CallRow[];
 }
 
+/** A successful call that more of the successful than of the failed runs made. Calls are equal if they read or write the same file, else by arguments. */
+export interface TellingStep {
+  readonly kind: ToolKind;
+  /** The file, or the arguments. At most 200 characters. */
+  readonly what: string;
+  /** Number of successful and of failed runs that took the step. */
+  readonly passed: number;
+  readonly failed: number;
+  /** The first successful run that took it, and its call. */
+  readonly example: { readonly source: string; readonly runId: string; readonly seq: number };
+}
+
 /** Several runs side by side, starting shortly before the first call that differs. */
 export interface AlignedAnswer {
   /** Number of calls at the start that are equal in all runs. */
@@ -399,6 +408,10 @@ export interface AlignedAnswer {
   /** Number of calls at the start that are left out. */
   readonly from: number;
   readonly runs: readonly AlignedRun[];
+  /** Number of runs that succeeded and that failed, and the steps that tell them apart, at most eight. Empty unless there are both. */
+  readonly passed: number;
+  readonly failed: number;
+  readonly steps: readonly TellingStep[];
 }
 
 /** The backtest reports that the viewer shows. */

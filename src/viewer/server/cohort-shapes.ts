@@ -60,12 +60,10 @@ export interface CohortRow {
   readonly verdict: RunVerdict['verdict'];
 }
 
-/** A group of similar stuck runs. */
+/** Stuck runs whose first warning has the same pattern, tool and error line. */
 export interface FailureCluster {
-  /** The kind of the pattern of the first warning. */
-  readonly kind: string;
-  /** The most frequent error line, with masked numbers. Empty without error lines. */
-  readonly line: string;
+  /** These three, as `warningKey` formats them: the value of the filter `stuck` that selects these runs. */
+  readonly key: string;
   readonly runs: number;
   /** Number of calls after the first warning. */
   readonly calls: number;

@@ -3,16 +3,18 @@ import { expect, test } from 'vitest';
 import type { RunExtras } from './api-shapes.ts';
 import { cohortOf } from './cohort.ts';
 import type { MatchedRun } from './match-runs.ts';
+import { warningKey } from './warning-key.ts';
+
+const WARNING = { kind: 'identical_call', tool: 'bash', line: 'not found' };
 
 /** A run of so many calls; with `stuckAt` it was stuck from that call on. */
 function run(id: string, calls: number, verdict: RunExtras['verdict'], stuckAt?: number): MatchedRun {
   const extras: RunExtras = {
     patterns: stuckAt === undefined ? [] : ['identical_call'],
     patternCalls: stuckAt === undefined ? [] : [stuckAt],
-    ...(stuckAt === undefined ? {} : { wasted: { call: stuckAt, calls: calls - stuckAt, ms: 0 } }),
+    ...(stuckAt === undefined ? {} : { wasted: { ...WARNING, call: stuckAt, calls: calls - stuckAt, ms: 0 } }),
     verdict,
     fates: stuckAt === undefined ? {} : { 'delivered repeated': 1, 'withheld succeeded': 2 },
-    ...(stuckAt === undefined ? {} : { errorLine: ['not found', 3] as const }),
     stuck: stuckAt !== undefined,
     adviceCount: 0,
     adviceCalls: [],
@@ -54,22 +56,21 @@ test('stopping after the warning saves the later calls and loses the successful 
   expect(stops[5]).toEqual({ after: 5, stopped: 1, saved: 5, lost: 0 });
 });
 
-test('advice is counted by delivery and next call, and stuck runs by their error line', () => {
+test('advice is counted by delivery and next call, and stuck runs by their first warning', () => {
   const { clusters, fates } = cohortOf([run('a', 20, 'failed', 10), run('b', 15, 'worked', 10)]);
   expect(fates).toEqual({ delivered: { repeated: 2 }, withheld: { succeeded: 4 } });
-  expect(clusters).toMatchObject([{ kind: 'identical_call', line: 'not found', runs: 2, calls: 15 }]);
+  expect(clusters).toMatchObject([{ key: warningKey(WARNING), runs: 2, calls: 15 }]);
 });
 
-test('the pattern whose runs miss most successes comes first, and a cluster has the pattern of the first warning', () => {
+test('the pattern whose runs miss most successes comes first', () => {
   const slow = { patterns: ['serial_reads'], patternCalls: [2] };
   const stuck = run('stuck', 12, 'failed', 10);
-  const { clusters, patterns } = cohortOf([
+  const { patterns } = cohortOf([
     ...['a', 'b', 'c'].map((id) => withExtras(run(id, 40, 'worked'), slow)),
     withExtras(stuck, { patterns: ['serial_reads', 'identical_call'], patternCalls: [2, 10] }),
     run('calm', 50, 'worked'),
   ]);
   expect(patterns.map(({ kind }) => kind)).toEqual(['identical_call', 'serial_reads']);
-  expect(clusters.map(({ kind }) => kind)).toEqual(['identical_call']);
 });
 
 function withExtras(matched: MatchedRun, change: Partial<RunExtras>): MatchedRun {

@@ -1,7 +1,9 @@
 import type { NextCall } from '../../run-view/advice-outcome.ts';
+import { allTokens } from '../../run-view/usage-text.ts';
 import type { RunExtras } from './api-shapes.ts';
-import type { CohortAnswer, CohortRow, FailureCluster, PatternCost, EarlyStop } from './cohort-shapes.ts';
+import type { CohortAnswer, CohortRow, EarlyStop, FailureCluster, PatternCost, RunMoment } from './cohort-shapes.ts';
 import type { MatchedRun } from './match-runs.ts';
+import { warningKey } from './warning-key.ts';
 
 const MAX_EXAMPLES = 2;
 const MAX_ROWS = 400;
@@ -41,8 +43,8 @@ export function cohortOf(runs: readonly MatchedRun[]): Omit<CohortAnswer, 'pendi
     costUsd: sum(({ extras }) => extras.costUsd),
     costRuns: seen.filter(({ extras }) => extras.costUsd !== undefined).length,
     wastedUsd: sum(({ extras }) => extras.wasted?.costUsd),
-    tokens: sum(({ extras }) => extras.tokens),
-    wastedTokens: sum(({ extras }) => extras.wasted?.tokens),
+    tokens: sum(({ extras }) => allTokens(extras)),
+    wastedTokens: sum(({ extras }) => allTokens(extras.wasted ?? {})),
     patterns: patternCosts(seen, judged),
     stops: stopPoints(judged),
     rows: rowsOf(seen),
@@ -189,8 +191,8 @@ function daysOf(seen: readonly SeenRun[]): CohortAnswer['days'] {
     of.runs += 1;
     of.costUsd += extras.costUsd ?? 0;
     of.wastedUsd += extras.wasted?.costUsd ?? 0;
-    of.tokens += extras.tokens ?? 0;
-    of.wastedTokens += extras.wasted?.tokens ?? 0;
+    of.tokens += allTokens(extras) ?? 0;
+    of.wastedTokens += allTokens(extras.wasted ?? {}) ?? 0;
     days.set(day, of);
   }
   return [...days]
@@ -199,22 +201,20 @@ function daysOf(seen: readonly SeenRun[]): CohortAnswer['days'] {
     .map(([day, of]) => Object.assign({ day }, of));
 }
 
-/** Groups stuck runs by the pattern of the first warning and the most frequent error line. */
+/** Groups stuck runs by the pattern, the tool and the error line of the first warning. */
 function clustersOf(stuck: readonly SeenRun[]): readonly FailureCluster[] {
-  const clusters = new Map<string, FailureCluster & { runs: number; calls: number }>();
+  const clusters = new Map<string, { runs: number; calls: number; readonly example: RunMoment }>();
   for (const { extras, run } of stuck) {
-    // Patterns of inefficiency may precede the first pattern of a stuck agent.
-    const kind = extras.patterns[Math.max(0, extras.patternCalls.indexOf(extras.wasted?.call ?? 0))] ?? '';
-    const [line] = extras.errorLine ?? [''];
-    const key = `${kind}\n${line}`;
-    const known = clusters.get(key);
-    if (known !== undefined) {
-      known.runs += 1;
-      known.calls += extras.wasted?.calls ?? 0;
-      continue;
-    }
-    const example = { runId: run.runId, call: extras.wasted?.call ?? 1 };
-    clusters.set(key, { kind, line, runs: 1, calls: extras.wasted?.calls ?? 0, example });
+    if (extras.wasted === undefined) continue;
+    const { call, calls } = extras.wasted;
+    const key = warningKey(extras.wasted);
+    const known = clusters.get(key) ?? { runs: 0, calls: 0, example: { runId: run.runId, call } };
+    clusters.set(key, known);
+    known.runs += 1;
+    known.calls += calls;
   }
-  return [...clusters.values()].sort((a, b) => b.runs - a.runs || b.calls - a.calls).slice(0, MAX_CLUSTERS);
+  return [...clusters]
+    .map(([key, cluster]) => Object.assign({ key }, cluster))
+    .sort((a, b) => b.runs - a.runs || b.calls - a.calls)
+    .slice(0, MAX_CLUSTERS);
 }

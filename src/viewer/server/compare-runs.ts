@@ -52,6 +52,8 @@ export async function comparedRuns(a: ComparedSide, b: ComparedSide): Promise<Co
 export interface RunCalls {
   readonly calls: readonly CallRow[];
   readonly keys: readonly string[];
+  /** The file that each call reads or writes, else its arguments. */
+  readonly targets: readonly string[];
   readonly isCut: boolean;
 }
 
@@ -59,17 +61,22 @@ export interface RunCalls {
 export async function callsOf({ reader, run }: ComparedSide): Promise<RunCalls> {
   const calls: CallRow[] = [];
   const keys: string[] = [];
+  const targets: string[] = [];
   const view = new RunView();
   for await (const record of undamagedRecords(reader, run)) {
     const call = view.fold(record);
     if (call === undefined) continue;
     if (call.number > calls.length) {
-      if (calls.length >= MAX_CALLS) return { calls, keys, isCut: true };
+      if (calls.length >= MAX_CALLS) return { calls, keys, targets, isCut: true };
       keys.push(hashText(`${call.tool}\n${canonicalJson(call.args)}`));
     }
-    calls[call.number - 1] = rowOf(call, errorLineOf(call, record));
+    const row = rowOf(call, errorLineOf(call, record));
+    calls[call.number - 1] = row;
+    const { kind, target } = readCall(call.tool, call.args);
+    const isFile = target !== undefined && (kind === 'read' || kind === 'write');
+    targets[call.number - 1] = isFile ? target.slice(0, PREVIEW_CHARS).toWellFormed() : row.argsPreview;
   }
-  return { calls, keys, isCut: false };
+  return { calls, keys, targets, isCut: false };
 }
 
 function* rowsOf(

@@ -1,6 +1,7 @@
 import { inWords } from '../../records/words.ts';
 import type { RunSummary } from '../../store/run-summary.ts';
 import type { Facets, FoundPlace, RunExtras } from './api-shapes.ts';
+import { warningKey } from './warning-key.ts';
 import type { FoundRuns } from './full-text.ts';
 import type { ListedSource } from './listed-source.ts';
 import type { RunFilter } from './run-query.ts';
@@ -27,6 +28,7 @@ const FACETS: {
   task: ({ task }) => listOf(task),
   tool: (_run, extras) => extras?.tools ?? [],
   pattern: (_run, extras) => (extras === undefined ? [] : [...extras.patterns, ...(extras.stuck ? ['stuck'] : [])]),
+  stuck: (_run, extras) => (extras?.wasted === undefined ? [] : [warningKey(extras.wasted)]),
   advice: (_run, extras) => (extras === undefined ? [] : advicesOf(extras)),
 };
 // The cast is safe: the names are the keys of this object.
@@ -73,9 +75,9 @@ export function matchRuns(
 }
 
 /** Returns true if the filter needs the extras of runs. */
-export function needsExtras({ advice, pattern, status, tool }: RunFilter): boolean {
+export function needsExtras({ advice, pattern, status, stuck, tool }: RunFilter): boolean {
   const isVerdict = status === 'success' || status === 'failed';
-  return isVerdict || advice !== undefined || pattern !== undefined || tool !== undefined;
+  return isVerdict || [advice, pattern, stuck, tool].some((value) => value !== undefined);
 }
 
 function mostOf(counts: ReadonlyMap<string, number>): readonly (readonly [string, number])[] {
@@ -83,6 +85,7 @@ function mostOf(counts: ReadonlyMap<string, number>): readonly (readonly [string
 }
 
 function passes(name: keyof Facets, values: readonly string[], wanted: string): boolean {
+  if (name === 'stuck') return values.includes(wanted);
   const plainWanted = plainName(wanted);
   if (name === 'model' || name === 'agent') return values.some((value) => plainName(value).includes(plainWanted));
   if (name === 'pattern' && plainWanted === 'any') return values.length > 0;

@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 
 import { present } from '../../base/present.ts';
+import { allTokens } from '../../run-view/usage-text.ts';
 import { assertNever } from '../../base/assert-never.ts';
 import { systemClock } from '../../base/clock.ts';
 import { steadyMs } from '../../base/steady-ms.ts';
@@ -215,7 +216,7 @@ function keyOf({ extras, run }: MatchedRun, sort: RunSort): number {
     case 'wasted':
       return extras?.wasted?.calls ?? -1;
     case 'tokens':
-      return extras?.tokens ?? -1;
+      return allTokens(extras ?? {}) ?? -1;
     case 'lasted':
       return run.lastAtMs - run.startedAtMs;
     default:

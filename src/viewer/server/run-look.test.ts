@@ -38,7 +38,17 @@ test('a steered run has the recorded patterns only', () => {
   const look = new RunLook();
   for (const record of [{ ...first, payload: { ...first.payload, steering } }, ...rest]) look.fold(record);
   expect(look.overview(18).patterns).toEqual([]);
-  expect(look.extras().strip).toBe('xxxxxx');
+  // Without an analysis, the results are read for their error lines.
+  expect(look.extras()).toMatchObject({ strip: 'xxxxxx', errorLine: ['make: no rule', 6] });
+});
+
+test('the first warning has the pattern, its tool and the last error line of its calls', () => {
+  const earlier: ScriptedCall = { tool: 'read_file', args: { path: 'a' }, result: 'a: not there', isError: true };
+  const { wasted } = lookOf([earlier, ...times(6, { ...failing, result: 'make: line 12: no rule' })]).extras();
+  expect(wasted).toMatchObject({ tool: 'bash', line: 'make: line #: no rule' });
+  const silent = lookOf([earlier, ...times(8, { tool: 'bash', args: { command: 'ls' }, result: 'the same' })]).extras();
+  expect(silent.wasted).toMatchObject({ kind: 'identical_call', tool: 'bash' });
+  expect(silent.wasted).not.toHaveProperty('line');
 });
 
 test('an overview is complete once all stored records are folded', () => {

@@ -5,8 +5,9 @@ import type { TrajectoryPattern } from '../../records/trajectory-pattern.ts';
 import type { FeedbackProduced, GuidanceProduced, TrajectoryRecord } from '../../records/trajectory-record.ts';
 import type { AdviceOutcome } from '../../run-view/advice-outcome.ts';
 import { fateText } from '../../run-view/fate-text.ts';
-import type { RunCall } from '../../run-view/run-call.ts';
+import { errorLineOf, type RunCall } from '../../run-view/run-call.ts';
 import { RunView, type RunUsage } from '../../run-view/run-view.ts';
+import { allTokens } from '../../run-view/usage-text.ts';
 import { isFlagged, saysStuck, type SeenPattern } from '../../run-view/seen-pattern.ts';
 import { lastSeqOf } from '../../store/run-summary.ts';
 import { readCall } from '../../calls/tool-semantics.ts';
@@ -35,6 +36,9 @@ interface Spent extends RunUsage {
   readonly atMs: number;
 }
 
+/** The first warning of a run: the usage up to it, and what it was about. */
+interface Warning extends Spent, Pick<Wasted, 'kind' | 'tool' | 'line'> {}
+
 /** The fields of an advice mark that its outcome does not contain. */
 type AdviceContent = Pick<AdviceMark, 'severity' | 'text' | 'why' | 'point' | 'channel' | 'evidence'>;
 
@@ -57,7 +61,9 @@ export class RunLook implements KnownTimeline {
   readonly #buckets = new Buckets();
   readonly #tools = new Set<string>();
   readonly #errorLines = new Map<string, number>();
-  #warned: Spent | undefined;
+  #warned: Warning | undefined;
+  /** The error line of the last failed call, with masked numbers, and the index of that call. */
+  #lastError: { readonly line: string; readonly index: number } | undefined;
   /** The calls read until now. */
   readonly places: CallPlaces = new CallPlaces();
   #nextSeq = 0;
@@ -74,16 +80,15 @@ export class RunLook implements KnownTimeline {
     this.#nextSeq = lastSeqOf(record) + 1;
     this.#buckets.touch(seq, atMs, this.#view.calls);
     this.#noteGap(seq, atMs);
-    const { costUsd = 0, tokens = 0 } = this.#view.usage;
+    const before = this.#view.usage;
     const call = this.#view.fold(record);
     const used = this.#view.usage;
-    this.#buckets.count(seq, 'tokens', (used.tokens ?? 0) - tokens);
-    this.#buckets.count(seq, 'costUsd', (used.costUsd ?? 0) - costUsd);
-    const context = contextTokensOf(payload);
+    this.#buckets.count(seq, 'tokens', (allTokens(used) ?? 0) - (allTokens(before) ?? 0));
+    this.#buckets.count(seq, 'costUsd', (used.costUsd ?? 0) - (before.costUsd ?? 0));
+    const context = contextTokensOf(payload, this.#view.counts.modelId);
     if (context !== undefined) this.#buckets.context(seq, context);
-    if (call !== undefined) this.#called(call);
-    if (this.#warned === undefined && this.#view.changedPatterns.some((pattern) => pattern.stuck && isFlagged(pattern)))
-      this.#warned = this.#spent();
+    if (call !== undefined) this.#called(call, record);
+    if (this.#warned === undefined) this.#noteWarning();
     if (payload.kind === 'turn_started') this.#buckets.count(seq, 'turns');
     else if (payload.kind === 'message_appended') this.#buckets.count(seq, 'messages');
     else if (payload.kind === 'evaluation') this.#point = payload.point;
@@ -127,6 +132,15 @@ export class RunLook implements KnownTimeline {
     this.#gaps.push({ seq, ms });
   }
 
+  #noteWarning(): void {
+    const first = this.#view.changedPatterns.find((pattern) => pattern.stuck && isFlagged(pattern));
+    if (first === undefined) return;
+    const { firstSeen, kind, tool } = first;
+    const error = this.#lastError;
+    const line = error !== undefined && error.index >= firstSeen ? error.line : undefined;
+    this.#warned = { ...this.#spent(), kind, ...present({ tool, line }) };
+  }
+
   #firstCallOf(patterns: readonly TrajectoryPattern[]): number {
     return Math.min(...patterns.map(({ firstSeen, flaggedAt }) => callNumber(flaggedAt ?? firstSeen)));
   }
@@ -138,10 +152,19 @@ export class RunLook implements KnownTimeline {
   #wasted(): Wasted | undefined {
     if (this.#warned === undefined) return undefined;
     const [before, now] = [this.#warned, this.#spent()];
-    const tokens = now.tokens === undefined ? undefined : now.tokens - (before.tokens ?? 0);
-    const costUsd = now.costUsd === undefined ? undefined : now.costUsd - (before.costUsd ?? 0);
+    const since = (of: keyof RunUsage): number | undefined =>
+      now[of] === undefined ? undefined : now[of] - (before[of] ?? 0);
+    const [tokens, costUsd] = [since('tokens'), since('costUsd')];
+    const [cacheTokens, cacheTokensWithin] = [since('cacheTokens'), since('cacheTokensWithin')];
     const ms = before.atMs > 0 ? now.atMs - before.atMs : 0;
-    return { call: before.calls, calls: now.calls - before.calls, ms, ...present({ tokens, costUsd }) };
+    const { kind, line, tool } = before;
+    return {
+      call: before.calls,
+      calls: now.calls - before.calls,
+      ms,
+      kind,
+      ...present({ tool, line, tokens, cacheTokens, cacheTokensWithin, costUsd }),
+    };
   }
 
   overview(lastSeq: number): Overview {
@@ -212,9 +235,12 @@ export class RunLook implements KnownTimeline {
   }
 
   /** Counts a call in the bucket of its start. Its kind and failure are counted when the result is known. */
-  #called({ args, endSeq, errorLine, failed, kind, number, seq, tool }: RunCall): void {
-    if (errorLine !== undefined && endSeq !== undefined) {
+  #called(call: RunCall, record: TrajectoryRecord): void {
+    const { args, endSeq, failed, kind, number, seq, tool } = call;
+    const errorLine = endSeq === undefined ? undefined : errorLineOf(call, record);
+    if (errorLine !== undefined) {
       const line = errorLine.replaceAll(/\d+/g, '#').trim().slice(0, LINE_CHARS).toWellFormed();
+      this.#lastError = { line, index: number - 1 };
       if (this.#errorLines.has(line) || this.#errorLines.size < MAX_LINES)
         this.#errorLines.set(line, (this.#errorLines.get(line) ?? 0) + 1);
     }

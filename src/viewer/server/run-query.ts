@@ -26,6 +26,8 @@ export interface RunFilter {
   readonly tool?: string;
   /** A kind or name of a pattern, `stuck`, or `any`. */
   readonly pattern?: string;
+  /** The first warning, as `warningKey` formats it. */
+  readonly stuck?: string;
   /**
    * `any`, an `AdviceArm`, or `ignored`. `ignored` means that the advice was delivered and the next call was the same or failed in the
    * same way.
@@ -92,6 +94,7 @@ const TEXTS = [
   'task',
   'tool',
   'pattern',
+  'stuck',
   'advice',
   'parent',
 ] as const;

@@ -44,7 +44,7 @@ export class RunStateFold {
       this.#deadlineMs = payload.steering.deadline_at_unix_ms;
     if (payload.kind === 'provider_request_prepared') this.#lastRequest = seenRequest(payload);
     if (payload.kind === 'tool_started' || this.calls === 0) this.#request = this.#lastRequest;
-    this.#contextTokens = contextTokensOf(payload) ?? this.#contextTokens;
+    this.#contextTokens = contextTokensOf(payload, this.#view.counts.modelId) ?? this.#contextTokens;
   }
 
   state(): RunState {

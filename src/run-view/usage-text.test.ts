@@ -1,0 +1,19 @@
+import { expect, test } from 'vitest';
+
+import { allTokens, tokenFacts } from './usage-text.ts';
+
+test('cached tokens that a host counts as tokens stand behind them, others are added', () => {
+  expect(tokenFacts({ tokens: 1_200, cacheTokens: 900, cacheTokensWithin: 900 })).toEqual([
+    '1,200 tokens (900 of them cached)',
+  ]);
+  expect(tokenFacts({ tokens: 1_200, cacheTokens: 900 })).toEqual(['1,200 tokens', 'plus 900 cached']);
+  expect(tokenFacts({ tokens: 1_200, cacheTokens: 900, cacheTokensWithin: 300 })).toEqual([
+    '1,200 tokens (300 of them cached)',
+    'plus 600 cached',
+  ]);
+});
+
+test('all tokens count each cached token once', () => {
+  expect(allTokens({ tokens: 1_200, cacheTokens: 900, cacheTokensWithin: 300 })).toBe(1_800);
+  expect(allTokens({ cacheTokens: 900 })).toBeUndefined();
+});

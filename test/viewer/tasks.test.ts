@@ -1,0 +1,172 @@
+import type { Locator, Page } from 'playwright-core';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+
+import type { TrajectoryRecord } from '../../src/records/trajectory-record.ts';
+import { findChromium } from './chromium.ts';
+import { addRun, addSampleRun, faultsOf, shellTurn, startOf, viewerScene, type ViewerScene } from './viewer-scene.ts';
+
+const chromium = findChromium();
+
+/** The hand of a user: counts the steps of a task and refuses one more than its budget. */
+class Hand {
+  readonly page: Page;
+  #left: number;
+
+  constructor(page: Page, budget: number) {
+    this.page = page;
+    this.#left = budget;
+  }
+
+  async click(target: Locator): Promise<void> {
+    this.#step();
+    await target.click();
+  }
+
+  async choose(name: string, value: string): Promise<void> {
+    this.#step();
+    await this.page.getByLabel(name).selectOption(value);
+  }
+
+  async pointAt(x: number, y: number): Promise<void> {
+    this.#step();
+    await this.page.mouse.move(x, y);
+  }
+
+  #step(): void {
+    if (this.#left === 0) throw new Error('this step is beyond the budget of the task');
+    this.#left -= 1;
+  }
+}
+
+/** Tasks begin on the first page, or on the page of the run that they are about. Labelling has its budget in `review.test.ts`. */
+describe.skipIf(chromium === undefined)('within its budget of steps, a user (needs a Chromium)', () => {
+  let scene: ViewerScene;
+
+  beforeAll(async () => {
+    scene = await viewerScene({
+      chromium: chromium ?? '',
+      fill: async (store) => {
+        await addSampleRun(store);
+        const end = (success: boolean) => ({ kind: 'run_ended', outcome: 'ended', new_messages: [], success }) as const;
+        for (const success of [true, false]) {
+          const name = `to-and-fro-${success ? 'good' : 'bad'}`;
+          const turns = Array.from({ length: 16 }, (_, at) =>
+            shellTurn(at, at % 2 === 0 ? 'cat a' : 'cat b', 'the same'),
+          );
+          await addRun(store, name, [startOf(name, 'Decide'), ...turns.flat(), end(success)]);
+        }
+        const spent = (input_tokens: number): TrajectoryRecord['payload'] => ({
+          kind: 'message_appended',
+          message: { role: 'assistant', content: 'On it.', usage: { input_tokens, cost_usd: 0.25 } },
+        });
+        await addRun(store, 'counted', [startOf('counted', 'Count'), spent(500), spent(1_000)]);
+      },
+    });
+  });
+  afterAll(() => scene.close());
+
+  const handAt = async (path: string, budget: number): Promise<Hand> =>
+    new Hand(await scene.open(path, { permissions: ['clipboard-read', 'clipboard-write'] }), budget);
+  const done = async ({ page }: Hand): Promise<void> => {
+    expect(faultsOf(page)).toEqual([]);
+    await page.context().close();
+  };
+
+  test('opens the run that wasted most calls (2)', async () => {
+    const hand = await handAt('/', 2);
+    const { page } = hand;
+    const figures = page.locator('.figure-cards > div', { hasText: 'calls after the first warning' });
+    await hand.click(figures.getByRole('link'));
+    await expect.poll(() => page.locator('.run-row .wasted').first().innerText()).toBe('27');
+    await hand.click(page.locator('.run-row').first());
+    await expect.poll(() => page.locator('.story').innerText()).toMatch(/27 calls .* after the first warning/);
+    await done(hand);
+  });
+
+  test('lists the runs where advice was ignored (2)', async () => {
+    const hand = await handAt('/', 2);
+    await hand.click(hand.page.getByRole('link', { name: 'Runs where advice was ignored' }));
+    await expect
+      .poll(() => hand.page.locator('.run-row').allInnerTexts())
+      .toEqual([expect.stringContaining('stuck-run')]);
+    await done(hand);
+  });
+
+  test('opens the first moment of a loop (2)', async () => {
+    const hand = await handAt('/', 2);
+    const { page } = hand;
+    const loop = page
+      .getByRole('region', { name: 'Which patterns cost outcomes' })
+      .getByRole('row', { name: /back and forth/ });
+    const moment = loop.locator('a.moment').first();
+    const [, call] = /call (\d+)$/.exec((await moment.getAttribute('title')) ?? '') ?? [];
+    await hand.click(moment);
+    await expect.poll(() => page.locator('.row.is-selected').innerText()).toMatch(new RegExp(`^Call\\s+${call}\\b`));
+    await done(hand);
+  });
+
+  test('compares two runs of a task (3)', async () => {
+    const hand = await handAt('/', 3);
+    const { page } = hand;
+    await hand.click(page.getByRole('link', { name: 'Runs', exact: true }));
+    await hand.click(page.getByRole('link', { name: 'Group by task' }));
+    await hand.click(page.getByRole('row', { name: /^Decide/ }).getByRole('link', { name: 'Side by side' }));
+    await expect.poll(() => page.locator('.aligned thead th').allInnerTexts()).toHaveLength(3);
+    await done(hand);
+  });
+
+  test('copies the link to a moment (1)', async () => {
+    const hand = await handAt('/?source=0&run=stuck-run&at=45', 1);
+    await hand.page.locator('.row.is-selected').waitFor();
+    await hand.click(hand.page.getByRole('button', { name: 'Copy link' }));
+    await expect.poll(() => hand.page.evaluate('navigator.clipboard.readText()')).toBe(hand.page.url());
+    await done(hand);
+  });
+
+  test('lists the failing runs with ping-pong (2)', async () => {
+    const hand = await handAt('/', 2);
+    const { page } = hand;
+    const patterns = page.getByRole('region', { name: 'Which patterns cost outcomes' });
+    await hand.click(patterns.getByRole('link', { name: 'back and forth between two calls' }));
+    await expect.poll(() => page.locator('.run-row').count()).toBe(3);
+    await hand.choose('Status', 'failed');
+    await expect
+      .poll(() => page.locator('.run-row').allInnerTexts())
+      .toEqual([expect.stringContaining('to-and-fro-bad')]);
+    await done(hand);
+  });
+
+  test('reads the tokens and the cost up to a point in time (1)', async () => {
+    const hand = await handAt('/?source=0&run=counted', 1);
+    const lanes = hand.page.locator('.timeline canvas').nth(1);
+    await lanes.waitFor();
+    const box = await lanes.boundingBox();
+    await hand.pointAt((box?.x ?? 0) + (box?.width ?? 0) - 2, (box?.y ?? 0) + 110);
+    await expect
+      .poll(() => hand.page.locator('.timeline .tools').innerText())
+      .toMatch(/1,500 tokens so far, cached included · \$0\.50/);
+    await done(hand);
+  });
+
+  test('exports a run for a bug report (1)', async () => {
+    const hand = await handAt('/?source=0&run=stuck-run', 1);
+    const [download] = await Promise.all([
+      hand.page.waitForEvent('download'),
+      hand.click(hand.page.getByRole('link', { name: 'Export' })),
+    ]);
+    expect(download.suggestedFilename()).toBe('coxswain-stuck-run.html');
+    await done(hand);
+  });
+
+  test('follows a live run (1)', async () => {
+    const startMs = Date.now() - 60_000;
+    const begun = [startOf('live', 'At work'), ...shellTurn(0, 'ls', 'first')];
+    await addRun(scene.store, 'live', begun, { startMs });
+    const hand = await handAt('/?page=runs', 1);
+    await hand.click(hand.page.locator('.run-row', { hasText: 'At work' }));
+    await hand.page.getByRole('button', { name: /Following/ }).waitFor();
+    await addRun(scene.store, 'live', shellTurn(1, 'next-step', 'second'), { fromSeq: begun.length, startMs });
+    await expect.poll(() => hand.page.locator('.row', { hasText: 'next-step' }).innerText()).toContain('second');
+    await done(hand);
+  });
+});
