@@ -326,7 +326,7 @@ const FIELDS = [
   'allow',
   'chosenPlugin',
   'reason',
-  'previousCap',
+  'prevCap',
   'newCap',
   'original',
   'identity',

@@ -31,6 +31,15 @@ test('an event whose fields match its record is stored under their names, withou
   expect(toPayload(conflict)).toEqual({ kind, ...fields });
 });
 
+test('the caps of an escalation have the names of their record in camel case', () => {
+  expect(toPayload({ type: 'output_tokens_escalation', attempt: 1, prevCap: 100, newCap: 200 })).toEqual({
+    kind: 'output_tokens_escalation',
+    attempt: 1,
+    prev_cap: 100,
+    new_cap: 200,
+  });
+});
+
 test('an event named after a record that hosts do not emit becomes unrecognised', () => {
   const event = { type: 'prompt_used', promptName: 'p' };
   // JavaScript may emit anything.

@@ -88,13 +88,6 @@ export function toPayload(event: AgentEvent): TrajectoryPayload | undefined {
         before_count: countItems(event.before),
         after_count: countItems(event.after),
       };
-    case 'output_tokens_escalation':
-      return {
-        kind: 'output_tokens_escalation',
-        attempt: event.attempt,
-        prev_cap: event.previousCap,
-        new_cap: event.newCap,
-      };
     default:
       return emittedPayload(event);
   }

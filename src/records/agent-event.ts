@@ -93,12 +93,6 @@ export type AgentEvent = EventTime &
         readonly before: readonly unknown[];
         readonly after: readonly unknown[];
       }
-    | {
-        readonly type: 'output_tokens_escalation';
-        readonly attempt: number;
-        readonly previousCap: number;
-        readonly newCap: number;
-      }
     /** Events with the fields of their record, such as `run_resumed` and `compaction`; `kinds.ts` explains them. */
     | EventOf<KindsThat<{ readonly emitted: true }>>
     /** An event of a type that the adapter does not know. It is kept so that no data is lost. */

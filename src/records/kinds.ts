@@ -19,7 +19,7 @@ import { ASKED, DELIVERED, PATTERNS, PRODUCED } from './advice-kinds.ts';
 
 /** Start, end and resumption of a run. */
 export const LIFE = {
-  /** A run began. Always the first record of a run. */
+  /** A run began. The first record of every run whose identity is known. */
   run_started: {
     role: 'input',
     row: 'event',
@@ -168,6 +168,7 @@ export const REQUESTS = {
   output_tokens_escalation: {
     role: 'input',
     row: 'event',
+    emitted: true,
     fields: {
       attempt: 'count',
       /** Tokens. */

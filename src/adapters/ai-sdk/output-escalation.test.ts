@@ -4,9 +4,9 @@ import { checkEscalation, nextAttempt } from './output-escalation.ts';
 
 test('by default the cap is multiplied by 4, three times, and never beyond 64,000', () => {
   const options = checkEscalation({});
-  expect(nextAttempt(options, 0, 64)).toEqual({ attempt: 1, previousCap: 64, newCap: 256 });
-  expect(nextAttempt(options, 1, 256)).toEqual({ attempt: 2, previousCap: 256, newCap: 1024 });
-  expect(nextAttempt(options, 2, 20_000)).toEqual({ attempt: 3, previousCap: 20_000, newCap: 64_000 });
+  expect(nextAttempt(options, 0, 64)).toEqual({ attempt: 1, prevCap: 64, newCap: 256 });
+  expect(nextAttempt(options, 1, 256)).toEqual({ attempt: 2, prevCap: 256, newCap: 1024 });
+  expect(nextAttempt(options, 2, 20_000)).toEqual({ attempt: 3, prevCap: 20_000, newCap: 64_000 });
   expect(nextAttempt(options, 3, 64)).toBeUndefined();
   expect(nextAttempt(options, 0, 64_000)).toBeUndefined();
   expect(nextAttempt(options, 0, 100_000)).toBeUndefined();
@@ -31,7 +31,7 @@ test('attempts end, and each has a higher cap than the one before, within the li
       for (;;) {
         const next = nextAttempt(escalation, attempts, cap);
         if (next === undefined) break;
-        expect(next).toMatchObject({ attempt: attempts + 1, previousCap: cap });
+        expect(next).toMatchObject({ attempt: attempts + 1, prevCap: cap });
         expect(next.newCap > cap && next.newCap <= given.maxTokens && Number.isInteger(next.newCap)).toBe(true);
         cap = next.newCap;
         attempts = next.attempt;

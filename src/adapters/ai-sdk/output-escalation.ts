@@ -14,7 +14,7 @@ export interface OutputEscalation {
 export interface EscalatedAttempt {
   /** Number of the repetition, starting at 1. */
   readonly attempt: number;
-  readonly previousCap: number;
+  readonly prevCap: number;
   readonly newCap: number;
 }
 
@@ -46,7 +46,7 @@ export function nextAttempt(
 ): EscalatedAttempt | undefined {
   if (cap === undefined || cap < 1 || attempts >= maxAttempts) return undefined;
   const newCap = Math.min(Math.ceil(cap * factor), maxTokens);
-  return newCap > cap ? { attempt: attempts + 1, previousCap: cap, newCap } : undefined;
+  return newCap > cap ? { attempt: attempts + 1, prevCap: cap, newCap } : undefined;
 }
 
 function checkOption(name: string, value: unknown, isValid: boolean, range: string): void {
