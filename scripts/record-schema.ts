@@ -149,7 +149,10 @@ interface ObjectDefinition {
 
 function objectNode(path: string, { fields, by, name }: ObjectDefinition): Node {
   const discriminator = by === undefined ? [] : [by];
-  const required = [...discriminator, ...Object.keys(fields).filter((field) => fields[field]?.endsWith('?') === false)];
+  const required = [
+    ...discriminator,
+    ...Object.keys(fields).filter((field) => !/[?]$|\|null$/.test(fields[field] ?? '')),
+  ];
   return {
     ...about(path),
     type: 'object',
@@ -167,9 +170,10 @@ function objectNode(path: string, { fields, by, name }: ObjectDefinition): Node 
 }
 
 function fieldNode(word: string): Node {
-  const base = word.replace(/\?$/, '');
+  const base = word.replace(/\?$|\|null$/, '');
+  // A missing field and null are the same.
+  if (base !== word) return { anyOf: [fieldNode(base), { type: 'null' }] };
   if (base.endsWith('[]')) return { type: 'array', items: fieldNode(base.slice(0, -2)) };
-  if (base.endsWith('|null')) return { anyOf: [fieldNode(base.slice(0, -'|null'.length)), { type: 'null' }] };
   return PLAIN[base] ?? { $ref: `#/$defs/${base}` };
 }
 

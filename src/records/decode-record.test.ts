@@ -12,6 +12,20 @@ test('a record without schema_version and depth reads as version 0 at depth 0', 
   expect(decodeRecord(minimal)).toEqual({ ...minimal, schema_version: 0, depth: 0 });
 });
 
+test('an optional field of null reads as absent, and a field that may be null may be missing', () => {
+  const read = (payload: object): unknown => decodeRecord({ ...minimal, payload }).payload;
+  const gate = { kind: 'tool_gate_applied', iteration: 0, plugin: 'p' };
+  expect(read({ ...gate, allow: null })).toEqual(gate);
+  expect(Object.keys(read({ ...gate, allow: null }) as object)).not.toContain('allow');
+  const identity = { run_id: 'r', depth: 0 };
+  expect(read({ kind: 'run_started', identity: { ...identity, parent_run_id: null } })).toEqual({
+    kind: 'run_started',
+    identity,
+  });
+  const request = { system_prompt_chars: 1, message_count: 1, tool_count: 0, tools: [] };
+  expect(read({ kind: 'provider_request_prepared', iteration: 0, ...request })).toMatchObject({ model_id: null });
+});
+
 test('an id of null reads as absent', () => {
   expect(decodeRecord({ ...minimal, run_id: null, parent_run_id: null, late_input_id: null })).toEqual(
     decodeRecord(minimal),

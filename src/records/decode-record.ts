@@ -8,7 +8,7 @@ import { withSourceText } from './unrecognised-text.ts';
 /**
  * Decodes a JSON value into a record. It uses no library, because it runs in short-lived hook processes.
  *
- * - A missing `schema_version` or `depth` is 0; a null `run_id`, `parent_run_id` or `late_input_id` is absent.
+ * - A missing `schema_version` or `depth` is 0; an optional field of null, such as `run_id`, is absent.
  * - A payload of an unknown kind becomes `{ kind: 'unrecognised', original }`, a content block of an unknown type `{ type:
  *   'other', value }`.
  * - Unknown fields are kept.

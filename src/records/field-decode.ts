@@ -163,18 +163,23 @@ export const jsonObject: FieldDecode = fieldDecode(
   },
 );
 
+/** A missing or null value is absent, as in the records of clark-agent. */
 export function optional(decode: FieldDecode): FieldDecode {
-  return fieldDecode((value, path, key) => (value === undefined ? undefined : decode(value, path, key)), {
-    repair: (value, budget, key) =>
-      value === undefined || value === null ? undefined : decode.repair(value, budget, key),
+  return fieldDecode((value, path, key) => (isAbsent(value) ? undefined : decode(value, path, key)), {
+    repair: (value, budget, key) => (isAbsent(value) ? undefined : decode.repair(value, budget, key)),
   });
 }
 
+/** A missing value is null. */
 export function nullable(decode: FieldDecode): FieldDecode {
-  return fieldDecode((value, path, key) => (value === null ? null : decode(value, path, key)), {
-    repair: (value, budget, key) => (value === undefined || value === null ? null : decode.repair(value, budget, key)),
+  return fieldDecode((value, path, key) => (isAbsent(value) ? null : decode(value, path, key)), {
+    repair: (value, budget, key) => (isAbsent(value) ? null : decode.repair(value, budget, key)),
     fallback: null,
   });
+}
+
+function isAbsent(value: unknown): value is null | undefined {
+  return value === undefined || value === null;
 }
 
 /** Accepts exactly this value. */
@@ -340,7 +345,8 @@ export function decodeFields(
     const decoded = decodes[key]?.(value, path, key);
     if (decoded !== value) {
       changedMembers ??= { ...source };
-      changedMembers[key] = decoded;
+      if (decoded === undefined) delete changedMembers[key];
+      else changedMembers[key] = decoded;
     }
   }
   return changedMembers ?? source;
