@@ -268,7 +268,7 @@ export {
 } from './run/completion-check.ts';
 export { eventChannel, type ChannelItem, type EventChannel } from './run/event-channel.ts';
 export type { EventSink, ListenerHealth } from './run/listeners.ts';
-export { sinkOf } from './recorder/sink-of.ts';
+export { type RecordSink, sinkOf } from './recorder/sink-of.ts';
 export { createCoxswain, type Coxswain, type CoxswainOptions, type Health, type RunOptions } from './run/coxswain.ts';
 export { type DerivedPayload, isDerived } from './records/derived-payload.ts';
 export { Replay, type ReplayOptions } from './replay/replay.ts';

@@ -24,6 +24,7 @@ export function appendFault(error: unknown): AppendFault {
     case 'store-version':
       return 'over';
     case 'store-io':
+    case 'trajectory-io':
       return 'retry';
     default:
       return 'spoiled';

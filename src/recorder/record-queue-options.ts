@@ -2,7 +2,8 @@ import { invalidArgument } from '../base/error.ts';
 import type { Timers } from './timers.ts';
 
 /** The reaction to a failing sink. `drop`: records are dropped and counted. `throw`: `flush` and `end` throw. */
-export type FailurePolicy = 'drop' | 'throw';
+export type FailurePolicy = (typeof FAILURE_POLICIES)[number];
+const FAILURE_POLICIES = ['drop', 'throw'] as const;
 
 /**
  * The treatment of a record that exceeds the limits.
@@ -11,7 +12,8 @@ export type FailurePolicy = 'drop' | 'throw';
  * - `spill`: the record is written to a file, and to the store once the store works again
  * - `wait`: as `drop-newest`, but hosts that await `run.ready()` are delayed first
  */
-export type OverflowPolicy = 'drop-newest' | 'spill' | 'wait';
+export type OverflowPolicy = (typeof OVERFLOW_POLICIES)[number];
+const OVERFLOW_POLICIES = ['drop-newest', 'spill', 'wait'] as const;
 
 /** Options of the queue in front of a store. */
 export interface RecordQueueOptions {
@@ -52,8 +54,13 @@ export interface QueueLimits {
   readonly readyTimeLimitMs: number;
 }
 
-/** @throws CoxswainError "invalid-argument" for a limit below 1 (sizes) or 0 (times), or that is not a number */
+/**
+ * @throws CoxswainError "invalid-argument" for a limit below 1 (sizes) or 0 (times), or that is not a number, and for an
+ *   unknown policy
+ */
 export function queueLimits(options: RecordQueueOptions): QueueLimits {
+  checkPolicy('onFailure', options.onFailure, FAILURE_POLICIES);
+  checkPolicy('overflow', options.overflow, OVERFLOW_POLICIES);
   const limits: QueueLimits = {
     maxQueued: options.maxQueued ?? 10_000,
     maxQueuedBytes: options.maxQueuedBytes ?? 64 * 1024 * 1024,
@@ -67,4 +74,9 @@ export function queueLimits(options: RecordQueueOptions): QueueLimits {
     if (!(value >= least)) throw invalidArgument(`${name} must be at least ${least}, got ${value}`);
   }
   return limits;
+}
+
+function checkPolicy(name: string, policy: string | undefined, policies: readonly string[]): void {
+  if (policy === undefined || policies.includes(policy)) return;
+  throw invalidArgument(`${name} must be ${policies.join(' or ')}, got ${JSON.stringify(policy)}`);
 }

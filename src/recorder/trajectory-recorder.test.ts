@@ -5,7 +5,9 @@ import type { AgentEvent, AgentIdentity } from '../records/agent-event.ts';
 import type { AgentMessage } from '../records/agent-message.ts';
 import { TRAJECTORY_SCHEMA_VERSION, type TrajectoryRecord } from '../records/trajectory-record.ts';
 import { createFakeClock } from '../testing/fake-clock.ts';
+import { CoxswainError } from '../base/error.ts';
 import { InMemoryTrajectorySink } from './in-memory-trajectory-sink.ts';
+import { sinkOf } from './sink-of.ts';
 import { TrajectoryRecorder, type TrajectoryRecorderOptions } from './trajectory-recorder.ts';
 
 const root: AgentIdentity = { runId: 'r1', depth: 0, conversationId: 'conv-1' };
@@ -223,4 +225,52 @@ test('the sink in memory reports its length', async () => {
   await expect(sink.record({ ...record, payload: { kind: 'turn_started' } })).rejects.toMatchObject({
     code: 'store-closed',
   });
+});
+
+test('a sink may have only the function record, which gets one record at a time over all runs', async () => {
+  let open = 0;
+  const seen: string[] = [];
+  const recorder = new TrajectoryRecorder({
+    async record({ run_id, seq }: TrajectoryRecord) {
+      open += 1;
+      await Promise.resolve();
+      seen.push(`${open}: ${run_id} ${seq}`);
+      open -= 1;
+    },
+  });
+  for (const id of ['a', 'b'])
+    for (const event of [identified({ runId: id, depth: 0 }), turn]) recorder.onEvent(event, id);
+  expect(await recorder.flush()).toBe('stored');
+  expect(seen.toSorted()).toEqual(['1: a 0', '1: a 1', '1: b 0', '1: b 1']);
+});
+
+test('a sink may report its failures with the codes of the recorder: trajectory-io is retried, trajectory-rejected is not', async () => {
+  let calls = 0;
+  const failing = (code: 'trajectory-io' | 'trajectory-rejected'): TrajectoryRecorder =>
+    new TrajectoryRecorder(
+      sinkOf(() => {
+        calls += 1;
+        if (calls === 1) throw new CoxswainError(code, 'the disk is away');
+      }),
+    );
+  const io = failing('trajectory-io');
+  io.onEvent(identified(root));
+  expect(await io.flush()).toBe('stored');
+  calls = 0;
+  const rejected = failing('trajectory-rejected');
+  rejected.onEvent(identified(root));
+  expect(await rejected.flush()).toBe('incomplete');
+});
+
+test.each([
+  [undefined, {}, /^a sink must have the functions/],
+  [{ append: () => 0 }, {}, /^a sink must have the functions/],
+  [new InMemoryTrajectorySink(), { maxHeld: 0 }, /^maxHeld must be at least 1, got 0$/],
+  [new InMemoryTrajectorySink(), { maxHeld: NaN }, /^maxHeld must be at least 1, got NaN$/],
+  [new InMemoryTrajectorySink(), { onFailure: 'raise' }, /^onFailure must be drop or throw, got "raise"$/],
+  [new InMemoryTrajectorySink(), { overflow: 'x' }, /^overflow must be drop-newest or spill or wait, got "x"$/],
+])('a wrong sink or option is refused before the first event: %j %j', (sink, options, message) => {
+  expect(() => new TrajectoryRecorder(sink as never, options as never)).toThrow(
+    expect.objectContaining({ code: 'invalid-argument', message: expect.stringMatching(message) as string }),
+  );
 });

@@ -1,5 +1,6 @@
 import { present } from '../base/present.ts';
 import { type Clock, systemClock } from '../base/clock.ts';
+import { invalidArgument } from '../base/error.ts';
 import { LruMap } from '../base/lru-map.ts';
 import { readEventTime } from '../base/unix-time.ts';
 import { ValueBudget } from '../base/value-budget.ts';
@@ -17,6 +18,7 @@ import type { RecorderHealth } from './recorder-health.ts';
 import { createFingerprint } from '../redaction/fingerprint.ts';
 import { createRedactor, type RedactionOptions } from '../redaction/redactor.ts';
 import { RunLog } from './run-log.ts';
+import { type RecordSink, toSink } from './sink-of.ts';
 import { toPayload, toStoredIdentity } from './to-payload.ts';
 
 /** Number of runs whose `seq` is remembered in case they continue. */
@@ -67,11 +69,15 @@ export class TrajectoryRecorder implements EventObserver {
   readonly #logs = new LruMap<RunLog>(MAX_KNOWN_RUNS);
 
   /**
-   * @throws CoxswainError "invalid-argument" for a limit or redaction option out of range
+   * @param sink  stays open when the recorder is closed
+   * @throws CoxswainError "invalid-argument" for a limit, a policy or a redaction option out of range, or a sink without its
+   *   functions
    * @throws CoxswainError "invalid-definition" for an invalid redaction rule
    */
-  constructor(sink: TrajectorySink, options: TrajectoryRecorderOptions = {}) {
-    this.#queue = new RecordQueue(sink, options);
+  constructor(sink: TrajectorySink | RecordSink, options: TrajectoryRecorderOptions = {}) {
+    const { maxHeld = 1 } = options;
+    if (!(maxHeld >= 1)) throw invalidArgument(`maxHeld must be at least 1, got ${maxHeld}`);
+    this.#queue = new RecordQueue(toSink(sink), options);
     this.#options = options;
     this.#clock = options.clock ?? systemClock;
     if (options.redaction === false) return;
