@@ -8,7 +8,10 @@ const provider = deadlineFeedback();
 test.each([
   [{ stor: {} }, 'createCoxswain has no member stor; did you mean store?'],
   [{ store: 'x.db' }, `store must be a store, such as sqliteStore('.coxswain/runs.db'), got "x.db"`],
-  [{ store: { append: () => 0, close: () => undefined } }, 'store must have the functions append, flush and close'],
+  [
+    { store: { append: () => 0, close: () => undefined } },
+    'store must have the functions append, flush and close; sinkOf makes one of a function',
+  ],
   [{ feedback: 'yes' }, 'feedback must be a list, got "yes"'],
   [{ feedback: [provider] }, expect.stringMatching(/^feedback\[0\] has no member \w+; there are provider, trigger$/)],
   [{ feedback: [{ trigger: {} }] }, 'feedback[0].provider must be a provider, such as deadlineFeedback()'],

@@ -1,12 +1,10 @@
 import { checkList, checkMembers } from '../base/check-members.ts';
 import { invalidArgument } from '../base/error.ts';
-import type { FeedbackTrigger } from '../steering/prompt/feedback-trigger.ts';
-import type { GuidanceProviderConfig } from '../steering/prompt/guidance-provider.ts';
+import { checkConfigs } from '../steering/prompt/check-configs.ts';
 import type { RecordQueueOptions } from '../recorder/record-queue-options.ts';
 import type { SteeringOptions } from '../steering/steering-options.ts';
 import type { ChildOptions } from './run-options.ts';
 
-type Known<Options> = Readonly<Record<keyof Options, true>>;
 /** This type does not compile if the options have a member that is missing from the table. */
 type OnlyKnown<Options, Member> = Options & Readonly<Record<Exclude<keyof Options, Member>, never>>;
 type OwnMember = 'store' | 'redaction' | 'clock' | 'newRunId' | 'measureMs';
@@ -63,22 +61,6 @@ const RUN: Readonly<Record<RunMember, true>> = {
   handoff: true,
   children: true,
 };
-const TRIGGER: Known<FeedbackTrigger> = {
-  everyNCalls: true,
-  everyNSeconds: true,
-  onSessionEvent: true,
-  onPattern: true,
-  onFileCreated: true,
-};
-const FEEDBACK = { provider: true, trigger: true } as const;
-const GUIDANCE: Known<GuidanceProviderConfig> = {
-  provider: true,
-  maxPerTurn: true,
-  minConfidence: true,
-  decisionPoints: true,
-  cooldownTurns: true,
-  maxPerRun: true,
-};
 const BUDGET = { calls: true, tokens: true, costUsd: true } as const;
 
 /** Checks the options passed by JavaScript callers. @throws CoxswainError "invalid-argument" */
@@ -86,7 +68,7 @@ export function checkCoxswainOptions<Options extends SteeringOptions & { readonl
   options: OnlyKnown<Options, CoxswainMember>,
 ): void {
   checkMembers('createCoxswain', options, COXSWAIN);
-  const { feedback, guidance, store } = options;
+  const { feedback, observers, guidance, store } = options;
   if (store !== undefined && (typeof store !== 'object' || store === null)) {
     throw invalidArgument(
       `store must be a store, such as sqliteStore('.coxswain/runs.db'), got ${JSON.stringify(store)}`,
@@ -96,18 +78,13 @@ export function checkCoxswainOptions<Options extends SteeringOptions & { readonl
     store !== undefined &&
     ['append', 'flush', 'close'].some((name) => typeof Reflect.get(store, name) !== 'function')
   )
-    throw invalidArgument('store must have the functions append, flush and close');
-  for (const name of ['feedback', 'observers', 'guidance', 'models', 'detectors', 'slices'] as const)
-    checkList(name, options[name]);
-  for (const [at, config] of (feedback ?? []).entries()) {
-    checkMembers(`feedback[${at}]`, config, FEEDBACK);
-    checkProvider(`feedback[${at}]`, config.provider);
-    if (config.trigger !== undefined) checkMembers(`feedback[${at}].trigger`, config.trigger, TRIGGER);
-  }
-  for (const [at, config] of (guidance ?? []).entries()) {
-    checkMembers(`guidance[${at}]`, config, GUIDANCE);
-    checkProvider(`guidance[${at}]`, config.provider);
-  }
+    throw invalidArgument('store must have the functions append, flush and close; sinkOf makes one of a function');
+  for (const name of ['models', 'detectors', 'slices'] as const) checkList(name, options[name]);
+  checkConfigs({
+    feedback: ['feedback', feedback],
+    observers: ['observers', observers],
+    guidance: ['guidance', guidance],
+  });
 }
 
 /** Checks the options of a run. @throws CoxswainError "invalid-argument" */
@@ -118,9 +95,4 @@ export function checkRunOptions<Options extends ChildOptions>(options: OnlyKnown
     throw invalidArgument(`deadline must be such as { minutes: 20 } or { atMs }, got ${JSON.stringify(deadline)}`);
   }
   if (budget !== undefined) checkMembers('budget', budget, BUDGET);
-}
-
-function checkProvider(name: string, provider: unknown): void {
-  if (typeof provider === 'object' && provider !== null && 'name' in provider) return;
-  throw invalidArgument(`${name}.provider must be a provider, such as deadlineFeedback()`);
 }

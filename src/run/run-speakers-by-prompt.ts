@@ -1,6 +1,6 @@
 import { prepareSpeakers } from '../steering/feedback/prepare-feedback.ts';
 import { feedbackSpeakers, observerSpeakers, type Speaker } from '../steering/feedback/speaker.ts';
-import { checkGuidanceConfigs } from '../steering/guidance/guidance-config.ts';
+import { checkGuidanceConfigs } from '../steering/prompt/guidance-config.ts';
 import type { ResolvedSteering } from '../steering/resolve-steering.ts';
 import { definePrompt } from '../steering/prompt/define-prompt.ts';
 import type { FeedbackProviderConfig } from '../steering/prompt/feedback-provider.ts';

@@ -8,7 +8,7 @@ import type {
 } from '../../records/guidance.ts';
 import type { GuidanceContext, GuidanceProviderConfig } from '../prompt/guidance-provider.ts';
 import { completeDraft, injectionProblem, type InjectionProblem } from './check-injection.ts';
-import { type ResolvedGuidanceConfig, resolveGuidanceConfig } from './guidance-config.ts';
+import { type ResolvedGuidanceConfig, resolveGuidanceConfig } from '../prompt/guidance-config.ts';
 import { cutMessage, messageOf } from '../../base/error.ts';
 import type { GuidanceFault } from './guidance-fault.ts';
 import { type AdviceCandidate, severityOfLevel } from '../advice/advice.ts';
@@ -134,7 +134,8 @@ export function providerNameOf(config: GuidanceProviderConfig): string {
 /** Copies the known members, so that no other data enters the state or the records. */
 function readClassification(value: unknown, redact: (text: string) => string): ClassificationResult | undefined {
   if (!isJsonObject(value)) return undefined;
-  const { relevant, confidence, reason, pattern } = value;
+  const { relevant, confidence, pattern } = value;
+  const reason = value['reason'] ?? undefined;
   if (typeof relevant !== 'boolean' || typeof confidence !== 'number') return undefined;
   if (!(confidence >= 0 && confidence <= 1) || (reason !== undefined && typeof reason !== 'string')) return undefined;
   const reference = pattern === undefined ? undefined : readPattern(pattern);

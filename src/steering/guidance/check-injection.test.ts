@@ -6,7 +6,7 @@ import { defineGuidance, type GuidanceDefinition } from './define-guidance.ts';
 import { consultationPrompt, diagnosticSignal } from './failure-guidance.ts';
 import { errorStreak } from './threshold-classifiers.ts';
 import { guidanceBank, type BankInstruction } from './guidance-bank.ts';
-import { checkGuidanceConfigs } from './guidance-config.ts';
+import { checkGuidanceConfigs } from '../prompt/guidance-config.ts';
 import { sayingProvider } from '../../../test/support/guidance-script.ts';
 import type { GuidanceProviderConfig } from '../prompt/guidance-provider.ts';
 

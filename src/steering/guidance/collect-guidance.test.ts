@@ -39,6 +39,24 @@ test('the option sets the decision point that providers see', () => {
   expect(seen).toEqual(['pre_response']);
 });
 
+test('an unknown decision point is an error of the caller', () => {
+  // JavaScript callers may pass the name of another language.
+  const options = { decisionPoint: 'PRE_RENDER' as never };
+  expect(() => collectGuidance(guidanceContext(), options)).toThrow(
+    expect.objectContaining({ code: 'invalid-argument', message: expect.stringContaining('pre_render') as string }),
+  );
+});
+
+test('a reason of null is no reason', () => {
+  const provider = {
+    ...sayingProvider('a'),
+    classify: () => ({ relevant: true, confidence: 1, reason: null as never }),
+  };
+  const context = guidanceContext({ providers: [{ provider }] });
+  expect(collectGuidance(context)).toHaveLength(1);
+  expect(context.session.slice(GuidanceDelivered).latest()?.classification).toEqual({ relevant: true, confidence: 1 });
+});
+
 test('limits are kept in the session, even across a snapshot', () => {
   const clock = createFakeClock();
   const providers = [{ provider: sayingProvider('a'), maxPerRun: 2 }];

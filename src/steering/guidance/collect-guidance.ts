@@ -1,4 +1,5 @@
-import type { DecisionPoint, GuidanceInjection } from '../../records/guidance.ts';
+import { invalidArgument } from '../../base/error.ts';
+import { DECISION_POINTS, type DecisionPoint, type GuidanceInjection } from '../../records/guidance.ts';
 import type { GuidanceContext } from '../prompt/guidance-provider.ts';
 import type { Session } from '../../session/session.ts';
 import { EMPTY_GUIDANCE_STATE, evaluateGuidance, type EvaluateGuidanceOptions } from './evaluate-guidance.ts';
@@ -25,7 +26,11 @@ const busySessions = new WeakSet<Session>();
  * `GuidanceFaults`). Each guidance text is dispatched as `GuidanceDelivered` with the channel `host`, and the caller must
  * deliver it.
  *
- * Never throws because of a provider. Cost: as `evaluateGuidance`, and a dispatch per result.
+ * Never throws because of a provider.
+ *
+ * @throws CoxswainError "invalid-argument" for an unknown decision point
+ *
+ * Cost: as `evaluateGuidance`, and a dispatch per result.
  */
 export function collectGuidance(
   context: GuidanceContext,
@@ -33,6 +38,10 @@ export function collectGuidance(
 ): readonly GuidanceInjection[] {
   const { session } = context;
   const decisionPoint = options.decisionPoint ?? context.decisionPoint;
+  if (!DECISION_POINTS.includes(decisionPoint)) {
+    const points = DECISION_POINTS.join(', ');
+    throw invalidArgument(`"${decisionPoint}" is not a decision point; use one of ${points}`);
+  }
   for (const slice of [GuidanceDelivered, SkippedGuidances, GuidanceFaults]) session.register(slice);
   const state = session.slice(GuidanceStates).latest() ?? EMPTY_GUIDANCE_STATE;
   const atMs = context.nowMs;

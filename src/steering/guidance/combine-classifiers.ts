@@ -1,7 +1,7 @@
 import { present } from '../../base/present.ts';
 import type { ClassificationResult } from '../../records/guidance.ts';
 import type { GuidanceContext } from '../prompt/guidance-provider.ts';
-import { checkShare, invalidDefinition } from './check-options.ts';
+import { checkShare, invalidDefinition } from '../prompt/check-options.ts';
 import type { Classifier } from './classifier.ts';
 
 // Confidence follows fuzzy logic: minimum, maximum, complement. The parts are rarely independent (an error streak and a

@@ -9,7 +9,7 @@ import { collectGuidance, formatGuidance } from './collect-guidance.ts';
 import { consultationPrompt, diagnosticSignal } from './failure-guidance.ts';
 import { doomLoopGuidance } from './doom-loop.ts';
 import { EMPTY_GUIDANCE_STATE, evaluateGuidance } from './evaluate-guidance.ts';
-import { resolveGuidanceConfig } from './guidance-config.ts';
+import { resolveGuidanceConfig } from '../prompt/guidance-config.ts';
 import { GuidanceDelivered, GuidanceDeliveredEvent } from './guidance-slices.ts';
 import { parallelToolReminder } from './sequential-when-parallel.ts';
 

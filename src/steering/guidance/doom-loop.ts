@@ -3,7 +3,7 @@ import { similarity } from '../../calls/similarity.ts';
 import { type Classifier, classifyCount, classifyPattern } from './classifier.ts';
 import { share, whole } from '../../base/shape.ts';
 import { defineProvider, type ProviderDefinition } from '../prompt/define-provider.ts';
-import { invalidDefinition } from './check-options.ts';
+import { invalidDefinition } from '../prompt/check-options.ts';
 import type { GuidanceProvider } from '../prompt/guidance-provider.ts';
 import { defineGuidance } from './define-guidance.ts';
 

@@ -7,7 +7,7 @@ import {
   type SkippedGuidance,
 } from './ask-provider.ts';
 import { STEERING_DEFAULTS } from '../prompt/steering-defaults.ts';
-import type { ResolvedGuidanceConfig } from './guidance-config.ts';
+import type { ResolvedGuidanceConfig } from '../prompt/guidance-config.ts';
 import type { GuidanceFault } from './guidance-fault.ts';
 
 /** The counts of one provider. */

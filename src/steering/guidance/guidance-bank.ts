@@ -1,6 +1,6 @@
 import type { GuidanceInjection } from '../../records/guidance.ts';
 import { checkInjection, completeDraft } from './check-injection.ts';
-import { invalidDefinition } from './check-options.ts';
+import { invalidDefinition } from '../prompt/check-options.ts';
 
 export interface BankInstruction {
   /** 1 to 500 characters. */

@@ -5,7 +5,7 @@ import type { GuidanceContext, GuidanceProvider } from '../prompt/guidance-provi
 import type { ToolKind } from '../../calls/tool-kind.ts';
 import type { GuidanceBank } from './guidance-bank.ts';
 import { present } from '../../base/present.ts';
-import { checkWhole } from './check-options.ts';
+import { checkWhole } from '../prompt/check-options.ts';
 import { cutMessage, messageOf } from '../../base/error.ts';
 import type { GuidanceFault } from './guidance-fault.ts';
 

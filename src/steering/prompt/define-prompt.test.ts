@@ -3,6 +3,7 @@ import { expect, test } from 'vitest';
 import { definePrompt } from './define-prompt.ts';
 import type { FeedbackProvider } from './feedback-provider.ts';
 import type { FeedbackTrigger } from './feedback-trigger.ts';
+import type { GuidanceProvider } from './guidance-provider.ts';
 
 const provider: FeedbackProvider = { name: 'Plain', shouldRun: () => true, provide: () => ({ summary: 'Hello.' }) };
 
@@ -176,4 +177,54 @@ test('what is defined stays as it was checked', () => {
   config.trigger = { everyNCalls: -1 };
   expect(prompt.render().text).toBe('## Before\n\nx');
   expect(prompt.feedbackProviders[0]?.trigger).toEqual({ everyNCalls: 1 });
+});
+
+test.each<readonly [object, string, RegExp]>([
+  [{ sectoins: [] }, 'invalid-argument', /^definePrompt has no member sectoins; did you mean sections\?$/],
+  [
+    { feedbackProviders: [{ trigger: {} }] },
+    'invalid-argument',
+    /^feedbackProviders\[0\]\.provider must be a provider/,
+  ],
+  [
+    { feedbackProviders: [{ provider, trigger: { every_n_calls: 3 } }] },
+    'invalid-argument',
+    /^feedbackProviders\[0\]\.trigger has no member every_n_calls; did you mean everyNCalls\?$/,
+  ],
+  [
+    { observers: [{ observer: provider, trigger: { everyNCalls: 1 } }] },
+    'invalid-argument',
+    /^observers\[0\]\.observer has no function observe/,
+  ],
+  [
+    { feedbackProviders: [{ provider, trigger: { onSessionEvent: 'plan/done' } }] },
+    'invalid-definition',
+    /onSessionEvent must be an event type that defineEvent created, got "string"$/,
+  ],
+  [
+    { guidanceProviders: [{ max_per_turn: 1 }] },
+    'invalid-argument',
+    /^guidanceProviders\[0\] has no member max_per_turn/,
+  ],
+  [{ guidanceProviders: [{ provider }] }, 'invalid-definition', /^a guidance provider's category must be/],
+])('a configuration that would never do what it says is refused when defined: %j', (part, code, message) => {
+  // JavaScript callers may pass anything.
+  expect(() => definePrompt({ ns: 'a', key: 'b', ...part })).toThrow(
+    expect.objectContaining({ code, message: expect.stringMatching(message) as string }),
+  );
+});
+
+test('a guidance configuration out of range is refused, as in a run', () => {
+  const guidance: GuidanceProvider = {
+    name: 'g',
+    category: 'c',
+    classify: () => ({ relevant: true, confidence: 1 }),
+    provide: () => ({ key: 'k', content: 'c' }),
+  };
+  const define = (more: object): unknown =>
+    definePrompt({ ns: 'a', key: 'b', guidanceProviders: [{ provider: guidance, ...more }] });
+  for (const more of [{ maxPerTurn: 0 }, { minConfidence: 2 }, { decisionPoints: ['PRE_RENDER'] }]) {
+    expect(() => define(more)).toThrow(expect.objectContaining({ code: 'invalid-definition' }));
+  }
+  expect(define({})).toMatchObject({ name: 'a/b' });
 });

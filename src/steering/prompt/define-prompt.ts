@@ -1,5 +1,8 @@
 import { CoxswainError, invalidArgument } from '../../base/error.ts';
+import { checkMembers } from '../../base/check-members.ts';
+import { checkConfigs } from './check-configs.ts';
 import { checkSpeakers } from './check-speakers.ts';
+import { checkGuidanceConfigs } from './guidance-config.ts';
 import type { FeedbackProviderConfig } from './feedback-provider.ts';
 import type { GuidanceProviderConfig } from './guidance-provider.ts';
 import { checkPromptKey, isParamName, type PreparedSection, prepareSections } from './prepare-sections.ts';
@@ -30,15 +33,35 @@ export interface PromptDefinition {
   readonly cadence?: FeedbackCadence;
 }
 
+const DEFINITION: Readonly<Record<keyof PromptDefinition, true>> = {
+  ns: true,
+  key: true,
+  sections: true,
+  params: true,
+  feedbackProviders: true,
+  guidanceProviders: true,
+  observers: true,
+  resources: true,
+  delivery: true,
+  cadence: true,
+};
+
 /**
  * Defines a prompt: its sections, providers and observers.
  *
+ * @throws CoxswainError "invalid-argument" for an unknown member or a provider without its functions
  * @throws CoxswainError "invalid-definition" if a key is malformed or duplicate, a placeholder is malformed or not in
  *   `params` (`details.section`, `details.placeholder`), a resource is bound twice, or a provider or observer is
  *   misconfigured
  */
 export function definePrompt(definition: PromptDefinition): PromptTemplate {
+  checkMembers('definePrompt', definition, DEFINITION);
   const { ns, key, sections = [], feedbackProviders = [], observers = [], guidanceProviders = [] } = definition;
+  checkConfigs({
+    feedback: ['feedbackProviders', feedbackProviders],
+    observers: ['observers', observers],
+    guidance: ['guidanceProviders', guidanceProviders],
+  });
   checkPromptKey('prompt ns', ns);
   checkPromptKey('prompt key', key);
   checkSpeakers(
@@ -52,6 +75,7 @@ export function definePrompt(definition: PromptDefinition): PromptTemplate {
     'observer',
     observers.map(({ observer, trigger }) => ({ name: observer.name, trigger: trigger ?? observer.defaultTrigger })),
   );
+  checkGuidanceConfigs(guidanceProviders);
   const preparedSections = prepareSections(sections);
   const params = paramsOf(preparedSections, definition.params);
   const renderPrompt = (values: PromptParams = {}, options: RenderOptions = {}): RenderedPrompt => {

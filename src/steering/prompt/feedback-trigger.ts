@@ -34,13 +34,18 @@ export interface SessionEventKind {
 
 /** @throws CoxswainError "invalid-definition" for the first condition outside its range; the message names `owner` */
 export function checkTrigger(owner: string, trigger: FeedbackTrigger): void {
-  const { everyNCalls, everyNSeconds, onFileCreated } = trigger;
+  const { everyNCalls, everyNSeconds, onFileCreated, onSessionEvent } = trigger;
   const limit = ToolInvoked.retain;
   if (everyNCalls !== undefined && !(Number.isInteger(everyNCalls) && everyNCalls >= 0 && everyNCalls <= limit)) {
     throw invalidTrigger(owner, 'everyNCalls', everyNCalls, `a whole number from 0 to ${limit} (calls retained)`);
   }
   if (everyNSeconds !== undefined && !(Number.isFinite(everyNSeconds) && everyNSeconds >= 0)) {
     throw invalidTrigger(owner, 'everyNSeconds', everyNSeconds, 'a number from 0');
+  }
+  // JavaScript callers may pass the name of the event or a class.
+  const eventName: unknown = onSessionEvent?.eventName;
+  if (onSessionEvent !== undefined && typeof eventName !== 'string') {
+    throw invalidTrigger(owner, 'onSessionEvent', typeof onSessionEvent, 'an event type that defineEvent created');
   }
   if (onFileCreated === '') throw invalidTrigger(owner, 'onFileCreated', '', 'a path');
 }

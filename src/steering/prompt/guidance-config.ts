@@ -1,6 +1,6 @@
 import { DECISION_POINTS, type DecisionPoint } from '../../records/guidance.ts';
-import type { GuidanceProvider, GuidanceProviderConfig } from '../prompt/guidance-provider.ts';
-import { GUIDANCE_DEFAULTS } from '../prompt/steering-defaults.ts';
+import type { GuidanceProvider, GuidanceProviderConfig } from './guidance-provider.ts';
+import { GUIDANCE_DEFAULTS } from './steering-defaults.ts';
 import { checkShare, checkWhole, invalidDefinition } from './check-options.ts';
 
 /** A configuration after defaults are filled in. */
