@@ -30,6 +30,23 @@ function record(session: Session, into: SessionEvent<unknown>[]): void {
   session.subscribe(Count, (event) => into.push(event));
 }
 
+test.each([undefined, {}, { clock: Date }])(
+  'a session without a clock is refused when it is created: %j',
+  (options) => {
+    // JavaScript callers may pass anything.
+    expect(() => createSession(options as never)).toThrow(
+      expect.objectContaining({ code: 'invalid-argument', message: expect.stringContaining('systemClock') as string }),
+    );
+  },
+);
+
+test('hasDispatched answers for every processed event, also without a reducer or subscriber', () => {
+  const session = createSession({ clock });
+  expect([session.hasDispatched(Text), session.hasDispatched(Count)]).toEqual([false, false]);
+  session.dispatch(Count(1));
+  expect([session.hasDispatched(Text), session.hasDispatched(Count)]).toEqual([false, true]);
+});
+
 test('a dispatched event is folded before dispatch returns', () => {
   const session = createSession({ clock, slices: [Texts] });
   session.dispatch(Text('a'));

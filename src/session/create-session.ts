@@ -1,4 +1,4 @@
-import { CoxswainError } from '../base/error.ts';
+import { CoxswainError, invalidArgument } from '../base/error.ts';
 import type { EventInput, EventType, SessionEvent } from './define-event.ts';
 import type { Slice, SliceView } from './define-slice.ts';
 import { checkEventTime, EventQueue, type QueuedEvent } from './event-queue.ts';
@@ -23,6 +23,7 @@ const EMPTY: SessionSnapshot = {
 /**
  * Creates an empty session.
  *
+ * @throws CoxswainError "invalid-argument" without a clock
  * @throws CoxswainError "invalid-definition" if two slices or two event types share a name
  */
 export function createSession(options: SessionOptions): Session {
@@ -51,6 +52,9 @@ export function adoptSession(snapshot: SessionSnapshot, options: SessionOptions)
   return new FoldingSession(snapshot, options);
 }
 
+/** A session's events have a few types, whose names come from code. */
+const MAX_NOTED_TYPES = 1_000;
+
 interface Subscription {
   readonly handler: (event: SessionEvent<never>) => unknown;
   active: boolean;
@@ -64,11 +68,17 @@ class FoldingSession implements Session {
   readonly #slices: SliceRegistry;
   // Lists are replaced instead of changed, so that running iterations are not affected.
   readonly #subscriptions = new Map<string, readonly Subscription[]>();
+  readonly #dispatchedTypes = new Set<string>();
   #eventCount: number;
   /** The event that is being processed, or the last processed event. */
   #event: SessionEvent<unknown> | undefined;
 
   constructor(snapshot: SessionSnapshot, options: SessionOptions) {
+    // JavaScript callers may leave out the clock or all options.
+    const unchecked = options as Partial<SessionOptions> | undefined;
+    if (typeof unchecked?.clock?.nowMs !== 'function') {
+      throw invalidArgument('a session needs a clock, as in createSession({ clock: systemClock })');
+    }
     this.#faults = new FaultLog(options, snapshot.faults, snapshot.fault_count);
     this.task = options.task;
     this.#queue = new EventQueue(options.clock);
@@ -89,6 +99,7 @@ class FoldingSession implements Session {
     const event: SessionEvent<unknown> = { type: input.type, data: input.data, atMs, index: this.#eventCount };
     this.#eventCount += 1;
     this.#event = event;
+    if (this.#dispatchedTypes.size < MAX_NOTED_TYPES) this.#dispatchedTypes.add(event.type);
     for (const bound of this.#slices.reducersOf(event.type)) this.#reduceSlice(bound, event);
     for (const subscription of this.#subscriptions.get(event.type) ?? []) this.#notifySubscriber(subscription, event);
   };
@@ -153,6 +164,10 @@ class FoldingSession implements Session {
 
   eventCount(): number {
     return this.#eventCount;
+  }
+
+  hasDispatched({ eventName }: Pick<EventType<never>, 'eventName'>): boolean {
+    return this.#dispatchedTypes.has(eventName);
   }
 
   faults(): readonly SessionFault[] {

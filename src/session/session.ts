@@ -57,6 +57,9 @@ export interface Session {
   /** Exact number of processed events. */
   eventCount(): number;
 
+  /** Returns true if an event of the type was processed since the session was created or restored. Notes 1,000 types. */
+  hasDispatched(eventType: Pick<EventType<never>, 'eventName'>): boolean;
+
   /** The last faults, at most 100, oldest first. */
   faults(): readonly SessionFault[];
 

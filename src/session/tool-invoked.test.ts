@@ -26,6 +26,18 @@ test('every session records tool calls without registration', () => {
   expect(second).toMatchObject({ callIndex: 1, success: false, promptName: 'plan', durationMs: 12, atMs: 5 });
 });
 
+test.each([
+  ['a text', true],
+  [{ success: false, message: 'no' }, false],
+  [{ success: true }, true],
+  [{ success: 'no' }, true],
+  [[false], true],
+  [null, true],
+])('without a flag of the caller, the result %j counts as success: %s', (result, success) => {
+  expect(toolInvoked({ name: 'a', params: {}, result }).data.success).toBe(success);
+  expect(toolInvoked({ name: 'a', params: {}, result, success: true }).data.success).toBe(true);
+});
+
 test('a given callIndex is used', () => {
   const session = createSession({ clock });
   session.dispatch(toolInvoked({ ...call, callIndex: 40 }));

@@ -1,4 +1,5 @@
 import type { Mutable } from '../base/mutable.ts';
+import { isJsonObject } from '../base/json.ts';
 import { canonicalJson } from '../base/canonical-json.ts';
 import { hashText } from '../base/hash.ts';
 import { defineEvent, type EventInput, type EventType, type SessionEvent } from './define-event.ts';
@@ -59,7 +60,7 @@ export interface ToolCallOutcome {
   readonly params: unknown;
   /** Any JSON value or text, of any length. */
   readonly result: unknown;
-  /** Default true. */
+  /** Default: the member `success` of the result if it is true or false, else true. */
   readonly success?: boolean;
   /** Default `''`. */
   readonly promptName?: string;
@@ -85,13 +86,19 @@ export function toolInvoked(outcome: ToolCallOutcome): EventInput<ToolInvocation
     paramsPreview: params.length <= PARAMS_PREVIEW_LENGTH ? params : cutParams(outcome.params),
     resultHash: hashText(result),
     resultPreview: headAndTail(result, RESULT_PREVIEW_LENGTH),
-    success: outcome.success ?? true,
+    success: outcome.success ?? successOf(outcome.result),
     promptName: outcome.promptName ?? '',
   };
   if (result.length > RESULT_PREVIEW_LENGTH) data.resultChars = result.length;
   if (durationMs !== undefined) data.durationMs = durationMs;
   if (callIndex !== undefined) data.callIndex = callIndex;
   return ToolInvokedEvent(data, atMs === undefined ? {} : { atMs });
+}
+
+/** A result without a flag is a success. */
+function successOf(result: unknown): boolean {
+  const flag = isJsonObject(result) ? result['success'] : undefined;
+  return flag !== false;
 }
 
 /** Cuts each text in the parameters to the greatest length at which all parameters fit. */

@@ -6,7 +6,7 @@ import { sessionNowMs } from './session-time.ts';
 import type { FeedbackContext } from '../prompt/feedback-context.ts';
 import type { FeedbackProviderConfig } from '../prompt/feedback-provider.ts';
 import type { FeedbackCadence, FeedbackDelivery } from '../prompt/prompt-template.ts';
-import { prepareSpeakers } from './prepare-feedback.ts';
+import { EARLIER, prepareSpeakers } from './prepare-feedback.ts';
 import { takeSituation } from './situation.ts';
 import { feedbackSpeakers } from './speaker.ts';
 
@@ -54,7 +54,7 @@ export function runFeedbackProviders(
   options: RunFeedbackOptions = {},
 ): string | undefined {
   const speakers = feedbackSpeakers(configs);
-  prepareSpeakers(context.session, speakers);
+  prepareSpeakers(context.session, speakers, EARLIER);
   const situation = takeSituation(context, options.cadence ?? 'shared', options.filesCreated);
   const delivery = options.delivery ?? 'first';
   return joinProduced(runSpeakers(speakers, situation, () => context, { ...options, delivery }).produced);

@@ -1,3 +1,4 @@
+import { invalidArgument } from '../../base/error.ts';
 import type { Budget, BudgetUsage } from '../../base/budget.ts';
 import type { Deadline } from '../../base/deadline.ts';
 import { SEVERITIES, type StoredFeedback } from '../../records/feedback.ts';
@@ -33,8 +34,11 @@ const TREND_DEPTH = 64;
 /**
  * Creates a context for all providers. `runFeedbackProviders` derives the context of each provider from it. Cost: O(prompts
  * used + providers and observers).
+ *
+ * @throws CoxswainError "invalid-argument" if `nowMs` or the deadline is not a finite number
  */
 export function createFeedbackContext(input: FeedbackContextInput): FeedbackContext {
+  checkTimes(input);
   const { prompt, session } = input;
   const promptName = prompt.name;
   rebuildCadence(session);
@@ -100,4 +104,16 @@ function severityTrend(session: Session, promptName: string): SeverityTrend {
   const mean = ranks.reduce((sum, rank) => sum + rank, 0) / ranks.length;
   if (newest === mean) return 'steady';
   return newest > mean ? 'rising' : 'easing';
+}
+
+/** @throws CoxswainError "invalid-argument" as `createFeedbackContext` */
+export function checkTimes({ nowMs, deadline }: Pick<FeedbackContextInput, 'nowMs' | 'deadline'>): void {
+  if (!Number.isFinite(nowMs)) {
+    throw invalidArgument(`nowMs must be a finite number, got ${nowMs}`, { details: { nowMs } });
+  }
+  // JavaScript callers may pass null or a duration.
+  const atMs: unknown = (deadline ?? undefined)?.atMs;
+  if ((deadline ?? undefined) === undefined || Number.isFinite(atMs)) return;
+  const expected = 'deadline must be { atMs } in Unix milliseconds, as from deadlineAfter(nowMs, { minutes: 20 })';
+  throw invalidArgument(`${expected}, got atMs ${String(atMs)}`, { details: { atMs } });
 }

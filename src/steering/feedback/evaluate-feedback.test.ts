@@ -7,9 +7,12 @@ import type { FeedbackProvider } from '../prompt/feedback-provider.ts';
 import { Filesystem } from '../prompt/prompt-resources.ts';
 import type { PromptTemplate } from '../prompt/prompt-template.ts';
 import { restoreSession } from '../../session/create-session.ts';
+import { defineEvent } from '../../session/define-event.ts';
 import { ToolInvokedEvent } from '../../session/tool-invoked.ts';
 import { createFeedbackScene } from '../../../test/support/feedback-scene.ts';
 import { collectFeedback } from './collect-feedback.ts';
+import { createFeedbackContext } from './create-feedback-context.ts';
+import { deadlineFeedback } from './deadline-feedback.ts';
 import { evaluateFeedback, watchedFiles } from './evaluate-feedback.ts';
 import type { FeedbackFault } from './feedback-fault.ts';
 import { Feedback } from './advice-slices.ts';
@@ -475,4 +478,46 @@ test('inside a dispatch nowMs is required', () => {
   call();
   expect(session.faults()).toEqual([]);
   expect(texts).toEqual(['[Feedback - A]\n\nA speaks.']);
+});
+
+test.each([{ atMs: Number.NaN }, { minutes: 8 }, {}])(
+  'the deadline %j is refused: its text would be NaN',
+  (deadline) => {
+    const { session } = createFeedbackScene(NAME);
+    const prompt = promptWith({ feedbackProviders: [{ provider: deadlineFeedback(), trigger: always }] });
+    const input = { prompt, session, nowMs: 1, deadline: deadline as never };
+    const refused = expect.objectContaining({ code: 'invalid-argument' });
+    expect(() => collectFeedback(input)).toThrow(refused);
+    expect(() => createFeedbackContext(input)).toThrow(refused);
+    expect(collectFeedback({ ...input, deadline: null as never })).toBeUndefined();
+  },
+);
+
+test('an event before the first evaluation is pending, and served once', () => {
+  const Asked = defineEvent('test/asked');
+  const { session } = createFeedbackScene(NAME);
+  const prompt = promptWith({ feedbackProviders: [{ provider: says('A'), trigger: { onSessionEvent: Asked } }] });
+  session.dispatch(Asked());
+  expect(collectFeedback({ prompt, session })).toBe('[Feedback - A]\n\nA speaks.');
+  const again = promptWith({ feedbackProviders: [{ provider: says('B'), trigger: { onSessionEvent: Asked } }] });
+  expect([collectFeedback({ prompt, session }), collectFeedback({ prompt: again, session })]).toEqual([
+    undefined,
+    undefined,
+  ]);
+});
+
+test('an event that a restored session processed is pending, an event served before the snapshot is not', () => {
+  const [Early, Late] = [defineEvent('test/early'), defineEvent('test/late')];
+  const { session, clock } = createFeedbackScene(NAME);
+  const prompt = promptWith({
+    feedbackProviders: [
+      { provider: says('E'), trigger: { onSessionEvent: Early } },
+      { provider: says('L'), trigger: { onSessionEvent: Late } },
+    ],
+  });
+  session.dispatch(Early());
+  expect(names(prompt, { ...createFeedbackScene(NAME), session, clock })).toEqual(['E']);
+  const restored = restoreSession(JSON.parse(JSON.stringify(session.snapshot())), { clock });
+  restored.dispatch(Late());
+  expect(collectFeedback({ prompt, session: restored })).toBe('[Feedback - L]\n\nL speaks.');
 });

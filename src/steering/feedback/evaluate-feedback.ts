@@ -1,12 +1,11 @@
 import { sessionTrajectory } from '../../patterns/detectors/session-trajectory.ts';
-import { invalidArgument } from '../../base/error.ts';
 import type { FeedbackContext } from '../prompt/feedback-context.ts';
 import type { FeedbackProviderConfig } from '../prompt/feedback-provider.ts';
 import { Filesystem } from '../prompt/prompt-resources.ts';
 import type { FeedbackCadence, FeedbackDelivery, PromptTemplate } from '../prompt/prompt-template.ts';
 import type { ObserverConfig } from '../prompt/trajectory-observer.ts';
-import { createFeedbackContext, type FeedbackContextInput } from './create-feedback-context.ts';
-import { prepareSpeakers } from './prepare-feedback.ts';
+import { checkTimes, createFeedbackContext, type FeedbackContextInput } from './create-feedback-context.ts';
+import { EARLIER, prepareSpeakers } from './prepare-feedback.ts';
 import { type FeedbackEvaluation, runSpeakers, type RunSpeakersOptions } from './run-speakers.ts';
 import { takeSituation } from './situation.ts';
 import { feedbackSpeakers, observerSpeakers, type Speaker } from './speaker.ts';
@@ -42,20 +41,18 @@ interface PreparedFeedbackOptions extends RunSpeakersOptions {
  *
  * Faults of providers are returned in `faults`, not thrown.
  *
- * @throws CoxswainError "invalid-argument" if `nowMs` is not a finite number
+ * @throws CoxswainError "invalid-argument" if `nowMs` or the deadline is not a finite number
  * @throws CoxswainError "invalid-definition" as `prepareFeedback`, at the first call
  *
  * Cost: O(configurations) while no trigger fires, whatever the length of the run.
  */
 export function evaluateFeedback(input: FeedbackInput, options: FeedbackOptions = {}): FeedbackEvaluation {
-  const { prompt, session, nowMs } = input;
-  if (!Number.isFinite(nowMs)) {
-    throw invalidArgument(`nowMs must be a finite number, got ${nowMs}`, { details: { nowMs } });
-  }
+  const { prompt, session } = input;
+  checkTimes(input);
   const providers = feedbackSpeakers(options.feedbackProviders ?? prompt.feedbackProviders);
   const observers = observerSpeakers(options.observers ?? prompt.observers);
-  prepareSpeakers(session, providers);
-  prepareSpeakers(session, observers);
+  prepareSpeakers(session, providers, EARLIER);
+  prepareSpeakers(session, observers, EARLIER);
   const { cadence = prompt.cadence, delivery = prompt.delivery } = options;
   const { trajectory = sessionTrajectory(session) } = input;
   return evaluatePrepared([...providers, ...observers], { ...input, trajectory }, { ...options, cadence, delivery });

@@ -46,8 +46,8 @@ export const feedbackSlices: readonly Slice<unknown>[] = [
 ];
 
 /**
- * Registers the slices of feedback and subscribes to the events of triggers. `collectFeedback` also does this, but it
- * misses earlier events. Call this function when the session is created or restored.
+ * Registers the slices of feedback and subscribes to the events of triggers. The first `collectFeedback` also does this.
+ * Events that the session processed earlier are pending then, except those before it was restored from a snapshot.
  *
  * @throws CoxswainError "invalid-definition" if a provider or observer is misconfigured, or if the session has another
  *   slice or event type with one of the names
@@ -56,23 +56,38 @@ export function prepareFeedback(
   session: Session,
   prompt: Pick<PromptTemplate, 'feedbackProviders' | 'observers'>,
 ): void {
-  prepareSpeakers(session, feedbackSpeakers(prompt.feedbackProviders));
-  prepareSpeakers(session, observerSpeakers(prompt.observers));
+  prepareSpeakers(session, feedbackSpeakers(prompt.feedbackProviders), EARLIER);
+  prepareSpeakers(session, observerSpeakers(prompt.observers), EARLIER);
 }
 
+interface PrepareOptions {
+  /**
+   * True if events that the session processed earlier are pending. A run leaves it out: a restored run no longer knows its
+   * earlier events, but must give the same advice as its replay. Default false.
+   */
+  readonly countsEarlier?: boolean;
+}
+
+/** The option of sessions without a run. */
+export const EARLIER: PrepareOptions = { countsEarlier: true };
+
 /** Cost: O(1) for speakers that are already prepared. */
-export function prepareSpeakers(session: Session, speakers: readonly Speaker[]): void {
+export function prepareSpeakers(
+  session: Session,
+  speakers: readonly Speaker[],
+  { countsEarlier = false }: PrepareOptions = {},
+): void {
   const { prepared } = sessionFeedback(session);
   if (prepared.has(speakers)) return;
   for (const slice of feedbackSlices) session.register(slice);
   rebuildCadence(session);
   for (const { trigger } of speakers) {
-    if (trigger.onSessionEvent !== undefined) watch(session, trigger.onSessionEvent);
+    if (trigger.onSessionEvent !== undefined) watch(session, trigger.onSessionEvent, countsEarlier);
   }
   prepared.add(speakers);
 }
 
-function watch(session: Session, eventKind: SessionEventKind): void {
+function watch(session: Session, eventKind: SessionEventKind, countsEarlier: boolean): void {
   const { watched } = sessionFeedback(session);
   if (watched.has(eventKind)) return;
   // A `SessionEventKind` is an event type whose data is not read.
@@ -80,4 +95,7 @@ function watch(session: Session, eventKind: SessionEventKind): void {
     session.dispatch(ObserverTriggerRequested(eventKind.eventName, { atMs: event.atMs }));
   });
   watched.add(eventKind);
+  if (countsEarlier && session.hasDispatched(eventKind)) {
+    session.dispatch(ObserverTriggerRequested(eventKind.eventName));
+  }
 }
