@@ -8,6 +8,7 @@ import { DatabaseSync } from 'node:sqlite';
 import { afterEach, beforeAll, expect, onTestFinished, test } from 'vitest';
 
 import { endWithTest } from './support/end-with-test.ts';
+import { freePort } from './support/free-port.ts';
 import { buildHook } from '../scripts/build-hook.ts';
 import { runServer, type RunningServer } from '../src/hosts/claude-code/run-server.ts';
 import { readServeSettings, serveFileOf, writeServeSettings } from '../src/hosts/claude-code/serve-settings.ts';
@@ -63,15 +64,6 @@ function newPlace(): Place {
       CLAUDE_PROJECT_DIR: project,
     },
   };
-}
-
-async function freePort(): Promise<number> {
-  const server = createServer();
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  // It listens on a port.
-  const { port } = server.address() as AddressInfo;
-  await new Promise((resolve) => server.close(resolve));
-  return port;
 }
 
 async function serve(

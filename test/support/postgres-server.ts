@@ -4,12 +4,12 @@ import { once } from 'node:events';
 import { existsSync, readFileSync, rmSync } from 'node:fs';
 import { appendFile, chown, cp, mkdir, readdir, writeFile } from 'node:fs/promises';
 import { createRequire } from 'node:module';
-import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { pathToFileURL } from 'node:url';
 import { promisify } from 'node:util';
 
+import { freePort } from './free-port.ts';
 import { HANGS_AFTER_MS } from './hangs-after.ts';
 import { tempFolder } from './temp-folder.ts';
 
@@ -196,14 +196,4 @@ async function giveAway(folder: string, uid: number, gid: number): Promise<void>
     if (entry.isDirectory()) await giveAway(path, uid, gid);
     else await chown(path, uid, gid);
   }
-}
-
-async function freePort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const address = server.address();
-  server.close();
-  await once(server, 'close');
-  if (typeof address !== 'object' || address === null) throw new Error('a server on a port has an address');
-  return address.port;
 }

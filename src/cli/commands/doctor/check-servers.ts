@@ -1,13 +1,9 @@
 import { messageOf } from '../../../base/error.ts';
 import { readServeSettings } from '../../../hosts/claude-code/serve-settings.ts';
 import { findServer } from '../../../hosts/claude-code/server-process.ts';
-import { failed, passed, unknown, type DoctorLine } from './doctor-line.ts';
+import { failed, HOST_LIMIT_MS, passed, unknown, type DoctorLine } from './doctor-line.ts';
 import type { FoundSettings, HookRequest } from './find-settings.ts';
 import { canaryEvent, lookForCanary, notTried, type CanarySetup } from './send-canary.ts';
-
-const LIMIT_MS = 3_000;
-/** Time limit in milliseconds. It is longer than the time for which a server waits for its store. */
-const CANARY_LIMIT_MS = 10_000;
 
 /**
  * Checks the server of each coxswain HTTP hook. Requests `/health` to check that the server runs and accepts the token in the
@@ -47,7 +43,7 @@ async function checkServer(
   try {
     const { ok, status, body } = await fetch(`${origin}/health`, {
       headers: literalHeaders(headers),
-      signal: AbortSignal.timeout(LIMIT_MS),
+      signal: AbortSignal.timeout(HOST_LIMIT_MS),
       redirect: 'error',
     });
     await body?.cancel();
@@ -93,7 +89,7 @@ async function sendCanaryOver(
       method: 'POST',
       headers: { ...literalHeaders(headers), 'content-type': 'application/json' },
       body: JSON.stringify(event),
-      signal: AbortSignal.timeout(CANARY_LIMIT_MS),
+      signal: AbortSignal.timeout(HOST_LIMIT_MS),
       redirect: 'error',
     });
     await body?.cancel();

@@ -17,7 +17,7 @@ import { checkSettings, commandsToTry } from './check-settings.ts';
 import { checkSpills } from './check-spills.ts';
 import { checkStore } from './check-store.ts';
 import { checkVersions } from './check-versions.ts';
-import { failed, unknown, type DoctorLine, type DoctorStatus } from './doctor-line.ts';
+import { failed, HOST_LIMIT_MS, unknown, type DoctorLine, type DoctorStatus } from './doctor-line.ts';
 import { findSettings } from './find-settings.ts';
 import { HEARTBEAT_FIX, heartbeatLine, readHeartbeats, type Heartbeats } from './heartbeats.ts';
 import { notTried, sendCanary } from './send-canary.ts';
@@ -33,7 +33,6 @@ export interface DoctorOptions {
   readonly adapters?: boolean;
 }
 
-const STORE_LIMIT_MS = 5_000;
 /** Maximum number of hook commands that are tested. */
 const MAX_CANARIES = 4;
 const LINE_CHARS = 700;
@@ -148,8 +147,8 @@ async function heartbeatsOf(address: string): Promise<ReadHeartbeats> {
       await store.close();
     }
   };
-  const timeoutResult: ReadHeartbeats = { problem: `the store did not respond in ${STORE_LIMIT_MS / 1000} seconds` };
-  return resolveWithin(readFromStore(), STORE_LIMIT_MS, timeoutResult).catch((error: unknown) => ({
+  const timeoutResult: ReadHeartbeats = { problem: `the store did not respond in ${HOST_LIMIT_MS / 1000} seconds` };
+  return resolveWithin(readFromStore(), HOST_LIMIT_MS, timeoutResult).catch((error: unknown) => ({
     problem: messageOf(error),
   }));
 }

@@ -1,5 +1,13 @@
+import { timeoutOf } from '../../../hosts/claude-code/init-hooks.ts';
+
 /** Prefix of the ids of test runs, which `doctor` creates and deletes. */
 export const CANARY_PREFIX = 'coxswain-doctor-';
+
+/**
+ * Time limit in milliseconds of what a hook waits for too: Claude Code ends a hook after this time. On a machine that is so busy,
+ * sessions are not recorded either.
+ */
+export const HOST_LIMIT_MS: number = timeoutOf('UserPromptSubmit') * 1_000;
 
 export type DoctorStatus = 'pass' | 'fail' | 'unknown';
 

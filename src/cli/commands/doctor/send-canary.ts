@@ -3,13 +3,10 @@ import { randomBytes } from 'node:crypto';
 import { messageOf } from '../../../base/error.ts';
 import { faultOwners, readFaults } from '../../../base/fault-log.ts';
 import type { TrajectoryStore } from '../../../store/trajectory-store.ts';
-import { CANARY_PREFIX, failed, passed, unknown, type DoctorLine } from './doctor-line.ts';
+import { CANARY_PREFIX, failed, HOST_LIMIT_MS, passed, unknown, type DoctorLine } from './doctor-line.ts';
 import { runLimited } from '../../../base/run-limited.ts';
 import { resolveWithin } from './resolve-within.ts';
 
-/** Time limit in milliseconds. It is longer than the time for which a hook waits for its store. */
-const HOOK_LIMIT_MS = 10_000;
-const STORE_LIMIT_MS = 5_000;
 const SHOWN_CHARS = 300;
 
 export interface CanarySetup {
@@ -32,7 +29,7 @@ export async function sendCanary(command: string, setup: CanarySetup): Promise<D
     cwd: projectFolder,
     env: { ...env, CLAUDE_PROJECT_DIR: projectFolder },
     stdin: JSON.stringify(event),
-    limitMs: HOOK_LIMIT_MS,
+    limitMs: HOST_LIMIT_MS,
   });
   const storedCanary = await lookForCanary(sessionId, setup);
   const check = 'hook alive';
@@ -40,7 +37,10 @@ export async function sendCanary(command: string, setup: CanarySetup): Promise<D
   const fix = 'Run coxswain init claude-code again; “problems noticed” below may name the cause.';
   const durationText = `${Math.round(result.durationMs)} ms`;
   if (result.error !== undefined) return failed(check, `${shownCommand} did not start: ${result.error}`, fix);
-  if (result.timedOut) return failed(check, `${shownCommand} did not end in ${HOOK_LIMIT_MS / 1000} seconds`, fix);
+  if (result.timedOut) {
+    const found = `${shownCommand} did not end in ${HOST_LIMIT_MS / 1000} seconds, after which Claude Code ends it`;
+    return failed(check, found, `If the machine is busy, run coxswain doctor again later. Otherwise: ${fix}`);
+  }
   if (result.code !== 0) {
     const output = result.stderr.trim().slice(0, SHOWN_CHARS);
     return failed(check, `${shownCommand} exited with code ${result.code}${output === '' ? '' : `: ${output}`}`, fix);
@@ -102,9 +102,9 @@ export async function lookForCanary(
     }
   };
   try {
-    const foundCanary = await resolveWithin(findAndDelete(), STORE_LIMIT_MS, undefined);
+    const foundCanary = await resolveWithin(findAndDelete(), HOST_LIMIT_MS, undefined);
     if (foundCanary !== undefined) return { found: foundCanary };
-    const problem = `the store did not respond in ${STORE_LIMIT_MS / 1000} seconds; run ${runId} may remain in it`;
+    const problem = `the store did not respond in ${HOST_LIMIT_MS / 1000} seconds; run ${runId} may remain in it`;
     return { found: false, problem };
   } catch (error) {
     return { found: false, problem: messageOf(error) };
