@@ -5,7 +5,17 @@
  */
 import { execFileSync, spawn } from 'node:child_process';
 import { createHash } from 'node:crypto';
-import { existsSync, mkdirSync, mkdtempSync, openSync, readdirSync, readFileSync, rmSync, symlinkSync } from 'node:fs';
+import {
+  chmodSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  openSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  symlinkSync,
+} from 'node:fs';
 import { homedir, loadavg, tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { parseArgs } from 'node:util';
@@ -140,6 +150,8 @@ function report({ name, home, results, code, seconds }: Ended): boolean {
   return code === 0 && written.length === 0;
 }
 
+// PostgreSQL runs as another user if the tests run as root.
+chmodSync(folder, 0o755);
 console.log(`logs: ${folder}`);
 if (execFileSync('git', ['status', '--porcelain'], { cwd: root, encoding: 'utf8' }) !== '') {
   console.log('note: the suites run the last commit, without the changes in this checkout');
