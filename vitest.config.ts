@@ -16,6 +16,7 @@ const config: ViteUserConfig = defineConfig({
     env: { NODE_COMPILE_CACHE: resolve('node_modules/.cache/compiled') },
     testTimeout: HANGS_AFTER_MS + 50_000,
     hookTimeout: HANGS_AFTER_MS + 50_000,
+    teardownTimeout: HANGS_AFTER_MS,
     // A condition has as long as its test.
     expect: { poll: { timeout: HANGS_AFTER_MS, interval: 20 } },
   },
