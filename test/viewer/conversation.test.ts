@@ -1,6 +1,8 @@
+import type { Route } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 
 import type { TrajectoryRecord } from '../../src/records/trajectory-record.ts';
+import type { RunAnswer } from '../../src/viewer/server/api-shapes.ts';
 import { findChromium } from './chromium.ts';
 import { addRun, faultsOf, shellTurn, startOf, viewerScene, type ViewerScene } from './viewer-scene.ts';
 
@@ -82,6 +84,22 @@ describe.skipIf(chromium === undefined)('the conversation (needs a Chromium)', (
 
   test('counts an error line among the calls, because a result without an error flag may have it too', async () => {
     const page = await scene.open('/?source=0&run=unflagged');
+    await expect.poll(() => page.locator('.story').innerText()).toContain('9 of 9 calls: /bin/bash: line #:');
+    await page.context().close();
+  });
+
+  test('counts an error line of a run that was not read in time for the first response', async () => {
+    const page = await scene.open('/?page=runs');
+    await page.locator('.run-row').first().waitFor();
+    const answerEarly = async (route: Route): Promise<void> => {
+      const response = await route.fetch();
+      // The response of our own server.
+      const { overview, run, ...rest } = (await response.json()) as RunAnswer;
+      const { errorLine: _errorLine, ...early } = { ...run, extras: false };
+      await route.fulfill({ response, json: { ...rest, run: early, overview: { ...overview, complete: false } } });
+    };
+    await page.route(/\/api\/runs\/0\/unflagged$/, answerEarly, { times: 1 });
+    await page.goto(new URL('/?source=0&run=unflagged', page.url()).href);
     await expect.poll(() => page.locator('.story').innerText()).toContain('9 of 9 calls: /bin/bash: line #:');
     await page.context().close();
   });
