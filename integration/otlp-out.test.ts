@@ -1,4 +1,3 @@
-import { AsyncLocalStorage } from 'node:async_hooks';
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 
@@ -16,6 +15,7 @@ import { FAILING, PARALLEL } from '../src/testing/contract-scenes.ts';
 import { jsonLines, runCli } from '../test/run-cli.ts';
 import { tempFolder } from '../test/support/temp-folder.ts';
 import { playAi } from './ai-scene.ts';
+import { contextManager } from './context-manager.ts';
 
 /** The same failing call four times, then one that works. */
 const BOOM = { calls: [{ name: 'boom', args: {} }] };
@@ -100,19 +100,6 @@ test('a run of ai 7 reaches a third-party receiver live in protobuf, and from it
   expect(parallel).toEqual({ calls: 3, errors: 0, turns: 3, patterns: [] });
   expect(stuck).toMatchObject({ calls: 5, errors: 4, turns: 6, patterns: [{ stuck: true, tool: 'boom' }] });
 });
-
-/** Contexts that follow promises, as the one of OpenTelemetry's Node package. */
-function contextManager(): otel.ContextManager {
-  const active = new AsyncLocalStorage<otel.Context>();
-  const manager: otel.ContextManager = {
-    active: () => active.getStore() ?? otel.ROOT_CONTEXT,
-    with: (context, run, self, ...args) => active.run(context, () => run.apply(self, args)),
-    bind: (_context, target) => target,
-    enable: () => manager,
-    disable: () => manager,
-  };
-  return manager;
-}
 
 test('runs join the trace of the process, below the span that is active, with new ids', async () => {
   const memory = new InMemorySpanExporter();

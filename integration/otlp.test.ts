@@ -13,14 +13,13 @@ import { readRuns } from '../src/formats/read-runs.ts';
 import { OtlpEndpoint } from '../src/hosts/otlp/otlp-endpoint.ts';
 import { OtlpIntake } from '../src/hosts/otlp/otlp-intake.ts';
 import { startOtlpServer } from '../src/hosts/otlp/otlp-server.ts';
-import { defaultDetectors } from '../src/patterns/detectors/default-detectors.ts';
 import type { TrajectoryRecord } from '../src/records/trajectory-record.ts';
-import { RunView } from '../src/run-view/run-view.ts';
 import { createCoxswain } from '../src/run/coxswain.ts';
 import { memoryStore } from '../src/store/memory/memory-store.ts';
 import type { ModelTurn } from '../src/testing/model-script.ts';
 import { listAll, readAll } from '../src/testing/read-all.ts';
 import { tempFolder } from '../test/support/temp-folder.ts';
+import { factsOf, type Facts } from './run-facts.ts';
 import { scriptedAiModel } from './scripted-ai-model.ts';
 
 /** Two calls at once, then the same failing call four times, then one that succeeds. */
@@ -47,35 +46,6 @@ const TOOLS = {
     },
   }),
 };
-
-interface Facts {
-  readonly calls: readonly unknown[];
-  readonly patterns: readonly unknown[];
-  readonly turns: number;
-}
-
-function factsOf(records: readonly TrajectoryRecord[], withFlags = true): Facts {
-  const payloads = records.map(({ payload }) => payload);
-  const view = new RunView({ detectors: defaultDetectors(), recompute: true });
-  for (const record of records) view.fold(record);
-  const ends = new Map(
-    payloads.flatMap((one) => (one.kind === 'tool_ended' ? [[one.tool_call_id, one] as const] : [])),
-  );
-  return {
-    calls: payloads.flatMap((one) => {
-      if (one.kind !== 'tool_started') return [];
-      const end = ends.get(one.tool_call_id);
-      return [[one.tool_name, one.args, end?.result, ...(withFlags ? [end?.is_error] : [])]];
-    }),
-    patterns: view.patterns.patterns.map(({ pattern }) => [
-      pattern.kind,
-      pattern.level,
-      pattern.evidence,
-      pattern.flaggedAt,
-    ]),
-    turns: payloads.filter(({ kind }) => kind === 'turn_started').length,
-  };
-}
 
 /** The messages of a run as an OpenAI client keeps them. */
 function transcriptOf(messages: readonly ModelMessage[]): readonly object[] {

@@ -37,8 +37,10 @@ function linkForExamples(): void {
   }
 }
 
-if (changedMs(`${INSTALLED}/.package-lock.json`) < changedMs('integration/package-lock.json')) {
-  run('npm', ['ci', '--no-audit', '--no-fund'], 'integration');
+for (const folder of ['integration', 'integration/otel']) {
+  if (changedMs(`${folder}/node_modules/.package-lock.json`) < changedMs(`${folder}/package-lock.json`)) {
+    run('npm', ['ci', '--no-audit', '--no-fund'], folder);
+  }
 }
 // The examples import the built package.
 const sources = globSync('src/**/*.ts').map(changedMs);

@@ -272,7 +272,7 @@ test('what is not JSON, no request, too large, or unpacks to too much, is refuse
   });
   expect(await send(port, '{"a": 1}')).toMatchObject({
     status: 400,
-    body: expect.stringContaining('no request of OTLP'),
+    body: expect.stringContaining('not an OTLP request'),
   });
   expect((await send(port, Buffer.alloc(8 * 1024 * 1024 + 1, ' '))).status).toBe(413);
   const bomb = gzipSync(Buffer.alloc(33 * 1024 * 1024, ' '));

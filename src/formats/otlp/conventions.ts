@@ -31,6 +31,8 @@ export interface Convention {
   /** Attributes that contain the kind of a span. The values of each are in lower case. */
   readonly kinds: Readonly<Record<string, Readonly<Record<string, SpanRole>>>>;
   readonly fields: Readonly<Partial<Record<SpanField, readonly string[]>>>;
+  /** True if the name of an agent span is the name of the agent. */
+  readonly isNamedForAgent?: true;
 }
 
 /**
@@ -58,10 +60,11 @@ export const CONVENTIONS: readonly Convention[] = [
       // The second name of each is from instrumentations that are older than messages as attributes.
       input: [GENAI.inputMessages, 'gen_ai.prompt'],
       output: [GENAI.outputMessages, 'gen_ai.completion'],
-      tool: [GENAI.toolName],
+      // The second name of each is from OpenLLMetry's instrumentation of LangChain.
+      tool: [GENAI.toolName, 'traceloop.entity.name'],
       callId: [GENAI.toolCallId],
-      arguments: [GENAI.toolArguments],
-      result: [GENAI.toolResult],
+      arguments: [GENAI.toolArguments, 'traceloop.entity.input'],
+      result: [GENAI.toolResult, 'traceloop.entity.output'],
       error: ['exception.message', GENAI.errorType],
       inputTokens: [GENAI.inputTokens, 'gen_ai.usage.prompt_tokens'],
       outputTokens: [GENAI.outputTokens, 'gen_ai.usage.completion_tokens'],
@@ -73,6 +76,7 @@ export const CONVENTIONS: readonly Convention[] = [
   {
     name: 'OpenInference',
     kinds: { 'openinference.span.kind': { agent: 'agent', llm: 'model', tool: 'tool' } },
+    isNamedForAgent: true,
     fields: {
       conversation: ['session.id'],
       agent: ['agent.name'],
@@ -120,6 +124,7 @@ export const CONVENTIONS: readonly Convention[] = [
   {
     name: 'Langfuse',
     kinds: { 'langfuse.observation.type': { agent: 'agent', generation: 'model', tool: 'tool' } },
+    isNamedForAgent: true,
     fields: {
       conversation: ['langfuse.session.id', 'session.id'],
       model: ['langfuse.observation.model.name'],
@@ -131,7 +136,14 @@ export const CONVENTIONS: readonly Convention[] = [
       error: ['langfuse.observation.status_message', 'exception.message'],
       inputTokens: ['langfuse.observation.usage_details.input'],
       outputTokens: ['langfuse.observation.usage_details.output'],
-      cacheReadTokens: ['langfuse.observation.usage_details.input_cache_read'],
+      cacheReadTokens: [
+        'langfuse.observation.usage_details.input_cache_read',
+        'langfuse.observation.usage_details.input_cached_tokens',
+      ],
+      reasoningTokens: [
+        'langfuse.observation.usage_details.output_reasoning',
+        'langfuse.observation.usage_details.output_reasoning_tokens',
+      ],
     },
   },
   {

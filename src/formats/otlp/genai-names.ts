@@ -46,3 +46,12 @@ export const GENAI_EVENTS = {
   /** With `exception.type` and `exception.message`. */
   exception: 'exception',
 } as const;
+
+/** Log events of version 1.36 of the conventions and earlier, one per message of a request or answer. Maps each to the role. */
+export const GENAI_MESSAGE_EVENTS: ReadonlyMap<unknown, 'system' | 'user' | 'assistant' | 'tool' | 'choice'> = new Map([
+  ['gen_ai.system.message', 'system'],
+  ['gen_ai.user.message', 'user'],
+  ['gen_ai.assistant.message', 'assistant'],
+  ['gen_ai.tool.message', 'tool'],
+  ['gen_ai.choice', 'choice'],
+]);

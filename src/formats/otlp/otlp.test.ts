@@ -4,6 +4,7 @@ import { fileURLToPath } from 'node:url';
 import * as fc from 'fast-check';
 import { expect, test } from 'vitest';
 
+import type { JsonObject } from '../../base/json.ts';
 import { importDocument, importLines } from '../../../test/support/import-check.ts';
 import { mutatedJson } from '../../../test/support/json-mutation.ts';
 import { surest } from '../reading/choose-importer.ts';
@@ -19,7 +20,7 @@ const SAMPLES = [
   { file: 'openinference-phoenix.json', id: 'agent', calls: 'bash! bash! bash! bash! read_file', agent: 'repairer' },
   // Without spans of tools, results come from the next request, which has no flag.
   { file: 'openllmetry-otlp.jsonl', id: 'agent', calls: 'bash bash bash bash read_file', agent: 'repairer' },
-  { file: 'langfuse-observations.jsonl', id: 'agent', calls: 'bash! bash! bash! bash! read_file', agent: undefined },
+  { file: 'langfuse-observations.jsonl', id: 'agent', calls: 'bash! bash! bash! bash! read_file', agent: 'repairer' },
   { file: 'claude-code-logs.jsonl', id: 'session', calls: 'Bash! Bash! Bash! Bash! Read?', agent: undefined },
   {
     file: 'codex-logs.jsonl',
@@ -257,4 +258,51 @@ test('spans that are their own parents, deep chains and odd ids end', () => {
   ]);
   const odd = tool('__proto__', { parentId: 'constructor' }, { 'gen_ai.tool.call.result': 'x', __proto__: 'y' });
   expect(runsOf(odd)).toEqual([{ id: 't', below: undefined, calls: 'bash' }]);
+});
+
+const USER = { role: 'user', content: 'Go.' };
+const callOf = (id: string, path: string): JsonObject => ({
+  id,
+  function: { name: 'read', arguments: `{"path":"${path}"}` },
+});
+const answered: readonly JsonObject[] = [
+  { role: 'assistant', content: null, tool_calls: [callOf('c1', 'a'), callOf('c2', 'b')] },
+  { role: 'tool', tool_call_id: 'c1', content: 'A' },
+  { role: 'tool', tool_call_id: 'c2', content: 'B' },
+];
+const joined = { id: 'c1c2', function: { name: 'readread', arguments: '{"path":"a"}{"path":"b"}' } };
+
+test('calls that the span of a streamed answer joins into one are read from the next request', () => {
+  const first = {
+    'gen_ai.input.messages': [USER],
+    'gen_ai.output.messages': [{ role: 'assistant', tool_calls: [joined] }],
+  };
+  const next = { 'gen_ai.input.messages': [USER, ...answered], 'gen_ai.output.messages': [{ content: 'Done.' }] };
+  const spans = [chat('m', { at: [0, 1] }, first), chat('n', { at: [2, 3] }, next)];
+  expect(runsOf(...spans)).toEqual([{ id: 't', below: undefined, calls: 'read read' }]);
+});
+
+test('a tool that starts in the same millisecond as the next request belongs to the answer that named it', () => {
+  const output = (path: string): JsonObject => ({
+    'gen_ai.output.messages': [{ role: 'assistant', tool_calls: [callOf(path, path)] }],
+  });
+  const run = (path: string): JsonObject => ({
+    'gen_ai.tool.name': 'read',
+    'gen_ai.tool.call.arguments': { path },
+    'gen_ai.tool.call.result': path,
+  });
+  const spans = [
+    chat('m', { at: [0, 1] }, output('a')),
+    tool('x', { at: [1, 2] }, run('a')),
+    chat('n', { at: [1, 4] }, output('b')),
+    tool('y', { at: [4, 5] }, run('b')),
+  ];
+  expect(runsOf(...spans)).toEqual([{ id: 't', below: undefined, calls: 'read read' }]);
+});
+
+test('an agent span at the top with nothing but one agent span is no run', () => {
+  const inner = agent('b', { parentId: 'a', at: [1, 8] });
+  expect(runsOf(agent('a', { at: [0, 9] }), inner, tool('x', { parentId: 'b', at: [2, 3] }))).toEqual([
+    { id: 't-b', below: undefined, calls: 'bash?' },
+  ]);
 });

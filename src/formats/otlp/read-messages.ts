@@ -1,6 +1,8 @@
 import { type JsonMembers, listOf, membersOf, textOrUndefined } from '../../base/json-member.ts';
-import { type Json, isJsonObject } from '../../base/json.ts';
+import { type Json, isJsonObject, type JsonObject } from '../../base/json.ts';
+import { present } from '../../base/present.ts';
 import type { StoredContentBlock } from '../../records/stored-message.ts';
+import type { CallShape } from '../parts/call-ids.ts';
 import type { AnswerPart } from '../parts/run-items.ts';
 import { callArguments, sourceCall } from '../parts/source-call.ts';
 import { asJson, sourceBlock, sourceResult } from '../parts/source-content.ts';
@@ -13,6 +15,8 @@ export interface TracedMessage {
   /** Results of calls in the message. */
   readonly results: readonly TracedResult[];
   readonly finishReason: string | undefined;
+  /** A role that no API has. It is the name of a tool if the message is a result. */
+  readonly otherRole?: string;
 }
 
 type GivenRole = 'system' | 'user' | 'assistant';
@@ -63,16 +67,73 @@ export function decodedValue(value: Json): Json {
 export function readMessages(value: Json | undefined, role: GivenRole): readonly TracedMessage[] {
   if (value === undefined || value === null || value === '') return [];
   const decoded = typeof value === 'string' && /^\s*[[{]/.test(value) ? decodedValue(value) : value;
-  if (Array.isArray(decoded)) return decoded.map((message: Json) => readMessage(message, role));
-  const inner = membersOf(decoded)['messages'];
-  if (Array.isArray(inner)) return inner.map((message: unknown) => readMessage(message, role));
-  return [readMessage(decoded, role)];
+  const { messages, generations } = membersOf(decoded);
+  const list = [decoded, messages, listOf(generations)[0]].find((form) => Array.isArray(form) && form.length > 0);
+  if (list === undefined) return [readMessage(decoded, role)];
+  // LangChain writes a list of requests.
+  const [first] = listOf(list);
+  const items = Array.isArray(first) ? first : listOf(list);
+  return withCallIds((itemsInText(items) ?? items).map((message: unknown) => readMessage(message, role)));
+}
+
+/** OpenLLMetry writes the items of a Responses request as the JSON text of one message. */
+function itemsInText(items: readonly unknown[]): readonly unknown[] | undefined {
+  const text = membersOf(listOf(membersOf(items[0])['parts'])[0])['content'];
+  if (items.length !== 1 || typeof text !== 'string' || !text.startsWith('[{')) return undefined;
+  const decoded = decodedValue(text);
+  const isItem = (item: unknown): boolean =>
+    membersOf(item)['role'] !== undefined || isItemType(membersOf(item)['type']);
+  return Array.isArray(decoded) && decoded.every(isItem) ? decoded : undefined;
+}
+
+function isItemType(type: unknown): boolean {
+  return CALLS.has(type) || RESULTS.has(type) || type === 'reasoning';
+}
+
+/** Gives results without an id the ids of the calls before them: by the name of the tool, else in order. */
+function withCallIds(messages: readonly TracedMessage[]): readonly TracedMessage[] {
+  let open: CallShape[] = [];
+  let isAnswer = false;
+  return messages.map((message) => {
+    if (message.role === 'assistant') {
+      const calls = message.parts.flatMap((part) => (part.type === 'call' ? [part.call] : []));
+      open = isAnswer ? [...open, ...calls] : calls;
+      isAnswer = true;
+      return message;
+    }
+    isAnswer = false;
+    const { otherRole, parts } = message;
+    const named = otherRole === undefined ? -1 : open.findIndex(({ name }) => name === otherRole);
+    if (named >= 0) {
+      const text = parts.flatMap((part) => (part.type === 'text' ? [part.text] : [])).join('\n');
+      const id = open.splice(named, 1)[0]?.sourceId;
+      return { ...plainMessage([], 'tool'), results: [{ id, result: text }] };
+    }
+    const results = message.results.map(({ id, result }) => {
+      const at = id === undefined ? 0 : open.findIndex(({ sourceId }) => sourceId === id);
+      return { id: (at < 0 ? undefined : open.splice(at, 1)[0]?.sourceId) ?? id, result };
+    });
+    return results.length === 0 ? message : { ...message, results };
+  });
+}
+
+/** Returns the fields of a message that LangChain serialised, with its role. Undefined for any other value. */
+export function langChainMessage(value: unknown): JsonMembers | undefined {
+  const { lc, id, kwargs } = membersOf(value);
+  const kind = listOf(id).at(-1);
+  if (lc === undefined || typeof kind !== 'string' || !isJsonObject(kwargs)) return undefined;
+  const role = /^(AI|Human|System|Tool|Function)Message/.exec(kind)?.[1]?.toLowerCase();
+  return role === undefined ? undefined : { ...membersOf(kwargs), role };
 }
 
 function readMessage(value: unknown, role: GivenRole): TracedMessage {
   if (!isJsonObject(value)) return plainMessage([sourceBlock(value)], role);
-  const message = isJsonObject(value['message']) ? value['message'] : value;
+  if (role !== 'system' && value['role'] === undefined && isItemType(value['type'])) return readItem(value);
+  const source = isJsonObject(value['message']) ? value['message'] : value;
+  const message = langChainMessage(source) ?? source;
   const ownRole = ROLES.get(message['role'] ?? message['type']);
+  const givenRole = textOrUndefined(message['role']);
+  const otherRole = ownRole === undefined && givenRole !== 'user' && givenRole !== 'human' ? givenRole : undefined;
   const isNamed = message['role'] !== undefined || (message['type'] !== undefined && role !== 'system');
   const messageRole = ownRole ?? (isNamed ? 'user' : role);
   const content = message['parts'] ?? message['contents'] ?? message['content'] ?? message['text'];
@@ -81,8 +142,9 @@ function readMessage(value: unknown, role: GivenRole): TracedMessage {
     return isJsonObject(members['message_content']) ? members['message_content'] : item;
   });
   const answers = membersOf(message)['tool_call_id'];
-  if (messageRole === 'tool' && typeof answers === 'string') {
-    return { ...plainMessage([], 'tool'), results: [{ id: answers, result: sourceResult(content) }] };
+  if (messageRole === 'tool' && !items.some((item) => RESULTS.has(membersOf(item)['type']))) {
+    const results = content === undefined ? [] : [{ id: textOrUndefined(answers), result: sourceResult(content) }];
+    return { ...plainMessage([], 'tool'), results };
   }
   const parts: AnswerPart[] = [];
   const results: TracedResult[] = [];
@@ -101,20 +163,44 @@ function readMessage(value: unknown, role: GivenRole): TracedMessage {
   if (parts.length === 0 && results.length === 0 && content === undefined && ownRole === undefined) {
     return plainMessage([sourceBlock(JSON.stringify(value))], messageRole);
   }
-  return { role: messageRole, parts, results, finishReason: textOrUndefined(message['finish_reason']) };
+  const finish = textOrUndefined(message['finish_reason']);
+  return { role: messageRole, parts, results, finishReason: finish, ...present({ otherRole }) };
+}
+
+/** Reads an item of Responses that is not a message. */
+function readItem(item: JsonMembers): TracedMessage {
+  const { type } = item;
+  if (RESULTS.has(type)) return { ...plainMessage([], 'tool'), results: [resultOf(item)] };
+  if (CALLS.has(type)) return { ...plainMessage([], 'assistant'), parts: [callPart(item)] };
+  return plainMessage(
+    listOf(item['summary']).flatMap((part) => {
+      const text = textOrUndefined(membersOf(part)['text']);
+      return text === undefined ? [] : [{ type: 'reasoning' as const, text }];
+    }),
+    'assistant',
+  );
 }
 
 function plainMessage(parts: readonly StoredContentBlock[], role: TracedMessage['role']): TracedMessage {
   return { role, parts, results: [], finishReason: undefined };
 }
 
+/** Arguments that the sender did not capture. They name their call or span, so that they differ from all others. */
+export function notCaptured(subject: string): JsonObject {
+  return { not_captured: subject };
+}
+
 function callPart(part: JsonMembers): AnswerPart {
   const name = textOrUndefined(part['toolName']) ?? textOrUndefined(part['name']);
-  if (name === undefined) return { type: 'call', call: sourceCall(part) };
-  const sourceId = idOf(part);
+  const { args: captured, ...call } =
+    name === undefined
+      ? { ...sourceCall(part), args: membersOf(part['function'])['arguments'] }
+      : { sourceId: idOf(part), name, args: part['arguments'] ?? part['input'] ?? part['args'] };
+  // A call without arguments has an empty object. Arguments that are missing were not captured.
+  const isCaptured = captured !== undefined || call.sourceId === undefined;
   return {
     type: 'call',
-    call: { sourceId, name, args: callArguments(part['arguments'] ?? part['input'] ?? part['args']) },
+    call: { ...call, args: isCaptured ? callArguments(captured) : notCaptured(`call ${call.sourceId}`) },
   };
 }
 

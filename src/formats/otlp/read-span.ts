@@ -1,10 +1,11 @@
-import { textOrUndefined } from '../../base/json-member.ts';
+import { type JsonMembers, membersOf, textOrUndefined } from '../../base/json-member.ts';
 import { isJsonObject, type Json, type JsonObject } from '../../base/json.ts';
 import type { Mutable } from '../../base/mutable.ts';
 import type { StoredUsage } from '../../records/stored-message.ts';
 import { CONVENTIONS, type Convention, type SpanField, type SpanRole } from './conventions.ts';
-import { GENAI_EVENTS } from './genai-names.ts';
-import { decodedValue } from './read-messages.ts';
+import { asJson, sourceResult } from '../parts/source-content.ts';
+import { GENAI_EVENTS, GENAI_OPERATIONS } from './genai-names.ts';
+import { decodedValue, langChainMessage, notCaptured, readMessages, type TracedMessage } from './read-messages.ts';
 import { attributeOf, type TraceSpan } from './trace-span.ts';
 
 /** A span whose convention is known. */
@@ -13,6 +14,10 @@ export interface KnownSpan {
   readonly role: SpanRole;
   /** Returns the value of a field, which is the first of its attributes that is present. */
   readonly field: (field: SpanField) => Json | undefined;
+  /** Returns the values of all attributes of a field that are present. */
+  readonly values: (field: SpanField) => readonly Json[];
+  /** True if the name of an agent span is the name of the agent. */
+  readonly isNamedForAgent: boolean;
 }
 
 const USAGE: readonly (readonly [keyof StoredUsage, SpanField])[] = [
@@ -42,14 +47,18 @@ export function readSpan(span: TraceSpan, details: JsonObject = {}): KnownSpan |
   for (const convention of CONVENTIONS) {
     const role = roleIn(convention, attributes);
     if (role === undefined) continue;
-    const fieldValue = (name: SpanField): Json | undefined => {
+    const values = (name: SpanField): readonly Json[] =>
+      (convention.fields[name] ?? [])
+        .map((attribute) => attributeOf(attributes, attribute))
+        .filter((value) => value !== undefined);
+    const field = (name: SpanField): Json | undefined => {
       for (const attribute of convention.fields[name] ?? []) {
-        const attribute2 = attributeOf(attributes, attribute);
-        if (attribute2 !== undefined) return attribute2;
+        const value = attributeOf(attributes, attribute);
+        if (value !== undefined) return value;
       }
       return undefined;
     };
-    return { span, role, field: fieldValue };
+    return { span, role, field, values, isNamedForAgent: convention.isNamedForAgent === true };
   }
   return undefined;
 }
@@ -72,9 +81,78 @@ export function fieldText({ field }: KnownSpan, name: SpanField): string | undef
 }
 
 /** Returns a field with any type of value. Text is decoded if it contains an object, a list or a quoted string. */
-export function valueField({ field }: KnownSpan, name: SpanField): Json | undefined {
+function valueField({ field }: KnownSpan, name: SpanField): Json | undefined {
   const finishField = field(name);
   return typeof finishField === 'string' && /^\s*[[{"]/.test(finishField) ? decodedValue(finishField) : finishField;
+}
+
+/**
+ * Returns the messages of a field: those of its first attribute with call ids, else of the first with content. Some
+ * instrumentations write the same messages twice, and only one form has ids.
+ */
+export function fieldMessages(
+  { values }: KnownSpan,
+  name: 'input' | 'output',
+  role: 'user' | 'assistant',
+): readonly TracedMessage[] {
+  const forms = values(name).map((value) => readMessages(value, role));
+  return forms.find(hasCallIds) ?? forms.find((messages) => messages.some(hasContent)) ?? forms[0] ?? [];
+}
+
+function hasCallIds(messages: readonly TracedMessage[]): boolean {
+  return messages.some(
+    ({ parts, results }) =>
+      parts.some((part) => part.type === 'call' && part.call.sourceId !== undefined) ||
+      results.some(({ id }) => id !== undefined),
+  );
+}
+
+function hasContent({ parts, results }: TracedMessage): boolean {
+  return parts.length > 0 || results.length > 0;
+}
+
+export function agentNameOf(known: KnownSpan): string | undefined {
+  return fieldText(known, 'agent') ?? (known.isNamedForAgent ? textOrUndefined(known.span.name) : undefined);
+}
+
+/** Returns the name of a tool. The message that LangChain makes of a result has it if the span names the tool's class. */
+export function nameOf(tool: KnownSpan): string {
+  const { name } = tool.span;
+  const prefix = `${GENAI_OPERATIONS.tool} `;
+  const ownName =
+    fieldText(tool, 'tool') ?? ((name.startsWith(prefix) ? name.slice(prefix.length) : name) || 'unknown');
+  return textOrUndefined(toolMessageIn(tool)?.['name']) ?? ownName;
+}
+
+/** Returns the arguments of a call. Missing arguments contain the span id, so that such calls differ. */
+export function argumentsOf(tool: KnownSpan): Json {
+  const value = valueField(tool, 'arguments');
+  return value === undefined ? notCaptured(`span ${tool.span.spanId}`) : functionArguments(value);
+}
+
+/** Returns the arguments within the parameters of a function, in the form `{args, kwargs}` of OpenLLMetry. */
+function functionArguments(value: Json): Json {
+  if (!isJsonObject(value) || !Array.isArray(value['args'])) return value;
+  const { args, kwargs, ...others } = value;
+  if (Object.keys(others).length > 0) return value;
+  if (isJsonObject(kwargs) && args.length === 0) return asJson(kwargs);
+  return args.length === 1 && kwargs === undefined ? decodedValue(asJson(args[0])) : value;
+}
+
+/** Returns the id of the call that a span ran. */
+export function callIdOf(tool: KnownSpan): string | undefined {
+  return fieldText(tool, 'callId') ?? textOrUndefined(toolMessageIn(tool)?.['tool_call_id']);
+}
+
+/** Returns the result in the span of a call. */
+export function resultIn(tool: KnownSpan): Json | undefined {
+  const message = toolMessageIn(tool);
+  return message === undefined ? valueField(tool, 'result') : sourceResult(message['content']);
+}
+
+function toolMessageIn(tool: KnownSpan): JsonMembers | undefined {
+  const value = valueField(tool, 'result');
+  return langChainMessage(membersOf(value)['output']) ?? langChainMessage(value);
 }
 
 /** Returns why the model stopped. */
@@ -95,10 +173,16 @@ export function spanUsage({ field }: KnownSpan): StoredUsage | undefined {
   return Object.keys(usage).length === 0 ? undefined : usage;
 }
 
-/** Returns true if the operation failed, according to its status, its `success` field, or its error type. */
+/**
+ * Returns true if the operation failed, according to its status, its `success` field, or its error type. The status does not
+ * count if the span has an outcome and no error: a processor may pass the status of one span to all that follow.
+ */
 export function failedIn(known: KnownSpan): boolean {
   const success = known.field('success');
-  return known.span.status === 'error' || success === false || success === 'false' || errorTypeOf(known) !== undefined;
+  if (success === false || success === 'false' || errorTypeOf(known) !== undefined) return true;
+  if (known.span.status !== 'error') return false;
+  const outcome = known.field(known.role === 'tool' ? 'result' : 'output');
+  return outcome === undefined || known.field('error') !== undefined;
 }
 
 export function errorTypeOf({ span }: KnownSpan): string | undefined {

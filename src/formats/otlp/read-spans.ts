@@ -5,7 +5,7 @@ import { present } from '../../base/present.ts';
 import { plainText } from '../parts/plain-text.ts';
 import { asJson } from '../parts/source-content.ts';
 import { sourceTimeMs } from '../parts/source-time.ts';
-import { GENAI_EVENTS } from './genai-names.ts';
+import { GENAI, GENAI_EVENTS, GENAI_MESSAGE_EVENTS } from './genai-names.ts';
 import { logSession } from './log-events.ts';
 import type { SpanEvent, TraceSpan } from './trace-span.ts';
 
@@ -144,6 +144,9 @@ function spanOf(value: JsonMembers): TraceSpan | undefined {
     (sum, count) => sum + (numberOrUndefined(count) ?? 0),
     0,
   );
+  const attributes = { ...observationAttributes(value), ...attributesOf(value['attributes']) };
+  // Langfuse's SDK may report a failure only here.
+  const level = plainText(attributes['langfuse.observation.level']).toLowerCase();
   return {
     traceId,
     spanId,
@@ -152,10 +155,10 @@ function spanOf(value: JsonMembers): TraceSpan | undefined {
     name: textOrUndefined(value['name']) ?? '',
     startMs,
     ...present({ endMs: endMs === undefined ? undefined : Math.max(startMs, endMs) }),
-    attributes: { ...observationAttributes(value), ...attributesOf(value['attributes']) },
+    attributes,
     events: listOf(value['events']).map((event) => eventOf(membersOf(event))),
     ...present({
-      status: STATUS.get(plainText(firstOf(value, NAMES.status)).toLowerCase()),
+      status: STATUS.get(plainText(firstOf(value, NAMES.status)).toLowerCase()) ?? STATUS.get(level),
       statusMessage: textOrUndefined(firstOf(value, NAMES.statusMessage)),
       dropped: dropped > 0 ? dropped : undefined,
     }),
@@ -198,6 +201,20 @@ function logSpan(record: JsonMembers, resource: JsonObject, scope: JsonMembers):
     const members = { ...(isJsonObject(body) ? body : {}), ...attributes };
     return { traceId, spanId, name: eventName, startMs: atMs ?? 0, attributes: members, events: [], details: true };
   }
+  const messageRole = GENAI_MESSAGE_EVENTS.get(eventName);
+  if (messageRole !== undefined) {
+    if (traceId === undefined || spanId === undefined) return undefined;
+    const messages = messageAttributes(messageRole, isJsonObject(body) ? body : { content: body });
+    return {
+      traceId,
+      spanId,
+      name: plainText(eventName),
+      startMs: atMs ?? 0,
+      attributes: messages,
+      events: [],
+      details: true,
+    };
+  }
   const session = logSession({ named: eventName, body, attributes, resource, scope: textOrUndefined(scope['name']) });
   if (session === undefined) return 'unread';
   if (atMs === undefined) return undefined;
@@ -214,6 +231,19 @@ function logSpan(record: JsonMembers, resource: JsonObject, scope: JsonMembers):
     events: [],
     isEvent: true,
   };
+}
+
+/** Returns the message of an event as an attribute of its request. */
+function messageAttributes(role: 'system' | 'user' | 'assistant' | 'tool' | 'choice', body: JsonObject): JsonObject {
+  if (role === 'choice') {
+    const { index, message, finish_reason: finish = null } = body;
+    // Only the first of several choices is the answer.
+    if (typeof index === 'number' && index > 0) return {};
+    const members = isJsonObject(message) ? message : {};
+    return { [GENAI.outputMessages]: [{ role: 'assistant', ...members, finish_reason: finish }] };
+  }
+  const id = role === 'tool' && body['id'] !== undefined ? { tool_call_id: body['id'] } : {};
+  return { [GENAI.inputMessages]: [{ role, ...body, ...id }] };
 }
 
 function eventOf(event: JsonMembers): SpanEvent {

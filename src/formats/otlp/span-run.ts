@@ -1,23 +1,27 @@
 import { canonicalJson } from '../../base/canonical-json.ts';
-import type { Json } from '../../base/json.ts';
+import { isJsonObject, type Json } from '../../base/json.ts';
 import { textOfContent } from '../../records/stored-message.ts';
 import type { RunEnded, ToolEnded } from '../../records/trajectory-record.ts';
 import { diagnosticItem, type ImportItem } from '../import-item.ts';
 import type { CallShape } from '../parts/call-ids.ts';
 import { type AnswerPart, runEnded, RunItems } from '../parts/run-items.ts';
 import { plainest } from '../parts/source-content.ts';
-import { GENAI_OPERATIONS } from './genai-names.ts';
-import { readMessages, type TracedMessage } from './read-messages.ts';
+import type { TracedMessage } from './read-messages.ts';
 import {
+  agentNameOf,
+  argumentsOf,
+  callIdOf,
   errorText,
   errorTypeOf,
   failedIn,
   finishReason,
   fieldText,
+  nameOf,
+  resultIn,
   spanUsage,
-  valueField,
   type KnownSpan,
 } from './read-span.ts';
+import { tracedRequest, tracedTurns, type Turn } from './span-turns.ts';
 import type { TraceSpan } from './trace-span.ts';
 
 export interface SpanRun {
@@ -45,15 +49,6 @@ interface Uncaptured {
   prompts: number;
 }
 
-/** A request with its answer, or a user message, and the calls until the next one. */
-interface Turn {
-  readonly known: KnownSpan | undefined;
-  readonly output: readonly TracedMessage[];
-  /** The calls that the answer names. */
-  readonly declared: readonly CallShape[];
-  readonly tools: KnownSpan[];
-}
-
 /**
  * Yields the items of one run. Calls that an answer names are matched by id with the spans that ran them. Without such a span,
  * the result comes from the next request. A call that no answer names belongs to the last answer before it.
@@ -65,25 +60,26 @@ export function* spanRunItems(run: SpanRun): Generator<ImportItem> {
   const { id, agent, ending, members } = run;
   if (members.length === 0 && agent === undefined) return;
   const startedAtMs = (agent ?? members[0])?.span.startMs;
-  const turns = turnsOf(members);
-  const messages = new FreshMessages();
+  const turns = tracedTurns(members);
   const uncapturedCounts: Uncaptured = { arguments: 0, results: 0, answers: 0, prompts: 0 };
   const items = new RunItems(id);
   const runSpans = agent === undefined ? members : [agent, ...members];
   // The input of the agent repeats its first request. It is used only if requests contain no messages.
   const hasInput = members.some((known) => known.role !== 'tool' && known.field('input') !== undefined);
-  const first = agent === undefined || hasInput ? [] : requestOf(agent);
+  const first = agent === undefined || hasInput ? [] : tracedRequest(agent);
   const task = taskOf(first) ?? firstTask(members);
   yield items.begin('otlp', {
     task,
     parentId: run.parentId,
     conversationId: firstOf(runSpans, 'conversation'),
-    agentName: agent && fieldText(agent, 'agent'),
+    agentName: agent && agentNameOf(agent),
     modelId: firstOf(runSpans, 'model'),
     startedAtMs: startedAtMs === undefined ? undefined : Math.round(startedAtMs),
   });
-  for (const { role, parts } of messages.fresh(first)) yield items.message(role, contentOf(parts), startedAtMs);
-  const context = { items, messages, uncaptured: uncapturedCounts, repeated: repeatedResults(members) };
+  for (const { role, parts } of first) {
+    if (role === 'system' || role === 'user') yield items.message(role, contentOf(parts), startedAtMs);
+  }
+  const context = { items, uncaptured: uncapturedCounts, repeated: repeatedResults(turns) };
   for (const turn of turns) yield* turnItems(turn, context);
   const dropped = runSpans.reduce((sum, { span }) => sum + (span.dropped ?? 0), 0);
   const missingCounts = { ...uncapturedCounts, missing_spans: run.missingSpans, inner_spans: run.innerSpans, dropped };
@@ -114,29 +110,28 @@ interface RunContext {
   readonly items: RunItems;
   /** Results that later requests repeat, by call id. */
   readonly repeated: ReadonlyMap<string, Json>;
-  readonly messages: FreshMessages;
   readonly uncaptured: Uncaptured;
 }
 
-function* turnItems({ known, output, declared, tools }: Turn, context: RunContext): Generator<ImportItem> {
-  const { items, messages, uncaptured } = context;
+function* turnItems(turn: Turn, context: RunContext): Generator<ImportItem> {
+  const { known, messages, answer: parts, declared, tools } = turn;
+  const { items, uncaptured } = context;
   if (known !== undefined) {
     const { startMs, endMs } = known.span;
-    const request = requestOf(known);
-    for (const { id: sourceId, result } of lastResults(request)) {
+    for (const { id: sourceId, result } of turn.results) {
       if (sourceId === undefined || items.calls.isOpen(sourceId)) yield* items.result({ sourceId, result }, startMs);
     }
-    for (const { role, parts } of messages.fresh(request)) yield items.message(role, contentOf(parts), startMs);
+    for (const message of messages) yield items.message(message.role, contentOf(message.parts), startMs);
     if (known.role === 'prompt') {
-      if (request.length === 0) uncaptured.prompts += 1;
+      if (messages.length === 0 && known.field('input') === undefined) uncaptured.prompts += 1;
       return;
     }
-    const parts = output.flatMap((message) => message.parts);
+    uncaptured.arguments += declared.filter(({ args }) => isJsonObject(args) && 'not_captured' in args).length;
     const hasFailed = failedIn(known) && parts.length === 0;
     if (parts.length === 0 && !hasFailed) uncaptured.answers += 1;
     const answer = {
       parts,
-      stopReason: finishReason(known) ?? output[0]?.finishReason,
+      stopReason: finishReason(known) ?? turn.finishReason,
       modelId: fieldText(known, 'model'),
       usage: spanUsage(known),
     };
@@ -146,7 +141,7 @@ function* turnItems({ known, output, declared, tools }: Turn, context: RunContex
   const callByTool = joinCalls(declared, tools);
   const steps = tools.flatMap((tool) => {
     const call = callByTool.get(tool);
-    const sourceId = call === undefined ? (fieldText(tool, 'callId') ?? tool.span.spanId) : call.sourceId;
+    const sourceId = call === undefined ? (callIdOf(tool) ?? tool.span.spanId) : call.sourceId;
     const end = { atMs: tool.span.endMs ?? Infinity, tool, sourceId, begins: false };
     return call !== undefined ? [end] : [{ atMs: tool.span.startMs, tool, sourceId, begins: true }, end];
   });
@@ -174,14 +169,14 @@ interface Join {
 
 /** Ways to match a named call with its span, most reliable first. Several are needed because many tool spans lack the call's id. */
 const JOINS: readonly Join[] = [
-  { ofCall: ({ sourceId }) => sourceId, ofSpan: (tool) => fieldText(tool, 'callId') },
+  { ofCall: ({ sourceId }) => sourceId, ofSpan: (tool) => callIdOf(tool) },
   {
     ofCall: ({ name, args }) => canonicalJson([name, args]),
     ofSpan: (tool) => canonicalJson([nameOf(tool), argumentsOf(tool)]),
   },
   {
     ofCall: ({ name }) => name,
-    ofSpan: (tool) => (fieldText(tool, 'callId') === undefined ? nameOf(tool) : undefined),
+    ofSpan: (tool) => (callIdOf(tool) === undefined ? nameOf(tool) : undefined),
   },
 ];
 
@@ -200,18 +195,8 @@ function joinCalls(declared: readonly CallShape[], tools: readonly KnownSpan[]):
   return calls;
 }
 
-function argumentsOf(tool: KnownSpan): Json {
-  return valueField(tool, 'arguments') ?? { not_captured: `span ${tool.span.spanId}` };
-}
-
 function callOf(tool: KnownSpan, sourceId: string | undefined): CallShape {
   return { sourceId, name: nameOf(tool), args: argumentsOf(tool) };
-}
-
-function nameOf(tool: KnownSpan): string {
-  const { name } = tool.span;
-  const prefix = `${GENAI_OPERATIONS.tool} `;
-  return fieldText(tool, 'tool') ?? ((name.startsWith(prefix) ? name.slice(prefix.length) : name) || 'unknown');
 }
 
 /** Returns the result in the span. For a failure it is the text that the model saw, if a request repeats it. */
@@ -222,83 +207,18 @@ function resultOf(
 ): ToolEnded | undefined {
   const isError = failedIn(tool);
   const firstSeenMs = sourceId === undefined ? undefined : repeated.get(sourceId);
-  const result = valueField(tool, 'result') ?? firstSeenMs ?? (isError ? errorText(tool) : undefined);
+  const result = resultIn(tool) ?? firstSeenMs ?? (isError ? errorText(tool) : undefined);
   const ended = items.calls.end({ sourceId, result: result ?? null, isError });
   return ended === undefined || result !== undefined ? ended : { ...ended, result_missing: true };
 }
 
-function repeatedResults(members: readonly KnownSpan[]): ReadonlyMap<string, Json> {
-  const texts = new Map<string, Json>();
-  for (const known of members) {
-    if (known.role !== 'model') continue;
-    for (const { id, result } of lastResults(requestOf(known)))
-      if (id !== undefined && !texts.has(id)) texts.set(id, result);
+/** Returns results by call id, as the first request that contains them shows them. */
+function repeatedResults(turns: readonly Turn[]): ReadonlyMap<string, Json> {
+  const results = new Map<string, Json>();
+  for (const { id, result } of turns.flatMap((turn) => turn.results)) {
+    if (id !== undefined && !results.has(id)) results.set(id, result);
   }
-  return texts;
-}
-
-/** Returns the requests in order. Each has the calls that it issued or that started after it. */
-function turnsOf(members: readonly KnownSpan[]): readonly Turn[] {
-  const turnBefore: Turn = { known: undefined, output: [], declared: [], tools: [] };
-  const turns = members
-    .filter(({ role }) => role !== 'tool')
-    .map((known): Turn => {
-      const output = known.role === 'model' ? readMessages(known.field('output'), 'assistant').slice(0, 1) : [];
-      const declared = output.flatMap(({ parts }) =>
-        parts.flatMap((part) => (part.type === 'call' ? [part.call] : [])),
-      );
-      return { known, output, declared, tools: [] };
-    });
-  const allTurns = [turnBefore, ...turns];
-  const requestsByCall = new Map<string | undefined, number[]>();
-  for (const [at, { declared }] of allTurns.entries()) {
-    for (const { sourceId } of declared) requestsByCall.set(sourceId, [...(requestsByCall.get(sourceId) ?? []), at]);
-  }
-  let begunTurns = 0;
-  for (const tool of members.filter(({ role }) => role === 'tool')) {
-    while ((allTurns[begunTurns + 1]?.known?.span.startMs ?? Infinity) <= tool.span.startMs) begunTurns += 1;
-    const callId = fieldText(tool, 'callId');
-    const requestIndex =
-      callId === undefined ? undefined : requestsByCall.get(callId)?.findLast((index) => index <= begunTurns);
-    (allTurns[requestIndex ?? begunTurns] ?? turnBefore).tools.push(tool);
-  }
-  return allTurns;
-}
-
-/** Returns the messages of a request: first its instructions, then its history. */
-function requestOf(known: KnownSpan): readonly TracedMessage[] {
-  const system = readMessages(known.field('system'), 'system');
-  const input = readMessages(known.field('input'), 'user');
-  // Instructions are a list of parts. Each part is read as a message.
-  return [...system, ...input];
-}
-
-/** Returns the results after the last answer of a request. Earlier results come from earlier requests. */
-function lastResults(request: readonly TracedMessage[]): TracedMessage['results'] {
-  const lastAnswer = request.findLastIndex(({ role }) => role === 'assistant');
-  return request.slice(lastAnswer + 1).flatMap(({ results }) => results);
-}
-
-/** Finds the new messages of a request. Each request repeats the history. */
-class FreshMessages {
-  readonly #seenCounts = new Map<string, number>();
-
-  /** Yields new messages. Answers and results are read elsewhere. */
-  *fresh(
-    request: readonly TracedMessage[],
-  ): Generator<{ readonly role: 'system' | 'user'; readonly parts: readonly AnswerPart[] }> {
-    const counts = new Map<string, number>();
-    for (const { role, parts } of request) {
-      if ((role !== 'system' && role !== 'user') || parts.length === 0) continue;
-      // Parts are decoded JSON.
-      const key = canonicalJson([role, parts as unknown as Json]);
-      const count = (counts.get(key) ?? 0) + 1;
-      counts.set(key, count);
-      if (count <= (this.#seenCounts.get(key) ?? 0)) continue;
-      this.#seenCounts.set(key, count);
-      yield { role, parts };
-    }
-  }
+  return results;
 }
 
 function contentOf(parts: readonly AnswerPart[]): ReturnType<typeof plainest> {
@@ -313,7 +233,7 @@ function taskOf(messages: readonly TracedMessage[]): string | undefined {
 
 function firstTask(members: readonly KnownSpan[]): string | undefined {
   for (const known of members) {
-    const task = known.role === 'tool' ? undefined : taskOf(requestOf(known));
+    const task = known.role === 'tool' ? undefined : taskOf(tracedRequest(known));
     if (task !== undefined) return task;
   }
   return undefined;

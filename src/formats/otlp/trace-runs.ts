@@ -1,4 +1,7 @@
+import { isJsonObject, type Json, type JsonObject } from '../../base/json.ts';
 import type { ImportItem } from '../import-item.ts';
+import { GENAI_MESSAGE_EVENTS } from './genai-names.ts';
+import { decodedValue } from './read-messages.ts';
 import { readSpan, type KnownSpan } from './read-span.ts';
 import { spanRunItems, type SpanRun } from './span-run.ts';
 import type { TraceSpan } from './trace-span.ts';
@@ -22,6 +25,8 @@ export function* traceRuns(traceId: string, allSpans: readonly TraceSpan[]): Gen
     const nearest = known.get(parentSpans.get(span.spanId)?.nearestId ?? '');
     if (role === 'model' && nearest?.role === 'tool') hosts.add(nearest.span.spanId);
   }
+  const wrappers = emptyWrappers(known, parentSpans, hosts);
+  for (const id of wrappers) hosts.delete(id);
   const agents = [...known.values()].filter(({ role }) => role === 'agent');
   const onlyAgentId = agents.length === 1 ? agents[0]?.span.spanId : undefined;
   const runs = new Map<string | undefined, SpanRun['members'][number][]>([...hosts].map((id) => [id, []]));
@@ -44,7 +49,8 @@ export function* traceRuns(traceId: string, allSpans: readonly TraceSpan[]): Gen
     .toSorted(inOrder)[0];
   const tracedRuns = [...runs].map(([spanId, members]) => {
     const host = known.get(spanId ?? '');
-    const isBelow = spanId !== undefined && parentSpans.get(spanId)?.nearestId !== undefined;
+    const nearestId = parentSpans.get(spanId ?? '')?.nearestId;
+    const isBelow = spanId !== undefined && nearestId !== undefined && !wrappers.has(nearestId);
     const { hostId, depth } = hostAbove(spanId, parentSpans, hosts);
     return {
       id: runId(traceId, spanId),
@@ -66,22 +72,73 @@ export function* traceRuns(traceId: string, allSpans: readonly TraceSpan[]): Gen
   }
 }
 
+/**
+ * Returns agent spans at the top that contain exactly one agent span and no separate request or call. Some SDKs put the span of a workflow
+ * around that of the agent.
+ */
+function emptyWrappers(
+  known: ReadonlyMap<string, KnownSpan>,
+  parentSpans: ReadonlyMap<string, Above>,
+  hosts: ReadonlySet<string>,
+): ReadonlySet<string> {
+  const below = Map.groupBy(known.keys(), (spanId) => hostAbove(spanId, parentSpans, hosts).hostId);
+  const wrappers = [...hosts].filter((id) => {
+    const [only, ...others] = below.get(id) ?? [];
+    const isAgent = (spanId = ''): boolean => known.get(spanId)?.role === 'agent';
+    const isTop = hostAbove(id, parentSpans, hosts).hostId === undefined;
+    return isTop && others.length === 0 && isAgent(id) && isAgent(only);
+  });
+  return new Set(wrappers);
+}
+
 function readTrace(allSpans: readonly TraceSpan[]): {
   readonly spans: ReadonlyMap<string, TraceSpan>;
   readonly known: ReadonlyMap<string, KnownSpan>;
 } {
   const spans = new Map<string, TraceSpan>();
-  const details = new Map<string, TraceSpan>();
+  const details = new Map<string, TraceSpan[]>();
   for (const span of allSpans) {
-    const target = span.details === true ? details : spans;
-    target.set(span.spanId, fullerSpan(target.get(span.spanId), span));
+    const { spanId } = span;
+    if (span.details !== true) spans.set(spanId, fullerSpan(spans.get(spanId), span));
+    else details.set(spanId, [...(details.get(spanId) ?? []), span]);
   }
   const knownSpans = new Map<string, KnownSpan>();
   for (const span of [...spans.values()].toSorted(inOrder)) {
-    const knownSpan = readSpan(span, details.get(span.spanId)?.attributes);
+    const knownSpan = readSpan(span, joinedDetails(details.get(span.spanId) ?? []));
     if (knownSpan !== undefined) knownSpans.set(span.spanId, knownSpan);
   }
   return { spans, known: knownSpans };
+}
+
+/**
+ * Joins the attributes of a span that arrived separately, in one or several log records. Records of one message each may share
+ * one time, so their order is that of the roles in a request.
+ */
+function joinedDetails(details: readonly TraceSpan[]): JsonObject {
+  const roles = [...GENAI_MESSAGE_EVENTS.keys()];
+  // An exporter that receives no response sends a record again.
+  const unique = new Map(details.map((span) => [JSON.stringify([span.name, span.attributes]), span]));
+  const sorted = [...unique].toSorted(
+    ([textA, a], [textB, b]) =>
+      roles.indexOf(a.name) - roles.indexOf(b.name) || a.startMs - b.startMs || (textA < textB ? -1 : 1),
+  );
+  const joined: Record<string, Json> = {};
+  for (const [, { attributes }] of sorted) {
+    for (const [name, value] of Object.entries(attributes)) {
+      const before = joined[name];
+      const list = typeof value === 'string' && value.startsWith('[') ? decodedValue(value) : value;
+      const isMore = Array.isArray(before) && Array.isArray(list);
+      joined[name] = isMore ? [...before, ...list].map(withoutFinish) : list;
+    }
+  }
+  return joined;
+}
+
+/** The reason belongs to the answer, not to one part of it. */
+function withoutFinish(message: Json): Json {
+  if (!isJsonObject(message)) return message;
+  const { finish_reason: _reason, ...rest } = message;
+  return rest;
 }
 
 function runId(traceId: string, spanId: string | undefined): string {

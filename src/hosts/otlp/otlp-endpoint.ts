@@ -64,7 +64,7 @@ export class OtlpEndpoint {
       const signal = SIGNALS.get(request.url) ?? 'traces';
       const body = await this.#bodyOf(request);
       const found = readSpans(isJson ? jsonIn(body) : decodeProtobuf(body, signal));
-      if (found === undefined && body.length > 0) throw refusal(400, 'the body is no request of OTLP');
+      if (found === undefined && body.length > 0) throw refusal(400, 'the body is not an OTLP request');
       const { refused } = found === undefined ? { refused: 0 } : this.#take(found);
       respond(response, 200, { isJson, body: isJson ? jsonSuccess(refused, signal) : encodeSuccess(refused, REFUSED) });
     } catch (error) {

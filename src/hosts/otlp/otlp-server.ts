@@ -20,6 +20,12 @@ export interface OtlpServerOptions {
   readonly endpoint: Pick<OtlpEndpoint, 'answer'>;
 }
 
+/** The body of a response to a request that is not read. Exporters show it to their user. */
+const REFUSALS = {
+  401: 'the token is missing or wrong: send it as "authorization: Bearer TOKEN"',
+  403: 'requests from web pages, or to another host name, are refused',
+  404: 'the path is not supported: send traces to /v1/traces and logs to /v1/logs; metrics are not stored',
+} as const;
 const LOOPBACK = /^(?:localhost|127(?:\.\d{1,3}){3}|::1)$/;
 const MIN_TOKEN_CHARS = 16;
 const REQUEST_LIMIT_MS = 30_000;
@@ -50,7 +56,8 @@ export async function startOtlpServer(
   const isToken = token === undefined ? undefined : tokenCheck(token);
   let port = options.port;
   const answer: RequestListener = (request, response) => {
-    const refuse = (status: number): void => void response.writeHead(status, { 'content-length': '0' }).end();
+    const refuse = (status: keyof typeof REFUSALS): void =>
+      void response.writeHead(status, { 'content-type': 'text/plain' }).end(`${REFUSALS[status]}\n`);
     if (isToken !== undefined && !isToken(request.headers.authorization ?? '')) return refuse(401);
     if (isToken !== undefined) prove(request.socket);
     if (!comesFromProgram(request, isLocal ? port : undefined)) return refuse(403);
