@@ -149,3 +149,20 @@ test('a session without an end is dead if its process is gone, and waits if the 
   await writeFileAt('.claude/sessions/1.json', JSON.stringify(open));
   expect(await evidence()).toEqual({ waits: 'waiting for permission', dead: 'killed' });
 });
+
+test('a recorded session that this machine has no file of is not called dead: it may be at work in a container', async () => {
+  const [asked = ''] = session('dead').split('\n');
+  await writeFileAt('.claude/projects/-o/dead.jsonl', asked);
+  await writeFileAt('.claude/sessions/1.json', JSON.stringify({ pid: process.pid, sessionId: 'other' }));
+  await writeFile(join(here.cwd, 'elsewhere.jsonl'), asked.replaceAll('dead', 'elsewhere'));
+  const env = homeOnly(join(here.cwd, 'home'));
+  const address = join('.coxswain', 'runs.db');
+  await here.run(['analyze', 'elsewhere.jsonl', '--store', address], { env });
+  await here.run(['analyze', join('home', '.claude', 'projects', '-o', 'dead.jsonl'), '--store', address], { env });
+  const unknown = 'no answer yet: cut off, or still at work';
+  for (const paths of [[], [address]]) {
+    const runs = jsonLines((await here.run(['report', ...paths, '--json'], { env })).stdout).slice(0, -1);
+    const evidence = runs.map(({ id, verdict }) => [id, (verdict as { readonly evidence: string }).evidence]);
+    expect(Object.fromEntries(evidence)).toEqual({ dead: 'killed', elsewhere: unknown });
+  }
+});

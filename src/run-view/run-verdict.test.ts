@@ -23,7 +23,11 @@ test('a run that died before it answered failed, with the reason', () => {
 test('an answer alone does not say that a run worked', () => {
   expect(verdictOf(answered, []).verdict).toBe('unknown');
   expect(verdictOf(answered, [passed]).verdict).toBe('worked');
-  expect(verdictOf(answered, [failed, passed]).verdict).toBe('unknown');
+  // The failed check need not be the last check of the run.
+  expect(verdictOf(answered, [failed, passed])).toEqual({
+    verdict: 'unknown',
+    evidence: 'a check (call 3, tsc) failed and did not pass later',
+  });
   expect(verdictOf({ outcome: 'ended' }, [passed]).verdict).toBe('unknown');
   expect(verdictOf(undefined, [passed]).verdict).toBe('unknown');
 });

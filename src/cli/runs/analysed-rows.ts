@@ -2,7 +2,6 @@ import { csvField } from '../../base/csv-field.ts';
 import { dirname } from 'node:path';
 
 import { callNumber } from '../../base/call-number.ts';
-import { withoutSecrets } from '../../notify/notifier.ts';
 import { isFlagged } from '../../run-view/seen-pattern.ts';
 import type { RunReport } from './run-report.ts';
 
@@ -44,7 +43,7 @@ export function analysedRow(report: RunReport): AnalysedRow {
     folder: dirname(source),
     format,
     model: modelId ?? null,
-    task: task === undefined ? null : withoutSecrets(task),
+    task: task ?? null,
     calls,
     turns,
     errors,

@@ -3,7 +3,6 @@ import { callNumber } from '../../base/call-number.ts';
 import { inWords } from '../../records/words.ts';
 import type { PatternLevel, TrajectoryPattern } from '../../records/trajectory-pattern.ts';
 import { countOf, usdText } from '../../base/number-text.ts';
-import { withoutSecrets } from '../../notify/notifier.ts';
 import type { Paint, Style } from '../terminal/paint.ts';
 import { printable, printableCut } from '../terminal/printable.ts';
 import { shownEvidence } from './report-fold.ts';
@@ -96,10 +95,10 @@ function evidenceLines(pattern: TrajectoryPattern, { report, paint }: PatternCon
     if (preview === undefined) continue;
     const mark = index === pattern.flaggedAt ? paint('yellow', '▲') : ' ';
     const number = paint('dim', `#${callNumber(index)}`.padStart(width));
-    lines.push(`   ${mark} ${number} ${printableCut(withoutSecrets(preview.call), CALL_CHARS)}`);
+    lines.push(`   ${mark} ${number} ${printableCut(preview.call, CALL_CHARS)}`);
     const { error } = preview;
     if (error !== undefined)
-      lines.push(`${indent}${paint('red', '×')} ${printableCut(withoutSecrets(error), CALL_CHARS)}`);
+      lines.push(`${indent}${paint('red', '×')} ${printableCut(error, CALL_CHARS)}`);
   }
   return lines;
 }

@@ -2,7 +2,6 @@ import { inWords } from '../../records/words.ts';
 import type { TrajectoryPattern } from '../../records/trajectory-pattern.ts';
 import type { RunOutcome, RunVerdict } from '../../run-view/run-verdict.ts';
 import { countOf, durationText, usdText } from '../../base/number-text.ts';
-import { withoutSecrets } from '../../notify/notifier.ts';
 import type { Paint } from '../terminal/paint.ts';
 import { lostFacts } from './lost-records.ts';
 import { patternLines, type ReportTextOptions } from './pattern-text.ts';
@@ -47,7 +46,7 @@ function namesOf({ id, task }: RunReport): { readonly title: string; readonly id
   const shownId = printableCut(id, ID_CHARS);
   return task === undefined
     ? { title: `run ${shownId}`, id: '' }
-    : { title: printableCut(withoutSecrets(task), TASK_CHARS), id: `, run ${shownId}` };
+    : { title: printableCut(task, TASK_CHARS), id: `, run ${shownId}` };
 }
 
 /**

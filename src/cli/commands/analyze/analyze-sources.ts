@@ -13,6 +13,7 @@ import type { ReportOutput } from './report-output.ts';
 import { ReportFold } from '../../runs/report-fold.ts';
 import type { RunRecorder } from '../../runs/run-recorder.ts';
 import type { RunDiagnostic } from '../../runs/run-report.ts';
+import { secretRemover } from '../../runs/shown-records.ts';
 
 /** Maximum number of runs of one source that are analysed at the same time. */
 const MAX_OPEN = 1000;
@@ -60,6 +61,7 @@ class SourceAnalysis {
   readonly #folds = new Map<ReadRun, ReportFold>();
   /** Runs that were reported before their end to free memory. The value is true if a later record was lost. */
   readonly #reported = new Map<ReadRun, boolean>();
+  readonly #withoutSecrets = secretRemover();
   #last: ReadRun | undefined;
 
   constructor(found: FoundSource, ids: RunIds, setup: AnalyzeSetup) {
@@ -89,7 +91,7 @@ class SourceAnalysis {
       switch (item.type) {
         case 'record': {
           if (item.run !== this.#last) await this.#switchTo(item.run);
-          this.#folds.get(item.run)?.fold(item.record);
+          this.#folds.get(item.run)?.fold(this.#withoutSecrets(item.record));
           if (recorder !== undefined) await recorder.add(item.run.id, item.record);
           break;
         }

@@ -6,6 +6,7 @@ import { importSource } from '../../../formats/import-source.ts';
 import { readRuns } from '../../../formats/read-runs.ts';
 import { openReadableStore, storeNamed } from '../../runs/open-store.ts';
 import { Problems } from '../../runs/problems.ts';
+import { secretRemover } from '../../runs/shown-records.ts';
 import { namedRun } from '../../runs/named-run.ts';
 import { wholeOption } from '../../terminal/option-values.ts';
 import { jsonLine, printable, printableCut } from '../../terminal/printable.ts';
@@ -72,6 +73,7 @@ interface FileChoice {
 /** Folds the run with this id, or the only run whose id starts with it. Without an id: the only run that is not a subagent. */
 async function foldFile(path: string, { number, idStart, problems }: FileChoice): Promise<ExplainFold> {
   const folds = new Map<string, ExplainFold>();
+  const withoutSecrets = secretRemover();
   problems.source(path);
   for await (const item of readRuns(importSource(path), { source: path === '-' ? path : resolve(path) })) {
     if (item.type === 'diagnostic' && item.diagnostic.severity === 'error') problems.fault(item.diagnostic);
@@ -80,7 +82,7 @@ async function foldFile(path: string, { number, idStart, problems }: FileChoice)
     if (idStart === undefined ? depth > 0 : !id.startsWith(idStart)) continue;
     const fold = folds.get(id) ?? new ExplainFold(id, number);
     folds.set(id, fold);
-    fold.fold(item.record);
+    fold.fold(withoutSecrets(item.record));
   }
   const [only] = folds.values();
   const fold = (idStart === undefined ? undefined : folds.get(idStart)) ?? (folds.size === 1 ? only : undefined);

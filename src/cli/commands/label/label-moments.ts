@@ -4,6 +4,7 @@ import type { TrajectoryRecord } from '../../../records/trajectory-record.ts';
 import { SteeringReplay } from '../../../replay/steering-replay.ts';
 import { RunView } from '../../../run-view/run-view.ts';
 import { callEventOf } from '../../runs/call-event.ts';
+import { secretRemover } from '../../runs/shown-records.ts';
 import type { CallEvent } from '../../runs/live-event.ts';
 
 /**
@@ -50,11 +51,12 @@ export async function* labelMoments(
   options: MomentOptions,
 ): AsyncGenerator<LabelMoment, void, void> {
   const open = new Map<string, RunMoments>();
+  const withoutSecrets = secretRemover();
   for await (const item of runItems(paths, options.onProblem)) {
     let moments = open.get(item.run);
     if (item.type === 'record') {
       if (moments === undefined) open.set(item.run, (moments = new RunMoments(item.run, options)));
-      moments.take(item.record);
+      moments.take(withoutSecrets(item.record));
     } else if (moments !== undefined) {
       open.delete(item.run);
       yield* moments.found();

@@ -1,6 +1,6 @@
 import { allRuns } from '../../../store/all-runs.ts';
 import { stat } from 'node:fs/promises';
-import { dirname } from 'node:path';
+import { basename, dirname } from 'node:path';
 
 import { present } from '../../../base/present.ts';
 import type { FoundSession } from '../../../formats/find-sessions.ts';
@@ -43,7 +43,7 @@ export interface MachineSources {
  */
 export async function* runsOfMachine(sources: MachineSources): AsyncGenerator<FoundRun, void, void> {
   const { open, place, problems, project, sessions, sinceMs, store, stored, storeName } = sources;
-  const standing = present({ standing: standingBy(open) });
+  const standing = present({ standing: standingBy(open, sessions) });
   if (store !== undefined) {
     for await (const run of allRuns(store)) if (run.lastAtMs >= sinceMs) stored.add(run);
   }
@@ -67,16 +67,23 @@ export async function* runsOfMachine(sources: MachineSources): AsyncGenerator<Fo
 
 /**
  * Returns a function that adds the state of the process to a Claude Code session without an end. If the process no longer exists,
- * the session was killed. Otherwise the session may be waiting for its user.
+ * the session was killed. Otherwise the session may be waiting for its user. A recorded session without a file on this machine ran
+ * elsewhere, for example in a container, so nothing is known about its process.
  *
+ * @param sessions  session files on this machine, named by their ids
  * @returns undefined if the open sessions are unknown
  */
-export function standingBy(open: ReadonlyMap<string, OpenSession> | undefined): KnownOfRun | undefined {
+export function standingBy(
+  open: ReadonlyMap<string, OpenSession> | undefined,
+  sessions: readonly FoundSession[],
+): KnownOfRun | undefined {
   if (open === undefined) return undefined;
+  const localIds = new Set(sessions.map(({ path }) => basename(path, '.jsonl')));
   return (fold) => {
     if (fold.outcome !== undefined || fold.program !== 'claude-code') return;
     const session = open.get(fold.sessionId);
     if (session === undefined) {
+      if (!localIds.has(fold.sessionId)) return;
       fold.add({ kind: 'run_ended', outcome: 'aborted', reason: 'killed', new_messages: [] });
     } else if (session.waitingFor?.includes('permission') === true && !fold.isWaiting) {
       fold.add({ kind: 'session_event', event_type: PERMISSION_REQUESTED, data: {} });

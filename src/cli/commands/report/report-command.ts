@@ -1,6 +1,6 @@
 import { allRuns } from '../../../store/all-runs.ts';
 import { homedir } from 'node:os';
-import { basename, dirname, resolve } from 'node:path';
+import { dirname, resolve } from 'node:path';
 
 import { callNumber } from '../../../base/call-number.ts';
 import { CoxswainError, invalidArgument } from '../../../base/error.ts';
@@ -10,7 +10,6 @@ import { findSessions, hostFolder, type HostSessions } from '../../../formats/fi
 import { findSources } from '../../../formats/find-sources.ts';
 import { sessionFolder } from '../../../formats/session-folder.ts';
 import { openSessions } from '../../../hosts/claude-code/open-sessions.ts';
-import { RECORDS_FOLDER } from '../../../store/records-folder.ts';
 import { storeKindAt } from '../../../store/registry/open-store.ts';
 import type { LiveReader } from '../../../store/trajectory-store.ts';
 import { openReadableStore, shownStore } from '../../runs/open-store.ts';
@@ -28,7 +27,7 @@ import { GROUPINGS, NightReport, type Grouping, type ReportFrame } from './night
 import type { FoundRun, Moment } from './night-run.ts';
 import { runsOfStore, runsOfTranscripts } from './report-source.ts';
 import { reportTarget } from './send-report.ts';
-import { sendable, writeReport, type ReportForm } from './write-report.ts';
+import { writeReport, type ReportForm } from './write-report.ts';
 
 export interface ReportOptions extends ReportForm {
   readonly since?: string;
@@ -76,9 +75,8 @@ async function storeReport(path: string, context: ReportContext): Promise<boolea
   const name = shownStore(path);
   const store = await openReadableStore(path);
   try {
-    // A store in the folder of its project was written on this machine, so the local processes show which sessions are open.
-    const isLocal = basename(dirname(path)) === RECORDS_FOLDER;
-    const standing = standingBy(isLocal ? await openSessions(hostFolder('claude-code', places)) : undefined);
+    const open = await openSessions(hostFolder('claude-code', places));
+    const standing = standingBy(open, open === undefined ? [] : (await findSessions(places)).flatMap((host) => host.sessions));
     const runs = runsOfStore(store, { sinceMs, place: resolve(path), ...present({ standing }) });
     const report = await foldRuns(
       reportProblems(runs, problems, name),
@@ -200,8 +198,7 @@ async function foldRuns(
   { by, options: { json }, terminal }: ReportContext,
 ): Promise<NightReport> {
   const report = new NightReport(commandOf, by);
-  for await (const whole of runs) {
-    const found = sendable(whole);
+  for await (const found of runs) {
     report.add(found);
     if (json === true) await terminal.write(jsonLine({ ...found.run, moments: found.moments }));
   }

@@ -8,6 +8,7 @@ import { RunIds } from '../../../formats/run-ids.ts';
 import type { TrajectoryRecord } from '../../../records/trajectory-record.ts';
 import type { TrajectoryStore } from '../../../store/trajectory-store.ts';
 import type { Problems } from '../../runs/problems.ts';
+import { secretRemover } from '../../runs/shown-records.ts';
 import { NightFold } from './night-fold.ts';
 import type { FoundRun } from './night-run.ts';
 
@@ -43,8 +44,9 @@ export async function* runsOfStore(
     if (summary.lastAtMs < sinceMs) continue;
     const fold = new NightFold(summary.runId, undefined, place);
     let problem = summary.problem;
+    const withoutSecrets = secretRemover();
     try {
-      for await (const record of store.readRun(summary.runId)) fold.fold(record);
+      for await (const record of store.readRun(summary.runId)) fold.fold(withoutSecrets(record));
     } catch (error) {
       if (error instanceof CoxswainError && error.code === 'store-closed') throw error;
       problem ??= messageOf(error);
@@ -103,6 +105,7 @@ async function* runsOfFile(
 ): AsyncGenerator<FoundRun, void, void> {
   const folds = new Map<string, NightFold>();
   const yieldedIds = new Set<string>();
+  const withoutSecrets = secretRemover();
   const takeRuns = (id: string): readonly FoundRun[] => {
     const fold = folds.get(id);
     folds.delete(id);
@@ -122,7 +125,7 @@ async function* runsOfFile(
     else if (!yieldedIds.has(id)) {
       const fold = folds.get(id) ?? new NightFold(id, path);
       folds.set(id, fold);
-      fold.fold(item.record);
+      fold.fold(withoutSecrets(item.record));
       const [oldest] = folds.keys();
       if (folds.size > MAX_OPEN && oldest !== undefined) {
         yieldedIds.add(oldest);

@@ -4,7 +4,6 @@ import { withoutSecrets } from '../../../notify/notifier.ts';
 import { jsonLine, printable } from '../../terminal/printable.ts';
 import type { Terminal } from '../../terminal/terminal.ts';
 import type { NightReport, ReportFrame } from './night-report.ts';
-import type { FoundRun } from './night-run.ts';
 import { reportHtml } from './report-html.ts';
 import { reportMarkdown } from './report-markdown.ts';
 import { reportText } from './report-text.ts';
@@ -61,12 +60,6 @@ async function sendToAll(
     terminal.complain(`coxswain: the report was not sent to ${printable(target.name)}: ${printable(failure.why)}`);
   }
   return isSent;
-}
-
-/** Removes the secrets from a run. Reports are sent, and become pages and summaries of public builds. */
-export function sendable(found: FoundRun): FoundRun {
-  const { faults, moments, run } = found;
-  return { ...found, ...withoutSecretsIn({ faults, moments, run }) };
 }
 
 function withoutSecretsIn<Value>(value: Value): Value {

@@ -4,6 +4,7 @@ import type { ReadRun, ReadRunsItem } from '../../../formats/read-runs.ts';
 import type { Notifier } from '../../../notify/notifier.ts';
 import { RunNotifications } from '../../../notify/run-notifications.ts';
 import type { Problems } from '../../runs/problems.ts';
+import { secretRemover } from '../../runs/shown-records.ts';
 import { RunLabels } from './run-labels.ts';
 import type { WatchedEvent } from './watched-item.ts';
 import { WatchedRun } from './watched-run.ts';
@@ -39,6 +40,7 @@ export class Watcher {
   readonly #parts: WatcherParts;
   readonly #notices: RunNotifications;
   readonly #labels = new RunLabels();
+  readonly #withoutSecrets = secretRemover();
   readonly #open = new LruMap<WatchedRun>(MAX_OPEN);
   readonly #started = new WeakSet<ReadRun>();
   readonly #dropped = new WeakSet<ReadRun>();
@@ -56,7 +58,7 @@ export class Watcher {
     const watched = this.#watchedRun(item.run, source);
     if (watched === undefined) return;
     const { calls } = watched;
-    const seen = watched.take(item.record);
+    const seen = watched.take(source.isStore === true ? item.record : this.#withoutSecrets(item.record));
     feed.called(watched.calls - calls);
     for (const { record, events } of seen) {
       for (const notice of this.#notices.take(record, item.run.id)) {
