@@ -246,8 +246,19 @@ test('analyze, report and backtest say that a copied run counts several times', 
 test('no output about a file has its secrets, nor a part of one that a shortened text cuts off', async () => {
   const secret = `hf_${'aB3x'.repeat(9)}`;
   const calls = Array.from({ length: 8 }, (_, at) => [
-    { kind: 'tool_started', tool_call_id: `c${at}`, tool_name: 'bash', args: { command: `${'x'.repeat(70)} ${secret}` } },
-    { kind: 'tool_ended', tool_call_id: `c${at}`, tool_name: 'bash', result: `Error: ${'x'.repeat(150)} ${secret}`, is_error: true },
+    {
+      kind: 'tool_started',
+      tool_call_id: `c${at}`,
+      tool_name: 'bash',
+      args: { command: `${'x'.repeat(70)} ${secret}` },
+    },
+    {
+      kind: 'tool_ended',
+      tool_call_id: `c${at}`,
+      tool_name: 'bash',
+      result: `Error: ${'x'.repeat(150)} ${secret}`,
+      is_error: true,
+    },
   ]);
   const payloads = [
     { kind: 'run_started', identity: { run_id: 's', depth: 0 }, task: `use ${'x'.repeat(50)} ${secret}` },

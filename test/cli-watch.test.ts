@@ -184,7 +184,7 @@ test('lines of several runs start with a short name of the run', async () => {
   expect(stdout).toContain('\nparent   #2 bash make\n');
 });
 
-test('Claude Code lines are followed; a call is shown when the next answer starts', async () => {
+test('Claude Code lines are followed; a call is shown as soon as its result is written', async () => {
   let entries = 0;
   const entry = (type: string, message: object): string => {
     entries += 1;
@@ -205,9 +205,10 @@ test('Claude Code lines are followed; a call is shown when the next answer start
   const { code, stdout, stderr } = await watch(
     [],
     [
-      ['the last ones', append(call('a') + call('b'))],
-      ['#1 Bash make  × no rule', append(call('c') + call('d') + call('e'))],
-      ['[Feedback - Pattern]', interrupt],
+      ['the last ones', append(call('a'))],
+      ['#1 Bash make  × no rule', append(call('b') + call('c') + call('d'))],
+      ['[Feedback - Pattern]', () => {}],
+      ['#4 Bash make  × no rule', interrupt],
     ],
   );
   expect([code, stderr]).toEqual([0, '']);

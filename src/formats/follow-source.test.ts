@@ -46,6 +46,34 @@ async function imported(): Promise<readonly ImportItem[]> {
   return items;
 }
 
+test('an answer of Claude Code whose calls have results is read before the next answer, and its tokens count once', async () => {
+  const entry = (uuid: string, type: string, message: object): Buffer =>
+    Buffer.from(
+      `${JSON.stringify({ type, uuid, sessionId: 's', isSidechain: false, message: { role: type, ...message } })}\n`,
+    );
+  const answer = (id: string, output_tokens: number): Buffer => {
+    const content = [{ type: 'tool_use', id, name: 'Bash', input: { command: id } }];
+    return entry(`a${id}`, 'assistant', { id: 'm1', model: 'm', content, usage: { input_tokens: 3, output_tokens } });
+  };
+  const result = (id: string): Buffer =>
+    entry(`r${id}`, 'user', { content: [{ type: 'tool_result', tool_use_id: id, content: `result ${id}` }] });
+  const pieces = [entry('u', 'user', { content: 'Go.' }), answer('a', 1), result('a'), answer('b', 9), result('b')];
+  await writeFile(file, '');
+  const seen: string[] = [];
+  const tokens = { input: 0, output: 0 };
+  for (const item of await followed(pieces)) {
+    if (item.type !== 'record') continue;
+    const { payload } = item;
+    if (payload.kind === 'tool_ended') seen.push(String(payload.result));
+    if (payload.kind === 'turn_started') seen.push('turn');
+    if (payload.kind !== 'message_appended' || payload.message.role !== 'assistant') continue;
+    tokens.input += payload.message.usage?.input_tokens ?? 0;
+    tokens.output += payload.message.usage?.output_tokens ?? 0;
+  }
+  expect(tokens).toEqual({ input: 3, output: 9 });
+  expect(seen).toEqual(['turn', 'result a', 'result b']);
+});
+
 test('a file that comes in pieces, cut anywhere, gives what the whole file gives', async () => {
   const whole = Buffer.from(`\ufeff${lines(40, 'ä € 😀')}`);
   await fc.assert(

@@ -36,7 +36,8 @@ export interface FollowOptions {
  * when its line break has been written. If the file was truncated, rewritten or replaced, it is read again from its beginning.
  * The open runs then end, and the new runs have the same keys.
  *
- * An importer may buffer an item until the next item arrives, because Claude Code splits answers over several lines.
+ * Claude Code splits answers over several lines. An answer is emitted at the next one, or while the file does not grow, as soon as its
+ * calls have results.
  *
  * @throws CoxswainError `input-io`, `format-unknown`, `format-invalid` as `importSource`; `invalid-argument` for a format that
  * does not consist of lines Cost: two `stat` calls per poll. Memory: one line and the state of the importer.

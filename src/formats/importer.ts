@@ -31,6 +31,8 @@ export interface LineImport {
    * @param text  the raw line, for formats that keep parts of it byte for byte
    */
   line(value: unknown, lineNumber: number, text?: string): Iterable<ImportItem>;
+  /** Called while a followed source does not grow. Returns the buffered items that can be complete. Default: none. */
+  pause?(): Iterable<ImportItem>;
   /** Called at the end of the source. */
   end(): Iterable<ImportItem>;
 }

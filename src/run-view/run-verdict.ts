@@ -57,7 +57,8 @@ export function verdictOf(ended: RunOutcome | undefined, checks: readonly LastCh
     };
   }
   const failedCheck = checks.findLast(({ failed }) => failed);
-  if (failedCheck !== undefined) return { verdict: 'unknown', evidence: `a ${checkText(failedCheck)} failed and did not pass later` };
+  if (failedCheck !== undefined)
+    return { verdict: 'unknown', evidence: `a ${checkText(failedCheck)} failed and did not pass later` };
   const last = checks.at(-1);
   if (last === undefined || reason !== 'answered') {
     return {

@@ -97,8 +97,7 @@ function evidenceLines(pattern: TrajectoryPattern, { report, paint }: PatternCon
     const number = paint('dim', `#${callNumber(index)}`.padStart(width));
     lines.push(`   ${mark} ${number} ${printableCut(preview.call, CALL_CHARS)}`);
     const { error } = preview;
-    if (error !== undefined)
-      lines.push(`${indent}${paint('red', '×')} ${printableCut(error, CALL_CHARS)}`);
+    if (error !== undefined) lines.push(`${indent}${paint('red', '×')} ${printableCut(error, CALL_CHARS)}`);
   }
   return lines;
 }

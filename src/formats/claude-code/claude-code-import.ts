@@ -103,6 +103,10 @@ export class ClaudeCodeImport extends ObjectLines {
     for (const entry of entries) yield* this.#entryItems(entry);
   }
 
+  *pause(): Generator<ImportItem> {
+    for (const run of this.#runs.values()) yield* run.pause();
+  }
+
   *finish(): Generator<ImportItem> {
     yield* this.#heldItems();
     for (const run of this.#runs.values()) yield* run.finish();

@@ -41,6 +41,11 @@ export class ClaudeCodeRun {
     } else yield* this.#assistantItems(entry, atMs);
   }
 
+  /** Emits an answer whose calls all have results, because the next answer may begin minutes later. */
+  *pause(): Generator<ImportItem> {
+    yield* this.#session.pause();
+  }
+
   *finish(): Generator<ImportItem> {
     yield* this.#session.finish();
   }

@@ -57,6 +57,8 @@ interface PendingAnswer {
   modelId: string | undefined;
   stopReason: string | undefined;
   usage: StoredUsage | undefined;
+  /** The part of `usage` that earlier messages of this answer have. */
+  readonly countedUsage: StoredUsage | undefined;
 }
 
 /**
@@ -72,6 +74,7 @@ export class SessionItems {
   #bufferedMessages: BufferedMessage[] = [];
   #pendingAnswer: PendingAnswer | undefined;
   #lastMessageId: string | undefined;
+  #lastUsage: StoredUsage | undefined;
   #costUsd: number | undefined;
   #outcome: { readonly payload: RunEnded; readonly atMs: number | undefined } | undefined;
 
@@ -111,9 +114,11 @@ export class SessionItems {
         ? pendingBefore?.isClosed === false
         : messageId !== undefined && messageId === pendingBefore?.messageId;
     if (!goesOn || (pendingBefore?.parts.length ?? 0) >= MAX_PENDING) yield* this.flush();
+    const hasEarlierMessage = messageId !== undefined && messageId === this.#lastMessageId;
     this.#pendingAnswer ??= {
       messageId,
-      sameTurn: goesOn || (messageId !== undefined && messageId === this.#lastMessageId),
+      sameTurn: goesOn || hasEarlierMessage,
+      countedUsage: hasEarlierMessage ? this.#lastUsage : undefined,
       atMs,
       parts: [],
       followers: [],
@@ -179,6 +184,13 @@ export class SessionItems {
     this.#costUsd = usd;
   }
 
+  /** Emits the buffered answer if each of its calls has a result. The answer may continue in a further message. */
+  *pause(): Generator<ImportItem> {
+    const { followers = [], parts = [] } = this.#pendingAnswer ?? {};
+    const callCount = parts.filter(({ type }) => type === 'call').length;
+    if (callCount > 0 && followers.filter((one) => !('role' in one)).length >= callCount) yield* this.flush();
+  }
+
   *finish(): Generator<ImportItem> {
     yield* this.flush();
     const items = yield* this.#beginRun(undefined, undefined);
@@ -193,8 +205,10 @@ export class SessionItems {
     if (pendingAnswer === undefined) return;
     this.#pendingAnswer = undefined;
     this.#lastMessageId = pendingAnswer.messageId;
+    this.#lastUsage = pendingAnswer.usage;
     const items = yield* this.#beginRun(undefined, pendingAnswer.atMs);
-    yield* items.answer(pendingAnswer, pendingAnswer.atMs);
+    const usage = usageBeyond(pendingAnswer.usage, pendingAnswer.countedUsage);
+    yield* items.answer({ ...pendingAnswer, usage }, pendingAnswer.atMs);
     for (const follower of pendingAnswer.followers) {
       if ('role' in follower) yield* this.#messageItems(follower, undefined);
       else yield* this.#resultItems(follower);
@@ -238,4 +252,13 @@ export class SessionItems {
     this.#bufferedMessages = [];
     return items;
   }
+}
+
+/** Returns the usage of an answer without the usage that earlier messages of the answer have. */
+function usageBeyond(usage: StoredUsage | undefined, counted: StoredUsage | undefined): StoredUsage | undefined {
+  if (usage === undefined || counted === undefined) return usage;
+  const before: Readonly<Record<string, number | undefined>> = counted;
+  return Object.fromEntries(
+    Object.entries(usage).map(([name, count]) => [name, Math.max(0, count - (before[name] ?? 0))]),
+  );
 }

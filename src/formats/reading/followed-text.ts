@@ -54,8 +54,12 @@ export class FollowedText {
     }
   }
 
-  /** Called when no more bytes are available at present. Yields the items of waiting lines if an importer recognises them. */
+  /**
+   * Called when no more bytes are available at present. Yields the items that the importer has buffered and that can be complete,
+   * and the items of waiting lines if an importer recognises them.
+   */
   *pause(): Generator<ImportItem> {
+    if (this.#run !== undefined) yield* this.#noteItems(this.#run.pause());
     if (this.#run !== undefined || this.#head.length === 0) return;
     const bestImporter = this.#bestImporter();
     const isSure =

@@ -65,6 +65,14 @@ export class LinesRun {
     }
   }
 
+  *pause(): Generator<ImportItem> {
+    try {
+      yield* this.#import.pause?.() ?? [];
+    } catch (error) {
+      yield thrownBy(error, undefined);
+    }
+  }
+
   *end(): Generator<ImportItem> {
     try {
       yield* this.#import.end();

@@ -76,7 +76,10 @@ async function storeReport(path: string, context: ReportContext): Promise<boolea
   const store = await openReadableStore(path);
   try {
     const open = await openSessions(hostFolder('claude-code', places));
-    const standing = standingBy(open, open === undefined ? [] : (await findSessions(places)).flatMap((host) => host.sessions));
+    const standing = standingBy(
+      open,
+      open === undefined ? [] : (await findSessions(places)).flatMap((host) => host.sessions),
+    );
     const runs = runsOfStore(store, { sinceMs, place: resolve(path), ...present({ standing }) });
     const report = await foldRuns(
       reportProblems(runs, problems, name),

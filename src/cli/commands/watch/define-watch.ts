@@ -8,7 +8,7 @@ export const watch: CommandDefinition = {
     'calls, patterns, and the advice the standard steering would give. Without a path it follows every session of an agent ' +
     'program active in the last half hour or started later, and the store of this project: on a terminal as a list with ' +
     'one line per run, else line by line. It only prints: nothing reaches the agent. ' +
-    'A Claude Code call is shown when the next answer starts, because answers span several lines. Ctrl-C ends it.',
+    'Ctrl-C ends it.',
   arguments: {
     '[file]': 'the growing file; the command waits for it if it does not exist (default: every active session)',
   },
