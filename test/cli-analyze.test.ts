@@ -231,7 +231,7 @@ test('--by folder shows calls after the first flag and examples, and rows are wr
   expect((await runCli(['analyze', 'many.jsonl', '--by', 'moon'], { cwd })).code).toBe(2);
 });
 
-test('analyze, report and backtest say that a copied run counts several times', async () => {
+test('analyze, report, backtest and effect say that a copied run counts several times', async () => {
   await mkdir(join(cwd, 'copies'));
   for (const name of ['a.json', 'b.json']) await copyFile(join(cwd, 'runs', 'a.json'), join(cwd, 'copies', name));
   const note = 'coxswain: 1 run has the id of an earlier run; a copy of a run counts as another run\n';
@@ -239,8 +239,13 @@ test('analyze, report and backtest say that a copied run counts several times', 
     const { code, stderr } = await runCli([command, 'copies'], { cwd });
     expect([command, code, stderr]).toEqual([command, 0, note]);
   }
-  const { stdout } = await runCli(['backtest', 'copies'], { cwd });
-  expect(stdout).toContain('1 run with the id of an earlier run: copies of a run count several times');
+  for (const command of ['backtest', 'effect']) {
+    const { stdout } = await runCli([command, 'copies'], { cwd });
+    expect(stdout).toContain('1 run with the id of an earlier run: copies of a run count several times');
+  }
+  await runCli(['analyze', 'copies/a.json', '--store', 'copies.db'], { cwd });
+  const { stdout } = await runCli(['effect', 'copies.db', 'copies/a.json'], { cwd });
+  expect(stdout).toContain('1 run with the id of an earlier run');
 });
 
 test('no output about a file has its secrets, nor a part of one that a shortened text cuts off', async () => {

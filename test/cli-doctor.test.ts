@@ -108,9 +108,10 @@ test('recorded hook events count as a heartbeat, and the canary does not', async
   const { code, of } = await doctor();
   const { status, found } = of('heartbeat') ?? {};
   expect(status).toBe('pass');
-  const [seen, missing] = found?.split('; not seen: ') ?? [];
+  const [seen, missing] = found?.split('; not seen, although most sessions have them: ') ?? [];
   for (const event of ['UserPromptSubmit', 'PreToolUse', 'PostToolUse']) expect(seen).toContain(event);
-  for (const event of ['PostToolBatch', 'Stop', 'SessionEnd', 'PreCompact']) expect(missing).toContain(event);
+  // Other events are rare, such as a compaction, or leave no record, such as a notification.
+  expect(missing).toBe('PostToolBatch, Stop, SessionEnd');
   expect(code).toBe(0);
 });
 

@@ -1,5 +1,5 @@
+import { copiesNote } from './copies-note.ts';
 import { baseRate, isChance } from './chance-signals.ts';
-import { countOf, percentText } from '../base/number-text.ts';
 import { present } from '../base/present.ts';
 import {
   BACKTEST_REPORT_VERSION,
@@ -158,11 +158,7 @@ function notesOf(
       `${input.neverAsked} runs were recorded by a host that never evaluated the steering, so nothing can fire in them.`,
     );
   }
-  if (repeated > 0) {
-    notes.push(
-      `${countOf(repeated, 'run')} with the id of an earlier run: copies of a run count several times, so the intervals are too narrow.`,
-    );
-  }
+  notes.push(...copiesNote(repeated));
   if (input.withGap > 0) notes.push(`${input.withGap} runs have a gap; lost records are not evaluated.`);
   if (input.withoutVerdicts > 0) {
     notes.push(

@@ -1,9 +1,11 @@
+import { RunIds } from '../formats/run-ids.ts';
 import { present } from '../base/present.ts';
 import { invalidArgument } from '../base/error.ts';
 import { shownAddress } from '../store/store-address.ts';
 import type { EffectReport } from './effect-report.ts';
 import { EffectRowFold, type EffectRow, type EffectRowOptions } from './effect-row.ts';
 import { measureEffect } from './measure-effect.ts';
+import { copiesNote } from './copies-note.ts';
 import { runItems, type OnReadProblem } from './run-items.ts';
 
 /** Options for measuring the effect of advice. */
@@ -39,7 +41,8 @@ export async function effect(paths: readonly string[], options: EffectOptions = 
   }
   const folds = new Map<string, EffectRowFold>();
   const rows: EffectRow[] = [];
-  for await (const item of runItems(paths, onProblem)) {
+  const ids = new RunIds();
+  for await (const item of runItems(paths, onProblem, ids)) {
     let fold = folds.get(item.run);
     if (item.type === 'record') {
       if (fold === undefined)
@@ -51,5 +54,6 @@ export async function effect(paths: readonly string[], options: EffectOptions = 
       onRun?.();
     }
   }
-  return measureEffect({ paths: paths.map(shownAddress), ...present({ within }), worthwhile, rows });
+  const report = measureEffect({ paths: paths.map(shownAddress), ...present({ within }), worthwhile, rows });
+  return { ...report, notes: [...copiesNote(ids.repeated), ...report.notes] };
 }

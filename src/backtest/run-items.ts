@@ -22,16 +22,17 @@ export type OnReadProblem = (problem: {
 /**
  * Yields every record of every run at these paths: stores, files, folders, globs and `-`.
  *
+ * @param ids  counts the runs with the id of an earlier run; such a run gets a suffix
  * @throws CoxswainError with the errors of opening and listing a store
  */
 export async function* runItems(
   paths: readonly string[],
   onProblem: OnReadProblem,
+  ids: RunIds = new RunIds(),
 ): AsyncGenerator<RunItem, void, void> {
-  const ids = new RunIds();
   for (const shard of await listShards(paths)) {
     try {
-      yield* shard.kind === 'store' ? storeItems(shard, onProblem) : fileItems(shard, ids, onProblem);
+      yield* shard.kind === 'store' ? storeItems(shard, ids, onProblem) : fileItems(shard, ids, onProblem);
     } catch (error) {
       const { code, details = {} } = error instanceof CoxswainError ? error : {};
       // A file in a folder that is not a trajectory is not a problem.
@@ -46,17 +47,19 @@ export async function* runItems(
 
 async function* storeItems(
   shard: Extract<Shard, { readonly kind: 'store' }>,
+  ids: RunIds,
   onProblem: OnReadProblem,
 ): AsyncGenerator<RunItem, void, void> {
   const { address, runs } = shard;
   const path = shownSource(shard);
   const store = await openStoreReader(address);
   try {
-    for (const run of runs) {
+    for (const storedId of runs) {
+      const run = ids.take(storedId);
       try {
-        for await (const record of store.readRun(run)) yield { type: 'record', run, record };
+        for await (const record of store.readRun(storedId)) yield { type: 'record', run, record };
       } catch (error) {
-        onProblem({ path, message: `run ${run}: ${messageOf(error)}` });
+        onProblem({ path, message: `run ${storedId}: ${messageOf(error)}` });
       }
       yield { type: 'end', run };
     }

@@ -64,14 +64,14 @@ test('an answer of Claude Code whose calls have results is read before the next 
   for (const item of await followed(pieces)) {
     if (item.type !== 'record') continue;
     const { payload } = item;
-    if (payload.kind === 'tool_ended') seen.push(String(payload.result));
+    if (payload.kind === 'tool_ended') seen.push(JSON.stringify(payload.result));
     if (payload.kind === 'turn_started') seen.push('turn');
     if (payload.kind !== 'message_appended' || payload.message.role !== 'assistant') continue;
     tokens.input += payload.message.usage?.input_tokens ?? 0;
     tokens.output += payload.message.usage?.output_tokens ?? 0;
   }
   expect(tokens).toEqual({ input: 3, output: 9 });
-  expect(seen).toEqual(['turn', 'result a', 'result b']);
+  expect(seen).toEqual(['turn', '"result a"', '"result b"']);
 });
 
 test('a file that comes in pieces, cut anywhere, gives what the whole file gives', async () => {
