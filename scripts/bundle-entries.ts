@@ -28,8 +28,8 @@ const COMMON = 3;
 const OUTPUT = {
   format: 'esm',
   comments: { legal: false },
-  // Keeps names for stack traces.
-  minify: { compress: { target: 'node22' }, mangle: false, codegen: { removeWhitespace: true } },
+  // Keeps names and lines: for an error that a program does not catch, Node prints the whole line that threw it.
+  minify: { compress: { target: 'node22' }, mangle: false, codegen: { removeWhitespace: false } },
 } as const satisfies OutputOptions;
 
 /**

@@ -60,6 +60,15 @@ function manifest(): Manifest {
   return JSON.parse(readFileSync(join(installed, 'package.json'), 'utf8')) as Manifest;
 }
 
+test('an error that a program does not catch is printed with one line of code, so that its message is seen', () => {
+  const path = join(folder, 'package.json', 'runs.db');
+  const script = `const { sqliteStore } = await import('coxswain/sqlite'); sqliteStore(${JSON.stringify(path)})`;
+  const { code, err } = run(process.execPath, ['--input-type=module', '-e', script], folder);
+  expect(code).toBe(1);
+  expect(err).toContain(`CoxswainError: cannot open ${path}: `);
+  expect(err.length).toBeLessThan(4_000);
+});
+
 test('every subpath of the packed package can be imported and exports something, but for the one that is imported for its effect', () => {
   const subpaths = Object.keys(manifest().exports).filter((name) => name !== './package.json');
   expect(subpaths.length).toBeGreaterThan(3);

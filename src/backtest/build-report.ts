@@ -1,3 +1,4 @@
+import { percentText } from '../base/number-text.ts';
 import { copiesNote } from './copies-note.ts';
 import { baseRate, isChance } from './chance-signals.ts';
 import { present } from '../base/present.ts';
