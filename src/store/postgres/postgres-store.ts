@@ -5,12 +5,13 @@ import { checkBatch, isRunId } from '../check-batch.ts';
 import { checkReadQuery } from '../check-read-query.ts';
 import { createPostgresAppend, type PostgresAppend } from './postgres-append.ts';
 import type { PostgresClient, PostgresRow } from './postgres-client.ts';
-import { bytesOfRow, bytesOfRunSql, bytesOfSchema, createPostgresDeletion } from './postgres-delete-run.ts';
+import { bytesOfRow, bytesOfSchema, createPostgresDeletion } from './postgres-delete-run.ts';
 import { clientFromPool, type PgPool } from './postgres-from-pool.ts';
 import { clientFromSql, type PostgresSql } from './postgres-from-sql.ts';
 import { withRetry } from './postgres-retry.ts';
 import { RUN_COLUMNS, toListedSummary, toRunRow, toStoredRow, type PostgresRunRow } from './postgres-run-row.ts';
 import { addMonths, openPostgresSchema, type PostgresLayout, type PostgresPartitioning } from './postgres-schema.ts';
+import { listSql } from './postgres-list-sql.ts';
 import { pageSql, searchPostgres } from './postgres-search.ts';
 import {
   tailChannelOf,
@@ -179,12 +180,7 @@ class PostgresTrajectoryStore implements PostgresStore {
     const id = toIdText(after?.runId ?? '');
     const minusStarted = after === undefined ? '-Infinity' : String(-after.startedAtMs);
     const rows = await this.#do('list', ({ schema }) =>
-      this.#client.query(
-        `SELECT run_id AS id, started_ms::text AS started, summary, checksum::text AS checksum${withBytes ? `, ${bytesOfRunSql(schema)}` : ''} FROM ${schema}.runs
-         WHERE ((-started_ms), left(run_id, 200), run_id) > ($1::float8, left($2, 200), $2) AND last_seq >= 0
-         ORDER BY (-started_ms), left(run_id, 200), run_id LIMIT $3::bigint`,
-        [minusStarted, id, String(limit + 1)],
-      ),
+      this.#client.query(listSql(schema, withBytes), [minusStarted, id, String(limit + 1)]),
     );
     const page = toRunPage(
       rows.map((row) => toListedSummary(row, fromIdText(String(row['id'])))),
