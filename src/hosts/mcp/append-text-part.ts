@@ -7,7 +7,8 @@ import { findNodeAtLocation, parseTree } from 'jsonc-parser';
  *
  * @param message  JSON of a response or a batch
  * @param path     position of the response in a batch; empty for a single response
- * @returns undefined if the result has no content list Cost: one parse of the message.
+ * @returns undefined if the result has no content list
+ * Cost: one parse of the message
  */
 export function appendTextPart(message: Buffer, text: string, path: readonly number[] = []): Buffer | undefined {
   if (!isUtf8(message)) return undefined;

@@ -32,7 +32,7 @@ interface OpenToolCall {
   readonly toolCallId: string;
   readonly toolName: string;
   /** Advice that was requested before the call. It is delivered with the result of the call. */
-  readonly before: readonly AdviceHandle[];
+  readonly adviceBefore: readonly AdviceHandle[];
 }
 
 interface CallEnd {
@@ -60,11 +60,11 @@ const CHANNEL = 'tool-result';
  */
 export class McpWatch {
   readonly #options: McpWatchOptions;
-  readonly #open = new Map<string, OpenRequest>();
+  readonly #openRequests = new Map<string, OpenRequest>();
   /** Calls that continue as MCP tasks, by task id. */
   readonly #tasks = new Map<string, OpenToolCall>();
   readonly #annotations = new Map<string, Annotations>();
-  #waiting: AdviceHandle[] = [];
+  #waitingAdvice: AdviceHandle[] = [];
   #run: Run | undefined;
   #client: string | undefined;
   #calls = 0;
@@ -79,7 +79,7 @@ export class McpWatch {
     maxBytes: MAX_BYTES,
     passesFirst: true,
     line: (line) => {
-      this.#guarded(() => each(line, (message) => this.#sent(message)), undefined);
+      this.#guard(() => forEachMessage(line, (message) => this.#readRequest(message)), undefined);
       return line;
     },
     longLine: () => undefined,
@@ -87,16 +87,16 @@ export class McpWatch {
 
   readonly server: TappedLines = {
     maxBytes: MAX_BYTES,
-    line: (line) => (this.#open.size === 0 ? line : this.#guarded(() => this.#received(line), line)),
-    longLine: (ends) => this.#guarded(() => this.#passed(ends), undefined),
+    line: (line) => (this.#openRequests.size === 0 ? line : this.#guard(() => this.#readResponses(line), line)),
+    longLine: (ends) => this.#guard(() => this.#readLongResponse(ends), undefined),
   };
 
   /** Called when the server or the client has disconnected. Open calls get no result, and the run ends. */
   end(outcome: string): void {
-    this.#guarded(() => {
-      const calls = [...[...this.#open.values()].flatMap(({ call }) => call ?? []), ...this.#tasks.values()];
-      for (const call of calls) this.#close(call, missing('the server ended before it answered'));
-      for (const advice of [...this.#waiting.splice(0), ...calls.flatMap(({ before }) => before)])
+    this.#guard(() => {
+      const calls = [...[...this.#openRequests.values()].flatMap(({ call }) => call ?? []), ...this.#tasks.values()];
+      for (const call of calls) this.#recordEnd(call, missingResult('the server ended before it answered'));
+      for (const advice of [...this.#waitingAdvice.splice(0), ...calls.flatMap(({ adviceBefore }) => adviceBefore)])
         advice.undelivered('no further result of a tool came');
       this.#run?.emit({ type: 'agent_end', outcome });
     }, undefined);
@@ -108,33 +108,33 @@ export class McpWatch {
     return (this.#options.cox.health().recorder?.failingRuns ?? 0) === 0;
   }
 
-  #sent(message: Members): void {
+  #readRequest(message: Members): void {
     const { id, method, params } = message;
     if (typeof method !== 'string') return;
     const members = isJsonObject(params) ? params : {};
-    if (method === 'notifications/cancelled') return this.#cancelled(members);
+    if (method === 'notifications/cancelled') return this.#cancelCall(members);
     const key = keyOf(id);
     if (key === undefined) return;
     const { clientInfo, name, taskId } = members;
     if (method === 'initialize' && isJsonObject(clientInfo)) this.#client = textOrUndefined(clientInfo['name']);
     if (method === 'tools/call')
-      this.#remember(key, { call: this.#began(textOrUndefined(name) ?? 'unknown', members) });
-    else if (method === 'tools/list') this.#remember(key, {});
+      this.#rememberRequest(key, { call: this.#startCall(textOrUndefined(name) ?? 'unknown', members) });
+    else if (method === 'tools/list') this.#rememberRequest(key, {});
     else if (method === 'tasks/result') {
       const task = keyOf(taskId) ?? '';
       const call = this.#tasks.get(task);
       this.#tasks.delete(task);
-      if (call !== undefined) this.#remember(key, { call });
+      if (call !== undefined) this.#rememberRequest(key, { call });
     }
   }
 
-  #remember(key: string, request: OpenRequest): void {
-    const [oldest] = this.#open.keys();
-    if (this.#open.size >= MAX_OPEN && oldest !== undefined) this.#open.delete(oldest);
-    this.#open.set(key, request);
+  #rememberRequest(key: string, request: OpenRequest): void {
+    const [oldest] = this.#openRequests.keys();
+    if (this.#openRequests.size >= MAX_OPEN && oldest !== undefined) this.#openRequests.delete(oldest);
+    this.#openRequests.set(key, request);
   }
 
-  #began(toolName: string, { arguments: callArguments }: Members): OpenToolCall {
+  #startCall(toolName: string, { arguments: callArguments }: Members): OpenToolCall {
     const run = (this.#run ??= this.#options.cox.startRun({
       ...this.#options.run,
       host: 'mcp',
@@ -142,97 +142,97 @@ export class McpWatch {
     }));
     const toolCallId = `mcp-${(this.#calls += 1)}`;
     const args = callArguments ?? {};
-    const before = run.advise('pre_tool_execution', { pendingToolCalls: [{ toolCallId, toolName, args }] });
+    const adviceBefore = run.advise('pre_tool_execution', { pendingToolCalls: [{ toolCallId, toolName, args }] });
     const annotations = this.#annotations.get(toolName);
     const start = { toolCallId, toolName, args, ...present({ annotations }) };
     this.#hasDropped = run.emit({ type: 'tool_execution_start', ...start }) === 'dropped';
-    return { toolCallId, toolName, before };
+    return { toolCallId, toolName, adviceBefore };
   }
 
-  #cancelled({ requestId }: Members): void {
-    const call = this.#take(requestId)?.call;
-    if (call !== undefined) this.#wait(this.#ended(call, missing('the client cancelled the call')));
+  #cancelCall({ requestId }: Members): void {
+    const call = this.#takeRequest(requestId)?.call;
+    if (call !== undefined) this.#queueAdvice(this.#endCall(call, missingResult('the client cancelled the call')));
   }
 
-  #received(line: Buffer): Buffer {
-    let passed = line;
-    each(line, (message, path) => {
+  #readResponses(line: Buffer): Buffer {
+    let changedLine = line;
+    forEachMessage(line, (message, path) => {
       const { id, method, result, error } = message;
       if (method !== undefined) return;
-      const request = this.#take(id);
+      const request = this.#takeRequest(id);
       if (request === undefined) return;
       const { call } = request;
       if (isJsonObject(result)) {
-        if (call === undefined) this.#listed(result);
-        else if (isJsonObject(result['task'])) this.#becameTask(call, result['task']);
-        else passed = this.#answered(passed, path, call, result);
+        if (call === undefined) this.#rememberAnnotations(result);
+        else if (isJsonObject(result['task'])) this.#continueAsTask(call, result['task']);
+        else changedLine = this.#endWithResult(changedLine, path, call, result);
       } else if (call !== undefined) {
-        const words = isJsonObject(error) ? textOrUndefined(error['message']) : undefined;
-        this.#wait(this.#ended(call, { result: words ?? 'an error without a message', isError: true }));
+        const errorMessage = isJsonObject(error) ? textOrUndefined(error['message']) : undefined;
+        this.#queueAdvice(this.#endCall(call, { result: errorMessage ?? 'an error without a message', isError: true }));
       }
     });
-    return passed;
+    return changedLine;
   }
 
   /** Handles a response over the size limit. */
-  #passed(ends: string): void {
+  #readLongResponse(ends: string): void {
     for (const [, id = ''] of ends.matchAll(/"id"\s*:\s*("(?:[^"\\]|\\.){0,200}"|-?\d{1,20})/g)) {
-      const call = this.#take(jsonOf(id))?.call;
+      const call = this.#takeRequest(jsonOf(id))?.call;
       if (call !== undefined) {
-        this.#wait(this.#ended(call, { result: `a result of more than ${MAX_BYTES} bytes`, isError: false }));
+        this.#queueAdvice(this.#endCall(call, { result: `a result of more than ${MAX_BYTES} bytes`, isError: false }));
       }
     }
   }
 
-  #take(id: unknown): OpenRequest | undefined {
+  #takeRequest(id: unknown): OpenRequest | undefined {
     const key = keyOf(id) ?? '';
-    const request = this.#open.get(key);
-    this.#open.delete(key);
+    const request = this.#openRequests.get(key);
+    this.#openRequests.delete(key);
     return request;
   }
 
-  #becameTask(call: OpenToolCall, { taskId }: Members): void {
+  #continueAsTask(call: OpenToolCall, { taskId }: Members): void {
     const task = keyOf(taskId);
     if (task !== undefined && this.#tasks.size < MAX_OPEN) this.#tasks.set(task, call);
   }
 
-  #answered(line: Buffer, path: readonly number[], call: OpenToolCall, result: Members): Buffer {
+  #endWithResult(line: Buffer, path: readonly number[], call: OpenToolCall, result: Members): Buffer {
     const { content, structuredContent, isError } = result;
-    const shown = resultOf(content ?? structuredContent ?? result);
-    const advice = this.#ended(call, { result: shown, isError: isError === true });
-    const all = [...this.#waiting.splice(0), ...advice];
-    if (all.length === 0) return line;
+    const recordedResult = resultOf(content ?? structuredContent ?? result);
+    const newAdvice = this.#endCall(call, { result: recordedResult, isError: isError === true });
+    const advice = [...this.#waitingAdvice.splice(0), ...newAdvice];
+    if (advice.length === 0) return line;
     if (!this.#isRecorded || appendTextPart(line, '', path) === undefined) {
-      this.#wait(all);
+      this.#queueAdvice(advice);
       return line;
     }
-    const text = deliverAdvice(all, { channel: CHANNEL });
+    const text = deliverAdvice(advice, { channel: CHANNEL });
     return text === undefined ? line : (appendTextPart(line, text, path) ?? line);
   }
 
   /** @returns advice for the model */
-  #ended(call: OpenToolCall, end: CallEnd): readonly AdviceHandle[] {
-    const run = this.#close(call, end);
+  #endCall(call: OpenToolCall, end: CallEnd): readonly AdviceHandle[] {
+    const run = this.#recordEnd(call, end);
     if (run === undefined) return [];
-    const after = [...call.before, ...run.advise('post_tool_result')];
+    const advice = [...call.adviceBefore, ...run.advise('post_tool_result')];
     // When no call is open, the client calls the model next.
-    const isOpen = [...this.#open.values()].some((request) => request.call !== undefined);
-    return isOpen ? after : [...after, ...run.advise('pre_tool_selection')];
+    const hasOpenCall = [...this.#openRequests.values()].some((request) => request.call !== undefined);
+    return hasOpenCall ? advice : [...advice, ...run.advise('pre_tool_selection')];
   }
 
-  #close({ toolCallId, toolName }: OpenToolCall, end: CallEnd): Run | undefined {
+  #recordEnd({ toolCallId, toolName }: OpenToolCall, end: CallEnd): Run | undefined {
     this.#hasDropped = this.#run?.emit({ type: 'tool_execution_end', toolCallId, toolName, ...end }) === 'dropped';
     return this.#run;
   }
 
   /** Queues advice for the next result. */
-  #wait(advice: readonly AdviceHandle[]): void {
-    this.#waiting.push(...advice);
-    const tooMany = this.#waiting.splice(0, Math.max(0, this.#waiting.length - MAX_WAITING));
-    for (const handle of tooMany) handle.undelivered('no result of a tool could carry it');
+  #queueAdvice(advice: readonly AdviceHandle[]): void {
+    this.#waitingAdvice.push(...advice);
+    const oldestAdvice = this.#waitingAdvice.splice(0, Math.max(0, this.#waitingAdvice.length - MAX_WAITING));
+    for (const handle of oldestAdvice) handle.undelivered('no result of a tool could carry it');
   }
 
-  #listed({ tools }: Members): void {
+  #rememberAnnotations({ tools }: Members): void {
     if (!Array.isArray(tools)) return;
     for (const tool of tools.slice(0, MAX_TOOLS)) {
       if (!isJsonObject(tool)) continue;
@@ -244,7 +244,7 @@ export class McpWatch {
     }
   }
 
-  #guarded<Result>(work: () => Result, otherwise: Result): Result {
+  #guard<Result>(work: () => Result, otherwise: Result): Result {
     try {
       return work();
     } catch (error) {
@@ -255,7 +255,7 @@ export class McpWatch {
 }
 
 /** Calls `read` for each message of a line, with the message's position in a batch. Does nothing for a line that is not JSON. */
-function each(line: Buffer, read: (message: Members, path: readonly number[]) => void): void {
+function forEachMessage(line: Buffer, read: (message: Members, path: readonly number[]) => void): void {
   const value = jsonOf(line.toString());
   if (!Array.isArray(value)) {
     if (isJsonObject(value)) read(value, []);
@@ -270,6 +270,6 @@ function keyOf(id: unknown): string | undefined {
   return isId ? JSON.stringify(id) : undefined;
 }
 
-function missing(result: string): CallEnd {
+function missingResult(result: string): CallEnd {
   return { result, isError: true, resultMissing: true };
 }

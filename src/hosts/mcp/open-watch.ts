@@ -30,12 +30,12 @@ const STORE_WAIT_MS = 2_000;
 export async function openWatch(env: NodeJS.ProcessEnv): Promise<OpenWatch | undefined> {
   if (env['COXSWAIN_DISABLE'] === '1') return undefined;
   const projectFolder = projectFolderOf({ projectDir: env['CLAUDE_PROJECT_DIR'], cwd: process.cwd() });
-  let known: string | undefined;
+  let lastMessage: string | undefined;
   const onFault = (error: unknown): void => {
     const message = messageOf(error);
     // Log a repeated error only once.
-    if (message !== known) logFault({ where: 'mcp', message }, { env, projectFolder, nowMs: Date.now() }, true);
-    known = message;
+    if (message !== lastMessage) logFault({ where: 'mcp', message }, { env, projectFolder, nowMs: Date.now() }, true);
+    lastMessage = message;
   };
   try {
     const { resolved, problems } = loadConfigSync({ projectFolder, env });
@@ -43,8 +43,8 @@ export async function openWatch(env: NodeJS.ProcessEnv): Promise<OpenWatch | und
     const store = await openStore(usableStore(resolved.store, { env }).place);
     const { steering, redaction, deadline, budget, notify } = resolved;
     const cox = createCoxswain({ ...steering, redaction, store });
-    const people = notify === undefined ? undefined : notifySink({ ...notify, onFailure: onFault });
-    if (people !== undefined) cox.listen(people);
+    const notifications = notify === undefined ? undefined : notifySink({ ...notify, onFailure: onFault });
+    if (notifications !== undefined) cox.listen(notifications);
     const watch = new McpWatch({ cox, run: present({ deadline, budget }), onFault });
     return {
       watch,
@@ -53,7 +53,7 @@ export async function openWatch(env: NodeJS.ProcessEnv): Promise<OpenWatch | und
         await cox.close({ timeLimitMs: CLOSING_MS }).catch(onFault);
         const { faults = 0, lastFault } = cox.health().recorder ?? {};
         if (faults > 0) onFault(lastFault);
-        await people?.finish();
+        await notifications?.finish();
       },
     };
   } catch (error) {

@@ -40,8 +40,8 @@ export async function proxyStdio(
   await started;
   for (const signal of SIGNALS) process.removeAllListeners(signal).on(signal, () => server.kill(signal));
   process.once('exit', () => server.kill());
-  const opened = await open();
-  const { watch } = opened ?? {};
+  const openedWatch = await open();
+  const { watch } = openedWatch ?? {};
   const toServer =
     watch === undefined ? pipeline(input, server.stdin) : pipeline(input, new LineTap(watch.client), server.stdin);
   const toClient =
@@ -53,6 +53,6 @@ export async function proxyStdio(
   const drained = toClient.catch(() => undefined);
   const code = await ended;
   await Promise.race([drained, sleep(DRAIN_MS)]);
-  await opened?.close(code === 0 ? 'ended' : 'error');
+  await openedWatch?.close(code === 0 ? 'ended' : 'error');
   return code;
 }
