@@ -21,7 +21,7 @@ export const BUNDLED: ReadonlySet<string> = new Set(['jsonc-parser', 'pbf', 'unb
 /** The shell parser, beside the chunk that loads it. */
 const PARSER = 'unbash.cjs';
 /** Entries that need most of the library; others must not load the chunks that these share. */
-const LARGE = new Set(['index', 'adapters/ai-sdk/register', 'testing/index', 'config/index', 'backtest/index']);
+const LARGE = new Set(['index']);
 /** A module used by at least this many small entries goes into the chunk shared by all entries. */
 const COMMON = 3;
 
@@ -91,8 +91,9 @@ export async function bundleEntries(folder: string, modules: Set<string>): Promi
           name(id, context) {
             const importsOf = (module: string): readonly string[] => context.getModuleInfo(module)?.importedIds ?? [];
             if (!reaches('index', id, importsOf)) return null;
-            const entries = small.filter((entry) => reaches(entry, id, importsOf)).length;
-            return entries >= COMMON ? 'base' : entries === 0 ? 'core' : null;
+            const entries = small.filter((entry) => reaches(entry, id, importsOf));
+            if (entries.length >= COMMON) return 'base';
+            return ['core', ...entries.map((entry) => entry.replace(/\/index$/, '').replaceAll('/', '-'))].join('-');
           },
         },
       ],

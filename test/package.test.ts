@@ -7,6 +7,7 @@ import {
   readFileSync,
   rmSync,
   symlinkSync,
+  statSync,
   writeFileSync,
 } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -100,8 +101,8 @@ test('the declarations of every entry point compile', () => {
   expect(run('tsc', [...options, ...types, 'all.ts'], folder)).toEqual({ code: 0, out: '', err: '' });
 });
 
-/** The files that a program loads from the installed package. */
-function filesLoadedBy(program: string): readonly string[] {
+/** The addresses of the files that a program loads. */
+function addressesLoadedBy(program: string): readonly string[] {
   const coverage = mkdtempSync(join(folder, 'coverage-'));
   const env = { ...process.env, NODE_V8_COVERAGE: coverage };
   spawnSync(process.execPath, ['--input-type=module', '-e', program], { cwd: folder, env });
@@ -109,7 +110,12 @@ function filesLoadedBy(program: string): readonly string[] {
   const { result } = JSON.parse(readFileSync(join(coverage, readdirSync(coverage)[0] ?? ''), 'utf8')) as {
     readonly result: readonly { readonly url: string }[];
   };
-  return result.map(({ url }) => basename(url));
+  return result.map(({ url }) => url);
+}
+
+/** The names of the files that a program loads from the installed package. */
+function filesLoadedBy(program: string): readonly string[] {
+  return addressesLoadedBy(program).map((url) => basename(url));
 }
 
 test('the shell parser is a separate file, which is loaded when a command is read', () => {
@@ -126,6 +132,17 @@ test('the shell parser is a separate file, which is loaded when a command is rea
   const isParser = (file: string): boolean =>
     /\.c?js$/.test(file) && readFileSync(join(chunks, file), 'utf8').includes('unterminated arithmetic expansion');
   expect(readdirSync(chunks).filter(isParser)).toEqual(['unbash.cjs']);
+});
+
+test('an entry point whose functions load the library when they are called imports less than half of its code', () => {
+  const bytesLoadedBy = (name: string): number =>
+    addressesLoadedBy(`await import('${name}')`)
+      .filter((url) => url.includes('/dist/'))
+      .reduce((sum, url) => sum + statSync(fileURLToPath(url)).size, 0);
+  const library = bytesLoadedBy('coxswain');
+  for (const subpath of ['testing', 'backtest', 'ai-sdk/register']) {
+    expect({ subpath, share: bytesLoadedBy(`coxswain/${subpath}`) / library < 0.5 }).toEqual({ subpath, share: true });
+  }
 });
 
 test('an import of the package does not load the parts of node:fs that are loaded on demand', () => {

@@ -3,10 +3,9 @@ import { present } from '../base/present.ts';
 import { invalidArgument } from '../base/error.ts';
 import { shownAddress } from '../store/store-address.ts';
 import type { EffectReport } from './effect-report.ts';
-import { EffectRowFold, type EffectRow, type EffectRowOptions } from './effect-row.ts';
-import { measureEffect } from './measure-effect.ts';
 import { copiesNote } from './copies-note.ts';
-import { runItems, type OnReadProblem } from './run-items.ts';
+import type { EffectRow, EffectRowFold, EffectRowOptions } from './effect-row.ts';
+import type { OnReadProblem } from './run-items.ts';
 
 /** Options for measuring the effect of advice. */
 export interface EffectOptions extends Pick<EffectRowOptions, 'prices'> {
@@ -39,6 +38,10 @@ export async function effect(paths: readonly string[], options: EffectOptions = 
   if (!(worthwhile > 0 && worthwhile <= 1)) {
     throw invalidArgument(`the option worthwhile (a difference) must be above 0 and at most 1, got ${worthwhile}`);
   }
+  // Loaded on demand, as in `backtest`.
+  const rowFolds = await import('./effect-row.ts');
+  const { measureEffect } = await import('./measure-effect.ts');
+  const { runItems } = await import('./run-items.ts');
   const folds = new Map<string, EffectRowFold>();
   const rows: EffectRow[] = [];
   const ids = new RunIds();
@@ -46,7 +49,7 @@ export async function effect(paths: readonly string[], options: EffectOptions = 
     let fold = folds.get(item.run);
     if (item.type === 'record') {
       if (fold === undefined)
-        folds.set(item.run, (fold = new EffectRowFold(item.run, { within, prices: options.prices })));
+        folds.set(item.run, (fold = new rowFolds.EffectRowFold(item.run, { within, prices: options.prices })));
       fold.fold(item.record);
     } else if (fold !== undefined) {
       folds.delete(item.run);

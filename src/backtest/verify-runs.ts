@@ -3,13 +3,10 @@ import { canonicalJson } from '../base/canonical-json.ts';
 import { messageOf, invalidArgument } from '../base/error.ts';
 import { type DerivedPayload, isDerived } from '../records/derived-payload.ts';
 import type { TrajectoryRecord } from '../records/trajectory-record.ts';
-import { resolveSteering } from '../steering/resolve-steering.ts';
 import type { PromptTemplate } from '../steering/prompt/prompt-template.ts';
 import type { RedactionOptions } from '../redaction/redactor.ts';
-import { Replay } from '../replay/replay.ts';
+import type { Replay } from '../replay/replay.ts';
 import type { SteeringOptions } from '../steering/steering-options.ts';
-import { openStoreReader } from '../store/registry/open-store.ts';
-import { listShards } from './list-shards.ts';
 
 /** A difference between a recorded derived record and the replay. Plain JSON. */
 export interface DerivedMismatch {
@@ -65,6 +62,9 @@ export async function* verifyRuns(
   paths: readonly string[],
   options: VerifyOptions,
 ): AsyncGenerator<RunVerification, void, void> {
+  // Loaded on demand, as in `backtest`.
+  const { openStoreReader } = await import('../store/registry/open-store.ts');
+  const { listShards } = await import('./list-shards.ts');
   for (const shard of await listShards(paths)) {
     if (shard.kind === 'file') {
       throw invalidArgument(`${shard.path}: --verify needs a store`);
@@ -84,6 +84,8 @@ export async function verifyRun(
   { steering, ...recorded }: VerifyOptions,
 ): Promise<RunVerification> {
   const none = { run, matched: 0, mismatched: 0, mismatches: [] };
+  const replays = await import('../replay/replay.ts');
+  const { resolveSteering } = await import('../steering/resolve-steering.ts');
   try {
     let comparison: Comparison | undefined;
     for await (const record of records) {
@@ -96,7 +98,7 @@ export async function verifyRun(
         const ways = [steering, { ...steering, retain: 'compact' } as const];
         const recordedWay = ways.find((way) => resolveSteering(way, recorded.prompts?.[0]).configurationHash === hash);
         if (recordedWay === undefined) return { ...none, status: 'other-configuration', detail: hash };
-        comparison = new Comparison(new Replay({ steering: recordedWay, ...recorded }));
+        comparison = new Comparison(new replays.Replay({ steering: recordedWay, ...recorded }));
       }
       comparison.take(record);
     }

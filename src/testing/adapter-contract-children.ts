@@ -1,6 +1,5 @@
 import { isDerived } from '../records/derived-payload.ts';
 import type { TrajectoryRecord } from '../records/trajectory-record.ts';
-import { Replay } from '../replay/replay.ts';
 import type { RunOptions } from '../run/coxswain.ts';
 import { definePrompt } from '../steering/prompt/define-prompt.ts';
 import { endingOf, type AdapterContractCase } from './adapter-contract-case.ts';
@@ -70,6 +69,7 @@ export function childrenContract(contract: AdapterContractCase): void {
 
   check('each run of a tree, replayed alone, derives the same records as live', async () => {
     const { child, records } = await playTreeOnce();
+    const { Replay } = await import('../replay/replay.ts');
     for (const run of [records, child]) {
       const replay = new Replay({ steering: SCENE_STEERING, prompts: [PROMPT] });
       const derived = run.map(({ payload }) => payload).filter(isDerived);

@@ -1,8 +1,5 @@
 import { DECISION_POINTS, type DecisionPoint } from '../records/guidance.ts';
 import type { TrajectoryRecord } from '../records/trajectory-record.ts';
-import { doomLoopGuidance } from '../steering/guidance/doom-loop.ts';
-import { diagnosticSignal } from '../steering/guidance/failure-guidance.ts';
-import { standardSteering } from '../steering/standard-steering.ts';
 import type { AdapterHarness } from './adapter-harness.ts';
 import { playScene, type Scene } from './adapter-player.ts';
 import type { ContractTools } from './contract-tools.ts';
@@ -94,6 +91,9 @@ async function playAlike(
     return scriptedAnswer(script, request, index);
   };
   const scene: Scene = { prompt: 'Look until you see something.', script: slowModel, tools };
+  const { doomLoopGuidance } = await import('../steering/guidance/doom-loop.ts');
+  const { diagnosticSignal } = await import('../steering/guidance/failure-guidance.ts');
+  const { standardSteering } = await import('../steering/standard-steering.ts');
   const guidance = [diagnosticSignal(), doomLoopGuidance()].map((provider) => ({ provider, maxPerTurn: 1 }));
   const steering = { ...standardSteering(), guidance, noise: {}, clock };
   const { ended, records } = await playScene(harness, scene, steering, { deadline: { minutes: 2 } });

@@ -1,5 +1,5 @@
 import type { BudgetUsage } from '../base/budget.ts';
-import { createCoxswain, type Coxswain, type CoxswainOptions, type RunOptions } from '../run/coxswain.ts';
+import type { Coxswain, CoxswainOptions, RunOptions } from '../run/coxswain.ts';
 import type { TrajectoryPayload, TrajectoryRecord } from '../records/trajectory-record.ts';
 import type { Run } from '../run/run.ts';
 import { memoryStore } from '../store/memory/memory-store.ts';
@@ -45,6 +45,8 @@ export async function playScene(
   steering: CoxswainOptions = {},
   started: RunOptions = {},
 ): Promise<Played> {
+  // Most tests of a host need no run, and the library takes longer to load than Node.
+  const { createCoxswain } = await import('../run/coxswain.ts');
   const store = memoryStore();
   const cox = createCoxswain({
     store,

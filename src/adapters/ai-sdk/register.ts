@@ -3,9 +3,9 @@
  * Each call of `generateText` or `streamText` is a run. Loops within tools are child runs. No advice is given.
  * `COXSWAIN_STORE` is the address of the store; default `.coxswain/runs.db`.
  */
-import { createCoxswain } from '../../run/coxswain.ts';
-import { openStore } from '../../store/registry/open-store.ts';
-import { recordingTelemetry, type RecordingTelemetry } from './record-telemetry.ts';
+import { messageOf } from '../../base/error.ts';
+import type { RecordingTelemetry } from './record-telemetry.ts';
+import { telemetryOnDemand } from './telemetry-on-demand.ts';
 
 /** The SDK's global list of telemetry integrations. The SDK's `registerTelemetry` appends to the same list. */
 declare global {
@@ -13,10 +13,18 @@ declare global {
   var AI_SDK_TELEMETRY_INTEGRATIONS: RecordingTelemetry[] | undefined;
 }
 
-const store = await openStore(process.env['COXSWAIN_STORE'] ?? '.coxswain/runs.db');
-const cox = createCoxswain({ store, mode: 'shadow' });
-cox.flushOnExit();
+/** Opens the store and loads the library, which takes longer than the start of Node. A process without a model call needs neither. */
+async function openTelemetry(): Promise<RecordingTelemetry> {
+  const { openStore } = await import('../../store/registry/open-store.ts');
+  const { createCoxswain } = await import('../../run/coxswain.ts');
+  const { recordingTelemetry } = await import('./record-telemetry.ts');
+  const store = await openStore(process.env['COXSWAIN_STORE'] ?? '.coxswain/runs.db');
+  const cox = createCoxswain({ store, mode: 'shadow' });
+  cox.flushOnExit();
+  return recordingTelemetry(cox);
+}
+
 globalThis.AI_SDK_TELEMETRY_INTEGRATIONS = [
   ...(globalThis.AI_SDK_TELEMETRY_INTEGRATIONS ?? []),
-  recordingTelemetry(cox),
+  telemetryOnDemand(openTelemetry, (error) => process.emitWarning(`coxswain records no runs: ${messageOf(error)}`)),
 ];

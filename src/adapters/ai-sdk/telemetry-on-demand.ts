@@ -1,0 +1,41 @@
+import { AsyncLocalStorage } from 'node:async_hooks';
+
+import type { RecordingTelemetry } from './record-telemetry.ts';
+
+/**
+ * Creates telemetry whose implementation is loaded by the first event. Until it is loaded, events wait in order, each with its async
+ * context, which decides the run of an event.
+ *
+ * @param load  called once; if it rejects, nothing is recorded and tools run as usual
+ * @param onFault  called with the error of `load`
+ */
+export function telemetryOnDemand(
+  load: () => Promise<RecordingTelemetry>,
+  onFault: (error: unknown) => void,
+): RecordingTelemetry {
+  let telemetry: RecordingTelemetry | undefined;
+  let loading: Promise<void> | undefined;
+  const startLoading = (): Promise<void> =>
+    (loading ??= load().then((loaded) => {
+      telemetry = loaded;
+    }, onFault));
+  const pass = (handle: (telemetry: RecordingTelemetry) => void): void => {
+    if (telemetry !== undefined) return handle(telemetry);
+    const inContext = AsyncLocalStorage.snapshot();
+    void startLoading().then(() => {
+      if (telemetry !== undefined) inContext(handle, telemetry);
+    });
+  };
+  return {
+    onStart: (event) => pass((recording) => recording.onStart(event)),
+    onLanguageModelCallStart: (event) => pass((recording) => recording.onLanguageModelCallStart(event)),
+    onLanguageModelCallEnd: (event) => pass((recording) => recording.onLanguageModelCallEnd(event)),
+    onToolExecutionStart: (event) => pass((recording) => recording.onToolExecutionStart(event)),
+    onToolExecutionEnd: (event) => pass((recording) => recording.onToolExecutionEnd(event)),
+    onEnd: (event) => pass((recording) => recording.onEnd(event)),
+    onAbort: (event) => pass((recording) => recording.onAbort(event)),
+    onError: (event) => pass((recording) => recording.onError(event)),
+    // The model calls a tool only after events that started the loading.
+    executeTool: (call) => (telemetry === undefined ? call.execute() : telemetry.executeTool(call)),
+  };
+}
