@@ -1,5 +1,6 @@
 /** Public entry point `coxswain/backtest`. */
-export { backtest, type BacktestOptions, type BacktestProgress, type BacktestResult } from './backtest.ts';
+export { backtest } from './backtest.ts';
+export type { BacktestOptions, BacktestProgress, BacktestResult } from './backtest-options.ts';
 export {
   BACKTEST_REPORT_VERSION,
   OFF_POLICY_NOTE,

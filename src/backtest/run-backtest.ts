@@ -1,6 +1,6 @@
 import { present } from '../base/present.ts';
 import { CoxswainError, invalidArgument } from '../base/error.ts';
-import type { BacktestOptions, BacktestResult } from './backtest.ts';
+import type { BacktestOptions, BacktestResult } from './backtest-options.ts';
 import { buildReport } from './build-report.ts';
 import { configurationOf, makeConfiguration, type Configuration, type ConfigurationSpec } from './configuration.ts';
 import { joinShards, type JoinedRuns } from './join-shards.ts';

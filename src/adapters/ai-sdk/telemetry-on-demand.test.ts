@@ -43,6 +43,23 @@ test('a waiting event keeps the async context in which it arrived', async () => 
   await cox.close();
 });
 
+test('a run in a tool that is called while the telemetry is loaded is a child run', async () => {
+  const store = memoryStore();
+  const cox = createCoxswain({ store, mode: 'shadow' });
+  const gate = Promise.withResolvers<RecordingTelemetry>();
+  const telemetry = telemetryOnDemand(() => gate.promise, unexpected);
+  telemetry.onStart(START);
+  const result = telemetry.executeTool({
+    callId: 'call',
+    execute: async () => telemetry.onStart({ ...START, callId: 'inner' }),
+  });
+  gate.resolve(recordingTelemetry(cox));
+  await result;
+  await cox.flush();
+  expect((await store.listRuns()).runs.map(({ depth }) => depth).toSorted()).toEqual([0, 1]);
+  await cox.close();
+});
+
 test('without the telemetry, tools run and the error is reported once', async () => {
   const faults: unknown[] = [];
   const telemetry = telemetryOnDemand(

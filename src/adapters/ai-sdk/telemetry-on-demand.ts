@@ -7,7 +7,7 @@ import type { RecordingTelemetry } from './record-telemetry.ts';
  * context, which decides the run of an event.
  *
  * @param load  called once; if it rejects, nothing is recorded and tools run as usual
- * @param onFault  called with the error of `load`
+ * @param onFault  called with the error of `load`, and with an error in handling a waiting event
  */
 export function telemetryOnDemand(
   load: () => Promise<RecordingTelemetry>,
@@ -15,16 +15,26 @@ export function telemetryOnDemand(
 ): RecordingTelemetry {
   let telemetry: RecordingTelemetry | undefined;
   let loading: Promise<void> | undefined;
-  const startLoading = (): Promise<void> =>
-    (loading ??= load().then((loaded) => {
-      telemetry = loaded;
-    }, onFault));
+  const loadOnce = async (): Promise<void> => {
+    try {
+      telemetry = await load();
+    } catch (error) {
+      onFault(error);
+    }
+  };
+  const loaded = (): Promise<void> => (loading ??= loadOnce());
   const pass = (handle: (telemetry: RecordingTelemetry) => void): void => {
     if (telemetry !== undefined) return handle(telemetry);
     const inContext = AsyncLocalStorage.snapshot();
-    void startLoading().then(() => {
-      if (telemetry !== undefined) inContext(handle, telemetry);
-    });
+    const handleLater = async (): Promise<void> => {
+      await loaded();
+      try {
+        if (telemetry !== undefined) inContext(handle, telemetry);
+      } catch (error) {
+        onFault(error);
+      }
+    };
+    void handleLater();
   };
   return {
     onStart: (event) => pass((recording) => recording.onStart(event)),
@@ -35,7 +45,10 @@ export function telemetryOnDemand(
     onEnd: (event) => pass((recording) => recording.onEnd(event)),
     onAbort: (event) => pass((recording) => recording.onAbort(event)),
     onError: (event) => pass((recording) => recording.onError(event)),
-    // The model calls a tool only after events that started the loading.
-    executeTool: (call) => (telemetry === undefined ? call.execute() : telemetry.executeTool(call)),
+    // A tool waits too, because the runs in it are children of its run.
+    executeTool: async (call) => {
+      if (telemetry === undefined) await loaded();
+      return telemetry === undefined ? call.execute() : telemetry.executeTool(call);
+    },
   };
 }

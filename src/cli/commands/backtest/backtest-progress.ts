@@ -1,4 +1,4 @@
-import type { BacktestProgress } from '../../../backtest/backtest.ts';
+import type { BacktestProgress } from '../../../backtest/backtest-options.ts';
 import { systemClock, type Clock } from '../../../base/clock.ts';
 import { barText } from '../../terminal/bar-text.ts';
 import { countOf } from '../../../base/number-text.ts';
