@@ -56,7 +56,7 @@ test('a run in a tool that is called while the telemetry is loaded is a child ru
   gate.resolve(recordingTelemetry(cox));
   await result;
   await cox.flush();
-  expect((await store.listRuns()).runs.map(({ depth }) => depth).toSorted()).toEqual([0, 1]);
+  expect((await store.listRuns()).runs.map(({ depth }) => depth).toSorted((a, b) => a - b)).toEqual([0, 1]);
   await cox.close();
 });
 
