@@ -150,13 +150,16 @@ test('a port in use, and settings readable by others, are reported', async () =>
   });
   writeServeSettings(cwd, { port, token: 'a token that is long enough for the tests', program: [process.execPath] });
   try {
-    expect(await cox('serve')).toMatchObject({ code: 1, stderr: expect.stringContaining('something else is at port') });
+    expect(await cox('serve')).toMatchObject({ code: 1, stderr: expect.stringContaining('another program uses port') });
     expect(await cox('serve', 'run')).toMatchObject({ code: 1, stderr: expect.stringContaining('another program') });
   } finally {
     await new Promise((resolve) => other.close(resolve));
   }
   await chmod(serveFileOf(cwd), 0o644);
-  expect(await cox('serve', 'status')).toMatchObject({ code: 1, stderr: expect.stringContaining('others may read') });
+  expect(await cox('serve', 'status')).toMatchObject({
+    code: 1,
+    stderr: expect.stringContaining('other users can read'),
+  });
 });
 
 /** A hook process, as the settings start it. */
@@ -183,7 +186,7 @@ test('a session or a prompt starts the server where there is one, also after a c
   hook({ hook_event_name: 'UserPromptSubmit', prompt: 'Two' });
   expect(await pidOf()).not.toBe(first);
   const lines = loggedFaults({ project: cwd, env }).split('\n');
-  expect(lines.filter((line) => line !== '' && !line.includes('did not answer in 3 seconds'))).toEqual([]);
+  expect(lines.filter((line) => line !== '' && !line.includes('did not respond in 3 seconds'))).toEqual([]);
 });
 
 test('a silent server is left alone by a prompt, reported, and replaced by the next session', async () => {
@@ -193,7 +196,7 @@ test('a silent server is left alone by a prompt, reported, and replaced by the n
   process.kill(pid, 'SIGSTOP');
   hook({ hook_event_name: 'UserPromptSubmit', prompt: 'One' });
   expect(findServer(cwd)?.holder.pid).toBe(pid);
-  expect(loggedFaults({ project: cwd, env })).toContain('the server is silent');
+  expect(loggedFaults({ project: cwd, env })).toContain('the server does not respond');
   hook({ hook_event_name: 'SessionStart', source: 'startup' });
   expect(await pidOf()).not.toBe(pid);
 });

@@ -237,7 +237,7 @@ test('damaged and half-written files are set aside and reported, and block no ev
   expect(spillsIn(place)).toEqual([]);
   expect(spillsIn(place, '.damaged')).toHaveLength(2);
   expect(loggedFaults(place)).toMatch(/is damaged/);
-  expect(loggedFaults(place)).toMatch(/half written/);
+  expect(loggedFaults(place)).toMatch(/are incomplete/);
   const verified = await runCli(['verify', place.store], { cwd: place.project, env: place.env });
   expect([verified.code, verified.stderr]).toEqual([1, expect.stringContaining('2 damaged files')]);
 });

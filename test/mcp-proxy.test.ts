@@ -461,7 +461,7 @@ test('bad arguments give one line', async () => {
     const { code, stderr } = await raw(project, [BIN, 'mcp', ...args], '');
     return [code, stderr];
   };
-  expect(await fails('--url', 'ftp://x')).toEqual([2, 'coxswain: --url "ftp://x" is no http or https address\n']);
+  expect(await fails('--url', 'ftp://x')).toEqual([2, 'coxswain: --url "ftp://x" is not an http or https address\n']);
   expect(await fails('--url', 'http://x', '--', 'x')).toEqual([2, 'coxswain: give a command or --url, not both\n']);
   expect(await fails('--header', 'a: b')).toEqual([2, 'coxswain: --header needs --url\n']);
   expect(await fails('--url', 'http://x', '--header', 'no header')).toEqual([

@@ -369,7 +369,7 @@ test('options that cannot be are one line each', async () => {
   for (const [args, said] of [
     [['--listen', 'nowhere'], 'HOST:PORT'],
     [['--pause', 'soon'], '--pause'],
-    [['--tls-cert', 'x'], 'need each other'],
+    [['--tls-cert', 'x'], 'give both --tls-cert and --tls-key'],
     [['--token-file', join(folder, 'short')], 'at least 16'],
   ] as const) {
     const { code, stderr } = await runCli(['serve', 'otlp', '--project', folder, ...args], { cwd: folder, env });

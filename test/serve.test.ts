@@ -258,7 +258,7 @@ test('concurrent events over the memory limit are skipped', async () => {
   for (let turn = 0; turn < 2_000; turn += 1) await new Promise((resolve) => setImmediate(resolve));
   const answers = await Promise.all(holds.map(({ finish }) => finish()));
   expect(answers.every(({ status }) => status === 200)).toBe(true);
-  const passed = loggedFaults(place).match(/came in together/g)?.length ?? 0;
+  const passed = loggedFaults(place).match(/arrived in concurrent requests/g)?.length ?? 0;
   expect(passed).toBeGreaterThan(2);
   expect(passed).toBeLessThan(12);
   expect(await send(server, event('UserPromptSubmit', { prompt: 'x'.repeat(7_900_000) }, 'later'))).toMatchObject({
@@ -354,7 +354,7 @@ test('a request without the token, for another host or another place is refused 
   expect(await status({ method: 'PUT' })).toBe(405);
   expect(existsSync(join(place.project, '.coxswain', 'runs.db'))).toBe(false);
   // Once for all attempts, because attempts may be frequent.
-  expect(loggedFaults(place).match(/without the right token/g)).toHaveLength(1);
+  expect(loggedFaults(place).match(/without a valid token/g)).toHaveLength(1);
   expect(loggedFaults(place)).not.toContain(TOKEN);
 
   expect(await send(server, '', { method: 'GET', path: '/health', headers: { authorization: '' } })).toMatchObject({
@@ -474,7 +474,7 @@ test('settings that others may read do not count, because what they name is run'
   expect(statSync(file).mode & 0o777).toBe(0o600);
   writeFileSync(file, readFileSync(file), { mode: 0o644 });
   spawnSync('chmod', ['644', file]);
-  expect(() => readServeSettings(place.project)).toThrow(/others may read it/);
+  expect(() => readServeSettings(place.project)).toThrow(/other users can read it/);
 });
 
 test("notifications of a stuck session come from the user's configuration, never from a repository's", async () => {

@@ -65,7 +65,7 @@ test('a search says what is not in the index yet, and answers from what is', asy
   });
 });
 
-test('one process indexes at a time, and another takes over when it is gone', async () => {
+test('one process indexes at a time, and another takes over when it was deleted', async () => {
   vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
   onTestFinished(() => void vi.useRealTimers());
   const { store, raw } = await openNew();

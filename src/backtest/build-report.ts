@@ -180,7 +180,7 @@ function chanceNotes(part: PartReport | undefined, { configurations }: ReportSet
       if (low === null || high === null || !isChance(signal, base)) return [];
       const who = by === 'advice' ? 'Advice as a whole' : name;
       return [
-        `${who}${qualifier} is no better than chance on these runs: ${hits} of the ${of} runs in which it spoke failed (95 % interval ${percentText(low)} to ${percentText(high)}), and ${percentText(base)} fail anyway.`,
+        `${who}${qualifier} is no better than chance on these runs: ${hits} of the ${of} runs in which it spoke failed (95 % interval ${percentText(low)} to ${percentText(high)}), and ${percentText(base)} of all runs failed.`,
       ];
     });
   });

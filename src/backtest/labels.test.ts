@@ -57,8 +57,8 @@ test.each([
   ['id,target\n,ok\n', 'l: line 2: no id'],
   ['id,target\nrun-1,ok\n\nrun-1,stuck\n', 'l: line 4: "run-1" is labelled in line 2 already'],
   ['id,target,note\n"a\nb",ok,\nrun-2,no,\n', 'l: line 4: target "no"; give stuck, ok, skip'],
-  ['id,target\n"run-1,ok\n', 'l: line 2: a quote does not end'],
-  ['id,target\n"run-1"x,ok\n', 'l: line 2: text behind a closing quote'],
+  ['id,target\n"run-1,ok\n', 'l: line 2: a quoted field has no closing quote'],
+  ['id,target\n"run-1"x,ok\n', 'l: line 2: text after a closing quote'],
 ])('%j is refused with what is wrong and where', (text, message) => {
   expect(() => parseLabels(text, 'l')).toThrow(message);
 });

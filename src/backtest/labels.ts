@@ -150,7 +150,10 @@ function parseCsv(text: string): ParsedCsv {
     const found = field.exec(text);
     if (found === null) {
       const isOpen = !/^"[^"]*(?:""[^"]*)*"/.test(text.slice(start));
-      return { rows, problem: { line, message: isOpen ? 'a quote does not end' : 'text behind a closing quote' } };
+      return {
+        rows,
+        problem: { line, message: isOpen ? 'a quoted field has no closing quote' : 'text after a closing quote' },
+      };
     }
     const [, plain = '', plainEnd, quoted, quotedEnd] = found;
     const end = plainEnd ?? quotedEnd ?? '';

@@ -275,7 +275,7 @@ function notesOf(drawn: boolean): readonly string[] {
     ];
   }
   return [
-    'Arms are as drawn, whether or not the advice arrived. A run that ended earlier without leaving its pattern counts as not having left it.',
+    'Runs are compared by the arm that was drawn, whether or not the advice arrived. A run that ended earlier without leaving its pattern counts as not having left it.',
     'Intervals are valid for any number of looks, and treat the episodes of one run as one cluster. Decide by the first experiment: of twenty kinds without any effect, one is expected to look as if it had one.',
     'Leaving a pattern is not success at the task.',
   ];

@@ -46,7 +46,7 @@ export async function runBacktest(paths: readonly string[], options: BacktestOpt
   const unknownLabels = truth.unknownIds();
   if (labels !== undefined && unknownLabels.length === new Set(labels.map(({ id }) => id)).size) {
     const example = labels[0] === undefined ? 'the file is empty' : `such as ${JSON.stringify(labels[0].id)}`;
-    throw new CoxswainError('input-io', `no label matches a run (${example}); ids are those of --json`);
+    throw new CoxswainError('input-io', `no label matches a run (${example}); use the ids that --json prints`);
   }
   return { report, problems: joinedRuns.problems, unknownLabels };
 }

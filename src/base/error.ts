@@ -77,7 +77,7 @@ export function messageOf(thrown: unknown): string {
     // A thrown value may be a proxy, and `message` may have any type.
     return String(thrown instanceof Error ? thrown.message : thrown);
   } catch {
-    return 'something that has no text was thrown';
+    return 'a value without a text was thrown';
   }
 }
 

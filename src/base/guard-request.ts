@@ -24,21 +24,21 @@ const ALLOWED_SITES: ReadonlySet<string> = new Set(['same-origin', 'none']);
  */
 export function guardRequest(request: IncomingMessage, hosts: readonly string[]): void {
   const { method = '', url = '' } = request;
-  if (!METHODS.has(method)) throw forbiddenReply(`the method ${method} is not answered`);
+  if (!METHODS.has(method)) throw forbiddenReply(`the method ${method} is not supported`);
   if (url.length > MAX_TARGET_CHARS || !TARGET.test(url) || /%00/.test(url)) {
-    throw forbiddenReply('the address is not plain');
+    throw forbiddenReply('the address has unusual characters');
   }
   const host = singleHeader(request, 'host');
   if (host === undefined || !hosts.includes(host)) {
-    throw forbiddenReply('the Host is another one than this server', `Open the address that coxswain view printed.`);
+    throw forbiddenReply('the Host header names another server', `Open the address that coxswain view printed.`);
   }
   const origin = singleHeader(request, 'origin');
   if (origin === undefined || (origin !== '' && origin !== `http://${host}`)) {
-    throw forbiddenReply('the Origin is another one than this server');
+    throw forbiddenReply('the Origin header names another server');
   }
   const site = singleHeader(request, 'sec-fetch-site');
   if (site === undefined || (site !== '' && !ALLOWED_SITES.has(site) && !opensPage(request))) {
-    throw forbiddenReply('another site may not ask this server');
+    throw forbiddenReply('requests from other sites are refused');
   }
   // A page of this server always sends its origin with a POST request.
   if (method === 'POST' && site === 'none') throw forbiddenReply('only a page of this server may write');

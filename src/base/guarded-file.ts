@@ -94,7 +94,7 @@ export function readGuarded(path: string, options: ReadOptions = {}): Buffer | u
 }
 
 function writableByOthers({ mode }: Stats): string | undefined {
-  return process.platform !== 'win32' && (mode & 0o022) !== 0 ? 'others may write it' : undefined;
+  return process.platform !== 'win32' && (mode & 0o022) !== 0 ? 'other users can write to it' : undefined;
 }
 
 /**
@@ -104,7 +104,7 @@ function writableByOthers({ mode }: Stats): string | undefined {
  */
 export function appendGuarded(path: string, text: string): void {
   const fd = openNoFollow(path, constants.O_WRONLY | constants.O_APPEND | constants.O_CREAT);
-  if (fd === undefined) throw unsafePath(path, 'its folder is not there');
+  if (fd === undefined) throw unsafePath(path, 'its folder does not exist');
   try {
     const fault = faultOfFile(fstatSync(fd));
     if (fault !== undefined) throw unsafePath(path, fault);
@@ -214,11 +214,11 @@ export function makeOwnFolder(root: string, folder: string): void {
   try {
     mkdirSync(folder, { recursive: true, mode: 0o700 });
   } catch (error) {
-    throw new CoxswainError('input-io', `${folder} cannot be made: ${messageOf(error)}`, { cause: error });
+    throw new CoxswainError('input-io', `${folder} cannot be created: ${messageOf(error)}`, { cause: error });
   }
   for (let at = folder; ; at = dirname(at)) {
     const facts = lookAt(at);
-    const fault = facts === undefined ? 'it is gone' : (faultOfFolder(facts) ?? writableByOthers(facts));
+    const fault = facts === undefined ? 'it was deleted' : (faultOfFolder(facts) ?? writableByOthers(facts));
     if (fault !== undefined) throw unsafePath(at, fault);
     if (at === root || dirname(at) === at) return;
   }

@@ -25,7 +25,7 @@ export async function bodyOf(
       total += chunk.length;
       if (total > maxBytes) tooMuch ??= `it exceeds ${maxBytes} bytes`;
       else if (buffered.bytes + chunk.length > buffered.maxBytes)
-        tooMuch ??= `${buffered.maxBytes} bytes came in together`;
+        tooMuch ??= `${buffered.maxBytes} bytes arrived in concurrent requests`;
       if (tooMuch === undefined) {
         chunks.push(chunk);
         bufferedBytes += chunk.length;

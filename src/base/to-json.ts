@@ -72,11 +72,11 @@ function copyObject(value: object, budget: ValueBudget): Json {
   const { path } = budget;
   const depth = path.length;
   if (path.includes(value)) {
-    budget.note('cycles', 'a value inside itself');
+    budget.note('cycles', 'a value that contains itself');
     return '[circular]';
   }
   if (depth >= VALUE_LIMITS.depth) {
-    budget.note('cutValues', `a value of more than ${VALUE_LIMITS.depth} levels`);
+    budget.note('cutValues', `a value nested more than ${VALUE_LIMITS.depth} levels deep`);
     return `[… deeper than ${VALUE_LIMITS.depth} levels …]`;
   }
   path.push(value);

@@ -6,7 +6,7 @@ test('answers that differ in digits and blanks only have one shape', () => {
   expect(answerLines('line 1270: no such file').shapeKey).not.toBe(answerLines('line 1270: no such folder').shapeKey);
 });
 
-test('lines without letters tell nothing', () => {
+test('lines without letters are ignored', () => {
   expect(answerLines('12\n\n34').lines).toEqual([]);
 });
 

@@ -10,7 +10,7 @@ export interface AnswerLines {
 const END_CHARS = 2_048;
 /** Number of lines hashed at each end. */
 const END_LINES = 8;
-const START = 0x811c9dc5;
+const HASH_SEED = 0x811c9dc5;
 
 /**
  * Hashes the lines of a result without digits and blanks. Most times and ids are equal once their digits are removed.
@@ -18,29 +18,30 @@ const START = 0x811c9dc5;
  * Cost: one pass over at most 4,096 characters.
  */
 export function answerLines(text: string): AnswerLines {
-  const head = linesOf(text.length <= 2 * END_CHARS ? text : text.slice(0, END_CHARS));
-  const tail = text.length <= 2 * END_CHARS ? head : linesOf(text.slice(-END_CHARS));
-  let shapeKey = START;
+  const head = hashLines(text.length <= 2 * END_CHARS ? text : text.slice(0, END_CHARS));
+  const tail = text.length <= 2 * END_CHARS ? head : hashLines(text.slice(-END_CHARS));
+  let shapeKey = HASH_SEED;
   for (const line of head) shapeKey = Math.imul(shapeKey ^ line, 0x01000193);
   if (tail !== head) for (const line of tail) shapeKey = Math.imul(shapeKey ^ line, 0x01000193);
-  const all = tail === head ? head : [...head, ...tail];
-  const lines = all.length <= 2 * END_LINES ? all : [...all.slice(0, END_LINES), ...all.slice(-END_LINES)];
+  const allHashes = tail === head ? head : [...head, ...tail];
+  const lines =
+    allHashes.length <= 2 * END_LINES ? allHashes : [...allHashes.slice(0, END_LINES), ...allHashes.slice(-END_LINES)];
   return { shapeKey: shapeKey >>> 0, lines };
 }
 
-function linesOf(text: string): readonly number[] {
+function hashLines(text: string): readonly number[] {
   const lines: number[] = [];
-  let hash = START;
-  let letters = 0;
+  let hash = HASH_SEED;
+  let letterCount = 0;
   for (let at = 0; at <= text.length; at += 1) {
     const unit = at === text.length ? LINE_BREAK : text.charCodeAt(at);
     if (unit === LINE_BREAK) {
-      if (letters > 0) lines.push(hash >>> 0);
-      hash = START;
-      letters = 0;
+      if (letterCount > 0) lines.push(hash >>> 0);
+      hash = HASH_SEED;
+      letterCount = 0;
     } else if (unit > SPACE && (unit < DIGIT_ZERO || unit > DIGIT_NINE)) {
       hash = Math.imul(hash ^ unit, 0x01000193);
-      letters += 1;
+      letterCount += 1;
     }
   }
   return lines;

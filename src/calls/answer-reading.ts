@@ -1,12 +1,12 @@
 import { hashText } from '../base/hash.ts';
 import { RecentTexts } from '../base/recent-texts.ts';
 import {
-  answerSays,
+  answerMatches,
   inferIsError,
   reportsFailure,
   reportsFailureAsJson,
   rulesOf,
-  type AnswerSays,
+  type AnswerProperty,
 } from './answer-rules.ts';
 import { classifyError, type ErrorClass } from './error-class.ts';
 import { lightMask, masksOf } from './mask.ts';
@@ -14,7 +14,7 @@ import { lightMask, masksOf } from './mask.ts';
 /** Hash seed for results that are flagged as failures. It keeps their keys different from the keys of successful results. */
 export const FLAGGED_SEED = 1;
 
-const SOFT_CHARS = 200;
+const SOFT_REFUSAL_CHARS = 200;
 /** Maximum length of a sentence that is an acknowledgement, and of a text that begins with an acknowledgement. */
 const SENTENCE_CHARS = 80;
 const ACKNOWLEDGEMENT_CHARS = 240;
@@ -22,7 +22,7 @@ const ACKNOWLEDGEMENT_CHARS = 240;
 /** The interpretation of a result, independent of its call. Each property is computed on first use. */
 export class AnswerReading {
   readonly text: string;
-  readonly #statements: Partial<Record<AnswerSays, boolean>> = {};
+  readonly #statements: Partial<Record<AnswerProperty, boolean>> = {};
   #masked: string | undefined;
   #keys: readonly [success: string | undefined, failure: string | undefined] = [undefined, undefined];
   #refuses: boolean | undefined;
@@ -40,11 +40,11 @@ export class AnswerReading {
     return (this.#masked ??= lightMask(this.text));
   }
   /** Returns the key of the masked text. */
-  keyOf(flagged: boolean): string {
-    const known = this.#keys[flagged ? 1 : 0];
-    if (known !== undefined) return known;
-    const key = hashText(this.masked, flagged ? FLAGGED_SEED : 0);
-    this.#keys = flagged ? [this.#keys[0], key] : [key, this.#keys[1]];
+  keyOf(isFlagged: boolean): string {
+    const cachedKey = this.#keys[isFlagged ? 1 : 0];
+    if (cachedKey !== undefined) return cachedKey;
+    const key = hashText(this.masked, isFlagged ? FLAGGED_SEED : 0);
+    this.#keys = isFlagged ? [this.#keys[0], key] : [key, this.#keys[1]];
     return key;
   }
   get isPending(): boolean {
@@ -52,7 +52,8 @@ export class AnswerReading {
   }
   /** True if the beginning or the end of the text reads like a failure, or if the text refuses the call (rule `refuses-softly`). */
   get refuses(): boolean {
-    return (this.#refuses ??= inferIsError(this.text) || answerSays('refuses', this.text.slice(0, SOFT_CHARS)));
+    return (this.#refuses ??=
+      inferIsError(this.text) || answerMatches('refuses', this.text.slice(0, SOFT_REFUSAL_CHARS)));
   }
   /** True if any line reports a failure and the last line does not report success. */
   get reportsFailureAnywhere(): boolean {
@@ -94,8 +95,8 @@ export class AnswerReading {
     return [...rulesOf(this.text), ...masksOf(this.text).map((id) => `mask-${id}`)];
   }
 
-  #says(what: AnswerSays): boolean {
-    return (this.#statements[what] ??= answerSays(what, this.text));
+  #says(property: AnswerProperty): boolean {
+    return (this.#statements[property] ??= answerMatches(property, this.text));
   }
   #isAcknowledgement(): boolean {
     const text = this.text.trim();
@@ -104,19 +105,19 @@ export class AnswerReading {
     // Matches a sentence that says "done", optionally followed by fixed advice. Digits or a second line would be data.
     const [sentence = ''] = text.length <= SENTENCE_CHARS ? [text] : text.split(/[.!] /, 1);
     if (sentence !== text && /[\d\n]/.test(text)) return false;
-    return sentence.length <= SENTENCE_CHARS && answerSays('done', sentence);
+    return sentence.length <= SENTENCE_CHARS && answerMatches('done', sentence);
   }
 }
 
 /** Results with more characters rarely repeat. */
 const REMEMBERED_CHARS = 1_000;
 const REMEMBERED_ANSWERS = 512;
-const recent = new RecentTexts(REMEMBERED_ANSWERS, (text) => new AnswerReading(text));
+const recentReadings = new RecentTexts(REMEMBERED_ANSWERS, (text) => new AnswerReading(text));
 
 /**
  * Interprets a result and caches the reading. In recorded runs, 25 to 90 percent of the short results are identical to one of the
  * last hundred. Memory: at most 512 results of 1,000 characters per process.
  */
 export function readAnswer(text: string): AnswerReading {
-  return text.length > REMEMBERED_CHARS ? new AnswerReading(text) : recent.get(text);
+  return text.length > REMEMBERED_CHARS ? new AnswerReading(text) : recentReadings.get(text);
 }

@@ -20,7 +20,7 @@ const FAILURE_OPENINGS: readonly ReadingRule[] = [
 ];
 
 /** The properties of a result that a rule can detect. */
-export type AnswerSays =
+export type AnswerProperty =
   | 'complains'
   | 'refuses'
   | 'reportsFailure'
@@ -33,7 +33,7 @@ export type AnswerSays =
   | 'notRun';
 
 /** Rules by property. `maxChars` is the maximum length of the results that a rule reads; default: any length. */
-const RULES: Readonly<Record<AnswerSays, QuickRule & { readonly maxChars?: number }>> = {
+const RULES: Readonly<Record<AnswerProperty, QuickRule & { readonly maxChars?: number }>> = {
   /** A shell or an interpreter reports an error. */
   complains: {
     id: 'line-complains',
@@ -81,16 +81,16 @@ const RULES: Readonly<Record<AnswerSays, QuickRule & { readonly maxChars?: numbe
 export const ANSWER_RULES: readonly QuickRule[] = [...FAILURE_OPENINGS, ...Object.values(RULES)];
 
 /** Returns true if the result matches the rule. */
-export function answerSays(what: AnswerSays, text: string): boolean {
-  const { form, maxChars = Infinity, mentions } = RULES[what];
+export function answerMatches(property: AnswerProperty, text: string): boolean {
+  const { form, maxChars = Infinity, mentions } = RULES[property];
   return text.length <= maxChars && mentions?.test(text) !== false && form.test(text);
 }
 
 /** Returns the ids of all rules that match a result. */
 export function rulesOf(text: string): readonly string[] {
   // The record has exactly these keys.
-  const statements = (Object.keys(RULES) as AnswerSays[]).filter((what) => answerSays(what, text));
-  return [...new Set([failureRule(text) ?? [], statements.map((what) => RULES[what].id)].flat())];
+  const statements = (Object.keys(RULES) as AnswerProperty[]).filter((property) => answerMatches(property, text));
+  return [...new Set([failureRule(text) ?? [], statements.map((property) => RULES[property].id)].flat())];
 }
 
 const HEAD_CHARS = 600;
@@ -113,7 +113,8 @@ function failureRule(text: string): string | undefined {
   const head = text.slice(0, HEAD_CHARS);
   const opening = FAILURE_OPENINGS.find(({ form }) => form.test(head))?.id;
   if (opening !== undefined) return opening;
-  const complains = answerSays('complains', head) || answerSays('complains', text.slice(HEAD_CHARS).slice(-TAIL_CHARS));
+  const complains =
+    answerMatches('complains', head) || answerMatches('complains', text.slice(HEAD_CHARS).slice(-TAIL_CHARS));
   return complains ? RULES.complains.id : undefined;
 }
 
@@ -149,13 +150,13 @@ const END_CHARS = 4_000;
  */
 export function reportsFailure(text: string, everywhere: boolean): boolean {
   const ends = text.length <= 2 * END_CHARS ? text : `${text.slice(0, END_CHARS)}\n${text.slice(-END_CHARS)}`;
-  const read = ends.trimEnd();
-  const lastAt = read.lastIndexOf('\n') + 1;
-  const lastLine = read.slice(lastAt);
-  if (answerSays('reportsFailure', lastLine)) return true;
-  if (answerSays('endsWell', lastLine)) return false;
-  const lines = everywhere && answerSays('countsPassed', read) ? read.split('\n') : [];
-  const counted = lines.findLastIndex((line) => answerSays('countsPassed', line));
-  if (counted !== -1) return answerSays('reportsFailure', lines.slice(counted).join('\n'));
-  return answerSays('reportsFailure', everywhere ? read : read.slice(read.lastIndexOf('\n', lastAt - 2) + 1));
+  const trimmed = ends.trimEnd();
+  const start = trimmed.lastIndexOf('\n') + 1;
+  const lastLine = trimmed.slice(start);
+  if (answerMatches('reportsFailure', lastLine)) return true;
+  if (answerMatches('endsWell', lastLine)) return false;
+  const lines = everywhere && answerMatches('countsPassed', trimmed) ? trimmed.split('\n') : [];
+  const countIndex = lines.findLastIndex((line) => answerMatches('countsPassed', line));
+  if (countIndex !== -1) return answerMatches('reportsFailure', lines.slice(countIndex).join('\n'));
+  return answerMatches('reportsFailure', everywhere ? trimmed : trimmed.slice(trimmed.lastIndexOf('\n', start - 2) + 1));
 }

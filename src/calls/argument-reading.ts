@@ -2,7 +2,7 @@ import { canonicalJson } from '../base/canonical-json.ts';
 import { hashText } from '../base/hash.ts';
 import type { Json } from '../base/json.ts';
 import { present } from '../base/present.ts';
-import { loopArgs } from './declared-keys.ts';
+import { comparedArgs } from './declared-keys.ts';
 import { tokensOf } from './tokens.ts';
 import { readCall, type CallSemantics, type ToolDeclarations } from './tool-semantics.ts';
 
@@ -29,27 +29,29 @@ export interface ArgumentReading {
  */
 export function readArguments(tool: string, args: Json, declarations: ToolDeclarations): ArgumentReading {
   const declaration = Object.hasOwn(declarations, tool) ? declarations[tool] : undefined;
-  const text = canonicalJson(loopArgs(args, declaration));
+  const text = canonicalJson(comparedArgs(args, declaration));
   // Arguments that are excluded from the comparison may still define what the call does.
   const semantics = readCall(tool, args, declarations);
   const { content, replaces } = semantics;
-  const leaves = content ?? replaces?.after;
+  const newContent = content ?? replaces?.after;
   return {
     semantics,
-    argsKey: hashText(comparedCall(tool, `${tool}\n${text}`, semantics)),
+    argsKey: hashText(normalizeCall(tool, `${tool}\n${text}`, semantics)),
     ...tokensOf(text),
     ...present({
-      leavesKey: leaves === undefined ? undefined : hashText(leaves),
+      leavesKey: newContent === undefined ? undefined : hashText(newContent),
       fromKey: replaces && hashText(replaces.before),
     }),
   };
 }
 
 /** Returns the text used to compare calls. The length of a pause and extra blanks are removed. */
-function comparedCall(tool: string, call: string, { kind, shell }: CallSemantics): string {
+function normalizeCall(tool: string, call: string, { kind, shell }: CallSemantics): string {
   if (kind === 'wait') return tool;
   // Blanks may be significant in a text of several lines.
   const isLoose = kind !== 'write' && !call.includes('\\n') && (call.includes('  ') || call.includes(' "'));
-  const squeezed = isLoose ? call.replaceAll(/ +/g, ' ').replaceAll(' "', '"') : call;
-  return shell && squeezed.includes('sleep ') ? squeezed.replaceAll(/\bsleep \d+(?:\.\d+)?[smh]?/g, 'sleep') : squeezed;
+  const compactCall = isLoose ? call.replaceAll(/ +/g, ' ').replaceAll(' "', '"') : call;
+  return shell && compactCall.includes('sleep ')
+    ? compactCall.replaceAll(/\bsleep \d+(?:\.\d+)?[smh]?/g, 'sleep')
+    : compactCall;
 }

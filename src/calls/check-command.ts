@@ -24,44 +24,44 @@ export function checkCommandOf(args: Json): CheckCommand | undefined {
   if (!isJsonObject(args)) return undefined;
   const { cmd, command = cmd } = args;
   const line = Array.isArray(command) ? command.join(' ') : command;
-  return typeof line === 'string' ? checkIn(line.slice(0, MAX_CHARS)) : undefined;
+  return typeof line === 'string' ? findCheck(line.slice(0, MAX_CHARS)) : undefined;
 }
 
-function checkIn(line: string): CheckCommand | undefined {
+function findCheck(line: string): CheckCommand | undefined {
   // Parses only lines that contain the words of a check.
   if (!CHECKS.test(line.replaceAll(/\s+/g, ' '))) return undefined;
   try {
-    return checkUnder(parse(line), line);
+    return findCheckUnder(parse(line), line);
   } catch {
     // For invalid input the parser usually returns a partial tree and rarely throws.
     return undefined;
   }
 }
 
-function checkUnder(node: SyntaxNode, line: string): CheckCommand | undefined {
-  let check = node.type === 'Command' ? checkBy(node, line) : undefined;
+function findCheckUnder(node: SyntaxNode, line: string): CheckCommand | undefined {
+  let check = node.type === 'Command' ? findCheckInCommand(node, line) : undefined;
   forEachChild(node, (child) => {
-    check ??= checkUnder(child, line);
+    check ??= findCheckUnder(child, line);
   });
   return check;
 }
 
 /** Finds the check among the words of one command. A quoted text is a check only as a script of `bash -c`. */
-function checkBy({ name, suffix }: Command, line: string): CheckCommand | undefined {
+function findCheckInCommand({ name, suffix }: Command, line: string): CheckCommand | undefined {
   const words = [...(name === undefined ? [] : [name]), ...suffix.filter((part) => part.type === 'Word')];
   const values = words.map(({ value }) => value);
   const [path = '', ...args] = values;
   const program = path.slice(path.lastIndexOf('/') + 1);
   const kind = kindOfProgram(program, args);
   if (kind !== 'execute' && (!SETUP_PROGRAMS.has(program) || PRINTERS.has(program))) return undefined;
-  for (const [at, { pos, value }] of words.entries()) {
+  for (const [index, { pos, value }] of words.entries()) {
     if (/\s/.test(value)) {
-      const script = /^-\w*c$/.test(values[at - 1] ?? '') ? checkIn(value) : undefined;
+      const script = /^-\w*c$/.test(values[index - 1] ?? '') ? findCheck(value) : undefined;
       if (script !== undefined) return script;
       continue;
     }
-    const found = CHECKS.exec(values.slice(at).join(' '));
-    if (found?.index === 0) return { key: found[0], command: line.slice(pos).replaceAll(/\s+/g, ' ').trim() };
+    const match = CHECKS.exec(values.slice(index).join(' '));
+    if (match?.index === 0) return { key: match[0], command: line.slice(pos).replaceAll(/\s+/g, ' ').trim() };
   }
   return undefined;
 }

@@ -2,27 +2,27 @@ import { isJsonObject, jsonOf, memberAt, type Json } from '../base/json.ts';
 import type { ToolDeclaration } from './tool-semantics.ts';
 
 /** Names of arguments that differ in each call and have no effect: request ids and explanations. */
-const ASIDE =
+const IGNORED_ARGUMENT =
   /^(?:(?:req(?:uest)?|trace|span|correlation)_?id|idempotency_?key|nonce|timestamp|explanation|reason|rationale)$/i;
 
 /**
  * Returns the arguments used to compare calls: the arguments declared in `loopKey`. Without a declaration: all arguments except
  * request ids, explanations and empty values.
  */
-export function loopArgs(args: Json, declaration: ToolDeclaration | undefined): Json {
-  const declared = picked(args, declaration?.loopKey);
-  if (declared !== undefined || !isJsonObject(args)) return declared ?? args;
+export function comparedArgs(args: Json, declaration: ToolDeclaration | undefined): Json {
+  const declaredArgs = pickMembers(args, declaration?.loopKey);
+  if (declaredArgs !== undefined || !isJsonObject(args)) return declaredArgs ?? args;
   // Most calls contain no such argument, so they are not copied.
   for (const name in args) {
-    if (!isAside(name, args[name])) continue;
-    const compared = Object.entries(args).filter((entry) => !isAside(...entry));
-    return compared.length === 0 ? args : Object.fromEntries(compared);
+    if (!isIgnored(name, args[name])) continue;
+    const comparedEntries = Object.entries(args).filter((entry) => !isIgnored(...entry));
+    return comparedEntries.length === 0 ? args : Object.fromEntries(comparedEntries);
   }
   return args;
 }
 
-function isAside(name: string, value: unknown): boolean {
-  return value === '' || value === null || ASIDE.test(name);
+function isIgnored(name: string, value: unknown): boolean {
+  return value === '' || value === null || IGNORED_ARGUMENT.test(name);
 }
 
 /**
@@ -33,14 +33,14 @@ function isAside(name: string, value: unknown): boolean {
  */
 export function progressOf(result: Json, declaration: ToolDeclaration | undefined): Json | undefined {
   if (declaration?.progressKey === undefined) return undefined;
-  return picked(typeof result === 'string' ? (jsonOf(result) ?? null) : result, declaration.progressKey);
+  return pickMembers(typeof result === 'string' ? (jsonOf(result) ?? null) : result, declaration.progressKey);
 }
 
-function picked(value: Json, keys: readonly string[] | undefined): Json | undefined {
+function pickMembers(value: Json, keys: readonly string[] | undefined): Json | undefined {
   if (keys === undefined || !isJsonObject(value)) return undefined;
-  const found = keys.flatMap((key) => {
-    const at = memberAt(value, key.split('.'));
-    return at === undefined ? [] : [[key, at] as const];
+  const members = keys.flatMap((key) => {
+    const member = memberAt(value, key.split('.'));
+    return member === undefined ? [] : [[key, member] as const];
   });
-  return found.length === 0 ? undefined : Object.fromEntries(found);
+  return members.length === 0 ? undefined : Object.fromEntries(members);
 }

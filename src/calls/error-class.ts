@@ -27,7 +27,7 @@ export interface ErrorClass {
 }
 
 /** Causes that different arguments cannot fix. */
-export const OUTSIDE: ReadonlySet<ErrorCategory> = new Set<ErrorCategory>([
+export const OUTSIDE_CAUSES: ReadonlySet<ErrorCategory> = new Set<ErrorCategory>([
   'auth',
   'permission',
   'rate-limit',
@@ -38,7 +38,7 @@ export const OUTSIDE: ReadonlySet<ErrorCategory> = new Set<ErrorCategory>([
 ]);
 
 /** Causes for which the agent should wait longer. */
-export const WAITABLE: ReadonlySet<ErrorCategory> = new Set<ErrorCategory>(['rate-limit', 'timeout', 'network']);
+export const WAITABLE_CAUSES: ReadonlySet<ErrorCategory> = new Set<ErrorCategory>(['rate-limit', 'timeout', 'network']);
 
 const CATEGORIES: readonly (readonly [ErrorCategory, RegExp])[] = [
   ['rate-limit', /\b429\b|rate.?limit|too many requests|quota exceeded/i],
@@ -68,7 +68,7 @@ const CATEGORIES: readonly (readonly [ErrorCategory, RegExp])[] = [
 const NAMES_FAILURE =
   /error|fail|denied|cannot|can't|could not|not found|invalid|refused|exception|fatal|unable|panic|timed? ?out|assert/i;
 /** Lines that distinguish one failure from another, such as the values of an assertion. */
-const TELLS_APART =
+const DISTINGUISHES =
   /expect|actual|received|but was|\bgot\b|missing|undefined|mismatch|overflow|exceed|too (?:large|long|many)|will not|does(?: not|n't)/i;
 /** A log line with a level below warning. It is not a failure, whatever words it contains. */
 const LOG_LINE = /^[^a-z]{0,60}(?:\[[^\]]{0,40}\] *)?\b(?:INFO|DEBUG|TRACE)\b/;
@@ -77,9 +77,9 @@ const NAMES_NO_FAILURE = /^(?:([=\-_*#~])\1{2,}.*\1{3}$|\(pass\)|[✓✔]|ok \d|
 /** A heading such as `ERROR:` without a message. The next line contains the message. */
 const HEADING = /^\W*(?:error|fatal|failed|failure|exception)\W*$/i;
 /** The last line of a traceback. */
-const RAISED = /^[A-Za-z_][\w.]*(?:Error|Exception|Exit|Interrupt|Failure|Warning)\b(?:: |$)/;
+const RAISED_LINE = /^[A-Za-z_][\w.]*(?:Error|Exception|Exit|Interrupt|Failure|Warning)\b(?:: |$)/;
 /** A position in a file: `:12:5`, `(12,5)`, `line 12`. */
-const PLACE = /(?<=[\w)]):\d+(?::\d+)?(?=[:,)\s])|\(\d+,\d+\)|\bline \d+/g;
+const POSITION = /(?<=[\w)]):\d+(?::\d+)?(?=[:,)\s])|\(\d+,\d+\)|\bline \d+/g;
 const FAILED_COUNT = /(?<![\w.])(\d+) (?:failed|failing|failures?|errors?)\b/i;
 const LINE_CHARS = 200;
 /** Number of characters searched for error lines at each end of a long text. */
@@ -94,7 +94,7 @@ const END_LINES = 4;
  */
 export function classifyError(text: string): ErrorClass {
   const lines = linesOf(text);
-  const line = namingLine(text, lines);
+  const line = findErrorLine(text, lines);
   if (line === '') {
     const key = hashText(text);
     return {
@@ -112,8 +112,8 @@ export function classifyError(text: string): ErrorClass {
     category,
     groupKey: groupKeyOf(category, line),
     exactKey: hashText(failureMask(text)),
-    messageKey: hashText(messageOf(lines, line).replace(PLACE, '#')),
-    lineKey: hashText(`${line.replace(PLACE, '#')}\n${failedCount(lines)}`),
+    messageKey: hashText(failureMessage(lines, line).replace(POSITION, '#')),
+    lineKey: hashText(`${line.replace(POSITION, '#')}\n${findFailedCount(lines)}`),
     lineHash: answerLines(line).lines[0] ?? 0,
     line,
   };
@@ -125,7 +125,7 @@ export function namesFailure(text: string): boolean {
 }
 
 /** Returns the number of failures from the first line that contains a failure count; empty if no line contains one. */
-function failedCount(lines: readonly string[]): string {
+function findFailedCount(lines: readonly string[]): string {
   for (const line of lines) {
     const count = FAILED_COUNT.exec(line)?.[1];
     if (count !== undefined) return count;
@@ -140,22 +140,23 @@ export function groupKeyOf(category: ErrorCategory, line: string): string {
 
 /** Returns the trimmed non-empty lines. For a long text: the lines of both ends. */
 function linesOf(text: string): readonly string[] {
-  const read = text.length <= 2 * END_CHARS ? text : `${text.slice(0, END_CHARS)}\n${text.slice(-END_CHARS)}`;
-  const lines = read
+  const endsText = text.length <= 2 * END_CHARS ? text : `${text.slice(0, END_CHARS)}\n${text.slice(-END_CHARS)}`;
+  const lines = endsText
     .split('\n')
     .map((line) => line.trim())
     .filter((line) => line !== '');
-  return lines.flatMap((line, at) => {
-    if (HEADING.test(lines[at - 1] ?? '')) return [];
-    return HEADING.test(line) ? [`${line} ${lines[at + 1] ?? ''}`.trim()] : [line];
+  return lines.flatMap((line, index) => {
+    if (HEADING.test(lines[index - 1] ?? '')) return [];
+    return HEADING.test(line) ? [`${line} ${lines[index + 1] ?? ''}`.trim()] : [line];
   });
 }
 
 /** Returns the error line: the last line of a traceback, else the first line that names a failure, else the first line. */
-function namingLine(text: string, lines: readonly string[]): string {
-  const trace = text.includes('Traceback (most recent call last)');
-  const raised = trace ? (lines.findLast((line) => RAISED.test(line)) ?? lines.at(-1)) : undefined;
-  const line = raised ?? lines.find((one) => NAMES_FAILURE.test(one) && !isNoise(one)) ?? lines[0] ?? '';
+function findErrorLine(text: string, lines: readonly string[]): string {
+  const hasTraceback = text.includes('Traceback (most recent call last)');
+  const raisedLine = hasTraceback ? (lines.findLast((line) => RAISED_LINE.test(line)) ?? lines.at(-1)) : undefined;
+  const line =
+    raisedLine ?? lines.find((candidate) => NAMES_FAILURE.test(candidate) && !isNoise(candidate)) ?? lines[0] ?? '';
   return failureMask(line.slice(0, LINE_CHARS));
 }
 
@@ -164,9 +165,14 @@ function isNoise(line: string): boolean {
 }
 
 /** Returns the lines that name or distinguish a failure, masked. Without such lines, returns the whole masked text. */
-function messageOf(lines: readonly string[], line: string): string {
-  const errors = lines.filter((one) => (NAMES_FAILURE.test(one) || TELLS_APART.test(one)) && !LOG_LINE.test(one));
-  if (errors.length === 0) return failureMask(lines.join('\n'));
-  const ends = errors.length <= 2 * END_LINES ? errors : [...errors.slice(0, END_LINES), ...errors.slice(-END_LINES)];
-  return `${errors.length}\n${failureMask([line, ...ends].map((one) => one.slice(0, LINE_CHARS)).join('\n'))}`;
+function failureMessage(lines: readonly string[], line: string): string {
+  const errorLines = lines.filter(
+    (candidate) => (NAMES_FAILURE.test(candidate) || DISTINGUISHES.test(candidate)) && !LOG_LINE.test(candidate),
+  );
+  if (errorLines.length === 0) return failureMask(lines.join('\n'));
+  const ends =
+    errorLines.length <= 2 * END_LINES
+      ? errorLines
+      : [...errorLines.slice(0, END_LINES), ...errorLines.slice(-END_LINES)];
+  return `${errorLines.length}\n${failureMask([line, ...ends].map((candidate) => candidate.slice(0, LINE_CHARS)).join('\n'))}`;
 }

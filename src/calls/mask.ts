@@ -52,12 +52,12 @@ export const VOLATILE: readonly ReadingRule[] = [
 ];
 
 /** Compiled on first use, because a short-lived process may not need it. */
-let anyVolatile: RegExp | undefined;
+let volatileForm: RegExp | undefined;
 /** Number of characters masked at each end of a text. The middle is unchanged. */
 const END_CHARS = 4_096;
 /** A digit followed by a letter, which occurs in generated ids and not in names that people choose. */
-const MADE_UP = /\d[a-z]/i;
-const MADE_UP_CHARS = [6, 40] as const;
+const GENERATED_ID = /\d[a-z]/i;
+const GENERATED_ID_CHARS = [6, 40] as const;
 /** Maximum length of an id. */
 const MAX_RUN_CHARS = 64;
 
@@ -82,27 +82,27 @@ export function failureMask(text: string): string {
 /** Returns the ids of the rules that mask a part of the beginning of a text. */
 export function masksOf(text: string): readonly string[] {
   const piece = text.slice(0, END_CHARS);
-  const parts = volatileParts(piece, false);
+  const ranges = findVolatileRanges(piece, false);
   return VOLATILE.filter(({ form }) => {
-    const here = new RegExp(form, 'my');
-    return parts.some(([start]) => ((here.lastIndex = start), here.test(piece)));
+    const anchoredForm = new RegExp(form, 'my');
+    return ranges.some(([start]) => ((anchoredForm.lastIndex = start), anchoredForm.test(piece)));
   }).map(({ id }) => id);
 }
 
 function maskPiece(piece: string, strictly: boolean): string {
   let masked = '';
-  let done = 0;
-  for (const [start, end] of volatileParts(piece, strictly)) {
-    masked += `${piece.slice(done, start)}~`;
-    done = end;
+  let maskedUntil = 0;
+  for (const [start, end] of findVolatileRanges(piece, strictly)) {
+    masked += `${piece.slice(maskedUntil, start)}~`;
+    maskedUntil = end;
   }
-  return done === 0 ? piece : masked + piece.slice(done);
+  return maskedUntil === 0 ? piece : masked + piece.slice(maskedUntil);
 }
 
 /** Returns the start and end of each volatile part. */
-function volatileParts(piece: string, strictly: boolean): readonly (readonly [start: number, end: number])[] {
-  const form = (anyVolatile ??= new RegExp(VOLATILE.map((rule) => rule.form.source).join('|'), 'my'));
-  const parts: (readonly [number, number])[] = [];
+function findVolatileRanges(piece: string, strictly: boolean): readonly (readonly [start: number, end: number])[] {
+  const form = (volatileForm ??= new RegExp(VOLATILE.map((rule) => rule.form.source).join('|'), 'my'));
+  const ranges: (readonly [number, number])[] = [];
   let end = 0;
   for (let at = nextDigit(piece, 0); at >= 0; at = nextDigit(piece, end)) {
     let start = at;
@@ -113,11 +113,11 @@ function volatileParts(piece: string, strictly: boolean): readonly (readonly [st
     if (canBeVolatile(piece, start, runEnd) && form.test(piece)) end = form.lastIndex;
     else {
       end = runEnd;
-      if (!strictly || !isMadeUp(piece.slice(start, end))) continue;
+      if (!strictly || !isGeneratedId(piece.slice(start, end))) continue;
     }
-    parts.push([start, end]);
+    ranges.push([start, end]);
   }
-  return parts;
+  return ranges;
 }
 
 /** Number of digits in the shortest long number or digest. */
@@ -182,12 +182,12 @@ function nextDigit(piece: string, from: number): number {
   return -1;
 }
 
-function isMadeUp(run: string): boolean {
-  const [least, most] = MADE_UP_CHARS;
-  return run.length >= least && run.length <= most && MADE_UP.test(run);
+function isGeneratedId(token: string): boolean {
+  const [min, max] = GENERATED_ID_CHARS;
+  return token.length >= min && token.length <= max && GENERATED_ID.test(token);
 }
 
-const SPECIFIC =
+const SPECIFIC_NAME =
   /https?:\/\/[^\s"')\]]+|"[^"\n]{0,400}"|'[^'\n]{0,400}'|`[^`\n]{0,400}`|\[[^\]\n]{0,400}\]|(?:[A-Za-z]:)?(?:[\w.@~-]*[\\/])+[\w.@~-]+|\b[\w-]+\.[a-z]{1,4}\b|\b0x[0-9a-f]+\b|\d+/gi;
 
 /**
@@ -196,5 +196,5 @@ const SPECIFIC =
  * @param line  at most a few hundred characters
  */
 export function strongMask(line: string): string {
-  return line.replace(SPECIFIC, '#').replace(/\s+/g, ' ').trim().toLowerCase();
+  return line.replace(SPECIFIC_NAME, '#').replace(/\s+/g, ' ').trim().toLowerCase();
 }

@@ -28,7 +28,7 @@ test.each([
   expect(openAnswer(result)).toEqual({ result: inner, failed: true });
 });
 
-test('what an envelope holds may be any value', () => {
+test('the payload of an envelope may be any value', () => {
   expect(openAnswer({ ok: true, data: { items: [1] } })).toEqual({ result: { items: [1] }, failed: false });
   expect(openAnswer('{"success":true,"data":null}')).toEqual({ result: null, failed: false });
 });
@@ -53,7 +53,7 @@ test('a wrapping within a wrapping is opened too', () => {
   expect(openAnswer(server)).toEqual({ result: inner, failed: true });
 });
 
-test('an image whose data was left out tells nothing, one with its data is what it is', () => {
+test('an image without its data is empty, and one with its data is unchanged', () => {
   const bare = { type: 'image', source: { type: 'base64', data: '<omitted>' } };
   expect(openAnswer([bare])).toEqual({ result: '', failed: false });
   expect(openAnswer(JSON.stringify(bare))).toEqual({ result: '', failed: false });

@@ -16,8 +16,8 @@ const LONE_NAME = /^(?:result|output|text|content|response|answer|observation|va
 const ENVELOPE =
   /^(?:success|ok|status|code|errors?|message|_?meta|(?:request|trace)_id|took(?:_ms)?|duration(?:_ms)?|timestamp)$/i;
 const PAYLOAD = /^(?:data|result|output|response|payload|body|content)$/;
-const WENT_WELL: ReadonlySet<unknown> = new Set([true, 0, 200, 'ok', 'OK', 'success', undefined]);
-const WENT_WRONG: ReadonlySet<unknown> = new Set([false, 'error', 'failed', 'failure']);
+const SUCCESS_VALUES: ReadonlySet<unknown> = new Set([true, 0, 200, 'ok', 'OK', 'success', undefined]);
+const FAILURE_VALUES: ReadonlySet<unknown> = new Set([false, 'error', 'failed', 'failure']);
 /** Text wrappers, each with a quick test of the beginning and the complete form. */
 const WRAPPINGS: readonly (readonly [opening: RegExp, whole: RegExp])[] = [
   [/^\s*<(?:tool_use_)?error>/, /^\s*<(?:tool_use_)?error>([^]*)<\/\w+>\s*$/],
@@ -41,57 +41,59 @@ const MAX_DEPTH = 3;
 export function openAnswer(result: Json): OpenedAnswer {
   let opened: OpenedAnswer = { result, failed: false };
   for (let depth = 0; depth < MAX_DEPTH; depth += 1) {
-    const inner = typeof opened.result === 'string' ? insideText(opened.result) : insideValue(opened.result);
+    const inner = typeof opened.result === 'string' ? unwrapText(opened.result) : unwrapValue(opened.result);
     if (inner === undefined) break;
     opened = { result: inner.result, failed: opened.failed || inner.failed };
   }
   return opened;
 }
 
-function insideText(text: string): OpenedAnswer | undefined {
+function unwrapText(text: string): OpenedAnswer | undefined {
   const opening = text.slice(0, OPENING_CHARS);
   const wrapping = WRAPPINGS.findIndex(([opens]) => opens.test(opening));
   const inner = WRAPPINGS[wrapping]?.[1].exec(text)?.[1];
   if (inner !== undefined) return { result: inner, failed: wrapping === 0 };
   if (text.length > MAX_PARSED_CHARS || !JSON_OPENING.test(opening)) return undefined;
   const value = jsonOf(text);
-  return value === undefined ? undefined : insideValue(value);
+  return value === undefined ? undefined : unwrapValue(value);
 }
 
-function insideValue(value: unknown): OpenedAnswer | undefined {
-  if (Array.isArray(value)) return insideParts(value);
+function unwrapValue(value: unknown): OpenedAnswer | undefined {
+  if (Array.isArray(value)) return joinParts(value);
   if (!isJsonObject(value)) return undefined;
   const picture = pictureText(value);
   if (picture !== undefined) return { result: picture, failed: false };
   const names = Object.keys(value);
   const { content } = value;
   if (Array.isArray(content) && names.every((name) => MCP_MEMBER.test(name))) {
-    const inner = insideParts(content);
+    const inner = joinParts(content);
     return inner && { ...inner, failed: value['isError'] === true || value['is_error'] === true };
   }
-  const payload = insideEnvelope(value, names);
+  const payload = unwrapEnvelope(value, names);
   if (payload !== undefined) return payload;
   const [name = ''] = names;
-  const lone = names.length === 1 && LONE_NAME.test(name) ? value[name] : undefined;
-  return typeof lone === 'string' ? { result: lone, failed: false } : undefined;
+  const loneValue = names.length === 1 && LONE_NAME.test(name) ? value[name] : undefined;
+  return typeof loneValue === 'string' ? { result: loneValue, failed: false } : undefined;
 }
 
 /** Returns the payload of an envelope that reports success, or the error message of an envelope that reports a failure. */
-function insideEnvelope(value: Readonly<Record<string, unknown>>, names: readonly string[]): OpenedAnswer | undefined {
+function unwrapEnvelope(value: Readonly<Record<string, unknown>>, names: readonly string[]): OpenedAnswer | undefined {
   const payload = names.filter((name) => !ENVELOPE.test(name));
   const [name = ''] = payload;
   if (names.length < 2 || payload.length > 1 || (payload.length === 1 && !PAYLOAD.test(name))) return undefined;
   const { success, ok, status, code, error, errors, message } = value;
   const inner = value[name];
-  if ([success, ok, status].some((outcome) => WENT_WRONG.has(outcome))) {
-    const why = isJsonObject(error) ? error['message'] : (error ?? message);
+  if ([success, ok, status].some((outcome) => FAILURE_VALUES.has(outcome))) {
+    const errorText = isJsonObject(error) ? error['message'] : (error ?? message);
     const isEmpty = (inner ?? null) === null;
-    return typeof why === 'string' && why !== '' && isEmpty ? { result: why, failed: true } : undefined;
+    return typeof errorText === 'string' && errorText !== '' && isEmpty
+      ? { result: errorText, failed: true }
+      : undefined;
   }
-  const isQuiet = (error ?? null) === null && (errors ?? null) === null;
-  const well = isQuiet && [success, ok, status, code].every((outcome) => WENT_WELL.has(outcome));
+  const hasNoError = (error ?? null) === null && (errors ?? null) === null;
+  const isSuccess = hasNoError && [success, ok, status, code].every((outcome) => SUCCESS_VALUES.has(outcome));
   // A result is JSON, so each of its fields is JSON.
-  return well && inner !== undefined ? { result: inner as Json, failed: false } : undefined;
+  return isSuccess && inner !== undefined ? { result: inner as Json, failed: false } : undefined;
 }
 
 /** Maximum length of the JSON of a picture without its image data. */
@@ -107,7 +109,7 @@ function pictureText(part: Readonly<Record<string, unknown>>): string | undefine
 }
 
 /** Joins the texts in a list of text and picture parts. */
-function insideParts(parts: readonly unknown[]): OpenedAnswer | undefined {
+function joinParts(parts: readonly unknown[]): OpenedAnswer | undefined {
   const texts: string[] = [];
   for (const part of parts) {
     if (!isJsonObject(part)) return undefined;
@@ -123,9 +125,9 @@ const REMINDER_END = '</system-reminder>';
 
 /** Removes the reminders that a harness appends to a text. */
 export function withoutReminders(text: string): string {
-  let rest = text;
-  while (rest.trimEnd().endsWith(REMINDER_END) && rest.includes(REMINDER)) {
-    rest = rest.slice(0, rest.lastIndexOf(REMINDER)).trimEnd();
+  let remaining = text;
+  while (remaining.trimEnd().endsWith(REMINDER_END) && remaining.includes(REMINDER)) {
+    remaining = remaining.slice(0, remaining.lastIndexOf(REMINDER)).trimEnd();
   }
-  return rest;
+  return remaining;
 }

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 
 import { patchedFile } from './patch-text.ts';
 
-test('the patch of one file tells what gives way to what', () => {
+test('the patch of one file gives the replaced text and its replacement', () => {
   const patch =
     '*** Begin Patch\n*** Update File: src/a.css\n@@ .head {\n-  position: fixed;\n+  position: sticky;\n   top: 0;\n*** End Patch';
   expect(patchedFile(patch)).toEqual({

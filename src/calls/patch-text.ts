@@ -15,13 +15,13 @@ const FILE_HEAD = /^\*\*\* (?:Update|Add|Delete) File: (.+)$/gm;
  */
 export function patchedFile(text: string): PatchedFile | undefined {
   if (!text.includes('*** Begin Patch')) return undefined;
-  const [head, second] = text.matchAll(FILE_HEAD);
-  const target = head?.[1];
-  if (target === undefined || second !== undefined) return undefined;
-  const linesWith = (sign: string): string =>
+  const [firstHeader, secondHeader] = text.matchAll(FILE_HEAD);
+  const target = firstHeader?.[1];
+  if (target === undefined || secondHeader !== undefined) return undefined;
+  const linesWithSign = (sign: string): string =>
     text
       .split('\n')
       .flatMap((line) => (line.startsWith(sign) ? [line.slice(1)] : []))
       .join('\n');
-  return { target: target.trim(), replaces: { before: linesWith('-'), after: linesWith('+') } };
+  return { target: target.trim(), replaces: { before: linesWithSign('-'), after: linesWithSign('+') } };
 }

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { resultText } from './result-text.ts';
 
-test('the text of a result is what the model read', () => {
+test('the text of a result is the text that the model read', () => {
   expect(resultText('plain')).toBe('plain');
   expect(resultText(null)).toBe('');
   expect(resultText([{ type: 'text', text: 'a' }, 'b'])).toBe('a\nb');

@@ -9,15 +9,15 @@ export interface ShellAnswer {
 const EXIT_KEYS = ['exit_code', 'exitCode', 'returncode', 'return_code', 'exit_status'] as const;
 const PRINTED_KEYS = ['output', 'stdout', 'stderr'] as const;
 /** Matches JSON text that may contain an exit code. Other texts are not parsed. */
-const MAY_HOLD = /"(?:exit_?(?:code|status)|return_?code)"\s*:/i;
-const LOOKED_AT_CHARS = 600;
+const MAY_CONTAIN_CODE = /"(?:exit_?(?:code|status)|return_?code)"\s*:/i;
+const SEARCHED_CHARS = 600;
 const NOTHING_PRINTED = /^\((?:empty|none)\)$/;
 
 /**
  * The output formats of Codex, mini-SWE-agent and Gemini CLI, each with its beginning. The output of a running command has no exit
  * code.
  */
-const HEADED: readonly (readonly [opening: RegExp, form: RegExp])[] = [
+const HEADED_FORMATS: readonly (readonly [opening: RegExp, form: RegExp])[] = [
   [
     /^(?:Exit code: \d|Chunk ID: |Wall time: )/,
     /^(?:Chunk ID: [^\n]*\n)?(?:Exit code: (?<code>\d+)\n)?Wall time: [^\n]*\n(?:Process (?:exited with code (?<exit>\d+)|running with session ID \d+)\n)?(?:[^\n]*\n){0,2}?Output:(?:\n|$)(?<text>[^]*)$/,
@@ -43,45 +43,46 @@ const CODES = /(?:code|status):? (-?\d+)/g;
  * Cost: reads both ends of a text; one `JSON.parse` or regular expression if the text has such a format.
  */
 export function shellAnswer(result: Json): ShellAnswer | undefined {
-  const sections = typeof result === 'string' ? sectioned(result) : undefined;
+  const sections = typeof result === 'string' ? readTextFormat(result) : undefined;
   if (sections !== undefined) return sections;
-  const object = typeof result === 'string' ? parsed(result) : result;
+  const object = typeof result === 'string' ? parseObject(result) : result;
   if (!isJsonObject(object)) return undefined;
   const exitCode = exitCodeOf(object) ?? exitCodeOf(object['metadata']);
   const printed = PRINTED_KEYS.map((name) => object[name]).filter((text) => typeof text === 'string');
-  return exitCode === undefined || printed.length === 0 ? undefined : answerOf(printed, exitCode);
+  return exitCode === undefined || printed.length === 0 ? undefined : joinOutput(printed, exitCode);
 }
 
-function sectioned(text: string): ShellAnswer | undefined {
-  const headed = HEADED.find(([opening]) => opening.test(text));
-  if (headed !== undefined) {
-    const groups = headed[1].exec(text)?.groups;
+function readTextFormat(text: string): ShellAnswer | undefined {
+  const format = HEADED_FORMATS.find(([opening]) => opening.test(text));
+  if (format !== undefined) {
+    const groups = format[1].exec(text)?.groups;
     if (groups !== undefined)
-      return answerOf([groups['text'], groups['stderr']], Number(groups['code'] ?? groups['exit'] ?? 0));
+      return joinOutput([groups['text'], groups['stderr']], Number(groups['code'] ?? groups['exit'] ?? 0));
   }
-  const first = FIRST_LINE.exec(text)?.groups;
-  if (first !== undefined) return answerOf([first['text']], Number(first['code']));
-  const tail = text.slice(-LOOKED_AT_CHARS);
-  const last = LAST_LINES.exec(tail);
-  if (last === null) return undefined;
+  const firstLine = FIRST_LINE.exec(text)?.groups;
+  if (firstLine !== undefined) return joinOutput([firstLine['text']], Number(firstLine['code']));
+  const tail = text.slice(-SEARCHED_CHARS);
+  const lastLines = LAST_LINES.exec(tail);
+  if (lastLines === null) return undefined;
   // Uses the last code: the output of a killed command may come before it.
-  const code = Number([...last[0].matchAll(CODES)].at(-1)?.[1]);
-  return answerOf([text.slice(0, text.length - tail.length + last.index)], Math.max(0, code));
+  const code = Number([...lastLines[0].matchAll(CODES)].at(-1)?.[1]);
+  return joinOutput([text.slice(0, text.length - tail.length + lastLines.index)], Math.max(0, code));
 }
 
-function answerOf(printed: readonly (string | undefined)[], exitCode: number): ShellAnswer {
+function joinOutput(printed: readonly (string | undefined)[], exitCode: number): ShellAnswer {
   const texts = printed.map((text) => (text ?? '').replace(NOTHING_PRINTED, '')).filter((text) => text !== '');
   return { text: texts.join('\n'), exitCode };
 }
 
 function exitCodeOf(value: unknown): number | undefined {
   if (!isJsonObject(value)) return undefined;
-  const found = EXIT_KEYS.map((name) => value[name]).find((code) => typeof code === 'number');
-  return typeof found === 'number' ? found : undefined;
+  const exitCode = EXIT_KEYS.map((name) => value[name]).find((code) => typeof code === 'number');
+  return typeof exitCode === 'number' ? exitCode : undefined;
 }
 
-function parsed(text: string): unknown {
+function parseObject(text: string): unknown {
   if (!text.startsWith('{')) return undefined;
-  if (!MAY_HOLD.test(text.slice(0, LOOKED_AT_CHARS)) && !MAY_HOLD.test(text.slice(-LOOKED_AT_CHARS))) return undefined;
+  if (!MAY_CONTAIN_CODE.test(text.slice(0, SEARCHED_CHARS)) && !MAY_CONTAIN_CODE.test(text.slice(-SEARCHED_CHARS)))
+    return undefined;
   return jsonOf(text);
 }

@@ -90,7 +90,7 @@ test('reading a line again gives the same answer', () => {
   expect(readShellCommand('cat x')).toEqual(readShellCommand('cat x'));
 });
 
-test('a line that changes a file and then runs something is told from one that does either', () => {
+test('a line that changes a file and then runs a program is distinguished from one that does either', () => {
   expect(readShellCommand("sed -i '1,5d' crash.sv && ./svc crash.sv").editsAndRuns).toBe(true);
   expect(readShellCommand("./svc crash.sv && sed -i '1,5d' crash.sv").editsAndRuns).toBeUndefined();
   expect(readShellCommand("sed -i '1,5d' crash.sv").editsAndRuns).toBeUndefined();

@@ -74,8 +74,8 @@ interface Reading {
 }
 
 function parseCommand(line: string): ShellCommand {
-  const unreadable: ShellCommand = { program: '', kind: 'execute', writes: [] };
-  if (line.length > MAX_COMMAND_CHARS) return unreadable;
+  const fallback: ShellCommand = { program: '', kind: 'execute', writes: [] };
+  if (line.length > MAX_COMMAND_CHARS) return fallback;
   const reading: Reading = {
     program: '',
     kind: 'note',
@@ -93,7 +93,7 @@ function parseCommand(line: string): ShellCommand {
     visit(parse(line), reading);
   } catch {
     // For invalid input the parser usually returns a partial tree and rarely throws.
-    return unreadable;
+    return fallback;
   }
   // `cd` alone changes the state of the shell. Before another command it only sets the working folder of that command.
   if (reading.movesOnly) return { program: 'cd', kind: 'write', writes: [] };
@@ -119,7 +119,7 @@ function visitRedirect(node: Redirect, reading: Reading): void {
   if (!node.operator.includes('>')) return;
   const target = node.target?.value;
   if (target === undefined || target.startsWith('/dev/') || /^\d+$|^-$/.test(target)) return;
-  raise(reading, 'write');
+  raiseKind(reading, 'write');
   reading.writes.push(target);
 }
 
@@ -127,12 +127,12 @@ const SCRIPT = /^[^/~].*\//;
 const FILE = /^[\w.~/-]*[/.]\w[\w./-]*$/;
 
 function visitCommand(node: Command, reading: Reading): void {
-  const [name = '', ...args] = unwrap(wordsOf(node));
+  const [name = '', ...args] = removeWrappers(wordsOf(node));
   const program = name.slice(name.lastIndexOf('/') + 1);
   if (program === '') return;
-  const known = kindOfProgram(program, args);
+  const programKind = kindOfProgram(program, args);
   // A script of a project may have the name of a system program: `bin/test`.
-  const kind = known === 'read' && SCRIPT.test(name) ? 'execute' : known;
+  const kind = programKind === 'read' && SCRIPT.test(name) ? 'execute' : programKind;
   if (kind === 'wait') reading.waits = true;
   if (kind === 'read') reading.reads ??= args.findLast((word) => FILE.test(word));
   const state = writtenState(node, program, args);
@@ -142,8 +142,8 @@ function visitCommand(node: Command, reading: Reading): void {
   else if (kind === 'execute' && reading.edits) reading.editsAndRuns = true;
   const isFirst = reading.program === '' || kindOfProgram(reading.program, []) === 'wait';
   if (isFirst && (!SETUP_PROGRAMS.has(program) || args.length === 0)) reading.program = program;
-  raise(reading, kind);
-  if (kind === 'write') reading.writes.push(...writtenBy(program, args));
+  raiseKind(reading, kind);
+  if (kind === 'write') reading.writes.push(...findWrittenFiles(program, args));
 }
 
 /** Programs that write other things than the files among their arguments: processes, folders. */
@@ -152,7 +152,7 @@ const NO_FILES = /^(?:p?kill|mkdir|rmdir|apply_patch)$/;
 const LAST_ONLY = /^(?:cp|ln|chmod|chown|install|rsync|scp|sed|perl)$/;
 
 /** Returns the files among the arguments of a program that writes; at most 2. */
-function writtenBy(program: string, args: readonly string[]): readonly string[] {
+function findWrittenFiles(program: string, args: readonly string[]): readonly string[] {
   if (NO_FILES.test(program)) return [];
   const words = args.filter((word) => !word.startsWith('-') && !/^\$\w+$/.test(word));
   if (!isMultiPurpose(program)) return words.slice(LAST_ONLY.test(program) ? -1 : -2);
@@ -167,12 +167,12 @@ const WRAPPERS =
   /^(?:(?:sudo|env|time|nohup|command|exec|timeout)(?: -[ugnk] \S+| -\S+| \w+=\S*| [\d.]+[smhd]?)* |npx (?!-)|(?:uv|poetry) run |\S*python[\d.]* -m )+(?=\S)/;
 
 /** Removes wrapper programs and returns the words of the wrapped command. */
-function unwrap(words: readonly string[]): readonly string[] {
+function removeWrappers(words: readonly string[]): readonly string[] {
   const wrappers = WRAPPERS.exec(words.map((word) => word.replaceAll(/\s/g, '_')).join(' '));
   return wrappers === null ? words : words.slice(wrappers[0].split(' ').length - 1);
 }
 
-function raise(reading: Reading, kind: ToolKind): void {
+function raiseKind(reading: Reading, kind: ToolKind): void {
   if (reading.isEmpty || RANK[kind] > RANK[reading.kind]) reading.kind = kind;
   reading.isEmpty = false;
 }

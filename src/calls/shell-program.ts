@@ -54,8 +54,8 @@ export function isMultiPurpose(program: string): boolean {
 
 /** Returns the kind of a command from its program and arguments; `execute` for an unknown program. */
 export function kindOfProgram(program: string, args: readonly string[]): ToolKind {
-  const single = SINGLE_PURPOSE.find(([, programs]) => programs.has(program));
-  if (single !== undefined) return single[0];
+  const entry = SINGLE_PURPOSE.find(([, programs]) => programs.has(program));
+  if (entry !== undefined) return entry[0];
   if (MULTI_PURPOSE.has(program)) return kindOfSubcommand(program, args);
   const hasOption = (pattern: RegExp): boolean => args.some((word) => pattern.test(word));
   if (program === 'sed') return hasOption(/^-\w*i/) ? 'write' : 'read';
@@ -68,14 +68,14 @@ export function kindOfProgram(program: string, args: readonly string[]): ToolKin
 function kindOfSubcommand(program: string, args: readonly string[]): ToolKind {
   const isPackageManager = program === 'npm' || program === 'pnpm' || program === 'yarn';
   const words = args
-    .filter((word, at) => !word.startsWith('-') && !/^-[CcnR]$/.test(args[at - 1] ?? ''))
+    .filter((word, index) => !word.startsWith('-') && !/^-[CcnR]$/.test(args[index - 1] ?? ''))
     .slice(0, isPackageManager ? 1 : 3);
-  const watches = WATCHERS.has(program);
-  const write = words.find((word) => WRITES.test(word));
-  if (write !== undefined && !(watches && WATCHES.test(write))) return 'write';
-  if (watches && program !== 'docker' && words.some((word) => WATCHES.test(word))) return 'poll';
-  if (watches && /^(?:ps|logs)$/.test(words[0] ?? '')) return 'poll';
-  return words.some((word) => READS.test(word)) || (watches && /^(?:pr|issue|release|repo|mr)$/.test(words[0] ?? ''))
+  const isWatcher = WATCHERS.has(program);
+  const writeWord = words.find((word) => WRITES.test(word));
+  if (writeWord !== undefined && !(isWatcher && WATCHES.test(writeWord))) return 'write';
+  if (isWatcher && program !== 'docker' && words.some((word) => WATCHES.test(word))) return 'poll';
+  if (isWatcher && /^(?:ps|logs)$/.test(words[0] ?? '')) return 'poll';
+  return words.some((word) => READS.test(word)) || (isWatcher && /^(?:pr|issue|release|repo|mr)$/.test(words[0] ?? ''))
     ? 'read'
     : 'execute';
 }

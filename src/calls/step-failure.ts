@@ -9,11 +9,15 @@ import type { CallSemantics } from './tool-semantics.ts';
 export type StepFailure = ErrorClass & { readonly soft: boolean };
 
 /** Returns the call with an error flag derived from its exit code. */
-export function flagged(call: RawCall, printed: ShellAnswer | undefined, { kind, shell }: CallSemantics): RawCall {
+export function flagByExitCode(
+  call: RawCall,
+  printed: ShellAnswer | undefined,
+  { kind, shell }: CallSemantics,
+): RawCall {
   if (printed === undefined || printed.exitCode === 0) return call;
   // Exit code 1 is not an error for `grep` without a match, `diff` with a difference, or a false `test`.
-  const saysNo = printed.exitCode === 1 && kind === 'read' && shell && printed.text.trim() === '';
-  return call.isError === saysNo ? { ...call, isError: !saysNo } : call;
+  const isNegativeAnswer = printed.exitCode === 1 && kind === 'read' && shell && printed.text.trim() === '';
+  return call.isError === isNegativeAnswer ? { ...call, isError: !isNegativeAnswer } : call;
 }
 
 /**
@@ -24,9 +28,9 @@ export function flagged(call: RawCall, printed: ShellAnswer | undefined, { kind,
 export function failureOf(
   call: RawCall,
   answer: AnswerReading,
-  { semantics, endedWell }: { readonly semantics: CallSemantics; readonly endedWell: boolean },
+  { semantics, hasZeroExit }: { readonly semantics: CallSemantics; readonly hasZeroExit: boolean },
 ): StepFailure | undefined {
-  if (!call.isError && (endedWell || (!answer.refuses && !runFailed(answer, semantics)))) return undefined;
+  if (!call.isError && (hasZeroExit || (!answer.refuses && !reportsOwnFailure(answer, semantics)))) return undefined;
   const { args } = call;
   const failure = isJsonObject(args) ? withoutQuotation(withoutEchoes(answer, args), args) : answer.failure;
   return { ...failure, soft: !call.isError && !answer.declaresFailure };
@@ -40,12 +44,13 @@ const MAX_ECHOING_CHARS = 8_000;
 /** Removes from the `messageKey` of a failure the arguments that the result repeats. */
 function withoutEchoes({ text, failure }: AnswerReading, args: Readonly<Record<string, unknown>>): ErrorClass {
   if (text.length > MAX_ECHOING_CHARS) return failure;
-  let bare = text;
+  let textWithoutEchoes = text;
   for (const value of Object.values(args)) {
     const echo = typeof value === 'string' ? value.trim() : '';
-    if (echo.length >= MIN_ECHO_CHARS && bare.includes(echo)) bare = bare.replaceAll(echo, '@');
+    if (echo.length >= MIN_ECHO_CHARS && textWithoutEchoes.includes(echo))
+      textWithoutEchoes = textWithoutEchoes.replaceAll(echo, '@');
   }
-  return bare === text ? failure : { ...failure, messageKey: classifyError(bare).messageKey };
+  return textWithoutEchoes === text ? failure : { ...failure, messageKey: classifyError(textWithoutEchoes).messageKey };
 }
 
 const MIN_QUOTED_CHARS = 3;
@@ -55,19 +60,19 @@ const MIN_CAUSE_WORDS = 3;
 
 /** If the error line quotes an argument of the call, groups the failure by the text before the quotation. */
 function withoutQuotation(failure: ErrorClass, args: Readonly<Record<string, unknown>>): ErrorClass {
-  const places = Object.values(args).flatMap((value) => {
+  const quoteIndexes = Object.values(args).flatMap((value) => {
     if (typeof value !== 'string') return [];
     const [firstLine = ''] = value.trimStart().split('\n', 1);
     return firstLine.length < MIN_QUOTED_CHARS ? [] : failure.line.indexOf(firstLine);
   });
-  const place = Math.min(...places.filter((at) => at > 0));
-  const cause = failure.line.slice(0, place);
-  if (place === Infinity || (cause.match(WORD)?.length ?? 0) < MIN_CAUSE_WORDS) return failure;
+  const quoteIndex = Math.min(...quoteIndexes.filter((index) => index > 0));
+  const cause = failure.line.slice(0, quoteIndex);
+  if (quoteIndex === Infinity || (cause.match(WORD)?.length ?? 0) < MIN_CAUSE_WORDS) return failure;
   return { ...failure, groupKey: groupKeyOf(failure.category, `${cause}@`) };
 }
 
 /** Returns true if a program reports its own failure. Excludes calls that display a file, because a file may contain any error. */
-function runFailed(answer: AnswerReading, { kind, shell }: CallSemantics): boolean {
+function reportsOwnFailure(answer: AnswerReading, { kind, shell }: CallSemantics): boolean {
   if (kind === 'execute' || (kind === 'write' && shell)) return answer.reportsFailureAnywhere;
   return kind === 'unknown' && answer.reportsFailureAtEnd;
 }

@@ -26,12 +26,12 @@ export function tokensOf(source: string): Tokens {
   let hash = START;
   for (let at = 0, start = 0; at <= length && tokens.length < MAX_TOKENS; at += 1) {
     const unit = at < length ? source.charCodeAt(at) : SPACE;
-    if (isPart(unit)) {
-      hash = mix(hash, unit);
+    if (isWordPart(unit)) {
+      hash = mixUnit(hash, unit);
       continue;
     }
     if (at > start) {
-      const token = finish(hash);
+      const token = finalizeHash(hash);
       if (!tokens.includes(token)) tokens.push(token);
       // True for a number that is the whole argument, or a part of such a number.
       const isValue = isDigit(source.charCodeAt(start)) && source.charCodeAt(start - 1) !== SPACE;
@@ -46,20 +46,20 @@ export function tokensOf(source: string): Tokens {
 /** Returns the hash of a single word. */
 export function wordToken(word: string): number {
   let hash = START;
-  for (let at = 0; at < word.length; at += 1) hash = mix(hash, word.charCodeAt(at));
-  return finish(hash);
+  for (let at = 0; at < word.length; at += 1) hash = mixUnit(hash, word.charCodeAt(at));
+  return finalizeHash(hash);
 }
 
-function isPart(unit: number): boolean {
+function isWordPart(unit: number): boolean {
   return unit > 127 || isWordUnit(unit);
 }
 
 /** Adds a UTF-16 code unit to the hash. ASCII letters are converted to lower case. */
-function mix(hash: number, unit: number): number {
+function mixUnit(hash: number, unit: number): number {
   return Math.imul(hash ^ (unit >= 0x41 && unit <= 0x5a ? unit | 32 : unit), 0x01000193);
 }
 
-function finish(hash: number): number {
+function finalizeHash(hash: number): number {
   const mixed = Math.imul(hash ^ (hash >>> 15), 0x85ebca6b);
   return (mixed ^ (mixed >>> 13)) >>> 0;
 }

@@ -33,17 +33,17 @@ test.each([
   expect(readCall(tool, args).kind).toBe(kind);
 });
 
-test('what the host declares beats every guess', () => {
+test('a declaration of the host takes precedence over inferred properties', () => {
   expect(readCall('Read', { file_path: 'a' }, { Read: { kind: 'write' } }).kind).toBe('write');
   expect(readCall('Bash', { command: 'ls' }, { Bash: { kind: 'note' } }).kind).toBe('note');
 });
 
-test('a replacement tells what was there and what is there now', () => {
+test('a replacement gives the old and the new text', () => {
   const read = readCall('Edit', { file_path: 'a.ts', old_string: 'x', new_string: 'y' });
   expect(read).toMatchObject({ kind: 'write', target: 'a.ts', replaces: { before: 'x', after: 'y' } });
 });
 
-test('a patch of one file tells what gives way to what, also on a command line', () => {
+test('a patch of one file gives the replaced text and its replacement, also on a command line', () => {
   const patch = '*** Begin Patch\n*** Update File: a.css\n-x\n+y\n*** End Patch';
   const expected = { kind: 'write', target: 'a.css', replaces: { before: 'x', after: 'y' } };
   expect(readCall('apply_patch', { input: patch })).toMatchObject(expected);
@@ -100,7 +100,7 @@ test.each(['rebash', 'push', 'crush', 'rerun', 'bash2', 'prefetch'])('%s is no s
   expect(readCall(tool, { input: 'look around' }).shell).toBe(false);
 });
 
-test('a shell call speaks of the program it runs', () => {
+test('the program of a shell call is the one that it runs', () => {
   expect(readCall('Bash', { command: 'cd x && pytest -q' })).toMatchObject({ program: 'pytest', shell: true });
   expect(readCall('shell', { command: ['bash', '-lc', 'rg name'] }).program).toBe('rg');
 });

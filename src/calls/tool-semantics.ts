@@ -103,45 +103,45 @@ export function readCall(tool: string, args: Json, declarations: ToolDeclaration
   const declaration = Object.hasOwn(declarations, tool) ? declarations[tool] : undefined;
   const command = commandOf(tool, args, object);
   if (command !== undefined) return shellSemantics(tool, command, declaration?.kind);
-  const path = stringAt(object, PATH_KEYS);
-  const before = stringAt(object, BEFORE_KEYS);
-  const after = before === undefined ? undefined : stringAt(object, AFTER_KEYS);
-  const patch = patchedFile(stringAt(object, PATCH_KEYS) ?? '');
+  const path = findString(object, PATH_KEYS);
+  const before = findString(object, BEFORE_KEYS);
+  const after = before === undefined ? undefined : findString(object, AFTER_KEYS);
+  const patch = patchedFile(findString(object, PATCH_KEYS) ?? '');
   const replaces = patch?.replaces ?? (before === undefined || after === undefined ? undefined : { before, after });
-  const text = path === undefined ? undefined : stringAt(object, CONTENT_KEYS);
+  const text = path === undefined ? undefined : findString(object, CONTENT_KEYS);
   // An inserted text is not the whole content of the file.
-  const isWhole = object['insert_line'] === undefined && !/append|insert/i.test(tool);
-  const place = PLACE_KEYS.map((key) => object[key]).find((at) => typeof at === 'string' || typeof at === 'number');
+  const isWholeContent = object['insert_line'] === undefined && !/append|insert/i.test(tool);
+  const position = PLACE_KEYS.map((key) => object[key]).find((at) => typeof at === 'string' || typeof at === 'number');
   const kind = kindOf(tool, object, replaces !== undefined || text !== undefined);
   return {
-    kind: declaration?.kind ?? annotated(kind, declaration?.annotations),
+    kind: declaration?.kind ?? correctByAnnotations(kind, declaration?.annotations),
     program: tool,
     shell: false,
     ...present({
       target:
         patch?.target ??
-        (text === undefined || place === undefined ? path : `${path}:${place}`) ??
-        stringAt(object, FOLDER_KEYS),
-      content: replaces === undefined && isWhole ? text : undefined,
+        (text === undefined || position === undefined ? path : `${path}:${position}`) ??
+        findString(object, FOLDER_KEYS),
+      content: replaces === undefined && isWholeContent ? text : undefined,
       replaces,
     }),
   };
 }
 
 /** Corrects the inferred kind by the annotations, which only distinguish reads from changes. */
-function annotated(guessed: ToolKind, annotations: ToolAnnotations | undefined): ToolKind {
+function correctByAnnotations(inferredKind: ToolKind, annotations: ToolAnnotations | undefined): ToolKind {
   if (annotations?.readOnlyHint === true) {
-    return guessed === 'write' || guessed === 'execute' || guessed === 'unknown' ? 'read' : guessed;
+    return inferredKind === 'write' || inferredKind === 'execute' || inferredKind === 'unknown' ? 'read' : inferredKind;
   }
-  const changes = annotations?.readOnlyHint === false || annotations?.destructiveHint === true;
-  return changes && (guessed === 'read' || guessed === 'unknown') ? 'write' : guessed;
+  const isChange = annotations?.readOnlyHint === false || annotations?.destructiveHint === true;
+  return isChange && (inferredKind === 'read' || inferredKind === 'unknown') ? 'write' : inferredKind;
 }
 
-function shellSemantics(tool: string, command: string, declared: ToolKind | undefined): CallSemantics {
+function shellSemantics(tool: string, command: string, declaredKind: ToolKind | undefined): CallSemantics {
   const { kind, program, state, writes, reads, editsAndRuns, piped } = readShellCommand(command);
   return {
     // An empty line sent to a terminal polls for new output.
-    kind: declared ?? (command.trim() === '' ? 'poll' : kind),
+    kind: declaredKind ?? (command.trim() === '' ? 'poll' : kind),
     program: program === '' ? tool : program,
     shell: true,
     ...present({
@@ -156,18 +156,18 @@ function shellSemantics(tool: string, command: string, declared: ToolKind | unde
 
 /** Returns the command line if the tool name or the arguments look like a shell call. */
 function commandOf(tool: string, args: Json, object: Arguments): string | undefined {
-  if (!SHELL_NAME.test(tool)) return commandLike(object);
+  if (!SHELL_NAME.test(tool)) return findCommandLine(object);
   if (typeof args === 'string') return args;
   for (const key of COMMAND_KEYS) {
     const value = object[key];
     if (typeof value === 'string') return value;
-    if (Array.isArray(value) && value.every((item) => typeof item === 'string')) return lineOf(value);
+    if (Array.isArray(value) && value.every((item) => typeof item === 'string')) return commandLineOf(value);
   }
   return undefined;
 }
 
 /** Returns the command line of `['bash', '-lc', LINE]`, or of a program and its arguments. */
-function lineOf(words: readonly string[]): string {
+function commandLineOf(words: readonly string[]): string {
   return words.length === 1 || isShellCall(words) ? (words.at(-1) ?? '') : words.join(' ');
 }
 
@@ -181,16 +181,16 @@ const SHELL_SYNTAX = /[|;&<>$`\\\n]|(?:^|\s)-{1,2}[a-z]|(?:^|\s)\.{0,2}\/\S|\w=\
  * Returns the command line if the tool name does not identify a shell. Editors and games also have an argument `command` (`view`,
  * `go north`).
  */
-function commandLike(object: Arguments): string | undefined {
+function findCommandLine(object: Arguments): string | undefined {
   const { command } = object;
   if (typeof command === 'string') {
     return command.trim() === '' || opensWithProgram(command) || SHELL_SYNTAX.test(command) ? command : undefined;
   }
-  const other = object['cmd'] ?? object['input'] ?? object['script'] ?? object['argv'] ?? command;
-  if (typeof other === 'string') return opensWithProgram(other) ? other : undefined;
-  if (!Array.isArray(other) || !other.every((item) => typeof item === 'string')) return undefined;
-  const line = lineOf(other);
-  return isShellCall(other) || opensWithProgram(line) ? line : undefined;
+  const candidate = object['cmd'] ?? object['input'] ?? object['script'] ?? object['argv'] ?? command;
+  if (typeof candidate === 'string') return opensWithProgram(candidate) ? candidate : undefined;
+  if (!Array.isArray(candidate) || !candidate.every((item) => typeof item === 'string')) return undefined;
+  const line = commandLineOf(candidate);
+  return isShellCall(candidate) || opensWithProgram(line) ? line : undefined;
 }
 
 function opensWithProgram(command: string): boolean {
@@ -204,15 +204,15 @@ const SQL_CHANGE =
 function kindOf(tool: string, args: Arguments, writes: boolean): ToolKind {
   const action = actionOf(args);
   if (/^(?:poll|status|wait)$/i.test(action) || args['chars'] === '' || args['input'] === '') return 'poll';
-  if (writes || SQL_CHANGE.test(stringAt(args, ['query', 'sql', 'statement']) ?? '')) return 'write';
+  if (writes || SQL_CHANGE.test(findString(args, ['query', 'sql', 'statement']) ?? '')) return 'write';
   // A subagent call has an unknown effect.
   if (typeof args['prompt'] === 'string' && /^(?:task|agent)$/i.test(tool)) return 'execute';
   // An editor call with a range displays that range.
   if (action === '' && args['view_range'] !== undefined && typeof args['old_str'] !== 'string') return 'read';
   // If a tool has several actions, the action determines the kind.
-  const byAction = kindOfWords(action.trimStart().split(/\s/, 1)[0] ?? '');
-  const named = byAction === 'unknown' ? kindOfName(tool) : byAction;
-  return named === 'unknown' ? kindOfArguments(args) : named;
+  const actionKind = kindOfWords(action.trimStart().split(/\s/, 1)[0] ?? '');
+  const nameKind = actionKind === 'unknown' ? kindOfName(tool) : actionKind;
+  return nameKind === 'unknown' ? kindOfArguments(args) : nameKind;
 }
 
 /** Returns the action of a tool with several actions: `{action: 'view'}`, `{action: {type: 'click'}}`, `{command: 'view'}`. */
@@ -250,8 +250,8 @@ const recentKinds = new LruMap<ToolKind>(512);
 
 /** Returns the kind from the tool name. In MCP names (`mcp__server__tool`) the server name is ignored. */
 function kindOfName(tool: string): ToolKind {
-  const known = recentKinds.get(tool);
-  if (known !== undefined) return known;
+  const cachedKind = recentKinds.get(tool);
+  if (cachedKind !== undefined) return cachedKind;
   const name = tool.slice(tool.lastIndexOf('__') + 1);
   // Coxswain provides this tool for responses to advice.
   const kind = name === 'acknowledge_advice' ? 'note' : kindOfWords(name);
@@ -260,7 +260,7 @@ function kindOfName(tool: string): ToolKind {
 }
 
 /** Returns the first string argument with one of these names. */
-function stringAt(args: Arguments, keys: readonly string[]): string | undefined {
+function findString(args: Arguments, keys: readonly string[]): string | undefined {
   for (const key of keys) {
     const value = args[key];
     if (typeof value === 'string') return value;

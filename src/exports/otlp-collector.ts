@@ -26,7 +26,7 @@ export interface OtlpCollector {
  * @throws CoxswainError "invalid-argument" if the address is not a URL
  */
 export function otlpCollector(address: string, env: Readonly<Record<string, string | undefined>>): OtlpCollector {
-  if (!URL.canParse(address)) throw new CoxswainError('invalid-argument', `--to ${address}: is no address`);
+  if (!URL.canParse(address)) throw new CoxswainError('invalid-argument', `--to ${address}: is not an address`);
   const url = new URL(address);
   if (url.pathname === '/') url.pathname = '/v1/traces';
   const headers = { ...headersOf(env['OTEL_EXPORTER_OTLP_HEADERS'] ?? ''), 'content-type': 'application/json' };

@@ -198,7 +198,7 @@ function adviceHtml({ view }: Findings, redactor: Redactor): Html {
   });
   const remainder = adviceLeftOut > 0 ? html`<p>${adviceLeftOut} more pieces are not listed.</p> ` : undefined;
   return html`<h2>Advice</h2>
-    <p class="dim">What followed is what followed: none of this says that the advice was the reason.</p>
+    <p class="dim">What followed the advice. This does not show that the advice was the cause.</p>
     <ul>
       ${rows}
     </ul>

@@ -157,7 +157,7 @@ class ExportingSink implements SpanSink {
         isDone = true;
         resolve();
       };
-      const cancel = this.#timers.after(EXPORT_MS, () => finish('the exporter does not answer'), 'let-go');
+      const cancel = this.#timers.after(EXPORT_MS, () => finish('the exporter does not respond'), 'let-go');
       try {
         const spans = batch.map((span) => readableSpan(span, this.#resource));
         // The exporter only reads the members that these spans have.

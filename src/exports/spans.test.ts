@@ -151,7 +151,7 @@ test('an exporter that is dead, refuses or throws costs nothing but spans, which
   );
   cox.listen(sink);
   const run = cox.startRun();
-  for (const [at, fault] of ['the exporter does not answer', 'refused', 'no socket'].entries()) {
+  for (const [at, fault] of ['the exporter does not respond', 'refused', 'no socket'].entries()) {
     run.emit({ type: 'message_end', message: { role: 'assistant', content: 'a' } });
     await settled();
     await timers.advance(1_000);

@@ -46,7 +46,7 @@ export async function* followSource(path: string, options: FollowOptions = {}): 
   const { intervalMs = 250, wait = true, signal, onState } = options;
   const candidates = candidatesOf(importers, options.format);
   if (candidates.lines.length === 0) {
-    throw invalidArgument(`the format ${options.format} is not of lines: it cannot be followed`);
+    throw invalidArgument(`the format ${options.format} is not line-based, so it cannot be followed`);
   }
   const source = { path, name: basename(path) };
   const file = new GrowingFile(path);

@@ -188,7 +188,7 @@ export class Conversation {
   /** Queues advice for the next request. If the adapter does not see requests, the advice is recorded as undelivered. */
   later(handles: readonly AdviceHandle[]): void {
     if (this.#requests > 0) this.#advice.wait(handles);
-    else for (const handle of handles) handle.undelivered('the requests to the model do not pass through here');
+    else for (const handle of handles) handle.undelivered('requests to the model are not observed here');
   }
 
   /** Stores an error, for example a broken answer or an exception of a tool. The error ends the agent unless the agent continues. */

@@ -147,7 +147,7 @@ export function interpretEvent(
       if (!mayForce)
         settleAll(
           [...missedEvents, ...advice],
-          forceTurnAtStop ? 'a turn was forced before' : 'forceTurnAtStop is off',
+          forceTurnAtStop ? 'a turn was already forced' : 'forceTurnAtStop is not set',
         );
       const text = mayForce ? sayText(advice) : undefined;
       if (text !== undefined) thread.forced();

@@ -117,6 +117,6 @@ function patternNews(pattern: TrajectoryPattern, wasAdvised: boolean): readonly 
   const toolText = pattern.tool === undefined ? '' : ` (${pattern.tool})`;
   const patternText = `${inWords('pattern', pattern.kind)}${toolText}, seen ${countOf(pattern.occurrences, 'time')}`;
   return changeOf(pattern) === 'raised' && wasAdvised
-    ? [['continued', `An agent goes on after advice: ${patternText}`]]
+    ? [['continued', `An agent continues after advice: ${patternText}`]]
     : [['stuck', `An agent is stuck: ${patternText}`]];
 }

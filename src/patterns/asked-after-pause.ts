@@ -18,10 +18,10 @@ export function isLongRest(lastEndMs: number, beganMs: number): boolean {
  * only the text of the result says that a service is unreachable: the service may still be starting.
  */
 export function askedAfterPause(step: Step): Step {
-  const asks = step.kind === 'read' || step.kind === 'unknown' || step.kind === 'execute';
-  if (!asks && (step.kind !== 'ui' || step.acknowledged)) return step;
+  const isQuestion = step.kind === 'read' || step.kind === 'unknown' || step.kind === 'execute';
+  if (!isQuestion && (step.kind !== 'ui' || step.acknowledged)) return step;
   if (step.failure === undefined) return { ...step, kind: 'poll' };
   if (!step.failure.soft || step.failure.category !== 'network') return step;
-  const { failure: _unreachable, ...rest } = step;
-  return { ...rest, kind: 'poll' };
+  const { failure: _unreachable, ...otherFields } = step;
+  return { ...otherFields, kind: 'poll' };
 }

@@ -9,7 +9,7 @@ function stepOf(declaration: ToolDeclaration, args: Json, result: Json, isError 
   return makeStep(call, { job_state: declaration });
 }
 
-test('with a loop key only the arguments it names make another call', () => {
+test('with a loop key, only its arguments distinguish calls', () => {
   const declaration = { loopKey: ['job', 'filter.id'] };
   const keyOf = (args: Json): string => stepOf(declaration, args, 'ok').argsKey;
   expect(keyOf({ job: 7, note: 'first look' })).toBe(keyOf({ job: 7, note: 'again', trace: 'x1' }));
@@ -18,13 +18,13 @@ test('with a loop key only the arguments it names make another call', () => {
   expect(keyOf({ job: 7, filter: { id: 1 } })).not.toBe(keyOf({ job: 7, filter: { id: 2 } }));
 });
 
-test('where none of the arguments is there, all of them count', () => {
+test('if none of the arguments is present, all of them count', () => {
   const keyOf = (args: Json): string => stepOf({ loopKey: ['job'] }, args, 'ok').argsKey;
   expect(keyOf({ name: 'a' })).not.toBe(keyOf({ name: 'b' }));
   expect(keyOf('a')).not.toBe(keyOf('b'));
 });
 
-test('with a progress key only the fields it names make another result', () => {
+test('with a progress key, only its fields distinguish results', () => {
   const declaration = { progressKey: ['done', 'page.next'] };
   const keyOf = (result: Json, isError = false): string => stepOf(declaration, {}, result, isError).resultKey;
   expect(keyOf('{"done":3,"load":0.4}')).toBe(keyOf('{"done":3,"load":0.9,"hint":"x"}'));
@@ -34,13 +34,13 @@ test('with a progress key only the fields it names make another result', () => {
   expect(keyOf('{"done":3}')).not.toBe(keyOf('{"done":3}', true));
 });
 
-test('an answer without the fields, or that is no JSON, is compared whole', () => {
+test('a result without the fields, or that is not JSON, is compared as a whole', () => {
   const keyOf = (result: Json): string => stepOf({ progressKey: ['done'] }, {}, result).resultKey;
   expect(keyOf('{"load":1}')).not.toBe(keyOf('{"load":2}'));
   expect(keyOf('{broken')).not.toBe(keyOf('{broken too'));
 });
 
-test('annotations of an MCP server tell reading from changing, and a declared kind beats them', () => {
+test('annotations of an MCP server distinguish reads from changes, and a declared kind takes precedence', () => {
   const declared = declareMcpTools(
     [
       { name: 'op17', annotations: { readOnlyHint: true } },
@@ -71,7 +71,7 @@ test('a tool that is named like a member of every object has no declaration', ()
   expect(makeStep({ ...call, tool: 'constructor' }, {}).kind).toBe('unknown');
 });
 
-test('a remark beside what is meant makes no other call, a remark alone does', () => {
+test('an explanation next to other arguments does not distinguish calls, an explanation alone does', () => {
   const keyOf = (args: Json): string => stepOf({}, args, 'x').argsKey;
   expect(keyOf({ path: 'a.rb', explanation: 'look first' })).toBe(keyOf({ path: 'a.rb', explanation: 'once more' }));
   expect(keyOf({ thought: 'one' })).not.toBe(keyOf({ thought: 'two' }));

@@ -77,7 +77,7 @@ test('evidence, open and closed patterns are bounded, the count is exact', () =>
   expect(book.open()[0]?.evidence.length).toBe(32);
 });
 
-test('it goes on from its snapshot', () => {
+test('it continues from its snapshot', () => {
   const book = new PatternBook();
   book.observe(stepAt(2), contextAt(2, false), [SEEN]);
   book.observe(stepAt(3), contextAt(3, true), []);
@@ -90,7 +90,7 @@ test('it goes on from its snapshot', () => {
   expect(copy.all()).toEqual(book.all());
 });
 
-test('what says less is passed over while a stuck pattern that says more is flagged', () => {
+test('a vague sighting is ignored while a more specific stuck pattern is flagged', () => {
   const book = new PatternBook();
   const seen: Sighting = {
     kind: 'cycle',

@@ -60,7 +60,7 @@ export class PatternBook {
     if (sightings.length === 0 && this.#open.size === 0) return NO_CHANGES;
     this.#openList = undefined;
     const changes: PatternChange[] = [];
-    const seen = new Set<string>();
+    const seenIdentities = new Set<string>();
     for (const sighting of sightings) {
       const identity = `${sighting.kind}:${sighting.key}`;
       const open = this.#open.get(identity);
@@ -69,11 +69,12 @@ export class PatternBook {
         continue;
       }
       if (sighting.vague === true && this.#hasSpecific(sighting, sightings)) continue;
-      seen.add(identity);
-      const change = this.#see(identity, sighting, step);
+      seenIdentities.add(identity);
+      const change = this.#addSighting(identity, sighting, step);
       if (change !== undefined) changes.push(change);
     }
-    if (!step.transparent && this.#open.size > seen.size) changes.push(...this.#age(step, context, seen));
+    if (!step.transparent && this.#open.size > seenIdentities.size)
+      changes.push(...this.#ageUnseen(step, context, seenIdentities));
     return changes;
   }
 
@@ -107,36 +108,38 @@ export class PatternBook {
     return { open: [...this.#open.values()], closed: [...this.#closed], closedTotal: this.#closedTotal };
   }
 
-  #see(identity: string, sighting: Sighting, step: Step): PatternChange | undefined {
-    const before = this.#open.get(identity)?.pattern;
+  #addSighting(identity: string, sighting: Sighting, step: Step): PatternChange | undefined {
+    const previous = this.#open.get(identity)?.pattern;
     const level =
-      before !== undefined && LEVEL_RANK[before.level] > LEVEL_RANK[sighting.level] ? before.level : sighting.level;
+      previous !== undefined && LEVEL_RANK[previous.level] > LEVEL_RANK[sighting.level]
+        ? previous.level
+        : sighting.level;
     const evidence = sighting.evidence.slice(-MAX_EVIDENCE);
     const pattern: TrajectoryPattern = {
       kind: sighting.kind,
       identity,
       stuck: sighting.stuck,
       level,
-      confidence: Math.max(before?.confidence ?? 0, sighting.confidence),
-      ...(sighting.tool === undefined ? {} : aboutStep(sighting.tool, step)),
+      confidence: Math.max(previous?.confidence ?? 0, sighting.confidence),
+      ...(sighting.tool === undefined ? {} : describeSubject(sighting.tool, step)),
       evidence,
-      firstSeen: before?.firstSeen ?? sighting.evidence[0] ?? step.index,
-      flaggedAt: before?.flaggedAt ?? (level === 'hint' ? null : step.index),
-      occurrences: Math.max(before?.occurrences ?? 0, sighting.occurrences),
+      firstSeen: previous?.firstSeen ?? sighting.evidence[0] ?? step.index,
+      flaggedAt: previous?.flaggedAt ?? (level === 'hint' ? null : step.index),
+      occurrences: Math.max(previous?.occurrences ?? 0, sighting.occurrences),
     };
     this.#open.set(identity, { pattern, quiet: 0, progress: 0 });
-    if (before === undefined) {
+    if (previous === undefined) {
       this.#closeOldestBeyondLimit(step);
       return { type: 'noticed', pattern };
     }
-    return before.level === level ? undefined : { type: 'raised', pattern };
+    return previous.level === level ? undefined : { type: 'raised', pattern };
   }
 
-  #age(step: Step, context: StepContext, seen: ReadonlySet<string>): readonly PatternChange[] {
+  #ageUnseen(step: Step, context: StepContext, seenIdentities: ReadonlySet<string>): readonly PatternChange[] {
     const changes: PatternChange[] = [];
     const progressed = step.failure === undefined && !step.resultMissing && (context.novel || context.advanced) ? 1 : 0;
     for (const [identity, open] of this.#open) {
-      if (seen.has(identity)) continue;
+      if (seenIdentities.has(identity)) continue;
       const quiet = open.quiet + 1;
       const progress = open.progress + progressed;
       if (progress >= PROGRESS_TO_CLEAR || quiet >= QUIET_TO_CLEAR) changes.push(this.#close(identity, open, step));
@@ -156,22 +159,22 @@ export class PatternBook {
 
   #closeOldestBeyondLimit(step: Step): void {
     if (this.#open.size <= MAX_OPEN) return;
-    const oldest = this.#open.entries().next();
-    if (oldest.done !== true) this.#close(oldest.value[0], oldest.value[1], step);
+    const oldestEntry = this.#open.entries().next();
+    if (oldestEntry.done !== true) this.#close(oldestEntry.value[0], oldestEntry.value[1], step);
   }
 }
 
 const SUBJECT_CHARS = 80;
 
 /** Returns the subject and the answer of a pattern. Both are absent if the detector names a different tool than the step. */
-function aboutStep(tool: string, step: Step): Pick<TrajectoryPattern, 'tool' | 'subject' | 'answer'> {
+function describeSubject(tool: string, step: Step): Pick<TrajectoryPattern, 'tool' | 'subject' | 'answer'> {
   if (tool !== step.tool) return { tool };
   const subject = step.program === tool ? step.target : step.program;
-  const answer = answerOf(step);
+  const answer = answerClassOf(step);
   return { tool, ...(subject === undefined ? {} : { subject: subject.slice(-SUBJECT_CHARS) }), answer };
 }
 
-function answerOf({ failure, acknowledged, resultChars }: Step): AnswerClass {
+function answerClassOf({ failure, acknowledged, resultChars }: Step): AnswerClass {
   if (failure !== undefined) return failure.category;
   if (resultChars === 0) return 'empty';
   return acknowledged ? 'done' : 'content';

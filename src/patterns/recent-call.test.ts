@@ -3,7 +3,7 @@ import { scriptAnalysis } from '../../test/support/guidance-script.ts';
 import { COMPARED_CALLS } from './recent-call.ts';
 import { TrajectoryAnalysis } from './trajectory-analysis.ts';
 
-test('only the newest 32 calls keep what they are compared by, so that a snapshot stays small', () => {
+test('only the newest 32 calls keep their comparison keys, so that a snapshot stays small', () => {
   const analysis = scriptAnalysis(Array.from({ length: 300 }, (_, index) => ({ failed: index % 2 === 0 })));
   const recent = analysis.recentCalls();
   expect(recent).toHaveLength(224);
@@ -13,7 +13,7 @@ test('only the newest 32 calls keep what they are compared by, so that a snapsho
   expect(analysis.recentErrors().every((call) => call.comparison === undefined)).toBe(true);
 });
 
-test('what calls are compared by survives a snapshot', () => {
+test('the comparison keys of calls survive a snapshot', () => {
   const analysis = scriptAnalysis([{ args: { path: 'a b c' }, result: 'twelve chars' }], []);
   const snapshot = analysis.snapshot();
   const restored = new TrajectoryAnalysis({ detectors: [], snapshot });

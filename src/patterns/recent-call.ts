@@ -73,9 +73,9 @@ export function packCall(call: RecentCall): PackedCall {
 }
 
 export function unpackCall(packed: PackedCall): RecentCall {
-  const [index, turn, tool, kind, marks, atMs, resultChars, errorLine, compared] = packed;
+  const [index, turn, tool, kind, marks, atMs, resultChars, errorLine, packedComparison] = packed;
   const call = { index, turn, tool, kind, failed: (marks & 1) !== 0, novel: (marks & 2) !== 0, atMs, resultChars };
-  const [argsKey, resultKey, tokens] = compared ?? [];
+  const [argsKey, resultKey, tokens] = packedComparison ?? [];
   return {
     ...call,
     ...(errorLine === null ? {} : { errorLine }),

@@ -16,19 +16,19 @@ function stepOf(call: Partial<RawCall>): Step {
   return makeStep({ ...raw, ...call }, {});
 }
 
-test('the order of keys does not make another call', () => {
+test('the order of keys does not distinguish calls', () => {
   expect(stepOf({ args: { a: 1, b: [2] } }).argsKey).toBe(stepOf({ args: { b: [2], a: 1 } }).argsKey);
   expect(stepOf({ args: { a: 1 } }).argsKey).not.toBe(stepOf({ args: { a: 2 } }).argsKey);
   expect(stepOf({ tool: 'A' }).argsKey).not.toBe(stepOf({ tool: 'B' }).argsKey);
 });
 
-test('a clock in the result does not make another result, a count does', () => {
+test('a time does not distinguish results, a count does', () => {
   expect(stepOf({ result: 'at 10:00:01 nothing' }).resultKey).toBe(stepOf({ result: 'at 10:00:09 nothing' }).resultKey);
   expect(stepOf({ result: '3 left' }).resultKey).not.toBe(stepOf({ result: '2 left' }).resultKey);
   expect(stepOf({ result: 'x', isError: true }).resultKey).not.toBe(stepOf({ result: 'x' }).resultKey);
 });
 
-test('blanks in a one-line shell command do not make another call', () => {
+test('blanks in a one-line shell command do not distinguish calls', () => {
   const one = stepOf({ tool: 'Bash', args: { command: 'ls   -la ' } });
   expect(one.argsKey).toBe(stepOf({ tool: 'Bash', args: { command: 'ls -la' } }).argsKey);
   const two = stepOf({ tool: 'Bash', args: { command: 'cat <<X\na  b\nX' } });
@@ -45,20 +45,20 @@ test('a search without a hit is an answer, whatever its exit code', () => {
   expect(stepOf({ ...grep, args: { command: 'make' }, result: 'Exit code 1' }).failure).toBeDefined();
 });
 
-test('a failure is flagged, or soft where only the text tells it', () => {
+test('a failure is flagged, or soft if only the text reports it', () => {
   expect(stepOf({ result: 'boom', isError: true }).failure).toMatchObject({ soft: false });
   expect(stepOf({ result: 'Error: no such file' }).failure).toMatchObject({ soft: true, category: 'not-found' });
   expect(stepOf({ result: 'fine' }).failure).toBeUndefined();
   expect(stepOf({ result: null, resultMissing: true, isError: true }).failure).toBeUndefined();
 });
 
-test('an answer that the work goes on makes a question a poll, but no write or shell command', () => {
+test('a result that reports pending work makes a read a poll, but not a write or a shell command', () => {
   expect(stepOf({ tool: 'get_job', result: 'still running' }).kind).toBe('poll');
   expect(stepOf({ tool: 'create_job', result: 'queued' }).kind).toBe('write');
   expect(stepOf({ tool: 'Bash', args: { command: 'cat state' }, result: 'pending' }).kind).toBe('read');
 });
 
-test('a pause that ends with a view of the screen is a look, however long it is', () => {
+test('a pause that returns a view of the screen is a read, however long it is', () => {
   const page = `### Page state\n- heading "We are verifying your document"\n- progressbar\n- text: This takes less than a minute.\n- link "Help"`;
   const wait = (time: number, result: string): Step => stepOf({ tool: 'browser_wait_for', args: { time }, result });
   expect(wait(5, page)).toMatchObject({ kind: 'poll', transparent: false });
@@ -100,7 +100,7 @@ test('an edit names the state it starts from and the one it leaves', () => {
   expect(there).toMatchObject({ target: 'f', kind: 'write', fromKey: back.leavesKey, leavesKey: back.fromKey });
 });
 
-test('how long a line sleeps before it looks makes no other call', () => {
+test('the length of a pause in a command does not distinguish calls', () => {
   const look = (seconds: number): Step =>
     stepOf({ tool: 'Bash', args: { command: `sleep ${seconds} && tail -n 3 train.log` }, result: 'epoch 3' });
   expect(look(30)).toMatchObject({ kind: 'poll', argsKey: look(60).argsKey });
@@ -120,7 +120,7 @@ test('a poll that reports a failure is a read', () => {
   expect(stepOf({ tool: 'serial_monitor', args, result: 'boot\nready' }).kind).toBe('poll');
 });
 
-test('what a harness wraps in JSON with an exit code is read as what was printed', () => {
+test('output that a harness wraps in JSON with an exit code is read as program output', () => {
   const run = (output: string, exit_code: number, duration: number): Step =>
     stepOf({
       tool: 'shell',

@@ -11,7 +11,7 @@ import { openAnswer, withoutReminders } from '../calls/open-answer.ts';
 import type { RawCall } from '../calls/raw-call.ts';
 import { resultText } from '../calls/result-text.ts';
 import { shellAnswer, type ShellAnswer } from '../calls/shell-answer.ts';
-import { failureOf, flagged, type StepFailure } from '../calls/step-failure.ts';
+import { failureOf, flagByExitCode, type StepFailure } from '../calls/step-failure.ts';
 import type { ToolKind } from '../calls/tool-kind.ts';
 import type { CallSemantics, ToolDeclarations } from '../calls/tool-semantics.ts';
 
@@ -81,12 +81,12 @@ export interface ResultReading {
 
 /** Removes the envelope of a result and reads the content. Accounts for most of the cost of `makeStep`. */
 export function unwrapResult(rawResult: Json): ResultReading {
-  const bare = cleaned(rawResult);
-  const opened = openAnswer(bare);
-  const result = opened.result === bare ? bare : cleaned(opened.result);
+  const cleanedResult = cleanResult(rawResult);
+  const openedAnswer = openAnswer(cleanedResult);
+  const result = openedAnswer.result === cleanedResult ? cleanedResult : cleanResult(openedAnswer.result);
   const printed = shellAnswer(result);
-  const answer = readAnswer(withoutColours(printed?.text ?? resultText(result)));
-  return { result, envelopeFailed: opened.failed, printed, answer };
+  const answer = readAnswer(removeColours(printed?.text ?? resultText(result)));
+  return { result, envelopeFailed: openedAnswer.failed, printed, answer };
 }
 
 /**
@@ -98,17 +98,21 @@ export function makeStep(rawCall: RawCall, declarations: ToolDeclarations): Step
   const { result, envelopeFailed, printed, answer } = unwrapResult(rawCall.result);
   const { tool, annotations } = rawCall;
   const declaration = Object.hasOwn(declarations, tool) ? declarations[tool] : undefined;
-  const known = annotations === undefined ? declarations : { [tool]: { annotations, ...declaration } };
-  const { semantics, argsKey, tokens, frameKey, leavesKey, fromKey } = readArguments(tool, rawCall.args, known);
-  const call = flagged(envelopeFailed ? { ...rawCall, isError: true } : rawCall, printed, semantics);
+  const effectiveDeclarations = annotations === undefined ? declarations : { [tool]: { annotations, ...declaration } };
+  const { semantics, argsKey, tokens, frameKey, leavesKey, fromKey } = readArguments(
+    tool,
+    rawCall.args,
+    effectiveDeclarations,
+  );
+  const call = flagByExitCode(envelopeFailed ? { ...rawCall, isError: true } : rawCall, printed, semantics);
   const resultMissing = call.resultMissing || answer.wasNotRun;
   // `gh pr checks` exits with an error code while checks are pending.
-  const waits = semantics.kind === 'poll' && answer.isPending;
-  const endedWell = printed?.exitCode === 0 && semantics.piped !== true;
-  const failure = waits || resultMissing ? undefined : failureOf(call, answer, { semantics, endedWell });
+  const isWaiting = semantics.kind === 'poll' && answer.isPending;
+  const hasZeroExit = printed?.exitCode === 0 && semantics.piped !== true;
+  const failure = isWaiting || resultMissing ? undefined : failureOf(call, answer, { semantics, hasZeroExit });
   const isEmptyFinding = answer.isEmpty && answer.text.trim() !== '' && semantics.kind !== 'write';
   const acknowledged = failure === undefined && !isEmptyFinding && answer.acknowledges;
-  const kind = kindOf(semantics, answer, { failed: failure !== undefined, acknowledged });
+  const kind = correctKind(semantics, answer, { failed: failure !== undefined, acknowledged });
   const progress = progressOf(result, declaration);
   const resultKey =
     progress === undefined
@@ -146,11 +150,11 @@ export function withoutCause(step: Step): Step {
   return step.failure === undefined ? step : { ...step, failure: { ...step.failure, category: 'silent' } };
 }
 
-function cleaned(result: Json): Json {
-  return typeof result === 'string' ? withoutReminders(withoutColours(result)) : result;
+function cleanResult(result: Json): Json {
+  return typeof result === 'string' ? withoutReminders(removeColours(result)) : result;
 }
 
-function withoutColours(text: string): string {
+function removeColours(text: string): string {
   return text.includes(ESCAPE) ? text.replaceAll(TERMINAL_SEQUENCES, '') : text;
 }
 
@@ -162,14 +166,14 @@ const REMOTE_PROGRAMS = new Set(['curl', 'wget', 'ssh', 'gh', 'glab', 'kubectl',
 const PAUSE_CHARS = 120;
 
 /** Returns the kind of the call, corrected by its result. */
-function kindOf(
+function correctKind(
   { kind, shell, program }: CallSemantics,
   answer: AnswerReading,
   { failed, acknowledged }: { readonly failed: boolean; readonly acknowledged: boolean },
 ): ToolKind {
   if (kind === 'wait' && !failed && answer.text.length >= PAUSE_CHARS) return 'poll';
-  const asks = !failed && kind !== 'write' && (!shell || REMOTE_PROGRAMS.has(program));
-  if (asks && answer.isPending) return 'poll';
+  const isQuestion = !failed && kind !== 'write' && (!shell || REMOTE_PROGRAMS.has(program));
+  if (isQuestion && answer.isPending) return 'poll';
   // A failed operation is finished, so the agent is not polling.
   if (kind === 'poll' && !answer.isPending && answer.reportsFailureAnywhere) return 'read';
   return kind === 'unknown' && acknowledged && answer.text.trim() !== '' ? 'write' : kind;

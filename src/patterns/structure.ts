@@ -69,7 +69,7 @@ const MAX_SHAPES = 64;
 const MAX_STALE = 12;
 /** A result with fewer characters contains little information. */
 const SHORT_CHARS = 10;
-const LIKE = 0.6;
+const MIN_LIKENESS = 0.6;
 
 /**
  * Measures the similarity of the last 8 calls as numbers from 0 to 1 (`FEATURES`). Does not interpret the words of results. Calls
@@ -112,14 +112,14 @@ export class Structure {
   observe(step: Step, context: StepContext): void {
     if (step.kind === 'write' && step.failure === undefined && !step.unchanged) this.#changes += 1;
     if (this.#calls.length > WINDOW) this.#calls.shift();
-    const now = this.#seen(step, context);
-    const before = this.#calls.findLast((call) => call.argsKey === now.argsKey);
+    const now = this.#toSeenCall(step, context);
+    const previous = this.#calls.findLast((call) => call.argsKey === now.argsKey);
     const isNew = context.novel && step.failure === undefined;
-    const last = this.#calls.at(-1);
+    const lastCall = this.#calls.at(-1);
     this.#cameBack =
-      before === undefined
-        ? isNew && last !== undefined && last.tool !== step.tool
-        : this.#newAt > before.ordinal && this.#newTool !== step.tool;
+      previous === undefined
+        ? isNew && lastCall !== undefined && lastCall.tool !== step.tool
+        : this.#newAt > previous.ordinal && this.#newTool !== step.tool;
     if (isNew) [this.#newAt, this.#newTool] = [context.ordinal, step.tool];
     this.#calls.push(now);
     this.#staleRun = now.freshLines === 0 && now.old && !now.advanced ? Math.min(MAX_STALE, this.#staleRun + 1) : 0;
@@ -155,7 +155,7 @@ export class Structure {
       this.#alike((call, now) => call.argsKey === now.argsKey),
       this.#alike((call, now) => call.frameKey === now.frameKey),
       this.#alike((call, now) => call.argsKey === now.argsKey && call.shapeKey === now.shapeKey),
-      this.#alike((call, now) => similarity(call.tokens, now.tokens) >= LIKE),
+      this.#alike((call, now) => similarity(call.tokens, now.tokens) >= MIN_LIKENESS),
       (calls.at(-1)?.cause ?? '') === '' ? 0 : 1,
       this.#share((call) => call.cause !== ''),
       this.sameCause,
@@ -197,11 +197,11 @@ export class Structure {
     };
   }
 
-  #seen(step: Step, context: StepContext): SeenCall {
+  #toSeenCall(step: Step, context: StepContext): SeenCall {
     const old = this.#shapes.has(step.shapeKey);
     this.#shapes.set(step.shapeKey, true);
     const era = context.epoch + this.#changes;
-    const alike = this.#calls.filter(
+    const sameCalls = this.#calls.filter(
       (call) => call.turn !== step.turn && call.era === era && call.argsKey === step.argsKey,
     );
     return {
@@ -219,8 +219,8 @@ export class Structure {
       old,
       freshLines: context.freshLines,
       short: step.resultChars < SHORT_CHARS,
-      again: alike.some((call) => call.resultKey === step.resultKey),
-      moved: alike.some((call) => call.resultKey !== step.resultKey),
+      again: sameCalls.some((call) => call.resultKey === step.resultKey),
+      moved: sameCalls.some((call) => call.resultKey !== step.resultKey),
     };
   }
 }

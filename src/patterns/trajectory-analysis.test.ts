@@ -14,7 +14,7 @@ import type { PatternDetector } from './pattern-detector.ts';
 import type { TrajectoryAnalysisSnapshot } from './analysis-snapshot.ts';
 import { TrajectoryAnalysis } from './trajectory-analysis.ts';
 
-test('every counter counts what its name says', () => {
+test('every counter counts correctly', () => {
   const { analysis } = scriptedRun(
     [
       { tool: 'read', args: { path: 'a' }, result: 'x', atMs: 1_000 },
@@ -49,7 +49,7 @@ test('a compaction is counted', () => {
   expect(analysis.compactions).toBe(1);
 });
 
-test('a result without a start is a call all the same', () => {
+test('a result without a start counts as a call', () => {
   const analysis = new TrajectoryAnalysis({ detectors: allDetectors() });
   const ended = { kind: 'tool_ended', tool_call_id: 'lost', tool_name: 'read', result: 'x', is_error: false } as const;
   analysis.fold(recordOf(0, ended));
@@ -57,14 +57,14 @@ test('a result without a start is a call all the same', () => {
   expect(analysis.recentCalls()).toMatchObject([{ index: 0, tool: 'read' }]);
 });
 
-test('a call that is still open counts as a call and as nothing else', () => {
+test('an open call counts only as a call', () => {
   const analysis = new TrajectoryAnalysis({ detectors: allDetectors() });
   analysis.fold(recordOf(0, { kind: 'tool_started', tool_call_id: 'c', tool_name: 'read', args: {} }));
   expect(analysis.calls).toBe(1);
   expect(analysis.recentCalls()).toEqual([]);
 });
 
-test('results that come out of order belong to their own calls', () => {
+test('results that arrive out of order belong to their own calls', () => {
   const analysis = new TrajectoryAnalysis({ detectors: [] });
   const start = (id: string, seq: number): TrajectoryRecord =>
     recordOf(seq, { kind: 'tool_started', tool_call_id: id, tool_name: id, args: {} });
@@ -88,7 +88,7 @@ test('annotations of an MCP server tell reads from changes, unless the host decl
   expect(kindOf({ readOnlyHint: true }, { frobnicate: { kind: 'write' } })).toBe('write');
 });
 
-test('a detector that throws is switched off and reported, and the others go on', () => {
+test('a detector that throws is disabled and reported, and the others continue', () => {
   let starts = 0;
   const broken: PatternDetector = {
     name: 'broken',
@@ -151,7 +151,7 @@ test('memory does not grow with the run: 200,000 calls', () => {
   expect(late).toBeLessThan(early * 1.2);
 });
 
-test('calls that never come back are forgotten beyond 512', () => {
+test('calls without a result are forgotten beyond 512', () => {
   const analysis = new TrajectoryAnalysis({ detectors: [] });
   for (let at = 0; at < 5_000; at += 1) {
     analysis.fold(recordOf(at, { kind: 'tool_started', tool_call_id: `c${at}`, tool_name: 'x', args: {} }));
@@ -160,7 +160,7 @@ test('calls that never come back are forgotten beyond 512', () => {
   expect(analysis.snapshot().pending.length).toBe(512);
 });
 
-test('an analysis restored at any call goes on as if it had never stopped', () => {
+test('an analysis restored at any call continues as if it had never stopped', () => {
   fc.assert(
     fc.property(fc.array(someCall(), { minLength: 1, maxLength: 40 }), fc.nat(), (calls, place) => {
       const records = scriptedRecords(calls, { task: 'read the alpha files and fix beta' });
@@ -182,7 +182,7 @@ test('an analysis restored at any call goes on as if it had never stopped', () =
   );
 });
 
-test('a snapshot stays as it was taken, and giving it away changes nothing', () => {
+test('a snapshot does not change after it was taken, and passing it on changes nothing', () => {
   const records = scriptedRecords(times(40, mixedCall));
   const analysis = new TrajectoryAnalysis({ detectors: allDetectors() });
   for (const record of records.slice(0, 50)) analysis.fold(record);
@@ -197,7 +197,7 @@ test('a snapshot stays as it was taken, and giving it away changes nothing', () 
   expect(copy.snapshot()).toEqual(analysis.snapshot());
 });
 
-test('patterns at a call are the same whatever comes later', () => {
+test('the patterns at a call do not depend on later calls', () => {
   fc.assert(
     fc.property(
       fc.array(someCall(), { minLength: 1, maxLength: 30 }),
@@ -298,7 +298,7 @@ function someCall(): fc.Arbitrary<ScriptedCall> {
   );
 }
 
-test('what is starts again after each pause is waited for, whatever the tool is called', () => {
+test('repeated starts after pauses count as waiting, whatever the name of the tool', () => {
   const pause: ScriptedCall = { tool: 'op1', args: { seconds: 30 }, result: 'slept' };
   const look: ScriptedCall = { tool: 'op2', args: { name: 'out' }, result: 'nothing there so far' };
   const flags = (calls: readonly ScriptedCall[]): readonly string[] =>
@@ -310,7 +310,7 @@ test('what is starts again after each pause is waited for, whatever the tool is 
   expect(flags(times(19, (at) => (at % 2 === 0 ? look : pause)))).toEqual(['polling_no_progress at 18']);
 });
 
-test('a look that is repeated after a quarter of an hour of rest is waiting, one after a minute is a repeat', () => {
+test('a read repeated after a pause of a quarter of an hour is waiting, and one after a minute is a repeat', () => {
   /** Flagged patterns of equal looks, each `restMs` after the one before had come back, and `ranMs` long. */
   const kinds = (count: number, restMs: number, ranMs: number): readonly string[] => {
     const analysis = new TrajectoryAnalysis({ detectors: allDetectors() });
@@ -330,7 +330,7 @@ test('a look that is repeated after a quarter of an hour of rest is waiting, one
   expect(kinds(10, 15 * 60_000, 0)).toEqual(['polling_no_progress']);
 });
 
-test('who pauses before asking again whether a service is up waits for it, who does not pause fails again and again', () => {
+test('an agent that pauses before checking a service again is waiting, and one that does not pause is failing repeatedly', () => {
   const pause: ScriptedCall = { tool: 'Bash', args: { command: 'sleep 5' }, result: '' };
   const ask = (result: string): ScriptedCall => ({ tool: 'http_get', args: { url: 'u' }, result });
   const flags = (calls: readonly ScriptedCall[]): readonly string[] =>

@@ -74,9 +74,9 @@ export class TrajectoryAnalysis {
     this.#counters = snapshot === undefined ? newCounters() : { ...newCounters(), ...snapshot.counters };
     this.#pending = new OpenCalls(snapshot?.pending);
     const { recentCalls, recentErrors, closedPatterns } = options.retain ?? FULL_ANALYSIS_RETENTION;
-    const [calls, failed] = [snapshot?.recentCalls ?? [], snapshot?.recentErrors ?? []];
+    const [calls, failedCalls] = [snapshot?.recentCalls ?? [], snapshot?.recentErrors ?? []];
     this.#recentCalls = RingBuffer.restore(recentCalls, calls.map(unpackCall), this.#counters.finished);
-    this.#recentErrors = RingBuffer.restore(recentErrors, failed.map(unpackCall), this.#counters.errors);
+    this.#recentErrors = RingBuffer.restore(recentErrors, failedCalls.map(unpackCall), this.#counters.errors);
     this.#world = new World(snapshot?.world);
     this.#book = new PatternBook(snapshot?.book, closedPatterns);
     this.#declarations = options.tools ?? {};
@@ -87,11 +87,11 @@ export class TrajectoryAnalysis {
 
   /** Processes the next record. Never throws for a record with a known shape. */
   fold(record: TrajectoryRecord): readonly PatternChange[] {
-    const at = record.recorded_at_unix_ms;
+    const atMs = record.recorded_at_unix_ms;
     const counters = this.#counters;
-    if (at > 0) {
-      if (counters.firstAtMs === 0) counters.firstAtMs = at;
-      counters.lastAtMs = at;
+    if (atMs > 0) {
+      if (counters.firstAtMs === 0) counters.firstAtMs = atMs;
+      counters.lastAtMs = atMs;
     }
     const payload = record.payload;
     switch (payload.kind) {
@@ -102,16 +102,16 @@ export class TrajectoryAnalysis {
         counters.turns += 1;
         return NO_CHANGES;
       case 'message_appended':
-        if (payload.message.role === 'user') this.#userSpoke();
+        if (payload.message.role === 'user') this.#noteUserMessage();
         return NO_CHANGES;
       case 'compaction':
         counters.compactions += 1;
         return NO_CHANGES;
       case 'tool_started':
-        this.#pending.begin(payload.tool_call_id, this.#begin(payload, at));
+        this.#pending.begin(payload.tool_call_id, this.#begin(payload, atMs));
         return NO_CHANGES;
       case 'tool_ended':
-        return this.#finish(payload, at);
+        return this.#finish(payload, atMs);
       default:
         passOver<
           'life' | 'talk' | 'requests' | 'host' | 'patterns' | 'produced' | 'delivered' | 'asked' | 'faults' | 'unread'
@@ -193,12 +193,12 @@ export class TrajectoryAnalysis {
     return shared ? snapshot : structuredClone(snapshot);
   }
 
-  #userSpoke(): void {
+  #noteUserMessage(): void {
     this.#counters.userMessages += 1;
-    this.#world.userSpoke();
+    this.#world.noteUserMessage();
   }
 
-  #begin(started: Pick<ToolStarted, 'tool_name' | 'args' | 'annotations'>, atMs = 0): PendingCall {
+  #begin(toolStarted: Pick<ToolStarted, 'tool_name' | 'args' | 'annotations'>, atMs = 0): PendingCall {
     const counters = this.#counters;
     const index = counters.calls;
     counters.calls += 1;
@@ -206,15 +206,16 @@ export class TrajectoryAnalysis {
     counters.batchOpen = true;
     // If the host reports no turns: a call that starts after another call finished belongs to a later turn.
     const turn = counters.turns > 0 ? counters.turns : counters.batches;
-    const { args, annotations } = started;
+    const { args, annotations } = toolStarted;
     const pending = annotations === undefined ? { index, turn, args } : { index, turn, args, annotations };
-    const rested = isLongRest(counters.lastEndMs, atMs);
-    return rested ? { ...pending, rested } : pending;
+    const isRested = isLongRest(counters.lastEndMs, atMs);
+    return isRested ? { ...pending, rested: isRested } : pending;
   }
 
-  #finish(ended: ToolEnded, atMs: number): readonly PatternChange[] {
+  #finish(toolEnded: ToolEnded, atMs: number): readonly PatternChange[] {
     // A result without a recorded start also counts as a call.
-    const call = this.#pending.end(ended.tool_call_id) ?? this.#begin({ tool_name: ended.tool_name, args: null });
+    const call =
+      this.#pending.end(toolEnded.tool_call_id) ?? this.#begin({ tool_name: toolEnded.tool_name, args: null });
     this.#counters.batchOpen = false;
     if (atMs > 0) this.#counters.lastEndMs = atMs;
     const step = makeStep(
@@ -222,25 +223,25 @@ export class TrajectoryAnalysis {
         index: call.index,
         turn: call.turn,
         atMs,
-        tool: ended.tool_name,
+        tool: toolEnded.tool_name,
         args: call.args,
         annotations: call.annotations,
-        result: ended.result,
-        isError: ended.is_error,
-        resultMissing: ended.result_missing === true,
+        result: toolEnded.result,
+        isError: toolEnded.is_error,
+        resultMissing: toolEnded.result_missing === true,
       },
       this.#declarations,
     );
-    return this.#observe(step, ended.is_error, call.rested === true);
+    return this.#observe(step, toolEnded.is_error, call.rested === true);
   }
 
   #observe(original: Step, flagged: boolean, rested: boolean): readonly PatternChange[] {
     const view = this.#world.observe(original);
     const counters = this.#counters;
     // If only the end is timed, the program itself may have run that long.
-    const paused = counters.waited || (rested && original.kind !== 'execute');
-    const polled = paused && !view.novel ? askedAfterPause(original) : original;
-    const step = view.background ? withoutCause(polled) : polled;
+    const hasPaused = counters.waited || (rested && original.kind !== 'execute');
+    const correctedStep = hasPaused && !view.novel ? askedAfterPause(original) : original;
+    const step = view.background ? withoutCause(correctedStep) : correctedStep;
     // A note between a pause and the following read does not end the pause.
     if (step.kind !== 'note') counters.waited = step.kind === 'wait';
     counters.finished += 1;
@@ -261,8 +262,8 @@ export class TrajectoryAnalysis {
     const sightings: Sighting[] = [];
     for (const [name, fold] of this.#folds) {
       try {
-        const seen = fold.observe(step, context);
-        if (seen !== undefined) sightings.push(...seen);
+        const newSightings = fold.observe(step, context);
+        if (newSightings !== undefined) sightings.push(...newSightings);
       } catch (error) {
         this.#folds.delete(name);
         this.#faults.push({ detector: name, callIndex: step.index, message: this.#redact(messageOf(error)) });
@@ -272,13 +273,13 @@ export class TrajectoryAnalysis {
   }
 
   #remember(step: Step, novel: boolean, flagged: boolean): void {
-    const recent = recentCallOf(step, novel, flagged);
-    this.#recentCalls.push(recent);
-    const farthest = -1 - COMPARED_CALLS;
-    const tooOld = this.#recentCalls.at(farthest);
-    if (tooOld !== undefined) this.#recentCalls.replaceAt(farthest, withoutComparison(tooOld));
+    const call = recentCallOf(step, novel, flagged);
+    this.#recentCalls.push(call);
+    const lastComparedIndex = -1 - COMPARED_CALLS;
+    const expiredCall = this.#recentCalls.at(lastComparedIndex);
+    if (expiredCall !== undefined) this.#recentCalls.replaceAt(lastComparedIndex, withoutComparison(expiredCall));
     if (!flagged) return;
-    this.#recentErrors.push(withoutComparison(recent));
+    this.#recentErrors.push(withoutComparison(call));
   }
 }
 

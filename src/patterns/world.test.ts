@@ -15,32 +15,32 @@ test('a call is new once an epoch, and again after a change', () => {
   expect(world.observe(stepOf('read', 'a')).novel).toBe(true);
 });
 
-test('the same change again begins no epoch', () => {
+test('a repeated change does not start an epoch', () => {
   const world = new World();
   world.observe(stepOf('write', 'f', 'ok'));
   expect(world.observe(stepOf('write', 'f', 'ok'))).toMatchObject({ epoch: 1, advanced: false, novel: false });
 });
 
-test('the same change with another answer begins one', () => {
+test('the same change with another result starts an epoch', () => {
   const world = new World();
   world.observe(stepOf('write', 'f', 'saved, 20 left'));
   expect(world.observe(stepOf('write', 'f', 'saved, 10 left')).advanced).toBe(true);
 });
 
-test('a change that failed or changed nothing begins no epoch', () => {
+test('a change that failed or changed nothing does not start an epoch', () => {
   const world = new World();
   expect(world.observe(stepOf('write', 'f', 'Error: disk full')).advanced).toBe(false);
   expect(world.observe(stepOf('write', 'f', 'No changes detected')).advanced).toBe(false);
 });
 
-test('a message of the user begins an epoch', () => {
+test('a message of the user starts an epoch', () => {
   const world = new World();
   world.observe(stepOf('read', 'a'));
-  world.userSpoke();
+  world.noteUserMessage();
   expect(world.observe(stepOf('read', 'a'))).toMatchObject({ epoch: 1, advanced: false, novel: true });
 });
 
-test('it goes on from its snapshot and remembers no more than 512 of a kind', () => {
+test('it continues from its snapshot and remembers at most 512 of each kind', () => {
   const world = new World();
   for (let at = 0; at < 600; at += 1) world.observe(stepOf('read', `file-${at}`));
   const copy = new World(world.snapshot());
@@ -49,7 +49,7 @@ test('it goes on from its snapshot and remembers no more than 512 of a kind', ()
   expect(world.snapshot().seen.length).toBe(512);
 });
 
-test('a change made before is nothing new in a later epoch', () => {
+test('a repeated change is not new in a later epoch', () => {
   const world = new World();
   world.observe(stepOf('write', 'a', 'ok'));
   world.observe(stepOf('write', 'b', 'ok'));

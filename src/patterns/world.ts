@@ -55,7 +55,7 @@ export class World {
   }
 
   /** Handles a user message: the agent has new information. */
-  userSpoke(): void {
+  noteUserMessage(): void {
     this.#advance();
   }
 
@@ -74,13 +74,13 @@ export class World {
     // A line printed by a successful program names no failure. The content of a displayed file is excluded, because it may contain
     // any line.
     const isBackground = step.failure === undefined && !step.resultMissing && step.kind === 'execute';
-    let fresh = 0;
+    let freshCount = 0;
     for (const line of step.lines) {
-      const known = this.#lines.get(line);
-      if (known === undefined) fresh += 1;
-      this.#lines.set(line, isBackground || known === 1 ? 1 : 0);
+      const knownValue = this.#lines.get(line);
+      if (knownValue === undefined) freshCount += 1;
+      this.#lines.set(line, isBackground || knownValue === 1 ? 1 : 0);
     }
-    return fresh / step.lines.length;
+    return freshCount / step.lines.length;
   }
 
   snapshot(): WorldSnapshot {
@@ -96,9 +96,9 @@ export class World {
     if (step.kind !== 'write' || step.resultMissing || step.unchanged) return false;
     // If a shell line edits a file and then runs a program, only the program failed: the edit took effect.
     if (step.failure !== undefined && !step.editsAndRuns) return false;
-    const known = this.#mutations.has(step.callKey);
+    const isKnown = this.#mutations.has(step.callKey);
     this.#mutations.set(step.callKey, true);
-    return !known;
+    return !isKnown;
   }
 
   #advance(): void {

@@ -72,7 +72,7 @@ const message: FieldDecode = fieldDecode(
       const fields = isJsonObject(value) ? value : { content: value };
       const decodes = decodesNamed(MESSAGES, 'role', fields);
       if (decodes !== undefined) return repairFields(fields, decodes, budget);
-      budget.note('wrongTypes', `${key} is a message of no known role`);
+      budget.note('wrongTypes', `${key} is a message with an unknown role`);
       // The role is not `user`, because that would start a new task.
       const role = fields['role'] === 'tool' ? 'tool_result' : 'system';
       return repairFields({ ...fields, role }, variantDecodes(MESSAGES, 'role', role), budget);

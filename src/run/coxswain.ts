@@ -287,7 +287,10 @@ class Process implements Coxswain {
     if (store === undefined || !isReadable(store))
       throw invalidArgument('openRun needs a store that can be read: createCoxswain({ store })');
     if (this.#knownRuns.get(runId) !== undefined && (await this.flush()) !== 'stored') {
-      throw new CoxswainError('store-io', `what this process knows of run ${JSON.stringify(runId)} is not stored yet`);
+      throw new CoxswainError(
+        'store-io',
+        `records of run ${JSON.stringify(runId)} still wait in this process and could not be stored; health() has the fault`,
+      );
     }
     const { measureMs } = this;
     const storedRuns = new StoredRuns({

@@ -56,7 +56,7 @@ export class RunPath {
     this.#parts.log.countInputFault('crowded');
     if (this.#hasAskedWithin) return;
     this.#hasAskedWithin = true;
-    this.fault('advise', new Error('asked for from within a provider, which gets nothing'));
+    this.fault('advise', new Error('requested from within a provider, which gets no advice'));
   }
 
   /** Counts an event that arrived after the end of the run and therefore cannot be recorded. */

@@ -94,6 +94,6 @@ export class StoredRuns {
 }
 
 export function runUnknown(runId: string): CoxswainError {
-  const message = `no run ${JSON.stringify(runId)} is stored: give openRun a start, or begin it with startRun`;
+  const message = `no run ${JSON.stringify(runId)} is stored: pass start to openRun, or begin the run with startRun`;
   return new CoxswainError('run-unknown', message, { details: { runId } });
 }

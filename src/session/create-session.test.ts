@@ -251,7 +251,7 @@ test('thrown values without text, and messages of any length, are recorded', () 
   });
   session.dispatch(Text('a'));
   expect(session.faults().map((fault) => fault.message.length)).toEqual([
-    'something that has no text was thrown'.length,
+    'a value without a text was thrown'.length,
     300,
   ]);
 });

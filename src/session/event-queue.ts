@@ -50,7 +50,7 @@ export class EventQueue {
       return undefined;
     }
     if (cause.depth >= MAX_DEPTH) {
-      return `"${input.type}" is not dispatched: "${cause.input.type}" is already ${MAX_DEPTH} events deep; let reducers and subscribers stop causing each other`;
+      return `"${input.type}" is not dispatched: "${cause.input.type}" is already ${MAX_DEPTH} events deep; break the cycle between reducers and subscribers`;
     }
     if (this.#causedCount >= MAX_CAUSED) {
       return `"${input.type}" is not dispatched: one dispatch has already caused ${MAX_CAUSED} events; dispatch fewer from reducers and subscribers`;

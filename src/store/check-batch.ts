@@ -36,7 +36,7 @@ export interface CheckedBatch {
 export function checkBatch(batch: readonly TrajectoryRecord[]): CheckedBatch {
   const first = batch[0];
   if (first === undefined || batch.length > MAX_BATCH_RECORDS) {
-    throw invalidArgument(`a batch holds 1 to ${MAX_BATCH_RECORDS} records, got ${batch.length}`);
+    throw invalidArgument(`a batch must contain 1 to ${MAX_BATCH_RECORDS} records, got ${batch.length}`);
   }
   const runId = checkRunId(first.run_id);
   const records: EncodedRecord[] = [];
@@ -46,11 +46,11 @@ export function checkBatch(batch: readonly TrajectoryRecord[]): CheckedBatch {
     decodeRecord(toStoredRecord(record));
     if (record.run_id !== runId) {
       throw invalidArgument(
-        `a batch holds records of one run, got ${JSON.stringify(runId)} and ${JSON.stringify(record.run_id)}`,
+        `a batch must contain records of one run, got ${JSON.stringify(runId)} and ${JSON.stringify(record.run_id)}`,
       );
     }
     if (record.seq !== nextSeq)
-      throw invalidArgument(`a batch has no holes: expected seq ${nextSeq}, got ${record.seq}`);
+      throw invalidArgument(`the records of a batch must be consecutive: expected seq ${nextSeq}, got ${record.seq}`);
     const json = encodeRecord(record);
     records.push({ seq: record.seq, record, json });
     chars += json.length;

@@ -22,7 +22,7 @@ export function checkChange<Result>(runId: string, change: RunChange<Result>): C
   // A JavaScript caller may return a value of any type.
   const untyped: Partial<RunChange<Result>> | undefined = change;
   if (!Array.isArray(untyped?.records)) {
-    throw invalidArgument('a fold returns { records, snapshot?, result }; it cannot be asynchronous');
+    throw invalidArgument('a fold must return { records, snapshot?, result } synchronously');
   }
   const batch = change.records.length === 0 ? undefined : checkBatch(change.records);
   if (batch !== undefined && batch.runId !== runId) {
@@ -42,6 +42,6 @@ function encodeSnapshot(snapshot: unknown): string {
   } catch (cause) {
     throw invalidArgument(`a snapshot cannot be encoded as JSON: ${messageOf(cause)}`, { cause });
   }
-  if (json === undefined) throw invalidArgument(`a snapshot is plain JSON, got ${typeof snapshot}`);
+  if (json === undefined) throw invalidArgument(`a snapshot must be plain JSON, got ${typeof snapshot}`);
   return json;
 }

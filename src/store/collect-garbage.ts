@@ -74,11 +74,11 @@ export async function collectGarbage(store: CollectableStore, options: GcOptions
   const { isDryRun = false, maxRuns = DEFAULT_MAX_RUNS } = options;
   checkOptions(options);
   const bytesBefore = await store.sizeOf();
-  const planned = await planFor(store, options, bytesBefore);
+  const trees = await planFor(store, options, bytesBefore);
   const report = { collected: [] as CollectedRun[], failed: [] as FailedRun[], left: 0 };
-  for (const tree of planned) {
-    const { length } = report.collected;
-    const isFull = length + report.failed.length > 0 && length + tree.runs.length > maxRuns;
+  for (const tree of trees) {
+    const { length: deletedCount } = report.collected;
+    const isFull = deletedCount + report.failed.length > 0 && deletedCount + tree.runs.length > maxRuns;
     if (isFull || (!isDryRun && (await hasChanged(store, tree)))) report.left += tree.runs.length;
     else if (isDryRun) report.collected.push(...tree.runs.map((run) => toCollected(run, tree)));
     else await deleteTree(store, tree, report);
@@ -113,8 +113,8 @@ async function allRuns(store: CollectableStore): Promise<readonly SizedRun[]> {
 /** Returns true if a run of the tree was written since it was listed. */
 async function hasChanged(store: CollectableStore, tree: PlannedTree): Promise<boolean> {
   for (const { summary } of tree.runs) {
-    const now = await store.findRun(summary.runId);
-    if (now !== undefined && now.lastSeq !== summary.lastSeq) return true;
+    const currentSummary = await store.findRun(summary.runId);
+    if (currentSummary !== undefined && currentSummary.lastSeq !== summary.lastSeq) return true;
   }
   return false;
 }

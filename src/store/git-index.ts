@@ -21,9 +21,9 @@ const HASH_BYTES = [20, 32] as const;
 /** Finds the git work tree of a folder in the same way as git: by the nearest `.git` in the folder or above it. */
 export function findGit(folder: string): GitPlace | undefined {
   for (let top = folder; ; top = dirname(top)) {
-    const place = join(top, '.git');
-    if (statSync(place, { throwIfNoEntry: false })?.isDirectory() === true) return { top, folder: place };
-    const target = /^gitdir: ([^\r\n]+)/.exec(textOf(place) ?? '')?.[1];
+    const dotGit = join(top, '.git');
+    if (statSync(dotGit, { throwIfNoEntry: false })?.isDirectory() === true) return { top, folder: dotGit };
+    const target = /^gitdir: ([^\r\n]+)/.exec(readSmallFile(dotGit) ?? '')?.[1];
     if (target !== undefined) return { top, folder: resolve(top, target) };
     if (dirname(top) === top) return undefined;
   }
@@ -38,21 +38,26 @@ export function findGit(folder: string): GitPlace | undefined {
  */
 export function commonFolder({ top, folder }: GitPlace): string {
   const dotGit = join(top, '.git');
-  const real = realPath(folder);
-  const common = textOf(join(folder, 'commondir'));
+  const realFolder = realPath(folder);
+  const commondirText = readSmallFile(join(folder, 'commondir'));
   if (lstatSync(dotGit).isDirectory()) {
-    if (common === undefined) return folder;
+    if (commondirText === undefined) return folder;
     throw unsafePath(folder, 'it is a work tree’s own .git and names another one (commondir)');
   }
-  if (common !== undefined) {
-    const shared = realPath(resolve(folder, common.trim()));
+  if (commondirText !== undefined) {
+    const sharedFolder = realPath(resolve(folder, commondirText.trim()));
     const isItsTree =
-      real !== undefined && shared === dirname(dirname(real)) && basename(dirname(real)) === 'worktrees';
-    const back = textOf(join(folder, 'gitdir'))?.trim();
-    if (isItsTree && back !== undefined && realPath(resolve(folder, back)) === realPath(dotGit)) return shared;
+      realFolder !== undefined &&
+      sharedFolder === dirname(dirname(realFolder)) &&
+      basename(dirname(realFolder)) === 'worktrees';
+    const backPath = readSmallFile(join(folder, 'gitdir'))?.trim();
+    if (isItsTree && backPath !== undefined && realPath(resolve(folder, backPath)) === realPath(dotGit))
+      return sharedFolder;
   } else {
-    const back = /^[ \t]*worktree[ \t]*=[ \t]*"?(.*?)"?[ \t]*$/m.exec(textOf(join(folder, 'config')) ?? '')?.[1];
-    if (back !== undefined && realPath(resolve(folder, back)) === realPath(top)) return folder;
+    const backPath = /^[ \t]*worktree[ \t]*=[ \t]*"?(.*?)"?[ \t]*$/m.exec(
+      readSmallFile(join(folder, 'config')) ?? '',
+    )?.[1];
+    if (backPath !== undefined && realPath(resolve(folder, backPath)) === realPath(top)) return folder;
   }
   throw unsafePath(folder, `${dotGit} points to it, and it does not point back`);
 }
@@ -67,7 +72,7 @@ export function realPath(path: string): string | undefined {
 }
 
 /** Returns the text of a small regular file, and undefined for anything else. */
-function textOf(file: string): string | undefined {
+function readSmallFile(file: string): string | undefined {
   const facts = statSync(file, { throwIfNoEntry: false });
   return facts?.isFile() === true && facts.size <= MAX_POINTER_BYTES ? readFileSync(file, 'utf8') : undefined;
 }
@@ -87,75 +92,75 @@ export function indexStamp({ folder }: GitPlace): string {
 export function isTracked({ top, folder }: GitPlace, path: string): boolean {
   const name = relative(top, path);
   if (name === '' || isAbsolute(name) || name.split(sep)[0] === '..') return false;
-  const wanted = name.split(sep).join('/');
-  const own = searchIndex(join(folder, 'index'), wanted);
+  const gitPath = name.split(sep).join('/');
+  const { found, sharedFile } = searchIndex(join(folder, 'index'), gitPath);
   // A file that was removed after the shared index was written still counts as tracked until `git update-index
   // --no-split-index`.
-  return own.found || (own.shared !== undefined && searchIndex(join(folder, own.shared), wanted).found);
+  return found || (sharedFile !== undefined && searchIndex(join(folder, sharedFile), gitPath).found);
 }
 
 interface IndexSearch {
   readonly found: boolean;
   /** The shared file of a split index. */
-  readonly shared?: string | undefined;
+  readonly sharedFile?: string | undefined;
 }
 
-function searchIndex(file: string, wanted: string): IndexSearch {
+function searchIndex(file: string, gitPath: string): IndexSearch {
   const facts = statSync(file, { throwIfNoEntry: false });
   if (facts?.isFile() !== true || facts.size > MAX_INDEX_BYTES) return { found: false };
   const bytes = readFileSync(file);
   for (const hashBytes of HASH_BYTES) {
-    const search = searchEntries(bytes, wanted, hashBytes);
+    const search = searchEntries(bytes, gitPath, hashBytes);
     if (search !== undefined) return search;
   }
-  return { found: bytes.includes(wanted) };
+  return { found: bytes.includes(gitPath) };
 }
 
 /** @returns undefined if this is not an index with hashes of this length */
-function searchEntries(bytes: Buffer, wanted: string, hashBytes: number): IndexSearch | undefined {
+function searchEntries(bytes: Buffer, gitPath: string, hashBytes: number): IndexSearch | undefined {
   if (bytes.length < 12 + hashBytes || bytes.toString('latin1', 0, 4) !== 'DIRC') return undefined;
   const version = bytes.readUInt32BE(4);
   if (version < 2 || version > 4) return undefined;
   const count = bytes.readUInt32BE(8);
   const end = bytes.length - hashBytes;
-  const isWanted = nameCheck(wanted);
+  const isMatch = createNameCheck(gitPath);
   // Only the compared part of each name is kept. In version 4, each name extends the previous name.
-  const headBytes = Buffer.byteLength(wanted) + 1;
-  let head: Buffer = Buffer.alloc(0);
+  const comparedBytes = Buffer.byteLength(gitPath) + 1;
+  let prefix: Buffer = Buffer.alloc(0);
   let length = 0;
-  let at = 12;
+  let offset = 12;
   let found = false;
   for (let entry = 0; entry < count; entry += 1) {
-    const flagsAt = at + ENTRY_BYTES - 2 + hashBytes;
-    if (flagsAt + 4 > end) return undefined;
-    const isExtended = (bytes.readUInt16BE(flagsAt) & 0x4000) !== 0;
-    let nameAt = flagsAt + (isExtended ? 4 : 2);
+    const flagsOffset = offset + ENTRY_BYTES - 2 + hashBytes;
+    if (flagsOffset + 4 > end) return undefined;
+    const isExtended = (bytes.readUInt16BE(flagsOffset) & 0x4000) !== 0;
+    let nameOffset = flagsOffset + (isExtended ? 4 : 2);
     let prefixBytes = 0;
     if (version === 4) {
-      const dropped = readOffset(bytes, nameAt);
-      if (dropped === undefined || dropped.value > length) return undefined;
-      prefixBytes = length - dropped.value;
-      nameAt = dropped.next;
+      const droppedBytes = readOffset(bytes, nameOffset);
+      if (droppedBytes === undefined || droppedBytes.value > length) return undefined;
+      prefixBytes = length - droppedBytes.value;
+      nameOffset = droppedBytes.next;
     }
-    const nameEnd = bytes.indexOf(0, nameAt);
+    const nameEnd = bytes.indexOf(0, nameOffset);
     if (nameEnd < 0 || nameEnd > end) return undefined;
-    const rest = bytes.subarray(nameAt, Math.min(nameEnd, nameAt + headBytes));
-    if (prefixBytes === 0) head = rest;
-    else if (prefixBytes < headBytes)
-      head = Buffer.concat([head.subarray(0, prefixBytes), rest.subarray(0, headBytes - prefixBytes)]);
-    length = prefixBytes + nameEnd - nameAt;
-    found ||= isWanted(head);
+    const suffix = bytes.subarray(nameOffset, Math.min(nameEnd, nameOffset + comparedBytes));
+    if (prefixBytes === 0) prefix = suffix;
+    else if (prefixBytes < comparedBytes)
+      prefix = Buffer.concat([prefix.subarray(0, prefixBytes), suffix.subarray(0, comparedBytes - prefixBytes)]);
+    length = prefixBytes + nameEnd - nameOffset;
+    found ||= isMatch(prefix);
     // Older versions pad entries to a multiple of eight bytes.
-    at = version === 4 ? nameEnd + 1 : at + ((nameEnd - at + 8) & ~7);
+    offset = version === 4 ? nameEnd + 1 : offset + ((nameEnd - offset + 8) & ~7);
   }
-  return at <= end ? { found, shared: sharedPart(bytes.subarray(at, end), hashBytes) } : undefined;
+  return offset <= end ? { found, sharedFile: findSharedIndex(bytes.subarray(offset, end), hashBytes) } : undefined;
 }
 
 /** The shared index file, whose hash begins the extension `link`. */
-function sharedPart(extensions: Buffer, hashBytes: number): string | undefined {
-  for (let at = 0; at + 8 <= extensions.length; at += 8 + extensions.readUInt32BE(at + 4)) {
-    if (extensions.toString('latin1', at, at + 4) !== 'link') continue;
-    const hash = extensions.toString('hex', at + 8, at + 8 + hashBytes);
+function findSharedIndex(extensions: Buffer, hashBytes: number): string | undefined {
+  for (let offset = 0; offset + 8 <= extensions.length; offset += 8 + extensions.readUInt32BE(offset + 4)) {
+    if (extensions.toString('latin1', offset, offset + 4) !== 'link') continue;
+    const hash = extensions.toString('hex', offset + 8, offset + 8 + hashBytes);
     return /^0*$/.test(hash) ? undefined : `sharedindex.${hash}`;
   }
   return undefined;
@@ -173,12 +178,13 @@ function readOffset(bytes: Buffer, start: number): { readonly value: number; rea
 }
 
 /** Most systems other than Linux ignore case in file names. */
-function nameCheck(wanted: string): (name: Buffer) => boolean {
-  const exact = Buffer.from(wanted, 'utf8');
-  const isHit = (name: Buffer): boolean => name.length === exact.length || name[exact.length] === 0x2f;
+function createNameCheck(gitPath: string): (name: Buffer) => boolean {
+  const nameBytes = Buffer.from(gitPath, 'utf8');
+  const isWholeName = (name: Buffer): boolean => name.length === nameBytes.length || name[nameBytes.length] === 0x2f;
   if (process.platform === 'linux') {
-    return (name) => name[0] === exact[0] && name.subarray(0, exact.length).equals(exact) && isHit(name);
+    return (name) =>
+      name[0] === nameBytes[0] && name.subarray(0, nameBytes.length).equals(nameBytes) && isWholeName(name);
   }
-  const folded = wanted.toLowerCase();
-  return (name) => name.toString('utf8', 0, exact.length).toLowerCase() === folded && isHit(name);
+  const lowerCaseName = gitPath.toLowerCase();
+  return (name) => name.toString('utf8', 0, nameBytes.length).toLowerCase() === lowerCaseName && isWholeName(name);
 }

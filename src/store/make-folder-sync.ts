@@ -5,8 +5,8 @@ import { dirname } from 'node:path';
 export function makeFolderSync(folder: string): void {
   const topmost = mkdirSync(folder, { recursive: true, mode: 0o700 });
   if (topmost === undefined) return;
-  const above = dirname(topmost);
-  for (let created = folder; created !== above; created = dirname(created)) syncFolder(dirname(created));
+  const parent = dirname(topmost);
+  for (let child = folder; child !== parent; child = dirname(child)) syncFolder(dirname(child));
 }
 
 /** Waits until the names in a folder are on disk. Windows cannot open folders, and it orders such writes itself. */

@@ -15,19 +15,19 @@ export function checkPageLimit(limit: number = DEFAULT_LIMIT): number {
 }
 
 /** Encodes the end of a page as the cursor of the next page. */
-export function writePageCursor(place: readonly (number | string)[]): string {
-  return Buffer.from(JSON.stringify(place)).toString('base64url');
+export function writePageCursor(position: readonly (number | string)[]): string {
+  return Buffer.from(JSON.stringify(position)).toString('base64url');
 }
 
 /**
  * Decodes a cursor of `writePageCursor`.
  *
- * @param toPlace  converts the parts to a position; returns undefined for invalid parts
+ * @param toPosition  converts the parts to a position; returns undefined for invalid parts
  * @throws CoxswainError `invalid-argument` for any other text
  */
 export function readPageCursor<Place>(
   cursor: string,
-  toPlace: (parts: readonly unknown[]) => Place | undefined,
+  toPosition: (parts: readonly unknown[]) => Place | undefined,
 ): Place {
   let parts: unknown;
   try {
@@ -36,7 +36,7 @@ export function readPageCursor<Place>(
     parts = undefined;
   }
   // A cursor must have exactly the text that `writePageCursor` writes. Other encodings of the same position are refused.
-  const place = Array.isArray(parts) && writePageCursor(parts) === cursor ? toPlace(parts) : undefined;
-  if (place !== undefined) return place;
+  const position = Array.isArray(parts) && writePageCursor(parts) === cursor ? toPosition(parts) : undefined;
+  if (position !== undefined) return position;
   throw invalidArgument(`after must be "next" of an earlier page, got ${JSON.stringify(cursor.slice(0, 80))}`);
 }

@@ -26,24 +26,24 @@ export function planAppend(
 ): AppendPlan {
   const lastSeq = stored?.lastSeq ?? -1;
   if (batch.firstSeq === lastSeq + 1)
-    return { fresh: batch.records, summary: summaryWith(stored, batch.records), stored };
+    return { fresh: batch.records, summary: extendSummary(stored, batch.records), stored };
   const fresh: EncodedRecord[] = [];
-  for (const item of batch.records) {
-    const { seq } = item;
+  for (const record of batch.records) {
+    const { seq } = record;
     if (seq <= lastSeq) {
-      const before = storedJson(seq);
-      if (before === undefined || !sameJson(before, item.json)) throw conflict(batch.runId, seq);
+      const storedText = storedJson(seq);
+      if (storedText === undefined || !isSameJson(storedText, record.json)) throw createConflictError(batch.runId, seq);
     } else {
-      if (fresh.length === 0 && seq !== lastSeq + 1) throw gap(batch.runId, lastSeq + 1, seq);
-      fresh.push(item);
+      if (fresh.length === 0 && seq !== lastSeq + 1) throw createGapError(batch.runId, lastSeq + 1, seq);
+      fresh.push(record);
     }
   }
   // If there are no fresh records, the run is already stored.
-  const summary = fresh.length === 0 && stored !== undefined ? stored : summaryWith(stored, fresh);
+  const summary = fresh.length === 0 && stored !== undefined ? stored : extendSummary(stored, fresh);
   return { fresh, summary, stored };
 }
 
-function summaryWith(stored: RunSummary | undefined, fresh: readonly EncodedRecord[]): RunSummary {
+function extendSummary(stored: RunSummary | undefined, fresh: readonly EncodedRecord[]): RunSummary {
   return foldRunSummaries(
     stored,
     fresh.map(({ record }) => record),
@@ -51,22 +51,22 @@ function summaryWith(stored: RunSummary | undefined, fresh: readonly EncodedReco
 }
 
 /** Compares parsed JSON, because equal records may have different encodings. */
-function sameJson(left: string, right: string): boolean {
+function isSameJson(left: string, right: string): boolean {
   if (left === right) return true;
   // Loaded on demand, because short-lived processes do not repeat appends.
   return process.getBuiltinModule('node:util').isDeepStrictEqual(JSON.parse(left), JSON.parse(right));
 }
 
-function gap(runId: string, expected: number, got: number): CoxswainError {
+function createGapError(runId: string, expected: number, firstSeq: number): CoxswainError {
   return new CoxswainError(
     'store-gap',
-    `run ${JSON.stringify(runId)} continues at seq ${expected}, the batch begins at ${got}; ` +
+    `run ${JSON.stringify(runId)} continues at seq ${expected}, the batch begins at ${firstSeq}; ` +
       'append the missing records first, or a gap record',
-    { details: { runId, expected, got } },
+    { details: { runId, expected, got: firstSeq } },
   );
 }
 
-function conflict(runId: string, seq: number): CoxswainError {
+function createConflictError(runId: string, seq: number): CoxswainError {
   return new CoxswainError(
     'store-conflict',
     `run ${JSON.stringify(runId)} already has another record at seq ${seq}; two writers may be using one run id`,

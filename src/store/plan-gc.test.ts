@@ -45,11 +45,11 @@ function sumOf(runs: readonly SizedRun[]): number {
   return runs.reduce((sum, { bytes }) => sum + bytes, 0);
 }
 
-test('without limits nothing goes', () => {
+test('without limits, no run is deleted', () => {
   expect(plan([run('a', { agoMs: 900 * DAY_MS }), run('b', { agoMs: Infinity })], {})).toEqual([]);
 });
 
-test('what is too old goes, the oldest first, to the millisecond', () => {
+test('runs above the age limit are deleted, the oldest first, to the millisecond', () => {
   const runs = [
     run('b', { agoMs: 30 * DAY_MS }),
     run('c', { agoMs: 30 * DAY_MS - 1 }),
@@ -58,7 +58,7 @@ test('what is too old goes, the oldest first, to the millisecond', () => {
   expect(ids(plan(runs, { olderThanMs: 30 * DAY_MS }))).toEqual(['a', 'b']);
 });
 
-test('for size as many go as it takes, the oldest first, and what is too old counts', () => {
+test('for size, the oldest runs are deleted first, after the runs that are too old', () => {
   const runs = [1, 2, 3, 4, 5].map((days) => run(`${days} days`, { agoMs: days * DAY_MS, bytes: 100 }));
   expect(ids(plan(runs, { maxBytes: 300 }))).toEqual(['5 days', '4 days']);
   expect(ids(plan(runs, { maxBytes: 301 }))).toEqual(['5 days', '4 days']);
@@ -68,12 +68,12 @@ test('for size as many go as it takes, the oldest first, and what is too old cou
   expect(both.map(({ reason }) => reason)).toEqual(['age', 'size']);
 });
 
-test('what the store takes beside its runs counts too', () => {
+test('data of the store outside its runs counts toward its size', () => {
   const runs = [run('a', { agoMs: 2 * DAY_MS, bytes: 100 }), run('b', { agoMs: DAY_MS, bytes: 100 })];
   expect(ids(plan(runs, { bytes: 250, maxBytes: 200 }))).toEqual(['a']);
 });
 
-test('an open run that was active within 24 hours stays, an open one that was not goes, an ended one goes', () => {
+test('an open run that was active within 24 hours is kept; other open runs and ended runs are deleted', () => {
   expect(OPEN_RUN_PROTECTED_MS).toBe(DAY_MS);
   const runs = [
     run('at work', { agoMs: DAY_MS - 1, isOpen: true }),
@@ -85,13 +85,13 @@ test('an open run that was active within 24 hours stays, an open one that was no
   expect(ids(plan(runs, { olderThanMs: HOUR_MS }))).toEqual(['left']);
 });
 
-test('a run without any time is never too old, and the first to go for size', () => {
+test('a run without times is never too old, and is the first to be deleted for size', () => {
   const runs = [run('old', { agoMs: 90 * DAY_MS }), run('timeless', { agoMs: Infinity })];
   expect(ids(plan(runs, { olderThanMs: DAY_MS }))).toEqual(['old']);
   expect(ids(plan(runs, { maxBytes: 10 }))).toEqual(['timeless']);
 });
 
-test('a tree is as old as its latest run, and stays with one that is open or damaged', () => {
+test('a tree has the age of its latest run, and is kept if one of its runs is open or damaged', () => {
   const old = { agoMs: 40 * DAY_MS };
   const tree = (last: Omit<RunFacts, 'parent'>): readonly SizedRun[] => [
     run('parent', old),
@@ -110,7 +110,7 @@ test('a child whose parent is not stored is a separate tree', () => {
   expect(ids(plan(runs, { maxBytes: 10 }))).toEqual(['a']);
 });
 
-test('twenty thousand runs below each other are one tree', () => {
+test('a chain of twenty thousand nested runs is one tree', () => {
   const runs = Array.from({ length: 20_000 }, (_, index) =>
     run(String(index), { agoMs: 2 * DAY_MS, ...(index > 0 && { parent: String(index - 1) }) }),
   );
@@ -164,7 +164,7 @@ function familyOf(one: SizedRun, runs: readonly SizedRun[]): ReadonlySet<SizedRu
   return family;
 }
 
-test('a tree goes as one, children before their parents, the trees by their last activity', () => {
+test('a tree is deleted as a whole, children before parents, and trees in order of last activity', () => {
   fc.assert(
     fc.property(anyRuns, anyLimits, (runs, limits) => {
       const planned = plan(runs, limits);
@@ -189,7 +189,7 @@ test('a tree goes as one, children before their parents, the trees by their last
   );
 });
 
-test('no run that is at work or damaged goes; of the others all that are too old, and no more for size than it takes', () => {
+test('no active or damaged run is deleted; of the others, all that are too old and only as many for size as needed', () => {
   fc.assert(
     fc.property(anyRuns, anyLimits, fc.integer({ min: 0, max: 300 }), (runs, limits, besides) => {
       const bytes = sumOf(runs) + besides;
@@ -221,7 +221,7 @@ test('no run that is at work or damaged goes; of the others all that are too old
   );
 });
 
-test('the order in which runs are listed changes nothing', () => {
+test('the order of the listed runs does not matter', () => {
   fc.assert(
     fc.property(
       anyRuns.chain((runs) => fc.tuple(fc.constant(runs), fc.shuffledSubarray([...runs], { minLength: runs.length }))),

@@ -45,18 +45,18 @@ export interface PlannedTree {
  */
 export function planGc(runs: readonly SizedRun[], limits: GcLimits): readonly PlannedTree[] {
   const { nowMs, olderThanMs = Infinity, maxBytes = Infinity } = limits;
-  const trees = treesOf(runs).filter((tree) => !tree.runs.some((run) => isProtected(run.summary, nowMs)));
+  const trees = groupTrees(runs).filter((tree) => !tree.runs.some((run) => isProtected(run.summary, nowMs)));
   const isOld = ({ lastAtMs }: Tree): boolean => lastAtMs > 0 && nowMs - lastAtMs >= olderThanMs;
-  let left = limits.bytes - sumOf(trees.filter(isOld));
-  const planned: PlannedTree[] = [];
+  let remainingBytes = limits.bytes - sumBytes(trees.filter(isOld));
+  const plannedTrees: PlannedTree[] = [];
   for (const tree of trees) {
-    if (isOld(tree)) planned.push({ ...tree, reason: 'age' });
-    else if (left > maxBytes) {
-      left -= tree.bytes;
-      planned.push({ ...tree, reason: 'size' });
+    if (isOld(tree)) plannedTrees.push({ ...tree, reason: 'age' });
+    else if (remainingBytes > maxBytes) {
+      remainingBytes -= tree.bytes;
+      plannedTrees.push({ ...tree, reason: 'size' });
     }
   }
-  return planned;
+  return plannedTrees;
 }
 
 type Tree = Omit<PlannedTree, 'reason'>;
@@ -66,39 +66,39 @@ function isProtected({ outcome, lastAtMs, problem }: RunSummary, nowMs: number):
 }
 
 /** Returns all trees, the least recently active first. The result does not depend on the order of `runs`. */
-function treesOf(runs: readonly SizedRun[]): readonly Tree[] {
-  const sorted = runs.toSorted((left, right) => (left.summary.runId < right.summary.runId ? -1 : 1));
-  const byId = new Map(sorted.map((run) => [run.summary.runId, run]));
-  const parentOf = ({ summary }: SizedRun): SizedRun | undefined =>
+function groupTrees(runs: readonly SizedRun[]): readonly Tree[] {
+  const sortedRuns = runs.toSorted((a, b) => (a.summary.runId < b.summary.runId ? -1 : 1));
+  const byId = new Map(sortedRuns.map((run) => [run.summary.runId, run]));
+  const findParent = ({ summary }: SizedRun): SizedRun | undefined =>
     summary.parentRunId === undefined ? undefined : byId.get(summary.parentRunId);
-  const childrenOf = Map.groupBy(sorted, parentOf);
-  const seen = new Set<SizedRun>();
+  const childrenByParent = Map.groupBy(sortedRuns, findParent);
+  const visitedRuns = new Set<SizedRun>();
   const trees: Tree[] = [];
-  for (const run of sorted) {
-    if (seen.has(run)) continue;
-    const tree = [rootOf(run, parentOf)];
+  for (const run of sortedRuns) {
+    if (visitedRuns.has(run)) continue;
+    const tree = [findRoot(run, findParent)];
     // The list grows during the iteration, so parents come before their children.
-    for (const one of tree) {
-      seen.add(one);
-      for (const child of childrenOf.get(one) ?? []) if (child !== tree[0]) tree.push(child);
+    for (const member of tree) {
+      visitedRuns.add(member);
+      for (const child of childrenByParent.get(member) ?? []) if (child !== tree[0]) tree.push(child);
     }
     const lastAtMs = tree.reduce((latest, { summary }) => Math.max(latest, summary.lastAtMs), 0);
-    trees.push({ runs: tree.reverse(), bytes: sumOf(tree), lastAtMs });
+    trees.push({ runs: tree.reverse(), bytes: sumBytes(tree), lastAtMs });
   }
-  return trees.sort((left, right) => left.lastAtMs - right.lastAtMs);
+  return trees.sort((a, b) => a.lastAtMs - b.lastAtMs);
 }
 
 /** Returns the topmost ancestor. Only broken records have circular parents; for these, one of the parents is returned. */
-function rootOf(run: SizedRun, parentOf: (run: SizedRun) => SizedRun | undefined): SizedRun {
-  const above = new Set([run]);
+function findRoot(run: SizedRun, findParent: (run: SizedRun) => SizedRun | undefined): SizedRun {
+  const ancestors = new Set([run]);
   let root = run;
-  for (let parent = parentOf(run); parent !== undefined && !above.has(parent); parent = parentOf(parent)) {
-    above.add(parent);
+  for (let parent = findParent(run); parent !== undefined && !ancestors.has(parent); parent = findParent(parent)) {
+    ancestors.add(parent);
     root = parent;
   }
   return root;
 }
 
-function sumOf(items: readonly { readonly bytes: number }[]): number {
+function sumBytes(items: readonly { readonly bytes: number }[]): number {
   return items.reduce((sum, { bytes }) => sum + bytes, 0);
 }

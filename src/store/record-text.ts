@@ -9,12 +9,12 @@ import type { TrajectoryRecord } from '../records/trajectory-record.ts';
 export function recordText(record: TrajectoryRecord): string {
   const lines: string[] = [];
   // A decoded payload is plain JSON. The walk uses no recursion, because JSON may be nested deeper than the stack.
-  const left: Json[] = [{ ...(toStoredRecord(record).payload as JsonObject), kind: null }];
-  for (let value = left.pop(); value !== undefined; value = left.pop()) {
+  const pendingValues: Json[] = [{ ...(toStoredRecord(record).payload as JsonObject), kind: null }];
+  for (let value = pendingValues.pop(); value !== undefined; value = pendingValues.pop()) {
     if (typeof value === 'string') lines.push(value);
     else if (typeof value === 'object' && value !== null) {
-      const parts: readonly (Json | undefined)[] = Array.isArray(value) ? value : Object.values(value);
-      for (let index = parts.length - 1; index >= 0; index -= 1) left.push(parts[index] ?? null);
+      const childValues: readonly (Json | undefined)[] = Array.isArray(value) ? value : Object.values(value);
+      for (let index = childValues.length - 1; index >= 0; index -= 1) pendingValues.push(childValues[index] ?? null);
     }
   }
   return lines.join('\n');

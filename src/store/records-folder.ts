@@ -47,11 +47,11 @@ export type RecordsVerdict =
 const SIDE_FILES = ['', '-wal', '-shm', '-journal', '-spills'] as const;
 const IGNORE_FILE = '.gitignore';
 /** The first line of the ignore file. It contains a key, which names a file in the user's state folder. */
-const MARK = /^# coxswain ([0-9a-f]{32})\r?\n/;
-const IN_PROJECT = { maxBytes: 65_536, mayBeShared: true };
+const MARK_LINE = /^# coxswain ([0-9a-f]{32})\r?\n/;
+const PROJECT_FILE_LIMITS = { maxBytes: 65_536, mayBeShared: true };
 
 /** The file in the state folder that belongs to a key. */
-interface KnownMark {
+interface SavedMark {
   /** The real path of the folder. */
   readonly folder: string;
   readonly inode: number;
@@ -75,43 +75,43 @@ export function isInRecordsFolder(storePath: string): boolean {
  * Cost: about 15 file system calls. After git has written its index, the index is also read.
  */
 export function examineRecords(folder: string, places: StatePlaces): RecordsVerdict {
-  const place = placeOf(folder);
+  const place = resolvePlace(folder);
   try {
-    return examine(place, places);
+    return examinePlace(place, places);
   } catch (error) {
     return refuse(place, 'unsafe', messageOf(error));
   }
 }
 
-function examine(place: RecordsPlace, places: StatePlaces): RecordsVerdict {
-  const { real } = place;
-  const facts = lookAt(real);
-  if (facts === undefined) return absentIn(place);
+function examinePlace(place: RecordsPlace, places: StatePlaces): RecordsVerdict {
+  const { path } = place;
+  const facts = lookAt(path);
+  if (facts === undefined) return absentVerdict(place);
   const fault = faultOfFolder(facts);
   if (fault !== undefined) return refuse(place, 'unsafe', fault);
-  const key = markIn(real);
+  const key = readKey(path);
   const owner = { ...places, projectFolder: place.project };
-  const known =
+  const mark =
     key === undefined ? undefined : readMark(join(folderOfProject(stateRoot(places), place.project), markName(key)));
   const git = findGit(place.project);
-  const stamp = git === undefined ? '' : indexStamp(git);
-  if (git !== undefined && stamp !== '' && stamp !== known?.untracked && isTracked(git, real)) {
+  const indexState = git === undefined ? '' : indexStamp(git);
+  if (git !== undefined && indexState !== '' && indexState !== mark?.untracked && isTracked(git, path)) {
     return refuse(place, 'tracked', 'git tracks it, so a checkout can replace the records');
   }
-  if (key === undefined || known === undefined || known.folder !== real || known.inode !== facts.ino) {
+  if (key === undefined || mark === undefined || mark.folder !== path || mark.inode !== facts.ino) {
     // The next writer replaces an empty folder by a marked folder.
-    if (readdirSync(real).length === 0) return absentIn(place);
+    if (readdirSync(path).length === 0) return absentVerdict(place);
     return refuse(place, 'unmarked', 'your coxswain did not create it here, so it may have come with the project');
   }
-  const file = faultOfStores(real);
-  if (file !== undefined) return refuse(place, 'unsafe', file);
+  const storeFault = findStoresFault(path);
+  if (storeFault !== undefined) return refuse(place, 'unsafe', storeFault);
   // Saving the stamp avoids reading the index at each event. A failure to save it is harmless.
-  if (known.untracked !== stamp) tryTo(() => writeMark(owner, key, { ...known, untracked: stamp }));
+  if (mark.untracked !== indexState) ignoreErrors(() => writeMark(owner, key, { ...mark, untracked: indexState }));
   return { kind: 'ours' };
 }
 
 /** Returns `absent`, or a refusal if the project is not writable. A project from an archive may not be writable. */
-function absentIn(place: RecordsPlace): RecordsVerdict {
+function absentVerdict(place: RecordsPlace): RecordsVerdict {
   try {
     accessSync(place.project, constants.W_OK | constants.X_OK);
   } catch (error) {
@@ -124,21 +124,21 @@ function absentIn(place: RecordsPlace): RecordsVerdict {
   return { kind: 'absent' };
 }
 
-function tryTo(act: () => void): void {
+function ignoreErrors(action: () => void): void {
   try {
-    act();
+    action();
   } catch {
     // The next process tries again.
   }
 }
 
 /** Returns the first file in a records folder that must not be opened, with the reason. */
-function faultOfStores(folder: string): string | undefined {
-  return faultOfStore(join(folder, 'runs.db')) ?? faultOfStore(join(folder, 'runs'));
+function findStoresFault(folder: string): string | undefined {
+  return findStoreFault(join(folder, 'runs.db')) ?? findStoreFault(join(folder, 'runs'));
 }
 
 /** Checks one store: a SQLite file and the files next to it, or a folder of JSON lines. */
-function faultOfStore(path: string): string | undefined {
+function findStoreFault(path: string): string | undefined {
   for (const suffix of SIDE_FILES) {
     const facts = lookAt(path + suffix);
     if (facts === undefined) continue;
@@ -159,24 +159,24 @@ function faultOfStore(path: string): string | undefined {
 export function makeRecords(folder: string, places: StatePlaces): RecordsVerdict {
   const verdict = examineRecords(folder, places);
   if (verdict.kind !== 'absent') return verdict;
-  const place = placeOf(folder);
-  const key = newKey();
+  const place = resolvePlace(folder);
+  const key = createKey();
   // The folder is renamed once it is complete. If several processes create it at the same time, one succeeds.
-  const unfinished = `${place.real}-${key}`;
+  const temporaryFolder = `${place.path}-${key}`;
   makeFolderSync(place.project);
-  mkdirSync(unfinished, { mode: 0o700 });
+  mkdirSync(temporaryFolder, { mode: 0o700 });
   const owner = { ...places, projectFolder: place.project };
   try {
-    writeFileSync(join(unfinished, IGNORE_FILE), markLine(key) + '*\n', { flag: 'wx', mode: 0o600 });
-    mark(owner, key, unfinished, place.real);
-    renameSync(unfinished, place.real);
-    syncFolder(place.real);
+    writeFileSync(join(temporaryFolder, IGNORE_FILE), markLine(key) + '*\n', { flag: 'wx', mode: 0o600 });
+    recordMark(owner, key, temporaryFolder, place.path);
+    renameSync(temporaryFolder, place.path);
+    syncFolder(place.path);
     syncFolder(place.project);
   } catch (error) {
-    rmSync(unfinished, { recursive: true, force: true });
+    rmSync(temporaryFolder, { recursive: true, force: true });
     rmSync(join(stateFolder(owner), markName(key)), { force: true });
-    const now = examineRecords(folder, places);
-    if (now.kind !== 'absent') return now;
+    const verdictAfterFailure = examineRecords(folder, places);
+    if (verdictAfterFailure.kind !== 'absent') return verdictAfterFailure;
     throw error;
   }
   return examineRecords(folder, places);
@@ -189,22 +189,22 @@ export function makeRecords(folder: string, places: StatePlaces): RecordsVerdict
  *   cannot be written
  */
 export function adoptRecords(folder: string, places: StatePlaces): void {
-  const place = placeOf(folder);
+  const place = resolvePlace(folder);
   const verdict = examineRecords(folder, places);
   if (verdict.kind === 'ours') return;
   if (verdict.kind !== 'refused') {
-    throw new CoxswainError('input-io', `${place.real}: there is no records folder to accept`);
+    throw new CoxswainError('input-io', `${place.path}: there is no records folder to accept`);
   }
   const { kind, why, fix } = verdict.refusal;
-  if (kind !== 'unmarked') throw unsafePath(place.real, `${why}; ${fix}`);
-  const fault = faultOfStores(place.real);
-  if (fault !== undefined) throw unsafePath(place.real, fault);
-  const ignore = join(place.real, IGNORE_FILE);
-  const before = readGuarded(ignore, IN_PROJECT)?.toString('utf8') ?? '*\n';
-  const key = newKey();
+  if (kind !== 'unmarked') throw unsafePath(place.path, `${why}; ${fix}`);
+  const fault = findStoresFault(place.path);
+  if (fault !== undefined) throw unsafePath(place.path, fault);
+  const ignorePath = join(place.path, IGNORE_FILE);
+  const ignoreText = readGuarded(ignorePath, PROJECT_FILE_LIMITS)?.toString('utf8') ?? '*\n';
+  const key = createKey();
   const owner = { ...places, projectFolder: place.project };
-  replaceGuarded(ignore, markLine(key) + before.replace(MARK, ''));
-  mark(owner, key, place.real, place.real);
+  replaceGuarded(ignorePath, markLine(key) + ignoreText.replace(MARK_LINE, ''));
+  recordMark(owner, key, place.path, place.path);
 }
 
 /**
@@ -221,7 +221,7 @@ export function refuseLinks(storePath: string): boolean {
   const folder = dirname(path);
   const facts = lookAt(folder);
   if (facts === undefined) return true;
-  const fault = faultOfFolder(facts) ?? faultOfStore(path);
+  const fault = faultOfFolder(facts) ?? findStoreFault(path);
   if (fault !== undefined) throw unsafePath(folder, fault);
   return false;
 }
@@ -233,7 +233,7 @@ export function refuseLinks(storePath: string): boolean {
  */
 export function openRecords(storePath: string, places: StatePlaces): void {
   // If a program may write only in its project, marking fails, but the store is still created.
-  if (refuseLinks(storePath)) tryTo(() => void makeRecords(dirname(resolve(storePath)), places));
+  if (refuseLinks(storePath)) ignoreErrors(() => void makeRecords(dirname(resolve(storePath)), places));
 }
 
 /** Creates the error of a command whose records folder is refused. */
@@ -244,16 +244,16 @@ export function refusalError({ folder, why, fix }: RecordsRefusal): CoxswainErro
 interface RecordsPlace {
   /** Real path of the parent folder. */
   readonly project: string;
-  readonly real: string;
+  readonly path: string;
 }
 
-function placeOf(folder: string): RecordsPlace {
+function resolvePlace(folder: string): RecordsPlace {
   const project = realProject(dirname(folder));
-  return { project, real: join(project, basename(folder)) };
+  return { project, path: join(project, basename(folder)) };
 }
 
-function refuse({ project, real }: RecordsPlace, kind: RecordsRefusal['kind'], why: string): RecordsVerdict {
-  return { kind: 'refused', refusal: { folder: real, kind, why, fix: FIXES[kind](project) } };
+function refuse({ project, path }: RecordsPlace, kind: RecordsRefusal['kind'], why: string): RecordsVerdict {
+  return { kind: 'refused', refusal: { folder: path, kind, why, fix: FIXES[kind](project) } };
 }
 
 const FIXES: Readonly<Record<RecordsRefusal['kind'], (project: string) => string>> = {
@@ -272,24 +272,24 @@ function markName(key: string): string {
   return `mark-${key}.json`;
 }
 
-function markIn(folder: string): string | undefined {
-  return MARK.exec(readGuarded(join(folder, IGNORE_FILE), IN_PROJECT)?.toString('latin1') ?? '')?.[1];
+function readKey(folder: string): string | undefined {
+  return MARK_LINE.exec(readGuarded(join(folder, IGNORE_FILE), PROJECT_FILE_LIMITS)?.toString('latin1') ?? '')?.[1];
 }
 
-/** @param at  the folder's current path; a rename keeps the inode */
-function mark(owner: StateOwner, key: string, at: string, folder: string): void {
-  writeMark(owner, key, { folder, inode: lookAt(at)?.ino ?? -1, untracked: '' });
+/** @param currentPath  the folder's current path; a rename keeps the inode */
+function recordMark(owner: StateOwner, key: string, currentPath: string, folder: string): void {
+  writeMark(owner, key, { folder, inode: lookAt(currentPath)?.ino ?? -1, untracked: '' });
 }
 
-function writeMark(owner: StateOwner, key: string, known: KnownMark): void {
+function writeMark(owner: StateOwner, key: string, mark: SavedMark): void {
   const folder = makeStateFolder(owner);
-  replaceGuarded(join(folder, markName(key)), `${JSON.stringify(known)}\n`, { isDurable: known.untracked === '' });
+  replaceGuarded(join(folder, markName(key)), `${JSON.stringify(mark)}\n`, { isDurable: mark.untracked === '' });
   // After a power cut, the folder must not exist without its mark.
-  if (known.untracked === '') syncFolder(folder);
+  if (mark.untracked === '') syncFolder(folder);
 }
 
 /** @returns undefined for a missing or damaged mark */
-function readMark(file: string): KnownMark | undefined {
+function readMark(file: string): SavedMark | undefined {
   const bytes = readGuarded(file);
   if (bytes === undefined) return undefined;
   try {
@@ -304,7 +304,7 @@ function readMark(file: string): KnownMark | undefined {
   }
 }
 
-function newKey(): string {
+function createKey(): string {
   return Buffer.from(globalThis.crypto.getRandomValues(new Uint8Array(16))).toString('hex');
 }
 

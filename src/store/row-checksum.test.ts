@@ -5,7 +5,7 @@ import { rowChecksums } from './row-checksum.ts';
 
 const TEXT = JSON.stringify({ seq: 3, text: 'a record of some length, with an é and a 世 in it'.repeat(4) });
 
-test('every single changed bit of a text changes its checksum', () => {
+test('any changed bit of a text changes its checksum', () => {
   const checksum = rowChecksums('records', 'a');
   const whole = checksum(3, TEXT);
   const bytes = Buffer.from(TEXT);
@@ -16,7 +16,7 @@ test('every single changed bit of a text changes its checksum', () => {
   }
 });
 
-test('the checksum belongs to the table, the run and the place', () => {
+test('the checksum depends on the table, the run and the place', () => {
   const whole = rowChecksums('records', 'a')(3, TEXT);
   expect(rowChecksums('records', 'a')(3, TEXT)).toBe(whole);
   for (const other of [
@@ -29,7 +29,7 @@ test('the checksum belongs to the table, the run and the place', () => {
   }
 });
 
-test('it is a whole number that SQLite, PostgreSQL and JSON keep as it is', () => {
+test('it is a whole number that SQLite, PostgreSQL and JSON preserve', () => {
   fc.assert(
     fc.property(
       fc.string(),
@@ -44,7 +44,7 @@ test('it is a whole number that SQLite, PostgreSQL and JSON keep as it is', () =
   );
 });
 
-test('200,000 places of one text have 200,000 checksums', () => {
+test('200,000 places of one text have 200,000 different checksums', () => {
   const checksum = rowChecksums('records', 'a');
   const seen = new Set(Array.from({ length: 200_000 }, (_, seq) => checksum(seq, TEXT)));
   expect(seen.size).toBe(200_000);

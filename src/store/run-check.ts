@@ -6,11 +6,11 @@ import type { StoreProblem } from './trajectory-store.ts';
 /** Checks the records of one run in stored order. Each method returns the problems it finds. */
 export interface RunCheck {
   readonly nextSeq: number;
-  take(record: TrajectoryRecord, place: string): readonly StoreProblem[];
+  checkRecord(record: TrajectoryRecord, place: string): readonly StoreProblem[];
   /** Called instead of `take` for an unreadable record at `seq`. */
-  damaged(seq: number, problem: Pick<StoreProblem, 'place' | 'problem'>): readonly StoreProblem[];
+  reportDamage(seq: number, problem: Pick<StoreProblem, 'place' | 'problem'>): readonly StoreProblem[];
   /** Compares the stored summary with the records, if all records were readable. */
-  end(stored: RunSummary | undefined, place: string): readonly StoreProblem[];
+  checkSummary(stored: RunSummary | undefined, place: string): readonly StoreProblem[];
 }
 
 /** Returns the problem of a record with `seq` where `nextSeq` was expected. Returns undefined if they are equal. */
@@ -31,19 +31,19 @@ export function createRunCheck(runId: string): RunCheck {
   const counter = new RunCounter();
   let isEmpty = true;
 
-  function continues(seq: number, place: string): readonly StoreProblem[] {
-    const found = orderProblem(nextSeq, seq);
-    if (found === undefined) return [];
+  function findOrderProblem(seq: number, place: string): readonly StoreProblem[] {
+    const orderFault = orderProblem(nextSeq, seq);
+    if (orderFault === undefined) return [];
     isComplete = false;
-    return [{ runId, place, ...found }];
+    return [{ runId, place, ...orderFault }];
   }
 
   return {
     get nextSeq() {
       return nextSeq;
     },
-    take(record, place) {
-      const problems = [...continues(record.seq, place)];
+    checkRecord(record, place) {
+      const problems = [...findOrderProblem(record.seq, place)];
       nextSeq = Math.max(nextSeq, lastSeqOf(record) + 1);
       counter.fold(record);
       isEmpty = false;
@@ -54,13 +54,13 @@ export function createRunCheck(runId: string): RunCheck {
       }
       return problems;
     },
-    damaged(seq, { place, problem }) {
-      const problems = [...continues(seq, place), { runId, seq, place, problem }];
+    reportDamage(seq, { place, problem }) {
+      const problems = [...findOrderProblem(seq, place), { runId, seq, place, problem }];
       nextSeq = Math.max(nextSeq, seq + 1);
       isComplete = false;
       return problems;
     },
-    end(stored, place) {
+    checkSummary(stored, place) {
       const summary = isEmpty ? undefined : counter.summary();
       if (stored !== undefined && summary === undefined && isComplete) {
         return [{ runId, place, problem: 'a summary of a run without records' }];

@@ -32,19 +32,19 @@ export function checkRunQuery(query: RunQuery = {}): CheckedRunQuery {
  */
 export function toRunPage(runs: readonly RunSummary[], limit: number): RunPage {
   const page = runs.slice(0, limit);
-  const last = page.at(-1);
-  return runs.length > limit && last !== undefined
-    ? { runs: page, next: writePageCursor([last.startedAtMs, last.runId]) }
+  const lastRun = page.at(-1);
+  return runs.length > limit && lastRun !== undefined
+    ? { runs: page, next: writePageCursor([lastRun.startedAtMs, lastRun.runId]) }
     : { runs: page };
 }
 
 /** Creates a page from all runs. Cost: one pass and one sort of the runs after the cursor. */
 export function pageOfAllRuns(runs: Iterable<RunSummary>, query: CheckedRunQuery): RunPage {
   const { after } = query;
-  const rest: RunSummary[] = [];
-  for (const run of runs) if (after === undefined || compareRuns(after, run) < 0) rest.push(run);
-  rest.sort(compareRuns);
-  return toRunPage(rest, query.limit);
+  const runsAfterCursor: RunSummary[] = [];
+  for (const run of runs) if (after === undefined || compareRuns(after, run) < 0) runsAfterCursor.push(run);
+  runsAfterCursor.sort(compareRuns);
+  return toRunPage(runsAfterCursor, query.limit);
 }
 
 /** Compares two runs in listing order: the most recently started run first, then by `runId` in code point order. */
@@ -55,7 +55,7 @@ export function compareRuns(left: RunPlace, right: RunPlace): number {
   return Buffer.compare(Buffer.from(left.runId), Buffer.from(right.runId));
 }
 
-function toPlace([startedAtMs, runId, ...more]: readonly unknown[]): RunPlace | undefined {
-  const isPlace = typeof startedAtMs === 'number' && isRunId(runId) && more.length === 0;
+function toPlace([startedAtMs, runId, ...extraParts]: readonly unknown[]): RunPlace | undefined {
+  const isPlace = typeof startedAtMs === 'number' && isRunId(runId) && extraParts.length === 0;
   return isPlace ? { startedAtMs, runId } : undefined;
 }

@@ -17,7 +17,7 @@ function previewOf(task: string): string | undefined {
   return counted(undefined, [scriptRecord({ runId: 'a', seq: 0, payload })]).task;
 }
 
-test('the preview of a task never ends in half a character', () => {
+test('the preview of a task never ends inside a character', () => {
   expect(previewOf(`${'x'.repeat(198)}😀y`)).toBe(`${'x'.repeat(198)}😀`);
   expect(previewOf(`${'x'.repeat(199)}😀`)).toBe('x'.repeat(199));
   expect(previewOf(`${'x'.repeat(199)}\ud83d-lone`)).toBe(`${'x'.repeat(199)}\ud83d`);
@@ -49,7 +49,7 @@ const payload: fc.Arbitrary<TrajectoryPayload> = fc.oneof(
   ),
 );
 
-test('a summary is the same however the records of a run are parted', () => {
+test('a summary does not depend on how the records of a run are split into batches', () => {
   const parts = fc.array(fc.array(fc.tuple(payload, fc.nat({ max: 5 })), { minLength: 1, maxLength: 5 }), {
     minLength: 1,
   });
@@ -68,7 +68,7 @@ test('a summary is the same however the records of a run are parted', () => {
   );
 });
 
-test('of a run with endless calls without results, the summary keeps 512 ids', () => {
+test('the summary of a run with many calls without results keeps 512 ids', () => {
   const summary = counted(undefined, scriptCalls('a', 2_000));
   expect([summary.calls, summary.openCalls?.length]).toEqual([2_000, 512]);
 });

@@ -57,12 +57,12 @@ export function foldRunSummaries(summary: RunSummary | undefined, records: reado
 /** Counts one run. Cost: O(1) per record; memory for 512 open calls. */
 export class RunCounter {
   #draft: Draft | undefined;
-  readonly #open: OpenCalls<true>;
+  readonly #openCalls: OpenCalls<true>;
 
   /** @param summary  the summary of the previous records */
   constructor(summary?: RunSummary) {
     this.#draft = summary === undefined ? undefined : { ...summary };
-    this.#open = new OpenCalls(summary?.openCalls?.map((key) => [key, true]));
+    this.#openCalls = new OpenCalls(summary?.openCalls?.map((key) => [key, true]));
   }
 
   get calls(): number {
@@ -74,10 +74,10 @@ export class RunCounter {
   }
 
   fold(record: TrajectoryRecord): void {
-    const at = record.recorded_at_unix_ms;
+    const recordedAtMs = record.recorded_at_unix_ms;
     const draft = (this.#draft ??= newSummary(record));
-    if (draft.startedAtMs === 0) draft.startedAtMs = at;
-    if (at > draft.lastAtMs) draft.lastAtMs = at;
+    if (draft.startedAtMs === 0) draft.startedAtMs = recordedAtMs;
+    if (recordedAtMs > draft.lastAtMs) draft.lastAtMs = recordedAtMs;
     draft.records += 1;
     draft.lastSeq = lastSeqOf(record);
     this.#count(draft, record);
@@ -86,20 +86,20 @@ export class RunCounter {
   /** Returns the summary. Before the first record, it has no id. */
   summary(): RunSummary {
     const draft = this.#draft ?? newSummary(undefined);
-    return { ...draft, openCalls: this.#open.entries().map(([key]) => key) };
+    return { ...draft, openCalls: this.#openCalls.entries().map(([key]) => key) };
   }
 
   #count(draft: Draft, record: TrajectoryRecord): void {
     const { payload } = record;
     switch (payload.kind) {
       case 'run_started':
-        if (payload.task !== undefined) draft.task = previewOf(payload.task);
+        if (payload.task !== undefined) draft.task = createPreview(payload.task);
         if (payload.source !== undefined) draft.source = payload.source;
         if (payload.format !== undefined) draft.format = payload.format;
-        identify(draft, payload.identity);
+        applyIdentity(draft, payload.identity);
         return;
       case 'run_identified':
-        identify(draft, payload);
+        applyIdentity(draft, payload);
         return;
       case 'message_appended':
         // Many agent programs name the model only in its responses.
@@ -114,20 +114,20 @@ export class RunCounter {
         return;
       case 'tool_started':
         draft.calls += 1;
-        this.#open.begin(callKey(payload.tool_call_id), true);
+        this.#openCalls.begin(callKey(payload.tool_call_id), true);
         return;
       case 'tool_ended':
-        if (this.#open.end(callKey(payload.tool_call_id)) === undefined) draft.calls += 1;
+        if (this.#openCalls.end(callKey(payload.tool_call_id)) === undefined) draft.calls += 1;
         if (payload.is_error) draft.errors += 1;
         return;
       case 'run_ended':
-        forgetEnd(draft);
+        clearEnd(draft);
         draft.outcome = payload.outcome;
         if (payload.success !== undefined) draft.success = payload.success;
         if (payload.reward !== undefined) draft.reward = payload.reward;
         return;
       case 'run_resumed':
-        forgetEnd(draft);
+        clearEnd(draft);
         return;
       default:
         passOver<'talk' | 'requests' | 'host' | 'patterns' | 'produced' | 'delivered' | 'asked' | 'faults' | 'unread'>(
@@ -144,13 +144,13 @@ function callKey(id: string): string {
 type Draft = Mutable<RunSummary>;
 
 function newSummary(first: TrajectoryRecord | undefined): Draft {
-  const at = first?.recorded_at_unix_ms ?? 0;
+  const recordedAtMs = first?.recorded_at_unix_ms ?? 0;
   return {
     runId: first?.run_id ?? '',
     ...(first?.parent_run_id === undefined ? {} : { parentRunId: first.parent_run_id }),
     depth: first?.depth ?? 0,
-    startedAtMs: at,
-    lastAtMs: at,
+    startedAtMs: recordedAtMs,
+    lastAtMs: recordedAtMs,
     records: 0,
     lastSeq: -1,
     turns: 0,
@@ -165,23 +165,23 @@ export function lastSeqOf(record: TrajectoryRecord): number {
   return record.payload.kind === 'gap' ? Math.max(record.seq, record.payload.through_seq) : record.seq;
 }
 
-function previewOf(task: string): string {
-  const cut = task.slice(0, TASK_PREVIEW_CHARS);
+function createPreview(task: string): string {
+  const preview = task.slice(0, TASK_PREVIEW_CHARS);
   const splitsPair =
-    cut.length < task.length &&
-    !cut.slice(-1).isWellFormed() &&
-    task.slice(cut.length - 1, cut.length + 1).isWellFormed();
-  return splitsPair ? cut.slice(0, -1) : cut;
+    preview.length < task.length &&
+    !preview.slice(-1).isWellFormed() &&
+    task.slice(preview.length - 1, preview.length + 1).isWellFormed();
+  return splitsPair ? preview.slice(0, -1) : preview;
 }
 
-function identify(draft: Draft, known: Omit<RunIdentified, 'kind'>): void {
-  const { agent_name: agentName, conversation_id: conversationId, model_id: modelId } = known;
+function applyIdentity(draft: Draft, identity: Omit<RunIdentified, 'kind'>): void {
+  const { agent_name: agentName, conversation_id: conversationId, model_id: modelId } = identity;
   if (modelId !== undefined) draft.modelId = modelId;
   if (agentName !== undefined) draft.agentName = agentName;
   if (conversationId !== undefined) draft.conversationId = conversationId;
 }
 
-function forgetEnd(draft: Draft): void {
+function clearEnd(draft: Draft): void {
   delete draft.outcome;
   delete draft.success;
   delete draft.reward;

@@ -49,10 +49,11 @@ export function toSearchPage(
   { notIndexed = 0, damaged = [] }: Partial<Pick<SearchPage, 'notIndexed' | 'damaged'>> = {},
 ): SearchPage {
   const page = hits.slice(0, limit);
-  const last = page.at(-1);
+  const lastHit = page.at(-1);
   return {
     hits: page,
-    ...(hits.length > limit && last !== undefined && { next: writePageCursor([last.atMs, last.runId, last.seq]) }),
+    ...(hits.length > limit &&
+      lastHit !== undefined && { next: writePageCursor([lastHit.atMs, lastHit.runId, lastHit.seq]) }),
     notIndexed,
     ...(damaged.length > 0 && { damaged }),
   };
@@ -68,14 +69,14 @@ export function compareHits(left: SearchPlace, right: SearchPlace): number {
 /** Returns the search result for a record, or undefined if its text does not contain all phrases. Only the text is checked. */
 export function toHit(record: TrajectoryRecord, phrases: CheckedSearchQuery['phrases']): SearchHit | undefined {
   const text = recordText(record);
-  const at = findPhrases(text, phrases);
-  if (at === undefined) return undefined;
+  const matchIndex = findPhrases(text, phrases);
+  if (matchIndex === undefined) return undefined;
   return {
     runId: record.run_id ?? '',
     seq: record.seq,
     atMs: record.recorded_at_unix_ms,
     kind: storedKind(record),
-    snippet: snippetAt(text, at),
+    snippet: snippetAt(text, matchIndex),
   };
 }
 
@@ -86,18 +87,18 @@ export function storedKind(record: TrajectoryRecord): string {
 }
 
 /** Returns at most 200 UTF-16 units around an index in a text, without splitting a character. */
-function snippetAt(text: string, at: number): string {
-  const start = Math.max(0, Math.min(at - CHARS_BEFORE_WORD, text.length - SNIPPET_CHARS));
+function snippetAt(text: string, matchIndex: number): string {
+  const start = Math.max(0, Math.min(matchIndex - CHARS_BEFORE_WORD, text.length - SNIPPET_CHARS));
   const end = start + SNIPPET_CHARS;
   return text.slice(start + (splitsPair(text, start) ? 1 : 0), end - (splitsPair(text, end) ? 1 : 0));
 }
 
 /** Returns true if there is a low surrogate at `at` inside the text. */
-function splitsPair(text: string, at: number): boolean {
-  return at > 0 && (text.charCodeAt(at) & 0xfc00) === 0xdc00;
+function splitsPair(text: string, index: number): boolean {
+  return index > 0 && (text.charCodeAt(index) & 0xfc00) === 0xdc00;
 }
 
-function toPlace([atMs, runId, seq, ...more]: readonly unknown[]): SearchPlace | undefined {
-  const isPlace = typeof atMs === 'number' && isRunId(runId) && Number.isSafeInteger(seq) && more.length === 0;
+function toPlace([atMs, runId, seq, ...extraParts]: readonly unknown[]): SearchPlace | undefined {
+  const isPlace = typeof atMs === 'number' && isRunId(runId) && Number.isSafeInteger(seq) && extraParts.length === 0;
   return isPlace ? { atMs, runId, seq: Number(seq) } : undefined;
 }

@@ -19,8 +19,8 @@ export function createSearchScan(query: CheckedSearchQuery): SearchScan {
     if (query.runId !== undefined && query.runId !== place.runId) return false;
     if (kinds !== undefined && !kinds.has(storedKind(record))) return false;
     if (after !== undefined && compareHits(after, place) >= 0) return false;
-    const last = hits.at(-1);
-    return hits.length <= limit || last === undefined || compareHits(place, last) < 0;
+    const lastHit = hits.at(-1);
+    return hits.length <= limit || lastHit === undefined || compareHits(place, lastHit) < 0;
   }
 
   return {
@@ -28,7 +28,7 @@ export function createSearchScan(query: CheckedSearchQuery): SearchScan {
       const place = { atMs: record.recorded_at_unix_ms, runId: record.run_id ?? '', seq: record.seq };
       const hit = isCandidate(record, place) ? toHit(record, phrases) : undefined;
       if (hit === undefined) return;
-      const index = hits.findIndex((other) => compareHits(hit, other) < 0);
+      const index = hits.findIndex((otherHit) => compareHits(hit, otherHit) < 0);
       hits.splice(index < 0 ? hits.length : index, 0, hit);
       if (hits.length > limit + 1) hits.pop();
     },

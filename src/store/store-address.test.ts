@@ -17,7 +17,7 @@ test.each([
   expect(parseStoreAddress(text)).toEqual(address);
 });
 
-test('the path of a store is that of its file, and a database and memory have none', () => {
+test('the path of a store is that of its file; a database and memory have none', () => {
   expect(['runs.db', 'sqlite:runs.db', 'postgres://h/x', 'memory:'].map(storePath)).toEqual([
     'runs.db',
     'runs.db',
@@ -26,7 +26,7 @@ test('the path of a store is that of its file, and a database and memory have no
   ]);
 });
 
-test('a scheme without a store is refused, and nothing is made in its name', () => {
+test('an unknown scheme is refused, and no file is created under its name', () => {
   const refusal = expect.objectContaining({ code: 'invalid-argument' });
   expect(() => parseStoreAddress('mysql://root:secret@localhost/x')).toThrow(refusal);
   expect(() => parseStoreAddress('mysql://root:secret@localhost/x')).not.toThrow(/secret/);

@@ -4,13 +4,13 @@ import { expect, test } from 'vitest';
 import { costGrowth, MOST_LINEAR_GROWTH } from '../../test/support/cost-growth.ts';
 import { findPhrases, phrasesIn, wordsIn } from './words-in.ts';
 
-test('words are runs of letters and digits in lower case, with their places', () => {
-  const { words, places } = wordsIn('Open src/A.ts: naïve CAFÉ 磁盘x');
+test('words are sequences of letters and digits in lower case, with their places', () => {
+  const { words, offsets: places } = wordsIn('Open src/A.ts: naïve CAFÉ 磁盘x');
   expect(words).toEqual(['open', 'src', 'a', 'ts', 'naïve', 'café', '磁', '盘', 'x']);
   expect(places).toEqual([0, 5, 9, 11, 15, 21, 26, 27, 28]);
 });
 
-test('a phrase is quoted text, or a word with marks inside', () => {
+test('a phrase is quoted text, or a word with punctuation inside', () => {
   expect(phrasesIn('one "two three" four/five "" "six')).toEqual([
     ['one'],
     ['two', 'three'],
@@ -19,7 +19,7 @@ test('a phrase is quoted text, or a word with marks inside', () => {
   ]);
 });
 
-test('phrases are found wherever they stand, the place is that of the first one asked for', () => {
+test('phrases are found in any order, and the place is that of the first phrase of the query', () => {
   expect(findPhrases('a a b a b c', [['a', 'b', 'c']])).toBe(6);
   expect(findPhrases('x y', [['y'], ['x']])).toBe(2);
   expect(findPhrases('a b', [['b', 'a']])).toBeUndefined();
@@ -27,11 +27,11 @@ test('phrases are found wherever they stand, the place is that of the first one 
   expect(findPhrases('', [['a']])).toBeUndefined();
 });
 
-test('any text is split alike whatever stands around it, and found by each of its words', () => {
+test('the words of a text do not depend on the surrounding text, and each of them finds it', () => {
   const anyText = fc.oneof(fc.string({ unit: 'binary' }), fc.string({ unit: 'grapheme' }), fc.string());
   fc.assert(
     fc.property(anyText, anyText, (text, other) => {
-      const { words, places } = wordsIn(text);
+      const { words, offsets: places } = wordsIn(text);
       expect(wordsIn(`${other}\n${text}\nx`).words).toEqual([...wordsIn(other).words, ...words, 'x']);
       expect(places.every((place) => place < text.length)).toBe(true);
       expect(words.every((word) => /^[\p{L}\p{N}\p{M}]+$/u.test(word))).toBe(true);

@@ -7,7 +7,7 @@ const MAX_WORD_CHARS = 64;
 export interface TextWords {
   readonly words: readonly string[];
   /** Start index of each word, in UTF-16 units. */
-  readonly places: readonly number[];
+  readonly offsets: readonly number[];
 }
 
 const ASCII = /^[\0-\x7f]*$/;
@@ -25,17 +25,17 @@ const WORD =
  */
 export function wordsIn(text: string): TextWords {
   const words: string[] = [];
-  const places: number[] = [];
+  const offsets: number[] = [];
   const isAscii = ASCII.test(text);
   for (const match of text.matchAll(isAscii ? ASCII_WORD : WORD)) {
-    const [found] = match;
-    const parts = isAscii ? [found.toLowerCase()] : (found.normalize('NFKC').toLowerCase().match(WORD) ?? []);
-    for (const part of parts) {
-      words.push(part.slice(0, MAX_WORD_CHARS));
-      places.push(match.index);
+    const [token] = match;
+    const normalizedWords = isAscii ? [token.toLowerCase()] : (token.normalize('NFKC').toLowerCase().match(WORD) ?? []);
+    for (const word of normalizedWords) {
+      words.push(word.slice(0, MAX_WORD_CHARS));
+      offsets.push(match.index);
     }
   }
-  return { words, places };
+  return { words, offsets };
 }
 
 /** Maximum length of a query in UTF-16 units. */
@@ -68,19 +68,19 @@ export function phrasesIn(text: string): readonly (readonly string[])[] {
  * @returns the position of the first phrase in UTF-16 units; undefined unless all phrases are found
  */
 export function findPhrases(text: string, phrases: readonly (readonly string[])[]): number | undefined {
-  const { words, places } = wordsIn(text);
-  let first: number | undefined;
+  const { words, offsets } = wordsIn(text);
+  let firstPlace: number | undefined;
   for (const phrase of phrases) {
     const index = indexOfPhrase(words, phrase);
     if (index < 0) return undefined;
-    first ??= places[index];
+    firstPlace ??= offsets[index];
   }
-  return first;
+  return firstPlace;
 }
 
 function indexOfPhrase(words: readonly string[], phrase: readonly string[]): number {
-  for (let at = words.indexOf(phrase[0] ?? ''); at >= 0; at = words.indexOf(phrase[0] ?? '', at + 1)) {
-    if (phrase.every((word, index) => words[at + index] === word)) return at;
+  for (let start = words.indexOf(phrase[0] ?? ''); start >= 0; start = words.indexOf(phrase[0] ?? '', start + 1)) {
+    if (phrase.every((word, index) => words[start + index] === word)) return start;
   }
   return -1;
 }

@@ -217,7 +217,7 @@ export class AgentLoop {
       const prompt = await transform.transform(promptBefore, { iteration, modelId });
       const requestAfter = modelRequestOf({ ...request, prompt });
       if (requestAfter === undefined) {
-        throw invalidArgument(`context transform "${plugin}" gave no list of messages`);
+        throw invalidArgument(`context transform "${plugin}" returned no list of messages`);
       }
       this.#run.emit({
         type: 'context_transform_applied',
@@ -275,7 +275,7 @@ export class AgentLoop {
   #lastWord(prepared: PreparedRequest, answer: GeneratedAnswer): PreparedRequest | undefined {
     const handles = this.#run.advise('pre_response');
     if (this.#hasForced || !this.#options.forceTurn) {
-      const reason = this.#hasForced ? 'a turn was forced before' : 'forcing a turn is off';
+      const reason = this.#hasForced ? 'a turn was already forced' : 'forced turns are switched off';
       for (const handle of handles) handle.undelivered(reason);
       return undefined;
     }

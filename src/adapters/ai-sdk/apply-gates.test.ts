@@ -75,6 +75,6 @@ test('what is no list of names is a fault of the gate', () => {
   // On purpose not what the type asks for.
   expect(askGate({ name: 'odd', allow: (() => ['read', 7]) as never }, context)).toEqual(['read']);
   expect(() => askGate({ name: 'wrong', allow: (() => 'read') as never }, context)).toThrow(
-    'tool gate "wrong" must give a list of names, got string',
+    'tool gate "wrong" must return a list of names, got string',
   );
 });

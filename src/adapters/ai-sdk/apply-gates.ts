@@ -56,7 +56,7 @@ export function askGate(gate: ToolGate, context: ToolGateContext): readonly stri
   const allow: unknown = gate.allow(context);
   if (allow === undefined) return undefined;
   if (Array.isArray(allow)) return allow.filter((name) => typeof name === 'string');
-  throw invalidArgument(`tool gate "${gate.name}" must give a list of names, got ${typeof allow}`);
+  throw invalidArgument(`tool gate "${gate.name}" must return a list of names, got ${typeof allow}`);
 }
 
 function withAllowedTools(request: ModelRequest, allow: readonly string[]): ModelRequest {

@@ -151,7 +151,7 @@ export class CallBook {
       if (advice === undefined) return undefined;
       const changedOutput = withText(output, advice.text);
       if (changedOutput === undefined) {
-        advice.undelivered('the result has a shape that takes no text');
+        advice.undelivered('a result of this shape takes no text');
         return undefined;
       }
       call.text = advice.text;

@@ -353,7 +353,7 @@ test('a result of a shape that takes no text stays as it is, and the feedback is
   await generate(model, { prompt: [user('go'), callMessage('c1'), strange] });
   expect(own.seen[1]?.prompt[2]).toBe(strange);
   expect(await recorded('feedback_delivered')).toMatchObject([
-    { delivered: false, reason: 'the result has a shape that takes no text' },
+    { delivered: false, reason: 'a result of this shape takes no text' },
   ]);
 });
 
@@ -675,7 +675,7 @@ test.each([
   [
     'no finish',
     new Parts({ type: 'text-delta', id: '0', delta: 'I l' }),
-    'the stream ended before the answer was whole',
+    'the stream ended before the answer was complete',
     'error',
   ],
 ] as const)(
@@ -843,11 +843,11 @@ test('a turn is forced once a run, and then streams go through as they come', as
   expect(verdicts[0]).toMatchObject({ guidance: { delivered: true } });
   expect(verdicts.slice(1)).not.toEqual([]);
   for (const verdict of verdicts.slice(1)) {
-    expect(verdict).toMatchObject({ guidance: { delivered: false, reason: 'a turn was forced before' } });
+    expect(verdict).toMatchObject({ guidance: { delivered: false, reason: 'a turn was already forced' } });
   }
 });
 
-test('a stream that broke off and is callMessage for again brings its guidance again, with one verdict', async () => {
+test('a broken stream off and is callMessage for again brings its guidance again, with one verdict', async () => {
   const { cox, run, recorded } = setUp({}, { guidance: guidanceAt('pre_tool_selection') });
   const broken = new Parts({ type: 'error', error: new Error('gone') });
   const own = modelOf(broken, say('done'));

@@ -94,6 +94,6 @@ test.each([
 test('lists without an available tool leave every tool, and no gate wins', () => {
   expect(resolveGates([gate('a', ['gone'])], ['read', 'run'])).toEqual({
     allow: ['read', 'run'],
-    conflict: { plugins: ['a'], reason: 'no allowlist names a tool there is' },
+    conflict: { plugins: ['a'], reason: 'no allowlist names an existing tool' },
   });
 });

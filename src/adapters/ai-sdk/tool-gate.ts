@@ -62,7 +62,7 @@ export function resolveGates(opinions: readonly GateOpinion[], available: readon
   const plugins = rankedOpinions.map(({ name }) => name);
   const winningOpinion = rankedOpinions.find(({ allow }) => allow.some((tool) => available.includes(tool)));
   if (winningOpinion === undefined) {
-    return { allow: available, conflict: { plugins, reason: 'no allowlist names a tool there is' } };
+    return { allow: available, conflict: { plugins, reason: 'no allowlist names an existing tool' } };
   }
   const list = new Set(winningOpinion.allow);
   return {

@@ -137,7 +137,7 @@ class WatchedStream {
     try {
       const result = await this.#watch.ask(retry.prepared.request);
       const source = streamOf(result);
-      if (source === undefined) throw invalidArgument('the model gave no stream when asked again');
+      if (source === undefined) throw invalidArgument('the model returned no stream for the repeated request');
       this.#watch.guard('an answer that begins', () => this.#watch.loop.opened(retry.prepared));
       const previousReader = this.#reader;
       this.#reader = source.getReader();
@@ -160,7 +160,7 @@ class WatchedStream {
     if (instead === undefined) {
       const partialAnswer = readModelAnswer(this.#collector.result());
       const { loop, guard } = this.#watch;
-      guard('a stream that broke', () => loop.failed(this.#attempt.prepared, error, partialAnswer));
+      guard('a broken stream', () => loop.failed(this.#attempt.prepared, error, partialAnswer));
       return false;
     }
     if (!standsIn(this.#attempt, error, this.#watch)) return false;
@@ -174,7 +174,7 @@ class WatchedStream {
   #endStream(controller: Controller): boolean {
     if (!this.#isDone) {
       this.#isDone = true;
-      if (this.#letStandIn(new Error('the stream ended before the answer was whole'), controller)) return true;
+      if (this.#letStandIn(new Error('the stream ended before the answer was complete'), controller)) return true;
     }
     this.#releaseBuffer(controller);
     controller.close();
@@ -186,8 +186,8 @@ class WatchedStream {
       this.#isDone = true;
       const { loop, guard } = this.#watch;
       const partialAnswer = readModelAnswer(this.#collector.result());
-      const error = new DOMException('the reader gave the stream up', 'AbortError');
-      guard('a stream that was given up', () => loop.failed(this.#attempt.prepared, error, partialAnswer));
+      const error = new DOMException('the reader cancelled the stream', 'AbortError');
+      guard('a cancelled stream', () => loop.failed(this.#attempt.prepared, error, partialAnswer));
     }
     await this.#reader.cancel(reason);
   }

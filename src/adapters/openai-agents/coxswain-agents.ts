@@ -60,8 +60,8 @@ export interface AgentsSteering {
 }
 
 const UNSEEN =
-  'no request to a model was seen: run agents with steering.attach(new Runner()).run(agent, input), for the run() of the ' +
-  'package has a runner that cannot be listened to, or give each agent model: steering.model(yourModel)';
+  'no request to a model was seen: run agents with steering.attach(new Runner()).run(agent, input), because run() of the ' +
+  'package uses its own runner; or give each agent model: steering.model(yourModel)';
 
 /** Maximum number of calls whose agent is remembered. */
 const REMEMBERED_CALLS = 1_024;

@@ -72,9 +72,7 @@ function* resultItems(writer: RunItems, result: unknown, atMs: number | undefine
   const content = sourceContent(result.content);
   if (content.length > 0) yield writer.message('user', content, atMs);
   writer.skipped.add(
-    content.length > 0
-      ? 'pairings of observations without a call, kept as user messages'
-      : 'observations without content',
+    content.length > 0 ? 'observations without a call, kept as user messages' : 'observations without content',
   );
 }
 

@@ -46,7 +46,7 @@ export class ClaudeCodeImport extends ObjectLines {
     }
     const uuid = textOrUndefined(value.uuid);
     if (uuid !== undefined && this.#runOfEntry.has(uuid)) {
-      this.skipped.add('entries that stand twice');
+      this.skipped.add('duplicate entries');
       return;
     }
     const isMessage = value.type === 'user' || value.type === 'assistant';

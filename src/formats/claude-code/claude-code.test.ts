@@ -167,7 +167,7 @@ test('a subagent file is a child run of the session it names', () => {
   expect(runs[0]?.ends).toMatchObject([{ tool_call_id: 'a', result_missing: true, is_error: false }]);
 });
 
-test('entries that stand twice after a resume are taken once, and other sessions are other runs', () => {
+test('duplicate entries after a resume are taken once, and other sessions are other runs', () => {
   const lines = [user('Task'), answer('m1', [use('a')]), user([result('a')])];
   const { runs, diagnostics } = importLines(claudeCodeImporter, [
     ...lines,
@@ -179,7 +179,7 @@ test('entries that stand twice after a resume are taken once, and other sessions
     ['s1', 1],
     ['s2', 1],
   ]);
-  expect(diagnostics).toMatchObject([{ severity: 'note', message: 'left out: 3 entries that stand twice' }]);
+  expect(diagnostics).toMatchObject([{ severity: 'note', message: 'left out: 3 duplicate entries' }]);
 });
 
 test('a compaction is recorded once, with its boundary or with its summary alone', () => {

@@ -43,7 +43,7 @@ export function* inspectSampleItems(value: unknown, log: InspectLog): Generator<
   const base = textOrUndefined(spec.eval_id) ?? textOrUndefined(spec.task_id) ?? textOrUndefined(spec.run_id);
   const id = log.ids.take(`${base ?? log.stem}/${nameOf(sample.id)}/epoch-${nameOf(sample.epoch)}`);
   const items = new RunItems(id);
-  const resolve = attachmentResolver(sample.attachments, () => items.lost.add('attachments the log does not hold'));
+  const resolve = attachmentResolver(sample.attachments, () => items.lost.add('attachments missing from the log'));
   yield items.begin('inspect', {
     task: taskOf(sample, resolve),
     agentName: textOrUndefined(spec.solver),
@@ -53,7 +53,7 @@ export function* inspectSampleItems(value: unknown, log: InspectLog): Generator<
   if (!Array.isArray(sample.messages)) items.lost.add('samples without a list of messages');
   const reading: Reading = { items, resolve, times, seen: new Map() };
   for (const message of listOf(sample.messages)) yield* messageItems(reading, membersOf(message));
-  for (let count = 0; count < times.compactions; count += 1) items.skipped.add('compactions, whose place is not known');
+  for (let count = 0; count < times.compactions; count += 1) items.skipped.add('compactions at an unknown position');
   yield* items.finish(inspectOutcome(sample), sourceTimeMs(sample.completed_at) ?? times.lastMs);
 }
 
@@ -109,7 +109,7 @@ function* toolItems(reading: Reading, message: JsonMembers): Generator<ImportIte
   const { items, resolve, times, seen } = reading;
   const sourceId = textOrUndefined(message.tool_call_id);
   if (sourceId === undefined ? items.calls.openCount === 0 : !items.calls.isOpen(sourceId)) {
-    items.skipped.add('calls that only their result shows');
+    items.skipped.add('calls known only from their result');
     const call = { sourceId, name: textOrUndefined(message.function) ?? 'unknown', args: null };
     yield* items.answer({ parts: [{ type: 'call', call }], sameTurn: items.calls.openCount > 0 }, undefined);
   }

@@ -130,7 +130,7 @@ test('the first score is the reward, all of them are labels', () => {
     { outcome: 'ended', success: false, reward: 0 },
   ]);
   expect(diagnostics.map(({ message }) => message)).toEqual(
-    Array(2).fill('left out: 1 compactions, whose place is not known'),
+    Array(2).fill('left out: 1 compactions at an unknown position'),
   );
 });
 

@@ -31,7 +31,7 @@ export const inspectDocumentImporter: DocumentImporter = {
   *read(document, source) {
     const { eval: spec, samples } = membersOf(document);
     const log = { spec: membersOf(spec), stem: sourceStem(source.name), ids: new UniqueNames() };
-    if (listOf(samples).length === 0) yield diagnosticItem('note', 'the log holds no samples');
+    if (listOf(samples).length === 0) yield diagnosticItem('note', 'the log contains no samples');
     const skipCounts = new SkipCounts();
     for (const sample of listOf(samples)) {
       if (isJsonObject(sample)) yield* inspectSampleItems(sample, log);
@@ -60,7 +60,7 @@ export const inspectArchiveImporter: ArchiveImporter = {
     const header = yield* readHeader(archive);
     const log = { spec: membersOf(header.eval), stem, ids: new UniqueNames() };
     const names = archive.entries.map((entry) => entry.name).filter((name) => SAMPLE_ENTRY.test(name));
-    if (names.length === 0) yield diagnosticItem('note', 'the log holds no samples');
+    if (names.length === 0) yield diagnosticItem('note', 'the log contains no samples');
     for (const name of names) {
       const sample = await decodedEntry(archive, name);
       if (sample.ok) yield* inspectSampleItems(sample.value, log);
@@ -76,7 +76,7 @@ async function* readHeader(archive: ArchiveReader): AsyncGenerator<ImportItem, J
     if (header.ok) return header.value;
     yield diagnosticItem('error', `the entry ${JSON.stringify(name)} ${header.reason}`);
   }
-  yield diagnosticItem('note', 'the log has no header, so its runs are named for the file');
+  yield diagnosticItem('note', 'the log has no header, so its runs are named after the file');
   return {};
 }
 
@@ -95,5 +95,7 @@ async function decodedEntry(archive: ArchiveReader, name: string): Promise<Decod
   }
   const decoded = decodeJson(text);
   if (!decoded.ok) return { ok: false, reason: decoded.reason };
-  return isJsonObject(decoded.value) ? { ok: true, value: decoded.value } : { ok: false, reason: 'is no JSON object' };
+  return isJsonObject(decoded.value)
+    ? { ok: true, value: decoded.value }
+    : { ok: false, reason: 'is not a JSON object' };
 }

@@ -52,7 +52,7 @@ test('repeated records are left out with a note, missing ones are an error', () 
   expect(items.filter((item) => item.type === 'record')).toHaveLength(2);
   expect(messages(items)).toEqual([
     'error: records 2 to 3 of the run are missing',
-    'note: left out: 1 records whose seq came before',
+    'note: left out: 1 records with a seq that was read before',
   ]);
 });
 

@@ -62,7 +62,7 @@ class RecordsImport implements LineImport {
   *end(): Generator<ImportItem> {
     for (const { key, repeats } of this.#runs.values()) {
       if (repeats === 0) continue;
-      yield diagnosticItem('note', `left out: ${repeats} records whose seq came before`, { runKey: key });
+      yield diagnosticItem('note', `left out: ${repeats} records with a seq that was read before`, { runKey: key });
     }
   }
 }

@@ -101,7 +101,7 @@ test('a result without a call and a step of no known kind are errors', () => {
   const items = read([result(0, 'x'), { kind: 'dream' }, call(1, 'a'), result(1, 'a')]);
   expect(items.flatMap((item) => (item.type === 'diagnostic' ? [item.diagnostic] : []))).toMatchObject([
     { severity: 'error', message: 'not usable: 1 steps of no known kind' },
-    { severity: 'error', message: 'left out: 1 tool results that answer no call' },
+    { severity: 'error', message: 'left out: 1 tool results without a call' },
   ]);
 });
 

@@ -60,7 +60,7 @@ function runItems(value: unknown, { key, fallbackId, line }: NeutralPlace): read
     items.push(diagnosticItem('error', `not usable: ${unusableCount} steps of no known kind`, { line }));
   const orphans = addSteps(items, steps, run);
   if (orphans > 0) {
-    items.push(diagnosticItem('error', `left out: ${orphans} tool results that answer no call`, { line }));
+    items.push(diagnosticItem('error', `left out: ${orphans} tool results without a call`, { line }));
   }
   return [...items, ...run.finish(endOf(value['outcome']), steps.at(-1)?.atMs)];
 }

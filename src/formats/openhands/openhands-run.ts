@@ -118,9 +118,7 @@ export class OpenHandsRun {
     if (waitingCall) return;
     if (observation === 'error') yield* this.#turns.message('user', sourceContent(event.content), atMs);
     this.#items.skipped.add(
-      observation === 'error'
-        ? 'pairings of errors without an action, ownMembers as user messages'
-        : 'observations without an action',
+      observation === 'error' ? 'errors without an action, kept as user messages' : 'observations without an action',
     );
   }
 
@@ -162,7 +160,7 @@ export class OpenHandsRun {
         const result = sourceResult(event.error ?? event.rejection_reason);
         if (!this.#turns.result({ ...ids, result, isError: true, atMs })) {
           yield* this.#turns.message('user', text, atMs);
-          this.#items.skipped.add('pairings of errors without an action, ownMembers as user messages');
+          this.#items.skipped.add('errors without an action, kept as user messages');
         }
         break;
       }

@@ -62,7 +62,7 @@ class OtlpImport implements LineImport {
     for (const span of foundSpans.spans) {
       const { traceId } = span;
       if (this.#emittedTraces.has(traceId)) {
-        this.#skipCounts.add('spans of a trace that was too large to hold', lineNumber);
+        this.#skipCounts.add('spans of a trace over the size limit', lineNumber);
         continue;
       }
       const spans = this.#traces.get(traceId) ?? [];

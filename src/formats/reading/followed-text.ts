@@ -9,7 +9,7 @@ import { decodeLine, HEAD_LINES, type DecodedLine } from './text-head.ts';
 
 const LINE_BYTES = 64 * 1024 * 1024;
 const UTF8_MARK = Buffer.from([0xef, 0xbb, 0xbf]);
-const ONE_A_LINE = 'only texts of one JSON value a line can be followed; analyze reads all others';
+const ONE_A_LINE = 'only files with one JSON value per line can be followed; analyze reads all others';
 
 /**
  * Reads JSON Lines text that arrives in parts. A line is read when its line break has arrived. The importer is chosen as soon

@@ -30,7 +30,7 @@ export async function* importLines(
   }
   const last = head.isWhole ? undefined : reader.end();
   if (last !== undefined) yield run.line(decodeLine(last));
-  if (fault !== undefined) yield [diagnosticItem('error', `${fault.message}: what follows is lost`)];
+  if (fault !== undefined) yield [diagnosticItem('error', `${fault.message}: the rest of the file is lost`)];
   yield run.end();
 }
 

@@ -117,7 +117,7 @@ export class EventIntake {
     const { clock, onFault, storeAddress } = this.#options;
     const unfinished = sessionId === undefined ? setUnfinishedAside(storeAddress, clock.nowMs()) : 0;
     if (unfinished > 0)
-      onFault({ where: 'spill', message: `${unfinished} spill files of killed processes are half written` });
+      onFault({ where: 'spill', message: `${unfinished} spill files of killed processes are incomplete` });
     const waiting = spilledEvents(storeAddress, sessionId);
     const startMs = waiting.length === 0 ? 0 : steadyMs();
     let folded = 0;

@@ -105,7 +105,7 @@ async function respond(request: IncomingMessage, response: ServerResponse, conte
   const { authorization } = headers;
   if (method === 'GET' && url === '/health' && authorization === undefined) return end(response, 200, '{"ok":true}');
   if (!isToken(authorization ?? '')) {
-    options.onFault({ where: 'server', message: 'a request without the right token was refused' }, true);
+    options.onFault({ where: 'server', message: 'a request without a valid token was refused' }, true);
     return refuse(401);
   }
   context.prove(request.socket);

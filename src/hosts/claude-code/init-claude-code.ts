@@ -283,7 +283,7 @@ function readBackups(owner: StateOwner): readonly Backup[] {
     if (bytes === undefined) return [];
     const json: unknown = JSON.parse(bytes.toString('utf8'));
     const files: unknown = isJsonObject(json) ? json['files'] : undefined;
-    if (!Array.isArray(files) || !files.every(isBackup)) throw new Error('it has another shape');
+    if (!Array.isArray(files) || !files.every(isBackup)) throw new Error('its content has an unexpected shape');
     return files;
   } catch (error) {
     throw new CoxswainError('input-io', `${backupFile} is damaged: ${messageOf(error)}; move it away`, {

@@ -34,12 +34,12 @@ export function readServeSettings(projectFolder: string, env: Environment = proc
     const bytes = readGuarded(file);
     if (bytes === undefined) return undefined;
     const isSecret = process.platform === 'win32' || (statSync(file).mode & 0o077) === 0;
-    if (!isSecret) throw new Error('others may read it');
+    if (!isSecret) throw new Error('other users can read it');
     json = JSON.parse(bytes.toString('utf8'));
   } catch (error) {
     throw refusedSettings(file, messageOf(error));
   }
-  if (!isSettings(json)) throw refusedSettings(file, 'it has another shape');
+  if (!isSettings(json)) throw refusedSettings(file, 'its content has an unexpected shape');
   return json;
 }
 

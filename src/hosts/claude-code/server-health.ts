@@ -48,16 +48,16 @@ export async function serverHealth({ port, token }: Pick<ServeSettings, 'port' |
     request.on('error', (error) => resolveNone(error.message));
     const timer = setTimeout(() => {
       isSilent = true;
-      request.destroy(new Error(`no answer in ${LIMIT_MS / 1000} seconds`));
+      request.destroy(new Error(`no response in ${LIMIT_MS / 1000} seconds`));
     }, LIMIT_MS);
     request.on('close', () => clearTimeout(timer));
   });
 }
 
 function healthOf(status: number, body: string): ServerHealth {
-  if (status === 401) return { kind: 'foreign', why: 'it does not know the token' };
+  if (status === 401) return { kind: 'foreign', why: 'it rejects the token' };
   const facts = status === 200 ? factsOf(body) : undefined;
-  return facts === undefined ? { kind: 'foreign', why: `it answers with status ${status}` } : { kind: 'ours', facts };
+  return facts === undefined ? { kind: 'foreign', why: `it responds with status ${status}` } : { kind: 'ours', facts };
 }
 
 function factsOf(body: string): ServerFacts | undefined {

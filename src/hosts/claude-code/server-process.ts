@@ -90,7 +90,8 @@ export async function ensureServer(
     const health = await serverHealth(settings);
     if (health.kind === 'ours' && (!renew || health.facts.build === BUILD)) return undefined;
     // The server may only be slow, and a restart would lose its requests.
-    if (health.kind === 'none' && health.isSilent === true && !renew) return `the server is silent: ${health.why}`;
+    if (health.kind === 'none' && health.isSilent === true && !renew)
+      return `the server does not respond: ${health.why}`;
     if (health.kind !== 'foreign') await stopServer(projectFolder, { limitMs: HURRIED_STOP_LIMIT_MS, env });
     const result = await startServer(projectFolder, { settings, env, limitMs: HURRIED_START_LIMIT_MS });
     return result.kind === 'failed' ? result.why : undefined;
@@ -107,7 +108,7 @@ export async function startServer(
   const healthBefore = await serverHealth(settings);
   if (healthBefore.kind === 'ours') return { kind: 'running', facts: healthBefore.facts };
   if (healthBefore.kind === 'foreign') {
-    return { kind: 'failed', why: `something else is at port ${settings.port}: ${healthBefore.why}` };
+    return { kind: 'failed', why: `another program uses port ${settings.port}: ${healthBefore.why}` };
   }
   const { spawn } = process.getBuiltinModule('node:child_process');
   const [command = process.execPath, ...args] = settings.program;
@@ -122,7 +123,7 @@ export async function startServer(
   child.on('error', (error) => (reason = `the server did not start: ${error.message}`));
   child.on(
     'exit',
-    (code) => (reason = `the server ended at once with code ${String(code)}; coxswain doctor may tell why`),
+    (code) => (reason = `the server exited at once with code ${String(code)}; run coxswain doctor for the cause`),
   );
   child.unref();
   const untilMs = Date.now() + limitMs;
@@ -132,7 +133,7 @@ export async function startServer(
     if (health.kind === 'ours') return { kind: 'started', facts: health.facts };
     if (reason !== undefined) return { kind: 'failed', why: reason };
     if (Date.now() > untilMs) {
-      return { kind: 'failed', why: `the server did not answer in ${limitMs / 1000} seconds: ${health.why}` };
+      return { kind: 'failed', why: `the server did not respond in ${limitMs / 1000} seconds: ${health.why}` };
     }
     await sleep(POLL_MS);
   }

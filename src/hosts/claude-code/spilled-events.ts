@@ -264,7 +264,7 @@ function requireRoom(folder: string): void {
 function writeWhole(fd: number, bytes: Buffer): void {
   for (let done = 0; done < bytes.length;) {
     const written = writeSync(fd, bytes, done);
-    if (written === 0) throw new Error(`the disk took ${done} of ${bytes.length} bytes`);
+    if (written === 0) throw new Error(`only ${done} of ${bytes.length} bytes could be written`);
     done += written;
   }
 }

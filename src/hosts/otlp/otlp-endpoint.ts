@@ -79,7 +79,7 @@ export class OtlpEndpoint {
   async #bodyOf(request: IncomingMessage): Promise<Buffer> {
     const { 'content-encoding': encoding = 'identity' } = request.headers;
     if (encoding !== 'gzip' && encoding !== 'identity')
-      throw refusal(415, `the encoding ${encoding.slice(0, 40)} is not read`);
+      throw refusal(415, `the encoding ${encoding.slice(0, 40)} is not supported`);
     const body = await bodyOf(request, MAX_BODY_BYTES, this.#buffered);
     if (!Buffer.isBuffer(body)) throw refusal(body.tooMuch.endsWith('together') ? 429 : 413, body.tooMuch);
     if (encoding === 'identity') return body;
@@ -88,7 +88,7 @@ export class OtlpEndpoint {
     } catch (error) {
       const isTooLarge = error instanceof RangeError;
       throw isTooLarge
-        ? refusal(413, `it unpacks to more than ${MAX_UNPACKED_BYTES} bytes`)
+        ? refusal(413, `it decompresses to more than ${MAX_UNPACKED_BYTES} bytes`)
         : refusal(400, 'the body is not gzip');
     }
   }
@@ -98,7 +98,7 @@ export class OtlpEndpoint {
     if (second !== this.#second) this.#requests = 0;
     this.#second = second;
     this.#requests += 1;
-    if (this.#requests > MAX_REQUESTS) throw refusal(429, `more than ${MAX_REQUESTS} requests came in a second`);
+    if (this.#requests > MAX_REQUESTS) throw refusal(429, `more than ${MAX_REQUESTS} requests arrived within a second`);
   }
 }
 
@@ -121,7 +121,7 @@ function statusOf(error: unknown): number {
 }
 
 /** Reason for rejected spans. The sender shows it to its user. */
-const REFUSED = 'spans without ids or a time, or of a trace over the limit, were not kept';
+const REFUSED = 'spans without ids or a time, or of a trace over the limit, were dropped';
 
 function jsonSuccess(refused: number, signal: 'traces' | 'logs'): string {
   if (refused === 0) return '{}';

@@ -89,7 +89,9 @@ export class OtlpInbox {
         count: prepare('count'),
       };
     } catch (error) {
-      const why = /locked|busy/i.test(messageOf(error)) ? 'another server of this project has it' : messageOf(error);
+      const why = /locked|busy/i.test(messageOf(error))
+        ? 'another server of this project has them open'
+        : messageOf(error);
       throw new CoxswainError('input-io', `the spans that wait in ${dirname(file)} cannot be opened: ${why}`, {
         cause: error,
       });
@@ -113,7 +115,7 @@ export class OtlpInbox {
       this.#database.exec('COMMIT');
     } catch (error) {
       if (this.#database.isTransaction) this.#database.exec('ROLLBACK');
-      throw new CoxswainError('input-io', `the spans cannot be kept: ${messageOf(error)}`, { cause: error });
+      throw new CoxswainError('input-io', `the spans cannot be stored: ${messageOf(error)}`, { cause: error });
     }
     return counts;
   }

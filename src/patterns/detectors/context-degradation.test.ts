@@ -9,7 +9,7 @@ test('the eighth re-read of something unchanged is flagged', () => {
   expect(firstFlag(contextDegradationDetector(), times(11, read))).toBeNull();
 });
 
-test('re-reading what was changed is no sign', () => {
+test('re-reading something that was changed is not flagged', () => {
   const write = (at: number): ScriptedCall => ({ tool: 'write', args: { path: 'f', content: `${at}` }, result: 'ok' });
   expect(
     firstFlag(

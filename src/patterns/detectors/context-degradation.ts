@@ -37,20 +37,20 @@ export const contextDegradationDetector: DetectorFactory<ContextDegradationOptio
     return {
       observe({ failure, resultMissing, kind, tool, index, target, leavesKey, fromKey }, { novel, ordinal }) {
         if (failure !== undefined || resultMissing) return undefined;
-        const base = { kind: 'context_degradation', stuck: false, tool } as const;
+        const common = { kind: 'context_degradation', stuck: false, tool } as const;
         if (kind === 'write' && target !== undefined && leavesKey !== undefined && fromKey !== undefined) {
-          const undone = edits.get(hashText(`${target}:${leavesKey}>${fromKey}`));
+          const undoneIndex = edits.get(hashText(`${target}:${leavesKey}>${fromKey}`));
           edits.set(hashText(`${target}:${fromKey}>${leavesKey}`), index);
-          if (undone === undefined) return undefined;
-          const evidence = [undone, index];
-          return [{ ...base, key: `edit:${target}`, level: 'hint', confidence: 0.5, occurrences: 1, evidence }];
+          if (undoneIndex === undefined) return undefined;
+          const evidence = [undoneIndex, index];
+          return [{ ...common, key: `edit:${target}`, level: 'hint', confidence: 0.5, occurrences: 1, evidence }];
         }
         if (kind !== 'read' || novel) return undefined;
-        rereads = [...rereads.filter(([at]) => ordinal - at < windowSize), [ordinal, index]];
+        rereads = [...rereads.filter(([readOrdinal]) => ordinal - readOrdinal < windowSize), [ordinal, index]];
         const grade = gradeCount(rereads.length, rereadsWarnAt);
         if (grade === undefined) return undefined;
         const evidence = rereads.map(([, call]) => call);
-        return [{ ...base, key: 'rereads', ...grade, occurrences: rereads.length, evidence }];
+        return [{ ...common, key: 'rereads', ...grade, occurrences: rereads.length, evidence }];
       },
       snapshot: () => ({ rereads, edits: edits.entries() }),
     };

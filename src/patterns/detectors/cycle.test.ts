@@ -11,7 +11,7 @@ test.each([2, 3, 4, 5, 8])('three full rounds of %i calls are flagged, not one c
   expect(firstFlag(cycleDetector(), times(3 * period - 1, round(period)))).toBeNull();
 });
 
-test('two calls that alternate are a ping-pong, longer circles a cycle', () => {
+test('two alternating calls are a ping-pong, more calls are a cycle', () => {
   const kinds = (period: number): readonly string[] =>
     scriptedRun(times(20, round(period)), { detectors: [cycleDetector()] })
       .analysis.patterns()
@@ -20,7 +20,7 @@ test('two calls that alternate are a ping-pong, longer circles a cycle', () => {
   expect(kinds(3)).toEqual(['cycle']);
 });
 
-test('calls of a circle may come in any order', () => {
+test('the calls of a cycle may occur in any order', () => {
   const order = [0, 1, 2, 0, 2, 1, 1, 0, 2];
   expect(
     firstFlag(
@@ -30,7 +30,7 @@ test('calls of a circle may come in any order', () => {
   ).toBe(8);
 });
 
-test('legitimate twins are left alone', () => {
+test('legitimate runs that look similar are not flagged', () => {
   const progress = (at: number): ScriptedCall => ({ ...round(2)(at), result: `${at} of 20` });
   expect(firstFlag(cycleDetector(), times(20, progress))).toBeNull();
   const edits = times(20, (at) =>
@@ -48,7 +48,7 @@ test('legitimate twins are left alone', () => {
   expect(firstFlag(cycleDetector(), times(20, round(1)))).toBeNull();
 });
 
-test('an action on another place of the screen is something new, also when its answer shows nothing', () => {
+test('an action at another position on the screen is new, even if its result shows nothing', () => {
   const calls = Array.from({ length: 8 }, (_, at): readonly ScriptedCall[] => [
     { tool: 'move', args: { x: at, y: 1 }, result: 'ok' },
     { tool: 'grip', args: {}, result: '{"holding":true}' },

@@ -1,6 +1,6 @@
 import { whole } from '../../base/shape.ts';
 import { defineDetector, MAX_COUNT, type DetectorFactory } from './define-detector.ts';
-import { withEvidence } from './level.ts';
+import { appendEvidence } from './level.ts';
 
 /** Options of `cycleDetector`. */
 export interface CycleOptions {
@@ -57,26 +57,27 @@ export const cycleDetector: DetectorFactory<CycleOptions> = defineDetector<Cycle
           state = { ...EMPTY, epoch: context.epoch };
           return undefined;
         }
-        const known = state.keys.indexOf(step.callKey);
-        const isNew = known < 0 && state.keys.length <= maxDifferent;
+        const knownIndex = state.keys.indexOf(step.callKey);
+        const isNew = knownIndex < 0 && state.keys.length <= maxDifferent;
         const keys = isNew ? [...state.keys, step.callKey] : state.keys;
         state = {
           keys,
-          order: [...state.order.slice(-5), known < 0 ? keys.length - 1 : known],
+          order: [...state.order.slice(-5), knownIndex < 0 ? keys.length - 1 : knownIndex],
           steps: state.steps + 1,
           epoch: state.epoch,
-          evidence: withEvidence(state.evidence, step.index),
+          evidence: appendEvidence(state.evidence, step.index),
         };
         const { order, steps, evidence } = state;
-        const different = keys.length;
-        if (different < 2 || different > maxDifferent || steps < roundsToWarn * different) return undefined;
-        const rounds = 1 + steps / different;
+        const differentCount = keys.length;
+        if (differentCount < 2 || differentCount > maxDifferent || steps < roundsToWarn * differentCount)
+          return undefined;
+        const rounds = 1 + steps / differentCount;
         return [
           {
             kind: isPingPong(order) ? 'ping_pong' : 'cycle',
             key: keys[0] ?? '',
             stuck: true,
-            level: steps >= 2 * roundsToWarn * different ? 'strong' : 'warn',
+            level: steps >= 2 * roundsToWarn * differentCount ? 'strong' : 'warn',
             confidence: Math.round(Math.min(0.99, 1 - 0.75 / rounds) * 100) / 100,
             occurrences: Math.floor(rounds),
             tool: step.tool,
@@ -91,6 +92,8 @@ export const cycleDetector: DetectorFactory<CycleOptions> = defineDetector<Cycle
 
 function isPingPong(order: readonly number[]): boolean {
   return (
-    order.length >= 4 && order[0] !== order[1] && order.every((position, at) => at < 2 || position === order[at - 2])
+    order.length >= 4 &&
+    order[0] !== order[1] &&
+    order.every((position, index) => index < 2 || position === order[index - 2])
   );
 }

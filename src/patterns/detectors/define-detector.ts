@@ -34,11 +34,11 @@ export function defineDetector<Options extends object, State>(
   shapes: ShapesOf<Options>,
   start: (options: Resolved<Options>, state: State | undefined) => StatefulFold<State>,
 ): DetectorFactory<Options> {
-  const create = (chosen?: Options): PatternDetector => {
+  const create = (options?: Options): PatternDetector => {
     // All numbers have a default.
-    const resolved = checkedOptions<Options>(shapes, chosen) as Resolved<Options>;
+    const resolvedOptions = checkedOptions<Options>(shapes, options) as Resolved<Options>;
     // The analysis keeps snapshots by name, and a state is JSON.
-    return { name, start: (snapshot?: Json) => start(resolved, snapshot as State | undefined) as PatternFold };
+    return { name, start: (snapshot?: Json) => start(resolvedOptions, snapshot as State | undefined) as PatternFold };
   };
   return Object.assign(create, { options: object(shapes) });
 }
@@ -50,6 +50,6 @@ export const MAX_COUNT = 1_000;
 export const MAX_REMEMBERED = 32;
 
 /** A count of repetitions. */
-export function repeats(standard: number): NumberShape {
-  return whole(2, MAX_COUNT, standard);
+export function countShape(defaultCount: number): NumberShape {
+  return whole(2, MAX_COUNT, defaultCount);
 }

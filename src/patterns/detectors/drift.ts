@@ -3,7 +3,7 @@ import { share, whole } from '../../base/shape.ts';
 import { wordToken } from '../../calls/tokens.ts';
 import { wordSet } from '../../calls/word-set.ts';
 import { defineDetector, type DetectorFactory } from './define-detector.ts';
-import { withEvidence } from './level.ts';
+import { appendEvidence } from './level.ts';
 
 /** Options of `driftDetector`. */
 export interface DriftOptions {
@@ -28,7 +28,7 @@ const MAX_WORDS = 256;
 const MIN_RELATED_BEFORE = 5;
 
 /** Words of any task text. */
-const COMMON = wordSet(
+const COMMON_WORDS = wordSet(
   `that this with from have will would should could when what where which there then than into your make must also only each other
    need please using file files code test tests task write read create change update project issue repository problem function`,
 );
@@ -56,12 +56,12 @@ export const driftDetector: DetectorFactory<DriftOptions> = defineDetector<Drift
           words: state?.words ?? [...words],
           window: [...(state?.window ?? []).slice(1 - windowSize), isRelated ? 1 : 0],
           related: (state?.related ?? 0) + (isRelated ? 1 : 0),
-          evidence: isRelated ? [] : withEvidence(state?.evidence ?? [], step.index),
+          evidence: isRelated ? [] : appendEvidence(state?.evidence ?? [], step.index),
         };
         const { window, related, evidence } = state;
-        const touching = window.filter((value) => value === 1).length;
-        const isFar = window.length >= windowSize && touching <= maxRelated * windowSize;
-        if (!isFar || related < MIN_RELATED_BEFORE) return undefined;
+        const relatedCount = window.filter((value) => value === 1).length;
+        const hasDrifted = window.length >= windowSize && relatedCount <= maxRelated * windowSize;
+        if (!hasDrifted || related < MIN_RELATED_BEFORE) return undefined;
         const occurrences = evidence.length;
         return [{ kind: 'drift', key: 'task', stuck: false, level: 'warn', confidence: 0.6, occurrences, evidence }];
       },
@@ -74,7 +74,7 @@ function taskWords(task: string): Set<number> {
   const words = new Set<number>();
   // The Unicode classes take a short-lived process a millisecond to compile.
   for (const word of task.match(isAscii(task) ? /\w+/g : /[\p{L}\p{N}_]+/gu) ?? []) {
-    if (word.length < MIN_WORD_CHARS || COMMON.has(word.toLowerCase())) continue;
+    if (word.length < MIN_WORD_CHARS || COMMON_WORDS.has(word.toLowerCase())) continue;
     words.add(wordToken(word));
     if (words.size === MAX_WORDS) break;
   }

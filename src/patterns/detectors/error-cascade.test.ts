@@ -25,7 +25,7 @@ test('six failing turns in a row over two tools are flagged, five are not', () =
   ).toBeNull();
 });
 
-test('ever new errors of one tool are a script taking shape', () => {
+test('different errors of one tool are not flagged, because a script is being written', () => {
   expect(
     firstFlag(
       errorCascadeDetector(),
@@ -34,7 +34,7 @@ test('ever new errors of one tool are a script taking shape', () => {
   ).toBeNull();
 });
 
-test('legitimate twins are left alone', () => {
+test('legitimate runs that look similar are not flagged', () => {
   const success: ScriptedCall = { tool: 'read', args: {}, result: 'text' };
   expect(
     firstFlag(
@@ -56,7 +56,7 @@ test('legitimate twins are left alone', () => {
   ).toBeNull();
 });
 
-test('one tool that fails in other words each time is a search, in the same words it is stuck', () => {
+test('one tool that fails differently each time is searching, and one that fails in the same way is stuck', () => {
   const decode = (at: number, byte: number): ScriptedCall => ({
     tool: 'convert',
     args: { encoding: `e${at}` },
@@ -77,7 +77,7 @@ test('one tool that fails in other words each time is a search, in the same word
   ).toBe(5);
 });
 
-test('a transfer that breaks off again and again, and gets further each time, is no cascade', () => {
+test('a transfer that fails repeatedly but gets further each time is not a cascade', () => {
   const left = [1_705_196_064, 1_514_491_819, 1_302_474_564, 1_075_174_010, 867_589_624, 673_999_131, 478_291_767];
   const get = (at: number): ScriptedCall => ({
     tool: 'bash',

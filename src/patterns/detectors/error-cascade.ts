@@ -1,6 +1,6 @@
-import { OUTSIDE, type ErrorCategory } from '../../calls/error-class.ts';
-import { defineDetector, repeats, type DetectorFactory } from './define-detector.ts';
-import { gradeCount, withEvidence } from './level.ts';
+import { OUTSIDE_CAUSES, type ErrorCategory } from '../../calls/error-class.ts';
+import { defineDetector, countShape, type DetectorFactory } from './define-detector.ts';
+import { gradeCount, appendEvidence } from './level.ts';
 
 /** Options of `errorCascadeDetector`. */
 export interface ErrorCascadeOptions {
@@ -57,7 +57,7 @@ const EMPTY: State = {
  */
 export const errorCascadeDetector: DetectorFactory<ErrorCascadeOptions> = defineDetector<ErrorCascadeOptions, State>(
   'error_cascade',
-  { warnAt: repeats(6) },
+  { warnAt: countShape(6) },
   ({ warnAt }, snapshot = EMPTY) => {
     let state = snapshot;
     return {
@@ -70,21 +70,21 @@ export const errorCascadeDetector: DetectorFactory<ErrorCascadeOptions> = define
         }
         if (step.editsAndRuns) return undefined;
         if (state.lastArgsKey === step.argsKey && state.lastMessageKey !== failure.messageKey) state = EMPTY;
-        const isOutside = OUTSIDE.has(failure.category);
+        const isOutside = OUTSIDE_CAUSES.has(failure.category);
         const cause = isOutside ? failure.groupKey : failure.messageKey;
-        const isOnly = isOutside && (state.count === 0 || state.outside === failure.category);
-        const sameTurn = state.turn === turn;
+        const isOnlyCause = isOutside && (state.count === 0 || state.outside === failure.category);
+        const isSameTurn = state.turn === turn;
         state = {
-          count: state.count + (sameTurn ? 0 : 1),
+          count: state.count + (isSameTurn ? 0 : 1),
           first: state.count === 0 ? step.index : state.first,
           turn,
           programs: state.programs.includes(program) ? state.programs : [...state.programs.slice(-7), program],
           causes: state.causes.includes(cause) ? state.causes : [...state.causes.slice(-15), cause],
-          outside: isOnly ? failure.category : null,
-          repeated: state.repeated || (!sameTurn && state.causes.includes(cause)),
+          outside: isOnlyCause ? failure.category : null,
+          repeated: state.repeated || (!isSameTurn && state.causes.includes(cause)),
           lastArgsKey: step.argsKey,
           lastMessageKey: failure.messageKey,
-          evidence: withEvidence(state.evidence, step.index),
+          evidence: appendEvidence(state.evidence, step.index),
         };
         const { count, evidence } = state;
         if (state.programs.length < 2 && !state.repeated) return undefined;

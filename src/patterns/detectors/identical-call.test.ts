@@ -14,14 +14,14 @@ test('the threshold can be set', () => {
   expect(firstFlag(identicalCallDetector({ warnAt: 5 }), times(6, READ))).toBe(4);
 });
 
-test('a few known calls and any number of thoughts may stand between', () => {
+test('a few known calls and any number of thoughts may occur in between', () => {
   const other: ScriptedCall = { tool: 'read', args: { path: 'b' }, result: 'another text' };
   expect(firstFlag(identicalCallDetector(), [READ, other, READ, other, READ])).toBe(4);
   const think = (at: number): ScriptedCall => ({ tool: 'think', args: { thought: `${at}` } });
   expect(firstFlag(identicalCallDetector(), [READ, ...times(5, think), READ, ...times(5, think), READ])).toBe(12);
 });
 
-test('legitimate twins are left alone', () => {
+test('legitimate runs that look similar are not flagged', () => {
   const detector = identicalCallDetector();
   expect(
     firstFlag(
@@ -46,7 +46,7 @@ test('legitimate twins are left alone', () => {
   ).toBeNull();
 });
 
-test('coming back to a call after new work is no circle', () => {
+test('repeating a call after new work is not flagged', () => {
   const look = (at: number): ScriptedCall => ({ tool: 'read', args: { path: `new-${at}` }, result: `text ${at}` });
   expect(
     firstFlag(
@@ -69,7 +69,7 @@ test('the pattern names the calls and clears after new work', () => {
   ]);
 });
 
-test('a flaky test that is being measured may come out the same three times in a row', () => {
+test('a flaky test may have the same result three times in a row', () => {
   const run = (passes: boolean): ScriptedCall =>
     passes
       ? { tool: 'Bash', args: { command: 'pytest' }, result: '1 passed' }
@@ -79,7 +79,7 @@ test('a flaky test that is being measured may come out the same three times in a
   expect(firstFlag(identicalCallDetector(), [...row, run(true)])).toBe(6);
 });
 
-test('a status that stood and moved on before is given two more', () => {
+test('two more calls are allowed for a status that has changed before', () => {
   const ready = [0, 1, 1, 2, 2, 2, 3].map((pods): ScriptedCall => ({
     tool: 'get_pods',
     result: `${pods}/8 ready pods`,
@@ -87,7 +87,7 @@ test('a status that stood and moved on before is given two more', () => {
   expect(firstFlag(identicalCallDetector(), ready)).toBeNull();
 });
 
-test('equal changes with looks between are left to the cycle', () => {
+test('equal changes with reads in between are flagged as a cycle only', () => {
   const round = (at: number): readonly ScriptedCall[] => [
     { tool: 'add_titrant', args: { ml: 0.5 }, result: 'added' },
     { tool: 'read_ph', result: `the pH is 3.${Math.floor(at / 2)} now` },

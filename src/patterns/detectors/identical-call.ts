@@ -1,7 +1,7 @@
 import { LruMap } from '../../base/lru-map.ts';
 import { whole } from '../../base/shape.ts';
-import { defineDetector, MAX_COUNT, repeats, type DetectorFactory } from './define-detector.ts';
-import { gradeCount, withEvidence } from './level.ts';
+import { defineDetector, MAX_COUNT, countShape, type DetectorFactory } from './define-detector.ts';
+import { gradeCount, appendEvidence } from './level.ts';
 
 /** Options of `identicalCallDetector`. */
 export interface IdenticalCallOptions {
@@ -34,7 +34,7 @@ interface Entry {
 /** Far more than `maxBetween`; it bounds the snapshot. */
 const MAX_ENTRIES = 64;
 /** More equal results are needed where the result moves by itself: a flaky test that is measured, a job. */
-const PATIENCE = 2;
+const EXTRA_REPEATS = 2;
 
 /**
  * The same call with the same result again and again, while nothing in the world has changed. A few other calls may
@@ -59,7 +59,7 @@ const PATIENCE = 2;
  */
 export const identicalCallDetector: DetectorFactory<IdenticalCallOptions> = defineDetector<IdenticalCallOptions, State>(
   'identical_call',
-  { warnAt: repeats(3), blindWarnAt: repeats(10), maxBetween: whole(0, MAX_COUNT, 3) },
+  { warnAt: countShape(3), blindWarnAt: countShape(10), maxBetween: whole(0, MAX_COUNT, 3) },
   ({ warnAt, blindWarnAt, maxBetween }, state = { entries: [], novelAt: -1, epoch: 0 }) => {
     let entries = new LruMap<Entry>(MAX_ENTRIES, state.entries);
     let { novelAt, epoch } = state;
@@ -69,14 +69,15 @@ export const identicalCallDetector: DetectorFactory<IdenticalCallOptions> = defi
         epoch = context.epoch;
         if (context.novel && !step.transparent) novelAt = context.ordinal;
         if (step.kind === 'poll' || step.kind === 'wait' || step.resultMissing) return undefined;
-        const before = entries.get(step.argsKey);
-        const between = step.kind === 'write' && step.acknowledged ? 0 : maxBetween;
-        const again = before !== undefined && (step.transparent || context.ordinal - before.ordinal <= between + 1);
-        const same = again && before.resultKey === step.resultKey;
-        if (same && before.turn === step.turn) return undefined;
-        const count = same ? before.count + 1 : 1;
-        const moves = again && (before.moves || !same);
-        const evidence = withEvidence(same ? before.evidence : [], step.index);
+        const previous = entries.get(step.argsKey);
+        const allowedBetween = step.kind === 'write' && step.acknowledged ? 0 : maxBetween;
+        const isRepeat =
+          previous !== undefined && (step.transparent || context.ordinal - previous.ordinal <= allowedBetween + 1);
+        const hasSameResult = isRepeat && previous.resultKey === step.resultKey;
+        if (hasSameResult && previous.turn === step.turn) return undefined;
+        const count = hasSameResult ? previous.count + 1 : 1;
+        const moves = isRepeat && (previous.moves || !hasSameResult);
+        const evidence = appendEvidence(hasSameResult ? previous.evidence : [], step.index);
         entries.set(step.argsKey, {
           resultKey: step.resultKey,
           count,
@@ -87,8 +88,8 @@ export const identicalCallDetector: DetectorFactory<IdenticalCallOptions> = defi
         });
         if (step.failure !== undefined && step.failure.category !== 'silent') return undefined;
         const threshold = step.kind === 'ui' && step.acknowledged ? blindWarnAt : warnAt;
-        const grade = gradeCount(count, threshold + (moves ? PATIENCE : 0));
-        if (grade === undefined || (before !== undefined && novelAt > before.ordinal)) return undefined;
+        const grade = gradeCount(count, threshold + (moves ? EXTRA_REPEATS : 0));
+        if (grade === undefined || (previous !== undefined && novelAt > previous.ordinal)) return undefined;
         const { callKey: key, tool } = step;
         return [{ kind: 'identical_call', key, stuck: true, ...grade, occurrences: count, tool, evidence }];
       },

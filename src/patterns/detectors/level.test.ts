@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { gradeCount, withEvidence } from './level.ts';
+import { gradeCount, appendEvidence } from './level.ts';
 
 test('a count is a hint one below the threshold, a warning at it, strong at twice it', () => {
   expect([1, 2, 3, 5, 6].map((count) => gradeCount(count, 3)?.level)).toEqual([
@@ -19,6 +19,6 @@ test('confidence rises with the count and stays below 1', () => {
 
 test('evidence keeps the last 32', () => {
   let evidence: readonly number[] = [];
-  for (let at = 0; at < 40; at += 1) evidence = withEvidence(evidence, at);
+  for (let at = 0; at < 40; at += 1) evidence = appendEvidence(evidence, at);
   expect([evidence.length, evidence[0], evidence.at(-1)]).toEqual([32, 8, 39]);
 });

@@ -20,19 +20,19 @@ export function gradeCount(count: number, warnAt: number): Grade | undefined {
 }
 
 /** The view with the higher confidence; the first one if they are equal. */
-export function surer<View extends { readonly confidence: number }>(
-  one: View | undefined,
-  other: View | undefined,
+export function moreConfident<View extends { readonly confidence: number }>(
+  left: View | undefined,
+  right: View | undefined,
 ): View | undefined {
-  return one === undefined || (other !== undefined && other.confidence > one.confidence) ? other : one;
+  return left === undefined || (right !== undefined && right.confidence > left.confidence) ? right : left;
 }
 
 /** Says that a pattern has ended: see `Sighting.over`. */
-export function overSighting(kind: string, key: string): Sighting {
+export function endSighting(kind: string, key: string): Sighting {
   return { kind, key, stuck: true, level: 'hint', confidence: 0, occurrences: 0, evidence: [], over: true };
 }
 
 /** Appends a call to the evidence; keeps the last 32. */
-export function withEvidence(evidence: readonly number[], index: number): readonly number[] {
+export function appendEvidence(evidence: readonly number[], index: number): readonly number[] {
   return [...evidence.slice(-31), index];
 }

@@ -50,7 +50,7 @@ test('a failure whose line numbers grow is one failure', () => {
   expect(flagged(times(6, fail)).kinds).toContain('repeated_error');
 });
 
-test('pictures are told apart by their digest', () => {
+test('pictures are distinguished by their digest', () => {
   const shot = (digest: string): Call => ({
     tool: 'computer',
     args: { action: 'left_click', coordinate: [10, 20] },
@@ -94,7 +94,7 @@ test('the failures of one parallel turn count once, and the calls that were canc
   expect(flagged([...turn(1), ...turn(2)]).kinds).toEqual([]);
 });
 
-test('polls of one terminal whose output moves are no loop', () => {
+test('polls of one terminal with changing output are not a loop', () => {
   const poll = (at: number): Call => ({
     tool: 'write_stdin',
     args: { session_id: 7, chars: '' },
@@ -125,7 +125,7 @@ test('the passing check ends the pattern at once', () => {
   expect(flagged([...failing, edit(9), check(true)])).toMatchObject({ left: ['same_failure_after_edits'] });
 });
 
-test('like calls with equal answers between real work are no repetition', () => {
+test('similar calls with equal results between real work are not a repetition', () => {
   const credit = (at: number): readonly Call[] => [
     { tool: 'kb_get', args: { article: 'CREDIT' }, result: 'Confirm this article before each credit.' },
     { tool: 'account_credit', args: { account: `T-${55_010 + 7 * at}` }, result: '{"credited":"1.33 EUR"}' },

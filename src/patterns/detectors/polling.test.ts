@@ -9,7 +9,7 @@ test('ten unchanged answers are flagged, nine are not', () => {
   expect(firstFlag(pollingDetector(), times(9, POLL))).toBeNull();
 });
 
-test('pauses between do not count', () => {
+test('pauses in between do not count', () => {
   const wait: ScriptedCall = { tool: 'wait', args: { seconds: 30 } };
   expect(
     firstFlag(
@@ -26,7 +26,7 @@ test('fewer answers are enough over half an hour, unless the looks are so far ap
   expect(firstFlag(pollingDetector(), every(10))).toBeNull();
 });
 
-test('legitimate twins are left alone', () => {
+test('legitimate runs that look similar are not flagged', () => {
   expect(
     firstFlag(
       pollingDetector(),

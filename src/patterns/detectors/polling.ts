@@ -1,7 +1,7 @@
 import { LruMap } from '../../base/lru-map.ts';
 import { above0 } from '../../base/shape.ts';
-import { defineDetector, repeats, type DetectorFactory } from './define-detector.ts';
-import { gradeCount, overSighting, withEvidence } from './level.ts';
+import { defineDetector, countShape, type DetectorFactory } from './define-detector.ts';
+import { gradeCount, endSighting, appendEvidence } from './level.ts';
 
 /** Options of `pollingDetector`. */
 export interface PollingOptions {
@@ -49,7 +49,7 @@ const SLOW_PACE_MS = 20_000;
  */
 export const pollingDetector: DetectorFactory<PollingOptions> = defineDetector<PollingOptions, State>(
   'polling_no_progress',
-  { warnAt: repeats(10), maxUnchangedMs: above0(86_400_000, 1_800_000) },
+  { warnAt: countShape(10), maxUnchangedMs: above0(86_400_000, 1_800_000) },
   ({ warnAt, maxUnchangedMs }, state = { entries: [], work: 0 }) => {
     const entries = new LruMap<Entry>(64, state.entries);
     let { work } = state;
@@ -62,19 +62,19 @@ export const pollingDetector: DetectorFactory<PollingOptions> = defineDetector<P
         }
         const { argsKey: key, tool, resultKey } = step;
         const { userMessages } = context;
-        const before = entries.get(key);
-        const same =
-          before !== undefined &&
-          before.resultKey === resultKey &&
-          work - before.work <= 1 &&
-          before.userMessages === userMessages;
+        const previous = entries.get(key);
+        const isUnchanged =
+          previous !== undefined &&
+          previous.resultKey === resultKey &&
+          work - previous.work <= 1 &&
+          previous.userMessages === userMessages;
         // The first call was no poll yet if only the pause before this one makes it a poll.
-        const count = same ? before.count + 1 : before === undefined && !context.novel ? 2 : 1;
-        const firstAtMs = same ? before.firstAtMs : step.atMs;
-        const evidence = withEvidence(same ? before.evidence : [], step.index);
+        const count = isUnchanged ? previous.count + 1 : previous === undefined && !context.novel ? 2 : 1;
+        const firstAtMs = isUnchanged ? previous.firstAtMs : step.atMs;
+        const evidence = appendEvidence(isUnchanged ? previous.evidence : [], step.index);
         entries.set(key, { resultKey, count, work, userMessages, firstAtMs, evidence });
-        if (!same && before !== undefined && before.count >= MIN_TIMED_POLLS)
-          return [overSighting('polling_no_progress', key)];
+        if (!isUnchanged && previous !== undefined && previous.count >= MIN_TIMED_POLLS)
+          return [endSighting('polling_no_progress', key)];
         const unchangedMs = firstAtMs > 0 ? step.atMs - firstAtMs : 0;
         // A program that prints nothing for long is at work: only the time counts.
         const isSlow = step.empty && firstAtMs > 0 && unchangedMs >= SLOW_PACE_MS * (count - 1);

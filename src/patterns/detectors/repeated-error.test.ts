@@ -36,7 +36,7 @@ test('one call that fails naming another missing module each time is progress', 
   ).toBe(2);
 });
 
-test('waiting longer each time earns patience', () => {
+test('increasing pauses raise the threshold', () => {
   const pauses = [0, 2_000, 8_000, 30_000, 100_000];
   const at = (index: number): number => 1_000_000 + pauses.slice(0, index + 1).reduce((sum, one) => sum + one, 0);
   const tight = times(5, (index) => ({ ...fail('429 too many requests'), atMs: 1_000_000 + index * 100 }));
@@ -51,7 +51,7 @@ test('it clears after successes with something new', () => {
   expect(analysis.patterns()).toMatchObject([{ clearedAt: 5, evidence: [0, 1, 2] }]);
 });
 
-test('failures that were overcome do not count with the next ones', () => {
+test('failures that were resolved do not count toward later ones', () => {
   const callOf = (part: number, fails: boolean): ScriptedCall => ({
     tool: 'op1',
     args: { part },
@@ -73,7 +73,7 @@ test('one failure under changing lines of a log is one failure', () => {
   expect(firstFlag(repeatedErrorDetector(), times(4, job))).toBe(3);
 });
 
-test('things that are not there are no row while the same program finds others between', () => {
+test('lookups of missing things do not add up while the same program finds others in between', () => {
   const fetch = (at: number): ScriptedCall => ({
     tool: 'fetch',
     args: { url: `https://mirror${at}.test/p` },
@@ -92,7 +92,7 @@ test('a failure that an answer declares counts like a flagged one, one that is r
   expect(firstFlag(repeatedErrorDetector(), times(4, worded))).toBe(3);
 });
 
-test('what is dealt with before the next thing fails alike is no repeat, the same thing again is', () => {
+test('a failure that was fixed before a similar one is not a repeat, and the same failure again is', () => {
   const empty = (commit: string): ScriptedCall => fail('nothing to commit, the pick is now empty', commit);
   const skip: ScriptedCall = { tool: 'write', args: { path: 'skip' }, result: 'ok' };
   const many = times(12, (at) => (at % 2 === 0 ? empty(`c${at}`) : skip));
@@ -116,7 +116,7 @@ test('a shell that counts the lines it was given does not make a failure move', 
   expect(firstFlag(repeatedErrorDetector(), times(6, counted))).not.toBeNull();
 });
 
-test('a line that also stands in what succeeds is no cause', () => {
+test('a line that also occurs in successful output is not a cause', () => {
   const noise = 'Error processing line 1 of site-packages/precedence.pth';
   const run = (at: number): ScriptedCall => ({
     tool: 'bash',

@@ -1,10 +1,10 @@
 import { LruMap } from '../../base/lru-map.ts';
 import { whole } from '../../base/shape.ts';
-import { OUTSIDE, WAITABLE } from '../../calls/error-class.ts';
+import { OUTSIDE_CAUSES, WAITABLE_CAUSES } from '../../calls/error-class.ts';
 import type { Sighting, StepContext } from '../pattern-detector.ts';
 import type { Step } from '../step.ts';
-import { defineDetector, MAX_COUNT, repeats, type DetectorFactory } from './define-detector.ts';
-import { gradeCount, overSighting, surer, withEvidence } from './level.ts';
+import { defineDetector, MAX_COUNT, countShape, type DetectorFactory } from './define-detector.ts';
+import { gradeCount, endSighting, moreConfident, appendEvidence } from './level.ts';
 
 /** Options of `repeatedErrorDetector`: failures at which it warns. */
 export interface RepeatedErrorOptions {
@@ -75,88 +75,98 @@ const MIN_BACKOFF_MS = 1_000;
  */
 export const repeatedErrorDetector: DetectorFactory<RepeatedErrorOptions> = defineDetector<RepeatedErrorOptions, State>(
   'repeated_error',
-  { exactWarnAt: repeats(3), causeWarnAt: repeats(4), groupWarnAt: repeats(5), maxBetween: whole(0, MAX_COUNT, 4) },
+  {
+    exactWarnAt: countShape(3),
+    causeWarnAt: countShape(4),
+    groupWarnAt: countShape(5),
+    maxBetween: whole(0, MAX_COUNT, 4),
+  },
   ({ exactWarnAt, causeWarnAt, groupWarnAt, maxBetween }, state = { rows: [], changed: false }) => {
     const rows = new LruMap<Row>(MAX_ROWS, state.rows);
     let { changed } = state;
-    let newest = -1;
-    let newestFailure = Math.max(-1, ...rows.entries().map(([, row]) => row.ordinal));
+    let newestOrdinal = -1;
+    let lastFailureOrdinal = Math.max(-1, ...rows.entries().map(([, row]) => row.ordinal));
     /** Ends the rows of the call that succeeded, and loose rows of its program. */
-    const overcome = (step: Step, context: StepContext): readonly Sighting[] => {
-      if (context.ordinal - newestFailure > maxBetween + 1) return [];
+    const endRows = (step: Step, context: StepContext): readonly Sighting[] => {
+      if (context.ordinal - lastFailureOrdinal > maxBetween + 1) return [];
       return rows.entries().flatMap(([key, row]) => {
         const isSameCall = row.lastArgsKey === step.argsKey;
         if (!isSameCall && !(row.loose && context.novel && row.program === step.program)) return [];
         rows.delete(key);
-        return isSameCall ? [overSighting('repeated_error', key)] : [];
+        return isSameCall ? [endSighting('repeated_error', key)] : [];
       });
     };
-    const extend = (key: string, step: Step, context: StepContext, loose: boolean): Row => {
-      const before = rows.get(key);
-      const goesOn =
-        before !== undefined &&
-        context.ordinal - before.ordinal <= maxBetween + 1 &&
-        (before.lastArgsKey === step.argsKey
-          ? before.lastMessageKey === step.failure?.messageKey &&
-            context.epoch - before.epoch === context.userMessages - before.userMessages
-          : before.epoch === context.epoch && !changed);
+    const extendRow = (key: string, step: Step, context: StepContext, loose: boolean): Row => {
+      const previous = rows.get(key);
+      const isContinued =
+        previous !== undefined &&
+        context.ordinal - previous.ordinal <= maxBetween + 1 &&
+        (previous.lastArgsKey === step.argsKey
+          ? previous.lastMessageKey === step.failure?.messageKey &&
+            context.epoch - previous.epoch === context.userMessages - previous.userMessages
+          : previous.epoch === context.epoch && !changed);
       const row =
-        goesOn && before.turn === step.turn ? before : nextRow(goesOn ? before : undefined, step, context, loose);
+        isContinued && previous.turn === step.turn
+          ? previous
+          : nextRow(isContinued ? previous : undefined, step, context, loose);
       rows.set(key, row);
       return row;
     };
     return {
       observe(step, context) {
-        newest = context.ordinal;
+        newestOrdinal = context.ordinal;
         const { failure, tool } = step;
         if (failure === undefined) {
           if (step.kind === 'write') changed = true;
-          return overcome(step, context);
+          return endRows(step, context);
         }
         const { category } = failure;
         if (category === 'silent') return undefined;
-        newestFailure = context.ordinal;
+        lastFailureOrdinal = context.ordinal;
         const key = `${tool}:${failure.groupKey}`;
         const isLookup = category === 'not-found';
-        const isOutside = OUTSIDE.has(category);
-        const exact = extend(`${key}:${failure.exactKey}`, step, context, isLookup);
-        const message = extend(`${tool}:${failure.messageKey}`, step, context, isLookup);
-        const group = extend(key, step, context, !isOutside);
+        const isOutside = OUTSIDE_CAUSES.has(category);
+        const exactRow = extendRow(`${key}:${failure.exactKey}`, step, context, isLookup);
+        const messageRow = extendRow(`${tool}:${failure.messageKey}`, step, context, isLookup);
+        const groupRow = extendRow(key, step, context, !isOutside);
         changed = false;
-        const provesLittle = failure.soft || isLookup || category === 'usage' || category === 'timeout';
-        const doubt = provesLittle && !exact.sameArgs ? 1 : 0;
-        const patience = WAITABLE.has(category) ? group.backoffs : 0;
+        const isWeakEvidence = failure.soft || isLookup || category === 'usage' || category === 'timeout';
+        const extraForDoubt = isWeakEvidence && !exactRow.sameArgs ? 1 : 0;
+        const extraForBackoff = WAITABLE_CAUSES.has(category) ? groupRow.backoffs : 0;
         const grade = [
-          gradeCount(exact.count, exactWarnAt + doubt + patience),
-          gradeCount(message.count, causeWarnAt + doubt + patience),
-          gradeCount(group.count, (isOutside ? causeWarnAt : groupWarnAt) + patience),
-        ].reduce(surer);
+          gradeCount(exactRow.count, exactWarnAt + extraForDoubt + extraForBackoff),
+          gradeCount(messageRow.count, causeWarnAt + extraForDoubt + extraForBackoff),
+          gradeCount(groupRow.count, (isOutside ? causeWarnAt : groupWarnAt) + extraForBackoff),
+        ].reduce(moreConfident);
         if (grade === undefined) return undefined;
-        const { count, evidence } = [group, message, exact].reduce((one, other) =>
-          other.count > one.count ? other : one,
+        const { count, evidence } = [groupRow, messageRow, exactRow].reduce((left, right) =>
+          right.count > left.count ? right : left,
         );
         return [{ kind: 'repeated_error', key, stuck: true, ...grade, occurrences: count, tool, evidence }];
       },
       // A row that is too old to go on is left out.
-      snapshot: () => ({ rows: rows.entries().filter(([, row]) => newest - row.ordinal <= maxBetween), changed }),
+      snapshot: () => ({
+        rows: rows.entries().filter(([, row]) => newestOrdinal - row.ordinal <= maxBetween),
+        changed,
+      }),
     };
   },
 );
 
 function nextRow(
-  before: Row | undefined,
+  previous: Row | undefined,
   step: Step,
   { ordinal, epoch, userMessages }: StepContext,
   loose: boolean,
 ): Row {
-  const gapMs = before !== undefined && before.atMs > 0 && step.atMs > 0 ? step.atMs - before.atMs : 0;
-  const previousGapMs = before?.gapMs ?? 0;
-  const backedOff = gapMs >= MIN_BACKOFF_MS && previousGapMs > 0 && gapMs >= BACKOFF_FACTOR * previousGapMs;
+  const gapMs = previous !== undefined && previous.atMs > 0 && step.atMs > 0 ? step.atMs - previous.atMs : 0;
+  const previousGapMs = previous?.gapMs ?? 0;
+  const isBackoff = gapMs >= MIN_BACKOFF_MS && previousGapMs > 0 && gapMs >= BACKOFF_FACTOR * previousGapMs;
   return {
-    count: (before?.count ?? 0) + 1,
+    count: (previous?.count ?? 0) + 1,
     program: step.program,
     loose,
-    sameArgs: before === undefined || (before.sameArgs && before.lastArgsKey === step.argsKey),
+    sameArgs: previous === undefined || (previous.sameArgs && previous.lastArgsKey === step.argsKey),
     lastArgsKey: step.argsKey,
     lastMessageKey: step.failure?.messageKey ?? '',
     ordinal,
@@ -165,7 +175,7 @@ function nextRow(
     turn: step.turn,
     atMs: step.atMs,
     gapMs,
-    backoffs: (before?.backoffs ?? 0) + (backedOff ? 1 : 0),
-    evidence: withEvidence(before?.evidence ?? [], step.index),
+    backoffs: (previous?.backoffs ?? 0) + (isBackoff ? 1 : 0),
+    evidence: appendEvidence(previous?.evidence ?? [], step.index),
   };
 }

@@ -27,15 +27,15 @@ export function isSameAgain(structure: Structure, step: Step): boolean {
 }
 
 /** The trained chance that the agent is stuck, 0 to 1. @param features  as `Structure.features` returns them */
-export function chanceOf(features: readonly number[]): number {
-  const sum = sharesOf(features).reduce((total, { adds }) => total + adds, trained.bias);
+export function stuckChance(features: readonly number[]): number {
+  const sum = featureShares(features).reduce((total, { adds }) => total + adds, trained.bias);
   return 1 / (1 + Math.exp(-sum));
 }
 
 /** The contribution of each feature, in the order of `FEATURES`. */
-export function sharesOf(features: readonly number[]): readonly FeatureShare[] {
-  return FEATURES.map((feature, at) => {
-    const value = features[at] ?? 0;
+export function featureShares(features: readonly number[]): readonly FeatureShare[] {
+  return FEATURES.map((feature, index) => {
+    const value = features[index] ?? 0;
     return { feature, value, adds: value * trained.weights[feature] };
   });
 }

@@ -1,18 +1,18 @@
 import { expect, test } from 'vitest';
 import { firstFlag, times, type ScriptedCall } from '../../../test/support/scripted-run.ts';
 import { FEATURES } from '../structure.ts';
-import { sharesOf } from './repetition-chance.ts';
+import { featureShares } from './repetition-chance.ts';
 import { repetitionDetector } from './repetition.ts';
 
 const ask = (query: string, result: string): ScriptedCall => ({ tool: 'sql', args: { query }, result });
 
-test('a few questions that come round with one answer are flagged, though no two in a row are equal', () => {
+test('a few questions that recur with one answer are flagged, although no two in a row are equal', () => {
   const queries = ['SELECT MAX(a) AS b FROM t', 'SELECT MAX(a) AS c FROM t', 'SELECT b, MAX(a) FROM t'];
   const calls = times(8, (at) => ask(queries[at % 3] ?? '', "[('cat', 12.0), ('dog', 13.4)]"));
   expect(firstFlag(repetitionDetector(), calls)).not.toBeNull();
 });
 
-test('pages, batches and readings are left alone', () => {
+test('pages, batches and readings are not flagged', () => {
   const pages = times(12, (at) => ask(`SELECT a FROM t OFFSET ${10 * at}`, `[('row ${at}',), ('row ${at}b',)]`));
   expect(firstFlag(repetitionDetector(), pages)).toBeNull();
   const batch = times(12, (at): ScriptedCall => ({ tool: 'tag_photo', args: { id: at }, result: 'ok' }));
@@ -32,5 +32,5 @@ test('a change resets the window, also a repeated one', () => {
 });
 
 test('each feature has a trained weight', () => {
-  expect(sharesOf(FEATURES.map(() => 1)).every(({ adds }) => Number.isFinite(adds))).toBe(true);
+  expect(featureShares(FEATURES.map(() => 1)).every(({ adds }) => Number.isFinite(adds))).toBe(true);
 });

@@ -1,9 +1,9 @@
 import { share } from '../../base/shape.ts';
-import { WAITABLE } from '../../calls/error-class.ts';
+import { WAITABLE_CAUSES } from '../../calls/error-class.ts';
 import { Structure, type StructureSnapshot } from '../structure.ts';
 import { defineDetector, type DetectorFactory } from './define-detector.ts';
-import { withEvidence } from './level.ts';
-import { chanceOf, isSameAgain } from './repetition-chance.ts';
+import { appendEvidence } from './level.ts';
+import { stuckChance, isSameAgain } from './repetition-chance.ts';
 import trained from './repetition-weights.json' with { type: 'json' };
 
 /** Options of `repetitionDetector`. */
@@ -50,16 +50,16 @@ export const repetitionDetector: DetectorFactory<RepetitionOptions> = defineDete
       observe(step, context) {
         if (step.kind === 'wait') waited = true;
         if (step.transparent || step.resultMissing) return undefined;
-        const isPatient = waited && step.failure !== undefined && WAITABLE.has(step.failure.category);
+        const isPatient = waited && step.failure !== undefined && WAITABLE_CAUSES.has(step.failure.category);
         waited = false;
         structure.observe(step, context);
-        const recurs = !isPatient && !structure.cameBack && isSameAgain(structure, step);
-        const chance = recurs ? chanceOf(structure.features()) : 0;
-        if (!recurs || chance < warnAt) {
+        const isRecurring = !isPatient && !structure.cameBack && isSameAgain(structure, step);
+        const chance = isRecurring ? stuckChance(structure.features()) : 0;
+        if (!isRecurring || chance < warnAt) {
           evidence = [];
           return undefined;
         }
-        evidence = withEvidence(evidence, step.index);
+        evidence = appendEvidence(evidence, step.index);
         return [
           {
             kind: 'repetition',

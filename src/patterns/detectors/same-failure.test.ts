@@ -47,7 +47,7 @@ test('the same line of a program after four changes is flagged, however it is ca
   ).toBeNull();
 });
 
-test('the very same call that fails in other words moves, though it begins with the same line', () => {
+test('a call that fails with another message makes progress, although the first line is equal', () => {
   const calls = rounds(6, (at) => `error: undefined reference to main\nld: ${6 - at} errors left, in part-${at}`);
   expect(firstFlag(sameFailureDetector(), calls)).toBeNull();
 });
@@ -85,7 +85,7 @@ test('an error that only moves up and down with the edits stays the same failure
   expect(firstFlag(sameFailureDetector(), moved)).toBe(8);
 });
 
-test('a message that moves is progress', () => {
+test('a changing message is progress', () => {
   expect(
     firstFlag(
       sameFailureDetector(),
@@ -98,7 +98,7 @@ test("repeats without a change are another detector's business", () => {
   expect(firstFlag(sameFailureDetector(), times(12, check('1 failed')))).toBeNull();
 });
 
-test('edits and runs in one line that fail alike five times are seen as if they were two', () => {
+test('a line that edits and then runs is treated as two calls if it fails in the same way five times', () => {
   const run = (at: number): ScriptedCall => ({
     tool: 'Bash',
     args: { command: `sed -i 's/a${at}/b/' f.c && make` },
@@ -109,7 +109,7 @@ test('edits and runs in one line that fail alike five times are seen as if they 
   expect(firstFlag(repeatedErrorDetector(), times(6, run))).toBeNull();
 });
 
-test('a change of the world that is refused alike after each edit is a check too', () => {
+test('a change that is refused in the same way after each edit is a check too', () => {
   const apply: ScriptedCall = {
     tool: 'Bash',
     args: { command: 'kubectl apply -f a.yaml' },

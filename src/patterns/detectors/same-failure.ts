@@ -3,7 +3,7 @@ import { whole } from '../../base/shape.ts';
 import type { Sighting, StepContext } from '../pattern-detector.ts';
 import type { Step } from '../step.ts';
 import { defineDetector, MAX_COUNT, type DetectorFactory } from './define-detector.ts';
-import { gradeCount, overSighting, surer, withEvidence } from './level.ts';
+import { gradeCount, endSighting, moreConfident, appendEvidence } from './level.ts';
 
 /** Options of `sameFailureDetector`. */
 export interface SameFailureOptions {
@@ -48,25 +48,25 @@ export const sameFailureDetector: DetectorFactory<SameFailureOptions> = defineDe
   ({ warnAt }, state = []) => {
     const checks = new LruMap<Entry>(64, state);
     /** Adds a failure of a check. */
-    const fail = (
+    const addFailure = (
       key: string,
       failureKey: string,
       { index, tool }: Step,
       { epoch }: StepContext,
     ): Sighting | undefined => {
-      const before = checks.get(key);
-      if (before?.epoch === epoch) return undefined;
-      const same = before?.failureKey === failureKey;
+      const previous = checks.get(key);
+      if (previous?.epoch === epoch) return undefined;
+      const isSame = previous?.failureKey === failureKey;
       const entry: Entry = {
         failureKey,
         epoch,
-        changes: same ? before.changes + 1 : 0,
-        evidence: withEvidence(same ? before.evidence : [], index),
-        history: [...(before?.history ?? []).slice(1 - OSCILLATION), [failureKey, index]],
+        changes: isSame ? previous.changes + 1 : 0,
+        evidence: appendEvidence(isSame ? previous.evidence : [], index),
+        history: [...(previous?.history ?? []).slice(1 - OSCILLATION), [failureKey, index]],
       };
       checks.set(key, entry);
       const { changes, evidence, history } = entry;
-      if (alternates(history)) {
+      if (isAlternating(history)) {
         const calls = history.map(([, call]) => call);
         return {
           key,
@@ -100,18 +100,19 @@ export const sameFailureDetector: DetectorFactory<SameFailureOptions> = defineDe
         const programKey = `line:${step.tool}:${step.program}`;
         const { failure } = step;
         if (failure === undefined) {
-          const passed = step.kind === 'execute' ? [ownKey, programKey] : [ownKey];
-          return passed
+          const passedChecks = step.kind === 'execute' ? [ownKey, programKey] : [ownKey];
+          return passedChecks
             .filter((check) => checks.delete(check))
-            .map((check) => overSighting('same_failure_after_edits', check));
+            .map((check) => endSighting('same_failure_after_edits', check));
         }
         if (failure.category === 'silent') return undefined;
-        const before = checks.get(ownKey);
-        const moved = before !== undefined && before.failureKey !== failure.messageKey;
-        if (moved || context.freshLines > MAX_FRESH) checks.delete(programKey);
-        const own = fail(ownKey, failure.messageKey, step, context);
-        const byProgram = step.kind === 'execute' ? fail(programKey, failure.lineKey, step, context) : undefined;
-        const sighting = surer(own, byProgram);
+        const previous = checks.get(ownKey);
+        const hasMoved = previous !== undefined && previous.failureKey !== failure.messageKey;
+        if (hasMoved || context.freshLines > MAX_FRESH) checks.delete(programKey);
+        const ownSighting = addFailure(ownKey, failure.messageKey, step, context);
+        const programSighting =
+          step.kind === 'execute' ? addFailure(programKey, failure.lineKey, step, context) : undefined;
+        const sighting = moreConfident(ownSighting, programSighting);
         return sighting && [sighting];
       },
       snapshot: () => checks.entries(),
@@ -119,7 +120,11 @@ export const sameFailureDetector: DetectorFactory<SameFailureOptions> = defineDe
   },
 );
 
-function alternates(history: Entry['history']): boolean {
+function isAlternating(history: Entry['history']): boolean {
   const keys = history.map(([key]) => key);
-  return keys.length === OSCILLATION && keys[0] !== keys[1] && keys.every((key, at) => at < 2 || key === keys[at - 2]);
+  return (
+    keys.length === OSCILLATION &&
+    keys[0] !== keys[1] &&
+    keys.every((key, index) => index < 2 || key === keys[index - 2])
+  );
 }

@@ -1,7 +1,7 @@
 import { whole } from '../../base/shape.ts';
 import type { Step } from '../step.ts';
 import { defineDetector, MAX_REMEMBERED, type DetectorFactory } from './define-detector.ts';
-import { gradeCount, withEvidence } from './level.ts';
+import { gradeCount, appendEvidence } from './level.ts';
 
 /** Options of `sequentialCallsDetector`. */
 export interface SequentialCallsOptions {
@@ -57,15 +57,15 @@ export const sequentialCallsDetector: DetectorFactory<SequentialCallsOptions> = 
 /** Adds the finished turn to the row, or starts a new row with it. */
 function nextState(state: State, { kind, failure, resultMissing, index, tool, argsKey, turn }: Step): State {
   const isIndependent = kind === 'read' && failure === undefined && !resultMissing;
-  const next = { open: isIndependent ? { index, tool, argsKey } : null, turn };
+  const nextTurn = { open: isIndependent ? { index, tool, argsKey } : null, turn };
   const { open } = state;
-  if (open === null) return { ...EMPTY, ...next };
-  const goesOn = open.tool === state.tool && !state.reads.includes(open.argsKey);
+  if (open === null) return { ...EMPTY, ...nextTurn };
+  const isContinued = open.tool === state.tool && !state.reads.includes(open.argsKey);
   return {
-    ...next,
+    ...nextTurn,
     tool: open.tool,
-    reads: goesOn ? [...state.reads.slice(1 - MAX_REMEMBERED), open.argsKey] : [open.argsKey],
-    first: goesOn ? state.first : open.index,
-    evidence: withEvidence(goesOn ? state.evidence : [], open.index),
+    reads: isContinued ? [...state.reads.slice(1 - MAX_REMEMBERED), open.argsKey] : [open.argsKey],
+    first: isContinued ? state.first : open.index,
+    evidence: appendEvidence(isContinued ? state.evidence : [], open.index),
   };
 }

@@ -7,12 +7,12 @@ import { TrajectoryAnalysis } from '../trajectory-analysis.ts';
 import { defaultDetectors } from './default-detectors.ts';
 
 /** An analysis and the number of calls of its session that it has. */
-interface Followed {
+interface FollowedSession {
   readonly analysis: TrajectoryAnalysis;
   calls: number;
 }
 
-const followed = new WeakMap<Session, Followed>();
+const followedSessions = new WeakMap<Session, FollowedSession>();
 
 /**
  * The trajectory of a session without a run, folded from its `ToolInvoked` events with the default detectors. Each call counts as
@@ -21,13 +21,13 @@ const followed = new WeakMap<Session, Followed>();
  * Cost: a fold of the calls since the last time; at most the 1,000 that a session retains.
  */
 export function sessionTrajectory(session: Session): TrajectoryAnalysis {
-  const known = followed.get(session) ?? { analysis: newAnalysis(session), calls: 0 };
-  followed.set(session, known);
+  const followed = followedSessions.get(session) ?? { analysis: newAnalysis(session), calls: 0 };
+  followedSessions.set(session, followed);
   const view = session.slice(ToolInvoked);
-  const missed = Math.min(view.total() - known.calls, ToolInvoked.retain);
-  for (const call of missed > 0 ? view.last(missed) : []) foldCall(known.analysis, call);
-  known.calls = view.total();
-  return known.analysis;
+  const missedCount = Math.min(view.total() - followed.calls, ToolInvoked.retain);
+  for (const call of missedCount > 0 ? view.last(missedCount) : []) foldCall(followed.analysis, call);
+  followed.calls = view.total();
+  return followed.analysis;
 }
 
 function newAnalysis({ task }: Session): TrajectoryAnalysis {
@@ -54,23 +54,23 @@ function foldCall(analysis: TrajectoryAnalysis, call: ToolInvoked): void {
 
 /** Cut arguments get a word of their hash, so different ones stay different. */
 function argsOf({ paramsHash, paramsPreview }: ToolInvoked): Json {
-  const isWhole = hashText(paramsPreview) === paramsHash;
+  const isComplete = hashText(paramsPreview) === paramsHash;
   try {
     // JSON.parse returns JSON.
     const args = JSON.parse(paramsPreview) as Json;
-    if (isWhole) return args;
-    return isJsonObject(args) ? { ...args, '…': wordOf(paramsHash) } : [args, wordOf(paramsHash)];
+    if (isComplete) return args;
+    return isJsonObject(args) ? { ...args, '…': hashWord(paramsHash) } : [args, hashWord(paramsHash)];
   } catch {
     // The preview is cut, so it is no JSON.
-    return `${paramsPreview} ${wordOf(paramsHash)}`;
+    return `${paramsPreview} ${hashWord(paramsHash)}`;
   }
 }
 
 function resultOf({ resultHash, resultPreview }: ToolInvoked): string {
-  return hashText(resultPreview) === resultHash ? resultPreview : `${resultPreview} ${wordOf(resultHash)}`;
+  return hashText(resultPreview) === resultHash ? resultPreview : `${resultPreview} ${hashWord(resultHash)}`;
 }
 
 /** A hash as a word of letters: digits would be masked as an id. */
-function wordOf(hash: string): string {
+function hashWord(hash: string): string {
   return hash.replaceAll(/[0-9a-f]/g, (digit) => 'ghijklmnopqrstuv'[Number.parseInt(digit, 16)] ?? '');
 }

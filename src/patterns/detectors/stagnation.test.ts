@@ -4,7 +4,7 @@ import { stagnationDetector } from './stagnation.ts';
 
 const ask = (at: number): ScriptedCall => ({ tool: 'search', args: { q: `words ${at}` }, result: 'No results found' });
 
-test('a very short answer is flagged at the tenth, nothing at all at the sixth, and where only a number differs at the twentieth', () => {
+test('a very short answer is flagged at the tenth, an empty one at the sixth, and one to questions that differ only in a number at the twentieth', () => {
   const words = 'lag delay wait stall queue slow stuck late behind drift pause hang'.split(' ');
   const other = (at: number): ScriptedCall => ({ tool: 'search', args: { q: words[at] ?? '' }, result: '42' });
   expect(firstFlag(stagnationDetector(), times(12, other))).toBe(9);
@@ -18,7 +18,7 @@ test('a very short answer is flagged at the tenth, nothing at all at the sixth, 
   ).toBe(19);
 });
 
-test('legitimate twins are left alone', () => {
+test('legitimate runs that look similar are not flagged', () => {
   expect(
     firstFlag(
       stagnationDetector(),
@@ -45,7 +45,7 @@ test('legitimate twins are left alone', () => {
   ).toBeNull();
 });
 
-test('going through a list and finding nothing is work, other words for one question are not', () => {
+test('questions about different items of a list without a result are work, and rewordings of one question are not', () => {
   const column = (at: number): ScriptedCall => ({
     tool: 'duckdb',
     args: { q: `SELECT count(*) AS nulls FROM trips WHERE c${at} IS NULL` },
@@ -68,7 +68,7 @@ test('going through a list and finding nothing is work, other words for one ques
   expect(firstFlag(stagnationDetector(), times(6, search))).toBe(5);
 });
 
-test('one question with ever more to it is flagged at the sixth, however short the answer is', () => {
+test('one question that grows is flagged at the sixth, however short the answer is', () => {
   const more = ['cabin', 'passengers', 'stops', 'sort', 'limit', 'fare'];
   const search = (at: number): ScriptedCall => ({
     tool: 'search_flight',
@@ -105,12 +105,12 @@ test('names with common parts are a list too', () => {
   expect(firstFlag(stagnationDetector(), times(7, check))).toBeNull();
 });
 
-test('pages that only tell how many they hold are drawn in peace', () => {
+test('pages that only state their number of items are not flagged', () => {
   const page = (at: number): ScriptedCall => ({ tool: 'list_art', args: { page: at, size: 20 }, result: '20 records' });
   expect(firstFlag(stagnationDetector(), times(12, page))).toBeNull();
 });
 
-test('one text asked for in tone after tone that stays the same is flagged', () => {
+test('one text that stays the same although another tone is requested each time is flagged', () => {
   const tones = ['warm', 'warmer', 'friendly', 'casual', 'human', 'soft'];
   const rewrite = (at: number): ScriptedCall => ({
     tool: 'rewrite',

@@ -1,7 +1,7 @@
 import { whole } from '../../base/shape.ts';
 import type { Step } from '../step.ts';
 import { defineDetector, MAX_REMEMBERED, type DetectorFactory } from './define-detector.ts';
-import { gradeCount, withEvidence } from './level.ts';
+import { gradeCount, appendEvidence } from './level.ts';
 
 /** Options of `stagnationDetector`. */
 export interface StagnationOptions {
@@ -68,32 +68,34 @@ export const stagnationDetector: DetectorFactory<StagnationOptions> = defineDete
     let state = snapshot;
     const thresholdOf = (step: Step): number => {
       const findsNothing = step.empty && step.kind === 'read';
-      const states = state.frameKey !== null && step.resultChars <= STATEMENT_CHARS;
-      if (states || (state.lists && step.negative && !findsNothing)) return Math.max(LIST_WARN_AT, shortWarnAt);
+      const isStatement = state.frameKey !== null && step.resultChars <= STATEMENT_CHARS;
+      if (isStatement || (state.lists && step.negative && !findsNothing)) return Math.max(LIST_WARN_AT, shortWarnAt);
       return step.resultChars < SHORT_CHARS && !findsNothing ? shortWarnAt : warnAt;
     };
     return {
       observe(step, { userMessages }) {
         const { tool, resultKey, argsKey, turn } = step;
         if (step.transparent || step.resultMissing) return undefined;
-        if (!informs(step)) {
+        if (!isInformative(step)) {
           state = EMPTY;
           return undefined;
         }
-        const same = state.tool === tool && state.resultKey === resultKey && state.userMessages === userMessages;
-        if (same && (state.turn === turn || state.questions.includes(argsKey))) return undefined;
-        const before = same ? state : { ...EMPTY, common: step.tokens, frameKey: step.frameKey };
-        const common = before.common.filter((token) => step.tokens.includes(token));
-        const own = step.tokens.length - common.length;
+        const isSameAnswer =
+          state.tool === tool && state.resultKey === resultKey && state.userMessages === userMessages;
+        if (isSameAnswer && (state.turn === turn || state.questions.includes(argsKey))) return undefined;
+        const previous = isSameAnswer ? state : { ...EMPTY, common: step.tokens, frameKey: step.frameKey };
+        const common = previous.common.filter((token) => step.tokens.includes(token));
+        const ownWords = step.tokens.length - common.length;
         state = {
           tool,
           resultKey,
-          questions: [...before.questions.slice(1 - MAX_REMEMBERED), argsKey],
+          questions: [...previous.questions.slice(1 - MAX_REMEMBERED), argsKey],
           turn,
-          evidence: withEvidence(before.evidence, step.index),
+          evidence: appendEvidence(previous.evidence, step.index),
           common,
-          lists: before.lists && (!same || (common.length >= MIN_COMMON && own > 0 && own <= MAX_OWN)),
-          frameKey: before.frameKey === step.frameKey ? step.frameKey : null,
+          lists:
+            previous.lists && (!isSameAnswer || (common.length >= MIN_COMMON && ownWords > 0 && ownWords <= MAX_OWN)),
+          frameKey: previous.frameKey === step.frameKey ? step.frameKey : null,
           userMessages,
         };
         const occurrences = state.questions.length;
@@ -110,7 +112,7 @@ export const stagnationDetector: DetectorFactory<StagnationOptions> = defineDete
 );
 
 /** Returns true for a question whose answer could have told something. */
-function informs(step: Step): boolean {
+function isInformative(step: Step): boolean {
   if (step.failure !== undefined) return false;
   if (step.kind !== 'read' && step.kind !== 'unknown' && step.kind !== 'ui') return false;
   return !step.acknowledged || (step.kind === 'read' && step.resultChars === 0);

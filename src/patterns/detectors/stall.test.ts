@@ -16,7 +16,7 @@ test('a quarter of an hour with three calls and nothing new is flagged', () => {
   expect(firstFlag(stallDetector(), slow.slice(0, 7))).toBeNull();
 });
 
-test('anything new, a change or polls are no stall', () => {
+test('new results, changes and polls are not a stall', () => {
   expect(
     firstFlag(
       stallDetector(),

@@ -1,6 +1,6 @@
 import { above0, whole } from '../../base/shape.ts';
 import { defineDetector, MAX_COUNT, type DetectorFactory } from './define-detector.ts';
-import { withEvidence } from './level.ts';
+import { appendEvidence } from './level.ts';
 
 /** Options of `stallDetector`. */
 export interface StallOptions {
@@ -52,11 +52,11 @@ export const stallDetector: DetectorFactory<StallOptions> = defineDetector<Stall
           calls: state.calls + 1,
           first: state.calls === 0 ? step.index : state.first,
           sinceMs: state.sinceMs,
-          evidence: withEvidence(state.evidence, step.index),
+          evidence: appendEvidence(state.evidence, step.index),
         };
         const { calls, first, sinceMs, evidence } = state;
-        const late = sinceMs > 0 && step.atMs - sinceMs >= maxSeconds * 1_000 && calls >= MIN_CALLS;
-        if (calls < maxCalls && !late) return undefined;
+        const isLate = sinceMs > 0 && step.atMs - sinceMs >= maxSeconds * 1_000 && calls >= MIN_CALLS;
+        if (calls < maxCalls && !isLate) return undefined;
         return [
           {
             kind: 'stall',

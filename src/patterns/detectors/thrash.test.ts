@@ -28,7 +28,7 @@ test('edits that undo each other are flagged at the second undoing', () => {
   expect(firstFlag(thrashDetector(), [edit('a', 'b'), edit('b', 'a'), edit('a', 'b')])).toBe(2);
 });
 
-test('ten rewrites of one file with nothing between are flagged', () => {
+test('ten consecutive rewrites of one file are flagged', () => {
   expect(
     firstFlag(
       thrashDetector(),
@@ -43,7 +43,7 @@ test('ten rewrites of one file with nothing between are flagged', () => {
   ).toBeNull();
 });
 
-test('legitimate twins are left alone', () => {
+test('legitimate runs that look similar are not flagged', () => {
   const tested = times(40, (at): ScriptedCall =>
     at % 2 === 0 ? write(`${at}`) : { tool: 'run_tests', result: `${at}` },
   );
@@ -68,12 +68,12 @@ test('legitimate twins are left alone', () => {
   ).toBeNull();
 });
 
-test('what the user wants back is no thrash', () => {
+test("restoring a state on the user's request is not thrash", () => {
   const calls = times(5, (at): ScriptedCall => ({ ...write(at % 2 === 0 ? 'a' : 'b'), userBefore: true }));
   expect(firstFlag(thrashDetector(), calls)).toBeNull();
 });
 
-test('to take a fix out, test without it and callOf it back is method, going on with it is not', () => {
+test('to remove a fix, test without it and restore it is allowed, and continuing to do so is flagged', () => {
   const run = (passes: boolean): ScriptedCall => ({
     tool: 'bash',
     args: { command: 'pytest' },
@@ -90,6 +90,6 @@ test('returns are counted per pair of states, not summed over a file', () => {
   expect(firstFlag(thrashDetector(), mutations)).toBeNull();
 });
 
-test('the same edit made twice is no return', () => {
+test('the same edit made twice is not a return', () => {
   expect(firstFlag(thrashDetector(), [edit('a', 'b'), edit('b', 'a'), edit('b', 'a'), edit('b', 'a')])).toBeNull();
 });

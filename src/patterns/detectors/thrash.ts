@@ -1,8 +1,8 @@
 import { LruMap } from '../../base/lru-map.ts';
 import { whole } from '../../base/shape.ts';
 import type { Step } from '../step.ts';
-import { defineDetector, MAX_COUNT, repeats, type DetectorFactory } from './define-detector.ts';
-import { gradeCount, withEvidence } from './level.ts';
+import { defineDetector, MAX_COUNT, countShape, type DetectorFactory } from './define-detector.ts';
+import { gradeCount, appendEvidence } from './level.ts';
 
 /** Options of `thrashDetector`. */
 export interface ThrashOptions {
@@ -65,7 +65,7 @@ const METHOD_PATIENCE = 2;
  */
 export const thrashDetector: DetectorFactory<ThrashOptions> = defineDetector<ThrashOptions, State>(
   'thrash',
-  { revertsWarnAt: whole(1, MAX_COUNT, 2), rewritesWarnAt: repeats(10) },
+  { revertsWarnAt: whole(1, MAX_COUNT, 2), rewritesWarnAt: countShape(10) },
   ({ revertsWarnAt, rewritesWarnAt }, state = { files: [], passes: 0 }) => {
     const files = new LruMap<Entry>(MAX_FILES, state.files);
     let { passes } = state;
@@ -75,27 +75,27 @@ export const thrashDetector: DetectorFactory<ThrashOptions> = defineDetector<Thr
         if (step.failure !== undefined || step.resultMissing) return undefined;
         if (step.kind === 'execute' || step.editsAndRuns) passes += 1;
         if (target === undefined || step.kind !== 'write' || leavesKey === undefined) return undefined;
-        const known = files.get(target);
-        const before = known?.userMessages === userMessages ? known : undefined;
+        const entry = files.get(target);
+        const previous = entry?.userMessages === userMessages ? entry : undefined;
         const isRewrite = step.fromKey === undefined;
-        const inRow = isRewrite && before?.ordinal === ordinal - 1 && before.states.at(-1) !== leavesKey;
-        const states = before?.states ?? [];
-        const rewrites = inRow ? before.rewrites + 1 : 1;
-        const rewriteEvidence = withEvidence(inRow ? before.rewriteEvidence : [], index);
-        const pairs = pairsAfter(before, step, leavesKey, passes);
+        const isConsecutive = isRewrite && previous?.ordinal === ordinal - 1 && previous.states.at(-1) !== leavesKey;
+        const states = previous?.states ?? [];
+        const rewrites = isConsecutive ? previous.rewrites + 1 : 1;
+        const rewriteEvidence = appendEvidence(isConsecutive ? previous.rewriteEvidence : [], index);
+        const pairs = updatePairs(previous, step, leavesKey, passes);
         const newStates = isRewrite ? [...states.slice(1 - MAX_STATES), leavesKey] : states;
         files.set(target, { states: newStates, pairs, rewrites, rewriteEvidence, ordinal, passes, userMessages });
         // Only the last pair can have moved.
         const pair = pairs.at(-1);
-        const returned = pair?.evidence.at(-1) === index ? pair : undefined;
-        const byReturns =
-          returned && gradeCount(returned.returns, revertsWarnAt + (returned.passed ? METHOD_PATIENCE : 0));
-        const grade = byReturns ?? gradeCount(rewrites, rewritesWarnAt);
+        const returnedPair = pair?.evidence.at(-1) === index ? pair : undefined;
+        const returnGrade =
+          returnedPair && gradeCount(returnedPair.returns, revertsWarnAt + (returnedPair.passed ? METHOD_PATIENCE : 0));
+        const grade = returnGrade ?? gradeCount(rewrites, rewritesWarnAt);
         if (grade === undefined) return undefined;
         const [occurrences, evidence] =
-          returned === undefined || byReturns === undefined
+          returnedPair === undefined || returnGrade === undefined
             ? [rewrites, rewriteEvidence]
-            : [returned.returns, returned.evidence];
+            : [returnedPair.returns, returnedPair.evidence];
         return [{ kind: 'thrash', key: target, stuck: true, ...grade, occurrences, tool, evidence }];
       },
       snapshot: () => ({ files: files.entries(), passes }),
@@ -104,25 +104,25 @@ export const thrashDetector: DetectorFactory<ThrashOptions> = defineDetector<Thr
 );
 
 /** The pairs with the one of this write at the end. */
-function pairsAfter(
-  before: Entry | undefined,
+function updatePairs(
+  previous: Entry | undefined,
   { fromKey, index }: Step,
-  leaves: string,
+  leftKey: string,
   passes: number,
 ): readonly Pair[] {
-  const pairs = before?.pairs ?? [];
-  const from = fromKey ?? before?.states.at(-1);
-  if (from === undefined || from === leaves) return pairs;
-  const key = from < leaves ? `${from}:${leaves}` : `${leaves}:${from}`;
-  const known = pairs.find((pair) => pair.key === key);
-  const isKnownState = fromKey !== undefined || before?.states.includes(leaves) === true;
-  const returns = known !== undefined && known.last !== leaves && isKnownState;
+  const pairs = previous?.pairs ?? [];
+  const previousKey = fromKey ?? previous?.states.at(-1);
+  if (previousKey === undefined || previousKey === leftKey) return pairs;
+  const key = previousKey < leftKey ? `${previousKey}:${leftKey}` : `${leftKey}:${previousKey}`;
+  const knownPair = pairs.find((pair) => pair.key === key);
+  const isKnownState = fromKey !== undefined || previous?.states.includes(leftKey) === true;
+  const isReturn = knownPair !== undefined && knownPair.last !== leftKey && isKnownState;
   const pair: Pair = {
     key,
-    last: leaves,
-    returns: (known?.returns ?? 0) + (returns ? 1 : 0),
-    passed: known?.passed === true || (before !== undefined && passes > before.passes),
-    evidence: returns ? withEvidence(known.evidence, index) : (known?.evidence ?? []),
+    last: leftKey,
+    returns: (knownPair?.returns ?? 0) + (isReturn ? 1 : 0),
+    passed: knownPair?.passed === true || (previous !== undefined && passes > previous.passes),
+    evidence: isReturn ? appendEvidence(knownPair.evidence, index) : (knownPair?.evidence ?? []),
   };
-  return [...pairs.filter((one) => one.key !== key).slice(1 - MAX_PAIRS), pair];
+  return [...pairs.filter((other) => other.key !== key).slice(1 - MAX_PAIRS), pair];
 }

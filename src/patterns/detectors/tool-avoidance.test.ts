@@ -9,12 +9,12 @@ const grep = (at: number): ScriptedCall => ({
 });
 const USED: ScriptedCall = { tool: 'Grep', args: { pattern: 'x' }, result: 'y' };
 
-test('ten stand-ins in a row for a tool that the run has are flagged', () => {
+test('ten consecutive substitutes for a tool that the run has are flagged', () => {
   expect(firstFlag(toolAvoidanceDetector(), [USED, ...times(10, grep)])).toBe(10);
   expect(firstFlag(toolAvoidanceDetector(), [USED, ...times(9, grep)])).toBeNull();
 });
 
-test('nothing is recommended that the run never used, unless it is declared', () => {
+test('a tool that the run never used is recommended only if it is declared', () => {
   expect(firstFlag(toolAvoidanceDetector(), times(30, grep))).toBeNull();
   const recommendations = [{ tools: ['find_text'], insteadOf: ['grep'], available: true }];
   expect(firstFlag(toolAvoidanceDetector({ recommendations, warnAt: 3 }), times(3, grep))).toBe(2);

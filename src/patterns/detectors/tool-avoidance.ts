@@ -1,6 +1,6 @@
 import { flag, list, object, text, type ShapesOf } from '../../base/shape.ts';
-import { defineDetector, repeats, type DetectorFactory } from './define-detector.ts';
-import { gradeCount, withEvidence } from './level.ts';
+import { defineDetector, countShape, type DetectorFactory } from './define-detector.ts';
+import { gradeCount, appendEvidence } from './level.ts';
 
 /** A tool that should be used, and its substitutes. */
 export interface Recommendation {
@@ -59,21 +59,21 @@ export const toolAvoidanceDetector: DetectorFactory<ToolAvoidanceOptions> = defi
       ),
       32,
     ),
-    warnAt: repeats(10),
+    warnAt: countShape(10),
   },
   ({ recommendations = DEFAULT_RECOMMENDATIONS, warnAt }, state) => {
     const entries = recommendations.map(
-      ({ available = false }, at) => state?.[at] ?? { available, count: 0, evidence: [] },
+      ({ available = false }, position) => state?.[position] ?? { available, count: 0, evidence: [] },
     );
     return {
-      observe({ tool: used, program, index }) {
-        const sightings = recommendations.flatMap(({ tools, insteadOf }, at) => {
-          const { available = false, count = 0, evidence = [] } = entries[at] ?? {};
-          if (tools.includes(used)) entries[at] = { available: true, count: 0, evidence: [] };
+      observe({ tool: usedTool, program, index }) {
+        const sightings = recommendations.flatMap(({ tools, insteadOf }, position) => {
+          const { available = false, count = 0, evidence = [] } = entries[position] ?? {};
+          if (tools.includes(usedTool)) entries[position] = { available: true, count: 0, evidence: [] };
           else if (available && insteadOf.includes(program)) {
-            const next = { available, count: count + 1, evidence: withEvidence(evidence, index) };
-            entries[at] = next;
-            const grade = gradeCount(next.count, warnAt);
+            const entry = { available, count: count + 1, evidence: appendEvidence(evidence, index) };
+            entries[position] = entry;
+            const grade = gradeCount(entry.count, warnAt);
             const tool = tools[0] ?? '';
             if (grade !== undefined)
               return [
@@ -82,9 +82,9 @@ export const toolAvoidanceDetector: DetectorFactory<ToolAvoidanceOptions> = defi
                   key: tool,
                   stuck: false,
                   ...grade,
-                  occurrences: next.count,
+                  occurrences: entry.count,
                   tool,
-                  evidence: next.evidence,
+                  evidence: entry.evidence,
                 },
               ];
           }

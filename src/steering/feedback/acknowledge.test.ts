@@ -15,7 +15,7 @@ const prompt = definePrompt({
 
 test('a response to a provider belongs to its latest advice', () => {
   const { session, call, clock } = createFeedbackScene(prompt.name);
-  for (let made = 0; made < 5; made += 1) {
+  for (let count = 0; count < 5; count += 1) {
     call();
     collectFeedback({ prompt, session });
   }
@@ -55,7 +55,7 @@ test.each<[string, unknown]>([
   expect(session.slice(Acknowledgement).total()).toBe(0);
 });
 
-test('the host may know of advice that the session does not', () => {
+test('the host may accept advice that the session does not contain', () => {
   const { session } = createFeedbackScene(prompt.name);
   const answer: AdviceAnswer = { provider: 'doom-loop', response: 'rejected' };
   expect(acknowledge(session, answer, { isKnown: () => true }).status).toBe('recorded');

@@ -40,33 +40,33 @@ export function acknowledge(
   answer: AdviceAnswer,
   options: AcknowledgeOptions = {},
 ): AcknowledgeOutcome {
-  const checked = readAdviceAnswer(answer);
-  if (typeof checked === 'string') return refused(checked);
-  const target = findTarget(session, checked, options);
-  if (typeof target === 'string') return refused(target);
-  const { response, note } = checked;
+  const parsed = readAdviceAnswer(answer);
+  if (typeof parsed === 'string') return refuse(parsed);
+  const target = findTarget(session, parsed, options);
+  if (typeof target === 'string') return refuse(target);
+  const { response, note } = parsed;
   const view = session.slice(Acknowledgement);
-  const at = options.nowMs === undefined ? {} : { atMs: options.nowMs };
-  session.dispatch(AcknowledgementEvent({ ...target, response, ...present({ note }) }, at));
+  const dispatchOptions = options.nowMs === undefined ? {} : { atMs: options.nowMs };
+  session.dispatch(AcknowledgementEvent({ ...target, response, ...present({ note }) }, dispatchOptions));
   const acknowledgement = view.latest();
   return acknowledgement === undefined
-    ? refused('The answer could not be recorded.')
+    ? refuse('The answer could not be recorded.')
     : { status: 'recorded', acknowledgement };
 }
 
 /** Cleans a model's response. For invalid input, returns the reason of the refusal as text for the model. Never throws. */
 export function readAdviceAnswer(answer: unknown): AdviceAnswer | string {
   try {
-    return readMembers(answer);
+    return parseAnswer(answer);
   } catch {
     // The object is a proxy of the host, or a getter throws.
     return 'The answer cannot be read.';
   }
 }
 
-function readMembers(answer: unknown): AdviceAnswer | string {
+function parseAnswer(answer: unknown): AdviceAnswer | string {
   if (!isJsonObject(answer)) return 'The answer must be an object.';
-  const response = ACKNOWLEDGEMENT_RESPONSES.find((known) => known === answer['response']);
+  const response = ACKNOWLEDGEMENT_RESPONSES.find((option) => option === answer['response']);
   if (response === undefined) return `response must be one of ${ACKNOWLEDGEMENT_RESPONSES.join(', ')}.`;
   const adviceId = readLine(answer['adviceId'], MAX_REFERENCE_CHARS);
   const provider = readLine(answer['provider'], MAX_REFERENCE_CHARS);
@@ -96,7 +96,7 @@ function findTarget(session: Session, answer: AdviceAnswer, { isKnown }: Acknowl
   const latest = session
     .slice(CadenceSlice)
     .all()
-    .findLast((item) => item.name === provider);
+    .findLast((entry) => entry.name === provider);
   if (!(isKnown?.({ provider }) ?? latest !== undefined)) return 'No provider with that name has given advice.';
   const { callIndex, promptName } = latest?.said ?? {};
   return {
@@ -105,6 +105,6 @@ function findTarget(session: Session, answer: AdviceAnswer, { isKnown }: Acknowl
   };
 }
 
-function refused(reason: string): AcknowledgeOutcome {
+function refuse(reason: string): AcknowledgeOutcome {
   return { status: 'refused', reason };
 }

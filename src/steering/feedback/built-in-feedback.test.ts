@@ -36,10 +36,10 @@ function runWith(detector: PatternDetector) {
     seq += 1;
   };
   const call = (tool: string, args: Readonly<Record<string, string>>, result: string, isError = false): void => {
-    const of = { tool_call_id: `c${seq}`, tool_name: tool };
+    const callFields = { tool_call_id: `c${seq}`, tool_name: tool };
     fold({ kind: 'turn_started' });
-    fold({ kind: 'tool_started', ...of, args });
-    fold({ kind: 'tool_ended', ...of, result, is_error: isError });
+    fold({ kind: 'tool_started', ...callFields, args });
+    fold({ kind: 'tool_ended', ...callFields, result, is_error: isError });
   };
   return { trajectory, fold, call };
 }
@@ -49,34 +49,38 @@ test('stallFeedback gives feedback once per level of a stall, with evidence', ()
   const { session, clock } = createFeedbackScene(NAME);
   const run = runWith(stallDetector({ maxCalls: 3 }));
   const severities: (string | undefined)[] = [];
-  for (let made = 0; made < 9; made += 1) {
+  for (let count = 0; count < 9; count += 1) {
     run.call('read_file', { path: 'a.txt' }, 'same');
     const { produced } = evaluateFeedback({ prompt, session, nowMs: clock.nowMs(), trajectory: run.trajectory });
     severities.push(produced[0]?.severity);
   }
   const silent = undefined;
   expect(severities).toEqual([silent, silent, silent, 'caution', silent, silent, 'warning', silent, silent]);
-  const first = session.slice(Feedback).all()[0];
-  expect(first).toMatchObject({
+  const firstFeedback = session.slice(Feedback).all()[0];
+  expect(firstFeedback).toMatchObject({
     pattern: { level: 'warn', occurrences: 3 },
     observations: [{ category: 'stall', evidence: 'tool calls 1, 2, 3 (0-based); 3 in all' }],
   });
 });
 
 test('errorCascadeFeedback and driftFeedback render fixed sentences with counts', () => {
-  const errors = runWith(errorCascadeDetector({ warnAt: 3 }));
-  errors.call('build', { target: 'x' }, 'Error: no module alpha', true);
-  errors.call('lint', { target: 'y' }, 'Error: cannot open beta', true);
-  errors.call('deploy', { target: 'z' }, 'Error: refused gamma', true);
+  const errorRun = runWith(errorCascadeDetector({ warnAt: 3 }));
+  errorRun.call('build', { target: 'x' }, 'Error: no module alpha', true);
+  errorRun.call('lint', { target: 'y' }, 'Error: cannot open beta', true);
+  errorRun.call('deploy', { target: 'z' }, 'Error: refused gamma', true);
   const { session } = createFeedbackScene(NAME);
-  expect(collectFeedback({ prompt: promptWith(errorCascadeFeedback()), session, trajectory: errors.trajectory })).toBe(
+  expect(
+    collectFeedback({ prompt: promptWith(errorCascadeFeedback()), session, trajectory: errorRun.trajectory }),
+  ).toBe(
     '[Feedback - ErrorCascade]\n\nYour recent steps keep failing.\n\n• error_cascade: 3 steps in a row ended in an error.\n\n→ Stop and look for one cause behind these errors.\n→ Check the assumption that the failing steps share before you try another one.',
   );
-  const drift = runWith(driftDetector({ windowSize: 3 }));
-  drift.fold({ kind: 'run_started', identity: { run_id: 'r', depth: 0 }, task: 'Repair the invoice parser' });
-  for (let made = 0; made < 5; made += 1) drift.call('read_file', { path: `invoice parser ${made}` }, `text ${made}`);
-  for (let made = 0; made < 3; made += 1) drift.call('read_file', { path: `holiday weather ${made}` }, `sun ${made}`);
-  expect(collectFeedback({ prompt: promptWith(driftFeedback()), session, trajectory: drift.trajectory })).toContain(
+  const driftRun = runWith(driftDetector({ windowSize: 3 }));
+  driftRun.fold({ kind: 'run_started', identity: { run_id: 'r', depth: 0 }, task: 'Repair the invoice parser' });
+  for (let count = 0; count < 5; count += 1)
+    driftRun.call('read_file', { path: `invoice parser ${count}` }, `text ${count}`);
+  for (let count = 0; count < 3; count += 1)
+    driftRun.call('read_file', { path: `holiday weather ${count}` }, `sun ${count}`);
+  expect(collectFeedback({ prompt: promptWith(driftFeedback()), session, trajectory: driftRun.trajectory })).toContain(
     "• drift: 3 tool calls in a row touch none of the task's subjects.",
   );
 });
@@ -93,9 +97,9 @@ test.each([stallFeedback(), errorCascadeFeedback(), driftFeedback()])(
   },
 );
 
-test('onPattern narrows by kind, level and stuck', () => {
+test('onPattern selects patterns by kind, level and stuck', () => {
   const run = runWith(stallDetector({ maxCalls: 2 }));
-  for (let made = 0; made < 3; made += 1) run.call('read_file', { path: 'a.txt' }, 'same');
+  for (let count = 0; count < 3; count += 1) run.call('read_file', { path: 'a.txt' }, 'same');
   const fires = (onPattern: FeedbackTrigger['onPattern']): boolean => {
     const provider = staticFeedback({ name: 'S', summary: 'Seen.' });
     const prompt = promptWith(provider, onPattern === undefined ? {} : { onPattern });
@@ -122,9 +126,9 @@ test('a provider gets the pattern for which its trigger fired, each pattern once
   const prompt = promptWith(provider, { onPattern: { kind: 'identical_call' } });
   const { session } = createFeedbackScene(NAME);
   const run = runWith(identicalCallDetector());
-  for (let made = 0; made < 3; made += 1) run.call('read_file', { path: 'a.txt' }, 'same');
-  for (let made = 0; made < 3; made += 1) run.call('grep', { text: 'x' }, 'same');
-  for (let made = 0; made < 3; made += 1) collectFeedback({ prompt, session, trajectory: run.trajectory });
+  for (let count = 0; count < 3; count += 1) run.call('read_file', { path: 'a.txt' }, 'same');
+  for (let count = 0; count < 3; count += 1) run.call('grep', { text: 'x' }, 'same');
+  for (let count = 0; count < 3; count += 1) collectFeedback({ prompt, session, trajectory: run.trajectory });
   expect(tools).toEqual(['read_file', 'grep']);
 });
 
@@ -132,11 +136,11 @@ test('onPattern fires again after a compaction', () => {
   const prompt = promptWith(stallFeedback());
   const { session } = createFeedbackScene(NAME);
   const run = runWith(stallDetector({ maxCalls: 3 }));
-  const spoke = (): boolean => collectFeedback({ prompt, session, trajectory: run.trajectory }) !== undefined;
-  for (let made = 0; made < 4; made += 1) run.call('read_file', { path: 'a.txt' }, 'same');
-  expect([spoke(), spoke()]).toEqual([true, false]);
+  const givesFeedback = (): boolean => collectFeedback({ prompt, session, trajectory: run.trajectory }) !== undefined;
+  for (let count = 0; count < 4; count += 1) run.call('read_file', { path: 'a.txt' }, 'same');
+  expect([givesFeedback(), givesFeedback()]).toEqual([true, false]);
   run.fold({ kind: 'compaction', trigger: 'auto' });
-  expect([spoke(), spoke()]).toEqual([true, false]);
+  expect([givesFeedback(), givesFeedback()]).toEqual([true, false]);
 });
 
 test('staticFeedback always gives the same text, checked on creation', () => {
@@ -156,23 +160,23 @@ test('staticFeedback always gives the same text, checked on creation', () => {
   );
 });
 
-test('paceFeedback is silent while budget and time last, and without either', () => {
+test('paceFeedback gives no feedback while budget and time last, or without either', () => {
   const prompt = promptWith(paceFeedback(), { everyNCalls: 1 });
   const { session, clock, call } = createFeedbackScene(NAME);
-  for (let made = 0; made < 10; made += 1) {
+  for (let count = 0; count < 10; count += 1) {
     call();
     clock.advance(10);
   }
   expect(collectFeedback({ prompt, session })).toBeUndefined();
-  const plenty = { budget: { calls: 100, tokens: 1_000_000 }, usage: { tokens: 1_000 } };
+  const largeBudget = { budget: { calls: 100, tokens: 1_000_000 }, usage: { tokens: 1_000 } };
   const deadline = { atMs: clock.nowMs() + 3_600_000 };
-  expect(collectFeedback({ prompt, session, ...plenty, deadline })).toBeUndefined();
+  expect(collectFeedback({ prompt, session, ...largeBudget, deadline })).toBeUndefined();
 });
 
 test('paceFeedback projects calls, tokens, cost and time to tool calls, the tightest first', () => {
   const prompt = promptWith(paceFeedback(), { everyNCalls: 1 });
   const { session, clock, call } = createFeedbackScene(NAME);
-  for (let made = 0; made < 10; made += 1) {
+  for (let count = 0; count < 10; count += 1) {
     clock.advance(10);
     call();
   }
@@ -189,12 +193,12 @@ test('paceFeedback projects calls, tokens, cost and time to tool calls, the tigh
       '→ Finish the most important remaining work first.\n→ Leave room to summarize what is done and what is not.',
     ].join('\n'),
   );
-  const last = session.slice(Feedback).latest();
-  expect(last?.severity).toBe('warning');
-  expect(last?.observations[0]?.evidence).toBe('1 of 1.5 used in 10 tool calls');
+  const lastFeedback = session.slice(Feedback).latest();
+  expect(lastFeedback?.severity).toBe('warning');
+  expect(lastFeedback?.observations[0]?.evidence).toBe('1 of 1.5 used in 10 tool calls');
 });
 
-test('paceFeedback reports when nothing is left', () => {
+test('paceFeedback reports when nothing remains', () => {
   const prompt = promptWith(paceFeedback(), { everyNCalls: 1 });
   const { session, call } = createFeedbackScene(NAME);
   call(6);
@@ -209,11 +213,11 @@ test('paceFeedback refuses windows that the session does not retain', () => {
   }
 });
 
-test('an option that a provider does not have is refused by name, as plain JavaScript may give one', () => {
-  const misspelt: object = { windw: 30 };
-  expect(() => paceFeedback(misspelt)).toThrow(
+test('an unknown option of a provider is refused by name, because plain JavaScript may pass one', () => {
+  const misspeltOptions: object = { windw: 30 };
+  expect(() => paceFeedback(misspeltOptions)).toThrow(
     expect.objectContaining({ code: 'invalid-definition', message: 'there is no option windw; did you mean window?' }),
   );
-  const other: object = { trigger: { everyNCalls: 2 } };
-  expect(() => stallFeedback(other)).toThrow(expect.objectContaining({ details: { option: 'trigger' } }));
+  const unknownOptions: object = { trigger: { everyNCalls: 2 } };
+  expect(() => stallFeedback(unknownOptions)).toThrow(expect.objectContaining({ details: { option: 'trigger' } }));
 });

@@ -1,5 +1,5 @@
 import { hashText } from '../../base/hash.ts';
-import { answerSays } from '../../calls/answer-rules.ts';
+import { answerMatches } from '../../calls/answer-rules.ts';
 import { namesFailure } from '../../calls/error-class.ts';
 import { readCall } from '../../calls/tool-semantics.ts';
 import type { RecentCall } from '../../patterns/recent-call.ts';
@@ -44,21 +44,21 @@ export function callFactOf(
   const { resultPreview: result, resultChars } = invoked;
   const { errorLine = '', kind } = call;
   if (kind === 'note' && command.trimStart().startsWith('#')) return 'comment';
-  const isWhole = hashText(invoked.paramsPreview) === invoked.paramsHash;
+  const isComplete = hashText(invoked.paramsPreview) === invoked.paramsHash;
   switch (answer) {
     case 'empty':
       return kind === 'write' ? undefined : 'empty-output';
     case 'syntax':
-      return isWhole ? undefined : 'long-call';
+      return isComplete ? undefined : 'long-call';
     case 'other':
-      return answerSays('refuses', errorLine) ? 'rejected' : undefined;
+      return answerMatches('refuses', errorLine) ? 'rejected' : undefined;
     case 'not-found':
-      return isWhole && isShell(invoked) && isForeign(errorLine, command) ? 'foreign-name' : undefined;
+      return isComplete && isShell(invoked) && isProducedName(errorLine, command) ? 'foreign-name' : undefined;
     case 'content': {
-      if (complains(result, command) && isShell(invoked)) return 'program-message';
+      if (hasProgramMessage(result, command) && isShell(invoked)) return 'program-message';
       if (kind === 'read') return 'known-result';
-      const rejects = resultChars === undefined && (namesFailure(result) || answerSays('none', result));
-      return rejects && /[a-z]{3}/i.test(result) ? 'rejected' : undefined;
+      const isRejection = resultChars === undefined && (namesFailure(result) || answerMatches('none', result));
+      return isRejection && /[a-z]{3}/i.test(result) ? 'rejected' : undefined;
     }
     default:
       return undefined;
@@ -70,7 +70,7 @@ function isShell(invoked: ToolInvoked): boolean {
 }
 
 /** Returns true if the error names something that the command does not contain but may produce. */
-function isForeign(errorLine: string, command: string): boolean {
+function isProducedName(errorLine: string, command: string): boolean {
   const name = QUOTED_NAME.exec(errorLine)?.[1]
     ?.split('/')
     .findLast((part) => part !== '');
@@ -78,13 +78,13 @@ function isForeign(errorLine: string, command: string): boolean {
 }
 
 /** Returns true if a program of a pipeline prints a message that does not pass through the pipeline. */
-function complains(result: string, command: string): boolean {
-  if (!command.includes('|') || answerSays('noChange', result)) return false;
-  return Array.from(result.matchAll(PROGRAM_MESSAGE)).some(([, name = '']) => runs(command, name));
+function hasProgramMessage(result: string, command: string): boolean {
+  if (!command.includes('|') || answerMatches('noChange', result)) return false;
+  return Array.from(result.matchAll(PROGRAM_MESSAGE)).some(([, name = '']) => runsProgram(command, name));
 }
 
 /** Returns true if the command runs a program of this name. */
-function runs(command: string, program: string): boolean {
+function runsProgram(command: string, program: string): boolean {
   const index = command.indexOf(program);
   const [before, after] = [command.slice(0, index), command.slice(index + program.length)];
   return index >= 0 && /(?:^|[|;&([]|xargs|-exec)\s*(?:\S*\/)?$/.test(before) && /^(?:\s|$)/.test(after);

@@ -27,21 +27,21 @@ export class InvalidDraft extends Error {}
  * @throws InvalidDraft for the first part that has the wrong type, is empty or is too long
  */
 export function checkDraft(answer: unknown): CheckedDraft {
-  if (!isJsonObject(answer)) throw new InvalidDraft(`expected { summary, … }, got ${kindOf(answer)}`);
+  if (!isJsonObject(answer)) throw new InvalidDraft(`expected { summary, … }, got ${describeValue(answer)}`);
   const pattern = answer['pattern'];
   return {
-    summary: cleanText(text('summary', answer['summary'])),
-    severity: severity(answer['severity'] ?? 'info'),
-    observations: list('observations', answer['observations'] ?? []).map(observation),
-    suggestions: list('suggestions', answer['suggestions'] ?? []).map((item, index) =>
-      cleanLine(text(`suggestions[${index}]`, item)),
+    summary: cleanText(requireText('summary', answer['summary'])),
+    severity: requireSeverity(answer['severity'] ?? 'info'),
+    observations: requireList('observations', answer['observations'] ?? []).map(requireObservation),
+    suggestions: requireList('suggestions', answer['suggestions'] ?? []).map((item, index) =>
+      cleanLine(requireText(`suggestions[${index}]`, item)),
     ),
-    ...(pattern === undefined ? {} : { pattern: patternReference(pattern) }),
+    ...(pattern === undefined ? {} : { pattern: requireReference(pattern) }),
   };
 }
 
-function text(path: string, value: unknown): string {
-  if (typeof value !== 'string') throw new InvalidDraft(`${path} must be a string, got ${kindOf(value)}`);
+function requireText(path: string, value: unknown): string {
+  if (typeof value !== 'string') throw new InvalidDraft(`${path} must be a string, got ${describeValue(value)}`);
   if (value.length > MAX_FEEDBACK_CHARS) {
     throw new InvalidDraft(`${path} has ${value.length} characters, at most ${MAX_FEEDBACK_CHARS} are allowed`);
   }
@@ -49,42 +49,43 @@ function text(path: string, value: unknown): string {
   return value;
 }
 
-function list(path: string, value: unknown): readonly unknown[] {
-  if (!Array.isArray(value)) throw new InvalidDraft(`${path} must be a list, got ${kindOf(value)}`);
+function requireList(path: string, value: unknown): readonly unknown[] {
+  if (!Array.isArray(value)) throw new InvalidDraft(`${path} must be a list, got ${describeValue(value)}`);
   if (value.length > MAX_ITEMS)
     throw new InvalidDraft(`${path} has ${value.length} items, at most ${MAX_ITEMS} are allowed`);
   return value;
 }
 
-function severity(value: unknown): Severity {
-  const known = SEVERITIES.find((one) => one === value);
-  if (known === undefined) throw new InvalidDraft(`severity must be info, caution or warning, got ${kindOf(value)}`);
-  return known;
+function requireSeverity(value: unknown): Severity {
+  const severity = SEVERITIES.find((item) => item === value);
+  if (severity === undefined)
+    throw new InvalidDraft(`severity must be info, caution or warning, got ${describeValue(value)}`);
+  return severity;
 }
 
-function observation(value: unknown, index: number): Observation {
+function requireObservation(value: unknown, index: number): Observation {
   const path = `observations[${index}]`;
-  if (!isJsonObject(value)) throw new InvalidDraft(`${path} must be an object, got ${kindOf(value)}`);
+  if (!isJsonObject(value)) throw new InvalidDraft(`${path} must be an object, got ${describeValue(value)}`);
   const { evidence } = value;
   return {
-    category: cleanLine(text(`${path}.category`, value['category'])),
-    description: cleanLine(text(`${path}.description`, value['description'])),
-    ...(evidence === undefined ? {} : { evidence: cleanText(text(`${path}.evidence`, evidence)) }),
+    category: cleanLine(requireText(`${path}.category`, value['category'])),
+    description: cleanLine(requireText(`${path}.description`, value['description'])),
+    ...(evidence === undefined ? {} : { evidence: cleanText(requireText(`${path}.evidence`, evidence)) }),
   };
 }
 
-function patternReference(value: unknown): PatternReference {
-  if (!isJsonObject(value)) throw new InvalidDraft(`pattern must be an object, got ${kindOf(value)}`);
-  const level = LEVELS.find((one) => one === value['level']);
+function requireReference(value: unknown): PatternReference {
+  if (!isJsonObject(value)) throw new InvalidDraft(`pattern must be an object, got ${describeValue(value)}`);
+  const level = LEVELS.find((item) => item === value['level']);
   const { occurrences } = value;
   if (level === undefined) throw new InvalidDraft('pattern.level must be hint, warn or strong');
   if (typeof occurrences !== 'number' || !Number.isFinite(occurrences)) {
     throw new InvalidDraft('pattern.occurrences must be a number');
   }
-  return { identity: text('pattern.identity', value['identity']), level, occurrences };
+  return { identity: requireText('pattern.identity', value['identity']), level, occurrences };
 }
 
-function kindOf(value: unknown): string {
+function describeValue(value: unknown): string {
   if (value === null) return 'null';
   if (value instanceof Promise) return 'a promise (providers are synchronous)';
   if (Array.isArray(value)) return 'a list';

@@ -11,7 +11,7 @@ const PLAIN_LINE = /^[!-~]+(?: [!-~]+)*$/;
  */
 export function cleanText(text: string): string {
   if (PLAIN_LINE.test(text)) return text;
-  return withoutUnseen(text.replaceAll(/\r\n?/g, '\n')).trim();
+  return removeInvisible(text.replaceAll(/\r\n?/g, '\n')).trim();
 }
 
 /** Cleans a text and puts it on one line. */
@@ -23,7 +23,7 @@ export function cleanLine(text: string): string {
  * Removes control characters except tab and line feed. Also removes marks that reorder or hide text, tag characters, and
  * lone surrogates.
  */
-function withoutUnseen(text: string): string {
+function removeInvisible(text: string): string {
   // Compiling Unicode classes takes 1 ms, which matters in a short-lived process.
   if (isAscii(text)) return text.replaceAll(/[\x00-\x08\x0B-\x1F\x7F]/g, '');
   return text.replaceAll(/[^\P{Cc}\t\n]|[^\P{Cf}\u200C\u200D]|\p{Cs}/gu, '');

@@ -7,7 +7,7 @@ import type { FeedbackContext } from '../prompt/feedback-context.ts';
 import type { FeedbackProviderConfig } from '../prompt/feedback-provider.ts';
 import type { FeedbackCadence, FeedbackDelivery } from '../prompt/prompt-template.ts';
 import { EARLIER, prepareSpeakers } from './prepare-feedback.ts';
-import { takeSituation } from './situation.ts';
+import { createSituation } from './situation.ts';
 import { feedbackSpeakers } from './speaker.ts';
 
 export interface CollectFeedbackInput extends Omit<FeedbackInput, 'nowMs'> {
@@ -55,7 +55,7 @@ export function runFeedbackProviders(
 ): string | undefined {
   const speakers = feedbackSpeakers(configs);
   prepareSpeakers(context.session, speakers, EARLIER);
-  const situation = takeSituation(context, options.cadence ?? 'shared', options.filesCreated);
+  const situation = createSituation(context, options.cadence ?? 'shared', options.filesCreated);
   const delivery = options.delivery ?? 'first';
   return joinProduced(runSpeakers(speakers, situation, () => context, { ...options, delivery }).produced);
 }

@@ -55,7 +55,7 @@ export function createFeedbackContext(input: FeedbackContextInput): FeedbackCont
     budget: input.budget,
     usage: input.usage,
     trajectory: input.trajectory ?? sessionTrajectory(session),
-    lastFeedback: feedbackOf(latestSpoken(session, promptName, isFeedback)),
+    lastFeedback: toFeedback(latestSpoken(session, promptName, isFeedback)),
     triggerPattern: undefined,
     lastOwnFeedback: undefined,
     toolCallCount,
@@ -76,13 +76,13 @@ export function contextFor(
   context: FeedbackContext,
   situation: Situation,
 ): FeedbackContext {
-  const last = lastSpokenFor(speaker, situation);
-  const own = (item: LastSpoken): boolean => item.source === speaker.source && item.name === speaker.provider.name;
+  const lastAdvice = lastSpokenFor(speaker, situation);
+  const isOwn = (item: LastSpoken): boolean => item.source === speaker.source && item.name === speaker.provider.name;
   return {
     ...context,
     triggerPattern: triggers.find((trigger) => trigger.condition === 'onPattern')?.pattern,
-    lastOwnFeedback: feedbackOf(latestSpoken(context.session, situation.promptName, own)),
-    toolCallsSinceLastFeedback: () => situation.callCount - (last?.said.callIndex ?? 0),
+    lastOwnFeedback: toFeedback(latestSpoken(context.session, situation.promptName, isOwn)),
+    toolCallsSinceLastFeedback: () => situation.callCount - (lastAdvice?.said.callIndex ?? 0),
   };
 }
 
@@ -90,7 +90,7 @@ function isFeedback({ source }: LastSpoken): boolean {
   return source === 'feedback';
 }
 
-function feedbackOf(spoken: LastSpoken | undefined): StoredFeedback | undefined {
+function toFeedback(spoken: LastSpoken | undefined): StoredFeedback | undefined {
   return spoken?.source === 'feedback' ? spoken.said : undefined;
 }
 

@@ -26,7 +26,7 @@ function feedbackUntil(minutes: number, options: DeadlineFeedbackOptions): reado
   return texts;
 }
 
-test('with halving, feedback comes first, each time the remaining time has halved, and when the warning begins', () => {
+test('with halving, feedback is given first, each time the remaining time has halved, and when the warning begins', () => {
   expect(feedbackUntil(45, { spacing: 'halving' })).toEqual([
     'You have 45 minutes remaining.',
     'You have 22 minutes remaining.',
@@ -42,11 +42,11 @@ test('with halving, feedback comes first, each time the remaining time has halve
   ]);
 });
 
-test('without halving, feedback comes whenever the trigger fires', () => {
+test('without halving, feedback is given whenever the trigger fires', () => {
   expect(feedbackUntil(45, {})).toHaveLength(93);
 });
 
-test('a changed deadline gives feedback, however long it is', () => {
+test('after the deadline changed, feedback is given, however far away the deadline is', () => {
   const prompt = definePrompt({
     ns: 'agent',
     key: 'work',

@@ -16,7 +16,7 @@ const DEADLINE_REPORT: ShapesOf<DeadlineReportOptions> = {
   warningThresholdSeconds: amount(0, 31_536_000, 120),
 };
 
-function deadlineReport(
+function createDraft(
   { deadline, nowMs }: FeedbackContext,
   { warningThresholdSeconds }: Required<DeadlineReportOptions>,
 ): FeedbackDraft {
@@ -63,24 +63,25 @@ export type DeadlineSpacing = 'trigger' | 'halving';
 export const deadlineFeedback: ProviderDefinition<DeadlineFeedbackOptions, FeedbackProvider> = defineProvider(
   { ...DEADLINE_REPORT, spacing: choice<DeadlineSpacing>({ trigger: true, halving: true }) },
   (options): FeedbackProvider => {
-    const halves = options.spacing === 'halving';
+    const isHalving = options.spacing === 'halving';
     return {
       name: 'Deadline',
       defaultTrigger: { everyNSeconds: 30 },
       shouldRun: (context) =>
-        context.deadline !== undefined && (!halves || isNews(context, 1_000 * options.warningThresholdSeconds)),
-      provide: (context) => deadlineReport(context, options),
+        context.deadline !== undefined &&
+        (!isHalving || hasChangedEnough(context, 1_000 * options.warningThresholdSeconds)),
+      provide: (context) => createDraft(context, options),
     };
   },
 );
 
 /** Returns true if the remaining time has changed enough since the last feedback. */
-function isNews({ deadline, nowMs, lastOwnFeedback }: FeedbackContext, thresholdMs: number): boolean {
+function hasChangedEnough({ deadline, nowMs, lastOwnFeedback }: FeedbackContext, thresholdMs: number): boolean {
   if (deadline === undefined || lastOwnFeedback === undefined) return true;
   if (deadline.setAtMs !== undefined && deadline.setAtMs > lastOwnFeedback.atMs) return true;
   const leftMs = remainingMs(deadline, nowMs);
-  const leftThenMs = remainingMs(deadline, lastOwnFeedback.atMs);
-  return leftMs <= leftThenMs / 2 || (leftMs <= thresholdMs && leftThenMs > thresholdMs);
+  const leftMsBefore = remainingMs(deadline, lastOwnFeedback.atMs);
+  return leftMs <= leftMsBefore / 2 || (leftMs <= thresholdMs && leftMsBefore > thresholdMs);
 }
 
 /**
@@ -94,6 +95,6 @@ export const deadlineObserver: ProviderDefinition<DeadlineReportOptions, Traject
     name: 'Deadline',
     defaultTrigger: { everyNSeconds: 30 },
     shouldRun: (_session, context) => context.deadline !== undefined,
-    observe: (_session, context) => deadlineReport(context, options),
+    observe: (_session, context) => createDraft(context, options),
   }),
 );

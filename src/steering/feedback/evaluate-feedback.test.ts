@@ -19,17 +19,17 @@ import { Feedback } from './advice-slices.ts';
 import { feedbackSlices } from './prepare-feedback.ts';
 
 const NAME = 'agent/main';
-const always = { everyNCalls: 1 };
+const everyCall = { everyNCalls: 1 };
 
 function promptWith(definition: Omit<PromptDefinition, 'ns' | 'key'>): PromptTemplate {
   return definePrompt({ ns: 'agent', key: 'main', ...definition });
 }
 
-function says(name: string, severity: Severity = 'info'): FeedbackProvider {
+function createProvider(name: string, severity: Severity = 'info'): FeedbackProvider {
   return { name, shouldRun: () => true, provide: () => ({ summary: `${name} speaks.`, severity }) };
 }
 
-function names(prompt: PromptTemplate, scene: ReturnType<typeof createFeedbackScene>): readonly string[] {
+function namesOfProduced(prompt: PromptTemplate, scene: ReturnType<typeof createFeedbackScene>): readonly string[] {
   const { session, clock } = scene;
   return evaluateFeedback({ prompt, session, nowMs: clock.nowMs() }).produced.map(({ name }) => name);
 }
@@ -40,16 +40,16 @@ test('everyNCalls fires exactly every N calls, whatever happens in between', () 
       fc.integer({ min: 1, max: 12 }),
       fc.array(fc.constantFrom('call', 'other', 'wait'), { maxLength: 80 }),
       (everyNCalls, steps) => {
-        const prompt = promptWith({ feedbackProviders: [{ provider: says('A'), trigger: { everyNCalls } }] });
+        const prompt = promptWith({ feedbackProviders: [{ provider: createProvider('A'), trigger: { everyNCalls } }] });
         const scene = createFeedbackScene(NAME);
-        let made = 0;
+        let callCount = 0;
         for (const step of steps) {
           if (step === 'call') scene.call();
           if (step === 'other') scene.call(1, { promptName: 'agent/other' });
           if (step === 'wait') scene.clock.advance(100);
-          made += step === 'call' ? 1 : 0;
-          const due = step === 'call' && made % everyNCalls === 0;
-          expect(names(prompt, scene)).toEqual(due ? ['A'] : []);
+          callCount += step === 'call' ? 1 : 0;
+          const isDue = step === 'call' && callCount % everyNCalls === 0;
+          expect(namesOfProduced(prompt, scene)).toEqual(isDue ? ['A'] : []);
         }
       },
     ),
@@ -58,14 +58,16 @@ test('everyNCalls fires exactly every N calls, whatever happens in between', () 
 });
 
 test('counts stay exact when the session no longer retains the calls', () => {
-  const prompt = promptWith({ feedbackProviders: [{ provider: says('A'), trigger: { everyNCalls: 1_000 } }] });
+  const prompt = promptWith({
+    feedbackProviders: [{ provider: createProvider('A'), trigger: { everyNCalls: 1_000 } }],
+  });
   const scene = createFeedbackScene(NAME);
   scene.call(2_999);
-  expect(names(prompt, scene)).toEqual(['A']);
+  expect(namesOfProduced(prompt, scene)).toEqual(['A']);
   scene.call(999);
-  expect(names(prompt, scene)).toEqual([]);
+  expect(namesOfProduced(prompt, scene)).toEqual([]);
   scene.call();
-  expect(names(prompt, scene)).toEqual(['A']);
+  expect(namesOfProduced(prompt, scene)).toEqual(['A']);
   expect(scene.session.slice(Feedback).latest()?.callIndex).toBe(3_999);
 });
 
@@ -73,10 +75,10 @@ test('delivery all: the feedback of all providers is joined by severity, then in
   const prompt = promptWith({
     delivery: 'all',
     feedbackProviders: [
-      { provider: says('I1'), trigger: always },
-      { provider: says('W', 'warning'), trigger: always },
-      { provider: says('C', 'caution'), trigger: always },
-      { provider: says('I2'), trigger: always },
+      { provider: createProvider('I1'), trigger: everyCall },
+      { provider: createProvider('W', 'warning'), trigger: everyCall },
+      { provider: createProvider('C', 'caution'), trigger: everyCall },
+      { provider: createProvider('I2'), trigger: everyCall },
     ],
   });
   const { session, call } = createFeedbackScene(NAME);
@@ -88,15 +90,15 @@ test('delivery all: the feedback of all providers is joined by severity, then in
 
 test('a shared cadence lets the earlier provider starve the later one, a cadence per provider does not', () => {
   const feedbackProviders = [
-    { provider: says('Often'), trigger: { everyNCalls: 2 } },
-    { provider: says('Rarely'), trigger: { everyNCalls: 5 } },
+    { provider: createProvider('Often'), trigger: { everyNCalls: 2 } },
+    { provider: createProvider('Rarely'), trigger: { everyNCalls: 5 } },
   ];
   const namesWith = (cadence: 'shared' | 'per-provider'): readonly string[] => {
     const prompt = promptWith({ feedbackProviders, cadence, delivery: 'all' });
     const scene = createFeedbackScene(NAME);
     return Array.from({ length: 10 }, () => {
       scene.call();
-      return names(prompt, scene).join('+');
+      return namesOfProduced(prompt, scene).join('+');
     });
   };
   expect(namesWith('shared')).toEqual(['', 'Often', '', 'Often', '', 'Often', '', 'Often', '', 'Often']);
@@ -115,25 +117,25 @@ test('a shared cadence lets the earlier provider starve the later one, a cadence
 });
 
 test('with a cadence per provider, each sees its own last feedback and count', () => {
-  const seen: (readonly [string, number | undefined, number])[] = [];
-  const watch = (name: string): FeedbackProvider => ({
-    ...says(name),
+  const contexts: (readonly [string, number | undefined, number])[] = [];
+  const recordContext = (name: string): FeedbackProvider => ({
+    ...createProvider(name),
     provide: (context: FeedbackContext) => {
-      seen.push([name, context.lastOwnFeedback?.callIndex, context.toolCallsSinceLastFeedback()]);
+      contexts.push([name, context.lastOwnFeedback?.callIndex, context.toolCallsSinceLastFeedback()]);
       return { summary: 'x' };
     },
   });
   const feedbackProviders = [
-    { provider: watch('Two'), trigger: { everyNCalls: 2 } },
-    { provider: watch('Three'), trigger: { everyNCalls: 3 } },
+    { provider: recordContext('Two'), trigger: { everyNCalls: 2 } },
+    { provider: recordContext('Three'), trigger: { everyNCalls: 3 } },
   ];
   const prompt = promptWith({ feedbackProviders, cadence: 'per-provider', delivery: 'all' });
   const scene = createFeedbackScene(NAME);
-  for (let made = 0; made < 6; made += 1) {
+  for (let callCount = 0; callCount < 6; callCount += 1) {
     scene.call();
-    names(prompt, scene);
+    namesOfProduced(prompt, scene);
   }
-  expect(seen).toEqual([
+  expect(contexts).toEqual([
     ['Two', undefined, 2],
     ['Three', undefined, 3],
     ['Two', 2, 2],
@@ -144,7 +146,7 @@ test('with a cadence per provider, each sees its own last feedback and count', (
 
 test('produced feedback has provider, triggers and text as plain data', () => {
   const prompt = promptWith({
-    feedbackProviders: [{ provider: says('A'), trigger: { everyNCalls: 2, everyNSeconds: 5 } }],
+    feedbackProviders: [{ provider: createProvider('A'), trigger: { everyNCalls: 2, everyNSeconds: 5 } }],
   });
   const { session, clock, call } = createFeedbackScene(NAME);
   call(2);
@@ -167,11 +169,11 @@ test('produced feedback has provider, triggers and text as plain data', () => {
 });
 
 test('options override the prompt, and disabled speakers do not run', () => {
-  const prompt = promptWith({ feedbackProviders: [{ provider: says('Declared'), trigger: always }] });
+  const prompt = promptWith({ feedbackProviders: [{ provider: createProvider('Declared'), trigger: everyCall }] });
   const { session, clock, call } = createFeedbackScene(NAME);
   const feedbackProviders = [
-    { provider: says('Off'), trigger: always },
-    { provider: says('On'), trigger: always },
+    { provider: createProvider('Off'), trigger: everyCall },
+    { provider: createProvider('On'), trigger: everyCall },
   ];
   call();
   const input = { prompt, session, nowMs: clock.nowMs() };
@@ -183,16 +185,16 @@ test('onFileCreated fires once per run, even across a restart', () => {
   const files = new Set<string>();
   const prompt = promptWith({
     resources: [Filesystem({ exists: (path) => files.has(path) })],
-    feedbackProviders: [{ provider: says('Report'), trigger: { onFileCreated: 'report.md' } }],
+    feedbackProviders: [{ provider: createProvider('Report'), trigger: { onFileCreated: 'report.md' } }],
   });
   const scene = createFeedbackScene(NAME);
   expect(watchedFiles(prompt)).toEqual(['report.md']);
-  expect(names(prompt, scene)).toEqual([]);
+  expect(namesOfProduced(prompt, scene)).toEqual([]);
   files.add('report.md');
-  expect(names(prompt, scene)).toEqual(['Report']);
-  expect(names(prompt, scene)).toEqual([]);
+  expect(namesOfProduced(prompt, scene)).toEqual(['Report']);
+  expect(namesOfProduced(prompt, scene)).toEqual([]);
   const session = restoreSession(scene.session.snapshot(), { clock: scene.clock, slices: feedbackSlices });
-  expect(names(prompt, { ...scene, session })).toEqual([]);
+  expect(namesOfProduced(prompt, { ...scene, session })).toEqual([]);
 });
 
 test('with filesCreated the filesystem is not read', () => {
@@ -201,7 +203,7 @@ test('with filesCreated the filesystem is not read', () => {
   };
   const prompt = promptWith({
     resources: [Filesystem({ exists })],
-    feedbackProviders: [{ provider: says('Report'), trigger: { onFileCreated: 'report.md' } }],
+    feedbackProviders: [{ provider: createProvider('Report'), trigger: { onFileCreated: 'report.md' } }],
   });
   const { session, clock } = createFeedbackScene(NAME);
   const evaluate = (filesCreated?: readonly string[]): ReturnType<typeof evaluateFeedback> =>
@@ -216,8 +218,8 @@ test('with filesCreated the filesystem is not read', () => {
 test('feedback refused by noise control is not stored, and its trigger stays armed', () => {
   const prompt = promptWith({
     feedbackProviders: [
-      { provider: says('Refused'), trigger: { onFileCreated: 'a' } },
-      { provider: says('Next'), trigger: always },
+      { provider: createProvider('Refused'), trigger: { onFileCreated: 'a' } },
+      { provider: createProvider('Next'), trigger: everyCall },
     ],
   });
   const { session, clock, call } = createFeedbackScene(NAME);
@@ -236,16 +238,16 @@ test('a cadence per provider stays exact when other feedback exceeds the retenti
     cadence: 'per-provider',
     delivery: 'all',
     feedbackProviders: [
-      { provider: says('Once'), trigger: { everyNSeconds: 10_000 } },
-      { provider: says('Always'), trigger: always },
+      { provider: createProvider('Once'), trigger: { everyNSeconds: 10_000 } },
+      { provider: createProvider('Always'), trigger: everyCall },
     ],
   });
   const scene = createFeedbackScene(NAME);
   let once = 0;
-  for (let made = 0; made < 1_500; made += 1) {
+  for (let callCount = 0; callCount < 1_500; callCount += 1) {
     scene.clock.advance(1);
     scene.call();
-    once += names(prompt, scene).includes('Once') ? 1 : 0;
+    once += namesOfProduced(prompt, scene).includes('Once') ? 1 : 0;
   }
   expect(once).toBe(1);
 });
@@ -254,19 +256,19 @@ test('the severity trend is computed for the current prompt only', () => {
   const trends: string[] = [];
   let severity: Severity = 'info';
   const provider: FeedbackProvider = {
-    ...says('A'),
+    ...createProvider('A'),
     provide: (context) => {
       trends.push(context.severityTrend());
       return { summary: 'x', severity };
     },
   };
-  const prompt = promptWith({ feedbackProviders: [{ provider, trigger: always }] });
+  const prompt = promptWith({ feedbackProviders: [{ provider, trigger: everyCall }] });
   const scene = createFeedbackScene(NAME);
   for (const next of ['info', 'info', 'warning', 'warning', 'warning', 'warning', 'warning', 'info', 'info'] as const) {
     severity = next;
     scene.clock.advance(1);
     scene.call();
-    names(prompt, scene);
+    namesOfProduced(prompt, scene);
   }
   expect(trends).toEqual(['steady', 'steady', 'steady', 'rising', 'rising', 'rising', 'rising', 'steady', 'easing']);
 });
@@ -277,8 +279,8 @@ function faultsOf(provider: FeedbackProvider): readonly FeedbackFault[] {
   const reported: FeedbackFault[] = [];
   const prompt = promptWith({
     feedbackProviders: [
-      { provider, trigger: always },
-      { provider: says('Next'), trigger: always },
+      { provider, trigger: everyCall },
+      { provider: createProvider('Next'), trigger: everyCall },
     ],
   });
   const { session, call } = createFeedbackScene(NAME);
@@ -293,7 +295,7 @@ test.each(['shouldRun', 'provide'] as const)(
   'a provider that throws in %s is skipped and reported, the next runs',
   (phase) => {
     const failing = {
-      ...says('Bad'),
+      ...createProvider('Bad'),
       [phase]: () => {
         throw new Error('broken');
       },
@@ -322,7 +324,7 @@ test.each<[string, unknown]>([
 ])('a provider that answers %s is skipped and reported, the next runs', (_what, answer) => {
   // The point of the test: an untyped provider may return anything.
   const provide = (() => answer) as unknown as FeedbackProvider['provide'];
-  expect(faultsOf({ ...says('Bad'), provide })).toMatchObject([
+  expect(faultsOf({ ...createProvider('Bad'), provide })).toMatchObject([
     { provider: 'Bad', phase: 'provide', code: 'provider-invalid' },
   ]);
 });
@@ -332,24 +334,31 @@ test('a promise is an invalid response, and its later rejection does not end the
     await Promise.resolve();
     throw new Error('late');
   }) as unknown as FeedbackProvider['provide'];
-  expect(faultsOf({ ...says('Bad'), provide })).toMatchObject([{ phase: 'provide', code: 'provider-invalid' }]);
+  expect(faultsOf({ ...createProvider('Bad'), provide })).toMatchObject([
+    { phase: 'provide', code: 'provider-invalid' },
+  ]);
   await new Promise((resolve) => {
     setImmediate(resolve);
   });
 });
 
-test('shouldRun must answer at once', () => {
+test('shouldRun must return a boolean synchronously', () => {
   const shouldRun = (async () => false) as unknown as FeedbackProvider['shouldRun'];
-  expect(faultsOf({ ...says('Bad'), shouldRun })).toMatchObject([{ phase: 'shouldRun', code: 'provider-invalid' }]);
+  expect(faultsOf({ ...createProvider('Bad'), shouldRun })).toMatchObject([
+    { phase: 'shouldRun', code: 'provider-invalid' },
+  ]);
 });
 
-test('evaluation never throws for a provider, and its feedback is clean', () => {
+test('evaluation never throws because of a provider, and its feedback is clean', () => {
   fc.assert(
-    fc.property(fc.anything(), fc.string({ unit: 'binary' }), (junk, summary) => {
-      const answers = [junk, { summary, observations: junk }, { summary, suggestions: [summary] }];
+    fc.property(fc.anything(), fc.string({ unit: 'binary' }), (anyValue, summary) => {
+      const answers = [anyValue, { summary, observations: anyValue }, { summary, suggestions: [summary] }];
       for (const answer of answers) {
-        const provider = { ...says('Any'), provide: (() => answer) as unknown as FeedbackProvider['provide'] };
-        const prompt = promptWith({ feedbackProviders: [{ provider, trigger: always }] });
+        const provider = {
+          ...createProvider('Any'),
+          provide: (() => answer) as unknown as FeedbackProvider['provide'],
+        };
+        const prompt = promptWith({ feedbackProviders: [{ provider, trigger: everyCall }] });
         const { session, call } = createFeedbackScene(NAME);
         call();
         const text = collectFeedback({ prompt, session }) ?? '';
@@ -364,10 +373,10 @@ test('evaluation never throws for a provider, and its feedback is clean', () => 
 
 test('control and bidirectional characters are removed, and suggestions stay on one line', () => {
   const provider: FeedbackProvider = {
-    ...says('A'),
+    ...createProvider('A'),
     provide: () => ({ summary: 'One\u0007\u202E two\r\nthree', suggestions: ['a\n→ b\u2066'] }),
   };
-  const prompt = promptWith({ feedbackProviders: [{ provider, trigger: always }] });
+  const prompt = promptWith({ feedbackProviders: [{ provider, trigger: everyCall }] });
   const { session, call } = createFeedbackScene(NAME);
   call();
   expect(collectFeedback({ prompt, session })).toBe('[Feedback - A]\n\nOne two\nthree\n\n→ a → b');
@@ -376,34 +385,34 @@ test('control and bidirectional characters are removed, and suggestions stay on 
 test('a provider may dispatch to the session', () => {
   const { session, call } = createFeedbackScene(NAME);
   const provider: FeedbackProvider = {
-    ...says('Busy'),
+    ...createProvider('Busy'),
     provide: (context) => {
       call();
       return { summary: `${context.session.eventCount()} events.` };
     },
   };
-  const prompt = promptWith({ feedbackProviders: [{ provider, trigger: always }] });
+  const prompt = promptWith({ feedbackProviders: [{ provider, trigger: everyCall }] });
   call();
   expect(collectFeedback({ prompt, session })).toContain('events.');
   expect(session.faultCount()).toBe(0);
   expect(session.slice(Feedback).latest()?.callIndex).toBe(1);
 });
 
-test('a provider that requests feedback itself gets none, and the outer evaluation goes on', () => {
-  const inner: (string | undefined)[] = [];
+test('a provider that requests feedback itself gets none, and the outer evaluation continues', () => {
+  const innerTexts: (string | undefined)[] = [];
   const faults: FeedbackFault[] = [];
   const { session, call } = createFeedbackScene(NAME);
   const provider: FeedbackProvider = {
-    ...says('Loop'),
+    ...createProvider('Loop'),
     provide: () => {
-      inner.push(collectFeedback({ prompt, session, nowMs: 1, onFault: (fault) => faults.push(fault) }));
+      innerTexts.push(collectFeedback({ prompt, session, nowMs: 1, onFault: (fault) => faults.push(fault) }));
       return { summary: 'Out.' };
     },
   };
-  const prompt: PromptTemplate = promptWith({ feedbackProviders: [{ provider, trigger: always }] });
+  const prompt: PromptTemplate = promptWith({ feedbackProviders: [{ provider, trigger: everyCall }] });
   call();
   expect(collectFeedback({ prompt, session })).toBe('[Feedback - Loop]\n\nOut.');
-  expect(inner).toEqual([undefined]);
+  expect(innerTexts).toEqual([undefined]);
   expect(faults).toMatchObject([{ provider: 'Loop', code: 'provider-recursed' }]);
   call();
   expect(collectFeedback({ prompt, session })).toBeDefined();
@@ -411,14 +420,14 @@ test('a provider that requests feedback itself gets none, and the outer evaluati
 
 test('an overrun is reported, and the feedback is used', () => {
   const { session, clock, call } = createFeedbackScene(NAME);
-  const slow: FeedbackProvider = {
-    ...says('Slow'),
+  const slowProvider: FeedbackProvider = {
+    ...createProvider('Slow'),
     provide: () => {
       clock.advance(0.2);
       return { summary: 'At last.' };
     },
   };
-  const prompt = promptWith({ feedbackProviders: [{ provider: slow, trigger: always }] });
+  const prompt = promptWith({ feedbackProviders: [{ provider: slowProvider, trigger: everyCall }] });
   call();
   const input = { prompt, session, nowMs: clock.nowMs() };
   const overruns: (readonly [string, number])[] = [];
@@ -440,14 +449,14 @@ test('an overrun is reported, and the feedback is used', () => {
   ]);
 });
 
-test('a fault handler that throws is one more fault', () => {
+test('a fault handler that throws is another fault', () => {
   const failing = {
-    ...says('Bad'),
+    ...createProvider('Bad'),
     shouldRun: () => {
       throw new Error('broken');
     },
   };
-  const prompt = promptWith({ feedbackProviders: [{ provider: failing, trigger: always }] });
+  const prompt = promptWith({ feedbackProviders: [{ provider: failing, trigger: everyCall }] });
   const { session, clock, call } = createFeedbackScene(NAME);
   call();
   const onFault = (): void => {
@@ -460,15 +469,15 @@ test('a fault handler that throws is one more fault', () => {
   ]);
 });
 
-test('a time that is not a number is refused', () => {
+test('a time that is not a finite number is refused', () => {
   const { session } = createFeedbackScene(NAME);
   expect(() => collectFeedback({ prompt: promptWith({}), session, nowMs: Number.NaN })).toThrow(
     expect.objectContaining({ code: 'invalid-argument' }),
   );
 });
 
-test('inside a dispatch nowMs is required', () => {
-  const prompt = promptWith({ feedbackProviders: [{ provider: says('A'), trigger: { everyNSeconds: 1 } }] });
+test('inside a dispatch, nowMs is required', () => {
+  const prompt = promptWith({ feedbackProviders: [{ provider: createProvider('A'), trigger: { everyNSeconds: 1 } }] });
   const { session, clock, call } = createFeedbackScene(NAME);
   const texts: (string | undefined)[] = [];
   session.subscribe(ToolInvokedEvent, () => {

@@ -7,7 +7,7 @@ import type { ObserverConfig } from '../prompt/trajectory-observer.ts';
 import { checkTimes, createFeedbackContext, type FeedbackContextInput } from './create-feedback-context.ts';
 import { EARLIER, prepareSpeakers } from './prepare-feedback.ts';
 import { type FeedbackEvaluation, runSpeakers, type RunSpeakersOptions } from './run-speakers.ts';
-import { takeSituation } from './situation.ts';
+import { createSituation } from './situation.ts';
 import { feedbackSpeakers, observerSpeakers, type Speaker } from './speaker.ts';
 
 /** The state of a run at the end of a tool call. */
@@ -72,11 +72,11 @@ export function evaluatePrepared(
   const { prompt, session, nowMs, trajectory } = input;
   const filesystem = prompt.resources.getOptional(Filesystem);
   const source = { session, promptName: prompt.name, nowMs, trajectory, filesystem };
-  const situation = takeSituation(source, options.cadence, input.filesCreated);
+  const situation = createSituation(source, options.cadence, input.filesCreated);
   // The context is created on demand, because in most evaluations no trigger fires.
   let context: FeedbackContext | undefined;
-  const contextOf = (): FeedbackContext => (context ??= createFeedbackContext(input));
-  return runSpeakers(speakers, situation, contextOf, options);
+  const getContext = (): FeedbackContext => (context ??= createFeedbackContext(input));
+  return runSpeakers(speakers, situation, getContext, options);
 }
 
 /** Returns the distinct paths of file triggers. */

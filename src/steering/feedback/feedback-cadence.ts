@@ -20,22 +20,22 @@ const CadenceRebuilt: EventType<readonly LastSpoken[]> = defineEvent<readonly La
  * if `Feedback` and `Assessment` no longer retain the feedback. It is short, so a search costs the same in a long run.
  */
 export const CadenceSlice: Slice<LastSpoken> = defineSlice<LastSpoken>('feedback/cadence')
-  .on(FeedbackEvent, (view, { data }) => replace(moveToEnd(view.all(), ofFeedback(data))))
-  .on(AssessmentEvent, (view, { data }) => replace(moveToEnd(view.all(), ofAssessment(data))))
+  .on(FeedbackEvent, (view, { data }) => replace(moveToEnd(view.all(), fromFeedback(data))))
+  .on(AssessmentEvent, (view, { data }) => replace(moveToEnd(view.all(), fromAssessment(data))))
   .on(CadenceRebuilt, (_view, { data }) => replace(data));
 
-function ofFeedback(said: StoredFeedback): LastSpoken {
-  return { source: 'feedback', name: said.providerName, said };
+function fromFeedback(feedback: StoredFeedback): LastSpoken {
+  return { source: 'feedback', name: feedback.providerName, said: feedback };
 }
 
-function ofAssessment(said: StoredAssessment): LastSpoken {
-  return { source: 'assessment', name: said.observerName, said };
+function fromAssessment(assessment: StoredAssessment): LastSpoken {
+  return { source: 'assessment', name: assessment.observerName, said: assessment };
 }
 
 function moveToEnd(items: readonly LastSpoken[], item: LastSpoken): readonly LastSpoken[] {
-  const same = (other: LastSpoken): boolean =>
+  const isSameSpeaker = (other: LastSpoken): boolean =>
     other.said.promptName === item.said.promptName && other.source === item.source && other.name === item.name;
-  return [...items.filter((other) => !same(other)), item];
+  return [...items.filter((other) => !isSameSpeaker(other)), item];
 }
 
 /**
@@ -45,15 +45,15 @@ function moveToEnd(items: readonly LastSpoken[], item: LastSpoken): readonly Las
 export function rebuildCadence(session: Session): void {
   if (session.slice(CadenceSlice).total() > 0) return;
   if (session.slice(Feedback).total() === 0 && session.slice(Assessment).total() === 0) return;
-  const before = recentlySpoken(session, Feedback.retain);
-  if (before.length > 0) session.dispatch(CadenceRebuilt(before.reduce(moveToEnd, [])));
+  const retained = recentlySpoken(session, Feedback.retain);
+  if (retained.length > 0) session.dispatch(CadenceRebuilt(retained.reduce(moveToEnd, [])));
 }
 
 /** Returns the newest `count` items of both slices, oldest first. Cost: O(count). */
 export function recentlySpoken(session: Session, count: number): readonly LastSpoken[] {
   return [
-    ...session.slice(Feedback).last(count).map(ofFeedback),
-    ...session.slice(Assessment).last(count).map(ofAssessment),
+    ...session.slice(Feedback).last(count).map(fromFeedback),
+    ...session.slice(Assessment).last(count).map(fromAssessment),
   ]
     .sort((a, b) => a.said.atMs - b.said.atMs || a.said.callIndex - b.said.callIndex)
     .slice(-count);

@@ -29,7 +29,7 @@ export interface FeedbackFault {
 /** Called for each fault. If it throws, that is recorded as another fault. */
 export type FeedbackFaultHandler = (fault: FeedbackFault) => void;
 
-const NONE: readonly FeedbackFault[] = [];
+const NO_FAULTS: readonly FeedbackFault[] = [];
 
 /** The faults of one evaluation. `report` never throws. */
 export class FeedbackFaults {
@@ -43,7 +43,7 @@ export class FeedbackFaults {
   }
 
   list(): readonly FeedbackFault[] {
-    return this.#faults.length === 0 ? NONE : [...this.#faults];
+    return this.#faults.length === 0 ? NO_FAULTS : [...this.#faults];
   }
 
   report(speaker: Speaker, phase: FeedbackFault['phase'], code: FeedbackFault['code'], message: string): void {

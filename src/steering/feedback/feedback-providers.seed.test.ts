@@ -21,7 +21,7 @@ function promptWith(definition: Omit<PromptDefinition, 'ns' | 'key'>, key = 'mai
 
 const NAME = 'agent/main';
 
-function says(name: string, summary = `${name} speaks.`): FeedbackProvider {
+function createProvider(name: string, summary = `${name} speaks.`): FeedbackProvider {
   return { name, shouldRun: () => true, provide: () => ({ summary }) };
 }
 
@@ -40,44 +40,44 @@ test('a provider is a plain object written in a few lines', () => {
 });
 
 test('everyNCalls: the provider runs after N tool calls since the last feedback', () => {
-  const prompt = promptWith({ feedbackProviders: [{ provider: says('A'), trigger: { everyNCalls: 10 } }] });
+  const prompt = promptWith({ feedbackProviders: [{ provider: createProvider('A'), trigger: { everyNCalls: 10 } }] });
   const { session, call } = createFeedbackScene(NAME);
-  const spokeAt: number[] = [];
-  for (let made = 1; made <= 35; made += 1) {
+  const feedbackAt: number[] = [];
+  for (let count = 1; count <= 35; count += 1) {
     call();
-    if (collectFeedback({ prompt, session }) !== undefined) spokeAt.push(made);
+    if (collectFeedback({ prompt, session }) !== undefined) feedbackAt.push(count);
   }
-  expect(spokeAt).toEqual([10, 20, 30]);
+  expect(feedbackAt).toEqual([10, 20, 30]);
 });
 
 test('everyNSeconds: the provider runs at once without prior feedback, then N seconds after the last', () => {
-  const prompt = promptWith({ feedbackProviders: [{ provider: says('A'), trigger: { everyNSeconds: 30 } }] });
+  const prompt = promptWith({ feedbackProviders: [{ provider: createProvider('A'), trigger: { everyNSeconds: 30 } }] });
   const { session, clock } = createFeedbackScene(NAME);
-  const spoke = (): boolean => collectFeedback({ prompt, session }) !== undefined;
-  expect(spoke()).toBe(true);
+  const givesFeedback = (): boolean => collectFeedback({ prompt, session }) !== undefined;
+  expect(givesFeedback()).toBe(true);
   clock.advance(29.999);
-  expect(spoke()).toBe(false);
+  expect(givesFeedback()).toBe(false);
   clock.advance(0.001);
-  expect(spoke()).toBe(true);
-  expect(spoke()).toBe(false);
+  expect(givesFeedback()).toBe(true);
+  expect(givesFeedback()).toBe(false);
 });
 
 test('conditions are OR-ed: either one is enough', () => {
   const trigger = { everyNCalls: 3, everyNSeconds: 60 };
-  const prompt = promptWith({ feedbackProviders: [{ provider: says('A'), trigger }] });
+  const prompt = promptWith({ feedbackProviders: [{ provider: createProvider('A'), trigger }] });
   const { session, clock, call } = createFeedbackScene(NAME);
-  const spoke = (): boolean => collectFeedback({ prompt, session }) !== undefined;
-  expect(spoke()).toBe(true);
+  const givesFeedback = (): boolean => collectFeedback({ prompt, session }) !== undefined;
+  expect(givesFeedback()).toBe(true);
   call(2);
-  expect(spoke()).toBe(false);
+  expect(givesFeedback()).toBe(false);
   call();
-  expect(spoke()).toBe(true);
+  expect(givesFeedback()).toBe(true);
   clock.advance(60);
-  expect(spoke()).toBe(true);
+  expect(givesFeedback()).toBe(true);
 });
 
 test('a trigger without a condition never fires', () => {
-  const prompt = promptWith({ feedbackProviders: [{ provider: says('A'), trigger: {} }] });
+  const prompt = promptWith({ feedbackProviders: [{ provider: createProvider('A'), trigger: {} }] });
   const { session, clock, call } = createFeedbackScene(NAME);
   call(500);
   clock.advance(1e6);
@@ -85,53 +85,53 @@ test('a trigger without a condition never fires', () => {
 });
 
 test('shouldRun filters further, and is asked only after the trigger fired', () => {
-  let asked = 0;
-  const shy: FeedbackProvider = {
-    ...says('Shy'),
+  let shouldRunCalls = 0;
+  const reluctantProvider: FeedbackProvider = {
+    ...createProvider('Shy'),
     shouldRun: () => {
-      asked += 1;
+      shouldRunCalls += 1;
       return false;
     },
   };
-  const prompt = promptWith({ feedbackProviders: [{ provider: shy, trigger: { everyNCalls: 2 } }] });
+  const prompt = promptWith({ feedbackProviders: [{ provider: reluctantProvider, trigger: { everyNCalls: 2 } }] });
   const { session, call } = createFeedbackScene(NAME);
   call();
   expect(collectFeedback({ prompt, session })).toBeUndefined();
-  expect(asked).toBe(0);
+  expect(shouldRunCalls).toBe(0);
   call();
   expect(collectFeedback({ prompt, session })).toBeUndefined();
-  expect(asked).toBe(1);
+  expect(shouldRunCalls).toBe(1);
 });
 
 test('the first matching provider wins and subsequent providers are not evaluated', () => {
-  let evaluated = false;
-  const later: FeedbackProvider = {
-    ...says('Later'),
+  let isEvaluated = false;
+  const laterProvider: FeedbackProvider = {
+    ...createProvider('Later'),
     shouldRun: () => {
-      evaluated = true;
+      isEvaluated = true;
       return true;
     },
   };
   const trigger = { everyNCalls: 1 };
-  const unwilling = { ...says('Unwilling'), shouldRun: () => false };
+  const reluctantProvider = { ...createProvider('Unwilling'), shouldRun: () => false };
   const prompt = promptWith({
     feedbackProviders: [
-      { provider: unwilling, trigger },
-      { provider: says('First'), trigger },
-      { provider: later, trigger },
+      { provider: reluctantProvider, trigger },
+      { provider: createProvider('First'), trigger },
+      { provider: laterProvider, trigger },
     ],
   });
   const { session, call } = createFeedbackScene(NAME);
   call();
   expect(collectFeedback({ prompt, session })).toBe('[Feedback - First]\n\nFirst speaks.');
-  expect(evaluated).toBe(false);
+  expect(isEvaluated).toBe(false);
 });
 
 test('the runner sets provider, time, call index and prompt name, and stores the feedback in the session slice', () => {
-  const prompt = promptWith({ feedbackProviders: [{ provider: says('A'), trigger: { everyNCalls: 3 } }] });
+  const prompt = promptWith({ feedbackProviders: [{ provider: createProvider('A'), trigger: { everyNCalls: 3 } }] });
   const { session, clock, call } = createFeedbackScene(NAME);
-  const observed: unknown[] = [];
-  session.subscribe(FeedbackEvent, (event) => observed.push(event.data));
+  const events: unknown[] = [];
+  session.subscribe(FeedbackEvent, (event) => events.push(event.data));
   call(3);
   collectFeedback({ prompt, session });
   const stored = {
@@ -146,11 +146,11 @@ test('the runner sets provider, time, call index and prompt name, and stores the
   };
   expect(session.slice(Feedback).latest()).toEqual(stored);
   expect(session.slice(Feedback).all()).toEqual([stored]);
-  expect(observed).toEqual([stored]);
+  expect(events).toEqual([stored]);
 });
 
 test('counts, history and triggers are scoped to the current prompt', () => {
-  const feedbackProviders = [{ provider: says('A'), trigger: { everyNCalls: 2 } }];
+  const feedbackProviders = [{ provider: createProvider('A'), trigger: { everyNCalls: 2 } }];
   const main = promptWith({ feedbackProviders });
   const other = promptWith({ feedbackProviders }, 'other');
   const { session, call, clock } = createFeedbackScene(NAME);
@@ -168,7 +168,7 @@ test('counts, history and triggers are scoped to the current prompt', () => {
 });
 
 test('a tool call that names no prompt counts under every prompt', () => {
-  const prompt = promptWith({ feedbackProviders: [{ provider: says('A'), trigger: { everyNCalls: 2 } }] });
+  const prompt = promptWith({ feedbackProviders: [{ provider: createProvider('A'), trigger: { everyNCalls: 2 } }] });
   const { session, call } = createFeedbackScene('');
   call(2);
   expect(collectFeedback({ prompt, session })).toBeDefined();
@@ -176,7 +176,7 @@ test('a tool call that names no prompt counts under every prompt', () => {
 
 test('the context gives session, prompt, resources, filesystem, deadline, counts and recent calls', () => {
   let seen: FeedbackContext | undefined;
-  const curious: FeedbackProvider = {
+  const recordingProvider: FeedbackProvider = {
     name: 'Curious',
     shouldRun: () => true,
     provide: (context) => {
@@ -185,7 +185,7 @@ test('the context gives session, prompt, resources, filesystem, deadline, counts
     },
   };
   const prompt = promptWith({
-    feedbackProviders: [{ provider: curious, trigger: { everyNCalls: 3 } }],
+    feedbackProviders: [{ provider: recordingProvider, trigger: { everyNCalls: 3 } }],
     resources: [Filesystem({ exists: () => true })],
   });
   const { session, clock, call } = createFeedbackScene(NAME);
@@ -273,7 +273,7 @@ test('runFeedbackProviders runs against a context of one’s own', () => {
 });
 
 test('feedback dispatched before anything was collected counts for triggers', () => {
-  const prompt = promptWith({ feedbackProviders: [{ provider: says('A'), trigger: { everyNSeconds: 30 } }] });
+  const prompt = promptWith({ feedbackProviders: [{ provider: createProvider('A'), trigger: { everyNSeconds: 30 } }] });
   const { session, clock } = createFeedbackScene(NAME, [Feedback]);
   session.dispatch(
     FeedbackEvent({

@@ -41,18 +41,18 @@ export function firedTriggers(speaker: Speaker, situation: Situation): readonly 
   const { everyNCalls = 0, everyNSeconds = 0, onSessionEvent, onPattern, onFileCreated } = speaker.trigger;
   const fired: FiredTrigger[] = [];
   if (everyNCalls > 0 || everyNSeconds > 0) {
-    const last = lastSpokenFor(speaker, situation)?.said;
-    const calls = situation.callCount - (last?.callIndex ?? 0);
-    const elapsedMs = last === undefined ? null : situation.nowMs - last.atMs;
+    const lastAdvice = lastSpokenFor(speaker, situation)?.said;
+    const calls = situation.callCount - (lastAdvice?.callIndex ?? 0);
+    const elapsedMs = lastAdvice === undefined ? null : situation.nowMs - lastAdvice.atMs;
     if (everyNCalls > 0 && calls >= everyNCalls) fired.push({ condition: 'everyNCalls', calls });
     if (everyNSeconds > 0 && (elapsedMs === null || elapsedMs >= everyNSeconds * 1_000)) {
       fired.push({ condition: 'everyNSeconds', elapsedMs });
     }
   }
-  if (onSessionEvent !== undefined && situation.pending.includes(onSessionEvent.eventName)) {
+  if (onSessionEvent !== undefined && situation.pendingEventNames.includes(onSessionEvent.eventName)) {
     fired.push({ condition: 'onSessionEvent', eventName: onSessionEvent.eventName });
   }
-  const pattern = onPattern === undefined ? undefined : firedPattern(speaker, onPattern, situation);
+  const pattern = onPattern === undefined ? undefined : findFiredPattern(speaker, onPattern, situation);
   if (pattern !== undefined) fired.push(pattern);
   if (onFileCreated !== undefined && isNewFile(speaker, onFileCreated, situation)) {
     fired.push({ condition: 'onFileCreated', path: onFileCreated });
@@ -60,18 +60,18 @@ export function firedTriggers(speaker: Speaker, situation: Situation): readonly 
   return fired;
 }
 
-function firedPattern(speaker: Speaker, trigger: PatternTrigger, situation: Situation): FiredTrigger | undefined {
+function findFiredPattern(speaker: Speaker, trigger: PatternTrigger, situation: Situation): FiredTrigger | undefined {
   const { trajectory, session } = situation;
-  const open = trajectory?.openPatterns().filter((pattern) => matches(pattern, trigger)) ?? [];
-  if (trajectory === undefined || open.length === 0) return undefined;
+  const openMatches = trajectory?.openPatterns().filter((pattern) => matchesTrigger(pattern, trigger)) ?? [];
+  if (trajectory === undefined || openMatches.length === 0) return undefined;
   const ledger = session.slice(PatternTriggerLedger).all();
   const view: AdviceView = {
     callIndex: trajectory.calls,
     turn: trajectory.turns,
     compactions: trajectory.compactions,
   };
-  for (const pattern of open.toSorted((a, b) => levelRank(b.level) - levelRank(a.level))) {
-    const candidate = candidateOf(speaker, pattern);
+  for (const pattern of openMatches.toSorted((a, b) => levelRank(b.level) - levelRank(a.level))) {
+    const candidate = createCandidate(speaker, pattern);
     if (decideAdvice(ledger, candidate, view).say) {
       return { condition: 'onPattern', pattern, served: { candidate, view } };
     }
@@ -79,7 +79,7 @@ function firedPattern(speaker: Speaker, trigger: PatternTrigger, situation: Situ
   return undefined;
 }
 
-function matches(pattern: TrajectoryPattern, { kind, level = 'warn', stuck }: PatternTrigger): boolean {
+function matchesTrigger(pattern: TrajectoryPattern, { kind, level = 'warn', stuck }: PatternTrigger): boolean {
   return (
     levelRank(pattern.level) >= levelRank(level) &&
     (kind === undefined || pattern.kind === kind) &&
@@ -88,7 +88,7 @@ function matches(pattern: TrajectoryPattern, { kind, level = 'warn', stuck }: Pa
 }
 
 /** The ledger has one entry per speaker and occurrence of a pattern. A pattern that comes back is therefore flagged again. */
-function candidateOf(speaker: Speaker, pattern: TrajectoryPattern): AdviceCandidate {
+function createCandidate(speaker: Speaker, pattern: TrajectoryPattern): AdviceCandidate {
   return {
     source: 'feedback',
     identity: `${speaker.key} ${pattern.identity} ${pattern.flaggedAt ?? 'hint'}`,
@@ -98,8 +98,8 @@ function candidateOf(speaker: Speaker, pattern: TrajectoryPattern): AdviceCandid
 }
 
 function isNewFile(speaker: Speaker, path: string, { session, fileExists }: Situation): boolean {
-  const fired = session.slice(FiredFileTrigger).all();
-  return !fired.some((item) => item.speaker === speaker.key && item.path === path) && fileExists(path);
+  const firedFiles = session.slice(FiredFileTrigger).all();
+  return !firedFiles.some((item) => item.speaker === speaker.key && item.path === path) && fileExists(path);
 }
 
 /** A speaker that ran, and the conditions that were met. */

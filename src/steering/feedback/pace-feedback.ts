@@ -20,12 +20,12 @@ export interface PaceFeedbackOptions {
 
 /** The estimate of how long one limited resource lasts. */
 interface Projection {
-  readonly what: string;
+  readonly resource: string;
   readonly callsLeft: number;
   readonly evidence: string;
 }
 
-const WORDS: Readonly<Record<keyof Budget, string>> = {
+const RESOURCE_NAMES: Readonly<Record<keyof Budget, string>> = {
   calls: 'call budget',
   tokens: 'token budget',
   costUsd: 'cost budget',
@@ -57,7 +57,7 @@ export const paceFeedback: ProviderDefinition<PaceFeedbackOptions, FeedbackProvi
       name: 'Pace',
       defaultTrigger: { everyNCalls: 5 },
       shouldRun: (context) => shortProjections(context).length > 0,
-      provide: (context) => report(shortProjections(context), warnAtCallsLeft),
+      provide: (context) => createDraft(shortProjections(context), warnAtCallsLeft),
     };
   },
 );
@@ -66,40 +66,46 @@ function budgetProjections({ budget, usage, toolCallCount }: FeedbackContext): r
   if (budget === undefined) return [];
   const used = { calls: toolCallCount, ...usage };
   const remaining = budgetRemaining(budget, used);
-  return BUDGET_PARTS.flatMap((part) => {
-    const left = remaining[part];
-    const total = used[part];
-    if (left === undefined || total === undefined) return [];
+  return BUDGET_PARTS.flatMap((key) => {
+    const left = remaining[key];
+    const spent = used[key];
+    if (left === undefined || spent === undefined) return [];
     // Without usage there is no rate. If nothing is left of the budget, no rate is needed.
-    if (total <= 0 && left > 0) return [];
-    const callsLeft = left === 0 ? 0 : Math.floor(part === 'calls' ? left : (left * used.calls) / total);
-    return [{ what: WORDS[part], callsLeft, evidence: `${total} of ${budget[part]} used in ${used.calls} tool calls` }];
+    if (spent <= 0 && left > 0) return [];
+    const callsLeft = left === 0 ? 0 : Math.floor(key === 'calls' ? left : (left * used.calls) / spent);
+    return [
+      {
+        resource: RESOURCE_NAMES[key],
+        callsLeft,
+        evidence: `${spent} of ${budget[key]} used in ${used.calls} tool calls`,
+      },
+    ];
   });
 }
 
 function timeProjection(context: FeedbackContext, window: number): readonly Projection[] {
   const { deadline, nowMs } = context;
   const recent = context.recentToolCalls(window);
-  const first = recent[0];
-  const last = recent.at(-1);
-  if (deadline === undefined || first === undefined || last === undefined) return [];
+  const firstCall = recent[0];
+  const lastCall = recent.at(-1);
+  if (deadline === undefined || firstCall === undefined || lastCall === undefined) return [];
   const leftMs = Math.max(0, remainingMs(deadline, nowMs));
-  const callMs = (last.atMs - first.atMs) / (recent.length - 1);
+  const callMs = (lastCall.atMs - firstCall.atMs) / (recent.length - 1);
   if (!(callMs > 0)) return [];
   const evidence = `a tool call every ${Math.round(callMs)} ms over the last ${recent.length}, ${leftMs} ms left`;
-  return [{ what: 'time', callsLeft: Math.floor(leftMs / callMs), evidence }];
+  return [{ resource: 'time', callsLeft: Math.floor(leftMs / callMs), evidence }];
 }
 
-function report(projections: readonly Projection[], warnAtCallsLeft: number): FeedbackDraft {
+function createDraft(projections: readonly Projection[], warnAtCallsLeft: number): FeedbackDraft {
   const tightest = projections[0];
   if (tightest === undefined) return { summary: 'Budget and time will last at this rate.' };
   return {
-    summary: sentence(tightest),
+    summary: describe(tightest),
     severity: tightest.callsLeft <= warnAtCallsLeft ? 'warning' : 'caution',
     // The summary contains the tightest limit.
     observations: projections.slice(1).map((projection) => ({
       category: 'pace',
-      description: sentence(projection),
+      description: describe(projection),
       evidence: projection.evidence,
     })),
     suggestions:
@@ -109,7 +115,7 @@ function report(projections: readonly Projection[], warnAtCallsLeft: number): Fe
   };
 }
 
-function sentence({ what, callsLeft }: Projection): string {
-  if (callsLeft === 0) return `At this rate the ${what} does not last for another tool call.`;
-  return `At this rate the ${what} lasts for about ${callsLeft} more tool call${callsLeft === 1 ? '' : 's'}.`;
+function describe({ resource, callsLeft }: Projection): string {
+  if (callsLeft === 0) return `At this rate the ${resource} does not last for another tool call.`;
+  return `At this rate the ${resource} lasts for about ${callsLeft} more tool call${callsLeft === 1 ? '' : 's'}.`;
 }

@@ -33,15 +33,15 @@ export const patternFeedback: ProviderDefinition<PatternFeedbackOptions, Feedbac
     name: 'Pattern',
     refersToTriggerPattern: true,
     defaultTrigger: { onPattern: { stuck: true, level } },
-    shouldRun: (context) => patternOf(context, level) !== undefined,
+    shouldRun: (context) => findPattern(context, level) !== undefined,
     provide: (context) => {
-      const pattern = patternOf(context, level);
+      const pattern = findPattern(context, level);
       if (pattern === undefined) return { summary: 'The pattern has ended.' };
-      const { identity, level: reached, occurrences } = pattern;
+      const { identity, level: patternLevel, occurrences } = pattern;
       return {
-        ...patternSentences(pattern, quotesOf(pattern, context)),
-        severity: severityOfLevel(reached),
-        pattern: { identity, level: reached, occurrences },
+        ...patternSentences(pattern, quoteLastCall(pattern, context)),
+        severity: severityOfLevel(patternLevel),
+        pattern: { identity, level: patternLevel, occurrences },
       };
     },
   }),
@@ -51,7 +51,7 @@ export const patternFeedback: ProviderDefinition<PatternFeedbackOptions, Feedbac
  * Returns the pattern that fired the trigger. With another trigger, returns the strongest stuck pattern, and among several
  * the last one flagged.
  */
-function patternOf(context: FeedbackContext, level: PatternLevel): TrajectoryPattern | undefined {
+function findPattern(context: FeedbackContext, level: PatternLevel): TrajectoryPattern | undefined {
   const { trajectory, triggerPattern } = context;
   if (triggerPattern !== undefined) return triggerPattern;
   const matches = (pattern: TrajectoryPattern): boolean =>
@@ -59,26 +59,26 @@ function patternOf(context: FeedbackContext, level: PatternLevel): TrajectoryPat
   return trajectory
     ?.openPatterns()
     .filter(matches)
-    .toSorted((a, b) => Number(b.level === 'strong') - Number(a.level === 'strong') || flagged(b) - flagged(a))[0];
+    .toSorted((a, b) => Number(b.level === 'strong') - Number(a.level === 'strong') || flaggedAt(b) - flaggedAt(a))[0];
 }
 
-function flagged(pattern: TrajectoryPattern): number {
+function flaggedAt(pattern: TrajectoryPattern): number {
   return pattern.flaggedAt ?? -1;
 }
 
 /** Returns quotations from the last call of the pattern, if that call is still retained. */
-function quotesOf({ answer, evidence, tool }: TrajectoryPattern, context: FeedbackContext): PatternQuotes {
+function quoteLastCall({ answer, evidence, tool }: TrajectoryPattern, context: FeedbackContext): PatternQuotes {
   const index = evidence.at(-1);
   const invoked = context.recentToolCalls(LOOK_BACK).findLast(({ callIndex }) => callIndex === index);
   if (invoked === undefined || (tool !== undefined && invoked.name !== tool)) return {};
   // The analysis read the whole result. The session contains only its beginning and end.
   const call = context.trajectory?.recentCalls(LOOK_BACK).findLast((recent) => recent.index === index);
-  const mainArgument = argumentOf(invoked);
-  const shown = call?.errorLine ?? invoked.resultPreview;
+  const mainArgument = findMainArgument(invoked);
+  const shownResult = call?.errorLine ?? invoked.resultPreview;
   return present({
     tool: invoked.name,
     argument: quoted(mainArgument, MAX_QUOTE_CHARS.argument),
-    result: shown.trim() === '[]' ? 'an empty list' : quoted(shown, MAX_QUOTE_CHARS.result),
+    result: shownResult.trim() === '[]' ? 'an empty list' : quoted(shownResult, MAX_QUOTE_CHARS.result),
     fact: call && callFactOf(invoked, mainArgument, { answer, call }),
   });
 }
@@ -87,19 +87,21 @@ function quotesOf({ answer, evidence, tool }: TrajectoryPattern, context: Feedba
  * Returns the command of a shell call, or the only text argument. Otherwise returns the target argument, else the longest
  * text.
  */
-function argumentOf(invoked: ToolInvoked): string {
+function findMainArgument(invoked: ToolInvoked): string {
   const args = argsOf(invoked);
   if (typeof args === 'string') return args;
   if (!isJsonObject(args)) return callOf(invoked).target ?? '';
   const command = args['command'] ?? args['cmd'];
-  const line = Array.isArray(command) ? command.at(-1) : command;
+  const commandText = Array.isArray(command) ? command.at(-1) : command;
   const texts = Object.values(args).filter((value) => typeof value === 'string');
-  const only = typeof line === 'string' ? line : texts.length === 1 ? texts[0] : undefined;
+  const onlyText = typeof commandText === 'string' ? commandText : texts.length === 1 ? texts[0] : undefined;
   // A leading `cd` is removed.
-  if (only !== undefined) return only.replace(/^\s*cd [^&;|]+(?:&&|;)\s*/, '');
+  if (onlyText !== undefined) return onlyText.replace(/^\s*cd [^&;|]+(?:&&|;)\s*/, '');
   // Finding the target takes as long as analysing the call.
   const { target } = callOf(invoked);
-  const ordered = texts.toSorted((a, b) => a.length - b.length);
+  const textsByLength = texts.toSorted((a, b) => a.length - b.length);
   // The whole argument is returned, because the target of a command is only a part of the argument.
-  return (target === undefined ? ordered.at(-1) : ordered.find((text) => text.includes(target))) ?? target ?? '';
+  return (
+    (target === undefined ? textsByLength.at(-1) : textsByLength.find((text) => text.includes(target))) ?? target ?? ''
+  );
 }

@@ -21,48 +21,51 @@ interface PatternTexts {
 }
 
 /** Defines a provider that gives feedback while a pattern of one kind is open. */
-function patternSpeaker(texts: PatternTexts): ProviderDefinition<PatternSpeakerOptions, FeedbackProvider> {
+function definePatternFeedback(texts: PatternTexts): ProviderDefinition<PatternSpeakerOptions, FeedbackProvider> {
   const { kind, name, suggestions, summary } = texts;
-  const levels = choice<PatternLevel>({ hint: true, warn: true, strong: true }, 'warn');
-  return defineProvider<PatternSpeakerOptions, FeedbackProvider>({ level: levels }, ({ level }): FeedbackProvider => {
-    const wanted = { kind, level };
-    return {
-      name,
-      defaultTrigger: { onPattern: wanted },
-      shouldRun: (context) => findPattern(context, wanted) !== undefined,
-      provide(context) {
-        const pattern = findPattern(context, wanted);
-        if (pattern === undefined) return { summary: 'The pattern has ended.' };
-        const { identity, occurrences } = pattern;
-        return {
-          summary,
-          severity: severityOfLevel(pattern.level),
-          observations: [
-            { category: kind, description: texts.observation(pattern), evidence: patternEvidence(pattern) },
-          ],
-          suggestions,
-          pattern: { identity, level: pattern.level, occurrences },
-        };
-      },
-    };
-  });
+  const levelChoice = choice<PatternLevel>({ hint: true, warn: true, strong: true }, 'warn');
+  return defineProvider<PatternSpeakerOptions, FeedbackProvider>(
+    { level: levelChoice },
+    ({ level }): FeedbackProvider => {
+      const selection = { kind, level };
+      return {
+        name,
+        defaultTrigger: { onPattern: selection },
+        shouldRun: (context) => findPattern(context, selection) !== undefined,
+        provide(context) {
+          const pattern = findPattern(context, selection);
+          if (pattern === undefined) return { summary: 'The pattern has ended.' };
+          const { identity, occurrences } = pattern;
+          return {
+            summary,
+            severity: severityOfLevel(pattern.level),
+            observations: [
+              { category: kind, description: texts.observation(pattern), evidence: patternEvidence(pattern) },
+            ],
+            suggestions,
+            pattern: { identity, level: pattern.level, occurrences },
+          };
+        },
+      };
+    },
+  );
 }
 
 /** Maximum number of calls that are named as evidence, newest first. */
 const MAX_NAMED_CALLS = 8;
 
 function patternEvidence({ evidence, firstSeen, occurrences }: TrajectoryPattern): string {
-  const named = evidence.slice(-MAX_NAMED_CALLS).join(', ');
-  return `tool calls ${named === '' ? firstSeen : named} (0-based); ${occurrences} in all`;
+  const namedCalls = evidence.slice(-MAX_NAMED_CALLS).join(', ');
+  return `tool calls ${namedCalls === '' ? firstSeen : namedCalls} (0-based); ${occurrences} in all`;
 }
 
 /** Returns the pattern that fired the trigger, else the strongest open pattern. */
 function findPattern(
   { triggerPattern, trajectory }: FeedbackContext,
-  wanted: { readonly kind: string; readonly level: PatternLevel },
+  selection: { readonly kind: string; readonly level: PatternLevel },
 ): TrajectoryPattern | undefined {
   const matches = ({ kind, level }: TrajectoryPattern): boolean =>
-    kind === wanted.kind && levelRank(level) >= levelRank(wanted.level);
+    kind === selection.kind && levelRank(level) >= levelRank(selection.level);
   if (triggerPattern !== undefined && matches(triggerPattern)) return triggerPattern;
   return trajectory
     ?.openPatterns()
@@ -74,7 +77,7 @@ function findPattern(
  * Gives feedback about a `drift`: the agent has moved away from the subject of its task. It gives no feedback without a
  * trajectory. Default trigger: `onPattern`, once per level.
  */
-export const driftFeedback: ProviderDefinition<PatternSpeakerOptions, FeedbackProvider> = patternSpeaker({
+export const driftFeedback: ProviderDefinition<PatternSpeakerOptions, FeedbackProvider> = definePatternFeedback({
   name: 'Drift',
   kind: 'drift',
   summary: 'Your recent tool calls have little to do with the task as it was stated.',
@@ -86,7 +89,7 @@ export const driftFeedback: ProviderDefinition<PatternSpeakerOptions, FeedbackPr
  * Gives feedback about an `error_cascade`. It gives no feedback without a trajectory. Default trigger: `onPattern`, once
  * per level.
  */
-export const errorCascadeFeedback: ProviderDefinition<PatternSpeakerOptions, FeedbackProvider> = patternSpeaker({
+export const errorCascadeFeedback: ProviderDefinition<PatternSpeakerOptions, FeedbackProvider> = definePatternFeedback({
   name: 'ErrorCascade',
   kind: 'error_cascade',
   summary: 'Your recent steps keep failing.',
@@ -98,7 +101,7 @@ export const errorCascadeFeedback: ProviderDefinition<PatternSpeakerOptions, Fee
 });
 
 /** Gives feedback about a `stall`. It gives no feedback without a trajectory. Default trigger: `onPattern`, once per level. */
-export const stallFeedback: ProviderDefinition<PatternSpeakerOptions, FeedbackProvider> = patternSpeaker({
+export const stallFeedback: ProviderDefinition<PatternSpeakerOptions, FeedbackProvider> = definePatternFeedback({
   name: 'Stall',
   kind: 'stall',
   summary: 'Your recent tool calls have brought nothing new.',

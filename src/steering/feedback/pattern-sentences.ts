@@ -56,10 +56,10 @@ export const FACT_REMEDIES: Readonly<Record<CallFact, string>> = {
 
 /** Returns the sentences for a pattern. For a custom kind they only state its name. */
 export function patternSentences(pattern: TrajectoryPattern, quotes: PatternQuotes = {}): PatternSentences {
-  const words = Object.hasOwn(PATTERN_WORDS, pattern.kind) ? PATTERN_WORDS[pattern.kind] : undefined;
-  if (words?.sentences !== undefined) {
-    const [summary, wayOut] = words.sentences(slotsOf(pattern, quotes));
-    return { summary, suggestions: [wayOut] };
+  const patternWords = Object.hasOwn(PATTERN_WORDS, pattern.kind) ? PATTERN_WORDS[pattern.kind] : undefined;
+  if (patternWords?.sentences !== undefined) {
+    const [summary, suggestion] = patternWords.sentences(fillSlots(pattern, quotes));
+    return { summary, suggestions: [suggestion] };
   }
   const kind = slotText(pattern.kind, MAX_TOOL_CHARS);
   return {
@@ -68,7 +68,7 @@ export function patternSentences(pattern: TrajectoryPattern, quotes: PatternQuot
   };
 }
 
-function slotsOf(
+function fillSlots(
   { tool: name, answer: answerClass, occurrences }: TrajectoryPattern,
   quotes: PatternQuotes,
 ): PatternSlots {

@@ -16,20 +16,20 @@ import {
 /** State of a session besides its slices. A restored session does not need it. A speaker is a provider or observer. */
 interface SessionFeedback {
   /** Lists of speakers that `prepareSpeakers` has prepared. */
-  readonly prepared: WeakSet<readonly Speaker[]>;
+  readonly preparedLists: WeakSet<readonly Speaker[]>;
   /** Kinds of events with a subscription. */
-  readonly watched: Set<SessionEventKind>;
+  readonly watchedKinds: Set<SessionEventKind>;
   /** The speaker that is running. A speaker that requests feedback itself would otherwise never end. */
-  asking: Speaker | undefined;
+  runningSpeaker: Speaker | undefined;
 }
 
 const feedbackBySession = new WeakMap<Session, SessionFeedback>();
 
 /** Returns the same object for a session each time. Cost: one look-up. */
 export function sessionFeedback(session: Session): SessionFeedback {
-  const known = feedbackBySession.get(session);
-  if (known !== undefined) return known;
-  const created: SessionFeedback = { prepared: new WeakSet(), watched: new Set(), asking: undefined };
+  const existing = feedbackBySession.get(session);
+  if (existing !== undefined) return existing;
+  const created: SessionFeedback = { preparedLists: new WeakSet(), watchedKinds: new Set(), runningSpeaker: undefined };
   feedbackBySession.set(session, created);
   return created;
 }
@@ -77,24 +77,24 @@ export function prepareSpeakers(
   speakers: readonly Speaker[],
   { countsEarlier = false }: PrepareOptions = {},
 ): void {
-  const { prepared } = sessionFeedback(session);
-  if (prepared.has(speakers)) return;
+  const { preparedLists } = sessionFeedback(session);
+  if (preparedLists.has(speakers)) return;
   for (const slice of feedbackSlices) session.register(slice);
   rebuildCadence(session);
   for (const { trigger } of speakers) {
-    if (trigger.onSessionEvent !== undefined) watch(session, trigger.onSessionEvent, countsEarlier);
+    if (trigger.onSessionEvent !== undefined) subscribeOnce(session, trigger.onSessionEvent, countsEarlier);
   }
-  prepared.add(speakers);
+  preparedLists.add(speakers);
 }
 
-function watch(session: Session, eventKind: SessionEventKind, countsEarlier: boolean): void {
-  const { watched } = sessionFeedback(session);
-  if (watched.has(eventKind)) return;
+function subscribeOnce(session: Session, eventKind: SessionEventKind, countsEarlier: boolean): void {
+  const { watchedKinds } = sessionFeedback(session);
+  if (watchedKinds.has(eventKind)) return;
   // A `SessionEventKind` is an event type whose data is not read.
   session.subscribe(eventKind as EventType<unknown>, (event) => {
     session.dispatch(ObserverTriggerRequested(eventKind.eventName, { atMs: event.atMs }));
   });
-  watched.add(eventKind);
+  watchedKinds.add(eventKind);
   if (countsEarlier && session.hasDispatched(eventKind)) {
     session.dispatch(ObserverTriggerRequested(eventKind.eventName));
   }

@@ -14,10 +14,10 @@ export function renderAssessment(assessment: Rendered<StoredAssessment, 'observe
 }
 
 function render(
-  head: string,
+  heading: string,
   { summary, observations = [], suggestions = [] }: Rendered<SpokenAdvice, 'summary'>,
 ): string {
-  const lines = [head, '', summary];
+  const lines = [heading, '', summary];
   if (observations.length > 0) {
     lines.push('', ...observations.map(({ category, description }) => `• ${category}: ${description}`));
   }

@@ -58,41 +58,42 @@ export interface RunSpeakersOptions extends AskOptions {
 export function runSpeakers(
   speakers: readonly Speaker[],
   situation: Situation,
-  contextOf: () => FeedbackContext,
+  getContext: () => FeedbackContext,
   options: RunSpeakersOptions,
 ): FeedbackEvaluation {
   const { session } = situation;
   const { redact = (text: string): string => text } = options;
   const faults = new FeedbackFaults(options.onFault, redact);
   const state = sessionFeedback(session);
-  if (state.asking !== undefined) {
-    const message = 'feedback was asked for while feedback is being produced';
-    faults.report(state.asking, 'provide', 'provider-recursed', message);
+  if (state.runningSpeaker !== undefined) {
+    const message = 'feedback was requested while feedback was being produced';
+    faults.report(state.runningSpeaker, 'provide', 'provider-recursed', message);
     return { produced: [], faults: faults.list() };
   }
   const produced: ProducedFeedback[] = [];
-  const ran: RanSpeaker[] = [];
+  const ranSpeakers: RanSpeaker[] = [];
   try {
     for (const speaker of speakers) {
       if (options.disabled?.has(speaker.key) === true) continue;
-      const triggers = triggersOf(speaker, situation, faults);
+      const triggers = evaluateTriggers(speaker, situation, faults);
       if (triggers.length === 0 || isRefused(speaker, triggers, options)) continue;
-      state.asking = speaker;
-      const context = contextFor({ speaker, triggers }, contextOf(), situation);
-      const { ran: hasRun, draft } = askSpeaker(speaker, context, faults, options);
-      const item = draft === undefined ? undefined : compose(speaker, redacted(draft, redact), triggers, situation);
-      const isValid = item !== undefined && fits(item, speaker, faults);
+      state.runningSpeaker = speaker;
+      const context = contextFor({ speaker, triggers }, getContext(), situation);
+      const { hasRun, draft } = askSpeaker(speaker, context, faults, options);
+      const item =
+        draft === undefined ? undefined : composeFeedback(speaker, redactDraft(draft, redact), triggers, situation);
+      const isValid = item !== undefined && checkLength(item, speaker, faults);
       if (isValid && options.admit?.(item) === false) continue;
-      if (hasRun) ran.push({ speaker, triggers });
+      if (hasRun) ranSpeakers.push({ speaker, triggers });
       if (!isValid) continue;
-      store(item, session);
+      dispatchFeedback(item, session);
       produced.push(item);
       if (options.delivery === 'first') break;
     }
   } finally {
-    state.asking = undefined;
+    state.runningSpeaker = undefined;
   }
-  if (ran.length > 0) settleTriggers(session, ran, situation.nowMs);
+  if (ranSpeakers.length > 0) settleTriggers(session, ranSpeakers, situation.nowMs);
   return { produced, faults: faults.list() };
 }
 
@@ -102,11 +103,11 @@ function isRefused(
   { refuses }: Pick<RunSpeakersOptions, 'refuses'>,
 ): boolean {
   if (refuses === undefined || !('refersToTriggerPattern' in provider)) return false;
-  const fired = triggers.find((trigger) => trigger.condition === 'onPattern');
-  return fired !== undefined && refuses(fired.pattern);
+  const patternTrigger = triggers.find((trigger) => trigger.condition === 'onPattern');
+  return patternTrigger !== undefined && refuses(patternTrigger.pattern);
 }
 
-function triggersOf(speaker: Speaker, situation: Situation, faults: FeedbackFaults): readonly FiredTrigger[] {
+function evaluateTriggers(speaker: Speaker, situation: Situation, faults: FeedbackFaults): readonly FiredTrigger[] {
   try {
     return firedTriggers(speaker, situation);
   } catch (thrown) {
@@ -116,7 +117,7 @@ function triggersOf(speaker: Speaker, situation: Situation, faults: FeedbackFaul
 }
 
 /** Returns false and reports a fault if the complete text is too long. */
-function fits(item: ProducedFeedback, speaker: Speaker, faults: FeedbackFaults): boolean {
+function checkLength(item: ProducedFeedback, speaker: Speaker, faults: FeedbackFaults): boolean {
   const { length } = item.text;
   if (length <= MAX_FEEDBACK_CHARS) return true;
   const message = `rendered, it has ${length} characters, at most ${MAX_FEEDBACK_CHARS} are allowed`;
@@ -124,7 +125,7 @@ function fits(item: ProducedFeedback, speaker: Speaker, faults: FeedbackFaults):
   return false;
 }
 
-function redacted(draft: CheckedDraft, redact: (text: string) => string): CheckedDraft {
+function redactDraft(draft: CheckedDraft, redact: (text: string) => string): CheckedDraft {
   return {
     ...draft,
     summary: redact(draft.summary),
@@ -137,7 +138,7 @@ function redacted(draft: CheckedDraft, redact: (text: string) => string): Checke
   };
 }
 
-function compose(
+function composeFeedback(
   speaker: Speaker,
   draft: CheckedDraft,
   triggers: readonly FiredTrigger[],
@@ -145,19 +146,23 @@ function compose(
 ): ProducedFeedback {
   const { name } = speaker.provider;
   const { nowMs: atMs, callCount: callIndex, promptName } = situation;
-  const parts = { name, severity: draft.severity, triggers };
+  const common = { name, severity: draft.severity, triggers };
   const advice = { ...draft, atMs, callIndex, promptName };
   if (speaker.source === 'feedback') {
     const feedback = { providerName: name, ...advice };
-    return { ...parts, source: 'feedback', feedback, text: renderFeedback(feedback) };
+    return { ...common, source: 'feedback', feedback, text: renderFeedback(feedback) };
   }
   const assessment = { observerName: name, ...advice };
-  return { ...parts, source: 'assessment', feedback: assessment, text: renderAssessment(assessment) };
+  return { ...common, source: 'assessment', feedback: assessment, text: renderAssessment(assessment) };
 }
 
-function store(item: ProducedFeedback, session: Session): void {
-  const at = { atMs: item.feedback.atMs };
-  session.dispatch(item.source === 'feedback' ? FeedbackEvent(item.feedback, at) : AssessmentEvent(item.feedback, at));
+function dispatchFeedback(item: ProducedFeedback, session: Session): void {
+  const dispatchOptions = { atMs: item.feedback.atMs };
+  session.dispatch(
+    item.source === 'feedback'
+      ? FeedbackEvent(item.feedback, dispatchOptions)
+      : AssessmentEvent(item.feedback, dispatchOptions),
+  );
 }
 
 interface AskOptions {
@@ -169,9 +174,9 @@ interface AskOptions {
   readonly onOverrun?: ((speakerKey: string, durationMs: number) => void) | undefined;
 }
 
-interface SpeakerAnswer {
+interface SpeakerResult {
   /** True once `provide` was called, even if it failed. */
-  readonly ran: boolean;
+  readonly hasRun: boolean;
   readonly draft?: CheckedDraft;
 }
 
@@ -181,39 +186,39 @@ function askSpeaker(
   context: FeedbackContext,
   faults: FeedbackFaults,
   options: AskOptions,
-): SpeakerAnswer {
+): SpeakerResult {
   const { measureMs, timeLimitMs = STEERING_DEFAULTS.providerTimeLimitMs } = options;
   const startedMs = measureMs?.();
-  const answer = ask(speaker, context, faults);
+  const result = callSpeaker(speaker, context, faults);
   if (measureMs !== undefined && startedMs !== undefined) {
-    const tookMs = measureMs() - startedMs;
-    if (tookMs > timeLimitMs) {
-      const message = `took ${Math.round(tookMs)} ms, at most ${timeLimitMs} ms are allowed`;
-      faults.report(speaker, answer.ran ? 'provide' : 'shouldRun', 'provider-overrun', message);
-      options.onOverrun?.(speaker.key, tookMs);
+    const durationMs = measureMs() - startedMs;
+    if (durationMs > timeLimitMs) {
+      const message = `took ${Math.round(durationMs)} ms, at most ${timeLimitMs} ms are allowed`;
+      faults.report(speaker, result.hasRun ? 'provide' : 'shouldRun', 'provider-overrun', message);
+      options.onOverrun?.(speaker.key, durationMs);
     }
   }
-  return answer;
+  return result;
 }
 
-function ask(speaker: Speaker, context: FeedbackContext, faults: FeedbackFaults): SpeakerAnswer {
+function callSpeaker(speaker: Speaker, context: FeedbackContext, faults: FeedbackFaults): SpeakerResult {
   const { provider } = speaker;
   let phase: 'shouldRun' | 'provide' = 'shouldRun';
   try {
-    const applies: unknown = provider.shouldRun(context);
-    if (typeof applies !== 'boolean') {
-      ignoreRejection(applies);
-      throw new InvalidDraft(`shouldRun must answer true or false at once, got ${typeof applies}`);
+    const isApplicable: unknown = provider.shouldRun(context);
+    if (typeof isApplicable !== 'boolean') {
+      ignoreRejection(isApplicable);
+      throw new InvalidDraft(`shouldRun must return true or false synchronously, got ${typeof isApplicable}`);
     }
-    if (!applies) return { ran: false };
+    if (!isApplicable) return { hasRun: false };
     phase = 'provide';
     const draft: unknown = provider.provide(context);
     ignoreRejection(draft);
-    return { ran: true, draft: checkDraft(draft) };
+    return { hasRun: true, draft: checkDraft(draft) };
   } catch (thrown) {
     if (thrown instanceof InvalidDraft) faults.report(speaker, phase, 'provider-invalid', thrown.message);
     else faults.reportThrown(speaker, phase, thrown);
-    return { ran: phase === 'provide' };
+    return { hasRun: phase === 'provide' };
   }
 }
 

@@ -11,11 +11,11 @@ const TimeAsked: EventType<null> = defineEvent('feedback/time-asked');
  */
 export function sessionNowMs(session: Session): number {
   let atMs: number | undefined;
-  const stop = session.subscribe(TimeAsked, (event) => {
+  const unsubscribe = session.subscribe(TimeAsked, (event) => {
     atMs = event.atMs;
   });
   session.dispatch(TimeAsked());
-  stop();
+  unsubscribe();
   if (atMs !== undefined) return atMs;
   throw invalidArgument('feedback inside a dispatch has no clock to read: pass nowMs');
 }

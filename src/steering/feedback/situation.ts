@@ -19,14 +19,14 @@ export interface Situation {
   readonly nowMs: number;
   readonly cadence: CadenceMode;
   readonly callCount: number;
-  readonly latest: readonly LastSpoken[];
-  readonly pending: readonly string[];
+  readonly latestAdvice: readonly LastSpoken[];
+  readonly pendingEventNames: readonly string[];
   readonly trajectory: TrajectoryView | undefined;
   readonly fileExists: (path: string) => boolean;
 }
 
 /** @param filesCreated  paths known to exist; the filesystem is read only if this is undefined */
-export function takeSituation(
+export function createSituation(
   source: Pick<FeedbackContext, 'session' | 'promptName' | 'nowMs' | 'trajectory' | 'filesystem'>,
   cadence: CadenceMode,
   filesCreated: readonly string[] | undefined,
@@ -39,8 +39,8 @@ export function takeSituation(
     cadence,
     trajectory,
     callCount: promptCallCount(session, promptName),
-    latest: session.slice(CadenceSlice).all(),
-    pending: pendingTriggers(session.slice(PendingObserverTrigger)),
+    latestAdvice: session.slice(CadenceSlice).all(),
+    pendingEventNames: pendingTriggers(session.slice(PendingObserverTrigger)),
     fileExists: (path) =>
       filesCreated === undefined ? (filesystem?.exists(path) ?? false) : filesCreated.includes(path),
   };
@@ -52,11 +52,11 @@ export function takeSituation(
  */
 export function lastSpokenFor(
   speaker: Pick<Speaker, 'source' | 'provider'>,
-  situation: Pick<Situation, 'cadence' | 'latest' | 'promptName'>,
+  situation: Pick<Situation, 'cadence' | 'latestAdvice' | 'promptName'>,
 ): LastSpoken | undefined {
   const { cadence, promptName } = situation;
   return findLast(
-    situation.latest,
+    situation.latestAdvice,
     (item) =>
       item.said.promptName === promptName &&
       (cadence === 'shared' || (item.source === speaker.source && item.name === speaker.provider.name)),

@@ -21,8 +21,8 @@ export function observerAsProvider(observer: TrajectoryObserver): FeedbackProvid
 
 function observerContext(context: FeedbackContext): ObserverContext {
   const { promptName, toolCallCount } = context;
-  const last = latestSpoken(context.session, promptName, ({ source }) => source === 'assessment');
-  const lastAssessment = last?.source === 'assessment' ? last.said : undefined;
+  const lastAdvice = latestSpoken(context.session, promptName, ({ source }) => source === 'assessment');
+  const lastAssessment = lastAdvice?.source === 'assessment' ? lastAdvice.said : undefined;
   return {
     ...context,
     lastAssessment,
@@ -52,27 +52,27 @@ const speakersByConfigs = new WeakMap<object, readonly Speaker[]>();
 
 /** @throws CoxswainError "invalid-definition" as `checkSpeakers` */
 export function feedbackSpeakers(configs: readonly FeedbackProviderConfig[]): readonly Speaker[] {
-  return speakersOf('feedback', configs, ({ provider }) => provider);
+  return createSpeakers('feedback', configs, ({ provider }) => provider);
 }
 
 /** @throws CoxswainError "invalid-definition" as `checkSpeakers` */
 export function observerSpeakers(configs: readonly ObserverConfig[]): readonly Speaker[] {
-  return speakersOf('assessment', configs, ({ observer }) => observerAsProvider(observer));
+  return createSpeakers('assessment', configs, ({ observer }) => observerAsProvider(observer));
 }
 
-function speakersOf<Config extends { readonly trigger?: FeedbackTrigger }>(
+function createSpeakers<Config extends { readonly trigger?: FeedbackTrigger }>(
   source: SpeakerSource,
   configs: readonly Config[],
   providerOf: (config: Config) => FeedbackProvider,
 ): readonly Speaker[] {
-  const known = speakersByConfigs.get(configs);
-  if (known !== undefined) return known;
-  const named = configs.map((config) => {
+  const cached = speakersByConfigs.get(configs);
+  if (cached !== undefined) return cached;
+  const namedProviders = configs.map((config) => {
     const provider = providerOf(config);
     return { provider, name: provider.name, trigger: config.trigger ?? provider.defaultTrigger };
   });
-  checkSpeakers(source === 'feedback' ? 'feedback provider' : 'observer', named);
-  const speakers = named.map(({ provider, name, trigger = {} }) => ({
+  checkSpeakers(source === 'feedback' ? 'feedback provider' : 'observer', namedProviders);
+  const speakers = namedProviders.map(({ provider, name, trigger = {} }) => ({
     source,
     key: `${source}:${name}`,
     provider,

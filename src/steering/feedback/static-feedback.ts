@@ -12,11 +12,11 @@ export interface StaticFeedbackOptions extends FeedbackDraft {
  * @throws CoxswainError "invalid-definition" if the draft is invalid: a text is empty, too long or of the wrong type
  */
 export function staticFeedback({ name, ...draft }: StaticFeedbackOptions): FeedbackProvider {
-  const checked = checkedDraft(name, draft);
-  return { name, shouldRun: () => true, provide: () => checked };
+  const validDraft = requireDraft(name, draft);
+  return { name, shouldRun: () => true, provide: () => validDraft };
 }
 
-function checkedDraft(name: string, draft: FeedbackDraft): CheckedDraft {
+function requireDraft(name: string, draft: FeedbackDraft): CheckedDraft {
   try {
     return checkDraft(draft);
   } catch (cause) {

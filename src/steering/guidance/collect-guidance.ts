@@ -46,7 +46,7 @@ export function collectGuidance(
   const state = session.slice(GuidanceStates).latest() ?? EMPTY_GUIDANCE_STATE;
   const atMs = context.nowMs;
   if (busySessions.has(session)) {
-    const message = `guidance was collected at ${decisionPoint} while providers were being asked; a provider must not do that`;
+    const message = `guidance was collected at ${decisionPoint} by a provider; providers must not collect guidance`;
     const faults = [{ provider: '', phase: 'collect', code: 'provider-recursed', message }] as const;
     session.dispatch(GuidanceEvaluatedEvent({ skipped: [], faults, state }, { atMs }));
     return [];

@@ -21,7 +21,7 @@ export function checkSpeakers(kind: 'feedback provider' | 'observer', speakers: 
     const owner = `${kind} ${JSON.stringify(name)}`;
     if (!isName(name))
       throw invalidDefinition(name, `${owner}: a name is 1 to 64 letters, digits, spaces, ".", "_" or "-"`);
-    if (names.has(name)) throw invalidDefinition(name, `two of the name ${owner}; give each its own`);
+    if (names.has(name)) throw invalidDefinition(name, `${owner} is configured twice; give each its own name`);
     if (trigger === undefined)
       throw invalidDefinition(name, `${owner} has no trigger; say when it runs, as in { everyNCalls: 10 }`);
     names.add(name);

@@ -104,7 +104,7 @@ function paramsOf(
 ): readonly string[] {
   for (const name of declaredNames ?? []) {
     if (isParamName(name)) continue;
-    throw new CoxswainError('invalid-definition', `parameter name ${JSON.stringify(name)} cannot stand in \${…}`, {
+    throw new CoxswainError('invalid-definition', `parameter name ${JSON.stringify(name)} cannot be used in \${…}`, {
       details: { placeholder: name },
     });
   }

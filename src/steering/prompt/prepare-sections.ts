@@ -59,19 +59,20 @@ const MAX_DEPTH = 16;
  *   are nested more than 16 deep
  */
 export function prepareSections(sections: readonly PromptSection[], parentPath = ''): readonly PreparedSection[] {
-  if (parentPath.split('/').length > MAX_DEPTH) throw invalidSection(parentPath, `lies more than ${MAX_DEPTH} deep`);
+  if (parentPath.split('/').length > MAX_DEPTH)
+    throw invalidSection(parentPath, `is nested more than ${MAX_DEPTH} deep`);
   const keys = new Set<string>();
   return sections.map((section) => {
     const { key } = section;
     checkPromptKey('section key', key);
     const path = parentPath === '' ? key : `${parentPath}/${key}`;
-    if (keys.has(key)) throw invalidSection(path, 'is there twice; give each sibling its own key');
+    if (keys.has(key)) throw invalidSection(path, 'occurs twice; give each sibling its own key');
     keys.add(key);
     const parts = parseTextParts(section.text.trim());
     if ('wrong' in parts) {
       throw invalidSection(
         path,
-        `has ${JSON.stringify(parts.wrong)}, which is no placeholder; write \${name}, or $\${ for a literal \${`,
+        `has ${JSON.stringify(parts.wrong)}, which is not a placeholder; write \${name}, or $\${ for a literal \${`,
         {
           placeholder: parts.wrong,
         },

@@ -75,7 +75,7 @@ for (const code of ['EIO', 'EACCES'] as const) {
   });
 }
 
-test('what a refused write left is cut off before the next one, also when the cut was refused at first', async () => {
+test('bytes left by a refused write are truncated before the next write, even if truncating failed at first', async () => {
   const disk = simulatedDisk();
   const store = open(disk);
   await store.append(scriptCalls('a', 2));
@@ -88,7 +88,7 @@ test('what a refused write left is cut off before the next one, also when the cu
   expect(await stored(disk)).toEqual([...scriptCalls('a', 2), ...other]);
 });
 
-test('short writes are continued', async () => {
+test('a short write is continued', async () => {
   const disk = simulatedDisk();
   disk.faults.maxWriteBytes = 7;
   const store = open(disk);
@@ -96,7 +96,7 @@ test('short writes are continued', async () => {
   expect(await stored(disk)).toEqual(scriptCalls('a', 30));
 });
 
-test('appends that arrive during a sync share the next one', async () => {
+test('appends that arrive during a sync share the next sync', async () => {
   const disk = simulatedDisk();
   const store = open(disk, { lock: { waitMs: 0 } });
   await store.append(scriptCalls('a', 1));
@@ -119,7 +119,7 @@ test('appends that arrive during a sync share the next one', async () => {
   expect(syncs).toBe(2);
 });
 
-test('with fsync each every append has its own sync, with none no append has', async () => {
+test('with fsync each, every append has its own sync; with fsync none, no append has one', async () => {
   for (const [fsync, expected] of [
     ['each', 10],
     ['none', 0],
@@ -138,7 +138,7 @@ test('with fsync each every append has its own sync, with none no append has', a
   }
 });
 
-test('with fsync none a sync that failed is not forgotten by the next flush', async () => {
+test('with fsync none, the next flush reports a failed sync', async () => {
   const disk = simulatedDisk();
   const store = open(disk, { fsync: 'none' });
   await store.append(scriptCalls('a', 1));
@@ -149,7 +149,7 @@ test('with fsync none a sync that failed is not forgotten by the next flush', as
   await expect(store.close()).rejects.toMatchObject({ code: 'store-io' });
 });
 
-test('one append that does not fit does not take the others of its write with it', async () => {
+test('a rejected append does not reject the other appends of its write', async () => {
   const disk = simulatedDisk();
   const store = open(disk);
   const batches = [scriptCalls('a', 2), scriptCalls('a', 1, 7), scriptCalls('a', 2, 1), scriptCalls('a', 1, 3)];
@@ -160,7 +160,7 @@ test('one append that does not fit does not take the others of its write with it
   expect(await stored(disk)).toEqual(scriptCalls('a', 4));
 });
 
-test('a file that someone else writes to in spite of the lock is store-io', async () => {
+test('a file that another program writes to despite the lock is store-io', async () => {
   const disk = simulatedDisk();
   const store = open(disk);
   await store.append(scriptCalls('a', 1));

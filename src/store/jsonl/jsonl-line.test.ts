@@ -10,7 +10,7 @@ const json = fc
   .map((value) => ({ json: JSON.stringify(value) }));
 const appends = fc.array(fc.array(json, { minLength: 1, maxLength: 4 }), { minLength: 1, maxLength: 4 });
 
-test('a line holds its record byte for byte, and says what belongs together and where a write begins', () => {
+test('a line contains its record byte for byte, and marks the end of an append and the start of a write', () => {
   fc.assert(
     fc.property(appends, (lists) => {
       const lines = bytesOfWrite(lists).toString().split('\n').slice(0, -1);
@@ -22,7 +22,7 @@ test('a line holds its record byte for byte, and says what belongs together and 
   );
 });
 
-test('the check of a line is eight digits of the CRC-32 of its bytes, begun with its marks', () => {
+test('the check of a line is eight digits of the CRC-32 of its bytes, seeded with its marks', () => {
   for (let number = 0; number < 5000; number += 1) {
     const body = `{"n":${number}`;
     const digits = crc32(body, 2).toString(16).padStart(8, '0');

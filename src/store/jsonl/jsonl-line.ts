@@ -20,12 +20,12 @@ export interface CheckedLine {
   readonly beginsWrite: boolean;
 }
 
-const MEMBER = ',"line_check":"';
-const END = '"}';
+const CHECK_MEMBER = ',"line_check":"';
+const CHECK_END = '"}';
 const DIGITS = 9;
-const TRAILER_BYTES = MEMBER.length + DIGITS + END.length;
-const MEMBER_BYTES = Buffer.from(MEMBER);
-const END_BYTES = Buffer.from(END);
+const TRAILER_BYTES = CHECK_MEMBER.length + DIGITS + CHECK_END.length;
+const MEMBER_BYTES = Buffer.from(CHECK_MEMBER);
+const END_BYTES = Buffer.from(CHECK_END);
 const HAS_MORE = 1;
 const BEGINS_WRITE = 2;
 
@@ -33,33 +33,34 @@ const BEGINS_WRITE = 2;
 export function checkLine(line: Buffer): CheckedLine | undefined {
   const bodyBytes = line.length - TRAILER_BYTES;
   if (bodyBytes < 1) return undefined;
-  const digitsAt = bodyBytes + MEMBER.length;
-  const endAt = digitsAt + DIGITS;
-  if (MEMBER_BYTES.compare(line, bodyBytes, digitsAt) !== 0 || END_BYTES.compare(line, endAt) !== 0) return undefined;
+  const digitsOffset = bodyBytes + CHECK_MEMBER.length;
+  const endOffset = digitsOffset + DIGITS;
+  if (MEMBER_BYTES.compare(line, bodyBytes, digitsOffset) !== 0 || END_BYTES.compare(line, endOffset) !== 0)
+    return undefined;
   const body = line.subarray(0, bodyBytes);
-  const digits = line.toString('latin1', digitsAt, endAt);
-  const marks = Number(digits.at(-1));
-  if (!(marks <= (HAS_MORE | BEGINS_WRITE)) || digits !== digitsOf(body, marks)) return undefined;
+  const digits = line.toString('latin1', digitsOffset, endOffset);
+  const flags = Number(digits.at(-1));
+  if (!(flags <= (HAS_MORE | BEGINS_WRITE)) || digits !== checkDigits(body, flags)) return undefined;
   const json = `${body.toString()}}`;
-  return { json, hasMore: (marks & HAS_MORE) !== 0, beginsWrite: (marks & BEGINS_WRITE) !== 0 };
+  return { json, hasMore: (flags & HAS_MORE) !== 0, beginsWrite: (flags & BEGINS_WRITE) !== 0 };
 }
 
 /** Returns the bytes of one write. @param appends  the records of each append, at least one */
 export function bytesOfWrite(appends: readonly (readonly Pick<EncodedRecord, 'json'>[])[]): Buffer {
-  const parts = appends.flatMap((records, append) =>
+  const lineParts = appends.flatMap((records, appendIndex) =>
     records.flatMap(({ json }, index) => {
       const hasMore = index < records.length - 1 ? HAS_MORE : 0;
-      return lineOf(json, append + index === 0 ? hasMore | BEGINS_WRITE : hasMore);
+      return encodeLine(json, appendIndex + index === 0 ? hasMore | BEGINS_WRITE : hasMore);
     }),
   );
-  return Buffer.concat(parts);
+  return Buffer.concat(lineParts);
 }
 
-function lineOf(json: string, marks: number): readonly Buffer[] {
+function encodeLine(json: string, flags: number): readonly Buffer[] {
   const body = Buffer.from(json.slice(0, -1));
-  return [body, Buffer.from(`${MEMBER}${digitsOf(body, marks)}${END}\n`, 'latin1')];
+  return [body, Buffer.from(`${CHECK_MEMBER}${checkDigits(body, flags)}${CHECK_END}\n`, 'latin1')];
 }
 
-function digitsOf(body: Buffer, marks: number): string {
-  return `${crc32(body, marks).toString(16).padStart(8, '0')}${marks}`;
+function checkDigits(body: Buffer, flags: number): string {
+  return `${crc32(body, flags).toString(16).padStart(8, '0')}${flags}`;
 }

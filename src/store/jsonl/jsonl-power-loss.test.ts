@@ -106,7 +106,7 @@ for (const fsync of ['group', 'each'] as const) {
   });
 }
 
-test('with fsync none a flush is what a power cut leaves', async () => {
+test('with fsync none, records before a flush survive a power cut', async () => {
   const options: JsonlSinkOptions = { fsync: 'none' };
   const disk = simulatedDisk();
   const store = open(disk, options);

@@ -17,7 +17,7 @@ beforeEach(async () => {
 
 afterEach(() => folder.dispose());
 
-test('all runs are listed once, as the store lists them', async () => {
+test('every run is listed once, as the store lists it', async () => {
   const store = linesStore(folder.path);
   for (const id of ['a', 'B/ä', 'c'.repeat(300)]) await store.append(scriptCalls(id, 5));
   const reader = openJsonlReader(folder.path);
@@ -32,7 +32,7 @@ test('all runs are listed once, as the store lists them', async () => {
   await store.close();
 });
 
-test('what was written, appeared or is gone since the last look is told, once', async () => {
+test('written, new and deleted runs since the last call are reported once', async () => {
   const store = linesStore(folder.path);
   for (let index = 0; index < 20; index += 1) await store.append(scriptCalls(`run-${index}`, 2));
   const reader = openJsonlReader(folder.path);
@@ -49,7 +49,7 @@ test('what was written, appeared or is gone since the last look is told, once', 
   await reader.close();
 });
 
-test('a folder that is not there is no empty store', async () => {
+test('a missing folder is not an empty store', async () => {
   const reader = openJsonlReader(`${folder.path}/none`);
   await expect(reader.listRuns()).rejects.toMatchObject({ code: 'store-io' });
   await reader.close();

@@ -22,7 +22,7 @@ const RECENT_RUNS = 64;
 const ROTATED_RUNS = 500;
 /** Number of runs that are read concurrently. */
 const CONCURRENT_RUNS = 16;
-const TORN = 'torn from here on: an unacknowledged append, which the next one truncates';
+const TORN_PROBLEM = 'torn from here on: an unacknowledged append, which the next one truncates';
 
 interface KnownRun {
   /** A text that changes when the file of the run changes. */
@@ -52,7 +52,7 @@ export function openJsonlReader(folder: string): LiveReader {
 export class JsonlReader implements LiveReader {
   readonly #folder: string;
   readonly #fileSystem: FileSystem;
-  readonly #known = new Map<string, KnownRun>();
+  readonly #knownRuns = new Map<string, KnownRun>();
   #hasListed = false;
   #isClosed = false;
   #rotation = 0;
@@ -64,14 +64,14 @@ export class JsonlReader implements LiveReader {
   }
 
   async listRuns(query?: RunQuery): Promise<RunPage> {
-    const checked = checkRunQuery(query);
+    const checkedQuery = checkRunQuery(query);
     const runs: RunSummary[] = [];
     for await (const run of this.listAll()) runs.push(run);
-    const page = pageOfAllRuns(runs, checked);
-    if (!checked.withBytes) return page;
+    const page = pageOfAllRuns(runs, checkedQuery);
+    if (!checkedQuery.withBytes) return page;
     return {
       ...page,
-      bytes: await Promise.all(page.runs.map(({ runId }) => sizeOfRun(this.#files(runFolderName(runId))))),
+      bytes: await Promise.all(page.runs.map(({ runId }) => sizeOfRun(this.#filesOf(runFolderName(runId))))),
     };
   }
 
@@ -81,13 +81,13 @@ export class JsonlReader implements LiveReader {
 
   async *readRun(runId: string, query?: ReadQuery): AsyncGenerator<TrajectoryRecord, void, void> {
     const { fromSeq, limit } = checkReadQuery(query);
-    this.#mustBeOpen();
+    this.#requireOpen();
     if (!isRunId(runId) || limit === 0) return;
-    const run = this.#files(runFolderName(runId));
+    const run = this.#filesOf(runFolderName(runId));
     let count = 0;
     try {
       for await (const item of walkRun(run)) {
-        this.#mustBeOpen();
+        this.#requireOpen();
         if (item.type === 'damage') throw damageError(item);
         if (item.type === 'torn') return;
         if (item.record.seq < fromSeq) continue;
@@ -101,15 +101,15 @@ export class JsonlReader implements LiveReader {
   }
 
   async *verify(): AsyncGenerator<StoreProblem, void, void> {
-    for (const name of await this.#names()) {
-      const run = this.#files(name);
+    for (const name of await this.#listNames()) {
+      const run = this.#filesOf(name);
       try {
         for await (const item of walkRun(run)) {
-          this.#mustBeOpen();
+          this.#requireOpen();
           if (item.type === 'record') continue;
           if (await isGone(run)) break;
           const { place, runId, seq } = item;
-          yield { runId, seq, place, problem: item.type === 'torn' ? TORN : item.problem };
+          yield { runId, seq, place, problem: item.type === 'torn' ? TORN_PROBLEM : item.problem };
         }
       } catch (thrown) {
         if (!(await isGone(run))) throw toStoreError(thrown, `verify ${run.folder}`);
@@ -126,98 +126,99 @@ export class JsonlReader implements LiveReader {
 
   async sizeOf(): Promise<number> {
     let bytes = 0;
-    for (const name of await this.#names()) bytes += await sizeOfRun(this.#files(name));
+    for (const name of await this.#listNames()) bytes += await sizeOfRun(this.#filesOf(name));
     return bytes;
   }
 
   async *listAll(): AsyncGenerator<RunSummary, void, void> {
-    for await (const known of this.#inParallel(await this.#names(), (name) => this.#refresh(name))) {
-      if (known?.summary !== undefined) yield known.summary;
+    for await (const run of this.#inParallel(await this.#listNames(), (name) => this.#refresh(name))) {
+      if (run?.summary !== undefined) yield run.summary;
     }
     this.#hasListed = true;
   }
 
   async changes(): Promise<readonly string[] | undefined> {
     if (!this.#hasListed) return undefined;
-    const names = await this.#names();
-    const present = new Set(names);
-    const changed: string[] = [];
-    for (const [name, { summary }] of this.#known) {
-      if (present.has(name)) continue;
-      this.#known.delete(name);
-      if (summary !== undefined) changed.push(summary.runId);
+    const names = await this.#listNames();
+    const existingNames = new Set(names);
+    const changedRunIds: string[] = [];
+    for (const [name, { summary }] of this.#knownRuns) {
+      if (existingNames.has(name)) continue;
+      this.#knownRuns.delete(name);
+      if (summary !== undefined) changedRunIds.push(summary.runId);
     }
-    const check = async (name: string): Promise<string | undefined> => {
-      const before = this.#known.get(name);
-      const now = await this.#refresh(name);
-      return now === before ? undefined : (now?.summary ?? before?.summary)?.runId;
+    const findChange = async (name: string): Promise<string | undefined> => {
+      const previousRun = this.#knownRuns.get(name);
+      const currentRun = await this.#refresh(name);
+      return currentRun === previousRun ? undefined : (currentRun?.summary ?? previousRun?.summary)?.runId;
     };
-    for await (const runId of this.#inParallel(this.#candidates(names), check)) {
-      if (runId !== undefined) changed.push(runId);
+    for await (const runId of this.#inParallel(this.#candidates(names), findChange)) {
+      if (runId !== undefined) changedRunIds.push(runId);
     }
-    return changed;
+    return changedRunIds;
   }
 
   async close(): Promise<void> {
     this.#isClosed = true;
-    this.#known.clear();
+    this.#knownRuns.clear();
   }
 
   async *#inParallel<Result>(
     names: readonly string[],
-    work: (name: string) => Promise<Result>,
+    readItem: (name: string) => Promise<Result>,
   ): AsyncGenerator<Result, void, void> {
     for (let from = 0; from < names.length; from += CONCURRENT_RUNS) {
-      yield* await Promise.all(names.slice(from, from + CONCURRENT_RUNS).map(work));
+      yield* await Promise.all(names.slice(from, from + CONCURRENT_RUNS).map(readItem));
     }
   }
 
   /** Returns new runs, the most recently written runs, and some of the others. */
   #candidates(names: readonly string[]): readonly string[] {
-    const modified = (name: string): number => this.#known.get(name)?.modifiedMs ?? 0;
-    const recent = names.toSorted((a, b) => modified(b) - modified(a)).slice(0, RECENT_RUNS);
+    const modifiedMsOf = (name: string): number => this.#knownRuns.get(name)?.modifiedMs ?? 0;
+    const recentNames = names.toSorted((a, b) => modifiedMsOf(b) - modifiedMsOf(a)).slice(0, RECENT_RUNS);
     const start = names.length === 0 ? 0 : this.#rotation % names.length;
     this.#rotation = start + ROTATED_RUNS;
-    const added = names.filter((name) => !this.#known.has(name));
-    return [...new Set([...added, ...recent, ...names.slice(start, start + ROTATED_RUNS)])];
+    const newNames = names.filter((name) => !this.#knownRuns.has(name));
+    return [...new Set([...newNames, ...recentNames, ...names.slice(start, start + ROTATED_RUNS)])];
   }
 
   /** Reads the new data of a run. Returns undefined if the run no longer exists. */
   async #refresh(name: string): Promise<KnownRun | undefined> {
-    this.#mustBeOpen();
-    const run = this.#files(name);
-    const known = this.#known.get(name);
+    this.#requireOpen();
+    const run = this.#filesOf(name);
+    const knownRun = this.#knownRuns.get(name);
     try {
       const facts = await this.#fileSystem.facts(recordsPath(run));
       const stamp = `${facts?.inode} ${facts?.sizeBytes} ${facts?.modifiedMs}`;
-      if (stamp === known?.stamp) return known;
+      if (stamp === knownRun?.stamp) return knownRun;
       // After a truncation, data that was read may no longer exist. The whole run is read again.
-      const isShorter = (facts?.sizeBytes ?? 0) < (known?.end?.offset ?? 0);
-      const read = (known && !isShorter && (await readOn(run, known))) || (await readOn(run, undefined));
-      if (read?.end === undefined && (await isGone(run))) {
-        this.#known.delete(name);
+      const isShorter = (facts?.sizeBytes ?? 0) < (knownRun?.end?.offset ?? 0);
+      const continued =
+        (knownRun && !isShorter && (await readNewRecords(run, knownRun))) || (await readNewRecords(run, undefined));
+      if (continued?.end === undefined && (await isGone(run))) {
+        this.#knownRuns.delete(name);
         return undefined;
       }
-      const now = { stamp, modifiedMs: facts?.modifiedMs ?? 0, ...read };
-      this.#known.set(name, now);
-      return now;
+      const currentRun = { stamp, modifiedMs: facts?.modifiedMs ?? 0, ...continued };
+      this.#knownRuns.set(name, currentRun);
+      return currentRun;
     } catch (thrown) {
       if (!isMissing(thrown) || !(await isGone(run))) throw toStoreError(thrown, `read ${run.folder}`);
-      this.#known.delete(name);
+      this.#knownRuns.delete(name);
       return undefined;
     }
   }
 
-  #files(name: string): RunFiles {
+  #filesOf(name: string): RunFiles {
     return { fileSystem: this.#fileSystem, folder: join(this.#folder, basename(name)) };
   }
 
-  #mustBeOpen(): void {
+  #requireOpen(): void {
     if (this.#isClosed) throw storeClosed();
   }
 
-  async #names(): Promise<readonly string[]> {
-    this.#mustBeOpen();
+  async #listNames(): Promise<readonly string[]> {
+    this.#requireOpen();
     try {
       return (await this.#fileSystem.list(this.#folder)).filter(isRunFolderName);
     } catch (thrown) {
@@ -227,7 +228,7 @@ export class JsonlReader implements LiveReader {
 }
 
 /** Returns the summary and end of a run, continuing from `known`. Returns undefined if it cannot continue. */
-async function readOn(
+async function readNewRecords(
   run: RunFiles,
   known: KnownRun | undefined,
 ): Promise<Pick<KnownRun, 'summary' | 'end'> | undefined> {

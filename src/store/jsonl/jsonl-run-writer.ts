@@ -17,7 +17,7 @@ export interface RunWriterOptions {
 }
 
 interface AppendJob {
-  readonly checked: CheckedBatch;
+  readonly batch: CheckedBatch;
   readonly resolve: (lastSeq: number) => void;
   readonly reject: (thrown: unknown) => void;
 }
@@ -31,7 +31,7 @@ interface OpenRun {
   summary: RunSummary | undefined;
   endOffset: number;
   /** True if a failed write may have left bytes after the end. */
-  isUncut: boolean;
+  hasTail: boolean;
   isDirty: boolean;
   /** Set if a sync of acknowledged records failed. Those records may be lost. */
   syncFault?: CoxswainError;
@@ -49,7 +49,7 @@ export class RunWriter {
   readonly #options: RunWriterOptions;
   #jobs: AppendJob[] = [];
   #open: OpenRun | undefined;
-  #pumping: Promise<void> | undefined;
+  #processing: Promise<void> | undefined;
 
   constructor(run: RunFiles, options: RunWriterOptions) {
     this.#run = run;
@@ -57,19 +57,19 @@ export class RunWriter {
   }
 
   get isIdle(): boolean {
-    return this.#pumping === undefined;
+    return this.#processing === undefined;
   }
 
-  append(checked: CheckedBatch): Promise<number> {
+  append(batch: CheckedBatch): Promise<number> {
     const { promise, resolve, reject } = Promise.withResolvers<number>();
-    this.#jobs.push({ checked, resolve, reject });
-    this.#pumping ??= this.#pump();
+    this.#jobs.push({ batch, resolve, reject });
+    this.#processing ??= this.#processJobs();
     return promise;
   }
 
   /** Resolves when everything appended before the call is on disk. */
   async flush(): Promise<void> {
-    await this.#pumping;
+    await this.#processing;
     try {
       if (this.#open !== undefined) await sync(this.#open);
     } catch (thrown) {
@@ -79,7 +79,7 @@ export class RunWriter {
 
   /** Finishes the appends, syncs, and releases the file and the lock. No other method may be called afterwards. */
   async close(): Promise<void> {
-    await this.#pumping;
+    await this.#processing;
     const open = this.#open;
     if (open === undefined) return;
     try {
@@ -92,7 +92,7 @@ export class RunWriter {
     }
   }
 
-  async #pump(): Promise<void> {
+  async #processJobs(): Promise<void> {
     // Groups the appends of one turn of the event loop.
     await Promise.resolve();
     while (this.#jobs.length > 0) {
@@ -105,15 +105,15 @@ export class RunWriter {
       }
       await this.#appendGroup(this.#open, this.#takeJobs());
     }
-    this.#pumping = undefined;
+    this.#processing = undefined;
   }
 
   #takeJobs(): readonly AppendJob[] {
     let chars = 0;
     let count = 0;
-    for (const { checked } of this.#jobs) {
+    for (const { batch } of this.#jobs) {
       if (count > 0 && (this.#options.fsync === 'each' || chars >= GROUP_CHARS)) break;
-      chars += checked.chars;
+      chars += batch.chars;
       count += 1;
     }
     return this.#jobs.splice(0, count);
@@ -121,59 +121,60 @@ export class RunWriter {
 
   /** Stores several appends with one write. An append that does not continue the run is rejected, and the others are stored. */
   async #appendGroup(open: OpenRun, jobs: readonly AppendJob[]): Promise<void> {
-    const doing = `append to ${this.#run.folder}`;
+    const action = `append to ${this.#run.folder}`;
     const appends: (readonly EncodedRecord[])[] = [];
-    const planned: { readonly job: AppendJob; readonly lastSeq: number }[] = [];
+    const accepted: { readonly job: AppendJob; readonly lastSeq: number }[] = [];
     let { summary } = open;
     for (const job of jobs) {
       try {
-        const { checked } = job;
-        const isRepeat = checked.firstSeq <= (open.summary?.lastSeq ?? -1);
-        const stored = isRepeat ? await this.#storedJson(checked.firstSeq, checked.lastSeq) : undefined;
-        const unwritten = (seq: number): string | undefined => appends.flat().find((one) => one.seq === seq)?.json;
-        const plan = planAppend(checked, summary, (seq) => stored?.get(seq) ?? unwritten(seq));
+        const { batch } = job;
+        const isRepeat = batch.firstSeq <= (open.summary?.lastSeq ?? -1);
+        const storedJson = isRepeat ? await this.#storedJson(batch.firstSeq, batch.lastSeq) : undefined;
+        const unwrittenJson = (seq: number): string | undefined =>
+          appends.flat().find((record) => record.seq === seq)?.json;
+        const plan = planAppend(batch, summary, (seq) => storedJson?.get(seq) ?? unwrittenJson(seq));
         if (plan.fresh.length > 0) appends.push(plan.fresh);
         summary = plan.summary;
-        planned.push({ job, lastSeq: summary.lastSeq });
+        accepted.push({ job, lastSeq: summary.lastSeq });
       } catch (thrown) {
-        job.reject(toStoreError(thrown, doing));
+        job.reject(toStoreError(thrown, action));
       }
     }
     try {
       if (appends.length > 0) await this.#write(open, bytesOfWrite(appends));
     } catch (thrown) {
-      const fault = toStoreError(thrown, doing);
-      for (const { job } of planned) job.reject(fault);
+      const fault = toStoreError(thrown, action);
+      for (const { job } of accepted) job.reject(fault);
       return;
     }
     open.summary = summary;
-    for (const { job, lastSeq } of planned) job.resolve(lastSeq);
+    for (const { job, lastSeq } of accepted) job.resolve(lastSeq);
   }
 
   /** Throws the errors of the file system. After an error, none of the bytes are stored once the file is truncated. */
   async #write(open: OpenRun, bytes: Buffer): Promise<void> {
     const { endOffset, file, path } = open;
-    if (open.isUncut) await cut(open);
+    if (open.hasTail) await truncateTail(open);
     if (file.sizeBytes() !== endOffset)
       throw new CoxswainError(
         'store-io',
         `${path} was changed by another program although this process holds its lock`,
       );
-    open.isUncut = true;
+    open.hasTail = true;
     try {
-      for (let written = 0; written < bytes.length;) {
-        const count = await file.write(bytes.subarray(written));
+      for (let offset = 0; offset < bytes.length;) {
+        const count = await file.write(bytes.subarray(offset));
         if (count === 0) throw new Error('the file system wrote no bytes');
-        written += count;
+        offset += count;
       }
       if (this.#options.fsync === 'none') open.isDirty = true;
       else await file.sync();
     } catch (thrown) {
       // If truncating fails, the next write tries again first.
-      await cut(open).catch(() => undefined);
+      await truncateTail(open).catch(() => undefined);
       throw thrown;
     }
-    open.isUncut = false;
+    open.hasTail = false;
     open.endOffset += bytes.length;
   }
 
@@ -186,10 +187,10 @@ export class RunWriter {
       const { end, summary } = await this.#readToEnd();
       const path = recordsPath(this.#run);
       const file = await fileSystem.openEnd(path);
-      const open: OpenRun = { lock, path, file, summary, endOffset: end?.offset ?? 0, isUncut: true, isDirty: false };
+      const open: OpenRun = { lock, path, file, summary, endOffset: end?.offset ?? 0, hasTail: true, isDirty: false };
       try {
         // A killed writer may have left records that are not on disk. A new file is durable only once its folder is synced.
-        await cut(open);
+        await truncateTail(open);
         await fileSystem.syncFolder(folder);
       } catch (thrown) {
         await file.close();
@@ -208,8 +209,8 @@ export class RunWriter {
     for await (const item of walkRun(this.#run)) {
       if (item.type === 'damage') {
         const { message } = damageError(item);
-        const fix = 'repair it or move it away to append to this run';
-        throw new CoxswainError('store-io', `${this.#run.folder} is damaged (${message}); ${fix}`);
+        const instruction = 'repair it or move it away to append to this run';
+        throw new CoxswainError('store-io', `${this.#run.folder} is damaged (${message}); ${instruction}`);
       }
       if (item.type === 'torn') break;
       counter.fold(item.record);
@@ -220,24 +221,24 @@ export class RunWriter {
 
   /** Returns the JSON of stored records by `seq`. Cost: reads from the start of the file. */
   async #storedJson(fromSeq: number, throughSeq: number): Promise<ReadonlyMap<number, string>> {
-    const stored = new Map<number, string>();
+    const jsonBySeq = new Map<number, string>();
     for await (const item of walkRun(this.#run)) {
       if (item.type !== 'record' || item.record.seq > throughSeq) break;
-      if (item.record.seq >= fromSeq) stored.set(item.record.seq, item.json);
+      if (item.record.seq >= fromSeq) jsonBySeq.set(item.record.seq, item.json);
     }
-    return stored;
+    return jsonBySeq;
   }
 }
 
 /** Truncates the file after the last append. */
-async function cut(open: OpenRun): Promise<void> {
+async function truncateTail(open: OpenRun): Promise<void> {
   if (open.file.sizeBytes() > open.endOffset) await open.file.truncate(open.endOffset);
   await open.file.sync();
-  open.isUncut = false;
+  open.hasTail = false;
 }
 
 async function sync(open: OpenRun): Promise<void> {
-  if (open.isUncut) await cut(open);
+  if (open.hasTail) await truncateTail(open);
   if (!open.isDirty) return;
   // After a failed sync, Linux reports success for the next sync although data is lost.
   if (open.syncFault !== undefined) throw open.syncFault;
@@ -254,7 +255,6 @@ async function sync(open: OpenRun): Promise<void> {
 async function makeFolder(fileSystem: FileSystem, folder: string): Promise<void> {
   const topmost = await fileSystem.makeFolder(folder);
   // An existing folder may come from a process that was killed before it could sync.
-  const above = dirname(topmost ?? folder);
-  for (let created = folder; created !== above; created = dirname(created))
-    await fileSystem.syncFolder(dirname(created));
+  const parent = dirname(topmost ?? folder);
+  for (let child = folder; child !== parent; child = dirname(child)) await fileSystem.syncFolder(dirname(child));
 }

@@ -47,7 +47,7 @@ async function problemsOf(store: LinesStore): Promise<readonly StoreProblem[]> {
   return problems;
 }
 
-test('folders and files are for their owner only', async () => {
+test('folders and files are accessible to their owner only', async () => {
   const folder = await newFolder();
   const store = openLines(folder);
   await store.append(scriptCalls('a', 5));
@@ -74,7 +74,7 @@ test('a line is the JSON of its record with one more member', async () => {
   expect(lines.map((line) => JSON.parse(line) as unknown)).toMatchObject(records);
 });
 
-test('reading a folder that is not there makes none', async () => {
+test('reading a missing folder does not create it', async () => {
   const folder = await newFolder();
   const store = openLines(folder);
   expect(await store.listRuns()).toEqual({ runs: [] });
@@ -84,7 +84,7 @@ test('reading a folder that is not there makes none', async () => {
   await expect(stat(folder)).rejects.toThrow('ENOENT');
 });
 
-test('an append torn at any byte is not read, not rewritten by readers, and does not swallow the next record', async () => {
+test('an append torn at any byte is not read, is not rewritten by readers, and does not affect the next record', async () => {
   const folder = await newFolder();
   const intact = scriptCalls('a', 2);
   const torn = [2, 3].map((seq) =>
@@ -108,7 +108,7 @@ test('an append torn at any byte is not read, not rewritten by readers, and does
   }
 });
 
-test('a run torn in its first append is no run until something is appended', async () => {
+test('a run torn in its first append does not exist until something is appended', async () => {
   const folder = await newFolder();
   await writeRun(folder, bytesOf(scriptCalls('a', 3)).subarray(0, -1));
   const store = openLines(folder);
@@ -117,7 +117,7 @@ test('a run torn in its first append is no run until something is appended', asy
   expect(await readAll(store, 'a')).toEqual(scriptCalls('a', 2));
 });
 
-test('any bit that changes in what a later write shows to be stored is found and located', async () => {
+test('any changed bit before the last write is found and located', async () => {
   const folder = await newFolder();
   const content = bytesOf(scriptCalls('a', 1), scriptCalls('a', 2, 1), scriptCalls('a', 1, 3));
   const lastWrite = bytesOf(scriptCalls('a', 1, 3)).length;
@@ -133,7 +133,7 @@ test('any bit that changes in what a later write shows to be stored is found and
   }
 });
 
-test('a damaged run is listed with its problem beside the others and refuses appends', async () => {
+test('a damaged run is listed with its problem, and refuses appends', async () => {
   const folder = await newFolder();
   const content = bytesOf(scriptCalls('a', 2), scriptCalls('a', 1, 2), scriptCalls('a', 1, 3));
   const at = content.indexOf('call-2');
@@ -155,7 +155,7 @@ test('a damaged run is listed with its problem beside the others and refuses app
   ]);
 });
 
-test('what cannot belong to a run is named with its line', async () => {
+test('a record that cannot belong to a run is reported with its line', async () => {
   const folder = await newFolder();
   const { run_id: _, ...nameless } = scriptRecord({ runId: 'a', seq: 0 });
   const newer = scriptRecord({ runId: 'a', seq: 0 });
@@ -176,7 +176,7 @@ test('what cannot belong to a run is named with its line', async () => {
   }
 });
 
-test('a reader that stands before a torn line gets whole records when a writer replaces it', async () => {
+test('a reader in front of a torn line gets complete records when a writer replaces the line', async () => {
   const folder = await newFolder();
   await writeRun(folder, Buffer.concat([bytesOf(scriptCalls('a', 3)), Buffer.from('{"seq":3,"torn')]));
   const store = openLines(folder);
@@ -188,7 +188,7 @@ test('a reader that stands before a torn line gets whole records when a writer r
   expect(rest.slice(0, 2)).toEqual([1, 2]);
 });
 
-test('a store sees what another one on the same folder writes', async () => {
+test('a store reads the writes of another store on the same folder', async () => {
   const folder = await newFolder();
   const [writer, reader] = [openLines(folder), openLines(folder)];
   for (let seq = 0; seq < 30; seq += 2) {
@@ -201,7 +201,7 @@ test('a store sees what another one on the same folder writes', async () => {
   expect(await reader.append(scriptCalls('a', 1, 30))).toBe(30);
 });
 
-test('a warm listing reads only the runs that changed', async () => {
+test('a later listing reads only the changed runs', async () => {
   const folder = await newFolder();
   const file = await writeRun(folder, bytesOf(scriptCalls('a', 2)));
   const store = openLines(folder);
@@ -248,7 +248,7 @@ test('a changed byte in the last write of a run is damage, not a torn end', asyn
   }
 });
 
-test('bytes that were never filled are a torn end in the last write, and damage where a later write follows', async () => {
+test('zero bytes are a torn end in the last write, and damage before a later write', async () => {
   const folder = await newFolder();
   const [first, second] = [bytesOf(scriptCalls('a', 2)), bytesOf(scriptCalls('a', 3, 2))];
   const unfilled = Buffer.from(second).fill(0, 10, second.indexOf('\n') + 10);
@@ -260,7 +260,7 @@ test('bytes that were never filled are a torn end in the last write, and damage 
   await expect(readAll(openLines(folder), 'a')).rejects.toMatchObject(damaged);
 });
 
-test('a run whose last line is damaged is listed with the place', async () => {
+test('a run with a damaged last line is listed with its location', async () => {
   const folder = await newFolder();
   const store = openLines(folder);
   await store.append(scriptCalls('a', 2));
@@ -271,7 +271,7 @@ test('a run whose last line is damaged is listed with the place', async () => {
   expect(await openLines(folder).findRun('a')).toMatchObject({ runId: 'a', problem });
 });
 
-test('a torn append behind a closed run is cut off in silence', async () => {
+test('a torn append after the end of a run is truncated without an error', async () => {
   const folder = await newFolder();
   const store = openLines(folder);
   await store.append(scriptCalls('a', 2));
@@ -286,7 +286,7 @@ test('a torn append behind a closed run is cut off in silence', async () => {
   expect(await problemsOf(openLines(folder))).toEqual([]);
 });
 
-test('other files in the folder are left alone', async () => {
+test('other files in the folder are unchanged', async () => {
   const folder = await newFolder();
   const store = openLines(folder);
   await store.append(scriptCalls('a', 1));
@@ -298,7 +298,7 @@ test('other files in the folder are left alone', async () => {
   expect((await readdir(folder)).sort()).toEqual(['notes.txt', 'run-a']);
 });
 
-test('more runs than may be open at a time are written in turns', async () => {
+test('more runs than can be open at a time are written in turn', async () => {
   const folder = await newFolder();
   const store = openLines(folder, { fsync: 'none', lock: { waitMs: 0 } });
   for (const seq of [0, 1]) {
@@ -312,7 +312,7 @@ test('more runs than may be open at a time are written in turns', async () => {
   for (const run of runs) expect(run.records).toBe(2);
 });
 
-test('a run that is appended to while its idle writer is being closed waits for the lock of that writer', async () => {
+test('an append to a run whose idle writer is closing waits for the lock of that writer', async () => {
   const store = openLines(await newFolder(), { fsync: 'none', lock: { waitMs: 0 } });
   const turns = Array.from({ length: 12 }, (_, seq) => seq);
   // Each goes round its own runs, all at once, so that runs come back at every moment of the closing of others.
@@ -328,14 +328,14 @@ test('a run that is appended to while its idle writer is being closed waits for 
   expect(runs.filter(({ records }) => records === turns.length)).toHaveLength(90);
 });
 
-test('options out of range are invalid-argument', () => {
+test('an option out of range is invalid-argument', () => {
   const wrong: readonly object[] = [{ fsync: 'sometimes' }, { lock: { waitMs: -1 } }];
   for (const options of wrong) {
     expect(() => linesStore('runs', options)).toThrow(expect.objectContaining({ code: 'invalid-argument' }));
   }
 });
 
-test('what the file system refuses is store-io with its cause', async () => {
+test('a refusal of the file system is store-io with its cause', async () => {
   const folder = await newFolder();
   await mkdir(join(folder, '..'), { recursive: true });
   await writeFile(folder, 'a file, not a folder');
@@ -344,7 +344,7 @@ test('what the file system refuses is store-io with its cause', async () => {
   await expect(openLines(folder).listRuns()).rejects.toMatchObject(refused);
 });
 
-test('what a reader saw of a write that was then cut off is not counted', async () => {
+test('records of a write that was truncated after a read are not counted', async () => {
   const folder = await newFolder();
   const file = await writeRun(folder, bytesOf(scriptCalls('a', 2), scriptCalls('a', 3, 2)));
   const reader = openLines(folder);

@@ -51,9 +51,9 @@ export interface JsonlPorts {
 export function jsonlSink(folder: string, options: JsonlSinkOptions = {}): TrajectorySink {
   const path = resolve(folder);
   refuseLinks(path);
-  const makeFolder: FileSystem['makeFolder'] = async (at) => {
+  const makeFolder: FileSystem['makeFolder'] = async (folderPath) => {
     openRecords(path, { env: process.env });
-    return nodeFileSystem.makeFolder(at);
+    return nodeFileSystem.makeFolder(folderPath);
   };
   return new JsonlSink(path, options, { fileSystem: { ...nodeFileSystem, makeFolder }, takeLock: takeRunLock });
 }
@@ -77,41 +77,41 @@ export class JsonlSink implements TrajectorySink, CheckedSink {
   constructor(folder: string, options: JsonlSinkOptions, { fileSystem, takeLock }: JsonlPorts) {
     const { fsync = 'group', lock: { waitMs = DEFAULT_LOCK_WAIT_MS } = {} } = options;
     if (!['group', 'each', 'none'].includes(fsync)) {
-      throw invalidArgument(`fsync is group, each or none, got ${JSON.stringify(fsync)}`);
+      throw invalidArgument(`fsync must be group, each or none, got ${JSON.stringify(fsync)}`);
     }
     if (!Number.isSafeInteger(waitMs) || waitMs < 0) {
       throw invalidArgument(`lock.waitMs must be a whole number from 0, got ${waitMs}`);
     }
     this.#makeWriter = (name) => {
-      const previous = this.#closing.get(name);
-      const lock = async (at: string): Promise<RunLock> => {
-        await previous;
-        return takeLock(at, waitMs);
+      const closingWriter = this.#closing.get(name);
+      const takeLockAfterClose = async (folderPath: string): Promise<RunLock> => {
+        await closingWriter;
+        return takeLock(folderPath, waitMs);
       };
-      return new RunWriter({ fileSystem, folder: join(folder, name) }, { fsync, takeLock: lock });
+      return new RunWriter({ fileSystem, folder: join(folder, name) }, { fsync, takeLock: takeLockAfterClose });
     };
   }
 
   async append(batch: readonly TrajectoryRecord[]): Promise<number> {
-    this.#mustBeOpen();
+    this.#requireOpen();
     return this.appendChecked(checkBatch(batch));
   }
 
   async appendChecked(checked: CheckedBatch): Promise<number> {
-    this.#mustBeOpen();
+    this.#requireOpen();
     const name = runFolderName(checked.runId);
     const writer = this.#writers.get(name) ?? this.#makeWriter(name);
     this.#writers.delete(name);
     this.#writers.set(name, writer);
-    const appended = writer.append(checked);
+    const result = writer.append(checked);
     this.#closeIdle();
-    return appended;
+    return result;
   }
 
   /** Throws the first fault after all writers have finished. */
   async flush(): Promise<void> {
-    this.#mustBeOpen();
-    await this.#settle(Array.from(this.#writers.values(), (writer) => writer.flush()));
+    this.#requireOpen();
+    await this.#waitForAll(Array.from(this.#writers.values(), (writer) => writer.flush()));
   }
 
   /** Throws the first fault after all writers have finished. */
@@ -119,7 +119,7 @@ export class JsonlSink implements TrajectorySink, CheckedSink {
     this.#isClosed = true;
     const writers = [...this.#writers.values()];
     this.#writers.clear();
-    await this.#settle(writers.map((writer) => writer.close()));
+    await this.#waitForAll(writers.map((writer) => writer.close()));
   }
 
   #closeIdle(): void {
@@ -127,25 +127,25 @@ export class JsonlSink implements TrajectorySink, CheckedSink {
       if (this.#writers.size <= MAX_WRITERS) return;
       if (!writer.isIdle) continue;
       this.#writers.delete(name);
-      const closing = writer
+      const closePromise = writer
         .close()
         .catch((thrown: unknown) => void this.#faults.push(thrown))
         .finally(() => {
-          if (this.#closing.get(name) === closing) this.#closing.delete(name);
+          if (this.#closing.get(name) === closePromise) this.#closing.delete(name);
         });
-      this.#closing.set(name, closing);
+      this.#closing.set(name, closePromise);
     }
   }
 
-  async #settle(works: readonly Promise<void>[]): Promise<void> {
-    const settled = await Promise.allSettled(works);
+  async #waitForAll(promises: readonly Promise<void>[]): Promise<void> {
+    const results = await Promise.allSettled(promises);
     await Promise.all(this.#closing.values());
     const faults = this.#faults.splice(0);
-    for (const one of settled) if (one.status === 'rejected') faults.push(one.reason);
+    for (const result of results) if (result.status === 'rejected') faults.push(result.reason);
     if (faults.length > 0) throw faults[0];
   }
 
-  #mustBeOpen(): void {
+  #requireOpen(): void {
     if (this.#isClosed) throw storeClosed();
   }
 }

@@ -33,10 +33,10 @@ export async function* readLines(
       continue;
     }
     const lines: FileLine[] = [];
-    const headEnd = offset + pendingBytes + firstBreak + 1;
-    const head = Buffer.concat([...pending, chunk.subarray(0, firstBreak)]);
-    lines.push({ bytes: head, startOffset: offset, endOffset: headEnd, isComplete: true });
-    offset = headEnd;
+    const firstLineEnd = offset + pendingBytes + firstBreak + 1;
+    const firstLine = Buffer.concat([...pending, chunk.subarray(0, firstBreak)]);
+    lines.push({ bytes: firstLine, startOffset: offset, endOffset: firstLineEnd, isComplete: true });
+    offset = firstLineEnd;
     let start = firstBreak + 1;
     for (let end = chunk.indexOf(LINE_BREAK, start); end >= 0; end = chunk.indexOf(LINE_BREAK, start)) {
       const endOffset = offset + end + 1 - start;

@@ -16,7 +16,7 @@ test('a name is safe on every file system', () => {
   );
 });
 
-test('two ids never share a name', () => {
+test('two ids never have the same name', () => {
   fc.assert(
     fc.property(ids, ids, (left, right) => {
       expect(runFolderName(left) === runFolderName(right)).toBe(left === right);
@@ -24,7 +24,7 @@ test('two ids never share a name', () => {
   );
 });
 
-test('a short id reads back from its name', () => {
+test('a short id can be decoded from its name', () => {
   fc.assert(
     fc.property(fc.string({ unit: 'binary', maxLength: 15 }), (id) => {
       expect(runIdInFolderName(runFolderName(id))).toBe(id);

@@ -11,7 +11,7 @@ async function newFolder(): Promise<string> {
   return folder.path;
 }
 
-test('of many that take a lock at once one has it, and each of the others once it is free', async () => {
+test('one of many concurrent callers gets the lock, and each other caller once it is released', async () => {
   const folder = await newFolder();
   let holders = 0;
   await Promise.all(
@@ -27,7 +27,7 @@ test('of many that take a lock at once one has it, and each of the others once i
   expect((await stat(join(folder, 'lock'))).mode & 0o777).toBe(0o600);
 });
 
-test('a lock that another writer keeps is store-io, with the folder', async () => {
+test('a lock that another writer holds is store-io, with the folder', async () => {
   const folder = await newFolder();
   const lock = await takeRunLock(folder, 0);
   const locked = { code: 'store-io', message: expect.stringContaining(folder), details: { folder } };
@@ -36,7 +36,7 @@ test('a lock that another writer keeps is store-io, with the folder', async () =
   (await takeRunLock(folder, 0)).release();
 });
 
-test('a link, a folder or a database in the place of the lock is refused and left as it is', async () => {
+test('a link, folder or database in place of the lock is refused and unchanged', async () => {
   const makers: readonly ((path: string) => Promise<unknown>)[] = [
     (path) => symlink('elsewhere', path),
     (path) => mkdir(path),

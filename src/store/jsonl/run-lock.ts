@@ -10,7 +10,7 @@ export interface RunLock {
   release(): void;
 }
 
-const NAME = 'lock';
+const LOCK_FILE = 'lock';
 
 /**
  * Takes the lock of a run: an exclusive SQLite transaction on an empty file, which is never written. The operating system
@@ -22,7 +22,7 @@ const NAME = 'lock';
  *   system throws
  */
 export async function takeRunLock(folder: string, waitMs: number): Promise<RunLock> {
-  const path = join(folder, NAME);
+  const path = join(folder, LOCK_FILE);
   const facts = await lstat(path).catch(() => undefined);
   if (facts !== undefined && (!facts.isFile() || facts.size > 0)) {
     throw new CoxswainError('store-io', `${path} is not a lock of coxswain; move it away to append to this run`);

@@ -59,12 +59,12 @@ export async function* walkRun(run: RunFiles, from?: RunPlace): AsyncGenerator<W
   const offset = from?.offset ?? 0;
   try {
     for await (const lines of readLines(run.fileSystem.read(recordsPath(run), offset), offset)) {
-      for (const line of lines) yield* walk.take(line);
+      for (const line of lines) yield* walk.readLine(line);
     }
   } catch (thrown) {
     if (!isMissing(thrown)) throw thrown;
   }
-  yield* walk.end();
+  yield* walk.finish();
 }
 
 /** Creates the error that a reader throws at damage. */
@@ -78,10 +78,10 @@ class Walk {
   #nextSeq: number;
   #lines: number;
   /** The current append, before its last line. */
-  #open: WalkItem[] = [];
-  #openLine = 0;
+  #currentAppend: WalkItem[] = [];
+  #appendLine = 0;
   /** Items from the first line that may be incomplete. */
-  #doubtful: WalkItem[] | undefined;
+  #unconfirmed: WalkItem[] | undefined;
 
   constructor(run: RunFiles, from: RunPlace | undefined) {
     this.#run = run;
@@ -90,72 +90,72 @@ class Walk {
     this.#lines = from?.lines ?? 0;
   }
 
-  *take(line: FileLine): Generator<WalkItem, void, void> {
+  *readLine(line: FileLine): Generator<WalkItem, void, void> {
     this.#lines += 1;
-    const checked = line.isComplete ? checkLine(line.bytes) : undefined;
-    const wasStored = checked?.beginsWrite === true || (checked === undefined && !isTorn(line));
-    if (this.#doubtful !== undefined && wasStored) yield* this.#flush();
-    if (checked === undefined) {
-      const damage = this.#damage(this.#place(), 'the line is damaged (its check is wrong)');
-      if (wasStored) {
-        yield* this.#flush();
+    const checkedLine = line.isComplete ? checkLine(line.bytes) : undefined;
+    const isOnDisk = checkedLine?.beginsWrite === true || (checkedLine === undefined && !isTorn(line));
+    if (this.#unconfirmed !== undefined && isOnDisk) yield* this.#emitAppend();
+    if (checkedLine === undefined) {
+      const damage = this.#createDamage(this.#placeOf(), 'the line is damaged (its check is wrong)');
+      if (isOnDisk) {
+        yield* this.#emitAppend();
         yield damage;
-      } else (this.#doubtful ??= []).push(damage);
+      } else (this.#unconfirmed ??= []).push(damage);
       return;
     }
-    if (this.#open.length === 0) this.#openLine = this.#lines;
-    (this.#doubtful ?? this.#open).push(...this.#read(checked.json, line));
-    if (this.#doubtful === undefined && !checked.hasMore) yield* this.#flush();
+    if (this.#currentAppend.length === 0) this.#appendLine = this.#lines;
+    (this.#unconfirmed ?? this.#currentAppend).push(...this.#readRecord(checkedLine.json, line));
+    if (this.#unconfirmed === undefined && !checkedLine.hasMore) yield* this.#emitAppend();
   }
 
-  *end(): Generator<WalkItem, void, void> {
-    const left = [...this.#open, ...(this.#doubtful ?? [])];
-    if (left.length === 0) return;
-    const records = left.flatMap((item) => (item.type === 'record' ? [item.record] : []));
-    const [first] = left;
-    const place = first?.type === 'damage' ? first.place : this.#place(this.#openLine);
-    yield { type: 'torn', runId: this.#id(), seq: records[0]?.seq ?? this.#nextSeq, place, records };
+  *finish(): Generator<WalkItem, void, void> {
+    const unfinished = [...this.#currentAppend, ...(this.#unconfirmed ?? [])];
+    if (unfinished.length === 0) return;
+    const records = unfinished.flatMap((item) => (item.type === 'record' ? [item.record] : []));
+    const [first] = unfinished;
+    const place = first?.type === 'damage' ? first.place : this.#placeOf(this.#appendLine);
+    yield { type: 'torn', runId: this.#runIdOrName(), seq: records[0]?.seq ?? this.#nextSeq, place, records };
   }
 
-  #damage(place: string, problem: string, seq: number = this.#nextSeq): Damage {
-    return { type: 'damage', code: 'invalid-record', runId: this.#id(), seq, place, problem };
+  #createDamage(place: string, problem: string, seq: number = this.#nextSeq): Damage {
+    return { type: 'damage', code: 'invalid-record', runId: this.#runIdOrName(), seq, place, problem };
   }
 
-  *#flush(): Generator<WalkItem, void, void> {
-    yield* this.#open;
-    yield* this.#doubtful ?? [];
-    this.#open = [];
-    this.#doubtful = undefined;
+  *#emitAppend(): Generator<WalkItem, void, void> {
+    yield* this.#currentAppend;
+    yield* this.#unconfirmed ?? [];
+    this.#currentAppend = [];
+    this.#unconfirmed = undefined;
   }
 
-  *#read(json: string, { endOffset }: FileLine): Generator<WalkItem, void, void> {
-    const place = this.#place();
+  *#readRecord(json: string, { endOffset }: FileLine): Generator<WalkItem, void, void> {
+    const place = this.#placeOf();
     let record: TrajectoryRecord;
     try {
       record = parseRecord(json);
     } catch (thrown) {
       if (!(thrown instanceof CoxswainError)) throw thrown;
       const code = thrown.code === 'schema-version' ? thrown.code : 'invalid-record';
-      yield { ...this.#damage(place, thrown.message), code };
+      yield { ...this.#createDamage(place, thrown.message), code };
       return;
     }
     const { seq } = record;
-    if (record.run_id === undefined) yield this.#damage(place, 'the record has no run_id', seq);
+    if (record.run_id === undefined) yield this.#createDamage(place, 'the record has no run_id', seq);
     else this.#runId ??= record.run_id;
     if (record.run_id !== this.#runId)
-      yield this.#damage(place, 'the record is of another run than the previous ones', seq);
+      yield this.#createDamage(place, 'the record is of another run than the previous ones', seq);
     const problem = orderProblem(this.#nextSeq, seq);
-    if (problem !== undefined) yield this.#damage(place, problem.problem, problem.seq);
+    if (problem !== undefined) yield this.#createDamage(place, problem.problem, problem.seq);
     this.#nextSeq = Math.max(this.#nextSeq, lastSeqOf(record) + 1);
-    const end = { offset: endOffset, lines: this.#lines, nextSeq: this.#nextSeq, runId: this.#id() };
+    const end = { offset: endOffset, lines: this.#lines, nextSeq: this.#nextSeq, runId: this.#runIdOrName() };
     yield { type: 'record', record, json, end };
   }
 
-  #id(): string {
+  #runIdOrName(): string {
     return this.#runId ?? runIdInFolderName(basename(this.#run.folder));
   }
 
-  #place(line = this.#lines): string {
+  #placeOf(line = this.#lines): string {
     return `${recordsPath(this.#run)}, line ${line}`;
   }
 }

@@ -50,22 +50,22 @@ class MemoryStore implements TrajectoryStore {
   #isClosed = false;
 
   async append(batch: readonly TrajectoryRecord[]): Promise<number> {
-    this.#mustBeOpen();
+    this.#requireOpen();
     return this.#write(checkBatch(batch));
   }
 
-  #write(checked: CheckedBatch): number {
-    const run = this.#runs.get(checked.runId);
-    const plan = planAppend(checked, run?.summary, (seq) => run?.lines[indexOfSeq(run.seqs, seq, 'exact')]);
-    const target = run ?? { seqs: [], lines: [], bytes: 0, summary: plan.summary };
-    this.#runs.set(checked.runId, target);
-    write(target, plan.fresh);
-    target.summary = plan.summary;
+  #write(batch: CheckedBatch): number {
+    const run = this.#runs.get(batch.runId);
+    const plan = planAppend(batch, run?.summary, (seq) => run?.lines[indexOfSeq(run.seqs, seq, 'exact')]);
+    const targetRun = run ?? { seqs: [], lines: [], bytes: 0, summary: plan.summary };
+    this.#runs.set(batch.runId, targetRun);
+    appendLines(targetRun, plan.fresh);
+    targetRun.summary = plan.summary;
     return plan.summary.lastSeq;
   }
 
   async flush(): Promise<void> {
-    this.#mustBeOpen();
+    this.#requireOpen();
   }
 
   async close(): Promise<void> {
@@ -75,28 +75,28 @@ class MemoryStore implements TrajectoryStore {
   }
 
   async listRuns(query?: RunQuery): Promise<RunPage> {
-    this.#mustBeOpen();
-    const checked = checkRunQuery(query);
+    this.#requireOpen();
+    const checkedQuery = checkRunQuery(query);
     const page = pageOfAllRuns(
       Array.from(this.#runs.values(), (run) => run.summary),
-      checked,
+      checkedQuery,
     );
-    return checked.withBytes ? { ...page, bytes: page.runs.map(({ runId }) => this.#bytesOf(runId)) } : page;
+    return checkedQuery.withBytes ? { ...page, bytes: page.runs.map(({ runId }) => this.#bytesOf(runId)) } : page;
   }
 
   async findRun(runId: string): Promise<RunSummary | undefined> {
-    this.#mustBeOpen();
+    this.#requireOpen();
     return this.#runs.get(runId)?.summary;
   }
 
   async *readRun(runId: string, query?: ReadQuery): AsyncGenerator<TrajectoryRecord, void, void> {
     const { fromSeq, limit } = checkReadQuery(query);
-    this.#mustBeOpen();
+    this.#requireOpen();
     const run = this.#runs.get(runId);
     if (run === undefined) return;
-    const first = indexOfSeq(run.seqs, fromSeq, 'from');
-    for (let index = first; index - first < limit; index += 1) {
-      this.#mustBeOpen();
+    const firstIndex = indexOfSeq(run.seqs, fromSeq, 'from');
+    for (let index = firstIndex; index - firstIndex < limit; index += 1) {
+      this.#requireOpen();
       const line = run.lines[index];
       if (line === undefined) return;
       yield parseRecord(line);
@@ -104,15 +104,15 @@ class MemoryStore implements TrajectoryStore {
   }
 
   async transact<Result>(runId: string, fold: (view: StoredRun) => RunChange<Result>): Promise<Result> {
-    this.#mustBeOpen();
+    this.#requireOpen();
     checkRunId(runId);
     const run = this.#runs.get(runId);
-    const stored = { summary: run?.summary, snapshot: this.#snapshots.get(runId) };
-    const view = createStoredRun(stored, (seq) =>
+    const state = { summary: run?.summary, snapshot: this.#snapshots.get(runId) };
+    const view = createStoredRun(state, (seq) =>
       (run?.lines.slice(indexOfSeq(run.seqs, seq + 1, 'from')) ?? []).map((line) => parseRecord(line)),
     );
     const { batch, snapshotJson, result } = checkChange(runId, fold(view));
-    this.#mustBeOpen();
+    this.#requireOpen();
     if (batch !== undefined) this.#write(batch);
     if (snapshotJson !== undefined) {
       const coversSeq = this.#runs.get(runId)?.summary.lastSeq ?? -1;
@@ -122,13 +122,13 @@ class MemoryStore implements TrajectoryStore {
   }
 
   async deleteRun(runId: string): Promise<boolean> {
-    this.#mustBeOpen();
+    this.#requireOpen();
     const hadRecords = this.#runs.delete(runId);
     return this.#snapshots.delete(runId) || hadRecords;
   }
 
   async sizeOf(): Promise<number> {
-    this.#mustBeOpen();
+    this.#requireOpen();
     const runIds = new Set([...this.#runs.keys(), ...this.#snapshots.keys()]);
     let bytes = 0;
     for (const runId of runIds) bytes += this.#bytesOf(runId);
@@ -136,19 +136,19 @@ class MemoryStore implements TrajectoryStore {
   }
 
   async search(query: SearchQuery): Promise<SearchPage> {
-    this.#mustBeOpen();
-    const checked = checkSearchQuery(query);
-    const scan = createSearchScan(checked);
+    this.#requireOpen();
+    const checkedQuery = checkSearchQuery(query);
+    const scan = createSearchScan(checkedQuery);
     for (const run of this.#runs.values()) for (const line of run.lines) scan.offer(parseRecord(line));
-    return toSearchPage(scan.hits, checked.limit);
+    return toSearchPage(scan.hits, checkedQuery.limit);
   }
 
   async *verify(): AsyncGenerator<StoreProblem, void, void> {
-    this.#mustBeOpen();
+    this.#requireOpen();
     for (const { lines, summary } of this.#runs.values()) {
       const check = createRunCheck(summary.runId);
-      for (const [index, line] of lines.entries()) yield* check.take(parseRecord(line), `record ${index}`);
-      yield* check.end(summary, 'summary');
+      for (const [index, line] of lines.entries()) yield* check.checkRecord(parseRecord(line), `record ${index}`);
+      yield* check.checkSummary(summary, 'summary');
     }
   }
 
@@ -157,12 +157,12 @@ class MemoryStore implements TrajectoryStore {
     return (this.#runs.get(runId)?.bytes ?? 0) + (snapshot === undefined ? 0 : Buffer.byteLength(snapshot.json));
   }
 
-  #mustBeOpen(): void {
+  #requireOpen(): void {
     if (this.#isClosed) throw storeClosed();
   }
 }
 
-function write(run: MemoryRun, fresh: readonly EncodedRecord[]): void {
+function appendLines(run: MemoryRun, fresh: readonly EncodedRecord[]): void {
   for (const { record, json } of fresh) {
     run.seqs.push(record.seq);
     run.lines.push(json);
@@ -174,7 +174,7 @@ function write(run: MemoryRun, fresh: readonly EncodedRecord[]): void {
  * Returns the index of `seq` (-1 if missing), or of the first `seq` not below it. The list has gaps because gap records
  * cover several `seq`s.
  */
-function indexOfSeq(seqs: readonly number[], seq: number, want: 'exact' | 'from'): number {
+function indexOfSeq(seqs: readonly number[], seq: number, match: 'exact' | 'from'): number {
   let low = 0;
   let high = seqs.length;
   while (low < high) {
@@ -182,5 +182,5 @@ function indexOfSeq(seqs: readonly number[], seq: number, want: 'exact' | 'from'
     if ((seqs[middle] ?? 0) < seq) low = middle + 1;
     else high = middle;
   }
-  return want === 'from' || seqs[low] === seq ? low : -1;
+  return match === 'from' || seqs[low] === seq ? low : -1;
 }

@@ -1,6 +1,6 @@
 import type { PostgresClient, PostgresRow, PostgresSession } from './postgres-client.ts';
 import { toIdText } from './postgres-text.ts';
-import { leaveToken } from './postgres-transact.ts';
+import { saveToken } from './postgres-transact.ts';
 
 /**
  * Deletes a run in one transaction. The transaction first locks the run's row, as every writer of the run does. Writers of
@@ -19,24 +19,24 @@ export function createPostgresDeletion(
     return (await session.query(sql, [token])).length > 0;
   }
 
-  async function work(session: PostgresSession, schema: string, isRetry: boolean): Promise<boolean> {
+  async function deleteInTransaction(session: PostgresSession, schema: string, isRetry: boolean): Promise<boolean> {
     if (isRetry && (await wasCommitted(session, schema))) return true;
     const [run] = await session.query(
       `SELECT run_no::text AS run, month::text AS month FROM ${schema}.runs WHERE run_id = $1 FOR UPDATE`,
       [toIdText(runId)],
     );
     if (run === undefined) return false;
-    const place = [String(run['month']), String(run['run'])];
+    const key = [String(run['month']), String(run['run'])];
     for (const table of ['records', 'record_words']) {
-      await session.query(`DELETE FROM ${schema}.${table} WHERE month = $1::int AND run_no = $2::bigint`, place);
+      await session.query(`DELETE FROM ${schema}.${table} WHERE month = $1::int AND run_no = $2::bigint`, key);
     }
     // The foreign keys delete its snapshot and index state.
     await session.query(`DELETE FROM ${schema}.runs WHERE run_no = $1::bigint`, [String(run['run'])]);
-    await leaveToken(session, schema, token);
+    await saveToken(session, schema, token);
     return true;
   }
 
-  return (client, schema, isRetry) => client.transaction((session) => work(session, schema, isRetry));
+  return (client, schema, isRetry) => client.transaction((session) => deleteInTransaction(session, schema, isRetry));
 }
 
 /** Returns the bytes of all records and snapshots as JSON. Cost: a read of each run's row. */

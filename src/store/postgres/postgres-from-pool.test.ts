@@ -42,7 +42,7 @@ function message(type: string, body: Buffer): Buffer {
   return Buffer.concat([Buffer.from(type), length, body]);
 }
 
-test('a server that ends a connection as it hands it over makes calls reject, and does not end the process', async () => {
+test('a server that ends a connection as it is acquired makes calls reject, and does not end the process', async () => {
   // Vitest reports an error event without a listener as an uncaught exception, with which the run fails.
   const { port } = (await startEndingServer()).address() as AddressInfo;
   const pool = new Pool({ connectionString: `postgres://someone@127.0.0.1:${port}/any` });

@@ -38,23 +38,23 @@ export interface PgPool extends PgQueryable {
 export function clientFromPool(pool: PgPool): PostgresClient {
   // Without a listener, a broken idle connection would end the process. The next statement reports the fault.
   pool.on('error', ignore);
-  const clients = new WeakSet<PgPoolClient>();
+  const watchedClients = new WeakSet<PgPoolClient>();
   // As for a connection in use. The promise of `connect` is too late, because the server may end the connection in the same packet.
   pool.on('acquire', (client) => {
-    if (clients.has(client)) return;
-    clients.add(client);
+    if (watchedClients.has(client)) return;
+    watchedClients.add(client);
     client.on('error', ignore);
   });
-  const names = new Map<string, string>();
+  const statementNames = new Map<string, string>();
 
   function sessionOf(queryable: PgQueryable): PostgresSession {
     return {
       async query(text, values) {
         if (values === undefined) return (await queryable.query({ text })).rows ?? [];
-        let name = names.get(text);
+        let name = statementNames.get(text);
         if (name === undefined) {
-          name = `coxswain_${names.size}_${Math.random().toString(36).slice(2)}`;
-          names.set(text, name);
+          name = `coxswain_${statementNames.size}_${Math.random().toString(36).slice(2)}`;
+          statementNames.set(text, name);
         }
         return (await queryable.query({ name, text, values: [...values] })).rows;
       },
@@ -65,19 +65,19 @@ export function clientFromPool(pool: PgPool): PostgresClient {
     ...sessionOf(pool),
     async transaction<T>(work: (session: PostgresSession) => Promise<T>): Promise<T> {
       const client = await pool.connect();
-      let isWhole = false;
+      let isReusable = false;
       try {
         await client.query({ text: 'BEGIN' });
         const result = await work(sessionOf(client));
         await client.query({ text: 'COMMIT' });
-        isWhole = true;
+        isReusable = true;
         return result;
       } catch (thrown) {
         // A connection to a standby is dropped, because the next connection may reach the primary.
-        isWhole = !isReadOnly(thrown) && (await rollBack(client));
+        isReusable = !isReadOnly(thrown) && (await rollBack(client));
         throw thrown;
       } finally {
-        client.release(!isWhole);
+        client.release(!isReusable);
       }
     },
     listen: (channel, listener) => listen(pool, channel, listener),
@@ -97,27 +97,27 @@ async function rollBack(client: PgPoolClient): Promise<boolean> {
 
 async function listen(pool: PgPool, channel: string, listener: PostgresListener): Promise<() => Promise<void>> {
   let isStopped = false;
-  let losses = 0;
-  let letGo = (): boolean => false;
+  let lossCount = 0;
+  let releaseClient = (): boolean => false;
 
   async function connect(): Promise<void> {
     const client = await pool.connect();
-    let isHeld = true;
+    let isConnected = true;
     /** Ends the connection, because the pool must not reuse a connection that listens. */
     const release = (): boolean => {
-      if (!isHeld) return false;
-      isHeld = false;
+      if (!isConnected) return false;
+      isConnected = false;
       client.release(true);
       return true;
     };
     // A connection that is ending emits several events, also after its release.
     const onLost = (): void => {
-      if (release()) again();
+      if (release()) reconnect();
     };
     client.on('error', onLost);
     client.on('end', onLost);
     client.on('notification', ({ payload }) => listener.onMessage(payload ?? ''));
-    letGo = release;
+    releaseClient = release;
     try {
       await client.query({ text: `LISTEN "${channel}"` });
     } catch (thrown) {
@@ -126,27 +126,27 @@ async function listen(pool: PgPool, channel: string, listener: PostgresListener)
       return;
     }
     if (isStopped) release();
-    if (!isHeld) return;
-    losses = 0;
+    if (!isConnected) return;
+    lossCount = 0;
     listener.onListening();
   }
 
-  function again(): void {
+  function reconnect(): void {
     if (isStopped) return;
-    losses += 1;
+    lossCount += 1;
     setTimeout(
       () => {
         // Reconnects until stopped. The reader polls meanwhile.
-        if (!isStopped) connect().catch(again);
+        if (!isStopped) connect().catch(reconnect);
       },
-      backoffMs(losses, RETRY_DELAYS),
+      backoffMs(lossCount, RETRY_DELAYS),
     ).unref();
   }
 
   await connect();
   return async () => {
     isStopped = true;
-    letGo();
+    releaseClient();
   };
 }
 

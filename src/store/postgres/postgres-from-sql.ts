@@ -32,23 +32,24 @@ export function clientFromSql(sql: PostgresSql): PostgresClient {
   return {
     ...sessionOf(sql),
     async transaction<T>(work: (session: PostgresSession) => Promise<T>): Promise<T> {
-      let isOver = false;
-      const begun = sql.begin(async (session) => {
+      let hasEnded = false;
+      const transaction = sql.begin(async (session) => {
         try {
           // The result is wrapped in an object, because `begin` treats an array as a list of statements.
-          return { result: await work(transactionSession(session, () => isOver)) };
+          return { result: await work(transactionSession(session, () => hasEnded)) };
         } catch (thrown) {
           // Version 3.4 sends ROLLBACK on a lost connection too, which ends the process with an uncaught TypeError.
           // `begin` rejects by itself when the connection is lost, so nothing is sent.
-          if (isLostConnection(thrown) || (isReadOnly(thrown) && (await endConnection(session)))) return never();
+          if (isLostConnection(thrown) || (isReadOnly(thrown) && (await endConnection(session))))
+            return neverResolves();
           throw thrown;
         }
       });
       try {
         // `begin` resolves to the result of its function.
-        return ((await begun) as { readonly result: T }).result;
+        return ((await transaction) as { readonly result: T }).result;
       } finally {
-        isOver = true;
+        hasEnded = true;
       }
     },
     async listen(channel, listener): Promise<() => Promise<void>> {
@@ -88,12 +89,12 @@ async function endConnection(session: PostgresSqlSession): Promise<boolean> {
   }
 }
 
-/** @param isOver  true once the transaction has ended, also by a lost connection */
-function transactionSession(sql: PostgresSqlSession, isOver: () => boolean): PostgresSession {
+/** @param hasEnded  true once the transaction has ended, also by a lost connection */
+function transactionSession(sql: PostgresSqlSession, hasEnded: () => boolean): PostgresSession {
   const session = sessionOf(sql);
-  return { query: (text, values) => (isOver() ? never() : session.query(text, values)) };
+  return { query: (text, values) => (hasEnded() ? neverResolves() : session.query(text, values)) };
 }
 
-function never(): Promise<never> {
+function neverResolves(): Promise<never> {
   return new Promise(() => undefined);
 }

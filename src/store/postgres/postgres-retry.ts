@@ -62,13 +62,13 @@ function isTransient(thrown: unknown): boolean {
  * @throws what the last attempt threw
  */
 export async function withRetry<T>(retryForMs: number, attempt: (earlierAttempts: number) => Promise<T>): Promise<T> {
-  const until = systemClock.nowMs() + retryForMs;
+  const endMs = systemClock.nowMs() + retryForMs;
   for (let attempts = 0; ; attempts += 1) {
     try {
       return await attempt(attempts);
     } catch (thrown) {
       const waitMs = backoffMs(attempts + 1, RETRY_DELAYS);
-      if (!isTransient(thrown) || systemClock.nowMs() + waitMs > until) throw thrown;
+      if (!isTransient(thrown) || systemClock.nowMs() + waitMs > endMs) throw thrown;
       await sleep(waitMs);
     }
   }

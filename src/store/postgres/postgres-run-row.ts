@@ -37,7 +37,7 @@ export function toRunRow(row: PostgresRow, runId: string): PostgresRunRow {
 
 function toSummary(row: PostgresRow, runId: string): RunSummary {
   const json = String(row['summary']);
-  if (!isAsWritten('runs', row, { runId, place: 0, text: json })) {
+  if (!isIntactRow('runs', row, { runId, place: 0, text: json })) {
     throw storeDamaged({ runId }, 'its summary: its checksum is wrong');
   }
   try {
@@ -63,12 +63,12 @@ export function toListedSummary(row: PostgresRow, runId: string): RunSummary {
 export function toStoredRow(row: PostgresRow, runId: string): StoredRow {
   const seq = Number(row['seq']);
   const json = String(row['json']);
-  if (isAsWritten('records', row, { runId, place: seq, text: json })) return { seq, json };
+  if (isIntactRow('records', row, { runId, place: seq, text: json })) return { seq, json };
   throw storeDamaged({ runId, seq }, 'its checksum is wrong');
 }
 
 /** Returns true if the checksum of a row is correct. */
-export function isAsWritten(
+export function isIntactRow(
   table: CheckedTable,
   { checksum }: PostgresRow,
   { runId, place, text }: { readonly runId: string; readonly place: number; readonly text: string },
@@ -92,8 +92,10 @@ export async function lockRun(
   runId: string,
 ): Promise<PostgresRunRow | undefined> {
   const id = toIdText(runId);
-  const [found] = await session.query(`SELECT ${RUN_COLUMNS} FROM ${schema}.runs WHERE run_id = $1 FOR UPDATE`, [id]);
-  if (found !== undefined) return toRunRow(found, runId);
+  const [existing] = await session.query(`SELECT ${RUN_COLUMNS} FROM ${schema}.runs WHERE run_id = $1 FOR UPDATE`, [
+    id,
+  ]);
+  if (existing !== undefined) return toRunRow(existing, runId);
   const [created] = await session.query(
     `INSERT INTO ${schema}.runs (run_id, month, started_ms, last_seq, changed_at)
      VALUES ($1, ${THIS_MONTH}, 0, -1, now()) ON CONFLICT DO NOTHING RETURNING ${RUN_COLUMNS}`,
@@ -147,7 +149,7 @@ export function bytesOfRecords(records: readonly EncodedRecord[]): number {
 }
 
 /** SQL of the columns of `recordRows`. A single empty kind arrives as null. */
-export const GIVEN_COLUMNS = "given.seq, given.at_ms, coalesce(given.kind, ''), given.json, given.checksum";
+export const VALUE_COLUMNS = "given.seq, given.at_ms, coalesce(given.kind, ''), given.json, given.checksum";
 
 /** Writes records and the resulting summary, in as few statements as possible. Inside a transaction. */
 export async function writeRecords(
@@ -162,7 +164,7 @@ export async function writeRecords(
   for (const records of chunksOf(fresh, ({ json }) => json.length)) {
     await session.query(
       `INSERT INTO ${schema}.records (month, run_no, seq, at_ms, kind, json, checksum)
-       SELECT $1::int, $2::bigint, ${GIVEN_COLUMNS} FROM ${recordRows(3)}`,
+       SELECT $1::int, $2::bigint, ${VALUE_COLUMNS} FROM ${recordRows(3)}`,
       [run.month, run.runNo, ...recordValues(summary.runId, records)],
     );
   }

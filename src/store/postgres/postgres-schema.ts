@@ -34,7 +34,7 @@ const LAYOUT = 4;
  * - Each row of records, runs and snapshots has a `checksum` (`rowChecksums`).
  * - `runs.summary` is null for a run with only a snapshot; `runs.bytes` is the size of its records' JSON.
  */
-function tablesOf({ schema, partitioning }: PostgresLayout): string {
+function tablesSql({ schema, partitioning }: PostgresLayout): string {
   return `
     CREATE TABLE ${schema}.runs (
       run_no bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
@@ -100,17 +100,17 @@ function partitionClause(partitioning: PostgresPartitioning): string {
 export async function openPostgresSchema(
   client: PostgresClient,
   name: string,
-  { isReadOnly = false, partitioning: wanted }: OpenSchemaOptions,
+  { isReadOnly = false, partitioning }: OpenSchemaOptions,
 ): Promise<PostgresLayout> {
-  const found = await findLayout(client, name);
-  if (found !== undefined) return checkLayout(found, wanted);
+  const existing = await findLayout(client, name);
+  if (existing !== undefined) return checkLayout(existing, partitioning);
   if (isReadOnly) throw new CoxswainError('input-io', `no runs are recorded in the PostgreSQL schema ${name} yet`);
   return client.transaction(async (session) => {
     await lockSchema(session, name);
     const created = await findLayout(session, name);
-    if (created !== undefined) return checkLayout(created, wanted);
-    const layout = { name, schema: `"${name}"`, partitioning: wanted ?? 'none' };
-    await makeSchema(session, layout);
+    if (created !== undefined) return checkLayout(created, partitioning);
+    const layout = { name, schema: `"${name}"`, partitioning: partitioning ?? 'none' };
+    await createSchema(session, layout);
     if (layout.partitioning === 'monthly') await addPartitions(session, layout);
     return layout;
   });
@@ -151,24 +151,24 @@ async function findLayout(session: PostgresSession, name: string): Promise<Postg
   const [row] = await session.query(`SELECT version, partitioning FROM ${schema}.coxswain_layout`);
   const version = Number(row?.['version']);
   if (version !== LAYOUT) {
-    const todo = version > LAYOUT ? 'update coxswain to open it' : 'choose another schema for the store';
+    const instruction = version > LAYOUT ? 'update coxswain to open it' : 'choose another schema for the store';
     throw new CoxswainError(
       'store-version',
-      `schema ${schema} has store layout ${version}, this version of coxswain reads layout ${LAYOUT}; ${todo}`,
+      `schema ${schema} has store layout ${version}, this version of coxswain reads layout ${LAYOUT}; ${instruction}`,
       { details: { layout: version, supported: LAYOUT } },
     );
   }
   return { name, schema, partitioning: row?.['partitioning'] === 'monthly' ? 'monthly' : 'none' };
 }
 
-function checkLayout(layout: PostgresLayout, wanted: PostgresPartitioning | undefined): PostgresLayout {
-  if (wanted === undefined || wanted === layout.partitioning) return layout;
+function checkLayout(layout: PostgresLayout, partitioning: PostgresPartitioning | undefined): PostgresLayout {
+  if (partitioning === undefined || partitioning === layout.partitioning) return layout;
   throw invalidArgument(
-    `schema ${layout.schema} was created with partitioning '${layout.partitioning}', not '${wanted}'; omit the option`,
+    `schema ${layout.schema} was created with partitioning '${layout.partitioning}', not '${partitioning}'; omit the option`,
   );
 }
 
-async function makeSchema(session: PostgresSession, layout: PostgresLayout): Promise<void> {
+async function createSchema(session: PostgresSession, layout: PostgresLayout): Promise<void> {
   const { name, schema, partitioning } = layout;
   const [database] = await session.query("SELECT current_setting('server_encoding') AS encoding");
   if (database?.['encoding'] !== 'UTF8') {
@@ -186,12 +186,12 @@ async function makeSchema(session: PostgresSession, layout: PostgresLayout): Pro
   else if (Number(existing['tables']) > 0) {
     throw new CoxswainError(
       'store-version',
-      `schema ${schema} is of another program; choose another name for the store`,
+      `schema ${schema} belongs to another program; choose another name for the store`,
     );
   }
   await session.query(`CREATE TABLE ${schema}.coxswain_layout (version int NOT NULL, partitioning text NOT NULL)`);
   await session.query(`INSERT INTO ${schema}.coxswain_layout VALUES (${LAYOUT}, $1)`, [partitioning]);
-  await session.query(tablesOf(layout));
+  await session.query(tablesSql(layout));
 }
 
 async function addPartitions(session: PostgresSession, { name, schema }: PostgresLayout): Promise<void> {

@@ -35,7 +35,7 @@ export async function searchPostgres(
   schema: string,
   query: CheckedSearchQuery,
 ): Promise<SearchPage> {
-  const isCaughtUp = await indexRecords(client, schema, { runId: query.runId, forMs: CATCH_UP_MS }).catch(
+  const isIndexComplete = await indexRecords(client, schema, { runId: query.runId, forMs: CATCH_UP_MS }).catch(
     (thrown: unknown) => {
       // A read-only role finds only what others have indexed.
       if (hasCode(thrown, INSUFFICIENT_PRIVILEGE)) return false;
@@ -51,7 +51,7 @@ export async function searchPostgres(
     for (const row of rows) {
       after = { atMs: Number(row['at']), runId: fromIdText(String(row['id'])), seq: Number(row['seq']) };
       try {
-        const hit = hitIn(toStoredRow(row, after.runId).json, query);
+        const hit = toMatchingHit(toStoredRow(row, after.runId).json, query);
         if (hit !== undefined) hits.push(hit);
       } catch (thrown) {
         if (!(thrown instanceof CoxswainError)) throw thrown;
@@ -60,12 +60,12 @@ export async function searchPostgres(
     }
   }
   return toSearchPage(hits, query.limit, {
-    notIndexed: isCaughtUp ? 0 : await countNotIndexed(client, schema),
+    notIndexed: isIndexComplete ? 0 : await countNotIndexed(client, schema),
     damaged,
   });
 }
 
-function hitIn(json: string, { phrases, kinds }: CheckedSearchQuery): SearchHit | undefined {
+function toMatchingHit(json: string, { phrases, kinds }: CheckedSearchQuery): SearchHit | undefined {
   const record = parseRecord(json);
   return kinds === undefined || kinds.includes(storedKind(record)) ? toHit(record, phrases) : undefined;
 }
@@ -73,11 +73,11 @@ function hitIn(json: string, { phrases, kinds }: CheckedSearchQuery): SearchHit 
 function candidatesSql(schema: string, query: CheckedSearchQuery, after: SearchPlace | undefined): string {
   const conditions = ['(w.words @@ $1::tsquery OR w.words IS NULL)'];
   let index = 1;
-  const next = (): string => `$${(index += 1)}`;
-  if (query.runId !== undefined) conditions.push(`r.run_id = ${next()}`);
+  const nextParameter = (): string => `$${(index += 1)}`;
+  if (query.runId !== undefined) conditions.push(`r.run_id = ${nextParameter()}`);
   if (query.kinds !== undefined) conditions.push(`w.kind = ANY (${listParameter((index += 1))})`);
   if (after !== undefined) {
-    const [at, id, seq] = [next(), next(), next()];
+    const [at, id, seq] = [nextParameter(), nextParameter(), nextParameter()];
     conditions.push(
       `(w.at_ms < ${at}::float8 OR (w.at_ms = ${at}::float8 AND
         (r.run_id > ${id} OR (r.run_id = ${id} AND w.seq < ${seq}::bigint))))`,
@@ -114,7 +114,7 @@ interface IndexOptions {
 
 /** @returns true if everything is indexed. Concurrent processes may do the same work twice */
 async function indexRecords(client: PostgresClient, schema: string, { runId, forMs }: IndexOptions): Promise<boolean> {
-  const until = systemClock.nowMs() + forMs;
+  const endMs = systemClock.nowMs() + forMs;
   for (;;) {
     const runs = await client.query(
       `SELECT r.run_no::text AS run, r.month::text AS month, coalesce(i.through_seq, -1)::text AS seq,
@@ -126,17 +126,17 @@ async function indexRecords(client: PostgresClient, schema: string, { runId, for
     );
     if (runs.length === 0) return true;
     for (const run of runs) {
-      const place = {
+      const runState = {
         run: String(run['run']),
         month: String(run['month']),
         lastSeq: Number(run['last']),
         runId: fromIdText(String(run['id'])),
       };
-      for (let throughSeq = Number(run['seq']); throughSeq < place.lastSeq;) {
-        if (systemClock.nowMs() >= until) return false;
-        throughSeq = await indexStep(client, schema, { ...place, throughSeq }).catch((thrown: unknown) => {
+      for (let throughSeq = Number(run['seq']); throughSeq < runState.lastSeq;) {
+        if (systemClock.nowMs() >= endMs) return false;
+        throughSeq = await indexNextRecords(client, schema, { ...runState, throughSeq }).catch((thrown: unknown) => {
           // The run was deleted during the step, which stored nothing.
-          if (hasCode(thrown, FOREIGN_KEY_VIOLATION)) return place.lastSeq;
+          if (hasCode(thrown, FOREIGN_KEY_VIOLATION)) return runState.lastSeq;
           throw thrown;
         });
       }
@@ -154,10 +154,10 @@ interface IndexStep {
 }
 
 /** Waits for no sync of the disk: an index that a power failure loses is rebuilt. @returns the last indexed `seq` */
-async function indexStep(client: PostgresClient, schema: string, step: IndexStep): Promise<number> {
+async function indexNextRecords(client: PostgresClient, schema: string, step: IndexStep): Promise<number> {
   const rows = (
     await client.query(pageSql(schema), [step.month, step.run, String(step.throughSeq + 1), String(RECORDS_A_STEP)])
-  ).map((row) => ({ seq: Number(row['seq']), vector: vectorOf(row, step.runId) }));
+  ).map((row) => ({ seq: Number(row['seq']), vector: wordVector(row, step.runId) }));
   // If there are no rows, a gap record at the end covers the range.
   const throughSeq = rows.at(-1)?.seq ?? step.lastSeq;
   await client.query(
@@ -188,7 +188,7 @@ const NO_WORDS = ' ';
 const TOO_MANY_WORDS = '-';
 
 /** The words of a record in `tsvector` syntax. */
-function vectorOf(row: PostgresRow, runId: string): string {
+function wordVector(row: PostgresRow, runId: string): string {
   let words: readonly string[];
   try {
     words = wordsIn(recordText(parseRecord(toStoredRow(row, runId).json))).words;
@@ -197,10 +197,10 @@ function vectorOf(row: PostgresRow, runId: string): string {
     if (thrown instanceof CoxswainError) return NO_WORDS;
     throw thrown;
   }
-  const distinct = [...new Set(words)];
-  const bytes = distinct.reduce((sum, word) => sum + word.length * 3, 0);
+  const distinctWords = [...new Set(words)];
+  const bytes = distinctWords.reduce((sum, word) => sum + word.length * 3, 0);
   if (bytes > MAX_WORD_BYTES) return TOO_MANY_WORDS;
-  return distinct.length === 0 ? NO_WORDS : distinct.map(quoteWord).join(' ');
+  return distinctWords.length === 0 ? NO_WORDS : distinctWords.map(quoteWord).join(' ');
 }
 
 /** SQL of a run's records from a `seq` on: about a megabyte, at least one. */

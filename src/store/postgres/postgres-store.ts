@@ -105,10 +105,10 @@ export function postgresStore(handle: PostgresHandle, options: PostgresStoreOpti
   if (!Number.isFinite(retryForMs) || retryForMs < 0) {
     throw invalidArgument(`retryForMs must be a number from 0, got ${retryForMs}`);
   }
-  return new PostgresTrajectoryStore(clientOf(handle), { ...options, schema, retryForMs });
+  return new PostgresTrajectoryStore(createClient(handle), { ...options, schema, retryForMs });
 }
 
-function clientOf(handle: PostgresHandle): PostgresClient {
+function createClient(handle: PostgresHandle): PostgresClient {
   if ('unsafe' in handle && 'begin' in handle) return clientFromSql(handle);
   if ('connect' in handle && 'query' in handle) return clientFromPool(handle);
   throw invalidArgument(
@@ -130,7 +130,7 @@ class PostgresTrajectoryStore implements PostgresStore {
   /** The last pending write of each run. */
   readonly #writes = new Map<string, Promise<unknown>>();
   #layout: Promise<PostgresLayout> | undefined;
-  #closed: Promise<void> | undefined;
+  #closePromise: Promise<void> | undefined;
 
   constructor(client: PostgresClient, settings: Settings) {
     this.#client = client;
@@ -140,12 +140,12 @@ class PostgresTrajectoryStore implements PostgresStore {
   }
 
   async append(batch: readonly TrajectoryRecord[]): Promise<number> {
-    this.#mustBeOpen();
-    const checked = checkBatch(batch);
-    const { runId } = checked;
-    return this.#inTurn(runId, () =>
-      this.#do('append to', async ({ schema }, attempts) => {
-        const lastSeq = await this.#append(schema, checked, attempts > 0);
+    this.#requireOpen();
+    const checkedBatch = checkBatch(batch);
+    const { runId } = checkedBatch;
+    return this.#runInOrder(runId, () =>
+      this.#attempt('append to', async ({ schema }, attempts) => {
+        const lastSeq = await this.#append(schema, checkedBatch, attempts > 0);
         this.#announcer.announce({ runId, lastSeq });
         return lastSeq;
       }),
@@ -153,13 +153,13 @@ class PostgresTrajectoryStore implements PostgresStore {
   }
 
   async flush(): Promise<void> {
-    this.#mustBeOpen();
+    this.#requireOpen();
     await Promise.allSettled(this.#writes.values());
   }
 
   close(): Promise<void> {
-    this.#closed ??= this.#close();
-    return this.#closed;
+    this.#closePromise ??= this.#close();
+    return this.#closePromise;
   }
 
   async #close(): Promise<void> {
@@ -175,12 +175,12 @@ class PostgresTrajectoryStore implements PostgresStore {
   }
 
   async listRuns(query?: RunQuery): Promise<RunPage> {
-    this.#mustBeOpen();
+    this.#requireOpen();
     const { limit, after, withBytes } = checkRunQuery(query);
-    const id = toIdText(after?.runId ?? '');
+    const afterId = toIdText(after?.runId ?? '');
     const minusStarted = after === undefined ? '-Infinity' : String(-after.startedAtMs);
-    const rows = await this.#do('list', ({ schema }) =>
-      this.#client.query(listSql(schema, withBytes), [minusStarted, id, String(limit + 1)]),
+    const rows = await this.#attempt('list', ({ schema }) =>
+      this.#client.query(listSql(schema, withBytes), [minusStarted, afterId, String(limit + 1)]),
     );
     const page = toRunPage(
       rows.map((row) => toListedSummary(row, fromIdText(String(row['id'])))),
@@ -190,63 +190,64 @@ class PostgresTrajectoryStore implements PostgresStore {
   }
 
   async deleteRun(runId: string): Promise<boolean> {
-    this.#mustBeOpen();
+    this.#requireOpen();
     if (!isRunId(runId)) return false;
-    const deletion = createPostgresDeletion(runId);
-    return this.#inTurn(runId, () =>
-      this.#do('delete a run of', ({ schema }, attempts) => deletion(this.#client, schema, attempts > 0)),
+    const deleteAttempt = createPostgresDeletion(runId);
+    return this.#runInOrder(runId, () =>
+      this.#attempt('delete a run of', ({ schema }, attempts) => deleteAttempt(this.#client, schema, attempts > 0)),
     );
   }
 
   async sizeOf(): Promise<number> {
-    this.#mustBeOpen();
-    return this.#do('read the size of', ({ schema }) => bytesOfSchema(this.#client, schema));
+    this.#requireOpen();
+    return this.#attempt('read the size of', ({ schema }) => bytesOfSchema(this.#client, schema));
   }
 
   async findRun(runId: string): Promise<RunSummary | undefined> {
-    this.#mustBeOpen();
+    this.#requireOpen();
     if (!isRunId(runId)) return undefined;
-    const [row] = await this.#rowOf(runId);
+    const [row] = await this.#queryRow(runId);
     return typeof row?.['summary'] === 'string' ? toListedSummary(row, runId) : undefined;
   }
 
   async *readRun(runId: string, query?: ReadQuery): AsyncGenerator<TrajectoryRecord, void, void> {
     const { fromSeq, limit } = checkReadQuery(query);
-    this.#mustBeOpen();
+    this.#requireOpen();
     const run = await this.#findRow(runId);
     if (run === undefined) return;
     let nextSeq = fromSeq;
-    let left = limit;
-    while (left > 0) {
-      const values = [run.month, run.runNo, String(nextSeq), String(Math.min(left, RECORDS_A_PAGE))];
-      const rows = await this.#do('read', ({ schema }) => this.#client.query(pageSql(schema), values));
+    let remaining = limit;
+    while (remaining > 0) {
+      const values = [run.month, run.runNo, String(nextSeq), String(Math.min(remaining, RECORDS_A_PAGE))];
+      const rows = await this.#attempt('read', ({ schema }) => this.#client.query(pageSql(schema), values));
       if (rows.length === 0) break;
       for (const row of rows) {
-        this.#mustBeOpen();
+        this.#requireOpen();
         const { seq, json } = toStoredRow(row, runId);
         // The first record may follow a gap that started before `fromSeq`.
-        if (seq !== nextSeq && (nextSeq > fromSeq || fromSeq === 0)) throw missing(runId, nextSeq);
+        if (seq !== nextSeq && (nextSeq > fromSeq || fromSeq === 0)) throw createMissingError(runId, nextSeq);
         const record = parseRecord(json);
         nextSeq = lastSeqOf(record) + 1;
-        left -= 1;
+        remaining -= 1;
         yield record;
       }
-      this.#mustBeOpen();
+      this.#requireOpen();
     }
-    const isShort = left > 0 && (nextSeq > fromSeq || fromSeq === 0) && nextSeq <= (run.summary?.lastSeq ?? -1);
+    const isIncomplete =
+      remaining > 0 && (nextSeq > fromSeq || fromSeq === 0) && nextSeq <= (run.summary?.lastSeq ?? -1);
     // The run may have been deleted meanwhile.
-    if (isShort && (await this.#findRow(runId))?.runNo === run.runNo) throw missing(runId, nextSeq);
+    if (isIncomplete && (await this.#findRow(runId))?.runNo === run.runNo) throw createMissingError(runId, nextSeq);
   }
 
   async transact<Result>(runId: string, fold: (view: StoredRun) => RunChange<Result>): Promise<Result> {
-    this.#mustBeOpen();
+    this.#requireOpen();
     if (!isRunId(runId)) {
       throw invalidArgument(`${JSON.stringify(runId).slice(0, 80)} is not a valid run id`);
     }
     const transaction = createPostgresTransaction(runId, fold);
     try {
-      return await this.#inTurn(runId, () =>
-        this.#do('transact on', async ({ schema }) => {
+      return await this.#runInOrder(runId, () =>
+        this.#attempt('transact on', async ({ schema }) => {
           const { result, lastSeq } = await transaction(this.#client, schema);
           if (lastSeq >= 0) this.#announcer.announce({ runId, lastSeq });
           return result;
@@ -258,27 +259,27 @@ class PostgresTrajectoryStore implements PostgresStore {
   }
 
   async search(query: SearchQuery): Promise<SearchPage> {
-    this.#mustBeOpen();
-    const checked = checkSearchQuery(query);
-    if (checked.runId !== undefined && !isRunId(checked.runId)) return { hits: [], notIndexed: 0 };
-    return this.#do('search', ({ schema }) => searchPostgres(this.#client, schema, checked));
+    this.#requireOpen();
+    const checkedQuery = checkSearchQuery(query);
+    if (checkedQuery.runId !== undefined && !isRunId(checkedQuery.runId)) return { hits: [], notIndexed: 0 };
+    return this.#attempt('search', ({ schema }) => searchPostgres(this.#client, schema, checkedQuery));
   }
 
   async *verify(): AsyncGenerator<StoreProblem, void, void> {
-    this.#mustBeOpen();
-    const { schema } = await this.#do('verify', (layout) => Promise.resolve(layout));
+    this.#requireOpen();
+    const { schema } = await this.#attempt('verify', (layout) => Promise.resolve(layout));
     const problems = verifyPostgres(this.#client, schema);
     for (;;) {
-      const next = await this.#do('verify', () => problems.next(), 0);
-      if (next.done === true) return;
-      this.#mustBeOpen();
-      yield next.value;
+      const result = await this.#attempt('verify', () => problems.next(), 0);
+      if (result.done === true) return;
+      this.#requireOpen();
+      yield result.value;
     }
   }
 
   async *tail(runId?: string, options: { readonly signal?: AbortSignal } = {}): AsyncGenerator<RunEnd, void, void> {
-    this.#mustBeOpen();
-    const { schema } = await this.#do('tail', (layout) => Promise.resolve(layout));
+    this.#requireOpen();
+    const { schema } = await this.#attempt('tail', (layout) => Promise.resolve(layout));
     const signal =
       options.signal === undefined ? this.#closing.signal : AbortSignal.any([this.#closing.signal, options.signal]);
     try {
@@ -290,12 +291,12 @@ class PostgresTrajectoryStore implements PostgresStore {
 
   async #findRow(runId: string): Promise<PostgresRunRow | undefined> {
     if (!isRunId(runId)) return undefined;
-    const [row] = await this.#rowOf(runId);
+    const [row] = await this.#queryRow(runId);
     return row === undefined ? undefined : toRunRow(row, runId);
   }
 
-  async #rowOf(runId: string): Promise<readonly PostgresRow[]> {
-    return this.#do('read', ({ schema }) =>
+  async #queryRow(runId: string): Promise<readonly PostgresRow[]> {
+    return this.#attempt('read', ({ schema }) =>
       this.#client.query(`SELECT ${RUN_COLUMNS}, started_ms::text AS started FROM ${schema}.runs WHERE run_id = $1`, [
         toIdText(runId),
       ]),
@@ -303,9 +304,9 @@ class PostgresTrajectoryStore implements PostgresStore {
   }
 
   /** Runs the writes of one run one after the other, in the order of the calls. */
-  async #inTurn<T>(runId: string, work: () => Promise<T>): Promise<T> {
-    const before = this.#writes.get(runId) ?? Promise.resolve();
-    const write = before.then(work, work);
+  async #runInOrder<T>(runId: string, work: () => Promise<T>): Promise<T> {
+    const previousWrite = this.#writes.get(runId) ?? Promise.resolve();
+    const write = previousWrite.then(work, work);
     this.#writes.set(runId, write);
     try {
       return await write;
@@ -315,8 +316,8 @@ class PostgresTrajectoryStore implements PostgresStore {
   }
 
   /** Runs `work` on the schema. Repeats it after a lost connection, or if the month has no partition yet. */
-  async #do<T>(
-    doing: string,
+  async #attempt<T>(
+    action: string,
     work: (layout: PostgresLayout, earlierAttempts: number) => Promise<T>,
     retryForMs = this.#settings.retryForMs,
   ): Promise<T> {
@@ -332,7 +333,7 @@ class PostgresTrajectoryStore implements PostgresStore {
         }
       });
     } catch (thrown) {
-      throw toStoreError(thrown, `${doing} the PostgreSQL schema ${this.#settings.schema}`);
+      throw toStoreError(thrown, `${action} the PostgreSQL schema ${this.#settings.schema}`);
     }
   }
 
@@ -348,11 +349,11 @@ class PostgresTrajectoryStore implements PostgresStore {
     }
   }
 
-  #mustBeOpen(): void {
-    if (this.#closed !== undefined) throw storeClosed();
+  #requireOpen(): void {
+    if (this.#closePromise !== undefined) throw storeClosed();
   }
 }
 
-function missing(runId: string, seq: number): CoxswainError {
+function createMissingError(runId: string, seq: number): CoxswainError {
   return storeDamaged({ runId, seq }, 'it is missing');
 }

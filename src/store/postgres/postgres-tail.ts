@@ -38,16 +38,16 @@ export function tailChannelOf(schema: string): string {
  * transaction sends the collected announcements. Its commit waits for no disk or standby.
  */
 export function createPostgresAnnouncer(client: PostgresClient, channel: string): PostgresAnnouncer {
-  const waiting = new Map<string, number>();
+  const pendingEnds = new Map<string, number>();
   let timer: NodeJS.Timeout | undefined;
   let sending: Promise<void> = Promise.resolve();
 
   async function send(): Promise<void> {
     clearTimeout(timer);
     timer = undefined;
-    if (waiting.size === 0) return;
-    const ends = JSON.stringify([...waiting]);
-    waiting.clear();
+    if (pendingEnds.size === 0) return;
+    const ends = JSON.stringify([...pendingEnds]);
+    pendingEnds.clear();
     try {
       await client.query(
         `SELECT set_config('synchronous_commit', 'off', true), pg_notify($1, value::text)
@@ -61,7 +61,7 @@ export function createPostgresAnnouncer(client: PostgresClient, channel: string)
 
   return {
     announce({ runId, lastSeq }): void {
-      waiting.set(runId, lastSeq);
+      pendingEnds.set(runId, lastSeq);
       timer ??= setTimeout(() => {
         sending = sending.then(send);
       }, ANNOUNCE_AFTER_MS).unref();
@@ -85,23 +85,23 @@ export async function* tailPostgres(
   schema: string,
   { runId, signal }: TailOptions,
 ): AsyncGenerator<RunEnd, void, void> {
-  const known = new LruMap<number>(RUNS_REMEMBERED);
-  const waiting = new Map<string, number>();
+  const knownEnds = new LruMap<number>(RUNS_REMEMBERED);
+  const pendingEnds = new Map<string, number>();
   let mustPoll = true;
   let wake = (): void => undefined;
   const onAbort = (): void => wake();
 
-  const take = (end: RunEnd): void => {
+  const acceptEnd = (end: RunEnd): void => {
     if (runId !== undefined && end.runId !== runId) return;
-    if (end.lastSeq <= (known.get(end.runId) ?? -1)) return;
-    known.set(end.runId, end.lastSeq);
-    waiting.set(end.runId, end.lastSeq);
+    if (end.lastSeq <= (knownEnds.get(end.runId) ?? -1)) return;
+    knownEnds.set(end.runId, end.lastSeq);
+    pendingEnds.set(end.runId, end.lastSeq);
     wake();
   };
   const stop = await client.listen(tailChannelOf(schema), {
     onMessage: (payload) => {
       const end = readAnnouncement(payload);
-      if (end !== undefined) take(end);
+      if (end !== undefined) acceptEnd(end);
     },
     onListening: () => {
       mustPoll = true;
@@ -115,24 +115,24 @@ export async function* tailPostgres(
   signal.addEventListener('abort', onAbort);
   try {
     // For all runs, earlier growth is not reported; for a single run, its current end is.
-    for (const end of await endsOf(client, schema, runId)) {
-      if (runId === undefined) known.set(end.runId, Math.max(end.lastSeq, known.get(end.runId) ?? -1));
-      else take(end);
+    for (const end of await queryEnds(client, schema, runId)) {
+      if (runId === undefined) knownEnds.set(end.runId, Math.max(end.lastSeq, knownEnds.get(end.runId) ?? -1));
+      else acceptEnd(end);
     }
     while (!signal.aborted) {
-      const [first] = waiting;
-      if (first !== undefined) {
-        waiting.delete(first[0]);
-        yield { runId: first[0], lastSeq: first[1] };
+      const [pendingEnd] = pendingEnds;
+      if (pendingEnd !== undefined) {
+        pendingEnds.delete(pendingEnd[0]);
+        yield { runId: pendingEnd[0], lastSeq: pendingEnd[1] };
       } else if (mustPoll) {
         mustPoll = false;
         // A failed poll is ignored, because the next poll repeats it.
-        for (const end of await endsOf(client, schema, runId).catch(() => [])) take(end);
+        for (const end of await queryEnds(client, schema, runId).catch(() => [])) acceptEnd(end);
       } else {
         await new Promise<void>((resolve) => {
           wake = resolve;
           // The state may have changed since the loop checked it.
-          if (signal.aborted || mustPoll || waiting.size > 0) resolve();
+          if (signal.aborted || mustPoll || pendingEnds.size > 0) resolve();
         });
       }
     }
@@ -155,7 +155,7 @@ function readAnnouncement(payload: string): RunEnd | undefined {
   return typeof runId === 'string' && typeof lastSeq === 'number' ? { runId, lastSeq } : undefined;
 }
 
-async function endsOf(client: PostgresClient, schema: string, runId: string | undefined): Promise<readonly RunEnd[]> {
+async function queryEnds(client: PostgresClient, schema: string, runId?: string): Promise<readonly RunEnd[]> {
   const columns = 'SELECT run_id AS id, last_seq::text AS last FROM';
   const rows = await (runId === undefined
     ? client.query(`${columns} ${schema}.runs WHERE last_seq >= 0 AND changed_at > now() - ${POLL_BACK}`)

@@ -8,7 +8,7 @@ import { chunksOf, fromIdText, toIdText, toKindText } from './postgres-text.ts';
 /** Ids that are mostly of the units that need care. */
 const id = fc.string({ unit: fc.constantFrom('\0', '\u0001', '\u0002', 'a', '\uffff', '😀'), maxLength: 8 });
 
-test('an id comes back from its stored form, which holds no U+0000', () => {
+test('an id can be decoded from its stored form, which contains no U+0000', () => {
   fc.assert(
     fc.property(id, (runId) => {
       expect(toIdText(runId)).not.toContain('\0');
@@ -17,7 +17,7 @@ test('an id comes back from its stored form, which holds no U+0000', () => {
   );
 });
 
-test('stored ids are in the order of the ids', () => {
+test('stored ids have the order of the ids', () => {
   fc.assert(
     fc.property(id, id, (one, other) => {
       expect(compareBytes(toIdText(one), toIdText(other))).toBe(compareBytes(one, other));
@@ -25,12 +25,12 @@ test('stored ids are in the order of the ids', () => {
   );
 });
 
-test('a kind is stored as text that a column and a list can hold', () => {
+test('a kind is stored as text that a column and a list can contain', () => {
   expect(toKindText('tool_ended')).toBe('tool_ended');
   expect(toKindText('a\0b\u001ec\ud800')).toBe('a\ufffdb\ufffdc\ufffd');
 });
 
-test('items are cut into lists that fit a statement, in order, none empty', () => {
+test('items are split in order into non-empty lists that fit one statement', () => {
   const sizes = [1, 10_000_000, 10_000_000, 20_000_000, 1, 2];
   expect(chunksOf(sizes, (size) => size)).toEqual([[1, 10_000_000], [10_000_000], [20_000_000], [1, 2]]);
   expect(chunksOf([], () => 1)).toEqual([]);

@@ -1,8 +1,8 @@
 import { parseRecord } from '../../records/decode-record.ts';
 import { checkChange } from '../check-change.ts';
-import { lockRunSurely, planLocked } from './postgres-append.ts';
+import { lockRunRow, planLocked } from './postgres-append.ts';
 import type { PostgresClient, PostgresSession } from './postgres-client.ts';
-import { isAsWritten, readStored, touchRun, writeRecords, type PostgresRunRow } from './postgres-run-row.ts';
+import { isIntactRow, readStored, touchRun, writeRecords, type PostgresRunRow } from './postgres-run-row.ts';
 import { joinTexts, listParameter } from './postgres-text.ts';
 import { rowChecksums } from '../row-checksum.ts';
 import { createStoredRun, type SavedSnapshot } from '../stored-run.ts';
@@ -33,15 +33,15 @@ export function createPostgresTransaction<Result>(
   /** Results of earlier attempts, by the token that a committed one left in the database. */
   const results = new Map<string, TransactionResult<Result>>();
 
-  async function work(session: PostgresSession, schema: string): Promise<TransactionResult<Result>> {
-    const run = await lockRunSurely(session, schema, runId);
-    const committed = await findCommitted(session, schema, results);
-    if (committed !== undefined) {
+  async function attempt(session: PostgresSession, schema: string): Promise<TransactionResult<Result>> {
+    const run = await lockRunRow(session, schema, runId);
+    const committedResult = await findCommitted(session, schema, results);
+    if (committedResult !== undefined) {
       await touchRun(session, schema, run);
-      return committed;
+      return committedResult;
     }
-    const saved = await readSnapshot(session, schema, { run, runId });
-    const change = checkChange(runId, (await callFold(session, schema, { run, runId, saved, fold })).change);
+    const savedSnapshot = await readSnapshot(session, schema, { run, runId });
+    const change = checkChange(runId, (await callFold(session, schema, { run, runId, savedSnapshot, fold })).change);
     const token = globalThis.crypto.randomUUID();
     let lastSeq = run.summary?.lastSeq ?? -1;
     if (change.batch !== undefined) {
@@ -61,21 +61,21 @@ export function createPostgresTransaction<Result>(
           String(rowChecksums('snapshots', runId)(lastSeq, change.snapshotJson)),
         ],
       );
-    } else if (change.batch === undefined && run.summary === undefined && saved === undefined) {
+    } else if (change.batch === undefined && run.summary === undefined && savedSnapshot === undefined) {
       // The row was created only for the lock, so it is deleted.
       await session.query(`DELETE FROM ${schema}.runs WHERE run_no = $1::bigint`, [run.runNo]);
     }
-    await leaveToken(session, schema, token);
+    await saveToken(session, schema, token);
     const attemptResult = { result: change.result, lastSeq };
     results.set(token, attemptResult);
     return attemptResult;
   }
 
-  return (client, schema) => client.transaction((session) => work(session, schema));
+  return (client, schema) => client.transaction((session) => attempt(session, schema));
 }
 
 /** Stores a token by which a later attempt recognises that this one was committed. */
-export async function leaveToken(session: PostgresSession, schema: string, token: string): Promise<void> {
+export async function saveToken(session: PostgresSession, schema: string, token: string): Promise<void> {
   await session.query(`INSERT INTO ${schema}.transactions (token, at) VALUES ($1, now())`, [token]);
   if (Math.random() < 1 / CLEAN_ONE_OF) {
     await session.query(`DELETE FROM ${schema}.transactions WHERE at < now() - ${TOKEN_LIFE}`);
@@ -105,16 +105,16 @@ async function readSnapshot(
     [run.runNo],
   );
   if (row === undefined) return undefined;
-  const saved = { coversSeq: Number(row['seq']), json: String(row['json']) };
-  const isWhole = isAsWritten('snapshots', row, { runId, place: saved.coversSeq, text: saved.json });
+  const savedSnapshot = { coversSeq: Number(row['seq']), json: String(row['json']) };
+  const isIntact = isIntactRow('snapshots', row, { runId, place: savedSnapshot.coversSeq, text: savedSnapshot.json });
   // A damaged snapshot is null, so that the caller folds the records instead.
-  return isWhole ? saved : { coversSeq: run.summary?.lastSeq ?? -1, json: 'null' };
+  return isIntact ? savedSnapshot : { coversSeq: run.summary?.lastSeq ?? -1, json: 'null' };
 }
 
 interface FoldCall<Result> {
   readonly run: PostgresRunRow;
   readonly runId: string;
-  readonly saved: SavedSnapshot | undefined;
+  readonly savedSnapshot: SavedSnapshot | undefined;
   readonly fold: (view: StoredRun) => RunChange<Result>;
 }
 
@@ -126,22 +126,22 @@ interface FoldCall<Result> {
 async function callFold<Result>(
   session: PostgresSession,
   schema: string,
-  { run, runId, saved, fold }: FoldCall<Result>,
+  { run, runId, savedSnapshot, fold }: FoldCall<Result>,
 ): Promise<{ readonly change: RunChange<Result> }> {
-  const stored = { summary: run.summary, snapshot: saved };
+  const stored = { summary: run.summary, snapshot: savedSnapshot };
   const lastSeq = run.summary?.lastSeq ?? -1;
-  const snapshotSeq = saved?.coversSeq ?? -1;
-  let wantsMissed = false;
+  const snapshotSeq = savedSnapshot?.coversSeq ?? -1;
+  let needsMissed = false;
   const interrupt = (): never => {
-    wantsMissed = true;
+    needsMissed = true;
     throw new Error('the records are read, then the fold is called again');
   };
   try {
     const change = fold(createStoredRun(stored, lastSeq <= snapshotSeq ? () => [] : interrupt));
     // If the fold caught the error, its result is invalid.
-    if (!wantsMissed) return { change };
+    if (!needsMissed) return { change };
   } catch (thrown) {
-    if (!wantsMissed) throw new FoldError(thrown);
+    if (!needsMissed) throw new FoldError(thrown);
   }
   const rows = await readStored(session, schema, { run, runId, fromSeq: snapshotSeq + 1, throughSeq: lastSeq });
   const missed = rows.map(({ json }) => parseRecord(json));

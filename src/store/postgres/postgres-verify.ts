@@ -1,7 +1,7 @@
 import { messageOf } from '../../base/error.ts';
 import { parseRecord } from '../../records/decode-record.ts';
 import type { PostgresClient } from './postgres-client.ts';
-import { isAsWritten, RUN_COLUMNS, toRunRow, toStoredRow, type PostgresRunRow } from './postgres-run-row.ts';
+import { isIntactRow, RUN_COLUMNS, toRunRow, toStoredRow, type PostgresRunRow } from './postgres-run-row.ts';
 import { pageSql } from './postgres-search.ts';
 import { fromIdText } from './postgres-text.ts';
 import { createRunCheck, orderProblem } from '../run-check.ts';
@@ -32,27 +32,29 @@ export async function* verifyPostgres(
     for (const row of rows) {
       const runId = fromIdText(String(row['id']));
       const lastSeq = Number(row['last']);
-      const head = { runNo: String(row['run']), month: String(row['month']) };
-      afterNo = head.runNo;
-      let run: PostgresRunRow = { ...head, summary: undefined };
-      let isHeadWhole = true;
+      const rowKey = { runNo: String(row['run']), month: String(row['month']) };
+      afterNo = rowKey.runNo;
+      let run: PostgresRunRow = { ...rowKey, summary: undefined };
+      let isSummaryIntact = true;
       try {
         run = toRunRow(row, runId);
       } catch (thrown) {
-        isHeadWhole = false;
-        yield { runId, place: `${schema}.runs, run_no ${head.runNo}`, problem: damageText(thrown) };
+        isSummaryIntact = false;
+        yield { runId, place: `${schema}.runs, run_no ${rowKey.runNo}`, problem: damageText(thrown) };
       }
-      for await (const problem of verifyRun(client, schema, { run, runId, lastSeq, isHeadWhole })) {
+      for await (const problem of verifyRun(client, schema, { run, runId, lastSeq, isSummaryIntact })) {
         // The run may have been deleted meanwhile.
-        if (!(await isThere(client, schema, run.runNo))) break;
+        if (!(await runExists(client, schema, run.runNo))) break;
         yield problem;
       }
       const snapshot = row['snapshot'];
       if (typeof snapshot === 'string') {
-        const place = Number(row['covers']);
-        const checked = { checksum: row['snapshot_checksum'] ?? null };
-        const isWhole = isAsWritten('snapshots', checked, { runId, place, text: snapshot });
-        const problem = isWhole ? snapshotProblem(snapshot, place, lastSeq) : 'its snapshot: its checksum is wrong';
+        const coversSeq = Number(row['covers']);
+        const checksumRow = { checksum: row['snapshot_checksum'] ?? null };
+        const isIntact = isIntactRow('snapshots', checksumRow, { runId, place: coversSeq, text: snapshot });
+        const problem = isIntact
+          ? snapshotProblem(snapshot, coversSeq, lastSeq)
+          : 'its snapshot: its checksum is wrong';
         if (problem !== undefined) yield { runId, place: `${schema}.snapshots, run_no ${run.runNo}`, problem };
       }
     }
@@ -61,7 +63,7 @@ export async function* verifyPostgres(
   yield* findOrphans(client, schema);
 }
 
-async function isThere(client: PostgresClient, schema: string, runNo: string): Promise<boolean> {
+async function runExists(client: PostgresClient, schema: string, runNo: string): Promise<boolean> {
   return (await client.query(`SELECT 1 AS there FROM ${schema}.runs WHERE run_no = $1::bigint`, [runNo])).length > 0;
 }
 
@@ -70,13 +72,13 @@ interface VerifiedRun {
   readonly runId: string;
   readonly lastSeq: number;
   /** False if the summary of the run is damaged, which is already reported. */
-  readonly isHeadWhole: boolean;
+  readonly isSummaryIntact: boolean;
 }
 
 async function* verifyRun(
   client: PostgresClient,
   schema: string,
-  { run, runId, lastSeq, isHeadWhole }: VerifiedRun,
+  { run, runId, lastSeq, isSummaryIntact }: VerifiedRun,
 ): AsyncGenerator<StoreProblem, void, void> {
   const check = createRunCheck(runId);
   const place = `${schema}.records, run_no ${run.runNo}`;
@@ -90,17 +92,18 @@ async function* verifyRun(
       try {
         const record = parseRecord(toStoredRow(row, runId).json);
         if (record.seq !== seq) throw new Error(`the row contains seq ${record.seq}`);
-        yield* check.take(record, place);
+        yield* check.checkRecord(record, place);
       } catch (thrown) {
-        yield* check.damaged(seq, { place, problem: damageText(thrown) });
+        yield* check.reportDamage(seq, { place, problem: damageText(thrown) });
       }
     }
   }
-  const lost = check.nextSeq <= lastSeq ? orderProblem(check.nextSeq, lastSeq + 1) : undefined;
-  if (lost !== undefined) yield { runId, place, ...lost };
+  const missingRecords = check.nextSeq <= lastSeq ? orderProblem(check.nextSeq, lastSeq + 1) : undefined;
+  if (missingRecords !== undefined) yield { runId, place, ...missingRecords };
   // Compare the summary only if nothing was appended meanwhile.
-  else if (run.summary?.lastSeq === lastSeq) yield* check.end(run.summary, `${schema}.runs, run_no ${run.runNo}`);
-  if (isHeadWhole && (run.summary?.lastSeq ?? -1) !== lastSeq) {
+  else if (run.summary?.lastSeq === lastSeq)
+    yield* check.checkSummary(run.summary, `${schema}.runs, run_no ${run.runNo}`);
+  if (isSummaryIntact && (run.summary?.lastSeq ?? -1) !== lastSeq) {
     yield { runId, place: `${schema}.runs, run_no ${run.runNo}`, problem: 'last_seq differs from the summary' };
   }
 }

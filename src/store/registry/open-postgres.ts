@@ -24,7 +24,7 @@ interface OpenOptions {
  * @throws CoxswainError `store-io` without either of them; `invalid-argument`
  */
 export async function openPostgres(address: string, { waitMs }: OpenOptions): Promise<PostgresStore> {
-  return openAt(address, { retryForMs: waitMs });
+  return openAddress(address, { retryForMs: waitMs });
 }
 
 /**
@@ -33,16 +33,17 @@ export async function openPostgres(address: string, { waitMs }: OpenOptions): Pr
  * @throws CoxswainError as `openPostgres`, and each call `input-io` without a schema
  */
 export async function openPostgresReader(address: string, { waitMs }: OpenOptions): Promise<LiveReader> {
-  const store = await openAt(address, { retryForMs: waitMs, isReadOnly: true });
-  const stop = new AbortController();
+  const store = await openAddress(address, { retryForMs: waitMs, isReadOnly: true });
+  const abortController = new AbortController();
   /** Undefined until the first call of `changes`. */
-  let changed: Set<string> | undefined;
-  let fault: { readonly thrown: unknown } | undefined;
-  const follow = async (): Promise<void> => {
+  let changedRunIds: Set<string> | undefined;
+  let tailFault: { readonly thrown: unknown } | undefined;
+  const followTail = async (): Promise<void> => {
     try {
-      for await (const { runId } of store.tail(undefined, { signal: stop.signal })) changed?.add(runId);
+      for await (const { runId } of store.tail(undefined, { signal: abortController.signal }))
+        changedRunIds?.add(runId);
     } catch (thrown) {
-      fault = { thrown };
+      tailFault = { thrown };
     }
   };
   return {
@@ -53,37 +54,37 @@ export async function openPostgresReader(address: string, { waitMs }: OpenOption
     sizeOf: () => store.sizeOf(),
     verify: () => store.verify(),
     async changes() {
-      if (changed === undefined || fault !== undefined) {
-        changed = new Set();
-        fault = undefined;
-        void follow();
+      if (changedRunIds === undefined || tailFault !== undefined) {
+        changedRunIds = new Set();
+        tailFault = undefined;
+        void followTail();
         return undefined;
       }
-      const ids = [...changed];
-      changed.clear();
+      const ids = [...changedRunIds];
+      changedRunIds.clear();
       return ids;
     },
     async close() {
-      stop.abort();
+      abortController.abort();
       await store.close();
     },
   };
 }
 
-async function openAt(
+async function openAddress(
   address: string,
   options: { readonly retryForMs: number; readonly isReadOnly?: boolean },
 ): Promise<PostgresStore> {
-  const parsed = parseStoreAddress(address);
-  if (parsed.kind !== 'postgres') {
+  const parsedAddress = parseStoreAddress(address);
+  if (parsedAddress.kind !== 'postgres') {
     throw invalidArgument(`${shownAddress(address)} is not the address of a PostgreSQL database`);
   }
-  const { schema, url } = parsed;
-  const handle = await handleOf(url);
+  const { schema, url } = parsedAddress;
+  const handle = await connect(url);
   return postgresStore(handle, { ...options, endHandle: true, ...present({ schema }) });
 }
 
-async function handleOf(url: string): Promise<PostgresHandle> {
+async function connect(url: string): Promise<PostgresHandle> {
   try {
     const sql = await optionalPackage(() => import('postgres'));
     if (sql !== undefined) {

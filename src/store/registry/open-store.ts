@@ -22,11 +22,11 @@ const DRIVERS: Readonly<Record<StoreKind, StoreDriver>> = {
   sqlite: {
     open: async (address, timeoutMs) => {
       const { sqliteStore } = await import('../sqlite/sqlite-store.ts');
-      return sqliteStore(pathIn(address), { timeoutMs });
+      return sqliteStore(requirePath(address), { timeoutMs });
     },
     read: async (address, timeoutMs) => {
       const { openSqliteReader } = await import('../sqlite/sqlite-reader.ts');
-      return openSqliteReader(pathIn(address), { timeoutMs });
+      return openSqliteReader(requirePath(address), { timeoutMs });
     },
   },
   postgres: {
@@ -57,7 +57,7 @@ const DRIVERS: Readonly<Record<StoreKind, StoreDriver>> = {
     },
     read: async (address) => {
       const { openJsonlReader } = await import('../jsonl/jsonl-reader.ts');
-      return openJsonlReader(pathIn(address));
+      return openJsonlReader(requirePath(address));
     },
   },
 };
@@ -86,10 +86,10 @@ export async function openStoreReader(address: string, options: OpenStoreOptions
 
 /** The kind of store at an address: for a path, `jsonl` for a folder, otherwise `sqlite`. */
 export async function kindOfStore(address: string): Promise<StoreKind> {
-  const parsed = parseStoreAddress(address);
-  if (parsed.kind !== 'path') return parsed.kind;
-  const facts = await stat(parsed.path).catch(() => undefined);
-  const isFolder = facts === undefined ? /[/\\]$/.test(parsed.path) : facts.isDirectory();
+  const parsedAddress = parseStoreAddress(address);
+  if (parsedAddress.kind !== 'path') return parsedAddress.kind;
+  const facts = await stat(parsedAddress.path).catch(() => undefined);
+  const isFolder = facts === undefined ? /[/\\]$/.test(parsedAddress.path) : facts.isDirectory();
   return isFolder ? 'jsonl' : 'sqlite';
 }
 
@@ -99,12 +99,12 @@ const SQLITE_MAGIC = 'SQLite format 3\0';
 export async function storeKindAt(address: string): Promise<StoreKind | undefined> {
   if (address === '-') return undefined;
   try {
-    const parsed = parseStoreAddress(address);
-    if (parsed.kind !== 'path') return parsed.kind;
-    if ((await stat(parsed.path)).isDirectory()) {
-      return (await readdir(parsed.path)).some(isRunFolderName) ? 'jsonl' : undefined;
+    const parsedAddress = parseStoreAddress(address);
+    if (parsedAddress.kind !== 'path') return parsedAddress.kind;
+    if ((await stat(parsedAddress.path)).isDirectory()) {
+      return (await readdir(parsedAddress.path)).some(isRunFolderName) ? 'jsonl' : undefined;
     }
-    const file = await open(parsed.path);
+    const file = await open(parsedAddress.path);
     try {
       const { buffer, bytesRead } = await file.read(Buffer.alloc(SQLITE_MAGIC.length), 0, SQLITE_MAGIC.length, 0);
       return buffer.toString('latin1', 0, bytesRead) === SQLITE_MAGIC ? 'sqlite' : undefined;
@@ -117,6 +117,6 @@ export async function storeKindAt(address: string): Promise<StoreKind | undefine
   }
 }
 
-function pathIn(address: string): string {
+function requirePath(address: string): string {
   return storePath(address) ?? shownAddress(address);
 }

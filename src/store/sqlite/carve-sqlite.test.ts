@@ -32,12 +32,12 @@ function carved(file: string): Readonly<Record<string, readonly TrajectoryRecord
   return runs;
 }
 
-test('of a whole store every record is found once, in order', async () => {
+test('every record of an intact store is found once, in order', async () => {
   const file = await recordedFile();
   expect(carved(file)).toEqual({ a: RECORDS, b: scriptCalls('b', 50) });
 });
 
-test('without its first page, or with every page of a tree’s inside gone, all records are found', async () => {
+test('without the first page or the inner pages of the trees, all records are found', async () => {
   const file = await recordedFile();
   const whole = await readFile(file);
   await writeFile(file, Buffer.from(whole).fill(0, 0, PAGE));
@@ -49,7 +49,7 @@ test('without its first page, or with every page of a tree’s inside gone, all 
   expect(carved(file)).toEqual({ a: RECORDS, b: scriptCalls('b', 50) });
 });
 
-test('records that lie in the log alone are found', async () => {
+test('records that exist only in the log are found', async () => {
   const file = await recordedFile();
   const store = sqliteStore(file);
   await store.append(scriptCalls('c', 30));
@@ -59,7 +59,7 @@ test('records that lie in the log alone are found', async () => {
   expect(carved(copy)['c']).toEqual(scriptCalls('c', 30));
 });
 
-test('a run that was deleted does not come back', async () => {
+test('a deleted run is not found', async () => {
   const file = await recordedFile();
   const store = sqliteStore(file);
   await store.deleteRun('a');
@@ -67,7 +67,7 @@ test('a run that was deleted does not come back', async () => {
   expect(carved(file)).toEqual({ b: scriptCalls('b', 50) });
 });
 
-test('a record whose checksum is wrong is not given, and is named', async () => {
+test('a record with a wrong checksum is left out and reported', async () => {
   const file = await recordedFile();
   const database = new DatabaseSync(file);
   database.exec("UPDATE records SET json = replace(json, 'call-7', 'call-8') WHERE run_id = 'b' AND seq = 7");

@@ -3,7 +3,7 @@ import { parseRecord } from '../../records/decode-record.ts';
 import type { TrajectoryRecord } from '../../records/trajectory-record.ts';
 import { isRunId } from '../check-batch.ts';
 import { rowChecksums } from '../row-checksum.ts';
-import { likelyCells, readCell, type CellValue } from './sqlite-cell.ts';
+import { findCellCandidates, readCell, type CellValue } from './sqlite-cell.ts';
 import { cellOffsets, openSqlitePages, type PageImage, type SqlitePages } from './sqlite-pages.ts';
 
 /** A run found in a damaged file. */
@@ -52,9 +52,9 @@ export function carveSqlite(path: string): CarvedStore {
   const carver = new Carver(pages);
   try {
     for (const rank of [2, 1, 0] as const) {
-      for (const image of pages.images) if (image.rank === rank) carver.takePage(image);
+      for (const image of pages.images) if (image.rank === rank) carver.readPageRows(image);
     }
-    if (!carver.isComplete()) for (const image of pages.images) carver.search(image);
+    if (!carver.isComplete()) for (const image of pages.images) carver.searchPage(image);
   } catch (thrown) {
     pages.close();
     throw thrown;
@@ -65,33 +65,36 @@ export function carveSqlite(path: string): CarvedStore {
 class Carver {
   readonly #pages: SqlitePages;
   readonly #findings = new Map<string, Findings>();
-  readonly #removed = new Set<string>();
+  readonly #removedRunIds = new Set<string>();
 
   constructor(pages: SqlitePages) {
     this.#pages = pages;
   }
 
-  takePage(image: PageImage): void {
+  readPageRows(image: PageImage): void {
     const page = this.#pages.read(image);
     for (const offset of cellOffsets(image, page)) {
       const values = readCell(this.#pages, page, offset);
-      if (values !== undefined) this.#takeRow(values, { image, offset });
+      if (values !== undefined) this.#addRow(values, { image, offset });
     }
   }
 
   /** Returns true if every run is complete up to the end that its summary states. */
   isComplete(): boolean {
-    const live = [...this.#findings.values()].filter(({ isLive }) => isLive);
-    return live.length > 0 && live.every(({ hasSummary, lastSeq, records }) => hasSummary && records.size > lastSeq);
+    const liveFindings = [...this.#findings.values()].filter(({ isLive }) => isLive);
+    return (
+      liveFindings.length > 0 &&
+      liveFindings.every(({ hasSummary, lastSeq, records }) => hasSummary && records.size > lastSeq)
+    );
   }
 
   /** Searches every byte of a page for records, whatever its header and cell pointers contain. */
-  search(image: PageImage): void {
+  searchPage(image: PageImage): void {
     const page = this.#pages.read(image);
-    for (const offset of likelyCells(page)) {
+    for (const offset of findCellCandidates(page)) {
       const values = readCell(this.#pages, page, offset);
-      const record = values === undefined ? undefined : recordIn(values);
-      if (record !== undefined) this.#takeRecord(record, { image: { ...image, rank: 0 }, offset });
+      const record = values === undefined ? undefined : parseRecordRow(values);
+      if (record !== undefined) this.#addRecord(record, { image: { ...image, rank: 0 }, offset });
     }
   }
 
@@ -99,7 +102,7 @@ class Carver {
     return [...this.#findings]
       .filter(
         ([runId, { hasSummary, isLive, records }]) =>
-          isLive && (hasSummary || (records.size > 0 && !this.#removed.has(runId))),
+          isLive && (hasSummary || (records.size > 0 && !this.#removedRunIds.has(runId))),
       )
       .map(([runId, { damaged, hasSummary, lastSeq, records }]) => ({
         runId,
@@ -112,24 +115,24 @@ class Carver {
 
   *#read(records: ReadonlyMap<number, Place>): Generator<TrajectoryRecord, void, void> {
     for (const [, { image, offset }] of [...records].toSorted(([a], [b]) => a - b)) {
-      const row = recordIn(readCell(this.#pages, this.#pages.read(image), offset) ?? []);
+      const row = parseRecordRow(readCell(this.#pages, this.#pages.read(image), offset) ?? []);
       if (row !== undefined) yield parseRecord(row.json);
     }
   }
 
-  #takeRow(values: readonly CellValue[], place: Place): void {
+  #addRow(values: readonly CellValue[], place: Place): void {
     const isInUse = place.image.rank === 2;
-    const [first] = values;
-    if (values.length === 1 && typeof first === 'string') {
-      if (isInUse) this.#removed.add(first);
+    const [firstValue] = values;
+    if (values.length === 1 && typeof firstValue === 'string') {
+      if (isInUse) this.#removedRunIds.add(firstValue);
       return;
     }
-    const record = recordIn(values);
-    if (record !== undefined) this.#takeRecord(record, place);
-    else if (isInUse) this.#takeSummary(values);
+    const record = parseRecordRow(values);
+    if (record !== undefined) this.#addRecord(record, place);
+    else if (isInUse) this.#addSummary(values);
   }
 
-  #takeRecord({ runId, seq, json, checksum }: FoundRecord, place: Place): void {
+  #addRecord({ runId, seq, json, checksum }: FoundRecord, place: Place): void {
     if (checksum !== rowChecksums('records', runId)(seq, json)) {
       this.#findings.get(runId)?.damaged.add(seq);
       // The run may be found later.
@@ -138,14 +141,14 @@ class Carver {
     }
     const run = this.#findingsOf(runId);
     // A record after the summary's end is uncommitted or from a deleted run of the same id.
-    const isStray = place.image.rank === 0 && run.hasSummary && seq > run.lastSeq;
-    if (run.records.has(seq) || isStray) return;
+    const isUncommitted = place.image.rank === 0 && run.hasSummary && seq > run.lastSeq;
+    if (run.records.has(seq) || isUncommitted) return;
     run.records.set(seq, place);
     if (place.image.rank > 0) run.isLive = true;
   }
 
-  #takeSummary(values: readonly CellValue[]): void {
-    const end = endIn(values);
+  #addSummary(values: readonly CellValue[]): void {
+    const end = parseEnd(values);
     if (end === undefined) return;
     const run = this.#findingsOf(end.runId);
     run.lastSeq = Math.max(run.lastSeq, end.lastSeq);
@@ -154,8 +157,8 @@ class Carver {
   }
 
   #findingsOf(runId: string): Findings {
-    const known = this.#findings.get(runId);
-    if (known !== undefined) return known;
+    const existing = this.#findings.get(runId);
+    if (existing !== undefined) return existing;
     const run: Findings = { records: new Map(), damaged: new Set(), lastSeq: -1, hasSummary: false, isLive: false };
     this.#findings.set(runId, run);
     return run;
@@ -170,7 +173,7 @@ interface FoundRecord {
 }
 
 /** A row of `records`; SQLite stores the row id column as null. */
-function recordIn(values: readonly CellValue[]): FoundRecord | undefined {
+function parseRecordRow(values: readonly CellValue[]): FoundRecord | undefined {
   const [id, runId, seq, json, checksum] = values;
   if (values.length !== 5 || id !== null || !isRunId(runId) || typeof json !== 'string') return undefined;
   if (typeof seq !== 'number' || !Number.isSafeInteger(seq) || seq < 0) return undefined;
@@ -185,10 +188,10 @@ interface FoundEnd {
 }
 
 /** The end of a run according to an intact row of `runs` or `snapshots`. */
-function endIn([runId, place, text, fourth, fifth]: readonly CellValue[]): FoundEnd | undefined {
+function parseEnd([runId, place, text, fourthValue, fifthValue]: readonly CellValue[]): FoundEnd | undefined {
   if (!isRunId(runId) || typeof place !== 'number' || typeof text !== 'string') return undefined;
-  if (fourth === rowChecksums('snapshots', runId)(place, text)) return { runId, lastSeq: place, isSummary: false };
-  if (fifth !== rowChecksums('runs', runId)(0, text)) return undefined;
+  if (fourthValue === rowChecksums('snapshots', runId)(place, text)) return { runId, lastSeq: place, isSummary: false };
+  if (fifthValue !== rowChecksums('runs', runId)(0, text)) return undefined;
   const summary = jsonOf(text);
   if (!isJsonObject(summary) || summary['runId'] !== runId || typeof summary['lastSeq'] !== 'number') return undefined;
   return { runId, lastSeq: summary['lastSeq'], isSummary: true };

@@ -17,24 +17,24 @@ export function readCell(pages: SqlitePages, page: Buffer, offset: number): read
   const size = readVarint(page, offset);
   const rowId = size === undefined ? undefined : readVarint(page, size.end);
   if (size === undefined || rowId === undefined || size.value > MAX_PAYLOAD_BYTES) return undefined;
-  const localBytes = localBytesOf(size.value);
+  const localBytes = countLocalBytes(size.value);
   const local = page.subarray(rowId.end, rowId.end + localBytes);
   const header = readHeader(local);
   if (local.length < localBytes || header === undefined) return undefined;
   // Most damaged cells fail here, before the overflow chain is followed.
-  if (header.bytes + header.types.reduce((sum, type) => sum + bytesOf(type), 0) !== size.value) return undefined;
-  const overflowAt = rowId.end + localBytes;
+  if (header.bytes + header.types.reduce((sum, type) => sum + sizeOfType(type), 0) !== size.value) return undefined;
+  const overflowOffset = rowId.end + localBytes;
   const payload =
     localBytes === size.value
       ? local
-      : overflowAt + 4 <= page.length
-        ? withOverflow(pages, page.readUInt32BE(overflowAt), { local, bytes: size.value })
+      : overflowOffset + 4 <= page.length
+        ? readOverflow(pages, page.readUInt32BE(overflowOffset), { local, bytes: size.value })
         : undefined;
   if (payload === undefined) return undefined;
-  let at = header.bytes;
+  let valueStart = header.bytes;
   return header.types.map((type) => {
-    const value = valueOf(type, payload.subarray(at, at + bytesOf(type)));
-    at += bytesOf(type);
+    const value = decodeValue(type, payload.subarray(valueStart, valueStart + sizeOfType(type)));
+    valueStart += sizeOfType(type);
     return value;
   });
 }
@@ -47,11 +47,12 @@ const MIN_BYTES_BEFORE = 2;
 const MAX_BYTES_BEFORE = 12;
 
 /** Offsets at which a `records` row may begin; `readCell` decides. */
-export function* likelyCells(page: Buffer): Generator<number, void, void> {
-  for (let at = page.indexOf(0, MIN_BYTES_BEFORE); at >= 0; at = page.indexOf(0, at + 1)) {
-    const headerBytes = page[at - 1] ?? 0;
+export function* findCellCandidates(page: Buffer): Generator<number, void, void> {
+  for (let offset = page.indexOf(0, MIN_BYTES_BEFORE); offset >= 0; offset = page.indexOf(0, offset + 1)) {
+    const headerBytes = page[offset - 1] ?? 0;
     if (headerBytes < MIN_HEADER_BYTES || headerBytes > MAX_HEADER_BYTES) continue;
-    for (let before = MIN_BYTES_BEFORE; before <= MAX_BYTES_BEFORE && before < at; before += 1) yield at - 1 - before;
+    for (let before = MIN_BYTES_BEFORE; before <= MAX_BYTES_BEFORE && before < offset; before += 1)
+      yield offset - 1 - before;
   }
 }
 
@@ -60,67 +61,67 @@ interface Varint {
   readonly end: number;
 }
 
-function readVarint(bytes: Buffer, at: number): Varint | undefined {
+function readVarint(bytes: Buffer, start: number): Varint | undefined {
   let value = 0;
   for (let index = 0; index < 9; index += 1) {
-    const byte = bytes[at + index];
+    const byte = bytes[start + index];
     if (byte === undefined) return undefined;
-    if (index === 8) return { value: value * 256 + byte, end: at + 9 };
+    if (index === 8) return { value: value * 256 + byte, end: start + 9 };
     value = value * 128 + (byte & 0x7f);
-    if (byte < 0x80) return { value, end: at + index + 1 };
+    if (byte < 0x80) return { value, end: start + index + 1 };
   }
   return undefined;
 }
 
 /** Bytes of a payload in the cell itself; the rest is in overflow pages. */
-function localBytesOf(bytes: number): number {
-  const most = PAGE_BYTES - 35;
-  if (bytes <= most) return bytes;
-  const least = Math.floor(((PAGE_BYTES - 12) * 32) / 255) - 23;
-  const wanted = least + ((bytes - least) % (PAGE_BYTES - 4));
-  return wanted <= most ? wanted : least;
+function countLocalBytes(bytes: number): number {
+  const maxLocalBytes = PAGE_BYTES - 35;
+  if (bytes <= maxLocalBytes) return bytes;
+  const minLocalBytes = Math.floor(((PAGE_BYTES - 12) * 32) / 255) - 23;
+  const preferredBytes = minLocalBytes + ((bytes - minLocalBytes) % (PAGE_BYTES - 4));
+  return preferredBytes <= maxLocalBytes ? preferredBytes : minLocalBytes;
 }
 
 function readHeader(local: Buffer): { readonly types: readonly number[]; readonly bytes: number } | undefined {
   const size = readVarint(local, 0);
   if (size === undefined || size.value > local.length) return undefined;
   const types: number[] = [];
-  let at = size.end;
-  while (at < size.value) {
-    const type = readVarint(local, at);
+  let offset = size.end;
+  while (offset < size.value) {
+    const type = readVarint(local, offset);
     if (type === undefined || types.length === MAX_COLUMNS || type.value === 10 || type.value === 11) return undefined;
     types.push(type.value);
-    at = type.end;
+    offset = type.end;
   }
-  return at === size.value ? { types, bytes: size.value } : undefined;
+  return offset === size.value ? { types, bytes: size.value } : undefined;
 }
 
-function bytesOf(type: number): number {
+function sizeOfType(type: number): number {
   if (type >= 12) return Math.floor((type - 12) / 2);
   return type === 7 ? 8 : (INTEGER_BYTES[type] ?? 0);
 }
 
-function withOverflow(
+function readOverflow(
   pages: SqlitePages,
   firstPage: number,
   { local, bytes }: { readonly local: Buffer; readonly bytes: number },
 ): Buffer | undefined {
-  const parts: Buffer[] = [local];
-  let left = bytes - local.length;
-  let next = firstPage;
+  const chunks: Buffer[] = [local];
+  let remainingBytes = bytes - local.length;
+  let nextPage = firstPage;
   // Each page reduces `left`, so the loop also ends for a circular chain.
-  while (left > 0) {
-    const part = pages.readPage(next);
-    if (part === undefined || part.length <= 4) return undefined;
-    const content = part.subarray(4, Math.min(part.length, 4 + left));
-    parts.push(content);
-    left -= content.length;
-    next = part.readUInt32BE(0);
+  while (remainingBytes > 0) {
+    const page = pages.readPage(nextPage);
+    if (page === undefined || page.length <= 4) return undefined;
+    const content = page.subarray(4, Math.min(page.length, 4 + remainingBytes));
+    chunks.push(content);
+    remainingBytes -= content.length;
+    nextPage = page.readUInt32BE(0);
   }
-  return Buffer.concat(parts);
+  return Buffer.concat(chunks);
 }
 
-function valueOf(type: number, bytes: Buffer): CellValue {
+function decodeValue(type: number, bytes: Buffer): CellValue {
   if (type === 0) return null;
   if (type <= 5) return bytes.readIntBE(0, bytes.length);
   if (type === 6) return Number(bytes.readBigInt64BE());

@@ -6,7 +6,7 @@ import { sqliteModule } from '../../base/sqlite-module.ts';
 import { CoxswainError } from '../../base/error.ts';
 import { makeFolderSync } from '../make-folder-sync.ts';
 import { openRecords } from '../records-folder.ts';
-import { GUARDED, guard, refuseOddCompanions } from './sqlite-hardening.ts';
+import { GUARDED_OPTIONS, applyGuardPragmas, refuseForeignSideFiles } from './sqlite-hardening.ts';
 import { createSchema, isStore } from './sqlite-schema.ts';
 import { isNotADatabase, toStoreError } from '../store-error.ts';
 
@@ -27,16 +27,16 @@ export function openSqliteDatabase(
 ): DatabaseSync {
   let database: DatabaseSync | undefined;
   try {
-    createPrivately(file);
-    refuseOddCompanions(file);
-    database = new (sqliteModule().DatabaseSync)(file, { ...GUARDED, timeout: timeoutMs });
-    guard(database);
-    requireSqlite(process.versions['sqlite'] ?? text(database, 'SELECT sqlite_version() AS value'));
+    createPrivateFile(file);
+    refuseForeignSideFiles(file);
+    database = new (sqliteModule().DatabaseSync)(file, { ...GUARDED_OPTIONS, timeout: timeoutMs });
+    applyGuardPragmas(database);
+    requireSqlite(process.versions['sqlite'] ?? readText(database, 'SELECT sqlite_version() AS value'));
     const isEmpty = !isStore(database, file);
     // SQLite can return free space only if this is set while the file is empty.
     if (isEmpty) database.exec('PRAGMA auto_vacuum = INCREMENTAL');
     // WAL mode is stored in the file; the other settings apply to this connection.
-    const journal = text(database, 'PRAGMA journal_mode = WAL');
+    const journal = readText(database, 'PRAGMA journal_mode = WAL');
     if (journal !== 'wal') {
       throw new CoxswainError(
         'store-io',
@@ -61,10 +61,10 @@ export function openSqliteDatabase(
 
 /** @throws CoxswainError `store-version` for a release older than 3.51.3 */
 export function requireSqlite(version: string): void {
-  const oldest = OLDEST_SQLITE.split('.').map(Number);
-  const actual = version.split('.').map(Number);
-  for (const [index, part] of oldest.entries()) {
-    const difference = (actual[index] ?? 0) - part;
+  const oldestParts = OLDEST_SQLITE.split('.').map(Number);
+  const actualParts = version.split('.').map(Number);
+  for (const [index, minimum] of oldestParts.entries()) {
+    const difference = (actualParts[index] ?? 0) - minimum;
     if (difference > 0) return;
     if (difference < 0 || Number.isNaN(difference)) {
       throw new CoxswainError(
@@ -77,7 +77,7 @@ export function requireSqlite(version: string): void {
 }
 
 /** SQLite would create a world-readable file; the log takes its mode from the file. */
-function createPrivately(file: string): void {
+function createPrivateFile(file: string): void {
   openRecords(file, { env: process.env });
   makeFolderSync(dirname(file));
   // A link would create a file elsewhere, and opening a named pipe would block.
@@ -90,6 +90,6 @@ function createPrivately(file: string): void {
   }
 }
 
-function text(database: DatabaseSync, sql: string): string {
+function readText(database: DatabaseSync, sql: string): string {
   return String(Object.values(database.prepare(sql).get() ?? {})[0]);
 }

@@ -60,7 +60,7 @@ function count(raw: DatabaseSync, sql: string): number {
   return Number(Object.values(raw.prepare(sql).get() ?? {})[0]);
 }
 
-test('a deletion leaves no row and no word, and the file gets shorter by what the run had', async () => {
+test('a deletion leaves no row and no word, and shrinks the file by the size of the run', async () => {
   const file = await newFile();
   const store = open(file);
   await fill(store, 'a', 4000);
@@ -85,7 +85,7 @@ test('a deletion leaves no row and no word, and the file gets shorter by what th
   expect(await Array.fromAsync(open(file).verify())).toEqual([]);
 });
 
-test('the word index gets smaller with deletions, although the automatic merge of FTS5 is off', async () => {
+test('the word index shrinks with deletions, although the automatic merge of FTS5 is off', async () => {
   const file = await newFile();
   const store = open(file);
   for (const runId of ['a', 'b', 'c', 'd']) await fill(store, runId, 2000);
@@ -98,7 +98,7 @@ test('the word index gets smaller with deletions, although the automatic merge o
   expect(count(raw, "SELECT v FROM record_words_config WHERE k = 'deletemerge'")).toBe(0);
 });
 
-test('while a large run is deleted, others are written by this process and another', async () => {
+test('while a large run is deleted, this process and another one write other runs', async () => {
   const file = await newFile();
   const [store, other] = [open(file), open(file)];
   await fill(store, 'large', 8000);
@@ -133,7 +133,7 @@ async function halfDeleted(file: string): Promise<void> {
   raw.close();
 }
 
-test('a killed deletion is invisible, and the next one, of any run, removes the remaining rows', async () => {
+test('a killed deletion is invisible, and the next deletion of any run removes the remaining rows', async () => {
   const file = await newFile();
   await halfDeleted(file);
   const store = open(file);
@@ -164,7 +164,7 @@ test('an id whose deletion was killed starts again with only its new records', a
   expect(count(openRaw(file), 'SELECT count(*) FROM removed_runs')).toBe(0);
 });
 
-test('reading a run that is deleted and started again meanwhile does not continue in the new one', async () => {
+test('reading a run that is deleted and restarted meanwhile does not continue in the new run', async () => {
   const file = await newFile();
   const store = open(file);
   await fill(store, 'a', 2500);

@@ -41,7 +41,7 @@ function flag(identity: string): TrajectoryPayload {
   return { kind: 'pattern_flagged', pattern, cause_seq: 0, ordinal: 0 };
 }
 
-test('of a long run only the records about deadlines and patterns at its beginning and end are read', async () => {
+test('of a long run, only deadline and pattern records at its beginning and end are read', async () => {
   const calls = Array.from({ length: 2_500 }, (_, index): TrajectoryPayload => ({
     kind: 'tool_started',
     tool_call_id: `c${index}`,
@@ -59,12 +59,12 @@ test('of a long run only the records about deadlines and patterns at its beginni
   ]);
 });
 
-test('every record of a short run that tells something is read once', async () => {
+test('every relevant record of a short run is read once', async () => {
   await stored('short', [flag('a'), { kind: 'turn_started' }, flag('b')]);
   expect(glanceSqlite(file, 'short')?.records.map(({ seq }) => seq)).toEqual([0, 1, 3]);
 });
 
-test('the run with the latest record is found, and none that was deleted or is not there', async () => {
+test('the run with the latest record is found; a deleted or unknown run is not', async () => {
   await stored('early', [{ kind: 'turn_started' }], 5_000);
   await stored('late', [], 4_000);
   expect(glanceSqlite(file)?.summary.runId).toBe('early');
@@ -75,7 +75,7 @@ test('the run with the latest record is found, and none that was deleted or is n
   expect(glanceSqlite(file, 'early')).toBeUndefined();
 });
 
-test('a file is looked at without being changed', async () => {
+test('reading does not change the file', async () => {
   await stored('one', []);
   await chmod(file, 0o400);
   const before = await readFile(file);

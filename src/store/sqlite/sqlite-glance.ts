@@ -29,13 +29,13 @@ const LOCK_LIMIT_MS = 200;
  * Cost: reads 50 summaries and 2,064 records at most; parses few of them.
  */
 export function glanceSqlite(file: string, runId?: string): RunGlance | undefined {
-  const opened = openReadOnly(file, { timeoutMs: LOCK_LIMIT_MS });
+  const readOnlyDatabase = openReadOnly(file, { timeoutMs: LOCK_LIMIT_MS });
   try {
-    const { checks, database } = opened.session;
+    const { checks, database } = readOnlyDatabase.session;
     const rows =
       runId === undefined ? database.prepare(RECENT_SQL).all(RECENT_RUNS) : database.prepare(ONE_SQL).all(runId);
     const summary = rows
-      .flatMap((row) => ifIntact(() => checks.summary(row)))
+      .flatMap((row) => readIfIntact(() => checks.summary(row)))
       .filter(({ depth, format }) => runId !== undefined || (depth === 0 && format === undefined))
       .toSorted((a, b) => b.lastAtMs - a.lastAtMs)[0];
     if (summary === undefined) return undefined;
@@ -43,17 +43,17 @@ export function glanceSqlite(file: string, runId?: string): RunGlance | undefine
     const records = database
       .prepare(STATUS_SQL)
       .all(summary.runId, HEAD_RECORDS, fromSeq)
-      .flatMap((row) => ifIntact(() => checks.record(row)))
+      .flatMap((row) => readIfIntact(() => checks.record(row)))
       // Its checksum is correct, so the store wrote it, and the store writes only records.
       .map(({ json }) => JSON.parse(json) as TrajectoryRecord);
     return { summary, records };
   } finally {
-    opened.close();
+    readOnlyDatabase.close();
   }
 }
 
 /** Returns an empty list for a damaged row. `coxswain verify` reports damage. */
-function ifIntact<Row>(check: () => Row): readonly Row[] {
+function readIfIntact<Row>(check: () => Row): readonly Row[] {
   try {
     return [check()];
   } catch (thrown) {

@@ -12,14 +12,14 @@ const MAX_VALUE_BYTES = 512 * 1024 * 1024;
  * Options for every database, because a foreign file may be hostile. The exact schema (`isStore`) rules out triggers, views and
  * functions that would run with our statements; readers require strictly ascending rows, so that a circular B-tree ends a read.
  */
-export const GUARDED: DatabaseSyncOptions = {
+export const GUARDED_OPTIONS: DatabaseSyncOptions = {
   defensive: true,
   enableForeignKeyConstraints: false,
   limits: { length: MAX_VALUE_BYTES, attach: 0 },
 };
 
 /** Sets the options that only SQL can set. Call this function first; none of these settings reads the file. */
-export function guard(database: DatabaseSync): void {
+export function applyGuardPragmas(database: DatabaseSync): void {
   database.exec('PRAGMA trusted_schema = OFF; PRAGMA cell_size_check = ON; PRAGMA mmap_size = 0');
 }
 
@@ -33,13 +33,13 @@ const SUPER_JOURNAL_MARK = Buffer.from('d9d505f920a163d7', 'hex');
  *
  * @throws CoxswainError `store-schema`
  */
-export function refuseOddCompanions(file: string): void {
-  for (const end of ['-wal', '-shm', '-journal']) {
-    const facts = lstatSync(`${file}${end}`, { throwIfNoEntry: false });
+export function refuseForeignSideFiles(file: string): void {
+  for (const suffix of ['-wal', '-shm', '-journal']) {
+    const facts = lstatSync(`${file}${suffix}`, { throwIfNoEntry: false });
     if (facts === undefined) continue;
-    if (!facts.isFile()) throw foreign(`${file}${end} is not a file`);
-    if (end === '-journal' && namesAnotherFile(`${file}${end}`, facts.size)) {
-      throw foreign(`${file}${end} names a file that SQLite would delete`);
+    if (!facts.isFile()) throw createForeignFileError(`${file}${suffix} is not a file`);
+    if (suffix === '-journal' && namesAnotherFile(`${file}${suffix}`, facts.size)) {
+      throw createForeignFileError(`${file}${suffix} names a file that SQLite would delete`);
     }
   }
 }
@@ -47,7 +47,7 @@ export function refuseOddCompanions(file: string): void {
 function namesAnotherFile(journal: string, bytes: number): boolean {
   if (bytes < SUPER_JOURNAL_MARK.length) return false;
   const mark = Buffer.alloc(SUPER_JOURNAL_MARK.length);
-  const fd = openIfThere(journal);
+  const fd = openIfExists(journal);
   if (fd === undefined) return false;
   try {
     readSync(fd, mark, 0, mark.length, bytes - mark.length);
@@ -58,7 +58,7 @@ function namesAnotherFile(journal: string, bytes: number): boolean {
 }
 
 /** Returns undefined if the process that created the store has deleted the file meanwhile. */
-function openIfThere(path: string): number | undefined {
+function openIfExists(path: string): number | undefined {
   try {
     return openSync(path, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK);
   } catch (thrown) {
@@ -67,6 +67,6 @@ function openIfThere(path: string): number | undefined {
   }
 }
 
-function foreign(problem: string): CoxswainError {
-  return new CoxswainError('store-schema', `${problem}; coxswain did not make it, remove it`);
+function createForeignFileError(problem: string): CoxswainError {
+  return new CoxswainError('store-schema', `${problem}; coxswain did not create it; remove it`);
 }

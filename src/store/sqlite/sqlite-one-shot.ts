@@ -36,27 +36,27 @@ export function sqliteOneShot(file: string, { timeoutMs }: { readonly timeoutMs:
   const path = resolve(file);
   const openedAtMs = steadyMs();
   const database = openSqliteDatabase(path, { timeoutMs, synchronous: 'FULL' });
-  let leftMs = timeoutMs - (steadyMs() - openedAtMs);
+  let remainingMs = timeoutMs - (steadyMs() - openedAtMs);
   // An automatic checkpoint at each commit could not reset the log: a process that exits without closing leaves no mark in it.
   database.exec('PRAGMA wal_autocheckpoint = 0');
   const session = createSqliteSession(database);
   const runs = new SqliteRuns(session, path);
 
-  const begin = (): void => {
+  const beginTransaction = (): void => {
     for (;;) {
       const startMs = steadyMs();
       try {
         database.exec('BEGIN IMMEDIATE');
         return;
       } catch (thrown) {
-        if (!isBusy(thrown) || leftMs <= 0) throw toStoreError(thrown, `write to ${path}`);
+        if (!isBusy(thrown) || remainingMs <= 0) throw toStoreError(thrown, `write to ${path}`);
       }
       sleepSync(0.2 + 0.8 * Math.random());
-      leftMs -= steadyMs() - startMs;
+      remainingMs -= steadyMs() - startMs;
     }
   };
 
-  const commit = <Result>(write: () => Result): Result => {
+  const writeAndCommit = <Result>(write: () => Result): Result => {
     try {
       const result = write();
       database.exec('COMMIT');
@@ -66,11 +66,11 @@ export function sqliteOneShot(file: string, { timeoutMs }: { readonly timeoutMs:
     }
   };
 
-  const read: SqliteRead = async (doing, work) => {
+  const read: SqliteRead = async (action, work) => {
     try {
       return await whileBusy(() => work(session), timeoutMs);
     } catch (thrown) {
-      throw toStoreError(thrown, `${doing} ${path}`);
+      throw toStoreError(thrown, `${action} ${path}`);
     }
   };
 
@@ -78,9 +78,9 @@ export function sqliteOneShot(file: string, { timeoutMs }: { readonly timeoutMs:
     // The method is asynchronous only because the interface is. All work is done when the call returns.
     async transact(runId, fold) {
       checkRunId(runId);
-      begin();
+      beginTransaction();
       try {
-        return commit(runs.planTransaction(runId, fold));
+        return writeAndCommit(runs.planTransaction(runId, fold));
       } catch (thrown) {
         // Some faults, such as a full disk, have already rolled back.
         if (database.isTransaction) database.exec('ROLLBACK');

@@ -50,44 +50,45 @@ export function openSqlitePages(path: string): SqlitePages {
   try {
     for (const file of [path, `${path}-wal`]) if (file === path || existsSync(file)) fds.push(openSync(file, 'r'));
     const [file = -1, log] = fds;
-    return { ...pagesOf(file, log === undefined ? [] : framesOf(log)), close };
+    return { ...indexPages(file, log === undefined ? [] : readFrames(log)), close };
   } catch (thrown) {
     close();
     throw thrown;
   }
 }
 
-function pagesOf(file: number, frames: readonly Frame[]): Omit<SqlitePages, 'close'> {
-  const byPage = (isCommitted: boolean): ReadonlyMap<number, Frame> =>
+function indexPages(file: number, frames: readonly Frame[]): Omit<SqlitePages, 'close'> {
+  const framesByPage = (isCommitted: boolean): ReadonlyMap<number, Frame> =>
     new Map(frames.filter((frame) => frame.isCommitted === isCommitted).map((frame) => [frame.pageNumber, frame]));
-  const newest = byPage(true);
-  const uncommitted = byPage(false);
+  const newestFrames = framesByPage(true);
+  const uncommittedFrames = framesByPage(false);
   const filePages = Math.ceil(fstatSync(file).size / PAGE_BYTES);
-  const inFile = (pageNumber: number): Omit<PageImage, 'rank'> => ({
+  const pageInFile = (pageNumber: number): Omit<PageImage, 'rank'> => ({
     pageNumber,
     fd: file,
     offset: (pageNumber - 1) * PAGE_BYTES,
   });
   const read: SqlitePages['read'] = ({ fd, offset }) => readAt(fd, offset, PAGE_BYTES);
   const readPage = (pageNumber: number): Buffer | undefined => {
-    const frame = newest.get(pageNumber) ?? uncommitted.get(pageNumber);
+    const frame = newestFrames.get(pageNumber) ?? uncommittedFrames.get(pageNumber);
     if (frame !== undefined) return read(frame);
-    return pageNumber < 1 || pageNumber > filePages ? undefined : read(inFile(pageNumber));
+    return pageNumber < 1 || pageNumber > filePages ? undefined : read(pageInFile(pageNumber));
   };
   const header = readAt(file, 0, HEADER_BYTES);
-  const pages =
+  const pageCount =
     frames.findLast(({ isCommitted, sizeAfter }) => isCommitted && sizeAfter > 0)?.sizeAfter ??
     (header.length === HEADER_BYTES && header.readUInt32BE(28) === filePages ? filePages : undefined);
-  const free = freePagesOf(readPage, pages);
-  const isFree = (pageNumber: number): boolean => free.has(pageNumber) || (pages !== undefined && pageNumber > pages);
+  const freePages = readFreePages(readPage, pageCount);
+  const isFree = (pageNumber: number): boolean =>
+    freePages.has(pageNumber) || (pageCount !== undefined && pageNumber > pageCount);
   const images: PageImage[] = [];
   for (let pageNumber = 1; pageNumber <= filePages; pageNumber += 1) {
     // A page superseded by the log may be the only version left if the log is damaged.
-    images.push({ ...inFile(pageNumber), rank: isFree(pageNumber) || newest.has(pageNumber) ? 0 : 2 });
+    images.push({ ...pageInFile(pageNumber), rank: isFree(pageNumber) || newestFrames.has(pageNumber) ? 0 : 2 });
   }
   for (const frame of frames) {
     const { fd, isCommitted, offset, pageNumber } = frame;
-    const isNewest = newest.get(pageNumber) === frame;
+    const isNewest = newestFrames.get(pageNumber) === frame;
     images.push({ pageNumber, fd, offset, rank: isNewest && !isFree(pageNumber) ? 2 : isCommitted ? 0 : 1 });
   }
   const lostCommits = frames.filter(({ isCommitted, sizeAfter }) => !isCommitted && sizeAfter > 0).length;
@@ -96,12 +97,12 @@ function pagesOf(file: number, frames: readonly Frame[]): Omit<SqlitePages, 'clo
 
 /** The cell offsets of a table leaf; none for any other page and for a leaf with a damaged header. */
 export function cellOffsets({ pageNumber }: PageImage, page: Buffer): readonly number[] {
-  const at = pageNumber === 1 ? HEADER_BYTES : 0;
-  const first = at + LEAF_HEADER_BYTES;
-  if (page.length < first || page[at] !== TABLE_LEAF) return [];
-  const count = page.readUInt16BE(at + 3);
-  if (first + 2 * count > page.length || page.readUInt16BE(at + 5) > page.length) return [];
-  return Array.from({ length: count }, (_, cell) => page.readUInt16BE(first + 2 * cell));
+  const headerOffset = pageNumber === 1 ? HEADER_BYTES : 0;
+  const pointersOffset = headerOffset + LEAF_HEADER_BYTES;
+  if (page.length < pointersOffset || page[headerOffset] !== TABLE_LEAF) return [];
+  const count = page.readUInt16BE(headerOffset + 3);
+  if (pointersOffset + 2 * count > page.length || page.readUInt16BE(headerOffset + 5) > page.length) return [];
+  return Array.from({ length: count }, (_, cell) => page.readUInt16BE(pointersOffset + 2 * cell));
 }
 
 interface Frame {
@@ -117,72 +118,76 @@ interface Frame {
  * The frames of the log's current generation, in order. SQLite stops at the last commit before the first frame with a wrong
  * checksum; the frames after that point are returned as not committed.
  */
-function framesOf(fd: number): readonly Frame[] {
+function readFrames(fd: number): readonly Frame[] {
   const bytes = fstatSync(fd).size;
   if (bytes <= LOG_HEADER_BYTES) return [];
   const header = readAt(fd, 0, LOG_HEADER_BYTES);
   const isBigEndian = header.readUInt32BE(0) === LOG_MAGIC + 1;
-  let sum: LogSum = logSum([0, 0], header.subarray(0, 24), isBigEndian);
-  let isValid = sum[0] === header.readUInt32BE(24) && sum[1] === header.readUInt32BE(28);
+  let checksum: LogChecksum = logChecksum([0, 0], header.subarray(0, 24), isBigEndian);
+  let isValid = checksum[0] === header.readUInt32BE(24) && checksum[1] === header.readUInt32BE(28);
   // With a damaged header the first frame identifies the generation.
   const salt = isValid ? header.subarray(16, 24) : readAt(fd, LOG_HEADER_BYTES + 8, 8);
   const frames: Mutable<Frame>[] = [];
-  let committed = 0;
+  let committedCount = 0;
   // The last frame may be cut off and still contain records.
-  for (let at = LOG_HEADER_BYTES; at + FRAME_HEADER_BYTES < bytes; at += FRAME_HEADER_BYTES + PAGE_BYTES) {
-    const head = readAt(fd, at, FRAME_HEADER_BYTES);
-    if (!head.subarray(8, 16).equals(salt)) {
+  for (let start = LOG_HEADER_BYTES; start + FRAME_HEADER_BYTES < bytes; start += FRAME_HEADER_BYTES + PAGE_BYTES) {
+    const frameHeader = readAt(fd, start, FRAME_HEADER_BYTES);
+    if (!frameHeader.subarray(8, 16).equals(salt)) {
       isValid = false;
       continue;
     }
-    const offset = at + FRAME_HEADER_BYTES;
+    const offset = start + FRAME_HEADER_BYTES;
     isValid &&= offset + PAGE_BYTES <= bytes;
     if (isValid) {
-      sum = logSum(logSum(sum, head.subarray(0, 8), isBigEndian), readAt(fd, offset, PAGE_BYTES), isBigEndian);
-      isValid = sum[0] === head.readUInt32BE(16) && sum[1] === head.readUInt32BE(20);
+      checksum = logChecksum(
+        logChecksum(checksum, frameHeader.subarray(0, 8), isBigEndian),
+        readAt(fd, offset, PAGE_BYTES),
+        isBigEndian,
+      );
+      isValid = checksum[0] === frameHeader.readUInt32BE(16) && checksum[1] === frameHeader.readUInt32BE(20);
     }
-    const sizeAfter = head.readUInt32BE(4);
-    frames.push({ pageNumber: head.readUInt32BE(0), fd, offset, sizeAfter, isCommitted: false });
-    if (isValid && sizeAfter > 0) committed = frames.length;
+    const sizeAfter = frameHeader.readUInt32BE(4);
+    frames.push({ pageNumber: frameHeader.readUInt32BE(0), fd, offset, sizeAfter, isCommitted: false });
+    if (isValid && sizeAfter > 0) committedCount = frames.length;
   }
-  for (const frame of frames.slice(0, committed)) frame.isCommitted = true;
+  for (const frame of frames.slice(0, committedCount)) frame.isCommitted = true;
   return frames;
 }
 
-type LogSum = readonly [number, number];
+type LogChecksum = readonly [number, number];
 
 /** The log's checksum, over words of the endianness that its magic number gives. */
-function logSum([first, second]: LogSum, bytes: Buffer, isBigEndian: boolean): LogSum {
+function logChecksum([first, second]: LogChecksum, bytes: Buffer, isBigEndian: boolean): LogChecksum {
   let [a, b] = [first, second];
-  const word = (at: number): number => (isBigEndian ? bytes.readUInt32BE(at) : bytes.readUInt32LE(at));
+  const readWord = (at: number): number => (isBigEndian ? bytes.readUInt32BE(at) : bytes.readUInt32LE(at));
   for (let at = 0; at + 8 <= bytes.length; at += 8) {
-    a = (a + word(at) + b) >>> 0;
-    b = (b + word(at + 4) + a) >>> 0;
+    a = (a + readWord(at) + b) >>> 0;
+    b = (b + readWord(at + 4) + a) >>> 0;
   }
   return [a, b];
 }
 
 /** The pages on the free list; none if the list does not match the header and cannot be trusted. */
-function freePagesOf(
+function readFreePages(
   readPage: (pageNumber: number) => Buffer | undefined,
-  pages: number | undefined,
+  pageCount: number | undefined,
 ): ReadonlySet<number> {
-  const none: ReadonlySet<number> = new Set();
+  const noPages: ReadonlySet<number> = new Set();
   const header = readPage(1);
-  if (header === undefined || header.length < HEADER_BYTES || pages === undefined) return none;
+  if (header === undefined || header.length < HEADER_BYTES || pageCount === undefined) return noPages;
   const count = header.readUInt32BE(36);
-  const free = new Set<number>();
-  let trunk = header.readUInt32BE(32);
-  while (trunk !== 0 && free.size < count) {
-    const page = trunk > pages || free.has(trunk) ? undefined : readPage(trunk);
-    if (page === undefined || page.length < 8) return none;
-    free.add(trunk);
-    const leaves = page.readUInt32BE(4);
-    if (8 + 4 * leaves > page.length) return none;
-    for (let index = 0; index < leaves; index += 1) free.add(page.readUInt32BE(8 + 4 * index));
-    trunk = page.readUInt32BE(0);
+  const pages = new Set<number>();
+  let trunkPage = header.readUInt32BE(32);
+  while (trunkPage !== 0 && pages.size < count) {
+    const page = trunkPage > pageCount || pages.has(trunkPage) ? undefined : readPage(trunkPage);
+    if (page === undefined || page.length < 8) return noPages;
+    pages.add(trunkPage);
+    const leafCount = page.readUInt32BE(4);
+    if (8 + 4 * leafCount > page.length) return noPages;
+    for (let index = 0; index < leafCount; index += 1) pages.add(page.readUInt32BE(8 + 4 * index));
+    trunkPage = page.readUInt32BE(0);
   }
-  return free.size === count && [...free].every((page) => page > 1 && page <= pages) ? free : none;
+  return pages.size === count && [...pages].every((page) => page > 1 && page <= pageCount) ? pages : noPages;
 }
 
 /** The result is shorter at the end of the file. */

@@ -46,7 +46,7 @@ async function newFile(): Promise<string> {
   return join(folder.path, 'runs.db');
 }
 
-test('8 processes append 2,000 records each to one file: all there, no error', async () => {
+test('8 processes append 2,000 records each to one file without an error or a loss', async () => {
   const file = await newFile();
   const writers = Array.from({ length: 8 }, (_, index) => runScript(WRITER, [file, `run-${index}`, '2000']));
   const ends = await Promise.all(writers.map(({ ended }) => ended));
@@ -60,7 +60,7 @@ test('8 processes append 2,000 records each to one file: all there, no error', a
   await store.close();
 });
 
-test('processes that share a run by transactions see every record once', async () => {
+test('processes that share a run through transactions see every record once', async () => {
   const file = await newFile();
   const hooks = Array.from({ length: 4 }, () => runScript(HOOK, [file, '25']));
   const ends = await Promise.all(hooks.map(({ ended }) => ended));
@@ -70,7 +70,7 @@ test('processes that share a run by transactions see every record once', async (
   await store.close();
 });
 
-test('waiting for another process leaves the event loop free, and the write goes through when the lock is gone', async () => {
+test('waiting for another process does not block the event loop, and the write succeeds once the lock is released', async () => {
   const file = await newFile();
   const store = sqliteStore(file, { timeoutMs: HANGS_AFTER_MS });
   const other = new DatabaseSync(file);

@@ -7,7 +7,7 @@ import { pathToFileURL } from 'node:url';
 import { sqliteModule } from '../../base/sqlite-module.ts';
 import { CoxswainError } from '../../base/error.ts';
 import { refuseLinks } from '../records-folder.ts';
-import { GUARDED, guard, refuseOddCompanions } from './sqlite-hardening.ts';
+import { GUARDED_OPTIONS, applyGuardPragmas, refuseForeignSideFiles } from './sqlite-hardening.ts';
 import { isStore } from './sqlite-schema.ts';
 import { createSqliteSession, type SqliteSession } from './sqlite-reads.ts';
 import { isNotADatabase, toStoreError } from '../store-error.ts';
@@ -33,48 +33,48 @@ export interface ReadOnlyDatabase {
  */
 export function openReadOnly(path: string, { timeoutMs }: { readonly timeoutMs: number }): ReadOnlyDatabase {
   refuseLinks(path);
-  refuseOddCompanions(path);
-  const before = stampsOf(path);
-  const isChanged = (): boolean => !stampsOf(path).every((stamp, index) => stamp === before[index]);
+  refuseForeignSideFiles(path);
+  const stampsBefore = readStamps(path);
+  const isChanged = (): boolean => !readStamps(path).every((stamp, index) => stamp === stampsBefore[index]);
   if (logBytes(path) === 0) {
-    return readOnly(openAs(path, 'immutable=1', { path, timeoutMs }), { isCurrent: () => !isChanged() });
+    return wrapReadOnly(openSession(path, 'immutable=1', { path, timeoutMs }), { isCurrent: () => !isChanged() });
   }
   if (statSync(`${path}-shm`, { throwIfNoEntry: false }) !== undefined) {
-    return readOnly(openAs(path, 'mode=ro&readonly_shm=1', { path, timeoutMs }), { isCurrent: () => true });
+    return wrapReadOnly(openSession(path, 'mode=ro&readonly_shm=1', { path, timeoutMs }), { isCurrent: () => true });
   }
   const folder = mkdtempSync(join(tmpdir(), 'coxswain-read-'));
   const remove = (): void => rmSync(folder, { recursive: true, force: true });
   process.once('exit', remove);
-  const tidy = (): void => {
+  const cleanUp = (): void => {
     process.removeListener('exit', remove);
     remove();
   };
   try {
     const copy = join(folder, basename(path));
-    for (const end of ['', '-wal']) copyFileSync(`${path}${end}`, `${copy}${end}`, constants.COPYFILE_FICLONE);
-    return readOnly(openAs(copy, 'mode=ro', { path, timeoutMs }), { isCurrent: () => !isChanged(), tidy });
+    for (const suffix of ['', '-wal']) copyFileSync(`${path}${suffix}`, `${copy}${suffix}`, constants.COPYFILE_FICLONE);
+    return wrapReadOnly(openSession(copy, 'mode=ro', { path, timeoutMs }), { isCurrent: () => !isChanged(), cleanUp });
   } catch (thrown) {
-    tidy();
+    cleanUp();
     throw toStoreError(thrown, `open ${path}`);
   }
 }
 
-function readOnly(
+function wrapReadOnly(
   session: SqliteSession,
-  { isCurrent, tidy }: { readonly isCurrent: () => boolean; readonly tidy?: () => void },
+  { isCurrent, cleanUp }: { readonly isCurrent: () => boolean; readonly cleanUp?: () => void },
 ): ReadOnlyDatabase {
   return {
     session,
     isCurrent,
     close() {
       if (session.database.isOpen) session.database.close();
-      tidy?.();
+      cleanUp?.();
     },
   };
 }
 
 /** @param path  for error messages, also if `file` is a copy */
-function openAs(
+function openSession(
   file: string,
   query: string,
   { path, timeoutMs }: { readonly path: string; readonly timeoutMs: number },
@@ -83,8 +83,8 @@ function openAs(
   url.search = query;
   let database: DatabaseSync | undefined;
   try {
-    database = new (sqliteModule().DatabaseSync)(url, { ...GUARDED, readOnly: true, timeout: timeoutMs });
-    guard(database);
+    database = new (sqliteModule().DatabaseSync)(url, { ...GUARDED_OPTIONS, readOnly: true, timeout: timeoutMs });
+    applyGuardPragmas(database);
     if (!isStore(database, path))
       throw new CoxswainError('store-version', `${path} is empty; record into it once to read it`);
     database.exec('PRAGMA busy_timeout = 0');
@@ -104,10 +104,10 @@ function logBytes(path: string): number {
 }
 
 /** Changes with every write: first the log's stamps, and at a checkpoint the file's. */
-function stampsOf(path: string): readonly (bigint | undefined)[] {
+function readStamps(path: string): readonly (bigint | undefined)[] {
   const file = statSync(path, { bigint: true, throwIfNoEntry: false });
   const log = statSync(`${path}-wal`, { bigint: true, throwIfNoEntry: false });
   // An empty log counts as none: a writer that opens the store creates one.
-  const written = log?.size === 0n ? undefined : log;
-  return [file?.ino, file?.size, file?.mtimeNs, written?.ino, written?.size, written?.mtimeNs];
+  const usedLog = log?.size === 0n ? undefined : log;
+  return [file?.ino, file?.size, file?.mtimeNs, usedLog?.ino, usedLog?.size, usedLog?.mtimeNs];
 }

@@ -21,7 +21,7 @@ beforeEach(async () => {
 
 afterEach(() => folder.dispose());
 
-test('it reads what the store reads, from the start, from a seq, and page by page', async () => {
+test('it reads the same as the store: from the start, from a seq, and page by page', async () => {
   const store = sqliteStore(file);
   for (const id of ['a', 'b', 'c']) await store.append(scriptCalls(id, 400));
   const reader = openSqliteReader(file);
@@ -37,7 +37,7 @@ test('it reads what the store reads, from the start, from a seq, and page by pag
   await store.close();
 });
 
-test('a search finds the same whether a writer has indexed, has not, or has in part', async () => {
+test('a search finds the same before, during and after indexing by a writer', async () => {
   const store = sqliteStore(file);
   await store.append(scriptCalls('a', 100));
   const reader = openSqliteReader(file);
@@ -67,7 +67,7 @@ test('a search finds the same whether a writer has indexed, has not, or has in p
   await store.close();
 });
 
-test('what was written since the last look is told, and nothing when nothing was', async () => {
+test('runs written since the last call are reported, and nothing if there were none', async () => {
   const store = sqliteStore(file);
   await store.append(scriptCalls('a', 2));
   const reader = openSqliteReader(file);
@@ -88,7 +88,7 @@ test('a missing file is not created', async () => {
   expect(await readdir(folder.path)).toEqual([]);
 });
 
-test('opening, reading and closing changes no byte, also where a log was left that a writer would move into the file', async () => {
+test('opening, reading and closing change no byte, even if a writer would checkpoint the log', async () => {
   const store = sqliteStore(file);
   await store.append(scriptCalls('a', 50));
   // As a killed writer leaves them.
@@ -105,7 +105,7 @@ test('opening, reading and closing changes no byte, also where a log was left th
   expect(await bytes()).toEqual(before);
 });
 
-test('a file of another layout, another program or a text is refused as it is', async () => {
+test('a file of another layout, another program or plain text is refused and unchanged', async () => {
   const other = new DatabaseSync(file);
   other.exec('CREATE TABLE x (y)');
   other.close();
@@ -123,7 +123,7 @@ test('a file of another layout, another program or a text is refused as it is', 
   expect(await readFile(old)).toEqual(before);
 });
 
-test('nothing in the folder moves, whatever was left beside the file, and a folder that cannot be written to does too', async () => {
+test('nothing in the folder changes, whatever files are next to the database, and a read-only folder works too', async () => {
   const store = sqliteStore(file);
   await store.append(scriptCalls('a', 50));
   const at = (name: string): string => join(folder.path, name);
@@ -157,33 +157,36 @@ test('nothing in the folder moves, whatever was left beside the file, and a fold
   }
 });
 
-test.each(['closed', 'killed', 'copied'])('what a writer adds while a %s file is read is found', async (state) => {
-  const copy = join(folder.path, 'copy.db');
-  const store = sqliteStore(state === 'closed' ? copy : file);
-  await store.append(scriptCalls('a', 5));
-  if (state !== 'closed') {
-    for (const end of state === 'killed' ? ['', '-wal', '-shm'] : ['', '-wal'])
-      await copyFile(`${file}${end}`, `${copy}${end}`);
-  }
-  await store.close();
-  const reader = openSqliteReader(copy);
-  expect((await reader.findRun('a'))?.records).toBe(5);
-  await reader.changes();
-  // In a separate process, because a process maps the shared memory once.
-  const script = `
+test.each(['closed', 'killed', 'copied'])(
+  'records that a writer adds while a %s file is read are found',
+  async (state) => {
+    const copy = join(folder.path, 'copy.db');
+    const store = sqliteStore(state === 'closed' ? copy : file);
+    await store.append(scriptCalls('a', 5));
+    if (state !== 'closed') {
+      for (const end of state === 'killed' ? ['', '-wal', '-shm'] : ['', '-wal'])
+        await copyFile(`${file}${end}`, `${copy}${end}`);
+    }
+    await store.close();
+    const reader = openSqliteReader(copy);
+    expect((await reader.findRun('a'))?.records).toBe(5);
+    await reader.changes();
+    // In a separate process, because a process maps the shared memory once.
+    const script = `
     import { sqliteOneShot } from ${JSON.stringify(new URL('./sqlite-one-shot.ts', import.meta.url).href)};
     const [file, record] = process.argv.slice(1);
     await sqliteOneShot(file, { timeoutMs: 5000 }).transact('a', () => ({ records: [JSON.parse(record)], result: 0 }));`;
-  for (const record of scriptCalls('a', 3, 5)) {
-    expect(await runScript(script, [copy, JSON.stringify(record)]).ended).toMatchObject({ stderr: '' });
-    expect((await reader.findRun('a'))?.records).toBe(record.seq + 1);
-    expect(await reader.changes()).toEqual(['a']);
-  }
-  expect((await Array.fromAsync(reader.readRun('a'))).length).toBe(8);
-  await reader.close();
-});
+    for (const record of scriptCalls('a', 3, 5)) {
+      expect(await runScript(script, [copy, JSON.stringify(record)]).ended).toMatchObject({ stderr: '' });
+      expect((await reader.findRun('a'))?.records).toBe(record.seq + 1);
+      expect(await reader.changes()).toEqual(['a']);
+    }
+    expect((await Array.fromAsync(reader.readRun('a'))).length).toBe(8);
+    await reader.close();
+  },
+);
 
-test('a run with a record that is missing, first, last or between, is not read as if it were whole', async () => {
+test('a run with a missing first, middle or last record is not read as complete', async () => {
   const store = sqliteStore(file);
   for (const id of ['a', 'b', 'c', 'd']) await store.append(scriptCalls(id, 5));
   await store.close();
@@ -208,7 +211,7 @@ test('a run with a record that is missing, first, last or between, is not read a
   await reader.close();
 });
 
-test('a damaged record ends reading where it stands', async () => {
+test('reading ends at a damaged record', async () => {
   const store = sqliteStore(file);
   await store.append(scriptCalls('a', 5));
   await store.close();

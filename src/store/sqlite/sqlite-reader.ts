@@ -51,7 +51,7 @@ interface ScanResult {
 }
 
 /** The state of a file at the last call of `changes`. */
-interface SeenState {
+interface FileState {
   readonly version: string;
   readonly lastId: number;
   /** Changes with each deletion. */
@@ -74,15 +74,15 @@ export function openSqliteReader(file: string, options: { readonly timeoutMs?: n
 class Reader implements LiveReader {
   readonly #path: string;
   readonly #timeoutMs: number;
-  #open: ReadOnlyDatabase;
+  #openDatabase: ReadOnlyDatabase;
   /** Times the file was opened; `data_version` is only comparable within one opening. */
-  #openings = 1;
-  #seen: SeenState | undefined;
+  #openingCount = 1;
+  #lastState: FileState | undefined;
 
   constructor(path: string, timeoutMs: number) {
     this.#path = path;
     this.#timeoutMs = timeoutMs;
-    this.#open = this.#openFile();
+    this.#openDatabase = this.#openFile();
   }
 
   async listRuns(query?: RunQuery): Promise<RunPage> {
@@ -107,14 +107,14 @@ class Reader implements LiveReader {
   }
 
   async search(query: SearchQuery): Promise<SearchPage> {
-    const checked = checkSearchQuery(query);
+    const checkedQuery = checkSearchQuery(query);
     // Scan first: a record that is indexed meanwhile is found twice, never missed.
-    const scan = await this.#scanNotIndexed(checked);
-    const { hits: indexed, damaged } = await this.#read('search', (session) => searchSqlite(session, checked));
-    const seen = new Set(indexed.map((hit) => `${hit.seq} ${hit.runId}`));
-    const scanned = scan.hits.filter((hit) => !seen.has(`${hit.seq} ${hit.runId}`));
-    const hits = [...indexed, ...scanned].sort(compareHits);
-    return toSearchPage(hits, checked.limit, {
+    const scan = await this.#scanNotIndexed(checkedQuery);
+    const { hits: indexedHits, damaged } = await this.#read('search', (session) => searchSqlite(session, checkedQuery));
+    const indexedKeys = new Set(indexedHits.map((hit) => `${hit.seq} ${hit.runId}`));
+    const scannedHits = scan.hits.filter((hit) => !indexedKeys.has(`${hit.seq} ${hit.runId}`));
+    const hits = [...indexedHits, ...scannedHits].sort(compareHits);
+    return toSearchPage(hits, checkedQuery.limit, {
       notIndexed: scan.notSearched,
       damaged: [...damaged, ...scan.damaged],
     });
@@ -123,24 +123,24 @@ class Reader implements LiveReader {
   async changes(): Promise<readonly string[] | undefined> {
     return await this.#read('read', ({ database }) => {
       const version = this.#versionOf(database);
-      const before = this.#seen;
+      const before = this.#lastState;
       if (before?.version === version) return [];
-      const row = database.prepare(STATE).get() ?? {};
-      const seen = { version, lastId: Number(row['last_id']), removals: String(row['removals']) };
-      this.#seen = seen;
-      if (before === undefined || before.removals !== seen.removals || seen.lastId < before.lastId) return undefined;
-      const rows = database.prepare(CHANGED).all(before.lastId, MAX_CHANGED + 1);
-      return rows.length > MAX_CHANGED ? undefined : rows.map((changed) => String(changed['run_id']));
+      const row = database.prepare(STATE_SQL).get() ?? {};
+      const state = { version, lastId: Number(row['last_id']), removals: String(row['removals']) };
+      this.#lastState = state;
+      if (before === undefined || before.removals !== state.removals || state.lastId < before.lastId) return undefined;
+      const rows = database.prepare(CHANGED_SQL).all(before.lastId, MAX_CHANGED + 1);
+      return rows.length > MAX_CHANGED ? undefined : rows.map(({ run_id: runId }) => String(runId));
     });
   }
 
   async close(): Promise<void> {
-    this.#open.close();
+    this.#openDatabase.close();
   }
 
   /** Scans the latest records that are not in the index. */
   async #scanNotIndexed(query: CheckedSearchQuery): Promise<ScanResult> {
-    const state = await this.#read('search', ({ database }) => database.prepare(INDEXED).get() ?? {});
+    const state = await this.#read('search', ({ database }) => database.prepare(INDEXED_SQL).get() ?? {});
     const [lastId, throughId] = [Number(state['last_id']), Number(state['through_id'])];
     const fromId = Math.max(throughId, lastId - MAX_SCANNED);
     const scan = createSearchScan(query);
@@ -148,7 +148,7 @@ class Reader implements LiveReader {
     const damaged: DamagedPlace[] = [];
     for (let id = lastId; id > fromId; id -= SCAN_RECORDS) {
       const rows = await this.#read('search', ({ database }) =>
-        database.prepare(SCAN).all(Math.max(fromId, id - SCAN_RECORDS), id, wordLike(query.phrases)),
+        database.prepare(SCAN_SQL).all(Math.max(fromId, id - SCAN_RECORDS), id, likePattern(query.phrases)),
       );
       for (const row of rows) {
         try {
@@ -165,7 +165,7 @@ class Reader implements LiveReader {
 
   /** Changes whenever the file changes. */
   #versionOf(database: DatabaseSync): string {
-    return `${this.#openings} ${String(database.prepare('PRAGMA data_version').get()?.['data_version'])}`;
+    return `${this.#openingCount} ${String(database.prepare('PRAGMA data_version').get()?.['data_version'])}`;
   }
 
   #openFile(): ReadOnlyDatabase {
@@ -173,18 +173,18 @@ class Reader implements LiveReader {
     return openReadOnly(this.#path, { timeoutMs: Math.min(this.#timeoutMs, OPEN_WAIT_MS) });
   }
 
-  readonly #read: SqliteRead = async (doing, work) => {
+  readonly #read: SqliteRead = async (action, work) => {
     try {
       return await whileBusy(() => this.#readOnce(work), this.#timeoutMs);
     } catch (thrown) {
-      throw toStoreError(thrown, `${doing} ${this.#path}`);
+      throw toStoreError(thrown, `${action} ${this.#path}`);
     }
   };
 
   /** Opens the file and reads again if a writer changed it meanwhile. */
   #readOnce<Result>(work: (session: SqliteSession) => Result): Result {
     for (;;) {
-      const { session } = this.#open;
+      const { session } = this.#openDatabase;
       if (!session.database.isOpen) throw storeClosed();
       let fault: { readonly thrown: unknown } | undefined;
       let result: Result | undefined;
@@ -193,15 +193,15 @@ class Reader implements LiveReader {
       } catch (thrown) {
         fault = { thrown };
       }
-      if (this.#open.isCurrent()) {
+      if (this.#openDatabase.isCurrent()) {
         if (fault !== undefined) throw fault.thrown;
         // `work` returned.
         return result as Result;
       }
-      const opened = this.#openFile();
-      this.#open.close();
-      this.#open = opened;
-      this.#openings += 1;
+      const reopened = this.#openFile();
+      this.#openDatabase.close();
+      this.#openDatabase = reopened;
+      this.#openingCount += 1;
     }
   }
 }
@@ -209,28 +209,28 @@ class Reader implements LiveReader {
 /** SQLite silently ignores what follows damage in the log. One ignored commit may be a writer's unacknowledged one. */
 function checkLog(path: string): readonly StoreProblem[] {
   const pages = openSqlitePages(path);
-  const lost = pages.lostCommits - 1;
+  const lostCommits = pages.lostCommits - 1;
   pages.close();
-  if (lost < 1) return [];
-  const problem = `the log is damaged; at least ${lost} commits after the damage are not read`;
+  if (lostCommits < 1) return [];
+  const problem = `the log is damaged; at least ${lostCommits} commits after the damage are not read`;
   return [{ place: `${path}-wal`, problem }];
 }
 
-const STATE =
+const STATE_SQL =
   'SELECT (SELECT coalesce(max(id), 0) FROM records) AS last_id, ' +
   "(SELECT removals FROM indexing) || ' ' || (SELECT count(*) FROM removed_runs) AS removals";
-const CHANGED = 'SELECT DISTINCT run_id FROM records WHERE id > ? LIMIT ?';
-const INDEXED = 'SELECT through_id, (SELECT coalesce(max(id), 0) FROM records) AS last_id FROM indexing';
+const CHANGED_SQL = 'SELECT DISTINCT run_id FROM records WHERE id > ? LIMIT ?';
+const INDEXED_SQL = 'SELECT through_id, (SELECT coalesce(max(id), 0) FROM records) AS last_id FROM indexing';
 
-const SCAN =
+const SCAN_SQL =
   `SELECT ${RECORD_COLUMNS} FROM records WHERE id > ? AND id <= ? AND json LIKE ? ESCAPE '!' ` +
   `AND ${isNotRemoved('records.run_id')} ORDER BY id DESC`;
 
 /** A LIKE pattern for the longest plain word of a query: it spares decoding most records. */
-function wordLike(phrases: readonly (readonly string[])[]): string {
-  const plain = phrases.flat().filter((word) => /^[a-z0-9]+$/.test(word));
-  const longest = plain.toSorted((a, b) => b.length - a.length)[0];
-  return longest === undefined ? '%' : `%${longest}%`;
+function likePattern(phrases: readonly (readonly string[])[]): string {
+  const plainWords = phrases.flat().filter((word) => /^[a-z0-9]+$/.test(word));
+  const longestWord = plainWords.toSorted((a, b) => b.length - a.length)[0];
+  return longestWord === undefined ? '%' : `%${longestWord}%`;
 }
 
 /** True if a read failed because another process held a lock. */

@@ -22,7 +22,7 @@ export interface SqliteSession {
 }
 
 /** Runs `work`, which is synchronous and may be called again, on the open database; `doing` is for error messages. */
-export type SqliteRead = <Result>(doing: string, work: (session: SqliteSession) => Result) => Promise<Result>;
+export type SqliteRead = <Result>(action: string, work: (session: SqliteSession) => Result) => Promise<Result>;
 
 const CHARS_A_PAGE = 1024 * 1024;
 
@@ -52,8 +52,8 @@ function sqliteBytesByRow(database: DatabaseSync): (row: SqliteRow) => number {
 export async function listSqliteRuns(read: SqliteRead, query: RunQuery | undefined): Promise<RunPage> {
   const { limit, after, withBytes } = checkRunQuery(query);
   const { runs, bytes } = await read('list', ({ checks, database, statements }) => {
-    const place = after === undefined ? ([-Infinity, ''] as const) : ([-after.startedAtMs, after.runId] as const);
-    const rows: readonly SqliteRow[] = statements.listRuns.all(...place, limit + 1);
+    const startAfter = after === undefined ? ([-Infinity, ''] as const) : ([-after.startedAtMs, after.runId] as const);
+    const rows: readonly SqliteRow[] = statements.listRuns.all(...startAfter, limit + 1);
     const bytesOf = withBytes ? sqliteBytesByRow(database) : undefined;
     return {
       runs: rows.map((row) => checks.listedSummary(row)),
@@ -61,12 +61,12 @@ export async function listSqliteRuns(read: SqliteRead, query: RunQuery | undefin
     };
   });
   // A damaged index could lead back to an earlier page, forever.
-  let last = after;
+  let previousRun = after;
   for (const run of runs) {
-    if (last !== undefined && compareRuns(last, run) >= 0) {
+    if (previousRun !== undefined && compareRuns(previousRun, run) >= 0) {
       throw storeDamaged({ runId: run.runId }, 'the list of runs is out of order here');
     }
-    last = run;
+    previousRun = run;
   }
   const page = toRunPage(runs, limit);
   return bytes === undefined ? page : { ...page, bytes };
@@ -93,24 +93,24 @@ export async function* readSqliteRun(
   const { fromSeq, limit } = checkReadQuery(query);
   if (!isRunId(runId)) return;
   let nextSeq = fromSeq;
-  let left = limit;
-  let last: RecordRow | undefined;
-  while (left > 0) {
+  let remaining = limit;
+  let lastRow: RecordRow | undefined;
+  while (remaining > 0) {
     const page = await read('read', (session) =>
-      inOneView(session.database, () => readPage(session, { runId, fromSeq: nextSeq, limit: left, last })),
+      inOneView(session.database, () => readPage(session, { runId, fromSeq: nextSeq, limit: remaining, lastRow })),
     );
     for (const [index, row] of page.rows.entries()) {
-      const seqBefore = index === 0 ? (page.reachesSeq ?? nextSeq - 1) : nextSeq - 1;
+      const seqBefore = index === 0 ? (page.endSeqBefore ?? nextSeq - 1) : nextSeq - 1;
       if (row.seq !== seqBefore + 1) throw storeDamaged({ runId, seq: nextSeq }, 'it is missing');
       const record = parseRecord(row.json);
       nextSeq = lastSeqOf(record) + 1;
-      left -= 1;
+      remaining -= 1;
       yield record;
     }
-    last = page.rows.at(-1);
+    lastRow = page.rows.at(-1);
     if (page.isLast) {
-      if (left > 0 && !page.isGone)
-        checkEnd(runId, { fromSeq, throughSeq: Math.max(nextSeq - 1, page.reachesSeq ?? -1), ...page });
+      if (remaining > 0 && !page.isGone)
+        checkEnd(runId, { fromSeq, throughSeq: Math.max(nextSeq - 1, page.endSeqBefore ?? -1), ...page });
       return;
     }
     await nextTurn();
@@ -122,9 +122,9 @@ interface RecordPage {
   readonly rows: readonly RecordRow[];
   readonly isLast: boolean;
   /** The last `seq` filled by the record before the page, unless the page begins at `fromSeq`. */
-  readonly reachesSeq?: number | undefined;
+  readonly endSeqBefore?: number | undefined;
   /** On the last page: the run's last `seq` according to its summary. */
-  readonly endsAtSeq?: number | undefined;
+  readonly summaryEndSeq?: number | undefined;
   /** True if the run was deleted since the previous page. A new run may have the same id. */
   readonly isGone?: boolean;
 }
@@ -134,17 +134,17 @@ interface PageQuery {
   readonly fromSeq: number;
   readonly limit: number;
   /** The last record of the previous page. */
-  readonly last: RecordRow | undefined;
+  readonly lastRow: RecordRow | undefined;
 }
 
 /** Reads about `CHARS_A_PAGE`, at least one row. No statement stays open between two calls. */
-function readPage(session: SqliteSession, { runId, fromSeq, limit, last }: PageQuery): RecordPage {
+function readPage(session: SqliteSession, { runId, fromSeq, limit, lastRow }: PageQuery): RecordPage {
   const { checks, statements } = session;
-  if (last !== undefined && !isStillThere(session, last)) return { rows: [], isLast: true, isGone: true };
+  if (lastRow !== undefined && !isUnchanged(session, lastRow)) return { rows: [], isLast: true, isGone: true };
   const rows: RecordRow[] = [];
   const partialPage = (): RecordPage => {
-    const reachesSeq = rows[0]?.seq === fromSeq ? undefined : reachBefore(session, runId, fromSeq);
-    return { rows, isLast: false, reachesSeq };
+    const endSeqBefore = rows[0]?.seq === fromSeq ? undefined : lastSeqBefore(session, runId, fromSeq);
+    return { rows, isLast: false, endSeqBefore };
   };
   let chars = 0;
   try {
@@ -159,9 +159,9 @@ function readPage(session: SqliteSession, { runId, fromSeq, limit, last }: PageQ
       if (chars > CHARS_A_PAGE) return partialPage();
     }
     const row = statements.findRun.get(runId);
-    const endsAtSeq = row === undefined ? undefined : checks.summary(row).lastSeq;
-    if (rows.length === 0 && (endsAtSeq ?? -1) < fromSeq) return { rows, isLast: true, endsAtSeq };
-    return { ...partialPage(), isLast: true, endsAtSeq };
+    const summaryEndSeq = row === undefined ? undefined : checks.summary(row).lastSeq;
+    if (rows.length === 0 && (summaryEndSeq ?? -1) < fromSeq) return { rows, isLast: true, summaryEndSeq };
+    return { ...partialPage(), isLast: true, summaryEndSeq };
   } catch (thrown) {
     // The rows before the damage are returned. The next page starts at the damage.
     if (rows.length === 0) throw thrown;
@@ -170,15 +170,15 @@ function readPage(session: SqliteSession, { runId, fromSeq, limit, last }: PageQ
 }
 
 /** The last `seq` filled by the record before a `seq`; a gap record may reach beyond it. */
-function reachBefore({ checks, statements }: SqliteSession, runId: string, seq: number): number | undefined {
+function lastSeqBefore({ checks, statements }: SqliteSession, runId: string, seq: number): number | undefined {
   const row = statements.findRecordBefore.get(runId, seq);
   return row === undefined ? undefined : lastSeqOf(parseRecord(checks.record(row).json));
 }
 
 /** False if the run was deleted since the record was read; it may have begun again. */
-function isStillThere({ checks, statements }: SqliteSession, last: RecordRow): boolean {
-  const row = statements.findRecord.get(last.runId, last.seq);
-  return row !== undefined && checks.record(row).json === last.json;
+function isUnchanged({ checks, statements }: SqliteSession, lastRow: RecordRow): boolean {
+  const row = statements.findRecord.get(lastRow.runId, lastRow.seq);
+  return row !== undefined && checks.record(row).json === lastRow.json;
 }
 
 function checkEnd(
@@ -186,17 +186,17 @@ function checkEnd(
   {
     fromSeq,
     throughSeq,
-    endsAtSeq,
-  }: { readonly fromSeq: number; readonly throughSeq: number; readonly endsAtSeq?: number | undefined },
+    summaryEndSeq,
+  }: { readonly fromSeq: number; readonly throughSeq: number; readonly summaryEndSeq?: number | undefined },
 ): void {
-  if (endsAtSeq === undefined) {
+  if (summaryEndSeq === undefined) {
     if (throughSeq < fromSeq) return;
     throw storeDamaged({ runId }, 'its summary is missing, so its last records may be missing too');
   }
-  if (throughSeq < endsAtSeq && fromSeq <= endsAtSeq) {
+  if (throughSeq < summaryEndSeq && fromSeq <= summaryEndSeq) {
     throw storeDamaged({ runId, seq: throughSeq + 1 }, 'it is missing');
   }
-  if (throughSeq > endsAtSeq && throughSeq >= fromSeq) {
-    throw storeDamaged({ runId, seq: endsAtSeq + 1 }, 'it is after the end that the summary of the run gives');
+  if (throughSeq > summaryEndSeq && throughSeq >= fromSeq) {
+    throw storeDamaged({ runId, seq: summaryEndSeq + 1 }, 'it is after the end of the run according to its summary');
   }
 }

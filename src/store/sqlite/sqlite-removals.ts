@@ -3,7 +3,7 @@ import type { DatabaseSync } from 'node:sqlite';
 import { lazyStatements, type Statements } from './sqlite-statements.ts';
 
 /** Number of rows that are looked up at a time. */
-const ROWS_A_LOOK = 32;
+const ROWS_PER_LOOKUP = 32;
 
 /** Approximate time in milliseconds for which one step blocks the file and the event loop. */
 const STEP_MS = 4;
@@ -33,9 +33,9 @@ const SQL = {
   lowerIndex:
     'UPDATE indexing SET removals = removals + 1, ' +
     'through_id = min(through_id, (SELECT coalesce(max(id), 0) FROM records))',
-  allowMerge: toIndex('deletemerge', REMOVED_PERCENT),
-  merge: toIndex('merge', MERGE_PAGES),
-  forbidMerge: toIndex('deletemerge', 0),
+  allowMerge: indexCommandSql('deletemerge', REMOVED_PERCENT),
+  merge: indexCommandSql('merge', MERGE_PAGES),
+  forbidMerge: indexCommandSql('deletemerge', 0),
   totalChanges: 'SELECT total_changes() AS changes',
   freePages: 'PRAGMA freelist_count',
 };
@@ -62,14 +62,14 @@ export class SqliteRemovals {
   }
 
   /** Deletes rows of a hidden run. @returns the number of deleted rows, or undefined if no run is hidden */
-  step(): number | undefined {
+  deleteStep(): number | undefined {
     const row = this.#statements.nextHidden.get();
-    return row === undefined ? undefined : this.#remove(String(row['run_id']), performance.now() + STEP_MS);
+    return row === undefined ? undefined : this.#deleteRows(String(row['run_id']), performance.now() + STEP_MS);
   }
 
   /** Before a run begins: deletes the remaining rows of a removed run of the same id. */
-  finish(runId: string): void {
-    if (this.#statements.isHidden.get(runId) !== undefined) this.#remove(runId, Infinity);
+  deleteRemainingRows(runId: string): void {
+    if (this.#statements.isHidden.get(runId) !== undefined) this.#deleteRows(runId, Infinity);
   }
 
   /**
@@ -81,40 +81,40 @@ export class SqliteRemovals {
   mergeIndex(): boolean {
     const { allowMerge, forbidMerge, merge, totalChanges } = this.#statements;
     allowMerge.run();
-    const before = Number(totalChanges.get()?.['changes']);
+    const changesBefore = Number(totalChanges.get()?.['changes']);
     merge.run();
     // FTS5 counts the command itself as one change.
-    const isWorking = Number(totalChanges.get()?.['changes']) - before > 1;
+    const hasMerged = Number(totalChanges.get()?.['changes']) - changesBefore > 1;
     forbidMerge.run();
-    return isWorking;
+    return hasMerged;
   }
 
   /** Truncates the file by free pages. @returns false when none is left, or the file does not support it */
   shrink(): boolean {
     const { freePages } = this.#statements;
-    const before = Number(freePages.get()?.['freelist_count']);
-    if (before > 0) this.#database.exec(`PRAGMA incremental_vacuum(${VACUUM_PAGES})`);
-    const after = Number(freePages.get()?.['freelist_count']);
-    return after > 0 && after < before;
+    const pagesBefore = Number(freePages.get()?.['freelist_count']);
+    if (pagesBefore > 0) this.#database.exec(`PRAGMA incremental_vacuum(${VACUUM_PAGES})`);
+    const pagesAfter = Number(freePages.get()?.['freelist_count']);
+    return pagesAfter > 0 && pagesAfter < pagesBefore;
   }
 
-  #remove(runId: string, untilMs: number): number {
+  #deleteRows(runId: string, untilMs: number): number {
     const { deletePlace, deleteRecord, deleteWords, findIds, lowerIndex, unhide } = this.#statements;
-    let removed = 0;
-    let isDone = false;
-    while (!isDone && performance.now() < untilMs) {
-      const ids = findIds.all(runId, ROWS_A_LOOK).map(({ id }) => Number(id));
+    let removedCount = 0;
+    let isComplete = false;
+    while (!isComplete && performance.now() < untilMs) {
+      const ids = findIds.all(runId, ROWS_PER_LOOKUP).map(({ id }) => Number(id));
       for (const id of ids) for (const statement of [deleteWords, deletePlace, deleteRecord]) statement.run(id);
-      removed += ids.length;
-      isDone = ids.length < ROWS_A_LOOK;
+      removedCount += ids.length;
+      isComplete = ids.length < ROWS_PER_LOOKUP;
     }
     lowerIndex.run();
-    if (isDone) unhide.run(runId);
-    return removed;
+    if (isComplete) unhide.run(runId);
+    return removedCount;
   }
 }
 
 /** SQL of a command to FTS5, which requires integers: a bound number would be a REAL. */
-function toIndex(command: string, value: number): string {
+function indexCommandSql(command: string, value: number): string {
   return `INSERT INTO record_words (record_words, rank) VALUES ('${command}', ${value})`;
 }

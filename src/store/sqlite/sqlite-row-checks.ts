@@ -54,11 +54,11 @@ export class SqliteRowChecks {
       throw storeDamaged({ runId }, 'its summary is not JSON');
     }
     // Its checksum is correct, so `SqliteRuns` wrote it.
-    const stored = summary as RunSummary;
-    if (stored.runId !== runId || row['minus_started_ms'] !== 0 - stored.startedAtMs) {
+    const storedSummary = summary as RunSummary;
+    if (storedSummary.runId !== runId || row['minus_started_ms'] !== 0 - storedSummary.startedAtMs) {
       throw storeDamaged({ runId }, 'its id or start time differs from its summary');
     }
-    return stored;
+    return storedSummary;
   }
 
   /** The summary, or for a damaged one an empty summary with its `problem`. */

@@ -31,11 +31,11 @@ export class SqliteRuns {
   }
 
   /** @returns the last `seq` stored for the run */
-  store({ fresh, summary, stored }: AppendPlan): number {
+  storePlan({ fresh, summary, stored }: AppendPlan): number {
     if (fresh.length === 0) return summary.lastSeq;
     const { runId, startedAtMs, lastSeq } = summary;
     const { removals, statements } = this.#session;
-    if (stored === undefined) removals.finish(runId);
+    if (stored === undefined) removals.deleteRemainingRows(runId);
     const chars = this.#insert(runId, fresh);
     const json = JSON.stringify(summary);
     const checksum = rowChecksums('runs', runId)(0, json);
@@ -51,13 +51,15 @@ export class SqliteRuns {
    * @throws what `fold` throws, as it is, and as `append`
    */
   planTransaction<Result>(runId: string, fold: (view: StoredRun) => RunChange<Result>): () => Result {
-    const summary = this.#reading(() => this.#summaryOf(runId));
-    const snapshot = this.#reading(() => this.#snapshotOf(runId, summary?.lastSeq ?? -1));
-    const view = createStoredRun({ summary, snapshot }, (seq) => this.#reading(() => this.#recordsAfter(runId, seq)));
+    const summary = this.#attemptRead(() => this.#summaryOf(runId));
+    const snapshot = this.#attemptRead(() => this.#snapshotOf(runId, summary?.lastSeq ?? -1));
+    const view = createStoredRun({ summary, snapshot }, (seq) =>
+      this.#attemptRead(() => this.#recordsAfter(runId, seq)),
+    );
     const { batch, snapshotJson, result } = checkChange(runId, fold(view));
     const plan = batch === undefined ? undefined : this.planAppend(batch);
     return () => {
-      const lastSeq = plan === undefined ? (summary?.lastSeq ?? -1) : this.store(plan);
+      const lastSeq = plan === undefined ? (summary?.lastSeq ?? -1) : this.storePlan(plan);
       if (snapshotJson !== undefined) {
         const checksum = rowChecksums('snapshots', runId)(lastSeq, snapshotJson);
         this.#session.statements.saveSnapshot.run(runId, lastSeq, snapshotJson, checksum);
@@ -91,10 +93,10 @@ export class SqliteRuns {
     const records: TrajectoryRecord[] = [];
     let nextSeq = seq + 1;
     for (const row of statements.readRecords.iterate(runId, nextSeq, Number.MAX_SAFE_INTEGER)) {
-      const stored = checks.record(row);
-      if (stored.runId !== runId || stored.seq !== nextSeq)
+      const storedRecord = checks.record(row);
+      if (storedRecord.runId !== runId || storedRecord.seq !== nextSeq)
         throw storeDamaged({ runId, seq: nextSeq }, 'it is missing');
-      const record = parseRecord(stored.json);
+      const record = parseRecord(storedRecord.json);
       nextSeq = lastSeqOf(record) + 1;
       records.push(record);
     }
@@ -130,7 +132,7 @@ export class SqliteRuns {
   }
 
   /** Distinguishes faults of reading from errors that the fold throws. */
-  #reading<Result>(work: () => Result): Result {
+  #attemptRead<Result>(work: () => Result): Result {
     try {
       return work();
     } catch (thrown) {

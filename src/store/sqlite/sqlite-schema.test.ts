@@ -7,16 +7,16 @@ import { expect, onTestFinished, test } from 'vitest';
 import { scriptCalls } from '../../testing/record-script.ts';
 import { runScript } from '../../../test/support/run-script.ts';
 import { tempFolder } from '../../../test/support/temp-folder.ts';
-import { emptyStore, isStore } from './sqlite-schema.ts';
+import { createEmptyStore, isStore } from './sqlite-schema.ts';
 import { sqliteOneShot } from './sqlite-one-shot.ts';
 import { openSqliteReader } from './sqlite-reader.ts';
 import { sqliteStore } from './sqlite-store.ts';
 
-test('a store is known by exactly the tables and indexes that are made', () => {
-  expect(isStore(emptyStore(), 'x')).toBe(true);
+test('the schema hash is that of the tables and indexes that are created', () => {
+  expect(isStore(createEmptyStore(), 'x')).toBe(true);
 });
 
-test('processes that make a store at the same time make it once', async () => {
+test('processes that create a store at the same time create it once', async () => {
   const folder = await tempFolder();
   onTestFinished(() => folder.dispose());
   const script = `

@@ -12,7 +12,7 @@ const APPLICATION_ID = 0x436f7873;
 export const LAYOUT = 4;
 
 /**
- * The tables of a store. `SCHEMA_PRINT` is the hash of this exact text.
+ * The tables of a store. `SCHEMA_HASH` is the hash of this exact text.
  *
  * - Records have row ids: without them, the file was 3.3 times larger and appends 2.5 times slower (records of 1 KB). VACUUM keeps
  *   the ids, so the search index can refer to them.
@@ -67,7 +67,7 @@ const SCHEMA = `
 `;
 
 /** Hash of `sqlite_schema`. A constant, because computing it needs an in-memory database; a test compares it with `SCHEMA`. */
-const SCHEMA_PRINT = '4ed0ca29ea9f2d90';
+const SCHEMA_HASH = '4ed0ca29ea9f2d90';
 
 /**
  * Checks that a database is a store or empty. Reads only the schema.
@@ -83,27 +83,31 @@ export function isStore(database: DatabaseSync, file: string): boolean {
 }
 
 function checkSchema(database: DatabaseSync, file: string): boolean {
-  const application = number(database, 'PRAGMA application_id');
-  const layout = number(database, 'PRAGMA user_version');
-  if (application === APPLICATION_ID) {
+  const applicationId = readNumber(database, 'PRAGMA application_id');
+  const layout = readNumber(database, 'PRAGMA user_version');
+  if (applicationId === APPLICATION_ID) {
     if (layout === LAYOUT) {
       requireExactSchema(database, file);
       return true;
     }
-    const todo = layout > LAYOUT ? 'update coxswain to open it' : 'choose another file for the store';
+    const instruction = layout > LAYOUT ? 'update coxswain to open it' : 'choose another file for the store';
     throw new CoxswainError(
       'store-version',
-      `${file} has store layout ${layout}, this version of coxswain reads layout ${LAYOUT}; ${todo}`,
+      `${file} has store layout ${layout}, this version of coxswain reads layout ${LAYOUT}; ${instruction}`,
       { details: { layout, supported: LAYOUT } },
     );
   }
-  if (application === 0 && layout === 0 && number(database, 'SELECT count(*) AS value FROM sqlite_schema') === 0) {
+  if (
+    applicationId === 0 &&
+    layout === 0 &&
+    readNumber(database, 'SELECT count(*) AS value FROM sqlite_schema') === 0
+  ) {
     return false;
   }
   throw new CoxswainError(
     'store-version',
     `${file} is a database of another program; choose another file for the store`,
-    { details: { applicationId: application } },
+    { details: { applicationId } },
   );
 }
 
@@ -113,7 +117,7 @@ interface SchemaObject {
   readonly text: string;
 }
 
-function schemaOf(database: DatabaseSync): readonly SchemaObject[] {
+function readSchema(database: DatabaseSync): readonly SchemaObject[] {
   const rows = database.prepare('SELECT type, name, tbl_name, sql FROM sqlite_schema').all();
   return rows
     .map((row) => ({
@@ -124,24 +128,24 @@ function schemaOf(database: DatabaseSync): readonly SchemaObject[] {
 }
 
 function requireExactSchema(database: DatabaseSync, file: string): void {
-  const schema = schemaOf(database);
-  if (hashText(schema.map(({ text }) => text).join('\n')) === SCHEMA_PRINT) return;
+  const schema = readSchema(database);
+  if (hashText(schema.map(({ text }) => text).join('\n')) === SCHEMA_HASH) return;
   throw new CoxswainError(
     'store-schema',
-    `${file} is not opened: ${differenceOf(schema, schemaOf(emptyStore()))}; a store has exactly the tables and ` +
+    `${file} is not opened: ${describeDifference(schema, readSchema(createEmptyStore()))}; a store has exactly the tables and ` +
       'indexes that coxswain created. coxswain recover saves its records into a new store',
   );
 }
 
-function differenceOf(found: readonly SchemaObject[], wanted: readonly SchemaObject[]): string {
-  const extra = found.find((one) => !wanted.some(({ text }) => text === one.text));
-  const missing = wanted.find((one) => !found.some(({ text }) => text === one.text));
-  const isAltered = extra !== undefined && wanted.some(({ name }) => name === extra.name);
+function describeDifference(actual: readonly SchemaObject[], expected: readonly SchemaObject[]): string {
+  const extra = actual.find((item) => !expected.some(({ text }) => text === item.text));
+  const missing = expected.find((item) => !actual.some(({ text }) => text === item.text));
+  const isAltered = extra !== undefined && expected.some(({ name }) => name === extra.name);
   if (isAltered) return `its ${extra.name} was altered`;
-  return extra === undefined ? `its ${missing?.name ?? 'schema'} is missing` : `it holds a foreign ${extra.name}`;
+  return extra === undefined ? `its ${missing?.name ?? 'schema'} is missing` : `it contains a foreign ${extra.name}`;
 }
 
-export function emptyStore(): DatabaseSync {
+export function createEmptyStore(): DatabaseSync {
   const database = new (sqliteModule().DatabaseSync)(':memory:');
   database.exec(SCHEMA);
   return database;
@@ -160,6 +164,6 @@ export function createSchema(database: DatabaseSync, file: string): void {
   }
 }
 
-function number(database: DatabaseSync, sql: string): number {
+function readNumber(database: DatabaseSync, sql: string): number {
   return Number(Object.values(database.prepare(sql).get() ?? {})[0]);
 }

@@ -30,14 +30,14 @@ export interface FoundRecords {
 export function searchSqlite(session: SqliteSession, query: CheckedSearchQuery): FoundRecords {
   const { kinds, phrases, runId, limit } = query;
   const { checks, database } = session;
-  const find = database.prepare(FIND_PLACES);
-  const read = database.prepare(`SELECT ${RECORD_COLUMNS} FROM records WHERE id = ?`);
+  const findPlaces = database.prepare(FIND_PLACES);
+  const readRecord = database.prepare(`SELECT ${RECORD_COLUMNS} FROM records WHERE id = ?`);
   const hits: SearchHit[] = [];
   const damaged: DamagedPlace[] = [];
 
-  function hitAt(id: number, place: SearchPlace): SearchHit | undefined {
+  function readHit(id: number, place: SearchPlace): SearchHit | undefined {
     try {
-      const row = read.get(id);
+      const row = readRecord.get(id);
       const record = row === undefined ? undefined : checks.record(row);
       if (record?.runId !== place.runId || record.seq !== place.seq) throw new CoxswainError('store-damaged', 'moved');
       return toHit(parseRecord(record.json), phrases);
@@ -49,7 +49,7 @@ export function searchSqlite(session: SqliteSession, query: CheckedSearchQuery):
   }
 
   for (let after = query.after, isLast = false; !isLast && hits.length <= limit;) {
-    const rows = find.all({
+    const rows = findPlaces.all({
       // Words contain no quotes.
       match: phrases.map((phrase) => `"${phrase.join(' ')}"`).join(' AND '),
       run_id: runId ?? null,
@@ -62,7 +62,7 @@ export function searchSqlite(session: SqliteSession, query: CheckedSearchQuery):
     isLast = rows.length <= limit;
     for (const row of rows) {
       after = { atMs: Number(row['at_ms']), runId: String(row['run_id']), seq: Number(row['seq']) };
-      const hit = hitAt(Number(row['id']), after);
+      const hit = readHit(Number(row['id']), after);
       if (hit !== undefined && hit.atMs === after.atMs) hits.push(hit);
     }
   }

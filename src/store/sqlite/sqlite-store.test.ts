@@ -38,7 +38,7 @@ async function foreignFile(sql: string): Promise<string> {
   return file;
 }
 
-test('the file, its log and the folder made for it are for their owner only', async () => {
+test('the file, its log and its folder are accessible to their owner only', async () => {
   const file = await newFile();
   const store = sqliteStore(file);
   await store.append(scriptCalls('a', 1));
@@ -47,7 +47,7 @@ test('the file, its log and the folder made for it are for their owner only', as
   await store.close();
 });
 
-test('a database of another program is refused and left as it is', async () => {
+test('a database of another program is refused and unchanged', async () => {
   for (const sql of ['CREATE TABLE mine (a)', 'PRAGMA application_id = 7', 'PRAGMA user_version = 99']) {
     const file = await foreignFile(sql);
     const before = await readFile(file);
@@ -69,7 +69,7 @@ test('a store of a newer layout is refused with both versions in the message', a
   );
 });
 
-test('a file that is no database is refused and left as it is', async () => {
+test('a file that is not a database is refused and unchanged', async () => {
   const file = await foreignFile('');
   await writeFile(file, 'dear diary, '.repeat(500));
   expect(() => sqliteStore(file)).toThrow(expect.objectContaining({ code: 'store-version', cause: expect.any(Error) }));
@@ -84,7 +84,7 @@ test('an empty file becomes a store', async () => {
   await store.close();
 });
 
-test('names that are no path and options out of range are invalid-argument', () => {
+test('an invalid path or an option out of range is invalid-argument', () => {
   for (const file of ['', ':memory:', 'file:x.db?mode=memory']) {
     expect(() => sqliteStore(file)).toThrow(expect.objectContaining({ code: 'invalid-argument' }));
   }
@@ -107,7 +107,7 @@ test('SQLite before 3.51.3 is refused', () => {
   for (const version of ['3.51.3', '3.51.10', '3.53.0', '4.0.0', '4']) requireSqlite(version);
 });
 
-test('a write that waits longer than timeoutMs for another process is store-io and leaves nothing', async () => {
+test('a write that waits longer than timeoutMs for another process is store-io and stores nothing', async () => {
   const file = await newFile();
   const store = sqliteStore(file, { timeoutMs: 20 });
   const other = new DatabaseSync(file);
@@ -122,7 +122,7 @@ test('a write that waits longer than timeoutMs for another process is store-io a
   await store.close();
 });
 
-test('a fault in the middle of an append leaves nothing of the batch', async () => {
+test('a fault in the middle of an append stores nothing of the batch', async () => {
   // Many records go into the file several at a time.
   for (const [seq, count] of [
     [2, 4],
@@ -150,7 +150,7 @@ test('a fault in the middle of an append leaves nothing of the batch', async () 
   }
 });
 
-test('a stored record of a newer schema is refused when it is reached', async () => {
+test('a stored record of a newer schema is refused when reading reaches it', async () => {
   const file = await newFile();
   const store = sqliteStore(file);
   await store.append(scriptCalls('a', 2));
@@ -164,7 +164,7 @@ test('a stored record of a newer schema is refused when it is reached', async ()
   await store.close();
 });
 
-test('a long run is read in pages without a statement left open', async () => {
+test('a long run is read in pages without an open statement', async () => {
   const file = await newFile();
   const store = sqliteStore(file);
   const filler = 'x'.repeat(300_000);
@@ -180,7 +180,7 @@ test('a long run is read in pages without a statement left open', async () => {
   await store.close();
 });
 
-test('processes that make and use one file at the same time all succeed', async () => {
+test('processes that create and use one file at the same time all succeed', async () => {
   const file = await newFile();
   const module = new URL('./sqlite-store.ts', import.meta.url).href;
   const script = `

@@ -108,39 +108,39 @@ class SqliteStore implements TrajectoryStore, CheckedSink {
   }
 
   async append(batch: readonly TrajectoryRecord[]): Promise<number> {
-    this.#mustBeOpen();
+    this.#requireOpen();
     return this.appendChecked(checkBatch(batch));
   }
 
-  async appendChecked(checked: CheckedBatch): Promise<number> {
-    this.#mustBeOpen();
+  async appendChecked(batch: CheckedBatch): Promise<number> {
+    this.#requireOpen();
     return await this.#write('append to', () => {
-      const plan = this.#runs.planAppend(checked);
-      return () => this.#runs.store(plan);
+      const plan = this.#runs.planAppend(batch);
+      return () => this.#runs.storePlan(plan);
     });
   }
 
   async transact<Result>(runId: string, fold: (view: StoredRun) => RunChange<Result>): Promise<Result> {
-    this.#mustBeOpen();
+    this.#requireOpen();
     checkRunId(runId);
-    let fault: { readonly thrown: unknown } | undefined;
+    let foldFault: { readonly thrown: unknown } | undefined;
     const plan = (): (() => Result) =>
       this.#runs.planTransaction(runId, (view) => {
-        fault = undefined;
+        foldFault = undefined;
         try {
           return fold(view);
         } catch (thrown) {
-          fault = { thrown };
+          foldFault = { thrown };
           throw thrown;
         }
       });
     return await this.#write('write to', plan).catch((thrown: unknown) => {
-      throw fault === undefined ? thrown : fault.thrown;
+      throw foldFault === undefined ? thrown : foldFault.thrown;
     });
   }
 
   async flush(): Promise<void> {
-    this.#mustBeOpen();
+    this.#requireOpen();
     await this.#writes.drain();
   }
 
@@ -150,67 +150,67 @@ class SqliteStore implements TrajectoryStore, CheckedSink {
   }
 
   async listRuns(query?: RunQuery): Promise<RunPage> {
-    this.#mustBeOpen();
+    this.#requireOpen();
     return await listSqliteRuns(this.#read, query);
   }
 
   /** Hides the run. Then deletes its rows and those of earlier deletions, rewrites the word index, and shrinks the file. */
   async deleteRun(runId: string): Promise<boolean> {
-    this.#mustBeOpen();
+    this.#requireOpen();
     if (!isRunId(runId)) return false;
     const { removals } = this.#session;
     const write = <Result>(work: () => Result): Promise<Result> => this.#write('delete a run of', () => work);
     const isClosing = (): boolean => this.#closing !== undefined;
     const wasStored = await write(() => removals.hide(runId));
-    let removed = 0;
+    let removedCount = 0;
     // After a close, the next deletion does the remaining work.
     while (!isClosing()) {
-      const records = await write(() => removals.step());
-      if (records === undefined) break;
-      removed += records;
+      const removedRecords = await write(() => removals.deleteStep());
+      if (removedRecords === undefined) break;
+      removedCount += removedRecords;
     }
-    let merges = Math.ceil(removed / RECORDS_A_MERGE);
-    while (merges > 0 && !isClosing() && (await write(() => removals.mergeIndex()))) merges -= 1;
+    let mergesLeft = Math.ceil(removedCount / RECORDS_A_MERGE);
+    while (mergesLeft > 0 && !isClosing() && (await write(() => removals.mergeIndex()))) mergesLeft -= 1;
     while (!isClosing() && (await write(() => removals.shrink()))) continue;
     return wasStored;
   }
 
   async sizeOf(): Promise<number> {
-    this.#mustBeOpen();
+    this.#requireOpen();
     return await this.#read('read the size of', ({ database }) => sqliteBytes(database));
   }
 
   async findRun(runId: string): Promise<RunSummary | undefined> {
-    this.#mustBeOpen();
+    this.#requireOpen();
     return await findSqliteRun(this.#read, runId);
   }
 
   async *readRun(runId: string, query?: ReadQuery): AsyncGenerator<TrajectoryRecord, void, void> {
-    this.#mustBeOpen();
+    this.#requireOpen();
     for await (const record of readSqliteRun(this.#read, runId, query)) {
       yield record;
-      this.#mustBeOpen();
+      this.#requireOpen();
     }
   }
 
   async search(query: SearchQuery): Promise<SearchPage> {
-    this.#mustBeOpen();
-    const checked = checkSearchQuery(query);
+    this.#requireOpen();
+    const checkedQuery = checkSearchQuery(query);
     await this.#writes.drain();
-    this.#mustBeOpen();
+    this.#requireOpen();
     await this.#index.catchUp(SEARCH_INDEXING_MS);
-    this.#mustBeOpen();
+    this.#requireOpen();
     return await this.#read('search', (session) => {
-      const { hits, damaged } = searchSqlite(session, checked);
-      return toSearchPage(hits, checked.limit, { notIndexed: this.#index.missing(), damaged });
+      const { hits, damaged } = searchSqlite(session, checkedQuery);
+      return toSearchPage(hits, checkedQuery.limit, { notIndexed: this.#index.countMissing(), damaged });
     });
   }
 
   async *verify(): AsyncGenerator<StoreProblem, void, void> {
-    this.#mustBeOpen();
+    this.#requireOpen();
     for await (const problem of verifySqlite(this.#read)) {
       yield problem;
-      this.#mustBeOpen();
+      this.#requireOpen();
     }
   }
 
@@ -224,26 +224,26 @@ class SqliteStore implements TrajectoryStore, CheckedSink {
     }
   }
 
-  async #write<Result>(doing: string, plan: () => () => Result): Promise<Result> {
+  async #write<Result>(action: string, plan: () => () => Result): Promise<Result> {
     try {
       return await this.#writes.write(plan);
     } catch (thrown) {
-      throw toStoreError(thrown, `${doing} ${this.#path}`);
+      throw toStoreError(thrown, `${action} ${this.#path}`);
     }
   }
 
-  readonly #read: SqliteRead = async (doing, work) => {
+  readonly #read: SqliteRead = async (action, work) => {
     try {
       return await whileBusy(() => {
-        this.#mustBeOpen();
+        this.#requireOpen();
         return work(this.#session);
       }, this.#timeoutMs);
     } catch (thrown) {
-      throw toStoreError(thrown, `${doing} ${this.#path}`);
+      throw toStoreError(thrown, `${action} ${this.#path}`);
     }
   };
 
-  #mustBeOpen(): void {
+  #requireOpen(): void {
     if (this.#closing !== undefined) throw storeClosed();
   }
 }

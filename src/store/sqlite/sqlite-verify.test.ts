@@ -29,11 +29,11 @@ async function verifyAfter(sql: string): Promise<readonly StoreProblem[]> {
   return problems;
 }
 
-test('a whole store has no problems', async () => {
+test('an intact store has no problems', async () => {
   expect(await verifyAfter('')).toEqual([]);
 });
 
-test('a hole is told with its run and place', async () => {
+test('a missing record is reported with its run and place', async () => {
   expect(await verifyAfter("DELETE FROM records WHERE run_id = 'b' AND seq = 2")).toEqual([
     {
       runId: 'b',
@@ -47,7 +47,7 @@ test('a hole is told with its run and place', async () => {
   ]);
 });
 
-test('records missing at the end do not fit the summary, nor the snapshot', async () => {
+test('records missing at the end contradict the summary and the snapshot', async () => {
   expect(await verifyAfter("DELETE FROM records WHERE run_id = 'a' AND seq = 9")).toMatchObject([
     { runId: 'a', place: 'table runs', problem: expect.stringContaining('summary') },
   ]);

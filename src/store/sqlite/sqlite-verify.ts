@@ -19,27 +19,27 @@ const MAX_FILE_PROBLEMS = 100;
  */
 export async function* verifySqlite(read: SqliteRead): AsyncGenerator<StoreProblem, void, void> {
   yield* await read('check', ({ database }) => checkFile(database));
-  let after: string | undefined;
+  let lastRunId: string | undefined;
   for (;;) {
     let runId: string | undefined;
     try {
-      const from = after;
+      const previousRunId = lastRunId;
       runId = await read('check', ({ database }) =>
-        from === undefined ? firstRun(database) : nextRun(database, from),
+        previousRunId === undefined ? findFirstRun(database) : findNextRun(database, previousRunId),
       );
     } catch (thrown) {
       if (!isDamaged(thrown)) throw thrown;
-      const place = after === undefined ? 'database' : `after run ${JSON.stringify(after)}`;
+      const place = lastRunId === undefined ? 'database' : `after run ${JSON.stringify(lastRunId)}`;
       yield { place, problem: `the runs there are not checked: ${damageText(thrown)}` };
       break;
     }
     if (runId === undefined) break;
-    if (after !== undefined && Buffer.compare(Buffer.from(after), Buffer.from(runId)) >= 0) {
+    if (lastRunId !== undefined && Buffer.compare(Buffer.from(lastRunId), Buffer.from(runId)) >= 0) {
       yield { place: 'database', problem: `an index is out of order at run ${JSON.stringify(runId)}` };
       break;
     }
     yield* checkRun(read, runId);
-    after = runId;
+    lastRunId = runId;
   }
   yield* await read('check', checkLists);
 }
@@ -57,16 +57,18 @@ function checkFile(database: DatabaseSync): readonly StoreProblem[] {
 const TABLES = ['records', 'runs', 'snapshots'] as const;
 
 /** The empty id sorts first. */
-function firstRun(database: DatabaseSync): string | undefined {
+function findFirstRun(database: DatabaseSync): string | undefined {
   const hasEmptyId = TABLES.some(
     (table) => database.prepare(`SELECT 1 FROM ${table} WHERE run_id = '' LIMIT 1`).get() !== undefined,
   );
-  return hasEmptyId ? '' : nextRun(database, '');
+  return hasEmptyId ? '' : findNextRun(database, '');
 }
 
-function nextRun(database: DatabaseSync, after: string): string | undefined {
-  const lowest = TABLES.map((table) => `SELECT min(run_id) AS run_id FROM ${table} WHERE run_id > :after`);
-  const row = database.prepare(`SELECT min(run_id) AS run_id FROM (${lowest.join(' UNION ALL ')})`).get({ after });
+function findNextRun(database: DatabaseSync, lastRunId: string): string | undefined {
+  const lowestSql = TABLES.map((table) => `SELECT min(run_id) AS run_id FROM ${table} WHERE run_id > :after`);
+  const row = database
+    .prepare(`SELECT min(run_id) AS run_id FROM (${lowestSql.join(' UNION ALL ')})`)
+    .get({ after: lastRunId });
   const runId = row?.['run_id'];
   return typeof runId === 'string' ? runId : undefined;
 }
@@ -76,10 +78,10 @@ async function* checkRun(read: SqliteRead, runId: string): AsyncGenerator<StoreP
   let afterSeq = -Infinity;
   try {
     for (;;) {
-      const from = afterSeq;
-      const rows = await read('check', (session) => readRows(session, runId, from));
-      for (const { row, checked } of rows) {
-        yield* checkRow(check, row, checked);
+      const fromSeq = afterSeq;
+      const rows = await read('check', (session) => readRows(session, runId, fromSeq));
+      for (const { row, result } of rows) {
+        yield* checkRow(check, row, result);
         afterSeq = Number(row['seq']);
       }
       if (rows.length < PAGE_ROWS) break;
@@ -93,7 +95,7 @@ async function* checkRun(read: SqliteRead, runId: string): AsyncGenerator<StoreP
 
 interface VerifiedRow {
   readonly row: SqliteRow;
-  readonly checked: { readonly json: string } | { readonly problem: string };
+  readonly result: { readonly json: string } | { readonly problem: string };
 }
 
 function readRows({ checks, database }: SqliteSession, runId: string, afterSeq: number): readonly VerifiedRow[] {
@@ -105,24 +107,24 @@ function readRows({ checks, database }: SqliteSession, runId: string, afterSeq: 
     if (!(Number(row['seq']) > seq)) throw new Error(`the records are out of order after seq ${seq}`);
     seq = Number(row['seq']);
     try {
-      return { row, checked: checks.record(row) };
+      return { row, result: checks.record(row) };
     } catch (thrown) {
-      return { row, checked: { problem: damageText(thrown) } };
+      return { row, result: { problem: damageText(thrown) } };
     }
   });
 }
 
-function checkRow(check: RunCheck, row: SqliteRow, checked: VerifiedRow['checked']): readonly StoreProblem[] {
+function checkRow(check: RunCheck, row: SqliteRow, result: VerifiedRow['result']): readonly StoreProblem[] {
   const place = `table records, id ${String(row['id'])}`;
   const seq = Number(row['seq']);
-  if ('problem' in checked) return check.damaged(seq, { place, problem: checked.problem });
+  if ('problem' in result) return check.reportDamage(seq, { place, problem: result.problem });
   try {
-    const record = parseRecord(checked.json);
-    if (record.run_id === row['run_id'] && record.seq === seq) return check.take(record, place);
+    const record = parseRecord(result.json);
+    if (record.run_id === row['run_id'] && record.seq === seq) return check.checkRecord(record, place);
     const problem = `the row contains seq ${record.seq} of run ${JSON.stringify(record.run_id)}`;
-    return check.damaged(seq, { place, problem });
+    return check.reportDamage(seq, { place, problem });
   } catch (thrown) {
-    return check.damaged(seq, { place, problem: damageText(thrown) });
+    return check.reportDamage(seq, { place, problem: damageText(thrown) });
   }
 }
 
@@ -130,7 +132,7 @@ function checkSummary({ checks, statements }: SqliteSession, check: RunCheck, ru
   const place = 'table runs';
   const row = statements.findRun.get(runId);
   try {
-    return check.end(row === undefined ? undefined : checks.summary(row), place);
+    return check.checkSummary(row === undefined ? undefined : checks.summary(row), place);
   } catch (thrown) {
     return [{ runId, place, problem: damageText(thrown) }];
   }
@@ -159,7 +161,7 @@ function checkSnapshot({ checks, database }: SqliteSession, runId: string): read
 }
 
 /** Each statement counts contradictions between a list and the tables it is about. */
-const LISTS: readonly { readonly sql: string; readonly place: string; readonly problem: string }[] = [
+const LIST_CHECKS: readonly { readonly sql: string; readonly place: string; readonly problem: string }[] = [
   {
     sql: 'SELECT count(*) AS found FROM removed_runs JOIN runs USING (run_id)',
     place: 'table removed_runs',
@@ -192,7 +194,7 @@ const LISTS: readonly { readonly sql: string; readonly place: string; readonly p
 ];
 
 function checkLists({ database }: SqliteSession): readonly StoreProblem[] {
-  return LISTS.flatMap(({ sql, place, problem }) => {
+  return LIST_CHECKS.flatMap(({ sql, place, problem }) => {
     try {
       const count = Number(database.prepare(sql).get()?.['found']);
       return count === 0 ? [] : [{ place, problem: count === 1 ? problem : `${problem} (${count})` }];

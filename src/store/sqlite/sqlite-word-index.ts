@@ -45,7 +45,7 @@ interface IndexState {
   readonly removals: number;
   readonly lastId: number;
   /** True if another process indexes. */
-  readonly isTaken: boolean;
+  readonly isOwnedElsewhere: boolean;
 }
 
 /**
@@ -67,15 +67,15 @@ export class SqliteWordIndex {
     this.#schedule(IDLE_PAUSE_MS);
   }
 
-  missing(): number {
-    const { lastId, throughId } = this.#state();
+  countMissing(): number {
+    const { lastId, throughId } = this.#readState();
     return Math.max(0, lastId - throughId);
   }
 
   /** Indexes missing records for about `budgetMs`, without waiting for other processes. */
   async catchUp(budgetMs: number): Promise<void> {
     const endMs = performance.now() + budgetMs;
-    while (this.#session.database.isOpen && this.missing() > 0 && performance.now() < endMs) {
+    while (this.#session.database.isOpen && this.countMissing() > 0 && performance.now() < endMs) {
       this.#indexBatch();
       await nextTurn();
     }
@@ -86,14 +86,14 @@ export class SqliteWordIndex {
   }
 
   #schedule(pauseMs: number): void {
-    this.#timer = setTimeout(() => this.#schedule(this.#tick()), pauseMs).unref();
+    this.#timer = setTimeout(() => this.#schedule(this.#indexIfDue()), pauseMs).unref();
   }
 
   /** Indexes one batch if it is this process's turn. @returns the pause before the next */
-  #tick(): number {
+  #indexIfDue(): number {
     try {
-      const { isTaken, lastId, throughId } = this.#state();
-      if (isTaken || lastId <= throughId) return IDLE_PAUSE_MS;
+      const { isOwnedElsewhere, lastId, throughId } = this.#readState();
+      if (isOwnedElsewhere || lastId <= throughId) return IDLE_PAUSE_MS;
       const isQuiet = performance.now() - this.#options.lastWriteMs() > QUIET_AFTER_MS;
       return this.#indexBatch() && isQuiet ? QUIET_PAUSE_MS : BUSY_PAUSE_MS;
     } catch {
@@ -105,11 +105,11 @@ export class SqliteWordIndex {
   /** @returns false if another process holds the lock or was faster */
   #indexBatch(): boolean {
     const { insertPlace, insertWords, readAfter, saveState } = this.#statements;
-    const before = this.#state();
+    const stateBefore = this.#readState();
     const endMs = performance.now() + BATCH_MS;
     const entries: IndexEntry[] = [];
     let lastId: number | undefined;
-    for (const row of readAfter.iterate(before.throughId, BATCH_RECORDS)) {
+    for (const row of readAfter.iterate(stateBefore.throughId, BATCH_RECORDS)) {
       lastId = Number(row['id']);
       const entry = toEntry(this.#session.checks, row);
       if (entry !== undefined) entries.push(entry);
@@ -118,8 +118,8 @@ export class SqliteWordIndex {
     if (lastId === undefined) return false;
     const throughId = lastId;
     return this.#transact(() => {
-      const now = this.#state();
-      if (now.throughId !== before.throughId || now.removals !== before.removals) return false;
+      const stateNow = this.#readState();
+      if (stateNow.throughId !== stateBefore.throughId || stateNow.removals !== stateBefore.removals) return false;
       for (const { id, words, atMs, runId, seq, kind } of entries) {
         insertWords.run(id, words);
         insertPlace.run(id, -atMs, runId, -seq, kind);
@@ -133,9 +133,9 @@ export class SqliteWordIndex {
     const { database } = this.#session;
     try {
       database.exec('PRAGMA synchronous = NORMAL; BEGIN IMMEDIATE');
-      const isDone = work();
+      const isCommitted = work();
       database.exec('COMMIT');
-      return isDone;
+      return isCommitted;
     } catch (thrown) {
       if (database.isTransaction) database.exec('ROLLBACK');
       if (isBusy(thrown)) return false;
@@ -145,14 +145,14 @@ export class SqliteWordIndex {
     }
   }
 
-  #state(): IndexState {
+  #readState(): IndexState {
     const row = this.#statements.readState.get() ?? {};
-    const isOther = row['owner'] !== this.#owner;
+    const hasOtherOwner = row['owner'] !== this.#owner;
     return {
       throughId: Number(row['through_id']),
       removals: Number(row['removals']),
       lastId: Number(row['last_id']),
-      isTaken: isOther && Number(row['until_ms']) > systemClock.nowMs(),
+      isOwnedElsewhere: hasOtherOwner && Number(row['until_ms']) > systemClock.nowMs(),
     };
   }
 }

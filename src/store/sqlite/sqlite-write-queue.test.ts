@@ -56,7 +56,7 @@ test('an unknown fsync is invalid-argument', () => {
   expect(() => sqliteStore('x.db', options)).toThrow(expect.objectContaining({ code: 'invalid-argument' }));
 });
 
-test('a fault or a refusal in a group affects no other write in it', async () => {
+test('a fault or a refusal affects no other write of its group', async () => {
   const { store, file } = await openNew();
   const raw = new DatabaseSync(file);
   raw.exec(
@@ -90,7 +90,7 @@ test('a fault or a refusal in a group affects no other write in it', async () =>
   expect(await Array.fromAsync(store.verify())).toEqual([]);
 });
 
-test('flush and close wait for what was asked for before', async () => {
+test('flush and close wait for earlier writes', async () => {
   const { store, file } = await openNew();
   const raw = new DatabaseSync(file);
   const count = raw.prepare('SELECT count(*) AS stored FROM records');
@@ -109,7 +109,7 @@ test('flush and close wait for what was asked for before', async () => {
   await again.close();
 });
 
-test('each write waits its own time for a lock, and one that came later still goes through', async () => {
+test('each write has its own time limit for a lock, and a later write still succeeds', async () => {
   vi.useFakeTimers({ toFake: ['performance'] });
   onTestFinished(() => void vi.useRealTimers());
   const { store, file } = await openNew({ timeoutMs: 4_000 });

@@ -10,7 +10,7 @@ import { isBusy, pauseForLock } from '../sqlite-busy.ts';
  */
 export type PlanWrite<Result> = () => () => Result;
 
-interface Job {
+interface WriteJob {
   readonly plan: PlanWrite<unknown>;
   readonly sinceMs: number;
   resolve(result: unknown): void;
@@ -37,11 +37,11 @@ const POLITE_MS = 50;
 export class SqliteWriteQueue {
   readonly #database: DatabaseSync;
   readonly #options: SqliteWriteQueueOptions;
-  readonly #jobs: Job[] = [];
-  #pumping: Promise<void> | undefined;
+  readonly #jobs: WriteJob[] = [];
+  #processing: Promise<void> | undefined;
   #lastWriteMs = 0;
   /** How many of the next jobs are written each in a separate transaction. */
-  #alone = 0;
+  #separateJobs = 0;
   #politeUntilMs = 0;
 
   constructor(database: DatabaseSync, options: SqliteWriteQueueOptions) {
@@ -56,38 +56,38 @@ export class SqliteWriteQueue {
 
   /** Resolves with the result of the write once it is committed. Rejects with the error that the write threw. */
   async write<Result>(plan: PlanWrite<Result>): Promise<Result> {
-    const written = new Promise<Result>((resolve, reject) => {
+    const result = new Promise<Result>((resolve, reject) => {
       this.#jobs.push({ plan, sinceMs: performance.now(), resolve, reject });
     });
-    this.#pumping ??= this.#pump();
-    return await written;
+    this.#processing ??= this.#processJobs();
+    return await result;
   }
 
   async drain(): Promise<void> {
-    await this.#pumping;
+    await this.#processing;
   }
 
-  async #pump(): Promise<void> {
+  async #processJobs(): Promise<void> {
     // Groups the writes of one turn.
     await nextTurn();
     while (this.#jobs.length > 0) {
       // If this writer took the lock again immediately, other processes would wait too long. They retry every millisecond
       // or two.
       if (performance.now() < this.#politeUntilMs) await pauseForLock();
-      if (await this.#begin()) this.#commitNext();
+      if (await this.#beginTransaction()) this.#commitNext();
       if (this.#jobs.length > 0) await nextTurn();
     }
-    this.#pumping = undefined;
+    this.#processing = undefined;
   }
 
   /** Begins a transaction. @returns false if every job timed out meanwhile */
-  async #begin(): Promise<boolean> {
+  async #beginTransaction(): Promise<boolean> {
     while (this.#jobs.length > 0) {
       try {
         this.#database.exec('BEGIN IMMEDIATE');
         return true;
       } catch (thrown) {
-        this.#giveUp(thrown);
+        this.#rejectTimedOut(thrown);
         this.#politeUntilMs = performance.now() + POLITE_MS;
       }
       await pauseForLock();
@@ -96,14 +96,14 @@ export class SqliteWriteQueue {
   }
 
   /** Rejects the jobs that timed out waiting for a lock. For any other fault, rejects all jobs. */
-  #giveUp(thrown: unknown): void {
+  #rejectTimedOut(thrown: unknown): void {
     const latestMs = isBusy(thrown) ? performance.now() - this.#options.timeoutMs : Infinity;
     while (this.#jobs[0] !== undefined && this.#jobs[0].sinceMs <= latestMs) this.#jobs.shift()?.reject(thrown);
   }
 
   /** Runs jobs in the open transaction, commits and settles them. */
   #commitNext(): void {
-    const group: Job[] = [];
+    const group: WriteJob[] = [];
     const settle: (() => void)[] = [];
     try {
       this.#runGroup(group, settle);
@@ -116,7 +116,7 @@ export class SqliteWriteQueue {
       else {
         // Each job is repeated alone, so that a failing write does not make other writes fail.
         this.#jobs.unshift(...group);
-        this.#alone = group.length;
+        this.#separateJobs = group.length;
       }
       return;
     }
@@ -124,9 +124,9 @@ export class SqliteWriteQueue {
     for (const one of settle) one();
   }
 
-  #runGroup(group: Job[], settle: (() => void)[]): void {
-    const isGrouped = this.#options.isGrouped && this.#alone === 0;
-    this.#alone = Math.max(0, this.#alone - 1);
+  #runGroup(group: WriteJob[], settle: (() => void)[]): void {
+    const isGrouped = this.#options.isGrouped && this.#separateJobs === 0;
+    this.#separateJobs = Math.max(0, this.#separateJobs - 1);
     const startMs = performance.now();
     for (let job = this.#jobs.shift(); job !== undefined; job = this.#jobs.shift()) {
       group.push(job);
@@ -135,7 +135,7 @@ export class SqliteWriteQueue {
     }
   }
 
-  #run(job: Job): () => void {
+  #run(job: WriteJob): () => void {
     let write: () => unknown;
     try {
       write = job.plan();

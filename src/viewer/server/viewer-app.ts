@@ -103,7 +103,7 @@ function addSessionRoutes(app: Hono<ViewerEnv>, { port, sessions }: AppSetup): v
     if (session === undefined) {
       throw viewerFault(
         'wrong-token',
-        'the token is not of this start',
+        'the token belongs to an earlier start of the viewer',
         'Open the address that coxswain view printed.',
       );
     }

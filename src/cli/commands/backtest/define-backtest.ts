@@ -16,9 +16,9 @@ export const backtestDefinition: CommandDefinition = {
     '--signal <name>': 'the signal of the sweep: a provider, a kind of pattern, or advice',
     '--labels <file>': 'judge runs by these labels instead of their outcomes: a CSV of id,target,split,note',
     '--split <name=share>': 'measure two parts that share no task, such as dev=0.7; the rest is test',
-    '--max-false-rate <share>': 'gate: largest share of successful runs with advice',
-    '--min-recall <share>': 'gate: smallest share of failed runs with advice',
-    '--max-advice-per-100-calls <number>': 'gate: most pieces of advice per 100 calls',
+    '--max-false-rate <share>': 'gate: fail if a larger share of successful runs gets advice',
+    '--min-recall <share>': 'gate: fail if a smaller share of failed runs gets advice',
+    '--max-advice-per-100-calls <number>': 'gate: fail if there are more pieces of advice per 100 calls',
     '--workers <number>': 'threads, 1 to 256 (default: the cores of the machine)',
     '--resume <file>': 'store finished work in this file and continue from there',
     '--queue <address>':

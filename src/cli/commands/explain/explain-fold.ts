@@ -9,7 +9,7 @@ import type { TrajectoryRecord } from '../../../records/trajectory-record.ts';
 import type { RunCall } from '../../../run-view/run-call.ts';
 import { RunView } from '../../../run-view/run-view.ts';
 import { printableCut } from '../../terminal/printable.ts';
-import { chanceOf, sharesOf, type FeatureShare } from '../../../patterns/detectors/repetition-chance.ts';
+import { stuckChance, featureShares, type FeatureShare } from '../../../patterns/detectors/repetition-chance.ts';
 import { explainReading, type CallReading } from './explain-reading.ts';
 
 /** A pattern that includes the call, in its state at the end of the run. Call numbers start at 1. */
@@ -117,9 +117,9 @@ export class ExplainFold {
     const patterns = this.#view.patterns.patterns.map(({ pattern }) => pattern).filter((one) => coversCall(one, index));
     const features = patterns.some(({ kind }) => kind === 'repetition') ? this.#features : undefined;
     const score = features && {
-      chance: chanceOf(features),
-      chanceWithoutFeatures: chanceOf([]),
-      shares: sharesOf(features),
+      chance: stuckChance(features),
+      chanceWithoutFeatures: stuckChance([]),
+      shares: featureShares(features),
     };
     return {
       run: this.#runId,

@@ -24,7 +24,7 @@ export async function mcpCommand(command: readonly string[], { url, header }: Mc
 function addressOf(text: string): URL {
   const url = URL.parse(text);
   if (url?.protocol === 'http:' || url?.protocol === 'https:') return url;
-  throw invalidArgument(`--url ${JSON.stringify(text)} is no http or https address`);
+  throw invalidArgument(`--url ${JSON.stringify(text)} is not an http or https address`);
 }
 
 /** @throws CoxswainError "invalid-argument" for a line that is not a header. The message omits its value, which may be secret. */

@@ -61,7 +61,7 @@ export async function proxyUrl(
   /** Resolves when the next message may be sent. For a request this is immediately, because the response may take any time. */
   const sendLine = async (line: Buffer): Promise<void> => {
     const message = jsonOf(line.toString());
-    if (message === undefined) return writeError(null, PARSE_ERROR, 'this line is no JSON');
+    if (message === undefined) return writeError(null, PARSE_ERROR, 'this line is not JSON');
     const requests = (Array.isArray(message) ? message : [message])
       .filter(isJsonObject)
       .filter(({ id, method }) => id !== undefined && method !== undefined);

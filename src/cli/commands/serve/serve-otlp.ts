@@ -78,7 +78,7 @@ function addressOf(options: ServeOtlpOptions): Omit<OtlpServerOptions, 'endpoint
     throw invalidArgument(`--listen is ${JSON.stringify(listen)}; give HOST:PORT, such as ${DEFAULT_ADDRESS}`);
   }
   if ((tlsCert === undefined) !== (tlsKey === undefined)) {
-    throw invalidArgument('--tls-cert and --tls-key need each other');
+    throw invalidArgument('give both --tls-cert and --tls-key');
   }
   const tls =
     tlsCert === undefined || tlsKey === undefined ? undefined : { cert: fileOf(tlsCert), key: fileOf(tlsKey) };
