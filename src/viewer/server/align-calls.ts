@@ -14,25 +14,25 @@ const MAX_DIFFERENCES = 200;
  */
 export async function alignKeys(a: readonly string[], b: readonly string[]): Promise<readonly AlignedPair[]> {
   // A key that only one side contains never has a partner.
-  const [inA, inB] = [new Set(a), new Set(b)];
-  const left = a.flatMap((key, index) => (inB.has(key) ? [index] : []));
-  const right = b.flatMap((key, index) => (inA.has(key) ? [index] : []));
-  const keysOf = (keys: readonly string[], indices: readonly number[]): readonly string[] =>
+  const [keysOfA, keysOfB] = [new Set(a), new Set(b)];
+  const left = a.flatMap((key, index) => (keysOfB.has(key) ? [index] : []));
+  const right = b.flatMap((key, index) => (keysOfA.has(key) ? [index] : []));
+  const keysAt = (keys: readonly string[], indices: readonly number[]): readonly string[] =>
     indices.map((index) => keys[index] ?? '');
   const pairs: AlignedPair[] = [];
   let [x, y] = [0, 0];
-  const aloneUntil = (endX: number, endY: number): void => {
+  const addUnpairedUntil = (endX: number, endY: number): void => {
     for (; x < endX; x += 1) pairs.push([x, null]);
     for (; y < endY; y += 1) pairs.push([null, y]);
   };
-  for (const [leftAt, rightAt] of await alignShared(keysOf(a, left), keysOf(b, right))) {
-    if (leftAt === null || rightAt === null) continue;
-    const [nextX, nextY] = [left[leftAt] ?? 0, right[rightAt] ?? 0];
-    aloneUntil(nextX, nextY);
+  for (const [leftIndex, rightIndex] of await alignShared(keysAt(a, left), keysAt(b, right))) {
+    if (leftIndex === null || rightIndex === null) continue;
+    const [nextX, nextY] = [left[leftIndex] ?? 0, right[rightIndex] ?? 0];
+    addUnpairedUntil(nextX, nextY);
     pairs.push([nextX, nextY]);
     [x, y] = [nextX + 1, nextY + 1];
   }
-  aloneUntil(a.length, b.length);
+  addUnpairedUntil(a.length, b.length);
   return pairs;
 }
 
@@ -40,7 +40,7 @@ async function alignShared(a: readonly string[], b: readonly string[]): Promise<
   const pairs: AlignedPair[] = [];
   let [x, y] = [0, 0];
   while (x < a.length || y < b.length) {
-    const steps = stepsFrom(a, b, x, y);
+    const steps = findSteps(a, b, x, y);
     for (const step of steps) pairs.push(step);
     await nextTurn();
     for (const [left, right] of steps) {
@@ -52,7 +52,7 @@ async function alignShared(a: readonly string[], b: readonly string[]): Promise<
 }
 
 /** Returns the path from `(fromX, fromY)` to the end, or to the 200th difference. It has at least one step. */
-function stepsFrom(a: readonly string[], b: readonly string[], fromX: number, fromY: number): readonly AlignedPair[] {
+function findSteps(a: readonly string[], b: readonly string[], fromX: number, fromY: number): readonly AlignedPair[] {
   const [n, m] = [a.length - fromX, b.length - fromY];
   const limit = Math.min(n + m, MAX_DIFFERENCES);
   const offset = limit + 1;
@@ -76,7 +76,7 @@ function stepsFrom(a: readonly string[], b: readonly string[], fromX: number, fr
   return [];
 }
 
-interface Place {
+interface PathEnd {
   readonly x: number;
   readonly k: number;
   readonly d: number;
@@ -85,16 +85,16 @@ interface Place {
   readonly fromY: number;
 }
 
-function backtrack(trace: readonly Int32Array[], place: Place): readonly AlignedPair[] {
-  const { fromX, fromY, offset } = place;
+function backtrack(trace: readonly Int32Array[], pathEnd: PathEnd): readonly AlignedPair[] {
+  const { fromX, fromY, offset } = pathEnd;
   const steps: AlignedPair[] = [];
-  let { k, x } = place;
-  for (let d = place.d; d >= 0; d -= 1) {
+  let { k, x } = pathEnd;
+  for (let d = pathEnd.d; d >= 0; d -= 1) {
     const farthest = trace[d] ?? new Int32Array();
     const isDown = goesDown(farthest, { k, d, offset });
-    const beforeK = isDown ? k + 1 : k - 1;
-    const beforeX = d === 0 ? 0 : (farthest[offset + beforeK] ?? 0);
-    const startX = d === 0 ? 0 : isDown ? beforeX : beforeX + 1;
+    const previousK = isDown ? k + 1 : k - 1;
+    const previousX = d === 0 ? 0 : (farthest[offset + previousK] ?? 0);
+    const startX = d === 0 ? 0 : isDown ? previousX : previousX + 1;
     while (x > startX) {
       x -= 1;
       steps.push([fromX + x, fromY + x - k]);
@@ -102,15 +102,15 @@ function backtrack(trace: readonly Int32Array[], place: Place): readonly Aligned
     if (d === 0) break;
     if (isDown) steps.push([null, fromY + x - k - 1]);
     else steps.push([fromX + x - 1, null]);
-    [k, x] = [beforeK, beforeX];
+    [k, x] = [previousK, previousX];
   }
   return steps.toReversed();
 }
 
 /** Prefers the path that is farther in total, then the more balanced one. */
 function isBetter(x: number, k: number, best: { readonly x: number; readonly k: number }): boolean {
-  const farther = 2 * x - k - (2 * best.x - best.k);
-  return farther > 0 || (farther === 0 && Math.abs(k) < Math.abs(best.k));
+  const advantage = 2 * x - k - (2 * best.x - best.k);
+  return advantage > 0 || (advantage === 0 && Math.abs(k) < Math.abs(best.k));
 }
 
 function goesDown(

@@ -32,23 +32,23 @@ export class Buckets {
 
   /** Adds a record. @param calls  number of calls that started before the record */
   touch(seq: number, atMs: number, calls: number): void {
-    const bucket = this.#at(seq, calls);
+    const bucket = this.#bucketAt(seq, calls);
     if (bucket.atMs === 0 && atMs > 0) bucket.atMs = atMs;
   }
 
   /** @param by  default 1 */
   count(seq: number, counter: Counter, by = 1): void {
-    this.#at(seq, 0)[counter] += by;
+    this.#bucketAt(seq, 0)[counter] += by;
   }
 
   /** Sets the number of tokens that the model read for a response. */
   context(seq: number, tokens: number): void {
-    this.#at(seq, 0).context = tokens;
+    this.#bucketAt(seq, 0).context = tokens;
   }
 
   /** Counts a call of this kind. */
   kind(seq: number, kind: ToolKind): void {
-    const { kinds } = this.#at(seq, 0);
+    const { kinds } = this.#bucketAt(seq, 0);
     kinds[kind] = (kinds[kind] ?? 0) + 1;
   }
 
@@ -56,25 +56,25 @@ export class Buckets {
     const buckets = this.#buckets;
     // The cast is safe: the names are the keys of these objects.
     const names = [...new Set(buckets.flatMap(({ kinds }) => Object.keys(kinds)))] as readonly ToolKind[];
-    const listOf = (name: Counter | 'atMs' | 'context' | 'firstCall'): readonly number[] =>
+    const valuesOf = (name: Counter | 'atMs' | 'context' | 'firstCall'): readonly number[] =>
       buckets.map((bucket) => bucket[name]);
     return {
       seqsPerBucket: this.#seqsPerBucket,
       buckets: buckets.length,
-      atMs: listOf('atMs'),
-      turns: listOf('turns'),
-      messages: listOf('messages'),
-      calls: listOf('calls'),
-      errors: listOf('errors'),
-      tokens: listOf('tokens'),
-      costUsd: listOf('costUsd').map((costUsd) => Math.round(costUsd * 1e6) / 1e6),
-      context: listOf('context'),
-      firstCall: listOf('firstCall'),
+      atMs: valuesOf('atMs'),
+      turns: valuesOf('turns'),
+      messages: valuesOf('messages'),
+      calls: valuesOf('calls'),
+      errors: valuesOf('errors'),
+      tokens: valuesOf('tokens'),
+      costUsd: valuesOf('costUsd').map((costUsd) => Math.round(costUsd * 1e6) / 1e6),
+      context: valuesOf('context'),
+      firstCall: valuesOf('firstCall'),
       kinds: Object.fromEntries(names.map((kind) => [kind, buckets.map(({ kinds }) => kinds[kind] ?? 0)])),
     };
   }
 
-  #at(seq: number, calls: number): Bucket {
+  #bucketAt(seq: number, calls: number): Bucket {
     while (Math.floor(seq / this.#seqsPerBucket) >= MAX_BUCKETS) this.#merge();
     const index = Math.floor(seq / this.#seqsPerBucket);
     // A gap in `seq` leaves empty buckets.
@@ -86,18 +86,18 @@ export class Buckets {
   #merge(): void {
     const merged: Bucket[] = [];
     for (const [index, bucket] of this.#buckets.entries()) {
-      const into = merged[Math.floor(index / 2)];
-      if (into === undefined) {
+      const target = merged[Math.floor(index / 2)];
+      if (target === undefined) {
         merged.push(bucket);
         continue;
       }
-      if (into.atMs === 0) into.atMs = bucket.atMs;
-      for (const counter of COUNTERS) into[counter] += bucket[counter];
-      if (bucket.context > 0) into.context = bucket.context;
+      if (target.atMs === 0) target.atMs = bucket.atMs;
+      for (const counter of COUNTERS) target[counter] += bucket[counter];
+      if (bucket.context > 0) target.context = bucket.context;
       for (const [name, count] of Object.entries(bucket.kinds)) {
         // The cast is safe: the names are the keys of this object.
         const kind = name as ToolKind;
-        into.kinds[kind] = (into.kinds[kind] ?? 0) + count;
+        target.kinds[kind] = (target.kinds[kind] ?? 0) + count;
       }
     }
     this.#buckets = merged;

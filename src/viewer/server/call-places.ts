@@ -58,8 +58,8 @@ export class CallPlaces {
   }
 
   /** Returns a call by its number, or the last call that started at or before a record. Null if there is no such call. */
-  place(wanted: { readonly call: number } | { readonly atSeq: number }): EvidenceCall | null {
-    const call = 'call' in wanted ? wanted.call : this.callAt(wanted.atSeq);
+  place(query: { readonly call: number } | { readonly atSeq: number }): EvidenceCall | null {
+    const call = 'call' in query ? query.call : this.callAt(query.atSeq);
     return call < 1 || call > this.#calls ? null : { call, seq: this.seqOf(call) };
   }
 

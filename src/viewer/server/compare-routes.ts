@@ -17,32 +17,35 @@ const MAX_SHARED = 500;
 
 /** Adds the routes about several runs: two runs aligned, many runs side by side, and many runs as one file. */
 export function addCompareRoutes(app: Hono<ViewerEnv>, state: ViewerState): void {
-  const sideOf = async ([source, runId]: readonly [string, string]): Promise<ComparedSide> => {
+  const findSide = async ([source, runId]: readonly [string, string]): Promise<ComparedSide> => {
     const { listed, run } = await runOf(state, source, runId);
     return { source, run, reader: await listed.source.reader() };
   };
   app.get('/api/compare', async (context) => {
     const { a: left = '', b: right = '', from = '0', limit = '500' } = context.req.query();
-    const [start, count] = [wholeNumber('from', from), wholeNumber('limit', limit, { from: 1, to: MAX_COMPARED })];
-    const [a, b] = [await sideOf(halves(left)), await sideOf(halves(right))];
+    const [startRow, rowCount] = [
+      wholeNumber('from', from),
+      wholeNumber('limit', limit, { from: 1, to: MAX_COMPARED }),
+    ];
+    const [a, b] = [await findSide(splitKey(left)), await findSide(splitKey(right))];
     const key = JSON.stringify([a, b].map(({ run, source }) => [source, run.runId, run.lastSeq, run.startedAtMs]));
-    const compared = state.comparisons.get(key) ?? (await comparedRuns(a, b));
-    state.comparisons.set(key, compared);
-    const end = start + count;
+    const comparison = state.comparisons.get(key) ?? (await comparedRuns(a, b));
+    state.comparisons.set(key, comparison);
+    const end = startRow + rowCount;
     return context.json({
-      ...compared,
-      rows: compared.rows.slice(start, end),
-      ...(end < compared.total ? { next: end } : {}),
+      ...comparison,
+      rows: comparison.rows.slice(startRow, end),
+      ...(end < comparison.total ? { next: end } : {}),
     } satisfies CompareAnswer);
   });
   app.get('/api/aligned', async (context) => {
     const sides: ComparedSide[] = [];
-    for (const key of keysOf(context, MAX_ALIGNED)) sides.push(await sideOf(key));
+    for (const key of readKeys(context, MAX_ALIGNED)) sides.push(await findSide(key));
     return context.json((await alignedRuns(sides)) satisfies AlignedAnswer);
   });
   app.get('/api/share', async (context) => {
     const sides: ComparedSide[] = [];
-    for (const key of keysOf(context, MAX_SHARED)) sides.push(await sideOf(key));
+    for (const key of readKeys(context, MAX_SHARED)) sides.push(await findSide(key));
     context.header('content-type', 'application/x-ndjson; charset=utf-8');
     context.header('content-disposition', `attachment; filename="coxswain-${sides.length}-runs.jsonl"`);
     return stream(context, async (body) => {
@@ -55,12 +58,12 @@ export function addCompareRoutes(app: Hono<ViewerEnv>, state: ViewerState): void
 }
 
 /** Splits a key as `readRunKey` does, but without decoding escapes. */
-function halves(key: string): readonly [string, string] {
+function splitKey(key: string): readonly [string, string] {
   const slash = key.indexOf('/');
   return [key.slice(0, Math.max(0, slash)), key.slice(slash + 1)];
 }
 
-function keysOf(context: ApiContext, limit: number): readonly (readonly [string, string])[] {
+function readKeys(context: ApiContext, limit: number): readonly (readonly [string, string])[] {
   const keys = (context.req.query('ids') ?? '').split(',').filter((key) => key !== '');
   if (keys.length === 0) throw new CoxswainError('invalid-argument', 'ids is empty: name the runs');
   if (keys.length > limit) throw viewerFault('too-many', `${keys.length} runs; ask for at most ${limit}`);

@@ -22,7 +22,7 @@ const SHORT_CHARS = 200;
 export function cutValues<Value>(payload: Value): Value {
   const state = { left: MAX_PAYLOAD_CHARS };
   // The replacement has another type, as the API documents.
-  return cut(payload, state, 0) as Value;
+  return cutValue(payload, state, 0) as Value;
 }
 
 interface CutState {
@@ -30,7 +30,7 @@ interface CutState {
   left: number;
 }
 
-function cut(value: unknown, state: CutState, depth: number): unknown {
+function cutValue(value: unknown, state: CutState, depth: number): unknown {
   if (typeof value === 'string') {
     if (value.length <= Math.max(SHORT_CHARS, Math.min(MAX_TEXT_CHARS, state.left))) {
       state.left -= value.length;
@@ -42,46 +42,49 @@ function cut(value: unknown, state: CutState, depth: number): unknown {
   }
   state.left -= 8;
   if (typeof value !== 'object' || value === null) return value;
-  if (state.left <= 0 || depth >= MAX_DEPTH) return cutText(charsOf(value), '');
+  if (state.left <= 0 || depth >= MAX_DEPTH) return cutText(countJsonChars(value), '');
   return Array.isArray(value) ? cutItems(value, state, depth) : cutMembers(value, state, depth);
 }
 
 function cutItems(items: readonly unknown[], state: CutState, depth: number): readonly unknown[] {
-  let changed: unknown[] | undefined;
+  let changedItems: unknown[] | undefined;
   for (const [index, item] of items.entries()) {
     if (state.left <= 0) {
-      const rest = items.slice(index);
-      return [...(changed ?? items.slice(0, index)), cutText(charsOf(rest), `${rest.length} more`)];
+      const restItems = items.slice(index);
+      return [
+        ...(changedItems ?? items.slice(0, index)),
+        cutText(countJsonChars(restItems), `${restItems.length} more`),
+      ];
     }
-    const result = cut(item, state, depth + 1);
-    if (result === item && changed === undefined) continue;
-    changed ??= items.slice(0, index);
-    changed.push(result);
+    const result = cutValue(item, state, depth + 1);
+    if (result === item && changedItems === undefined) continue;
+    changedItems ??= items.slice(0, index);
+    changedItems.push(result);
   }
-  return changed ?? items;
+  return changedItems ?? items;
 }
 
 function cutMembers(source: object, state: CutState, depth: number): object {
-  let changed: Record<string, unknown> | undefined;
+  let changedMembers: Record<string, unknown> | undefined;
   const members = Object.entries(source);
   for (const [index, [key, member]] of members.entries()) {
     if (index >= MAX_MEMBERS) {
-      const result: Record<string, unknown> = { ...Object.fromEntries(members.slice(0, index)), ...changed };
+      const result: Record<string, unknown> = { ...Object.fromEntries(members.slice(0, index)), ...changedMembers };
       const rest = members.length - index;
-      define(result, '…', cutText(charsOf(members.slice(index)), `${rest} more`));
+      defineMember(result, '…', cutText(countJsonChars(members.slice(index)), `${rest} more`));
       return result;
     }
     state.left -= key.length;
-    const result = cut(member, state, depth + 1);
+    const result = cutValue(member, state, depth + 1);
     if (result === member) continue;
-    changed ??= {};
-    define(changed, key, result);
+    changedMembers ??= {};
+    defineMember(changedMembers, key, result);
   }
-  return changed === undefined ? source : { ...source, ...changed };
+  return changedMembers === undefined ? source : { ...source, ...changedMembers };
 }
 
 /** Sets a key. It also works for a key such as `__proto__`, for which assignment would not. */
-function define(target: Record<string, unknown>, key: string, value: unknown): void {
+function defineMember(target: Record<string, unknown>, key: string, value: unknown): void {
   Object.defineProperty(target, key, { value, enumerable: true, configurable: true, writable: true });
 }
 
@@ -92,9 +95,9 @@ function cutText(chars: number, preview: string): CutText {
 /**
  * Returns the approximate length of a value's JSON. The function is iterative, because JSON may be nested deeper than the stack allows.
  */
-function charsOf(whole: unknown): number {
+function countJsonChars(root: unknown): number {
   let chars = 0;
-  const left: unknown[] = [whole];
+  const left: unknown[] = [root];
   while (left.length > 0) {
     const value = left.pop();
     if (typeof value === 'string') chars += value.length + 2;

@@ -24,14 +24,14 @@ export interface FeedEvent {
 export async function* feedEvents(sources: readonly ListedSource[], signal: AbortSignal): AsyncGenerator<FeedEvent> {
   // Runs that exist at the start are not changes.
   await Promise.all(sources.map(({ source }) => source.refresh()));
-  const waiting = new Waiting();
+  const changes = new WaitingChanges();
   const removers = sources.map((listed) =>
     listed.source.listen((change) => {
       const { id } = listed.source;
-      if (change.type === 'reset') waiting.reset(id);
+      if (change.type === 'reset') changes.reset(id);
       else if (change.type === 'source')
-        waiting.add(`source ${id}`, () => ({ event: 'source', data: listed.source.row() }));
-      else waiting.add(`run ${id} ${change.runId}`, () => runEvent(listed, change.runId), id);
+        changes.add(`source ${id}`, () => ({ event: 'source', data: listed.source.row() }));
+      else changes.add(`run ${id} ${change.runId}`, () => runEvent(listed, change.runId), id);
     }),
   );
   const polls = sources.map((listed) => poll(listed, signal));
@@ -39,7 +39,7 @@ export async function* feedEvents(sources: readonly ListedSource[], signal: Abor
     let quietMs = 0;
     while (!signal.aborted) {
       await pause(SEND_MS, signal);
-      const events = waiting.take();
+      const events = changes.take();
       yield* events;
       quietMs = events.length > 0 ? 0 : quietMs + SEND_MS;
       if (quietMs < 15_000) continue;
@@ -71,7 +71,7 @@ function runEvent(listed: ListedSource, runId: string): FeedEvent {
   return { event: 'run', data: runRowOf(listed, run, looks.known(run)) };
 }
 
-class Waiting {
+class WaitingChanges {
   #events = new Map<string, { readonly make: () => FeedEvent; readonly source: SourceRow['id'] | undefined }>();
   #resets = new Set<string>();
 

@@ -19,7 +19,7 @@ export function addEventRoutes(app: Hono<ViewerEnv>, state: ViewerState, signal:
   let streams = 0;
   const serve = (
     context: ApiContext,
-    write: (stream: SSEStreamingApi, ended: AbortSignal) => Promise<void>,
+    write: (stream: SSEStreamingApi, endSignal: AbortSignal) => Promise<void>,
   ): Response => {
     if (streams >= MAX_STREAMS) {
       throw viewerFault('too-many', `${streams} event streams are open`, 'Close some of the windows.');
@@ -37,21 +37,21 @@ export function addEventRoutes(app: Hono<ViewerEnv>, state: ViewerState, signal:
   };
   app.get('/api/events', (context) => {
     const sources = state.sources.map(({ id }) => state.list.sourceOf(id));
-    return serve(context, async (stream, ended) => {
-      for await (const { data, event } of feedEvents(sources, ended)) {
+    return serve(context, async (stream, endSignal) => {
+      for await (const { data, event } of feedEvents(sources, endSignal)) {
         await stream.writeSSE({ event, data: JSON.stringify(data) });
       }
     });
   });
   app.get('/api/trial', async (context) => {
     const { runs } = await state.list.matching(readRunsQuery(context.req.query()).filter, true);
-    return serve(context, async (stream, ended) => {
+    return serve(context, async (stream, endSignal) => {
       const send = (event: string, data: unknown): Promise<void> =>
         stream.writeSSE({ event, data: JSON.stringify(data) });
       try {
         const onProgress = (progress: TrialProgress): Promise<void> => send('progress', progress);
         const configurations = await trialConfigurations(state, context);
-        const answer = await trial(runs, configurations, { onProgress, signal: ended });
+        const answer = await trial(runs, configurations, { onProgress, signal: endSignal });
         if (answer !== undefined) await send('done', answer);
       } catch (error) {
         await send('problem', problemOf(error).problem);
@@ -61,14 +61,14 @@ export function addEventRoutes(app: Hono<ViewerEnv>, state: ViewerState, signal:
   app.get('/api/runs/:source/:runId/events', (context) => {
     const { runId, source } = context.req.param();
     const listed = state.list.sourceOf(source);
-    const last = context.req.header('last-event-id');
+    const lastEventId = context.req.header('last-event-id');
     const { after, from = '0' } = context.req.query();
-    const before = last ?? after;
-    const fromSeq = before === undefined ? wholeNumber('from', from) : wholeNumber('last-event-id', before) + 1;
-    return serve(context, async (stream, ended) => {
-      for await (const followed of followRun(listed, runId, { fromSeq, signal: ended })) {
-        const id = followed.event === 'record' ? { id: String(followed.id) } : {};
-        await stream.writeSSE({ event: followed.event, data: JSON.stringify(followed.data), ...id });
+    const previousId = lastEventId ?? after;
+    const fromSeq = previousId === undefined ? wholeNumber('from', from) : wholeNumber('last-event-id', previousId) + 1;
+    return serve(context, async (stream, endSignal) => {
+      for await (const tailEvent of followRun(listed, runId, { fromSeq, signal: endSignal })) {
+        const id = tailEvent.event === 'record' ? { id: String(tailEvent.id) } : {};
+        await stream.writeSSE({ event: tailEvent.event, data: JSON.stringify(tailEvent.data), ...id });
       }
     });
   });

@@ -10,7 +10,7 @@ import type { RunReader } from './run-reader.ts';
 import { problemOf } from './viewer-fault.ts';
 
 /** Maximum search time per response. */
-const LOOK_MS = 1_000;
+const SEARCH_TIME_MS = 1_000;
 /** Number of records read at a time in a backward search. */
 const CHUNK_RECORDS = 500;
 
@@ -36,8 +36,8 @@ export function findMark({ advice, complete, patterns }: Overview, query: FindQu
   ).toSorted((a, b) => a - b);
   const seq =
     query.direction === 'next'
-      ? seqs.find((one) => one >= query.fromSeq)
-      : seqs.findLast((one) => one <= query.fromSeq);
+      ? seqs.find((markSeq) => markSeq >= query.fromSeq)
+      : seqs.findLast((markSeq) => markSeq <= query.fromSeq);
   if (seq !== undefined) return { seq };
   return complete ? { seq: null } : { seq: null, resumeFrom: query.fromSeq };
 }
@@ -49,8 +49,8 @@ export function findMark({ advice, complete, patterns }: Overview, query: FindQu
  * @throws CoxswainError if the store cannot be read
  */
 export async function findRecord(reader: RunReader, run: RunSummary, query: FindQuery): Promise<FindAnswer> {
-  const endMs = steadyMs() + LOOK_MS;
-  const matches = matcherOf(query);
+  const endMs = steadyMs() + SEARCH_TIME_MS;
+  const matches = createMatcher(query);
   try {
     return query.direction === 'next'
       ? await findNext(reader, run, { query, matches, endMs })
@@ -61,47 +61,55 @@ export async function findRecord(reader: RunReader, run: RunSummary, query: Find
   }
 }
 
-interface Look {
+interface RecordSearch {
   readonly query: FindQuery;
   readonly matches: (record: TrajectoryRecord) => boolean;
   readonly endMs: number;
 }
 
-async function findNext(reader: RunReader, run: RunSummary, { endMs, matches, query }: Look): Promise<FindAnswer> {
-  const breath = createBreather();
+async function findNext(
+  reader: RunReader,
+  run: RunSummary,
+  { endMs, matches, query }: RecordSearch,
+): Promise<FindAnswer> {
+  const pauseIfDue = createBreather();
   for await (const record of reader.readRun(run.runId, { fromSeq: query.fromSeq })) {
     if (matches(record)) return { seq: record.seq };
     if (steadyMs() > endMs) return { seq: null, resumeFrom: record.seq + 1 };
-    const pause = breath();
+    const pause = pauseIfDue();
     if (pause !== undefined) await pause;
   }
   return { seq: null };
 }
 
-async function findPrevious(reader: RunReader, run: RunSummary, { endMs, matches, query }: Look): Promise<FindAnswer> {
-  const breath = createBreather();
+async function findPrevious(
+  reader: RunReader,
+  run: RunSummary,
+  { endMs, matches, query }: RecordSearch,
+): Promise<FindAnswer> {
+  const pauseIfDue = createBreather();
   let end = Math.min(query.fromSeq, run.lastSeq) + 1;
   while (end > 0) {
     const from = Math.max(0, end - CHUNK_RECORDS);
-    let found: number | undefined;
+    let lastMatch: number | undefined;
     for await (const record of reader.readRun(run.runId, { fromSeq: from, limit: end - from })) {
       if (record.seq >= end) break;
-      if (matches(record)) found = record.seq;
-      const pause = breath();
+      if (matches(record)) lastMatch = record.seq;
+      const pause = pauseIfDue();
       if (pause !== undefined) await pause;
     }
-    if (found !== undefined) return { seq: found };
+    if (lastMatch !== undefined) return { seq: lastMatch };
     end = from;
     if (end > 0 && steadyMs() > endMs) return { seq: null, resumeFrom: end - 1 };
   }
   return { seq: null };
 }
 
-function matcherOf({ kind, text }: FindQuery): (record: TrajectoryRecord) => boolean {
+function createMatcher({ kind, text }: FindQuery): (record: TrajectoryRecord) => boolean {
   if (kind === 'error') return ({ payload }) => payload.kind === 'tool_ended' && payload.is_error;
   const words = findWords(text);
   return (record) => {
-    const own = recordText(record).toLowerCase();
-    return words.every((word) => own.includes(word));
+    const recordWords = recordText(record).toLowerCase();
+    return words.every((word) => recordWords.includes(word));
   };
 }

@@ -28,7 +28,7 @@ interface Search {
   readonly startMs: number;
 }
 
-const NOTHING: FoundRuns = { places: new Map(), notIndexed: 0, isPending: false };
+const NO_RUNS: FoundRuns = { places: new Map(), notIndexed: 0, isPending: false };
 
 /**
  * Finds the runs of one source whose records contain the given words, using the store's search. Words with many hits take long, so the
@@ -48,18 +48,18 @@ export class FullText {
    * @throws CoxswainError with the errors of the store's search
    */
   async find(text: string, waitMs: number): Promise<FoundRuns> {
-    if (!hasWords(text)) return NOTHING;
-    const known = this.#searches.get(text);
-    const isFresh = known !== undefined && (known.isPending || steadyMs() - known.startMs < KEEP_MS);
-    const search = isFresh ? known : this.#start(text);
+    if (!hasWords(text)) return NO_RUNS;
+    const cached = this.#searches.get(text);
+    const isFresh = cached !== undefined && (cached.isPending || steadyMs() - cached.startMs < KEEP_MS);
+    const search = isFresh ? cached : this.#start(text);
     this.#searches.set(text, search);
     await waitAtMost(search.done, waitMs);
     return search;
   }
 
   #start(text: string): Search {
-    const begun: Omit<Search, 'done'> = { places: new Map(), notIndexed: 0, isPending: true, startMs: steadyMs() };
-    const search: Search = Object.assign(begun, { done: this.#run(text, begun) });
+    const state: Omit<Search, 'done'> = { places: new Map(), notIndexed: 0, isPending: true, startMs: steadyMs() };
+    const search: Search = Object.assign(state, { done: this.#run(text, state) });
     // A waiting caller receives the error. A failed search is removed from the cache.
     search.done.catch(() => this.#searches.delete(text));
     return search;
@@ -70,11 +70,11 @@ export class FullText {
       const reader = await this.#source.reader();
       let after: string | undefined;
       do {
-        const found = await reader.search({ text, limit: PAGE_HITS, ...present({ after }) });
+        const page = await reader.search({ text, limit: PAGE_HITS, ...present({ after }) });
         // Hits arrive in descending order, so the last hit read for a run is its first match.
-        for (const { runId, seq, snippet } of found.hits) search.places.set(runId, { seq, snippet });
-        search.notIndexed = found.notIndexed;
-        after = found.next;
+        for (const { runId, seq, snippet } of page.hits) search.places.set(runId, { seq, snippet });
+        search.notIndexed = page.notIndexed;
+        after = page.next;
       } while (after !== undefined);
     } finally {
       search.isPending = false;

@@ -22,7 +22,7 @@ export interface LabelChange {
 /** The labels file, if one was passed. It is read before each change, so `coxswain label` can write it at the same time. */
 export class LabelsFile {
   readonly #path: string | undefined;
-  #last: Promise<unknown> = Promise.resolve();
+  #lastChange: Promise<unknown> = Promise.resolve();
 
   constructor(path: string | undefined) {
     this.#path = path;
@@ -43,17 +43,17 @@ export class LabelsFile {
     if (path === undefined) {
       throw viewerFault('no-labels-file', 'no labels file was given', 'Start coxswain view with --labels FILE.');
     }
-    const changed = this.#last.then(() => this.#change(path, change));
+    const result = this.#lastChange.then(() => this.#change(path, change));
     // The caller receives the error. The next change must not fail because of it.
-    this.#last = changed.catch(() => {});
-    return changed;
+    this.#lastChange = result.catch(() => {});
+    return result;
   }
 
   async #change(path: string, { id, note, split, target }: LabelChange): Promise<LabelsAnswer> {
     const labels = new Map((await this.#labels()).map((label) => [label.id, label]));
-    const before = labels.get(id);
+    const previous = labels.get(id);
     if (target === null) labels.delete(id);
-    else labels.set(id, { id, target, split: split ?? before?.split ?? '', note: note ?? before?.note ?? '' });
+    else labels.set(id, { id, target, split: split ?? previous?.split ?? '', note: note ?? previous?.note ?? '' });
     replaceFile(path, Buffer.from(formatLabels([...labels.values()])));
     return { file: path, labels: [...labels.values()] };
   }
@@ -61,11 +61,11 @@ export class LabelsFile {
   async #labels(): Promise<readonly Label[]> {
     const path = this.#path;
     if (path === undefined) return [];
-    const isThere = await stat(path).then(
+    const exists = await stat(path).then(
       () => true,
       () => false,
     );
-    return isThere ? readLabels(path) : [];
+    return exists ? readLabels(path) : [];
   }
 }
 
@@ -75,15 +75,17 @@ export function readLabelChange(body: unknown): LabelChange {
   const { id, note, split, target } = (typeof body === 'object' && body !== null ? body : {}) as Readonly<
     Record<string, unknown>
   >;
-  const known = LABEL_TARGETS.find((one) => one === target) ?? (target === null ? null : undefined);
-  if (known === undefined) throw wrong(`target must be ${LABEL_TARGETS.join(', ')} or null`);
-  if (!isText(id, MAX_ID_CHARS) || id === '') throw wrong(`id must be a text of 1 to ${MAX_ID_CHARS} characters`);
-  if (note !== undefined && !isText(note, MAX_NOTE_CHARS)) throw wrong(`note has at most ${MAX_NOTE_CHARS} characters`);
+  const newTarget = LABEL_TARGETS.find((one) => one === target) ?? (target === null ? null : undefined);
+  if (newTarget === undefined) throw createInvalidError(`target must be ${LABEL_TARGETS.join(', ')} or null`);
+  if (!isText(id, MAX_ID_CHARS) || id === '')
+    throw createInvalidError(`id must be a text of 1 to ${MAX_ID_CHARS} characters`);
+  if (note !== undefined && !isText(note, MAX_NOTE_CHARS))
+    throw createInvalidError(`note has at most ${MAX_NOTE_CHARS} characters`);
   if (split !== undefined && !isText(split, MAX_SPLIT_CHARS))
-    throw wrong(`split has at most ${MAX_SPLIT_CHARS} characters`);
+    throw createInvalidError(`split has at most ${MAX_SPLIT_CHARS} characters`);
   return {
     id,
-    target: known,
+    target: newTarget,
     ...present({ note }),
     ...(split === undefined ? {} : { split: split.trim() }),
   };
@@ -93,6 +95,6 @@ function isText(value: unknown, maxChars: number): value is string {
   return typeof value === 'string' && value.length <= maxChars && value.isWellFormed();
 }
 
-function wrong(message: string): CoxswainError {
+function createInvalidError(message: string): CoxswainError {
   return new CoxswainError('invalid-argument', message);
 }

@@ -24,11 +24,11 @@ export async function openSource(id: string, path: string): Promise<ViewerSource
     const open = (): Promise<LiveReader> => openStoreReader(path, { waitMs: WAIT_MS });
     return new ViewerSource({ id, path: shownAddress(path), kind, open });
   }
-  if (!/[*?[{]/.test(path)) await requireThere(path);
+  if (!/[*?[{]/.test(path)) await requireExists(path);
   return new ViewerSource({ id, path, kind: 'files', open: () => readFiles(path) });
 }
 
-async function requireThere(path: string): Promise<void> {
+async function requireExists(path: string): Promise<void> {
   try {
     await stat(path);
   } catch (error) {

@@ -64,14 +64,14 @@ class FilesReading {
   readonly #redactor = createRedactor();
   readonly #ids = new RunIds();
   readonly #waiting = new Map<string, TrajectoryRecord[]>();
-  readonly #refused = new Set<string>();
+  readonly #refusedRunIds = new Set<string>();
   #waitingRecords = 0;
-  #changed: Set<string> | undefined;
-  #files = 0;
-  #done = 0;
+  #changedRunIds: Set<string> | undefined;
+  #fileCount = 0;
+  #doneCount = 0;
   #isListed = false;
-  #running: Promise<unknown> = Promise.resolve();
-  #problems = 0;
+  #runPromise: Promise<unknown> = Promise.resolve();
+  #problemCount = 0;
   #firstProblem = '';
 
   constructor(path: string, store: TrajectoryStore) {
@@ -80,93 +80,97 @@ class FilesReading {
   }
 
   get trouble(): string | undefined {
-    if (this.#problems === 0) return undefined;
-    return this.#problems === 1 ? this.#firstProblem : `${this.#firstProblem} (and ${this.#problems - 1} more)`;
+    if (this.#problemCount === 0) return undefined;
+    return this.#problemCount === 1 ? this.#firstProblem : `${this.#firstProblem} (and ${this.#problemCount - 1} more)`;
   }
 
   indexing(): { readonly files: number; readonly done: number } | undefined {
-    return this.#isListed && this.#done >= this.#files ? undefined : { files: this.#files, done: this.#done };
+    return this.#isListed && this.#doneCount >= this.#fileCount
+      ? undefined
+      : { files: this.#fileCount, done: this.#doneCount };
   }
 
   takeChanges(): readonly string[] | undefined {
-    const changed = this.#changed;
-    this.#changed = new Set();
+    const changed = this.#changedRunIds;
+    this.#changedRunIds = new Set();
     return changed === undefined || changed.size > MAX_CHANGED ? undefined : [...changed];
   }
 
   start(): void {
-    this.#running = this.#run().catch((error: unknown) => this.#problem(messageOf(error)));
+    this.#runPromise = this.#run().catch((error: unknown) => this.#noteProblem(messageOf(error)));
   }
 
   async stop(): Promise<void> {
     this.#stop.abort();
-    await this.#running;
+    await this.#runPromise;
   }
 
   async #run(): Promise<void> {
-    const found: FoundSource[] = [];
+    const foundSources: FoundSource[] = [];
     for await (const source of findSources([this.#path])) {
       // Reading a pipe or device in a folder would block.
-      if (source.named || source.sizeBytes !== undefined) found.push(source);
-      this.#files = found.length;
+      if (source.named || source.sizeBytes !== undefined) foundSources.push(source);
+      this.#fileCount = foundSources.length;
       if (this.#stop.signal.aborted) return;
     }
     this.#isListed = true;
-    const followed: Promise<void>[] = [];
-    for (const source of found) {
+    const followedFiles: Promise<void>[] = [];
+    for (const source of foundSources) {
       if (this.#stop.signal.aborted) break;
       const isFollowed =
-        found.length <= MAX_FOLLOWED && (await endsInLine(source)) && (await this.#follow(source, followed));
-      if (!isFollowed) await this.#take(source, importSource(source.path, { signal: this.#stop.signal }));
-      this.#done += 1;
+        foundSources.length <= MAX_FOLLOWED &&
+        (await endsInLine(source)) &&
+        (await this.#follow(source, followedFiles));
+      if (!isFollowed) await this.#import(source, importSource(source.path, { signal: this.#stop.signal }));
+      this.#doneCount += 1;
     }
-    await Promise.all(followed);
+    await Promise.all(followedFiles);
   }
 
   /** Resolves when the current content has been read. @returns false if the format cannot be followed */
-  async #follow(source: FoundSource, followed: Promise<void>[]): Promise<boolean> {
+  async #follow(source: FoundSource, followedFiles: Promise<void>[]): Promise<boolean> {
     const stop = new AbortController();
     const signal = AbortSignal.any([stop.signal, this.#stop.signal]);
-    const readSoFar = Promise.withResolvers<boolean>();
+    const firstRead = Promise.withResolvers<boolean>();
     const onState = async (state: FollowState): Promise<void> => {
       await this.#write();
       if (state.type !== 'caught_up') return;
       // The lines were not recognised. Reading more of the file rarely helps.
       if (state.waitingLines > 0) stop.abort();
-      readSoFar.resolve(state.waitingLines === 0);
+      firstRead.resolve(state.waitingLines === 0);
     };
     const items = followSource(source.path, { signal, wait: false, intervalMs: FOLLOW_INTERVAL_MS, onState });
     let isFollowed = false;
-    const run = this.#taken(source, items)
-      .then(() => readSoFar.resolve(isFollowed))
+    const run = this.#importItems(source, items)
+      .then(() => firstRead.resolve(isFollowed))
       .catch((error: unknown) => {
-        if (isFollowed && !this.#stop.signal.aborted) this.#problem(messageOf(error));
-        readSoFar.resolve(false);
+        if (isFollowed && !this.#stop.signal.aborted) this.#noteProblem(messageOf(error));
+        firstRead.resolve(false);
       });
-    isFollowed = await readSoFar.promise;
-    if (isFollowed) followed.push(run);
+    isFollowed = await firstRead.promise;
+    if (isFollowed) followedFiles.push(run);
     else await run;
     return isFollowed;
   }
 
-  async #take(source: FoundSource, items: AsyncIterable<ImportItem>): Promise<void> {
+  async #import(source: FoundSource, items: AsyncIterable<ImportItem>): Promise<void> {
     try {
-      await this.#taken(source, items);
+      await this.#importItems(source, items);
     } catch (error) {
       if (this.#stop.signal.aborted) return;
       const isUnknown = error instanceof CoxswainError && error.code === 'format-unknown';
       // Other files in a folder are ignored.
-      if (source.named || !isUnknown) this.#problem(messageOf(error));
+      if (source.named || !isUnknown) this.#noteProblem(messageOf(error));
     }
   }
 
-  async #taken({ path }: FoundSource, items: AsyncIterable<ImportItem>): Promise<void> {
+  async #importItems({ path }: FoundSource, items: AsyncIterable<ImportItem>): Promise<void> {
     try {
       for await (const item of readRuns(items, { source: path, ids: this.#ids })) {
         if (this.#stop.signal.aborted) return;
         if (item.type === 'record') await this.#add(item.run.id, item.record);
         else if (item.type === 'diagnostic' && item.diagnostic.severity === 'error') {
-          this.#problem(`${path}: ${item.diagnostic.message}`);
+          this.#noteProblem(`${path}: ${item.diagnostic.message}`);
         }
       }
     } finally {
@@ -175,11 +179,11 @@ class FilesReading {
   }
 
   async #add(runId: string, record: TrajectoryRecord): Promise<void> {
-    if (this.#refused.has(runId)) return;
-    const clean = { ...record, payload: this.#redactor.redact(record.payload) };
-    const waiting = this.#waiting.get(runId);
-    if (waiting === undefined) this.#waiting.set(runId, [clean]);
-    else waiting.push(clean);
+    if (this.#refusedRunIds.has(runId)) return;
+    const redactedRecord = { ...record, payload: this.#redactor.redact(record.payload) };
+    const waitingRecords = this.#waiting.get(runId);
+    if (waitingRecords === undefined) this.#waiting.set(runId, [redactedRecord]);
+    else waitingRecords.push(redactedRecord);
     this.#waitingRecords += 1;
     if (this.#waitingRecords >= MAX_BATCH_RECORDS) await this.#write();
   }
@@ -191,17 +195,17 @@ class FilesReading {
     for (const [runId, batch] of batches) {
       try {
         await this.#store.append(batch);
-        this.#changed?.add(runId);
+        this.#changedRunIds?.add(runId);
       } catch (error) {
-        this.#refused.add(runId);
-        this.#problem(`run ${runId}: ${messageOf(error)}`);
+        this.#refusedRunIds.add(runId);
+        this.#noteProblem(`run ${runId}: ${messageOf(error)}`);
       }
     }
   }
 
-  #problem(message: string): void {
-    this.#problems += 1;
-    if (this.#problems === 1) this.#firstProblem = message;
+  #noteProblem(message: string): void {
+    this.#problemCount += 1;
+    if (this.#problemCount === 1) this.#firstProblem = message;
   }
 }
 

@@ -35,10 +35,10 @@ export async function readRecords(
   let { lastSeq } = run;
   try {
     for await (const record of reader.readRun(run.runId, { fromSeq, limit })) {
-      const shown = shownRecord(record);
-      records.push(shown);
+      const shownRecordJson = shownRecord(record);
+      records.push(shownRecordJson);
       nextSeq = lastSeqOf(record) + 1;
-      chars += JSON.stringify(shown).length;
+      chars += JSON.stringify(shownRecordJson).length;
       if (chars > MAX_ANSWER_CHARS) break;
     }
   } catch (error) {
@@ -59,11 +59,11 @@ export async function* undamagedRecords(
   reader: RunReader,
   run: RunSummary,
 ): AsyncGenerator<TrajectoryRecord, void, void> {
-  const breath = createBreather();
+  const pauseIfDue = createBreather();
   try {
     for await (const record of reader.readRun(run.runId)) {
       yield record;
-      const pause = breath();
+      const pause = pauseIfDue();
       if (pause !== undefined) await pause;
     }
   } catch (error) {
@@ -94,9 +94,9 @@ export async function readWholeRecord(reader: RunReader, runId: string, seq: num
 }
 
 /** The error codes for a record that was changed after it was written, cannot be decoded, or has a later schema version. */
-const DAMAGE: ReadonlySet<CoxswainErrorCode> = new Set(['store-damaged', 'invalid-record', 'schema-version']);
+const DAMAGE_CODES: ReadonlySet<CoxswainErrorCode> = new Set(['store-damaged', 'invalid-record', 'schema-version']);
 
 /** Returns true if a record is damaged, and false if the store could not be read. */
 export function isDamage(error: unknown): boolean {
-  return error instanceof CoxswainError && DAMAGE.has(error.code);
+  return error instanceof CoxswainError && DAMAGE_CODES.has(error.code);
 }

@@ -20,10 +20,10 @@ export async function writeRedirectFile(url: string): Promise<RedirectFile> {
   const folder = await mkdtemp(join(tmpdir(), 'coxswain-open-'));
   const dispose = (): Promise<void> => rm(folder, { recursive: true, force: true });
   const path = join(folder, 'open.html');
-  const shown = url.replaceAll('&', '&amp;');
+  const escapedUrl = url.replaceAll('&', '&amp;');
   const page = `<!doctype html><meta charset="utf-8"><title>coxswain</title>
-<meta name="referrer" content="no-referrer"><meta http-equiv="refresh" content="0;url=${shown}">
-<p><a href="${shown}">Open the viewer</a></p>
+<meta name="referrer" content="no-referrer"><meta http-equiv="refresh" content="0;url=${escapedUrl}">
+<p><a href="${escapedUrl}">Open the viewer</a></p>
 `;
   try {
     await writeFile(path, page, { flag: 'wx', mode: 0o600 });

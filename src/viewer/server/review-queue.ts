@@ -14,9 +14,9 @@ export function reviewQueue(
   runs: readonly MatchedRun[],
   by: Exclude<ReviewBy, 'disagreement'>,
 ): readonly ReviewMoment[] {
-  return inOrder(
+  return sortByHash(
     runs.flatMap((matched) =>
-      inOrder(callsOf(matched, by).map((call) => momentOf(matched, call))).slice(0, MAX_OF_RUN),
+      sortByHash(callsOf(matched, by).map((call) => toMoment(matched, call))).slice(0, MAX_OF_RUN),
     ),
   );
 }
@@ -29,30 +29,30 @@ export function reviewQueue(
 export function disagreements(runs: readonly MatchedRun[], labels: readonly Label[]): readonly ReviewMoment[] {
   const targets = new Map(labels.map(({ id, target }) => [id, target]));
   const calls = Map.groupBy(labels, ({ id }) => id.replace(/@\d+$/, ''));
-  return inOrder(
+  return sortByHash(
     runs.flatMap((matched) => {
       const { extras, run } = matched;
       if (extras === undefined) return [];
       const { patternCalls, stuck, wasted } = extras;
-      const whole = targets.get(run.runId);
+      const runTarget = targets.get(run.runId);
       const moments = (calls.get(run.runId) ?? []).flatMap(({ id, target }) => {
         if (id === run.runId) return [];
         const call = Number(id.slice(run.runId.length + 1));
         const isWrong =
           target === 'stuck' ? call < (wasted?.call ?? Infinity) : target === 'ok' && patternCalls.includes(call);
-        return isWrong ? [momentOf(matched, call)] : [];
+        return isWrong ? [toMoment(matched, call)] : [];
       });
-      const isWrong = whole === 'stuck' ? !stuck : whole === 'ok' && stuck;
-      return isWrong ? [...moments, momentOf(matched, wasted?.call ?? run.calls)] : moments;
+      const isWrong = runTarget === 'stuck' ? !stuck : runTarget === 'ok' && stuck;
+      return isWrong ? [...moments, toMoment(matched, wasted?.call ?? run.calls)] : moments;
     }),
   );
 }
 
-function momentOf({ listed, run }: MatchedRun, call: number): ReviewMoment {
+function toMoment({ listed, run }: MatchedRun, call: number): ReviewMoment {
   return { source: listed.source.id, runId: run.runId, call };
 }
 
-function inOrder(moments: readonly ReviewMoment[]): readonly ReviewMoment[] {
+function sortByHash(moments: readonly ReviewMoment[]): readonly ReviewMoment[] {
   return moments
     .map((moment) => ({ moment, hash: hashText(`${moment.runId}@${moment.call}`) }))
     .sort((a, b) => (a.hash < b.hash ? -1 : 1))

@@ -54,20 +54,20 @@ export async function* followRun(
         }
         const run = listed.source.runs.get(runId) ?? (await reader.findRun(runId));
         if (run === undefined) throw viewerFault('not-found', `there is no run ${runId.slice(0, 200)} (any more)`);
-        let sent = 0;
+        let sentCount = 0;
         if (nextSeq <= run.lastSeq) {
           for await (const record of reader.readRun(runId, { fromSeq: nextSeq, limit: PAGE_RECORDS })) {
             // The run may have been replaced in the meantime.
             if (signal.aborted || isReset) break;
             yield { event: 'record', id: record.seq, data: shownRecord(record) };
             nextSeq = lastSeqOf(record) + 1;
-            sent += 1;
+            sentCount += 1;
           }
         }
         if (problem !== '') yield { event: 'ok', data: {} };
         problem = '';
-        if (sent > 0) [isBehind, quietMs] = [true, 0];
-        if (sent === PAGE_RECORDS || isReset) continue;
+        if (sentCount > 0) [isBehind, quietMs] = [true, 0];
+        if (sentCount === PAGE_RECORDS || isReset) continue;
         if (isBehind) yield { event: 'caught-up', data: { lastSeq: Math.max(run.lastSeq, nextSeq - 1) } };
         isBehind = false;
       } catch (error) {

@@ -9,10 +9,10 @@ export const ONCE_MS = 60_000;
  */
 export class Sessions {
   /** The token of the printed address. It is valid while the process runs. */
-  readonly token: string = secret();
-  readonly #session = secret();
+  readonly token: string = createSecret();
+  readonly #session = createSecret();
   readonly #nowMs: () => number;
-  readonly #once = new Map<string, number>();
+  readonly #oneTimeTokens = new Map<string, number>();
 
   /** @param nowMs  returns the current time in Unix milliseconds */
   constructor(nowMs: () => number) {
@@ -21,8 +21,8 @@ export class Sessions {
 
   /** Creates a token that is valid once, within a minute. It is used in the file that opens the browser. */
   issueOnce(): string {
-    const token = secret();
-    this.#once.set(digest(token).toString('hex'), this.#nowMs() + ONCE_MS);
+    const token = createSecret();
+    this.#oneTimeTokens.set(digest(token).toString('hex'), this.#nowMs() + ONCE_MS);
     return token;
   }
 
@@ -31,8 +31,8 @@ export class Sessions {
     if (isEqual(token, this.token)) return this.#session;
     // The lookup uses a digest, so its duration reveals nothing about the token.
     const key = digest(token).toString('hex');
-    const untilMs = this.#once.get(key);
-    this.#once.delete(key);
+    const untilMs = this.#oneTimeTokens.get(key);
+    this.#oneTimeTokens.delete(key);
     return untilMs !== undefined && this.#nowMs() <= untilMs ? this.#session : undefined;
   }
 
@@ -41,13 +41,13 @@ export class Sessions {
   }
 }
 
-function secret(): string {
+function createSecret(): string {
   return randomBytes(32).toString('base64url');
 }
 
 /** Compares two strings in a time that depends only on the length of `candidate`. */
-function isEqual(candidate: string, known: string): boolean {
-  return timingSafeEqual(digest(candidate), digest(known));
+function isEqual(candidate: string, expected: string): boolean {
+  return timingSafeEqual(digest(candidate), digest(expected));
 }
 
 function digest(text: string): Buffer {

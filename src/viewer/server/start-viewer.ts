@@ -85,11 +85,11 @@ export async function startViewer(options: ViewerOptions): Promise<RunningViewer
   const answer = getRequestListener(app.fetch, { overrideGlobalObjects: false });
   const cookie = sessionCookie(port);
   // The listener turns every error into a response.
-  const proving: ProvingListener = (request, response, prove) => {
+  const provingListener: ProvingListener = (request, response, prove) => {
     if (sessions.isOpen(cookieOf(request.headers.cookie, cookie))) prove(request.socket);
     void answer(request, response);
   };
-  listener = guarded(proving, port);
+  listener = guardListener(provingListener, port);
   const urlOf = (token: string): string => `http://127.0.0.1:${port}/#token=${token}`;
   return {
     port,
@@ -97,7 +97,7 @@ export async function startViewer(options: ViewerOptions): Promise<RunningViewer
     urlOnce: () => urlOf(sessions.issueOnce()),
     close: async () => {
       stop.abort();
-      await Promise.all(servers.map(closed));
+      await Promise.all(servers.map(closeServer));
       await Promise.all(sources.map((source) => source.close()));
       for (const { looks } of listed) looks.close();
     },
@@ -107,7 +107,7 @@ export async function startViewer(options: ViewerOptions): Promise<RunningViewer
 /** Handles a request, and calls `prove` if the connection has a valid session. */
 type ProvingListener = (request: IncomingMessage, response: ServerResponse, prove: (socket: Socket) => void) => void;
 
-function guarded(listener: ProvingListener, port: number): ProvingListener {
+function guardListener(listener: ProvingListener, port: number): ProvingListener {
   const hosts = allowedHosts(port);
   return (request, response, prove) => {
     try {
@@ -122,36 +122,39 @@ function guarded(listener: ProvingListener, port: number): ProvingListener {
   };
 }
 
-interface Listening {
+interface BoundServers {
   readonly port: number;
   readonly servers: readonly Server[];
 }
 
-async function listen(wanted: number | undefined, listener: ProvingListener): Promise<Listening> {
-  if (wanted !== undefined) {
-    const listening = await tryPort(wanted, listener);
-    if (listening !== undefined) return listening;
-    throw new CoxswainError('input-io', `port ${wanted} is taken; give another one, or none to use the next free one`);
+async function listen(requestedPort: number | undefined, listener: ProvingListener): Promise<BoundServers> {
+  if (requestedPort !== undefined) {
+    const boundServers = await tryPort(requestedPort, listener);
+    if (boundServers !== undefined) return boundServers;
+    throw new CoxswainError(
+      'input-io',
+      `port ${requestedPort} is taken; give another one, or none to use the next free one`,
+    );
   }
   for (let port = DEFAULT_PORT; port < DEFAULT_PORT + PORTS_TRIED; port += 1) {
-    const listening = await tryPort(port, listener);
-    if (listening !== undefined) return listening;
+    const boundServers = await tryPort(port, listener);
+    if (boundServers !== undefined) return boundServers;
   }
   return listen(0, listener);
 }
 
 /** @returns undefined if the port is taken at one of the addresses */
-async function tryPort(wanted: number, listener: ProvingListener): Promise<Listening | undefined> {
-  const first = await listenAt('127.0.0.1', wanted, listener);
-  if (first === 'taken' || first === 'absent') return undefined;
-  const address = first.address();
-  const port = typeof address === 'object' && address !== null ? address.port : wanted;
-  const second = await listenAt('::1', port, listener);
-  if (second === 'absent') return { port, servers: [first] };
-  if (second !== 'taken') return { port, servers: [first, second] };
+async function tryPort(requestedPort: number, listener: ProvingListener): Promise<BoundServers | undefined> {
+  const ipv4Server = await listenAt('127.0.0.1', requestedPort, listener);
+  if (ipv4Server === 'taken' || ipv4Server === 'absent') return undefined;
+  const address = ipv4Server.address();
+  const port = typeof address === 'object' && address !== null ? address.port : requestedPort;
+  const ipv6Server = await listenAt('::1', port, listener);
+  if (ipv6Server === 'absent') return { port, servers: [ipv4Server] };
+  if (ipv6Server !== 'taken') return { port, servers: [ipv4Server, ipv6Server] };
   // Otherwise `localhost` could lead a browser to another server.
-  await closed(first);
-  return wanted === 0 ? tryPort(0, listener) : undefined;
+  await closeServer(ipv4Server);
+  return requestedPort === 0 ? tryPort(0, listener) : undefined;
 }
 
 async function listenAt(host: string, port: number, listener: ProvingListener): Promise<Server | 'taken' | 'absent'> {
@@ -170,7 +173,7 @@ async function listenAt(host: string, port: number, listener: ProvingListener): 
   });
 }
 
-async function closed(server: Server): Promise<void> {
+async function closeServer(server: Server): Promise<void> {
   await new Promise<void>((resolve) => {
     server.close(() => resolve());
     server.closeAllConnections();

@@ -18,27 +18,27 @@ export function taskGroups(runs: readonly MatchedRun[]): readonly TaskGroup[] {
     else group.push(matched);
   }
   return [...groups]
-    .map(([task, of]) => groupOf(task, of))
+    .map(([task, groupRuns]) => toTaskGroup(task, groupRuns))
     .sort((a, b) => b.runs - a.runs || (a.task < b.task ? -1 : 1))
     .slice(0, MAX_TASKS);
 }
 
-function groupOf(task: string, of: readonly MatchedRun[]): TaskGroup {
-  const sum = (what: (one: MatchedRun) => number | undefined): number =>
-    of.reduce((all, one) => all + (what(one) ?? 0), 0);
-  const calls = of.map(({ run }) => run.calls).sort((a, b) => a - b);
-  const hasCost = of.some(({ extras }) => extras?.costUsd !== undefined);
+function toTaskGroup(task: string, groupRuns: readonly MatchedRun[]): TaskGroup {
+  const sumOf = (valueOf: (matched: MatchedRun) => number | undefined): number =>
+    groupRuns.reduce((total, matched) => total + (valueOf(matched) ?? 0), 0);
+  const calls = groupRuns.map(({ run }) => run.calls).sort((a, b) => a - b);
+  const hasCost = groupRuns.some(({ extras }) => extras?.costUsd !== undefined);
   // Successful runs first.
-  const named = [...of].sort((a, b) => Number(b.run.success === true) - Number(a.run.success === true));
+  const sortedRuns = [...groupRuns].sort((a, b) => Number(b.run.success === true) - Number(a.run.success === true));
   return {
     task,
-    runs: of.length,
-    judged: of.filter(({ run }) => run.success !== undefined).length,
-    succeeded: of.filter(({ run }) => run.success === true).length,
-    stuck: of.filter(({ extras }) => extras?.stuck === true).length,
+    runs: groupRuns.length,
+    judged: groupRuns.filter(({ run }) => run.success !== undefined).length,
+    succeeded: groupRuns.filter(({ run }) => run.success === true).length,
+    stuck: groupRuns.filter(({ extras }) => extras?.stuck === true).length,
     medianCalls: calls[Math.floor(calls.length / 2)] ?? 0,
-    wastedCalls: sum(({ extras }) => extras?.wasted?.calls),
-    ...present({ costUsd: hasCost ? sum(({ extras }) => extras?.costUsd) : undefined }),
-    named: named.slice(0, MAX_NAMED).map(({ listed, run }) => ({ source: listed.source.id, runId: run.runId })),
+    wastedCalls: sumOf(({ extras }) => extras?.wasted?.calls),
+    ...present({ costUsd: hasCost ? sumOf(({ extras }) => extras?.costUsd) : undefined }),
+    named: sortedRuns.slice(0, MAX_NAMED).map(({ listed, run }) => ({ source: listed.source.id, runId: run.runId })),
   };
 }
