@@ -307,7 +307,7 @@ test('a signal that speaks as often where runs go well as anywhere is called no 
   const { report } = await backtest([await file('chance.jsonl', runs)]);
   const found = report.notes.find((note) => note.includes('no better than chance'));
   expect(found).toContain('6 of the 12 runs in which it spoke failed');
-  expect(found).toContain('50 % fail anyway');
+  expect(found).toContain('50 % of all runs failed');
   const telling = runs.map(({ calls, id, stuck }): RunScript => ({ id, stuck, calls, success: stuck === 0 }));
   const { report: other } = await backtest([await file('telling.jsonl', telling)]);
   expect(other.notes.filter((note) => note.includes('no better than chance'))).toEqual([]);

@@ -158,5 +158,8 @@ export function reportsFailure(text: string, everywhere: boolean): boolean {
   const lines = everywhere && answerMatches('countsPassed', trimmed) ? trimmed.split('\n') : [];
   const countIndex = lines.findLastIndex((line) => answerMatches('countsPassed', line));
   if (countIndex !== -1) return answerMatches('reportsFailure', lines.slice(countIndex).join('\n'));
-  return answerMatches('reportsFailure', everywhere ? trimmed : trimmed.slice(trimmed.lastIndexOf('\n', start - 2) + 1));
+  return answerMatches(
+    'reportsFailure',
+    everywhere ? trimmed : trimmed.slice(trimmed.lastIndexOf('\n', start - 2) + 1),
+  );
 }

@@ -155,8 +155,7 @@ function linesOf(text: string): readonly string[] {
 function findErrorLine(text: string, lines: readonly string[]): string {
   const hasTraceback = text.includes('Traceback (most recent call last)');
   const raisedLine = hasTraceback ? (lines.findLast((line) => RAISED_LINE.test(line)) ?? lines.at(-1)) : undefined;
-  const line =
-    raisedLine ?? lines.find((candidate) => NAMES_FAILURE.test(candidate) && !isNoise(candidate)) ?? lines[0] ?? '';
+  const line = raisedLine ?? lines.find((row) => NAMES_FAILURE.test(row) && !isNoise(row)) ?? lines[0] ?? '';
   return failureMask(line.slice(0, LINE_CHARS));
 }
 
@@ -166,13 +165,11 @@ function isNoise(line: string): boolean {
 
 /** Returns the lines that name or distinguish a failure, masked. Without such lines, returns the whole masked text. */
 function failureMessage(lines: readonly string[], line: string): string {
-  const errorLines = lines.filter(
-    (candidate) => (NAMES_FAILURE.test(candidate) || DISTINGUISHES.test(candidate)) && !LOG_LINE.test(candidate),
-  );
+  const errorLines = lines.filter((row) => (NAMES_FAILURE.test(row) || DISTINGUISHES.test(row)) && !LOG_LINE.test(row));
   if (errorLines.length === 0) return failureMask(lines.join('\n'));
   const ends =
     errorLines.length <= 2 * END_LINES
       ? errorLines
       : [...errorLines.slice(0, END_LINES), ...errorLines.slice(-END_LINES)];
-  return `${errorLines.length}\n${failureMask([line, ...ends].map((candidate) => candidate.slice(0, LINE_CHARS)).join('\n'))}`;
+  return `${errorLines.length}\n${failureMask([line, ...ends].map((row) => row.slice(0, LINE_CHARS)).join('\n'))}`;
 }

@@ -9,11 +9,7 @@ import type { CallSemantics } from './tool-semantics.ts';
 export type StepFailure = ErrorClass & { readonly soft: boolean };
 
 /** Returns the call with an error flag derived from its exit code. */
-export function flagByExitCode(
-  call: RawCall,
-  printed: ShellAnswer | undefined,
-  { kind, shell }: CallSemantics,
-): RawCall {
+export function withExitFlag(call: RawCall, printed: ShellAnswer | undefined, { kind, shell }: CallSemantics): RawCall {
   if (printed === undefined || printed.exitCode === 0) return call;
   // Exit code 1 is not an error for `grep` without a match, `diff` with a difference, or a false `test`.
   const isNegativeAnswer = printed.exitCode === 1 && kind === 'read' && shell && printed.text.trim() === '';
@@ -44,13 +40,12 @@ const MAX_ECHOING_CHARS = 8_000;
 /** Removes from the `messageKey` of a failure the arguments that the result repeats. */
 function withoutEchoes({ text, failure }: AnswerReading, args: Readonly<Record<string, unknown>>): ErrorClass {
   if (text.length > MAX_ECHOING_CHARS) return failure;
-  let textWithoutEchoes = text;
+  let remainder = text;
   for (const value of Object.values(args)) {
     const echo = typeof value === 'string' ? value.trim() : '';
-    if (echo.length >= MIN_ECHO_CHARS && textWithoutEchoes.includes(echo))
-      textWithoutEchoes = textWithoutEchoes.replaceAll(echo, '@');
+    if (echo.length >= MIN_ECHO_CHARS && remainder.includes(echo)) remainder = remainder.replaceAll(echo, '@');
   }
-  return textWithoutEchoes === text ? failure : { ...failure, messageKey: classifyError(textWithoutEchoes).messageKey };
+  return remainder === text ? failure : { ...failure, messageKey: classifyError(remainder).messageKey };
 }
 
 const MIN_QUOTED_CHARS = 3;

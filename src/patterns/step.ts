@@ -11,7 +11,7 @@ import { openAnswer, withoutReminders } from '../calls/open-answer.ts';
 import type { RawCall } from '../calls/raw-call.ts';
 import { resultText } from '../calls/result-text.ts';
 import { shellAnswer, type ShellAnswer } from '../calls/shell-answer.ts';
-import { failureOf, flagByExitCode, type StepFailure } from '../calls/step-failure.ts';
+import { failureOf, withExitFlag, type StepFailure } from '../calls/step-failure.ts';
 import type { ToolKind } from '../calls/tool-kind.ts';
 import type { CallSemantics, ToolDeclarations } from '../calls/tool-semantics.ts';
 
@@ -98,13 +98,9 @@ export function makeStep(rawCall: RawCall, declarations: ToolDeclarations): Step
   const { result, envelopeFailed, printed, answer } = unwrapResult(rawCall.result);
   const { tool, annotations } = rawCall;
   const declaration = Object.hasOwn(declarations, tool) ? declarations[tool] : undefined;
-  const effectiveDeclarations = annotations === undefined ? declarations : { [tool]: { annotations, ...declaration } };
-  const { semantics, argsKey, tokens, frameKey, leavesKey, fromKey } = readArguments(
-    tool,
-    rawCall.args,
-    effectiveDeclarations,
-  );
-  const call = flagByExitCode(envelopeFailed ? { ...rawCall, isError: true } : rawCall, printed, semantics);
+  const tools = annotations === undefined ? declarations : { [tool]: { annotations, ...declaration } };
+  const { semantics, argsKey, tokens, frameKey, leavesKey, fromKey } = readArguments(tool, rawCall.args, tools);
+  const call = withExitFlag(envelopeFailed ? { ...rawCall, isError: true } : rawCall, printed, semantics);
   const resultMissing = call.resultMissing || answer.wasNotRun;
   // `gh pr checks` exits with an error code while checks are pending.
   const isWaiting = semantics.kind === 'poll' && answer.isPending;

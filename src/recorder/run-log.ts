@@ -179,11 +179,7 @@ export class RunLog {
     if (validId !== runId || parentId !== (parentRunId ?? undefined))
       this.noteInputFault('wrongTypes', 'the id of a run cannot be stored');
     // `count` returns a number or undefined.
-    const validDepth = (countDecode.repair(depth, this.#budget, 'depth') ?? 0) as number;
-    return {
-      runId: validId,
-      ...(parentId === undefined ? {} : { parentRunId: parentId }),
-      depth: validDepth,
-    };
+    const level = (countDecode.repair(depth, this.#budget, 'depth') ?? 0) as number;
+    return { runId: validId, ...(parentId === undefined ? {} : { parentRunId: parentId }), depth: level };
   }
 }

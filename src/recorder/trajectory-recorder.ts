@@ -191,24 +191,21 @@ export class TrajectoryRecorder implements EventObserver {
     return openRuns;
   }
 
-  #identify(openRuns: HeldRun[], identity: AgentIdentity, atMs: number): EmitAnswer {
-    const current = openRuns.at(-1);
+  #identify(runs: HeldRun[], identity: AgentIdentity, atMs: number): EmitAnswer {
+    const current = runs.at(-1);
     const isHeld = current !== undefined && current.runId === undefined;
     const run = isHeld ? current : new HeldRun();
-    if (isHeld) openRuns.pop();
+    if (isHeld) runs.pop();
     if (current?.isAnonymous === true) {
       // The beginning of the run is recorded under a generated id. This label records under which id the run continues.
       const labels = { run_id: identity.runId };
       current.add({ kind: 'run_ended', outcome: 'identified', new_messages: [], labels }, atMs);
     }
     // Open runs that are not the parent have ended without an `agent_end`.
-    while (
-      openRuns.length > 0 &&
-      (identity.parentRunId === undefined || openRuns.at(-1)?.runId !== identity.parentRunId)
-    ) {
-      openRuns.pop();
+    while (runs.length > 0 && (identity.parentRunId === undefined || runs.at(-1)?.runId !== identity.parentRunId)) {
+      runs.pop();
     }
-    openRuns.push(run);
+    runs.push(run);
     return run.identify(this.#log(identity), identity, atMs);
   }
 
@@ -279,11 +276,8 @@ class HeldRun {
 
   /** Records `run_started`, at the time of the first held event, and the held events. */
   identify(log: RunLog, identity: AgentIdentity, atMs: number): EmitAnswer {
-    const runStarted: TrajectoryPayload = { kind: 'run_started', identity: toStoredIdentity(identity) };
-    return this.#begin(log, [
-      { payload: runStarted, atMs: Math.min(atMs, this.#held[0]?.atMs ?? atMs) },
-      ...this.#held,
-    ]);
+    const payload: TrajectoryPayload = { kind: 'run_started', identity: toStoredIdentity(identity) };
+    return this.#begin(log, [{ payload, atMs: Math.min(atMs, this.#held[0]?.atMs ?? atMs) }, ...this.#held]);
   }
 
   /** Records the held events under the generated id of `log`. */

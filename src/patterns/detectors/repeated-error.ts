@@ -84,7 +84,7 @@ export const repeatedErrorDetector: DetectorFactory<RepeatedErrorOptions> = defi
   ({ exactWarnAt, causeWarnAt, groupWarnAt, maxBetween }, state = { rows: [], changed: false }) => {
     const rows = new LruMap<Row>(MAX_ROWS, state.rows);
     let { changed } = state;
-    let newestOrdinal = -1;
+    let lastOrdinal = -1;
     let lastFailureOrdinal = Math.max(-1, ...rows.entries().map(([, row]) => row.ordinal));
     /** Ends the rows of the call that succeeded, and loose rows of its program. */
     const endRows = (step: Step, context: StepContext): readonly Sighting[] => {
@@ -114,7 +114,7 @@ export const repeatedErrorDetector: DetectorFactory<RepeatedErrorOptions> = defi
     };
     return {
       observe(step, context) {
-        newestOrdinal = context.ordinal;
+        lastOrdinal = context.ordinal;
         const { failure, tool } = step;
         if (failure === undefined) {
           if (step.kind === 'write') changed = true;
@@ -145,10 +145,7 @@ export const repeatedErrorDetector: DetectorFactory<RepeatedErrorOptions> = defi
         return [{ kind: 'repeated_error', key, stuck: true, ...grade, occurrences: count, tool, evidence }];
       },
       // A row that is too old to go on is left out.
-      snapshot: () => ({
-        rows: rows.entries().filter(([, row]) => newestOrdinal - row.ordinal <= maxBetween),
-        changed,
-      }),
+      snapshot: () => ({ rows: rows.entries().filter(([, row]) => lastOrdinal - row.ordinal <= maxBetween), changed }),
     };
   },
 );

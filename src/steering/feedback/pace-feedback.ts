@@ -73,13 +73,8 @@ function budgetProjections({ budget, usage, toolCallCount }: FeedbackContext): r
     // Without usage there is no rate. If nothing is left of the budget, no rate is needed.
     if (spent <= 0 && left > 0) return [];
     const callsLeft = left === 0 ? 0 : Math.floor(key === 'calls' ? left : (left * used.calls) / spent);
-    return [
-      {
-        resource: RESOURCE_NAMES[key],
-        callsLeft,
-        evidence: `${spent} of ${budget[key]} used in ${used.calls} tool calls`,
-      },
-    ];
+    const evidence = `${spent} of ${budget[key]} used in ${used.calls} tool calls`;
+    return [{ resource: RESOURCE_NAMES[key], callsLeft, evidence }];
   });
 }
 

@@ -80,8 +80,7 @@ export function runSpeakers(
       state.runningSpeaker = speaker;
       const context = contextFor({ speaker, triggers }, getContext(), situation);
       const { hasRun, draft } = askSpeaker(speaker, context, faults, options);
-      const item =
-        draft === undefined ? undefined : composeFeedback(speaker, redactDraft(draft, redact), triggers, situation);
+      const item = draft === undefined ? undefined : compose(speaker, redactDraft(draft, redact), triggers, situation);
       const isValid = item !== undefined && checkLength(item, speaker, faults);
       if (isValid && options.admit?.(item) === false) continue;
       if (hasRun) ranSpeakers.push({ speaker, triggers });
@@ -138,7 +137,7 @@ function redactDraft(draft: CheckedDraft, redact: (text: string) => string): Che
   };
 }
 
-function composeFeedback(
+function compose(
   speaker: Speaker,
   draft: CheckedDraft,
   triggers: readonly FiredTrigger[],
@@ -157,11 +156,9 @@ function composeFeedback(
 }
 
 function dispatchFeedback(item: ProducedFeedback, session: Session): void {
-  const dispatchOptions = { atMs: item.feedback.atMs };
+  const options = { atMs: item.feedback.atMs };
   session.dispatch(
-    item.source === 'feedback'
-      ? FeedbackEvent(item.feedback, dispatchOptions)
-      : AssessmentEvent(item.feedback, dispatchOptions),
+    item.source === 'feedback' ? FeedbackEvent(item.feedback, options) : AssessmentEvent(item.feedback, options),
   );
 }
 

@@ -61,17 +61,13 @@ export async function findRecord(reader: RunReader, run: RunSummary, query: Find
   }
 }
 
-interface RecordSearch {
+interface Search {
   readonly query: FindQuery;
   readonly matches: (record: TrajectoryRecord) => boolean;
   readonly endMs: number;
 }
 
-async function findNext(
-  reader: RunReader,
-  run: RunSummary,
-  { endMs, matches, query }: RecordSearch,
-): Promise<FindAnswer> {
+async function findNext(reader: RunReader, run: RunSummary, { endMs, matches, query }: Search): Promise<FindAnswer> {
   const pauseIfDue = createBreather();
   for await (const record of reader.readRun(run.runId, { fromSeq: query.fromSeq })) {
     if (matches(record)) return { seq: record.seq };
@@ -85,7 +81,7 @@ async function findNext(
 async function findPrevious(
   reader: RunReader,
   run: RunSummary,
-  { endMs, matches, query }: RecordSearch,
+  { endMs, matches, query }: Search,
 ): Promise<FindAnswer> {
   const pauseIfDue = createBreather();
   let end = Math.min(query.fromSeq, run.lastSeq) + 1;
