@@ -493,7 +493,7 @@ test.each([{ atMs: Number.NaN }, { minutes: 8 }, {}])(
   'the deadline %j is refused: its text would be NaN',
   (deadline) => {
     const { session } = createFeedbackScene(NAME);
-    const prompt = promptWith({ feedbackProviders: [{ provider: deadlineFeedback(), trigger: always }] });
+    const prompt = promptWith({ feedbackProviders: [{ provider: deadlineFeedback(), trigger: everyCall }] });
     const input = { prompt, session, nowMs: 1, deadline: deadline as never };
     const refused = expect.objectContaining({ code: 'invalid-argument' });
     expect(() => collectFeedback(input)).toThrow(refused);
@@ -505,10 +505,14 @@ test.each([{ atMs: Number.NaN }, { minutes: 8 }, {}])(
 test('an event before the first evaluation is pending, and served once', () => {
   const Asked = defineEvent('test/asked');
   const { session } = createFeedbackScene(NAME);
-  const prompt = promptWith({ feedbackProviders: [{ provider: says('A'), trigger: { onSessionEvent: Asked } }] });
+  const prompt = promptWith({
+    feedbackProviders: [{ provider: createProvider('A'), trigger: { onSessionEvent: Asked } }],
+  });
   session.dispatch(Asked());
   expect(collectFeedback({ prompt, session })).toBe('[Feedback - A]\n\nA speaks.');
-  const again = promptWith({ feedbackProviders: [{ provider: says('B'), trigger: { onSessionEvent: Asked } }] });
+  const again = promptWith({
+    feedbackProviders: [{ provider: createProvider('B'), trigger: { onSessionEvent: Asked } }],
+  });
   expect([collectFeedback({ prompt, session }), collectFeedback({ prompt: again, session })]).toEqual([
     undefined,
     undefined,
@@ -520,12 +524,12 @@ test('an event that a restored session processed is pending, an event served bef
   const { session, clock } = createFeedbackScene(NAME);
   const prompt = promptWith({
     feedbackProviders: [
-      { provider: says('E'), trigger: { onSessionEvent: Early } },
-      { provider: says('L'), trigger: { onSessionEvent: Late } },
+      { provider: createProvider('E'), trigger: { onSessionEvent: Early } },
+      { provider: createProvider('L'), trigger: { onSessionEvent: Late } },
     ],
   });
   session.dispatch(Early());
-  expect(names(prompt, { ...createFeedbackScene(NAME), session, clock })).toEqual(['E']);
+  expect(namesOfProduced(prompt, { ...createFeedbackScene(NAME), session, clock })).toEqual(['E']);
   const restored = restoreSession(JSON.parse(JSON.stringify(session.snapshot())), { clock });
   restored.dispatch(Late());
   expect(collectFeedback({ prompt, session: restored })).toBe('[Feedback - L]\n\nL speaks.');
