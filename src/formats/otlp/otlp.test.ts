@@ -300,6 +300,17 @@ test('a tool that starts in the same millisecond as the next request belongs to 
   expect(runsOf(...spans)).toEqual([{ id: 't', below: undefined, calls: 'read read' }]);
 });
 
+test('a tool whose span has an error status failed, also with a result; a translated span may repeat an earlier status', () => {
+  const failed = { status: { code: 2 } } as object;
+  const result = { 'gen_ai.tool.call.result': 'no such file' };
+  const translated = { ...result, 'openinference.span.kind': 'TOOL', 'output.value': 'fine' };
+  const ids = agent('a', { at: [0, 9] });
+  const plain = tool('x', { parentId: 'a', at: [1, 2], ...failed }, result);
+  expect(runsOf(ids, plain, tool('y', { parentId: 'a', at: [3, 4], ...failed }, translated))).toEqual([
+    { id: 't-a', below: undefined, calls: 'bash! bash' },
+  ]);
+});
+
 test('an agent span at the top with nothing but one agent span is no run', () => {
   const inner = agent('b', { parentId: 'a', at: [1, 8] });
   expect(runsOf(agent('a', { at: [0, 9] }), inner, tool('x', { parentId: 'b', at: [2, 3] }))).toEqual([

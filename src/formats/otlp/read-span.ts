@@ -174,15 +174,22 @@ export function spanUsage({ field }: KnownSpan): StoredUsage | undefined {
 }
 
 /**
- * Returns true if the operation failed, according to its status, its `success` field, or its error type. The status does not
- * count if the span has an outcome and no error: a processor may pass the status of one span to all that follow.
+ * Returns true if the operation failed, according to its status, its `success` field, or its error type. The status of a
+ * translated span with an outcome and no error does not count: the translation repeats the status of an earlier span.
  */
 export function failedIn(known: KnownSpan): boolean {
   const success = known.field('success');
   if (success === false || success === 'false' || errorTypeOf(known) !== undefined) return true;
   if (known.span.status !== 'error') return false;
+  if (!isTranslated(known.span)) return true;
   const outcome = known.field(known.role === 'tool' ? 'result' : 'output');
   return outcome === undefined || known.field('error') !== undefined;
+}
+
+/** Returns true for a GenAI span that `@arizeai/openinference-vercel` has rewritten: it has the kinds of both conventions. */
+function isTranslated({ attributes }: TraceSpan): boolean {
+  const kinds = ['openinference.span.kind', 'gen_ai.operation.name'];
+  return kinds.every((kind) => attributeOf(attributes, kind) !== undefined);
 }
 
 export function errorTypeOf({ span }: KnownSpan): string | undefined {
