@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest';
 
+import { collectFeedback } from '../steering/feedback/collect-feedback.ts';
 import { deadlineFeedback } from '../steering/feedback/deadline-feedback.ts';
 import { createCoxswain } from './coxswain.ts';
 
@@ -29,10 +30,23 @@ test.each([
 test.each([
   [{ deadlin: { minutes: 1 } }, 'startRun has no member deadlin; did you mean deadline?'],
   [{ deadline: '20m' }, 'deadline must be such as { minutes: 20 } or { atMs }, got "20m"'],
+  [{ deadline: { atMs: Number.NaN } }, 'a deadline is a number of Unix milliseconds, got NaN'],
   [{ budget: { tokns: 3 } }, 'budget has no member tokns; did you mean tokens?'],
   ['run-1', 'startRun must be an object, got "run-1"'],
 ])('wrong options of a run too: %j', (options, message) => {
   expect(() => createCoxswain().startRun(options as never)).toThrow(
     expect.objectContaining({ code: 'invalid-argument', message }),
+  );
+});
+
+test('a missing prompt or session is one error that names it', () => {
+  const missingPrompt = 'usePrompt needs a prompt, as definePrompt returns it';
+  expect(() =>
+    createCoxswain()
+      .startRun()
+      .usePrompt(undefined as never),
+  ).toThrow(expect.objectContaining({ code: 'invalid-argument', message: missingPrompt }));
+  expect(() => collectFeedback({} as never)).toThrow(
+    expect.objectContaining({ code: 'invalid-argument', message: 'feedback needs a prompt and a session' }),
   );
 });

@@ -2,6 +2,7 @@ import { checkList, checkMembers } from '../base/check-members.ts';
 import { invalidArgument } from '../base/error.ts';
 import { checkConfigs } from '../steering/prompt/check-configs.ts';
 import type { RecordQueueOptions } from '../recorder/record-queue-options.ts';
+import type { PromptTemplate } from '../steering/prompt/prompt-template.ts';
 import type { SteeringOptions } from '../steering/steering-options.ts';
 import type { ChildOptions } from './run-options.ts';
 
@@ -95,4 +96,9 @@ export function checkRunOptions<Options extends ChildOptions>(options: OnlyKnown
     throw invalidArgument(`deadline must be such as { minutes: 20 } or { atMs }, got ${JSON.stringify(deadline)}`);
   }
   if (budget !== undefined) checkMembers('budget', budget, BUDGET);
+}
+
+/** Checks the prompt of a run. @throws CoxswainError "invalid-argument" */
+export function checkPrompt(prompt: PromptTemplate | undefined): void {
+  if (typeof prompt?.name !== 'string') throw invalidArgument('usePrompt needs a prompt, as definePrompt returns it');
 }

@@ -147,25 +147,29 @@ export function deadlineOf(situation: RunSituation): Deadline | undefined {
   return atMs === null ? undefined : { atMs, ...present({ setAtMs }) };
 }
 
-/** Returns a deadline in Unix milliseconds. A duration starts at `nowMs`. */
+/**
+ * Returns a deadline in Unix milliseconds. A duration starts at `nowMs`.
+ *
+ * @throws CoxswainError "invalid-argument" for an invalid deadline, such as NaN
+ */
 export function deadlineAtMs(deadline: TimeSpan | Deadline | undefined, nowMs: number): number | undefined {
   if (deadline === undefined) return undefined;
-  return 'atMs' in deadline ? deadline.atMs : deadlineAfter(nowMs, deadline).atMs;
+  if (!('atMs' in deadline)) return deadlineAfter(nowMs, deadline).atMs;
+  if (Number.isFinite(deadline.atMs) && deadline.atMs >= 0) return deadline.atMs;
+  throw invalidArgument(`a deadline is a number of Unix milliseconds, got ${String(deadline.atMs)}`);
 }
 
 /**
  * Converts a deadline to its stored form. The deadline is a duration from `nowMs`, or Unix milliseconds.
  *
- * @throws CoxswainError "invalid-argument" for an invalid deadline, such as NaN
+ * @throws CoxswainError as `deadlineAtMs`
  */
 export function storedDeadline(
   deadline: TimeSpan | Deadline | undefined | null,
   nowMs: number,
 ): { readonly deadline_at_unix_ms?: number } {
   const atMs = deadlineAtMs(deadline ?? undefined, nowMs);
-  if (atMs === undefined) return {};
-  if (Number.isFinite(atMs) && atMs >= 0) return { deadline_at_unix_ms: atMs };
-  throw invalidArgument(`a deadline is a number of Unix milliseconds, got ${String(atMs)}`);
+  return atMs === undefined ? {} : { deadline_at_unix_ms: atMs };
 }
 
 export function toStoredBudget({ calls, tokens, costUsd }: Budget): StoredBudget {

@@ -5,6 +5,7 @@ import type { BudgetUsage } from '../base/budget.ts';
 import type { TimeSpan } from '../base/deadline.ts';
 import type { Json } from '../base/json.ts';
 import type { AgentEnding, AgentEvent } from '../records/agent-event.ts';
+import { checkPrompt } from './check-options.ts';
 import type { AdviseContext } from './evaluation-payload.ts';
 import type { DecisionPoint } from '../records/guidance.ts';
 import type { RunStarted } from '../records/trajectory-record.ts';
@@ -239,10 +240,12 @@ export class Run {
   /**
    * Activates another prompt, with its own providers and counts.
    *
+   * @throws CoxswainError "invalid-argument" without a prompt
    * @throws CoxswainError "invalid-definition" if a provider is misconfigured or has the same name as a provider of the run
    */
   usePrompt(prompt: PromptTemplate): void {
     if (this.#ended) return;
+    checkPrompt(prompt);
     this.#fold.addPrompt(prompt);
     this.#path.take({ kind: 'prompt_used', prompt_name: prompt.name });
   }

@@ -1,3 +1,4 @@
+import { invalidArgument } from '../../base/error.ts';
 import { joinAdvice } from '../advice/join-advice.ts';
 import { evaluateFeedback, type FeedbackInput } from './evaluate-feedback.ts';
 import type { FeedbackFaultHandler } from './feedback-fault.ts';
@@ -20,10 +21,12 @@ export interface CollectFeedbackInput extends Omit<FeedbackInput, 'nowMs'> {
  * Returns the feedback for the agent after a tool call. Returns undefined if no provider gives feedback. Dispatch the call
  * first.
  *
- * @throws CoxswainError as `evaluateFeedback`
+ * @throws CoxswainError "invalid-argument" without a prompt or a session, and as `evaluateFeedback`
  */
 export function collectFeedback(input: CollectFeedbackInput): string | undefined {
-  const nowMs = input.nowMs ?? sessionNowMs(input.session);
+  const { prompt, session }: Partial<CollectFeedbackInput> = input;
+  if (prompt === undefined || session === undefined) throw invalidArgument('feedback needs a prompt and a session');
+  const nowMs = input.nowMs ?? sessionNowMs(session);
   return joinProduced(evaluateFeedback({ ...input, nowMs }, { onFault: input.onFault }).produced);
 }
 
