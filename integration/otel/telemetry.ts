@@ -35,11 +35,15 @@ export function exporters(): readonly SpanExporter[] {
   ];
 }
 
+const startedProcessors: SpanProcessor[] = [];
+
 /** A processor per exporter. Small batches separate the spans of one trace. */
 function processors(): SpanProcessor[] {
-  return exporters().map(
+  const processorList = exporters().map(
     (exporter) => new BatchSpanProcessor(exporter, { maxExportBatchSize: 4, scheduledDelayMillis: 50 }),
   );
+  startedProcessors.push(...processorList);
+  return processorList;
 }
 
 /** The processors as one, for an SDK that takes one. */
@@ -71,6 +75,8 @@ export async function work(provider: { forceFlush(): Promise<unknown> }, agent: 
   // Some instrumentations end the last span after the answer has returned.
   await setImmediate();
   await provider.forceFlush();
+  // Some SDKs do not pass the flush on.
+  await Promise.all(startedProcessors.map((processor) => processor.forceFlush()));
 }
 
 /** Runs an agent within one span of the program, which gets the status of the agent. */
