@@ -68,7 +68,7 @@ test.each(CASES)(
     const args = scope === 'user' ? ['--user'] : [];
     const { code, stdout } = await cox('init', host, '--yes', ...args);
     expect(code).toBe(0);
-    expect(stdout).toContain(`Adds the hook of coxswain to ${scope === 'user' ? file : path}.\n`);
+    expect(stdout).toContain(`Changes ${scope === 'user' ? file : path} to add the hook of coxswain.\n`);
     const text = await readFile(file, 'utf8');
     const hook = /"([^"\s]*\.(?:cjs|js))"| (\S*hook\.cjs) coxswain-hook/.exec(text);
     expect(dirname(hook?.[1] ?? hook?.[2] ?? '')).toMatch(/dist(?:\/hosts\/plugins)?$/);

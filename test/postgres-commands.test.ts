@@ -1,4 +1,5 @@
 import { spawnSync } from 'node:child_process';
+import { randomUUID } from 'node:crypto';
 import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs';
 import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -18,7 +19,8 @@ import { tempFolder } from './support/temp-folder.ts';
 import { openPage } from './viewer-client.ts';
 
 const SAMPLE = fileURLToPath(new URL('../samples/stuck-run.jsonl', import.meta.url));
-const PASSWORD = 'walrus-under-glass';
+// Random, because a test searches the process list, which contains the commands of other suites on this machine.
+const PASSWORD = `walrus-${randomUUID()}`;
 
 /** The commands in the table of the README, without their arguments. */
 function commandsInReadme(): readonly string[] {

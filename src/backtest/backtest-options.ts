@@ -12,7 +12,7 @@ export interface BacktestOptions {
   readonly config?: string | undefined;
   /** A steering object to use instead of `config`. It cannot be sent to worker threads, so the backtest uses one thread. */
   readonly steering?: SteeringOptions | undefined;
-  /** Compares `config` with the configuration at another path, or with `standard`. `config` comes first. */
+  /** The configuration to compare with `config`: a path, or `standard`. Reports show `config` first. */
   readonly against?: string | undefined;
   /** Tries several values of one numeric field of the configuration. */
   readonly sweep?: Sweep | undefined;

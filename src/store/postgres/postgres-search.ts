@@ -37,7 +37,7 @@ export async function searchPostgres(
 ): Promise<SearchPage> {
   const isIndexComplete = await indexRecords(client, schema, { runId: query.runId, forMs: CATCH_UP_MS }).catch(
     (thrown: unknown) => {
-      // A read-only role finds only what others have indexed.
+      // A read-only role cannot index: it searches the records that other clients have indexed.
       if (hasCode(thrown, INSUFFICIENT_PRIVILEGE)) return false;
       throw thrown;
     },

@@ -21,7 +21,7 @@ export interface SqliteSession {
   readonly checks: SqliteRowChecks;
 }
 
-/** Runs `work`, which is synchronous and may be called again, on the open database; `doing` is for error messages. */
+/** Runs the synchronous `work` on the open database, again if another process changed the file meanwhile. Error messages name `action`. */
 export type SqliteRead = <Result>(action: string, work: (session: SqliteSession) => Result) => Promise<Result>;
 
 const CHARS_A_PAGE = 1024 * 1024;

@@ -1,5 +1,6 @@
 import { useCallback, useMemo, useState } from 'react';
 
+import { countOf } from '../../base/number-text.ts';
 import type { LabelTarget } from '../../backtest/labels.ts';
 import type { LabelRow } from '../server/api-shapes.ts';
 import { getCall, getLabels, putLabel, type RunAddress } from './api.ts';
@@ -66,8 +67,10 @@ export function useLabels(
   // A note may be typed before the number of its call is loaded, so it belongs to the chosen row.
   const row = `${source}/${runId} ${selected ?? ''}`;
   const [draft, setDraft] = useState<{ readonly row: string; readonly note: string }>();
-  const own = useMemo(() => labelsOf(runId, labels?.labels ?? []), [runId, labels]);
-  const places = useLoaded(`${source}/${runId} ${own.map((one) => one.id).join(' ')}`, () => placesOf(run, own));
+  const runLabels = useMemo(() => labelsOf(runId, labels?.labels ?? []), [runId, labels]);
+  const places = useLoaded(`${source}/${runId} ${runLabels.map((label) => label.id).join(' ')}`, () =>
+    labelsBySeq(run, runLabels),
+  );
   const setLabel = useCallback(
     async (target: LabelTarget | null) => {
       try {
@@ -106,12 +109,12 @@ export function useLabels(
       say(asError(error).message);
     }
   };
-  const label = own.find((one) => one.id === id);
+  const label = runLabels.find((one) => one.id === id);
   return {
     isWritable,
     call,
     target: label?.target,
-    summary: labelText(own, runId),
+    summary: labelText(runLabels, runId),
     marks: places.value ?? NO_MARKS,
     note: draft?.row === row ? draft.note : (label?.note ?? ''),
     setNote: (note) => setDraft({ row, note }),
@@ -128,23 +131,24 @@ export function labelsOf(runId: string, labels: readonly LabelRow[]): readonly L
 }
 
 /** Summarises the labels of a run in a few words. Undefined without labels. */
-export function labelText(own: readonly LabelRow[], runId: string): string | undefined {
-  const whole = own.find(({ id }) => id === runId);
-  const moments = own.length - (whole === undefined ? 0 : 1);
+export function labelText(labels: readonly LabelRow[], runId: string): string | undefined {
+  const runLabel = labels.find(({ id }) => id === runId);
+  const callLabelCount = labels.length - (runLabel === undefined ? 0 : 1);
   const words = [
-    ...(whole === undefined ? [] : [LABEL_WORDS[whole.target]]),
-    ...(moments === 0 ? [] : [moments === 1 ? '1 moment' : `${moments} moments`]),
+    ...(runLabel === undefined ? [] : [LABEL_WORDS[runLabel.target]]),
+    ...(callLabelCount === 0 ? [] : [countOf(callLabelCount, 'moment')]),
   ];
   return words.length === 0 ? undefined : words.join(', ');
 }
 
-async function placesOf(run: RunAddress, own: readonly LabelRow[]): Promise<ReadonlyMap<number, string>> {
-  const moments = own.filter(({ id }) => id !== run.runId).slice(0, MAX_MARKS);
-  const marks = await Promise.all(
-    moments.map(async ({ id, target }) => {
-      const place = await getCall(run, { call: Number(id.slice(id.lastIndexOf('@') + 1)) });
-      return place === null ? [] : [[place.seq, LABEL_WORDS[target]] as const];
+/** Returns the words of the labels of calls, by the seq of the call. The id of such a label is `RUN@CALL`. */
+async function labelsBySeq(run: RunAddress, labels: readonly LabelRow[]): Promise<ReadonlyMap<number, string>> {
+  const callLabels = labels.filter(({ id }) => id !== run.runId).slice(0, MAX_MARKS);
+  const entries = await Promise.all(
+    callLabels.map(async ({ id, target }) => {
+      const call = await getCall(run, { call: Number(id.slice(id.lastIndexOf('@') + 1)) });
+      return call === null ? [] : [[call.seq, LABEL_WORDS[target]] as const];
     }),
   );
-  return new Map(marks.flat());
+  return new Map(entries.flat());
 }

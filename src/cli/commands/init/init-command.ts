@@ -166,7 +166,7 @@ async function writeChanges(changes: readonly InitChange[], situation: Situation
   if (options.dryRun === true) return 0;
   const titles = hosts.map(hostTitle).join(', ');
   await terminal.write(
-    `Adds the hook of coxswain to ${changes.map(({ file }) => printable(shownFile(file, project))).join(', ')}.\n` +
+    `Changes ${changes.map(({ file }) => printable(shownFile(file, project))).join(', ')} to add the hook of coxswain.\n` +
       'Other settings stay; coxswain init --dry-run shows every line, coxswain init --undo restores the files.\n',
   );
   if (options.yes !== true) {

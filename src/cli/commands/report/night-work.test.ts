@@ -17,6 +17,8 @@ test('commits and changed files count only calls with a result that did not fail
   const fold = new WorkFold();
   fold.fold(payload, { ...call, args: { command: 'git commit -m x' } });
   fold.fold(payload, { ...call, args: { command: 'touch a.ts' } });
+  // The records do not contain the value of the variable.
+  fold.fold(payload, { ...call, args: { command: 'echo hello > "$BODY_FILE"' } });
   fold.fold(payload, { ...call, args: { command: 'git commit -m y' }, failed: true });
   fold.fold(payload, { ...call, args: { command: 'git commit -m z' }, resultMissing: true });
   fold.fold(payload, { ...call, args: { command: 'touch b.ts' }, resultMissing: true });

@@ -17,6 +17,8 @@ export interface RunWork {
 
 const MAX_FILES = 50;
 const MESSAGE_CHARS = 300;
+/** A file name in a shell variable, whose value is not recorded. */
+const VARIABLE = /^["']?\$\{?\w+\}?["']?$/;
 const COMMIT = /\bgit (?:-\S+ \S+ )*commit\b/;
 
 /** Collects the work of one run. Cost: reads the arguments of each call whose kind is unknown. */
@@ -38,7 +40,8 @@ export class WorkFold {
     if (kind !== undefined && kind !== 'write') return;
     const reading = readCall(tool, args, {});
     const { target } = reading;
-    if (reading.kind === 'write' && target !== undefined && this.#files.size < MAX_FILES) this.#files.add(target);
+    if (reading.kind !== 'write' || target === undefined || VARIABLE.test(target)) return;
+    if (this.#files.size < MAX_FILES) this.#files.add(target);
   }
 
   get work(): RunWork {
