@@ -21,6 +21,11 @@ function chosen(page: Page): Promise<string> {
 }
 
 /** The sample once more as `withheld`: of its advice nothing was said. */
+/** Waits for a text that the page shows only for a while after an action, from before the action on. */
+async function answers(page: Page, text: string, act: () => Promise<void>): Promise<void> {
+  await Promise.all([page.getByText(text).waitFor(), act()]);
+}
+
 async function addWithheldRun(store: TrajectoryStore): Promise<void> {
   const records: TrajectoryRecord[] = [];
   const own = { run_id: 'withheld' };
@@ -304,11 +309,9 @@ describe.skipIf(chromium === undefined)('one run (needs a Chromium)', () => {
     await page.locator('.row .call-head').first().waitFor();
     await page.keyboard.press('e');
     await expect.poll(() => chosen(page)).toContain('failed');
-    await page.keyboard.press('y');
-    await page.getByText('Call 4: stuck.').waitFor();
+    await answers(page, 'Call 4: stuck.', () => page.keyboard.press('y'));
     expect(await readFile(join(labels.path, 'labels.csv'), 'utf8')).toContain('stuck-run@4,stuck');
-    await page.keyboard.press('u');
-    await page.getByText('Call 4 has no label now.').waitFor();
+    await answers(page, 'Call 4 has no label now.', () => page.keyboard.press('u'));
     expect(await readFile(join(labels.path, 'labels.csv'), 'utf8')).not.toContain('stuck-run@4');
     await page.context().close();
   });
@@ -317,8 +320,7 @@ describe.skipIf(chromium === undefined)('one run (needs a Chromium)', () => {
     const page = await scene.open('/?source=0&run=other-run');
     await page.locator('.row .call-head').nth(1).click();
     await expect.poll(() => page.locator('.row.is-selected').count()).toBe(1);
-    await page.keyboard.press('y');
-    await page.getByText('Call 2: stuck.').waitFor();
+    await answers(page, 'Call 2: stuck.', () => page.keyboard.press('y'));
     expect(await readFile(join(labels.path, 'labels.csv'), 'utf8')).toContain('other-run@2,stuck');
     await page.context().close();
   });
@@ -418,13 +420,14 @@ describe.skipIf(chromium === undefined)('one run (needs a Chromium)', () => {
     const page = await scene.open('/?source=0&run=stuck-run&at=45', {
       permissions: ['clipboard-read', 'clipboard-write'],
     });
-    await page.locator('.row.is-selected').waitFor();
-    await page.getByRole('button', { name: 'Copy link' }).click();
-    await page.getByText('Link to the chosen row copied.').waitFor();
+    await page.locator('.row.is-selected:not(.is-waiting)').waitFor();
+    await answers(page, 'Link to the chosen row copied.', () =>
+      page.getByRole('button', { name: 'Copy link' }).click(),
+    );
     expect(await page.evaluate('navigator.clipboard.readText()')).toBe(page.url());
     await page.locator('.row .call-head').first().click();
-    await page.getByRole('button', { name: 'Copy Markdown' }).click();
-    await page.getByText('The chosen row copied as Markdown.').waitFor();
+    const copyMarkdown = page.getByRole('button', { name: 'Copy Markdown' });
+    await answers(page, 'The chosen row copied as Markdown.', () => copyMarkdown.click());
     expect(await page.evaluate('navigator.clipboard.readText()')).toMatch(
       /^### Call of `read_file`\n\n<http[^\n]*>\n\n```\n[\s\S]*Result:/,
     );

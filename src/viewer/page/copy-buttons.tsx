@@ -1,17 +1,17 @@
 import type { ReactElement } from 'react';
 
-import type { TrajectoryRecord } from '../../records/trajectory-record.ts';
 import type { RecordPages } from './record-pages.ts';
 import { markdownOf } from './run-markdown.ts';
 
 /** Buttons that copy the link to the view, and the chosen row as Markdown. */
 export function CopyButtons(props: {
-  /** The record of the chosen row. */
-  readonly record: TrajectoryRecord | undefined;
+  /** The seq of the chosen row. */
+  readonly selected: number | undefined;
   readonly pages: RecordPages;
   readonly say: (text: string) => void;
 }): ReactElement {
-  const { pages, record, say } = props;
+  const { pages, say, selected } = props;
+  const record = selected === undefined ? undefined : pages.at(selected);
   const copy = async (text: string, done: string): Promise<void> => {
     try {
       await navigator.clipboard.writeText(text);
@@ -20,7 +20,7 @@ export function CopyButtons(props: {
       say('The browser does not allow the page to copy.');
     }
   };
-  const row = record === undefined ? 'the run' : 'the chosen row';
+  const row = selected === undefined ? 'the run' : 'the chosen row';
   return (
     <>
       <button type="button" onClick={() => void copy(location.href, `Link to ${row} copied.`)}>

@@ -190,7 +190,7 @@ function Loaded(props: {
     <div className="run">
       <div>
         <RunTitle answer={answer} label={labels.summary}>
-          <CopyButtons record={selected === undefined ? undefined : pages.at(selected)} pages={pages} say={say} />
+          <CopyButtons selected={selected} pages={pages} say={say} />
           <FindBox
             find={route.find}
             onFind={(q, direction) => {
