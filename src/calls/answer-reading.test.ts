@@ -55,12 +55,14 @@ test('a failure is read at the head and at the tail only', () => {
 });
 
 test('the last lines of a long text cost no more to read than all lines', () => {
-  const text = `${'word '.repeat(60)}\n`.repeat(25);
+  // With a word of a failure, without which no line is read.
+  const text = `${'it cannot be '.repeat(24)}\n`.repeat(25);
   const costOf = (everywhere: boolean): number =>
     cpuMs(() => {
       for (let round = 0; round < 100; round += 1) reportsFailure(text, everywhere);
     });
-  expect(costOf(false)).toBeLessThan(10 * costOf(true));
+  // The clock may count in steps of milliseconds.
+  expect(costOf(false)).toBeLessThan(10 * Math.max(1, costOf(true)));
 });
 
 test('a good last line outweighs a failure above it', () => {
