@@ -16,24 +16,11 @@ import { startOtlpServer } from '../src/hosts/otlp/otlp-server.ts';
 import type { TrajectoryRecord } from '../src/records/trajectory-record.ts';
 import { createCoxswain } from '../src/run/coxswain.ts';
 import { memoryStore } from '../src/store/memory/memory-store.ts';
-import type { ModelTurn } from '../src/testing/model-script.ts';
 import { listAll, readAll } from '../src/testing/read-all.ts';
 import { tempFolder } from '../test/support/temp-folder.ts';
+import { TURNS } from './otel/scene.ts';
 import { factsOf, type Facts } from './run-facts.ts';
 import { scriptedAiModel } from './scripted-ai-model.ts';
-
-/** Two calls at once, then the same failing call four times, then one that succeeds. */
-const TURNS: readonly ModelTurn[] = [
-  {
-    calls: [
-      { name: 'read', args: { path: 'a.ts' } },
-      { name: 'bash', args: { command: 'make' } },
-    ],
-  },
-  ...Array.from({ length: 4 }, () => ({ calls: [{ name: 'bash', args: { command: 'npm test' } }] })),
-  { text: 'Once more.', calls: [{ name: 'read', args: { path: 'b.ts' } }] },
-  { text: 'I give up.' },
-];
 
 const inputSchema = jsonSchema<Readonly<Record<string, string>>>({ type: 'object' });
 const TOOLS = {
