@@ -11,9 +11,9 @@ test('every count is in the bucket of its record, and there are at most 2,000 bu
       const buckets = new Buckets();
       let calls = 0;
       for (const seq of ordered) {
-        buckets.touch(seq, 1_000 + seq, calls);
+        buckets.addRecord(seq, 1_000 + seq, calls);
         buckets.count(seq, 'calls');
-        buckets.kind(seq, 'read');
+        buckets.countKind(seq, 'read');
         calls += 1;
       }
       const lists = buckets.lists();

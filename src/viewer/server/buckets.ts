@@ -31,7 +31,7 @@ export class Buckets {
   #seqsPerBucket = 1;
 
   /** Adds a record. @param calls  number of calls that started before the record */
-  touch(seq: number, atMs: number, calls: number): void {
+  addRecord(seq: number, atMs: number, calls: number): void {
     const bucket = this.#bucketAt(seq, calls);
     if (bucket.atMs === 0 && atMs > 0) bucket.atMs = atMs;
   }
@@ -42,12 +42,12 @@ export class Buckets {
   }
 
   /** Sets the number of tokens that the model read for a response. */
-  context(seq: number, tokens: number): void {
+  setContext(seq: number, tokens: number): void {
     this.#bucketAt(seq, 0).context = tokens;
   }
 
   /** Counts a call of this kind. */
-  kind(seq: number, kind: ToolKind): void {
+  countKind(seq: number, kind: ToolKind): void {
     const { kinds } = this.#bucketAt(seq, 0);
     kinds[kind] = (kinds[kind] ?? 0) + 1;
   }
@@ -84,11 +84,11 @@ export class Buckets {
   }
 
   #merge(): void {
-    const merged: Bucket[] = [];
+    const mergedBuckets: Bucket[] = [];
     for (const [index, bucket] of this.#buckets.entries()) {
-      const target = merged[Math.floor(index / 2)];
+      const target = mergedBuckets[Math.floor(index / 2)];
       if (target === undefined) {
-        merged.push(bucket);
+        mergedBuckets.push(bucket);
         continue;
       }
       if (target.atMs === 0) target.atMs = bucket.atMs;
@@ -100,7 +100,7 @@ export class Buckets {
         target.kinds[kind] = (target.kinds[kind] ?? 0) + count;
       }
     }
-    this.#buckets = merged;
+    this.#buckets = mergedBuckets;
     this.#seqsPerBucket *= 2;
   }
 }

@@ -11,7 +11,7 @@ test('every call of a long run is found by its number and by its record', () => 
       for (const call of [1, Math.ceil(calls / 3), Math.ceil(calls / 2), calls]) {
         expect(places.seqOf(call)).toBe(call * 3);
         expect([places.callAt(call * 3 - 1), places.callAt(call * 3)]).toEqual([call - 1, call]);
-        expect(places.between(call * 3, call * 3 + 3)).toEqual([{ call, seq: call * 3, kind: 'unknown' }]);
+        expect(places.callsBetween(call * 3, call * 3 + 3)).toEqual([{ call, seq: call * 3, kind: 'unknown' }]);
       }
     }),
     { numRuns: 30 },
@@ -24,5 +24,5 @@ test('an unknown call number gives the nearest call, or the first record without
   places.add(7);
   places.setKind(1, 'read');
   expect([places.seqOf(0), places.seqOf(99)]).toEqual([7, 7]);
-  expect(places.between(0, 100)).toEqual([{ call: 1, seq: 7, kind: 'read' }]);
+  expect(places.callsBetween(0, 100)).toEqual([{ call: 1, seq: 7, kind: 'read' }]);
 });

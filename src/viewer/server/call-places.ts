@@ -58,7 +58,7 @@ export class CallPlaces {
   }
 
   /** Returns a call by its number, or the last call that started at or before a record. Null if there is no such call. */
-  place(query: { readonly call: number } | { readonly atSeq: number }): EvidenceCall | null {
+  findPlace(query: { readonly call: number } | { readonly atSeq: number }): EvidenceCall | null {
     const call = 'call' in query ? query.call : this.callAt(query.atSeq);
     return call < 1 || call > this.#calls ? null : { call, seq: this.seqOf(call) };
   }
@@ -75,7 +75,7 @@ export class CallPlaces {
   }
 
   /** Returns the calls that started in the records from `fromSeq` to before `toSeq`. */
-  between(fromSeq: number, toSeq: number): readonly NumberedCall[] {
+  callsBetween(fromSeq: number, toSeq: number): readonly NumberedCall[] {
     const calls: NumberedCall[] = [];
     for (let call = this.callAt(fromSeq - 1) + 1; call <= this.#calls; call += 1) {
       const seq = this.seqOf(call);

@@ -10,12 +10,24 @@ const MAX_ROWS = 400;
 const MAX_CLUSTERS = 15;
 const MAX_DAYS = 120;
 /** Maximum number of calls between the first warning and a stop. */
-const MAX_STOP = 30;
+const MAX_CALLS_TO_STOP = 30;
 /** Upper limits of the histogram of first calls: 1 to 2, 3 to 5, … */
-const BEGINS = [2, 5, 10, 20, 50, 100, 200, Number.POSITIVE_INFINITY];
+const FIRST_CALL_LIMITS = [2, 5, 10, 20, 50, 100, 200, Number.POSITIVE_INFINITY];
 
-interface SeenRun extends MatchedRun {
+/** A run whose records have been read. */
+interface ReadRun extends MatchedRun {
   readonly extras: RunExtras;
+}
+
+/** A run, and the call at which a pattern was flagged in it. */
+interface PatternRun {
+  readonly run: ReadRun;
+  readonly call: number;
+}
+
+interface OutcomeCounts {
+  readonly runs: number;
+  readonly succeeded: number;
 }
 
 /**
@@ -24,37 +36,42 @@ interface SeenRun extends MatchedRun {
  * Cost: a few passes over the runs, and sorting them.
  */
 export function cohortOf(runs: readonly MatchedRun[]): Omit<CohortAnswer, 'pending' | 'facets'> {
-  const seen = runs.filter((run): run is SeenRun => run.extras !== undefined);
-  const judged = seen.filter(({ extras }) => extras.verdict !== 'unknown');
-  const stuck = seen.filter(({ extras }) => extras.wasted !== undefined);
-  const sum = (of: (run: SeenRun) => number | undefined): number => seen.reduce((all, run) => all + (of(run) ?? 0), 0);
+  const readRuns = runs.filter((run): run is ReadRun => run.extras !== undefined);
+  const judgedRuns = readRuns.filter(isJudged);
+  const stuckRuns = readRuns.filter(({ extras }) => extras.wasted !== undefined);
+  const sum = (figureOf: (run: ReadRun) => number | undefined): number =>
+    readRuns.reduce((total, run) => total + (figureOf(run) ?? 0), 0);
   return {
     runs: runs.length,
-    seen: seen.length,
+    seen: readRuns.length,
     models: new Set(runs.flatMap(({ run }) => run.modelId ?? [])).size,
     agents: new Set(runs.flatMap(({ run }) => run.agentName ?? run.format ?? [])).size,
-    judged: judged.length,
-    succeeded: judged.filter(isGood).length,
-    stuck: stuck.length,
-    stuckJudged: stuck.filter(({ extras }) => extras.verdict !== 'unknown').length,
-    stuckSucceeded: stuck.filter(isGood).length,
+    judged: judgedRuns.length,
+    succeeded: judgedRuns.filter(hasSucceeded).length,
+    stuck: stuckRuns.length,
+    stuckJudged: stuckRuns.filter(isJudged).length,
+    stuckSucceeded: stuckRuns.filter(hasSucceeded).length,
     calls: sum(({ run }) => run.calls),
     wastedCalls: sum(({ extras }) => extras.wasted?.calls),
     costUsd: sum(({ extras }) => extras.costUsd),
-    costRuns: seen.filter(({ extras }) => extras.costUsd !== undefined).length,
+    costRuns: readRuns.filter(({ extras }) => extras.costUsd !== undefined).length,
     wastedUsd: sum(({ extras }) => extras.wasted?.costUsd),
     tokens: sum(({ extras }) => allTokens(extras)),
     wastedTokens: sum(({ extras }) => allTokens(extras.wasted ?? {})),
-    patterns: patternCosts(seen, judged),
-    stops: stopPoints(judged),
-    rows: rowsOf(seen),
-    fates: fatesOf(seen),
-    days: daysOf(seen),
-    clusters: clustersOf(stuck),
+    patterns: patternCosts(readRuns, judgedRuns),
+    stops: earlyStops(judgedRuns),
+    rows: cohortRows(readRuns),
+    fates: countAdviceFates(readRuns),
+    days: dayTotals(readRuns),
+    clusters: failureClusters(stuckRuns),
   };
 }
 
-function isGood({ extras }: SeenRun): boolean {
+function isJudged({ extras }: ReadRun): boolean {
+  return extras.verdict !== 'unknown';
+}
+
+function hasSucceeded({ extras }: ReadRun): boolean {
   return extras.verdict === 'worked';
 }
 
@@ -62,45 +79,33 @@ function isGood({ extras }: SeenRun): boolean {
  * Compares the outcomes of the runs with a pattern with those of the runs that reached the same call without it. Long runs fail more
  * often in any case, so the average of all runs would be an unfair comparison.
  */
-function patternCosts(seen: readonly SeenRun[], judged: readonly SeenRun[]): readonly PatternCost[] {
-  const reached = countsFrom(judged);
-  const byKind = new Map<string, { readonly run: SeenRun; readonly call: number }[]>();
-  for (const run of seen) {
-    for (const [at, kind] of run.extras.patterns.entries()) {
-      const those = byKind.get(kind) ?? [];
-      those.push({ run, call: run.extras.patternCalls[at] ?? 1 });
-      byKind.set(kind, those);
+function patternCosts(readRuns: readonly ReadRun[], judgedRuns: readonly ReadRun[]): readonly PatternCost[] {
+  const countReaching = createReachCounter(judgedRuns);
+  const runsByKind = new Map<string, PatternRun[]>();
+  for (const run of readRuns) {
+    for (const [index, kind] of run.extras.patterns.entries()) {
+      const patternRuns = runsByKind.get(kind) ?? [];
+      patternRuns.push({ run, call: run.extras.patternCalls[index] ?? 1 });
+      runsByKind.set(kind, patternRuns);
     }
   }
-  const costs = [...byKind].map(([kind, those]): PatternCost => {
-    const ordered = those.toSorted((a, b) => a.call - b.call);
-    const known = ordered.filter(({ run }) => run.extras.verdict !== 'unknown');
-    const allGood = known.filter(({ run }) => isGood(run)).length;
-    let expected = 0;
-    let compared = 0;
-    let goodBefore = 0;
-    const endedBefore = countsFrom(known.map(({ run }) => run));
-    for (const [at, { call, run }] of known.entries()) {
-      if (isGood(run)) goodBefore += 1;
-      const [all, good] = reached(call);
-      // Excludes the runs that reached this call and had the pattern by then.
-      const [stillHere, stillGood] = endedBefore(call);
-      const rest = all - (at + 1 - (known.length - stillHere));
-      if (rest <= 0) continue;
-      const goodEnded = allGood - stillGood;
-      expected += (good - (goodBefore - goodEnded)) / rest;
-      compared += 1;
-    }
+  const callsAfter = ({ call, run }: PatternRun): number => run.run.calls - call;
+  const costs = [...runsByKind].map(([kind, unordered]): PatternCost => {
+    const patternRuns = unordered.toSorted((a, b) => a.call - b.call);
+    const judged = patternRuns.filter(({ run }) => isJudged(run));
     return {
       kind,
-      runs: those.length,
-      judged: known.length,
-      succeeded: allGood,
-      expected: compared === 0 ? null : expected / compared,
-      callsAfter: those.reduce((all, { call, run }) => all + Math.max(0, run.run.calls - call), 0),
-      begins: BEGINS.map((end, at) => ordered.filter(({ call }) => call <= end && call > (BEGINS[at - 1] ?? 0)).length),
-      examples: those
-        .toSorted((a, b) => b.run.run.calls - b.call - (a.run.run.calls - a.call))
+      runs: patternRuns.length,
+      judged: judged.length,
+      succeeded: judged.filter(({ run }) => hasSucceeded(run)).length,
+      expected: expectedSuccessRate(judged, countReaching),
+      callsAfter: patternRuns.reduce((total, patternRun) => total + Math.max(0, callsAfter(patternRun)), 0),
+      begins: FIRST_CALL_LIMITS.map((limit, index) => {
+        const previousLimit = FIRST_CALL_LIMITS[index - 1] ?? 0;
+        return patternRuns.filter(({ call }) => call > previousLimit && call <= limit).length;
+      }),
+      examples: unordered
+        .toSorted((a, b) => callsAfter(b) - callsAfter(a))
         .slice(0, MAX_EXAMPLES)
         .map(({ call, run }) => ({ runId: run.run.runId, call })),
     };
@@ -108,16 +113,43 @@ function patternCosts(seen: readonly SeenRun[], judged: readonly SeenRun[]): rea
   return costs.sort((a, b) => missingSuccesses(b) - missingSuccesses(a) || b.callsAfter - a.callsAfter);
 }
 
+/**
+ * Returns the mean success rate of the runs that reached the same calls without the pattern, or null if there are none.
+ *
+ * @param patternRuns  runs with the pattern and a known outcome, ordered by call
+ */
+function expectedSuccessRate(
+  patternRuns: readonly PatternRun[],
+  countReaching: (call: number) => OutcomeCounts,
+): number | null {
+  const countReachingWithPattern = createReachCounter(patternRuns.map(({ run }) => run));
+  const allWithPattern = countReachingWithPattern(0);
+  let [rateSum, compared, flaggedSucceeded] = [0, 0, 0];
+  for (const [index, { call, run }] of patternRuns.entries()) {
+    if (hasSucceeded(run)) flaggedSucceeded += 1;
+    const reaching = countReaching(call);
+    const withPattern = countReachingWithPattern(call);
+    // Leaves out the runs that had the pattern by this call. Those that ended earlier did not reach the call.
+    const flagged = index + 1 - (allWithPattern.runs - withPattern.runs);
+    const succeeded = flaggedSucceeded - (allWithPattern.succeeded - withPattern.succeeded);
+    if (reaching.runs <= flagged) continue;
+    rateSum += (reaching.succeeded - succeeded) / (reaching.runs - flagged);
+    compared += 1;
+  }
+  return compared === 0 ? null : rateSum / compared;
+}
+
 /** The number of successes by which the runs with a pattern fall short of the runs without it. */
 function missingSuccesses({ expected, judged, succeeded }: PatternCost): number {
   return expected === null ? 0 : expected * judged - succeeded;
 }
 
-/** Counts the runs with at least `call` calls, and how many of them succeeded. */
-function countsFrom(judged: readonly SeenRun[]): (call: number) => readonly [number, number] {
-  const ordered = judged.toSorted((a, b) => a.run.calls - b.run.calls);
-  const good = [0];
-  for (const run of ordered) good.push((good.at(-1) ?? 0) + (isGood(run) ? 1 : 0));
+/** Creates a function that counts the runs with at least `call` calls, and how many of them succeeded. */
+function createReachCounter(runs: readonly ReadRun[]): (call: number) => OutcomeCounts {
+  const ordered = runs.toSorted((a, b) => a.run.calls - b.run.calls);
+  // The number of successes among the first runs, for each number of runs.
+  const successes = [0];
+  for (const run of ordered) successes.push((successes.at(-1) ?? 0) + (hasSucceeded(run) ? 1 : 0));
   return (call) => {
     let [low, high] = [0, ordered.length];
     while (low < high) {
@@ -125,36 +157,39 @@ function countsFrom(judged: readonly SeenRun[]): (call: number) => readonly [num
       if ((ordered[middle]?.run.calls ?? 0) < call) low = middle + 1;
       else high = middle;
     }
-    return [ordered.length - low, (good.at(-1) ?? 0) - (good[low] ?? 0)];
+    return { runs: ordered.length - low, succeeded: (successes.at(-1) ?? 0) - (successes[low] ?? 0) };
   };
 }
 
-function stopPoints(judged: readonly SeenRun[]): readonly EarlyStop[] {
-  const points: EarlyStop[] = [];
-  for (let after = 0; after <= MAX_STOP; after += 1) {
-    let [saved, lost, stopped] = [0, 0, 0];
-    for (const run of judged) {
-      const left = (run.extras.wasted?.calls ?? 0) - after;
-      if (left <= 0) continue;
-      stopped += 1;
-      saved += left;
-      if (isGood(run)) lost += 1;
-    }
-    points.push({ after, stopped, saved, lost });
-  }
-  return points;
+/** Counts, for each number of calls after the first warning, the calls that a stop saves and the successes that it loses. */
+function earlyStops(judgedRuns: readonly ReadRun[]): readonly EarlyStop[] {
+  return Array.from({ length: MAX_CALLS_TO_STOP + 1 }, (_, after) => {
+    const callsLeft = ({ extras }: ReadRun): number => (extras.wasted?.calls ?? 0) - after;
+    const stoppedRuns = judgedRuns.filter((run) => callsLeft(run) > 0);
+    return {
+      after,
+      stopped: stoppedRuns.length,
+      saved: stoppedRuns.reduce((total, run) => total + callsLeft(run), 0),
+      lost: stoppedRuns.filter(hasSucceeded).length,
+    };
+  });
 }
 
-function rowsOf(seen: readonly SeenRun[]): readonly CohortRow[] {
-  const step = Math.max(1, seen.length / MAX_ROWS);
-  const drawn = Array.from({ length: Math.min(seen.length, MAX_ROWS) }, (_, at) => seen[Math.floor(at * step)]).filter(
-    (run) => run !== undefined,
+/** Returns at most 400 evenly spaced runs, ordered by their first stuck pattern and then by the call of the first warning. */
+function cohortRows(readRuns: readonly ReadRun[]): readonly CohortRow[] {
+  const step = Math.max(1, readRuns.length / MAX_ROWS);
+  const drawn = Array.from(
+    { length: Math.min(readRuns.length, MAX_ROWS) },
+    (_, index) => readRuns[Math.floor(index * step)],
   );
-  const order = ({ extras }: SeenRun): string => (extras.stuck ? (extras.patterns[0] ?? '') : '~');
+  // Sorts runs that are not stuck after all pattern names.
+  const patternOf = ({ extras }: ReadRun): string => (extras.stuck ? (extras.patterns[0] ?? '') : '~');
+  const warningCallOf = ({ extras, run }: ReadRun): number => extras.wasted?.call ?? run.calls;
   return drawn
+    .filter((run) => run !== undefined)
     .sort((a, b) => {
-      const [x, y] = [order(a), order(b)];
-      return x < y ? -1 : x > y ? 1 : (a.extras.wasted?.call ?? a.run.calls) - (b.extras.wasted?.call ?? b.run.calls);
+      const [left, right] = [patternOf(a), patternOf(b)];
+      return left === right ? warningCallOf(a) - warningCallOf(b) : left < right ? -1 : 1;
     })
     .map(({ extras, listed, run }) => ({
       source: listed.source.id,
@@ -165,53 +200,53 @@ function rowsOf(seen: readonly SeenRun[]): readonly CohortRow[] {
     }));
 }
 
-function fatesOf(seen: readonly SeenRun[]): CohortAnswer['fates'] {
-  const arms: Record<string, Partial<Record<NextCall, number>>> = {};
-  for (const { extras } of seen) {
+function countAdviceFates(readRuns: readonly ReadRun[]): CohortAnswer['fates'] {
+  const countsByArm: Record<string, Partial<Record<NextCall, number>>> = {};
+  for (const { extras } of readRuns) {
     for (const [fate, count] of Object.entries(extras.fates)) {
       const [arm = '', next = ''] = fate.split(' ');
-      const of = (arms[arm] ??= {});
-      // The cast is safe: `RunLook` writes the key from both words.
-      const call = next as NextCall;
-      of[call] = (of[call] ?? 0) + count;
+      const counts = (countsByArm[arm] ??= {});
+      // The cast is safe: `RunOverviewFold` writes the key from both words.
+      const nextCall = next as NextCall;
+      counts[nextCall] = (counts[nextCall] ?? 0) + count;
     }
   }
-  return arms;
+  return countsByArm;
 }
 
-function daysOf(seen: readonly SeenRun[]): CohortAnswer['days'] {
+function dayTotals(readRuns: readonly ReadRun[]): CohortAnswer['days'] {
   const days = new Map<
     string,
     { runs: number; costUsd: number; wastedUsd: number; tokens: number; wastedTokens: number }
   >();
-  for (const { extras, run } of seen) {
+  for (const { extras, run } of readRuns) {
     if (run.startedAtMs <= 0) continue;
     const day = new Date(run.startedAtMs).toISOString().slice(0, 10);
-    const of = days.get(day) ?? { runs: 0, costUsd: 0, wastedUsd: 0, tokens: 0, wastedTokens: 0 };
-    of.runs += 1;
-    of.costUsd += extras.costUsd ?? 0;
-    of.wastedUsd += extras.wasted?.costUsd ?? 0;
-    of.tokens += allTokens(extras) ?? 0;
-    of.wastedTokens += allTokens(extras.wasted ?? {}) ?? 0;
-    days.set(day, of);
+    const totals = days.get(day) ?? { runs: 0, costUsd: 0, wastedUsd: 0, tokens: 0, wastedTokens: 0 };
+    totals.runs += 1;
+    totals.costUsd += extras.costUsd ?? 0;
+    totals.wastedUsd += extras.wasted?.costUsd ?? 0;
+    totals.tokens += allTokens(extras) ?? 0;
+    totals.wastedTokens += allTokens(extras.wasted ?? {}) ?? 0;
+    days.set(day, totals);
   }
   return [...days]
     .sort(([a], [b]) => (a < b ? -1 : 1))
     .slice(-MAX_DAYS)
-    .map(([day, of]) => Object.assign({ day }, of));
+    .map(([day, totals]) => Object.assign({ day }, totals));
 }
 
 /** Groups stuck runs by the pattern, the tool and the error line of the first warning. */
-function clustersOf(stuck: readonly SeenRun[]): readonly FailureCluster[] {
+function failureClusters(stuckRuns: readonly ReadRun[]): readonly FailureCluster[] {
   const clusters = new Map<string, { runs: number; calls: number; readonly example: RunMoment }>();
-  for (const { extras, run } of stuck) {
+  for (const { extras, run } of stuckRuns) {
     if (extras.wasted === undefined) continue;
     const { call, calls } = extras.wasted;
     const key = warningKey(extras.wasted);
-    const known = clusters.get(key) ?? { runs: 0, calls: 0, example: { runId: run.runId, call } };
-    clusters.set(key, known);
-    known.runs += 1;
-    known.calls += calls;
+    const cluster = clusters.get(key) ?? { runs: 0, calls: 0, example: { runId: run.runId, call } };
+    clusters.set(key, cluster);
+    cluster.runs += 1;
+    cluster.calls += calls;
   }
   return [...clusters]
     .map(([key, cluster]) => Object.assign({ key }, cluster))

@@ -2,10 +2,10 @@ import type { Hono } from 'hono';
 import { stream } from 'hono/streaming';
 
 import { CoxswainError } from '../../base/error.ts';
-import { alignedRuns } from './aligned-runs.ts';
+import { alignRuns } from './aligned-runs.ts';
 import type { AlignedAnswer, CompareAnswer } from './api-shapes.ts';
-import { comparedRuns, type ComparedSide } from './compare-runs.ts';
-import { readRunKey, wholeNumber } from './run-query.ts';
+import { compareRunCalls, type ComparedSide } from './compare-runs.ts';
+import { readRunKey, parseWholeNumber } from './run-query.ts';
 import { sharedRuns } from './share-runs.ts';
 import type { ApiContext, ViewerEnv } from './viewer-env.ts';
 import { viewerFault } from './viewer-fault.ts';
@@ -24,12 +24,12 @@ export function addCompareRoutes(app: Hono<ViewerEnv>, state: ViewerState): void
   app.get('/api/compare', async (context) => {
     const { a: left = '', b: right = '', from = '0', limit = '500' } = context.req.query();
     const [startRow, rowCount] = [
-      wholeNumber('from', from),
-      wholeNumber('limit', limit, { from: 1, to: MAX_COMPARED }),
+      parseWholeNumber('from', from),
+      parseWholeNumber('limit', limit, { from: 1, to: MAX_COMPARED }),
     ];
     const [a, b] = [await findSide(splitKey(left)), await findSide(splitKey(right))];
     const key = JSON.stringify([a, b].map(({ run, source }) => [source, run.runId, run.lastSeq, run.startedAtMs]));
-    const comparison = state.comparisons.get(key) ?? (await comparedRuns(a, b));
+    const comparison = state.comparisons.get(key) ?? (await compareRunCalls(a, b));
     state.comparisons.set(key, comparison);
     const end = startRow + rowCount;
     return context.json({
@@ -41,7 +41,7 @@ export function addCompareRoutes(app: Hono<ViewerEnv>, state: ViewerState): void
   app.get('/api/aligned', async (context) => {
     const sides: ComparedSide[] = [];
     for (const key of readKeys(context, MAX_ALIGNED)) sides.push(await findSide(key));
-    return context.json((await alignedRuns(sides)) satisfies AlignedAnswer);
+    return context.json((await alignRuns(sides)) satisfies AlignedAnswer);
   });
   app.get('/api/share', async (context) => {
     const sides: ComparedSide[] = [];

@@ -23,7 +23,7 @@ export interface ComparedSide {
   readonly reader: RunReader;
 }
 
-type Compared = Omit<CompareAnswer, 'next'>;
+type Comparison = Omit<CompareAnswer, 'next'>;
 
 /**
  * Aligns the first 20,000 calls of two runs by tool and arguments. Among the differing calls, calls of the same tool are put side by
@@ -32,17 +32,17 @@ type Compared = Omit<CompareAnswer, 'next'>;
  * @throws CoxswainError if a store cannot be read
  * Memory: about a kilobyte per call.
  */
-export async function comparedRuns(a: ComparedSide, b: ComparedSide): Promise<Compared> {
-  const [left, right] = [await callsOf(a), await callsOf(b)];
+export async function compareRunCalls(a: ComparedSide, b: ComparedSide): Promise<Comparison> {
+  const [left, right] = [await readRunCalls(a), await readRunCalls(b)];
   const pairs = await alignKeys(left.keys, right.keys);
-  const rows = [...rowsOf(pairs, left.calls, right.calls)];
-  const first = rows.findIndex(({ same }) => !same);
+  const rows = [...compareRows(pairs, left.calls, right.calls)];
+  const firstDifference = rows.findIndex(({ same }) => !same);
   return {
     a: { source: a.source, runId: a.run.runId, calls: left.calls.length },
     b: { source: b.source, runId: b.run.runId, calls: right.calls.length },
     rows,
     total: rows.length,
-    firstDivergence: first < 0 ? null : first,
+    firstDivergence: firstDifference < 0 ? null : firstDifference,
     same: rows.filter(({ same }) => same).length,
     truncated: left.isCut || right.isCut,
   };
@@ -58,7 +58,7 @@ export interface RunCalls {
 }
 
 /** Returns the calls of a run, up to the first damaged record. @throws CoxswainError if the store cannot be read */
-export async function callsOf({ reader, run }: ComparedSide): Promise<RunCalls> {
+export async function readRunCalls({ reader, run }: ComparedSide): Promise<RunCalls> {
   const calls: CallRow[] = [];
   const keys: string[] = [];
   const targets: string[] = [];
@@ -70,7 +70,7 @@ export async function callsOf({ reader, run }: ComparedSide): Promise<RunCalls> 
       if (calls.length >= MAX_CALLS) return { calls, keys, targets, isCut: true };
       keys.push(hashText(`${call.tool}\n${canonicalJson(call.args)}`));
     }
-    const row = rowOf(call, errorLineOf(call, record));
+    const row = callRowOf(call, errorLineOf(call, record));
     calls[call.number - 1] = row;
     const { kind, target } = readCall(call.tool, call.args);
     const isFile = target !== undefined && (kind === 'read' || kind === 'write');
@@ -79,43 +79,43 @@ export async function callsOf({ reader, run }: ComparedSide): Promise<RunCalls> 
   return { calls, keys, targets, isCut: false };
 }
 
-function* rowsOf(
+function* compareRows(
   pairs: readonly AlignedPair[],
   left: readonly CallRow[],
   right: readonly CallRow[],
 ): Generator<CompareRow> {
   let [onlyA, onlyB]: [CallRow[], CallRow[]] = [[], []];
-  for (const [x, y] of pairs) {
-    const a = x === null ? undefined : left[x];
-    const b = y === null ? undefined : right[y];
+  for (const [indexA, indexB] of pairs) {
+    const a = indexA === null ? undefined : left[indexA];
+    const b = indexB === null ? undefined : right[indexB];
     if (a !== undefined && b !== undefined) {
-      yield* pairedByTool(onlyA, onlyB);
+      yield* pairByTool(onlyA, onlyB);
       [onlyA, onlyB] = [[], []];
       yield { a, b, same: true };
     } else if (a !== undefined) onlyA.push(a);
     else if (b !== undefined) onlyB.push(b);
   }
-  yield* pairedByTool(onlyA, onlyB);
+  yield* pairByTool(onlyA, onlyB);
 }
 
 /** Yields differing calls, with calls of the same tool side by side. */
-function* pairedByTool(onlyA: readonly CallRow[], onlyB: readonly CallRow[]): Generator<CompareRow> {
-  let at = 0;
+function* pairByTool(onlyA: readonly CallRow[], onlyB: readonly CallRow[]): Generator<CompareRow> {
+  let nextIndexB = 0;
   for (const a of onlyA) {
-    const ahead = onlyB.slice(at, at + TOOL_AHEAD).findIndex(({ tool }) => tool === a.tool);
-    const b = ahead < 0 ? undefined : onlyB[at + ahead];
+    const distance = onlyB.slice(nextIndexB, nextIndexB + TOOL_AHEAD).findIndex(({ tool }) => tool === a.tool);
+    const b = distance < 0 ? undefined : onlyB[nextIndexB + distance];
     if (b === undefined) {
       yield { a, same: false };
       continue;
     }
-    for (const alone of onlyB.slice(at, at + ahead)) yield { b: alone, same: false };
+    for (const unpaired of onlyB.slice(nextIndexB, nextIndexB + distance)) yield { b: unpaired, same: false };
     yield { a, b, same: false };
-    at += ahead + 1;
+    nextIndexB += distance + 1;
   }
-  for (const b of onlyB.slice(at)) yield { b, same: false };
+  for (const b of onlyB.slice(nextIndexB)) yield { b, same: false };
 }
 
-function rowOf({ args, failed, number, seq, tool }: RunCall, errorLine: string | undefined): CallRow {
+function callRowOf({ args, failed, number, seq, tool }: RunCall, errorLine: string | undefined): CallRow {
   const line = errorLine?.trim().slice(0, PREVIEW_CHARS).toWellFormed() ?? '';
   return {
     call: number,
@@ -131,6 +131,6 @@ function rowOf({ args, failed, number, seq, tool }: RunCall, errorLine: string |
 /** Returns the only text argument as it is, as in the conversation, and other arguments as JSON. */
 function previewOf(args: unknown): string {
   const values: readonly unknown[] = typeof args === 'object' && args !== null ? Object.values(args) : [];
-  const [only] = values;
-  return values.length === 1 && typeof only === 'string' ? only : canonicalJson(args);
+  const [onlyValue] = values;
+  return values.length === 1 && typeof onlyValue === 'string' ? onlyValue : canonicalJson(args);
 }

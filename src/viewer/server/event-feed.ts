@@ -65,10 +65,10 @@ async function poll({ source }: ListedSource, signal: AbortSignal): Promise<void
 }
 
 function runEvent(listed: ListedSource, runId: string): FeedEvent {
-  const { looks, source } = listed;
+  const { overviews, source } = listed;
   const run = source.runs.get(runId);
   if (run === undefined) return { event: 'gone', data: { source: source.id, runId } };
-  return { event: 'run', data: runRowOf(listed, run, looks.known(run)) };
+  return { event: 'run', data: runRowOf(listed, run, overviews.knownExtras(run)) };
 }
 
 class WaitingChanges {

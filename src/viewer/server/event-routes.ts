@@ -2,7 +2,7 @@ import type { Hono } from 'hono';
 import { streamSSE, type SSEStreamingApi } from 'hono/streaming';
 
 import { feedEvents } from './event-feed.ts';
-import { readRunsQuery, wholeNumber } from './run-query.ts';
+import { readRunsQuery, parseWholeNumber } from './run-query.ts';
 import { followRun } from './run-tail.ts';
 import { trial } from './trial.ts';
 import { trialConfigurations } from './trial-pair.ts';
@@ -44,7 +44,7 @@ export function addEventRoutes(app: Hono<ViewerEnv>, state: ViewerState, signal:
     });
   });
   app.get('/api/trial', async (context) => {
-    const { runs } = await state.list.matching(readRunsQuery(context.req.query()).filter, true);
+    const { runs } = await state.list.matchingRuns(readRunsQuery(context.req.query()).filter, true);
     return serve(context, async (stream, endSignal) => {
       const send = (event: string, data: unknown): Promise<void> =>
         stream.writeSSE({ event, data: JSON.stringify(data) });
@@ -64,7 +64,8 @@ export function addEventRoutes(app: Hono<ViewerEnv>, state: ViewerState, signal:
     const lastEventId = context.req.header('last-event-id');
     const { after, from = '0' } = context.req.query();
     const previousId = lastEventId ?? after;
-    const fromSeq = previousId === undefined ? wholeNumber('from', from) : wholeNumber('last-event-id', previousId) + 1;
+    const fromSeq =
+      previousId === undefined ? parseWholeNumber('from', from) : parseWholeNumber('last-event-id', previousId) + 1;
     return serve(context, async (stream, endSignal) => {
       for await (const tailEvent of followRun(listed, runId, { fromSeq, signal: endSignal })) {
         const id = tailEvent.event === 'record' ? { id: String(tailEvent.id) } : {};

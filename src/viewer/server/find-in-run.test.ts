@@ -4,21 +4,21 @@ import { CoxswainError } from '../../base/error.ts';
 import { memoryStore } from '../../store/memory/memory-store.ts';
 import { scriptCalls } from '../../testing/record-script.ts';
 import { findMark, findRecord, type FindQuery } from './find-in-run.ts';
-import { RunLook } from './run-look.ts';
+import { RunOverviewFold } from './run-overview-fold.ts';
 import type { RunReader } from './run-reader.ts';
 
 const RECORDS = scriptCalls('run', 10);
 const query: FindQuery = { kind: 'pattern', text: '', fromSeq: 5, direction: 'next' };
 
 test('a search in an incomplete overview never reports that there is no match', () => {
-  const look = new RunLook();
-  for (const record of RECORDS.slice(0, 3)) look.fold(record);
-  const partial = look.overview(9);
+  const fold = new RunOverviewFold();
+  for (const record of RECORDS.slice(0, 3)) fold.fold(record);
+  const partial = fold.overview(9);
   for (const direction of ['next', 'prev'] as const) {
     expect(findMark(partial, { ...query, direction })).toEqual({ seq: null, resumeFrom: 5 });
   }
-  for (const record of RECORDS.slice(3)) look.fold(record);
-  const whole = look.overview(9);
+  for (const record of RECORDS.slice(3)) fold.fold(record);
+  const whole = fold.overview(9);
   for (const direction of ['next', 'prev'] as const) {
     expect(findMark(whole, { ...query, direction })).toEqual({ seq: null });
   }

@@ -29,10 +29,10 @@ const FACETS: {
   tool: (_run, extras) => extras?.tools ?? [],
   pattern: (_run, extras) => (extras === undefined ? [] : [...extras.patterns, ...(extras.stuck ? ['stuck'] : [])]),
   stuck: (_run, extras) => (extras?.wasted === undefined ? [] : [warningKey(extras.wasted)]),
-  advice: (_run, extras) => (extras === undefined ? [] : advicesOf(extras)),
+  advice: (_run, extras) => (extras === undefined ? [] : adviceValuesOf(extras)),
 };
 // The cast is safe: the names are the keys of this object.
-const NAMES = Object.keys(FACETS) as readonly (keyof Facets)[];
+const FACET_NAMES = Object.keys(FACETS) as readonly (keyof Facets)[];
 
 /** The matching runs, and the number of runs for other values of each filter. */
 export interface Matches {
@@ -48,29 +48,34 @@ export interface Matches {
 export function matchRuns(
   sources: readonly ListedSource[],
   filter: RunFilter,
-  found: ReadonlyMap<ListedSource, FoundRuns>,
+  foundBySource: ReadonlyMap<ListedSource, FoundRuns>,
 ): Matches {
   const runs: MatchedRun[] = [];
-  const counts = new Map(NAMES.map((name) => [name, new Map<string, number>()]));
-  const wanted = NAMES.filter((name) => filter[name] !== undefined);
+  const counts = new Map(FACET_NAMES.map((name) => [name, new Map<string, number>()]));
+  const activeFilters = FACET_NAMES.filter((name) => filter[name] !== undefined);
   for (const listed of sources) {
     for (const run of listed.source.runs.values()) {
       if (filter.ids?.has(`${listed.source.id}/${run.runId}`) === false) continue;
       if (!matchesTimes(run, filter, listed)) continue;
-      const extras = listed.looks.known(run);
-      if (filter.q !== undefined && !matchesWords(filter.q, { run, extras, found: found.get(listed) })) continue;
-      const failed = wanted.filter((name) => !passes(name, FACETS[name](run, extras), filter[name] ?? ''));
-      if (failed.length > 1) continue;
-      for (const name of failed.length === 0 ? NAMES : failed) {
-        const of = counts.get(name);
-        for (const value of FACETS[name](run, extras)) of?.set(value, (of.get(value) ?? 0) + 1);
+      const extras = listed.overviews.knownExtras(run);
+      if (filter.q !== undefined && !matchesWords(filter.q, { run, extras, found: foundBySource.get(listed) }))
+        continue;
+      const failedFilters = activeFilters.filter(
+        (name) => !passesFilter(name, FACETS[name](run, extras), filter[name] ?? ''),
+      );
+      if (failedFilters.length > 1) continue;
+      for (const name of failedFilters.length === 0 ? FACET_NAMES : failedFilters) {
+        const valueCounts = counts.get(name);
+        for (const value of FACETS[name](run, extras)) valueCounts?.set(value, (valueCounts.get(value) ?? 0) + 1);
       }
-      const place = found.get(listed)?.places.get(run.runId);
-      if (failed.length === 0) runs.push({ listed, run, extras, found: place });
+      const place = foundBySource.get(listed)?.places.get(run.runId);
+      if (failedFilters.length === 0) runs.push({ listed, run, extras, found: place });
     }
   }
   // The cast is safe: every name has an entry.
-  const facets = Object.fromEntries([...counts].map(([name, of]) => [name, mostOf(of)])) as unknown as Facets;
+  const facets = Object.fromEntries(
+    [...counts].map(([name, valueCounts]) => [name, topValues(valueCounts)]),
+  ) as unknown as Facets;
   return { runs, facets };
 }
 
@@ -80,13 +85,13 @@ export function needsExtras({ advice, pattern, status, stuck, tool }: RunFilter)
   return isVerdict || [advice, pattern, stuck, tool].some((value) => value !== undefined);
 }
 
-function mostOf(counts: ReadonlyMap<string, number>): readonly (readonly [string, number])[] {
-  return [...counts].sort(([a, x], [b, y]) => y - x || (a < b ? -1 : 1)).slice(0, MAX_VALUES);
+function topValues(counts: ReadonlyMap<string, number>): readonly (readonly [string, number])[] {
+  return [...counts].sort(([a, countA], [b, countB]) => countB - countA || (a < b ? -1 : 1)).slice(0, MAX_VALUES);
 }
 
-function passes(name: keyof Facets, values: readonly string[], wanted: string): boolean {
-  if (name === 'stuck') return values.includes(wanted);
-  const plainWanted = plainName(wanted);
+function passesFilter(name: keyof Facets, values: readonly string[], wantedValue: string): boolean {
+  if (name === 'stuck') return values.includes(wantedValue);
+  const plainWanted = plainName(wantedValue);
   if (name === 'model' || name === 'agent') return values.some((value) => plainName(value).includes(plainWanted));
   if (name === 'pattern' && plainWanted === 'any') return values.length > 0;
   return values.some((value) => {
@@ -106,16 +111,16 @@ function matchesTimes(run: RunSummary, { parent, roots, sinceMs, untilMs }: RunF
 /** Returns true if a record, the id or the task contains the words, or if they name a pattern of the run. */
 function matchesWords(
   q: string,
-  seen: {
+  matchedRun: {
     readonly run: RunSummary;
     readonly extras: RunExtras | undefined;
     readonly found: FoundRuns | undefined;
   },
 ): boolean {
-  const { extras, found, run } = seen;
+  const { extras, found, run } = matchedRun;
   if (found?.places.has(run.runId) === true) return true;
-  const wanted = q.toLowerCase();
-  if (run.runId.toLowerCase().includes(wanted) || (run.task ?? '').toLowerCase().includes(wanted)) return true;
+  const lowerWords = q.toLowerCase();
+  if (run.runId.toLowerCase().includes(lowerWords) || (run.task ?? '').toLowerCase().includes(lowerWords)) return true;
   return (
     extras?.patterns.some((kind) => [kind, inWords('pattern', kind)].map(plainName).includes(plainName(q))) === true
   );
@@ -131,7 +136,7 @@ function statusesOf({ outcome, problem }: RunSummary, extras: RunExtras | undefi
 }
 
 /** Returns `any`, the deliveries, and `ignored`. `ignored` means that the agent repeated its call or failure after delivered advice. */
-function advicesOf({ adviceCount, fates }: RunExtras): readonly string[] {
+function adviceValuesOf({ adviceCount, fates }: RunExtras): readonly string[] {
   if (adviceCount === 0) return [];
   const isIgnored = (fates['delivered repeated'] ?? 0) + (fates['delivered same-failure'] ?? 0) > 0;
   const arms = new Set(Object.keys(fates).map((fate) => fate.slice(0, fate.indexOf(' '))));

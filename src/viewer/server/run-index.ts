@@ -7,7 +7,7 @@ import { defaultDetectors } from '../../patterns/detectors/default-detectors.ts'
 import type { RunSummary } from '../../store/run-summary.ts';
 import type { Overview, RunExtras } from './api-shapes.ts';
 import { CallPlaces } from './call-places.ts';
-import type { KnownTimeline } from './run-look.ts';
+import type { KnownTimeline } from './run-overview-fold.ts';
 
 /** Increase this number when `RunExtras`, `Overview` or their computation changes. Rows of other layouts are not read. */
 const LAYOUT = 4;
@@ -20,12 +20,12 @@ const MAX_TIMELINES = 200;
 
 /** The extras of a run at one state of the run. */
 export interface IndexedRun {
-  readonly print: string;
+  readonly fingerprint: string;
   readonly extras: RunExtras;
 }
 
 /** Returns a fingerprint of the run's state, computed from its row in the store. */
-export function printOf(run: RunSummary): string {
+export function fingerprintOf(run: RunSummary): string {
   return hashText(JSON.stringify(run));
 }
 
@@ -36,56 +36,56 @@ export function printOf(run: RunSummary): string {
 export class RunIndex {
   readonly #source: string;
   #database: DatabaseSync | undefined;
-  #waiting = new Map<string, IndexedRun>();
+  #waitingRows = new Map<string, IndexedRun>();
   #timer: NodeJS.Timeout | undefined;
 
   /** @param folder  created if missing, readable only by its owner; undefined: no cache */
   constructor(folder: string | undefined, sourcePath: string) {
     this.#source = hashText(`${LAYOUT} ${sourcePath} ${JSON.stringify(defaultDetectors())}`);
-    this.#database = folder === undefined ? undefined : opened(folder);
+    this.#database = folder === undefined ? undefined : openDatabase(folder);
   }
 
   /** Returns all rows of the source, keyed by run id. */
-  load(): Map<string, IndexedRun> {
+  loadExtras(): Map<string, IndexedRun> {
     const runs = new Map<string, IndexedRun>();
-    this.#try((database) => {
+    this.#useDatabase((database) => {
       const rows = database.prepare('SELECT run_id, print, extras FROM runs WHERE source = ?').iterate(this.#source);
       for (const row of rows) {
         // `#write` stores the same shape. Rows of another layout have another source key.
         const extras = JSON.parse(String(row['extras'])) as RunExtras;
-        runs.set(String(row['run_id']), { print: String(row['print']), extras });
+        runs.set(String(row['run_id']), { fingerprint: String(row['print']), extras });
       }
     });
     return runs;
   }
 
   /** Returns the cached timeline and calls of a run in this state. */
-  run(run: RunSummary): KnownTimeline | undefined {
-    let found: KnownTimeline | undefined;
-    this.#try((database) => {
+  loadTimeline(run: RunSummary): KnownTimeline | undefined {
+    let timeline: KnownTimeline | undefined;
+    this.#useDatabase((database) => {
       const row = database
         .prepare('SELECT overview, places FROM timelines WHERE source = ? AND run_id = ? AND print = ?')
-        .get(this.#source, run.runId, printOf(run));
+        .get(this.#source, run.runId, fingerprintOf(run));
       if (row === undefined || !(row['places'] instanceof Uint8Array)) return;
       // `putRun` stores the same shape.
       const overview = JSON.parse(String(row['overview'])) as Overview;
       const { nextSeq } = overview;
-      found = {
+      timeline = {
         nextSeq,
         places: CallPlaces.from(row['places']),
         overview: (lastSeq) => ({ ...overview, complete: nextSeq > lastSeq }),
       };
     });
-    return found;
+    return timeline;
   }
 
   /** Stores the timeline and the calls of a run that was read to its end. */
-  putRun(run: RunSummary, read: KnownTimeline): void {
-    this.#try((database) => {
-      const overview = JSON.stringify(read.overview(run.lastSeq));
+  storeTimeline(run: RunSummary, timeline: KnownTimeline): void {
+    this.#useDatabase((database) => {
+      const overview = JSON.stringify(timeline.overview(run.lastSeq));
       database
         .prepare('INSERT OR REPLACE INTO timelines VALUES (?, ?, ?, ?, ?)')
-        .run(this.#source, run.runId, printOf(run), overview, read.places.bytes());
+        .run(this.#source, run.runId, fingerprintOf(run), overview, timeline.places.bytes());
       database
         .prepare('DELETE FROM timelines WHERE rowid <= (SELECT max(rowid) - ? FROM timelines)')
         .run(MAX_TIMELINES);
@@ -93,44 +93,45 @@ export class RunIndex {
   }
 
   /** Stores the extras of a run. Rows are written in batches. */
-  put(run: RunSummary, extras: RunExtras): void {
+  storeExtras(run: RunSummary, extras: RunExtras): void {
     if (this.#database === undefined) return;
-    this.#waiting.set(run.runId, { print: printOf(run), extras });
-    if (this.#waiting.size >= BATCH_ROWS) this.#write();
-    else this.#timer ??= setTimeout(() => this.#write(), BATCH_MS).unref();
+    this.#waitingRows.set(run.runId, { fingerprint: fingerprintOf(run), extras });
+    if (this.#waitingRows.size >= BATCH_ROWS) this.#writeBatch();
+    else this.#timer ??= setTimeout(() => this.#writeBatch(), BATCH_MS).unref();
   }
 
   close(): void {
-    this.#write();
-    this.#try((database) => database.close());
+    this.#writeBatch();
+    this.#useDatabase((database) => database.close());
     this.#database = undefined;
   }
 
-  #write(): void {
+  #writeBatch(): void {
     clearTimeout(this.#timer);
     this.#timer = undefined;
-    const rows = this.#waiting;
-    this.#waiting = new Map();
+    const rows = this.#waitingRows;
+    this.#waitingRows = new Map();
     if (rows.size === 0) return;
-    this.#try((database) => {
+    this.#useDatabase((database) => {
       const insert = database.prepare('INSERT OR REPLACE INTO runs VALUES (?, ?, ?, ?)');
       database.exec('BEGIN IMMEDIATE');
-      for (const [runId, { extras, print }] of rows) insert.run(this.#source, runId, print, JSON.stringify(extras));
+      for (const [runId, { extras, fingerprint }] of rows)
+        insert.run(this.#source, runId, fingerprint, JSON.stringify(extras));
       database.exec('COMMIT');
     });
   }
 
   /** Runs a database operation. After an error the cache is disabled. */
-  #try(work: (database: DatabaseSync) => void): void {
+  #useDatabase(operation: (database: DatabaseSync) => void): void {
     try {
-      if (this.#database !== undefined) work(this.#database);
+      if (this.#database !== undefined) operation(this.#database);
     } catch {
       this.#database = undefined;
     }
   }
 }
 
-function opened(folder: string): DatabaseSync | undefined {
+function openDatabase(folder: string): DatabaseSync | undefined {
   try {
     mkdirSync(folder, { recursive: true, mode: 0o700 });
     const file = join(folder, 'viewer-index.db');

@@ -20,12 +20,12 @@ const LIVE_MS = 120_000;
 /** Sort keys that need the extras of every run. */
 const NEEDS_EXTRAS: ReadonlySet<RunSort> = new Set(['cost', 'advice', 'wasted', 'tokens']);
 /** Milliseconds that a response waits for runs to be read. */
-const LOOK_MS = 400;
+const READ_MS = 400;
 const SEARCH_MS = 1_500;
 /** How often background reading checks whether an opened run is still being read. */
 const BUSY_MS = 50;
 /** How long the matches of a filter are reused. */
-const KEEP_MS = 1_000;
+const REUSE_MS = 1_000;
 /** Milliseconds that a response waits for the first listing of a large folder. */
 const LIST_MS = 1_000;
 const MAX_CHILDREN = 1_000;
@@ -36,7 +36,7 @@ interface Candidate {
 }
 
 /** The matching runs found until now. */
-export interface Matched extends Matches {
+export interface ListMatches extends Matches {
   /** Number of records that are not in the full-text index yet. */
   readonly notIndexed: number;
   /** Number of runs that have not been read yet and may match. */
@@ -48,8 +48,8 @@ export interface Matched extends Matches {
 /** Lists runs. Cost: one pass over all runs, and sorting the matching ones. */
 export class RunList {
   readonly #sources: readonly ListedSource[];
-  #latest: { readonly key: string; readonly matched: Matched; readonly untilMs: number } | undefined;
-  readonly #crawls = new Map<ListedSource, Promise<void>>();
+  #latestMatches: { readonly key: string; readonly matches: ListMatches; readonly untilMs: number } | undefined;
+  readonly #backgroundReads = new Map<ListedSource, Promise<void>>();
 
   constructor(sources: readonly ListedSource[]) {
     this.#sources = sources;
@@ -58,55 +58,57 @@ export class RunList {
   /**
    * Returns the matching runs. Runs that have not been read yet are read in the background.
    *
-   * @param waits  true if the response needs all extras; then it waits a short time for them
+   * @param needsAllExtras  true if the response needs all extras; then it waits a short time for them
    * @throws CoxswainError `not-found` for an unknown source
    */
-  async matching(filter: RunFilter, waits: boolean): Promise<Matched> {
-    const key = JSON.stringify([filter, waits, this.#sources.map(({ source }) => source.version)]);
-    const known = this.#latest;
+  async matchingRuns(filter: RunFilter, needsAllExtras: boolean): Promise<ListMatches> {
+    const key = JSON.stringify([filter, needsAllExtras, this.#sources.map(({ source }) => source.version)]);
+    const latest = this.#latestMatches;
     // The pages of a list are requested one after another.
-    if (known?.key === key && known.matched.pending === 0 && steadyMs() < known.untilMs) return known.matched;
-    const matched = await this.#match(filter, waits);
-    this.#latest = { key, matched, untilMs: steadyMs() + KEEP_MS };
-    return matched;
+    if (latest?.key === key && latest.matches.pending === 0 && steadyMs() < latest.untilMs) return latest.matches;
+    const matches = await this.#match(filter, needsAllExtras);
+    this.#latestMatches = { key, matches, untilMs: steadyMs() + REUSE_MS };
+    return matches;
   }
 
-  async #match(filter: RunFilter, waits: boolean): Promise<Matched> {
+  async #match(filter: RunFilter, needsAllExtras: boolean): Promise<ListMatches> {
     const sources = filter.source === undefined ? this.#sources : [this.sourceOf(filter.source)];
     const areListed = await Promise.all(sources.map(({ source }) => source.refreshWithin(LIST_MS)));
-    const looking = this.#lookAt(sources);
-    if (waits || needsExtras(filter)) await looking;
+    const reading = this.#readInBackground(sources);
+    if (needsAllExtras || needsExtras(filter)) await reading;
     // Files that are still being read may contain more runs.
-    let pending = sources.filter(({ source }, at) => areListed[at] !== true || source.isReading).length;
+    let pending = sources.filter(({ source }, index) => areListed[index] !== true || source.isReading).length;
     let notIndexed = 0;
-    const found = new Map<ListedSource, FoundRuns>();
+    const foundBySource = new Map<ListedSource, FoundRuns>();
     for (const listed of filter.q === undefined ? [] : sources) {
-      const runs = await foundIn(listed, filter.q ?? '');
-      if (runs !== undefined) found.set(listed, runs);
-      notIndexed += runs?.notIndexed ?? 0;
-      if (runs?.isPending === true) pending += 1;
+      const foundRuns = await searchSource(listed, filter.q ?? '');
+      if (foundRuns !== undefined) foundBySource.set(listed, foundRuns);
+      notIndexed += foundRuns?.notIndexed ?? 0;
+      if (foundRuns?.isPending === true) pending += 1;
     }
-    const matches = matchRuns(sources, filter, found);
-    const notLookedAt = sources.reduce((sum, listed) => sum + unseenIn(listed), 0);
-    if (waits || needsExtras(filter)) pending += notLookedAt;
+    const matches = matchRuns(sources, filter, foundBySource);
+    const notLookedAt = sources.reduce((sum, listed) => sum + countUnreadRuns(listed), 0);
+    if (needsAllExtras || needsExtras(filter)) pending += notLookedAt;
     return { ...matches, notIndexed, pending, notLookedAt };
   }
 
   /** @throws CoxswainError `invalid-argument` for an invalid cursor, `not-found` for an unknown source */
   async page({ after, filter, limit, order, sort }: RunsQuery): Promise<RunsAnswer> {
-    const place = after === undefined ? undefined : readPageCursor(after, toPlace);
-    const { facets, notIndexed, notLookedAt, pending, runs } = await this.matching(filter, NEEDS_EXTRAS.has(sort));
+    const place = after === undefined ? undefined : readPageCursor(after, readPlace);
+    const { facets, notIndexed, notLookedAt, pending, runs } = await this.matchingRuns(filter, NEEDS_EXTRAS.has(sort));
     const sign = order === 'asc' ? 1 : -1;
-    const candidates = runs.map((matched): Candidate => ({ matched, key: keyOf(matched, sort) }));
+    const candidates = runs.map((matched): Candidate => ({ matched, key: sortKeyOf(matched, sort) }));
     candidates.sort((a, b) => comparePlaces(placeOf(a), placeOf(b), sign));
-    const from = place === undefined ? 0 : firstAfter(candidates, place, sign);
-    const page = candidates.slice(from, from + limit);
-    const last = page.at(-1);
+    const firstIndex = place === undefined ? 0 : firstIndexAfter(candidates, place, sign);
+    const page = candidates.slice(firstIndex, firstIndex + limit);
+    const lastCandidate = page.at(-1);
     return {
       runs: page.map(({ matched: { found, listed, run } }) =>
-        Object.assign(runRowOf(listed, run, listed.looks.known(run)), present({ found })),
+        Object.assign(runRowOf(listed, run, listed.overviews.knownExtras(run)), present({ found })),
       ),
-      ...(last !== undefined && from + limit < candidates.length ? { next: writePageCursor(placeOf(last)) } : {}),
+      ...(lastCandidate !== undefined && firstIndex + limit < candidates.length
+        ? { next: writePageCursor(placeOf(lastCandidate)) }
+        : {}),
       total: candidates.length,
       notIndexed,
       pending,
@@ -131,27 +133,30 @@ export class RunList {
       const run = listed.source.runs.get(runId);
       if (run === undefined) continue;
       const leftMs = endMs - steadyMs();
-      const extras = leftMs > 0 ? await listed.looks.extras(run, leftMs) : listed.looks.known(run);
+      const extras = leftMs > 0 ? await listed.overviews.extras(run, leftMs) : listed.overviews.knownExtras(run);
       rows.push(runRowOf(listed, run, extras));
     }
     return rows;
   }
 
   /** Returns at most 1,000 child runs, sorted by start time. */
-  childrenOf({ looks, source, fullText }: ListedSource, runId: string): readonly ListedRow[] {
+  childrenOf({ overviews, source, fullText }: ListedSource, runId: string): readonly ListedRow[] {
     const children = source.childrenOf(runId).flatMap((id) => source.runs.get(id) ?? []);
     children.sort((a, b) => a.startedAtMs - b.startedAtMs);
-    return children.slice(0, MAX_CHILDREN).map((run) => runRowOf({ looks, source, fullText }, run, looks.known(run)));
+    return children
+      .slice(0, MAX_CHILDREN)
+      .map((run) => runRowOf({ overviews, source, fullText }, run, overviews.knownExtras(run)));
   }
 
   /** Starts reading runs in the background, and waits a short time for the result. */
-  async #lookAt(sources: readonly ListedSource[]): Promise<void> {
-    const crawls = sources.map((listed) => {
-      const crawl = this.#crawls.get(listed) ?? crawled(listed).finally(() => this.#crawls.delete(listed));
-      this.#crawls.set(listed, crawl);
-      return crawl;
+  async #readInBackground(sources: readonly ListedSource[]): Promise<void> {
+    const reads = sources.map((listed) => {
+      const read =
+        this.#backgroundReads.get(listed) ?? readAllRuns(listed).finally(() => this.#backgroundReads.delete(listed));
+      this.#backgroundReads.set(listed, read);
+      return read;
     });
-    await waitAtMost(Promise.all(crawls), LOOK_MS);
+    await waitAtMost(Promise.all(reads), READ_MS);
   }
 }
 
@@ -170,14 +175,14 @@ export function runRowOf({ source }: ListedSource, run: RunSummary, extras: RunE
 }
 
 /** Reads the runs of a source. It never throws. An unreadable run stays unread, and its page shows the reason. */
-async function crawled({ looks, source }: ListedSource): Promise<void> {
-  const runs = [...source.runs.values()].filter((run) => looks.known(run) === undefined);
+async function readAllRuns({ overviews, source }: ListedSource): Promise<void> {
+  const runs = [...source.runs.values()].filter((run) => overviews.knownExtras(run) === undefined);
   // Shortest first, so that most runs are known early.
   runs.sort((a, b) => a.records - b.records || b.startedAtMs - a.startedAtMs);
   for (const run of runs) {
-    while (looks.isBusy) await sleep(BUSY_MS, undefined, { ref: false });
+    while (overviews.isBusy) await sleep(BUSY_MS, undefined, { ref: false });
     try {
-      await looks.extras(run, 60_000);
+      await overviews.extras(run, 60_000);
     } catch {
       // The store is gone or locked. `refresh` reports this.
       return;
@@ -185,23 +190,23 @@ async function crawled({ looks, source }: ListedSource): Promise<void> {
   }
 }
 
-async function foundIn({ fullText, source }: ListedSource, text: string): Promise<FoundRuns | undefined> {
+async function searchSource({ fullText, source }: ListedSource, text: string): Promise<FoundRuns | undefined> {
   try {
     return await fullText.find(text, SEARCH_MS);
   } catch (error) {
     // Other sources are still searched.
-    source.report(error);
+    source.reportProblem(error);
     return undefined;
   }
 }
 
-function unseenIn({ looks, source }: ListedSource): number {
-  let unseen = 0;
-  for (const run of source.runs.values()) if (looks.known(run) === undefined) unseen += 1;
-  return unseen;
+function countUnreadRuns({ overviews, source }: ListedSource): number {
+  let unread = 0;
+  for (const run of source.runs.values()) if (overviews.knownExtras(run) === undefined) unread += 1;
+  return unread;
 }
 
-function keyOf({ extras, run }: MatchedRun, sort: RunSort): number {
+function sortKeyOf({ extras, run }: MatchedRun, sort: RunSort): number {
   switch (sort) {
     case 'started':
       return run.startedAtMs;
@@ -238,12 +243,12 @@ function comparePlaces(a: Place, b: Place, sign: number): number {
   return a[3] === b[3] ? 0 : a[3] < b[3] ? -1 : 1;
 }
 
-function firstAfter(candidates: readonly Candidate[], place: Place, sign: number): number {
-  const at = candidates.findIndex((candidate) => comparePlaces(placeOf(candidate), place, sign) > 0);
-  return at < 0 ? candidates.length : at;
+function firstIndexAfter(candidates: readonly Candidate[], place: Place, sign: number): number {
+  const index = candidates.findIndex((candidate) => comparePlaces(placeOf(candidate), place, sign) > 0);
+  return index < 0 ? candidates.length : index;
 }
 
-function toPlace([key, startedAtMs, source, runId, ...more]: readonly unknown[]): Place | undefined {
+function readPlace([key, startedAtMs, source, runId, ...more]: readonly unknown[]): Place | undefined {
   const isPlace =
     typeof key === 'number' &&
     typeof startedAtMs === 'number' &&

@@ -6,9 +6,9 @@ export type RunSort = (typeof SORTS)[number];
 const SORTS = ['started', 'calls', 'errors', 'cost', 'advice', 'wasted', 'tokens', 'lasted'] as const;
 const DEFAULT_LIMIT = 100;
 const MAX_LIMIT = 1_000;
-const MAX_TEXT = 1_000;
+const MAX_TEXT_CHARS = 1_000;
 /** Node reads at most 16 KB of headers, and the address is part of them. */
-const MAX_IDS_TEXT = 12_000;
+const MAX_IDS_CHARS = 12_000;
 
 /** The filters of a run list. An absent filter passes all runs. */
 export interface RunFilter {
@@ -55,26 +55,26 @@ export interface RunsQuery {
 /** Parses the query of `/api/runs`. @throws CoxswainError `invalid-argument` */
 export function readRunsQuery(query: Readonly<Record<string, string>>): RunsQuery {
   const { after, limit = String(DEFAULT_LIMIT), order = 'desc', since, sort = 'started', until } = query;
-  const known = SORTS.find((name) => name === sort);
-  if (known === undefined) throw invalidQuery(`sort=${sort}: give ${SORTS.join(', ')}`);
+  const knownSort = SORTS.find((name) => name === sort);
+  if (knownSort === undefined) throw invalidQuery(`sort=${sort}: give ${SORTS.join(', ')}`);
   if (order !== 'asc' && order !== 'desc') throw invalidQuery(`order=${order}: give asc or desc`);
-  const sinceMs = timeOf('since', since);
-  const untilMs = timeOf('until', until);
+  const sinceMs = parseTimeMs('since', since);
+  const untilMs = parseTimeMs('until', until);
   return {
     filter: {
       ...textFilters(query),
       ...(query['roots'] === '1' ? { roots: true as const } : {}),
-      ...present({ sinceMs, untilMs, ids: idsOf(query['ids']) }),
+      ...present({ sinceMs, untilMs, ids: parseIds(query['ids']) }),
     },
-    sort: known,
+    sort: knownSort,
     order,
-    limit: wholeNumber('limit', limit, { from: 1, to: MAX_LIMIT }),
+    limit: parseWholeNumber('limit', limit, { from: 1, to: MAX_LIMIT }),
     ...(after === undefined || after === '' ? {} : { after }),
   };
 }
 
 /** @throws CoxswainError `invalid-argument` unless the value is a whole number in the range */
-export function wholeNumber(
+export function parseWholeNumber(
   name: string,
   text: string,
   { from = 0, to = Number.MAX_SAFE_INTEGER }: { readonly from?: number; readonly to?: number } = {},
@@ -84,7 +84,7 @@ export function wholeNumber(
   throw invalidQuery(`${name}=${text.slice(0, 80)}: give a whole number from ${from}${to < 1e9 ? ` to ${to}` : ''}`);
 }
 
-const TEXTS = [
+const TEXT_FILTERS = [
   'source',
   'q',
   'outcome',
@@ -99,30 +99,30 @@ const TEXTS = [
   'parent',
 ] as const;
 
-function textFilters(query: Readonly<Record<string, string>>): Pick<RunFilter, (typeof TEXTS)[number]> {
-  const filters: Partial<Record<(typeof TEXTS)[number], string>> = {};
-  for (const name of TEXTS) {
+function textFilters(query: Readonly<Record<string, string>>): Pick<RunFilter, (typeof TEXT_FILTERS)[number]> {
+  const filters: Partial<Record<(typeof TEXT_FILTERS)[number], string>> = {};
+  for (const name of TEXT_FILTERS) {
     const text = query[name];
     if (text === undefined || text.trim() === '') continue;
-    if (text.length > MAX_TEXT)
-      throw invalidQuery(`${name} has ${text.length} characters; at most ${MAX_TEXT} are read`);
+    if (text.length > MAX_TEXT_CHARS)
+      throw invalidQuery(`${name} has ${text.length} characters; at most ${MAX_TEXT_CHARS} are read`);
     filters[name] = text;
   }
   return filters;
 }
 
-function idsOf(text: string | undefined): RunFilter['ids'] {
+function parseIds(text: string | undefined): RunFilter['ids'] {
   if (text === undefined || text === '') return undefined;
-  if (text.length > MAX_IDS_TEXT)
-    throw invalidQuery(`ids has ${text.length} characters; at most ${MAX_IDS_TEXT} are read`);
+  if (text.length > MAX_IDS_CHARS)
+    throw invalidQuery(`ids has ${text.length} characters; at most ${MAX_IDS_CHARS} are read`);
   return new Set(text.split(',').map((key) => readRunKey(key).join('/')));
 }
 
 /** Parses Unix milliseconds, or a date in any form that `Date` accepts. */
-function timeOf(name: string, text: string | undefined): number | undefined {
+function parseTimeMs(name: string, text: string | undefined): number | undefined {
   if (text === undefined || text === '') return undefined;
-  const time = /^\d+$/.test(text) ? Number(text) : Date.parse(text);
-  if (Number.isFinite(time)) return time;
+  const timeMs = /^\d+$/.test(text) ? Number(text) : Date.parse(text);
+  if (Number.isFinite(timeMs)) return timeMs;
   throw invalidQuery(`${name}=${text.slice(0, 80)}: give Unix milliseconds or a date such as 2026-01-31T08:00:00Z`);
 }
 

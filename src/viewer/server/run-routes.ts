@@ -7,8 +7,8 @@ import type { CallAnswer, CallsAnswer, FindKind, RunAnswer } from './api-shapes.
 import { findMark, findRecord } from './find-in-run.ts';
 import { readRecords, readState, readWholeRecord } from './read-records.ts';
 import { runRowOf } from './run-list.ts';
-import { isLong } from './run-looks.ts';
-import { wholeNumber } from './run-query.ts';
+import { isLongRun } from './run-overviews.ts';
+import { parseWholeNumber } from './run-query.ts';
 import { triedRun } from './trial.ts';
 import { trialPair } from './trial-pair.ts';
 import type { ApiContext, ViewerEnv } from './viewer-env.ts';
@@ -27,40 +27,40 @@ const FIND_KINDS: readonly FindKind[] = ['error', 'pattern', 'advice', 'text'];
 /** Adds the routes about one run. */
 export function addRunRoutes(app: Hono<ViewerEnv>, state: ViewerState): void {
   const path = '/api/runs/:source/:runId';
-  const wanted = (context: ApiContext): ReturnType<typeof runOf> =>
+  const findRun = (context: ApiContext): ReturnType<typeof runOf> =>
     runOf(state, context.req.param('source') ?? '', context.req.param('runId') ?? '');
   app.get(path, async (context) => {
-    const { listed, run } = await wanted(context);
+    const { listed, run } = await findRun(context);
     // The rows of a long run appear before its timeline.
-    const overview = await listed.looks.overview(run, isLong(run) ? 0 : CALLS_MS);
+    const overview = await listed.overviews.overview(run, isLongRun(run) ? 0 : CALLS_MS);
     const parent = run.parentRunId === undefined ? undefined : listed.source.runs.get(run.parentRunId);
     return context.json({
-      run: runRowOf(listed, run, listed.looks.known(run)),
+      run: runRowOf(listed, run, listed.overviews.knownExtras(run)),
       children: state.list.childrenOf(listed, run.runId),
-      ...(parent === undefined ? {} : { parent: runRowOf(listed, parent, listed.looks.known(parent)) }),
+      ...(parent === undefined ? {} : { parent: runRowOf(listed, parent, listed.overviews.knownExtras(parent)) }),
       overview,
     } satisfies RunAnswer);
   });
   app.get(`${path}/overview`, async (context) => {
-    const { listed, run } = await wanted(context);
-    return context.json(await listed.looks.overview(run, OVERVIEW_MS));
+    const { listed, run } = await findRun(context);
+    return context.json(await listed.overviews.overview(run, OVERVIEW_MS));
   });
   app.get(`${path}/records`, async (context) => {
     const { from = '0', limit = '200' } = context.req.query();
-    const { listed, run } = await wanted(context);
-    const fromSeq = wholeNumber('from', from);
-    const count = wholeNumber('limit', limit, { from: 1, to: MAX_RECORDS });
+    const { listed, run } = await findRun(context);
+    const fromSeq = parseWholeNumber('from', from);
+    const count = parseWholeNumber('limit', limit, { from: 1, to: MAX_RECORDS });
     return context.json(await readRecords(await listed.source.reader(), run, { fromSeq, limit: count }));
   });
   app.get(`${path}/record/:seq`, async (context) => {
-    const { listed, run } = await wanted(context);
-    const seq = wholeNumber('seq', context.req.param('seq'));
+    const { listed, run } = await findRun(context);
+    const seq = parseWholeNumber('seq', context.req.param('seq'));
     return context.body(JSON.stringify(await readWholeRecord(await listed.source.reader(), run.runId, seq)), 200, {
       'content-type': 'application/json',
     });
   });
   app.get(`${path}/export.html`, async (context) => {
-    const { listed, run } = await wanted(context);
+    const { listed, run } = await findRun(context);
     const reader = await listed.source.reader();
     context.header('content-type', 'text/html; charset=utf-8');
     context.header('content-disposition', `attachment; filename="${pageName(run.runId)}"`);
@@ -73,48 +73,50 @@ export function addRunRoutes(app: Hono<ViewerEnv>, state: ViewerState): void {
   });
   app.get(`${path}/call`, async (context) => {
     const { call, seq = '0' } = context.req.query();
-    const { listed, run } = await wanted(context);
+    const { listed, run } = await findRun(context);
     const wantedCall =
-      call === undefined ? { atSeq: wholeNumber('seq', seq) } : { call: wholeNumber('call', call, { from: 1 }) };
+      call === undefined
+        ? { atSeq: parseWholeNumber('seq', seq) }
+        : { call: parseWholeNumber('call', call, { from: 1 }) };
     return context.json({
-      place: (await listed.looks.look(run, CALL_MS)).places.place(wantedCall),
+      place: (await listed.overviews.timeline(run, CALL_MS)).places.findPlace(wantedCall),
     } satisfies CallAnswer);
   });
   app.get(`${path}/calls`, async (context) => {
     const { from = '0', to = '0' } = context.req.query();
-    const { listed, run } = await wanted(context);
-    const fromSeq = wholeNumber('from', from);
-    const toSeq = Math.min(wholeNumber('to', to), fromSeq + MAX_CALL_RECORDS);
-    const { nextSeq, places } = await listed.looks.look(run, CALLS_MS);
-    return context.json({ calls: places.between(fromSeq, toSeq), upTo: nextSeq } satisfies CallsAnswer);
+    const { listed, run } = await findRun(context);
+    const fromSeq = parseWholeNumber('from', from);
+    const toSeq = Math.min(parseWholeNumber('to', to), fromSeq + MAX_CALL_RECORDS);
+    const { nextSeq, places } = await listed.overviews.timeline(run, CALLS_MS);
+    return context.json({ calls: places.callsBetween(fromSeq, toSeq), upTo: nextSeq } satisfies CallsAnswer);
   });
   app.get(`${path}/state`, async (context) => {
-    const { listed, run } = await wanted(context);
-    const call = wholeNumber('call', context.req.query('call') ?? '0');
+    const { listed, run } = await findRun(context);
+    const call = parseWholeNumber('call', context.req.query('call') ?? '0');
     return context.json(await readState(await listed.source.reader(), run, call));
   });
   app.get(`${path}/tried`, async (context) => {
-    const { listed, run } = await wanted(context);
+    const { listed, run } = await findRun(context);
     const pair = await trialPair(state, context);
     return context.json(await triedRun(await listed.source.reader(), run, pair, context.req.raw.signal));
   });
   app.get(`${path}/find`, async (context) => {
     const { direction = 'next', from = '0', kind = 'text', q: text = '' } = context.req.query();
-    const known = FIND_KINDS.find((one) => one === kind);
-    if (known === undefined || (direction !== 'next' && direction !== 'prev')) {
+    const findKind = FIND_KINDS.find((name) => name === kind);
+    if (findKind === undefined || (direction !== 'next' && direction !== 'prev')) {
       throw new CoxswainError('invalid-argument', `give kind ${FIND_KINDS.join(', ')}, and direction next or prev`);
     }
-    const { listed, run } = await wanted(context);
+    const { listed, run } = await findRun(context);
     const query = {
-      kind: known,
+      kind: findKind,
       direction,
       text: text.slice(0, MAX_TEXT_CHARS),
-      fromSeq: wholeNumber('from', from),
+      fromSeq: parseWholeNumber('from', from),
     } as const;
-    if (known === 'text' && text === '') return context.json({ seq: null });
+    if (findKind === 'text' && text === '') return context.json({ seq: null });
     return context.json(
-      known === 'pattern' || known === 'advice'
-        ? findMark(await listed.looks.overview(run, CALLS_MS), query)
+      findKind === 'pattern' || findKind === 'advice'
+        ? findMark(await listed.overviews.overview(run, CALLS_MS), query)
         : await findRecord(await listed.source.reader(), run, query),
     );
   });

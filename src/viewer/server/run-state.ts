@@ -10,14 +10,14 @@ import type { FailureRow, FilesRow, RunState, SeenRequest } from './api-shapes.t
 
 const MAX_FILES = 2_000;
 /** Maximum number of files and failures in a response. The latest are kept. */
-const MAX_NAMED = 20;
+const MAX_LATEST = 20;
 const NAME_CHARS = 200;
 
 /** Computes the state of a run by folding its records up to a call. */
 export class RunStateFold {
   readonly #view = new RunView();
-  readonly #read = new Set<string>();
-  readonly #written = new Set<string>();
+  readonly #readFiles = new Set<string>();
+  readonly #writtenFiles = new Set<string>();
   /** Calls that failed and have not succeeded since then, keyed by tool and arguments. */
   readonly #failures = new Map<string, FailureRow>();
   #errorsInARow = 0;
@@ -38,11 +38,11 @@ export class RunStateFold {
   fold(record: TrajectoryRecord): void {
     const { payload } = record;
     const call = this.#view.fold(record);
-    if (call?.endSeq !== undefined) this.#ended(call, record);
+    if (call?.endSeq !== undefined) this.#noteResult(call, record);
     if (payload.kind === 'deadline_set') this.#deadlineMs = payload.deadline_at_unix_ms;
     if (payload.kind === 'run_started' && payload.steering?.deadline_at_unix_ms !== undefined)
       this.#deadlineMs = payload.steering.deadline_at_unix_ms;
-    if (payload.kind === 'provider_request_prepared') this.#lastRequest = seenRequest(payload);
+    if (payload.kind === 'provider_request_prepared') this.#lastRequest = requestOf(payload);
     if (payload.kind === 'tool_started' || this.calls === 0) this.#request = this.#lastRequest;
     this.#contextTokens = contextTokensOf(payload, this.#view.counts.modelId) ?? this.#contextTokens;
   }
@@ -54,21 +54,21 @@ export class RunStateFold {
       call: calls,
       atMs: lastAtMs,
       elapsedMs: counts.startedAtMs > 0 ? lastAtMs - counts.startedAtMs : 0,
-      read: namedFiles(this.#read),
-      written: namedFiles(this.#written),
+      read: filesRowOf(this.#readFiles),
+      written: filesRowOf(this.#writtenFiles),
       checks: checks.map(({ command, failed, number }) => ({
         command: command.slice(0, NAME_CHARS).toWellFormed(),
         failed,
         call: number,
       })),
-      failures: [...this.#failures.values()].slice(-MAX_NAMED),
+      failures: [...this.#failures.values()].slice(-MAX_LATEST),
       errorsInARow: this.#errorsInARow,
       ...usage,
       ...present({ contextTokens: this.#contextTokens, timeLeftMs, request: this.#request }),
     };
   }
 
-  #ended(call: RunCall, record: TrajectoryRecord): void {
+  #noteResult(call: RunCall, record: TrajectoryRecord): void {
     const { args, failed, number, tool } = call;
     const { kind, target } = readCall(tool, args);
     const key = `${tool} ${canonicalJson(args)}`.slice(0, 2_000);
@@ -82,7 +82,7 @@ export class RunStateFold {
     }
     this.#failures.delete(key);
     this.#errorsInARow = 0;
-    const files = kind === 'read' ? this.#read : kind === 'write' ? this.#written : undefined;
+    const files = kind === 'read' ? this.#readFiles : kind === 'write' ? this.#writtenFiles : undefined;
     if (files === undefined || target === undefined || files.size >= MAX_FILES) return;
     // Deleting the entry first moves it to the end. The last entries are listed as the latest files.
     files.delete(target);
@@ -90,20 +90,20 @@ export class RunStateFold {
   }
 }
 
-function seenRequest(prepared: PayloadOf<'provider_request_prepared'>): SeenRequest {
+function requestOf(preparedRequest: PayloadOf<'provider_request_prepared'>): SeenRequest {
   const {
     message_count: messages,
     model_id,
     system_prompt_chars: systemChars,
     tool_count: toolCount,
     tools,
-  } = prepared;
+  } = preparedRequest;
   const modelId = model_id?.slice(0, NAME_CHARS).toWellFormed();
-  const names = tools.slice(0, MAX_NAMED).map((tool) => tool.slice(0, NAME_CHARS).toWellFormed());
-  return { ...present({ modelId }), messages, systemChars, toolCount, tools: names };
+  const toolNames = tools.slice(0, MAX_LATEST).map((tool) => tool.slice(0, NAME_CHARS).toWellFormed());
+  return { ...present({ modelId }), messages, systemChars, toolCount, tools: toolNames };
 }
 
-function namedFiles(files: ReadonlySet<string>): FilesRow {
-  const latest = [...files].slice(-MAX_NAMED).reverse();
+function filesRowOf(files: ReadonlySet<string>): FilesRow {
+  const latest = [...files].slice(-MAX_LATEST).reverse();
   return { count: files.size, latest: latest.map((file) => file.slice(0, NAME_CHARS).toWellFormed()) };
 }

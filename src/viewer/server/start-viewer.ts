@@ -99,7 +99,7 @@ export async function startViewer(options: ViewerOptions): Promise<RunningViewer
       stop.abort();
       await Promise.all(servers.map(closeServer));
       await Promise.all(sources.map((source) => source.close()));
-      for (const { looks } of listed) looks.close();
+      for (const { overviews } of listed) overviews.close();
     },
   };
 }

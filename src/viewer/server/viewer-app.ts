@@ -128,11 +128,11 @@ function addListRoutes(app: Hono<ViewerEnv>, { state }: AppSetup): void {
   });
   app.get('/api/runs', async (context) => context.json(await list.page(readRunsQuery(context.req.query()))));
   app.get('/api/cohort', async (context) => {
-    const { facets, pending, runs } = await list.matching(readRunsQuery(context.req.query()).filter, true);
+    const { facets, pending, runs } = await list.matchingRuns(readRunsQuery(context.req.query()).filter, true);
     return context.json({ ...cohortOf(runs), pending, facets } satisfies CohortAnswer);
   });
   app.get('/api/tasks', async (context) => {
-    const { pending, runs } = await list.matching(readRunsQuery(context.req.query()).filter, true);
+    const { pending, runs } = await list.matchingRuns(readRunsQuery(context.req.query()).filter, true);
     return context.json({ tasks: taskGroups(runs), pending } satisfies TasksAnswer);
   });
   app.get('/api/review', async (context) => {
@@ -140,7 +140,7 @@ function addListRoutes(app: Hono<ViewerEnv>, { state }: AppSetup): void {
     const by = REVIEW_KINDS.find((kind) => kind === name);
     if (by === undefined)
       throw new CoxswainError('invalid-argument', `by=${name.slice(0, 80)}: give ${REVIEW_KINDS.join(', ')}`);
-    const { pending, runs } = await list.matching(readRunsQuery(query).filter, by !== 'random');
+    const { pending, runs } = await list.matchingRuns(readRunsQuery(query).filter, by !== 'random');
     const moments =
       by === 'disagreement' ? disagreements(runs, (await state.labels.read()).labels) : reviewQueue(runs, by);
     return context.json({ moments, pending } satisfies ReviewAnswer);

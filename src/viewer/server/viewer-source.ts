@@ -51,7 +51,7 @@ export class ViewerSource {
   readonly #listeners = new Set<(change: SourceChange) => void>();
   #reader: RunReader | undefined;
   #opening: Promise<RunReader> | undefined;
-  #place: string | undefined;
+  #storeIdentity: string | undefined;
   #problem: Problem | undefined;
   #isTruncated = false;
   #isListed = false;
@@ -59,7 +59,7 @@ export class ViewerSource {
   #version = 0;
   #lastRow = '';
   #refreshing: Promise<void> | undefined;
-  #nextLookMs = 0;
+  #nextRefreshMs = 0;
   #isClosed = false;
 
   constructor(setup: SourceSetup) {
@@ -114,7 +114,7 @@ export class ViewerSource {
    */
   async reader(): Promise<RunReader> {
     if (this.#isClosed) throw viewerFault('store-gone', 'the viewer is closed');
-    await this.#checkPlace();
+    await this.#checkStore();
     if (this.#reader !== undefined) return this.#reader;
     // Concurrent callers share one opening. A second reader would never be closed.
     this.#opening ??= this.#setup.open().finally(() => (this.#opening = undefined));
@@ -132,8 +132,8 @@ export class ViewerSource {
 
   /** Looks for changes, unless this was just done. It never throws: an error becomes the problem of the source. */
   async refresh(): Promise<void> {
-    if (this.#isClosed || (this.#refreshing === undefined && steadyMs() < this.#nextLookMs)) return;
-    this.#refreshing ??= this.#look().finally(() => (this.#refreshing = undefined));
+    if (this.#isClosed || (this.#refreshing === undefined && steadyMs() < this.#nextRefreshMs)) return;
+    this.#refreshing ??= this.#findChanges().finally(() => (this.#refreshing = undefined));
     await this.#refreshing;
   }
 
@@ -144,9 +144,9 @@ export class ViewerSource {
   }
 
   /** Sets the problem of the source until the next refresh. */
-  report(error: unknown): void {
+  reportProblem(error: unknown): void {
     this.#problem = problemOf(error).problem;
-    this.#tellRow();
+    this.#notifyIfRowChanged();
   }
 
   async close(): Promise<void> {
@@ -156,54 +156,55 @@ export class ViewerSource {
     this.#reader = undefined;
   }
 
-  async #look(): Promise<void> {
+  async #findChanges(): Promise<void> {
     const startMs = steadyMs();
     try {
       const reader = await this.reader();
       // This value is read before the changes. If it is undefined, the changes are complete.
       const indexing = reader.indexing?.();
-      const changed = await reader.changes();
+      const changedIds = await reader.changes();
       const isFull = this.#runs.size > MAX_RUNS + PAGE_RUNS;
-      if (changed === undefined || isFull) await this.#listAll(reader);
-      else for (const runId of changed) this.#take(runId, await reader.findRun(runId));
+      if (changedIds === undefined || isFull) await this.#listAll(reader);
+      else for (const runId of changedIds) this.#updateRun(runId, await reader.findRun(runId));
       this.#indexing = indexing;
       this.#problem = undefined;
     } catch (error) {
       this.#problem = problemOf(error).problem;
     }
-    const now = steadyMs();
-    this.#nextLookMs = now + Math.max(MIN_PAUSE_MS, 4 * (now - startMs));
-    this.#tellRow();
+    const endMs = steadyMs();
+    this.#nextRefreshMs = endMs + Math.max(MIN_PAUSE_MS, 4 * (endMs - startMs));
+    this.#notifyIfRowChanged();
   }
 
   async #listAll(reader: RunReader): Promise<void> {
-    const there = new Set<string>();
+    const listedIds = new Set<string>();
     this.#isTruncated = false;
     for await (const run of reader.listAll?.() ?? allRuns(reader)) {
-      if (there.size >= MAX_RUNS) {
+      if (listedIds.size >= MAX_RUNS) {
         this.#isTruncated = true;
         break;
       }
-      there.add(run.runId);
-      this.#take(run.runId, run);
+      listedIds.add(run.runId);
+      this.#updateRun(run.runId, run);
     }
-    for (const runId of this.#runs.keys()) if (!there.has(runId)) this.#take(runId, undefined);
+    for (const runId of this.#runs.keys()) if (!listedIds.has(runId)) this.#updateRun(runId, undefined);
     this.#isListed = true;
   }
 
-  #take(runId: string, run: RunSummary | undefined): void {
-    const before = this.#runs.get(runId);
+  #updateRun(runId: string, run: RunSummary | undefined): void {
+    const previous = this.#runs.get(runId);
     if (run === undefined) {
-      if (before === undefined) return;
+      if (previous === undefined) return;
       this.#runs.delete(runId);
       this.#version += 1;
-      if (before.parentRunId !== undefined) this.#childrenOf.get(before.parentRunId)?.delete(runId);
-      this.#tell({ type: 'gone', runId });
+      if (previous.parentRunId !== undefined) this.#childrenOf.get(previous.parentRunId)?.delete(runId);
+      this.#notify({ type: 'gone', runId });
       return;
     }
-    if (before !== undefined && isSame(before, run)) return;
-    const isReplaced = before !== undefined && (run.lastSeq < before.lastSeq || run.startedAtMs !== before.startedAtMs);
-    if (isReplaced) this.#tell({ type: 'gone', runId });
+    if (previous !== undefined && isUnchanged(previous, run)) return;
+    const isReplaced =
+      previous !== undefined && (run.lastSeq < previous.lastSeq || run.startedAtMs !== previous.startedAtMs);
+    if (isReplaced) this.#notify({ type: 'gone', runId });
     this.#runs.set(runId, run);
     this.#version += 1;
     if (run.parentRunId !== undefined) {
@@ -211,51 +212,52 @@ export class ViewerSource {
       siblings.add(runId);
       this.#childrenOf.set(run.parentRunId, siblings);
     }
-    this.#tell({ type: 'run', runId });
+    this.#notify({ type: 'run', runId });
   }
 
   /** @throws CoxswainError with the reason `store-gone` */
-  async #checkPlace(): Promise<void> {
+  async #checkStore(): Promise<void> {
     // Imported files stay in the temporary store, and a database reports itself when it is gone.
     const path = this.#setup.kind === 'files' ? undefined : storePath(this.path);
     if (path === undefined) return;
-    const facts = await stat(path).catch(() => undefined);
-    const place = facts === undefined ? undefined : `${facts.dev} ${facts.ino}`;
-    if (place === undefined || (this.#place !== undefined && place !== this.#place)) await this.#forget();
-    const isOther = this.#place !== undefined && place !== undefined && place !== this.#place;
-    if (place !== undefined) this.#place = place;
-    if (isOther) {
+    const stats = await stat(path).catch(() => undefined);
+    const identity = stats === undefined ? undefined : `${stats.dev} ${stats.ino}`;
+    if (identity === undefined || (this.#storeIdentity !== undefined && identity !== this.#storeIdentity))
+      await this.#closeReader();
+    const isReplaced = this.#storeIdentity !== undefined && identity !== undefined && identity !== this.#storeIdentity;
+    if (identity !== undefined) this.#storeIdentity = identity;
+    if (isReplaced) {
       this.#runs.clear();
       this.#childrenOf.clear();
       this.#version += 1;
-      this.#tell({ type: 'reset' });
+      this.#notify({ type: 'reset' });
     }
-    if (place === undefined) {
+    if (identity === undefined) {
       const fix = 'The page continues when it is back.';
       throw viewerFault('store-gone', `${this.path} does not exist (any more)`, fix);
     }
   }
 
-  async #forget(): Promise<void> {
+  async #closeReader(): Promise<void> {
     const reader = this.#reader;
     this.#reader = undefined;
     await reader?.close();
   }
 
-  #tellRow(): void {
+  #notifyIfRowChanged(): void {
     const row = JSON.stringify(this.row());
     if (row === this.#lastRow) return;
     this.#lastRow = row;
-    this.#tell({ type: 'source' });
+    this.#notify({ type: 'source' });
   }
 
-  #tell(change: SourceChange): void {
+  #notify(change: SourceChange): void {
     for (const listener of this.#listeners) listener(change);
   }
 }
 
 /** Compares the fields that change with every write. */
-function isSame(a: RunSummary, b: RunSummary): boolean {
+function isUnchanged(a: RunSummary, b: RunSummary): boolean {
   return (
     a.lastSeq === b.lastSeq &&
     a.records === b.records &&

@@ -4,18 +4,18 @@ import { scriptedRecords, times, type ScriptedCall } from '../../../test/support
 import { WITHHELD_REASON } from '../../records/delivery-reason.ts';
 import type { FeedbackProduced } from '../../records/trajectory-record.ts';
 import type { RunExtras } from './api-shapes.ts';
-import { RunLook } from './run-look.ts';
+import { RunOverviewFold } from './run-overview-fold.ts';
 
-function lookOf(calls: readonly ScriptedCall[]): RunLook {
-  const look = new RunLook();
-  for (const record of scriptedRecords(calls)) look.fold(record);
-  return look;
+function foldCalls(calls: readonly ScriptedCall[]): RunOverviewFold {
+  const fold = new RunOverviewFold();
+  for (const record of scriptedRecords(calls)) fold.fold(record);
+  return fold;
 }
 
 const failing: ScriptedCall = { tool: 'bash', args: { command: 'make' }, result: 'make: no rule', isError: true };
 
 test('a failure and the kind of a call count in the bucket of its start', () => {
-  const { errors, kinds } = lookOf([{ tool: 'read_file', args: { path: 'a' } }, failing]).overview(6);
+  const { errors, kinds } = foldCalls([{ tool: 'read_file', args: { path: 'a' } }, failing]).overview(6);
   // Records: start, turn, call, result, turn, call, result.
   expect(errors).toEqual([0, 0, 0, 0, 0, 1, 0]);
   expect(kinds.read).toEqual([0, 0, 1, 0, 0, 0, 0]);
@@ -23,37 +23,40 @@ test('a failure and the kind of a call count in the bucket of its start', () => 
 });
 
 test('a run without steering has the patterns that the detectors find, with the records of their calls', () => {
-  const look = lookOf([{ tool: 'read_file', args: { path: 'a' } }, ...times(6, failing)]);
-  const { patterns } = look.overview(21);
+  const fold = foldCalls([{ tool: 'read_file', args: { path: 'a' } }, ...times(6, failing)]);
+  const { patterns } = fold.overview(21);
   const span = patterns.find(({ kind }) => kind === 'identical_call') ?? patterns[0];
   expect(span).toMatchObject({ stuck: true, fromCall: 2, fromSeq: 5, toCall: null, toSeq: null });
   expect(span?.evidence.every(({ call, seq }) => seq === 3 * call - 1)).toBe(true);
-  expect(look.extras()).toMatchObject({ stuck: true, strip: '.!!!!!!', adviceCount: 0, tools: ['read_file', 'bash'] });
+  expect(fold.extras()).toMatchObject({ stuck: true, strip: '.!!!!!!', adviceCount: 0, tools: ['read_file', 'bash'] });
 });
 
 test('a steered run has the recorded patterns only', () => {
   const [first, ...rest] = scriptedRecords(times(6, failing));
   if (first?.payload.kind !== 'run_started') throw new Error('a run begins with its start');
   const steering = { prompt_name: '', configuration_hash: 'x', mode: 'steer' } as const;
-  const look = new RunLook();
-  for (const record of [{ ...first, payload: { ...first.payload, steering } }, ...rest]) look.fold(record);
-  expect(look.overview(18).patterns).toEqual([]);
+  const fold = new RunOverviewFold();
+  for (const record of [{ ...first, payload: { ...first.payload, steering } }, ...rest]) fold.fold(record);
+  expect(fold.overview(18).patterns).toEqual([]);
   // Without an analysis, the results are read for their error lines.
-  expect(look.extras()).toMatchObject({ strip: 'xxxxxx', errorLine: ['make: no rule', 6] });
+  expect(fold.extras()).toMatchObject({ strip: 'xxxxxx', errorLine: ['make: no rule', 6] });
 });
 
 test('the first warning has the pattern, its tool and the last error line of its calls', () => {
   const earlier: ScriptedCall = { tool: 'read_file', args: { path: 'a' }, result: 'a: not there', isError: true };
-  const { wasted } = lookOf([earlier, ...times(6, { ...failing, result: 'make: line 12: no rule' })]).extras();
+  const { wasted } = foldCalls([earlier, ...times(6, { ...failing, result: 'make: line 12: no rule' })]).extras();
   expect(wasted).toMatchObject({ tool: 'bash', line: 'make: line #: no rule' });
-  const silent = lookOf([earlier, ...times(8, { tool: 'bash', args: { command: 'ls' }, result: 'the same' })]).extras();
+  const silent = foldCalls([
+    earlier,
+    ...times(8, { tool: 'bash', args: { command: 'ls' }, result: 'the same' }),
+  ]).extras();
   expect(silent.wasted).toMatchObject({ kind: 'identical_call', tool: 'bash' });
   expect(silent.wasted).not.toHaveProperty('line');
 });
 
 test('an overview is complete once all stored records are folded', () => {
-  const look = lookOf(times(2, failing));
-  expect([look.nextSeq, look.overview(6).complete, look.overview(7).complete]).toEqual([7, true, false]);
+  const fold = foldCalls(times(2, failing));
+  expect([fold.nextSeq, fold.overview(6).complete, fold.overview(7).complete]).toEqual([7, true, false]);
 });
 
 test('withheld advice is counted separately and has no mark in the strip', () => {
@@ -71,15 +74,15 @@ test('withheld advice is counted separately and has no mark in the strip', () =>
   };
   const name = { advice_id: 'a', provider_name: 'Pattern' };
   const extrasAfter = (fate: { readonly delivered: boolean; readonly reason?: string }): RunExtras => {
-    const look = new RunLook();
-    for (const record of records) look.fold(record);
-    look.fold({
+    const fold = new RunOverviewFold();
+    for (const record of records) fold.fold(record);
+    fold.fold({
       ...last,
       seq: last.seq + 1,
       payload: { kind: 'feedback_produced', ...name, text: 'Stop.', feedback, cause_seq: last.seq, ordinal: 0 },
     });
-    look.fold({ ...last, seq: last.seq + 2, payload: { kind: 'feedback_delivered', ...name, ...fate } });
-    return look.extras();
+    fold.fold({ ...last, seq: last.seq + 2, payload: { kind: 'feedback_delivered', ...name, ...fate } });
+    return fold.extras();
   };
   const withheld = extrasAfter({ delivered: false, reason: WITHHELD_REASON });
   expect(withheld).toMatchObject({ adviceCount: 1, adviceUnsaid: 1, strip: '!!!' });
@@ -88,12 +91,12 @@ test('withheld advice is counted separately and has no mark in the strip', () =>
 
 test('a minute without records and open calls is idle, and a call that takes as long is not', () => {
   const [start, ...rest] = scriptedRecords([failing, failing]);
-  const [look, laterMs] = [new RunLook(), [0, 0, 1, 121_000, 122_000, 322_000]];
+  const [fold, laterMs] = [new RunOverviewFold(), [0, 0, 1, 121_000, 122_000, 322_000]];
   for (const [at, record] of [start, ...rest].entries()) {
     if (record === undefined) continue;
-    look.fold({ ...record, recorded_at_unix_ms: 1_000_000 + (laterMs[at] ?? 323_000) });
+    fold.fold({ ...record, recorded_at_unix_ms: 1_000_000 + (laterMs[at] ?? 323_000) });
   }
-  const { atMs, endMs, gaps } = look.overview(6);
+  const { atMs, endMs, gaps } = fold.overview(6);
   expect(gaps).toEqual([{ seq: 5, ms: 200_000 }]);
   expect(endMs).toBe(1_323_000);
   expect(atMs[3]).toBe(1_121_000);

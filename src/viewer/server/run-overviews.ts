@@ -3,16 +3,16 @@ import type { RunSummary } from '../../store/run-summary.ts';
 import type { Overview, RunExtras } from './api-shapes.ts';
 import { createBreather } from '../../base/breather.ts';
 import { isDamage } from './read-records.ts';
-import { RunLook, type KnownTimeline } from './run-look.ts';
-import { printOf, RunIndex, type IndexedRun } from './run-index.ts';
+import { RunOverviewFold, type KnownTimeline } from './run-overview-fold.ts';
+import { fingerprintOf, RunIndex, type IndexedRun } from './run-index.ts';
 import type { ViewerSource } from './viewer-source.ts';
 import { waitAtMost } from './wait-at-most.ts';
 
 /**
  * Maximum number of runs whose state stays in memory, so that only appended records are read. Each takes at most about half a megabyte.
  */
-const MAX_FOLDS = 24;
-const MAX_PASSING = 24;
+const MAX_OPENED = 24;
+const MAX_LISTED = 24;
 /** Each entry takes about 500 bytes. */
 const MAX_EXTRAS = 100_000;
 /** Maximum number of runs read at the same time. They share one processor. */
@@ -21,16 +21,16 @@ const MAX_READING = 2;
 /** The timeline of a longer run is cached across restarts. Reading this many records takes about 40 ms. */
 const SHORT_RUN_RECORDS = 2_000;
 
-export function isLong(run: RunSummary): boolean {
+export function isLongRun(run: RunSummary): boolean {
   return run.lastSeq >= SHORT_RUN_RECORDS;
 }
 
-interface Fold {
+interface CachedRun {
   /** A cached state cannot be continued: when records are appended, the run is read again. */
-  look: RunLook | KnownTimeline;
+  timeline: RunOverviewFold | KnownTimeline;
   reading?: Promise<void>;
   /** The run's `lastSeq` when reading it failed. The run is not read again until records are appended. */
-  failedAt?: number;
+  failedAtSeq?: number;
 }
 
 interface KnownExtras {
@@ -43,18 +43,18 @@ interface KnownExtras {
  * used states are dropped. Reading continues in the background when the caller stops waiting. A damaged run is read up to the damaged
  * record.
  */
-export class RunLooks {
+export class RunOverviews {
   readonly #source: ViewerSource;
   /** The states of runs that the user opened. */
-  readonly #folds = new LruMap<Fold>(MAX_FOLDS);
+  readonly #openedRuns = new LruMap<CachedRun>(MAX_OPENED);
   /** The states of runs that were read only for a list. They are separate, so that reading all runs does not evict the opened ones. */
-  readonly #passing = new LruMap<Fold>(MAX_PASSING);
+  readonly #listedRuns = new LruMap<CachedRun>(MAX_LISTED);
   readonly #extras = new LruMap<KnownExtras>(MAX_EXTRAS);
   readonly #index: RunIndex;
   /** The rows of the index that have not been used yet. */
   #indexed: Map<string, IndexedRun> | undefined;
-  readonly #queue: (() => void)[] = [];
-  #reading = 0;
+  readonly #waitingReads: (() => void)[] = [];
+  #readCount = 0;
 
   /** @param cacheFolder  folder that stores the extras for the next start; undefined: they are not stored */
   constructor(source: ViewerSource, cacheFolder?: string) {
@@ -67,22 +67,22 @@ export class RunLooks {
   }
 
   /** Returns the extras of a run, or undefined until all its records have been read. */
-  known(run: RunSummary): RunExtras | undefined {
+  knownExtras(run: RunSummary): RunExtras | undefined {
     const { lastSeq, runId } = run;
-    const known = this.#extras.get(runId);
-    if (known !== undefined) return known.lastSeq >= lastSeq ? known.extras : undefined;
-    this.#indexed ??= this.#index.load();
+    const cached = this.#extras.get(runId);
+    if (cached !== undefined) return cached.lastSeq >= lastSeq ? cached.extras : undefined;
+    this.#indexed ??= this.#index.loadExtras();
     const indexed = this.#indexed.get(runId);
     if (indexed === undefined) return undefined;
     this.#indexed.delete(runId);
-    if (indexed.print !== printOf(run)) return undefined;
+    if (indexed.fingerprint !== fingerprintOf(run)) return undefined;
     this.#extras.set(runId, { lastSeq, extras: indexed.extras });
     return indexed.extras;
   }
 
   /** True while an opened run is being read. Background work waits for it. */
   get isBusy(): boolean {
-    return this.#folds.entries().some(([, { reading }]) => reading !== undefined);
+    return this.#openedRuns.entries().some(([, { reading }]) => reading !== undefined);
   }
 
   close(): void {
@@ -96,12 +96,13 @@ export class RunLooks {
    * @throws CoxswainError if the store cannot be read
    */
   async extras(run: RunSummary, waitMs: number): Promise<RunExtras | undefined> {
-    const known = this.known(run);
-    if (known !== undefined) return known;
-    const fold = this.#folds.get(run.runId) ?? this.#passing.get(run.runId) ?? { look: new RunLook() };
-    if (!this.#folds.has(run.runId)) this.#passing.set(run.runId, fold);
-    await this.#within(run, fold, waitMs);
-    return this.known(run);
+    const extras = this.knownExtras(run);
+    if (extras !== undefined) return extras;
+    const cachedRun = this.#openedRuns.get(run.runId) ??
+      this.#listedRuns.get(run.runId) ?? { timeline: new RunOverviewFold() };
+    if (!this.#openedRuns.has(run.runId)) this.#listedRuns.set(run.runId, cachedRun);
+    await this.#readWithin(run, cachedRun, waitMs);
+    return this.knownExtras(run);
   }
 
   /**
@@ -110,77 +111,80 @@ export class RunLooks {
    * @throws CoxswainError if the store cannot be read
    */
   async overview(run: RunSummary, waitMs: number): Promise<Overview> {
-    const { failedAt, look, reading } = await this.#opened(run, waitMs);
-    const overview = look.overview(run.lastSeq);
+    const { failedAtSeq, timeline, reading } = await this.#openRun(run, waitMs);
+    const overview = timeline.overview(run.lastSeq);
     // The extras of the run follow shortly after its last record.
-    return { ...overview, complete: failedAt === run.lastSeq || (overview.complete && reading === undefined) };
+    return { ...overview, complete: failedAtSeq === run.lastSeq || (overview.complete && reading === undefined) };
   }
 
   /** Returns the state of an opened run. It waits like `overview`. */
-  async look(run: RunSummary, waitMs: number): Promise<KnownTimeline> {
-    return (await this.#opened(run, waitMs)).look;
+  async timeline(run: RunSummary, waitMs: number): Promise<KnownTimeline> {
+    return (await this.#openRun(run, waitMs)).timeline;
   }
 
-  async #opened(run: RunSummary, waitMs: number): Promise<Fold> {
-    const fold = this.#folds.get(run.runId) ??
-      this.#passing.get(run.runId) ?? { look: (isLong(run) ? this.#index.run(run) : undefined) ?? new RunLook() };
-    this.#folds.set(run.runId, fold);
-    this.#passing.delete(run.runId);
-    await this.#within(run, fold, waitMs);
-    return fold;
+  async #openRun(run: RunSummary, waitMs: number): Promise<CachedRun> {
+    const cachedRun = this.#openedRuns.get(run.runId) ??
+      this.#listedRuns.get(run.runId) ?? {
+        timeline: (isLongRun(run) ? this.#index.loadTimeline(run) : undefined) ?? new RunOverviewFold(),
+      };
+    this.#openedRuns.set(run.runId, cachedRun);
+    this.#listedRuns.delete(run.runId);
+    await this.#readWithin(run, cachedRun, waitMs);
+    return cachedRun;
   }
 
-  async #within(run: RunSummary, fold: Fold, waitMs: number): Promise<void> {
+  async #readWithin(run: RunSummary, cachedRun: CachedRun, waitMs: number): Promise<void> {
     if (waitMs === 0) return;
-    if (fold.look.nextSeq <= run.lastSeq && fold.failedAt !== run.lastSeq) fold.reading ??= this.#read(run, fold);
-    if (fold.reading !== undefined) await waitAtMost(fold.reading, waitMs);
+    if (cachedRun.timeline.nextSeq <= run.lastSeq && cachedRun.failedAtSeq !== run.lastSeq)
+      cachedRun.reading ??= this.#read(run, cachedRun);
+    if (cachedRun.reading !== undefined) await waitAtMost(cachedRun.reading, waitMs);
   }
 
-  async #read(run: RunSummary, fold: Fold): Promise<void> {
-    const look = fold.look instanceof RunLook ? fold.look : new RunLook();
-    fold.look = look;
-    await this.#turn();
+  async #read(run: RunSummary, cachedRun: CachedRun): Promise<void> {
+    const overviewFold = cachedRun.timeline instanceof RunOverviewFold ? cachedRun.timeline : new RunOverviewFold();
+    cachedRun.timeline = overviewFold;
+    await this.#waitForTurn();
     try {
       const reader = await this.#source.reader();
       const breath = createBreather();
-      for await (const record of reader.readRun(run.runId, { fromSeq: look.nextSeq })) {
-        look.fold(record);
+      for await (const record of reader.readRun(run.runId, { fromSeq: overviewFold.nextSeq })) {
+        overviewFold.fold(record);
         const pause = breath();
         if (pause !== undefined) await pause;
       }
     } catch (error) {
       if (!isDamage(error) && run.problem === undefined) throw error;
-      fold.failedAt = run.lastSeq;
+      cachedRun.failedAtSeq = run.lastSeq;
     } finally {
-      delete fold.reading;
-      this.#reading -= 1;
-      this.#queue.shift()?.();
+      delete cachedRun.reading;
+      this.#readCount -= 1;
+      this.#waitingReads.shift()?.();
     }
     // The state was dropped from memory while the run was being read.
-    if (this.#folds.get(run.runId) !== fold && this.#passing.get(run.runId) !== fold) return;
-    const lastSeq = fold.failedAt ?? look.nextSeq - 1;
-    const extras = look.extras();
+    if (this.#openedRuns.get(run.runId) !== cachedRun && this.#listedRuns.get(run.runId) !== cachedRun) return;
+    const lastSeq = cachedRun.failedAtSeq ?? overviewFold.nextSeq - 1;
+    const extras = overviewFold.extras();
     this.#extras.set(run.runId, { lastSeq, extras });
     // If the run grew in the meantime, its state is newer than its row.
     if (lastSeq !== run.lastSeq) return;
-    this.#index.put(run, extras);
-    if (isLong(run) && fold.failedAt === undefined) this.#index.putRun(run, look);
+    this.#index.storeExtras(run, extras);
+    if (isLongRun(run) && cachedRun.failedAtSeq === undefined) this.#index.storeTimeline(run, overviewFold);
   }
 
-  async #turn(): Promise<void> {
-    if (this.#reading >= MAX_READING) await new Promise<void>((resolve) => this.#queue.push(resolve));
-    this.#reading += 1;
+  async #waitForTurn(): Promise<void> {
+    if (this.#readCount >= MAX_READING) await new Promise<void>((resolve) => this.#waitingReads.push(resolve));
+    this.#readCount += 1;
   }
 
   #forget(runId: string): void {
-    this.#folds.delete(runId);
-    this.#passing.delete(runId);
+    this.#openedRuns.delete(runId);
+    this.#listedRuns.delete(runId);
     this.#extras.delete(runId);
   }
 
   #clear(): void {
-    this.#folds.clear();
-    this.#passing.clear();
+    this.#openedRuns.clear();
+    this.#listedRuns.clear();
     this.#extras.clear();
   }
 }

@@ -31,13 +31,13 @@ const IDLE_MS = 60_000;
 const MAX_GAPS = 500;
 
 /** The usage of a run up to a record. */
-interface Spent extends RunUsage {
+interface UsageSoFar extends RunUsage {
   readonly calls: number;
   readonly atMs: number;
 }
 
 /** The first warning of a run: the usage up to it, and what it was about. */
-interface Warning extends Spent, Pick<Wasted, 'kind' | 'tool' | 'line'> {}
+interface Warning extends UsageSoFar, Pick<Wasted, 'kind' | 'tool' | 'line'> {}
 
 /** The fields of an advice mark that its outcome does not contain. */
 type AdviceContent = Pick<AdviceMark, 'severity' | 'text' | 'why' | 'point' | 'channel' | 'evidence'>;
@@ -55,13 +55,13 @@ export interface KnownTimeline {
  *
  * Cost: that of `RunView`. Memory: at most about half a megabyte.
  */
-export class RunLook implements KnownTimeline {
+export class RunOverviewFold implements KnownTimeline {
   readonly #view = new RunView({ detectors: defaultDetectors(), advice: { maxPieces: MAX_ADVICE } });
   readonly #adviceContents = new Map<string, AdviceContent>();
   readonly #buckets = new Buckets();
   readonly #tools = new Set<string>();
   readonly #errorLines = new Map<string, number>();
-  #warned: Warning | undefined;
+  #firstWarning: Warning | undefined;
   /** The error line of the last failed call, with masked numbers, and the index of that call. */
   #lastError: { readonly line: string; readonly index: number } | undefined;
   /** The calls read until now. */
@@ -78,39 +78,39 @@ export class RunLook implements KnownTimeline {
   fold(record: TrajectoryRecord): void {
     const { payload, recorded_at_unix_ms: atMs, seq } = record;
     this.#nextSeq = lastSeqOf(record) + 1;
-    this.#buckets.touch(seq, atMs, this.#view.calls);
+    this.#buckets.addRecord(seq, atMs, this.#view.calls);
     this.#noteGap(seq, atMs);
-    const before = this.#view.usage;
+    const usageBefore = this.#view.usage;
     const call = this.#view.fold(record);
-    const used = this.#view.usage;
-    this.#buckets.count(seq, 'tokens', (allTokens(used) ?? 0) - (allTokens(before) ?? 0));
-    this.#buckets.count(seq, 'costUsd', (used.costUsd ?? 0) - (before.costUsd ?? 0));
+    const usageAfter = this.#view.usage;
+    this.#buckets.count(seq, 'tokens', (allTokens(usageAfter) ?? 0) - (allTokens(usageBefore) ?? 0));
+    this.#buckets.count(seq, 'costUsd', (usageAfter.costUsd ?? 0) - (usageBefore.costUsd ?? 0));
     const context = contextTokensOf(payload, this.#view.counts.modelId);
-    if (context !== undefined) this.#buckets.context(seq, context);
-    if (call !== undefined) this.#called(call, record);
-    if (this.#warned === undefined) this.#noteWarning();
+    if (context !== undefined) this.#buckets.setContext(seq, context);
+    if (call !== undefined) this.#countCall(call, record);
+    if (this.#firstWarning === undefined) this.#noteWarning();
     if (payload.kind === 'turn_started') this.#buckets.count(seq, 'turns');
     else if (payload.kind === 'message_appended') this.#buckets.count(seq, 'messages');
     else if (payload.kind === 'evaluation') this.#point = payload.point;
-    else if (payload.kind === 'feedback_produced' || payload.kind === 'guidance_produced') this.#produced(payload);
-    else if (payload.kind === 'feedback_delivered') this.#delivered(payload.advice_id, payload.channel);
-    else if (payload.kind === 'guidance_delivered') this.#delivered(payload.advice_id, payload.guidance.channel);
+    else if (payload.kind === 'feedback_produced' || payload.kind === 'guidance_produced') this.#noteAdvice(payload);
+    else if (payload.kind === 'feedback_delivered') this.#noteDelivery(payload.advice_id, payload.channel);
+    else if (payload.kind === 'guidance_delivered') this.#noteDelivery(payload.advice_id, payload.guidance.channel);
   }
 
   extras(): RunExtras {
     const { advice, adviceLeftOut, calls, failures, flaggedPatterns: patterns, usage, verdict } = this.#view;
     const kinds = [...new Set(patterns.map(({ kind }) => kind))].slice(0, MAX_KINDS);
     const errorLine = [...this.#errorLines].sort(([, a], [, b]) => b - a)[0];
-    const stuck = patterns.filter((pattern) => pattern.stuck);
-    const delivered = advice.filter(({ arm }) => arm === 'delivered');
+    const stuckPatterns = patterns.filter((pattern) => pattern.stuck);
+    const deliveredAdvice = advice.filter(({ arm }) => arm === 'delivered');
     const strip = failureColumns(failures, {
-      stuck: stuck.map(({ clearedAt, firstSeen }) => [firstSeen, clearedAt ?? calls - 1] as const),
-      advice: delivered.map(({ callsBefore }) => callsBefore - 1),
+      stuck: stuckPatterns.map(({ clearedAt, firstSeen }) => [firstSeen, clearedAt ?? calls - 1] as const),
+      advice: deliveredAdvice.map(({ callsBefore }) => callsBefore - 1),
     });
     return {
       patterns: kinds,
       patternCalls: kinds.map((kind) => this.#firstCallOf(patterns.filter((pattern) => pattern.kind === kind))),
-      ...present({ wasted: this.#wasted(), errorLine }),
+      ...present({ wasted: this.#usageSinceWarning(), errorLine }),
       verdict: verdict.verdict,
       adviceCalls: [...new Set(advice.map(({ callsBefore }) => callsBefore))]
         .filter((call) => call > 0)
@@ -118,7 +118,7 @@ export class RunLook implements KnownTimeline {
       fates: countsOf(advice.map(({ arm, nextCall }) => `${arm} ${nextCall}`)),
       stuck: saysStuck(patterns),
       adviceCount: advice.length + adviceLeftOut,
-      adviceUnsaid: advice.length - delivered.length,
+      adviceUnsaid: advice.length - deliveredAdvice.length,
       ...usage,
       strip,
       tools: [...this.#tools],
@@ -133,29 +133,29 @@ export class RunLook implements KnownTimeline {
   }
 
   #noteWarning(): void {
-    const first = this.#view.changedPatterns.find((pattern) => pattern.stuck && isFlagged(pattern));
-    if (first === undefined) return;
-    const { firstSeen, kind, tool } = first;
+    const warning = this.#view.changedPatterns.find((pattern) => pattern.stuck && isFlagged(pattern));
+    if (warning === undefined) return;
+    const { firstSeen, kind, tool } = warning;
     const error = this.#lastError;
     const line = error !== undefined && error.index >= firstSeen ? error.line : undefined;
-    this.#warned = { ...this.#spent(), kind, ...present({ tool, line }) };
+    this.#firstWarning = { ...this.#usageSoFar(), kind, ...present({ tool, line }) };
   }
 
   #firstCallOf(patterns: readonly TrajectoryPattern[]): number {
     return Math.min(...patterns.map(({ firstSeen, flaggedAt }) => callNumber(flaggedAt ?? firstSeen)));
   }
 
-  #spent(): Spent {
+  #usageSoFar(): UsageSoFar {
     return { calls: this.#view.calls, atMs: this.#view.lastAtMs, ...this.#view.usage };
   }
 
-  #wasted(): Wasted | undefined {
-    if (this.#warned === undefined) return undefined;
-    const [before, now] = [this.#warned, this.#spent()];
-    const since = (of: keyof RunUsage): number | undefined =>
-      now[of] === undefined ? undefined : now[of] - (before[of] ?? 0);
-    const [tokens, costUsd] = [since('tokens'), since('costUsd')];
-    const [cacheTokens, cacheTokensWithin] = [since('cacheTokens'), since('cacheTokensWithin')];
+  #usageSinceWarning(): Wasted | undefined {
+    if (this.#firstWarning === undefined) return undefined;
+    const [before, now] = [this.#firstWarning, this.#usageSoFar()];
+    const differenceOf = (field: keyof RunUsage): number | undefined =>
+      now[field] === undefined ? undefined : now[field] - (before[field] ?? 0);
+    const [tokens, costUsd] = [differenceOf('tokens'), differenceOf('costUsd')];
+    const [cacheTokens, cacheTokensWithin] = [differenceOf('cacheTokens'), differenceOf('cacheTokensWithin')];
     const ms = before.atMs > 0 ? now.atMs - before.atMs : 0;
     const { kind, line, tool } = before;
     return {
@@ -168,18 +168,18 @@ export class RunLook implements KnownTimeline {
   }
 
   overview(lastSeq: number): Overview {
-    const { advice, adviceLeftOut, patterns: found } = this.#view;
-    const patterns = found.patterns.filter(({ pattern }) => isFlagged(pattern));
+    const { advice, adviceLeftOut, patterns: patternList } = this.#view;
+    const patterns = patternList.patterns.filter(({ pattern }) => isFlagged(pattern));
     return {
       nextSeq: this.#nextSeq,
       complete: this.#nextSeq > lastSeq,
       ...this.#buckets.lists(),
       endMs: this.#view.lastAtMs,
       gaps: this.#gaps,
-      patternBasis: found.basis,
+      patternBasis: patternList.basis,
       patterns: patterns.slice(0, MAX_PATTERNS).map((seen) => this.#spanOf(seen)),
-      ...present({ wasted: this.#wasted() }),
-      patternsLeftOut: found.leftOut + Math.max(0, patterns.length - MAX_PATTERNS),
+      ...present({ wasted: this.#usageSinceWarning() }),
+      patternsLeftOut: patternList.leftOut + Math.max(0, patterns.length - MAX_PATTERNS),
       advice: advice.map((outcome) => this.#markOf(outcome)),
       adviceLeftOut,
     };
@@ -187,8 +187,12 @@ export class RunLook implements KnownTimeline {
 
   #spanOf({ clearedSeq, flaggedSeq, pattern }: SeenPattern): PatternSpan {
     const { clearedAt, evidence, firstSeen, flaggedAt, identity, kind, level, occurrences, stuck, tool } = pattern;
-    const place = (index: number | null): EvidenceCall | null => (index === null ? null : this.#placeOf(index));
-    const [first, flagged, cleared] = [this.#placeOf(firstSeen), place(flaggedAt), place(clearedAt ?? null)];
+    const placeOrNull = (index: number | null): EvidenceCall | null => (index === null ? null : this.#placeOf(index));
+    const [first, flagged, cleared] = [
+      this.#placeOf(firstSeen),
+      placeOrNull(flaggedAt),
+      placeOrNull(clearedAt ?? null),
+    ];
     return {
       kind,
       identity,
@@ -235,7 +239,7 @@ export class RunLook implements KnownTimeline {
   }
 
   /** Counts a call in the bucket of its start. Its kind and failure are counted when the result is known. */
-  #called(call: RunCall, record: TrajectoryRecord): void {
+  #countCall(call: RunCall, record: TrajectoryRecord): void {
     const { args, endSeq, failed, kind, number, seq, tool } = call;
     const errorLine = endSeq === undefined ? undefined : errorLineOf(call, record);
     if (errorLine !== undefined) {
@@ -250,14 +254,14 @@ export class RunLook implements KnownTimeline {
       if (this.#tools.size < MAX_TOOLS) this.#tools.add(tool.slice(0, TOOL_CHARS));
     }
     if (endSeq !== undefined) {
-      const known = kind ?? readCall(tool, args).kind;
-      this.#buckets.kind(seq, known);
-      this.places.setKind(number, known);
+      const callKind = kind ?? readCall(tool, args).kind;
+      this.#buckets.countKind(seq, callKind);
+      this.places.setKind(number, callKind);
     }
     if (failed) this.#buckets.count(seq, 'errors');
   }
 
-  #produced(payload: FeedbackProduced | GuidanceProduced): void {
+  #noteAdvice(payload: FeedbackProduced | GuidanceProduced): void {
     if (this.#adviceContents.size >= MAX_ADVICE || this.#adviceContents.has(payload.advice_id)) return;
     const isFeedback = payload.kind === 'feedback_produced';
     const text = isFeedback ? payload.text : payload.injection.content;
@@ -278,7 +282,7 @@ export class RunLook implements KnownTimeline {
     });
   }
 
-  #delivered(adviceId: string, channel: string | undefined): void {
+  #noteDelivery(adviceId: string, channel: string | undefined): void {
     const content = this.#adviceContents.get(adviceId);
     if (content !== undefined && channel !== undefined) this.#adviceContents.set(adviceId, { ...content, channel });
   }

@@ -5,7 +5,7 @@ import type { RunSummary } from '../../store/run-summary.ts';
 import type { TrajectoryStore } from '../../store/trajectory-store.ts';
 import { tempFolder } from '../../../test/support/temp-folder.ts';
 import { scriptCalls } from '../../testing/record-script.ts';
-import { RunLooks } from './run-looks.ts';
+import { RunOverviews } from './run-overviews.ts';
 import type { RunReader } from './run-reader.ts';
 import { ViewerSource } from './viewer-source.ts';
 
@@ -14,7 +14,7 @@ const LONG_MS = 600_000;
 
 let store: TrajectoryStore;
 let source: ViewerSource;
-let looks: RunLooks;
+let overviews: RunOverviews;
 /** Where each reading began. */
 let readFrom: (readonly [string, number])[];
 /** Set to make reading wait. */
@@ -37,7 +37,7 @@ beforeEach(() => {
     close: async () => {},
   };
   source = new ViewerSource({ id: '0', path: 'memory', kind: 'files', open: async () => reader });
-  looks = new RunLooks(source);
+  overviews = new RunOverviews(source);
 });
 
 afterEach(() => source.close());
@@ -50,13 +50,13 @@ async function run(runId: string): Promise<RunSummary> {
 
 test('a run is read once, and then only what was appended', async () => {
   await store.append(scriptCalls('a', 10));
-  expect((await looks.overview(await run('a'), LONG_MS)).nextSeq).toBe(10);
-  await looks.overview(await run('a'), LONG_MS);
-  await looks.extras(await run('a'), LONG_MS);
+  expect((await overviews.overview(await run('a'), LONG_MS)).nextSeq).toBe(10);
+  await overviews.overview(await run('a'), LONG_MS);
+  await overviews.extras(await run('a'), LONG_MS);
   await store.append(scriptCalls('a', 5, 10));
-  expect(looks.known(await run('a'))).toBe(undefined);
-  expect((await looks.overview(await run('a'), LONG_MS)).nextSeq).toBe(15);
-  expect(looks.known(await run('a'))?.tools).toEqual(['read']);
+  expect(overviews.knownExtras(await run('a'))).toBe(undefined);
+  expect((await overviews.overview(await run('a'), LONG_MS)).nextSeq).toBe(15);
+  expect(overviews.knownExtras(await run('a'))?.tools).toEqual(['read']);
   expect(readFrom).toEqual([
     ['a', 0],
     ['a', 10],
@@ -67,9 +67,9 @@ test('concurrent requests share one read', async () => {
   await store.append(scriptCalls('a', 10));
   const summary = await run('a');
   await Promise.all([
-    looks.overview(summary, LONG_MS),
-    looks.overview(summary, LONG_MS),
-    looks.extras(summary, LONG_MS),
+    overviews.overview(summary, LONG_MS),
+    overviews.overview(summary, LONG_MS),
+    overviews.extras(summary, LONG_MS),
   ]);
   expect(readFrom).toHaveLength(1);
 });
@@ -79,20 +79,20 @@ test('a caller that does not wait gets the records read so far, and reading cont
   const { promise, resolve } = Promise.withResolvers<void>();
   gate = promise;
   const summary = await run('a');
-  expect(await looks.overview(summary, 1)).toMatchObject({ nextSeq: 0, complete: false });
+  expect(await overviews.overview(summary, 1)).toMatchObject({ nextSeq: 0, complete: false });
   resolve();
-  expect(await looks.overview(summary, LONG_MS)).toMatchObject({ nextSeq: 10, complete: true });
+  expect(await overviews.overview(summary, LONG_MS)).toMatchObject({ nextSeq: 10, complete: true });
   expect(readFrom).toHaveLength(1);
 });
 
 test('a pass over many runs does not evict an opened one', async () => {
   await store.append(scriptCalls('opened', 10));
-  await looks.overview(await run('opened'), LONG_MS);
+  await overviews.overview(await run('opened'), LONG_MS);
   for (let index = 0; index < 100; index += 1) {
     await store.append(scriptCalls(`run-${index}`, 1));
-    expect(await looks.extras(await run(`run-${index}`), LONG_MS)).toMatchObject({ adviceCount: 0 });
+    expect(await overviews.extras(await run(`run-${index}`), LONG_MS)).toMatchObject({ adviceCount: 0 });
   }
-  await looks.overview(await run('opened'), LONG_MS);
+  await overviews.overview(await run('opened'), LONG_MS);
   expect(readFrom.filter(([runId]) => runId === 'opened')).toHaveLength(1);
 });
 
@@ -100,14 +100,14 @@ test('the timeline of a long run outlives a restart, until the run grows', async
   const folder = await tempFolder();
   try {
     for (let seq = 0; seq < 4_000; seq += 500) await store.append(scriptCalls('long', 500, seq));
-    const first = new RunLooks(source, folder.path);
+    const first = new RunOverviews(source, folder.path);
     const overview = await first.overview(await run('long'), LONG_MS);
-    const { places } = await first.look(await run('long'), LONG_MS);
+    const { places } = await first.timeline(await run('long'), LONG_MS);
     first.close();
-    const second = new RunLooks(source, folder.path);
+    const second = new RunOverviews(source, folder.path);
     expect(await second.overview(await run('long'), 0)).toEqual(overview);
-    const cached = await second.look(await run('long'), 0);
-    expect(cached.places.between(3_000, 3_100)).toEqual(places.between(3_000, 3_100));
+    const cached = await second.timeline(await run('long'), 0);
+    expect(cached.places.callsBetween(3_000, 3_100)).toEqual(places.callsBetween(3_000, 3_100));
     expect(readFrom).toHaveLength(1);
     await store.append(scriptCalls('long', 10, 4_000));
     expect(await second.overview(await run('long'), LONG_MS)).toMatchObject({ nextSeq: 4_010, complete: true });
@@ -121,12 +121,12 @@ test('the timeline of a long run outlives a restart, until the run grows', async
 test('a run that was deleted and recreated is read again', async () => {
   await store.append(scriptCalls('a', 10));
   await source.refresh();
-  await looks.overview(await run('a'), LONG_MS);
+  await overviews.overview(await run('a'), LONG_MS);
   await store.deleteRun('a');
   await store.append(scriptCalls('a', 3));
   const lookAgain = async (): Promise<number> => {
     await source.refresh();
-    return (await looks.overview(await run('a'), LONG_MS)).nextSeq;
+    return (await overviews.overview(await run('a'), LONG_MS)).nextSeq;
   };
   await expect.poll(lookAgain).toBe(3);
 });
