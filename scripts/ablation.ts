@@ -2,7 +2,7 @@
  * Measures the contribution of each detection rule. `node scripts/ablation.ts [PART…]` switches off one unit of `src/calls` and
  * `src/patterns` at a time and prints the changed figures: a detector, a regular expression, a list of words, or a function that returns
  * a boolean or an optional value. PART limits it to files whose path contains one of these. `--write` writes the table of
- * `docs/detection-ablation.md`; `--count` only prints lines, expressions and words.
+ * `test/truth/ablation.md`; `--count` only prints lines, expressions and words.
  *
  * Data: the recorded runs of `../shared/trajectories`, labelled stretches of the build part of `test/truth`, and the clear-cut cases of
  * `../shared/scenarios`, `../shared/windows` and `test/cases`. The runs are read once; each unit loads `src/calls` and `src/patterns`
@@ -38,7 +38,7 @@ const COUNTED: Readonly<Record<string, RegExp>> = {
 };
 /** Shorter lists are ignored. */
 const MIN_WORDS = 4;
-const PAGE = `${root}docs/detection-ablation.md`;
+const PAGE = `${root}test/truth/ablation.md`;
 const BEGIN = '<!-- table: written by scripts/ablation.ts -->';
 const LIST = /^[^\s,|]+(?:[\s,|]+[^\s,|]+)+$/;
 

@@ -67,7 +67,7 @@ function pageOf({ kind, name, stuck, about, source, fields }: Detector): string 
     '',
     '## Options',
     '',
-    '| option | default | range | means |',
+    '| option | default | range | meaning |',
     '|---|---|---|---|',
     ...rows,
     '',
@@ -83,7 +83,7 @@ function listOf(detectors: readonly Detector[]): string {
         return `| [\`${kind}\`](patterns/${kind}.md) | \`${name}\` | ${sentence} |\n`;
       })
       .join('');
-  const head = '| kind | detector | is |\n|---|---|---|\n';
+  const head = '| kind | detector | pattern |\n|---|---|---|\n';
   return `\n## Patterns: stuck\n\nEach page lists what it warns at, what resets its count, what it ignores, and its options.\n\n${head}${table(true)}
 ## Patterns: inefficient\n\nThey have \`stuck: false\`. \`patternFeedback\` ignores them by default; \`driftFeedback\` reports \`drift\`.\n\n${head}${table(false)}\n`;
 }

@@ -1,10 +1,10 @@
 /**
- * Writes docs/words.md: the table of words that people read, and the output of the ten most common commands for the sample run,
- * next to their first output (`words-before.txt`, as an early checkout printed it). Times, sizes and temporary paths are replaced by `…`.
+ * Writes docs/words.md: the table of words that people read, and the output of common commands for the sample run. Times, sizes and
+ * temporary paths are replaced by `…`.
  * Run: `npx node scripts/words-page.ts`.
  */
 import { spawnSync } from 'node:child_process';
-import { copyFileSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { copyFileSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
@@ -19,7 +19,7 @@ const ABOUT: Readonly<Record<keyof typeof WORDS, string>> = {
   reason: 'Why a run ended, or waits',
   outcome: 'How a run ended, if its source gives no reason',
   delivery: 'Delivery of advice',
-  check: 'Checks of doctor; others keep their name',
+  check: 'Checks of doctor (all others have the same name)',
 };
 
 const COMMANDS: readonly string[] = [
@@ -74,22 +74,17 @@ function printed(args: readonly string[], cwd: string): string {
 }
 
 export function wordsPage(texts: ReadonlyMap<string, string> = commandTexts()): string {
-  const before = readFileSync(join(import.meta.dirname, 'words-before.txt'), 'utf8');
-  const sections = [...texts].map(([command, text]) => {
-    const heading = command.replaceAll('.', '[.]');
-    const first = new RegExp(`^### ${heading}\\n\\n(\`\`\`\\n[^]*?\\n\`\`\`)$`, 'm').exec(before)?.[1];
-    return `### coxswain ${command}\n\nBefore:\n\n${first ?? 'There was no such command.'}\n\nNow:\n\n\`\`\`\n${text}\n\`\`\`\n`;
-  });
+  const sections = [...texts].map(([command, text]) => `### coxswain ${command}\n\n\`\`\`\n${text}\n\`\`\`\n`);
   return `${HEAD}${tables()}\n## The output of the commands\n\n${sections.join('\n')}`;
 }
 
-const HEAD = `# The words people read
+const HEAD = `# Words in the output
 
-Commands, reports and the viewer print these words instead of identifiers, which only \`--json\` prints. \`src/records/words.ts\` has the
-table; \`npx node scripts/words-page.ts\` writes this page, and tests compare it with the table and with the output of the commands.
+Commands, reports and the viewer print these words. \`--json\` prints the identifiers in the first column. The source of the words is
+\`src/records/words.ts\`; \`npx node scripts/words-page.ts\` writes this page.
 
-Calls are numbered from 1. Times are local and show their zone. The title of a run is its task, followed by its id. ✓ means that the run
-worked, ✗ that it failed or died, ● that it was stuck at its end, · none of these.
+Calls are numbered from 1. Times are local and show their zone. The title of a run is its task, followed by its id. Marks of runs: ✓ worked,
+✗ failed or died, ● stuck at its end, · none of these.
 
 `;
 

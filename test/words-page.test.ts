@@ -12,5 +12,5 @@ test('the page of words has the output of the ten most common commands; npx node
   expect(wordsPage(now).replace(doctor, '')).toBe(page.replace(doctor, ''));
   const checks = (text: string): readonly string[] =>
     [...text.matchAll(/^(?:ok|problem|unknown) +(\S.*?) {2}/gm)].map(([, name]) => name ?? '');
-  expect(checks(now.get('doctor') ?? '')).toEqual(checks(page.slice(page.lastIndexOf('Now:'))));
+  expect(checks(now.get('doctor') ?? '')).toEqual(checks(page.slice(page.lastIndexOf('### coxswain doctor'))));
 });

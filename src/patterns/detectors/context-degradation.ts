@@ -18,8 +18,7 @@ interface State {
 }
 
 /**
- * The agent seems to forget: it re-reads what it has read and nothing has changed, or an edit undoes its own
- * earlier one.
+ * The agent seems to forget what it read or edited: it reads unchanged content again, or an edit undoes its own earlier edit.
  *
  * Warns at:
  * - 8 re-reads (`rereadsWarnAt`) within 40 calls (`windowSize`).

@@ -23,18 +23,18 @@ interface State {
 const EMPTY: State = { keys: [], order: [], steps: 0, epoch: 0, evidence: [] };
 
 /**
- * A circle of two or more calls: nothing new (no new call, no new result, no change of the world) while the same
- * few calls recur, in any order. One rule covers ping-pong, longer cycles and irregular churn: since the last
- * new call the agent has made at least twice as many calls as it has different ones.
+ * The agent repeats a cycle of two or more calls, in any order, without a new call, a new result or a change. One rule covers
+ * alternating calls, longer cycles and irregular repetition: since the last new call, the agent has made at least twice as many
+ * calls as there are different calls.
  *
- * Results belong to the key, so a circle that makes progress never matches.
+ * Calls are compared together with their results, so a cycle that makes progress never matches.
  *
  * Source of the number: three full rounds, as in the labelled cases of ../shared/scenarios.
  *
  * Warns at:
  * - 3 rounds in all (`roundsToWarn: 2`, since the first round is new), in any order, over at most 32 different calls
  *   (`maxDifferent`).
- * - The kind is `ping_pong` when two calls alternate, else `cycle`.
+ * - The kind is `ping_pong` if two calls alternate, else `cycle`.
  * - No hint; strong at 5 rounds; confidence is `1 - 0.75 / rounds`.
  *
  * Resets on:

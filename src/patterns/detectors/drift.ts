@@ -34,11 +34,11 @@ const COMMON_WORDS = wordSet(
 );
 
 /**
- * The work has left the subject: the calls' words once shared some with the task's text (names, paths, subjects),
- * and for twenty calls none does. Silent without a task text.
+ * The calls no longer relate to the task: earlier calls contained words of the task's text (names, paths, subjects), and the last
+ * twenty contain none. Never flagged without a task text.
  *
  * Warns at:
- * - 20 calls (`windowSize`) of which a share of 0 (`maxRelated`) touches the task's words, after at least five calls that did.
+ * - 20 calls (`windowSize`) of which a share of 0 (`maxRelated`) contains words of the task, after at least five calls that did.
  * - Always at `warn`, confidence 0.6.
  */
 export const driftDetector: DetectorFactory<DriftOptions> = defineDetector<DriftOptions, State | null>(

@@ -39,12 +39,12 @@ const EMPTY: State = {
 };
 
 /**
- * Nothing works any more: failures in a row over two or more tools, or with a cause that comes up again. A row of
- * ever new errors of one tool is a script taking shape.
+ * Calls of two or more tools fail in a row, or calls fail with a recurring cause. A row of different errors of one tool does not
+ * count: the agent may be developing a script.
  *
  * Warns at:
- * - 6 failing turns in a row (`warnAt`), over two or more programs, or with a cause that comes up again: the same message, or a
- *   cause that other arguments do not cure.
+ * - 6 failing turns in a row (`warnAt`), over two or more programs, or with a recurring cause: the same message, or a
+ *   cause that other arguments do not fix.
  * - One fewer if all failures name one such cause.
  *
  * Resets on:
@@ -53,7 +53,7 @@ const EMPTY: State = {
  *
  * Ignores:
  * - Failures without a message.
- * - Lines that edit and then run.
+ * - Command lines that edit a file and then run a program.
  */
 export const errorCascadeDetector: DetectorFactory<ErrorCascadeOptions> = defineDetector<ErrorCascadeOptions, State>(
   'error_cascade',

@@ -37,16 +37,16 @@ const MAX_ENTRIES = 64;
 const EXTRA_REPEATS = 2;
 
 /**
- * The same call with the same result again and again, while nothing in the world has changed. A few other calls may
- * stand between; thoughts and pauses do not count; equal calls of one turn count once.
+ * The agent repeats the same call and gets the same result, without a change in between. A few other calls may occur in between.
+ * Thoughts and pauses do not count. Equal calls of one turn count once.
  *
  * Source of the number: all labelled cases of ../shared/scenarios and of the real windows start at the third identical call.
  *
  * Warns at:
  * - 3 calls (`warnAt`), with at most 3 other calls between two of them (`maxBetween`), none of these new.
- * - 10 calls for an action on a screen whose answer shows nothing (`blindWarnAt`).
- * - Two more after another result in the same epoch: the result moves by itself.
- * - For a change that is merely acknowledged, no other call may stand between.
+ * - 10 calls for a screen action whose result does not show the screen (`blindWarnAt`).
+ * - Two more if the call had another result in the same epoch: the result changes by itself.
+ * - For a change whose result only acknowledges it, no other call may occur in between.
  *
  * Resets on:
  * - A new epoch.
@@ -55,7 +55,7 @@ const EXTRA_REPEATS = 2;
  *
  * Ignores:
  * - Polls.
- * - Failures with a message: they are `repeated_error`.
+ * - Failures with a message, which `repeated_error` counts.
  */
 export const identicalCallDetector: DetectorFactory<IdenticalCallOptions> = defineDetector<IdenticalCallOptions, State>(
   'identical_call',

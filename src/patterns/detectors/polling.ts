@@ -33,19 +33,20 @@ const PATIENT_PACE_MS = 5 * 60_000;
 const SLOW_PACE_MS = 20_000;
 
 /**
- * Asking for a status that never changes. Waiting is right, so it takes ten unchanged answers, or fewer over half an hour.
+ * The agent polls a status that never changes. Waiting may be right, so the threshold is ten unchanged results, or five over half
+ * an hour.
  *
  * Warns at:
- * - 10 unchanged answers (`warnAt`).
- * - 5 unchanged answers over half an hour (`maxUnchangedMs`), less than five minutes apart.
+ * - 10 unchanged results (`warnAt`).
+ * - 5 unchanged results over half an hour (`maxUnchangedMs`), less than five minutes apart.
  *
  * Resets on:
- * - A change of the answer.
+ * - A change of the result.
  * - More than one new step between two polls.
  * - A message of the user.
  *
  * Ignores:
- * - Polls on average 20 seconds apart or more of a program that prints nothing, before half an hour has passed.
+ * - Polls of a program that prints nothing, on average at least 20 seconds apart, during the first half hour.
  */
 export const pollingDetector: DetectorFactory<PollingOptions> = defineDetector<PollingOptions, State>(
   'polling_no_progress',

@@ -53,22 +53,22 @@ const BACKOFF_FACTOR = 1.5;
 const MIN_BACKOFF_MS = 1_000;
 
 /**
- * One tool failing with one error again and again within an epoch. Errors are grouped by text, by message and by cause.
+ * Calls of one tool fail with the same error within an epoch. Errors are grouped by text, by message and by cause.
  * Failures of one turn count once.
  *
  * Warns at:
  * - 3 failures with the same text (`exactWarnAt`).
- * - 4 failures with the same error lines, or with one cause that other arguments do not cure (`causeWarnAt`).
- * - 5 failures of one kind that names another thing each time (`groupWarnAt`).
- * - At most 4 other calls stand between two of them (`maxBetween`).
- * - One more for failures that nothing flags, usage texts, time-outs and "not found", while the arguments change.
- * - One more for each pause that is clearly longer than the one before, for rate limits, time-outs and the network.
+ * - 4 failures with the same error lines, or with one cause that other arguments do not fix (`causeWarnAt`).
+ * - 5 failures of one kind, each naming a different thing (`groupWarnAt`).
+ * - At most 4 other calls occur between two failures (`maxBetween`).
+ * - One more for unflagged failures, usage texts, timeouts and "not found", if the arguments change.
+ * - One more for each pause that is clearly longer than the pause before, for rate limits, timeouts and network errors.
  *
  * Resets on:
- * - A new epoch, unless the same call fails again after nothing but a message of the user.
- * - The same call failing with another message, or succeeding.
- * - If only the kind is equal, or things are looked up that are missing: the same program succeeding with something new.
- * - Another call failing after a change was made.
+ * - A new epoch. Exception: only a message of the user began it, and the same call fails again.
+ * - The same call succeeds, or fails with another message.
+ * - For failures of one kind, and for lookups of missing things: the same program succeeds with something new.
+ * - Another call fails after a change.
  *
  * Ignores:
  * - Failures without a message.

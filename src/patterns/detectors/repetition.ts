@@ -20,23 +20,23 @@ interface State {
 }
 
 /**
- * The last calls resemble each other too much: the same answers, the same words in the arguments, failures, no new line, no change. A
- * logistic score over structure alone, which finds what no single rule names. Weights and cross-validated figures:
- * `repetition-weights.json`, made by `scripts/train-repetition.ts` from labelled calls of recorded runs.
+ * The last calls and their results are too similar: the same results, the same words in the arguments, failures, no new line, no change. A
+ * logistic regression over structural features finds loops that no single rule finds. Its weights and cross-validated figures are in
+ * `repetition-weights.json`; `scripts/train-repetition.ts` trains it on labelled calls of recorded runs.
  *
  * Warns at:
- * - A chance of 0.4 (`warnAt`), over the last 8 calls; strong at 0.7; no hint.
- * - It stays silent while a rule is at `warn`.
+ * - A probability of 0.4 (`warnAt`), over the last 8 calls; strong at 0.7; no hint.
+ * - Not while another detector is at `warn`.
  *
  * Resets on:
- * - A change, also one made before.
+ * - A change, also one that was already made before.
  * - A message of the user.
- * - Something new by another tool since the call was made before.
+ * - A new result of another tool since the previous such call.
  *
  * Ignores:
- * - Polls, acknowledgements, and failures after a pause where waiting is right.
- * - An answer or failure that did not occur twice before.
- * - Calls of which none had the same result before, or one had another.
+ * - Polls, acknowledgements, and failures after a pause for which waiting is right.
+ * - A result or failure that did not occur twice before.
+ * - Calls that had another result before, or never the same result.
  * - Fewer than four calls.
  */
 export const repetitionDetector: DetectorFactory<RepetitionOptions> = defineDetector<RepetitionOptions, State>(

@@ -28,19 +28,19 @@ const OSCILLATION = 6;
 const MAX_FRESH = 0.34;
 
 /**
- * Edit, run, the same failure; edit, run, the same failure. Each change makes a repeat legitimate; four of them
- * without any movement of the message do not. Also two failures of one check that alternate through six runs
- * (`thrash`): each fix breaks what the last one fixed.
+ * A check fails in the same way after each edit. Running a check again after an edit is normal, but four edits without any change of
+ * the message are not. Also detects two failures of one check that alternate through six runs (`thrash`): each fix breaks what the
+ * last one fixed.
  *
  * Warns at:
- * - 4 changes (`warnAt`) after which one check fails alike.
- * - A check is a call with equal arguments and the same message, line numbers aside; or a program, however it is called, with the
- *   same error line and the same count of failures. Lines that edit and then run count together.
+ * - 4 changes (`warnAt`), each followed by the same failure of one check.
+ * - A check is a call with equal arguments and the same message, line numbers aside; or a program with any arguments, with the
+ *   same error line and the same count of failures. Command lines that edit a file and then run a program count together.
  * - 6 runs for two failures of one check that alternate: the kind is then `thrash`, always at `warn`, with confidence 0.75.
  *
  * Resets on:
  * - A success of that check.
- * - For a program called in several ways: an answer of which more than a third of the lines is new.
+ * - For a program with different arguments: a result of which more than a third of the lines are new.
  */
 export const sameFailureDetector: DetectorFactory<SameFailureOptions> = defineDetector<SameFailureOptions, State>(
   'same_failure_after_edits',

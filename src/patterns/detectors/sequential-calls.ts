@@ -24,8 +24,8 @@ interface State {
 const EMPTY: State = { open: null, turn: -1, tool: '', reads: [], first: -1, evidence: [] };
 
 /**
- * One read per turn, again and again with the same tool on different things: they could have been issued together.
- * A turn is judged when the next one begins.
+ * The agent issues reads one per turn, with the same tool on different things, although it could issue them together. A turn is
+ * evaluated when the next turn begins.
  *
  * Warns at:
  * - 8 turns (`warnAt`), each with one read by one tool, on different things.

@@ -48,17 +48,16 @@ const MAX_OWN = 6;
 const STATEMENT_CHARS = 80;
 
 /**
- * Other words, same answer: one tool asked different things in a row that always answers the same. An answer that
- * merely acknowledges (`ok`, `deleted`) never counts.
+ * Different calls of one tool in a row return the same result. A result that only acknowledges (`ok`, `deleted`) never counts.
  *
  * Warns at:
- * - 6 equal answers (`warnAt`) to different questions to one tool.
- * - 10 for an answer under 10 characters (`shortWarnAt`), unless a read finds nothing (no text, an empty list).
- * - 20 if the questions go through a list (each names another thing in an otherwise equal sentence) and each finds none, zero or
- *   no, or if they differ only in numbers and the answer has at most 80 characters.
+ * - 6 equal results (`warnAt`) of different calls of one tool.
+ * - 10 for a result under 10 characters (`shortWarnAt`), except for a read that finds nothing (no text, an empty list).
+ * - 20 if the calls go through a list (each names another thing in otherwise equal arguments) and each result is "none", "zero" or
+ *   "no", or if the calls differ only in numbers and the result has at most 80 characters.
  *
  * Resets on:
- * - Another answer, or another tool.
+ * - Another result, or another tool.
  * - A failure, a change, a program that runs, or a message of the user.
  */
 export const stagnationDetector: DetectorFactory<StagnationOptions> = defineDetector<StagnationOptions, State>(

@@ -22,7 +22,7 @@ const EMPTY: State = { calls: 0, first: -1, sinceMs: 0, evidence: [] };
 const MIN_CALLS = 3;
 
 /**
- * No new result and no change of the world for many calls, or for a long time: the coarse net below the finer patterns.
+ * There is no new result and no change for many calls, or for a long time. Catches loops that the other detectors miss.
  *
  * Warns at:
  * - 20 calls (`maxCalls`), confidence 0.85, strong at 40.
@@ -34,7 +34,7 @@ const MIN_CALLS = 3;
  * - A change.
  *
  * Ignores:
- * - Polls as calls; their time counts.
+ * - Polls do not count as calls, but their time counts.
  */
 export const stallDetector: DetectorFactory<StallOptions> = defineDetector<StallOptions, State>(
   'stall',

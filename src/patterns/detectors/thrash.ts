@@ -48,14 +48,14 @@ const MAX_PAIRS = 16;
 const METHOD_PATIENCE = 2;
 
 /**
- * A file that goes back and forth between two states: a write that restores an earlier content, or an edit that undoes an earlier
- * edit; or many whole rewrites in a row.
+ * A file changes back and forth between two states, because a write restores earlier content or an edit undoes an earlier edit. Or a
+ * file is completely rewritten many times in a row.
  *
  * Warns at:
  * - 2 returns between the same two states (`revertsWarnAt`).
- * - 4 returns if a program ran well in one of the states: to remove a fix, test and restore it is method.
- * - 10 whole rewrites of a file in a row (`rewritesWarnAt`).
- * - `same_failure_after_edits` reports this kind too: two failures of one check that alternate through six runs.
+ * - 4 returns if a program succeeded in one of the states: the agent may remove a fix on purpose, test, and restore it.
+ * - 10 complete rewrites of a file in a row (`rewritesWarnAt`).
+ * - `same_failure_after_edits` also reports this kind: two failures of one check that alternate through six runs.
  *
  * Resets on:
  * - A message of the user.

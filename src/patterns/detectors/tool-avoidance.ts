@@ -36,11 +36,11 @@ interface Entry {
 const toolOrProgram = text('the name of a tool or program', { maxChars: 128, pattern: () => /\S/ });
 
 /**
- * A tool made for the job lies idle while something else stands in for it. By default a tool
- * counts as available once the run has used it, so nothing is recommended that may not exist.
+ * The agent uses other programs or tools instead of the tool intended for the job. By default, a tool counts as available once the
+ * run has used it, so no tool is recommended that may not exist.
  *
  * Warns at:
- * - 10 calls in a row (`warnAt`), such as `grep` in a shell while a search tool lies idle (`recommendations`).
+ * - 10 calls in a row (`warnAt`), such as `grep` in a shell although there is a search tool (`recommendations`).
  */
 export const toolAvoidanceDetector: DetectorFactory<ToolAvoidanceOptions> = defineDetector<
   ToolAvoidanceOptions,
