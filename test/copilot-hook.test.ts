@@ -127,7 +127,7 @@ test('a spilled event of Copilot CLI gives the same records as one in time', asy
     clock: { nowMs: () => START_MS },
     onFault: () => undefined,
   });
-  for (const [at, one] of events.entries()) intake.keep(one, 'the store is locked', START_MS + at);
+  for (const [at, one] of events.entries()) intake.spill(one, 'the store is locked', START_MS + at);
   expect(await intake.foldWaiting(sessions, { limitMs: 60_000 })).toEqual({ folded: events.length });
   const { payloads } = await answersTo([prompt, ...events]);
   expect(endsIn(await payloadsIn(store))).toEqual(endsIn(payloads));

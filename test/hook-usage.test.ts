@@ -150,7 +150,7 @@ async function sessionOf(host: Host, { late = false } = {}): Promise<readonly Tr
   const send = async (json: Json, second: number): Promise<void> => {
     nowMs = START_MS + second * 1_000;
     const event = known(json);
-    if (late) intake.keep(event, 'the store is locked', nowMs);
+    if (late) intake.spill(event, 'the store is locked', nowMs);
     else await sessions.answer(event.known.input, SESSION, { hasBackgroundWork: false });
   };
   // An answer from before the run.

@@ -162,7 +162,7 @@ async function play(steps: Iterable<Step>, { late = false, mustExist = [] as str
     }
     const event = known(step.sent);
     if (late) {
-      intake.keep(event, 'the store is locked', START_MS + (spilled += 1));
+      intake.spill(event, 'the store is locked', START_MS + (spilled += 1));
       continue;
     }
     const { input, sessionId, answerFor } = event.known;

@@ -316,7 +316,7 @@ test('a backtest and the effect of advice rest on the same figures for a run', a
     const replay = new RunReplay(id, [configuration], new FiringKeys());
     const effect = new EffectRowFold(id, { within: 10 });
     for (const one of records) {
-      replay.take(one);
+      replay.fold(one);
       effect.fold(one);
     }
     const { calls, success } = replay.row();

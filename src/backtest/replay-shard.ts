@@ -56,7 +56,7 @@ class ShardReplay {
       for (const id of runs) {
         const replay = this.#replayOf(id);
         try {
-          for await (const record of store.readRun(id)) replay.take(record);
+          for await (const record of store.readRun(id)) replay.fold(record);
         } catch (error) {
           this.failure(error, id);
         }
@@ -81,7 +81,7 @@ class ShardReplay {
   #takeItem(item: ReadRunsItem): void {
     switch (item.type) {
       case 'record':
-        (item.run === this.#last ? this.#lastReplay : this.#turnTo(item.run))?.take(item.record);
+        (item.run === this.#last ? this.#lastReplay : this.#turnTo(item.run))?.fold(item.record);
         return;
       case 'end':
         this.#endRun(item.run);

@@ -69,7 +69,7 @@ test('a configuration that redacts nothing lets a provider read its own words wh
   expect(await recordLive(path, false)).toBe(1);
   const store = sqliteStore(path);
   const replay = new RunReplay('run', [configurationOf(steering, 'whole', false)], new FiringKeys());
-  for await (const record of store.readRun('run')) replay.take(record);
+  for await (const record of store.readRun('run')) replay.fold(record);
   await store.close();
   // A pair a firing: the key and the call.
   expect(replay.row().fired).toEqual([[0, 0]]);
@@ -79,13 +79,13 @@ test('in a run that was not steered, too, providers read their own words without
   const replay = new RunReplay('run', [configurationOf(steering, 'given')], new FiringKeys());
   const at = { schema_version: 1, run_id: 'run', depth: 0, recorded_at_unix_ms: 0 } as const;
   const identity = { run_id: 'run', depth: 0 };
-  replay.take({ ...at, seq: 0, payload: { kind: 'run_started', identity } });
+  replay.fold({ ...at, seq: 0, payload: { kind: 'run_started', identity } });
   for (let index = 0; index < CALLS; index += 1) {
     const call = { tool_call_id: `c${index}`, tool_name: 'bash' };
-    replay.take({ ...at, seq: 2 * index + 1, payload: { kind: 'tool_started', ...call, args: { index } } });
+    replay.fold({ ...at, seq: 2 * index + 1, payload: { kind: 'tool_started', ...call, args: { index } } });
     const ended = { kind: 'tool_ended', ...call, result: `part ${index}`, is_error: false } as const;
-    replay.take({ ...at, seq: 2 * index + 2, payload: ended });
+    replay.fold({ ...at, seq: 2 * index + 2, payload: ended });
   }
-  replay.take({ ...at, seq: 2 * CALLS + 1, payload: { kind: 'turn_started' } });
+  replay.fold({ ...at, seq: 2 * CALLS + 1, payload: { kind: 'turn_started' } });
   expect(replay.row()).toMatchObject({ calls: CALLS, own: false, fired: [[0, 0, 0, 1, 0, 2, 0, 3]] });
 });

@@ -12,10 +12,10 @@ import type { FiringKeys, RunRow } from './run-row.ts';
 import { StopPoints, type RunUse } from './stop-points.ts';
 
 /** The replay of one run under one configuration. */
-interface Player {
+interface ReplayedRun {
   readonly calls: () => number;
-  /** Returns the payloads derived from this record. The record's own payload may be in the result, but it does not count. */
-  readonly take: (record: TrajectoryRecord) => readonly TrajectoryPayload[];
+  /** Returns the payloads that the configuration derives from a record. The result may contain the record's own payload. */
+  readonly foldRecord: (record: TrajectoryRecord) => readonly TrajectoryPayload[];
 }
 
 /** Where advice fired: the configuration, the 0-based index of the last call, and the record. */
@@ -47,7 +47,7 @@ export class RunReplay {
   readonly #stops: readonly StopPoints[];
   readonly #wantedPayloads: Set<string>;
   readonly #view: RunView;
-  #players: readonly Player[] = [];
+  #replayedRuns: readonly ReplayedRun[] = [];
   #hasBegun = false;
   #task = '';
   #hasOwnSteering = false;
@@ -67,18 +67,18 @@ export class RunReplay {
   }
 
   /** Processes the next record of the run. */
-  take(record: TrajectoryRecord): void {
+  fold(record: TrajectoryRecord): void {
     if (!this.#hasBegun) this.#begin(record);
     const call = this.#view.fold(record);
     this.#noteRecorded(record.payload);
     if (call?.endSeq !== undefined) for (const stops of this.#stops) stops.ended(call.number, () => this.#usage());
-    for (let index = 0; index < this.#players.length; index += 1) {
-      const player = this.#players[index];
-      if (player === undefined) continue;
+    for (let index = 0; index < this.#replayedRuns.length; index += 1) {
+      const run = this.#replayedRuns[index];
+      if (run === undefined) continue;
       const isRecorded = this.#configurations[index]?.isRecorded === true;
-      const derivedPayloads = player.take(record);
+      const derivedPayloads = run.foldRecord(record);
       for (const payload of derivedPayloads)
-        if (isRecorded || payload !== record.payload) this.#keepPayload(index, payload, { player, seq: record.seq });
+        if (isRecorded || payload !== record.payload) this.#keepPayload(index, payload, { run, seq: record.seq });
     }
   }
 
@@ -110,12 +110,12 @@ export class RunReplay {
     const runStarted = payload.kind === 'run_started' ? payload : undefined;
     this.#hasOwnSteering = runStarted?.steering !== undefined;
     if (runStarted?.task !== undefined) this.#task = hashText(runStarted.task);
-    const recordedPlayer: Player = { calls: () => this.#view.calls, take: (record) => [record.payload] };
-    this.#players = this.#configurations.map((configuration) => {
-      if (configuration.isRecorded === true) return recordedPlayer;
+    const recordedRun: ReplayedRun = { calls: () => this.#view.calls, foldRecord: (record) => [record.payload] };
+    this.#replayedRuns = this.#configurations.map((configuration) => {
+      if (configuration.isRecorded === true) return recordedRun;
       return this.#hasOwnSteering
-        ? atOwnPoints(configuration, runStarted?.steering?.configuration_hash)
-        : atEveryCall(configuration);
+        ? replayAtOwnPoints(configuration, runStarted?.steering?.configuration_hash)
+        : replayAtEveryCall(configuration);
     });
   }
 
@@ -150,10 +150,10 @@ export class RunReplay {
   #keepPayload(
     configuration: number,
     payload: TrajectoryPayload,
-    { player, seq }: { readonly player: Player; readonly seq: number },
+    { run, seq }: { readonly run: ReplayedRun; readonly seq: number },
   ): void {
     let key: number;
-    let calls = player.calls();
+    let calls = run.calls();
     switch (payload.kind) {
       case 'pattern_flagged':
         key = this.#keys.numberOf({ by: 'pattern', name: payload.pattern.kind });
@@ -166,7 +166,7 @@ export class RunReplay {
           pattern: kindOf(payload.feedback.pattern?.identity),
           point: 'post_tool_result',
         });
-        // The record that triggers the evaluation may be the start of the next call.
+        // `calls()` counts the next call too if its start triggered the evaluation.
         calls = payload.feedback.callIndex;
         break;
       case 'guidance_produced':
@@ -196,26 +196,26 @@ function kindOf(identity: string | undefined): string | null {
   return end < 0 ? identity : identity.slice(0, end);
 }
 
-function atOwnPoints({ redact, steering }: Configuration, recordedHash: string | undefined): Player {
+function replayAtOwnPoints({ redact, steering }: Configuration, recordedHash: string | undefined): ReplayedRun {
   const fold = new RunFold({ steering, prompts: [], ...present({ redact }) });
-  const isItsOwn = steering.configurationHash === recordedHash;
+  const isOwnConfiguration = steering.configurationHash === recordedHash;
   return {
     calls: () => fold.analysis.calls,
-    take: (record) => {
+    foldRecord: (record) => {
       const { payload } = record;
-      if (isDerived(payload) || (!isItsOwn && roleOf(payload) === 'advised')) return [];
+      if (isDerived(payload) || (!isOwnConfiguration && roleOf(payload) === 'advised')) return [];
       return fold.fold(record);
     },
   };
 }
 
-function atEveryCall({ steering, deadline, budget, redact }: Configuration): Player {
+function replayAtEveryCall({ steering, deadline, budget, redact }: Configuration): ReplayedRun {
   const replay = new SteeringReplay({
     resolved: steering,
     ...present({ deadline, budget, redact }),
   });
   return {
     calls: () => replay.analysis.calls,
-    take: (record) => replay.follow(record),
+    foldRecord: (record) => replay.follow(record),
   };
 }

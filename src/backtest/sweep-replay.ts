@@ -5,7 +5,7 @@ import { RunReplay } from './run-replay.ts';
 import type { FiringKeys, RunRow } from './run-row.ts';
 
 /** The replay of one run. */
-export type OpenReplay = Pick<RunReplay, 'take' | 'row'>;
+export type OpenReplay = Pick<RunReplay, 'fold' | 'row'>;
 
 /** Maximum number of records kept per run. A longer run is replayed under every configuration from that record on. */
 const MAX_RECORDS = 10_000;
@@ -53,11 +53,11 @@ class SweepReplay implements OpenReplay {
     this.#lead = new RunReplay(id, [setup.lead], setup.keys);
   }
 
-  take(record: TrajectoryRecord): void {
+  fold(record: TrajectoryRecord): void {
     this.#setup.watch.differing = this.#differing;
-    this.#lead.take(record);
+    this.#lead.fold(record);
     if (this.#otherReplays !== undefined) {
-      for (const replay of this.#otherReplays) replay?.take(record);
+      for (const replay of this.#otherReplays) replay?.fold(record);
       return;
     }
     this.#records.push(record);
@@ -83,7 +83,7 @@ class SweepReplay implements OpenReplay {
     this.#otherReplays = configurations.map((configuration, index) => {
       if (index === 0 || !isReplayed(index)) return undefined;
       const replay = new RunReplay(this.#id, [configuration], keys);
-      for (const record of this.#records) replay.take(record);
+      for (const record of this.#records) replay.fold(record);
       return replay;
     });
     this.#records = [];

@@ -125,17 +125,17 @@ const LONG_DIGITS = 8;
 /** Number of digits of an ephemeral port. */
 const PORT_DIGITS = 5;
 /** Characters before the value of a named field, before a part of a path, and before a part of an id. */
-const BEFORE_VALUES = unitsOf('=#"\'\\-./[');
+const CHARACTERS_BEFORE_VALUES = unitsOf('=#"\'\\-./[');
 const FIRST_LETTERS_OF_UNITS = unitsOf('mnsuhdwµ');
 /** The last two letters of the names before a number without a separator: `pid`, `process`, `session`. */
-const ENDS_OF_NAMES: ReadonlySet<string> = new Set(['id', 'ID', 'ss', 'on']);
+const NAME_ENDINGS: ReadonlySet<string> = new Set(['id', 'ID', 'ss', 'on']);
 
 /**
  * Returns false for most sequences that no rule of `VOLATILE` matches. It decides by the characters around the sequence, which takes
  * a tenth of the time of the rules. `mask.test.ts` compares it with the rules.
  */
 function canBeVolatile(piece: string, start: number, end: number): boolean {
-  return hasVolatileForm(piece, start, end) || canFollowName(piece, start, end);
+  return hasVolatileForm(piece, start, end) || hasVolatileContext(piece, start, end);
 }
 
 /** Returns true if a rule may match the sequence because of its form: a time, an id, a long number, a duration. */
@@ -152,14 +152,14 @@ function hasVolatileForm(piece: string, start: number, end: number): boolean {
   return next === DOT ? isDigit(following) : next > LAST_ASCII;
 }
 
-/** Returns true if a rule may match the sequence because of what is before it: the name of a field, a folder, a word of an id. */
-function canFollowName(piece: string, start: number, end: number): boolean {
+/** Returns true if a rule may match the sequence because of the text before it: the name of a field, a folder, a word of an id. */
+function hasVolatileContext(piece: string, start: number, end: number): boolean {
   let at = start - 1;
   while (isBlank(unitAt(piece, at))) at -= 1;
   const unit = unitAt(piece, at);
   if (unit === COLON || unit === EQUALS) return !isDigit(unitAt(piece, at - 1)) || end - start === PORT_DIGITS;
-  if (at === start - 1) return isWordUnit(unit) || BEFORE_VALUES.has(unit) || unit > LAST_ASCII;
-  return isLetter(unit) ? ENDS_OF_NAMES.has(piece.slice(at - 1, at + 1)) : BEFORE_VALUES.has(unit);
+  if (at === start - 1) return isWordUnit(unit) || CHARACTERS_BEFORE_VALUES.has(unit) || unit > LAST_ASCII;
+  return isLetter(unit) ? NAME_ENDINGS.has(piece.slice(at - 1, at + 1)) : CHARACTERS_BEFORE_VALUES.has(unit);
 }
 
 function isBlank(unit: number): boolean {

@@ -69,16 +69,16 @@ export interface RunUsage {
  */
 export class RunView {
   readonly #counter = new RunCounter();
-  readonly #open = new OpenCalls<RunCall>();
+  readonly #openCalls = new OpenCalls<RunCall>();
   readonly #failures = new StretchCounts(STRIP_COLUMNS);
-  readonly #recorded = new RecordedPatterns();
+  readonly #recordedPatterns = new RecordedPatterns();
   readonly #advice: AdviceOutcomeFold;
   readonly #recompute: boolean;
   readonly #prices: ModelPrices;
   #answersWithoutCost = 0;
   readonly #patternCosts = new LruMap<{ readonly from: number; readonly to?: number }>(MAX_PATTERNS);
   #analysis: TrajectoryAnalysis | undefined;
-  #started: RunStarted | undefined;
+  #runStarted: RunStarted | undefined;
   #labels: JsonObject | undefined;
   #reason: string | undefined;
   readonly #checks = new LruMap<LastCheck>(MAX_CHECKS);
@@ -89,7 +89,7 @@ export class RunView {
   /** The total that the host reports for the session. */
   #sessionCostUsd: number | undefined;
   #waitsFor: string | undefined;
-  #changed: readonly TrajectoryPattern[] = [];
+  #changedPatterns: readonly TrajectoryPattern[] = [];
   #resumptions = 0;
   #lostStarts = 0;
   #missingResults = 0;
@@ -113,10 +113,10 @@ export class RunView {
     if (payload.kind === 'run_started' && payload.steering !== undefined && !this.#recompute)
       this.#analysis = undefined;
     const changes = this.#analysis?.fold(record);
-    this.#changed = changes?.map(({ pattern }) => pattern) ?? recordedPatterns(payload);
-    const call = this.#take(record, this.#counter.calls > callsBefore);
-    this.#advice.fold(record, { calls: this.#counter.calls, call, costUsd: this.#used(payload) });
-    for (const pattern of this.#changed) this.#price(pattern);
+    this.#changedPatterns = changes?.map(({ pattern }) => pattern) ?? recordedPatterns(payload);
+    const call = this.#noteRecord(record, this.#counter.calls > callsBefore);
+    this.#advice.fold(record, { calls: this.#counter.calls, call, costUsd: this.#addUsage(payload) });
+    for (const pattern of this.#changedPatterns) this.#trackPatternCost(pattern);
     return call;
   }
 
@@ -133,7 +133,7 @@ export class RunView {
   }
   /** Undefined if the record was lost. */
   get started(): RunStarted | undefined {
-    return this.#started;
+    return this.#runStarted;
   }
   /** Undefined while the run is open, if it was cut off, or if it has been resumed. */
   get outcome(): RunOutcome | undefined {
@@ -175,7 +175,7 @@ export class RunView {
   }
   /** Calls without a result, oldest first; at most 512. */
   get openCalls(): readonly RunCall[] {
-    return this.#open.entries().map(([, call]) => call);
+    return this.#openCalls.entries().map(([, call]) => call);
   }
   /** @internal Histogram of failures over the calls, in at most 60 stretches. */
   get failures(): StretchCounts {
@@ -215,28 +215,28 @@ export class RunView {
    */
   get patterns(): RunPatterns {
     if (this.#analysis === undefined) {
-      return { basis: 'recorded', patterns: this.#recorded.all(), leftOut: this.#recorded.leftOut };
+      return { basis: 'recorded', patterns: this.#recordedPatterns.all(), leftOut: this.#recordedPatterns.leftOut };
     }
     return { basis: 'recomputed', patterns: this.#analysis.patterns().map((pattern) => ({ pattern })), leftOut: 0 };
   }
   /** The patterns in `patterns` that the last record flagged, raised or cleared. */
   get changedPatterns(): readonly TrajectoryPattern[] {
-    return this.#changed;
+    return this.#changedPatterns;
   }
   /** The patterns in `patterns` of level `warn` and above. */
   get flaggedPatterns(): readonly TrajectoryPattern[] {
     return this.patterns.patterns.map(({ pattern }) => pattern).filter(isFlagged);
   }
   recordedPattern(identity: string): TrajectoryPattern | undefined {
-    return this.#recorded.find(identity);
+    return this.#recordedPatterns.find(identity);
   }
 
-  #take(record: TrajectoryRecord, isNewCall: boolean): RunCall | undefined {
+  #noteRecord(record: TrajectoryRecord, isNewCall: boolean): RunCall | undefined {
     const { payload, seq } = record;
     switch (payload.kind) {
       case 'run_started':
         // Earlier versions repeat this record when more data about the run becomes known.
-        this.#started = { ...this.#started, ...payload };
+        this.#runStarted = { ...this.#runStarted, ...payload };
         return undefined;
       case 'run_ended':
         this.#labels = payload.labels;
@@ -253,15 +253,15 @@ export class RunView {
         this.#waitsFor = undefined;
         return undefined;
       case 'tool_started': {
-        const call = this.#begun(payload, seq);
-        this.#open.begin(call.id, call);
+        const call = this.#beginCall(payload, seq);
+        this.#openCalls.begin(call.id, call);
         return call;
       }
       case 'tool_ended':
-        return this.#ended(payload, seq, isNewCall);
+        return this.#endCall(payload, seq, isNewCall);
       case 'pattern_flagged':
       case 'pattern_cleared':
-        this.#recorded.take(payload, seq);
+        this.#recordedPatterns.take(payload, seq);
         return undefined;
       default:
         passOver<'talk' | 'requests' | 'host' | 'produced' | 'delivered' | 'asked' | 'faults' | 'unread'>(payload);
@@ -269,39 +269,39 @@ export class RunView {
     }
   }
 
-  #begun({ args, tool_call_id: id, tool_name: tool }: Omit<ToolStarted, 'kind'>, seq: number): RunCall {
+  #beginCall({ args, tool_call_id: id, tool_name: tool }: Omit<ToolStarted, 'kind'>, seq: number): RunCall {
     const number = this.#counter.calls;
     this.#failures.mark(number - 1, false);
     return { number, id, tool, args, seq, startLost: false, failed: false, resultMissing: false };
   }
 
-  #ended(ended: ToolEnded, seq: number, startLost: boolean): RunCall {
-    const { is_error: failed, result_missing: resultMissing = false, tool_call_id: id } = ended;
+  #endCall(payload: ToolEnded, seq: number, startLost: boolean): RunCall {
+    const { is_error: failed, result_missing: resultMissing = false, tool_call_id: id } = payload;
     this.#waitsFor = undefined;
     // The counter and the matching of results use the same rule. If no new call was counted, a start exists.
-    const open = this.#open.end(id);
-    const begun = startLost || open === undefined ? this.#begun({ ...ended, args: null }, seq) : open;
+    const openCall = this.#openCalls.end(id);
+    const call = startLost || openCall === undefined ? this.#beginCall({ ...payload, args: null }, seq) : openCall;
     if (startLost) this.#lostStarts += 1;
     if (resultMissing) this.#missingResults += 1;
-    if (failed) this.#failures.mark(begun.number - 1, true);
-    const read = this.#analysis?.recentCalls(1)[0];
-    const check = checkCommandOf(begun.args);
+    if (failed) this.#failures.mark(call.number - 1, true);
+    const analysedCall = this.#analysis?.recentCalls(1)[0];
+    const check = checkCommandOf(call.args);
     if (check !== undefined && !resultMissing) {
       const { command, key } = check;
-      this.#checks.set(key, { command, number: begun.number, failed: failed || read?.errorLine !== undefined });
+      this.#checks.set(key, { command, number: call.number, failed: failed || analysedCall?.errorLine !== undefined });
     }
     return {
-      ...begun,
-      ...present({ kind: read?.kind }),
+      ...call,
+      ...present({ kind: analysedCall?.kind }),
       endSeq: seq,
       startLost,
       failed,
       resultMissing,
-      ...(read?.errorLine === undefined ? {} : { errorLine: read.errorLine }),
+      ...(analysedCall?.errorLine === undefined ? {} : { errorLine: analysedCall.errorLine }),
     };
   }
 
-  #price({ clearedAt, identity, level }: TrajectoryPattern): void {
+  #trackPatternCost({ clearedAt, identity, level }: TrajectoryPattern): void {
     if (level === 'hint' || this.#costUsd === undefined) return;
     const { from = this.#costUsd, to } = this.#patternCosts.get(identity) ?? {};
     // A pattern that occurs again is a new pattern with its own cost.
@@ -310,20 +310,20 @@ export class RunView {
   }
 
   /** @returns the cost of the response, if known */
-  #used(payload: TrajectoryPayload): number | undefined {
+  #addUsage(payload: TrajectoryPayload): number | undefined {
     if (payload.kind !== 'message_appended' || payload.message.role !== 'assistant') return undefined;
     const { model_id: modelId = this.counts.modelId, usage } = payload.message;
     if (usage === undefined) return undefined;
-    const { input_tokens: input, output_tokens: output } = usage;
-    const { cache_read_tokens: read, cache_write_tokens: written } = usage;
-    if (read !== undefined || written !== undefined) {
-      const cached = (read ?? 0) + (written ?? 0);
-      this.#cacheTokens = (this.#cacheTokens ?? 0) + cached;
-      if (!countsCacheBeside(usage, modelId, this.#prices)) this.#cacheTokensWithin += cached;
+    const { input_tokens: inputTokens, output_tokens: outputTokens } = usage;
+    const { cache_read_tokens: readTokens, cache_write_tokens: writtenTokens } = usage;
+    if (readTokens !== undefined || writtenTokens !== undefined) {
+      const cachedTokens = (readTokens ?? 0) + (writtenTokens ?? 0);
+      this.#cacheTokens = (this.#cacheTokens ?? 0) + cachedTokens;
+      if (!countsCacheBeside(usage, modelId, this.#prices)) this.#cacheTokensWithin += cachedTokens;
     }
     const costUsd = answerCost(usage, modelId, this.#prices);
-    if (input !== undefined || output !== undefined) {
-      this.#tokens = (this.#tokens ?? 0) + (input ?? 0) + (output ?? 0);
+    if (inputTokens !== undefined || outputTokens !== undefined) {
+      this.#tokens = (this.#tokens ?? 0) + (inputTokens ?? 0) + (outputTokens ?? 0);
       if (costUsd === undefined) this.#answersWithoutCost += 1;
     }
     if (costUsd !== undefined) this.#costUsd = (this.#costUsd ?? 0) + costUsd;

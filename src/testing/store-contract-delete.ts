@@ -9,8 +9,10 @@ import { scriptCalls, scriptRecord } from './record-script.ts';
 /** Tests what `deleteRun` deletes and preserves, and what `sizeOf` returns. */
 export function deleteContract({ test, expect }: StoreContractCase): void {
   test('a deleted run disappears from all results, and other runs are unchanged', async ({ store }) => {
-    await store.append(scriptCalls('a', 7));
-    await store.transact('a', () => ({ records: scriptCalls('a', 1, 7), snapshot: { at: 7 }, result: 0 }));
+    const calls = scriptCalls('a', 7);
+    await store.append(calls);
+    const nextCall = scriptCalls('a', 1, calls.length);
+    await store.transact('a', () => ({ records: nextCall, snapshot: { at: 7 }, result: 0 }));
     await store.append(scriptCalls('b', 5));
     await store.transact('b', () => ({ records: [], snapshot: 'kept', result: 0 }));
     expect(await hitsOf(store)).toHaveLength(13);

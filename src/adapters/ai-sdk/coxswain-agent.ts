@@ -96,10 +96,11 @@ export function coxswainAgent(run: Run, options: CoxswainAgentOptions = {}): Cox
   const watched = new WeakSet();
 
   const model = <Model extends LanguageModelShape | string>(original: Model): Model => {
-    const named: LanguageModelShape | string = original;
-    const found = typeof named === 'string' ? guard('watching a model', () => modelNamed(named)) : named;
-    if (found === undefined || watched.has(found)) return original;
-    const result = watchModel<LanguageModelShape>(found, watchOf);
+    const modelOrName: LanguageModelShape | string = original;
+    const originalModel =
+      typeof modelOrName === 'string' ? guard('watching a model', () => modelNamed(modelOrName)) : modelOrName;
+    if (originalModel === undefined || watched.has(originalModel)) return original;
+    const result = watchModel<LanguageModelShape>(originalModel, watchOf);
     watched.add(result);
     // The SDK accepts a model instead of a name, and the watched model has the original as its prototype.
     return result as Model;
@@ -115,7 +116,7 @@ export function coxswainAgent(run: Run, options: CoxswainAgentOptions = {}): Cox
       ...settings,
       model: model(settings.model),
       ...(settings.tools === undefined ? {} : { tools: tools(settings.tools) }),
-      ...prepared(settings, { model, tools }),
+      ...watchedSettings(settings, { model, tools }),
     }),
     acknowledgeTool: () => acknowledgeTool(() => loops.calling(scope.calling, '').run),
   };
@@ -134,13 +135,13 @@ function checkNames(what: string, plugins: readonly { readonly name: string }[])
  * Wraps the functions in the settings that may change the model and tools of a step or call. The models and tools that they
  * return are watched.
  */
-function prepared(settings: AgentSettings, watch: Pick<CoxswainAgent, 'model' | 'tools'>): object {
+function watchedSettings(settings: AgentSettings, watch: Pick<CoxswainAgent, 'model' | 'tools'>): object {
   const functions = ['prepareStep', 'prepareCall'].flatMap((name): readonly [string, unknown][] => {
-    const own: unknown = Reflect.get(settings, name);
-    if (typeof own !== 'function') return [];
+    const value: unknown = Reflect.get(settings, name);
+    if (typeof value !== 'function') return [];
     const prepare = async (...args: readonly unknown[]): Promise<unknown> => {
       // Call the function as the SDK does.
-      const changes: unknown = await Reflect.apply(own, settings, args);
+      const changes: unknown = await Reflect.apply(value, settings, args);
       if (!isJsonObject(changes)) return changes;
       const { model, tools } = changes;
       return {

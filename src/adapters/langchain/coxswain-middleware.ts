@@ -44,16 +44,16 @@ export function coxswainMiddleware<Middleware>(
   const guard = guarded(run, options);
   const scope = new RunScope(() => run);
   /** The state is the message count and the system prompt of the last request. */
-  const of = conversations(options, () => ({ seen: 0, system: '' }));
-  of(run);
+  const conversationOf = conversations(options, () => ({ seen: 0, system: '' }));
+  conversationOf(run);
   reportUnseen(run, 'langchain', {
     message: 'no request to a model was seen: pass the middleware to createAgent({ middleware: [...] })',
-    isSeen: () => of(run).conversation.hasAsked || run.analysis.calls > 0,
+    isSeen: () => conversationOf(run).conversation.hasAsked || run.analysis.calls > 0,
   });
   const make = (Message: new (fields: never) => object, fields: object): object => new Message(fields as never);
 
   const wrapModelCall = async (request: ModelCallRequest & object, handler: Handler): Promise<unknown> => {
-    const asking = of(scope.asking);
+    const asking = conversationOf(scope.asking);
     const { conversation } = asking;
     await conversation.run.ready();
     const outgoing = guard('langchain request', () =>
@@ -63,11 +63,11 @@ export function coxswainMiddleware<Middleware>(
     const messages =
       text === undefined ? request.messages : [...request.messages, make(HumanMessage, { content: text })];
     const edited = text === undefined ? request : { ...request, messages };
-    const sent = sentModelCall({ ...request, messages });
+    const sentRequest = sentModelCall({ ...request, messages });
     guard('langchain request', () => {
       asking.seen = request.messages.length;
-      asking.system = sent.systemPrompt;
-      if (outgoing !== undefined) conversation.sent(outgoing, sent);
+      asking.system = sentRequest.systemPrompt;
+      if (outgoing !== undefined) conversation.sent(outgoing, sentRequest);
     });
     let answer: unknown;
     try {
@@ -78,8 +78,8 @@ export function coxswainMiddleware<Middleware>(
     }
     guard('langchain answer', () => {
       outgoing?.accepted('request');
-      const read = answerOfMessage(answer, sent.modelId);
-      if (read !== undefined) conversation.answered(read);
+      const modelAnswer = answerOfMessage(answer, sentRequest.modelId);
+      if (modelAnswer !== undefined) conversation.answered(modelAnswer);
       else conversation.run.emit({ type: 'unrecognised', original: { kind: 'langchain/answer', type: typeof answer } });
     });
     return answer;
@@ -98,7 +98,7 @@ export function coxswainMiddleware<Middleware>(
         throw error;
       }
     };
-    const conversation = (): Conversation => of(scope.calling).conversation;
+    const conversation = (): Conversation => conversationOf(scope.calling).conversation;
     const isError = (): boolean => returned !== undefined && outcomeOfMessage(returned.value).isError;
     const { result, feedback } = await runTool(
       { scope, guard, conversation, onToolError: 'result', isError },

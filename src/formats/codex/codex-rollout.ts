@@ -17,7 +17,7 @@ import { sourceUsage } from '../parts/source-usage.ts';
 import { CodexCallFacts, codexResult } from './codex-result.ts';
 
 /** Types of events that repeat a response item. */
-const REPEATS: ReadonlySet<unknown> = new Set([
+const REPEATED_EVENTS: ReadonlySet<unknown> = new Set([
   'agent_message',
   'agent_reasoning',
   'agent_reasoning_raw_content',
@@ -26,10 +26,10 @@ const REPEATS: ReadonlySet<unknown> = new Set([
   'web_search_end',
 ]);
 /** Matches the beginning of user messages that Codex, a hook or another agent wrote. Newer rollouts mark such messages. */
-const HOST_TEXT =
+const HOST_MESSAGE_START =
   /^\s*(?:# AGENTS\.md instructions|<(?:environment_context|user_instructions|permissions|skills?|skills_instructions|hook_prompt|turn_aborted|subagent_notification|user_shell_command|user_action|recommended_plugins|collaboration_mode|context_window\w*|codex_delegation|realtime_\w+)[\s>])/;
 /** Types of response items that describe the context and are not part of the conversation. */
-const NO_CALLS: ReadonlySet<unknown> = new Set([
+const CONTEXT_ITEMS: ReadonlySet<unknown> = new Set([
   'compaction',
   'compaction_summary',
   'context_compaction',
@@ -42,7 +42,7 @@ export class CodexRollout extends ObjectLines {
   readonly #facts = new CodexCallFacts();
   #hasMeta = false;
   #modelId: string | undefined;
-  #total: JsonMembers = {};
+  #previousTotal: JsonMembers = {};
 
   constructor(source: ImportSource) {
     super();
@@ -58,17 +58,17 @@ export class CodexRollout extends ObjectLines {
     const atMs = sourceTimeMs(value.timestamp);
     switch (value.type) {
       case 'session_meta':
-        this.#meta(payload);
+        this.#readMeta(payload);
         break;
       case 'turn_context':
         this.#modelId = textOrUndefined(payload.model) ?? this.#modelId;
         if (this.#modelId !== undefined) this.#session.identify({ modelId: this.#modelId });
         break;
       case 'response_item':
-        yield* this.#item(payload, atMs);
+        yield* this.#readItem(payload, atMs);
         break;
       case 'event_msg':
-        yield* this.#event(payload, atMs);
+        yield* this.#readEvent(payload, atMs);
         break;
       case 'token_usage_record':
         this.#session.usage(sourceUsage(payload.usage));
@@ -90,7 +90,7 @@ export class CodexRollout extends ObjectLines {
    * Reads a `session_meta` line. A fork begins with its own such line, followed by a copy of the original rollout, which
    * contains the original line.
    */
-  #meta(payload: JsonMembers): void {
+  #readMeta(payload: JsonMembers): void {
     if (this.#hasMeta) return;
     this.#hasMeta = true;
     const spawn = membersOf(membersOf(membersOf(payload.source).subagent).thread_spawn);
@@ -103,32 +103,32 @@ export class CodexRollout extends ObjectLines {
     });
   }
 
-  *#item(item: JsonMembers, atMs: number | undefined): Generator<ImportItem> {
+  *#readItem(item: JsonMembers, atMs: number | undefined): Generator<ImportItem> {
     const { type } = item;
     if (type === 'message') {
-      yield* this.#message(item, atMs);
+      yield* this.#readMessage(item, atMs);
     } else if (type === 'reasoning') {
       const texts = [...listOf(item.summary), ...listOf(item.content)].map((part) => membersOf(part).text);
       const parts = texts.flatMap((text): AnswerPart[] =>
         typeof text === 'string' && text !== '' ? [{ type: 'reasoning', text }] : [],
       );
-      yield* this.#answer(parts, atMs);
-    } else if (typeof type !== 'string' || NO_CALLS.has(type)) {
+      yield* this.#addAnswer(parts, atMs);
+    } else if (typeof type !== 'string' || CONTEXT_ITEMS.has(type)) {
       this.skipped.add(plainText(type));
     } else if (type.endsWith('_output')) {
       const sourceId = textOrUndefined(item.call_id);
       yield* this.#session.result({ sourceId, ...codexResult(item, this.#facts.take(sourceId)), atMs });
     } else if (type.endsWith('_call')) {
-      yield* this.#answer([{ type: 'call', call: codexCall(item, type) }], atMs);
+      yield* this.#addAnswer([{ type: 'call', call: codexCall(item, type) }], atMs);
     } else {
       this.skipped.add(type);
     }
   }
 
-  *#message(item: JsonMembers, atMs: number | undefined): Generator<ImportItem> {
+  *#readMessage(item: JsonMembers, atMs: number | undefined): Generator<ImportItem> {
     const blocks = sourceBlocks(item.content);
     if (item.role === 'assistant') {
-      yield* this.#answer(blocks, atMs);
+      yield* this.#addAnswer(blocks, atMs);
       return;
     }
     if (item.role !== 'user') {
@@ -136,28 +136,28 @@ export class CodexRollout extends ObjectLines {
       return;
     }
     const metadata = listOf(membersOf(item.internal_chat_message_metadata_passthrough).content_item_metadata);
-    const isHosts = (block: StoredContentBlock, at: number): boolean => {
-      const { type } = membersOf(membersOf(metadata[at]).provenance);
-      return type === undefined ? HOST_TEXT.test(textOfContent([block])) : type !== 'user';
+    const isHostBlock = (block: StoredContentBlock, index: number): boolean => {
+      const { type } = membersOf(membersOf(metadata[index]).provenance);
+      return type === undefined ? HOST_MESSAGE_START.test(textOfContent([block])) : type !== 'user';
     };
     yield* this.#session.system(
-      blocks.filter((block, at) => isHosts(block, at)),
+      blocks.filter((block, index) => isHostBlock(block, index)),
       atMs,
     );
-    const userBlocks = blocks.filter((block, at) => !isHosts(block, at));
+    const userBlocks = blocks.filter((block, index) => !isHostBlock(block, index));
     if (userBlocks.length > 0) yield* this.#session.user(userBlocks, atMs, textOfContent(userBlocks));
   }
 
-  *#answer(parts: readonly AnswerPart[], atMs: number | undefined): Generator<ImportItem> {
+  *#addAnswer(parts: readonly AnswerPart[], atMs: number | undefined): Generator<ImportItem> {
     this.#session.outcome(undefined, atMs);
     yield* this.#session.answer({ joins: true, parts, modelId: this.#modelId }, atMs);
   }
 
-  *#event(event: JsonMembers, atMs: number | undefined): Generator<ImportItem> {
-    if (this.#facts.note(event) || REPEATS.has(event.type)) return;
+  *#readEvent(event: JsonMembers, atMs: number | undefined): Generator<ImportItem> {
+    if (this.#facts.note(event) || REPEATED_EVENTS.has(event.type)) return;
     switch (event.type) {
       case 'token_count':
-        this.#tokenCount(membersOf(event.info));
+        this.#readTokenCount(membersOf(event.info));
         break;
       case 'task_started':
       case 'turn_started':
@@ -165,49 +165,51 @@ export class CodexRollout extends ObjectLines {
         break;
       case 'task_complete':
       case 'turn_complete':
-        yield* this.#completed(membersOf(event.error).message, atMs);
+        yield* this.#endTurn(membersOf(event.error).message, atMs);
         break;
       case 'turn_aborted':
         this.#session.outcome('aborted', atMs);
         break;
       case 'error':
       case 'stream_error':
-        yield* this.#failure(event.message, atMs);
+        yield* this.#addFailure(event.message, atMs);
         break;
       default:
         this.skipped.add(`event ${plainText(event.type)}`);
     }
   }
 
-  *#completed(error: unknown, atMs: number | undefined): Generator<ImportItem> {
-    if (error !== undefined) yield* this.#failure(error, atMs);
+  *#endTurn(error: unknown, atMs: number | undefined): Generator<ImportItem> {
+    if (error !== undefined) yield* this.#addFailure(error, atMs);
     this.#session.outcome(error === undefined ? 'ended' : 'error', atMs);
   }
 
-  *#failure(error: unknown, atMs: number | undefined): Generator<ImportItem> {
+  *#addFailure(error: unknown, atMs: number | undefined): Generator<ImportItem> {
     yield* this.#session.failure(plainText(error), atMs);
   }
 
   /** Reads the token count that follows each answer. The count is repeated if only the rate limits changed. */
-  #tokenCount(info: JsonMembers): void {
+  #readTokenCount(info: JsonMembers): void {
     const total = membersOf(info.total_token_usage);
     const last = membersOf(info.last_token_usage);
-    if (total.total_tokens !== this.#total.total_tokens) {
-      const grown = grownFrom(this.#total, total);
+    if (total.total_tokens !== this.#previousTotal.total_tokens) {
+      const growth = countGrowth(this.#previousTotal, total);
       // A count of an earlier answer is missing. The answer gets both, so that the run has the total of the host.
-      const isMissing = Number(grown.total_tokens) > Number(last.total_tokens);
-      this.#session.usage(sourceUsage(isMissing ? grown : last));
+      const isMissing = Number(growth.total_tokens) > Number(last.total_tokens);
+      this.#session.usage(sourceUsage(isMissing ? growth : last));
     }
-    this.#total = total;
+    this.#previousTotal = total;
     this.#session.closeAnswer();
   }
 }
 
 /** Returns by how much each count has grown. Empty for the first total, which may include an earlier session. */
-function grownFrom(before: JsonMembers, total: JsonMembers): JsonMembers {
+function countGrowth(previousTotal: JsonMembers, total: JsonMembers): JsonMembers {
   const counts = Object.entries(total).flatMap(([name, count]) => {
-    const earlier = before[name];
-    return typeof count === 'number' && typeof earlier === 'number' ? [[name, count - earlier] as const] : [];
+    const previousCount = previousTotal[name];
+    return typeof count === 'number' && typeof previousCount === 'number'
+      ? [[name, count - previousCount] as const]
+      : [];
   });
   return Object.fromEntries(counts);
 }

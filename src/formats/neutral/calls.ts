@@ -35,9 +35,9 @@ function confidenceOf(value: unknown): number {
   if (!isJsonObject(value) || !Array.isArray(value['calls'])) return 0;
   const calls: readonly unknown[] = value['calls'];
   if (calls.length === 0) return typeof value['id'] === 'string' ? 0.4 : 0;
-  const first = calls[0];
-  if (!isJsonObject(first) || typeof first['tool'] !== 'string') return 0;
-  return 'result' in first || 'isError' in first || 'noResult' in first ? 1 : 0.7;
+  const firstCall = calls[0];
+  if (!isJsonObject(firstCall) || typeof firstCall['tool'] !== 'string') return 0;
+  return 'result' in firstCall || 'isError' in firstCall || 'noResult' in firstCall ? 1 : 0.7;
 }
 
 function* runItems(value: unknown, { key, fallbackId, line }: NeutralPlace): Generator<ImportItem> {
@@ -70,20 +70,20 @@ function* runItems(value: unknown, { key, fallbackId, line }: NeutralPlace): Gen
 }
 
 function* turnItems(turn: readonly CallEntry[], items: RunItems): Generator<ImportItem> {
-  const [first] = turn;
-  if (first === undefined) return;
-  const { userBefore } = first.members;
-  if (hasUserBefore(first.members)) {
+  const [firstEntry] = turn;
+  if (firstEntry === undefined) return;
+  const { userBefore } = firstEntry.members;
+  if (hasUserBefore(firstEntry.members)) {
     // The format may only say that there was a message, without its text.
-    yield items.message('user', typeof userBefore === 'string' ? userBefore : '', first.atMs);
+    yield items.message('user', typeof userBefore === 'string' ? userBefore : '', firstEntry.atMs);
   }
-  yield items.record({ kind: 'turn_started' }, first.atMs);
+  yield items.record({ kind: 'turn_started' }, firstEntry.atMs);
   for (const { tool: name, members, atMs } of turn) {
     yield items.record(items.calls.start({ name, args: asJson(members['args']) }), atMs);
   }
   for (const { members, atMs } of turn) {
-    const ended = endOf(members, items.calls);
-    if (ended !== undefined) yield items.record(ended, atMs);
+    const endPayload = endOf(members, items.calls);
+    if (endPayload !== undefined) yield items.record(endPayload, atMs);
   }
 }
 

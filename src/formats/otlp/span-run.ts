@@ -66,8 +66,8 @@ export function* spanRunItems(run: SpanRun): Generator<ImportItem> {
   const runSpans = agent === undefined ? members : [agent, ...members];
   // The input of the agent repeats its first request. It is used only if requests contain no messages.
   const hasInput = members.some((known) => known.role !== 'tool' && known.field('input') !== undefined);
-  const first = agent === undefined || hasInput ? [] : tracedRequest(agent);
-  const task = taskOf(first) ?? firstTask(members);
+  const agentMessages = agent === undefined || hasInput ? [] : tracedRequest(agent);
+  const task = taskOf(agentMessages) ?? firstTask(members);
   yield items.begin('otlp', {
     task,
     parentId: run.parentId,
@@ -76,7 +76,7 @@ export function* spanRunItems(run: SpanRun): Generator<ImportItem> {
     modelId: firstOf(runSpans, 'model'),
     startedAtMs: startedAtMs === undefined ? undefined : Math.round(startedAtMs),
   });
-  for (const { role, parts } of first) {
+  for (const { role, parts } of agentMessages) {
     if (role === 'system' || role === 'user') yield items.message(role, contentOf(parts), startedAtMs);
   }
   const context = { items, uncaptured: uncapturedCounts, repeated: repeatedResults(turns) };
@@ -114,32 +114,32 @@ interface RunContext {
 }
 
 function* turnItems(turn: Turn, context: RunContext): Generator<ImportItem> {
-  const { known, messages, answer: parts, declared, tools } = turn;
+  const { requestSpan, messages, answer: parts, declaredCalls, toolSpans } = turn;
   const { items, uncaptured } = context;
-  if (known !== undefined) {
-    const { startMs, endMs } = known.span;
+  if (requestSpan !== undefined) {
+    const { startMs, endMs } = requestSpan.span;
     for (const { id: sourceId, result } of turn.results) {
       if (sourceId === undefined || items.calls.isOpen(sourceId)) yield* items.result({ sourceId, result }, startMs);
     }
     for (const message of messages) yield items.message(message.role, contentOf(message.parts), startMs);
-    if (known.role === 'prompt') {
-      if (messages.length === 0 && known.field('input') === undefined) uncaptured.prompts += 1;
+    if (requestSpan.role === 'prompt') {
+      if (messages.length === 0 && requestSpan.field('input') === undefined) uncaptured.prompts += 1;
       return;
     }
-    uncaptured.arguments += declared.filter(({ args }) => isJsonObject(args) && 'not_captured' in args).length;
-    const hasFailed = failedIn(known) && parts.length === 0;
+    uncaptured.arguments += declaredCalls.filter(({ args }) => isJsonObject(args) && 'not_captured' in args).length;
+    const hasFailed = failedIn(requestSpan) && parts.length === 0;
     if (parts.length === 0 && !hasFailed) uncaptured.answers += 1;
     const answer = {
       parts,
-      stopReason: finishReason(known) ?? turn.finishReason,
-      modelId: fieldText(known, 'model'),
-      usage: spanUsage(known),
+      stopReason: finishReason(requestSpan) ?? turn.finishReason,
+      modelId: fieldText(requestSpan, 'model'),
+      usage: spanUsage(requestSpan),
     };
-    const errorMessage = errorText(known) ?? 'the request failed';
+    const errorMessage = errorText(requestSpan) ?? 'the request failed';
     yield* items.answer(hasFailed ? { ...answer, errorMessage, sameTurn: true } : answer, endMs ?? startMs);
   }
-  const callByTool = joinCalls(declared, tools);
-  const steps = tools.flatMap((tool) => {
+  const callByTool = joinCalls(declaredCalls, toolSpans);
+  const steps = toolSpans.flatMap((tool) => {
     const call = callByTool.get(tool);
     const sourceId = call === undefined ? (callIdOf(tool) ?? tool.span.spanId) : call.sourceId;
     const end = { atMs: tool.span.endMs ?? Infinity, tool, sourceId, begins: false };
@@ -154,11 +154,11 @@ function* turnItems(turn: Turn, context: RunContext): Generator<ImportItem> {
       yield items.record(items.calls.start(call), atMs);
       continue;
     }
-    const ended = resultOf(tool, sourceId, context);
-    if (ended === undefined) continue;
-    if (ended.result_missing === true) uncaptured.results += 1;
+    const result = resultOf(tool, sourceId, context);
+    if (result === undefined) continue;
+    if (result.result_missing === true) uncaptured.results += 1;
     const { startMs, endMs } = tool.span;
-    yield items.ended(ended, endMs === undefined ? undefined : endMs - startMs, endMs);
+    yield items.ended(result, endMs === undefined ? undefined : endMs - startMs, endMs);
   }
 }
 
@@ -232,16 +232,16 @@ function taskOf(messages: readonly TracedMessage[]): string | undefined {
 }
 
 function firstTask(members: readonly KnownSpan[]): string | undefined {
-  for (const known of members) {
-    const task = known.role === 'tool' ? undefined : taskOf(tracedRequest(known));
+  for (const member of members) {
+    const task = member.role === 'tool' ? undefined : taskOf(tracedRequest(member));
     if (task !== undefined) return task;
   }
   return undefined;
 }
 
 function firstOf(spans: readonly KnownSpan[], field: 'conversation' | 'model'): string | undefined {
-  for (const known of spans) {
-    const foundText = fieldText(known, field);
+  for (const span of spans) {
+    const foundText = fieldText(span, field);
     if (foundText !== undefined) return foundText;
   }
   return undefined;

@@ -14,7 +14,7 @@ export interface NewMessage {
 /** A request with its answer, or a user message, and the calls until the next one. */
 export interface Turn {
   /** Absent for calls before the first request. */
-  readonly known: KnownSpan | undefined;
+  readonly requestSpan: KnownSpan | undefined;
   /** New messages of the request. */
   readonly messages: readonly NewMessage[];
   /** Results after the last answer in the request. Earlier results are in earlier requests. */
@@ -22,8 +22,8 @@ export interface Turn {
   readonly answer: readonly AnswerPart[];
   readonly finishReason: string | undefined;
   /** The calls that the answer names. */
-  readonly declared: readonly CallShape[];
-  readonly tools: KnownSpan[];
+  readonly declaredCalls: readonly CallShape[];
+  readonly toolSpans: KnownSpan[];
 }
 
 /**
@@ -33,37 +33,38 @@ export interface Turn {
  * some instrumentations join the calls of a streamed answer into one, or do not capture them.
  */
 export function tracedTurns(members: readonly KnownSpan[]): readonly Turn[] {
-  const turns: Turn[] = [{ ...NO_REQUEST, known: undefined, tools: [] }];
+  const turns: Turn[] = [{ ...NO_REQUEST, requestSpan: undefined, toolSpans: [] }];
   const newMessages = new NewMessages();
   let previous: readonly TracedMessage[] | undefined;
-  for (const known of members.filter(({ role }) => role !== 'tool')) {
-    const request = tracedRequest(known);
-    const last = turns.at(-1);
-    const repeatedAnswer = previous === undefined ? [] : keptAnswer(previous, request);
-    if (last !== undefined && repeatedAnswer.length > 0) turns[turns.length - 1] = withKept(last, repeatedAnswer);
-    const output = known.role === 'model' ? answerOf(fieldMessages(known, 'output', 'assistant')) : [];
-    const answer = output.flatMap(({ parts }) => parts);
+  for (const span of members.filter(({ role }) => role !== 'tool')) {
+    const request = tracedRequest(span);
+    const lastTurn = turns.at(-1);
+    const repeatedAnswer = previous === undefined ? [] : repeatedAnswerOf(previous, request);
+    if (lastTurn !== undefined && repeatedAnswer.length > 0)
+      turns[turns.length - 1] = withRepeatedCalls(lastTurn, repeatedAnswer);
+    const outputMessages = span.role === 'model' ? answerOf(fieldMessages(span, 'output', 'assistant')) : [];
+    const answer = outputMessages.flatMap(({ parts }) => parts);
     turns.push({
-      known,
-      messages: newMessages.of(request),
+      requestSpan: span,
+      messages: newMessages.takeNew(request),
       results: lastResults(request),
       answer,
-      finishReason: output[0]?.finishReason,
-      declared: callsOf(answer),
-      tools: [],
+      finishReason: outputMessages[0]?.finishReason,
+      declaredCalls: callsOf(answer),
+      toolSpans: [],
     });
-    previous = known.role === 'model' ? request : undefined;
+    previous = span.role === 'model' ? request : undefined;
   }
   assignTools(turns, members);
   return turns;
 }
 
-const NO_REQUEST = { messages: [], results: [], answer: [], finishReason: undefined, declared: [] } as const;
+const NO_REQUEST = { messages: [], results: [], answer: [], finishReason: undefined, declaredCalls: [] } as const;
 
 /** Returns the messages of a request: first its instructions, then its history. */
-export function tracedRequest(known: KnownSpan): readonly TracedMessage[] {
+export function tracedRequest(span: KnownSpan): readonly TracedMessage[] {
   // Instructions are a list of parts. Each part is read as a message.
-  return [...readMessages(known.field('system'), 'system'), ...fieldMessages(known, 'input', 'user')];
+  return [...readMessages(span.field('system'), 'system'), ...fieldMessages(span, 'input', 'user')];
 }
 
 /** Returns the messages of one answer. A message with a finish reason is a choice, and only the first choice is read. */
@@ -76,23 +77,35 @@ function callsOf(parts: readonly AnswerPart[]): readonly CallShape[] {
 }
 
 /** Returns the answer to a request as the next request repeats it. Empty if that request does not continue the first. */
-function keptAnswer(request: readonly TracedMessage[], next: readonly TracedMessage[]): readonly AnswerPart[] {
-  const at = request.length - 1;
-  if (next.length <= request.length || JSON.stringify(next[at]) !== JSON.stringify(request[at])) return [];
-  const after = next.slice(request.length);
-  const end = after.findIndex(({ role }) => role !== 'assistant');
-  return after.slice(0, end === -1 ? after.length : end).flatMap(({ parts }) => parts);
+function repeatedAnswerOf(
+  request: readonly TracedMessage[],
+  nextRequest: readonly TracedMessage[],
+): readonly AnswerPart[] {
+  const lastIndex = request.length - 1;
+  if (
+    nextRequest.length <= request.length ||
+    JSON.stringify(nextRequest[lastIndex]) !== JSON.stringify(request[lastIndex])
+  )
+    return [];
+  const newMessages = nextRequest.slice(request.length);
+  const end = newMessages.findIndex(({ role }) => role !== 'assistant');
+  return newMessages.slice(0, end === -1 ? newMessages.length : end).flatMap(({ parts }) => parts);
 }
 
-function withKept(turn: Turn, kept: readonly AnswerPart[]): Turn {
-  const declared = callsOf(kept);
-  const hasMore = declared.length > turn.declared.length;
+function withRepeatedCalls(turn: Turn, repeatedParts: readonly AnswerPart[]): Turn {
+  const repeatedCalls = callsOf(repeatedParts);
+  const hasMore = repeatedCalls.length > turn.declaredCalls.length;
   const hasIds =
-    declared.length === turn.declared.length && turn.declared.some(({ sourceId }) => sourceId === undefined);
-  if (declared.length === 0 || !(hasMore || hasIds)) return turn;
-  const own = turn.answer.filter(({ type }) => type !== 'call');
-  const texts = own.length > 0 ? own : kept.filter(({ type }) => type !== 'call');
-  return { ...turn, answer: [...texts, ...kept.filter(({ type }) => type === 'call')], declared };
+    repeatedCalls.length === turn.declaredCalls.length &&
+    turn.declaredCalls.some(({ sourceId }) => sourceId === undefined);
+  if (repeatedCalls.length === 0 || !(hasMore || hasIds)) return turn;
+  const ownTexts = turn.answer.filter(({ type }) => type !== 'call');
+  const texts = ownTexts.length > 0 ? ownTexts : repeatedParts.filter(({ type }) => type !== 'call');
+  return {
+    ...turn,
+    answer: [...texts, ...repeatedParts.filter(({ type }) => type === 'call')],
+    declaredCalls: repeatedCalls,
+  };
 }
 
 /**
@@ -102,33 +115,35 @@ function withKept(turn: Turn, kept: readonly AnswerPart[]): Turn {
  */
 function assignTools(turns: readonly Turn[], members: readonly KnownSpan[]): void {
   const turnsByCall = new Map<string | undefined, number[]>();
-  for (const [at, { declared }] of turns.entries()) {
-    for (const { sourceId } of declared) turnsByCall.set(sourceId, [...(turnsByCall.get(sourceId) ?? []), at]);
+  for (const [index, { declaredCalls }] of turns.entries()) {
+    for (const { sourceId } of declaredCalls) turnsByCall.set(sourceId, [...(turnsByCall.get(sourceId) ?? []), index]);
   }
-  const open = turns.map(({ declared }) => declared.map(({ name, args }) => [name, canonicalJson(args)] as const));
-  const take = (at: number, isSame: (call: readonly [string, string]) => boolean): boolean => {
-    const index = open[at]?.findIndex(isSame) ?? -1;
-    if (index >= 0) open[at]?.splice(index, 1);
+  const openCalls = turns.map(({ declaredCalls }) =>
+    declaredCalls.map(({ name, args }) => [name, canonicalJson(args)] as const),
+  );
+  const takeCall = (turn: number, isSame: (call: readonly [string, string]) => boolean): boolean => {
+    const index = openCalls[turn]?.findIndex(isSame) ?? -1;
+    if (index >= 0) openCalls[turn]?.splice(index, 1);
     return index >= 0;
   };
-  const startOf = (at: number): number => turns[at]?.known?.span.startMs ?? Infinity;
-  let last = 0;
+  const startOf = (turn: number): number => turns[turn]?.requestSpan?.span.startMs ?? Infinity;
+  let lastTurn = 0;
   for (const tool of members.filter(({ role }) => role === 'tool')) {
     const { startMs } = tool.span;
-    while (startOf(last + 1) <= startMs) last += 1;
-    let first = last;
-    while (first > 0 && startOf(first) >= Math.floor(startMs)) first -= 1;
+    while (startOf(lastTurn + 1) <= startMs) lastTurn += 1;
+    let firstTurn = lastTurn;
+    while (firstTurn > 0 && startOf(firstTurn) >= Math.floor(startMs)) firstTurn -= 1;
     const callId = callIdOf(tool);
-    const byId = callId === undefined ? undefined : turnsByCall.get(callId)?.findLast((index) => index <= last);
+    const turnById = callId === undefined ? undefined : turnsByCall.get(callId)?.findLast((index) => index <= lastTurn);
     const name = nameOf(tool);
     const args = canonicalJson(argumentsOf(tool));
-    const near = Array.from({ length: last - first + 1 }, (_, index) => first + index);
-    const found =
-      byId ??
-      near.find((at) => take(at, (call) => call[0] === name && call[1] === args)) ??
-      near.find((at) => take(at, (call) => call[0] === name)) ??
-      (first > 0 ? first : last);
-    turns[found]?.tools.push(tool);
+    const nearTurns = Array.from({ length: lastTurn - firstTurn + 1 }, (_, index) => firstTurn + index);
+    const turnIndex =
+      turnById ??
+      nearTurns.find((turn) => takeCall(turn, (call) => call[0] === name && call[1] === args)) ??
+      nearTurns.find((turn) => takeCall(turn, (call) => call[0] === name)) ??
+      (firstTurn > 0 ? firstTurn : lastTurn);
+    turns[turnIndex]?.toolSpans.push(tool);
   }
 }
 
@@ -141,7 +156,7 @@ function lastResults(request: readonly TracedMessage[]): readonly TracedResult[]
 class NewMessages {
   readonly #seenCounts = new Map<string, number>();
 
-  of(request: readonly TracedMessage[]): readonly NewMessage[] {
+  takeNew(request: readonly TracedMessage[]): readonly NewMessage[] {
     const counts = new Map<string, number>();
     return request.flatMap(({ role, parts }) => {
       if ((role !== 'system' && role !== 'user') || parts.length === 0) return [];

@@ -122,16 +122,16 @@ function joinedDetails(details: readonly TraceSpan[]): JsonObject {
     ([textA, a], [textB, b]) =>
       roles.indexOf(a.name) - roles.indexOf(b.name) || a.startMs - b.startMs || (textA < textB ? -1 : 1),
   );
-  const joined: Record<string, Json> = {};
+  const joinedValues: Record<string, Json> = {};
   for (const [, { attributes }] of sorted) {
     for (const [name, value] of Object.entries(attributes)) {
-      const before = joined[name];
+      const previous = joinedValues[name];
       const list = typeof value === 'string' && value.startsWith('[') ? decodedValue(value) : value;
-      const isMore = Array.isArray(before) && Array.isArray(list);
-      joined[name] = isMore ? [...before, ...list].map(withoutFinish) : list;
+      const isMore = Array.isArray(previous) && Array.isArray(list);
+      joinedValues[name] = isMore ? [...previous, ...list].map(withoutFinish) : list;
     }
   }
-  return joined;
+  return joinedValues;
 }
 
 /** The reason belongs to the answer, not to one part of it. */
@@ -198,18 +198,18 @@ function hostAbove(
   const visited = new Set<string>();
   let hostId: string | undefined;
   let depth = 0;
-  let last = parentSpans.get(spanId ?? '');
+  let ancestor = parentSpans.get(spanId ?? '');
   for (
-    let id = last?.nearestId;
+    let id = ancestor?.nearestId;
     id !== undefined && !visited.has(id) && visited.size < MAX_LEVELS;
-    id = last?.nearestId
+    id = ancestor?.nearestId
   ) {
     visited.add(id);
     if (hosts.has(id)) {
       hostId ??= id;
       depth += 1;
     }
-    last = parentSpans.get(id);
+    ancestor = parentSpans.get(id);
   }
-  return { hostId, depth, lostId: hostId === undefined ? last?.lostId : undefined };
+  return { hostId, depth, lostId: hostId === undefined ? ancestor?.lostId : undefined };
 }

@@ -85,16 +85,16 @@ export class EventIntake {
         const { answer, faults } = await sessions.answer(input, sessionId, details);
         return { answer: answerFor(answer), faults };
       }
-      this.keep(event, `earlier events of the session wait too: ${problem}`, arrivedAtMs);
+      this.spill(event, `earlier events of the session wait too: ${problem}`, arrivedAtMs);
     } catch (error) {
       if (isStored || (error instanceof CoxswainError && error.code === 'invalid-argument')) throw error;
-      this.keep(event, messageOf(error), arrivedAtMs);
+      this.spill(event, messageOf(error), arrivedAtMs);
     }
     return { answer: {}, faults: [] };
   }
 
   /** Spills an event. Never throws: a failure to write the file is reported as a fault. */
-  keep({ json, known, about }: KnownHookEvent, why: string, arrivedAtMs: number = this.#options.clock.nowMs()): void {
+  spill({ json, known, about }: KnownHookEvent, why: string, arrivedAtMs: number = this.#options.clock.nowMs()): void {
     const { onFault, redact, storeAddress } = this.#options;
     try {
       spillEvent(storeAddress, { sessionId: known.sessionId, arrivedAtMs, json: storableEvent(json, redact) });
@@ -118,24 +118,24 @@ export class EventIntake {
     const unfinished = sessionId === undefined ? setUnfinishedAside(storeAddress, clock.nowMs()) : 0;
     if (unfinished > 0)
       onFault({ where: 'spill', message: `${unfinished} spill files of killed processes are incomplete` });
-    const waiting = spilledEvents(storeAddress, sessionId);
-    const startMs = waiting.length === 0 ? 0 : steadyMs();
+    const waitingEvents = spilledEvents(storeAddress, sessionId);
+    const startMs = waitingEvents.length === 0 ? 0 : steadyMs();
     let folded = 0;
-    for (const [index, spilled] of waiting.entries()) {
+    for (const [index, spilled] of waitingEvents.entries()) {
       if (index > 0 && steadyMs() - startMs >= limitMs) {
-        return { folded, problem: `${waiting.length - index} events are left after ${limitMs} ms` };
+        return { folded, problem: `${waitingEvents.length - index} events are left after ${limitMs} ms` };
       }
       try {
-        if (await this.#fold(spilled, sessions)) folded += 1;
+        if (await this.#foldEvent(spilled, sessions)) folded += 1;
       } catch (error) {
-        if (!isOfTheStore(error)) throw error;
+        if (!isStoreError(error)) throw error;
         return { folded, problem: messageOf(error) };
       }
     }
     return { folded };
   }
 
-  async #fold(spilled: SpilledEvent, sessions: ClaudeSessions): Promise<boolean> {
+  async #foldEvent(spilled: SpilledEvent, sessions: ClaudeSessions): Promise<boolean> {
     const { onFault } = this.#options;
     const bytes = readSpilledEvent(spilled);
     if (bytes === 'gone') return false;
@@ -152,7 +152,7 @@ export class EventIntake {
       const faults = await sessions.foldLate(input, sessionId, { id, arrivedAtMs, isWaiting });
       for (const message of faults) onFault({ where: 'run', message, ...event.about });
     } catch (error) {
-      if (isOfTheStore(error)) throw error;
+      if (isStoreError(error)) throw error;
       onFault({ where: 'spill', message: `${spilled.path} is refused: ${messageOf(error)}`, ...event.about });
       setSpilledEventAside(spilled, 'refused');
       return false;
@@ -163,13 +163,13 @@ export class EventIntake {
 }
 
 /** Returns true if the error comes from the store, SQLite or the file system. Returns false if the event is invalid. */
-function isOfTheStore(error: unknown): boolean {
+function isStoreError(error: unknown): boolean {
   if (error instanceof CoxswainError) return error.code.startsWith('store-');
   return error instanceof Error && 'code' in error;
 }
 
 /** Fields that need no redaction: fixed keywords, run ids, numbers and flags. */
-const CLOSED = [
+const PLAIN_FIELDS = [
   'hook_event_name',
   'host_event',
   'host',
@@ -183,7 +183,7 @@ const CLOSED = [
   'pairs_by_arguments',
 ];
 /** Fields with short names that the host chooses. */
-const NAMES = ['agent_type', 'source', 'model', 'reason', 'trigger'];
+const NAME_FIELDS = ['agent_type', 'source', 'model', 'reason', 'trigger'];
 
 /**
  * The part of an event that may be written to a spill file. It contains the fields that coxswain reads, redacted like records.
@@ -193,36 +193,36 @@ function storableEvent(
   json: Readonly<Record<string, unknown>>,
   redact: ClaudeSessionsOptions['redact'],
 ): Readonly<Record<string, unknown>> {
-  const stored: Record<string, unknown> = { ...storableCall(json, redact) };
-  for (const field of CLOSED) stored[field] = json[field];
-  for (const field of NAMES) stored[field] = storableName(json[field], redact);
+  const storable: Record<string, unknown> = { ...storableCall(json, redact) };
+  for (const field of PLAIN_FIELDS) storable[field] = json[field];
+  for (const field of NAME_FIELDS) storable[field] = storableName(json[field], redact);
   for (const field of ['prompt', 'last_assistant_message']) {
     const value = json[field];
-    if (typeof value === 'string') stored[field] = storableText(value, redact);
+    if (typeof value === 'string') storable[field] = storableText(value, redact);
   }
   if (json['error'] !== undefined) {
     const { error } = json;
     const result = storableResult(typeof error === 'string' ? error : JSON.stringify(error), json, redact);
-    stored['error'] = result;
+    storable['error'] = result;
   }
   const { answers, batch, usages } = json;
   if (Array.isArray(usages)) {
-    stored['usages'] = usages
+    storable['usages'] = usages
       .filter(isJsonObject)
       .map(({ at_ms, model, usage }) => ({ at_ms, usage, model: storableName(model, redact) }));
   }
   if (Array.isArray(answers)) {
-    stored['answers'] = answers
+    storable['answers'] = answers
       .filter(Array.isArray)
       .map((calls) => calls.filter(isJsonObject).map((call) => storableCall(call, redact)));
   }
-  if (batch === 'open-calls') stored['batch'] = batch;
-  else if (Array.isArray(batch)) stored['batch'] = batch.map((id) => storableId(String(id), redact));
+  if (batch === 'open-calls') storable['batch'] = batch;
+  else if (Array.isArray(batch)) storable['batch'] = batch.map((id) => storableId(String(id), redact));
   const calls = json['tool_calls'];
   if (Array.isArray(calls)) {
-    stored['tool_calls'] = calls.filter(isJsonObject).map((call) => storableCall(call, redact));
+    storable['tool_calls'] = calls.filter(isJsonObject).map((call) => storableCall(call, redact));
   }
-  return stored;
+  return storable;
 }
 
 function storableCall(
@@ -231,12 +231,12 @@ function storableCall(
 ): Readonly<Record<string, unknown>> {
   const { is_error, duration_ms, tool_input: args, tool_name: name, tool_response: response, tool_use_id: id } = call;
   if (typeof name !== 'string' || typeof id !== 'string') return {};
-  const probe = redact({ kind: 'tool_started', tool_call_id: id, tool_name: name, args: toJson(args ?? {}) });
-  if (probe.kind !== 'tool_started') return {};
+  const redacted = redact({ kind: 'tool_started', tool_call_id: id, tool_name: name, args: toJson(args ?? {}) });
+  if (redacted.kind !== 'tool_started') return {};
   return {
-    tool_name: probe.tool_name,
-    tool_use_id: probe.tool_call_id,
-    tool_input: probe.args,
+    tool_name: redacted.tool_name,
+    tool_use_id: redacted.tool_call_id,
+    tool_input: redacted.args,
     ...(response === undefined ? {} : { tool_response: storableResult(toolResultOf(response), call, redact) }),
     ...(typeof is_error === 'boolean' ? { is_error } : {}),
     ...(typeof duration_ms === 'number' ? { duration_ms } : {}),
@@ -245,13 +245,13 @@ function storableCall(
 
 function storableName(value: unknown, redact: ClaudeSessionsOptions['redact']): string | undefined {
   if (typeof value !== 'string') return undefined;
-  const probe = redact({ kind: 'compaction', trigger: value });
-  return probe.kind === 'compaction' ? probe.trigger : undefined;
+  const redacted = redact({ kind: 'compaction', trigger: value });
+  return redacted.kind === 'compaction' ? redacted.trigger : undefined;
 }
 
 function storableId(id: string, redact: ClaudeSessionsOptions['redact']): string {
-  const probe = redact({ kind: 'tool_started', tool_call_id: id, tool_name: '', args: null });
-  return probe.kind === 'tool_started' ? probe.tool_call_id : id;
+  const redacted = redact({ kind: 'tool_started', tool_call_id: id, tool_name: '', args: null });
+  return redacted.kind === 'tool_started' ? redacted.tool_call_id : id;
 }
 
 function storableResult(
@@ -260,12 +260,12 @@ function storableResult(
   redact: ClaudeSessionsOptions['redact'],
 ): Json {
   const call = { tool_call_id: String(id), tool_name: String(name) };
-  const probe = redact({ kind: 'tool_ended', ...call, result, is_error: false });
-  return probe.kind === 'tool_ended' ? probe.result : null;
+  const redacted = redact({ kind: 'tool_ended', ...call, result, is_error: false });
+  return redacted.kind === 'tool_ended' ? redacted.result : null;
 }
 
 function storableText(text: string, redact: ClaudeSessionsOptions['redact']): string {
-  const probe = redact({ kind: 'message_appended', message: { role: 'user', content: text } });
-  const content = probe.kind === 'message_appended' ? probe.message.content : '';
+  const redacted = redact({ kind: 'message_appended', message: { role: 'user', content: text } });
+  const content = redacted.kind === 'message_appended' ? redacted.message.content : '';
   return typeof content === 'string' ? content : '';
 }

@@ -43,7 +43,7 @@ async function launch(): Promise<void> {
   });
   const exported = {};
   // The build wraps the file in a function of this type.
-  (script.runInThisContext() as MainModule)(exported, requireOnce());
+  (script.runInThisContext() as MainModule)(exported, cachedRequire());
   // The bundle exports the members of this module.
   const { runHook, warmUp } = exported as typeof HookMain;
   await runHook(stdin, endProcess);
@@ -59,23 +59,24 @@ async function launch(): Promise<void> {
  * process would compile them again at its start, which takes as long as running them. They must be enabled again before the
  * cache is created, because a cache is valid only for the same V8 settings.
  */
-function setCompilers(on: boolean): void {
+function setCompilers(isOn: boolean): void {
   const { setFlagsFromString } = process.getBuiltinModule('node:v8');
-  for (const compiler of ['sparkplug', 'maglev', 'opt']) setFlagsFromString(on ? `--${compiler}` : `--no-${compiler}`);
+  for (const compiler of ['sparkplug', 'maglev', 'opt'])
+    setFlagsFromString(isOn ? `--${compiler}` : `--no-${compiler}`);
 }
 
 /** Returns a `require` that resolves each built-in module of Node once. Many files of the bundle import the same modules. */
-function requireOnce(): NodeJS.Require {
-  const known = new Map<string, unknown>();
-  const once = (id: string): unknown => {
-    const before = known.get(id);
-    if (before !== undefined) return before;
-    const found: unknown = require(id);
-    known.set(id, found);
-    return found;
+function cachedRequire(): NodeJS.Require {
+  const modules = new Map<string, unknown>();
+  const requireModule = (id: string): unknown => {
+    const loaded = modules.get(id);
+    if (loaded !== undefined) return loaded;
+    const module: unknown = require(id);
+    modules.set(id, module);
+    return module;
   };
   // The bundle calls it and uses none of its members.
-  return once as NodeJS.Require;
+  return requireModule as NodeJS.Require;
 }
 
 /**

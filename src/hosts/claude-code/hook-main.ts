@@ -26,11 +26,11 @@ const OTHER_SESSIONS_LIMIT_MS = 100;
 const SESSION_END_LIMIT_MS = 1_000;
 
 /** Facts about an event for the fault log. */
-interface Known {
+interface EventFacts {
   projectFolder?: string;
   about?: HookEvent['about'];
   /** Spills the event. Absent before the event is read and after it is stored. */
-  keep?: (why: string) => void;
+  spill?: (why: string) => void;
 }
 
 /**
@@ -40,43 +40,46 @@ interface Known {
  * @param leave  ends the process with exit code 0
  */
 export async function runHook(stdin: Promise<Buffer>, leave: () => never): Promise<void> {
-  const known: Known = {};
-  const fail = (where: string, error: unknown): void => note({ where, message: messageOf(error) }, known);
+  const facts: EventFacts = {};
+  const fail = (where: string, error: unknown): void => logEventFault({ where, message: messageOf(error) }, facts);
   const failAndLeave = (where: string, error: unknown): never => {
     fail(where, error);
-    known.keep?.(messageOf(error));
+    facts.spill?.(messageOf(error));
     return leave();
   };
   process.on('uncaughtException', (error) => failAndLeave('uncaught exception', error));
   process.on('unhandledRejection', (error) => failAndLeave('unhandled rejection', error));
   try {
     const bytes = await stdin;
-    await takeEvent(bytes, known);
+    await handleEvent(bytes, facts);
   } catch (error) {
     fail('hook', error);
   }
 }
 
-async function takeEvent(bytes: Buffer, known: Known): Promise<void> {
+async function handleEvent(bytes: Buffer, facts: EventFacts): Promise<void> {
   const event = readHookEvent(bytes);
   if (event === undefined) {
-    return note({ where: 'input', message: `standard input is not a JSON object (${bytes.length} bytes)` }, known);
+    return logEventFault(
+      { where: 'input', message: `standard input is not a JSON object (${bytes.length} bytes)` },
+      facts,
+    );
   }
   const { env } = process;
   // Only Claude Code's value is used, because other programs also set or inherit this variable.
   const projectDir = event.host === 'claude-code' ? env['CLAUDE_PROJECT_DIR'] : undefined;
   const projectFolder = projectFolderOf({ projectDir, cwd: event.cwd });
-  known.projectFolder = projectFolder;
-  known.about = event.about;
+  facts.projectFolder = projectFolder;
+  facts.about = event.about;
   if (!isKnownEvent(event)) {
     const message = `the event is unknown or lacks a required member (${bytes.length} bytes)`;
-    return note({ where: 'input', message }, known);
+    return logEventFault({ where: 'input', message }, facts);
   }
-  const homeFolder = homeOf(env);
+  const homeFolder = findHomeFolder(env);
   const { resolved, problems, refusal: refused } = await hookConfig({ projectFolder, env, homeFolder });
-  const onFault = (fault: HookFault): void => note(fault, known);
+  const onFault = (fault: HookFault): void => logEventFault(fault, facts);
   for (const problem of problems.slice(0, MAX_CONFIG_FAULTS)) {
-    note({ where: 'config', message: JSON.stringify(problem) }, known, true);
+    logEventFault({ where: 'config', message: JSON.stringify(problem) }, facts, true);
   }
   const { input } = event.known;
   const isBeginning = input.kind === 'session_started' && !input.isAfterCompaction;
@@ -85,7 +88,11 @@ async function takeEvent(bytes: Buffer, known: Known): Promise<void> {
     usable = usableStore(resolved.store, { env, homeFolder });
   } catch (error) {
     if (isBeginning) {
-      print({ systemMessage: await shown(`coxswain records nothing in this session: ${faultText(messageOf(error))}`) });
+      printAnswer({
+        systemMessage: await escapeForTerminal(
+          `coxswain records nothing in this session: ${faultText(messageOf(error))}`,
+        ),
+      });
     }
     throw error;
   }
@@ -95,60 +102,62 @@ async function takeEvent(bytes: Buffer, known: Known): Promise<void> {
     refusal === undefined
       ? undefined
       : `${refusalError(refusal).message} Until then runs are recorded in ${place.address}.`;
-  if (warning !== undefined) note({ where: 'records', message: warning }, known, true);
+  if (warning !== undefined) logEventFault({ where: 'records', message: warning }, facts, true);
   const redact = projectRedaction(resolved, onFault);
   const intake = new EventIntake({ storeAddress: place.address, redact, clock: systemClock, onFault });
-  known.keep = (why) => intake.keep(event, why);
-  let opened: { readonly store: OneShotStore; readonly sessions: ClaudeSessions } | undefined;
+  facts.spill = (why) => intake.spill(event, why);
+  let openedStore: { readonly store: OneShotStore; readonly sessions: ClaudeSessions } | undefined;
   const open = async (): Promise<ClaudeSessions> => {
     const store = await openHookStore(place, { timeoutMs: TIME_LIMIT_MS });
-    opened = { store, sessions: projectSessions(resolved, { store, projectFolder, redact }) };
-    return opened.sessions;
+    openedStore = { store, sessions: projectSessions(resolved, { store, projectFolder, redact }) };
+    return openedStore.sessions;
   };
-  const { answer, faults } = await intake.take(event, open, () => delete known.keep);
-  delete known.keep;
-  for (const message of faults) note({ where: 'run', message }, known);
+  const { answer, faults } = await intake.take(event, open, () => delete facts.spill);
+  delete facts.spill;
+  for (const message of faults) logEventFault({ where: 'run', message }, facts);
   // At this point the advice is on disk.
-  print(
-    isBeginning && warning !== undefined ? { ...answer, systemMessage: await shown(`coxswain: ${warning}`) } : answer,
+  printAnswer(
+    isBeginning && warning !== undefined
+      ? { ...answer, systemMessage: await escapeForTerminal(`coxswain: ${warning}`) }
+      : answer,
   );
-  if (opened !== undefined) {
+  if (openedStore !== undefined) {
     // Also record waiting events of other sessions, because those sessions may send no further event.
     const limitMs = input.kind === 'session_ended' ? SESSION_END_LIMIT_MS : OTHER_SESSIONS_LIMIT_MS;
-    await intake.foldWaiting(opened.sessions, { limitMs });
-    await opened.store.close();
+    await intake.foldWaiting(openedStore.sessions, { limitMs });
+    await openedStore.store.close();
   }
   const problem = await wakeServer(input.kind, { projectFolder, env });
-  if (problem !== undefined) note({ where: 'server', message: problem }, known);
+  if (problem !== undefined) logEventFault({ where: 'server', message: problem }, facts);
   if (input.kind === 'session_ended') {
     const { trimStore } = await import('./trim-store.ts');
-    trimStore(place, { program: programBeside(process.argv[1]), env });
+    trimStore(place, { program: findProgram(process.argv[1]), env });
   }
 }
 
-function print(answer: object): void {
+function printAnswer(answer: object): void {
   if (Object.keys(answer).length > 0) writeStdout(JSON.stringify(answer));
 }
 
 /** Escapes text for the terminal, because a repository may choose the path of the project. */
-async function shown(text: string): Promise<string> {
+async function escapeForTerminal(text: string): Promise<string> {
   const { printable } = await import('../../cli/terminal/printable.ts');
   return printable(text);
 }
 
 /** The command that starts the CLI installed with this hook. Undefined in a plugin, which has no CLI. */
-function programBeside(hookFile = ''): readonly string[] | undefined {
+function findProgram(hookFile = ''): readonly string[] | undefined {
   const bin = basename(hookFile) === 'hook.cjs' ? join(dirname(hookFile), 'cli', 'bin.js') : hookFile;
   return basename(bin).startsWith('bin.') && existsSync(bin) ? [process.execPath, bin] : undefined;
 }
 
 /** Like `os.homedir()`, but loads `node:os` only on Windows or if `HOME` is empty. */
-function homeOf({ HOME }: NodeJS.ProcessEnv): string {
+function findHomeFolder({ HOME }: NodeJS.ProcessEnv): string {
   if (process.platform !== 'win32' && HOME !== undefined && HOME !== '') return HOME;
   return process.getBuiltinModule('node:os').homedir();
 }
 
-function note(fault: HookFault, { projectFolder, about }: Known, unlessKnown = false): void {
+function logEventFault(fault: HookFault, { projectFolder, about }: EventFacts, unlessKnown = false): void {
   logFault(
     { ...fault, ...about, message: faultText(fault.message) },
     { projectFolder, env: process.env, nowMs: systemClock.nowMs() },

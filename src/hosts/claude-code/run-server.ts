@@ -54,9 +54,9 @@ export interface RunningServer {
 export async function runServer(options: RunServerOptions): Promise<RunningServer> {
   const { projectFolder, settings, env, idleLimitMs = DEFAULT_IDLE_LIMIT_MS } = options;
   const startedAtMs = systemClock.nowMs();
-  const seen = { events: 0, faults: 0, lastEventAtMs: null as number | null };
+  const counts = { events: 0, faults: 0, lastEventAtMs: null as number | null };
   const onFault = (fault: HookFault, unlessKnown = false): void => {
-    seen.faults += 1;
+    counts.faults += 1;
     const place = { projectFolder, env, nowMs: systemClock.nowMs() };
     logFault({ ...fault, message: faultText(fault.message) }, place, unlessKnown);
   };
@@ -68,7 +68,7 @@ export async function runServer(options: RunServerOptions): Promise<RunningServe
     onFault,
   });
   const facts = (): ServerFacts => ({
-    ...seen,
+    ...counts,
     pid: process.pid,
     build: BUILD,
     project: projectFolder,
@@ -80,12 +80,12 @@ export async function runServer(options: RunServerOptions): Promise<RunningServe
   const server = await startHookServer({
     ...settings,
     answer: (event: HookEvent) => {
-      seen.events += 1;
-      seen.lastEventAtMs = systemClock.nowMs();
+      counts.events += 1;
+      counts.lastEventAtMs = systemClock.nowMs();
       return project.answer(event);
     },
     otlp: new OtlpEndpoint((found) => {
-      seen.lastEventAtMs = systemClock.nowMs();
+      counts.lastEventAtMs = systemClock.nowMs();
       return otlp.take(found);
     }),
     // Both objects contain only plain data.
@@ -107,12 +107,12 @@ export async function runServer(options: RunServerOptions): Promise<RunningServe
   let collectedAtMs = 0;
   const look = (): void => {
     const nowMs = systemClock.nowMs();
-    const isIdle = nowMs - (seen.lastEventAtMs ?? startedAtMs) >= idleLimitMs;
+    const isIdle = nowMs - (counts.lastEventAtMs ?? startedAtMs) >= idleLimitMs;
     if (isIdle || !isWanted(projectFolder, settings)) void stopOnce();
-    else if (seen.events > 0 && nowMs - collectedAtMs >= GC_MS) {
+    else if (counts.events > 0 && nowMs - collectedAtMs >= GC_MS) {
       collectedAtMs = nowMs;
       void project.collectGarbage();
-    } else if (seen.events > 0) {
+    } else if (counts.events > 0) {
       // Record waiting events here, because their session may send no further event.
       project.foldWaiting(FOLD_LIMIT_MS).catch((error: unknown) => {
         onFault({ where: 'spill', message: messageOf(error) }, true);
@@ -138,8 +138,8 @@ export async function runServer(options: RunServerOptions): Promise<RunningServe
 
   function isWanted(folder: string, { port, token }: ServeSettings): boolean {
     try {
-      const now = readServeSettings(folder, env);
-      return now?.port === port && now.token === token;
+      const current = readServeSettings(folder, env);
+      return current?.port === port && current.token === token;
     } catch (error) {
       onFault({ where: 'server', message: messageOf(error) }, true);
       return false;

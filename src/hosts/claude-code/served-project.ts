@@ -43,17 +43,17 @@ const DEFAULT_MAX_RUNS = 64;
 const STORE_TIMEOUT_MS = 2_000;
 
 /** An open store and the sessions in it. */
-interface Ready {
+interface OpenSessions {
   readonly store: TrajectoryStore;
   readonly sessions: ClaudeSessions;
 }
 
 /** A loaded configuration and the store opened for it. */
-interface Opened {
+interface OpenProject {
   /** Identifies the content of the configuration files. A new value means that they changed. */
   key: string;
   /** Rejects if the store cannot be opened. The next event then tries again. */
-  readonly ready: Promise<Ready>;
+  readonly openSessions: Promise<OpenSessions>;
   readonly intake: EventIntake;
   readonly memory: RunMemory<ClaudeState>;
   readonly redact: TraceTarget['redact'];
@@ -76,7 +76,7 @@ interface Opened {
 export class ServedProject {
   readonly #options: ServedProjectOptions;
   readonly #closing = new Set<Promise<void>>();
-  #opened: Opened | undefined;
+  #project: OpenProject | undefined;
 
   constructor(options: ServedProjectOptions) {
     this.#options = options;
@@ -84,7 +84,7 @@ export class ServedProject {
 
   /** Number of runs in memory. */
   get runs(): number {
-    return this.#opened?.memory.size ?? 0;
+    return this.#project?.memory.size ?? 0;
   }
 
   /**
@@ -99,9 +99,9 @@ export class ServedProject {
       onFault({ where: 'input', message: 'the event is unknown or lacks a required member', ...about });
       return {};
     }
-    const opened = this.#current();
-    return this.#using(opened, async () => {
-      const { answer, faults } = await opened.intake.take(event, async () => (await opened.ready).sessions);
+    const project = this.#currentProject();
+    return this.#withProject(project, async () => {
+      const { answer, faults } = await project.intake.take(event, async () => (await project.openSessions).sessions);
       for (const message of faults) onFault({ where: 'run', message, ...about });
       return answer;
     });
@@ -113,23 +113,27 @@ export class ServedProject {
    * @throws CoxswainError as `store.transact`, or if the store cannot be opened
    */
   async foldWaiting(limitMs: number): Promise<FoldedEvents> {
-    const opened = this.#current();
-    return this.#using(opened, async () => opened.intake.foldWaiting((await opened.ready).sessions, { limitMs }));
+    const project = this.#currentProject();
+    return this.#withProject(project, async () =>
+      project.intake.foldWaiting((await project.openSessions).sessions, { limitMs }),
+    );
   }
 
   /** Calls `work` with the open store. Rejects if `work` rejects, or if the store cannot be opened. */
   async withTarget<Result>(work: (target: TraceTarget) => Promise<Result>): Promise<Result> {
-    const opened = this.#current();
-    return this.#using(opened, async () => work({ store: (await opened.ready).store, redact: opened.redact }));
+    const project = this.#currentProject();
+    return this.#withProject(project, async () =>
+      work({ store: (await project.openSessions).store, redact: project.redact }),
+    );
   }
 
-  async #using<Result>(opened: Opened, work: () => Promise<Result>): Promise<Result> {
-    opened.pending += 1;
+  async #withProject<Result>(project: OpenProject, work: () => Promise<Result>): Promise<Result> {
+    project.pending += 1;
     try {
       return await work();
     } finally {
-      opened.pending -= 1;
-      this.#letGo(opened);
+      project.pending -= 1;
+      this.#closeIfUnused(project);
     }
   }
 
@@ -139,9 +143,11 @@ export class ServedProject {
    */
   async collectGarbage(): Promise<void> {
     try {
-      const opened = this.#current();
-      if (!opened.isTrimmed) return;
-      const { failed } = await this.#using(opened, async () => collectGarbage((await opened.ready).store));
+      const project = this.#currentProject();
+      if (!project.isTrimmed) return;
+      const { failed } = await this.#withProject(project, async () =>
+        collectGarbage((await project.openSessions).store),
+      );
       for (const { runId, error } of failed) {
         this.#options.onFault({ where: 'gc', message: `run ${runId}: ${error.message}` });
       }
@@ -152,19 +158,19 @@ export class ServedProject {
 
   /** Closes the store once the events in progress have ended. */
   async close(): Promise<void> {
-    const opened = this.#opened;
-    this.#opened = undefined;
-    if (opened !== undefined) {
-      opened.isRetired = true;
-      this.#letGo(opened);
-      while (opened.pending > 0) await new Promise((resolve) => setTimeout(resolve, 5));
+    const project = this.#project;
+    this.#project = undefined;
+    if (project !== undefined) {
+      project.isRetired = true;
+      this.#closeIfUnused(project);
+      while (project.pending > 0) await new Promise((resolve) => setTimeout(resolve, 5));
     }
     await Promise.all(this.#closing);
   }
 
-  #current(): Opened {
-    const before = this.#opened;
-    if (before !== undefined && before.key === this.#key(before.key)) return before;
+  #currentProject(): OpenProject {
+    const previous = this.#project;
+    if (previous !== undefined && previous.key === this.#currentKey(previous.key)) return previous;
     const { projectFolder, env, onFault } = this.#options;
     const { resolved, problems } = loadConfigSync({ projectFolder, env });
     for (const problem of problems.slice(0, MAX_CONFIG_FAULTS)) {
@@ -176,13 +182,13 @@ export class ServedProject {
     const notifications = this.#notificationsOf(resolved.notify);
     const onStored = (records: readonly TrajectoryRecord[]): void =>
       records.forEach((record) => notifications?.record(record));
-    const ready = this.#openStore(place).then((store) => ({
+    const openSessions = this.#openStore(place).then((store) => ({
       store,
       sessions: projectSessions(resolved, { store, projectFolder, memory, redact, onStored }),
     }));
-    const opened: Opened = {
+    const project: OpenProject = {
       key: '',
-      ready,
+      openSessions,
       intake: new EventIntake({ storeAddress: place.address, redact, clock: systemClock, onFault }),
       memory,
       redact,
@@ -191,29 +197,29 @@ export class ServedProject {
       pending: 0,
       isRetired: false,
     };
-    opened.key = keyOf(this.#configFiles(), place.address);
-    ready.catch(() => (opened.key = ''));
-    this.#opened = opened;
-    if (before !== undefined) {
-      before.isRetired = true;
-      this.#letGo(before);
+    project.key = keyOf(this.#configFiles(), place.address);
+    openSessions.catch(() => (project.key = ''));
+    this.#project = project;
+    if (previous !== undefined) {
+      previous.isRetired = true;
+      this.#closeIfUnused(previous);
     }
-    return opened;
+    return project;
   }
 
   /** The current key of the configuration files. The last line of the key is the address of the store. */
-  #key(before: string): string {
-    return keyOf(this.#configFiles(), before.slice(before.lastIndexOf('\n') + 1));
+  #currentKey(previousKey: string): string {
+    return keyOf(this.#configFiles(), previousKey.slice(previousKey.lastIndexOf('\n') + 1));
   }
 
   #configFiles(): readonly string[] {
     const { projectFolder, env } = this.#options;
     const { config } = userFolders({ env });
-    const users = ['config.json', 'config.ts'].map((name) => join(config, name));
+    const userFiles = ['config.json', 'config.ts'].map((name) => join(config, name));
     const { folder, files } = findProject(projectFolder);
     // This file is rewritten when the user accepts a records folder.
-    const mark = join(folder, RECORDS_FOLDER, '.gitignore');
-    return [...users, stateFile('trust', { env, projectFolder: folder }), mark, ...files];
+    const folderMark = join(folder, RECORDS_FOLDER, '.gitignore');
+    return [...userFiles, stateFile('trust', { env, projectFolder: folder }), folderMark, ...files];
   }
 
   /** The notifications from the user's configuration. A notification that cannot be sent is reported as a fault. */
@@ -235,16 +241,16 @@ export class ServedProject {
     return openStore(address, { waitMs: STORE_TIMEOUT_MS });
   }
 
-  #letGo(opened: Opened): void {
-    if (!opened.isRetired || opened.pending > 0) return;
-    const closed = opened.ready.then(
+  #closeIfUnused(project: OpenProject): void {
+    if (!project.isRetired || project.pending > 0) return;
+    const storeClosing = project.openSessions.then(
       ({ store }) =>
         store.close().catch((error: unknown) => {
           this.#options.onFault({ where: 'store', message: messageOf(error) });
         }),
       () => undefined,
     );
-    const closing = Promise.all([closed, opened.notifications?.finish()]).then(() => undefined);
+    const closing = Promise.all([storeClosing, project.notifications?.finish()]).then(() => undefined);
     this.#closing.add(closing);
     void closing.finally(() => this.#closing.delete(closing));
   }
@@ -252,10 +258,10 @@ export class ServedProject {
 
 /** Returns a key that changes if one of the files changes or the store is replaced. It does not change when the store grows. */
 function keyOf(files: readonly string[], storeAddress: string): string {
-  const facts = files.map((file) => {
-    const found = factsOf(file);
-    return found === undefined ? file : `${file} ${found.ino} ${found.size} ${found.mtimeMs}`;
+  const fileKeys = files.map((file) => {
+    const fileFacts = factsOf(file);
+    return fileFacts === undefined ? file : `${file} ${fileFacts.ino} ${fileFacts.size} ${fileFacts.mtimeMs}`;
   });
-  const store = existsSync(storeAddress) ? String(factsOf(storeAddress)?.ino) : 'gone';
-  return [...facts, store, storeAddress].join('\n');
+  const storeKey = existsSync(storeAddress) ? String(factsOf(storeAddress)?.ino) : 'gone';
+  return [...fileKeys, storeKey, storeAddress].join('\n');
 }

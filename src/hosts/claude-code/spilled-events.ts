@@ -73,18 +73,18 @@ const GUARDED = process.platform === 'win32' ? 0 : constants.O_NOFOLLOW | consta
  */
 export function spillFolderOf(storeAddress: string): string {
   const path = storePath(storeAddress);
-  return path === undefined ? otherFolderOf(storeAddress) : `${resolve(path)}-spills`;
+  return path === undefined ? fallbackFolderOf(storeAddress) : `${resolve(path)}-spills`;
 }
 
 /** The folder in the user's state folder, which may be on another disk. For files, it is used if the first one fails. */
-function otherFolderOf(storeAddress: string): string {
+function fallbackFolderOf(storeAddress: string): string {
   const path = storePath(storeAddress);
   const [kind, name] = path === undefined ? ['postgres', shownAddress(storeAddress)] : ['file', resolve(path)];
   return join(stateRoot({ env: process.env }), `${kind}-${hashText(name)}-spills`);
 }
 
 function foldersOf(storeAddress: string): ReadonlySet<string> {
-  return new Set([spillFolderOf(storeAddress), otherFolderOf(storeAddress)]);
+  return new Set([spillFolderOf(storeAddress), fallbackFolderOf(storeAddress)]);
 }
 
 /** Lists the files of both folders, in the order of their names. */
@@ -119,7 +119,7 @@ export function spillEvent(storeAddress: string, event: SpillableEvent): void {
   const failures: unknown[] = [];
   for (const folder of foldersOf(storeAddress)) {
     try {
-      spillInto(folder, name, body);
+      writeSpillFile(folder, name, body);
       return;
     } catch (error) {
       failures.push(error);
@@ -128,15 +128,15 @@ export function spillEvent(storeAddress: string, event: SpillableEvent): void {
   throw failures[0];
 }
 
-function spillInto(folder: string, name: string, body: Buffer): void {
+function writeSpillFile(folder: string, name: string, body: Buffer): void {
   makeFolderSync(folder);
   if (!lstatSync(folder).isDirectory()) throw new Error(`${folder} is a link; remove it`);
-  requireRoom(folder);
+  requireSpace(folder);
   const path = join(folder, name);
   const unfinished = `${path}${UNFINISHED}`;
   const fd = openSync(unfinished, constants.O_WRONLY | constants.O_CREAT | constants.O_EXCL | GUARDED, 0o600);
   try {
-    writeWhole(fd, Buffer.concat([Buffer.from(`${checksumOf(body)} ${body.length}\n`), body]));
+    writeAllBytes(fd, Buffer.concat([Buffer.from(`${checksumOf(body)} ${body.length}\n`), body]));
     fdatasyncSync(fd);
     renameSync(unfinished, `${path}${EXTENSION}`);
   } catch (error) {
@@ -155,11 +155,11 @@ function spillInto(folder: string, name: string, body: Buffer): void {
  * @throws a file system error; a missing folder counts as empty Cost: two stat calls if the folders do not exist.
  */
 export function spilledEvents(storeAddress: string, sessionId?: string): readonly SpilledEvent[] {
-  const session = sessionId === undefined ? undefined : hashText(sessionId);
+  const sessionHash = sessionId === undefined ? undefined : hashText(sessionId);
   return filesOf(storeAddress).flatMap(({ folder, name }) => {
-    const [, ofSession] = name.split('-');
-    if (!name.endsWith(EXTENSION) || (session !== undefined && session !== ofSession)) return [];
-    return [{ id: name.slice(0, -EXTENSION.length), path: join(folder, name), arrivedAtMs: timeOf(name) }];
+    const [, hash] = name.split('-');
+    if (!name.endsWith(EXTENSION) || (sessionHash !== undefined && sessionHash !== hash)) return [];
+    return [{ id: name.slice(0, -EXTENSION.length), path: join(folder, name), arrivedAtMs: arrivalTimeOf(name) }];
   });
 }
 
@@ -169,14 +169,14 @@ export function spilledEvents(storeAddress: string, sessionId?: string): readonl
  * @returns the number of renamed files
  */
 export function setUnfinishedAside(storeAddress: string, nowMs: number): number {
-  const left = filesOf(storeAddress).filter(
-    ({ name }) => name.endsWith(UNFINISHED) && nowMs - timeOf(name) > UNFINISHED_LIMIT_MS,
+  const unfinished = filesOf(storeAddress).filter(
+    ({ name }) => name.endsWith(UNFINISHED) && nowMs - arrivalTimeOf(name) > UNFINISHED_LIMIT_MS,
   );
-  for (const { folder, name } of left) setAside(join(folder, name), UNFINISHED, 'damaged');
-  return left.length;
+  for (const { folder, name } of unfinished) renameFile(join(folder, name), UNFINISHED, 'damaged');
+  return unfinished.length;
 }
 
-function timeOf(name: string): number {
+function arrivalTimeOf(name: string): number {
   return Number(name.slice(0, TIME_DIGITS)) || 0;
 }
 
@@ -214,9 +214,9 @@ export function readSpilledEvent({ path }: SpilledEvent): Buffer | 'gone' | 'dam
     throw error;
   }
   try {
-    const facts = fstatSync(fd);
-    const isOurs = process.getuid === undefined || (facts.uid === process.getuid() && (facts.mode & 0o077) === 0);
-    if (!facts.isFile() || !isOurs || facts.size > MAX_FILE_BYTES) return 'damaged';
+    const stats = fstatSync(fd);
+    const isOurs = process.getuid === undefined || (stats.uid === process.getuid() && (stats.mode & 0o077) === 0);
+    if (!stats.isFile() || !isOurs || stats.size > MAX_FILE_BYTES) return 'damaged';
     const bytes = readFileSync(fd);
     const headEnd = bytes.indexOf('\n');
     const body = bytes.subarray(headEnd + 1);
@@ -242,10 +242,10 @@ export function removeSpilledEvent({ path }: SpilledEvent): void {
 
 /** Renames an event that cannot be recorded. It then does not block other events, and it can be inspected. */
 export function setSpilledEventAside({ path }: SpilledEvent, why: 'damaged' | 'refused'): void {
-  setAside(path, EXTENSION, why);
+  renameFile(path, EXTENSION, why);
 }
 
-function setAside(path: string, extension: string, why: string): void {
+function renameFile(path: string, extension: string, why: string): void {
   try {
     renameSync(path, `${path.slice(0, -extension.length)}.${why}`);
   } catch (error) {
@@ -253,7 +253,7 @@ function setAside(path: string, extension: string, why: string): void {
   }
 }
 
-function requireRoom(folder: string): void {
+function requireSpace(folder: string): void {
   const names = readdirSync(folder);
   let bytes = 0;
   for (const name of names) bytes += lstatSync(join(folder, name), { throwIfNoEntry: false })?.size ?? 0;
@@ -261,11 +261,11 @@ function requireRoom(folder: string): void {
   throw new Error(`${folder} is full (${names.length} files, ${bytes} bytes)`);
 }
 
-function writeWhole(fd: number, bytes: Buffer): void {
-  for (let done = 0; done < bytes.length;) {
-    const written = writeSync(fd, bytes, done);
-    if (written === 0) throw new Error(`only ${done} of ${bytes.length} bytes could be written`);
-    done += written;
+function writeAllBytes(fd: number, bytes: Buffer): void {
+  for (let writtenBytes = 0; writtenBytes < bytes.length;) {
+    const count = writeSync(fd, bytes, writtenBytes);
+    if (count === 0) throw new Error(`only ${writtenBytes} of ${bytes.length} bytes could be written`);
+    writtenBytes += count;
   }
 }
 

@@ -31,13 +31,13 @@ export async function proxyStdio(
   open: () => Promise<OpenWatch | undefined>,
 ): Promise<number> {
   const server = spawn(command, args, { stdio: ['pipe', 'pipe', 'inherit'] });
-  const started = once(server, 'spawn').catch((error: unknown) => {
+  const serverStart = once(server, 'spawn').catch((error: unknown) => {
     throw new CoxswainError('invalid-argument', `${command} cannot be started`, { cause: error });
   });
-  const ended = new Promise<number>((resolve) => {
+  const serverExit = new Promise<number>((resolve) => {
     server.once('exit', (code, signal) => resolve(code ?? 128 + constants.signals[signal ?? 'SIGKILL']));
   });
-  await started;
+  await serverStart;
   for (const signal of SIGNALS) process.removeAllListeners(signal).on(signal, () => server.kill(signal));
   process.once('exit', () => server.kill());
   const openedWatch = await open();
@@ -51,7 +51,7 @@ export async function proxyStdio(
   // The client or the server may disconnect at any time.
   toServer.catch(() => undefined);
   const drained = toClient.catch(() => undefined);
-  const code = await ended;
+  const code = await serverExit;
   await Promise.race([drained, sleep(DRAIN_MS)]);
   await openedWatch?.close(code === 0 ? 'ended' : 'error');
   return code;

@@ -31,28 +31,29 @@ export async function recordTrace(
   { store, redact }: TraceTarget,
 ): Promise<readonly RecordedRun[]> {
   const runs = new Map<string, TrajectoryRecord[]>();
-  const items = withPart([...traceRuns(traceId, spans)], part);
+  const items = addPartToIds([...traceRuns(traceId, spans)], part);
   for await (const item of readRuns(items, { source: 'otlp' })) {
     if (item.type !== 'record') continue;
     const record = { ...item.record, payload: redact(item.record.payload) };
-    const before = runs.get(item.run.id);
-    if (before === undefined) runs.set(item.run.id, [record]);
-    else before.push(record);
+    const runRecords = runs.get(item.run.id);
+    if (runRecords === undefined) runs.set(item.run.id, [record]);
+    else runRecords.push(record);
   }
-  const recorded: RecordedRun[] = [];
+  const recordedRuns: RecordedRun[] = [];
   for (const [runId, records] of runs) {
     for (let isWhole = false; !isWhole;) {
       isWhole = await store.transact(runId, ({ nextSeq }) => {
-        const rest = records.filter(({ seq }) => seq >= nextSeq);
-        return { records: rest.slice(0, MAX_BATCH_RECORDS), result: rest.length <= MAX_BATCH_RECORDS };
+        const remaining = records.filter(({ seq }) => seq >= nextSeq);
+        return { records: remaining.slice(0, MAX_BATCH_RECORDS), result: remaining.length <= MAX_BATCH_RECORDS };
       });
     }
-    recorded.push({ runId, calls: records.filter(({ payload }) => payload.kind === 'tool_started').length });
+    recordedRuns.push({ runId, calls: records.filter(({ payload }) => payload.kind === 'tool_started').length });
   }
-  return recorded;
+  return recordedRuns;
 }
 
-async function* withPart(items: readonly ImportItem[], part: number): AsyncGenerator<ImportItem> {
+/** Appends the number of the part to the run ids. The ids of the first part do not change. */
+async function* addPartToIds(items: readonly ImportItem[], part: number): AsyncGenerator<ImportItem> {
   const ids = new Set(items.flatMap((item) => (item.type === 'run' ? [item.run.id] : [])));
   for (const item of items) {
     if (part === 1 || item.type !== 'run') {

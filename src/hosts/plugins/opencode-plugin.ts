@@ -29,7 +29,7 @@ interface OpencodeHooks {
 export async function opencodePlugin({ directory }: OpencodeHost, program: PluginProgram): Promise<OpencodeHooks> {
   const bridge = createBridge('opencode', directory, program);
   const waiting = new WaitingText();
-  const ended = new Set<string>();
+  const endedCalls = new Set<string>();
   const sessions = new Set<string>();
   const roles = new Map<string, unknown>();
   const lastTexts = new Map<string, string>();
@@ -64,7 +64,7 @@ export async function opencodePlugin({ directory }: OpencodeHost, program: Plugi
     async 'tool.execute.after'(input, output) {
       const session_id = idOf(input);
       if (session_id === undefined) return;
-      ended.add(String(input['callID']));
+      endedCalls.add(String(input['callID']));
       const call = { tool_name: input['tool'], tool_use_id: input['callID'], tool_input: input['args'] };
       const exitCode = isJsonObject(output.metadata) ? output.metadata['exit'] : undefined;
       const isError = typeof exitCode === 'number' && exitCode !== 0;
@@ -75,14 +75,14 @@ export async function opencodePlugin({ directory }: OpencodeHost, program: Plugi
       else waiting.add(session_id, text);
     },
     async 'experimental.chat.messages.transform'(_input, { messages }) {
-      const last = (messages ?? []).findLast(isJsonObject);
-      const info = isJsonObject(last?.['info']) ? last['info'] : {};
+      const lastMessage = (messages ?? []).findLast(isJsonObject);
+      const info = isJsonObject(lastMessage?.['info']) ? lastMessage['info'] : {};
       const session_id = idOf(info);
       if (messages === undefined || session_id === undefined) return;
-      for (const part of partsOf(last ?? {})) {
+      for (const part of partsOf(lastMessage ?? {})) {
         const { callID, state, tool } = part;
-        if (!isJsonObject(state) || state['status'] !== 'error' || ended.has(String(callID))) continue;
-        ended.add(String(callID));
+        if (!isJsonObject(state) || state['status'] !== 'error' || endedCalls.has(String(callID))) continue;
+        endedCalls.add(String(callID));
         const call = { tool_name: tool, tool_use_id: callID, tool_input: state['input'] };
         const failure = { error: state['error'], is_mute: true };
         await bridge.send({ hook_event_name: 'PostToolUseFailure', session_id, ...call, ...failure });
@@ -110,12 +110,12 @@ export async function opencodePlugin({ directory }: OpencodeHost, program: Plugi
         await bridge.send({ hook_event_name: 'PreCompact', session_id, trigger: 'auto' });
       }
       if (type === 'session.idle') {
-        const last = lastTexts.get(session_id);
+        const lastText = lastTexts.get(session_id);
         await bridge.send({
           hook_event_name: 'Stop',
           session_id,
           stop_hook_active: true,
-          last_assistant_message: last,
+          last_assistant_message: lastText,
         });
       }
     },

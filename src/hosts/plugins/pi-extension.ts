@@ -24,7 +24,7 @@ export function piExtension(pi: PiHost, program: PluginProgram): void {
   const bridge = createBridge('pi', process.cwd(), program);
   const waiting = new WaitingText();
   const begun = new Map<string, unknown>();
-  const ended = new Set<string>();
+  const endedCalls = new Set<string>();
   let lastText: string | undefined;
 
   const idOf = ({ sessionManager }: PiContext): string => sessionManager.getSessionId();
@@ -50,7 +50,7 @@ export function piExtension(pi: PiHost, program: PluginProgram): void {
   });
   pi.on('tool_result', async (event, context) => {
     const { content, isError } = event;
-    ended.add(String(event['toolCallId']));
+    endedCalls.add(String(event['toolCallId']));
     const result = { tool_response: content, ...(isError === true ? { is_error: true } : {}) };
     const body = { hook_event_name: 'PostToolUse', session_id: idOf(context), ...callOf(event), ...result };
     const text = await bridge.send(body);
@@ -60,13 +60,13 @@ export function piExtension(pi: PiHost, program: PluginProgram): void {
   });
   pi.on('tool_execution_end', async (event, context) => {
     const id = String(event['toolCallId']);
-    if (event['isError'] === true && !ended.has(id)) {
+    if (event['isError'] === true && !endedCalls.has(id)) {
       const result = isJsonObject(event['result']) ? event['result'] : {};
       const call = { tool_name: event['toolName'], tool_use_id: id, tool_input: begun.get(id) ?? {} };
       const failure = { tool_response: result['content'], is_error: true, is_mute: true };
       await bridge.send({ hook_event_name: 'PostToolUse', session_id: idOf(context), ...call, ...failure });
     }
-    ended.delete(id);
+    endedCalls.delete(id);
     begun.delete(id);
     return undefined;
   });

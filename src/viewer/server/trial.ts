@@ -47,7 +47,7 @@ export async function triedRun(
   };
   const replay = new RunReplay(run.runId, pair, new FiringKeys(), onAdvice);
   for await (const record of undamagedRecords(reader, run)) {
-    replay.take(record);
+    replay.fold(record);
     if (signal.aborted) break;
   }
   const advice = compared(fired[0], fired[1]);
@@ -109,7 +109,7 @@ export async function trial(
     const replay = new RunReplay(run.runId, configurations, keys);
     const effect = new EffectRowFold(run.runId, present({ prices: configurations.at(-1)?.prices }));
     for await (const record of undamagedRecords(await listed.source.reader(), run)) {
-      replay.take(record);
+      replay.fold(record);
       effect.fold(record);
       if (signal.aborted) return undefined;
     }
