@@ -35,8 +35,8 @@ type Tab = (typeof TABS)[number];
 /** The panel next to the conversation. It shows advice, patterns, the state of the run, and related runs. */
 export function AdviceLane(props: LaneProps): ReactElement {
   const { overview, children, parent } = props.answer;
-  const [chosen, setTab] = useState<Tab | undefined>(props.tried.choice === undefined ? undefined : 'tried');
-  const tab = chosen ?? (overview.advice.length === 0 && overview.patterns.length > 0 ? 'patterns' : 'advice');
+  const [chosenTab, setTab] = useState<Tab | undefined>(props.tried.choice === undefined ? undefined : 'tried');
+  const tab = chosenTab ?? (overview.advice.length === 0 && overview.patterns.length > 0 ? 'patterns' : 'advice');
   const names: Readonly<Record<Tab, string>> = {
     advice: `Advice ${countText(overview.advice.length)}`,
     tried: 'What if',
@@ -44,11 +44,11 @@ export function AdviceLane(props: LaneProps): ReactElement {
     state: 'State',
     family: `Runs ${countText(children.length + (parent === undefined ? 0 : 1))}`,
   };
-  const shown = TABS.filter((name) => name !== 'family' || children.length > 0 || parent !== undefined);
+  const shownTabs = TABS.filter((name) => name !== 'family' || children.length > 0 || parent !== undefined);
   return (
     <aside className="lane" aria-label="What coxswain noticed and said">
       <div className="lane-tabs" role="tablist">
-        {shown.map((name) => (
+        {shownTabs.map((name) => (
           <button
             key={name}
             type="button"
@@ -116,16 +116,16 @@ function Cards(
     estimateSize: () => 190,
     overscan: 3,
   });
-  const near = useSyncExternalStore(range.subscribe, () => nearest(places, selected, range.get()));
+  const nearestIndex = useSyncExternalStore(range.subscribe, () => nearestIndexOf(places, selected, range.get()));
   useEffect(() => {
     const { current } = scroller;
     // Cards under the pointer must not move.
-    if (near < 0 || current === null || current.matches(':hover')) return;
-    const item = virtual.getVirtualItems().find(({ index }) => index === near);
+    if (nearestIndex < 0 || current === null || current.matches(':hover')) return;
+    const item = virtual.getVirtualItems().find(({ index }) => index === nearestIndex);
     const bottom = current.scrollTop + current.clientHeight;
     if (item !== undefined && item.start >= current.scrollTop && item.end <= bottom) return;
-    virtual.scrollToIndex(near, { align: 'start' });
-  }, [near, virtual]);
+    virtual.scrollToIndex(nearestIndex, { align: 'start' });
+  }, [nearestIndex, virtual]);
   return (
     <div
       ref={scroller}
@@ -143,7 +143,7 @@ function Cards(
             key={item.key}
             ref={virtual.measureElement}
             data-index={item.index}
-            className={item.index === near ? 'near' : undefined}
+            className={item.index === nearestIndex ? 'near' : undefined}
             style={{ position: 'absolute', inset: '0 0 auto', transform: `translateY(${item.start}px)` }}
           >
             {props.card(item.index)}
@@ -158,19 +158,25 @@ function Cards(
  * Returns the index of the selected position. Without one, it returns the first position in the view, or else the last position above the
  * view. It returns -1 if all positions are below the view.
  */
-function nearest(places: readonly number[], selected: number | undefined, view: { from: number; to: number }): number {
-  const chosen = selected === undefined ? -1 : places.indexOf(selected);
-  if (chosen >= 0) return chosen;
-  const within = places.findIndex((seq) => seq >= view.from && seq < view.to);
-  return within >= 0 ? within : places.findLastIndex((seq) => seq < view.to);
+function nearestIndexOf(
+  places: readonly number[],
+  selected: number | undefined,
+  view: { from: number; to: number },
+): number {
+  const chosenIndex = selected === undefined ? -1 : places.indexOf(selected);
+  if (chosenIndex >= 0) return chosenIndex;
+  const visibleIndex = places.findIndex((seq) => seq >= view.from && seq < view.to);
+  return visibleIndex >= 0 ? visibleIndex : places.findLastIndex((seq) => seq < view.to);
 }
 
 function AdviceCard(props: LaneProps & { readonly mark: AdviceMark }): ReactElement {
   const { mark, onGo, onEvidence } = props;
   const delivery = deliveryOf(mark);
-  const how = [mark.channel, pointText(mark.point)].filter((part) => part !== undefined && part !== '').join(', ');
+  const deliveryText = [mark.channel, pointText(mark.point)]
+    .filter((part) => part !== undefined && part !== '')
+    .join(', ');
   return (
-    <article className="card" {...marking(mark.evidenceSeqs, onEvidence)}>
+    <article className="card" {...markHandlers(mark.evidenceSeqs, onEvidence)}>
       <div className="card-head">
         <h3>
           <button type="button" className="link" onClick={() => onGo(mark.seq)}>
@@ -194,7 +200,7 @@ function AdviceCard(props: LaneProps & { readonly mark: AdviceMark }): ReactElem
         <dt>{mark.delivered === false ? 'Meant' : 'Said'}</dt>
         <dd>
           as {mark.speaker}, after {countOf(mark.callsBefore, 'call')}
-          {how === '' ? '' : `, ${safeLine(how)}`}
+          {deliveryText === '' ? '' : `, ${safeLine(deliveryText)}`}
         </dd>
         {mark.reason === undefined ? null : (
           <>
@@ -216,17 +222,17 @@ function AdviceCard(props: LaneProps & { readonly mark: AdviceMark }): ReactElem
 }
 
 /** Marks the calls of a card while the card is hovered or focused. */
-function marking(seqs: readonly number[], onEvidence: LaneProps['onEvidence']): HTMLAttributes<HTMLElement> {
-  const on = (): void => onEvidence(seqs);
-  const off = (): void => onEvidence([]);
-  return { onMouseEnter: on, onMouseLeave: off, onFocus: on, onBlur: off };
+function markHandlers(seqs: readonly number[], onEvidence: LaneProps['onEvidence']): HTMLAttributes<HTMLElement> {
+  const markEvidence = (): void => onEvidence(seqs);
+  const unmarkEvidence = (): void => onEvidence([]);
+  return { onMouseEnter: markEvidence, onMouseLeave: unmarkEvidence, onFocus: markEvidence, onBlur: unmarkEvidence };
 }
 
 function PatternCard(props: LaneProps & { readonly span: PatternSpan }): ReactElement {
   const { answer, span, onGo, onEvidence } = props;
   const seqs = span.evidence.map(({ seq }) => seq);
   return (
-    <article className="card pattern" {...marking(seqs, onEvidence)}>
+    <article className="card pattern" {...markHandlers(seqs, onEvidence)}>
       <div className="card-head">
         <h3>
           <button type="button" className="link" onClick={() => onGo(span.flaggedSeq ?? span.fromSeq)}>

@@ -15,26 +15,26 @@ export function hasColours(text: string): boolean {
 export function AnsiText({ chars, raw }: { readonly raw: string; readonly chars: number }): ReactElement {
   const parts: ReactElement[] = [];
   let style: Style = PLAIN;
-  let from = 0;
-  let left = chars;
-  const add = (until: number): void => {
-    const text = safeText(raw.slice(from, until)).slice(0, left);
-    left -= text.length;
+  let segmentStart = 0;
+  let remainingChars = chars;
+  const addSegment = (until: number): void => {
+    const text = safeText(raw.slice(segmentStart, until)).slice(0, remainingChars);
+    remainingChars -= text.length;
     const classes = [style.colour, style.isBold ? 'ansi-bold' : ''].filter((name) => name !== '').join(' ');
     if (text !== '')
       parts.push(
-        <span key={from} className={classes === '' ? undefined : classes}>
+        <span key={segmentStart} className={classes === '' ? undefined : classes}>
           {text}
         </span>,
       );
   };
   for (const { 0: sequence, 1: codes = '', index } of raw.matchAll(SET_COLOUR)) {
-    add(index);
-    if (left <= 0) break;
+    addSegment(index);
+    if (remainingChars <= 0) break;
     style = styleAfter(style, codes.split(';').map(Number));
-    from = index + sequence.length;
+    segmentStart = index + sequence.length;
   }
-  if (left > 0) add(raw.length);
+  if (remainingChars > 0) addSegment(raw.length);
   return <>{parts}</>;
 }
 

@@ -37,7 +37,7 @@ export function CallView(props: {
   const { call, end, equal, record } = props;
   // The text may contain the words of the search.
   const { words } = useContext(FoldedTextContext);
-  const ended = end?.payload.kind === 'tool_ended' ? end.payload : undefined;
+  const result = end?.payload.kind === 'tool_ended' ? end.payload : undefined;
   const { headline, isWhole, shownName } = headlineOf(call.args);
   return (
     <div className="box">
@@ -45,18 +45,18 @@ export function CallView(props: {
         name={call.tool_name}
         kind={props.kind}
         args={headline}
-        tail={tailOf(record, end, ended)}
+        tail={tailOf(record, end, result)}
         equal={equal}
       />
       <ChildRun call={call} />
       {isWhole ? null : <Arguments args={call.args} seq={record.seq} without={shownName} />}
-      {ended === undefined || end === undefined ? null : equal?.startsWith('=') === true ? (
+      {result === undefined || end === undefined ? null : equal?.startsWith('=') === true ? (
         <details className="output same" open={words.length > 0}>
           <summary>the same result as {equal.slice(2)}</summary>
-          <Output ended={ended} seq={end.seq} />
+          <Output ended={result} seq={end.seq} />
         </details>
       ) : (
-        <Output ended={ended} seq={end.seq} language={props.kind === 'read' ? languageOf(pathOf(call.args)) : ''} />
+        <Output ended={result} seq={end.seq} language={props.kind === 'read' ? languageOf(pathOf(call.args)) : ''} />
       )}
     </div>
   );
@@ -97,7 +97,7 @@ function CallHead(props: {
   readonly tail: ReactElement | undefined;
   readonly equal?: string | undefined;
 }): ReactElement {
-  const near = /^~ (call \d+) (\d+) (\d+) (.*)$/s.exec(props.equal ?? '');
+  const similarCall = /^~ (call \d+) (\d+) (\d+) (.*)$/s.exec(props.equal ?? '');
   return (
     <div className="call-head">
       {/* React's types do not include custom properties. */}
@@ -105,16 +105,21 @@ function CallHead(props: {
         {safeLine(props.name).slice(0, MAX_NAME)}
       </span>
       <span className="args" dir="auto">
-        {near === null ? (
+        {similarCall === null ? (
           props.args
         ) : (
-          <Difference args={props.args} from={Number(near[2])} to={Number(near[3])} before={near[4] ?? ''} />
+          <Difference
+            args={props.args}
+            from={Number(similarCall[2])}
+            to={Number(similarCall[3])}
+            before={similarCall[4] ?? ''}
+          />
         )}
       </span>
-      {props.equal === undefined ? null : near === null ? (
+      {props.equal === undefined ? null : similarCall === null ? (
         <span className="tag stuck">{props.equal}</span>
       ) : (
-        <span className="tag">like {near[1]}</span>
+        <span className="tag">like {similarCall[1]}</span>
       )}
       <span className="tail">{props.tail}</span>
     </div>
@@ -146,8 +151,8 @@ function tailOf(
   ended: ToolEnded | undefined,
 ): ReactElement {
   if (end === undefined || ended === undefined) return <span>no result yet</span>;
-  const between = end.recorded_at_unix_ms - record.recorded_at_unix_ms;
-  const ms = ended.duration_ms ?? (record.recorded_at_unix_ms > 0 && between >= 0 ? between : undefined);
+  const durationMs = end.recorded_at_unix_ms - record.recorded_at_unix_ms;
+  const ms = ended.duration_ms ?? (record.recorded_at_unix_ms > 0 && durationMs >= 0 ? durationMs : undefined);
   return (
     <>
       {ended.is_error ? (

@@ -13,8 +13,8 @@ export const ChildRunsContext = createContext<readonly ListedRow[]>([]);
 /** Returns the run that a call started. It matches the child run by the call's id, or by a task in the call's arguments. */
 export function childOf(call: ToolStarted, children: readonly ListedRow[]): ListedRow | undefined {
   if (children.length === 0) return undefined;
-  const named = children.find(({ runId }) => call.tool_call_id !== '' && runId.endsWith(call.tool_call_id));
-  if (named !== undefined) return named;
+  const childById = children.find(({ runId }) => call.tool_call_id !== '' && runId.endsWith(call.tool_call_id));
+  if (childById !== undefined) return childById;
   const texts = isObject(call.args) ? Object.values(call.args).filter((value) => typeof value === 'string') : [];
   return children.find(
     ({ task }) => task !== undefined && task.length >= MIN_TASK_CHARS && texts.some((text) => text.startsWith(task)),

@@ -15,11 +15,15 @@ import { useLoaded } from './use-loaded.ts';
 /** Lets the user choose the runs of a comparison. @param a  the first run, if it was chosen before */
 export function ChooseRun({ a }: { readonly a: string | undefined }): ReactElement {
   const [words, setWords] = useState('');
-  const found = useLoaded(`choose ${words}`, () => getRuns(words.trim() === '' ? {} : { q: words.trim() }, undefined));
-  const alike = useLoaded(`alike ${a ?? ''}`, () => (a === undefined ? Promise.resolve([]) : runsOfTask(a)));
-  const others = words.trim() === '' ? (alike.value ?? []) : [];
-  const rest = (found.value?.runs ?? []).filter((run) => others.every((other) => runKey(other) !== runKey(run)));
-  const runs = [...others, ...rest].filter((run) => runKey(run) !== a).slice(0, 50);
+  const foundRuns = useLoaded(`choose ${words}`, () =>
+    getRuns(words.trim() === '' ? {} : { q: words.trim() }, undefined),
+  );
+  const runsOfSameTask = useLoaded(`alike ${a ?? ''}`, () => (a === undefined ? Promise.resolve([]) : runsOfTask(a)));
+  const sameTaskRuns = words.trim() === '' ? (runsOfSameTask.value ?? []) : [];
+  const otherRuns = (foundRuns.value?.runs ?? []).filter((run) =>
+    sameTaskRuns.every((other) => runKey(other) !== runKey(run)),
+  );
+  const runs = [...sameTaskRuns, ...otherRuns].filter((run) => runKey(run) !== a).slice(0, 50);
   return (
     <div className="sheet">
       <h1>{a === undefined ? 'Compare: choose the first run' : `Compare ${safeLine(a)} with…`}</h1>
@@ -36,8 +40,8 @@ export function ChooseRun({ a }: { readonly a: string | undefined }): ReactEleme
           onChange={(event) => setWords(event.target.value)}
         />
       </p>
-      {found.error === undefined ? null : <ErrorNotice error={found.error} onRetry={found.reload} />}
-      {runs.length === 0 && !found.isLoading && found.error === undefined ? (
+      {foundRuns.error === undefined ? null : <ErrorNotice error={foundRuns.error} onRetry={foundRuns.reload} />}
+      {runs.length === 0 && !foundRuns.isLoading && foundRuns.error === undefined ? (
         <Notice title="No other run to compare with">
           <p className="dim">Start the viewer with a store or files that contain more than one run.</p>
         </Notice>
@@ -61,7 +65,7 @@ export function ChooseRun({ a }: { readonly a: string | undefined }): ReactEleme
                   {safeLine(run.task ?? '') || safeLine(run.runId)}
                 </Link>
                 <div className="dim">
-                  {others.includes(run) ? 'the same task, ' : ''}
+                  {sameTaskRuns.includes(run) ? 'the same task, ' : ''}
                   {stateOf(run).text.toLowerCase()}, <span className="mono">{safeLine(run.runId)}</span>
                 </div>
               </th>

@@ -21,15 +21,15 @@ export function ChosenRuns(props: {
   readonly onLabelled: () => void;
 }): ReactElement | null {
   const { isWritable, keys, onClear, onLabelled } = props;
-  const [said, say] = useState('');
+  const [status, setStatus] = useState('');
   if (keys.length === 0) return null;
-  const label = async (target: LabelTarget): Promise<void> => {
+  const labelRuns = async (target: LabelTarget): Promise<void> => {
     try {
       for (const key of keys) await putLabel(addressOf(key).runId, target);
-      say(`${countOf(keys.length, 'run')}: ${LABEL_WORDS[target]}.`);
+      setStatus(`${countOf(keys.length, 'run')}: ${LABEL_WORDS[target]}.`);
       onLabelled();
     } catch (error) {
-      say(asError(error).message);
+      setStatus(asError(error).message);
     }
   };
   const [a = '', b = ''] = keys;
@@ -47,7 +47,7 @@ export function ChosenRuns(props: {
       </Link>
       {isWritable
         ? TARGETS.map((target) => (
-            <button key={target} type="button" onClick={() => void label(target)}>
+            <button key={target} type="button" onClick={() => void labelRuns(target)}>
               {LABEL_WORDS[target]}
             </button>
           ))
@@ -58,7 +58,7 @@ export function ChosenRuns(props: {
       <button type="button" className="quiet" onClick={onClear}>
         Clear
       </button>
-      <span role="status">{said}</span>
+      <span role="status">{status}</span>
     </div>
   );
 }

@@ -16,8 +16,8 @@ export function CodeText({ language, text }: { readonly text: string; readonly l
     const colour = async (): Promise<void> => {
       try {
         const { highlighted } = await import('./highlight.ts');
-        const found = await highlighted(text, language.toLowerCase());
-        if (isCurrent) setLines(found);
+        const highlightedText = await highlighted(text, language.toLowerCase());
+        if (isCurrent) setLines(highlightedText);
       } catch {
         // If highlighting fails, plain text is still readable.
       }

@@ -18,8 +18,8 @@ export function StopCurve(props: {
   readonly onStop: (stop: number) => void;
 }): ReactElement {
   const { calls, stops, succeeded } = props.cohort;
-  const chosen = stops[Math.min(props.stop, stops.length - 1)];
-  if (chosen === undefined || stops[0]?.stopped === 0)
+  const chosenStop = stops[Math.min(props.stop, stops.length - 1)];
+  if (chosenStop === undefined || stops[0]?.stopped === 0)
     return <Empty cohort={props.cohort}>No run with a known outcome had a warning.</Empty>;
   const [mostSaved, mostLost] = [
     Math.max(1, ...stops.map(({ saved }) => saved)),
@@ -27,14 +27,14 @@ export function StopCurve(props: {
   ];
   const x = (saved: number): number => 8 + (saved / mostSaved) * (WIDTH - 16);
   const y = (lost: number): number => HEIGHT - 8 - (lost / mostLost) * (HEIGHT - 34);
-  const sentence = `Stopped ${chosen.after === 0 ? 'at once' : `${countOf(chosen.after, 'call')} later`}: ${countText(chosen.saved)} calls saved (${shareOrDash(calls === 0 ? null : chosen.saved / calls)} of all), ${countText(chosen.lost)} of ${countText(succeeded)} successes lost.`;
+  const sentence = `Stopped ${chosenStop.after === 0 ? 'at once' : `${countOf(chosenStop.after, 'call')} later`}: ${countText(chosenStop.saved)} calls saved (${shareOrDash(calls === 0 ? null : chosenStop.saved / calls)} of all), ${countText(chosenStop.lost)} of ${countText(succeeded)} successes lost.`;
   return (
     <>
       <svg className="curve" viewBox={`0 0 ${WIDTH} ${HEIGHT}`} role="img" aria-label={sentence}>
         <path className="axis" d={`M8 4V${HEIGHT - 8}H${WIDTH - 4}`} />
         <polyline points={stops.map(({ lost, saved }) => `${x(saved)},${y(lost)}`).join(' ')} />
         {stops.map(({ after, lost, saved }) => (
-          <circle key={after} cx={x(saved)} cy={y(lost)} r={after === chosen.after ? 6 : 3} />
+          <circle key={after} cx={x(saved)} cy={y(lost)} r={after === chosenStop.after ? 6 : 3} />
         ))}
         <text x={12} y={14}>
           ↑ successes lost, up to {countText(mostLost)}
@@ -49,10 +49,10 @@ export function StopCurve(props: {
           type="range"
           min={0}
           max={stops.length - 1}
-          value={chosen.after}
+          value={chosenStop.after}
           onChange={(event) => props.onStop(Number(event.target.value))}
         />
-        {countOf(chosen.after, 'call')}
+        {countOf(chosenStop.after, 'call')}
       </label>
       <p role="status">{sentence}</p>
     </>
@@ -80,15 +80,15 @@ export function FateBars(props: { readonly cohort: CohortAnswer; readonly filter
   return (
     <>
       {arms.map(([arm, counts = {}]) => {
-        const all = Object.values(counts).reduce((sum, count) => sum + count, 0);
-        const label = FATES.map(([fate, words]) => `${words} ${shareOrDash((counts[fate] ?? 0) / all)}`).join(', ');
+        const total = Object.values(counts).reduce((sum, count) => sum + count, 0);
+        const label = FATES.map(([fate, words]) => `${words} ${shareOrDash((counts[fate] ?? 0) / total)}`).join(', ');
         return (
           <div key={arm} className="fate">
             <Link to={{ page: 'runs', filters: { ...props.filters, advice: arm } }}>{inWords('delivery', arm)}</Link>{' '}
-            <span className="dim">{countText(all)}</span>
+            <span className="dim">{countText(total)}</span>
             <div className="fate-bar" role="img" aria-label={label} title={label}>
               {FATES.map(([fate, , colour]) => {
-                const share = (counts[fate] ?? 0) / all;
+                const share = (counts[fate] ?? 0) / total;
                 return share === 0 ? null : (
                   // React's types do not include custom properties.
                   <span key={fate} style={{ flexGrow: share, ['--key' as string]: `var(${colour})` }}>
@@ -121,15 +121,16 @@ export function FateBars(props: { readonly cohort: CohortAnswer; readonly filter
 export function DayBars(props: { readonly cohort: CohortAnswer; readonly filters: RunFilters }): ReactElement {
   const { costUsd, days } = props.cohort;
   const isMoney = costUsd > 0;
-  const most = Math.max(...days.map((day) => (isMoney ? day.costUsd : day.tokens)), 0);
-  if (days.length === 0 || most === 0) return <Empty cohort={props.cohort}>The model's answers contain no cost.</Empty>;
+  const maxAmount = Math.max(...days.map((day) => (isMoney ? day.costUsd : day.tokens)), 0);
+  if (days.length === 0 || maxAmount === 0)
+    return <Empty cohort={props.cohort}>The model's answers contain no cost.</Empty>;
   const text = (amount: number): string => (isMoney ? costText(amount) : countOf(amount, 'token'));
   return (
     <>
       <div className="days">
         {days.map((day) => {
-          const [all, wasted] = isMoney ? [day.costUsd, day.wastedUsd] : [day.tokens, day.wastedTokens];
-          const label = `${day.day}: ${text(all)}, ${text(wasted)} of it after the first warning, in ${countOf(day.runs, 'run')}`;
+          const [total, wasted] = isMoney ? [day.costUsd, day.wastedUsd] : [day.tokens, day.wastedTokens];
+          const label = `${day.day}: ${text(total)}, ${text(wasted)} of it after the first warning, in ${countOf(day.runs, 'run')}`;
           return (
             <Link
               key={day.day}
@@ -138,8 +139,18 @@ export function DayBars(props: { readonly cohort: CohortAnswer; readonly filters
             >
               <span className="visually-hidden">{label}</span>
               <svg viewBox="0 0 10 100" preserveAspectRatio="none" aria-hidden="true">
-                <rect className="all" y={100 - (100 * all) / most} width={10} height={(100 * all) / most} />
-                <rect className="wasted" y={100 - (100 * wasted) / most} width={10} height={(100 * wasted) / most} />
+                <rect
+                  className="all"
+                  y={100 - (100 * total) / maxAmount}
+                  width={10}
+                  height={(100 * total) / maxAmount}
+                />
+                <rect
+                  className="wasted"
+                  y={100 - (100 * wasted) / maxAmount}
+                  width={10}
+                  height={(100 * wasted) / maxAmount}
+                />
               </svg>
             </Link>
           );
@@ -147,7 +158,7 @@ export function DayBars(props: { readonly cohort: CohortAnswer; readonly filters
       </div>
       <p className="days-axis dim">
         <span>{days[0]?.day}</span>
-        <span>at most {text(most)} a day</span>
+        <span>at most {text(maxAmount)} a day</span>
         <span>{days.at(-1)?.day}</span>
       </p>
     </>

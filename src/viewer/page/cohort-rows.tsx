@@ -3,6 +3,7 @@ import { useEffect, useRef, useState, type PointerEvent, type ReactElement } fro
 import { countOf } from '../../base/number-text.ts';
 import type { CohortRow } from '../server/cohort-shapes.ts';
 import { idsText, type RunFilters } from './api.ts';
+import { prepareCanvas } from './prepare-canvas.ts';
 import { runKey } from './route.ts';
 import { onThemeChange } from './theme.ts';
 import { goTo } from './use-route.ts';
@@ -33,25 +34,23 @@ export function CohortRows(props: { readonly rows: readonly CohortRow[]; readonl
   const heightPx = Math.min(MAX_PX, Math.max(MIN_PX, rows.length * ROW_PX));
   useEffect(() => {
     const draw = (): void => {
-      const { current } = canvas;
-      const context = current?.getContext('2d');
-      if (current === null || context === null || context === undefined) return;
-      const widthPx = current.clientWidth;
+      const prepared = prepareCanvas(canvas.current, heightPx);
+      if (prepared === undefined) return;
+      const { colour, context, widthPx } = prepared;
       const ratio = devicePixelRatio;
-      current.width = widthPx * ratio;
-      current.height = heightPx * ratio;
-      context.setTransform(ratio, 0, 0, ratio, 0, 0);
-      const style = getComputedStyle(current);
-      const colour = (name: string): string => style.getPropertyValue(name);
-      const most = Math.max(1, ...rows.map(({ calls }) => calls));
-      const room = widthPx - VERDICT_PX - 4;
-      const highPx = heightPx / Math.max(1, rows.length);
-      for (const [at, { calls, strip, verdict }] of rows.entries()) {
+      context.clearRect(0, 0, widthPx, heightPx);
+      const maxCalls = Math.max(1, ...rows.map(({ calls }) => calls));
+      const stripPx = widthPx - VERDICT_PX - 4;
+      const heightPerRow = heightPx / Math.max(1, rows.length);
+      for (const [index, { calls, strip, verdict }] of rows.entries()) {
         // Whole pixels, because blurred rows would make stripes.
-        const topPx = Math.round(at * highPx * ratio) / ratio;
-        const rowPx = Math.max(1 / ratio, Math.round((at + 1) * highPx * ratio) / ratio - topPx - (highPx > 3 ? 1 : 0));
+        const topPx = Math.round(index * heightPerRow * ratio) / ratio;
+        const rowPx = Math.max(
+          1 / ratio,
+          Math.round((index + 1) * heightPerRow * ratio) / ratio - topPx - (heightPerRow > 3 ? 1 : 0),
+        );
         // The width follows the square root, so that a run of thousands of calls does not squeeze the others.
-        const markPx = (room * Math.sqrt(calls / most)) / Math.max(1, strip.length);
+        const markPx = (stripPx * Math.sqrt(calls / maxCalls)) / Math.max(1, strip.length);
         for (let mark = 0; mark < strip.length; mark += 1) {
           context.fillStyle = colour(COLOURS[strip[mark] ?? '.'] ?? '--line-strong');
           context.fillRect(mark * markPx, topPx, markPx, rowPx);
@@ -61,30 +60,30 @@ export function CohortRows(props: { readonly rows: readonly CohortRow[]; readonl
       }
     };
     draw();
-    const sizes = new ResizeObserver(draw);
-    if (canvas.current !== null) sizes.observe(canvas.current);
-    const end = onThemeChange(draw);
+    const resizeObserver = new ResizeObserver(draw);
+    if (canvas.current !== null) resizeObserver.observe(canvas.current);
+    const unsubscribe = onThemeChange(draw);
     return () => {
-      sizes.disconnect();
-      end();
+      resizeObserver.disconnect();
+      unsubscribe();
     };
   }, [rows, heightPx]);
-  const placeOf = ({ clientY, currentTarget }: PointerEvent): number =>
+  const offsetPxOf = ({ clientY, currentTarget }: PointerEvent): number =>
     Math.max(0, Math.min(heightPx - 1, clientY - currentTarget.getBoundingClientRect().top));
   const rowAt = (px: number): number => Math.floor((px / heightPx) * rows.length);
-  const [first, last] = brush === undefined ? [0, -1] : [rowAt(Math.min(...brush)), rowAt(Math.max(...brush))];
-  const brushed = rows.slice(first, Math.min(last + 1, first + MAX_BRUSHED));
-  const open = (): void => {
+  const [firstRow, lastRow] = brush === undefined ? [0, -1] : [rowAt(Math.min(...brush)), rowAt(Math.max(...brush))];
+  const brushedRows = rows.slice(firstRow, Math.min(lastRow + 1, firstRow + MAX_BRUSHED));
+  const openBrushed = (): void => {
     if (brush === undefined) return;
     setBrush(undefined);
-    const [run] = brushed;
+    const [run] = brushedRows;
     if (run === undefined) return;
     if (Math.abs(brush[1] - brush[0]) < CLICK_PX) {
-      const clicked = rows[rowAt(brush[1])] ?? run;
-      goTo({ page: 'run', run: { source: clicked.source, runId: clicked.runId } });
-    } else goTo({ page: 'runs', filters: { ...filters, ids: idsText(brushed.map(runKey)) } });
+      const clickedRow = rows[rowAt(brush[1])] ?? run;
+      goTo({ page: 'run', run: { source: clickedRow.source, runId: clickedRow.runId } });
+    } else goTo({ page: 'runs', filters: { ...filters, ids: idsText(brushedRows.map(runKey)) } });
   };
-  const stuck = rows.filter(({ strip }) => strip.includes('!')).length;
+  const stuckCount = rows.filter(({ strip }) => strip.includes('!')).length;
   return (
     <>
       <div className="cohort-rows">
@@ -92,16 +91,16 @@ export function CohortRows(props: { readonly rows: readonly CohortRow[]; readonl
           ref={canvas}
           style={{ height: heightPx }}
           role="img"
-          aria-label={`${rows.length} runs, of which ${stuck} were stuck at some point. The list of runs holds the same.`}
+          aria-label={`${rows.length} runs, of which ${stuckCount} were stuck at some point. The list of runs holds the same.`}
           onPointerDown={(event) => {
             if (event.button !== 0) return;
             if (event.pointerType === 'mouse') event.currentTarget.setPointerCapture(event.pointerId);
-            setBrush([placeOf(event), placeOf(event)]);
+            setBrush([offsetPxOf(event), offsetPxOf(event)]);
           }}
           onPointerMove={(event) => {
-            if (brush !== undefined) setBrush([brush[0], placeOf(event)]);
+            if (brush !== undefined) setBrush([brush[0], offsetPxOf(event)]);
           }}
-          onPointerUp={open}
+          onPointerUp={openBrushed}
           // A touch that scrolls the page cancels the pointer.
           onPointerCancel={() => setBrush(undefined)}
         />
@@ -109,11 +108,11 @@ export function CohortRows(props: { readonly rows: readonly CohortRow[]; readonl
           <div
             className="brush"
             style={{
-              top: (first / rows.length) * heightPx,
-              height: Math.max(1, (brushed.length / rows.length) * heightPx),
+              top: (firstRow / rows.length) * heightPx,
+              height: Math.max(1, (brushedRows.length / rows.length) * heightPx),
             }}
           >
-            <span>{countOf(brushed.length, 'run')}</span>
+            <span>{countOf(brushedRows.length, 'run')}</span>
           </div>
         )}
       </div>

@@ -22,7 +22,7 @@ export function Empty(props: { readonly cohort: CohortAnswer; readonly children:
 export function PatternTable(props: { readonly cohort: CohortAnswer; readonly filters: RunFilters }): ReactElement {
   const { patterns } = props.cohort;
   if (patterns.length === 0) return <Empty cohort={props.cohort}>No pattern was flagged in these runs.</Empty>;
-  const most = Math.max(1, ...patterns.map(({ callsAfter }) => callsAfter));
+  const maxCallsAfter = Math.max(1, ...patterns.map(({ callsAfter }) => callsAfter));
   return (
     <div className="wide">
       <table>
@@ -55,7 +55,7 @@ export function PatternTable(props: { readonly cohort: CohortAnswer; readonly fi
               <td className="number">
                 {countText(cost.callsAfter)}
                 <svg className="bar-line" viewBox="0 0 100 4" preserveAspectRatio="none" aria-hidden="true">
-                  <rect width={(100 * cost.callsAfter) / most} height={4} />
+                  <rect width={(100 * cost.callsAfter) / maxCallsAfter} height={4} />
                 </svg>
               </td>
               <td>
@@ -75,14 +75,14 @@ export function PatternTable(props: { readonly cohort: CohortAnswer; readonly fi
 
 /** Draws a histogram of the call at which a pattern was flagged: up to call 2, 5, 10, 20, 50, 100, 200, and later. */
 function Begins({ cost: { begins } }: { readonly cost: PatternCost }): ReactElement {
-  const most = Math.max(1, ...begins);
+  const maxCount = Math.max(1, ...begins);
   const label = `By call 2: ${begins[0] ?? 0} runs; 5: ${begins[1] ?? 0}; 10: ${begins[2] ?? 0}; 20: ${begins[3] ?? 0}; 50: ${begins[4] ?? 0}; later: ${begins.slice(5).reduce((all, one) => all + one, 0)}`;
   return (
     <svg className="begins" viewBox="0 0 64 18" role="img">
       <title>{label}</title>
       {begins.map((count, at) => (
         // The position identifies a column.
-        <rect key={at} x={at * 8} y={18 - (17 * count) / most} width={7} height={(17 * count) / most} />
+        <rect key={at} x={at * 8} y={18 - (17 * count) / maxCount} width={7} height={(17 * count) / maxCount} />
       ))}
     </svg>
   );

@@ -25,10 +25,10 @@ export function ComparePage({ route }: { readonly route: Extract<Route, { page: 
 }
 
 function Comparison({ a, b }: { readonly a: string; readonly b: string }): ReactElement {
-  const first = useLoaded(`${a} ${b}`, () => getComparison(a, b, 0));
-  if (first.error !== undefined) return <ErrorNotice error={first.error} onRetry={first.reload} />;
-  if (first.value === undefined) return <Notice title="Comparing…" />;
-  return <Aligned a={a} b={b} first={first.value} />;
+  const firstPage = useLoaded(`${a} ${b}`, () => getComparison(a, b, 0));
+  if (firstPage.error !== undefined) return <ErrorNotice error={firstPage.error} onRetry={firstPage.reload} />;
+  if (firstPage.value === undefined) return <Notice title="Comparing…" />;
+  return <Aligned a={a} b={b} first={firstPage.value} />;
 }
 
 function Aligned(props: { readonly a: string; readonly b: string; readonly first: CompareAnswer }): ReactElement {
@@ -42,10 +42,10 @@ function Aligned(props: { readonly a: string; readonly b: string; readonly first
     overscan: 10,
   });
   const items = virtual.getVirtualItems();
-  const last = items.at(-1)?.index ?? 0;
+  const lastIndex = items.at(-1)?.index ?? 0;
   useEffect(() => {
-    if (last >= rows.length - 50) more();
-  }, [last, rows.length, more]);
+    if (lastIndex >= rows.length - 50) more();
+  }, [lastIndex, rows.length, more]);
   const { firstDivergence } = first;
   const toDivergence = useCallback(() => {
     if (firstDivergence !== null) virtual.scrollToIndex(firstDivergence, { align: 'center' });
@@ -170,17 +170,17 @@ function useRows(
 ): { readonly rows: readonly CompareRow[]; readonly more: () => void; readonly error: Error | undefined } {
   const [rows, setRows] = useState(first.rows);
   const [error, setError] = useState<Error | undefined>();
-  const next = useRef(first.next);
+  const nextOffset = useRef(first.next);
   const isLoading = useRef(false);
-  const more = useCallback(() => {
-    const from = next.current;
-    if (from === undefined || isLoading.current) return;
+  const loadMore = useCallback(() => {
+    const offset = nextOffset.current;
+    if (offset === undefined || isLoading.current) return;
     isLoading.current = true;
     setError(undefined);
-    const fetchThem = async (): Promise<void> => {
+    const fetchRows = async (): Promise<void> => {
       try {
-        const page = await getComparison(a, b, from);
-        next.current = page.next;
+        const page = await getComparison(a, b, offset);
+        nextOffset.current = page.next;
         setRows((before) => [...before, ...page.rows]);
       } catch (thrown) {
         setError(asError(thrown));
@@ -188,7 +188,7 @@ function useRows(
         isLoading.current = false;
       }
     };
-    void fetchThem();
+    void fetchRows();
   }, [a, b]);
-  return { rows, more, error };
+  return { rows, more: loadMore, error };
 }

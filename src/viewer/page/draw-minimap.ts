@@ -1,4 +1,5 @@
-import { markWidth, type Canvas, type TimelinePicture } from './draw-timeline.ts';
+import { markWidth, type TimelinePicture } from './draw-timeline.ts';
+import type { Canvas } from './prepare-canvas.ts';
 import { columnsOf } from './timeline-layout.ts';
 
 export const MINIMAP_HEIGHT = 24;
@@ -8,24 +9,24 @@ export function drawMinimap(canvas: Canvas, picture: TimelinePicture): void {
   const { context, widthPx, colour } = canvas;
   const { overview, scale, window } = picture;
   const xOfPlace = (place: number): number => (place * widthPx) / scale.length;
-  const xOf = (seq: number): number => xOfPlace(scale.at(seq));
+  const xOf = (seq: number): number => xOfPlace(scale.placeOf(seq));
   context.clearRect(0, 0, widthPx, MINIMAP_HEIGHT);
   context.fillStyle = colour('--sunken');
   context.fillRect(0, 0, widthPx, MINIMAP_HEIGHT);
   const columns = columnsOf(overview, { from: 0, to: scale.length }, { widthPx, minPx: 2, scale });
-  const most = Math.max(1, ...columns.map(({ calls }) => calls));
-  const room = MINIMAP_HEIGHT - 8;
+  const maxCalls = Math.max(1, ...columns.map(({ calls }) => calls));
+  const barsPx = MINIMAP_HEIGHT - 8;
   for (const { x, width, calls, errors } of columns) {
     if (calls === 0 && errors === 0) continue;
-    const high = Math.max(3, (room * Math.max(calls, errors)) / most);
-    const failed = Math.min(high, Math.max(errors > 0 ? 2 : 0, (high * errors) / Math.max(1, calls)));
-    const wide = markWidth(width, overview);
+    const barPx = Math.max(3, (barsPx * Math.max(calls, errors)) / maxCalls);
+    const failedPx = Math.min(barPx, Math.max(errors > 0 ? 2 : 0, (barPx * errors) / Math.max(1, calls)));
+    const markPx = markWidth(width, overview);
     context.fillStyle = colour('--kind-read');
     context.globalAlpha = 0.5;
-    context.fillRect(x, room + 2 - high, wide, high - failed);
+    context.fillRect(x, barsPx + 2 - barPx, markPx, barPx - failedPx);
     context.fillStyle = colour('--bad');
     context.globalAlpha = 0.85;
-    context.fillRect(x, room + 2 - failed, wide, failed);
+    context.fillRect(x, barsPx + 2 - failedPx, markPx, failedPx);
   }
   context.globalAlpha = 1;
   for (const { stuck, fromSeq, toSeq } of overview.patterns) {
@@ -46,8 +47,8 @@ export function drawMinimap(canvas: Canvas, picture: TimelinePicture): void {
   }
   context.strokeStyle = colour('--accent');
   context.lineWidth = 1;
-  const [from, to] = [xOfPlace(window.from), xOfPlace(window.to)];
-  context.strokeRect(from + 0.5, 0.5, Math.max(2, to - from - 1), MINIMAP_HEIGHT - 1);
+  const [fromX, toX] = [xOfPlace(window.from), xOfPlace(window.to)];
+  context.strokeRect(fromX + 0.5, 0.5, Math.max(2, toX - fromX - 1), MINIMAP_HEIGHT - 1);
   context.fillStyle = colour('--accent');
   context.fillRect(xOf(picture.selected ?? picture.visible.from), 0, 2, MINIMAP_HEIGHT);
 }

@@ -2,6 +2,7 @@ import { countText } from '../../base/number-text.ts';
 import type { AdviceMark, Overview } from '../server/api-shapes.ts';
 import type { TriedAdvice } from '../server/trial-shapes.ts';
 import { costText, spanText } from './number-text.ts';
+import type { Canvas } from './prepare-canvas.ts';
 import { columnsOf, packPatterns, type Column, type PlaceWindow } from './timeline-layout.ts';
 import { elapsedMs, type TimelineScale } from './timeline-scale.ts';
 import type { SeqRange } from './visible-range.ts';
@@ -29,14 +30,6 @@ const NUMBER_PX = 20;
 const TICK_PX = 110;
 const FONT = '10px system-ui, sans-serif';
 
-/** A drawing surface. */
-export interface Canvas {
-  readonly context: CanvasRenderingContext2D;
-  readonly widthPx: number;
-  /** Returns the value of a colour variable of the style sheet. */
-  readonly colour: (name: string) => string;
-}
-
 /** The content of the timeline. */
 export interface TimelinePicture {
   readonly overview: Overview;
@@ -56,7 +49,7 @@ type XOf = (seq: number) => number;
 /** Returns the lanes that a run needs. */
 export function lanesOf({ overview, tried }: Pick<TimelinePicture, 'overview' | 'tried'>): Lanes {
   const hasCost = overview.costUsd.some((usd) => usd > 0);
-  const wanted: readonly (readonly [LaneName, string, number] | undefined)[] = [
+  const possibleLanes: readonly (readonly [LaneName, string, number] | undefined)[] = [
     ['time', overview.endMs > 0 ? 'Time' : '', 13],
     ['calls', 'Calls', 26],
     ['errors', 'Errors', 9],
@@ -68,7 +61,7 @@ export function lanesOf({ overview, tried }: Pick<TimelinePicture, 'overview' | 
   ];
   const lanes: Partial<Record<LaneName, Lane>> = {};
   let top = 2;
-  for (const lane of wanted) {
+  for (const lane of possibleLanes) {
     if (lane === undefined) continue;
     const [key, name, height] = lane;
     lanes[key] = { top, height, name };
@@ -83,10 +76,10 @@ export function drawLanes(canvas: Canvas, picture: TimelinePicture): void {
   const { overview, scale, selected, visible, window } = picture;
   const { heightPx, lanes } = lanesOf(picture);
   context.clearRect(0, 0, widthPx, heightPx);
-  const xOf: XOf = (seq) => ((scale.at(seq) - window.from) * widthPx) / (window.to - window.from);
+  const xOf: XOf = (seq) => ((scale.placeOf(seq) - window.from) * widthPx) / (window.to - window.from);
   context.fillStyle = colour('--sunken');
-  const [from, to] = [xOf(visible.from), xOf(visible.to)];
-  context.fillRect(from, 0, Math.max(2, to - from), heightPx);
+  const [fromX, toX] = [xOf(visible.from), xOf(visible.to)];
+  context.fillRect(fromX, 0, Math.max(2, toX - fromX), heightPx);
   context.fillStyle = colour('--line');
   for (const { height, name, top } of Object.values(lanes))
     if (name !== '') context.fillRect(0, top + height, widthPx, 1);
@@ -100,11 +93,11 @@ export function drawLanes(canvas: Canvas, picture: TimelinePicture): void {
   if (lanes.cost !== undefined) drawSum(canvas, overview, xOf, lanes.cost);
   if (lanes.advice !== undefined) {
     for (const { delivered, seq, speaker } of overview.advice)
-      drawPiece(canvas, { x: xOf(seq), speaker, isFull: delivered === true, colour: '--advice' }, lanes.advice);
+      drawAdvice(canvas, { x: xOf(seq), speaker, isFull: delivered === true, colour: '--advice' }, lanes.advice);
   }
   if (lanes.tried !== undefined) {
     for (const { change, seq, speaker } of picture.tried ?? [])
-      drawPiece(
+      drawAdvice(
         canvas,
         { x: xOf(seq), speaker, isFull: change !== 'gone', colour: CHANGE_COLOURS[change] },
         lanes.tried,
@@ -133,13 +126,13 @@ function drawTime(
   context.font = FONT;
   context.textBaseline = 'middle';
   context.fillStyle = colour('--dim');
-  let before = '';
+  let previousText = '';
   for (let x = 0; x < widthPx - TICK_PX / 2; x += TICK_PX) {
     const seq = scale.seqAt(window.from + (x / widthPx) * (window.to - window.from));
     const ms = elapsedMs(overview, seq);
     const text = ms === undefined ? '' : ms < 1_000 ? 'start' : spanText(ms);
-    if (text === before) continue;
-    before = text;
+    if (text === previousText) continue;
+    previousText = text;
     context.fillText(text, x + 3, lane.top + lane.height / 2);
     context.fillRect(x, lane.top + 3, 1, lane.height - 3);
   }
@@ -157,7 +150,7 @@ function drawIdle(
   context.strokeStyle = colour('--line-strong');
   context.lineWidth = 1;
   context.setLineDash([3, 3]);
-  let free = 0;
+  let previousX = 0;
   for (const { ms, seq } of overview.gaps) {
     const x = Math.round(xOf(seq)) - 0.5;
     if (x < 0 || x > widthPx) continue;
@@ -167,8 +160,8 @@ function drawIdle(
     context.stroke();
     const text = `idle ${spanText(ms)}`;
     const width = context.measureText(text).width + 6;
-    if (x - width < free) continue;
-    free = x;
+    if (x - width < previousX) continue;
+    previousX = x;
     context.fillStyle = colour('--surface');
     context.fillRect(x - width, heightPx - 13, width - 1, 12);
     context.fillStyle = colour('--dim');
@@ -183,22 +176,22 @@ function drawCalls(
   overview: Overview,
   lanes: { readonly calls: Lane; readonly errors: Lane },
 ): void {
-  const most = Math.max(1, ...columns.map(({ calls }) => calls));
-  const withCalls = columns.filter(({ calls, errors }) => calls > 0 || errors > 0);
-  for (const [at, { call, calls, errors, kinds, width, x }] of withCalls.entries()) {
-    const room = (withCalls[at + 1]?.x ?? x + MAX_CALL_PX) - x - 3;
-    const isOne = overview.seqsPerBucket === 1 && calls === 1;
-    const wide = isOne && room > MAX_MARK_PX ? Math.min(MAX_CALL_PX, room) : markWidth(width, overview);
+  const maxCalls = Math.max(1, ...columns.map(({ calls }) => calls));
+  const columnsWithCalls = columns.filter(({ calls, errors }) => calls > 0 || errors > 0);
+  for (const [index, { call, calls, errors, kinds, width, x }] of columnsWithCalls.entries()) {
+    const freePx = (columnsWithCalls[index + 1]?.x ?? x + MAX_CALL_PX) - x - 3;
+    const isSingleCall = overview.seqsPerBucket === 1 && calls === 1;
+    const markPx = isSingleCall && freePx > MAX_MARK_PX ? Math.min(MAX_CALL_PX, freePx) : markWidth(width, overview);
     const { height, top } = lanes.calls;
-    const scale = Math.max(4, (height * calls) / most) / Math.max(1, calls);
+    const scale = Math.max(4, (height * calls) / maxCalls) / Math.max(1, calls);
     let bottom = top + height;
     for (const [kind, count] of kinds) {
-      const high = count * scale;
+      const partPx = count * scale;
       context.fillStyle = colour(`--kind-${kind}`);
-      context.fillRect(x, bottom - high, wide, high);
-      bottom -= high;
+      context.fillRect(x, bottom - partPx, markPx, partPx);
+      bottom -= partPx;
     }
-    if (isOne && wide >= NUMBER_PX) {
+    if (isSingleCall && markPx >= NUMBER_PX) {
       context.font = FONT;
       context.textBaseline = 'middle';
       context.fillStyle = colour('--surface');
@@ -208,26 +201,26 @@ function drawCalls(
     context.fillStyle = colour('--bad');
     // The larger the share of successful calls, the paler the errors.
     context.globalAlpha = 0.35 + 0.65 * Math.min(1, errors / Math.max(1, calls));
-    context.fillRect(x, lanes.errors.top, Math.max(2, wide), lanes.errors.height);
+    context.fillRect(x, lanes.errors.top, Math.max(2, markPx), lanes.errors.height);
     context.globalAlpha = 1;
   }
 }
 
 /** Returns the width of a mark, limited for short runs. */
 export function markWidth(columnPx: number, { seqsPerBucket }: Overview): number {
-  const wide = Math.max(1, columnPx - (columnPx > 3.5 ? 1 : 0));
-  return seqsPerBucket > 1 ? wide : Math.min(MAX_MARK_PX, wide);
+  const markPx = Math.max(1, columnPx - (columnPx > 3.5 ? 1 : 0));
+  return seqsPerBucket > 1 ? markPx : Math.min(MAX_MARK_PX, markPx);
 }
 
 function drawPatterns({ context, colour, widthPx }: Canvas, overview: Overview, xOf: XOf, lane: Lane): void {
   const rowHeight = lane.height / PATTERN_ROWS;
   for (const { span, row } of packPatterns(overview.patterns, PATTERN_ROWS)) {
-    const from = xOf(span.fromSeq);
-    const to = Math.max(from + 3, xOf(span.toSeq ?? overview.nextSeq));
-    if (to < 0 || from > widthPx) continue;
+    const fromX = xOf(span.fromSeq);
+    const toX = Math.max(fromX + 3, xOf(span.toSeq ?? overview.nextSeq));
+    if (toX < 0 || fromX > widthPx) continue;
     const top = lane.top + row * rowHeight;
     context.fillStyle = colour(span.stuck ? '--stuck-mark' : '--line-strong');
-    context.fillRect(from, top, to - from, rowHeight - 2);
+    context.fillRect(fromX, top, toX - fromX, rowHeight - 2);
     if (span.flaggedSeq === null) continue;
     context.fillStyle = colour('--ink');
     context.fillRect(xOf(span.flaggedSeq), top - 1, 2, rowHeight);
@@ -236,24 +229,26 @@ function drawPatterns({ context, colour, widthPx }: Canvas, overview: Overview, 
 
 /** Draws the tokens read per response as a step line. Compaction is a step down. */
 function drawContext(canvas: Canvas, { context: tokens, seqsPerBucket }: Overview, xOf: XOf, lane: Lane): void {
-  const most = Math.max(1, ...tokens);
-  const steps = tokens.flatMap((one, bucket) => (one > 0 ? [[xOf(bucket * seqsPerBucket), one / most] as const] : []));
+  const maxTokens = Math.max(1, ...tokens);
+  const steps = tokens.flatMap((count, bucket) =>
+    count > 0 ? [[xOf(bucket * seqsPerBucket), count / maxTokens] as const] : [],
+  );
   drawLine(canvas, steps, lane, '--kind-write');
-  drawMost(canvas, `${countText(most)} tokens`, lane);
+  drawMaximum(canvas, `${countText(maxTokens)} tokens`, lane);
 }
 
 /** Draws the cumulative cost or tokens. */
 function drawSum(canvas: Canvas, { costUsd, seqsPerBucket, tokens }: Overview, xOf: XOf, lane: Lane): void {
   const isCost = lane.name === 'Cost';
   const list = isCost ? costUsd : tokens;
-  const all = list.reduce((sum, one) => sum + one, 0);
+  const total = list.reduce((sum, value) => sum + value, 0);
   let sum = 0;
-  const steps = list.flatMap((one, bucket) => {
-    sum += one;
-    return one > 0 ? [[xOf(bucket * seqsPerBucket), sum / all] as const] : [];
+  const steps = list.flatMap((value, bucket) => {
+    sum += value;
+    return value > 0 ? [[xOf(bucket * seqsPerBucket), sum / total] as const] : [];
   });
   drawLine(canvas, steps, lane, '--kind-read');
-  drawMost(canvas, isCost ? costText(all) : `${countText(all)} tokens`, lane);
+  drawMaximum(canvas, isCost ? costText(total) : `${countText(total)} tokens`, lane);
 }
 
 function drawLine(
@@ -262,10 +257,10 @@ function drawLine(
   { height, top }: Lane,
   name: string,
 ): void {
-  const [first] = steps;
-  if (first === undefined) return;
+  const [firstStep] = steps;
+  if (firstStep === undefined) return;
   context.beginPath();
-  context.moveTo(first[0], top + height);
+  context.moveTo(firstStep[0], top + height);
   let y = top + height;
   for (const [x, share] of steps) {
     context.lineTo(x, y);
@@ -285,7 +280,7 @@ function drawLine(
 }
 
 /** Writes the maximum of a line at its right end. */
-function drawMost({ colour, context, widthPx }: Canvas, text: string, { top }: Lane): void {
+function drawMaximum({ colour, context, widthPx }: Canvas, text: string, { top }: Lane): void {
   context.font = FONT;
   context.textBaseline = 'top';
   context.fillStyle = colour('--ink');
@@ -293,7 +288,7 @@ function drawMost({ colour, context, widthPx }: Canvas, text: string, { top }: L
 }
 
 /** Draws advice: feedback as a disc, guidance as a diamond. Undelivered or removed advice is hollow. */
-function drawPiece(
+function drawAdvice(
   { context, colour, widthPx }: Canvas,
   piece: Pick<AdviceMark, 'speaker'> & { readonly x: number; readonly isFull: boolean; readonly colour: string },
   lane: Lane,

@@ -13,18 +13,18 @@ export interface EqualCall {
   readonly sameResult: boolean;
 }
 
-const keys = new WeakMap<TrajectoryRecord, string>();
+const argumentKeys = new WeakMap<TrajectoryRecord, string>();
 
 /** Returns the last equal call before this one, if it is loaded. */
 export function equalCallBefore(record: TrajectoryRecord, pages: RecordPages): EqualCall | undefined {
   const { payload } = record;
   if (payload.kind !== 'tool_started') return undefined;
   for (let seq = record.seq - 1; seq >= Math.max(0, record.seq - MAX_BACK); seq -= 1) {
-    const other = pages.at(seq);
-    if (other?.payload.kind !== 'tool_started' || other.payload.tool_name !== payload.tool_name) continue;
-    if (keyOf(other) !== keyOf(record)) continue;
-    const [before, now] = [resultText(other, pages), resultText(record, pages)];
-    return { seq, sameResult: before !== undefined && before === now };
+    const earlierCall = pages.at(seq);
+    if (earlierCall?.payload.kind !== 'tool_started' || earlierCall.payload.tool_name !== payload.tool_name) continue;
+    if (keyOf(earlierCall) !== keyOf(record)) continue;
+    const [earlierResult, result] = [resultText(earlierCall, pages), resultText(record, pages)];
+    return { seq, sameResult: earlierResult !== undefined && earlierResult === result };
   }
   return undefined;
 }
@@ -50,26 +50,34 @@ export function nearCallBefore(
   const { payload } = record;
   if (payload.kind !== 'tool_started') return undefined;
   for (let seq = record.seq - 1; seq >= Math.max(0, record.seq - NEAR_BACK); seq -= 1) {
-    const other = pages.at(seq)?.payload;
-    if (other?.kind !== 'tool_started' || other.tool_name !== payload.tool_name) continue;
-    const [before, now] = [headlineOf(other.args).headline, headlineOf(payload.args).headline];
-    let from = 0;
-    while (from < now.length && now[from] === before[from]) from += 1;
-    let same = 0;
-    while (same < Math.min(now.length, before.length) - from && now.at(-1 - same) === before.at(-1 - same)) same += 1;
-    const longer = Math.max(now.length, before.length);
-    const isNear = now !== before && longer >= MIN_NEAR_CHARS && from + same >= NEAR_SHARE * longer;
-    return isNear ? { seq, from, to: now.length - same, before: before.slice(from, before.length - same) } : undefined;
+    const earlierCall = pages.at(seq)?.payload;
+    if (earlierCall?.kind !== 'tool_started' || earlierCall.tool_name !== payload.tool_name) continue;
+    const [earlierText, text] = [headlineOf(earlierCall.args).headline, headlineOf(payload.args).headline];
+    const minLength = Math.min(text.length, earlierText.length);
+    const sameStart = countSame(minLength, (index) => text[index] === earlierText[index]);
+    const sameEnd = countSame(minLength - sameStart, (index) => text.at(-1 - index) === earlierText.at(-1 - index));
+    const maxLength = Math.max(text.length, earlierText.length);
+    const isNear = text !== earlierText && maxLength >= MIN_NEAR_CHARS && sameStart + sameEnd >= NEAR_SHARE * maxLength;
+    if (!isNear) return undefined;
+    const before = earlierText.slice(sameStart, earlierText.length - sameEnd);
+    return { seq, from: sameStart, to: text.length - sameEnd, before };
   }
   return undefined;
 }
 
+/** Counts the indices from 0 up to the first that is not the same, at most `limit`. */
+function countSame(limit: number, isSame: (index: number) => boolean): number {
+  let count = 0;
+  while (count < limit && isSame(count)) count += 1;
+  return count;
+}
+
 function keyOf(record: TrajectoryRecord): string {
-  const known = keys.get(record);
-  if (known !== undefined) return known;
+  const knownKey = argumentKeys.get(record);
+  if (knownKey !== undefined) return knownKey;
   const { payload } = record;
   const key = payload.kind === 'tool_started' ? JSON.stringify(payload.args) : '';
-  keys.set(record, key);
+  argumentKeys.set(record, key);
   return key;
 }
 
@@ -78,14 +86,14 @@ const results = new WeakMap<ToolEnded, string>();
 function resultText(record: TrajectoryRecord, pages: RecordPages): string | undefined {
   if (record.payload.kind !== 'tool_started') return undefined;
   const end = pages.endOf(record.payload.tool_call_id, record.seq);
-  const ended: ToolEnded | undefined = end === undefined ? undefined : endedAt(end, pages);
-  if (ended === undefined) return undefined;
-  const text = results.get(ended) ?? JSON.stringify(ended.result);
-  results.set(ended, text);
+  const payload: ToolEnded | undefined = end === undefined ? undefined : toolEndedAt(end, pages);
+  if (payload === undefined) return undefined;
+  const text = results.get(payload) ?? JSON.stringify(payload.result);
+  results.set(payload, text);
   return text;
 }
 
-function endedAt(seq: number, pages: RecordPages): ToolEnded | undefined {
+function toolEndedAt(seq: number, pages: RecordPages): ToolEnded | undefined {
   const payload = pages.at(seq)?.payload;
   return payload?.kind === 'tool_ended' ? payload : undefined;
 }

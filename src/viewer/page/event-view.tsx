@@ -24,8 +24,8 @@ export function EventView({ payload }: { readonly payload: ToldPayload }): React
 /** Renders a pattern that was flagged or cleared. */
 export function PatternView(props: { readonly pattern: TrajectoryPattern; readonly isCleared: boolean }): ReactElement {
   const { pattern, isCleared } = props;
-  const about = pattern.subject === undefined ? '' : ` (${safeLine(pattern.subject)})`;
-  const tool = pattern.tool === undefined ? '' : ` with ${safeLine(pattern.tool).slice(0, 80)}${about}`;
+  const subjectText = pattern.subject === undefined ? '' : ` (${safeLine(pattern.subject)})`;
+  const tool = pattern.tool === undefined ? '' : ` with ${safeLine(pattern.tool).slice(0, 80)}${subjectText}`;
   return (
     <div className="noticed">
       <span className="who">

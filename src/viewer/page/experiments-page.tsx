@@ -53,8 +53,8 @@ function Reports(props: Parameters<typeof ExperimentsPage>[0]): ReactElement | n
 }
 
 function Report({ id, sources }: { readonly id: string; readonly sources: readonly SourceRow[] }): ReactElement {
-  const loaded = useLoaded(`report ${id}`, () => getReport(id));
-  if (loaded.error !== undefined) return <ErrorNotice error={loaded.error} onRetry={loaded.reload} />;
-  if (loaded.value === undefined) return <Notice title="Loading…" />;
-  return <ReportBody report={loaded.value} sources={sources} />;
+  const loadedReport = useLoaded(`report ${id}`, () => getReport(id));
+  if (loadedReport.error !== undefined) return <ErrorNotice error={loadedReport.error} onRetry={loadedReport.reload} />;
+  if (loadedReport.value === undefined) return <Notice title="Loading…" />;
+  return <ReportBody report={loadedReport.value} sources={sources} />;
 }

@@ -5,22 +5,22 @@ export function FindBox(props: {
   readonly find: string | undefined;
   readonly onFind: (find: string, direction: 1 | -1) => void;
 }): ReactElement {
-  const set = props.find ?? '';
-  const [typed, setTyped] = useState(set);
-  useEffect(() => setTyped(set), [set]);
+  const currentWords = props.find ?? '';
+  const [typedText, setTypedText] = useState(currentWords);
+  useEffect(() => setTypedText(currentWords), [currentWords]);
   return (
     <input
       type="search"
       aria-label="Find in this run"
       placeholder="Find in this run  /"
-      value={typed}
+      value={typedText}
       spellCheck={false}
-      onChange={(event) => setTyped(event.target.value)}
+      onChange={(event) => setTypedText(event.target.value)}
       onKeyDown={(event) => {
         if (event.key === 'Escape') event.currentTarget.blur();
         if (event.key !== 'Enter') return;
         event.preventDefault();
-        props.onFind(typed.trim(), event.shiftKey ? -1 : 1);
+        props.onFind(typedText.trim(), event.shiftKey ? -1 : 1);
       }}
     />
   );

@@ -43,14 +43,15 @@ export function FoldedText(props: {
   const { shown, seq, part, isMarkdown, language = '' } = props;
   const { words, unfolded, fetchWhole } = useContext(FoldedTextContext);
   const key = `${seq} ${part}`;
-  const [opened, setOpen] = useState<boolean | undefined>(() => (unfolded.has(key) ? true : undefined));
+  const [isOpenByChoice, setOpen] = useState<boolean | undefined>(() => (unfolded.has(key) ? true : undefined));
   const { text, cutFrom } = shown;
   if (text === '') return null;
-  const begin = beginning(text);
-  const isLong = begin.length < text.length;
+  const start = foldedStart(text);
+  const isLong = start.length < text.length;
   // A text with a match is unfolded.
-  const isOpen = opened ?? (isLong && words.length > 0 && holdsOne(text.slice(begin.length).toLowerCase(), words));
-  const visible = isLong && !isOpen ? begin : text.slice(0, MAX_CHARS);
+  const isOpen =
+    isOpenByChoice ?? (isLong && words.length > 0 && hasWord(text.slice(start.length).toLowerCase(), words));
+  const visible = isLong && !isOpen ? start : text.slice(0, MAX_CHARS);
   const toggle = (): void => {
     if (isOpen) unfolded.delete(key);
     else unfolded.add(key);
@@ -63,7 +64,7 @@ export function FoldedText(props: {
       ) : (
         <pre className="text" dir="auto">
           {words.length > 0 ? (
-            marked(visible, words)
+            markWords(visible, words)
           ) : shown.raw === undefined ? (
             language === '' ? (
               visible
@@ -79,7 +80,7 @@ export function FoldedText(props: {
         <div className="fold">
           {cutFrom === undefined ? (
             <button type="button" className="link" aria-expanded={isOpen} onClick={toggle}>
-              {isOpen ? 'Fold' : `Show ${moreText(text, begin)}`}
+              {isOpen ? 'Fold' : `Show ${moreText(text, start)}`}
             </button>
           ) : (
             <button
@@ -102,57 +103,58 @@ export function FoldedText(props: {
   );
 }
 
-function holdsOne(text: string, words: readonly string[]): boolean {
+function hasWord(text: string, words: readonly string[]): boolean {
   return words.some((word) => text.includes(word));
 }
 
-function beginning(text: string): string {
+function foldedStart(text: string): string {
   let end = 0;
   for (let line = 0; line < FOLDED_LINES; line += 1) {
-    const next = text.indexOf('\n', end);
-    if (next < 0 || next > FOLDED_CHARS) {
+    const lineEnd = text.indexOf('\n', end);
+    if (lineEnd < 0 || lineEnd > FOLDED_CHARS) {
       // A text that is longer by only two lines is not folded.
       return text.length <= FOLDED_CHARS ? text : text.slice(0, FOLDED_CHARS).toWellFormed();
     }
-    end = next + 1;
+    end = lineEnd + 1;
   }
-  const rest = text.slice(end);
-  return rest.length < 200 && rest.split('\n').length <= 3 ? text : text.slice(0, end - 1);
+  const remainder = text.slice(end);
+  return remainder.length < 200 && remainder.split('\n').length <= 3 ? text : text.slice(0, end - 1);
 }
 
-function moreText(text: string, begin: string): string {
+function moreText(text: string, start: string): string {
   let lines = 0;
-  for (let at = begin.length; at >= 0 && lines < 100_000; at = text.indexOf('\n', at + 1)) lines += 1;
-  return lines > 1 ? `${countText(lines)} more lines` : `${countText(text.length - begin.length)} more characters`;
+  for (let lineEnd = start.length; lineEnd >= 0 && lines < 100_000; lineEnd = text.indexOf('\n', lineEnd + 1))
+    lines += 1;
+  return lines > 1 ? `${countText(lines)} more lines` : `${countText(text.length - start.length)} more characters`;
 }
 
 const MAX_MARKS = 200;
 
 /** Returns the text with the search words highlighted. */
-function marked(text: string, words: readonly string[]): readonly (string | ReactElement)[] {
-  const small = text.toLowerCase();
+function markWords(text: string, words: readonly string[]): readonly (string | ReactElement)[] {
+  const lowerText = text.toLowerCase();
   // If the lower-case text has another length, its positions do not apply to the original text.
-  if (small.length !== text.length) return [text];
+  if (lowerText.length !== text.length) return [text];
   const parts: (string | ReactElement)[] = [];
-  let done = 0;
+  let markedEnd = 0;
   while (parts.length < 2 * MAX_MARKS) {
-    const next = nearest(small, words, done);
-    if (next === undefined) break;
-    parts.push(text.slice(done, next.at), <mark key={next.at}>{text.slice(next.at, next.end)}</mark>);
-    done = next.end;
+    const match = findNextWord(lowerText, words, markedEnd);
+    if (match === undefined) break;
+    parts.push(text.slice(markedEnd, match.at), <mark key={match.at}>{text.slice(match.at, match.end)}</mark>);
+    markedEnd = match.end;
   }
-  return [...parts, text.slice(done)];
+  return [...parts, text.slice(markedEnd)];
 }
 
-function nearest(
+function findNextWord(
   text: string,
   words: readonly string[],
   from: number,
 ): { readonly at: number; readonly end: number } | undefined {
-  let best: { readonly at: number; readonly end: number } | undefined;
+  let firstMatch: { readonly at: number; readonly end: number } | undefined;
   for (const word of words) {
     const at = text.indexOf(word, from);
-    if (at >= 0 && (best === undefined || at < best.at)) best = { at, end: at + word.length };
+    if (at >= 0 && (firstMatch === undefined || at < firstMatch.at)) firstMatch = { at, end: at + word.length };
   }
-  return best;
+  return firstMatch;
 }

@@ -23,9 +23,9 @@ export function guessHeight(record: TrajectoryRecord, pages: RecordPages): numbe
   switch (payload.kind) {
     case 'tool_started': {
       const end = pages.endOf(payload.tool_call_id, seq);
-      const ended = end === undefined ? undefined : pages.at(end)?.payload;
-      const result = ended?.kind === 'tool_ended' ? textPx(ended.result) + 9 : 0;
-      return ROW_PX + HEAD_PX + argumentsPx(payload.args) + result;
+      const endPayload = end === undefined ? undefined : pages.at(end)?.payload;
+      const resultPx = endPayload?.kind === 'tool_ended' ? textPx(endPayload.result) + 9 : 0;
+      return ROW_PX + HEAD_PX + argumentsPx(payload.args) + resultPx;
     }
     case 'tool_ended':
       return ROW_PX + HEAD_PX + textPx(payload.result) + 9;
@@ -46,9 +46,9 @@ export function guessHeight(record: TrajectoryRecord, pages: RecordPages): numbe
 }
 
 function saidPx(content: StoredContent, isUser: boolean): number {
-  const own = ROW_PX + 8 + (isUser ? 28 : 0);
-  if (!Array.isArray(content)) return own + textPx(content);
-  let sum = own;
+  const fixedPx = ROW_PX + 8 + (isUser ? 28 : 0);
+  if (!Array.isArray(content)) return fixedPx + textPx(content);
+  let sum = fixedPx;
   for (const block of content) if ('text' in block) sum += textPx(block.text);
   return sum;
 }
@@ -66,9 +66,9 @@ function argumentsPx(args: unknown): number {
 function textPx(value: unknown): number {
   const text = isCut(value) ? value.$cut.preview : value;
   if (typeof text !== 'string') return 3 * LINE_PX;
-  const seen = text.slice(0, FOLDED_CHARS);
+  const shownText = text.slice(0, FOLDED_CHARS);
   let lines = 0;
-  for (const line of seen.split('\n')) lines += Math.max(1, Math.ceil(line.length / LINE_CHARS));
-  const isFolded = lines > FOLDED_LINES + 3 || seen.length < text.length;
+  for (const line of shownText.split('\n')) lines += Math.max(1, Math.ceil(line.length / LINE_CHARS));
+  const isFolded = lines > FOLDED_LINES + 3 || shownText.length < text.length;
   return isFolded ? FOLDED_LINES * LINE_PX + FOLD_PX : lines * LINE_PX;
 }

@@ -46,15 +46,15 @@ export async function highlighted(
   language: string,
 ): Promise<readonly (readonly CodeToken[])[] | undefined> {
   const name = NAMES[language] ?? language;
-  const load = Object.hasOwn(LANGUAGES, name) ? LANGUAGES[name] : undefined;
-  if (load === undefined) return undefined;
+  const loadLanguage = Object.hasOwn(LANGUAGES, name) ? LANGUAGES[name] : undefined;
+  if (loadLanguage === undefined) return undefined;
   highlighter ??= createHighlighterCore({
     themes: [createCssVariablesTheme({ name: 'page', fontStyle: false })],
     // WebAssembly would need a less strict Content-Security-Policy.
     engine: createJavaScriptRegexEngine({ forgiving: true }),
   });
   const shiki = await highlighter;
-  await shiki.loadLanguage(load);
+  await shiki.loadLanguage(loadLanguage);
   const { tokens } = shiki.codeToTokens(text, { lang: GRAMMARS[name] ?? name, theme: 'page' });
   return tokens.map((line) => line.map(({ color, content }) => ({ content, className: classOf(color) })));
 }

@@ -38,8 +38,8 @@ const LOOK_MS = 300;
 
 /** Finds a call of a run. Returns null if all files have been read and no source has the run. */
 async function placeOf(moment: Moment, sources: readonly SourceRow[]): Promise<Place | null> {
-  const found = await placeIn(moment, sources);
-  if (found !== null || sources.every(({ indexing }) => indexing === undefined)) return found;
+  const place = await placeIn(moment, sources);
+  if (place !== null || sources.every(({ indexing }) => indexing === undefined)) return place;
   await new Promise((resolve) => setTimeout(resolve, LOOK_MS));
   return placeOf(moment, (await getSources()).sources);
 }

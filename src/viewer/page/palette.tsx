@@ -17,7 +17,7 @@ interface Place {
 
 const MAX_PLACES = 30;
 /** Interval between requests while a search is incomplete. */
-const AGAIN_MS = 1_000;
+const RETRY_MS = 1_000;
 const PAGES: readonly Place[] = [
   { kind: 'page', name: 'Overview', to: { page: 'overview', filters: {} } },
   { kind: 'page', name: 'Runs', to: { page: 'runs', filters: {} } },
@@ -33,21 +33,21 @@ const PAGES: readonly Place[] = [
 /** A dialog for jumping to pages, saved views, patterns, and runs found by their content. */
 export function Palette({ onClose }: { readonly onClose: () => void }): ReactElement {
   const dialog = useRef<HTMLDialogElement>(null);
-  const [typed, setTyped] = useState('');
-  const [chosen, setChosen] = useState(0);
+  const [typedText, setTypedText] = useState('');
+  const [chosenIndex, setChosenIndex] = useState(0);
   useEffect(() => dialog.current?.showModal(), []);
-  const q = typed.trim();
-  const found = useLoaded(`palette ${q}`, () => getRuns(q === '' ? {} : { q }, undefined));
-  const isPending = (found.value?.pending ?? 0) > 0;
-  const { reload } = found;
+  const q = typedText.trim();
+  const foundRuns = useLoaded(`palette ${q}`, () => getRuns(q === '' ? {} : { q }, undefined));
+  const isPending = (foundRuns.value?.pending ?? 0) > 0;
+  const { reload } = foundRuns;
   useEffect(() => {
     if (!isPending) return undefined;
-    const timer = setTimeout(reload, AGAIN_MS);
+    const timer = setTimeout(reload, RETRY_MS);
     return () => clearTimeout(timer);
-  }, [isPending, found.value, reload]);
-  const places = useMemo(() => placesOf(q, found.value), [q, found.value]);
-  const at = Math.min(chosen, places.length - 1);
-  const go = (place: Place | undefined): void => {
+  }, [isPending, foundRuns.value, reload]);
+  const places = useMemo(() => placesOf(q, foundRuns.value), [q, foundRuns.value]);
+  const placeIndex = Math.min(chosenIndex, places.length - 1);
+  const openPlace = (place: Place | undefined): void => {
     if (place === undefined) return;
     dialog.current?.close();
     goTo(place.to);
@@ -59,20 +59,20 @@ export function Palette({ onClose }: { readonly onClose: () => void }): ReactEle
         role="combobox"
         aria-expanded="true"
         aria-controls="palette-places"
-        aria-activedescendant={places.length === 0 ? undefined : `place-${at}`}
+        aria-activedescendant={places.length === 0 ? undefined : `place-${placeIndex}`}
         aria-label="Search or jump"
         placeholder="A page, a pattern, a run, any word in it"
-        value={typed}
+        value={typedText}
         autoFocus
         spellCheck={false}
         onChange={(event) => {
-          setTyped(event.target.value);
-          setChosen(0);
+          setTypedText(event.target.value);
+          setChosenIndex(0);
         }}
         onKeyDown={(event) => {
-          const by = { ArrowDown: 1, ArrowUp: -1 }[event.key];
-          if (by !== undefined) setChosen(Math.max(0, Math.min(places.length - 1, at + by)));
-          else if (event.key === 'Enter') go(places[at]);
+          const step = { ArrowDown: 1, ArrowUp: -1 }[event.key];
+          if (step !== undefined) setChosenIndex(Math.max(0, Math.min(places.length - 1, placeIndex + step)));
+          else if (event.key === 'Enter') openPlace(places[placeIndex]);
           else return;
           event.preventDefault();
         }}
@@ -83,8 +83,8 @@ export function Palette({ onClose }: { readonly onClose: () => void }): ReactEle
             key={`${place.kind} ${place.name} ${index}`}
             id={`place-${index}`}
             role="option"
-            aria-selected={index === at}
-            onClick={() => go(place)}
+            aria-selected={index === placeIndex}
+            onClick={() => openPlace(place)}
           >
             <span className="dim">{place.kind}</span> {place.name}
           </li>
@@ -95,15 +95,15 @@ export function Palette({ onClose }: { readonly onClose: () => void }): ReactEle
 }
 
 function placesOf(q: string, found: Awaited<ReturnType<typeof getRuns>> | undefined): readonly Place[] {
-  const small = q.toLowerCase();
+  const lowerWords = q.toLowerCase();
   const patterns = (found?.facets.pattern ?? []).map(([kind]): Place => {
     return { kind: 'pattern', name: patternName(kind), to: { page: 'runs', filters: { pattern: kind } } };
   });
   const views = savedViews().map((view): Place => ({ kind: 'view', name: view.name, to: viewRoute(view) }));
-  const named = [...PAGES, ...views, ...patterns].filter(({ name }) => name.toLowerCase().includes(small));
+  const namedPlaces = [...PAGES, ...views, ...patterns].filter(({ name }) => name.toLowerCase().includes(lowerWords));
   const runs = (found?.runs ?? []).map((run): Place => {
     const name = safeLine(run.task ?? '') || safeLine(run.runId);
     return { kind: 'run', name: name.slice(0, 100), to: runRouteOf(run, q === '' ? {} : { q }) };
   });
-  return [...named, ...runs].slice(0, MAX_PLACES);
+  return [...namedPlaces, ...runs].slice(0, MAX_PLACES);
 }

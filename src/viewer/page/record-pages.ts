@@ -27,7 +27,7 @@ export class RecordPages {
   readonly #pages = new Map<number, Page>();
   readonly #requests = new Map<number, Promise<void>>();
   /** Records that arrived while their page was being fetched. */
-  readonly #late = new Map<number, TrajectoryRecord[]>();
+  readonly #recordsDuringRequest = new Map<number, TrajectoryRecord[]>();
   readonly #listeners = new Set<() => void>();
   #version = 0;
   #lastSeq: number;
@@ -73,18 +73,18 @@ export class RecordPages {
 
   /** Returns the `seq` of the result of the call that started at `seq`, if loaded. */
   endOf(callId: string, seq: number): number | undefined {
-    return this.#near(seq, ({ ends }) => ends.get(callId));
+    return this.#findNear(seq, ({ ends }) => ends.get(callId));
   }
 
   /** Returns the `seq` of the start of the call that returned at `seq`, if loaded. */
   startOf(callId: string, seq: number): number | undefined {
-    return this.#near(seq, ({ starts }) => starts.get(callId));
+    return this.#findNear(seq, ({ starts }) => starts.get(callId));
   }
 
   /** Loads the pages of a range, and marks them as recently used. */
   want(fromSeq: number, toSeq: number): void {
-    const last = pageOf(Math.min(Math.max(toSeq, 0), this.#lastSeq));
-    for (let page = pageOf(Math.max(0, fromSeq)); page <= last; page += 1) {
+    const lastPage = pageOf(Math.min(Math.max(toSeq, 0), this.#lastSeq));
+    for (let page = pageOf(Math.max(0, fromSeq)); page <= lastPage; page += 1) {
       // `onFault` has already received the error.
       this.#ensurePage(page).catch(() => {});
     }
@@ -98,17 +98,17 @@ export class RecordPages {
   /** Adds a new record. Records must arrive in order. */
   add(record: TrajectoryRecord): void {
     const { seq, payload } = record;
-    const before = this.#lastSeq;
-    if (seq <= before) return;
+    const previousLastSeq = this.#lastSeq;
+    if (seq <= previousLastSeq) return;
     this.#lastSeq = payload.kind === 'gap' ? Math.max(seq, payload.through_seq) : seq;
     const page = this.#pages.get(pageOf(seq));
-    this.#late.get(pageOf(seq))?.push(record);
+    this.#recordsDuringRequest.get(pageOf(seq))?.push(record);
     if (page !== undefined) addTo(page, record);
     // A page that begins with this record has no missing records as it grows.
-    else if (seq % PAGE_RECORDS === 0 && seq === before + 1) {
-      const started = newPage();
-      addTo(started, record);
-      this.#store(pageOf(seq), started);
+    else if (seq % PAGE_RECORDS === 0 && seq === previousLastSeq + 1) {
+      const newestPage = newPage();
+      addTo(newestPage, record);
+      this.#store(pageOf(seq), newestPage);
     }
     this.#notify();
   }
@@ -127,49 +127,49 @@ export class RecordPages {
     this.#notify();
   }
 
-  #near<Value>(seq: number, look: (page: Page) => Value | undefined): Value | undefined {
-    const own = pageOf(seq);
-    for (const number of [own, own + 1, own - 1]) {
+  #findNear<Value>(seq: number, findInPage: (page: Page) => Value | undefined): Value | undefined {
+    const ownPage = pageOf(seq);
+    for (const number of [ownPage, ownPage + 1, ownPage - 1]) {
       const page = this.#pages.get(number);
-      const found = page === undefined ? undefined : look(page);
-      if (found !== undefined) return found;
+      const value = page === undefined ? undefined : findInPage(page);
+      if (value !== undefined) return value;
     }
     return undefined;
   }
 
   #ensurePage(number: number): Promise<void> {
-    const loaded = this.#pages.get(number);
-    if (loaded !== undefined) {
+    const loadedPage = this.#pages.get(number);
+    if (loadedPage !== undefined) {
       // A Map keeps the insertion order, so this moves a recently used page to the end.
       this.#pages.delete(number);
-      this.#pages.set(number, loaded);
+      this.#pages.set(number, loadedPage);
       return Promise.resolve();
     }
     const pending = this.#requests.get(number);
     if (pending !== undefined) return pending;
     const request = this.#fetchPage(number).finally(() => {
       this.#requests.delete(number);
-      this.#late.delete(number);
+      this.#recordsDuringRequest.delete(number);
     });
     this.#requests.set(number, request);
-    this.#late.set(number, []);
+    this.#recordsDuringRequest.set(number, []);
     return request;
   }
 
   async #fetchPage(number: number): Promise<void> {
-    const from = number * PAGE_RECORDS;
+    const fromSeq = number * PAGE_RECORDS;
     try {
       const page = newPage();
-      let next: number | undefined = from;
+      let nextSeq: number | undefined = fromSeq;
       // A page with large records needs several requests.
-      while (next !== undefined && next < from + PAGE_RECORDS) {
-        const answer: RecordsAnswer = await this.#load({ from: next, limit: from + PAGE_RECORDS - next });
+      while (nextSeq !== undefined && nextSeq < fromSeq + PAGE_RECORDS) {
+        const answer: RecordsAnswer = await this.#load({ from: nextSeq, limit: fromSeq + PAGE_RECORDS - nextSeq });
         for (const record of answer.records) if (pageOf(record.seq) === number) addTo(page, record);
         this.#lastSeq = Math.max(this.#lastSeq, answer.lastSeq);
-        if (answer.records.length === 0 || answer.nextSeq <= next || answer.nextSeq > answer.lastSeq) break;
-        next = answer.nextSeq;
+        if (answer.records.length === 0 || answer.nextSeq <= nextSeq || answer.nextSeq > answer.lastSeq) break;
+        nextSeq = answer.nextSeq;
       }
-      for (const record of this.#late.get(number) ?? []) addTo(page, record);
+      for (const record of this.#recordsDuringRequest.get(number) ?? []) addTo(page, record);
       this.#store(number, page);
       this.#notify();
     } catch (error) {

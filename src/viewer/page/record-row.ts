@@ -59,10 +59,10 @@ export interface RowSearch {
 
 /** Returns the first row from `seq` on, in the given direction, or null. */
 export async function nextRow(seq: number, pages: RecordPages, search: RowSearch): Promise<number | null> {
-  for (let at = seq; at >= 0 && at <= pages.lastSeq; at += search.direction) {
-    await ensureJoined(at, pages);
-    const record = pages.at(at);
-    if (record !== undefined && rowKindOf(record, pages, search.withDetails) !== 'none') return at;
+  for (let currentSeq = seq; currentSeq >= 0 && currentSeq <= pages.lastSeq; currentSeq += search.direction) {
+    await ensureJoined(currentSeq, pages);
+    const record = pages.at(currentSeq);
+    if (record !== undefined && rowKindOf(record, pages, search.withDetails) !== 'none') return currentSeq;
   }
   return null;
 }

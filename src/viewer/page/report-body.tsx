@@ -14,7 +14,7 @@ export function ReportBody(props: {
 }): ReactElement {
   const { report, sources } = props;
   const { input, configurations } = report;
-  const known = useKnownRuns(report, sources);
+  const knownRuns = useKnownRuns(report, sources);
   const figures: readonly (readonly [string, number])[] = [
     ['runs', input.runs],
     ['calls', input.calls],
@@ -50,7 +50,7 @@ export function ReportBody(props: {
             ...(report.parts.length > 1 ? [part.name] : []),
             ...(configurations.length > 1 ? [configurations[at]?.name ?? ''] : []),
           ].join(', ');
-          return <SignalsTable key={`${part.name} ${at}`} title={safeLine(name)} figures={part_} known={known} />;
+          return <SignalsTable key={`${part.name} ${at}`} title={safeLine(name)} figures={part_} known={knownRuns} />;
         }),
       )}
     </>

@@ -42,12 +42,12 @@ export function SignalsTable(props: {
   readonly known: KnownRuns;
 }): ReactElement {
   const { title, figures, known } = props;
-  const of = title === '' ? '' : `: ${title}`;
+  const titleSuffix = title === '' ? '' : `: ${title}`;
   return (
     <>
-      <Signals title={`Advice${of}`} signals={[figures.advice, ...figures.providers]} known={known} />
-      <Signals title={`Advice by pattern and decision point${of}`} signals={figures.details} known={known} />
-      <Signals title={`Patterns${of}`} signals={figures.patterns} known={known} />
+      <Signals title={`Advice${titleSuffix}`} signals={[figures.advice, ...figures.providers]} known={known} />
+      <Signals title={`Advice by pattern and decision point${titleSuffix}`} signals={figures.details} known={known} />
+      <Signals title={`Patterns${titleSuffix}`} signals={figures.patterns} known={known} />
     </>
   );
 }

@@ -13,17 +13,20 @@ export interface ReviewProgress {
 
 export function reviewProgress(moments: readonly ReviewMoment[], labels: readonly LabelRow[]): ReviewProgress {
   const targets = new Map(labels.map(({ id, target }) => [id, target]));
-  const found = moments.map((moment) => targets.get(idOf(moment))).filter((target) => target !== undefined);
-  const [stuck, fine] = [found.filter((one) => one === 'stuck').length, found.filter((one) => one === 'ok').length];
-  return { labelled: found.length, precision: stuck + fine === 0 ? null : stuck / (stuck + fine) };
+  const momentTargets = moments.map((moment) => targets.get(idOf(moment))).filter((target) => target !== undefined);
+  const [stuck, fine] = [
+    momentTargets.filter((one) => one === 'stuck').length,
+    momentTargets.filter((one) => one === 'ok').length,
+  ];
+  return { labelled: momentTargets.length, precision: stuck + fine === 0 ? null : stuck / (stuck + fine) };
 }
 
 /** Disagreements shown since the review started. They already have labels, so a label does not show which of them are done. */
-const shown = new Set<string>();
+const shownDisagreements = new Set<string>();
 
 /** Starts the review at the first call that is not done. */
 export async function beginReview(by: ReviewBy): Promise<void> {
-  shown.clear();
+  shownDisagreements.clear();
   await goToNext(by);
 }
 
@@ -37,18 +40,18 @@ export function progressText(): string | undefined {
 /** Goes to the next call, or to the review page after the last call. */
 export async function goToNext(by: ReviewBy): Promise<void> {
   const [{ moments }, { labels }] = await Promise.all([getReview(by), getLabels()]);
-  const done = by === 'disagreement' ? shown : new Set(labels.map(({ id }) => id));
-  const open = moments.filter((moment) => !done.has(idOf(moment)));
-  const [next] = open;
+  const doneIds = by === 'disagreement' ? shownDisagreements : new Set(labels.map(({ id }) => id));
+  const openMoments = moments.filter((moment) => !doneIds.has(idOf(moment)));
+  const [nextMoment] = openMoments;
   progress =
     by === 'disagreement'
-      ? `${countOf(open.length, 'disagreement')} left`
-      : `${countText(moments.length - open.length)} of ${countOf(moments.length, 'moment')} labelled`;
-  if (next === undefined) goTo({ page: 'review', by });
+      ? `${countOf(openMoments.length, 'disagreement')} left`
+      : `${countText(moments.length - openMoments.length)} of ${countOf(moments.length, 'moment')} labelled`;
+  if (nextMoment === undefined) goTo({ page: 'review', by });
   else {
-    shown.add(idOf(next));
-    const run = { source: next.source, runId: next.runId };
-    const place = await getCall(run, { call: next.call });
+    shownDisagreements.add(idOf(nextMoment));
+    const run = { source: nextMoment.source, runId: nextMoment.runId };
+    const place = await getCall(run, { call: nextMoment.call });
     goTo({ page: 'run', run, at: place?.seq ?? 0, review: by });
   }
 }

@@ -136,13 +136,13 @@ function reviewBy(text: string | null): ReviewBy | undefined {
 }
 
 function runRoute(query: URLSearchParams, runId: string): Route {
-  const at = Number(query.get('at') ?? Number.NaN);
+  const seq = Number(query.get('at') ?? Number.NaN);
   const find = query.get('find');
   const review = reviewBy(query.get('review'));
   return {
     page: 'run',
     run: { source: query.get('source') ?? '', runId },
-    ...(Number.isSafeInteger(at) && at >= 0 ? { at } : {}),
+    ...(Number.isSafeInteger(seq) && seq >= 0 ? { at: seq } : {}),
     ...(find === null || find === '' ? {} : { find }),
     ...(query.get('details') === '1' ? { details: true as const } : {}),
     ...present({ review, trial: trialChoice(query) }),

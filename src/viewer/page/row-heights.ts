@@ -14,18 +14,18 @@ export class RowHeights {
   #count = 0;
   #estimate: number;
   /** The height of each row minus the estimate. */
-  #extra: Float64Array<ArrayBuffer>;
+  #extraPx: Float64Array<ArrayBuffer>;
   /** Prefix sums of `#extra`, stored as a Fenwick tree. */
   #sums: Float64Array<ArrayBuffer>;
-  #known: Uint8Array<ArrayBuffer>;
+  #states: Uint8Array<ArrayBuffer>;
 
   /** @param estimatePx  height of a row that was not measured; reduced if the total would be too high */
   constructor(count: number, estimatePx: number) {
     this.#estimate = Math.min(estimatePx, MAX_TOTAL_PX / Math.max(1, count));
-    const room = Math.max(1_024, 2 ** Math.ceil(Math.log2(count + 1)));
-    this.#extra = new Float64Array(room);
-    this.#sums = new Float64Array(room + 1);
-    this.#known = new Uint8Array(room);
+    const capacity = Math.max(1_024, 2 ** Math.ceil(Math.log2(count + 1)));
+    this.#extraPx = new Float64Array(capacity);
+    this.#sums = new Float64Array(capacity + 1);
+    this.#states = new Uint8Array(capacity);
     this.#count = count;
   }
 
@@ -39,83 +39,84 @@ export class RowHeights {
 
   /** Adds or removes rows at the end. */
   resize(count: number): void {
-    if (count > this.#extra.length) this.#makeRoom(count);
+    if (count > this.#extraPx.length) this.#grow(count);
     for (let row = count; row < this.#count; row += 1) this.forget(row);
     this.#count = count;
   }
 
   height(row: number): number {
-    return this.#estimate + (this.#extra[row] ?? 0);
+    return this.#estimate + (this.#extraPx[row] ?? 0);
   }
 
   /** Returns true if the height was measured. */
   isKnown(row: number): boolean {
-    return this.#known[row] === MEASURED;
+    return this.#states[row] === MEASURED;
   }
 
   /** Returns true if the height was measured or guessed. */
   isGuessed(row: number): boolean {
-    return this.#known[row] !== 0;
+    return this.#states[row] !== 0;
   }
 
   /** @returns true if the height changed */
   set(row: number, px: number): boolean {
     if (row < 0 || row >= this.#count) return false;
-    this.#known[row] = MEASURED;
-    return this.#put(row, px - this.#estimate);
+    this.#states[row] = MEASURED;
+    return this.#setExtra(row, px - this.#estimate);
   }
 
   /** Does the same as `set`, but for a row that has not been visible yet. */
   guess(row: number, px: number): void {
     if (row < 0 || row >= this.#count || this.isKnown(row)) return;
-    this.#known[row] = GUESSED;
-    this.#put(row, px - this.#estimate);
+    this.#states[row] = GUESSED;
+    this.#setExtra(row, px - this.#estimate);
   }
 
   /** Resets the height of a row to the estimate. */
   forget(row: number): boolean {
-    this.#known[row] = 0;
-    return this.#put(row, 0);
+    this.#states[row] = 0;
+    return this.#setExtra(row, 0);
   }
 
   /** Returns the top of a row. For `count`, it returns the end of the last row. */
   top(row: number): number {
     let sum = row * this.#estimate;
-    for (let at = row; at > 0; at -= at & -at) sum += this.#sums[at] ?? 0;
+    for (let node = row; node > 0; node -= node & -node) sum += this.#sums[node] ?? 0;
     return sum;
   }
 
   /** Returns the last non-empty row that begins at or before an offset. */
   rowAt(px: number): number {
     let row = 0;
-    let left = Math.max(0, px);
-    for (let step = this.#extra.length; step > 0; step >>= 1) {
-      const next = row + step;
-      if (next > this.#count) continue;
-      const size = (this.#sums[next] ?? 0) + step * this.#estimate;
-      if (size > left) continue;
-      row = next;
-      left -= size;
+    let remainingPx = Math.max(0, px);
+    for (let step = this.#extraPx.length; step > 0; step >>= 1) {
+      const nextRow = row + step;
+      if (nextRow > this.#count) continue;
+      const stepPx = (this.#sums[nextRow] ?? 0) + step * this.#estimate;
+      if (stepPx > remainingPx) continue;
+      row = nextRow;
+      remainingPx -= stepPx;
     }
     return Math.min(row, Math.max(0, this.#count - 1));
   }
 
-  #put(row: number, extra: number): boolean {
-    const change = extra - (this.#extra[row] ?? 0);
+  #setExtra(row: number, extra: number): boolean {
+    const change = extra - (this.#extraPx[row] ?? 0);
     if (Math.abs(change) < 0.01) return false;
-    this.#extra[row] = extra;
-    for (let at = row + 1; at < this.#sums.length; at += at & -at) this.#sums[at] = (this.#sums[at] ?? 0) + change;
+    this.#extraPx[row] = extra;
+    for (let node = row + 1; node < this.#sums.length; node += node & -node)
+      this.#sums[node] = (this.#sums[node] ?? 0) + change;
     return true;
   }
 
-  #makeRoom(count: number): void {
-    const extra = this.#extra;
-    const room = 2 ** Math.ceil(Math.log2(count + 1));
-    const known = new Uint8Array(room);
-    known.set(this.#known);
-    this.#known = known;
-    this.#extra = new Float64Array(room);
-    this.#sums = new Float64Array(room + 1);
-    for (const [row, value] of extra.entries()) if (value !== 0) this.#put(row, value);
+  #grow(count: number): void {
+    const extra = this.#extraPx;
+    const capacity = 2 ** Math.ceil(Math.log2(count + 1));
+    const states = new Uint8Array(capacity);
+    states.set(this.#states);
+    this.#states = states;
+    this.#extraPx = new Float64Array(capacity);
+    this.#sums = new Float64Array(capacity + 1);
+    for (const [row, value] of extra.entries()) if (value !== 0) this.#setExtra(row, value);
   }
 }

@@ -50,12 +50,13 @@ export class RowLayout {
     pages: RecordPages,
     { folded, withDetails }: { readonly folded: readonly RepeatStretch[]; readonly withDetails: boolean },
   ): void {
-    const waiting = [...folded];
+    const remainingStretches = [...folded];
     for (const record of records) {
       const { seq, payload } = record;
-      while (waiting[0] !== undefined && seq > (waiting[0].calls.at(-1) ?? 0)) waiting.shift();
-      const [first = Number.MAX_SAFE_INTEGER, second] = waiting[0]?.calls ?? [];
-      const isFolded = seq > first && seq !== second;
+      while (remainingStretches[0] !== undefined && seq > (remainingStretches[0].calls.at(-1) ?? 0))
+        remainingStretches.shift();
+      const [firstCall = Number.MAX_SAFE_INTEGER, secondCall] = remainingStretches[0]?.calls ?? [];
+      const isFolded = seq > firstCall && seq !== secondCall;
       if (isFolded || rowKindOf(record, pages, withDetails) === 'none') this.heights.set(seq, 0);
       else {
         if (this.heights.isKnown(seq) && this.heights.height(seq) === 0) this.heights.forget(seq);
@@ -63,20 +64,20 @@ export class RowLayout {
       }
       if (payload.kind !== 'gap') continue;
       // A gap may be longer than a page. Only the part that a user may scroll to is collapsed.
-      const last = Math.min(payload.through_seq, seq + MAX_GAP);
-      for (let lost = seq + 1; lost <= last; lost += 1) this.heights.set(lost, 0);
+      const lastLost = Math.min(payload.through_seq, seq + MAX_GAP);
+      for (let lost = seq + 1; lost <= lastLost; lost += 1) this.heights.set(lost, 0);
     }
   }
 
   /** Returns the scroll position that belongs to the anchor. */
   scrollTopFor(viewportPx: number): number {
     const { heights, anchor } = this;
-    const most = Math.max(0, heights.total - viewportPx);
-    if (anchor.by === 'end') return most;
+    const maxScrollTop = Math.max(0, heights.total - viewportPx);
+    if (anchor.by === 'end') return maxScrollTop;
     const top = heights.top(anchor.seq);
-    if (anchor.by === 'at') return Math.max(0, Math.min(most, top + anchor.offset));
-    const room = Math.max(0, viewportPx - heights.height(anchor.seq));
-    return Math.max(0, Math.min(most, top - Math.min(room / 2, viewportPx / 3)));
+    if (anchor.by === 'at') return Math.max(0, Math.min(maxScrollTop, top + anchor.offset));
+    const freePx = Math.max(0, viewportPx - heights.height(anchor.seq));
+    return Math.max(0, Math.min(maxScrollTop, top - Math.min(freePx / 2, viewportPx / 3)));
   }
 
   /** Anchors the row at the upper edge. */
@@ -92,10 +93,10 @@ export class RowLayout {
   ): readonly PlacedRow[] {
     const { heights } = this;
     const rows: PlacedRow[] = [];
-    const last = scrollTop + viewportPx + OVERSCAN_PX;
+    const bottom = scrollTop + viewportPx + OVERSCAN_PX;
     let seq = heights.rowAt(scrollTop - OVERSCAN_PX);
     let top = heights.top(seq);
-    for (; seq < heights.count && top < last; seq += 1) {
+    for (; seq < heights.count && top < bottom; seq += 1) {
       const height = heights.height(seq);
       if (height === 0) continue;
       const record = pages.at(seq);

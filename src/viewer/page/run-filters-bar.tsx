@@ -54,19 +54,19 @@ export function RunFiltersBar(props: {
   readonly children?: ReactElement;
 }): ReactElement {
   const { facets, filters, sources, to } = props;
-  const set = (name: FilterName, value: string): void => {
+  const setFilter = (name: FilterName, value: string): void => {
     const { [name]: _before, ...rest } = filters;
     goTo(to(value === '' ? rest : { ...rest, [name]: value }));
   };
   const isFiltered = Object.keys(filters).some((name) => !SHAPES.has(name));
   return (
     <form className="filters" role="search" onSubmit={(event) => event.preventDefault()}>
-      <SearchBox filters={filters} onSet={set} />
+      <SearchBox filters={filters} onSet={setFilter} />
       {sources.length > 1 ? (
         <select
           aria-label="Source"
           value={filters.source ?? ''}
-          onChange={(event) => set('source', event.target.value)}
+          onChange={(event) => setFilter('source', event.target.value)}
         >
           <option value="">all sources</option>
           {sources.map((source) => (
@@ -84,16 +84,16 @@ export function RunFiltersBar(props: {
           wordOf={wordOf}
           values={facets?.[name] ?? []}
           value={filters[name] ?? ''}
-          onSet={set}
+          onSet={setFilter}
         />
       ))}
       <label>
         from
-        <input type="date" value={filters.since ?? ''} onChange={(event) => set('since', event.target.value)} />
+        <input type="date" value={filters.since ?? ''} onChange={(event) => setFilter('since', event.target.value)} />
       </label>
       <label>
         to
-        <input type="date" value={filters.until ?? ''} onChange={(event) => set('until', event.target.value)} />
+        <input type="date" value={filters.until ?? ''} onChange={(event) => setFilter('until', event.target.value)} />
       </label>
       {isFiltered ? (
         <button type="button" className="quiet" onClick={() => goTo(to({}))}>
@@ -149,25 +149,25 @@ function SearchBox(props: {
 }): ReactElement {
   const latest = useRef(props.onSet);
   latest.current = props.onSet;
-  const set = props.filters.q ?? '';
-  const [typed, setTyped] = useState(set);
-  useEffect(() => setTyped(set), [set]);
+  const currentWords = props.filters.q ?? '';
+  const [typedText, setTypedText] = useState(currentWords);
+  useEffect(() => setTypedText(currentWords), [currentWords]);
   useEffect(() => {
-    if (typed === set) return undefined;
-    const timer = setTimeout(() => latest.current('q', typed.trim()), 350);
+    if (typedText === currentWords) return undefined;
+    const timer = setTimeout(() => latest.current('q', typedText.trim()), 350);
     return () => clearTimeout(timer);
-  }, [typed, set]);
+  }, [typedText, currentWords]);
   return (
     <input
       type="search"
       className="search"
       aria-label="Search everything in the runs"
       placeholder="Search everything in the runs"
-      value={typed}
+      value={typedText}
       spellCheck={false}
-      onInput={(event: FormEvent<HTMLInputElement>) => setTyped(event.currentTarget.value)}
+      onInput={(event: FormEvent<HTMLInputElement>) => setTypedText(event.currentTarget.value)}
       onKeyDown={(event) => {
-        if (event.key === 'Enter') latest.current('q', typed.trim());
+        if (event.key === 'Enter') latest.current('q', typedText.trim());
         if (event.key === 'Escape') event.currentTarget.blur();
       }}
     />

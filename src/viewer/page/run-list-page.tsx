@@ -106,18 +106,20 @@ function Rows(props: {
 }): ReactElement {
   const { list, filters } = props;
   const scroller = useRef<HTMLDivElement>(null);
-  const [closed, setClosed] = useState<ReadonlySet<string>>(new Set());
+  const [closedGroups, setClosedGroups] = useState<ReadonlySet<string>>(new Set());
   const leftAt = places.get(formatRoute({ page: 'runs', filters }));
   const [current, setCurrent] = useState(leftAt?.current ?? 0);
   const { reload: reloadLabels, value: labelled } = useLoaded('labels', getLabels);
   const labels = labelled?.labels ?? NO_LABELS;
-  const [chosen, setChosen] = useState<ReadonlySet<string>>(new Set());
-  const choose = useCallback((key: string) => setChosen((before) => toggled(before, key)), []);
+  const [chosenKeys, setChosenKeys] = useState<ReadonlySet<string>>(new Set());
+  const choose = useCallback((key: string) => setChosenKeys((before) => toggleKey(before, key)), []);
   const isTree = filters.sort === undefined || filters.sort === 'started';
   const placed = useMemo(
     () =>
-      isTree ? placeRuns(list.rows, closed) : list.rows.map((run) => ({ run, depth: 0, children: 0, isOpen: true })),
-    [list.rows, closed, isTree],
+      isTree
+        ? placeRuns(list.rows, closedGroups)
+        : list.rows.map((run) => ({ run, depth: 0, children: 0, isOpen: true })),
+    [list.rows, closedGroups, isTree],
   );
   const virtual = useVirtualizer({
     count: placed.length,
@@ -133,13 +135,13 @@ function Rows(props: {
   };
   useLayoutEffect(() => () => leaving.current(), []);
   const items = virtual.getVirtualItems();
-  const [first, last] = [items[0]?.index ?? 0, items.at(-1)?.index ?? 0];
+  const [firstIndex, lastIndex] = [items[0]?.index ?? 0, items.at(-1)?.index ?? 0];
   const { more, complete } = list;
   useEffect(() => {
-    if (last >= placed.length - AHEAD) more();
-    complete(placed.slice(first, last + 1).map(({ run }) => run));
-  }, [first, last, placed, more, complete]);
-  const toggle = useCallback((key: string) => setClosed((before) => toggled(before, key)), []);
+    if (lastIndex >= placed.length - AHEAD) more();
+    complete(placed.slice(firstIndex, lastIndex + 1).map(({ run }) => run));
+  }, [firstIndex, lastIndex, placed, more, complete]);
+  const toggle = useCallback((key: string) => setClosedGroups((before) => toggleKey(before, key)), []);
   useListKeys({
     placed,
     filters,
@@ -154,9 +156,9 @@ function Rows(props: {
     <>
       <div>
         <ChosenRuns
-          keys={placed.map(({ run }) => runKey(run)).filter((key) => chosen.has(key))}
+          keys={placed.map(({ run }) => runKey(run)).filter((key) => chosenKeys.has(key))}
           isWritable={typeof labelled?.file === 'string'}
-          onClear={() => setChosen(new Set())}
+          onClear={() => setChosenKeys(new Set())}
           onLabelled={reloadLabels}
         />
         <SortHead filters={filters} />
@@ -177,7 +179,7 @@ function Rows(props: {
                 place={place}
                 top={item.start}
                 isCurrent={item.index === current}
-                isChosen={chosen.has(runKey(place.run))}
+                isChosen={chosenKeys.has(runKey(place.run))}
                 onChoose={choose}
                 labels={labels}
                 filters={filters}
@@ -191,10 +193,10 @@ function Rows(props: {
   );
 }
 
-function toggled(before: ReadonlySet<string>, key: string): ReadonlySet<string> {
-  const after = new Set(before);
-  if (!after.delete(key)) after.add(key);
-  return after;
+function toggleKey(keys: ReadonlySet<string>, key: string): ReadonlySet<string> {
+  const toggledKeys = new Set(keys);
+  if (!toggledKeys.delete(key)) toggledKeys.add(key);
+  return toggledKeys;
 }
 
 function Nothing(props: {

@@ -161,14 +161,14 @@ export function runRouteOf(run: ListedRow, { pattern, q: find, stuck }: RunFilte
 function fromMatch(snippet: string, find = ''): string {
   const text = snippet.toLowerCase();
   const places = findWords(find).map((word) => text.indexOf(word));
-  const first = Math.min(...places.filter((at) => at >= 0));
-  return Number.isFinite(first) ? snippet.slice(Math.max(0, first - LEAD_CHARS)).toWellFormed() : snippet;
+  const firstIndex = Math.min(...places.filter((at) => at >= 0));
+  return Number.isFinite(firstIndex) ? snippet.slice(Math.max(0, firstIndex - LEAD_CHARS)).toWellFormed() : snippet;
 }
 
 /** Shows the patterns of a run, the pattern of the filter first. */
 function PatternTags({ run, wanted }: { readonly run: ListedRow; readonly wanted: string | undefined }): ReactElement {
   const kinds = (run.patterns ?? []).toSorted((a, b) => Number(b === wanted) - Number(a === wanted));
-  const rest = kinds.slice(MAX_PATTERNS).map(patternName);
+  const otherKinds = kinds.slice(MAX_PATTERNS).map(patternName);
   return (
     <span className="tags">
       {kinds.slice(0, MAX_PATTERNS).map((kind) => (
@@ -176,9 +176,9 @@ function PatternTags({ run, wanted }: { readonly run: ListedRow; readonly wanted
           {patternName(kind)}
         </FilterTag>
       ))}
-      {rest.length === 0 ? null : (
-        <span className="dim" title={rest.join(', ')}>
-          +{rest.length}
+      {otherKinds.length === 0 ? null : (
+        <span className="dim" title={otherKinds.join(', ')}>
+          +{otherKinds.length}
         </span>
       )}
     </span>

@@ -14,9 +14,9 @@ export function markdownOf(record: TrajectoryRecord, pages: RecordPages, link: s
     parts[0] = `### Call of \`${payload.tool_name.replaceAll('`', '')}\``;
     parts.push(fenced(textOf(payload.args).text));
     const end = pages.endOf(payload.tool_call_id, seq);
-    const ended = end === undefined ? undefined : pages.at(end)?.payload;
-    if (ended?.kind === 'tool_ended') {
-      parts.push(ended.is_error ? 'It failed:' : 'Result:', fenced(textOf(ended.result).text));
+    const result = end === undefined ? undefined : pages.at(end)?.payload;
+    if (result?.kind === 'tool_ended') {
+      parts.push(result.is_error ? 'It failed:' : 'Result:', fenced(textOf(result.result).text));
     }
   } else if (payload.kind === 'message_appended') {
     parts[0] = `### ${payload.message.role}`;
@@ -30,7 +30,7 @@ export function markdownOf(record: TrajectoryRecord, pages: RecordPages, link: s
 function fenced(text: string): string {
   const longest = Math.max(2, ...[...text.matchAll(/`+/g)].map(([ticks]) => ticks.length));
   const fence = '`'.repeat(longest + 1);
-  const left = text.length - MAX_CHARS;
-  const more = left > 0 ? `\n… ${countOf(left, 'more character')}` : '';
-  return `${fence}\n${text.slice(0, MAX_CHARS).toWellFormed()}${more}\n${fence}`;
+  const leftOutChars = text.length - MAX_CHARS;
+  const leftOutText = leftOutChars > 0 ? `\n… ${countOf(leftOutChars, 'more character')}` : '';
+  return `${fence}\n${text.slice(0, MAX_CHARS).toWellFormed()}${leftOutText}\n${fence}`;
 }

@@ -41,10 +41,10 @@ export function RunPageView({ route }: { readonly route: RunRoute }): ReactEleme
   const model = useRunModel(route.run, route.at ?? 0);
   if (model.error !== undefined) return <ErrorNotice error={model.error} onRetry={model.reload} />;
   if (model.answer === undefined || model.pages === undefined) return <Notice title="Loading the run…" />;
-  return <Loaded route={route} model={model} answer={model.answer} pages={model.pages} />;
+  return <LoadedRun route={route} model={model} answer={model.answer} pages={model.pages} />;
 }
 
-function Loaded(props: {
+function LoadedRun(props: {
   readonly route: RunRoute;
   readonly model: RunModel;
   readonly answer: RunAnswer;
@@ -61,19 +61,19 @@ function Loaded(props: {
   const selected = route.at;
   const words = useMemo(() => findWords(route.find ?? ''), [route.find]);
 
-  const set = useCallback(
+  const changeRoute = useCallback(
     (change: Partial<RunRoute>) => {
       const { at: _at, ...rest } = route;
       goTo({ ...rest, ...present({ at: route.at }), ...change }, { replace: true });
     },
     [route],
   );
-  const select = useCallback((seq: number) => set({ at: seq }), [set]);
+  const select = useCallback((seq: number) => changeRoute({ at: seq }), [changeRoute]);
   const latestSelect = useRef(select);
   latestSelect.current = select;
   const onSelect = useCallback((seq: number) => latestSelect.current(seq), []);
   const { pause } = live;
-  const show = useCallback(
+  const showRecord = useCallback(
     async (seq: number) => {
       try {
         pause();
@@ -93,9 +93,9 @@ function Loaded(props: {
     isShown.current = true;
     if (selected !== undefined) {
       handle.current?.show(selected, true);
-      void show(selected);
+      void showRecord(selected);
     } else if (run.live) handle.current?.showEnd();
-  }, [selected, run.live, show]);
+  }, [selected, run.live, showRecord]);
 
   // Scrolls to another record of the same run after a step of a review or the Back button.
   useEffect(() => {
@@ -104,25 +104,25 @@ function Loaded(props: {
   }, [selected, range]);
 
   const current = selected ?? range.get().from;
-  const findRow = async (wanted: Wanted): Promise<number | null> => {
-    const { kind, direction, q } = wanted;
+  const findRow = async (search: RunSearch): Promise<number | null> => {
+    const { kind, direction, q } = search;
     const from =
       selected === undefined ? current : (direction === 1 ? endOfRow(selected, pages) : selected) + direction;
-    for (let at = from; at >= 0 && at <= pages.lastSeq;) {
-      const query = { kind, from: at, direction: direction === 1 ? 'next' : 'prev' } as const;
+    for (let fromSeq = from; fromSeq >= 0 && fromSeq <= pages.lastSeq;) {
+      const query = { kind, from: fromSeq, direction: direction === 1 ? 'next' : 'prev' } as const;
       const seq = await findInRun(route.run, q === undefined ? query : { ...query, q });
       if (seq === null || q === undefined || (await isSaidAt(seq, pages, findWords(q)))) return seq;
-      at = seq + direction;
+      fromSeq = seq + direction;
     }
     return null;
   };
-  const find = async (wanted: Wanted): Promise<void> => {
+  const find = async (search: RunSearch): Promise<void> => {
     try {
-      const seq = await findRow(wanted);
-      if (seq === null) say(`No ${wanted.direction === 1 ? 'more' : 'earlier'} ${FOUND[wanted.kind]}.`);
-      else await show(seq);
+      const seq = await findRow(search);
+      if (seq === null) say(`No ${search.direction === 1 ? 'more' : 'earlier'} ${SEARCH_WORDS[search.kind]}.`);
+      else await showRecord(seq);
       // A truncated value may contain the words.
-      if (seq !== null && wanted.kind === 'text' && isShortened(pages.at(seq))) await model.fetchWhole(seq);
+      if (seq !== null && search.kind === 'text' && isTruncated(pages.at(seq))) await model.fetchWhole(seq);
     } catch (error) {
       say(asError(error).message);
     }
@@ -130,9 +130,9 @@ function Loaded(props: {
   /** Goes to the call next to the chosen one, or next to the view if none is chosen. */
   const goToCall = async (direction: 1 | -1): Promise<void> => {
     const place = await getCall(route.run, { seq: current });
-    const next = await getCall(route.run, { call: Math.max(1, (place?.call ?? 0) + direction) });
-    if (next === null) say('No more calls.');
-    else await show(next.seq);
+    const nextCall = await getCall(route.run, { call: Math.max(1, (place?.call ?? 0) + direction) });
+    if (nextCall === null) say('No more calls.');
+    else await showRecord(nextCall.seq);
   };
   const { review } = route;
   const onLabelled = useCallback(() => {
@@ -148,7 +148,7 @@ function Loaded(props: {
     step: (direction) => {
       const from = selected === undefined ? range.get().from : selected + direction;
       nextRow(from, pages, { direction, withDetails }).then(
-        (seq) => (seq === null ? say('No more rows.') : void show(seq)),
+        (seq) => (seq === null ? say('No more rows.') : void showRecord(seq)),
         (error: unknown) => say(asError(error).message),
       );
     },
@@ -158,7 +158,7 @@ function Loaded(props: {
       else void find({ kind, direction, q: route.find });
     },
     call: (direction) => void goToCall(direction),
-    toStart: () => void show(0),
+    toStart: () => void showRecord(0),
     toEnd: () => handle.current?.showEnd(),
     follow: live.toggle,
     details: () => goTo(withDetails ? withoutDetails(route) : { ...route, details: true }, { replace: true }),
@@ -183,7 +183,7 @@ function Loaded(props: {
     () => ({ words, unfolded: new Set<string>(), fetchWhole: model.fetchWhole }),
     [words, model.fetchWhole],
   );
-  const onGo = useCallback((seq: number) => void show(seq), [show]);
+  const onGo = useCallback((seq: number) => void showRecord(seq), [showRecord]);
   const tried = useTriedRun(route, model.lastSeq);
   const onEvidence = useCallback((seqs: readonly number[]) => setEvidence(new Set(seqs)), []);
   return (
@@ -194,7 +194,7 @@ function Loaded(props: {
           <FindBox
             find={route.find}
             onFind={(q, direction) => {
-              set({ find: q });
+              changeRoute({ find: q });
               if (q !== '') void find({ kind: 'text', direction, q });
             }}
           />
@@ -269,19 +269,24 @@ function Loaded(props: {
 }
 
 /** A search request in the run. */
-interface Wanted {
-  readonly kind: keyof typeof FOUND;
+interface RunSearch {
+  readonly kind: keyof typeof SEARCH_WORDS;
   readonly direction: 1 | -1;
   /** The search words if `kind` is `text`. */
   readonly q?: string;
 }
 
 /** Returns true if a value of the record was truncated. */
-function isShortened(record: TrajectoryRecord | undefined): boolean {
+function isTruncated(record: TrajectoryRecord | undefined): boolean {
   return record !== undefined && JSON.stringify(record.payload).includes('"$cut"');
 }
 
-const FOUND = { error: 'errors', pattern: 'patterns', advice: 'advice', text: 'places with these words' } as const;
+const SEARCH_WORDS = {
+  error: 'errors',
+  pattern: 'patterns',
+  advice: 'advice',
+  text: 'places with these words',
+} as const;
 
 function withoutDetails(route: RunRoute): RunRoute {
   const { details: _details, ...rest } = route;

@@ -52,22 +52,23 @@ function Stuck(
 ): ReactElement {
   const { calls, errorLine, onGo, overview } = props;
   // The first warning. The next sentence counts from it.
-  const [first] = overview.patterns
+  const [firstWarning] = overview.patterns
     .filter(({ stuck }) => stuck)
     .toSorted((a, b) => (a.flaggedCall ?? Infinity) - (b.flaggedCall ?? Infinity));
-  if (first === undefined) return <>{overview.complete ? 'Never.' : 'Not in the part read so far.'}</>;
-  const others = overview.patterns.filter(({ stuck }) => stuck).length - 1;
-  const until = first.toCall === null ? 'to the end' : `until call ${countText(first.toCall)}`;
+  if (firstWarning === undefined) return <>{overview.complete ? 'Never.' : 'Not in the part read so far.'}</>;
+  const otherCount = overview.patterns.filter(({ stuck }) => stuck).length - 1;
+  const until = firstWarning.toCall === null ? 'to the end' : `until call ${countText(firstWarning.toCall)}`;
   return (
     <>
       From{' '}
-      <button type="button" className="link" onClick={() => onGo(first.fromSeq)}>
-        call {countText(first.fromCall)}
+      <button type="button" className="link" onClick={() => onGo(firstWarning.fromSeq)}>
+        call {countText(firstWarning.fromCall)}
       </button>{' '}
       {until}
-      {first.flaggedCall === null ? '' : `, noticed at call ${countText(first.flaggedCall)}`}:{' '}
-      <b>{patternName(first.kind)}</b> ({timesSeen({ ...first, clearedAt: first.toCall }, overview.patternBasis)}).
-      {others > 0 ? ` ${countOf(others, 'more pattern')}.` : ''}
+      {firstWarning.flaggedCall === null ? '' : `, noticed at call ${countText(firstWarning.flaggedCall)}`}:{' '}
+      <b>{patternName(firstWarning.kind)}</b> (
+      {timesSeen({ ...firstWarning, clearedAt: firstWarning.toCall }, overview.patternBasis)}).
+      {otherCount > 0 ? ` ${countOf(otherCount, 'more pattern')}.` : ''}
       {errorLine === undefined || errorLine[1] < 2 ? null : (
         <>
           {' '}
@@ -95,19 +96,21 @@ function costSentence({ complete, wasted }: Overview, calls: number): string {
 function Advice({ overview, onGo }: SentenceProps): ReactElement {
   const { advice, adviceLeftOut } = overview;
   const delivered = advice.filter((mark) => mark.delivered === true);
-  const [first] = delivered;
-  const rest = Object.entries(Object.groupBy(advice, ({ arm }) => arm)).filter(([arm]) => arm !== 'delivered');
-  const undelivered = rest.map(([arm, marks]) => `${countText(marks.length)} ${inWords('delivery', arm)}`).join(', ');
+  const [firstDelivered] = delivered;
+  const otherArms = Object.entries(Object.groupBy(advice, ({ arm }) => arm)).filter(([arm]) => arm !== 'delivered');
+  const undelivered = otherArms
+    .map(([arm, marks]) => `${countText(marks.length)} ${inWords('delivery', arm)}`)
+    .join(', ');
   if (advice.length === 0) return <>{overview.complete ? 'None.' : 'None in the part read so far.'}</>;
   return (
     <>
-      {first === undefined ? (
+      {firstDelivered === undefined ? (
         'No advice reached the agent'
       ) : (
         <>
           {countOf(delivered.length + adviceLeftOut, 'time')}, first after{' '}
-          <button type="button" className="link" onClick={() => onGo(first.seq)}>
-            call {countText(first.callsBefore)}
+          <button type="button" className="link" onClick={() => onGo(firstDelivered.seq)}>
+            call {countText(firstDelivered.callsBefore)}
           </button>
         </>
       )}
@@ -131,13 +134,13 @@ function fateSentence(advice: readonly AdviceMark[]): string {
     [count('succeeded'), 'made another call, which succeeded'],
     [count('none', 'open'), 'made no further call'],
   ] as const;
-  const left = marks.filter(({ isLeft }) => isLeft).length;
+  const resolvedCount = marks.filter(({ isLeft }) => isLeft).length;
   const sentences = parts
     .filter(([times]) => times > 0)
     .map(([times, what]) => (times === marks.length ? `it ${what}` : `${countText(times)}× it ${what}`));
   const cleared =
     marks.length === 1
-      ? `was ${left === 1 ? '' : 'not '}cleared`
-      : `was cleared after ${countText(left)} of ${countText(marks.length)}`;
+      ? `was ${resolvedCount === 1 ? '' : 'not '}cleared`
+      : `was cleared after ${countText(resolvedCount)} of ${countText(marks.length)}`;
   return `${isSilent ? 'Without it' : 'Next'}, ${sentences.join(', ')}. The pattern ${cleared}.`;
 }

@@ -19,8 +19,10 @@ const WORDS: readonly (readonly [string, string])[] = [
 /** Draws a small strip of the run, with its first call on the left. */
 export const RunStrip = memo(function RunStrip({ strip }: { readonly strip: string }): ReactElement {
   const marks = strip.split('');
-  const counted = WORDS.map(([mark, word]) => [marks.filter((other) => other === mark).length, word] as const);
-  const parts = counted.filter(([count]) => count > 0).map(([count, word]) => `${count} ${word}`);
+  const wordCounts = WORDS.map(
+    ([mark, word]) => [marks.filter((otherMark) => otherMark === mark).length, word] as const,
+  );
+  const parts = wordCounts.filter(([count]) => count > 0).map(([count, word]) => `${count} ${word}`);
   const label = marks.length === 0 ? 'No calls' : `${marks.length} parts of the run: ${parts.join(', ') || 'all fine'}`;
   return (
     <svg

@@ -31,12 +31,12 @@ export function placeRuns(rows: readonly ListedRow[], closed: ReadonlySet<string
     else siblings.push(row);
   }
   const placed: PlacedRun[] = [];
-  const seen = new Set<string>();
+  const seenKeys = new Set<string>();
   const place = (run: ListedRow, depth: number): void => {
     const key = runKey(run);
     // A damaged source may contain cyclic parents, which would loop forever.
-    if (seen.has(key)) return;
-    seen.add(key);
+    if (seenKeys.has(key)) return;
+    seenKeys.add(key);
     const children = below.get(key) ?? [];
     const isOpen = !closed.has(key);
     placed.push({ run, depth, children: children.length, isOpen });
@@ -47,8 +47,8 @@ export function placeRuns(rows: readonly ListedRow[], closed: ReadonlySet<string
   };
   const hide = (run: ListedRow): void => {
     const key = runKey(run);
-    if (seen.has(key)) return;
-    seen.add(key);
+    if (seenKeys.has(key)) return;
+    seenKeys.add(key);
     for (const child of below.get(key) ?? []) hide(child);
   };
   for (const root of roots) place(root, 0);

@@ -17,8 +17,8 @@ export interface SavedView {
 /** Returns the views stored in this browser. */
 export function savedViews(): readonly SavedView[] {
   try {
-    const stored: unknown = JSON.parse(localStorage.getItem(KEY) ?? '[]');
-    return Array.isArray(stored) ? stored.filter(isView) : [];
+    const storedValue: unknown = JSON.parse(localStorage.getItem(KEY) ?? '[]');
+    return Array.isArray(storedValue) ? storedValue.filter(isView) : [];
   } catch {
     return [];
   }

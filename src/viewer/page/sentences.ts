@@ -15,7 +15,7 @@ type Sentence = readonly [string, string];
 
 /** Sentences for kinds of which the fields alone say too little. */
 const SENTENCES: { readonly [Kind in ToldKind]?: (payload: PayloadOf<Kind>) => Sentence } = {
-  run_started: ({ identity }) => ['Run began', joined(identity.agent_name, identity.model_id)],
+  run_started: ({ identity }) => ['Run began', joinParts(identity.agent_name, identity.model_id)],
   run_ended: ({ outcome, success }) => [
     'Run ended',
     `${outcome}${success === undefined ? '' : success ? ', succeeded' : ', failed'}`,
@@ -23,7 +23,7 @@ const SENTENCES: { readonly [Kind in ToldKind]?: (payload: PayloadOf<Kind>) => S
   run_resumed: ({ trigger }) => ['Run resumed', trigger],
   run_identified: ({ agent_name: agent, conversation_id: conversation, model_id: model }) => [
     'Facts about the run',
-    joined(agent, model, conversation),
+    joinParts(agent, model, conversation),
   ],
   child_ended: ({ child_run_id: run, usage }) => ['Child run ended', `${run}, ${countOf(usage.calls ?? 0, 'call')}`],
   deadline_set: ({ deadline_at_unix_ms: atMs }) => ['Deadline', atMs === undefined ? 'none' : fullTimeText(atMs)],
@@ -48,7 +48,7 @@ const SENTENCES: { readonly [Kind in ToldKind]?: (payload: PayloadOf<Kind>) => S
   fault_noticed: ({ where, message }) => ['coxswain', `${where}: ${message}`],
 };
 
-function joined(...parts: readonly (string | undefined)[]): string {
+function joinParts(...parts: readonly (string | undefined)[]): string {
   return parts.filter((part) => part !== undefined).join(' · ');
 }
 
@@ -68,5 +68,5 @@ export function sentenceOf(payload: ToldPayload): Sentence {
 function fieldsAsSentence({ kind, ...fields }: TrajectoryPayload): Sentence {
   const title = kind.replaceAll('_', ' ');
   const facts = Object.entries(fields).map(([name, value]) => `${name.replaceAll('_', ' ')} ${textOf(value).text}`);
-  return [`${title.charAt(0).toUpperCase()}${title.slice(1)}`, joined(...facts)];
+  return [`${title.charAt(0).toUpperCase()}${title.slice(1)}`, joinParts(...facts)];
 }

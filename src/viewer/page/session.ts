@@ -17,10 +17,10 @@ export function keepAddress(): void {
 /** Returns the stored address if it is recent, and removes it. */
 function takeAddress(): string | undefined {
   try {
-    const stored: unknown = JSON.parse(localStorage.getItem(WANTED) ?? 'null');
+    const storedValue: unknown = JSON.parse(localStorage.getItem(WANTED) ?? 'null');
     localStorage.removeItem(WANTED);
-    if (!Array.isArray(stored)) return undefined;
-    const [atMs, path] = stored as readonly unknown[];
+    if (!Array.isArray(storedValue)) return undefined;
+    const [atMs, path] = storedValue as readonly unknown[];
     const isFresh = typeof atMs === 'number' && Date.now() - atMs < WANTED_MS;
     return isFresh && typeof path === 'string' && path.startsWith('/?') ? path : undefined;
   } catch {
@@ -44,8 +44,8 @@ export async function openSession(): Promise<string | undefined> {
       body: JSON.stringify({ token }),
     });
     if (!answer.ok) return 'The address is from another start of the viewer.';
-    const wanted = location.search === '' ? takeAddress() : undefined;
-    if (wanted !== undefined) history.replaceState(null, '', wanted);
+    const wantedAddress = location.search === '' ? takeAddress() : undefined;
+    if (wantedAddress !== undefined) history.replaceState(null, '', wantedAddress);
     return undefined;
   } catch {
     return 'The viewer does not respond.';

@@ -9,14 +9,14 @@ export function SortHead({ filters }: { readonly filters: RunFilters }): ReactEl
     const isBy = (filters.sort ?? 'started') === name;
     const isUp = filters.order === 'asc';
     const { sort: _sort, order: _order, ...rest } = filters;
-    const next: RunFilters = {
+    const nextFilters: RunFilters = {
       ...rest,
       ...(name === 'started' ? {} : { sort: name }),
       ...(isBy && !isUp ? { order: 'asc' } : {}),
     };
     return (
       <div className={className} role="columnheader" aria-sort={isBy ? (isUp ? 'ascending' : 'descending') : 'none'}>
-        <button type="button" onClick={() => goTo({ page: 'runs', filters: next })}>
+        <button type="button" onClick={() => goTo({ page: 'runs', filters: nextFilters })}>
           {label}
           {isBy ? <span aria-hidden="true">{isUp ? '↑' : '↓'}</span> : null}
         </button>

@@ -17,18 +17,18 @@ export function StatePanel(props: {
   readonly onGo: (seq: number) => void;
 }): ReactElement {
   const { calls, onGo, run, selected } = props;
-  const loaded = useLoaded(`${run.source}/${run.runId} ${selected ?? `end ${calls}`}`, async () => {
+  const runState = useLoaded(`${run.source}/${run.runId} ${selected ?? `end ${calls}`}`, async () => {
     const call = selected === undefined ? calls : ((await getCall(run, { seq: selected }))?.call ?? 0);
     return getState(run, call);
   });
-  const go = async (call: number): Promise<void> => {
+  const goToCall = async (call: number): Promise<void> => {
     const place = await getCall(run, { call });
     if (place !== null) onGo(place.seq);
   };
-  const { value: state } = loaded;
+  const { value: state } = runState;
   return (
     <div className="lane-scroll" role="tabpanel" id="lane-panel" aria-labelledby="tab-state" tabIndex={0}>
-      {loaded.error === undefined ? null : <p className="card bad">{loaded.error.message}</p>}
+      {runState.error === undefined ? null : <p className="card bad">{runState.error.message}</p>}
       {state === undefined ? (
         <p className="card dim">Reading the run…</p>
       ) : (
@@ -38,7 +38,7 @@ export function StatePanel(props: {
               type="button"
               aria-label="State at the previous call"
               disabled={state.call <= 1}
-              onClick={() => void go(state.call - 1)}
+              onClick={() => void goToCall(state.call - 1)}
             >
               ←
             </button>
@@ -47,7 +47,7 @@ export function StatePanel(props: {
               type="button"
               aria-label="State at the next call"
               disabled={state.call >= calls}
-              onClick={() => void go(state.call + 1)}
+              onClick={() => void goToCall(state.call + 1)}
             >
               →
             </button>

@@ -18,15 +18,15 @@ export function withoutBlankLines(text: string): string {
 
 /** Converts a stored value to text. A string is unchanged; any other value becomes JSON. */
 export function textOf(value: unknown): ShownText {
-  if (typeof value === 'string') return safely(value);
-  if (isCut(value)) return { ...safely(value.$cut.preview), cutFrom: value.$cut.chars };
+  if (typeof value === 'string') return shownText(value);
+  if (isCut(value)) return { ...shownText(value.$cut.preview), cutFrom: value.$cut.chars };
   if (value === null || value === undefined) return { text: '' };
   const blocks = textBlocks(value);
-  if (blocks !== undefined) return safely(blocks);
+  if (blocks !== undefined) return shownText(blocks);
   return { text: safeText(JSON.stringify(value, undefined, 2)) };
 }
 
-function safely(text: string): ShownText {
+function shownText(text: string): ShownText {
   const shown = { text: safeText(text) };
   return hasColours(text) ? { ...shown, raw: text } : shown;
 }
@@ -34,8 +34,13 @@ function safely(text: string): ShownText {
 /** Returns true if the value replaces a truncated value. */
 export function isCut(value: unknown): value is CutText {
   if (typeof value !== 'object' || value === null || !('$cut' in value)) return false;
-  const cut: unknown = value.$cut;
-  return typeof cut === 'object' && cut !== null && 'preview' in cut && typeof cut.preview === 'string';
+  const placeholder: unknown = value.$cut;
+  return (
+    typeof placeholder === 'object' &&
+    placeholder !== null &&
+    'preview' in placeholder &&
+    typeof placeholder.preview === 'string'
+  );
 }
 
 /** A picture in the result of a call. */
@@ -49,11 +54,11 @@ export interface ShownPicture {
 export function shownResult(value: unknown): { readonly shown: ShownText; readonly pictures: readonly ShownPicture[] } {
   const list: unknown = isObject(value) && Array.isArray(value['content']) ? value['content'] : value;
   const blocks: readonly unknown[] = Array.isArray(list) ? list : [list];
-  const found = blocks.map((block) => pictureOf(block));
-  const pictures = found.filter((picture) => picture !== undefined);
+  const picturesByBlock = blocks.map((block) => pictureOf(block));
+  const pictures = picturesByBlock.filter((picture) => picture !== undefined);
   if (pictures.length === 0) return { shown: textOf(value), pictures };
-  const rest = blocks.filter((_, at) => found[at] === undefined);
-  return { shown: textOf(rest.length === 0 ? '' : rest), pictures };
+  const otherBlocks = blocks.filter((_, at) => picturesByBlock[at] === undefined);
+  return { shown: textOf(otherBlocks.length === 0 ? '' : otherBlocks), pictures };
 }
 
 /** Recognises the picture formats of stored messages, Anthropic, MCP and OpenAI. */
@@ -107,24 +112,24 @@ const MAX_HEADLINE = 300;
 export function headlineOf(args: unknown): ShownArgs {
   if (!isObject(args) || isCut(args)) return headline(textOf(args).text, true);
   const entries = Object.entries(args);
-  const [only] = entries;
-  if (only === undefined) return { headline: '', isWhole: true };
-  if (entries.length === 1 && typeof only[1] === 'string') return headline(safeText(only[1]), true);
+  const [onlyEntry] = entries;
+  if (onlyEntry === undefined) return { headline: '', isWhole: true };
+  if (entries.length === 1 && typeof onlyEntry[1] === 'string') return headline(safeText(onlyEntry[1]), true);
   for (const name of HEADLINES) {
     const value = args[name];
     if (typeof value !== 'string') continue;
     const part = headline(safeText(value), true);
     return part.isWhole ? { headline: part.headline, isWhole: false, shownName: name } : part;
   }
-  const short = safeText(JSON.stringify(args));
-  return headline(short, short.length <= 100);
+  const argsText = safeText(JSON.stringify(args));
+  return headline(argsText, argsText.length <= 100);
 }
 
 function headline(text: string, isAll: boolean): ShownArgs {
   // The fence of a code block is not the command.
-  const [first = ''] = text.replace(/^\s*```\w*[^\S\n]*\n/, '').split('\n', 1);
-  const cut = first.slice(0, MAX_HEADLINE);
-  return { headline: cut, isWhole: isAll && cut.length === text.trimEnd().length };
+  const [firstLine = ''] = text.replace(/^\s*```\w*[^\S\n]*\n/, '').split('\n', 1);
+  const headlineText = firstLine.slice(0, MAX_HEADLINE);
+  return { headline: headlineText, isWhole: isAll && headlineText.length === text.trimEnd().length };
 }
 
 /** Returns true for a JSON object. */

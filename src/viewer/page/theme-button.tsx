@@ -7,17 +7,17 @@ const WORDS: Readonly<Record<Theme, string>> = { auto: 'as the system', light: '
 /** A button that switches to the next theme. Its label includes the current theme. */
 export function ThemeButton(): ReactElement {
   const [theme, setTheme] = useState<Theme>(storedTheme);
-  const next = THEMES[(THEMES.indexOf(theme) + 1) % THEMES.length] ?? 'auto';
+  const nextTheme = THEMES[(THEMES.indexOf(theme) + 1) % THEMES.length] ?? 'auto';
   const label = `Theme: ${WORDS[theme]}`;
   return (
     <button
       type="button"
       className="quiet icon"
       aria-label={label}
-      title={`${label} (then ${WORDS[next]})`}
+      title={`${label} (then ${WORDS[nextTheme]})`}
       onClick={() => {
-        setTheme(next);
-        applyTheme(next);
+        setTheme(nextTheme);
+        applyTheme(nextTheme);
       }}
     >
       <svg width="16" height="16" viewBox="0 0 16 16" aria-hidden="true" fill="none" stroke="currentColor">

@@ -13,8 +13,8 @@ system.addEventListener('change', () => applyTheme(storedTheme()));
 /** Returns the stored setting. Default: `auto`. */
 export function storedTheme(): Theme {
   try {
-    const stored = localStorage.getItem(KEY);
-    return THEMES.find((theme) => theme === stored) ?? 'auto';
+    const name = localStorage.getItem(KEY);
+    return THEMES.find((theme) => theme === name) ?? 'auto';
   } catch {
     return 'auto';
   }

@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest';
 
 import { overviewOf } from '../../../test/support/overview-of.ts';
 import type { PatternSpan } from '../server/api-shapes.ts';
-import { columnsOf, fitted, packPatterns, zoomed } from './timeline-layout.ts';
+import { columnsOf, fitWindow, packPatterns, zoomWindow } from './timeline-layout.ts';
 import { recordScale } from './timeline-scale.ts';
 
 function spanOf(fromSeq: number, toSeq: number | null, stuck: boolean): PatternSpan {
@@ -75,12 +75,16 @@ test('zooming in and out stays within the run and keeps the place under the poin
       fc.integer({ min: 41, max: 100_000 }),
       fc.double({ min: 0.1, max: 4, noNaN: true }),
       (count, factor) => {
-        const { from, to } = zoomed({ from: 0, to: count }, factor, { about: count / 3, length: count, least: 40 });
+        const { from, to } = zoomWindow({ from: 0, to: count }, factor, {
+          centre: count / 3,
+          length: count,
+          minLength: 40,
+        });
         expect(from).toBeGreaterThanOrEqual(0);
         expect(to).toBeLessThanOrEqual(count + 1e-6);
         expect(from <= count / 3 && count / 3 <= to).toBe(true);
       },
     ),
   );
-  expect(fitted({ from: -20, to: 80 }, 1_000)).toEqual({ from: 0, to: 100 });
+  expect(fitWindow({ from: -20, to: 80 }, 1_000)).toEqual({ from: 0, to: 100 });
 });

@@ -29,17 +29,17 @@ export function columnsOf(
 ): readonly Column[] {
   const { buckets, seqsPerBucket } = overview;
   const pxPerPlace = widthPx / (window.to - window.from);
-  const least = minPx / pxPerPlace;
-  const places = Array.from({ length: buckets + 1 }, (_, bucket) => scale.at(bucket * seqsPerBucket));
-  const between = (from: number, to: number): number => (places[to] ?? 0) - (places[from] ?? 0);
+  const minPlaces = minPx / pxPerPlace;
+  const places = Array.from({ length: buckets + 1 }, (_, bucket) => scale.placeOf(bucket * seqsPerBucket));
+  const distance = (from: number, to: number): number => (places[to] ?? 0) - (places[from] ?? 0);
   const columns: Column[] = [];
   for (let bucket = 0, end = 0; bucket < buckets; bucket = end) {
     end = bucket + 1;
-    while (end < buckets && between(bucket, end) < least) end += 1;
+    while (end < buckets && distance(bucket, end) < minPlaces) end += 1;
     // The remainder at the end of the run is added to the last column.
-    if (between(end, buckets) < least) end = buckets;
+    if (distance(end, buckets) < minPlaces) end = buckets;
     const x = ((places[bucket] ?? 0) - window.from) * pxPerPlace;
-    const width = between(bucket, end) * pxPerPlace;
+    const width = distance(bucket, end) * pxPerPlace;
     if (x + width < 0 || x > widthPx) continue;
     const sum = (list: readonly number[] | undefined): number => sumOf(list, bucket, end);
     const kinds = KIND_STYLES.flatMap(({ kind }): Column['kinds'] => {
@@ -61,7 +61,7 @@ export function columnsOf(
 
 function sumOf(list: readonly number[] | undefined, from: number, to: number): number {
   let sum = 0;
-  for (let at = from; at < to; at += 1) sum += list?.[at] ?? 0;
+  for (let bucket = from; bucket < to; bucket += 1) sum += list?.[bucket] ?? 0;
   return sum;
 }
 
@@ -74,29 +74,29 @@ export function packPatterns(
   const windowsByRow: PlaceWindow[][] = Array.from({ length: rows }, () => []);
   return ordered.map((span) => {
     const window = { from: span.fromSeq, to: span.toSeq ?? Number.MAX_SAFE_INTEGER };
-    const free = windowsByRow.findIndex((others) =>
+    const freeRow = windowsByRow.findIndex((others) =>
       others.every((other) => other.to < window.from || other.from > window.to),
     );
-    const row = free < 0 ? rows - 1 : free;
+    const row = freeRow < 0 ? rows - 1 : freeRow;
     windowsByRow[row]?.push(window);
     return { span, row };
   });
 }
 
 /** Zooms a window around a position. A `factor` below 1 zooms in, down to a length of `least`. */
-export function zoomed(
+export function zoomWindow(
   window: PlaceWindow,
   factor: number,
-  { about, least, length }: { readonly about: number; readonly least: number; readonly length: number },
+  { centre, minLength, length }: { readonly centre: number; readonly minLength: number; readonly length: number },
 ): PlaceWindow {
-  const size = Math.min(length, Math.max(Math.min(least, length), (window.to - window.from) * factor));
-  const share = (about - window.from) / (window.to - window.from);
-  return fitted({ from: about - share * size, to: about - share * size + size }, length);
+  const nextLength = Math.min(length, Math.max(Math.min(minLength, length), (window.to - window.from) * factor));
+  const share = (centre - window.from) / (window.to - window.from);
+  return fitWindow({ from: centre - share * nextLength, to: centre - share * nextLength + nextLength }, length);
 }
 
 /** Moves a window so that it is inside the run. */
-export function fitted({ from, to }: PlaceWindow, length: number): PlaceWindow {
-  const size = Math.min(to - from, length);
-  const start = Math.max(0, Math.min(from, length - size));
-  return { from: start, to: start + size };
+export function fitWindow({ from, to }: PlaceWindow, length: number): PlaceWindow {
+  const windowLength = Math.min(to - from, length);
+  const start = Math.max(0, Math.min(from, length - windowLength));
+  return { from: start, to: start + windowLength };
 }

@@ -12,10 +12,10 @@ test('by time, calls are as far apart as in time, and an idle hour takes little 
     gaps: [{ seq: 2, ms: hour }],
   };
   const scale = timeScale(overview);
-  const [first = 0, second = 0, third = 0, fourth = 0] = [0, 1, 2, 3].map((seq) => scale?.at(seq));
+  const [first = 0, second = 0, third = 0, fourth = 0] = [0, 1, 2, 3].map((seq) => scale?.placeOf(seq));
   expect(fourth - third).toBeGreaterThan(2 * (second - first));
   expect(third - second).toBeLessThan((scale?.length ?? 0) / 10);
-  expect([0, 1, 2, 3].map((seq) => scale?.seqAt(scale.at(seq) + 1))).toEqual([0, 1, 2, 3]);
+  expect([0, 1, 2, 3].map((seq) => scale?.seqAt(scale.placeOf(seq) + 1))).toEqual([0, 1, 2, 3]);
 });
 
 test('records without times have no time scale', () => {

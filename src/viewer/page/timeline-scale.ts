@@ -5,7 +5,7 @@ export interface TimelineScale {
   /** The length of the whole run. Positions range from 0 to this value. */
   readonly length: number;
   /** Returns the position of a record. */
-  readonly at: (seq: number) => number;
+  readonly placeOf: (seq: number) => number;
   /** Returns the record at a position. */
   readonly seqAt: (place: number) => number;
 }
@@ -17,7 +17,7 @@ const LEAST_SHARE = 1 / 5;
 
 /** A scale on which all records have the same width. */
 export function recordScale({ nextSeq }: Overview): TimelineScale {
-  return { length: Math.max(1, nextSeq), at: (seq) => seq, seqAt: (place) => Math.floor(place) };
+  return { length: Math.max(1, nextSeq), placeOf: (seq) => seq, seqAt: (place) => Math.floor(place) };
 }
 
 /** A scale by time. Undefined if the records have no times. */
@@ -41,13 +41,13 @@ export function timeScale(overview: Overview): TimelineScale | undefined {
   if (active === 0) return undefined;
   const starts = new Float64Array(buckets + 1);
   for (let bucket = 0; bucket < buckets; bucket += 1) {
-    const cut = Math.min(idle[bucket] ?? 0, active * IDLE_SHARE);
-    starts[bucket + 1] = (starts[bucket] ?? 0) + (spans[bucket] ?? 0) + cut + (active * LEAST_SHARE) / buckets;
+    const idleLength = Math.min(idle[bucket] ?? 0, active * IDLE_SHARE);
+    starts[bucket + 1] = (starts[bucket] ?? 0) + (spans[bucket] ?? 0) + idleLength + (active * LEAST_SHARE) / buckets;
   }
-  const at = (seq: number): number => {
+  const placeOf = (seq: number): number => {
     const bucket = Math.max(0, Math.min(buckets - 1, Math.floor(seq / seqsPerBucket)));
-    const from = starts[bucket] ?? 0;
-    return from + ((seq - bucket * seqsPerBucket) / seqsPerBucket) * ((starts[bucket + 1] ?? from) - from);
+    const start = starts[bucket] ?? 0;
+    return start + ((seq - bucket * seqsPerBucket) / seqsPerBucket) * ((starts[bucket + 1] ?? start) - start);
   };
   const seqAt = (place: number): number => {
     let [low, high] = [0, buckets - 1];
@@ -56,16 +56,16 @@ export function timeScale(overview: Overview): TimelineScale | undefined {
       if ((starts[middle] ?? 0) <= place) low = middle;
       else high = middle - 1;
     }
-    const from = starts[low] ?? 0;
-    const share = (place - from) / Math.max(1e-9, (starts[low + 1] ?? from) - from);
+    const start = starts[low] ?? 0;
+    const share = (place - start) / Math.max(1e-9, (starts[low + 1] ?? start) - start);
     return Math.floor((low + Math.min(0.999, share)) * seqsPerBucket);
   };
-  return { length: starts[buckets] ?? 1, at, seqAt };
+  return { length: starts[buckets] ?? 1, placeOf, seqAt };
 }
 
 /** Returns the milliseconds from the start of the run to a record. Undefined if unknown. */
 export function elapsedMs({ atMs, seqsPerBucket }: Overview, seq: number): number | undefined {
-  const first = atMs.find((ms) => ms > 0);
-  const there = atMs.slice(0, Math.floor(seq / seqsPerBucket) + 1).findLast((ms) => ms > 0);
-  return first === undefined || there === undefined ? undefined : there - first;
+  const startMs = atMs.find((ms) => ms > 0);
+  const recordMs = atMs.slice(0, Math.floor(seq / seqsPerBucket) + 1).findLast((ms) => ms > 0);
+  return startMs === undefined || recordMs === undefined ? undefined : recordMs - startMs;
 }

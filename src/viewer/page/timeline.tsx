@@ -3,11 +3,12 @@ import { useEffect, useMemo, useRef, useState, type PointerEvent, type ReactElem
 import type { Overview } from '../server/api-shapes.ts';
 import type { TriedAdvice } from '../server/trial-shapes.ts';
 import { drawMinimap, MINIMAP_HEIGHT } from './draw-minimap.ts';
-import { drawLanes, lanesOf, type Canvas, type LaneName, type Lanes, type TimelinePicture } from './draw-timeline.ts';
+import { drawLanes, lanesOf, type LaneName, type Lanes, type TimelinePicture } from './draw-timeline.ts';
+import { prepareCanvas } from './prepare-canvas.ts';
 import { isTyping } from './is-typing.ts';
 import { countOf, countText } from '../../base/number-text.ts';
 import { clockText, costText } from './number-text.ts';
-import { fitted, zoomed, type PlaceWindow } from './timeline-layout.ts';
+import { fitWindow, zoomWindow, type PlaceWindow } from './timeline-layout.ts';
 import { recordScale, timeScale, type TimelineScale } from './timeline-scale.ts';
 import { KIND_STYLES } from './tool-kinds.ts';
 import { onThemeChange } from './theme.ts';
@@ -30,57 +31,59 @@ export function Timeline(props: {
 }): ReactElement {
   const { overview, range, selected, labels, onGo, tried } = props;
   const [isByTime, setByTime] = useState(false);
-  const byTime = useMemo(() => timeScale(overview), [overview]);
+  const scaleByTime = useMemo(() => timeScale(overview), [overview]);
   const scale = useMemo(
-    () => (isByTime && byTime !== undefined ? byTime : recordScale(overview)),
-    [isByTime, byTime, overview],
+    () => (isByTime && scaleByTime !== undefined ? scaleByTime : recordScale(overview)),
+    [isByTime, scaleByTime, overview],
   );
   const { length } = scale;
   const count = Math.max(1, overview.nextSeq);
-  const least = (length * MIN_RECORDS) / count;
-  const [chosen, setChosen] = useState<PlaceWindow | undefined>();
+  const minLength = (length * MIN_RECORDS) / count;
+  const [chosenWindow, setChosenWindow] = useState<PlaceWindow | undefined>();
   const window = useMemo(
-    () => (chosen === undefined ? { from: 0, to: length } : fitted(chosen, length)),
-    [chosen, length],
+    () => (chosenWindow === undefined ? { from: 0, to: length } : fitWindow(chosenWindow, length)),
+    [chosenWindow, length],
   );
   const [hovered, setHovered] = useState<number | undefined>();
   const canvas = useRef<HTMLCanvasElement>(null);
   const minimap = useRef<HTMLCanvasElement>(null);
   const lanes = useMemo(() => lanesOf({ overview, tried }), [overview, tried]);
   useDrawing({ canvas, minimap, lanes, range, picture: { overview, scale, window, selected, labels, tried } });
-  const lookAt = (place: number): void => {
-    if (chosen === undefined) return;
-    const half = (chosen.to - chosen.from) / 2;
-    setChosen(fitted({ from: place - half, to: place + half }, length));
+  const centreOn = (place: number): void => {
+    if (chosenWindow === undefined) return;
+    const half = (chosenWindow.to - chosenWindow.from) / 2;
+    setChosenWindow(fitWindow({ from: place - half, to: place + half }, length));
   };
   // Moves the window if the selected record is outside it.
   useEffect(() => {
-    if (selected === undefined || chosen === undefined) return;
-    const place = scale.at(selected);
-    if (place < chosen.from || place >= chosen.to) lookAt(place);
-  }, [selected, chosen, scale]);
+    if (selected === undefined || chosenWindow === undefined) return;
+    const place = scale.placeOf(selected);
+    if (place < chosenWindow.from || place >= chosenWindow.to) centreOn(place);
+  }, [selected, chosenWindow, scale]);
 
-  const zoom = (factor: number, about: number): void => {
-    const next = zoomed(window, factor, { about, least, length });
-    setChosen(next.to - next.from >= length ? undefined : next);
+  const zoom = (factor: number, centre: number): void => {
+    const nextWindow = zoomWindow(window, factor, { centre, minLength, length });
+    setChosenWindow(nextWindow.to - nextWindow.from >= length ? undefined : nextWindow);
   };
-  const place = selected === undefined ? -1 : scale.at(selected);
-  const about = place >= window.from && place < window.to ? place : (window.from + window.to) / 2;
-  useZoomKeys((key) => (key === '0' ? setChosen(undefined) : zoom(key === '+' ? 0.5 : 2, about)));
+  const selectedPlace = selected === undefined ? -1 : scale.placeOf(selected);
+  const zoomCentre =
+    selectedPlace >= window.from && selectedPlace < window.to ? selectedPlace : (window.from + window.to) / 2;
+  useZoomKeys((key) => (key === '0' ? setChosenWindow(undefined) : zoom(key === '+' ? 0.5 : 2, zoomCentre)));
   useWheel(canvas, (event, share) => {
-    const at = window.from + share * (window.to - window.from);
-    if (event.ctrlKey || event.metaKey) zoom(event.deltaY > 0 ? 1.25 : 0.8, at);
+    const place = window.from + share * (window.to - window.from);
+    if (event.ctrlKey || event.metaKey) zoom(event.deltaY > 0 ? 1.25 : 0.8, place);
     else {
-      const by = ((event.deltaX + event.deltaY) / 600) * (window.to - window.from);
-      if (chosen !== undefined) setChosen(fitted({ from: window.from + by, to: window.to + by }, length));
+      const distance = ((event.deltaX + event.deltaY) / 600) * (window.to - window.from);
+      if (chosenWindow !== undefined)
+        setChosenWindow(fitWindow({ from: window.from + distance, to: window.to + distance }, length));
     }
   });
   const dragMinimap = (event: PointerEvent<HTMLCanvasElement>): void => {
     if (event.buttons !== 1) return;
     event.currentTarget.setPointerCapture(event.pointerId);
-    const there = shareOf(event) * length;
-    lookAt(there);
-    onGo(Math.min(count - 1, scale.seqAt(there)));
+    const place = shareOf(event) * length;
+    centreOn(place);
+    onGo(Math.min(count - 1, scale.seqAt(place)));
   };
   const seqAt = (event: PointerEvent<HTMLCanvasElement>): number =>
     Math.min(count - 1, scale.seqAt(window.from + shareOf(event) * (window.to - window.from)));
@@ -113,7 +116,7 @@ export function Timeline(props: {
           height={lanes.heightPx}
           style={{ height: lanes.heightPx }}
           role="img"
-          aria-label={`${describe(overview)}${labels.size === 0 ? '' : ` ${countOf(labels.size, 'call')} labelled.`}`}
+          aria-label={`${describeTimeline(overview)}${labels.size === 0 ? '' : ` ${countOf(labels.size, 'call')} labelled.`}`}
           onPointerDown={(event) => onGo(markAt(event))}
           onPointerMove={(event) => setHovered(seqAt(event))}
           onPointerLeave={() => setHovered(undefined)}
@@ -129,26 +132,31 @@ export function Timeline(props: {
         <span className="spring" />
         <span aria-hidden="true">{placeText(overview, hovered ?? selected)}</span>
         <span>
-          {byTime === undefined ? null : (
+          {scaleByTime === undefined ? null : (
             <button
               type="button"
               className="quiet"
               aria-pressed={isByTime}
               onClick={() => {
-                setChosen(undefined);
+                setChosenWindow(undefined);
                 setByTime(!isByTime);
               }}
             >
               By time
             </button>
           )}
-          <button type="button" className="quiet" aria-label="Zoom in" onClick={() => zoom(0.5, about)}>
+          <button type="button" className="quiet" aria-label="Zoom in" onClick={() => zoom(0.5, zoomCentre)}>
             +
           </button>
-          <button type="button" className="quiet" aria-label="Zoom out" onClick={() => zoom(2, about)}>
+          <button type="button" className="quiet" aria-label="Zoom out" onClick={() => zoom(2, zoomCentre)}>
             −
           </button>
-          <button type="button" className="quiet" disabled={chosen === undefined} onClick={() => setChosen(undefined)}>
+          <button
+            type="button"
+            className="quiet"
+            disabled={chosenWindow === undefined}
+            onClick={() => setChosenWindow(undefined)}
+          >
             Whole run
           </button>
         </span>
@@ -166,21 +174,21 @@ function shareOf(event: { readonly currentTarget: Element; readonly clientX: num
 /** Returns the `seq` of the advice or pattern near the pointer, or else of the record at the pointer. */
 function nearestMark(
   { lanes: { lanes }, overview, tried }: Pick<TimelinePicture, 'overview' | 'tried'> & { readonly lanes: Lanes },
-  pointed: { readonly seq: number; readonly y: number; readonly reach: number; readonly scale: TimelineScale },
+  pointer: { readonly seq: number; readonly y: number; readonly reach: number; readonly scale: TimelineScale },
 ): number {
-  const { reach, scale, seq, y } = pointed;
-  const isIn = (name: LaneName): boolean => {
+  const { reach, scale, seq, y } = pointer;
+  const isInLane = (name: LaneName): boolean => {
     const lane = lanes[name];
     return lane !== undefined && y >= lane.top && y < lane.top + lane.height + 4;
   };
-  const marks = isIn('advice')
+  const marks = isInLane('advice')
     ? overview.advice.map((mark) => mark.seq)
-    : isIn('tried')
+    : isInLane('tried')
       ? (tried ?? []).map((mark) => mark.seq)
-      : isIn('patterns')
+      : isInLane('patterns')
         ? overview.patterns.map(({ flaggedSeq, fromSeq }) => flaggedSeq ?? fromSeq)
         : [];
-  const distance = (mark: number): number => Math.abs(scale.at(mark) - scale.at(seq));
+  const distance = (mark: number): number => Math.abs(scale.placeOf(mark) - scale.placeOf(seq));
   return marks.filter((mark) => distance(mark) <= reach).sort((a, b) => distance(a) - distance(b))[0] ?? seq;
 }
 
@@ -189,8 +197,9 @@ function placeText(overview: Overview, seq: number | undefined): string {
   const bucket = Math.min(overview.buckets - 1, Math.floor(seq / overview.seqsPerBucket));
   const time = clockText(overview.atMs[bucket] ?? 0);
   const call = (overview.firstCall[bucket] ?? 0) + ((overview.calls[bucket] ?? 0) > 0 ? 1 : 0);
-  const soFar = (list: readonly number[]): number => list.slice(0, bucket + 1).reduce((sum, one) => sum + one, 0);
-  const [costUsd, tokens] = [soFar(overview.costUsd), soFar(overview.tokens)];
+  const sumUntil = (list: readonly number[]): number =>
+    list.slice(0, bucket + 1).reduce((sum, value) => sum + value, 0);
+  const [costUsd, tokens] = [sumUntil(overview.costUsd), sumUntil(overview.tokens)];
   const parts = [
     time,
     ...(call === 0 ? [] : [`call ${countText(call)}`]),
@@ -200,62 +209,47 @@ function placeText(overview: Overview, seq: number | undefined): string {
   return parts.join(' · ');
 }
 
-function describe({ patterns, advice, errors }: Overview): string {
-  const failed = errors.reduce((sum, count) => sum + count, 0);
-  const stuck = patterns.filter((pattern) => pattern.stuck).length;
-  const unsaid = advice.filter(({ delivered }) => delivered !== true).length;
-  return `Lanes of calls, errors, patterns and advice: ${countOf(failed, 'error')}, ${countOf(patterns.length, 'pattern')} of which ${stuck} say stuck, ${countOf(advice.length, 'piece')} of advice${unsaid === 0 ? '' : `, ${unsaid} not known as said`}. The lists beside the conversation hold the same.`;
+function describeTimeline({ patterns, advice, errors }: Overview): string {
+  const errorCount = errors.reduce((sum, count) => sum + count, 0);
+  const stuckCount = patterns.filter((pattern) => pattern.stuck).length;
+  const undeliveredCount = advice.filter(({ delivered }) => delivered !== true).length;
+  return `Lanes of calls, errors, patterns and advice: ${countOf(errorCount, 'error')}, ${countOf(patterns.length, 'pattern')} of which ${stuckCount} say stuck, ${countOf(advice.length, 'piece')} of advice${undeliveredCount === 0 ? '' : `, ${undeliveredCount} not known as said`}. The lists beside the conversation hold the same.`;
 }
 
-function useDrawing(drawn: {
+function useDrawing(drawing: {
   readonly canvas: { readonly current: HTMLCanvasElement | null };
   readonly minimap: { readonly current: HTMLCanvasElement | null };
   readonly lanes: Lanes;
   readonly range: VisibleRange;
   readonly picture: Omit<TimelinePicture, 'visible'>;
 }): void {
-  const { canvas, lanes, minimap, picture, range } = drawn;
+  const { canvas, lanes, minimap, picture, range } = drawing;
   const { heightPx } = lanes;
   useEffect(() => {
     let frame = 0;
     const draw = (): void => {
       frame = 0;
-      const whole = { ...picture, visible: range.get() };
-      const [below, above] = [prepare(canvas.current, heightPx), prepare(minimap.current, MINIMAP_HEIGHT)];
-      if (below !== undefined) drawLanes(below, whole);
-      if (above !== undefined) drawMinimap(above, whole);
+      const fullPicture = { ...picture, visible: range.get() };
+      const [lanesCanvas, minimapCanvas] = [
+        prepareCanvas(canvas.current, heightPx),
+        prepareCanvas(minimap.current, MINIMAP_HEIGHT),
+      ];
+      if (lanesCanvas !== undefined) drawLanes(lanesCanvas, fullPicture);
+      if (minimapCanvas !== undefined) drawMinimap(minimapCanvas, fullPicture);
     };
-    const soon = (): void => {
+    const drawSoon = (): void => {
       if (frame === 0) frame = requestAnimationFrame(draw);
     };
     draw();
-    const sizes = new ResizeObserver(soon);
-    if (canvas.current !== null) sizes.observe(canvas.current);
-    const ends = [range.subscribe(soon), onThemeChange(soon)];
+    const resizeObserver = new ResizeObserver(drawSoon);
+    if (canvas.current !== null) resizeObserver.observe(canvas.current);
+    const unsubscribers = [range.subscribe(drawSoon), onThemeChange(drawSoon)];
     return () => {
       cancelAnimationFrame(frame);
-      sizes.disconnect();
-      for (const end of ends) end();
+      resizeObserver.disconnect();
+      for (const unsubscribe of unsubscribers) unsubscribe();
     };
   }, [canvas, minimap, heightPx, range, ...Object.values(picture)]);
-}
-
-function prepare(canvas: HTMLCanvasElement | null, height: number): Canvas | undefined {
-  const context = canvas?.getContext('2d');
-  if (canvas === null || context === null || context === undefined) return undefined;
-  const widthPx = canvas.clientWidth;
-  const ratio = devicePixelRatio;
-  if (canvas.width !== Math.round(widthPx * ratio)) canvas.width = Math.round(widthPx * ratio);
-  if (canvas.height !== Math.round(height * ratio)) canvas.height = Math.round(height * ratio);
-  context.setTransform(ratio, 0, 0, ratio, 0, 0);
-  const style = getComputedStyle(canvas);
-  const known = new Map<string, string>();
-  const colour = (name: string): string => {
-    const value = known.get(name) ?? style.getPropertyValue(name).trim();
-    known.set(name, value);
-    return value;
-  };
-  return { context, widthPx, colour };
 }
 
 function useZoomKeys(onKey: (key: '+' | '-' | '0') => void): void {

@@ -24,7 +24,7 @@ export interface TriedRun {
 export function useTriedRun(route: RunRoute, lastSeq: number): TriedRun {
   const { run, trial } = route;
   const key = trial === undefined ? 'none' : `${runKey(run)} ${lastSeq} ${trial.under} ${trial.against}`;
-  const loaded = useLoaded(key, async () => (trial === undefined ? undefined : getTried(run, trial)));
+  const triedRun = useLoaded(key, async () => (trial === undefined ? undefined : getTried(run, trial)));
   const onChoose = useCallback(
     (chosen: TrialChoice | undefined) => {
       const { trial: _before, ...rest } = route;
@@ -32,7 +32,7 @@ export function useTriedRun(route: RunRoute, lastSeq: number): TriedRun {
     },
     [route],
   );
-  return { choice: trial, loaded, onChoose };
+  return { choice: trial, loaded: triedRun, onChoose };
 }
 
 const CHANGES: Readonly<Record<AdviceChange, { readonly text: string; readonly tag: string }>> = {

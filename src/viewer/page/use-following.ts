@@ -26,12 +26,12 @@ export function useFollowing(props: {
 }): Following {
   const { lastSeq, pages, handle } = props;
   const [isFollowing, setFollowing] = useState(props.isLive);
-  const [held, setHeld] = useState(lastSeq);
-  const shownLast = isFollowing ? lastSeq : Math.min(held, lastSeq);
+  const [heldSeq, setHeldSeq] = useState(lastSeq);
+  const shownLast = isFollowing ? lastSeq : Math.min(heldSeq, lastSeq);
   const pause = useCallback(() => {
     if (!isFollowing) return;
     // A result appears in the row of its call, so it does not count as a new row.
-    setHeld(pages.lastSeq);
+    setHeldSeq(pages.lastSeq);
     setFollowing(false);
   }, [isFollowing, pages]);
   const follow = useCallback(() => {

@@ -15,8 +15,8 @@ const NOTHING: KnownRuns = { absent: new Set() };
  */
 export function useKnownRuns(report: BacktestReport, sources: readonly SourceRow[]): KnownRuns {
   const ids = runIdsOf(report);
-  const loaded = useLoaded(JSON.stringify([ids, sources.map(({ id }) => id)]), () => absentOf(ids, sources));
-  return loaded.value ?? NOTHING;
+  const absentRuns = useLoaded(JSON.stringify([ids, sources.map(({ id }) => id)]), () => absentOf(ids, sources));
+  return absentRuns.value ?? NOTHING;
 }
 
 async function absentOf(ids: readonly string[], sources: readonly SourceRow[]): Promise<KnownRuns> {
@@ -54,14 +54,14 @@ function* inPieces(addresses: readonly RunAddress[]): Generator<readonly RunAddr
   let piece: RunAddress[] = [];
   let chars = 0;
   for (const address of addresses) {
-    const more = encodeURIComponent(encodeURIComponent(address.runId)).length + 20;
-    if (piece.length > 0 && (piece.length >= MAX_ROWS || chars + more > MAX_CHARS)) {
+    const addedChars = encodeURIComponent(encodeURIComponent(address.runId)).length + 20;
+    if (piece.length > 0 && (piece.length >= MAX_ROWS || chars + addedChars > MAX_CHARS)) {
       yield piece;
       piece = [];
       chars = 0;
     }
     piece.push(address);
-    chars += more;
+    chars += addedChars;
   }
   if (piece.length > 0) yield piece;
 }

@@ -42,7 +42,7 @@ export interface LabelHooks {
 }
 
 /** The label that the last `setLabel` replaced. */
-let replaced: { readonly id: string; readonly target: LabelTarget | null; readonly note: string } | undefined;
+let replacedLabel: { readonly id: string; readonly target: LabelTarget | null; readonly note: string } | undefined;
 
 /**
  * Loads the labels of one run from the labels file of the viewer.
@@ -54,15 +54,15 @@ export function useLabels(
   selected: number | undefined,
   { onLabelled, onUndone, say }: LabelHooks,
 ): Labels {
-  const loaded = useLoaded('labels', getLabels);
-  const [written, setWritten] = useState<typeof loaded.value>();
-  const labels = written ?? loaded.value;
+  const loadedLabels = useLoaded('labels', getLabels);
+  const [writtenLabels, setWrittenLabels] = useState<typeof loadedLabels.value>();
+  const labels = writtenLabels ?? loadedLabels.value;
   const isWritable = typeof labels?.file === 'string';
   const { runId, source } = run;
-  const chosen = useLoaded(`${source}/${runId} ${isWritable ? (selected ?? '') : ''}`, async () =>
+  const chosenCall = useLoaded(`${source}/${runId} ${isWritable ? (selected ?? '') : ''}`, async () =>
     selected === undefined || !isWritable ? undefined : ((await getCall(run, { seq: selected }))?.call ?? undefined),
   );
-  const call = selected === undefined ? undefined : chosen.value;
+  const call = selected === undefined ? undefined : chosenCall.value;
   const id = call === undefined ? runId : `${runId}@${call}`;
   // A note may be typed before the number of its call is loaded, so it belongs to the chosen row.
   const row = `${source}/${runId} ${selected ?? ''}`;
@@ -79,14 +79,14 @@ export function useLabels(
           say('Start the viewer with --labels FILE to label.');
           return;
         }
-        const at = selected === undefined ? undefined : (await getCall(run, { seq: selected }))?.call;
-        const labelId = at === undefined ? runId : `${runId}@${at}`;
-        const before = labels?.labels.find((label) => label.id === labelId);
-        replaced = { id: labelId, target: before?.target ?? null, note: before?.note ?? '' };
-        setWritten(await putLabel(labelId, target, draft?.row === row ? draft.note : undefined));
+        const callNumber = selected === undefined ? undefined : (await getCall(run, { seq: selected }))?.call;
+        const labelId = callNumber === undefined ? runId : `${runId}@${callNumber}`;
+        const previousLabel = labels?.labels.find((label) => label.id === labelId);
+        replacedLabel = { id: labelId, target: previousLabel?.target ?? null, note: previousLabel?.note ?? '' };
+        setWrittenLabels(await putLabel(labelId, target, draft?.row === row ? draft.note : undefined));
         setDraft(undefined);
-        const what = at === undefined ? 'The run' : `Call ${at}`;
-        say(target === null ? `${what} has no label now.` : `${what}: ${LABEL_WORDS[target]}.`);
+        const subject = callNumber === undefined ? 'The run' : `Call ${callNumber}`;
+        say(target === null ? `${subject} has no label now.` : `${subject}: ${LABEL_WORDS[target]}.`);
         if (target !== null) onLabelled();
       } catch (error) {
         say(asError(error).message);
@@ -94,22 +94,22 @@ export function useLabels(
     },
     [labels, run, runId, row, selected, draft, say, onLabelled],
   );
-  const undo = async (): Promise<void> => {
-    if (replaced === undefined) {
+  const undoLabel = async (): Promise<void> => {
+    if (replacedLabel === undefined) {
       say('No label to undo.');
       return;
     }
     try {
-      const { id: undone, note, target } = replaced;
-      replaced = undefined;
-      setWritten(await putLabel(undone, target, note));
+      const { id: labelId, note, target } = replacedLabel;
+      replacedLabel = undefined;
+      setWrittenLabels(await putLabel(labelId, target, note));
       onUndone();
-      say(`${undone}: ${target === null ? 'no label' : LABEL_WORDS[target]}.`);
+      say(`${labelId}: ${target === null ? 'no label' : LABEL_WORDS[target]}.`);
     } catch (error) {
       say(asError(error).message);
     }
   };
-  const label = runLabels.find((one) => one.id === id);
+  const label = runLabels.find((runLabel) => runLabel.id === id);
   return {
     isWritable,
     call,
@@ -119,7 +119,7 @@ export function useLabels(
     note: draft?.row === row ? draft.note : (label?.note ?? ''),
     setNote: (note) => setDraft({ row, note }),
     setLabel: (target) => void setLabel(target),
-    undo: () => void undo(),
+    undo: () => void undoLabel(),
   };
 }
 

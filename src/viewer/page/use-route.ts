@@ -3,7 +3,7 @@ import { useSyncExternalStore } from 'react';
 import { formatRoute, parseRoute, type Route } from './route.ts';
 
 const listeners = new Set<() => void>();
-let known: { readonly search: string; readonly route: Route } | undefined;
+let cachedRoute: { readonly search: string; readonly route: Route } | undefined;
 
 /** Returns the current route. */
 export function useRoute(): Route {
@@ -20,8 +20,9 @@ export function goTo(route: Route, { replace = false }: { readonly replace?: boo
 }
 
 function currentRoute(): Route {
-  if (known?.search !== location.search) known = { search: location.search, route: parseRoute(location.search) };
-  return known.route;
+  if (cachedRoute?.search !== location.search)
+    cachedRoute = { search: location.search, route: parseRoute(location.search) };
+  return cachedRoute.route;
 }
 
 function subscribe(listener: () => void): () => void {

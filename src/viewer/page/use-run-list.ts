@@ -9,7 +9,7 @@ import { asError } from './use-loaded.ts';
 /** The server's limit of rows per request. */
 const MAX_ROWS = 100;
 /** The delay before a request is repeated because data was not ready. */
-const AGAIN_MS = 700;
+const RETRY_MS = 700;
 
 /** The loaded part of the run list. */
 export interface RunListState {
@@ -62,11 +62,11 @@ export interface ListPlace {
 /** Returns undefined if no list was shown, or if the list does not contain the run. */
 export function placeInList(run: RunAddress): ListPlace | undefined {
   const list = lastKey === undefined ? undefined : lists.get(lastKey);
-  const at = list?.rows.findIndex((row) => runKey(row) === runKey(run)) ?? -1;
-  if (lastKey === undefined || list === undefined || at < 0) return undefined;
+  const index = list?.rows.findIndex((row) => runKey(row) === runKey(run)) ?? -1;
+  if (lastKey === undefined || list === undefined || index < 0) return undefined;
   // The cast is safe: the key is the JSON of the filters.
   const filters = JSON.parse(lastKey) as RunFilters;
-  return { number: at + 1, total: list.total, before: list.rows[at - 1], next: list.rows[at + 1], filters };
+  return { number: index + 1, total: list.total, before: list.rows[index - 1], next: list.rows[index + 1], filters };
 }
 
 /** The state of earlier lists, which is restored when the user comes back. */
@@ -107,14 +107,14 @@ export function useRunList(filters: RunFilters, onSource: () => void): RunListSt
 
   const load = useCallback(
     async (after: string | undefined, limit?: number) => {
-      const own = round.current;
+      const ownRound = round.current;
       setState((before) => ({ ...before, isLoading: true, error: undefined }));
       try {
         // The cast is safe: the key is the JSON of the filters.
         const page = await getRuns(JSON.parse(key) as RunFilters, after, limit);
-        if (own !== round.current) return;
+        if (ownRound !== round.current) return;
         setState((before) => ({
-          rows: after === undefined ? refreshed(page.runs, before.rows) : joined(before.rows, page.runs),
+          rows: after === undefined ? keepExtras(page.runs, before.rows) : appendRows(before.rows, page.runs),
           next: page.next,
           total: page.total,
           notIndexed: page.notIndexed,
@@ -125,7 +125,7 @@ export function useRunList(filters: RunFilters, onSource: () => void): RunListSt
           error: undefined,
         }));
       } catch (error) {
-        if (own === round.current) setState((before) => ({ ...before, isLoading: false, error: asError(error) }));
+        if (ownRound === round.current) setState((before) => ({ ...before, isLoading: false, error: asError(error) }));
       }
     },
     [key],
@@ -154,23 +154,23 @@ export function useRunList(filters: RunFilters, onSource: () => void): RunListSt
   }, [load]);
 
   const complete = useCallback((rows: readonly ListedRow[]) => {
-    const wanted = rows.filter((row) => !row.extras && !requested.current.has(runKey(row))).slice(0, MAX_ROWS);
-    if (wanted.length === 0) return;
-    for (const row of wanted) requested.current.add(runKey(row));
-    const own = round.current;
-    const fetchThem = async (): Promise<void> => {
-      const answer = await getRows(wanted);
-      if (own !== round.current) return;
-      setState((before) => ({ ...before, rows: replaced(before.rows, answer.rows) }));
+    const incompleteRows = rows.filter((row) => !row.extras && !requested.current.has(runKey(row))).slice(0, MAX_ROWS);
+    if (incompleteRows.length === 0) return;
+    for (const row of incompleteRows) requested.current.add(runKey(row));
+    const ownRound = round.current;
+    const fetchRows = async (): Promise<void> => {
+      const answer = await getRows(incompleteRows);
+      if (ownRound !== round.current) return;
+      setState((before) => ({ ...before, rows: replaceRows(before.rows, answer.rows) }));
       const unready = answer.rows.filter((row) => !row.extras);
       if (unready.length === 0) return;
       // The rows are requested again if they are still visible after a short delay.
-      await new Promise((resolve) => setTimeout(resolve, AGAIN_MS));
+      await new Promise((resolve) => setTimeout(resolve, RETRY_MS));
       for (const row of unready) requested.current.delete(runKey(row));
-      if (own === round.current) setState((before) => ({ ...before, rows: [...before.rows] }));
+      if (ownRound === round.current) setState((before) => ({ ...before, rows: [...before.rows] }));
     };
     // The rows stay. If the list itself fails, it reports the error.
-    fetchThem().catch(() => {});
+    fetchRows().catch(() => {});
   }, []);
 
   const [isLost, setLost] = useState(false);
@@ -178,9 +178,9 @@ export function useRunList(filters: RunFilters, onSource: () => void): RunListSt
     useMemo(
       () => ({
         onRow: (row: ListedRow) => {
-          const isKnown = latest.current.rows.some((known) => runKey(known) === runKey(row));
+          const isKnown = latest.current.rows.some((listedRow) => runKey(listedRow) === runKey(row));
           requested.current.delete(runKey(row));
-          if (isKnown) setState((before) => ({ ...before, rows: replaced(before.rows, [row]) }));
+          if (isKnown) setState((before) => ({ ...before, rows: replaceRows(before.rows, [row]) }));
           else setArrived((before) => new Set([...before, runKey(row)]));
         },
         onReset: () => reload(),
@@ -198,15 +198,15 @@ export function useRunList(filters: RunFilters, onSource: () => void): RunListSt
   const [failedCounts, setFailedCounts] = useState(0);
   useEffect(() => {
     if (notLookedAt === 0 || isLoading) return undefined;
-    const own = round.current;
+    const ownRound = round.current;
     // Only the facets are updated, because rows must not move while the user reads.
-    const count = async (): Promise<void> => {
+    const updateFacets = async (): Promise<void> => {
       // The cast is safe: the key is the JSON of the filters.
       const page = await getRuns(JSON.parse(key) as RunFilters, undefined);
-      if (own !== round.current) return;
+      if (ownRound !== round.current) return;
       setState((before) => ({ ...before, facets: page.facets, notLookedAt: page.notLookedAt }));
     };
-    const timer = setTimeout(() => void count().catch(() => setFailedCounts((before) => before + 1)), 2_000);
+    const timer = setTimeout(() => void updateFacets().catch(() => setFailedCounts((before) => before + 1)), 2_000);
     return () => clearTimeout(timer);
   }, [facets, failedCounts, isLoading, key, notLookedAt]);
   const isEmpty = state.rows.length === 0;
@@ -215,7 +215,7 @@ export function useRunList(filters: RunFilters, onSource: () => void): RunListSt
   useEffect(() => {
     // This must not discard a pending request.
     if (!hasNews || isLoading) return undefined;
-    const timer = setTimeout(() => reload(latest.current.rows.length), isEmpty ? AGAIN_MS : 2_000);
+    const timer = setTimeout(() => reload(latest.current.rows.length), isEmpty ? RETRY_MS : 2_000);
     return () => clearTimeout(timer);
   }, [hasNews, isEmpty, isLoading, reload]);
 
@@ -243,13 +243,13 @@ function useListEvents(handlers: ListEvents): void {
     });
     events.addEventListener('gone', handlers.onReset);
     events.addEventListener('reset', handlers.onReset);
-    const states = new Map<string, string>();
+    const sourceStates = new Map<string, string>();
     events.addEventListener('source', (event: MessageEvent<string>) => {
       // The cast is safe for the same reason as above.
       const { id, problem, indexing } = JSON.parse(event.data) as SourceRow;
       const state = `${problem?.code ?? ''} ${indexing?.done ?? ''}`;
-      if (state !== (states.get(id) ?? ' ')) handlers.onSource();
-      states.set(id, state);
+      if (state !== (sourceStates.get(id) ?? ' ')) handlers.onSource();
+      sourceStates.set(id, state);
     });
     events.addEventListener('error', () => handlers.onLost(true));
     events.addEventListener('open', () => handlers.onLost(false));
@@ -258,14 +258,14 @@ function useListEvents(handlers: ListEvents): void {
 }
 
 /** Appends rows. A row that is already in the list is not added again. */
-function joined(rows: readonly ListedRow[], more: readonly ListedRow[]): readonly ListedRow[] {
-  const known = new Set(rows.map(runKey));
-  return [...rows, ...more.filter((row) => !known.has(runKey(row)))];
+function appendRows(rows: readonly ListedRow[], nextRows: readonly ListedRow[]): readonly ListedRow[] {
+  const listedKeys = new Set(rows.map(runKey));
+  return [...rows, ...nextRows.filter((row) => !listedKeys.has(runKey(row)))];
 }
 
 /** Returns refetched rows. If a run has not changed, its row keeps the known extras. */
-function refreshed(rows: readonly ListedRow[], before: readonly ListedRow[]): readonly ListedRow[] {
-  const byKey = new Map(before.map((row) => [runKey(row), row]));
+function keepExtras(rows: readonly ListedRow[], previousRows: readonly ListedRow[]): readonly ListedRow[] {
+  const byKey = new Map(previousRows.map((row) => [runKey(row), row]));
   return rows.map((row) => {
     const old = byKey.get(runKey(row));
     return row.extras || old?.extras !== true || old.lastSeq !== row.lastSeq ? row : { ...old, ...row, extras: true };
@@ -273,10 +273,10 @@ function refreshed(rows: readonly ListedRow[], before: readonly ListedRow[]): re
 }
 
 /** Replaces rows by newer ones. Fields that the newer row lacks keep their values. */
-function replaced(rows: readonly ListedRow[], newer: readonly ListedRow[]): readonly ListedRow[] {
-  const byKey = new Map(newer.map((row) => [runKey(row), row]));
+function replaceRows(rows: readonly ListedRow[], newerRows: readonly ListedRow[]): readonly ListedRow[] {
+  const byKey = new Map(newerRows.map((row) => [runKey(row), row]));
   return rows.map((row) => {
-    const other = byKey.get(runKey(row));
-    return other === undefined ? row : { ...row, ...other, extras: other.extras };
+    const newerRow = byKey.get(runKey(row));
+    return newerRow === undefined ? row : { ...row, ...newerRow, extras: newerRow.extras };
   });
 }

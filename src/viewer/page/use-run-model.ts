@@ -10,7 +10,7 @@ import { asError } from './use-loaded.ts';
 /** The delay before an incomplete overview is requested again. It is short because the server waits too. */
 const OVERVIEW_MS = 20;
 /** The minimum interval between two updates of a growing run. */
-const FRESH_MS = 2_000;
+const REFRESH_MS = 2_000;
 
 /** A loaded run. */
 export interface RunModel {
@@ -50,13 +50,13 @@ export function useRunModel(run: RunAddress, at: number): RunModel {
   useEffect(() => {
     let isCurrent = true;
     setTrouble(undefined);
-    const fetchIt = async (): Promise<void> => {
+    const fetchRun = async (): Promise<void> => {
       try {
         // The first page does not depend on the response about the run, so both are requested in parallel.
-        const begun = firstPage({ source, runId }, startAt.current);
+        const firstRequest = requestFirstPage({ source, runId }, startAt.current);
         const answer = await getRun({ source, runId });
         if (!isCurrent) return;
-        const load: LoadRecords = (query) => begun.take(query) ?? getRecords({ source, runId }, query);
+        const load: LoadRecords = (query) => firstRequest.take(query) ?? getRecords({ source, runId }, query);
         const pages = new RecordPages(answer.run.lastSeq, load, (error) => setTrouble(asError(error)));
         setState({ answer, pages, error: undefined });
         setLastSeq(answer.run.lastSeq);
@@ -64,7 +64,7 @@ export function useRunModel(run: RunAddress, at: number): RunModel {
         if (isCurrent) setState({ answer: undefined, pages: undefined, error: asError(error) });
       }
     };
-    void fetchIt();
+    void fetchRun();
     return () => {
       isCurrent = false;
     };
@@ -104,7 +104,7 @@ export function useRunModel(run: RunAddress, at: number): RunModel {
 }
 
 /** Requests the page that contains a `seq`. The first caller of `take` receives it. */
-function firstPage(
+function requestFirstPage(
   run: RunAddress,
   at: number,
 ): { readonly take: (query: Parameters<LoadRecords>[0]) => Promise<RecordsAnswer> | undefined } {
@@ -115,9 +115,9 @@ function firstPage(
   return {
     take: (query) => {
       if (query.from !== from) return undefined;
-      const first = answer;
+      const firstAnswer = answer;
       answer = undefined;
-      return first;
+      return firstAnswer;
     },
   };
 }
@@ -139,7 +139,7 @@ function useRefresh(run: RunAddress, pages: RecordPages | undefined, setState: S
           // The event stream reports the problem. The next record causes a retry.
         },
       );
-    }, FRESH_MS);
+    }, REFRESH_MS);
   }, [source, runId, pages, setState]);
 }
 
@@ -159,21 +159,21 @@ function useCompletion(
     if (overview === undefined || overview.complete) return undefined;
     let timer: ReturnType<typeof setTimeout> | undefined;
     let isCurrent = true;
-    const fetchIt = (): void => {
+    const fetchOverview = (): void => {
       const update = async (): Promise<void> => {
-        const next = await getOverview({ source, runId });
-        const latest = next.complete && isWithoutExtras ? await getRun({ source, runId }) : undefined;
+        const nextOverview = await getOverview({ source, runId });
+        const latest = nextOverview.complete && isWithoutExtras ? await getRun({ source, runId }) : undefined;
         setState((before) =>
           before.answer === undefined || before.pages !== pages
             ? before
-            : { ...before, answer: { ...before.answer, ...present({ run: latest?.run }), overview: next } },
+            : { ...before, answer: { ...before.answer, ...present({ run: latest?.run }), overview: nextOverview } },
         );
       };
       // If a request fails, the incomplete overview stays.
       update().catch(() => {});
     };
     const schedule = (): void => {
-      if (isCurrent) timer = setTimeout(fetchIt, OVERVIEW_MS);
+      if (isCurrent) timer = setTimeout(fetchOverview, OVERVIEW_MS);
     };
     // `RecordPages` reports a failed request.
     pages?.ensure(firstSeq).then(schedule, schedule);

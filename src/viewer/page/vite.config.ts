@@ -3,19 +3,19 @@ import { fileURLToPath } from 'node:url';
 import react from '@vitejs/plugin-react';
 import { defineConfig, type UserConfig } from 'vite';
 
-const here = (path: string): string => fileURLToPath(new URL(path, import.meta.url));
+const pathFromHere = (path: string): string => fileURLToPath(new URL(path, import.meta.url));
 
 /**
  * Builds the page of the viewer into `dist/viewer`: a document, a script, a style sheet, and the highlighting code, which is loaded on
  * demand.
  */
 const config: UserConfig = defineConfig({
-  root: here('.'),
+  root: pathFromHere('.'),
   base: '/',
   publicDir: false,
   plugins: [react()],
   build: {
-    outDir: here('../../../dist/viewer'),
+    outDir: pathFromHere('../../../dist/viewer'),
     emptyOutDir: false,
     // Inlined data would need a less strict Content-Security-Policy.
     assetsInlineLimit: 0,
