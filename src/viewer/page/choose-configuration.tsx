@@ -13,7 +13,7 @@ export function ChooseConfiguration(props: {
   const { onChoose, trial } = props;
   const { value } = useLoaded('configurations', getConfigurations);
   const choices = value?.configurations ?? [];
-  const option = ({ id, name }: (typeof choices)[number]): ReactElement => (
+  const renderOption = ({ id, name }: (typeof choices)[number]): ReactElement => (
     <option key={id} value={id}>
       {safeLine(name).slice(0, 60)}
     </option>
@@ -28,7 +28,7 @@ export function ChooseConfiguration(props: {
           onChange={({ target: { value: under } }) => onChoose(under === '' ? undefined : { under, against })}
         >
           <option value="">choose a configuration</option>
-          {choices.filter(({ id }) => id !== 'recorded').map(option)}
+          {choices.filter(({ id }) => id !== 'recorded').map(renderOption)}
         </select>
       </label>
       <label>
@@ -40,7 +40,7 @@ export function ChooseConfiguration(props: {
             if (trial !== undefined) onChoose({ ...trial, against: target.value });
           }}
         >
-          {choices.map(option)}
+          {choices.map(renderOption)}
         </select>
       </label>
     </div>

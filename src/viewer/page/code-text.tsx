@@ -13,16 +13,16 @@ export function CodeText({ language, text }: { readonly text: string; readonly l
     let isCurrent = true;
     setLines(undefined);
     if (!isShort) return undefined;
-    const colour = async (): Promise<void> => {
+    const highlightText = async (): Promise<void> => {
       try {
-        const { highlighted } = await import('./highlight.ts');
+        const { highlightCode: highlighted } = await import('./highlight.ts');
         const highlightedText = await highlighted(text, language.toLowerCase());
         if (isCurrent) setLines(highlightedText);
       } catch {
         // If highlighting fails, plain text is still readable.
       }
     };
-    void colour();
+    void highlightText();
     return () => {
       isCurrent = false;
     };

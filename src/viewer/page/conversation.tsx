@@ -64,7 +64,7 @@ export function ConversationView(props: {
   const settleKey = `${version} ${withDetails} ${count} ${repeats.key}`;
   if (settledFor.current !== settleKey) {
     layout.heights.resize(count);
-    layout.settle(pages.records(), pages, { folded: repeats.folded, withDetails });
+    layout.collapseHiddenRows(pages.records(), pages, { folded: repeats.folded, withDetails });
     settledFor.current = settleKey;
   }
   const stuck = useMemo(() => props.patterns.filter((pattern) => pattern.stuck), [props.patterns]);
@@ -99,7 +99,7 @@ export function ConversationView(props: {
     if (current === null) return;
     let isChanged = false;
     for (const item of current.querySelectorAll<HTMLElement>('.talk-item[data-ready]')) {
-      isChanged = layout.heights.set(Number(item.dataset['row']), item.offsetHeight) || isChanged;
+      isChanged = layout.heights.setHeight(Number(item.dataset['row']), item.offsetHeight) || isChanged;
     }
     rounds.current += 1;
     if (isChanged && rounds.current < MAX_ROUNDS) {
@@ -143,8 +143,8 @@ export function ConversationView(props: {
       show: (seq, always = false) => {
         const { current } = scroller;
         if (current === null) return;
-        const top = layout.heights.top(seq);
-        const bottom = top + layout.heights.height(seq);
+        const top = layout.heights.topOf(seq);
+        const bottom = top + layout.heights.heightOf(seq);
         const isSeen =
           layout.heights.isKnown(seq) && top >= current.scrollTop && bottom <= current.scrollTop + current.clientHeight;
         if (isSeen && !always) return;
@@ -257,7 +257,7 @@ function useRowSizes(layout: RowLayout, redraw: () => void): (item: HTMLElement 
       new ResizeObserver((entries) => {
         const isOther = entries.some(({ target }) => {
           if (!(target instanceof HTMLElement) || target.dataset['ready'] === undefined) return false;
-          return Math.abs(layout.heights.height(Number(target.dataset['row'])) - target.offsetHeight) >= 1;
+          return Math.abs(layout.heights.heightOf(Number(target.dataset['row'])) - target.offsetHeight) >= 1;
         });
         if (isOther) redraw();
       }),

@@ -12,7 +12,7 @@ export function CopyButtons(props: {
 }): ReactElement {
   const { pages, say, selected } = props;
   const record = selected === undefined ? undefined : pages.at(selected);
-  const copy = async (text: string, done: string): Promise<void> => {
+  const copyText = async (text: string, done: string): Promise<void> => {
     try {
       await navigator.clipboard.writeText(text);
       say(done);
@@ -23,13 +23,13 @@ export function CopyButtons(props: {
   const row = selected === undefined ? 'the run' : 'the chosen row';
   return (
     <>
-      <button type="button" onClick={() => void copy(location.href, `Link to ${row} copied.`)}>
+      <button type="button" onClick={() => void copyText(location.href, `Link to ${row} copied.`)}>
         Copy link
       </button>
       {record === undefined ? null : (
         <button
           type="button"
-          onClick={() => void copy(markdownOf(record, pages, location.href), 'The chosen row copied as Markdown.')}
+          onClick={() => void copyText(markdownOf(record, pages, location.href), 'The chosen row copied as Markdown.')}
         >
           Copy Markdown
         </button>

@@ -41,7 +41,7 @@ const GRAMMARS: Readonly<Record<string, string>> = { typescript: 'tsx' };
 let highlighter: Promise<HighlighterCore> | undefined;
 
 /** Returns the tokens of code by line, or undefined for an unknown language. */
-export async function highlighted(
+export async function highlightCode(
   text: string,
   language: string,
 ): Promise<readonly (readonly CodeToken[])[] | undefined> {

@@ -18,7 +18,7 @@ export function Markdown({ text }: { readonly text: string }): ReactElement {
   return tokens === undefined ? (
     <pre className="text">{text}</pre>
   ) : (
-    <div className="markdown">{blocks(tokens, 0)}</div>
+    <div className="markdown">{renderBlocks(tokens, 0)}</div>
   );
 }
 
@@ -32,7 +32,7 @@ function tokensOf(text: string): readonly Token[] | undefined {
   }
 }
 
-function blocks(tokens: readonly Token[], depth: number): readonly ReactNode[] {
+function renderBlocks(tokens: readonly Token[], depth: number): readonly ReactNode[] {
   // The tokens of a text have a fixed order.
   return tokens.map((token, at) => <Part key={at} token={token} depth={depth} />);
 }
@@ -41,22 +41,22 @@ function Part({ depth, token: given }: { readonly token: Token; readonly depth: 
   if (depth > MAX_DEPTH) return given.raw;
   // The cast is safe: the union includes a catch-all type for extensions, and no extension is used.
   const token = given as Tokens.Generic & MarkedToken;
-  const inner = (): readonly ReactNode[] => blocks(token.tokens ?? [], depth + 1);
+  const renderChildren = (): readonly ReactNode[] => renderBlocks(token.tokens ?? [], depth + 1);
   switch (token.type) {
     case 'space':
       return null;
     case 'paragraph':
-      return <p dir="auto">{inner()}</p>;
+      return <p dir="auto">{renderChildren()}</p>;
     case 'heading':
       // Headings of a message must not be part of the page's outline.
-      return <p className={`heading h${Math.min(token.depth, 3)}`}>{inner()}</p>;
+      return <p className={`heading h${Math.min(token.depth, 3)}`}>{renderChildren()}</p>;
     case 'blockquote':
-      return <blockquote>{inner()}</blockquote>;
+      return <blockquote>{renderChildren()}</blockquote>;
     case 'list':
       return createElement(
         token.ordered ? 'ol' : 'ul',
         typeof token.start === 'number' ? { start: token.start } : {},
-        token.items.map((item, at) => <li key={at}>{blocks(item.tokens, depth + 1)}</li>),
+        token.items.map((item, at) => <li key={at}>{renderBlocks(item.tokens, depth + 1)}</li>),
       );
     case 'checkbox':
       return token.checked ? '☑ ' : '☐ ';
@@ -74,7 +74,7 @@ function Part({ depth, token: given }: { readonly token: Token; readonly depth: 
               <tr>
                 {token.header.map((cell, at) => (
                   <th key={at} scope="col">
-                    {blocks(cell.tokens, depth + 1)}
+                    {renderBlocks(cell.tokens, depth + 1)}
                   </th>
                 ))}
               </tr>
@@ -83,7 +83,7 @@ function Part({ depth, token: given }: { readonly token: Token; readonly depth: 
               {token.rows.map((row, at) => (
                 <tr key={at}>
                   {row.map((cell, column) => (
-                    <td key={column}>{blocks(cell.tokens, depth + 1)}</td>
+                    <td key={column}>{renderBlocks(cell.tokens, depth + 1)}</td>
                   ))}
                 </tr>
               ))}
@@ -94,17 +94,17 @@ function Part({ depth, token: given }: { readonly token: Token; readonly depth: 
     case 'hr':
       return <hr />;
     case 'strong':
-      return <strong>{inner()}</strong>;
+      return <strong>{renderChildren()}</strong>;
     case 'em':
-      return <em>{inner()}</em>;
+      return <em>{renderChildren()}</em>;
     case 'del':
-      return <del>{inner()}</del>;
+      return <del>{renderChildren()}</del>;
     case 'codespan':
       return <code>{token.text}</code>;
     case 'br':
       return <br />;
     case 'text':
-      return token.tokens === undefined ? token.raw : <>{inner()}</>;
+      return token.tokens === undefined ? token.raw : <>{renderChildren()}</>;
     case 'escape':
       return token.text;
     case 'link':
@@ -112,7 +112,7 @@ function Part({ depth, token: given }: { readonly token: Token; readonly depth: 
         token.text
       ) : (
         <>
-          {inner()} ({token.href})
+          {renderChildren()} ({token.href})
         </>
       );
     default:

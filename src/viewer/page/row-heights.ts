@@ -34,17 +34,17 @@ export class RowHeights {
   }
 
   get total(): number {
-    return this.top(this.#count);
+    return this.topOf(this.#count);
   }
 
   /** Adds or removes rows at the end. */
   resize(count: number): void {
     if (count > this.#extraPx.length) this.#grow(count);
-    for (let row = count; row < this.#count; row += 1) this.forget(row);
+    for (let row = count; row < this.#count; row += 1) this.resetHeight(row);
     this.#count = count;
   }
 
-  height(row: number): number {
+  heightOf(row: number): number {
     return this.#estimate + (this.#extraPx[row] ?? 0);
   }
 
@@ -59,27 +59,27 @@ export class RowHeights {
   }
 
   /** @returns true if the height changed */
-  set(row: number, px: number): boolean {
+  setHeight(row: number, px: number): boolean {
     if (row < 0 || row >= this.#count) return false;
     this.#states[row] = MEASURED;
     return this.#setExtra(row, px - this.#estimate);
   }
 
   /** Does the same as `set`, but for a row that has not been visible yet. */
-  guess(row: number, px: number): void {
+  setGuess(row: number, px: number): void {
     if (row < 0 || row >= this.#count || this.isKnown(row)) return;
     this.#states[row] = GUESSED;
     this.#setExtra(row, px - this.#estimate);
   }
 
   /** Resets the height of a row to the estimate. */
-  forget(row: number): boolean {
+  resetHeight(row: number): boolean {
     this.#states[row] = 0;
     return this.#setExtra(row, 0);
   }
 
   /** Returns the top of a row. For `count`, it returns the end of the last row. */
-  top(row: number): number {
+  topOf(row: number): number {
     let sum = row * this.#estimate;
     for (let node = row; node > 0; node -= node & -node) sum += this.#sums[node] ?? 0;
     return sum;

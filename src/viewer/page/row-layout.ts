@@ -45,7 +45,7 @@ export class RowLayout {
    *
    * @param folded  series of equal calls; after the first call, only the row of the second call is shown
    */
-  settle(
+  collapseHiddenRows(
     records: Iterable<TrajectoryRecord>,
     pages: RecordPages,
     { folded, withDetails }: { readonly folded: readonly RepeatStretch[]; readonly withDetails: boolean },
@@ -57,15 +57,15 @@ export class RowLayout {
         remainingStretches.shift();
       const [firstCall = Number.MAX_SAFE_INTEGER, secondCall] = remainingStretches[0]?.calls ?? [];
       const isFolded = seq > firstCall && seq !== secondCall;
-      if (isFolded || rowKindOf(record, pages, withDetails) === 'none') this.heights.set(seq, 0);
+      if (isFolded || rowKindOf(record, pages, withDetails) === 'none') this.heights.setHeight(seq, 0);
       else {
-        if (this.heights.isKnown(seq) && this.heights.height(seq) === 0) this.heights.forget(seq);
-        if (!this.heights.isGuessed(seq)) this.heights.guess(seq, guessHeight(record, pages));
+        if (this.heights.isKnown(seq) && this.heights.heightOf(seq) === 0) this.heights.resetHeight(seq);
+        if (!this.heights.isGuessed(seq)) this.heights.setGuess(seq, guessHeight(record, pages));
       }
       if (payload.kind !== 'gap') continue;
       // A gap may be longer than a page. Only the part that a user may scroll to is collapsed.
       const lastLost = Math.min(payload.through_seq, seq + MAX_GAP);
-      for (let lost = seq + 1; lost <= lastLost; lost += 1) this.heights.set(lost, 0);
+      for (let lost = seq + 1; lost <= lastLost; lost += 1) this.heights.setHeight(lost, 0);
     }
   }
 
@@ -74,16 +74,16 @@ export class RowLayout {
     const { heights, anchor } = this;
     const maxScrollTop = Math.max(0, heights.total - viewportPx);
     if (anchor.by === 'end') return maxScrollTop;
-    const top = heights.top(anchor.seq);
+    const top = heights.topOf(anchor.seq);
     if (anchor.by === 'at') return Math.max(0, Math.min(maxScrollTop, top + anchor.offset));
-    const freePx = Math.max(0, viewportPx - heights.height(anchor.seq));
+    const freePx = Math.max(0, viewportPx - heights.heightOf(anchor.seq));
     return Math.max(0, Math.min(maxScrollTop, top - Math.min(freePx / 2, viewportPx / 3)));
   }
 
   /** Anchors the row at the upper edge. */
   holdAt(scrollTop: number): void {
     const seq = this.heights.rowAt(scrollTop);
-    this.anchor = { by: 'at', seq, offset: scrollTop - this.heights.top(seq) };
+    this.anchor = { by: 'at', seq, offset: scrollTop - this.heights.topOf(seq) };
   }
 
   /** Returns the rows in and around the view, in order. */
@@ -95,9 +95,9 @@ export class RowLayout {
     const rows: PlacedRow[] = [];
     const bottom = scrollTop + viewportPx + OVERSCAN_PX;
     let seq = heights.rowAt(scrollTop - OVERSCAN_PX);
-    let top = heights.top(seq);
+    let top = heights.topOf(seq);
     for (; seq < heights.count && top < bottom; seq += 1) {
-      const height = heights.height(seq);
+      const height = heights.heightOf(seq);
       if (height === 0) continue;
       const record = pages.at(seq);
       const kind = record === undefined ? 'none' : rowKindOf(record, pages, withDetails);

@@ -12,22 +12,22 @@ export function markdownOf(record: TrajectoryRecord, pages: RecordPages, link: s
   const parts = [`### Record ${seq}, \`${payload.kind}\``, `<${link}>`];
   if (payload.kind === 'tool_started') {
     parts[0] = `### Call of \`${payload.tool_name.replaceAll('`', '')}\``;
-    parts.push(fenced(textOf(payload.args).text));
+    parts.push(fenceText(textOf(payload.args).text));
     const end = pages.endOf(payload.tool_call_id, seq);
     const result = end === undefined ? undefined : pages.at(end)?.payload;
     if (result?.kind === 'tool_ended') {
-      parts.push(result.is_error ? 'It failed:' : 'Result:', fenced(textOf(result.result).text));
+      parts.push(result.is_error ? 'It failed:' : 'Result:', fenceText(textOf(result.result).text));
     }
   } else if (payload.kind === 'message_appended') {
     parts[0] = `### ${payload.message.role}`;
-    parts.push(fenced(textOf(payload.message.content).text));
-  } else if (payload.kind === 'feedback_produced') parts.push(fenced(payload.text));
-  else if (payload.kind === 'guidance_produced') parts.push(fenced(textOf(payload.injection.content).text));
+    parts.push(fenceText(textOf(payload.message.content).text));
+  } else if (payload.kind === 'feedback_produced') parts.push(fenceText(payload.text));
+  else if (payload.kind === 'guidance_produced') parts.push(fenceText(textOf(payload.injection.content).text));
   return `${parts.join('\n\n')}\n`;
 }
 
 /** Returns a fenced code block with a fence that does not occur in the text. */
-function fenced(text: string): string {
+function fenceText(text: string): string {
   const longest = Math.max(2, ...[...text.matchAll(/`+/g)].map(([ticks]) => ticks.length));
   const fence = '`'.repeat(longest + 1);
   const leftOutChars = text.length - MAX_CHARS;

@@ -116,7 +116,7 @@ function LoadedRun(props: {
     }
     return null;
   };
-  const find = async (search: RunSearch): Promise<void> => {
+  const showMatch = async (search: RunSearch): Promise<void> => {
     try {
       const seq = await findRow(search);
       if (seq === null) say(`No ${search.direction === 1 ? 'more' : 'earlier'} ${SEARCH_WORDS[search.kind]}.`);
@@ -153,9 +153,9 @@ function LoadedRun(props: {
       );
     },
     find: (kind, direction) => {
-      if (kind !== 'text') void find({ kind, direction });
+      if (kind !== 'text') void showMatch({ kind, direction });
       else if (route.find === undefined) focusFind();
-      else void find({ kind, direction, q: route.find });
+      else void showMatch({ kind, direction, q: route.find });
     },
     call: (direction) => void goToCall(direction),
     toStart: () => void showRecord(0),
@@ -195,7 +195,7 @@ function LoadedRun(props: {
             find={route.find}
             onFind={(q, direction) => {
               changeRoute({ find: q });
-              if (q !== '') void find({ kind: 'text', direction, q });
+              if (q !== '') void showMatch({ kind: 'text', direction, q });
             }}
           />
           <button

@@ -125,14 +125,14 @@ function fateSentence(advice: readonly AdviceMark[]): string {
   const reached = advice.filter((mark) => mark.delivered === true);
   const isSilent = reached.length === 0;
   const marks = isSilent ? advice : reached;
-  const count = (...calls: readonly AdviceMark['nextCall'][]): number =>
+  const countNextCalls = (...calls: readonly AdviceMark['nextCall'][]): number =>
     marks.filter(({ nextCall }) => calls.includes(nextCall)).length;
   const parts = [
-    [count('repeated'), 'made the same call again'],
-    [count('same-failure'), 'failed in the same way'],
-    [count('other-failure'), 'failed in another way'],
-    [count('succeeded'), 'made another call, which succeeded'],
-    [count('none', 'open'), 'made no further call'],
+    [countNextCalls('repeated'), 'made the same call again'],
+    [countNextCalls('same-failure'), 'failed in the same way'],
+    [countNextCalls('other-failure'), 'failed in another way'],
+    [countNextCalls('succeeded'), 'made another call, which succeeded'],
+    [countNextCalls('none', 'open'), 'made no further call'],
   ] as const;
   const resolvedCount = marks.filter(({ isLeft }) => isLeft).length;
   const sentences = parts

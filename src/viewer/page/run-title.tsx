@@ -85,7 +85,7 @@ export function RunTitle({
 function Neighbours({ run }: { readonly run: ListedRow }): ReactElement | null {
   const place = placeInList(run);
   if (place === undefined) return null;
-  const to = (row: ListedRow | undefined, words: string, sign: string): ReactElement =>
+  const neighbourLink = (row: ListedRow | undefined, words: string, sign: string): ReactElement =>
     row === undefined ? (
       <span className="button is-off" aria-hidden="true">
         {sign}
@@ -98,8 +98,8 @@ function Neighbours({ run }: { readonly run: ListedRow }): ReactElement | null {
     );
   return (
     <span className="neighbours">
-      run {countText(place.number)} of {countText(place.total)} {to(place.before, 'Previous run (K)', '‹')}{' '}
-      {to(place.next, 'Next run (J)', '›')}
+      run {countText(place.number)} of {countText(place.total)} {neighbourLink(place.before, 'Previous run (K)', '‹')}{' '}
+      {neighbourLink(place.next, 'Next run (J)', '›')}
     </span>
   );
 }

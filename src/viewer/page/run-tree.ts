@@ -32,7 +32,7 @@ export function placeRuns(rows: readonly ListedRow[], closed: ReadonlySet<string
   }
   const placed: PlacedRun[] = [];
   const seenKeys = new Set<string>();
-  const place = (run: ListedRow, depth: number): void => {
+  const placeRun = (run: ListedRow, depth: number): void => {
     const key = runKey(run);
     // A damaged source may contain cyclic parents, which would loop forever.
     if (seenKeys.has(key)) return;
@@ -41,17 +41,17 @@ export function placeRuns(rows: readonly ListedRow[], closed: ReadonlySet<string
     const isOpen = !closed.has(key);
     placed.push({ run, depth, children: children.length, isOpen });
     for (const child of children) {
-      if (isOpen) place(child, depth + 1);
-      else hide(child);
+      if (isOpen) placeRun(child, depth + 1);
+      else hideRun(child);
     }
   };
-  const hide = (run: ListedRow): void => {
+  const hideRun = (run: ListedRow): void => {
     const key = runKey(run);
     if (seenKeys.has(key)) return;
     seenKeys.add(key);
-    for (const child of below.get(key) ?? []) hide(child);
+    for (const child of below.get(key) ?? []) hideRun(child);
   };
-  for (const root of roots) place(root, 0);
-  for (const row of rows) place(row, 0);
+  for (const root of roots) placeRun(root, 0);
+  for (const row of rows) placeRun(row, 0);
   return placed;
 }

@@ -39,7 +39,7 @@ export function SavedViews({ filters, route }: { readonly filters: RunFilters; r
   const [views, setViews] = useState(savedViews);
   const address = formatRoute(route);
   const current = views.find((view) => view.address === address);
-  const store = (next: readonly SavedView[]): void => {
+  const storeViews = (next: readonly SavedView[]): void => {
     setViews(next);
     try {
       localStorage.setItem(KEY, JSON.stringify(next));
@@ -70,14 +70,14 @@ export function SavedViews({ filters, route }: { readonly filters: RunFilters; r
         </select>
       )}
       {current !== undefined ? (
-        <button type="button" className="quiet" onClick={() => store(views.filter((view) => view !== current))}>
+        <button type="button" className="quiet" onClick={() => storeViews(views.filter((view) => view !== current))}>
           Delete view
         </button>
       ) : name === '' ? null : (
         <button
           type="button"
           className="quiet"
-          onClick={() => store([{ name, address }, ...views].slice(0, MAX_VIEWS))}
+          onClick={() => storeViews([{ name, address }, ...views].slice(0, MAX_VIEWS))}
         >
           Save view
         </button>

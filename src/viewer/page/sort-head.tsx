@@ -5,7 +5,7 @@ import { goTo } from './use-route.ts';
 
 /** The column headers of the list. Sortable columns are buttons. */
 export function SortHead({ filters }: { readonly filters: RunFilters }): ReactElement {
-  const by = (name: string, label: string, className: string): ReactElement => {
+  const sortButton = (name: string, label: string, className: string): ReactElement => {
     const isBy = (filters.sort ?? 'started') === name;
     const isUp = filters.order === 'asc';
     const { sort: _sort, order: _order, ...rest } = filters;
@@ -30,13 +30,13 @@ export function SortHead({ filters }: { readonly filters: RunFilters }): ReactEl
           <span className="visually-hidden">State</span>
         </div>
         <div role="columnheader">Run</div>
-        {by('started', 'Started', '')}
-        {by('lasted', 'Lasted', 'lasted')}
-        {by('calls', 'Calls', 'number')}
-        {by('errors', 'Errors', 'number')}
-        {by('wasted', 'Wasted', 'number wasted')}
-        {by('advice', 'Advice', 'number')}
-        {by('cost', 'Cost', 'number cost')}
+        {sortButton('started', 'Started', '')}
+        {sortButton('lasted', 'Lasted', 'lasted')}
+        {sortButton('calls', 'Calls', 'number')}
+        {sortButton('errors', 'Errors', 'number')}
+        {sortButton('wasted', 'Wasted', 'number wasted')}
+        {sortButton('advice', 'Advice', 'number')}
+        {sortButton('cost', 'Cost', 'number cost')}
         <div className="patterns" role="columnheader">
           Patterns
         </div>

@@ -110,22 +110,22 @@ const HEADLINES = [
 const MAX_HEADLINE = 300;
 
 export function headlineOf(args: unknown): ShownArgs {
-  if (!isObject(args) || isCut(args)) return headline(textOf(args).text, true);
+  if (!isObject(args) || isCut(args)) return shownHeadline(textOf(args).text, true);
   const entries = Object.entries(args);
   const [onlyEntry] = entries;
   if (onlyEntry === undefined) return { headline: '', isWhole: true };
-  if (entries.length === 1 && typeof onlyEntry[1] === 'string') return headline(safeText(onlyEntry[1]), true);
+  if (entries.length === 1 && typeof onlyEntry[1] === 'string') return shownHeadline(safeText(onlyEntry[1]), true);
   for (const name of HEADLINES) {
     const value = args[name];
     if (typeof value !== 'string') continue;
-    const part = headline(safeText(value), true);
+    const part = shownHeadline(safeText(value), true);
     return part.isWhole ? { headline: part.headline, isWhole: false, shownName: name } : part;
   }
   const argsText = safeText(JSON.stringify(args));
-  return headline(argsText, argsText.length <= 100);
+  return shownHeadline(argsText, argsText.length <= 100);
 }
 
-function headline(text: string, isAll: boolean): ShownArgs {
+function shownHeadline(text: string, isAll: boolean): ShownArgs {
   // The fence of a code block is not the command.
   const [firstLine = ''] = text.replace(/^\s*```\w*[^\S\n]*\n/, '').split('\n', 1);
   const headlineText = firstLine.slice(0, MAX_HEADLINE);

@@ -61,17 +61,17 @@ export function Timeline(props: {
     if (place < chosenWindow.from || place >= chosenWindow.to) centreOn(place);
   }, [selected, chosenWindow, scale]);
 
-  const zoom = (factor: number, centre: number): void => {
+  const zoomAround = (factor: number, centre: number): void => {
     const nextWindow = zoomWindow(window, factor, { centre, minLength, length });
     setChosenWindow(nextWindow.to - nextWindow.from >= length ? undefined : nextWindow);
   };
   const selectedPlace = selected === undefined ? -1 : scale.placeOf(selected);
   const zoomCentre =
     selectedPlace >= window.from && selectedPlace < window.to ? selectedPlace : (window.from + window.to) / 2;
-  useZoomKeys((key) => (key === '0' ? setChosenWindow(undefined) : zoom(key === '+' ? 0.5 : 2, zoomCentre)));
+  useZoomKeys((key) => (key === '0' ? setChosenWindow(undefined) : zoomAround(key === '+' ? 0.5 : 2, zoomCentre)));
   useWheel(canvas, (event, share) => {
     const place = window.from + share * (window.to - window.from);
-    if (event.ctrlKey || event.metaKey) zoom(event.deltaY > 0 ? 1.25 : 0.8, place);
+    if (event.ctrlKey || event.metaKey) zoomAround(event.deltaY > 0 ? 1.25 : 0.8, place);
     else {
       const distance = ((event.deltaX + event.deltaY) / 600) * (window.to - window.from);
       if (chosenWindow !== undefined)
@@ -145,10 +145,10 @@ export function Timeline(props: {
               By time
             </button>
           )}
-          <button type="button" className="quiet" aria-label="Zoom in" onClick={() => zoom(0.5, zoomCentre)}>
+          <button type="button" className="quiet" aria-label="Zoom in" onClick={() => zoomAround(0.5, zoomCentre)}>
             +
           </button>
-          <button type="button" className="quiet" aria-label="Zoom out" onClick={() => zoom(2, zoomCentre)}>
+          <button type="button" className="quiet" aria-label="Zoom out" onClick={() => zoomAround(2, zoomCentre)}>
             −
           </button>
           <button

@@ -105,7 +105,7 @@ function useTrial(filters: RunFilters, choice: TrialChoice, sweep: string): Tria
     setState(next);
   }, []);
   useEffect(() => () => end(NOTHING), [end, JSON.stringify([filters, choice, sweep])]);
-  const start = (): void => {
+  const startTrial = (): void => {
     end({ ...NOTHING, progress: { runs: 0, of: 1 } });
     const stream = (events.current = openTrial(filters, choice, sweep));
     // The cast is safe: the server of the same package sends this event.
@@ -122,7 +122,7 @@ function useTrial(filters: RunFilters, choice: TrialChoice, sweep: string): Tria
       end({ ...NOTHING, error: new Error('The viewer refused the request or does not respond.') }),
     );
   };
-  return { ...state, start, cancel: () => end(NOTHING) };
+  return { ...state, start: startTrial, cancel: () => end(NOTHING) };
 }
 
 const NOTHING = { answer: undefined, progress: undefined, error: undefined } as const;

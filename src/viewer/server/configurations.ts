@@ -48,7 +48,7 @@ export class Configurations {
    * @param set  a numeric field to change, as in a sweep
    * @throws CoxswainError `not-found` for an unknown id, `invalid-argument` for an invalid file
    */
-  async make(id: string, set?: ConfigurationSpec['set']): Promise<Configuration> {
+  async makeConfiguration(id: string, set?: ConfigurationSpec['set']): Promise<Configuration> {
     const { files, projectFolder } = this.#places;
     if (id === 'recorded') return recordedConfiguration();
     if (id === 'standard') return makeConfiguration(present({ set }));

@@ -34,12 +34,12 @@ export async function* feedEvents(sources: readonly ListedSource[], signal: Abor
       else changes.add(`run ${id} ${change.runId}`, () => runEvent(listed, change.runId), id);
     }),
   );
-  const polls = sources.map((listed) => poll(listed, signal));
+  const polls = sources.map((listed) => refreshSource(listed, signal));
   try {
     let quietMs = 0;
     while (!signal.aborted) {
       await pause(SEND_MS, signal);
-      const events = changes.take();
+      const events = changes.takeEvents();
       yield* events;
       quietMs = events.length > 0 ? 0 : quietMs + SEND_MS;
       if (quietMs < 15_000) continue;
@@ -57,7 +57,7 @@ export async function pause(durationMs: number, signal: AbortSignal): Promise<vo
   await sleep(durationMs, undefined, { signal, ref: false }).catch(() => {});
 }
 
-async function poll({ source }: ListedSource, signal: AbortSignal): Promise<void> {
+async function refreshSource({ source }: ListedSource, signal: AbortSignal): Promise<void> {
   while (!signal.aborted) {
     await source.refresh();
     await pause(POLL_MS, signal);
@@ -86,7 +86,7 @@ class WaitingChanges {
     for (const [key, event] of this.#events) if (event.source === source) this.#events.delete(key);
   }
 
-  take(): readonly FeedEvent[] {
+  takeEvents(): readonly FeedEvent[] {
     const resets = [...this.#resets].map((source): FeedEvent => ({ event: 'reset', data: { source } }));
     const events = [...resets, ...[...this.#events.values()].map(({ make }) => make())];
     this.#resets = new Set();

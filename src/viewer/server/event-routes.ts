@@ -4,7 +4,7 @@ import { streamSSE, type SSEStreamingApi } from 'hono/streaming';
 import { feedEvents } from './event-feed.ts';
 import { readRunsQuery, parseWholeNumber } from './run-query.ts';
 import { followRun } from './run-tail.ts';
-import { trial } from './trial.ts';
+import { runTrial } from './trial.ts';
 import { trialConfigurations } from './trial-pair.ts';
 import type { TrialProgress } from './trial-shapes.ts';
 import type { ApiContext, ViewerEnv } from './viewer-env.ts';
@@ -17,7 +17,7 @@ const MAX_STREAMS = 64;
 /** Adds the routes of event streams. The streams end when the signal is aborted. */
 export function addEventRoutes(app: Hono<ViewerEnv>, state: ViewerState, signal: AbortSignal): void {
   let streams = 0;
-  const serve = (
+  const serveEvents = (
     context: ApiContext,
     write: (stream: SSEStreamingApi, endSignal: AbortSignal) => Promise<void>,
   ): Response => {
@@ -37,7 +37,7 @@ export function addEventRoutes(app: Hono<ViewerEnv>, state: ViewerState, signal:
   };
   app.get('/api/events', (context) => {
     const sources = state.sources.map(({ id }) => state.list.sourceOf(id));
-    return serve(context, async (stream, endSignal) => {
+    return serveEvents(context, async (stream, endSignal) => {
       for await (const { data, event } of feedEvents(sources, endSignal)) {
         await stream.writeSSE({ event, data: JSON.stringify(data) });
       }
@@ -45,13 +45,13 @@ export function addEventRoutes(app: Hono<ViewerEnv>, state: ViewerState, signal:
   });
   app.get('/api/trial', async (context) => {
     const { runs } = await state.list.matchingRuns(readRunsQuery(context.req.query()).filter, true);
-    return serve(context, async (stream, endSignal) => {
+    return serveEvents(context, async (stream, endSignal) => {
       const send = (event: string, data: unknown): Promise<void> =>
         stream.writeSSE({ event, data: JSON.stringify(data) });
       try {
         const onProgress = (progress: TrialProgress): Promise<void> => send('progress', progress);
         const configurations = await trialConfigurations(state, context);
-        const answer = await trial(runs, configurations, { onProgress, signal: endSignal });
+        const answer = await runTrial(runs, configurations, { onProgress, signal: endSignal });
         if (answer !== undefined) await send('done', answer);
       } catch (error) {
         await send('problem', problemOf(error).problem);
@@ -66,7 +66,7 @@ export function addEventRoutes(app: Hono<ViewerEnv>, state: ViewerState, signal:
     const previousId = lastEventId ?? after;
     const fromSeq =
       previousId === undefined ? parseWholeNumber('from', from) : parseWholeNumber('last-event-id', previousId) + 1;
-    return serve(context, async (stream, endSignal) => {
+    return serveEvents(context, async (stream, endSignal) => {
       for await (const tailEvent of followRun(listed, runId, { fromSeq, signal: endSignal })) {
         const id = tailEvent.event === 'record' ? { id: String(tailEvent.id) } : {};
         await stream.writeSSE({ event: tailEvent.event, data: JSON.stringify(tailEvent.data), ...id });

@@ -29,15 +29,15 @@ export interface FindQuery {
  */
 export function findMark({ advice, complete, patterns }: Overview, query: FindQuery): FindAnswer {
   if (query.direction === 'prev' && !complete) return { seq: null, resumeFrom: query.fromSeq };
-  const seqs = (
+  const markSeqs = (
     query.kind === 'advice'
       ? advice.map(({ seq }) => seq)
       : patterns.map(({ flaggedSeq, fromSeq }) => flaggedSeq ?? fromSeq)
   ).toSorted((a, b) => a - b);
   const seq =
     query.direction === 'next'
-      ? seqs.find((markSeq) => markSeq >= query.fromSeq)
-      : seqs.findLast((markSeq) => markSeq <= query.fromSeq);
+      ? markSeqs.find((markSeq) => markSeq >= query.fromSeq)
+      : markSeqs.findLast((markSeq) => markSeq <= query.fromSeq);
   if (seq !== undefined) return { seq };
   return complete ? { seq: null } : { seq: null, resumeFrom: query.fromSeq };
 }

@@ -47,25 +47,25 @@ export class FullText {
    *
    * @throws CoxswainError with the errors of the store's search
    */
-  async find(text: string, waitMs: number): Promise<FoundRuns> {
+  async findRuns(text: string, waitMs: number): Promise<FoundRuns> {
     if (!hasWords(text)) return NO_RUNS;
     const cached = this.#searches.get(text);
     const isFresh = cached !== undefined && (cached.isPending || steadyMs() - cached.startMs < KEEP_MS);
-    const search = isFresh ? cached : this.#start(text);
+    const search = isFresh ? cached : this.#startSearch(text);
     this.#searches.set(text, search);
     await waitAtMost(search.done, waitMs);
     return search;
   }
 
-  #start(text: string): Search {
+  #startSearch(text: string): Search {
     const state: Omit<Search, 'done'> = { places: new Map(), notIndexed: 0, isPending: true, startMs: steadyMs() };
-    const search: Search = Object.assign(state, { done: this.#run(text, state) });
+    const search: Search = Object.assign(state, { done: this.#runSearch(text, state) });
     // A waiting caller receives the error. A failed search is removed from the cache.
     search.done.catch(() => this.#searches.delete(text));
     return search;
   }
 
-  async #run(text: string, search: Omit<Search, 'done'>): Promise<void> {
+  async #runSearch(text: string, search: Omit<Search, 'done'>): Promise<void> {
     try {
       const reader = await this.#source.reader();
       let after: string | undefined;

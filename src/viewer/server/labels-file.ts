@@ -30,7 +30,7 @@ export class LabelsFile {
 
   /** Reads the labels. A missing file has no labels. @throws CoxswainError with the errors of `readLabels` */
   async read(): Promise<LabelsAnswer> {
-    return { file: this.#path ?? null, labels: await this.#labels() };
+    return { file: this.#path ?? null, labels: await this.#readLabels() };
   }
 
   /**
@@ -50,7 +50,7 @@ export class LabelsFile {
   }
 
   async #change(path: string, { id, note, split, target }: LabelChange): Promise<LabelsAnswer> {
-    const labels = new Map((await this.#labels()).map((label) => [label.id, label]));
+    const labels = new Map((await this.#readLabels()).map((label) => [label.id, label]));
     const previous = labels.get(id);
     if (target === null) labels.delete(id);
     else labels.set(id, { id, target, split: split ?? previous?.split ?? '', note: note ?? previous?.note ?? '' });
@@ -58,7 +58,7 @@ export class LabelsFile {
     return { file: path, labels: [...labels.values()] };
   }
 
-  async #labels(): Promise<readonly Label[]> {
+  async #readLabels(): Promise<readonly Label[]> {
     const path = this.#path;
     if (path === undefined) return [];
     const exists = await stat(path).then(

@@ -97,7 +97,7 @@ class FilesReading {
   }
 
   start(): void {
-    this.#runPromise = this.#run().catch((error: unknown) => this.#noteProblem(messageOf(error)));
+    this.#runPromise = this.#readSources().catch((error: unknown) => this.#noteProblem(messageOf(error)));
   }
 
   async stop(): Promise<void> {
@@ -105,7 +105,7 @@ class FilesReading {
     await this.#runPromise;
   }
 
-  async #run(): Promise<void> {
+  async #readSources(): Promise<void> {
     const foundSources: FoundSource[] = [];
     for await (const source of findSources([this.#path])) {
       // Reading a pipe or device in a folder would block.
@@ -120,20 +120,20 @@ class FilesReading {
       const isFollowed =
         foundSources.length <= MAX_FOLLOWED &&
         (await endsInLine(source)) &&
-        (await this.#follow(source, followedFiles));
-      if (!isFollowed) await this.#import(source, importSource(source.path, { signal: this.#stop.signal }));
+        (await this.#followFile(source, followedFiles));
+      if (!isFollowed) await this.#importSource(source, importSource(source.path, { signal: this.#stop.signal }));
       this.#doneCount += 1;
     }
     await Promise.all(followedFiles);
   }
 
   /** Resolves when the current content has been read. @returns false if the format cannot be followed */
-  async #follow(source: FoundSource, followedFiles: Promise<void>[]): Promise<boolean> {
+  async #followFile(source: FoundSource, followedFiles: Promise<void>[]): Promise<boolean> {
     const stop = new AbortController();
     const signal = AbortSignal.any([stop.signal, this.#stop.signal]);
     const firstRead = Promise.withResolvers<boolean>();
     const onState = async (state: FollowState): Promise<void> => {
-      await this.#write();
+      await this.#writeBatches();
       if (state.type !== 'caught_up') return;
       // The lines were not recognised. Reading more of the file rarely helps.
       if (state.waitingLines > 0) stop.abort();
@@ -141,19 +141,19 @@ class FilesReading {
     };
     const items = followSource(source.path, { signal, wait: false, intervalMs: FOLLOW_INTERVAL_MS, onState });
     let isFollowed = false;
-    const run = this.#importItems(source, items)
+    const importing = this.#importItems(source, items)
       .then(() => firstRead.resolve(isFollowed))
       .catch((error: unknown) => {
         if (isFollowed && !this.#stop.signal.aborted) this.#noteProblem(messageOf(error));
         firstRead.resolve(false);
       });
     isFollowed = await firstRead.promise;
-    if (isFollowed) followedFiles.push(run);
-    else await run;
+    if (isFollowed) followedFiles.push(importing);
+    else await importing;
     return isFollowed;
   }
 
-  async #import(source: FoundSource, items: AsyncIterable<ImportItem>): Promise<void> {
+  async #importSource(source: FoundSource, items: AsyncIterable<ImportItem>): Promise<void> {
     try {
       await this.#importItems(source, items);
     } catch (error) {
@@ -168,27 +168,27 @@ class FilesReading {
     try {
       for await (const item of readRuns(items, { source: path, ids: this.#ids })) {
         if (this.#stop.signal.aborted) return;
-        if (item.type === 'record') await this.#add(item.run.id, item.record);
+        if (item.type === 'record') await this.#addRecord(item.run.id, item.record);
         else if (item.type === 'diagnostic' && item.diagnostic.severity === 'error') {
           this.#noteProblem(`${path}: ${item.diagnostic.message}`);
         }
       }
     } finally {
-      await this.#write();
+      await this.#writeBatches();
     }
   }
 
-  async #add(runId: string, record: TrajectoryRecord): Promise<void> {
+  async #addRecord(runId: string, record: TrajectoryRecord): Promise<void> {
     if (this.#refusedRunIds.has(runId)) return;
     const redactedRecord = { ...record, payload: this.#redactor.redact(record.payload) };
     const waitingRecords = this.#waiting.get(runId);
     if (waitingRecords === undefined) this.#waiting.set(runId, [redactedRecord]);
     else waitingRecords.push(redactedRecord);
     this.#waitingRecords += 1;
-    if (this.#waitingRecords >= MAX_BATCH_RECORDS) await this.#write();
+    if (this.#waitingRecords >= MAX_BATCH_RECORDS) await this.#writeBatches();
   }
 
-  async #write(): Promise<void> {
+  async #writeBatches(): Promise<void> {
     const batches = [...this.#waiting];
     this.#waiting.clear();
     this.#waitingRecords = 0;

@@ -192,7 +192,7 @@ async function readAllRuns({ overviews, source }: ListedSource): Promise<void> {
 
 async function searchSource({ fullText, source }: ListedSource, text: string): Promise<FoundRuns | undefined> {
   try {
-    return await fullText.find(text, SEARCH_MS);
+    return await fullText.findRuns(text, SEARCH_MS);
   } catch (error) {
     // Other sources are still searched.
     source.reportProblem(error);

@@ -9,7 +9,7 @@ import { readRecords, readState, readWholeRecord } from './read-records.ts';
 import { runRowOf } from './run-list.ts';
 import { isLongRun } from './run-overviews.ts';
 import { parseWholeNumber } from './run-query.ts';
-import { triedRun } from './trial.ts';
+import { tryRun } from './trial.ts';
 import { trialPair } from './trial-pair.ts';
 import type { ApiContext, ViewerEnv } from './viewer-env.ts';
 import { runOf, type ViewerState } from './viewer-state.ts';
@@ -98,7 +98,7 @@ export function addRunRoutes(app: Hono<ViewerEnv>, state: ViewerState): void {
   app.get(`${path}/tried`, async (context) => {
     const { listed, run } = await findRun(context);
     const pair = await trialPair(state, context);
-    return context.json(await triedRun(await listed.source.reader(), run, pair, context.req.raw.signal));
+    return context.json(await tryRun(await listed.source.reader(), run, pair, context.req.raw.signal));
   });
   app.get(`${path}/find`, async (context) => {
     const { direction = 'next', from = '0', kind = 'text', q: text = '' } = context.req.query();

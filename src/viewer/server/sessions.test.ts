@@ -8,9 +8,9 @@ test('a one-time address is valid for a minute', () => {
   const sessions = new Sessions(() => clock.nowMs());
   const [soon, late] = [sessions.issueOnce(), sessions.issueOnce()];
   clock.advance(59);
-  expect(sessions.isOpen(sessions.open(soon))).toBe(true);
+  expect(sessions.isOpen(sessions.openSession(soon))).toBe(true);
   clock.advance(2);
-  expect(sessions.open(late)).toBe(undefined);
+  expect(sessions.openSession(late)).toBe(undefined);
 });
 
 test('neither a token nor undefined is a session', () => {
@@ -20,5 +20,5 @@ test('neither a token nor undefined is a session', () => {
     false,
     false,
   ]);
-  expect(sessions.isOpen(sessions.open(sessions.token))).toBe(true);
+  expect(sessions.isOpen(sessions.openSession(sessions.token))).toBe(true);
 });

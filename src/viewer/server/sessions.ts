@@ -27,7 +27,7 @@ export class Sessions {
   }
 
   /** Returns the session for a token, or undefined for a wrong token. */
-  open(token: string): string | undefined {
+  openSession(token: string): string | undefined {
     if (isEqual(token, this.token)) return this.#session;
     // The lookup uses a digest, so its duration reveals nothing about the token.
     const key = digest(token).toString('hex');

@@ -7,7 +7,7 @@ import type { ViewerState } from './viewer-state.ts';
 /** Returns the two configurations of a request. @throws CoxswainError with the errors of `Configurations.make` */
 export async function trialPair({ configurations }: ViewerState, context: ApiContext): Promise<TrialPair> {
   const { against = 'recorded', under = 'standard' } = context.req.query();
-  return [await configurations.make(against), await configurations.make(under)];
+  return [await configurations.makeConfiguration(against), await configurations.makeConfiguration(under)];
 }
 
 /**
@@ -20,5 +20,5 @@ export async function trialConfigurations(state: ViewerState, context: ApiContex
   const { sweep, under = 'standard' } = context.req.query();
   if (sweep === undefined) return trialPair(state, context);
   const { field, values } = parseSweep(sweep);
-  return Promise.all(values.map((value) => state.configurations.make(under, { field, value })));
+  return Promise.all(values.map((value) => state.configurations.makeConfiguration(under, { field, value })));
 }

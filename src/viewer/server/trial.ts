@@ -24,51 +24,54 @@ const PROGRESS_MS = 150;
 /** The baseline configuration, and the configuration to try. */
 export type TrialPair = readonly [against: Configuration, under: Configuration];
 
-type Fired = Pick<TriedAdvice, 'provider' | 'speaker' | 'text' | 'seq'> & { readonly index: number };
+type FiredAdvice = Pick<TriedAdvice, 'provider' | 'speaker' | 'text' | 'seq'> & { readonly index: number };
 
 /**
  * Replays one run under two configurations, and pairs their advice.
  *
  * @throws CoxswainError if the store cannot be read
  */
-export async function triedRun(
+export async function tryRun(
   reader: RunReader,
   run: RunSummary,
   pair: TrialPair,
   signal: AbortSignal,
 ): Promise<TriedRunAnswer> {
-  const fired: readonly [Fired[], Fired[]] = [[], []];
+  const firedAdvice: readonly [FiredAdvice[], FiredAdvice[]] = [[], []];
   const onAdvice: OnAdvice = ({ call: index, configuration, seq }, payload) => {
     const isFeedback = payload.kind === 'feedback_produced';
     const text = isFeedback ? payload.text : payload.injection.content;
     const speaker = isFeedback ? 'feedback' : 'guidance';
-    const shown = text.slice(0, TEXT_CHARS).toWellFormed();
-    fired[configuration]?.push({ provider: payload.provider_name, speaker, text: shown, seq, index });
+    const shownText = text.slice(0, TEXT_CHARS).toWellFormed();
+    firedAdvice[configuration]?.push({ provider: payload.provider_name, speaker, text: shownText, seq, index });
   };
   const replay = new RunReplay(run.runId, pair, new FiringKeys(), onAdvice);
   for await (const record of undamagedRecords(reader, run)) {
     replay.fold(record);
     if (signal.aborted) break;
   }
-  const advice = compared(fired[0], fired[1]);
+  const advice = compareAdvice(firedAdvice[0], firedAdvice[1]);
   const counts: Record<AdviceChange, number> = { same: 0, earlier: 0, later: 0, new: 0, gone: 0 };
   for (const { change } of advice) counts[change] += 1;
   return { advice: advice.slice(0, MAX_ADVICE), counts, unanswered: replay.row().unanswered };
 }
 
-function compared(before: readonly Fired[], after: readonly Fired[]): readonly TriedAdvice[] {
+function compareAdvice(
+  baselineAdvice: readonly FiredAdvice[],
+  triedAdvice: readonly FiredAdvice[],
+): readonly TriedAdvice[] {
   const advice: TriedAdvice[] = [];
-  const add = (change: AdviceChange, { index, ...fired }: Fired, was?: Fired): void => {
+  const add = (change: AdviceChange, { index, ...fired }: FiredAdvice, previous?: FiredAdvice): void => {
     const call = callNumber(index);
     advice.push({
       ...fired,
       change,
       call,
-      ...(was === undefined ? {} : { wasCall: callNumber(was.index) }),
+      ...(previous === undefined ? {} : { wasCall: callNumber(previous.index) }),
     });
   };
-  for (const provider of new Set([...before, ...after].map((one) => one.provider))) {
-    const [left, right] = [before, after].map((list) => list.filter((one) => one.provider === provider));
+  for (const provider of new Set([...baselineAdvice, ...triedAdvice].map((one) => one.provider))) {
+    const [left, right] = [baselineAdvice, triedAdvice].map((list) => list.filter((one) => one.provider === provider));
     const paired = pairFirings(left ?? [], right ?? [], ({ index }) => index);
     for (const [, now] of paired.same) add('same', now);
     for (const [was, now] of paired.moved) add(now.index < was.index ? 'earlier' : 'later', now, was);
@@ -87,7 +90,7 @@ function compared(before: readonly Fired[], after: readonly Fired[]): readonly T
  * @throws CoxswainError if a store cannot be read
  * Memory: a row of about 500 bytes per run.
  */
-export async function trial(
+export async function runTrial(
   runs: readonly { readonly listed: ListedSource; readonly run: RunSummary }[],
   configurations: readonly Configuration[],
   {
@@ -100,10 +103,10 @@ export async function trial(
   const effects: EffectRow[] = [];
   const paths = [...new Set(runs.map(({ listed }) => listed.source.row().path))];
   let sentMs = Number.NEGATIVE_INFINITY;
-  for (const [at, { listed, run }] of runs.entries()) {
+  for (const [index, { listed, run }] of runs.entries()) {
     if (signal.aborted) return undefined;
     if (steadyMs() - sentMs >= PROGRESS_MS) {
-      await onProgress({ runs: at, of: runs.length });
+      await onProgress({ runs: index, of: runs.length });
       sentMs = steadyMs();
     }
     const replay = new RunReplay(run.runId, configurations, keys);

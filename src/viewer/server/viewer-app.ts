@@ -99,7 +99,7 @@ function addSessionRoutes(app: Hono<ViewerEnv>, { port, sessions }: AppSetup): v
     requireWriteHeader(context);
     const body = await readBody(context);
     const token = typeof body === 'object' && body !== null && 'token' in body ? body.token : undefined;
-    const session = typeof token === 'string' ? sessions.open(token) : undefined;
+    const session = typeof token === 'string' ? sessions.openSession(token) : undefined;
     if (session === undefined) {
       throw viewerFault(
         'wrong-token',
