@@ -91,26 +91,26 @@ export function readFaults(owner: StateOwner): readonly LoggedFault[] {
     return lines.flatMap((line) => faultOf(line).map((fault) => Object.assign(fault, { file })));
   });
   const file = stateFile('fullDiskFaults', owner);
-  const named = namesIn(file).flatMap((name) => faultNamed(name).map((fault) => Object.assign(fault, { file })));
-  return [...faults, ...named].toSorted((a, b) => (a.at < b.at ? -1 : a.at > b.at ? 1 : 0));
+  const namedFaults = namesIn(file).flatMap((name) => faultNamed(name).map((fault) => Object.assign(fault, { file })));
+  return [...faults, ...namedFaults].toSorted((a, b) => (a.at < b.at ? -1 : a.at > b.at ? 1 : 0));
 }
 
 function isKnown({ message }: FaultLine, owner: StateOwner): boolean {
   if (tailOf(stateFile('faults', owner), TAIL_BYTES).includes(JSON.stringify(message))) return true;
-  const named = namesIn(stateFile('fullDiskFaults', owner)).flatMap(faultNamed);
-  return named.some((fault) => message.startsWith(fault.message));
+  const namedFaults = namesIn(stateFile('fullDiskFaults', owner)).flatMap(faultNamed);
+  return namedFaults.some((fault) => message.startsWith(fault.message));
 }
 
 function appendLine(line: FaultLine, owner: StateOwner): void {
   const file = stateFile('faults', owner);
   const folder = stateFile('fullDiskFaults', owner);
   const names = namesIn(folder);
-  const named = names.flatMap(faultNamed);
+  const namedFaults = names.flatMap(faultNamed);
   try {
     rotate(file, stateFile('olderFaults', owner));
     // A full disk may have cut the last line.
-    const before = named.length === 0 ? '' : '\n';
-    appendGuarded(file, `${before}${[...named, line].map((fault) => `${JSON.stringify(fault)}\n`).join('')}`);
+    const separator = namedFaults.length === 0 ? '' : '\n';
+    appendGuarded(file, `${separator}${[...namedFaults, line].map((fault) => `${JSON.stringify(fault)}\n`).join('')}`);
   } catch (error) {
     if (!hasCode(error, 'ENOSPC') && !hasCode(error, 'EDQUOT')) throw error;
     if (names.length >= MAX_EMPTY_FILES) throw error;
@@ -155,8 +155,8 @@ function faultNamed(name: string): readonly FaultLine[] {
   const [at = '', where, lost, sessionId, ...message] = fields;
   if (Number.isNaN(Date.parse(at)) || where === undefined) return [];
   // An empty field is an absent member.
-  const known = present({ lost: lost ? Number(lost) : undefined, sessionId: sessionId || undefined });
-  return [{ at, where, message: message.join('\n'), ...known }];
+  const knownFields = present({ lost: lost ? Number(lost) : undefined, sessionId: sessionId || undefined });
+  return [{ at, where, message: message.join('\n'), ...knownFields }];
 }
 
 function faultOf(line: string): readonly FaultLine[] {
@@ -168,8 +168,12 @@ function faultOf(line: string): readonly FaultLine[] {
   if (typeof at !== 'string' || Number.isNaN(Date.parse(at))) return [];
   if (typeof message !== 'string' || typeof where !== 'string') return [];
   const text = (member: unknown): string | undefined => (typeof member === 'string' ? member : undefined);
-  const known = { event: text(event), sessionId: text(sessionId), lost: typeof lost === 'number' ? lost : undefined };
-  return [{ at, where, message, ...present(known) }];
+  const knownFields = {
+    event: text(event),
+    sessionId: text(sessionId),
+    lost: typeof lost === 'number' ? lost : undefined,
+  };
+  return [{ at, where, message, ...present(knownFields) }];
 }
 
 function rotate(file: string, older: string): void {

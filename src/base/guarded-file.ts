@@ -178,16 +178,16 @@ export function requireInside(root: string, path: string): string {
   const steps = relative(root, path);
   if (steps === '' || isAbsolute(steps) || steps.split(sep)[0] === '..')
     throw unsafePath(path, `it is not inside ${root}`);
-  let at = realpathSync.native(root);
+  let currentPath = realpathSync.native(root);
   const names = steps.split(sep);
   for (const [index, name] of names.entries()) {
-    at = join(at, name);
-    const facts = lookAt(at);
-    if (facts === undefined) return join(at, ...names.slice(index + 1));
+    currentPath = join(currentPath, name);
+    const facts = lookAt(currentPath);
+    if (facts === undefined) return join(currentPath, ...names.slice(index + 1));
     const fault = index === names.length - 1 ? faultOfFile(facts) : faultOfFolder(facts);
-    if (fault !== undefined) throw unsafePath(at, fault);
+    if (fault !== undefined) throw unsafePath(currentPath, fault);
   }
-  return at;
+  return currentPath;
 }
 
 /**
@@ -197,9 +197,9 @@ export function requireInside(root: string, path: string): string {
  * @throws CoxswainError "unsafe-path"
  */
 export function checkOutput(path: string, folder: string = process.cwd()): void {
-  const at = resolve(folder, path);
-  const steps = relative(folder, at);
-  if (steps !== '' && !isAbsolute(steps) && steps.split(sep)[0] !== '..') requireInside(folder, at);
+  const absolutePath = resolve(folder, path);
+  const steps = relative(folder, absolutePath);
+  if (steps !== '' && !isAbsolute(steps) && steps.split(sep)[0] !== '..') requireInside(folder, absolutePath);
 }
 
 /**
@@ -216,10 +216,10 @@ export function makeOwnFolder(root: string, folder: string): void {
   } catch (error) {
     throw new CoxswainError('input-io', `${folder} cannot be created: ${messageOf(error)}`, { cause: error });
   }
-  for (let at = folder; ; at = dirname(at)) {
-    const facts = lookAt(at);
+  for (let currentFolder = folder; ; currentFolder = dirname(currentFolder)) {
+    const facts = lookAt(currentFolder);
     const fault = facts === undefined ? 'it was deleted' : (faultOfFolder(facts) ?? writableByOthers(facts));
-    if (fault !== undefined) throw unsafePath(at, fault);
-    if (at === root || dirname(at) === at) return;
+    if (fault !== undefined) throw unsafePath(currentFolder, fault);
+    if (currentFolder === root || dirname(currentFolder) === currentFolder) return;
   }
 }

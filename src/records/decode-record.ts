@@ -43,11 +43,11 @@ export function decodeRecord(value: unknown): TrajectoryRecord {
   // Every field of TrajectoryRecord was checked above.
   if (isUnchanged && hasId && hasParent && hasLateInput) return value as unknown as TrajectoryRecord;
   // The members keep their order, so that the record is encoded in its original form.
-  const decoded: Record<string, unknown> = { ...value, schema_version: version, depth, payload };
-  if (!hasId) delete decoded['run_id'];
-  if (!hasParent) delete decoded['parent_run_id'];
-  if (!hasLateInput) delete decoded['late_input_id'];
-  return decoded as unknown as TrajectoryRecord;
+  const decodedFields: Record<string, unknown> = { ...value, schema_version: version, depth, payload };
+  if (!hasId) delete decodedFields['run_id'];
+  if (!hasParent) delete decodedFields['parent_run_id'];
+  if (!hasLateInput) delete decodedFields['late_input_id'];
+  return decodedFields as unknown as TrajectoryRecord;
 }
 
 /**

@@ -45,23 +45,23 @@ function contentWithoutBytes(content: StoredContent): StoredContent {
 }
 
 function textWithoutBytes(text: string): string {
-  const found = bytesInText(text) ?? text;
-  return typeof found === 'string' ? found : JSON.stringify(found);
+  const shortenedText = bytesInText(text) ?? text;
+  return typeof shortenedText === 'string' ? shortenedText : JSON.stringify(shortenedText);
 }
 
 function jsonWithoutBytes(value: Json): Json {
   if (typeof value === 'string') return bytesInText(value) ?? value;
   if (Array.isArray(value)) return mapIfChanged(value as readonly Json[], jsonWithoutBytes);
   if (!isJsonObject(value)) return value;
-  let changed: Record<string, Json> | undefined;
+  let changedMembers: Record<string, Json> | undefined;
   for (const [name, member] of Object.entries(value)) {
     const shortened =
       typeof member === 'string' ? (bytesInText(member, { name, of: value }) ?? member) : jsonWithoutBytes(member);
     if (shortened === member) continue;
-    changed ??= { ...value };
-    changed[name] = shortened;
+    changedMembers ??= { ...value };
+    changedMembers[name] = shortened;
   }
-  return changed ?? value;
+  return changedMembers ?? value;
 }
 
 /** Returns the same list if no item changed. */

@@ -64,32 +64,33 @@ function betweenPlaceholders(text: string, change: (piece: string) => string): s
   let position = text.indexOf('[REDACTED:');
   if (position < 0) return text === '' ? text : change(text);
   let result = '';
-  let done = 0;
+  let copiedEnd = 0;
   while (position >= 0) {
     const end = placeholderEnd(text, position);
     if (end >= 0) {
-      if (position > done) result += change(text.slice(done, position));
+      if (position > copiedEnd) result += change(text.slice(copiedEnd, position));
       result += text.slice(position, end);
-      done = end;
+      copiedEnd = end;
     }
     position = text.indexOf('[REDACTED:', end < 0 ? position + 1 : end);
   }
-  return done < text.length ? result + change(text.slice(done)) : result;
+  return copiedEnd < text.length ? result + change(text.slice(copiedEnd)) : result;
 }
 
 function applyRule(text: string, rule: RedactionRule, options: OwnRuleOptions): string {
   let result = '';
-  let done = 0;
+  let copiedEnd = 0;
   for (const { start, end } of spansOf(text, rule)) {
     const isSpan =
-      Number.isInteger(start) && Number.isInteger(end) && start >= done && end >= start && end <= text.length;
-    if (!isSpan) throw new Error(`returned the span ${start} to ${end} of a text of ${text.length}, after ${done}`);
+      Number.isInteger(start) && Number.isInteger(end) && start >= copiedEnd && end >= start && end <= text.length;
+    if (!isSpan)
+      throw new Error(`returned the span ${start} to ${end} of a text of ${text.length}, after ${copiedEnd}`);
     const secret = text.slice(start, end);
     if (secret === '' || options.allows(secret)) continue;
-    result += text.slice(done, start) + placeholderOf(rule.name);
-    done = end;
+    result += text.slice(copiedEnd, start) + placeholderOf(rule.name);
+    copiedEnd = end;
   }
-  return done === 0 ? text : result + text.slice(done);
+  return copiedEnd === 0 ? text : result + text.slice(copiedEnd);
 }
 
 function spansOf(text: string, rule: RedactionRule): readonly { readonly start: number; readonly end: number }[] {

@@ -71,12 +71,12 @@ interface Replacement {
 
 function replaceAll(text: string, spans: readonly Replacement[]): string {
   let result = '';
-  let done = 0;
+  let copiedEnd = 0;
   for (const { start, end, by } of spans) {
-    result += text.slice(done, start) + by;
-    done = end;
+    result += text.slice(copiedEnd, start) + by;
+    copiedEnd = end;
   }
-  return done === 0 ? text : result + text.slice(done);
+  return copiedEnd === 0 ? text : result + text.slice(copiedEnd);
 }
 
 interface Scan {
@@ -91,37 +91,37 @@ function scanText(text: string, scanOptions: Scan): readonly Replacement[] | 'es
   const { options, inView } = scanOptions;
   const marks = new Marks(text);
   const replacements: Replacement[] = [];
-  let done = 0;
+  let copiedEnd = 0;
   let runsDone = 0;
-  for (let mark = marks.next(0); ; mark = marks.next(Math.max(mark + 1, done))) {
+  for (let mark = marks.next(0); ; mark = marks.next(Math.max(mark + 1, copiedEnd))) {
     for (
-      let run = marks.run(Math.max(done, runsDone), mark);
+      let run = marks.run(Math.max(copiedEnd, runsDone), mark);
       run !== undefined;
-      run = marks.run(Math.max(done, runsDone), mark)
+      run = marks.run(Math.max(copiedEnd, runsDone), mark)
     ) {
       // Marks inside the run are examined afterwards, unless the run contained a secret.
       runsDone = run.end;
-      const replacement = inRun(text, run, done, scanOptions);
+      const replacement = inRun(text, run, copiedEnd, scanOptions);
       if (replacement === undefined) continue;
       if (replacement.by !== '') replacements.push(replacement);
-      done = replacement.end;
+      copiedEnd = replacement.end;
       // Search the rest of the run.
-      if (done < run.end) runsDone = done;
+      if (copiedEnd < run.end) runsDone = copiedEnd;
     }
     if (mark >= text.length) return replacements;
-    if (mark < done) continue;
+    if (mark < copiedEnd) continue;
     if (!inView && beginsEscape(text, mark)) return 'escaped';
     const placeholder = placeholderEnd(text, mark);
     if (placeholder >= 0) {
-      done = placeholder;
+      copiedEnd = placeholder;
       continue;
     }
-    const span = findForm(text, mark, done) ?? (options.named ? findNamed(text, mark, done) : undefined);
-    if (span === undefined || span.start < done) continue;
+    const span = findForm(text, mark, copiedEnd) ?? (options.named ? findNamed(text, mark, copiedEnd) : undefined);
+    if (span === undefined || span.start < copiedEnd) continue;
     const secret = text.slice(span.start, span.end);
     const replacement = replacementOf(secret, span, scanOptions);
     if (replacement !== secret) replacements.push({ ...span, by: replacement });
-    done = span.end;
+    copiedEnd = span.end;
   }
 }
 
@@ -207,18 +207,18 @@ function beginsEscape(text: string, position: number): boolean {
 function viewText(text: string): TextView {
   const offsets = new Uint32Array(text.length + 1);
   let view = '';
-  let done = 0;
+  let copiedEnd = 0;
   const keepPart = (part: string, start: number, isWhole: boolean): void => {
     for (let position = 0; position < part.length; position += 1)
       offsets[view.length + position] = isWhole ? start : start + position;
     view += part;
   };
   for (const { 0: escape, index } of text.matchAll(ESCAPE)) {
-    keepPart(text.slice(done, index), done, false);
+    keepPart(text.slice(copiedEnd, index), copiedEnd, false);
     keepPart(meaningOf(escape), index, true);
-    done = index + escape.length;
+    copiedEnd = index + escape.length;
   }
-  keepPart(text.slice(done), done, false);
+  keepPart(text.slice(copiedEnd), copiedEnd, false);
   offsets[view.length] = text.length;
   return { text: view, offsets };
 }

@@ -103,7 +103,7 @@ const HARMLESS =
 /** Maximum length of a name. */
 export const MAX_NAME_CHARS = 64;
 
-const known = new Map<string, NameStrength>();
+const strengthByName = new Map<string, NameStrength>();
 const MAX_KNOWN = 4_096;
 
 /**
@@ -112,11 +112,11 @@ const MAX_KNOWN = 4_096;
  */
 export function nameStrength(name: string): NameStrength {
   if (name.length > MAX_NAME_CHARS || name.length < 3) return 'none';
-  const cached = known.get(name);
+  const cached = strengthByName.get(name);
   if (cached !== undefined) return cached;
-  if (known.size >= MAX_KNOWN) known.clear();
+  if (strengthByName.size >= MAX_KNOWN) strengthByName.clear();
   const strength = readName(name);
-  known.set(name, strength);
+  strengthByName.set(name, strength);
   return strength;
 }
 

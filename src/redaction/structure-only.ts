@@ -65,8 +65,8 @@ export function structureWriter(options: StructureOptions): FieldWriter {
     if (Array.isArray(value)) return (value as readonly Json[]).map((item) => json(item, ofText, depth + 1));
     const shape: Record<string, Json> = {};
     for (const [member, inner] of Object.entries(value)) {
-      const known = (KEY.test(member) && redact(member) === member) || FINGERPRINT.test(member);
-      shape[known ? member : `key_${mark(member)}`] = json(inner, ofText, depth + 1);
+      const isKnownKey = (KEY.test(member) && redact(member) === member) || FINGERPRINT.test(member);
+      shape[isKnownKey ? member : `key_${mark(member)}`] = json(inner, ofText, depth + 1);
     }
     return shape;
   };

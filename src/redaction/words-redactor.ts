@@ -5,15 +5,15 @@ type Redact = (payload: TrajectoryPayload) => TrajectoryPayload;
 /** Redacts texts of steering code with the redactor of payloads; without one, returns them unchanged. */
 export function wordsRedactor(redact: Redact | undefined): (text: string) => string {
   if (redact === undefined) return (text) => text;
-  const known = clean.get(redact) ?? new Set<string>();
-  clean.set(redact, known);
+  const cleanWords = clean.get(redact) ?? new Set<string>();
+  clean.set(redact, cleanWords);
   return (message) => {
-    if (known.has(message)) return message;
+    if (cleanWords.has(message)) return message;
     const redacted = redact({ ...CARRIER, message });
     const words = redacted.kind === 'provider_failed' ? redacted.message : '';
     if (words === message && message.length <= CLEAN_CHARS) {
-      if (known.size >= MAX_CLEAN) known.clear();
-      known.add(message);
+      if (cleanWords.size >= MAX_CLEAN) cleanWords.clear();
+      cleanWords.add(message);
     }
     return words;
   };

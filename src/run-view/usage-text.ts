@@ -11,9 +11,9 @@ export function allTokens({ cacheTokens = 0, cacheTokensWithin = 0, tokens }: Ru
 
 /** Formats tokens and cached tokens: `12,345 tokens`, `plus 900 cached`, or `12,345 tokens (900 of them cached)`. */
 export function tokenFacts({ cacheTokens = 0, cacheTokensWithin = 0, tokens }: RunUsage): readonly string[] {
-  const within = cacheTokensWithin === 0 ? '' : ` (${countText(cacheTokensWithin)} of them cached)`;
+  const cachedText = cacheTokensWithin === 0 ? '' : ` (${countText(cacheTokensWithin)} of them cached)`;
   return [
-    ...(tokens === undefined ? [] : [`${countOf(tokens, 'token')}${within}`]),
+    ...(tokens === undefined ? [] : [`${countOf(tokens, 'token')}${cachedText}`]),
     ...(cacheTokens > cacheTokensWithin ? [`plus ${countText(cacheTokens - cacheTokensWithin)} cached`] : []),
   ];
 }

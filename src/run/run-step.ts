@@ -319,8 +319,8 @@ export class RunStepper<State extends Json> {
   #takeIn(record: TrajectoryRecord, restored: Restored<State>): Restored<State> {
     if (!isDerived(record.payload)) restored.fold.fold(record);
     const { kind } = record.payload;
-    const ended = kind === 'run_ended' || (restored.ended && kind !== 'run_resumed');
-    return { ...restored, state: this.#options.host.fold(restored.state, record), ended };
+    const hasEnded = kind === 'run_ended' || (restored.ended && kind !== 'run_resumed');
+    return { ...restored, state: this.#options.host.fold(restored.state, record), ended: hasEnded };
   }
 
   #stepRun(log: RunLog, { fold, ended }: Restored<State>, { faults, others = {} }: RunSurroundings): Run {

@@ -44,9 +44,9 @@ export class SliceRegistry {
   /** @throws CoxswainError "invalid-definition" if another slice or event type with the same name is in use */
   register(slice: Slice<unknown>): SliceState<unknown> {
     const { sliceName } = slice;
-    const known = this.#slices.get(sliceName);
-    if (known?.slice === slice) return known.state;
-    if (known !== undefined) throw duplicate('slice', sliceName);
+    const registeredSlice = this.#slices.get(sliceName);
+    if (registeredSlice?.slice === slice) return registeredSlice.state;
+    if (registeredSlice !== undefined) throw duplicate('slice', sliceName);
     for (const { eventType } of slice.reducers) this.#claimed(eventType);
     const restored = this.#unregistered.get(sliceName);
     this.#unregistered.delete(sliceName);
@@ -72,14 +72,14 @@ export class SliceRegistry {
 
   #claimed(eventType: SliceReducer['eventType']): KnownEventType {
     const { eventName } = eventType;
-    const known = this.#eventTypes.get(eventName);
-    if (known === undefined) {
+    const registeredType = this.#eventTypes.get(eventName);
+    if (registeredType === undefined) {
       const claimed: KnownEventType = { eventType, reducers: NONE };
       this.#eventTypes.set(eventName, claimed);
       return claimed;
     }
-    if (known.eventType !== eventType) throw duplicate('event type', eventName);
-    return known;
+    if (registeredType.eventType !== eventType) throw duplicate('event type', eventName);
+    return registeredType;
   }
 
   /** @throws CoxswainError "invalid-argument" if an item is not JSON, unless `shared` */

@@ -54,9 +54,10 @@ export interface ResolvedSteering {
  * @throws CoxswainError "invalid-argument" for a limit outside its range
  */
 export function resolveSteering(options: SteeringOptions, prompt?: PromptTemplate): ResolvedSteering {
-  const named = [options.feedback, options.observers, options.guidance, options.models];
+  const providerLists = [options.feedback, options.observers, options.guidance, options.models];
   const declared = [prompt?.feedbackProviders, prompt?.observers, prompt?.guidanceProviders];
-  const silent = named.every((list) => list === undefined) && declared.every((list) => (list?.length ?? 0) === 0);
+  const silent =
+    providerLists.every((list) => list === undefined) && declared.every((list) => (list?.length ?? 0) === 0);
   const chosen: SteeringOptions = silent ? { ...standardSteering(), ...options } : options;
   const { providerTimeLimitMs = STEERING_DEFAULTS.providerTimeLimitMs } = chosen;
   checkAmount('providerTimeLimitMs', providerTimeLimitMs, 1);

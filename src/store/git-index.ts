@@ -129,7 +129,7 @@ function searchEntries(bytes: Buffer, gitPath: string, hashBytes: number): Index
   let prefix: Buffer = Buffer.alloc(0);
   let length = 0;
   let offset = 12;
-  let found = false;
+  let isFound = false;
   for (let entry = 0; entry < count; entry += 1) {
     const flagsOffset = offset + ENTRY_BYTES - 2 + hashBytes;
     if (flagsOffset + 4 > end) return undefined;
@@ -149,11 +149,13 @@ function searchEntries(bytes: Buffer, gitPath: string, hashBytes: number): Index
     else if (prefixBytes < comparedBytes)
       prefix = Buffer.concat([prefix.subarray(0, prefixBytes), suffix.subarray(0, comparedBytes - prefixBytes)]);
     length = prefixBytes + nameEnd - nameOffset;
-    found ||= isMatch(prefix);
+    isFound ||= isMatch(prefix);
     // Older versions pad entries to a multiple of eight bytes.
     offset = version === 4 ? nameEnd + 1 : offset + ((nameEnd - offset + 8) & ~7);
   }
-  return offset <= end ? { found, sharedFile: findSharedIndex(bytes.subarray(offset, end), hashBytes) } : undefined;
+  return offset <= end
+    ? { found: isFound, sharedFile: findSharedIndex(bytes.subarray(offset, end), hashBytes) }
+    : undefined;
 }
 
 /** The shared index file, whose hash begins the extension `link`. */

@@ -50,6 +50,6 @@ export function shownAddress(text: string): string {
   const end = text.lastIndexOf('@');
   const userEnd = text.indexOf(':', start);
   const hasPassword = end > start && userEnd >= 0 && userEnd < end;
-  const shown = hasPassword ? `${text.slice(0, userEnd)}:***${text.slice(end)}` : text;
-  return shown.replace(SECRET_PARAMETER, '$1***');
+  const textWithoutPassword = hasPassword ? `${text.slice(0, userEnd)}:***${text.slice(end)}` : text;
+  return textWithoutPassword.replace(SECRET_PARAMETER, '$1***');
 }

@@ -79,8 +79,8 @@ export class CallBook {
     if (call.state === 'requested') this.#startCall(call, call.args);
     call.state = 'ended';
     const hasFailed = isError || saysThatItFailed(result);
-    const ended = { toolCallId: call.recordedId, toolName: call.name, result, isError: hasFailed };
-    this.#run.emit({ type: 'tool_execution_end', ...ended });
+    const endedCall = { toolCallId: call.recordedId, toolName: call.name, result, isError: hasFailed };
+    this.#run.emit({ type: 'tool_execution_end', ...endedCall });
     call.waiting = this.#run.advise('post_tool_result');
   }
 

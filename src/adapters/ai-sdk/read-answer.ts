@@ -24,7 +24,10 @@ export function readModelAnswer(result: unknown): GeneratedAnswer | undefined {
   if (!isJsonObject(result) || !Array.isArray(result['content'])) return undefined;
   const parts = objectsIn(result['content']);
   const callParts = parts.filter((part) => part['type'] === 'tool-call');
-  const [own, byProvider] = [callParts.filter((part) => !isRunByProvider(part)), callParts.filter(isRunByProvider)];
+  const [ownCalls, providerCalls] = [
+    callParts.filter((part) => !isRunByProvider(part)),
+    callParts.filter(isRunByProvider),
+  ];
   const finishReason = readFinishReason(result['finishReason']);
   const response = membersOf(result['response']);
   const modelId = textField(response, 'modelId');
@@ -32,8 +35,8 @@ export function readModelAnswer(result: unknown): GeneratedAnswer | undefined {
   return {
     parts,
     text: parts.flatMap((part) => (part['type'] === 'text' ? [textField(part, 'text')] : [])).join(''),
-    calls: own.map(readCall),
-    providerCalls: byProvider.map(readCall),
+    calls: ownCalls.map(readCall),
+    providerCalls: providerCalls.map(readCall),
     providerResults: parts.flatMap((part) => (part['type'] === 'tool-result' ? [readResult(part)] : [])),
     ...present({ finishReason }),
     ...(modelId === '' ? {} : { modelId }),

@@ -92,24 +92,24 @@ interface EachWatch {
 }
 
 async function* eachWatched(results: AsyncIterable<unknown>, { id, calls, tool, guard }: EachWatch): AsyncGenerator {
-  let last: unknown;
-  let ended: { readonly result: unknown; readonly isError: boolean } = {
+  let lastValue: unknown;
+  let callResult: { readonly result: unknown; readonly isError: boolean } = {
     result: 'the tool was stopped before its end',
     isError: true,
   };
   try {
     for await (const result of inScope(results, tool)) {
-      last = result;
+      lastValue = result;
       guard('a preliminary result', () => calls.update(id, result));
       yield result;
     }
-    ended = { result: last, isError: false };
+    callResult = { result: lastValue, isError: false };
   } catch (error) {
-    ended = { result: errorText(error), isError: true };
+    callResult = { result: errorText(error), isError: true };
     throw error;
   } finally {
     tool.leave();
-    guard('a tool result', () => calls.end(id, ended.result, ended.isError));
+    guard('a tool result', () => calls.end(id, callResult.result, callResult.isError));
   }
 }
 

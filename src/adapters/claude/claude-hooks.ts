@@ -65,14 +65,14 @@ function hookCallback(run: Run, options: ClaudeHookOptions & { readonly maxChars
     return guard(
       'a hook of the Claude Agent SDK',
       () => {
-        const read = readHookInput(input, toolUseId);
-        if (read === undefined) {
+        const hookInput = readHookInput(input, toolUseId);
+        if (hookInput === undefined) {
           session.unrecognised('hook', isJsonObject(input) ? input['hook_event_name'] : typeof input, input);
           return {};
         }
         // Versions of the SDK without an abort signal cannot cancel a hook.
         const isCancelled = (hook as Partial<typeof hook> | undefined)?.signal?.aborted === true;
-        return answerHook(read, { session, forceTurnAtStop, maxChars, isCancelled });
+        return answerHook(hookInput, { session, forceTurnAtStop, maxChars, isCancelled });
       },
       {},
     );

@@ -64,8 +64,10 @@ const TOKENS = ['inputTokens', 'outputTokens', 'cacheReadTokens', 'cacheWriteTok
 function usageSince(usageBefore: Usage, now: Usage): Usage | undefined {
   const addedCounts = TOKENS.flatMap((name) => {
     const count = now[name];
-    const added = count === undefined ? 0 : count - (usageBefore[name] ?? 0);
-    return count === undefined || (added <= 0 && usageBefore[name] !== undefined) ? [] : [[name, added] as const];
+    const addedTokens = count === undefined ? 0 : count - (usageBefore[name] ?? 0);
+    return count === undefined || (addedTokens <= 0 && usageBefore[name] !== undefined)
+      ? []
+      : [[name, addedTokens] as const];
   });
   return addedCounts.length === 0 ? undefined : Object.fromEntries(addedCounts);
 }

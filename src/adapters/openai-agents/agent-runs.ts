@@ -72,10 +72,10 @@ export class AgentRuns {
 
   /** Called when an agent starts or takes over. */
   begins(agentName: string): void {
-    const before = this.#active;
-    const known = this.#byAgent.get(agentName);
-    if (known !== undefined) {
-      this.#active = known;
+    const previousActive = this.#active;
+    const knownRun = this.#byAgent.get(agentName);
+    if (knownRun !== undefined) {
+      this.#active = knownRun;
     } else if (this.#byAgent.size === 0) {
       this.#active = this.#root;
       this.#root.emit({ type: 'run_identified', identity: identityOf(this.#root, { agentName }) });
@@ -83,7 +83,8 @@ export class AgentRuns {
       this.#active = this.#root.child({ agentName, handoff: true });
     }
     this.#byAgent.set(agentName, this.#active);
-    if (before !== this.#active) this.of(this.#active).conversation.inherit(this.of(before).conversation);
+    if (previousActive !== this.#active)
+      this.of(this.#active).conversation.inherit(this.of(previousActive).conversation);
   }
 
   /** Called when the agent has handed its task over. Ends the handoff call. */

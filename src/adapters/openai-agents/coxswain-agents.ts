@@ -169,15 +169,15 @@ export function coxswainAgents(run: Run, options: AgentsOptions = {}): AgentsSte
  */
 function followRuns(runner: RunnerShape, runs: AgentRuns): () => void {
   const onError = (error: unknown): void => runs.calling().conversation.troubled(troubleOf(error));
-  const before = Object.getOwnPropertyDescriptor(runner, 'run');
-  const own: unknown = Reflect.get(runner, 'run');
-  if (typeof own !== 'function') return () => undefined;
+  const previousProperty = Object.getOwnPropertyDescriptor(runner, 'run');
+  const originalRun: unknown = Reflect.get(runner, 'run');
+  if (typeof originalRun !== 'function') return () => undefined;
   const tell = (error: unknown): never => {
     onError(error);
     throw error;
   };
   const run = async (...args: readonly unknown[]): Promise<unknown> => {
-    const result: unknown = await Promise.resolve(Reflect.apply(own, runner, args)).catch(tell);
+    const result: unknown = await Promise.resolve(Reflect.apply(originalRun, runner, args)).catch(tell);
     runs.latest = result;
     const completed = isJsonObject(result) ? result['completed'] : undefined;
     // A stream reports its error through this promise. The caller gets the SDK's own promise.
@@ -186,8 +186,8 @@ function followRuns(runner: RunnerShape, runs: AgentRuns): () => void {
   };
   Object.defineProperty(runner, 'run', { value: run, configurable: true, writable: true });
   return () => {
-    if (before === undefined) Reflect.deleteProperty(runner, 'run');
-    else Object.defineProperty(runner, 'run', before);
+    if (previousProperty === undefined) Reflect.deleteProperty(runner, 'run');
+    else Object.defineProperty(runner, 'run', previousProperty);
   };
 }
 

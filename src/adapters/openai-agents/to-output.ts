@@ -25,9 +25,9 @@ export function withGuidance<Request extends ModelRequest>(
 
 /** Appends feedback to a tool's result. Call it only for results that `carriesFeedback` accepts. */
 export function withFeedback(result: unknown, feedback: string): unknown {
-  const added = { type: 'text', text: feedback };
-  if (isPart(result)) return [result, added];
-  if (isPartList(result)) return [...result, added];
+  const feedbackPart = { type: 'text', text: feedback };
+  if (isPart(result)) return [result, feedbackPart];
+  if (isPartList(result)) return [...result, feedbackPart];
   return `${ownText(result)}\n\n${feedback}`;
 }
 

@@ -24,10 +24,10 @@ export function answerStream(): AnswerStream {
   const chat = chatCollector();
   const responses = responsesCollector();
   let unparsedText = '';
-  let done = false;
+  let isDone = false;
   const eventParts = (data: string): readonly string[] => {
     if (data === '[DONE]') {
-      done = true;
+      isDone = true;
       return [];
     }
     const value = jsonOf(data);
@@ -45,7 +45,7 @@ export function answerStream(): AnswerStream {
       return lines.flatMap((line) => (line.startsWith('data:') ? eventParts(line.slice(5).trim()) : []));
     },
     answer: () => responses.answer() ?? chat.answer(),
-    isWhole: () => done || responses.isWhole(),
+    isWhole: () => isDone || responses.isWhole(),
   };
 }
 

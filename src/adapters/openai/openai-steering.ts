@@ -95,21 +95,21 @@ export function openaiSteering(run: Run, options: OpenAiOptions = {}): OpenAiSte
   checkAdapter('openaiSteering', run, options, { onToolError: true, isError: true, guidanceRole: true });
   const guard = guarded(run, options);
   const scope = new RunScope(() => run);
-  const of = conversations(options, (): LastRequest => ({ seen: 0, endsWithTool: false }));
+  const conversationOf = conversations(options, (): LastRequest => ({ seen: 0, endsWithTool: false }));
   reportUnseen(run, 'openai', {
     message: 'no request to a model was seen: create the client with new OpenAI({ fetch: steering.fetch() })',
-    isSeen: () => of(run).conversation.hasAsked || run.analysis.calls > 0,
+    isSeen: () => conversationOf(run).conversation.hasAsked || run.analysis.calls > 0,
   });
   const parts: RunnableParts = {
     scope,
     guard,
-    conversation: () => of(scope.calling).conversation,
+    conversation: () => conversationOf(scope.calling).conversation,
     onToolError: options.onToolError ?? 'throw',
     isError: options.isError ?? (() => false),
-    carries: () => !of(scope.calling).endsWithTool,
+    carries: () => !conversationOf(scope.calling).endsWithTool,
   };
   const prepare = (body: unknown, key: unknown): SteeredRequest | undefined => {
-    const asking = of(scope.asking);
+    const asking = conversationOf(scope.asking);
     const { conversation } = asking;
     const request = requestOf(body);
     if (request === undefined || !isJsonObject(body)) {
@@ -170,7 +170,7 @@ export function openaiSteering(run: Run, options: OpenAiOptions = {}): OpenAiSte
       const work = (): void => {
         prepared?.outgoing.accepted(prepared.channel);
         prepared = undefined;
-        takeAnswer(of(scope.asking).conversation, answer);
+        takeAnswer(conversationOf(scope.asking).conversation, answer);
       };
       guard('openai answer', work);
     },

@@ -82,19 +82,19 @@ function callerOf(call: object): object {
 
 function chatContent(result: unknown, feedback: string | undefined): ChatToolMessage['content'] {
   if (isPartList(result)) {
-    const added = feedback === undefined ? [] : [{ type: 'text', text: feedback } as const];
+    const feedbackParts = feedback === undefined ? [] : [{ type: 'text', text: feedback } as const];
     // The parts come from the caller. Only the caller and the API know their types.
-    return [...(result as ChatToolMessage['content'] & object), ...added];
+    return [...(result as ChatToolMessage['content'] & object), ...feedbackParts];
   }
   const text = ownText(result);
   return feedback === undefined ? text : withFeedback(text, feedback);
 }
 
 function outputParts(result: unknown, feedback: string | undefined): FunctionCallOutput<unknown>['output'] {
-  const added = feedback === undefined ? [] : [{ type: 'input_text', text: feedback } as const];
-  if (isPartList(result)) return [...result, ...added];
+  const feedbackParts = feedback === undefined ? [] : [{ type: 'input_text', text: feedback } as const];
+  if (isPartList(result)) return [...result, ...feedbackParts];
   const text = ownText(result);
-  return feedback === undefined ? text : [{ type: 'input_text', text }, ...added];
+  return feedback === undefined ? text : [{ type: 'input_text', text }, ...feedbackParts];
 }
 
 /** Returns true for a list of content parts. Any other list is a plain value. */

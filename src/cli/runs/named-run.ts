@@ -20,19 +20,19 @@ export async function namedRun(
 ): Promise<RunSummary> {
   const exact = await store.findRun(idStart);
   if (exact !== undefined) return exact;
-  const found: RunSummary[] = [];
+  const foundRuns: RunSummary[] = [];
   for await (const run of allRuns(store)) {
-    if (run.runId.startsWith(idStart)) found.push(run);
-    if (found.length > MAX_CANDIDATES) break;
+    if (run.runId.startsWith(idStart)) foundRuns.push(run);
+    if (foundRuns.length > MAX_CANDIDATES) break;
   }
-  const [run] = found;
-  const shown = printableCut(idStart, 100);
+  const [run] = foundRuns;
+  const shownId = printableCut(idStart, 100);
   if (run === undefined) {
     const list = `coxswain runs${storeFlag(address)}`;
-    throw new CoxswainError('input-io', `${shownStore(address)}: no run ${shown}; list the runs with: ${list}`);
+    throw new CoxswainError('input-io', `${shownStore(address)}: no run ${shownId}; list the runs with: ${list}`);
   }
-  if (found.length === 1) return run;
-  const names = found.slice(0, MAX_CANDIDATES).map(({ runId }) => printableCut(runId, 80));
-  const more = found.length > MAX_CANDIDATES ? ', …' : '';
-  throw invalidArgument(`${shown} matches several runs: ${names.join(', ')}${more}; give more of the id`);
+  if (foundRuns.length === 1) return run;
+  const names = foundRuns.slice(0, MAX_CANDIDATES).map(({ runId }) => printableCut(runId, 80));
+  const more = foundRuns.length > MAX_CANDIDATES ? ', …' : '';
+  throw invalidArgument(`${shownId} matches several runs: ${names.join(', ')}${more}; give more of the id`);
 }

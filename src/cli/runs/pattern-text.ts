@@ -22,16 +22,18 @@ export interface ReportTextOptions {
 /** Formats the strip of a run with its patterns marked below it, followed by each pattern with its evidence. */
 export function patternLines(report: RunReport, paint: Paint, options: ReportTextOptions = {}): readonly string[] {
   const { evidence = true } = options;
-  const shown = mostSerious(report.patterns);
-  const left = report.patterns.length - shown.length;
+  const shownPatterns = mostSerious(report.patterns);
+  const leftOutCount = report.patterns.length - shownPatterns.length;
   const { cells, callsPerColumn } = report.strip;
   const scale = callsPerColumn === 1 ? '' : paint('dim', `  each mark is ${callsPerColumn} calls`);
   return [
     '',
     `  ${cells.replaceAll(/[×▪]+/g, (failed) => paint('red', failed))}${scale}`,
-    ...shown.map((pattern, index) => markLine(pattern, { letter: letterOf(index), report, paint })),
-    ...shown.flatMap((pattern, index) => detailLines(pattern, { letter: letterOf(index), report, paint, evidence })),
-    ...(left === 0 ? [] : ['', `  and ${countOf(left, 'more pattern')}; --json lists all`]),
+    ...shownPatterns.map((pattern, index) => markLine(pattern, { letter: letterOf(index), report, paint })),
+    ...shownPatterns.flatMap((pattern, index) =>
+      detailLines(pattern, { letter: letterOf(index), report, paint, evidence }),
+    ),
+    ...(leftOutCount === 0 ? [] : ['', `  and ${countOf(leftOutCount, 'more pattern')}; --json lists all`]),
   ];
 }
 

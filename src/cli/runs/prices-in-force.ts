@@ -1,10 +1,10 @@
 import { loadConfigSync } from '../../config/load-config.ts';
 import type { ModelPrices } from '../../records/answer-cost.ts';
 
-let known: { readonly prices: ModelPrices | undefined } | undefined;
+let loadedPrices: { readonly prices: ModelPrices | undefined } | undefined;
 
 /** Returns the model prices of this folder's configuration, if any. Reads the configuration once per process. */
 export function pricesInForce(): ModelPrices | undefined {
-  known ??= { prices: loadConfigSync({ projectFolder: process.cwd(), env: process.env }).resolved.prices };
-  return known.prices;
+  loadedPrices ??= { prices: loadConfigSync({ projectFolder: process.cwd(), env: process.env }).resolved.prices };
+  return loadedPrices.prices;
 }

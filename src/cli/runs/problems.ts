@@ -91,8 +91,9 @@ export class Problems {
 
   /** Reports the number of omitted lines. */
   endSource(): void {
-    const left = this.#lines - MAX_LINES;
-    if (left > 0) this.#terminal.complain(`coxswain: ${printable(this.#path)}: and ${countText(left)} more`);
+    const leftOutCount = this.#lines - MAX_LINES;
+    if (leftOutCount > 0)
+      this.#terminal.complain(`coxswain: ${printable(this.#path)}: and ${countText(leftOutCount)} more`);
     this.#lines = 0;
   }
 

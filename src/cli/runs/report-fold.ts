@@ -119,8 +119,9 @@ export class ReportFold {
       severity: 'error',
       message: `detector ${detector} failed at call ${callNumber(callIndex)} and was switched off: ${message}`,
     }));
-    const left = this.#diagnosticsLeftOut;
-    const more: readonly RunDiagnostic[] = left === 0 ? [] : [{ severity: 'note', message: `and ${left} more` }];
+    const leftOutCount = this.#diagnosticsLeftOut;
+    const more: readonly RunDiagnostic[] =
+      leftOutCount === 0 ? [] : [{ severity: 'note', message: `and ${leftOutCount} more` }];
     return [...this.#diagnostics, ...more, ...faults];
   }
 

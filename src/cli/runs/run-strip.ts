@@ -25,16 +25,16 @@ export function spanLine(
   { callsPerColumn }: StripText,
 ): string {
   const columnOf = (index: number): number => Math.floor(index / callsPerColumn);
-  const from = columnOf(span.from);
-  const to = Math.max(from, columnOf(span.to));
-  const marks = Array.from({ length: to - from + 1 }, () => '─');
+  const firstColumn = columnOf(span.from);
+  const to = Math.max(firstColumn, columnOf(span.to));
+  const marks = Array.from({ length: to - firstColumn + 1 }, () => '─');
   if (marks.length > 1) {
     marks[0] = '╶';
     marks[marks.length - 1] = '╴';
   }
   if (span.flaggedAt !== null) {
-    const flag = columnOf(span.flaggedAt) - from;
+    const flag = columnOf(span.flaggedAt) - firstColumn;
     if (flag >= 0 && flag < marks.length) marks[flag] = '▲';
   }
-  return ' '.repeat(from) + marks.join('');
+  return ' '.repeat(firstColumn) + marks.join('');
 }

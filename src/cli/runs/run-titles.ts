@@ -10,9 +10,9 @@ const SHARED_CHARS = 24;
  * @param chars  maximum length of a title
  */
 export function titlesOf(tasks: Iterable<string | undefined>, chars: number): ReadonlyMap<string, string> {
-  const known = new Set([...tasks].filter((task) => task !== undefined));
+  const distinctTasks = new Set([...tasks].filter((task) => task !== undefined));
   const titles = new Map<string, string>();
-  for (const [start, alike] of Map.groupBy(known, (task) => printableCut(task, chars))) {
+  for (const [start, alike] of Map.groupBy(distinctTasks, (task) => printableCut(task, chars))) {
     const [first = ''] = alike;
     const shared = alike.reduce(sharedPart, first).replace(/\S+$/, '');
     const rests = new Map(alike.map((task) => [task, task.slice(shared.length)]));

@@ -15,10 +15,10 @@ export function runTree(runs: readonly RunSummary[]): readonly RunBranch[] {
   const isBelow = ({ parentRunId, runId }: RunSummary): boolean =>
     parentRunId !== undefined && parentRunId !== runId && ids.has(parentRunId);
   const children = Map.groupBy(runs.filter(isBelow), ({ parentRunId }) => parentRunId);
-  const seen = new Set<RunSummary>();
+  const visitedRuns = new Set<RunSummary>();
   const branch = (run: RunSummary, level: number): readonly RunBranch[] => {
-    if (seen.has(run)) return [];
-    seen.add(run);
+    if (visitedRuns.has(run)) return [];
+    visitedRuns.add(run);
     const below = (children.get(run.runId) ?? []).toSorted((a, b) => a.startedAtMs - b.startedAtMs);
     return [{ run, level }, ...below.flatMap((child) => branch(child, level + 1))];
   };

@@ -142,9 +142,9 @@ class ClarkImport implements LineImport {
       yield itemOf(run.ids.start({ sourceId, name, args }));
     } else if (payload.kind === 'tool_ended') {
       const { tool_call_id: sourceId, result, is_error: isError } = payload;
-      const ended = run.ids.end({ sourceId, result: seenResult(result), isError });
-      if (ended === undefined) this.#strays.add('results of calls that had one, or none');
-      else yield itemOf(ended);
+      const endPayload = run.ids.end({ sourceId, result: seenResult(result), isError });
+      if (endPayload === undefined) this.#strays.add('results of calls that had one, or none');
+      else yield itemOf(endPayload);
     } else {
       if (payload.kind === 'run_ended') for (const missingSeqs of run.ids.endMissing()) yield itemOf(missingSeqs);
       yield itemOf(payload);

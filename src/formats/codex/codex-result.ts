@@ -23,11 +23,11 @@ export class CodexCallFacts {
 
   /** Reads an event. Returns false if the event does not report the end of a call. */
   note(event: JsonMembers): boolean {
-    const ended = event.type === 'item_completed' ? membersOf(event.item) : event;
-    const id = textOrUndefined(event.type === 'item_completed' ? ended.id : ended.call_id);
+    const endedItem = event.type === 'item_completed' ? membersOf(event.item) : event;
+    const id = textOrUndefined(event.type === 'item_completed' ? endedItem.id : endedItem.call_id);
     const isEnd = event.type === 'item_completed' || (typeof event.type === 'string' && event.type.endsWith('_end'));
     if (!isEnd || id === undefined) return isEnd;
-    this.#facts.set(id, { isError: hasFailed(ended), durationMs: durationMsOf(ended.duration) });
+    this.#facts.set(id, { isError: hasFailed(endedItem), durationMs: durationMsOf(endedItem.duration) });
     return true;
   }
 

@@ -80,18 +80,18 @@ export class GeminiRun {
 
   /** Handles a message with the user's role. Text that hooks and the host added becomes a separate message. */
   *user(blocks: readonly StoredContentBlock[], atMs: number | undefined): Generator<ImportItem> {
-    const added: StoredContentBlock[] = [];
+    const addedBlocks: StoredContentBlock[] = [];
     const userBlocks: StoredContentBlock[] = [];
     for (const block of blocks) {
       if (block.type !== 'text') {
         userBlocks.push(block);
         continue;
       }
-      for (const [text] of block.text.matchAll(ADDED)) added.push({ type: 'text', text: text.trim() });
+      for (const [text] of block.text.matchAll(ADDED)) addedBlocks.push({ type: 'text', text: text.trim() });
       const text = block.text.replaceAll(ADDED, '').trim();
       if (text !== '') userBlocks.push({ type: 'text', text });
     }
-    yield* this.session.system(added, atMs);
+    yield* this.session.system(addedBlocks, atMs);
     yield* this.session.user(userBlocks, atMs, textOfContent(userBlocks));
   }
 
@@ -125,9 +125,12 @@ export class GeminiRun {
     const exitCode = shellAnswer(result)?.exitCode ?? 0;
     const isError = call.status === 'error' || call.status === 'cancelled' || error !== undefined || exitCode !== 0;
     const atMs = sourceTimeMs(call.timestamp);
-    const added = [...text.matchAll(ADDED)].map(([part]): StoredContentBlock => ({ type: 'text', text: part.trim() }));
+    const addedBlocks = [...text.matchAll(ADDED)].map(([part]): StoredContentBlock => ({
+      type: 'text',
+      text: part.trim(),
+    }));
     yield* this.session.result({ sourceId: textOrUndefined(call.id), result, isError, atMs });
-    yield* this.session.system(added, atMs);
+    yield* this.session.system(addedBlocks, atMs);
   }
 }
 

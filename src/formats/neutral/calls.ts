@@ -90,8 +90,8 @@ function* turnItems(turn: readonly CallEntry[], items: RunItems): Generator<Impo
 /** Ends the oldest open call. It is the right one, because calls of this format have no ids and end in order. */
 function endOf(call: JsonMembers, ids: SourceCallIds): ToolEnded | undefined {
   if (call['noResult'] === true || !('result' in call)) {
-    const ended = ids.end({ result: null, isError: false });
-    return ended === undefined ? undefined : { ...ended, result_missing: true };
+    const endPayload = ids.end({ result: null, isError: false });
+    return endPayload === undefined ? undefined : { ...endPayload, result_missing: true };
   }
   const result = asJson(call['result']);
   const flag = call['isError'];

@@ -89,10 +89,10 @@ export class OpencodeRun {
       if (type === 'compaction') yield* this.session.compaction(trigger, atMs);
     }
     const shownParts = members.filter(({ type, ignored }) => type !== 'compaction' && ignored !== true);
-    const added = shownParts.filter(({ synthetic }) => synthetic === true);
+    const addedParts = shownParts.filter(({ synthetic }) => synthetic === true);
     const userBlocks = shownParts.filter(({ synthetic }) => synthetic !== true).map((part) => sourceBlock(part));
     yield* this.session.system(
-      added.map((part) => sourceBlock(part)),
+      addedParts.map((part) => sourceBlock(part)),
       atMs,
     );
     yield* this.session.user(userBlocks, atMs, textOfContent(userBlocks));

@@ -103,15 +103,15 @@ function withCallIds(messages: readonly TracedMessage[]): readonly TracedMessage
     }
     isAnswer = false;
     const { otherRole, parts } = message;
-    const named = otherRole === undefined ? -1 : open.findIndex(({ name }) => name === otherRole);
-    if (named >= 0) {
+    const indexByName = otherRole === undefined ? -1 : open.findIndex(({ name }) => name === otherRole);
+    if (indexByName >= 0) {
       const text = parts.flatMap((part) => (part.type === 'text' ? [part.text] : [])).join('\n');
-      const id = open.splice(named, 1)[0]?.sourceId;
+      const id = open.splice(indexByName, 1)[0]?.sourceId;
       return { ...plainMessage([], 'tool'), results: [{ id, result: text }] };
     }
     const results = message.results.map(({ id, result }) => {
-      const at = id === undefined ? 0 : open.findIndex(({ sourceId }) => sourceId === id);
-      return { id: (at < 0 ? undefined : open.splice(at, 1)[0]?.sourceId) ?? id, result };
+      const indexById = id === undefined ? 0 : open.findIndex(({ sourceId }) => sourceId === id);
+      return { id: (indexById < 0 ? undefined : open.splice(indexById, 1)[0]?.sourceId) ?? id, result };
     });
     return results.length === 0 ? message : { ...message, results };
   });

@@ -157,9 +157,9 @@ function toolMessageIn(tool: KnownSpan): JsonMembers | undefined {
 
 /** Returns why the model stopped. */
 export function finishReason(known: KnownSpan): string | undefined {
-  const found = valueField(known, 'finish');
+  const finishValue = valueField(known, 'finish');
   // The list has one reason per answer. Only the first answer is read.
-  return textOrUndefined(Array.isArray(found) ? found[0] : found);
+  return textOrUndefined(Array.isArray(finishValue) ? finishValue[0] : finishValue);
 }
 
 /** Returns tokens and cost. Log events write numbers as text. */

@@ -208,8 +208,8 @@ function resultOf(
   const isError = failedIn(tool);
   const firstSeenMs = sourceId === undefined ? undefined : repeated.get(sourceId);
   const result = resultIn(tool) ?? firstSeenMs ?? (isError ? errorText(tool) : undefined);
-  const ended = items.calls.end({ sourceId, result: result ?? null, isError });
-  return ended === undefined || result !== undefined ? ended : { ...ended, result_missing: true };
+  const endPayload = items.calls.end({ sourceId, result: result ?? null, isError });
+  return endPayload === undefined || result !== undefined ? endPayload : { ...endPayload, result_missing: true };
 }
 
 /** Returns results by call id, as the first request that contains them shows them. */

@@ -106,8 +106,13 @@ export class RunItems {
   result(answer: ToolAnswerShape, atMs: number | undefined): readonly ImportItem[] {
     const isError = answer.isError ?? answer.readsAsError ?? inferIsError(resultText(answer.result));
     const isInferred = answer.isError === undefined && isError;
-    const ended = this.calls.end({ sourceId: answer.sourceId, result: answer.result, isError, inferred: isInferred });
-    if (ended !== undefined) return [this.ended(ended, answer.durationMs, atMs)];
+    const endPayload = this.calls.end({
+      sourceId: answer.sourceId,
+      result: answer.result,
+      isError,
+      inferred: isInferred,
+    });
+    if (endPayload !== undefined) return [this.ended(endPayload, answer.durationMs, atMs)];
     this.skipped.add('tool results without a call');
     return [];
   }

@@ -195,8 +195,8 @@ export class SessionItems {
     yield* this.flush();
     const items = yield* this.#beginRun(undefined, undefined);
     const usage = this.#costUsd === undefined ? undefined : { cost_usd: this.#costUsd };
-    const ended = this.#outcome?.payload;
-    yield* items.finish(ended && { ...ended, ...present({ usage }) }, this.#outcome?.atMs);
+    const endPayload = this.#outcome?.payload;
+    yield* items.finish(endPayload && { ...endPayload, ...present({ usage }) }, this.#outcome?.atMs);
   }
 
   /** Emits the buffered answer and the items that follow it. */
@@ -257,8 +257,8 @@ export class SessionItems {
 /** Returns the usage of an answer without the usage that earlier messages of the answer have. */
 function usageBeyond(usage: StoredUsage | undefined, counted: StoredUsage | undefined): StoredUsage | undefined {
   if (usage === undefined || counted === undefined) return usage;
-  const before: Readonly<Record<string, number | undefined>> = counted;
+  const previousCounts: Readonly<Record<string, number | undefined>> = counted;
   return Object.fromEntries(
-    Object.entries(usage).map(([name, count]) => [name, Math.max(0, count - (before[name] ?? 0))]),
+    Object.entries(usage).map(([name, count]) => [name, Math.max(0, count - (previousCounts[name] ?? 0))]),
   );
 }

@@ -50,9 +50,9 @@ function confidenceOf(document: JsonMembers): number {
   if (steps.length > 0 && steps.every((step) => isStep(step))) return 0.97;
   const history = listOf(document.history).slice(0, LOOKED_AT);
   if (history.length > 0 && history.every((entry) => isHistoryEntry(entry))) return 0.93;
-  const ended = textOrUndefined(membersOf(document.info).exit_status) !== undefined;
+  const hasEnded = textOrUndefined(membersOf(document.info).exit_status) !== undefined;
   // The run failed before its first step.
-  return ended && Array.isArray(document.trajectory) && Array.isArray(document.history) ? 0.8 : 0;
+  return hasEnded && Array.isArray(document.trajectory) && Array.isArray(document.history) ? 0.8 : 0;
 }
 
 function isStep(value: unknown): boolean {

@@ -219,8 +219,8 @@ export class ClaudeSessions {
     );
     if (result === undefined || config.budget === undefined) return result && { ...result, others: undefined };
     const { [runId]: ownAgent, ...siblings } = result.agents;
-    const ended = (result.heritage.situation.below?.calls ?? 0) - (ownAgent?.reportedCalls ?? 0);
-    return { ...result, others: { calls: result.calls + ended + (await unreportedCalls(siblings, store)) } };
+    const otherAgentCalls = (result.heritage.situation.below?.calls ?? 0) - (ownAgent?.reportedCalls ?? 0);
+    return { ...result, others: { calls: result.calls + otherAgentCalls + (await unreportedCalls(siblings, store)) } };
   }
 
   /** Records the end of a subagent in its session, if it has ended. */
@@ -285,17 +285,18 @@ export class ClaudeSessions {
     if (completion === undefined || state === undefined || state.gaveUp) return {};
     const missing = await missingForCompletion(completion, projectFolder, withoutSessionSecrets(process.env));
     const attempt = state.unmet + 1;
-    const met = missing.length === 0;
-    const gaveUp = !met && attempt > completion.maxAttempts;
+    const areAllFound = missing.length === 0;
+    const gaveUp = !areAllFound && attempt > completion.maxAttempts;
     await this.#transactRun(
       {
         identity: { runId, depth: 0 },
         begin: () => undefined,
-        work: (run) => run.emit({ type: 'completion_checked', met, missing, attempt, ...(gaveUp ? { gaveUp } : {}) }),
+        work: (run) =>
+          run.emit({ type: 'completion_checked', met: areAllFound, missing, attempt, ...(gaveUp ? { gaveUp } : {}) }),
       },
       faults,
     );
-    return met || gaveUp ? {} : { decision: 'block', reason: completionText(missing) };
+    return areAllFound || gaveUp ? {} : { decision: 'block', reason: completionText(missing) };
   }
 
   async #transactRun<Result>(

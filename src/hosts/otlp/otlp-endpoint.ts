@@ -63,9 +63,9 @@ export class OtlpEndpoint {
       this.#countRequest();
       const signal = SIGNALS.get(request.url) ?? 'traces';
       const body = await this.#bodyOf(request);
-      const found = readSpans(isJson ? jsonIn(body) : decodeProtobuf(body, signal));
-      if (found === undefined && body.length > 0) throw refusal(400, 'the body is not an OTLP request');
-      const { refused } = found === undefined ? { refused: 0 } : this.#take(found);
+      const foundSpans = readSpans(isJson ? jsonIn(body) : decodeProtobuf(body, signal));
+      if (foundSpans === undefined && body.length > 0) throw refusal(400, 'the body is not an OTLP request');
+      const { refused } = foundSpans === undefined ? { refused: 0 } : this.#take(foundSpans);
       respond(response, 200, { isJson, body: isJson ? jsonSuccess(refused, signal) : encodeSuccess(refused, REFUSED) });
     } catch (error) {
       const status = statusOf(error);

@@ -23,7 +23,7 @@ interface PiHost {
 export function piExtension(pi: PiHost, program: PluginProgram): void {
   const bridge = createBridge('pi', process.cwd(), program);
   const waiting = new WaitingText();
-  const begun = new Map<string, unknown>();
+  const argsByCall = new Map<string, unknown>();
   const endedCalls = new Set<string>();
   let lastText: string | undefined;
 
@@ -40,7 +40,7 @@ export function piExtension(pi: PiHost, program: PluginProgram): void {
     return undefined;
   });
   pi.on('tool_execution_start', async ({ args, toolCallId }) => {
-    begun.set(String(toolCallId), args);
+    argsByCall.set(String(toolCallId), args);
     return undefined;
   });
   pi.on('tool_call', async (event, context) => {
@@ -62,12 +62,12 @@ export function piExtension(pi: PiHost, program: PluginProgram): void {
     const id = String(event['toolCallId']);
     if (event['isError'] === true && !endedCalls.has(id)) {
       const result = isJsonObject(event['result']) ? event['result'] : {};
-      const call = { tool_name: event['toolName'], tool_use_id: id, tool_input: begun.get(id) ?? {} };
+      const call = { tool_name: event['toolName'], tool_use_id: id, tool_input: argsByCall.get(id) ?? {} };
       const failure = { tool_response: result['content'], is_error: true, is_mute: true };
       await bridge.send({ hook_event_name: 'PostToolUse', session_id: idOf(context), ...call, ...failure });
     }
     endedCalls.delete(id);
-    begun.delete(id);
+    argsByCall.delete(id);
     return undefined;
   });
   pi.on('context', async ({ messages }, context) => {
@@ -75,8 +75,8 @@ export function piExtension(pi: PiHost, program: PluginProgram): void {
     waiting.add(session_id, await bridge.send({ hook_event_name: 'PostToolBatch', session_id, tool_calls: [] }));
     const text = waiting.take(session_id);
     if (text === undefined || !Array.isArray(messages)) return undefined;
-    const added = { role: 'user', content: [{ type: 'text', text }], timestamp: Date.now() };
-    return { messages: [...(messages as readonly unknown[]), added] };
+    const addedMessage = { role: 'user', content: [{ type: 'text', text }], timestamp: Date.now() };
+    return { messages: [...(messages as readonly unknown[]), addedMessage] };
   });
   pi.on('turn_end', async ({ message }) => {
     lastText = textOf(message);

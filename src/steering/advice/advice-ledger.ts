@@ -47,12 +47,12 @@ export function recordAdvice(
   const { identity, level = null, occurrences = 0 } = advice;
   const { callIndex, turn, compactions } = view;
   const entries: LedgerEntry[] = [];
-  let before = 0;
+  let countBefore = 0;
   for (const entry of ledger) {
-    if (entry.identity === identity) before = entry.said;
+    if (entry.identity === identity) countBefore = entry.said;
     else entries.push(entry);
   }
-  const entry: LedgerEntry = { identity, said: before + 1, level, occurrences, callIndex, turn, compactions };
+  const entry: LedgerEntry = { identity, said: countBefore + 1, level, occurrences, callIndex, turn, compactions };
   entries.push(isPaced(advice) ? { ...entry, paced: true } : entry);
   return entries.length > maxIdentities ? entries.slice(-maxIdentities) : entries;
 }

@@ -21,9 +21,9 @@ const SPEAKER = /^\W*(?:system|assistant|human|user|developer|tool|important|ins
 export function quoted(text: string, maxChars: number): string | undefined {
   // The text is checked before it is cut, so that instructions in the removed part are also found.
   const length = 4 * maxChars + 256;
-  const read = slotText(text.slice(0, length).replaceAll(STRUCTURE, '…'), length).replaceAll(/["“”„«»]/g, "'");
-  const bare = read.replace(SPEAKER, '…').replaceAll(/…(?: ?…)+| …$/g, '…');
-  const isOrder = ORDER.test(read.replaceAll('…', ''));
+  const quotedText = slotText(text.slice(0, length).replaceAll(STRUCTURE, '…'), length).replaceAll(/["“”„«»]/g, "'");
+  const bare = quotedText.replace(SPEAKER, '…').replaceAll(/…(?: ?…)+| …$/g, '…');
+  const isOrder = ORDER.test(quotedText.replaceAll('…', ''));
   return isOrder || /^…?$/.test(bare) ? undefined : `"${shortened(bare, maxChars)}"`;
 }
 

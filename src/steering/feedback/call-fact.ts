@@ -86,6 +86,6 @@ function hasProgramMessage(result: string, command: string): boolean {
 /** Returns true if the command runs a program of this name. */
 function runsProgram(command: string, program: string): boolean {
   const index = command.indexOf(program);
-  const [before, after] = [command.slice(0, index), command.slice(index + program.length)];
-  return index >= 0 && /(?:^|[|;&([]|xargs|-exec)\s*(?:\S*\/)?$/.test(before) && /^(?:\s|$)/.test(after);
+  const [textBefore, textAfter] = [command.slice(0, index), command.slice(index + program.length)];
+  return index >= 0 && /(?:^|[|;&([]|xargs|-exec)\s*(?:\S*\/)?$/.test(textBefore) && /^(?:\s|$)/.test(textAfter);
 }

@@ -64,16 +64,19 @@ export const paceFeedback: ProviderDefinition<PaceFeedbackOptions, FeedbackProvi
 
 function budgetProjections({ budget, usage, toolCallCount }: FeedbackContext): readonly Projection[] {
   if (budget === undefined) return [];
-  const used = { calls: toolCallCount, ...usage };
-  const remaining = budgetRemaining(budget, used);
+  const usedAmounts = { calls: toolCallCount, ...usage };
+  const remaining = budgetRemaining(budget, usedAmounts);
   return BUDGET_PARTS.flatMap((key) => {
-    const left = remaining[key];
-    const spent = used[key];
-    if (left === undefined || spent === undefined) return [];
+    const remainingAmount = remaining[key];
+    const spent = usedAmounts[key];
+    if (remainingAmount === undefined || spent === undefined) return [];
     // Without usage there is no rate. If nothing is left of the budget, no rate is needed.
-    if (spent <= 0 && left > 0) return [];
-    const callsLeft = left === 0 ? 0 : Math.floor(key === 'calls' ? left : (left * used.calls) / spent);
-    const evidence = `${spent} of ${budget[key]} used in ${used.calls} tool calls`;
+    if (spent <= 0 && remainingAmount > 0) return [];
+    const callsLeft =
+      remainingAmount === 0
+        ? 0
+        : Math.floor(key === 'calls' ? remainingAmount : (remainingAmount * usedAmounts.calls) / spent);
+    const evidence = `${spent} of ${budget[key]} used in ${usedAmounts.calls} tool calls`;
     return [{ resource: RESOURCE_NAMES[key], callsLeft, evidence }];
   });
 }

@@ -89,12 +89,12 @@ export async function playSample(
 
 /** Returns the turn in which the recorded agent reads the file with the error; 0 without such a turn. */
 function wayOutOf(records: readonly TrajectoryRecord[]): number {
-  const read = records.findIndex(
+  const readIndex = records.findIndex(
     ({ payload }) => payload.kind === 'tool_started' && isDeepStrictEqual(payload.args, { path: WAY_OUT }),
   );
   return Math.max(
     0,
-    records.slice(0, Math.max(0, read)).findLastIndex(({ payload }) => payload.kind === 'turn_started'),
+    records.slice(0, Math.max(0, readIndex)).findLastIndex(({ payload }) => payload.kind === 'turn_started'),
   );
 }
 

@@ -24,7 +24,7 @@ export async function effectCommand(
   options: EffectCommandOptions,
   terminal: Terminal,
 ): Promise<number> {
-  const within = wholeOption('--within', options.within, [1, MAX_WITHIN]);
+  const maxCalls = wholeOption('--within', options.within, [1, MAX_WITHIN]);
   const points = wholeOption('--worthwhile', options.worthwhile, [1, MAX_POINTS]);
   const sources = paths.length === 0 ? [storeNamed(undefined)] : paths;
   if (paths.length === 0) await requireStore(storeNamed(undefined));
@@ -32,7 +32,7 @@ export async function effectCommand(
   const progress = new Progress(terminal);
   const report = await effect(sources, {
     prices: pricesInForce(),
-    ...present({ within, worthwhile: points === undefined ? undefined : points / 100 }),
+    ...present({ within: maxCalls, worthwhile: points === undefined ? undefined : points / 100 }),
     onRun: () => progress.run(),
     onProblem: (problem) => problems.faultIn(problem),
   });

@@ -60,9 +60,9 @@ export async function serveOwnTools(): Promise<number> {
       return result(`the store cannot be read: ${messageOf(error)}`, true);
     }
   });
-  const ended = new Promise<void>((resolve) => process.stdin.once('end', resolve));
+  const inputEnd = new Promise<void>((resolve) => process.stdin.once('end', resolve));
   await server.connect(new StdioServerTransport());
-  await ended;
+  await inputEnd;
   await server.close();
   return 0;
 }

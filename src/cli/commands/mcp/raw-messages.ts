@@ -52,10 +52,10 @@ export class RawMessages {
   /** Returns the bytes of a message once, in the order of their arrival. Undefined if the message was not one line. */
   take(message: object): Buffer | undefined {
     const key = canonicalJson(message);
-    const at = this.#pendingMessages.findIndex((one) => one.key === key);
-    const [found] = at === -1 ? [] : this.#pendingMessages.splice(at, 1);
-    this.#size -= found?.bytes.length ?? 0;
-    return found?.bytes;
+    const index = this.#pendingMessages.findIndex((one) => one.key === key);
+    const [pendingMessage] = index === -1 ? [] : this.#pendingMessages.splice(index, 1);
+    this.#size -= pendingMessage?.bytes.length ?? 0;
+    return pendingMessage?.bytes;
   }
 
   #keepLine(line: Buffer): void {

@@ -130,8 +130,8 @@ async function machineReport(context: ReportContext): Promise<boolean> {
     const commandOf = (moment: Moment, source: string): string =>
       viewCommandOf(moment, storedNames.has(moment.runId) ? storeName : source);
     const report = await foldRuns(reportProblems(runs, problems, storeName), commandOf, context);
-    const from = inputs.length === 0 ? 'no recent session file' : inputs.join(', ');
-    const isSent = await writeReportTo(report, { from, sinceMs, untilMs }, context);
+    const inputText = inputs.length === 0 ? 'no recent session file' : inputs.join(', ');
+    const isSent = await writeReportTo(report, { from: inputText, sinceMs, untilMs }, context);
     if (store !== undefined) await noteMissingRuns(place, store, { report, context });
     const fileCount = hosts.flatMap((host) => host.sessions).length;
     if (report.sums.count === 0 && fileCount > 0) {
@@ -170,8 +170,8 @@ async function openMachineStore(
 
 /** Returns the command that opens the call of a moment in the browser. */
 function viewCommandOf({ call, runId }: Moment, path: string): string {
-  const at = call === undefined ? '' : ` --call ${callNumber(call)}`;
-  return `coxswain view ${shellWord(path)} --run ${shellWord(runId)}${at}`;
+  const callOption = call === undefined ? '' : ` --call ${callNumber(call)}`;
+  return `coxswain view ${shellWord(path)} --run ${shellWord(runId)}${callOption}`;
 }
 
 /** Reports on standard error what the report of a store does not include: events in spill files, records lost at

@@ -86,10 +86,10 @@ async function storeOf(
   projectFolder: string,
   env: Readonly<Record<string, string | undefined>>,
 ): Promise<GuardedStore<ResolvedStore>> {
-  const own = userFolders({ env }).config;
+  const userFolder = userFolders({ env }).config;
   const isConfigured =
     findProject(projectFolder).files.length > 0 ||
-    ['config.json', 'config.ts'].some((name) => existsSync(join(own, name)));
+    ['config.json', 'config.ts'].some((name) => existsSync(join(userFolder, name)));
   if (!isConfigured)
     return guardStore({ kind: 'sqlite', address: join(projectFolder, RECORDS_FOLDER, 'runs.db') }, { env });
   const { loadConfigSync } = await import('../../../config/load-config.ts');

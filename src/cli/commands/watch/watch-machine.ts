@@ -73,18 +73,18 @@ export async function watchMachine(options: WatchOptions, parts: WatchMachinePar
     ? new ListFeed(terminal, sinceMs)
     : new LinesFeed(output, options.fromStart === true ? 0 : startMs);
   const watcher = new Watcher({ feed, notifiers, deadline });
-  const stored = new StoredNames();
-  const all: Problems[] = [];
+  const storedNames = new StoredNames();
+  const allProblems: Problems[] = [];
   const follow = async (path: string, name: string, items: AsyncIterable<ReadRunsItem>, isStore = false) => {
     const problems = new Problems(terminal);
     problems.source(path);
-    all.push(problems);
+    allProblems.push(problems);
     // An unknown time counts as the current time, because such a file is probably growing.
     const isLive = (atMs: number): boolean => atMs === 0 || atMs >= startMs;
     const source: WatchedSource = { problems, isLive, isStore, name };
     try {
       for await (const item of items) {
-        const storedId = isStore || item.run === undefined ? undefined : stored.idOf(item.run.id);
+        const storedId = isStore || item.run === undefined ? undefined : storedNames.idOf(item.run.id);
         if (storedId === undefined) await watcher.take(item, source);
         else if (storedId !== item.run?.id) feed.drop(item.run?.id ?? '');
       }
@@ -104,8 +104,8 @@ export async function watchMachine(options: WatchOptions, parts: WatchMachinePar
         // The store may be created later.
         store = await openReadableStore(address).catch(() => undefined);
         if (store !== undefined) {
-          for await (const run of allRuns(store)) if (run.lastAtMs >= sinceMs) stored.add(run);
-          const runs = followStore(store, { signal, intervalMs, stored, sinceMs });
+          for await (const run of allRuns(store)) if (run.lastAtMs >= sinceMs) storedNames.add(run);
+          const runs = followStore(store, { signal, intervalMs, stored: storedNames, sinceMs });
           running.push(follow(shownStore(address), basename(projectFolder), runs, true));
         }
       }
@@ -125,8 +125,8 @@ export async function watchMachine(options: WatchOptions, parts: WatchMachinePar
     await store?.close();
   }
   await feed.finish();
-  for (const problems of all) problems.endSource();
-  return !all.some(({ any }) => any);
+  for (const problems of allProblems) problems.endSource();
+  return !allProblems.some(({ any }) => any);
 }
 
 /** Returns the files of sessions and their subagents that changed since the given time. */
@@ -148,22 +148,22 @@ async function* readChanges(
   path: string,
   { intervalMs, signal }: Pick<WatchMachineParts, 'intervalMs' | 'signal'>,
 ): AsyncGenerator<ReadRunsItem> {
-  const known = new Map<string, { readonly run: ReadRun; nextSeq: number }>();
-  let before = '';
+  const followedRuns = new Map<string, { readonly run: ReadRun; nextSeq: number }>();
+  let previousState = '';
   while (!signal.aborted) {
     const startMs = steadyMs();
     const files = await Promise.all([path, `${path}-wal`].map((file) => stat(file).catch(() => undefined)));
-    const now = files.map((file) => `${file?.mtimeMs} ${file?.size}`).join();
-    if (now !== before) {
-      before = now;
+    const state = files.map((file) => `${file?.mtimeMs} ${file?.size}`).join();
+    if (state !== previousState) {
+      previousState = state;
       for await (const item of readRuns(importSource(path), { source: path })) {
         if (item.type !== 'record') continue;
         const { record } = item;
-        const seen = known.get(item.run.id) ?? { run: item.run, nextSeq: 0 };
-        known.set(item.run.id, seen);
-        if (record.seq < seen.nextSeq) continue;
-        seen.nextSeq = lastSeqOf(record) + 1;
-        yield { type: 'record', run: seen.run, record };
+        const followedRun = followedRuns.get(item.run.id) ?? { run: item.run, nextSeq: 0 };
+        followedRuns.set(item.run.id, followedRun);
+        if (record.seq < followedRun.nextSeq) continue;
+        followedRun.nextSeq = lastSeqOf(record) + 1;
+        yield { type: 'record', run: followedRun.run, record };
       }
     }
     await pause(Math.max(intervalMs, REST * (steadyMs() - startMs)), signal);
@@ -181,22 +181,22 @@ async function* followStore(
   },
 ): AsyncGenerator<ReadRunsItem> {
   const { intervalMs, signal, sinceMs, stored } = options;
-  const known = new Map<string, { readonly run: ReadRun; nextSeq: number }>();
+  const followedRuns = new Map<string, { readonly run: ReadRun; nextSeq: number }>();
   while (!signal.aborted) {
     const startMs = steadyMs();
-    const changed = await reader.changes();
-    const found = changed && (await Promise.all(changed.map((runId) => reader.findRun(runId))));
-    for (const summary of found ?? (await Array.fromAsync(allRuns(reader)))) {
+    const changedIds = await reader.changes();
+    const foundRuns = changedIds && (await Promise.all(changedIds.map((runId) => reader.findRun(runId))));
+    for (const summary of foundRuns ?? (await Array.fromAsync(allRuns(reader)))) {
       if (summary === undefined || summary.lastAtMs < sinceMs) continue;
       const { depth, lastSeq, parentRunId, runId } = summary;
       stored.add(summary);
       const run = { key: runId, id: runId, depth, ...present({ parentId: parentRunId }) };
-      const seen = known.get(runId) ?? { run, nextSeq: 0 };
-      known.set(runId, seen);
-      if (seen.nextSeq > lastSeq) continue;
-      for await (const record of reader.readRun(runId, { fromSeq: seen.nextSeq })) {
-        seen.nextSeq = lastSeqOf(record) + 1;
-        yield { type: 'record', run: seen.run, record };
+      const followedRun = followedRuns.get(runId) ?? { run, nextSeq: 0 };
+      followedRuns.set(runId, followedRun);
+      if (followedRun.nextSeq > lastSeq) continue;
+      for await (const record of reader.readRun(runId, { fromSeq: followedRun.nextSeq })) {
+        followedRun.nextSeq = lastSeqOf(record) + 1;
+        yield { type: 'record', run: followedRun.run, record };
       }
     }
     await pause(Math.max(intervalMs, REST * (steadyMs() - startMs)), signal);

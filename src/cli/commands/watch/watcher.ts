@@ -58,9 +58,9 @@ export class Watcher {
     const watched = this.#watchedRun(item.run, source);
     if (watched === undefined) return;
     const { calls } = watched;
-    const seen = watched.take(source.isStore === true ? item.record : this.#withoutSecrets(item.record));
+    const change = watched.take(source.isStore === true ? item.record : this.#withoutSecrets(item.record));
     feed.called(watched.calls - calls);
-    for (const { record, events } of seen) {
+    for (const { record, events } of change) {
       for (const notice of this.#notices.take(record, item.run.id)) {
         if (source.isLive(record.recorded_at_unix_ms)) for (const notifier of notifiers) notifier.tell(notice);
       }
@@ -71,8 +71,8 @@ export class Watcher {
   /** Returns the watched run; undefined for a dropped run. */
   #watchedRun(run: ReadRun, source: WatchedSource): WatchedRun | undefined {
     const { isStore = false, name, problems } = source;
-    const known = this.#open.get(keyOf(run, source));
-    if (known !== undefined) return known;
+    const watchedRun = this.#open.get(keyOf(run, source));
+    if (watchedRun !== undefined) return watchedRun;
     if (this.#started.has(run)) {
       if (!this.#dropped.has(run)) {
         const message = `run ${run.id} continues after ${MAX_OPEN} other runs; it is no longer watched`;
