@@ -9,7 +9,7 @@ export interface ListedSource {
   readonly fullText: FullText;
 }
 
-/** @param cacheFolder  passed to `RunLooks` */
+/** @param cacheFolder  passed to `RunOverviews` */
 export function listedSource(source: ViewerSource, cacheFolder?: string): ListedSource {
   return { source, overviews: new RunOverviews(source, cacheFolder), fullText: new FullText(source) };
 }
