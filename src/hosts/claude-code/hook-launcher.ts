@@ -54,7 +54,7 @@ async function launch(): Promise<void> {
 }
 
 /**
- * Disables (`on` false) or enables the machine-code compilers of V8. Without them V8 compiles only to bytecode. They are
+ * Disables (`isOn` false) or enables the machine-code compilers of V8. Without them V8 compiles only to bytecode. They are
  * disabled while the hook runs to fill its code cache. Otherwise the cache would record optimised functions, and every later
  * process would compile them again at its start, which takes as long as running them. They must be enabled again before the
  * cache is created, because a cache is valid only for the same V8 settings.

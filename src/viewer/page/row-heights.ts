@@ -15,7 +15,7 @@ export class RowHeights {
   #estimate: number;
   /** The height of each row minus the estimate. */
   #extraPx: Float64Array<ArrayBuffer>;
-  /** Prefix sums of `#extra`, stored as a Fenwick tree. */
+  /** Prefix sums of `#extraPx`, stored as a Fenwick tree. */
   #sums: Float64Array<ArrayBuffer>;
   #states: Uint8Array<ArrayBuffer>;
 
@@ -65,7 +65,7 @@ export class RowHeights {
     return this.#setExtra(row, px - this.#estimate);
   }
 
-  /** Does the same as `set`, but for a row that has not been visible yet. */
+  /** Does the same as `setHeight`, but for a row that has not been visible yet. */
   setGuess(row: number, px: number): void {
     if (row < 0 || row >= this.#count || this.isKnown(row)) return;
     this.#states[row] = GUESSED;

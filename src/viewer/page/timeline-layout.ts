@@ -83,7 +83,7 @@ export function packPatterns(
   });
 }
 
-/** Zooms a window around a position. A `factor` below 1 zooms in, down to a length of `least`. */
+/** Zooms a window around a position. A `factor` below 1 zooms in, down to a length of `minLength`. */
 export function zoomWindow(
   window: PlaceWindow,
   factor: number,

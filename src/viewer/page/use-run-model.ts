@@ -124,7 +124,7 @@ function requestFirstPage(
 
 type SetState = (change: (before: State) => State) => void;
 
-/** Fetches the summary again after a change, at most once per `FRESH_MS`. */
+/** Fetches the summary again after a change, at most once per `REFRESH_MS`. */
 function useRefresh(run: RunAddress, pages: RecordPages | undefined, setState: SetState): () => void {
   const timer = useRef<ReturnType<typeof setTimeout> | undefined>(undefined);
   const { source, runId } = run;

@@ -31,7 +31,7 @@ export function fingerprintOf(run: RunSummary): string {
 
 /**
  * Caches the extras of runs and the timelines of long runs across restarts, in a SQLite file of the user's cache folder. A row is valid as long as the run's state
- * (`printOf`) and the detectors are unchanged. If the file fails, the viewer works without the cache.
+ * (`fingerprintOf`) and the detectors are unchanged. If the file fails, the viewer works without the cache.
  */
 export class RunIndex {
   readonly #source: string;
@@ -51,7 +51,7 @@ export class RunIndex {
     this.#useDatabase((database) => {
       const rows = database.prepare('SELECT run_id, print, extras FROM runs WHERE source = ?').iterate(this.#source);
       for (const row of rows) {
-        // `#write` stores the same shape. Rows of another layout have another source key.
+        // `#writeBatch` stores the same shape. Rows of another layout have another source key.
         const extras = JSON.parse(String(row['extras'])) as RunExtras;
         runs.set(String(row['run_id']), { fingerprint: String(row['print']), extras });
       }
@@ -67,7 +67,7 @@ export class RunIndex {
         .prepare('SELECT overview, places FROM timelines WHERE source = ? AND run_id = ? AND print = ?')
         .get(this.#source, run.runId, fingerprintOf(run));
       if (row === undefined || !(row['places'] instanceof Uint8Array)) return;
-      // `putRun` stores the same shape.
+      // `storeTimeline` stores the same shape.
       const overview = JSON.parse(String(row['overview'])) as Overview;
       const { nextSeq } = overview;
       timeline = {
@@ -146,7 +146,7 @@ function openDatabase(folder: string): DatabaseSync | undefined {
     );
     return database;
   } catch {
-    // An error disables the cache, as in `#try`.
+    // An error disables the cache, as in `#useDatabase`.
     return undefined;
   }
 }
