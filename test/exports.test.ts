@@ -252,17 +252,18 @@ test('spans go to a collector in requests of bounded size, which are tried again
   expect(sizes).toEqual([256, 256, 54]);
 });
 
-test('a collector that refuses is named on standard error, and nothing more is sent', async () => {
+test('a collector that refuses is named on standard error, nothing more is sent, and nothing counts as written', async () => {
   await here.recorded('runs.db');
   for (const [status, body, why] of [
     [400, '', 'it answered 400'],
     [200, '{"partialSuccess":{"rejectedSpans":"3","errorMessage":"too old"}}', 'it left out 3 spans: too old'],
   ] as const) {
     const { requests, url } = await collector([status, body]);
-    const { code, stderr } = await here.run(['export', '--store', 'runs.db', '--format', 'otlp', '--to', url]);
+    const { code, stderr, stdout } = await here.run(['export', '--store', 'runs.db', '--format', 'otlp', '--to', url]);
     expect([code, requests.length]).toEqual([1, 1]);
     expect(stderr).toContain(why);
     expect(stderr.trim().split('\n')).toHaveLength(1);
+    expect(stdout).toBe('');
   }
 });
 

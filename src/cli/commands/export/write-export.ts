@@ -77,13 +77,13 @@ async function* textsOf(setup: ExportSetup, shownJson: (json: string) => string)
   }
 }
 
-async function sendSpans(setup: ExportSetup, to: string): Promise<string> {
+async function sendSpans(setup: ExportSetup, to: string): Promise<string | undefined> {
   const collector = otlpCollector(to, process.env);
   for await (const spans of batchesOf(setup)) {
     const problem = await collector.send(otlpRequest(spans, resourceOf()));
     if (problem === undefined) continue;
     setup.onRefused(`${collector.name}: ${problem}; the rest is not sent`);
-    break;
+    return undefined;
   }
   return collector.name;
 }
