@@ -32,7 +32,7 @@ export interface ExportSetup {
 /**
  * Writes runs in one format to a new file or standard output, or sends spans to a collector.
  *
- * @returns the name of the target; undefined for standard output
+ * @returns the name of the target; undefined for standard output, and after a collector rejected spans
  * @throws CoxswainError `invalid-argument` for several runs in a format for one run; the errors of `openTextTarget`
  */
 export async function writeExport(setup: ExportSetup): Promise<string | undefined> {
