@@ -33,35 +33,62 @@ const store = sqliteStore(file, { fsync: 'none' });
 await addLargeRun(store, 'large', RECORDS);
 for (let at = 0; at < RUNS; at += 1) await addRun(store, `run-${at}`, [startOf(`run-${at}`, `Task ${at}`)]);
 await store.close();
-const scene = await viewerScene({ chromium, fill: async () => {}, paths: [file] });
+const sceneOptions = {
+  chromium,
+  fill: async () => {},
+  paths: [file],
+  viewer: { cacheFolder: join(folder.path, 'cache') },
+};
 try {
-  await measureRun(scene);
-  await measureList(scene);
+  const readMs = await measureReading();
+  const scene = await viewerScene(sceneOptions);
+  try {
+    await measureRun(scene, readMs);
+    await measureList(scene);
+  } finally {
+    await scene.close();
+  }
+  const restarted = await viewerScene(sceneOptions);
+  try {
+    await measureOpening(restarted, await restarted.open('/?run=none'), { round: 'after a restart', readMs });
+  } finally {
+    await restarted.close();
+  }
 } finally {
-  await scene.close();
   await folder.dispose();
 }
 
-async function measureRun({ open, viewer }: ViewerScene): Promise<void> {
+async function measureReading(): Promise<number> {
   const reader = openSqliteReader(file);
   const readStarted = performance.now();
   for await (const record of reader.readRun('large')) void record;
   const readMs = performance.now() - readStarted;
   await reader.close();
   console.log(`read and parse the run: ${readMs.toFixed(0)} ms`);
+  return readMs;
+}
+
+async function measureOpening(
+  { viewer }: ViewerScene,
+  page: Page,
+  { round, readMs }: { readonly round: string; readonly readMs: number },
+): Promise<void> {
+  const started = performance.now();
+  await page.goto(`${new URL(viewer.url).origin}/?source=0&run=large`);
+  await page.locator('.row .call-head').first().waitFor();
+  const rowsMs = performance.now() - started;
+  await page.getByText('Reading the run for its timeline').waitFor({ state: 'detached' });
+  const wholeMs = performance.now() - started;
+  console.log(
+    `open a run of ${RECORDS} records, ${round}: its calls are seen after ${rowsMs.toFixed(0)} ms (${(rowsMs / readMs).toFixed(2)} of that), all of its timeline after ${wholeMs.toFixed(0)} ms (${(wholeMs / readMs).toFixed(2)})`,
+  );
+}
+
+async function measureRun(scene: ViewerScene, readMs: number): Promise<void> {
+  const { open, viewer } = scene;
   const page = await open('/?run=none');
   const { origin } = new URL(viewer.url);
-  for (const round of ['cold', 'warm']) {
-    const started = performance.now();
-    await page.goto(`${origin}/?source=0&run=large`);
-    await page.locator('.row .call-head').first().waitFor();
-    const rowsMs = performance.now() - started;
-    await page.getByText('Reading the run for its timeline').waitFor({ state: 'detached' });
-    const wholeMs = performance.now() - started;
-    console.log(
-      `open a run of ${RECORDS} records, ${round}: its calls are seen after ${rowsMs.toFixed(0)} ms (${(rowsMs / readMs).toFixed(2)} of that), all of its timeline after ${wholeMs.toFixed(0)} ms (${(wholeMs / readMs).toFixed(2)})`,
-    );
-  }
+  for (const round of ['cold', 'warm']) await measureOpening(scene, page, { round, readMs });
   await report(page, 'scroll it from end to end', '.talk-scroll', '.row:not(.is-waiting)');
   await reportInput(page, 'press j 40 times, then G and g', async () => {
     for (const key of [...Array.from({ length: 40 }, () => 'j'), 'G', 'g']) await page.keyboard.press(key);

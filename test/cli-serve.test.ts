@@ -1,5 +1,5 @@
 import { spawn, spawnSync } from 'node:child_process';
-import { existsSync } from 'node:fs';
+import { existsSync, readFileSync } from 'node:fs';
 import { chmod, mkdir, readFile, stat, writeFile } from 'node:fs/promises';
 import { createServer } from 'node:http';
 import { join } from 'node:path';
@@ -8,9 +8,10 @@ import { afterEach, beforeAll, beforeEach, expect, test } from 'vitest';
 import { buildHook } from '../scripts/build-hook.ts';
 import { readServeSettings, serveFileOf, writeServeSettings } from '../src/hosts/claude-code/serve-settings.ts';
 import { serverHealth, type ServerHealth } from '../src/hosts/claude-code/server-health.ts';
-import { findServer, stopServer } from '../src/hosts/claude-code/server-process.ts';
+import { findServer, startServer, stopServer } from '../src/hosts/claude-code/server-process.ts';
 import { tempFolder } from './support/temp-folder.ts';
 import { jsonLines, runCli, type CliResult } from './run-cli.ts';
+import { isRunning } from '../src/base/process-identity.ts';
 import { stateFile } from '../src/base/state-places.ts';
 import { loggedFaults } from './user-state.ts';
 import { HANGS_AFTER_MS } from './support/hangs-after.ts';
@@ -138,6 +139,22 @@ test('serve starts once, tells how it is, and stops', async () => {
   expect((await cox('serve', 'stop')).stdout).toBe('stopped\n');
   expect(await cox('serve', 'stop')).toMatchObject({ code: 0, stdout: 'no server was running\n' });
   expect((await health()).kind).toBe('none');
+});
+
+test('a start that another start overtakes ends its process, which would serve once the other is stopped', async () => {
+  await cox('init', '--http', '--yes');
+  const settings = readServeSettings(cwd);
+  if (settings === undefined) throw new Error('init wrote no settings');
+  const pidFile = join(folder.path, 'pid');
+  const slow = `require('node:fs').writeFileSync(${JSON.stringify(pidFile)}, String(process.pid)); setTimeout(() => {}, ${HANGS_AFTER_MS})`;
+  const program = [process.execPath, '-e', slow, '--'];
+  const overtaken = startServer(cwd, { settings: { ...settings, program }, env });
+  await expect.poll(() => existsSync(pidFile) && readFileSync(pidFile, 'utf8')).toMatch(/^\d+$/);
+  expect((await cox('serve', 'start')).code).toBe(0);
+  const pid = await pidOf();
+  expect(await overtaken).toMatchObject({ kind: 'running', facts: { pid } });
+  const slowPid = Number(readFileSync(pidFile, 'utf8'));
+  await expect.poll(() => isRunning(slowPid)).toBe(false);
 });
 
 test('a port in use, and settings readable by others, are reported', async () => {

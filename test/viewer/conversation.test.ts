@@ -120,4 +120,14 @@ describe.skipIf(chromium === undefined)('the conversation (needs a Chromium)', (
     expect(faultsOf(page)).toEqual([]);
     await page.context().close();
   });
+
+  test('colours code also on a processor that takes long for its first line', async () => {
+    const page = await scene.open('/?source=0');
+    const devTools = await page.context().newCDPSession(page);
+    await devTools.send('Emulation.setCPUThrottlingRate', { rate: 20 });
+    await page.goto(`${new URL(scene.viewer.url).origin}/?source=0&run=words`);
+    await expect.poll(() => page.locator('.output .token-keyword').count()).toBeGreaterThan(0);
+    await expect.poll(() => page.locator('.markdown .token-string-expression').count()).toBeGreaterThan(0);
+    await page.context().close();
+  });
 });

@@ -129,8 +129,12 @@ export async function startServer(
   const untilMs = Date.now() + limitMs;
   for (;;) {
     const health = await serverHealth(settings);
-    // If two servers start at the same time, one gets the port and the other exits.
-    if (health.kind === 'ours') return { kind: 'started', facts: health.facts };
+    if (health.kind === 'ours') {
+      if (health.facts.pid === child.pid) return { kind: 'started', facts: health.facts };
+      // Another start was faster. This process would serve as soon as that server is stopped.
+      child.kill();
+      return { kind: 'running', facts: health.facts };
+    }
     if (reason !== undefined) return { kind: 'failed', why: reason };
     if (Date.now() > untilMs) {
       return { kind: 'failed', why: `the server did not respond in ${limitMs / 1000} seconds: ${health.why}` };

@@ -38,6 +38,12 @@ const NAMES: Readonly<Record<string, string>> = {
 /** Shiki's name for the language that `tsx.mjs` contains. */
 const GRAMMARS: Readonly<Record<string, string>> = { typescript: 'tsx' };
 
+/**
+ * Milliseconds for one line of hostile code. The first line of a language also compiles its grammar, which took over half a second, Shiki's
+ * default, on a busy machine; the code then stayed plain.
+ */
+const LINE_LIMIT_MS = 10_000;
+
 let highlighter: Promise<HighlighterCore> | undefined;
 
 /** Returns the tokens of code by line, or undefined for an unknown language. */
@@ -55,7 +61,11 @@ export async function highlightCode(
   });
   const shiki = await highlighter;
   await shiki.loadLanguage(loadLanguage);
-  const { tokens } = shiki.codeToTokens(text, { lang: GRAMMARS[name] ?? name, theme: 'page' });
+  const { tokens } = shiki.codeToTokens(text, {
+    lang: GRAMMARS[name] ?? name,
+    theme: 'page',
+    tokenizeTimeLimit: LINE_LIMIT_MS,
+  });
   return tokens.map((line) => line.map(({ color, content }) => ({ content, className: classOf(color) })));
 }
 
