@@ -82,6 +82,20 @@ describe.skipIf(chromium === undefined)('the conversation (needs a Chromium)', (
     await page.context().close();
   });
 
+  test('folds calls in a row that failed with the same line, and says how many and what differs', async () => {
+    const page = await scene.open('/?source=0&run=unflagged');
+    const fold = page.locator('.stretch');
+    await expect.poll(() => fold.innerText()).toContain('8 more calls, the same failure: /bin/bash: line #: list');
+    await expect.poll(() => fold.innerText()).toContain('other arguments: list 1 · list 2 · list 3 · list 4 · 4 more');
+    const calls = page.locator('.call-head', { hasText: 'list ' });
+    await expect.poll(() => calls.count()).toBe(1);
+    await fold.click();
+    await expect.poll(() => calls.count()).toBeGreaterThan(4);
+    await page.getByRole('button', { name: 'Fold these 8 calls with the same failure' }).waitFor();
+    expect(faultsOf(page)).toEqual([]);
+    await page.context().close();
+  });
+
   test('counts an error line among the calls, because a result without an error flag may have it too', async () => {
     const page = await scene.open('/?source=0&run=unflagged');
     await expect.poll(() => page.locator('.story').innerText()).toContain('9 of 9 calls: /bin/bash: line #:');

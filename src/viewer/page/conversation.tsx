@@ -12,12 +12,16 @@ import {
 
 import type { TrajectoryRecord } from '../../records/trajectory-record.ts';
 import type { AdviceMark, PatternSpan } from '../server/api-shapes.ts';
+import { countText } from '../../base/number-text.ts';
+import { differingParts } from './common-start.ts';
 import { equalCallBefore, nearCallBefore } from './equal-call.ts';
 import { FoldedTextContext } from './folded-text.tsx';
 import type { RecordPages } from './record-pages.ts';
 import { RecordView } from './record-view.tsx';
 import type { Calls } from './use-calls.ts';
 import { RowLayout, type PlacedRow } from './row-layout.ts';
+import type { RepeatStretch } from './repeat-stretches.ts';
+import { headlineOf } from './text-of.ts';
 import { useRepeats } from './use-repeats.ts';
 import type { VisibleRange } from './visible-range.ts';
 
@@ -60,7 +64,7 @@ export function ConversationView(props: {
   const version = useSyncExternalStore(pages.subscribe, pages.version);
   const settledFor = useRef('');
   const { words } = useContext(FoldedTextContext);
-  const repeats = useRepeats(pages, version, { selected, isShownWhole: withDetails || words.length > 0 });
+  const repeats = useRepeats(pages, version, { calls, selected, isShownWhole: withDetails || words.length > 0 });
   const settleKey = `${version} ${withDetails} ${count} ${repeats.key}`;
   if (settledFor.current !== settleKey) {
     layout.heights.resize(count);
@@ -199,7 +203,8 @@ export function ConversationView(props: {
                 kind={kind}
                 call={calls.at(seq)}
                 equal={equalOf(record, pages, calls)}
-                repeats={repeats.at.get(seq)?.calls.length ?? 0}
+                stretch={repeats.at.get(seq)}
+                headlines={headlinesOf(repeats.at.get(seq), pages)}
                 isFolded={repeats.folded.some(({ calls: [, second] }) => second === seq)}
                 onFold={repeats.toggle}
                 label={props.labels.get(seq)}
@@ -232,6 +237,18 @@ function equalOf(record: TrajectoryRecord, pages: RecordPages, calls: Calls): st
   const near = nearCallBefore(record, pages);
   const like = near === undefined ? undefined : calls.at(near.seq)?.call;
   return near === undefined || like === undefined ? undefined : `~ call ${like} ${near.from} ${near.to} ${near.before}`;
+}
+
+/** Returns what differs between the calls after the first that failed alike, one line per headline, most frequent first. */
+function headlinesOf(stretch: RepeatStretch | undefined, pages: RecordPages): string | undefined {
+  if (stretch?.failure === undefined) return undefined;
+  const headlines = stretch.calls.slice(1).map((seq) => {
+    const payload = pages.at(seq)?.payload;
+    return payload?.kind === 'tool_started' ? headlineOf(payload.args).headline : '';
+  });
+  return differingParts(headlines)
+    .map(([part, count]) => (count === 1 ? part : `${part} ×${countText(count)}`))
+    .join('\n');
 }
 
 /** Requests the records around the view, and publishes the visible range. */

@@ -12,10 +12,14 @@ import { MessageView } from './message-view.tsx';
 import { countOf, countText } from '../../base/number-text.ts';
 import { clockText, fullTimeText } from './number-text.ts';
 import type { RowKind } from './record-row.ts';
+import type { RepeatStretch } from './repeat-stretches.ts';
 import { RowBoundary } from './row-boundary.tsx';
 import { safeLine } from './safe-text.ts';
 import { isTold } from './sentences.ts';
 import { textOf, withoutBlankLines } from './text-of.ts';
+
+/** Maximum number of headlines shown for calls that failed alike. */
+const MAX_HEADLINES = 4;
 
 /** Renders one row of the conversation. */
 export const RecordView = memo(function RecordView(props: {
@@ -27,8 +31,10 @@ export const RecordView = memo(function RecordView(props: {
   readonly call: NumberedCall | undefined;
   /** The text about the repeated call, as in `CallView`. */
   readonly equal: string | undefined;
-  /** Number of equal calls if this is the second call of a series of equal calls, otherwise 0. */
-  readonly repeats: number;
+  /** The series of equal calls or equal failures of which this is the second call. */
+  readonly stretch: RepeatStretch | undefined;
+  /** The headlines of calls that failed alike, one per line. */
+  readonly headlines: string | undefined;
   readonly isFolded: boolean;
   readonly onFold: (seq: number) => void;
   /** The label of the call. */
@@ -39,7 +45,8 @@ export const RecordView = memo(function RecordView(props: {
   readonly marks: string;
   readonly onSelect: (seq: number) => void;
 }): ReactElement {
-  const { call, label, record, onSelect } = props;
+  const { call, label, record, stretch, onSelect } = props;
+  const repeats = (stretch?.calls.length ?? 1) - 1;
   const { seq, recorded_at_unix_ms: atMs } = record;
   const isFailed = [record, props.end].some(
     (part) => part?.payload.kind === 'tool_ended' && part.payload.is_error && props.kind !== 'none',
@@ -68,7 +75,7 @@ export const RecordView = memo(function RecordView(props: {
               <span className="visually-hidden">Call </span>
               <b>
                 {countText(call.call)}
-                {props.isFolded ? `–${countText(call.call + props.repeats - 2)}` : ''}
+                {props.isFolded ? `–${countText(call.call + repeats - 1)}` : ''}
               </b>{' '}
             </>
           )}
@@ -79,11 +86,14 @@ export const RecordView = memo(function RecordView(props: {
         {label === undefined ? null : <span className="tag label">{label}</span>}
       </div>
       <div>
-        {props.repeats === 0 ? null : (
+        {stretch === undefined ? null : (
           <button type="button" className="stretch" aria-expanded={!props.isFolded} onClick={() => props.onFold(seq)}>
-            {props.isFolded
-              ? `${countOf(props.repeats - 1, 'more call')}, the same with the same result`
-              : `Fold these ${props.repeats - 1} equal calls`}
+            <StretchText
+              stretch={stretch}
+              count={repeats}
+              headlines={props.headlines ?? ''}
+              isFolded={props.isFolded}
+            />
           </button>
         )}
         {props.isFolded ? null : (
@@ -102,6 +112,38 @@ export const RecordView = memo(function RecordView(props: {
     </article>
   );
 });
+
+function StretchText(props: {
+  readonly stretch: RepeatStretch;
+  /** Number of calls after the first. */
+  readonly count: number;
+  readonly headlines: string;
+  readonly isFolded: boolean;
+}): ReactElement {
+  const { count, isFolded } = props;
+  const { failure } = props.stretch;
+  if (failure === undefined)
+    return (
+      <>
+        {isFolded
+          ? `${countOf(count, 'more call')}, the same with the same result`
+          : `Fold these ${countText(count)} equal calls`}
+      </>
+    );
+  if (!isFolded) return <>Fold these {countText(count)} calls with the same failure</>;
+  const lines = props.headlines.split('\n');
+  const more = lines.length > MAX_HEADLINES ? ` · ${countText(lines.length - MAX_HEADLINES)} more` : '';
+  return (
+    <>
+      {countOf(count, 'more call')}, <b>the same failure</b>: <code>{safeLine(failure)}</code>
+      <span className="differing">
+        {lines.length === 1 ? 'other results of ' : 'other arguments: '}
+        <code>{lines.slice(0, MAX_HEADLINES).map(safeLine).join(' · ')}</code>
+        {more}
+      </span>
+    </>
+  );
+}
 
 function Body(props: {
   readonly record: TrajectoryRecord;

@@ -15,7 +15,7 @@ export interface Calls {
 
 /** @param nextSeq  how far the server has read the run; a range is fetched again until all of it has been read */
 export function useCalls({ source, runId }: RunAddress, nextSeq: number): Calls {
-  const [, redraw] = useReducer((round: number) => round + 1, 0);
+  const [round, redraw] = useReducer((before: number) => before + 1, 0);
   const known = useMemo(
     () => ({ calls: new Map<number, NumberedCall>(), upTo: new Map<number, number>() }),
     [source, runId],
@@ -46,6 +46,6 @@ export function useCalls({ source, runId }: RunAddress, nextSeq: number): Calls 
         }
       },
     };
-    // The value changes when the server has read more, because calls that returned since then have a kind.
-  }, [known, source, runId, nextSeq]);
+    // The value changes with the known calls, and when the server has read more, because calls that returned since then have a kind.
+  }, [known, source, runId, nextSeq, round]);
 }

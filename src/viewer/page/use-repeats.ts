@@ -2,8 +2,9 @@ import { useCallback, useMemo, useState } from 'react';
 
 import type { RecordPages } from './record-pages.ts';
 import { repeatStretches, type RepeatStretch } from './repeat-stretches.ts';
+import type { Calls } from './use-calls.ts';
 
-/** The series of equal calls, and which of them are folded. */
+/** The series of equal calls and equal failures, and which of them are folded. */
 export interface Repeats {
   /** Keyed by the first record of the second call, whose row represents the series. */
   readonly at: ReadonlyMap<number, RepeatStretch>;
@@ -14,13 +15,13 @@ export interface Repeats {
   readonly toggle: (seq: number) => void;
 }
 
-/** Folds all series of equal calls, except those that the user unfolded and the one that contains the chosen row. */
+/** Folds all series, except those that the user unfolded and the one that contains the chosen row. */
 export function useRepeats(
   pages: RecordPages,
   version: unknown,
-  shown: { readonly selected: number | undefined; readonly isShownWhole: boolean },
+  shown: { readonly calls: Calls; readonly selected: number | undefined; readonly isShownWhole: boolean },
 ): Repeats {
-  const { isShownWhole, selected } = shown;
+  const { calls, isShownWhole, selected } = shown;
   const [opened, setOpened] = useState<ReadonlySet<number>>(new Set());
   const toggle = useCallback((seq: number) => {
     setOpened((before) => {
@@ -29,7 +30,7 @@ export function useRepeats(
       return after;
     });
   }, []);
-  const stretches = useMemo(() => repeatStretches(pages.records(), pages), [pages, version]);
+  const stretches = useMemo(() => repeatStretches(pages.records(), pages, calls), [pages, version, calls]);
   return useMemo(() => {
     const isOpen = ({ calls: [first = 0, second = 0, ...rest] }: RepeatStretch): boolean =>
       isShownWhole ||
@@ -39,7 +40,7 @@ export function useRepeats(
     return {
       at: new Map(stretches.map((stretch) => [stretch.calls[1] ?? -1, stretch])),
       folded,
-      key: folded.map(({ calls }) => `${calls[1]}+${calls.length}`).join(' '),
+      key: folded.map((stretch) => `${stretch.calls[1]}+${stretch.calls.length}`).join(' '),
       toggle,
     };
   }, [stretches, opened, selected, isShownWhole, toggle]);

@@ -146,6 +146,8 @@ export interface EvidenceCall {
 export interface NumberedCall extends EvidenceCall {
   /** The kind of tool. It is `unknown` until the call has a result. */
   readonly kind: ToolKind;
+  /** The line that states why the call failed, with masked numbers. */
+  readonly failure?: string;
 }
 
 /** The calls that started in a range of records. */

@@ -26,3 +26,17 @@ test('an unknown call number gives the nearest call, or the first record without
   expect([places.seqOf(0), places.seqOf(99)]).toEqual([7, 7]);
   expect(places.callsBetween(0, 100)).toEqual([{ call: 1, seq: 7, kind: 'read' }]);
 });
+
+test('the failure line of a call outlives its bytes, and lines beyond the limit are left out', () => {
+  const places = new CallPlaces();
+  for (let call = 1; call <= 300; call += 1) {
+    places.add(2 * call);
+    places.setFailure(call, call % 2 === 0 ? 'no such file' : `fault ${call}`);
+  }
+  places.add(700);
+  const calls = CallPlaces.from(places.bytes()).callsBetween(0, 1_000);
+  expect(calls).toEqual(places.callsBetween(0, 1_000));
+  expect([calls[1]?.failure, calls[299]?.failure]).toEqual(['no such file', 'no such file']);
+  expect([calls[2]?.failure, calls[298]?.failure]).toEqual(['fault 3', 'fault 299']);
+  expect(calls[300]).not.toHaveProperty('failure');
+});

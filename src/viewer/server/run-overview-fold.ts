@@ -242,8 +242,8 @@ export class RunOverviewFold implements KnownTimeline {
   #countCall(call: RunCall, record: TrajectoryRecord): void {
     const { args, endSeq, failed, kind, number, seq, tool } = call;
     const errorLine = endSeq === undefined ? undefined : errorLineOf(call, record);
-    if (errorLine !== undefined) {
-      const line = errorLine.replaceAll(/\d+/g, '#').trim().slice(0, LINE_CHARS).toWellFormed();
+    const line = errorLine?.replaceAll(/\d+/g, '#').trim().slice(0, LINE_CHARS).toWellFormed();
+    if (line !== undefined) {
       this.#lastError = { line, index: number - 1 };
       if (this.#errorLines.has(line) || this.#errorLines.size < MAX_LINES)
         this.#errorLines.set(line, (this.#errorLines.get(line) ?? 0) + 1);
@@ -257,6 +257,7 @@ export class RunOverviewFold implements KnownTimeline {
       const callKind = kind ?? readCall(tool, args).kind;
       this.#buckets.countKind(seq, callKind);
       this.places.setKind(number, callKind);
+      if (line !== undefined) this.places.setFailure(number, line);
     }
     if (failed) this.#buckets.count(seq, 'errors');
   }
