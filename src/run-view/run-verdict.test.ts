@@ -31,3 +31,13 @@ test('an answer alone does not say that a run worked', () => {
   expect(verdictOf({ outcome: 'ended' }, [passed]).verdict).toBe('unknown');
   expect(verdictOf(undefined, [passed]).verdict).toBe('unknown');
 });
+
+test('a run without an end that has no record for hours is cut off, unless it waits for its user', () => {
+  const hours = (count: number): { readonly silentMs: number } => ({ silentMs: count * 3_600_000 });
+  expect(verdictOf(undefined, [], hours(5)).evidence).toBe('no answer yet: cut off, or still at work');
+  expect(verdictOf(undefined, [], hours(8)).evidence).toBe('cut off: no record for 8.0 hours');
+  expect(verdictOf(undefined, [], hours(24 * 90)).evidence).toBe('cut off: no record for 90 days');
+  expect(verdictOf(undefined, [], { ...hours(8), waitsFor: 'waiting for permission' }).evidence).toBe(
+    'waiting for permission',
+  );
+});

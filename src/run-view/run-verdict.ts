@@ -1,4 +1,5 @@
 import type { JsonObject } from '../base/json.ts';
+import { countOf, durationText } from '../base/number-text.ts';
 import { inWords } from '../records/words.ts';
 
 /** How a run ended, according to its source. Plain JSON. */
@@ -35,12 +36,33 @@ export interface RunVerdict {
 const CUT_OFF: ReadonlySet<string> = new Set(['error', 'limit', 'aborted', 'interrupted']);
 
 /**
- * @param checks  the last result of each check, the latest last
- * @param waitsFor  words that state what a run without an end waits for
+ * A run without an end counts as cut off after this time without a record. Of 21 recorded sessions, two continued after a longer
+ * pause (8.5 and 12 hours), none after one between 4 and 8 hours.
  */
-export function verdictOf(ended: RunOutcome | undefined, checks: readonly LastCheck[], waitsFor = ''): RunVerdict {
-  if (ended === undefined)
-    return { verdict: 'unknown', evidence: waitsFor || 'no answer yet: cut off, or still at work' };
+const CUT_OFF_AFTER_MS = 6 * 3_600_000;
+const DAY_MS = 24 * 3_600_000;
+
+/** Facts about a run without an end. */
+export interface OpenRun {
+  /** Words that state what the run waits for; empty if unknown. */
+  readonly waitsFor?: string;
+  /** Time since the last record; 0 if unknown. */
+  readonly silentMs?: number;
+}
+
+/** @param checks  the last result of each check, the latest last */
+export function verdictOf(
+  ended: RunOutcome | undefined,
+  checks: readonly LastCheck[],
+  { silentMs = 0, waitsFor = '' }: OpenRun = {},
+): RunVerdict {
+  if (ended === undefined) {
+    const evidence =
+      silentMs > CUT_OFF_AFTER_MS
+        ? `cut off: no record for ${silentMs < 2 * DAY_MS ? durationText(silentMs) : countOf(Math.floor(silentMs / DAY_MS), 'day')}`
+        : 'no answer yet: cut off, or still at work';
+    return { verdict: 'unknown', evidence: waitsFor || evidence };
+  }
   const { labels, outcome, reason, success } = ended;
   if (success !== undefined) {
     return {

@@ -147,7 +147,12 @@ export class RunView {
   }
   /** Whether the run reached its goal, according to its records. */
   get verdict(): RunVerdict {
-    return verdictOf(this.outcome, this.checks, this.#waitsFor);
+    return verdictOf(this.outcome, this.checks, { waitsFor: this.waitsFor });
+  }
+  /** As `verdict`; a run without an end whose last record is hours before `nowMs` counts as cut off. */
+  verdictAt(nowMs: number): RunVerdict {
+    const silentMs = this.lastAtMs === 0 ? 0 : nowMs - this.lastAtMs;
+    return verdictOf(this.outcome, this.checks, { waitsFor: this.waitsFor, silentMs });
   }
   /** Words that state what a run without an end waits for; empty if unknown. */
   get waitsFor(): string {

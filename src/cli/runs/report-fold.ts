@@ -1,4 +1,5 @@
 import { callNumber } from '../../base/call-number.ts';
+import { systemClock } from '../../base/clock.ts';
 import { present } from '../../base/present.ts';
 import type { TrajectoryPattern } from '../../records/trajectory-pattern.ts';
 import type { TrajectoryRecord } from '../../records/trajectory-record.ts';
@@ -73,8 +74,9 @@ export class ReportFold {
     else this.#diagnosticsLeftOut += 1;
   }
 
-  report(): RunReport {
-    const { counts, failures, flaggedPatterns, outcome, patterns: found, started, verdict } = this.view;
+  /** @param nowMs  the time at which the state of a run without an end is judged */
+  report(nowMs: number = systemClock.nowMs()): RunReport {
+    const { counts, failures, flaggedPatterns, outcome, patterns: found, started } = this.view;
     const { calls, errors, lastAtMs, startedAtMs, turns } = counts;
     const patterns = this.#options.hints === true ? found.patterns.map(({ pattern }) => pattern) : flaggedPatterns;
     const task = started?.task;
@@ -89,7 +91,7 @@ export class ReportFold {
       ...present({ lostRecords: counts.lostRecords }),
       ...(startedAtMs > 0 ? { durationMs: lastAtMs - startedAtMs } : {}),
       ...present({ outcome }),
-      verdict,
+      verdict: this.view.verdictAt(nowMs),
       ...present({ modelId: started?.identity.model_id ?? counts.modelId, afterFlag: this.#afterFlag(calls) }),
       patternBasis: found.basis,
       usage: this.view.usage,
