@@ -4,6 +4,7 @@ import { gunzip } from 'node:zlib';
 
 import { type Clock, systemClock } from '../../base/clock.ts';
 import { CoxswainError, messageOf } from '../../base/error.ts';
+import { isJsonObject } from '../../base/json.ts';
 import { bodyOf, type BufferedBodies } from '../../base/request-body.ts';
 import { decodeProtobuf, encodeStatus, encodeSuccess } from '../../formats/otlp/otlp-protobuf.ts';
 import { readSpans, type FoundSpans } from '../../formats/otlp/read-spans.ts';
@@ -63,8 +64,11 @@ export class OtlpEndpoint {
       this.#countRequest();
       const signal = SIGNALS.get(request.url) ?? 'traces';
       const body = await this.#bodyOf(request);
-      const foundSpans = readSpans(isJson ? jsonIn(body) : decodeProtobuf(body, signal));
-      if (foundSpans === undefined && body.length > 0) throw refusal(400, 'the body is not an OTLP request');
+      const message = isJson ? jsonIn(body) : decodeProtobuf(body, signal);
+      const foundSpans = readSpans(message);
+      // In both encodings, an empty message is a request without spans.
+      const isEmpty = body.length === 0 || (isJsonObject(message) && Object.keys(message).length === 0);
+      if (foundSpans === undefined && !isEmpty) throw refusal(400, 'the body is not an OTLP request');
       const { refused } = foundSpans === undefined ? { refused: 0 } : this.#take(foundSpans);
       respond(response, 200, { isJson, body: isJson ? jsonSuccess(refused, signal) : encodeSuccess(refused, REFUSED) });
     } catch (error) {
