@@ -114,7 +114,7 @@ export class RunPath {
   fault(where: string, error: unknown): void {
     const { log, onFault } = this.#parts;
     try {
-      // `stamp` redacts the message, which is cut afterwards. Redaction would not recognise half a secret.
+      // The message is cut to its final length after `stamp` has redacted it: redaction would not recognise half a secret.
       const record = log.stamp({ kind: 'fault_noticed', where, message: messageOf(error).slice(0, MAX_READ_CHARS) });
       if (record.payload.kind !== 'fault_noticed') return;
       const message = record.payload.message.slice(0, MAX_FAULT_CHARS);

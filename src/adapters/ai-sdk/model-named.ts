@@ -11,7 +11,7 @@ import type { LanguageModelShape } from './sdk-shapes.ts';
 export function modelNamed(name: string): LanguageModelShape {
   const provider: unknown = Reflect.get(globalThis, 'AI_SDK_DEFAULT_PROVIDER') ?? gatewayModule();
   const model: unknown = isProvider(provider) ? provider.languageModel(name) : undefined;
-  // The SDK's own provider object returns a model for a name.
+  // The provider is a global of the SDK, so its answer is checked.
   if (isJsonObject(model) && typeof model['modelId'] === 'string') return model as unknown as LanguageModelShape;
   const message = `no model was found for the name "${name}": give the model itself, gateway("${name}")`;
   throw invalidArgument(message);

@@ -71,9 +71,9 @@ export interface OpenAiSteering {
   runToolCall<Part>(call: ResponsesCustomCall, execute: ExecuteCall): Promise<CustomToolCallOutput<Part>>;
   /** Returns a tool for `runTools` with which the agent answers advice. */
   acknowledgeTool(): AcknowledgeTool;
-  /** Returns the body to send, if `fetch` cannot be set. Report the answer with `observe`. */
+  /** For clients whose `fetch` cannot be replaced: returns the body to send. Report the answer with `observe`. */
   prepareRequest<Body extends object>(body: Body): Body;
-  /** Reports a complete answer, if `fetch` cannot be set. Has no effect if `fetch` is set. */
+  /** For clients whose `fetch` cannot be replaced: reports a complete answer. Has no effect otherwise. */
   observe(answer: unknown): void;
   /**
    * Waits for the agent's work. If the work fails, the run ends with the outcome of the error. Results and errors are passed

@@ -29,8 +29,8 @@ interface WaitingCall {
 }
 
 /**
- * Buffers the actions and observations of one model answer until the next answer begins. The stream lists calls that were
- * issued together one after the other. Buffering keeps them in one turn.
+ * Buffers the actions and observations of one model answer until the next answer begins. Calls that were issued
+ * together appear in the stream one after the other; buffering keeps them in one turn.
  *
  * Memory: one turn.
  */

@@ -41,10 +41,11 @@ const EMPTY: State = {
 const SHORT_CHARS = 10;
 /** Longer than the lists in the labelled cases. */
 const LIST_WARN_AT = 20;
-/** Words around the thing that changes, and the most words that name it. */
-const MIN_COMMON = 2;
-const MAX_OWN = 6;
-/** Longest answer that states a fact about the number in the question; a page is longer. */
+/** Questions in a row about several things share at least this many words. */
+const MIN_COMMON_WORDS = 2;
+/** Maximum number of words that name the thing in such a question. */
+const MAX_OWN_WORDS = 6;
+/** Maximum length of an answer that states one fact. A page is longer. */
 const STATEMENT_CHARS = 80;
 
 /**
@@ -93,7 +94,8 @@ export const stagnationDetector: DetectorFactory<StagnationOptions> = defineDete
           evidence: appendEvidence(previous.evidence, step.index),
           common,
           lists:
-            previous.lists && (!isSameAnswer || (common.length >= MIN_COMMON && ownWords > 0 && ownWords <= MAX_OWN)),
+            previous.lists &&
+            (!isSameAnswer || (common.length >= MIN_COMMON_WORDS && ownWords > 0 && ownWords <= MAX_OWN_WORDS)),
           frameKey: previous.frameKey === step.frameKey ? step.frameKey : null,
           userMessages,
         };

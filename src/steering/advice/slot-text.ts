@@ -26,7 +26,7 @@ const HARMLESS: Readonly<Record<string, string>> = {
  */
 export function slotText(value: string, maxChars: number): string {
   if (value.length <= maxChars && HARMLESS_LINE.test(value)) return value;
-  const line = oneLine(value.slice(0, 4 * maxChars + 256))
+  const line = withoutHiddenCharacters(value.slice(0, 4 * maxChars + 256))
     .replace(TILDE_FENCE, '~')
     .replace(DELIMITERS, (found) => HARMLESS[found] ?? ' ')
     .trim();
@@ -35,7 +35,7 @@ export function slotText(value: string, maxChars: number): string {
 }
 
 /** Removes characters that are invisible or reorder text (bidi marks, zero-width and tag characters, lone surrogates). */
-function oneLine(text: string): string {
+function withoutHiddenCharacters(text: string): string {
   // Compiling Unicode classes takes 1 ms, which matters in a short-lived process.
   if (isAscii(text)) return text.replace(ASCII_BLANKS, ' ');
   return text

@@ -7,7 +7,7 @@ import type { ObserverConfig } from './trajectory-observer.ts';
 export type FeedbackDelivery = 'first' | 'all';
 
 /**
- * Determines from which feedback `everyNCalls` and `everyNSeconds` count. `shared`: the last feedback of any provider.
+ * The feedback after which `everyNCalls` and `everyNSeconds` start to count. `shared`: the last feedback of any provider.
  * `per-provider`: the last feedback of the same provider.
  */
 export type FeedbackCadence = 'shared' | 'per-provider';

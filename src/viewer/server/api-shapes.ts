@@ -323,7 +323,7 @@ export interface CutText {
 /** Records of a run as stored, except that any value in a payload may be a `CutText`. */
 export interface RecordsAnswer {
   readonly records: readonly TrajectoryRecord[];
-  /** The `seq` to start the next request at. It is above `lastSeq` at the end of the run. */
+  /** The `seq` at which the next request starts. After the last record, it is greater than `lastSeq`. */
   readonly nextSeq: number;
   /** The highest `seq` that is stored. */
   readonly lastSeq: number;

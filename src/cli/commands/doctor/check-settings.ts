@@ -39,12 +39,12 @@ export function commandsToTry(settings: readonly FoundSettings[]): readonly Foun
 /**
  * Checks the settings: returns a line per existing file, for events without a hook, and for paths that do not exist.
  *
- * @param hasOthers  true if other hosts have the hook, so that Claude Code does not require it
+ * @param isHookElsewhere  true if another host has the hook, so Claude Code needs none
  */
-export function checkSettings(settings: readonly FoundSettings[], hasOthers: boolean): readonly DoctorLine[] {
+export function checkSettings(settings: readonly FoundSettings[], isHookElsewhere: boolean): readonly DoctorLine[] {
   const lines = settings.flatMap(fileLine);
   const hookedEvents = new Set(settings.flatMap(({ commands, httpEvents }) => [...commands.keys(), ...httpEvents]));
-  if (hasOthers && hookedEvents.size === 0) return lines;
+  if (isHookElsewhere && hookedEvents.size === 0) return lines;
   return [
     ...lines,
     ...hookLines(settings, hookedEvents),
