@@ -274,6 +274,10 @@ test('what is not JSON, no request, too large, or unpacks to too much, is refuse
     status: 400,
     body: expect.stringContaining('not an OTLP request'),
   });
+  const unknownField = Buffer.from([0x78, 0x01]);
+  const protobuf = { headers: { 'content-type': 'application/x-protobuf' } };
+  expect((await send(port, unknownField, protobuf)).status).toBe(400);
+  expect((await send(port, Buffer.alloc(0), protobuf)).status).toBe(200);
   expect((await send(port, Buffer.alloc(8 * 1024 * 1024 + 1, ' '))).status).toBe(413);
   const bomb = gzipSync(Buffer.alloc(33 * 1024 * 1024, ' '));
   expect((await send(port, bomb, { headers: { 'content-encoding': 'gzip' } })).status).toBe(413);

@@ -22,6 +22,12 @@ export function durationText(durationMs: number): string {
   return `${countText(Math.floor(seconds / 3600))}.${Math.floor((seconds % 3600) / 360)} hours`;
 }
 
+/** Formats a period as `durationText` does, but from 48 hours on in days: `90 days`. */
+export function periodText(spanMs: number): string {
+  const days = Math.floor(spanMs / 86_400_000);
+  return days < 2 ? durationText(spanMs) : countOf(days, 'day');
+}
+
 /** Formats US dollars: `$12.40`. An amount below ten cents has two significant digits: `$0.0042`. */
 export function usdText(usd: number): string {
   return `$${usd >= 0.1 || usd === 0 ? usd.toFixed(2) : usd.toPrecision(2)}`;

@@ -1,5 +1,5 @@
 import type { JsonObject } from '../base/json.ts';
-import { countOf, durationText } from '../base/number-text.ts';
+import { periodText } from '../base/number-text.ts';
 import { inWords } from '../records/words.ts';
 
 /** How a run ended, according to its source. Plain JSON. */
@@ -40,7 +40,6 @@ const CUT_OFF: ReadonlySet<string> = new Set(['error', 'limit', 'aborted', 'inte
  * pause (8.5 and 12 hours), none after one between 4 and 8 hours.
  */
 const CUT_OFF_AFTER_MS = 6 * 3_600_000;
-const DAY_MS = 24 * 3_600_000;
 
 /** Facts about a run without an end. */
 export interface OpenRun {
@@ -59,7 +58,7 @@ export function verdictOf(
   if (ended === undefined) {
     const evidence =
       silentMs > CUT_OFF_AFTER_MS
-        ? `cut off: no record for ${silentMs < 2 * DAY_MS ? durationText(silentMs) : countOf(Math.floor(silentMs / DAY_MS), 'day')}`
+        ? `cut off: no record for ${periodText(silentMs)}`
         : 'no answer yet: cut off, or still at work';
     return { verdict: 'unknown', evidence: waitsFor || evidence };
   }

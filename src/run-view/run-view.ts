@@ -147,7 +147,7 @@ export class RunView {
   }
   /** Whether the run reached its goal, according to its records. */
   get verdict(): RunVerdict {
-    return verdictOf(this.outcome, this.checks, { waitsFor: this.waitsFor });
+    return this.verdictAt(this.lastAtMs);
   }
   /** As `verdict`; a run without an end whose last record is hours before `nowMs` counts as cut off. */
   verdictAt(nowMs: number): RunVerdict {

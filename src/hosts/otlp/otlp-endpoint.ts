@@ -66,8 +66,8 @@ export class OtlpEndpoint {
       const body = await this.#bodyOf(request);
       const message = isJson ? jsonIn(body) : decodeProtobuf(body, signal);
       const foundSpans = readSpans(message);
-      // In both encodings, an empty message is a request without spans.
-      const isEmpty = body.length === 0 || (isJsonObject(message) && Object.keys(message).length === 0);
+      // A protobuf body that contains only unknown fields also has no members, but is no empty request.
+      const isEmpty = isJson ? isJsonObject(message) && Object.keys(message).length === 0 : body.length === 0;
       if (foundSpans === undefined && !isEmpty) throw refusal(400, 'the body is not an OTLP request');
       const { refused } = foundSpans === undefined ? { refused: 0 } : this.#take(foundSpans);
       respond(response, 200, { isJson, body: isJson ? jsonSuccess(refused, signal) : encodeSuccess(refused, REFUSED) });

@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest';
 
-import type { TrajectoryPayload, TrajectoryRecord } from '../../records/trajectory-record.ts';
+import type { TrajectoryPayload } from '../../records/trajectory-record.ts';
+import { scriptRun } from '../../testing/record-script.ts';
 import { RecordPages } from './record-pages.ts';
 import { repeatStretches, type RepeatStretch } from './repeat-stretches.ts';
 
@@ -24,14 +25,7 @@ async function stretchesOf(scenes: readonly Scene[]): Promise<readonly RepeatStr
       is_error: failure !== undefined,
     },
   ]);
-  const records = payloads.map((payload, seq): TrajectoryRecord => ({
-    schema_version: 1,
-    seq,
-    run_id: 'run',
-    depth: 0,
-    recorded_at_unix_ms: 0,
-    payload,
-  }));
+  const records = scriptRun('run', payloads);
   const lastSeq = records.length - 1;
   const load = async () => ({ records, nextSeq: records.length, lastSeq });
   const pages = new RecordPages(lastSeq, load, () => {});

@@ -1,6 +1,6 @@
 import { callNumber } from '../../../base/call-number.ts';
 import { inWords } from '../../../records/words.ts';
-import { countOf, countText, durationText, usdText } from '../../../base/number-text.ts';
+import { countOf, countText, durationText, periodText, usdText } from '../../../base/number-text.ts';
 import type { Paint } from '../../terminal/paint.ts';
 import { printable, printableCut } from '../../terminal/printable.ts';
 import { localTimeText, zoneText } from '../../terminal/time-text.ts';
@@ -25,7 +25,7 @@ const INDENT = '    ';
 export function headFacts({ sums, totals }: NightReport, { sinceMs, untilMs }: ReportFrame): readonly string[] {
   const { answered, below, busyMs, costUsd, count, died, lostRecords, open, worked } = sums;
   return [
-    `${sinceMs > 0 ? `the last ${spanText(untilMs - sinceMs)}` : 'all records'}, times in ${zoneText(untilMs)}`,
+    `${sinceMs > 0 ? `the last ${periodText(untilMs - sinceMs)}` : 'all records'}, times in ${zoneText(untilMs)}`,
     `${countOf(count, 'run')}${below > 0 ? ` (${countOf(below, 'subagent')})` : ''}`,
     ...(answered > 0 ? [`${countText(answered)} answered${worked > 0 ? ` (${countText(worked)} worked)` : ''}`] : []),
     ...(died > 0 ? [`${countText(died)} failed or died`] : []),
@@ -36,12 +36,6 @@ export function headFacts({ sums, totals }: NightReport, { sinceMs, untilMs }: R
     ...tokenFacts(sums),
     ...(costUsd === undefined ? [] : [usdText(costUsd)]),
   ];
-}
-
-/** Formats a time span, from 48 hours on in days. */
-function spanText(spanMs: number): string {
-  const days = Math.floor(spanMs / 86_400_000);
-  return days < 2 ? durationText(spanMs) : countOf(days, 'day');
 }
 
 /** Formats advice and its effect. */
