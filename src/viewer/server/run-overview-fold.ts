@@ -67,6 +67,7 @@ export class RunOverviewFold implements KnownTimeline {
   /** The calls read until now. */
   readonly places: CallPlaces = new CallPlaces();
   #nextSeq = 0;
+  #countedUsage: RunUsage = {};
   #point: AdviceMark['point'];
   readonly #gaps: IdleGap[] = [];
 
@@ -80,13 +81,8 @@ export class RunOverviewFold implements KnownTimeline {
     this.#nextSeq = lastSeqOf(record) + 1;
     this.#buckets.addRecord(seq, atMs, this.#view.calls);
     this.#noteGap(seq, atMs);
-    const usageBefore = this.#view.usage;
     const call = this.#view.fold(record);
-    const usageAfter = this.#view.usage;
-    this.#buckets.count(seq, 'tokens', (allTokens(usageAfter) ?? 0) - (allTokens(usageBefore) ?? 0));
-    this.#buckets.count(seq, 'costUsd', (usageAfter.costUsd ?? 0) - (usageBefore.costUsd ?? 0));
-    const context = contextTokensOf(payload, this.#view.counts.modelId);
-    if (context !== undefined) this.#buckets.setContext(seq, context);
+    if (payload.kind === 'message_appended' || payload.kind === 'run_ended') this.#countUsage(record);
     if (call !== undefined) this.#countCall(call, record);
     if (this.#firstWarning === undefined) this.#noteWarning();
     if (payload.kind === 'turn_started') this.#buckets.count(seq, 'turns');
@@ -125,11 +121,20 @@ export class RunOverviewFold implements KnownTimeline {
     };
   }
 
+  #countUsage({ payload, seq }: TrajectoryRecord): void {
+    const [before, now] = [this.#countedUsage, this.#view.usage];
+    this.#countedUsage = now;
+    this.#buckets.count(seq, 'tokens', (allTokens(now) ?? 0) - (allTokens(before) ?? 0));
+    this.#buckets.count(seq, 'costUsd', (now.costUsd ?? 0) - (before.costUsd ?? 0));
+    const context = contextTokensOf(payload, this.#view.counts.modelId);
+    if (context !== undefined) this.#buckets.setContext(seq, context);
+  }
+
   #noteGap(seq: number, atMs: number): void {
-    const { lastAtMs, openCalls } = this.#view;
+    const { lastAtMs } = this.#view;
     const ms = atMs - lastAtMs;
-    if (ms < IDLE_MS || lastAtMs === 0 || this.#gaps.length >= MAX_GAPS || openCalls.length > 0) return;
-    this.#gaps.push({ seq, ms });
+    if (ms < IDLE_MS || lastAtMs === 0 || this.#gaps.length >= MAX_GAPS) return;
+    if (this.#view.openCalls.length === 0) this.#gaps.push({ seq, ms });
   }
 
   #noteWarning(): void {
