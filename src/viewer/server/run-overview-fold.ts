@@ -17,6 +17,8 @@ import { CallPlaces } from './call-places.ts';
 import { contextTokensOf } from './context-tokens.ts';
 import { failureColumns } from './failure-columns.ts';
 
+/** Shared by all folds: detectors are stateless. */
+const DETECTORS = defaultDetectors();
 const MAX_PATTERNS = 500;
 const MAX_KINDS = 8;
 const MAX_TOOLS = 64;
@@ -56,7 +58,7 @@ export interface KnownTimeline {
  * Cost: that of `RunView`. Memory: at most about half a megabyte.
  */
 export class RunOverviewFold implements KnownTimeline {
-  readonly #view = new RunView({ detectors: defaultDetectors(), advice: { maxPieces: MAX_ADVICE } });
+  readonly #view = new RunView({ detectors: DETECTORS, advice: { maxPieces: MAX_ADVICE } });
   readonly #adviceContents = new Map<string, AdviceContent>();
   readonly #buckets = new Buckets();
   readonly #tools = new Set<string>();
