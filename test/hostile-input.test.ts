@@ -114,17 +114,24 @@ test('a message without content, of an unknown role, or no message at all is rec
   expect(stored[4]?.content).toBe('just text');
 });
 
-test('an event of an unknown type is kept whole', async () => {
-  const { run, records } = setUp();
-  expect(run.emit(untyped({ type: 'from_later', value: [1] }))).toBe('accepted');
-  expect((await records()).at(-1)?.payload).toMatchObject({
-    kind: 'unrecognised',
-    original: { kind: 'unrecognised_event', event: { type: 'from_later', value: [1] } },
-  });
+test('an event of an unknown type is kept whole, and a fault is recorded once per type', async () => {
+  const { cox, run, records } = setUp();
+  for (const type of ['from_later', 'from_later', 'turn_strat']) {
+    expect(run.emit(untyped({ type, value: [1] }))).toBe('accepted');
+  }
+  const payloads = (await records()).slice(1).map(({ payload }) => payload);
+  const original = { kind: 'unrecognised_event', event: { type: 'from_later', value: [1] } };
+  expect(payloads[0]).toEqual({ kind: 'unrecognised', original });
+  const faults = payloads.filter(({ kind }) => kind === 'fault_noticed');
+  expect(faults).toEqual(
+    ['from_later', 'turn_strat'].map((type) => expect.objectContaining({ message: expect.stringContaining(type) })),
+  );
+  expect(cox.health().input?.unknownTypes).toBe(3);
 });
 
 test.each([
   ['an id of 2,000 characters', 'x'.repeat(2_000)],
+  ['empty', ''],
   ['half a surrogate pair', 'a\ud800'],
   ['a number', 7],
 ])('a run whose id is %s is stored under another one', async (_name, runId) => {
@@ -133,6 +140,7 @@ test.each([
   const run = cox.startRun({ runId: runId as string });
   run.emit({ type: 'turn_start' });
   expect(await run.end()).toBe('stored');
+  expect(run.id).not.toBe(runId);
   const { runs } = await store.listRuns({});
   expect(runs.map((one) => one.runId)).toEqual([run.id]);
   expect(runs[0]?.records).toBeGreaterThanOrEqual(3);

@@ -10,6 +10,7 @@ export const INPUT_FAULTS = [
   'unreadable',
   'cycles',
   'refused',
+  'unknownTypes',
   'lateEvents',
   'crowded',
 ] as const;
@@ -27,6 +28,7 @@ export const INPUT_FAULTS = [
  * - `unreadable`: a getter, a proxy or a `toJSON` throws; a mark replaces the value
  * - `cycles`: a value contains itself; a mark replaces the inner value
  * - `refused`: an event cannot be read; it is not recorded
+ * - `unknownTypes`: an event has a type that hosts do not emit, for example a misspelt one; it is recorded as `unrecognised`
  * - `lateEvents`: an event arrived after the end of its run; it is not recorded
  * - `crowded`: a provider or a subscriber emitted an event while too many events were waiting; it is not recorded
  */

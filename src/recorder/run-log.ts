@@ -43,6 +43,9 @@ export interface RunLogParts {
 /** Faults that are not recorded, because they are visible in the stored value or there is nothing to report. */
 const UNREPORTED: ReadonlySet<InputFault> = new Set<InputFault>(['binaries', 'cutValues', 'cycles', 'lateEvents']);
 
+/** Maximum number of recorded faults per run: each kind, and some unknown types. */
+const MAX_REPORTED_FAULTS = 40;
+
 /** Maximum number of payloads that are read while another payload is being read. */
 const MAX_NESTED_READS = 4;
 
@@ -56,7 +59,7 @@ export class RunLog {
   readonly identity: RunLogIdentity;
   readonly #parts: RunLogParts;
   readonly #budget = new ValueBudget((fault, detail) => this.noteInputFault(fault, detail));
-  readonly #reportedFaults = new Set<InputFault>();
+  readonly #reportedFaults = new Set<string>();
   #notices: string[] = [];
   #nestedReads = 0;
   #nextSeq: number;
@@ -156,8 +159,10 @@ export class RunLog {
   noteInputFault(fault: InputFault, detail: string): void {
     const { tally, onInputFault } = this.#parts;
     tally?.note(fault);
-    if (UNREPORTED.has(fault) || this.#reportedFaults.has(fault)) return;
-    this.#reportedFaults.add(fault);
+    if (UNREPORTED.has(fault) || this.#reportedFaults.size >= MAX_REPORTED_FAULTS) return;
+    const key = fault === 'unknownTypes' ? `${fault} ${detail}` : fault;
+    if (this.#reportedFaults.has(key)) return;
+    this.#reportedFaults.add(key);
     const message = `${fault}: ${detail}; repaired here, and counted from now on`;
     this.#notices.push(message);
     onInputFault?.(`input: ${message}`);

@@ -93,6 +93,12 @@ export function toPayload(event: AgentEvent): TrajectoryPayload | undefined {
   }
 }
 
+/** Returns a description of the type of an event that `toPayload` does not know; otherwise undefined. */
+export function unknownType({ type }: { readonly type: unknown }, payload: TrajectoryPayload): string | undefined {
+  if (payload.kind !== 'unrecognised' || type === 'unrecognised') return undefined;
+  return `event type ${String(type).slice(0, 80)}`;
+}
+
 /** Handles an event with the fields of its record, and an event from a newer host or from JavaScript. */
 function emittedPayload(event: EventOf<EmittedKind>): TrajectoryPayload {
   const { type }: { readonly type: string } = event;

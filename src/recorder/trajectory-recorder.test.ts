@@ -187,8 +187,29 @@ test('concurrent agents are distinguished by their stream', async () => {
 test('a run that continues later continues its seq', async () => {
   const { play, stored, recorder } = setUp();
   play([start, identified(root), end, start, identified(root), turn]);
-  expect(await stored()).toEqual({ r1: ['run_started', 'run_ended', 'run_started', 'turn_started'] });
+  expect(await stored()).toEqual({ r1: ['run_started', 'run_ended', 'run_resumed', 'turn_started'] });
   expect(recorder.health()).toMatchObject({ dropped: 0, faults: 0 });
+});
+
+test('an event of an unknown type is recorded, and a fault is in health once per type', async () => {
+  const { play, records, recorder } = setUp();
+  // JavaScript may emit anything.
+  const misspelt = { type: 'turn_strat' } as never;
+  play([start, identified(root), misspelt, misspelt, { type: 'agent_edn' } as never]);
+  expect((await records()).map(({ payload }) => payload.kind).slice(1)).toEqual(Array(3).fill('unrecognised'));
+  expect(recorder.health()).toMatchObject({
+    faults: 2,
+    input: { unknownTypes: 3 },
+    lastFault: expect.stringContaining('agent_edn'),
+  });
+});
+
+test('a run that is identified again after close continues and does not start twice', async () => {
+  const { play, stored, recorder } = setUp();
+  play([start, identified(root)]);
+  await recorder.close();
+  play([identified(root)]);
+  expect((await stored())['r1']?.filter((kind) => kind === 'run_started')).toHaveLength(1);
 });
 
 test('every event is redacted before it reaches the sink, held or not', async () => {

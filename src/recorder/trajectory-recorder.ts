@@ -19,10 +19,11 @@ import { createFingerprint } from '../redaction/fingerprint.ts';
 import { createRedactor, type RedactionOptions } from '../redaction/redactor.ts';
 import { RunLog } from './run-log.ts';
 import { type RecordSink, toSink } from './sink-of.ts';
-import { toPayload, toStoredIdentity } from './to-payload.ts';
+import { toPayload, toStoredIdentity, unknownType } from './to-payload.ts';
 
 /** Number of runs whose `seq` is remembered in case they continue. */
 const MAX_KNOWN_RUNS = 10_000;
+const MAX_UNKNOWN_TYPES = 100;
 
 /** Receives the events of agents. */
 export interface EventObserver {
@@ -66,6 +67,7 @@ export class TrajectoryRecorder implements EventObserver {
   #ownFaults = 0;
   #lastOwnFault: string | undefined;
   readonly #tally = new InputTally();
+  readonly #unknownTypes = new LruMap<true>(MAX_UNKNOWN_TYPES);
   readonly #logs = new LruMap<RunLog>(MAX_KNOWN_RUNS);
 
   /**
@@ -109,6 +111,7 @@ export class TrajectoryRecorder implements EventObserver {
     }
     const payload = toPayload(event);
     if (payload === undefined) return 'accepted';
+    this.#noteType(unknownType(event, payload));
     const openRuns = this.#openRunsOf(stream);
     if (event.type === 'run_identified') {
       const identity = { ...event.identity, runId: storableRunId(event.identity.runId) };
@@ -171,6 +174,13 @@ export class TrajectoryRecorder implements EventObserver {
     const { ms, fault } = readEventTime(atMs, nowMs);
     if (fault !== undefined) this.#tally.note(fault);
     return ms;
+  }
+
+  #noteType(detail: string | undefined): void {
+    if (detail === undefined) return;
+    this.#tally.note('unknownTypes');
+    if (this.#unknownTypes.get(detail) === undefined) this.#noteFault(`unknownTypes: ${detail}`);
+    this.#unknownTypes.set(detail, true);
   }
 
   #noteFault(message: string): void {
@@ -274,9 +284,12 @@ class HeldRun {
     return 'accepted';
   }
 
-  /** Records `run_started`, at the time of the first held event, and the held events. */
+  /** Records `run_started`, or `run_resumed` if the run has records, at the time of the first held event, and the held events. */
   identify(log: RunLog, identity: AgentIdentity, atMs: number): EmitAnswer {
-    const payload: TrajectoryPayload = { kind: 'run_started', identity: toStoredIdentity(identity) };
+    const payload: TrajectoryPayload =
+      log.nextSeq === 0
+        ? { kind: 'run_started', identity: toStoredIdentity(identity) }
+        : { kind: 'run_resumed', trigger: 'identified' };
     return this.#begin(log, [{ payload, atMs: Math.min(atMs, this.#held[0]?.atMs ?? atMs) }, ...this.#held]);
   }
 

@@ -65,6 +65,11 @@ export class RunPath {
     return 'dropped';
   }
 
+  /** @param detail  the unknown type of an event, which is recorded next */
+  noteType(detail: string | undefined): void {
+    if (detail !== undefined) this.#parts.log.noteInputFault('unknownTypes', detail);
+  }
+
   refuse(where: string, error: unknown): EmitAnswer {
     this.#parts.log.countInputFault('refused');
     this.fault(where, error);

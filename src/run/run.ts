@@ -16,7 +16,7 @@ import type { StopRequest } from '../steering/stop-policy.ts';
 import type { PromptTemplate } from '../steering/prompt/prompt-template.ts';
 import type { EmitAnswer, FlushAnswer, TimeLimit } from '../recorder/recorder-answers.ts';
 import type { RunLog, RunLogIdentity } from '../recorder/run-log.ts';
-import { toPayload } from '../recorder/to-payload.ts';
+import { toPayload, unknownType } from '../recorder/to-payload.ts';
 import type { Heritage } from './inherit.ts';
 import { LastWords, type EndListener } from './last-words.ts';
 import type { EventSink } from './listeners.ts';
@@ -186,6 +186,7 @@ export class Run {
         this.#parts.onDelta(event);
         return 'accepted';
       }
+      this.#path.noteType(unknownType(event, payload));
       if (this.#ended) this.#parts.onResumed();
       if (this.#ended) this.family.resumed();
       this.#ended = payload.kind === 'run_ended';

@@ -63,9 +63,12 @@ export function isRunId(value: unknown): value is string {
   return typeof value === 'string' && value.length <= MAX_RUN_ID_CHARS && value.isWellFormed();
 }
 
-/** Returns the id if it is valid, otherwise a valid id derived from it. */
+/**
+ * Returns the id if it is valid, otherwise a valid id derived from it. The empty id is only that of stored records without one,
+ * so a new run cannot have it.
+ */
 export function storableRunId(runId: unknown): string {
-  if (isRunId(runId)) return runId;
+  if (isRunId(runId) && runId !== '') return runId;
   const name = typeof runId === 'string' ? runId : JSON.stringify(toJson(runId));
   return `${name.slice(0, READABLE_ID_CHARS).toWellFormed()}-${hashText(name)}`;
 }
