@@ -6,8 +6,7 @@ const LINE_BREAK = 0x0a;
 export interface FileLine {
   /** The bytes without the line break. */
   readonly bytes: Buffer;
-  /** Byte offset of the start of the line, and byte offset of the end of its line break. */
-  readonly startOffset: number;
+  /** Byte offset of the end of its line break. */
   readonly endOffset: number;
   /** False for the bytes after the last line break. They are still being written, or a crash interrupted the write. */
   readonly isComplete: boolean;
@@ -35,12 +34,12 @@ export async function* readLines(
     const lines: FileLine[] = [];
     const firstLineEnd = offset + pendingBytes + firstBreak + 1;
     const firstLine = Buffer.concat([...pending, chunk.subarray(0, firstBreak)]);
-    lines.push({ bytes: firstLine, startOffset: offset, endOffset: firstLineEnd, isComplete: true });
+    lines.push({ bytes: firstLine, endOffset: firstLineEnd, isComplete: true });
     offset = firstLineEnd;
     let start = firstBreak + 1;
     for (let end = chunk.indexOf(LINE_BREAK, start); end >= 0; end = chunk.indexOf(LINE_BREAK, start)) {
       const endOffset = offset + end + 1 - start;
-      lines.push({ bytes: chunk.subarray(start, end), startOffset: offset, endOffset, isComplete: true });
+      lines.push({ bytes: chunk.subarray(start, end), endOffset, isComplete: true });
       offset = endOffset;
       start = end + 1;
     }
@@ -50,6 +49,6 @@ export async function* readLines(
   }
   if (pendingBytes > 0) {
     const bytes = Buffer.concat(pending);
-    yield [{ bytes, startOffset: offset, endOffset: offset + bytes.length, isComplete: false }];
+    yield [{ bytes, endOffset: offset + bytes.length, isComplete: false }];
   }
 }
