@@ -45,6 +45,7 @@ describe.skipIf(chromium === undefined)('the overview (needs a Chromium)', () =>
 
   test('obeys its filters, which are part of the address like the slider', async () => {
     const page = await scene.open('/');
+    await page.getByLabel('Add a filter').selectOption('task');
     await page.getByLabel('Task').selectOption('Build it');
     await expect.poll(() => page.locator('.figure-cards').innerText()).toMatch(/runs\s+3/);
     await page.getByLabel('Stop after').fill('3');

@@ -293,9 +293,7 @@ function Family({ answer }: { readonly answer: RunAnswer }): ReactElement {
           <div className="card-head">
             <span className={`dot ${stateOf(run).className}`} title={stateOf(run).text} />
             <h3>
-              <Link to={{ page: 'run', run: { source: run.source, runId: run.runId } }}>
-                {safeLine(run.task ?? '') || safeLine(run.runId)}
-              </Link>
+              <Link to={{ page: 'run', run: { source: run.source, runId: run.runId } }}>{safeLine(run.title)}</Link>
             </h3>
             <span className="tag">{run === parent ? 'parent' : 'child'}</span>
           </div>

@@ -20,7 +20,7 @@ export function AlignedPage({ runs }: { readonly runs: readonly string[] }): Rea
   const rows = Math.max(0, ...value.runs.map(({ calls }) => calls.length));
   return (
     <div className="sheet aligned">
-      <h1>{countOf(value.runs.length, 'run')} side by side</h1>
+      <h1>{headingOf(value.runs)}</h1>
       <p className="intro">{sameText(value.same)} Runs that succeeded stand first.</p>
       <Steps answer={value} />
       <div className="wide" tabIndex={0} role="region" aria-label="Calls of all runs">
@@ -79,6 +79,12 @@ function Steps({ answer: { failed, passed, steps } }: { readonly answer: Aligned
       </ul>
     </section>
   );
+}
+
+/** Returns the task if all runs have the same. */
+function headingOf(runs: readonly AlignedRun[]): string {
+  const [title = '', ...others] = new Set(runs.map((run) => run.title));
+  return `${countOf(runs.length, 'run')} side by side${others.length === 0 ? `: ${safeLine(title)}` : ''}`;
 }
 
 function sameText(same: number): string {

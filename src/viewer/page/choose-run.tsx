@@ -62,7 +62,7 @@ export function ChooseRun({ a }: { readonly a: string | undefined }): ReactEleme
                 <Link
                   to={a === undefined ? { page: 'compare', a: runKey(run) } : { page: 'compare', a, b: runKey(run) }}
                 >
-                  {safeLine(run.task ?? '') || safeLine(run.runId)}
+                  {safeLine(run.title)}
                 </Link>
                 <div className="dim">
                   {sameTaskRuns.includes(run) ? 'the same task, ' : ''}

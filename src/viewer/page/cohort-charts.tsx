@@ -9,9 +9,16 @@ import { Link } from './link.tsx';
 import { costText, shareOrDash } from './number-text.ts';
 
 const WIDTH = 400;
-const HEIGHT = 150;
+const HEIGHT = 190;
+/** Space for the figures at the axes. */
+const LEFT = 42;
+const BOTTOM = HEIGHT - 34;
+const TOP = 30;
+const RIGHT = WIDTH - 16;
+/** Minimum distance between two points with figures. */
+const POINT_GAP = 24;
 
-/** Plots the calls saved and the successes lost by the number of calls after the warning. A slider selects a number. */
+/** Plots the share of calls saved and of successes lost by the number of calls after the warning. A slider selects a number. */
 export function StopCurve(props: {
   readonly cohort: CohortAnswer;
   readonly stop: number;
@@ -21,26 +28,54 @@ export function StopCurve(props: {
   const chosenStop = stops[Math.min(props.stop, stops.length - 1)];
   if (chosenStop === undefined || stops[0]?.stopped === 0)
     return <Empty cohort={props.cohort}>No run with a known outcome had a warning.</Empty>;
-  const [mostSaved, mostLost] = [
-    Math.max(1, ...stops.map(({ saved }) => saved)),
-    Math.max(1, ...stops.map(({ lost }) => lost)),
-  ];
-  const x = (saved: number): number => 8 + (saved / mostSaved) * (WIDTH - 16);
-  const y = (lost: number): number => HEIGHT - 8 - (lost / mostLost) * (HEIGHT - 34);
+  const savedShare = (saved: number): number => saved / Math.max(1, calls);
+  const lostShare = (lost: number): number => lost / Math.max(1, succeeded);
+  const savedTicks = axisTicks(Math.max(...stops.map(({ saved }) => savedShare(saved))));
+  const lostTicks = axisTicks(Math.max(...stops.map(({ lost }) => lostShare(lost))));
+  const x = (share: number): number => LEFT + (share / (savedTicks.at(-1) ?? 1)) * (RIGHT - LEFT);
+  const y = (share: number): number => BOTTOM - (share / (lostTicks.at(-1) ?? 1)) * (BOTTOM - TOP);
+  const points = stops.map((stop) => ({ ...stop, x: x(savedShare(stop.saved)), y: y(lostShare(stop.lost)) }));
+  // From the earliest stop, which saves most.
+  let previousX = Infinity;
+  const named = points.filter((point) => {
+    const isApart = previousX - point.x >= POINT_GAP;
+    if (isApart) previousX = point.x;
+    return isApart;
+  });
   const sentence = `Stopped ${chosenStop.after === 0 ? 'at once' : `${countOf(chosenStop.after, 'call')} later`}: ${countText(chosenStop.saved)} calls saved (${shareOrDash(calls === 0 ? null : chosenStop.saved / calls)} of all), ${countText(chosenStop.lost)} of ${countText(succeeded)} successes lost.`;
   return (
     <>
       <svg className="curve" viewBox={`0 0 ${WIDTH} ${HEIGHT}`} role="img" aria-label={sentence}>
-        <path className="axis" d={`M8 4V${HEIGHT - 8}H${WIDTH - 4}`} />
-        <polyline points={stops.map(({ lost, saved }) => `${x(saved)},${y(lost)}`).join(' ')} />
-        {stops.map(({ after, lost, saved }) => (
-          <circle key={after} cx={x(saved)} cy={y(lost)} r={after === chosenStop.after ? 6 : 3} />
+        {lostTicks.map((share) => (
+          <g key={share}>
+            <path className="axis" d={`M${LEFT} ${y(share)}H${RIGHT}`} />
+            <text x={LEFT - 4} y={y(share) + 3} textAnchor="end">
+              {shareOrDash(share)}
+            </text>
+          </g>
         ))}
-        <text x={12} y={14}>
-          ↑ successes lost, up to {countText(mostLost)}
+        {savedTicks.map((share) => (
+          <g key={share}>
+            <path className="axis" d={`M${x(share)} ${TOP}V${BOTTOM}`} />
+            <text x={x(share)} y={BOTTOM + 13} textAnchor="middle">
+              {shareOrDash(share)}
+            </text>
+          </g>
+        ))}
+        <polyline points={points.map((point) => `${point.x},${point.y}`).join(' ')} />
+        {points.map((point) => (
+          <circle key={point.after} cx={point.x} cy={point.y} r={point.after === chosenStop.after ? 5 : 2.5} />
+        ))}
+        {named.map(({ after, ...at }) => (
+          <text key={after} className="name" x={at.x} y={at.y - 8} textAnchor={after === 0 ? 'end' : 'middle'}>
+            {after === 0 ? 'at once' : `+${after}`}
+          </text>
+        ))}
+        <text x={4} y={12}>
+          ↑ successes lost
         </text>
-        <text x={WIDTH - 8} y={HEIGHT - 14} textAnchor="end">
-          calls saved, up to {countText(mostSaved)} →
+        <text x={RIGHT} y={HEIGHT - 4} textAnchor="end">
+          calls saved, share of all →
         </text>
       </svg>
       <label className="slider">
@@ -57,6 +92,13 @@ export function StopCurve(props: {
       <p role="status">{sentence}</p>
     </>
   );
+}
+
+/** Returns two to six round figures from 0 to at least `max`. */
+function axisTicks(max: number): readonly number[] {
+  const power = 10 ** Math.floor(Math.log10(max || 1));
+  const step = power * ([0.2, 0.5, 1, 2].find((factor) => max / power / factor <= 5) ?? 2);
+  return Array.from({ length: 1 + Math.max(1, Math.ceil(max / step - 1e-9)) }, (_, index) => index * step);
 }
 
 const FATES = [
@@ -117,49 +159,59 @@ export function FateBars(props: { readonly cohort: CohortAnswer; readonly filter
   );
 }
 
-/** Shows the cost of each day, and the part of it after the first warning. */
+/** Maximum number of bars. With more days, a bar covers several of them. */
+const MAX_BARS = 20;
+
+/** Shows the cost of each day or of a few days, and the part of it after the first warning. Without any cost, it shows tokens. */
 export function DayBars(props: { readonly cohort: CohortAnswer; readonly filters: RunFilters }): ReactElement {
   const { costUsd, days } = props.cohort;
-  const isMoney = costUsd > 0;
-  const maxAmount = Math.max(...days.map((day) => (isMoney ? day.costUsd : day.tokens)), 0);
-  if (days.length === 0 || maxAmount === 0)
-    return <Empty cohort={props.cohort}>The model's answers contain no cost.</Empty>;
-  const text = (amount: number): string => (isMoney ? costText(amount) : countOf(amount, 'token'));
+  const amounts = days.map(({ day, runs, ...of }) => ({
+    day,
+    runs,
+    total: costUsd > 0 ? of.costUsd : of.tokens,
+    wasted: costUsd > 0 ? of.wastedUsd : of.wastedTokens,
+  }));
+  const firstIndex = amounts.findIndex(({ total }) => total > 0);
+  if (firstIndex < 0) return <Empty cohort={props.cohort}>The model's answers contain no cost.</Empty>;
+  const daysPerBar = Math.ceil((amounts.length - firstIndex) / MAX_BARS);
+  const bars: (typeof amounts)[] = [];
+  for (let end = amounts.length; end > firstIndex; end -= daysPerBar)
+    bars.unshift(amounts.slice(Math.max(0, end - daysPerBar), end));
+  const sumOf = (bar: typeof amounts, name: 'total' | 'wasted' | 'runs'): number =>
+    bar.reduce((sum, day) => sum + day[name], 0);
+  const maxAmount = Math.max(...bars.map((bar) => sumOf(bar, 'total')));
+  const text = (amount: number): string => (costUsd > 0 ? costText(amount) : countOf(amount, 'token'));
+  const [since, until] = [bars[0]?.[0]?.day ?? '', amounts.at(-1)?.day ?? ''];
   return (
     <>
       <div className="days">
-        {days.map((day) => {
-          const [total, wasted] = isMoney ? [day.costUsd, day.wastedUsd] : [day.tokens, day.wastedTokens];
-          const label = `${day.day}: ${text(total)}, ${text(wasted)} of it after the first warning, in ${countOf(day.runs, 'run')}`;
+        {bars.map((bar) => {
+          const [first = '', last = ''] = [bar[0]?.day, bar.at(-1)?.day];
+          const period = first === last ? first : `${first} to ${last}`;
+          const label = `${period}: ${text(sumOf(bar, 'total'))}, ${text(sumOf(bar, 'wasted'))} of it after the first warning, in ${countOf(sumOf(bar, 'runs'), 'run')}`;
           return (
             <Link
-              key={day.day}
+              key={first}
               title={label}
-              to={{ page: 'runs', filters: { ...props.filters, since: day.day, until: day.day } }}
+              to={{ page: 'runs', filters: { ...props.filters, since: first, until: last } }}
             >
               <span className="visually-hidden">{label}</span>
               <svg viewBox="0 0 10 100" preserveAspectRatio="none" aria-hidden="true">
-                <rect
-                  className="all"
-                  y={100 - (100 * total) / maxAmount}
-                  width={10}
-                  height={(100 * total) / maxAmount}
-                />
-                <rect
-                  className="wasted"
-                  y={100 - (100 * wasted) / maxAmount}
-                  width={10}
-                  height={(100 * wasted) / maxAmount}
-                />
+                {(['total', 'wasted'] as const).map((name) => {
+                  const height = (100 * sumOf(bar, name)) / maxAmount;
+                  return <rect key={name} className={name} y={100 - height} width={10} height={height} />;
+                })}
               </svg>
             </Link>
           );
         })}
       </div>
       <p className="days-axis dim">
-        <span>{days[0]?.day}</span>
-        <span>at most {text(maxAmount)} a day</span>
-        <span>{days.at(-1)?.day}</span>
+        <span>{since}</span>
+        <span>
+          at most {text(maxAmount)} {daysPerBar === 1 ? 'a day' : `in ${daysPerBar} days`}
+        </span>
+        <span>{until}</span>
       </p>
     </>
   );

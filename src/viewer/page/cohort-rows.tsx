@@ -10,7 +10,7 @@ import { goTo } from './use-route.ts';
 
 const ROW_PX = 2;
 const MIN_PX = 24;
-const MAX_PX = 480;
+const MAX_PX = 320;
 /** A shorter movement of the pointer is a click. */
 const CLICK_PX = 4;
 /** Maximum number of runs in an address. */

@@ -46,7 +46,9 @@ export function PatternTable(props: { readonly cohort: CohortAnswer; readonly fi
               </td>
               <td className="number">{countText(cost.runs)}</td>
               <td className="number">
-                {shareOrDash(cost.judged === 0 ? null : cost.succeeded / cost.judged)}{' '}
+                <span className={isShort(cost) ? 'bad' : undefined}>
+                  {shareOrDash(cost.judged === 0 ? null : cost.succeeded / cost.judged)}
+                </span>{' '}
                 <span className="dim">vs {shareOrDash(cost.expected)}</span>
               </td>
               <td>
@@ -71,6 +73,11 @@ export function PatternTable(props: { readonly cohort: CohortAnswer; readonly fi
       </table>
     </div>
   );
+}
+
+/** True if the runs with the pattern succeeded less often than those without it. */
+function isShort({ expected, judged, succeeded }: PatternCost): boolean {
+  return expected !== null && succeeded < expected * judged;
 }
 
 /** Draws a histogram of the call at which a pattern was flagged: up to call 2, 5, 10, 20, 50, 100, 200, and later. */
@@ -116,7 +123,7 @@ export function ClusterTable(props: { readonly cohort: CohortAnswer; readonly fi
                     {patternName(kind)}
                   </Link>
                 </td>
-                <td>
+                <td className="long">
                   {tool === undefined ? null : <span className="mono dim">{safeLine(tool)} </span>}
                   {line === undefined ? (
                     <span className="dim">no failure</span>

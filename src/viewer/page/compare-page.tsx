@@ -109,8 +109,11 @@ function Aligned(props: { readonly a: string; readonly b: string; readonly first
 function RunName({ run }: { readonly run: ComparedRunAnswer }): ReactElement {
   return (
     <span>
-      <Link to={{ page: 'run', run: { source: run.source, runId: run.runId } }}>{safeLine(run.runId)}</Link>{' '}
-      <span className="dim">{countOf(run.calls, 'call')}</span>
+      <Link to={{ page: 'run', run: { source: run.source, runId: run.runId } }}>{safeLine(run.title)}</Link>{' '}
+      <span className="dim">
+        {countOf(run.calls, 'call')}
+        {run.title === run.runId ? '' : `, ${safeLine(run.runId)}`}
+      </span>
     </span>
   );
 }

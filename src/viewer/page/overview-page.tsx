@@ -116,11 +116,12 @@ function Panels(props: {
 }
 
 function explainedText({ clusters, stuck }: CohortAnswer): string {
+  const once = 'A run counts once, by its first warning; quoted names and numbers are masked.';
   const withLine = clusters.filter(({ key }) => warningParts(key).line !== undefined);
   const lines = new Set(withLine.map(({ key }) => warningParts(key).line)).size;
   const runs = withLine.reduce((all, one) => all + one.runs, 0);
-  if (runs === 0) return 'By pattern, tool and error line of the first warning.';
-  return `${countOf(lines, 'error line')} explain${lines === 1 ? 's' : ''} ${shareOrDash(runs / stuck)} of the stuck runs.`;
+  if (runs === 0) return once;
+  return `${countOf(lines, 'error line')} explain${lines === 1 ? 's' : ''} ${shareOrDash(runs / stuck)} of the stuck runs. ${once}`;
 }
 
 function Panel(props: { readonly title: string; readonly note: string; readonly children: ReactNode }): ReactElement {

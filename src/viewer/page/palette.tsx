@@ -102,8 +102,7 @@ function placesOf(q: string, found: Awaited<ReturnType<typeof getRuns>> | undefi
   const views = savedViews().map((view): Place => ({ kind: 'view', name: view.name, to: viewRoute(view) }));
   const namedPlaces = [...PAGES, ...views, ...patterns].filter(({ name }) => name.toLowerCase().includes(lowerWords));
   const runs = (found?.runs ?? []).map((run): Place => {
-    const name = safeLine(run.task ?? '') || safeLine(run.runId);
-    return { kind: 'run', name: name.slice(0, 100), to: runRouteOf(run, q === '' ? {} : { q }) };
+    return { kind: 'run', name: safeLine(run.title).slice(0, 100), to: runRouteOf(run, q === '' ? {} : { q }) };
   });
   return [...namedPlaces, ...runs].slice(0, MAX_PLACES);
 }

@@ -9,6 +9,7 @@ import { formatRoute, type Route } from './route.ts';
 import { safeLine } from './safe-text.ts';
 import { SavedViews } from './saved-views.tsx';
 import { goTo } from './use-route.ts';
+import { TaskTitles } from '../server/task-titles.ts';
 import { warningParts } from '../server/warning-key.ts';
 
 type FilterName = keyof RunFilters;
@@ -25,7 +26,7 @@ const STATUS: Readonly<Record<string, string>> = {
 };
 const ADVICE: Readonly<Record<string, string>> = { any: 'any advice', ignored: 'ignored by the agent' };
 
-/** The filters with counts, and functions that format their values. */
+/** The filters with counts, the names of the filters, and functions that format their values. */
 const SELECTS: readonly (readonly [keyof Facets, string, (value: string) => string])[] = [
   ['status', 'status', (value) => STATUS[value] ?? value],
   ['outcome', 'outcome', (value) => inWords('outcome', value)],
@@ -43,6 +44,9 @@ function warningText(key: string): string {
   return [line ?? patternName(kind), tool].filter((part) => part !== undefined).join(', ');
 }
 
+/** The filters that are always shown. The others appear once they are set or added. */
+const ALWAYS: ReadonlySet<string> = new Set(['status', 'model', 'agent', 'pattern']);
+
 /** The filter bar of a page. All filters are part of the page's address. */
 export function RunFiltersBar(props: {
   readonly filters: RunFilters;
@@ -54,47 +58,74 @@ export function RunFiltersBar(props: {
   readonly children?: ReactElement;
 }): ReactElement {
   const { facets, filters, sources, to } = props;
+  const [addedName, setAddedName] = useState('');
   const setFilter = (name: FilterName, value: string): void => {
     const { [name]: _before, ...rest } = filters;
     goTo(to(value === '' ? rest : { ...rest, [name]: value }));
   };
   const isFiltered = Object.keys(filters).some((name) => !SHAPES.has(name));
+  const isShown = (name: string): boolean => ALWAYS.has(name) || addedName === name || name in filters;
+  const hasChoice = (name: keyof Facets): boolean => (facets?.[name].length ?? 0) > 1;
+  const isTimeShown = isShown('since') || isShown('until');
+  const hidden = [
+    ...SELECTS.filter(([name]) => !isShown(name) && hasChoice(name)),
+    ...(isTimeShown ? [] : [['since', 'time'] as const]),
+  ];
   return (
     <form className="filters" role="search" onSubmit={(event) => event.preventDefault()}>
       <SearchBox filters={filters} onSet={setFilter} />
       {sources.length > 1 ? (
-        <select
-          aria-label="Source"
+        <FilterSelect
+          name="source"
+          label="source"
+          wordOf={(value) => sources.find(({ id }) => id === value)?.name ?? value}
+          values={sources.map(({ id, runs }) => [id, runs])}
           value={filters.source ?? ''}
-          onChange={(event) => setFilter('source', event.target.value)}
-        >
-          <option value="">all sources</option>
-          {sources.map((source) => (
-            <option key={source.id} value={source.id}>
-              {source.name}
-            </option>
-          ))}
-        </select>
+          onSet={setFilter}
+        />
       ) : null}
-      {SELECTS.map(([name, label, wordOf]) => (
-        <FacetSelect
+      {SELECTS.filter(
+        ([name]) => isShown(name) && (hasChoice(name) || name in filters || name === 'status' || name === addedName),
+      ).map(([name, label, wordOf]) => (
+        <FilterSelect
           key={name}
           name={name}
           label={label}
-          wordOf={wordOf}
+          wordOf={name === 'task' ? taskTitle(facets) : wordOf}
           values={facets?.[name] ?? []}
           value={filters[name] ?? ''}
+          isNew={name === addedName}
           onSet={setFilter}
         />
       ))}
-      <label>
-        from
-        <input type="date" value={filters.since ?? ''} onChange={(event) => setFilter('since', event.target.value)} />
-      </label>
-      <label>
-        to
-        <input type="date" value={filters.until ?? ''} onChange={(event) => setFilter('until', event.target.value)} />
-      </label>
+      {isTimeShown
+        ? (['since', 'until'] as const).map((name) => (
+            <label key={name} className="chip">
+              {name === 'since' ? 'from' : 'to'}
+              <input
+                type="date"
+                value={filters[name] ?? ''}
+                autoFocus={name === addedName}
+                onChange={(event) => setFilter(name, event.target.value)}
+              />
+            </label>
+          ))
+        : null}
+      {hidden.length === 0 ? null : (
+        <select
+          className="add-filter"
+          aria-label="Add a filter"
+          value=""
+          onChange={(event) => setAddedName(event.target.value)}
+        >
+          <option value="">+ filter</option>
+          {hidden.map(([name, label]) => (
+            <option key={name} value={name}>
+              {label}
+            </option>
+          ))}
+        </select>
+      )}
       {isFiltered ? (
         <button type="button" className="quiet" onClick={() => goTo(to({}))}>
           Clear
@@ -110,35 +141,45 @@ export function RunFiltersBar(props: {
   );
 }
 
-/** Renders one filter with its values and counts. It is hidden if there are no values. */
-function FacetSelect(props: {
-  readonly name: keyof Facets;
+/** Returns a function that shortens the tasks of the filter as titles. */
+function taskTitle(facets: Facets | undefined): (task: string) => string {
+  const titles = new TaskTitles(facets?.task.map(([task]) => task));
+  return (task) => titles.titleOf(task);
+}
+
+/** Renders one filter with its values and their numbers of runs. */
+function FilterSelect(props: {
+  readonly name: FilterName;
   readonly label: string;
   readonly wordOf: (value: string) => string;
   readonly values: readonly (readonly [string, number])[];
   readonly value: string;
+  /** True if the user has just added the filter. */
+  readonly isNew?: boolean;
   readonly onSet: (name: FilterName, value: string) => void;
-}): ReactElement | null {
+}): ReactElement {
   const { label, name, onSet, value, values, wordOf } = props;
-  if (values.length < 2 && value === '' && name !== 'status') return null;
   // A value from the address, such as a part of a name, is also an option.
   const choices =
     value === '' || values.some(([one]) => one === value) ? values : [[value, undefined] as const, ...values];
   return (
-    <select
-      aria-label={`${label[0]?.toUpperCase()}${label.slice(1)}`}
-      className={value === '' ? undefined : 'is-set'}
-      value={value}
-      onChange={(event) => onSet(name, event.target.value)}
-    >
-      <option value="">any {label}</option>
-      {choices.map(([one, count]) => (
-        <option key={one} value={one}>
-          {safeLine(wordOf(one)).slice(0, MAX_CHARS)}
-          {count === undefined ? '' : ` (${countText(count)})`}
-        </option>
-      ))}
-    </select>
+    <label className={value === '' ? 'chip' : 'chip is-set'}>
+      {label}
+      <select
+        aria-label={`${label[0]?.toUpperCase()}${label.slice(1)}`}
+        value={value}
+        autoFocus={props.isNew}
+        onChange={(event) => onSet(name, event.target.value)}
+      >
+        <option value="">any</option>
+        {choices.map(([one, count]) => (
+          <option key={one} value={one}>
+            {safeLine(wordOf(one)).slice(0, MAX_CHARS)}
+            {count === undefined ? '' : ` (${countText(count)})`}
+          </option>
+        ))}
+      </select>
+    </label>
   );
 }
 

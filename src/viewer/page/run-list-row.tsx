@@ -76,7 +76,7 @@ export const RunListRow = memo(function RunListRow(props: {
               {isOpen ? '▾' : '▸'}
             </button>
           ) : null}
-          <Link to={to}>{safeLine(run.task ?? '') || safeLine(run.runId)}</Link>
+          <Link to={to}>{safeLine(run.title)}</Link>
         </span>
         <span className="dim">
           {depth > 0 || run.parentRunId === undefined ? '' : 'child · '}

@@ -28,9 +28,7 @@ export function RunTitle({
   return (
     <header className="run-title">
       <div className="what">
-        <h1 title={run.task === undefined ? undefined : safeLine(run.task)}>
-          {safeLine(run.task ?? '') || safeLine(run.runId)}
-        </h1>
+        <h1 title={run.task === undefined ? undefined : safeLine(run.task)}>{safeLine(run.title)}</h1>
         <div className="facts">
           <FilterTag className={state.className} filters={state.filters}>
             {state.text}

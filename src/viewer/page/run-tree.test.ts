@@ -8,6 +8,7 @@ function runOf(runId: string, parentRunId?: string): ListedRow {
     runId,
     ...(parentRunId === undefined ? {} : { parentRunId }),
     source: '0',
+    title: runId,
     depth: 0,
     startedAtMs: 0,
     lastAtMs: 0,

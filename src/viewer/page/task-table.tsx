@@ -44,8 +44,8 @@ export function TaskTable({ filters }: { readonly filters: RunFilters }): ReactE
           {value.tasks.map((group) => (
             <tr key={group.task}>
               <th scope="row">
-                <Link to={{ page: 'runs', filters: { ...rest, task: group.task } }}>
-                  {safeLine(group.task).slice(0, TASK_CHARS)}
+                <Link to={{ page: 'runs', filters: { ...rest, task: group.task } }} title={safeLine(group.task)}>
+                  {safeLine(group.title).slice(0, TASK_CHARS)}
                 </Link>
               </th>
               <td className="number">{countText(group.runs)}</td>

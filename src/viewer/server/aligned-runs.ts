@@ -23,11 +23,14 @@ export async function alignRuns(sides: readonly ComparedSide[]): Promise<Aligned
   const firstDifference = keys.findIndex((key, at) => callLists.some((list) => list.keys[at] !== key));
   const same = firstDifference < 0 ? keys.length : firstDifference;
   const from = Math.max(0, same - MAX_EQUAL);
-  const runs = ordered.map(({ run, source }, at): AlignedRun => {
+  const runs = ordered.map(({ run, source, title }, at): AlignedRun => {
     const { modelId, outcome, runId, success } = run;
     const calls = callLists[at]?.calls ?? [];
     const shown = calls.slice(from, from + MAX_EQUAL + MAX_SHOWN);
-    return Object.assign({ source, runId, total: calls.length, calls: shown }, present({ modelId, outcome, success }));
+    return Object.assign(
+      { source, runId, title, total: calls.length, calls: shown },
+      present({ modelId, outcome, success }),
+    );
   });
   const judgedRuns = ordered.flatMap(({ run, source }, at) => {
     const list = callLists[at];

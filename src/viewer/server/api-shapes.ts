@@ -96,6 +96,8 @@ export interface FoundPlace {
 export interface ListedRow extends Omit<RunSummary, 'source' | 'openCalls'>, Partial<RunExtras> {
   /** The id of the run's source (see `SourceRow`). */
   readonly source: string;
+  /** The task without the beginning that it shares with other tasks, or the id of a run without a task. */
+  readonly title: string;
   /** The origin of an imported run, as `path#id`. */
   readonly from?: string;
   readonly extras: boolean;
@@ -365,6 +367,7 @@ export interface CompareRow {
 
 export interface ComparedRunAnswer {
   readonly runId: string;
+  readonly title: string;
   readonly source: string;
   readonly calls: number;
 }
@@ -385,6 +388,7 @@ export interface CompareAnswer {
 }
 
 export interface AlignedRun extends Pick<RunSummary, 'runId' | 'modelId' | 'outcome' | 'success'> {
+  readonly title: string;
   readonly source: string;
   /** Number of calls of the run, at most 20,000. */
   readonly total: number;

@@ -101,7 +101,7 @@ export interface CohortAnswer {
   readonly rows: readonly CohortRow[];
   /** Amount of advice by delivery and next call. */
   readonly fates: Readonly<Partial<Record<string, Readonly<Partial<Record<NextCall, number>>>>>>;
-  /** Figures per UTC day on which runs started. The latest 120 days. */
+  /** Figures per UTC day on which runs started, days without runs included. At most the latest 120 days. */
   readonly days: readonly {
     readonly day: string;
     readonly runs: number;
@@ -118,6 +118,8 @@ export interface CohortAnswer {
 /** The runs of one task. */
 export interface TaskGroup {
   readonly task: string;
+  /** The task without the beginning that it shares with other tasks. */
+  readonly title: string;
   readonly runs: number;
   /** Number of runs with a known outcome. */
   readonly judged: number;

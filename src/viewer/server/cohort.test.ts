@@ -62,6 +62,22 @@ test('advice is counted by delivery and next call, and stuck runs by their first
   expect(clusters).toMatchObject([{ key: warningKey(WARNING), runs: 2, calls: 15 }]);
 });
 
+test('days without runs are days without cost, and the latest 120 days are kept', () => {
+  const startedOn = (day: string): MatchedRun => {
+    const matched = withExtras(run(day, 1, 'worked'), { costUsd: 2 });
+    return { ...matched, run: { ...matched.run, startedAtMs: Date.parse(day) + 60_000 } };
+  };
+  const { days } = cohortOf(['2026-10-12', '2026-10-15', '2026-10-15'].map(startedOn));
+  expect(days.map(({ costUsd, day, runs }) => [day, runs, costUsd])).toEqual([
+    ['2026-10-12', 1, 2],
+    ['2026-10-13', 0, 0],
+    ['2026-10-14', 0, 0],
+    ['2026-10-15', 2, 4],
+  ]);
+  const longest = cohortOf(['2025-01-01', '2026-10-15'].map(startedOn)).days;
+  expect([longest.length, longest[0]?.day, longest.at(-1)?.runs]).toEqual([120, '2026-06-18', 1]);
+});
+
 test('the pattern whose runs miss most successes comes first', () => {
   const slow = { patterns: ['serial_reads'], patternCalls: [2] };
   const stuck = run('stuck', 12, 'failed', 10);

@@ -9,6 +9,8 @@ const MAX_EXAMPLES = 2;
 const MAX_ROWS = 400;
 const MAX_CLUSTERS = 15;
 const MAX_DAYS = 120;
+const DAY_MS = 86_400_000;
+const NO_TOTALS = { runs: 0, costUsd: 0, wastedUsd: 0, tokens: 0, wastedTokens: 0 };
 /** Maximum number of calls between the first warning and a stop. */
 const MAX_CALLS_TO_STOP = 30;
 /** Upper limits of the histogram of first calls: 1 to 2, 3 to 5, … */
@@ -215,14 +217,11 @@ function countAdviceFates(readRuns: readonly ReadRun[]): CohortAnswer['fates'] {
 }
 
 function dayTotals(readRuns: readonly ReadRun[]): CohortAnswer['days'] {
-  const days = new Map<
-    string,
-    { runs: number; costUsd: number; wastedUsd: number; tokens: number; wastedTokens: number }
-  >();
+  const days = new Map<string, typeof NO_TOTALS>();
   for (const { extras, run } of readRuns) {
     if (run.startedAtMs <= 0) continue;
     const day = new Date(run.startedAtMs).toISOString().slice(0, 10);
-    const totals = days.get(day) ?? { runs: 0, costUsd: 0, wastedUsd: 0, tokens: 0, wastedTokens: 0 };
+    const totals = days.get(day) ?? { ...NO_TOTALS };
     totals.runs += 1;
     totals.costUsd += extras.costUsd ?? 0;
     totals.wastedUsd += extras.wasted?.costUsd ?? 0;
@@ -230,10 +229,14 @@ function dayTotals(readRuns: readonly ReadRun[]): CohortAnswer['days'] {
     totals.wastedTokens += allTokens(extras.wasted ?? {}) ?? 0;
     days.set(day, totals);
   }
-  return [...days]
-    .sort(([a], [b]) => (a < b ? -1 : 1))
-    .slice(-MAX_DAYS)
-    .map(([day, totals]) => Object.assign({ day }, totals));
+  const dayNumbers = [...days.keys()].map((day) => Date.parse(day) / DAY_MS);
+  const lastDay = dayNumbers.reduce((last, day) => Math.max(last, day), 0);
+  const firstDay = dayNumbers.reduce((first, day) => Math.min(first, day), lastDay);
+  const count = days.size === 0 ? 0 : Math.min(MAX_DAYS, lastDay - firstDay + 1);
+  return Array.from({ length: count }, (_, index) => {
+    const day = new Date((lastDay - count + 1 + index) * DAY_MS).toISOString().slice(0, 10);
+    return { day, ...(days.get(day) ?? NO_TOTALS) };
+  });
 }
 
 /** Groups stuck runs by the pattern, the tool and the error line of the first warning. */

@@ -19,7 +19,7 @@ const MAX_SHARED = 500;
 export function addCompareRoutes(app: Hono<ViewerEnv>, state: ViewerState): void {
   const findSide = async ([source, runId]: readonly [string, string]): Promise<ComparedSide> => {
     const { listed, run } = await runOf(state, source, runId);
-    return { source, run, reader: await listed.source.reader() };
+    return { source, run, title: listed.source.titleOf(run), reader: await listed.source.reader() };
   };
   app.get('/api/compare', async (context) => {
     const { a: left = '', b: right = '', from = '0', limit = '500' } = context.req.query();

@@ -20,6 +20,7 @@ const TOOL_AHEAD = 20;
 export interface ComparedSide {
   readonly source: string;
   readonly run: RunSummary;
+  readonly title: string;
   readonly reader: RunReader;
 }
 
@@ -38,8 +39,8 @@ export async function compareRunCalls(a: ComparedSide, b: ComparedSide): Promise
   const rows = [...compareRows(pairs, left.calls, right.calls)];
   const firstDifference = rows.findIndex(({ same }) => !same);
   return {
-    a: { source: a.source, runId: a.run.runId, calls: left.calls.length },
-    b: { source: b.source, runId: b.run.runId, calls: right.calls.length },
+    a: { source: a.source, runId: a.run.runId, title: a.title, calls: left.calls.length },
+    b: { source: b.source, runId: b.run.runId, title: b.title, calls: right.calls.length },
     rows,
     total: rows.length,
     firstDivergence: firstDifference < 0 ? null : firstDifference,

@@ -166,6 +166,7 @@ export function runRowOf({ source }: ListedSource, run: RunSummary, extras: RunE
   return {
     ...summary,
     source: source.id,
+    title: source.titleOf(run),
     ...present({ from }),
     childCount: source.countChildren(run.runId),
     live: run.outcome === undefined && systemClock.nowMs() - run.lastAtMs < LIVE_MS,

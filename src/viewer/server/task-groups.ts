@@ -32,6 +32,7 @@ function toTaskGroup(task: string, groupRuns: readonly MatchedRun[]): TaskGroup 
   const sortedRuns = [...groupRuns].sort((a, b) => Number(b.run.success === true) - Number(a.run.success === true));
   return {
     task,
+    title: sortedRuns[0]?.listed.source.titleOf(sortedRuns[0].run) ?? task,
     runs: groupRuns.length,
     judged: groupRuns.filter(({ run }) => run.success !== undefined).length,
     succeeded: groupRuns.filter(({ run }) => run.success === true).length,

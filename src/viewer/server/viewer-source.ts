@@ -8,6 +8,7 @@ import { steadyMs } from '../../base/steady-ms.ts';
 import type { RunSummary } from '../../store/run-summary.ts';
 import type { Problem, SourceRow } from './api-shapes.ts';
 import type { RunReader } from './run-reader.ts';
+import { TaskTitles } from './task-titles.ts';
 import { problemOf, viewerFault } from './viewer-fault.ts';
 import { waitAtMost } from './wait-at-most.ts';
 
@@ -45,6 +46,7 @@ export type SourceChange =
 export class ViewerSource {
   readonly id: string;
   readonly path: string;
+  readonly #titles = new TaskTitles();
   readonly #setup: SourceSetup;
   readonly #runs = new Map<string, RunSummary>();
   readonly #childrenOf = new Map<string, Set<string>>();
@@ -81,6 +83,11 @@ export class ViewerSource {
   /** True while files are being read, so more runs may follow. */
   get isReading(): boolean {
     return this.#indexing !== undefined;
+  }
+
+  /** Returns the title of the run's task, or the id of a run without one. */
+  titleOf({ runId, task = '' }: RunSummary): string {
+    return task.trim() === '' ? runId : this.#titles.titleOf(task);
   }
 
   childrenOf(runId: string): readonly string[] {
@@ -206,6 +213,7 @@ export class ViewerSource {
       previous !== undefined && (run.lastSeq < previous.lastSeq || run.startedAtMs !== previous.startedAtMs);
     if (isReplaced) this.#notify({ type: 'gone', runId });
     this.#runs.set(runId, run);
+    if (run.task !== undefined) this.#titles.add(run.task);
     this.#version += 1;
     if (run.parentRunId !== undefined) {
       const siblings = this.#childrenOf.get(run.parentRunId) ?? new Set<string>();

@@ -3,12 +3,23 @@ import type { Wasted } from './api-shapes.ts';
 /** Joins the parts. A tab in a part becomes a space. */
 const SEPARATOR = '\t';
 
+/** Quoted text, or a quotation that the end of the line cuts off. An apostrophe in a word is not a quote. */
+const QUOTED = /(?<!\w)(["'`])(?:.*?\1(?!\w)|.*$)/g;
+
+/** The line of a warning is cut before its quotes are masked. The part that is compared ends before that cut. */
+const LINE_CHARS = 100;
+
 /** The pattern, the tool and the error line of a first warning. Runs with the same three parts form a cluster. */
 type WarningParts = Pick<Wasted, 'kind' | 'tool' | 'line'>;
 
-/** Returns the value of the filter `stuck` for a first warning. */
+/**
+ * Returns the value of the filter `stuck` for a first warning. Quoted text becomes `'…'`, because the same failure names another table or
+ * file in each run.
+ */
 export function warningKey({ kind, line = '', tool = '' }: WarningParts): string {
-  return [kind, tool, line].map((part) => part.replaceAll(SEPARATOR, ' ')).join(SEPARATOR);
+  return [kind, tool, line.replaceAll(QUOTED, '$1…$1').slice(0, LINE_CHARS).toWellFormed()]
+    .map((part) => part.replaceAll(SEPARATOR, ' '))
+    .join(SEPARATOR);
 }
 
 /** Parses a value of the filter. This is the inverse of `warningKey`. */

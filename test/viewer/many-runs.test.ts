@@ -1,0 +1,85 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+
+import { findChromium } from './chromium.ts';
+import { addRun, faultsOf, shellTurn, startOf, viewerScene, type ViewerScene } from './viewer-scene.ts';
+
+const chromium = findChromium();
+const WIDE = { viewport: { width: 1440, height: 900 } };
+const INTRO = '<pr_description>\nConsider the following PR description:\n';
+const TASKS = ['Models nest wrongly', 'Colours fade', 'Dates are off by one'];
+const FAILURES = ['cars', 'pets', 'singers'].map(
+  (table) => `Table '${table}' does not exist. ${'It was not found. '.repeat(20)}`,
+);
+
+describe.skipIf(chromium === undefined)('the pages over many runs (need a Chromium)', () => {
+  let scene: ViewerScene;
+
+  beforeAll(async () => {
+    scene = await viewerScene({
+      chromium: chromium ?? '',
+      fill: async (store) => {
+        for (const [at, task] of TASKS.entries()) {
+          for (const success of [true, false]) {
+            const runId = `run-${at}-${success ? 'good' : 'bad'}`;
+            const turns = Array.from({ length: success ? 2 : 12 }, (_, call) =>
+              shellTurn(call, success ? `step ${call}` : 'query', success ? 'done' : (FAILURES[at] ?? ''), !success),
+            );
+            const end = { kind: 'run_ended', outcome: 'ended', new_messages: [], success } as const;
+            await addRun(store, runId, [startOf(runId, `${INTRO}${task}`), ...turns.flat(), end]);
+          }
+        }
+      },
+    });
+  });
+  afterAll(() => scene.close());
+
+  test('the filters take one row; another filter is added, and stays in the address', async () => {
+    const page = await scene.open('/', WIDE);
+    await page.getByLabel('Pattern', { exact: true }).waitFor();
+    const tops = await page
+      .locator('.filters > :not(.spring)')
+      .evaluateAll((parts) =>
+        parts.map((part) => part.getBoundingClientRect()).map(({ top, height }) => top + height / 2),
+      );
+    expect(Math.max(...tops) - Math.min(...tops)).toBeLessThan(10);
+    expect(await page.getByLabel('Task').count()).toBe(0);
+    await page.getByLabel('Add a filter').selectOption('task');
+    await expect.poll(() => page.evaluate('document.activeElement.ariaLabel')).toBe('Task');
+    await page.getByLabel('Task').selectOption({ label: 'Colours fade (2)' });
+    await expect.poll(() => page.locator('.figure-cards').innerText()).toMatch(/runs\s+2/);
+    await page.reload();
+    await expect.poll(() => page.getByLabel('Task').inputValue()).toBe(`${INTRO}Colours fade`);
+    await page.getByLabel('Add a filter').selectOption('time');
+    await page.getByLabel('from').fill('2026-10-01');
+    await expect.poll(() => page.url()).toContain('since=2026-10-01');
+    expect(faultsOf(page)).toEqual([]);
+    await page.context().close();
+  });
+
+  test('tasks with a common beginning are named by the rest, in the list, by task and side by side', async () => {
+    const page = await scene.open('/?page=runs', WIDE);
+    const names = page.locator('.run-name > span:first-child');
+    await expect.poll(async () => [...new Set(await names.allInnerTexts())].toSorted()).toEqual(TASKS.toSorted());
+    await page.getByRole('link', { name: 'Group by task' }).click();
+    await page
+      .getByRole('row', { name: /^Colours fade/ })
+      .getByRole('link', { name: 'Side by side' })
+      .click();
+    await page.getByRole('heading', { name: '2 runs side by side: Colours fade' }).waitFor();
+    expect(faultsOf(page)).toEqual([]);
+    await page.context().close();
+  });
+
+  test('failures that differ only in a quoted name are one cluster, and its figures are in sight', async () => {
+    const page = await scene.open('/', WIDE);
+    const panel = page.getByRole('region', { name: 'What stuck runs fail with' });
+    await expect.poll(() => panel.getByRole('row').allInnerTexts()).toEqual([expect.anything(), expect.anything()]);
+    expect(await panel.getByRole('row').nth(1).innerText()).toMatch(/Table '…' does not exist[\s\S]*\t3\t/);
+    expect(await panel.innerText()).toContain('1 error line explains 100 % of the stuck runs.');
+    const [content = 0, room = 0] = await panel
+      .locator('.wide')
+      .evaluate((table) => [table.scrollWidth, table.clientWidth]);
+    expect(content).toBeLessThanOrEqual(room);
+    await page.context().close();
+  });
+});
