@@ -150,6 +150,22 @@ test('a session without an end is dead if its process is gone, and waits if the 
   expect(await evidence()).toEqual({ waits: 'waiting for permission', dead: 'killed' });
 });
 
+test('a session without an end and without a record for hours counts as dead, unless its process exists', async () => {
+  const atMs = Date.now() - 8 * HOUR_MS;
+  const [asked = ''] = session('silent').replaceAll(AN_HOUR_AGO, new Date(atMs).toISOString()).split('\n');
+  await writeFileAt('.claude/projects/-o/silent.jsonl', asked);
+  const env = homeOnly(join(here.cwd, 'home'));
+  const { stdout } = await here.run([], { env });
+  expect(stdout).toContain('1 failed or died');
+  expect(stdout).not.toContain('not finished');
+  expect(stdout).toMatch(/✗ task of silent\n {4}cut off: no record for 8\.\d hours\n/);
+  expect(stdout).toMatch(/1\. cut off: no record for 8\.\d hours\n/);
+  const transcript = join('home', '.claude', 'projects', '-o', 'silent.jsonl');
+  expect((await here.run(['analyze', transcript], { env })).stdout).toMatch(/✗ .* cut off: no record for 8\.\d hours/);
+  await writeFileAt('.claude/sessions/1.json', JSON.stringify({ pid: process.pid, sessionId: 'silent' }));
+  expect((await here.run([], { env })).stdout).toContain('1 not finished');
+});
+
 test('a recorded session that this machine has no file of is not called dead: it may be at work in a container', async () => {
   const [asked = ''] = session('dead').split('\n');
   await writeFileAt('.claude/projects/-o/dead.jsonl', asked);

@@ -32,12 +32,12 @@ test('an answer alone does not say that a run worked', () => {
   expect(verdictOf(undefined, [passed]).verdict).toBe('unknown');
 });
 
-test('a run without an end that has no record for hours is cut off, unless it waits for its user', () => {
-  const hours = (count: number): { readonly silentMs: number } => ({ silentMs: count * 3_600_000 });
-  expect(verdictOf(undefined, [], hours(5)).evidence).toBe('no answer yet: cut off, or still at work');
-  expect(verdictOf(undefined, [], hours(8)).evidence).toBe('cut off: no record for 8.0 hours');
-  expect(verdictOf(undefined, [], hours(24 * 90)).evidence).toBe('cut off: no record for 90 days');
-  expect(verdictOf(undefined, [], { ...hours(8), waitsFor: 'waiting for permission' }).evidence).toBe(
-    'waiting for permission',
-  );
+test('a run without an end that has no record for six hours was cut off and failed, unless it waits for its user', () => {
+  const after = (hours: number, waitsFor = ''): readonly string[] =>
+    Object.values(verdictOf(undefined, [passed], { silentMs: hours * 3_600_000, waitsFor }));
+  expect(after(5)).toEqual(['unknown', 'no answer yet: cut off, or still at work']);
+  expect(after(8)).toEqual(['failed', 'cut off: no record for 8.0 hours']);
+  expect(after(24 * 90)).toEqual(['failed', 'cut off: no record for 90 days']);
+  expect(after(8, 'waiting for permission')).toEqual(['unknown', 'waiting for permission']);
+  expect(verdictOf(undefined, []).evidence).toBe('nothing says how it ended');
 });

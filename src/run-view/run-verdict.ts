@@ -24,7 +24,7 @@ export interface LastCheck {
  * Whether a run reached its goal according to its records, and the evidence in one sentence.
  *
  * - `worked`: the source says so, or the agent answered and its last checks passed
- * - `failed`: the source says so, or the run ended before the agent answered
+ * - `failed`: the source says so, or the run ended or was cut off before the agent answered
  * - `unknown`: everything else
  */
 export interface RunVerdict {
@@ -45,7 +45,7 @@ const CUT_OFF_AFTER_MS = 6 * 3_600_000;
 export interface OpenRun {
   /** Words that state what the run waits for; empty if unknown. */
   readonly waitsFor?: string;
-  /** Time since the last record; 0 if unknown. */
+  /** Time since the last record; 0 without a clock, absent if no record has a time. */
   readonly silentMs?: number;
 }
 
@@ -53,13 +53,12 @@ export interface OpenRun {
 export function verdictOf(
   ended: RunOutcome | undefined,
   checks: readonly LastCheck[],
-  { silentMs = 0, waitsFor = '' }: OpenRun = {},
+  { silentMs, waitsFor = '' }: OpenRun = {},
 ): RunVerdict {
   if (ended === undefined) {
-    const evidence =
-      silentMs > CUT_OFF_AFTER_MS
-        ? `cut off: no record for ${periodText(silentMs)}`
-        : 'no answer yet: cut off, or still at work';
+    if (waitsFor === '' && silentMs !== undefined && silentMs > CUT_OFF_AFTER_MS)
+      return { verdict: 'failed', evidence: `cut off: no record for ${periodText(silentMs)}` };
+    const evidence = silentMs === undefined ? 'nothing says how it ended' : 'no answer yet: cut off, or still at work';
     return { verdict: 'unknown', evidence: waitsFor || evidence };
   }
   const { labels, outcome, reason, success } = ended;

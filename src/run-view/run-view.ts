@@ -149,10 +149,10 @@ export class RunView {
   get verdict(): RunVerdict {
     return this.verdictAt(this.lastAtMs);
   }
-  /** As `verdict`; a run without an end whose last record is hours before `nowMs` counts as cut off. */
+  /** As `verdict`; a run without an end whose last record is more than six hours before `nowMs` was cut off and has failed. */
   verdictAt(nowMs: number): RunVerdict {
-    const silentMs = this.lastAtMs === 0 ? 0 : nowMs - this.lastAtMs;
-    return verdictOf(this.outcome, this.checks, { waitsFor: this.waitsFor, silentMs });
+    const silentMs = this.lastAtMs === 0 ? undefined : nowMs - this.lastAtMs;
+    return verdictOf(this.outcome, this.checks, { waitsFor: this.waitsFor, ...present({ silentMs }) });
   }
   /** Words that state what a run without an end waits for; empty if unknown. */
   get waitsFor(): string {

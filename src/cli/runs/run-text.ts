@@ -50,7 +50,7 @@ function namesOf({ id, task }: RunReport): { readonly title: string; readonly id
 }
 
 /**
- * Returns ✓ for a run that succeeded, ✗ for a run that failed or ended unexpectedly, ● for a run that was stuck at its end, else
+ * Returns ✓ for a run that succeeded, ✗ for a run that failed, ended unexpectedly or was cut off, ● for a run that was stuck at its end, else
  * ·.
  */
 export function verdictMark({ patterns, verdict: { verdict } }: MarkedRun, paint: Paint): string {
@@ -66,7 +66,7 @@ interface MarkedRun {
 }
 
 function factsOf(report: RunReport): readonly string[] {
-  const { calls, turns, errors, durationMs, lostRecords, outcome, patternBasis, steered, usage } = report;
+  const { calls, turns, errors, durationMs, lostRecords, outcome, patternBasis, steered, usage, verdict } = report;
   return [
     countOf(calls, 'call'),
     countOf(errors, 'error'),
@@ -74,9 +74,13 @@ function factsOf(report: RunReport): readonly string[] {
     ...(turns === 0 ? [] : [countOf(turns, 'turn')]),
     ...(durationMs === undefined ? [] : [durationText(durationMs)]),
     ...usageFacts(usage),
-    ...(outcome === undefined ? [] : [outcomeText(outcome)]),
+    ...(outcome === undefined ? cutOffFacts(verdict) : [outcomeText(outcome)]),
     ...(steered ? [patternBasis === 'recorded' ? 'patterns as recorded' : 'patterns recomputed'] : []),
   ];
+}
+
+function cutOffFacts({ evidence, verdict }: RunVerdict): readonly string[] {
+  return verdict === 'failed' ? [evidence] : [];
 }
 
 /** Formats tokens and cost: `12,345 tokens`, `$0.42`, or `at least $0.42` if the cost of some responses is unknown. */

@@ -81,8 +81,8 @@ function tallied(tally: RunTally, report: RunReport): RunTally {
   };
 }
 
-function outcomeName({ outcome }: RunReport): string {
-  if (outcome === undefined) return 'unknown';
+function outcomeName({ outcome, verdict }: RunReport): string {
+  if (outcome === undefined) return verdict.verdict === 'failed' ? 'cut off' : 'unknown';
   const word = outcome.outcome;
   if (outcome.success === undefined) return word;
   const judged = outcome.success ? 'success' : 'no success';

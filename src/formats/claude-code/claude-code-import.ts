@@ -3,7 +3,7 @@ import { present } from '../../base/present.ts';
 import { isJsonObject } from '../../base/json.ts';
 import { LruMap } from '../../base/lru-map.ts';
 import { ClaudeCodeRun } from './claude-code-run.ts';
-import { endingAfter } from './claude-ending.ts';
+import { endingAfter, isTurnEnd } from './claude-ending.ts';
 import type { ImportItem } from '../import-item.ts';
 import type { ImportSource } from '../importer.ts';
 import { ObjectLines } from '../parts/object-lines.ts';
@@ -76,7 +76,8 @@ export class ClaudeCodeImport extends ObjectLines {
     const uuid = textOrUndefined(entry.uuid);
     const runId = this.#runIdOf(entry, uuid);
     // The total of a fork includes the cost of the session that it was forked from.
-    if (entry.type === 'cost-state' && (this.#isFork || !this.#runs.has(runId))) return;
+    if (entry.type === 'cost-state' && this.#isFork) return;
+    if ((entry.type === 'cost-state' || isTurnEnd(entry)) && !this.#runs.has(runId)) return;
     if (uuid !== undefined) this.#runOfEntry.set(uuid, runId);
     yield* this.#makeRoomFor(runId);
     yield* this.#runOf(runId, entry).entry(entry);
@@ -164,7 +165,7 @@ function sessionOf(entry: JsonMembers): string | undefined {
 }
 
 function isUsed(entry: JsonMembers): boolean {
-  if (entry.type === 'system') return entry.subtype === 'compact_boundary';
+  if (entry.type === 'system') return entry.subtype === 'compact_boundary' || isTurnEnd(entry);
   if (entry.type === 'attachment') return endingAfter(entry) !== 'same';
   return USED_TYPES.has(entry.type);
 }

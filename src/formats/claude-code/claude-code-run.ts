@@ -3,7 +3,7 @@ import { isJsonObject } from '../../base/json.ts';
 import { type StoredContentBlock, textOfContent } from '../../records/stored-message.ts';
 import type { RunEnding } from '../../records/trajectory-record.ts';
 import { blocksOf, isCall, isTaskText, providerResultOf, resultInBlock } from './claude-code-entry.ts';
-import { endingAfter, failureReason } from './claude-ending.ts';
+import { endingAfter, failureReason, isTurnEnd } from './claude-ending.ts';
 import type { ImportItem } from '../import-item.ts';
 import type { AnswerPart } from '../parts/run-items.ts';
 import { SessionItems } from '../parts/session-items.ts';
@@ -21,7 +21,7 @@ export class ClaudeCodeRun {
     this.#session = new SessionItems({ ...identity, format: 'claude-code' });
   }
 
-  /** Takes a user, assistant, compact_boundary, result, attachment or cost-state entry of this run. */
+  /** Takes a user, assistant, compact_boundary, turn end, result, attachment or cost-state entry of this run. */
   *entry(entry: JsonMembers): Generator<ImportItem> {
     if (entry.type === 'cost-state') {
       const { totalCostUSD: usd } = entry;
@@ -29,6 +29,10 @@ export class ClaudeCodeRun {
       return;
     }
     const atMs = sourceTimeMs(entry.timestamp);
+    if (isTurnEnd(entry)) {
+      this.#session.endsAt(atMs);
+      return;
+    }
     const ending = endingAfter(entry);
     if (ending !== 'same') this.#session.outcome(ending, atMs);
     if (entry.type === 'attachment') return;

@@ -211,7 +211,7 @@ test('what is passed over or unusable is counted once for the file', () => {
   const { diagnostics } = importLines(claudeCodeImporter, [
     { type: 'summary', summary: 'x', leafUuid: 'y' },
     entry('progress', undefined),
-    entry('system', undefined, { subtype: 'turn_duration' }),
+    entry('system', undefined, { subtype: 'away_summary' }),
     entry('progress', undefined),
     42,
     entry('user', undefined, { message: 'odd' }),
@@ -222,7 +222,7 @@ test('what is passed over or unusable is counted once for the file', () => {
       message: 'not usable: 1 lines that are not objects, 1 user entries without a message content (lines 5, 6 …)',
       line: 5,
     },
-    { severity: 'note', message: 'left out: 1 summary, 2 progress, 1 system/turn_duration' },
+    { severity: 'note', message: 'left out: 1 summary, 2 progress, 1 system/away_summary' },
   ]);
 });
 

@@ -67,6 +67,25 @@ test.each([
     [entry({ type: 'user', message: { role: 'user', content: '[Request interrupted by user]' } })],
     ['aborted', 'interrupted'],
   ],
+  [
+    'an answer and commands that the host ran',
+    [
+      answer('All done.', 'end_turn'),
+      ...['<local-command-caveat>Caveat: x', '<command-name>/exit</command-name>', '<local-command-stdout>Bye!'].map(
+        (content) => entry({ type: 'user', message: { role: 'user', content } }),
+      ),
+    ],
+    ['ended', 'answered'],
+  ],
+  [
+    'a command that gave the agent work',
+    [
+      answer('All done.', 'end_turn'),
+      entry({ type: 'user', message: { role: 'user', content: '<command-message>review</command-message>' } }),
+      entry({ type: 'user', isMeta: true, message: { role: 'user', content: 'Review the change.' } }),
+    ],
+    [undefined, undefined],
+  ],
   ['nothing: killed at work, or at work still', [], [undefined, undefined]],
   [
     'a failure after which the user went on',
@@ -75,6 +94,32 @@ test.each([
   ],
 ] as const)('a transcript that ends with %s says so', (_what, entries, expected) => {
   expect(outcomeAfter(...entries)).toEqual(expected);
+});
+
+test('a run ends with the last line of its last answer, or with the Stop hooks and the end of the turn after it', () => {
+  const at = (line: object, seconds: number): object => ({
+    ...line,
+    timestamp: new Date(Date.parse(place.timestamp) + seconds * 1_000).toISOString(),
+  });
+  const part = (content: object, seconds: number): object =>
+    at(
+      entry({ type: 'assistant', message: { id: 'last', role: 'assistant', content: [content], stop_reason: null } }),
+      seconds,
+    );
+  const lastSecond = (...entries: readonly object[]): number => {
+    const { runs } = importLines(claudeCodeImporter, [prompt, ...entries]);
+    const times = runs[0]?.atMs.map((atMs) => (atMs ?? 0) - Date.parse(place.timestamp)) ?? [];
+    return Math.max(...times) / 1_000;
+  };
+  const thinking = part({ type: 'thinking', thinking: 'hm' }, 1);
+  const open = part({ type: 'tool_use', id: 't2', name: 'Bash', input: {} }, 7);
+  expect(lastSecond(thinking, open)).toBe(7);
+  const text = part({ type: 'text', text: 'Done.' }, 5);
+  expect(lastSecond(thinking, text)).toBe(5);
+  const hooks = at(entry({ type: 'system', subtype: 'stop_hook_summary' }), 14);
+  const turnEnd = at(entry({ type: 'system', subtype: 'turn_duration', durationMs: 15_000 }), 15);
+  expect(lastSecond(thinking, text, hooks, turnEnd)).toBe(15);
+  expect(lastSecond(thinking, text, at(entry({ type: 'system', subtype: 'away_summary' }), 900))).toBe(5);
 });
 
 test('the cost that the host added up stands at the end', () => {

@@ -7,6 +7,8 @@ import { sourceBlock } from '../parts/source-content.ts';
 import { blocksOf, isCall } from './claude-code-entry.ts';
 
 const ERROR_CHARS = 300;
+/** Matches the echo of a command such as `/exit`, and its output. */
+const COMMAND = /^<(?:command-|local-command-|bash-)/;
 
 /**
  * Returns the state of a session after an entry of its transcript. Returns an ending if the session would end when no entry
@@ -21,8 +23,10 @@ export function endingAfter(entry: JsonMembers): RunEnding | undefined | 'same' 
       : 'same';
   }
   if (entry.type === 'user') {
-    const isInterrupted = firstTextOf(entry)?.startsWith('[Request interrupted') === true;
-    return isInterrupted ? { outcome: 'aborted', reason: 'interrupted' } : undefined;
+    const text = firstTextOf(entry) ?? '';
+    // A command that gives the agent work is followed by an entry with the text for the model.
+    if (COMMAND.test(text)) return 'same';
+    return text.startsWith('[Request interrupted') ? { outcome: 'aborted', reason: 'interrupted' } : undefined;
   }
   if (entry.type !== 'assistant') return 'same';
   if (entry.isApiErrorMessage === true) {
@@ -35,6 +39,14 @@ export function endingAfter(entry: JsonMembers): RunEnding | undefined | 'same' 
       ? firstTextOf(entry) !== undefined
       : stopReason === 'end_turn' || stopReason === 'stop_sequence';
   return isAnswer && !blocksOf(entry).some(isCall) ? { outcome: 'ended', reason: 'answered' } : undefined;
+}
+
+/**
+ * Returns true for an entry that Claude Code writes after the last answer of a turn: after the Stop hooks, which may take seconds, and
+ * with the duration of the turn.
+ */
+export function isTurnEnd({ subtype, type }: JsonMembers): boolean {
+  return type === 'system' && (subtype === 'stop_hook_summary' || subtype === 'turn_duration');
 }
 
 /** A failed model request, with the error code, HTTP status and text that Claude Code reports. */

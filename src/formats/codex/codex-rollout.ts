@@ -41,6 +41,7 @@ export class CodexRollout extends ObjectLines {
   readonly #session: SessionItems;
   readonly #facts = new CodexCallFacts();
   #hasMeta = false;
+  #turnFailed = false;
   #modelId: string | undefined;
   #previousTotal: JsonMembers = {};
 
@@ -129,6 +130,8 @@ export class CodexRollout extends ObjectLines {
     const blocks = sourceBlocks(item.content);
     if (item.role === 'assistant') {
       yield* this.#addAnswer(blocks, atMs);
+      // Codex writes the end of the turn later, after its hooks.
+      if (item.phase === 'final_answer') this.#session.outcome('ended', atMs);
       return;
     }
     if (item.role !== 'user') {
@@ -161,14 +164,15 @@ export class CodexRollout extends ObjectLines {
         break;
       case 'task_started':
       case 'turn_started':
+        this.#turnFailed = false;
         this.#session.outcome(undefined, atMs);
         break;
       case 'task_complete':
       case 'turn_complete':
-        yield* this.#endTurn(membersOf(event.error).message, atMs);
+        yield* this.#endTurn(event, atMs);
         break;
       case 'turn_aborted':
-        this.#session.outcome('aborted', atMs);
+        this.#session.outcome(event.reason === 'interrupted' ? { outcome: 'aborted', reason: 'interrupted' } : 'aborted', atMs);
         break;
       case 'error':
       case 'stream_error':
@@ -179,12 +183,16 @@ export class CodexRollout extends ObjectLines {
     }
   }
 
-  *#endTurn(error: unknown, atMs: number | undefined): Generator<ImportItem> {
+  *#endTurn(event: JsonMembers, atMs: number | undefined): Generator<ImportItem> {
+    const error = membersOf(event.error).message;
     if (error !== undefined) yield* this.#addFailure(error, atMs);
-    this.#session.outcome(error === undefined ? 'ended' : 'error', atMs);
+    // Older versions write the error only before the end of the turn.
+    const hasFailed = error !== undefined || (this.#turnFailed && typeof event.last_agent_message !== 'string');
+    this.#session.outcome(hasFailed ? 'error' : 'ended', atMs);
   }
 
   *#addFailure(error: unknown, atMs: number | undefined): Generator<ImportItem> {
+    this.#turnFailed = true;
     yield* this.#session.failure(plainText(error), atMs);
   }
 

@@ -131,16 +131,30 @@ test("a subagent's rollout names its parent, and the copy of another rollout in 
   ]);
 });
 
+const final = item({
+  type: 'message',
+  role: 'assistant',
+  phase: 'final_answer',
+  content: [{ type: 'output_text', text: 'x' }],
+});
+
 test.each([
-  [{ type: 'task_complete', last_agent_message: 'x' }, 'ended'],
-  [{ type: 'task_complete', error: { message: 'bad request' } }, 'error'],
-  [{ type: 'turn_aborted', reason: 'interrupted' }, 'aborted'],
-  [{ type: 'task_started' }, undefined],
-])('a rollout whose last task event is %j has the outcome %s', (last, outcome) => {
-  const { runs } = importLines(codexRolloutImporter, [meta(), message('user', 'Go.'), event(last)]);
-  expect(runs[0]?.payloads.find((payload) => payload.kind === 'run_ended')).toEqual(
-    outcome === undefined ? undefined : { kind: 'run_ended', outcome, new_messages: [] },
-  );
+  [[final, event({ type: 'task_complete', last_agent_message: 'x' })], ['ended', 'answered']],
+  [[final, event({ type: 'token_count', info: null })], ['ended', 'answered']],
+  [[final, event({ type: 'task_started' }), message('user', 'Go on.')], []],
+  [[message('assistant', 'I look.'), call('a')], []],
+  [[event({ type: 'task_complete', last_agent_message: null })], ['ended', undefined]],
+  [[event({ type: 'task_complete', error: { message: 'bad request' } })], ['error', undefined]],
+  [
+    [event({ type: 'error', message: 'bad request' }), event({ type: 'task_complete', last_agent_message: null })],
+    ['error', undefined],
+  ],
+  [[event({ type: 'turn_aborted', reason: 'interrupted' })], ['aborted', 'interrupted']],
+  [[event({ type: 'task_started' })], []],
+])('a rollout that ends with %j has the end %j', (last, expected) => {
+  const { runs } = importLines(codexRolloutImporter, [meta(), message('user', 'Go.'), ...last]);
+  const ended = runs[0]?.payloads.find((payload) => payload.kind === 'run_ended');
+  expect(ended === undefined ? [] : [ended.outcome, ended.reason]).toEqual(expected);
 });
 
 test('a compaction is a record, and the history that replaces the old one is not read again', () => {

@@ -24,6 +24,8 @@ interface AnswerShape {
    * open calls open.
    */
   readonly sameTurn?: boolean;
+  /** Time of its first part, if the answer arrived in parts. */
+  readonly beganAtMs?: number | undefined;
 }
 
 /** A tool result in a source. */
@@ -83,9 +85,9 @@ export class RunItems {
     return [...this.#missingResults(atMs), this.record({ kind: 'turn_started' }, atMs)];
   }
 
-  /** A model's answer and its calls. */
+  /** A model's answer and its calls. `atMs` is the time at which the answer was complete. */
   answer(answer: AnswerShape, atMs: number | undefined): readonly ImportItem[] {
-    const opening = answer.sameTurn === true ? [] : this.turn(atMs);
+    const opening = answer.sameTurn === true ? [] : this.turn(answer.beganAtMs ?? atMs);
     const startItems: ImportItem[] = [];
     const blocks = answer.parts.map((part): StoredContentBlock => {
       if (part.type !== 'call') return part;

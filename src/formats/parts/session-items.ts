@@ -50,7 +50,9 @@ interface BufferedMessage {
 interface PendingAnswer {
   readonly messageId: string | undefined;
   readonly sameTurn: boolean;
-  readonly atMs: number | undefined;
+  readonly beganAtMs: number | undefined;
+  /** Time of the last part before the first follower. */
+  atMs: number | undefined;
   readonly parts: AnswerPart[];
   readonly followers: (SessionResult | BufferedMessage)[];
   isClosed: boolean;
@@ -77,6 +79,7 @@ export class SessionItems {
   #lastUsage: StoredUsage | undefined;
   #costUsd: number | undefined;
   #outcome: { readonly payload: RunEnded; readonly atMs: number | undefined } | undefined;
+  #endsWithAnswer = false;
 
   constructor(identity: SessionIdentity) {
     this.#identity = identity;
@@ -95,6 +98,7 @@ export class SessionItems {
   *user(blocks: readonly StoredContentBlock[], atMs: number | undefined, task?: string): Generator<ImportItem> {
     if (blocks.length === 0) return;
     yield* this.flush();
+    this.#endsWithAnswer = false;
     yield* this.#messageItems({ role: 'user', blocks, atMs }, task);
   }
 
@@ -119,6 +123,7 @@ export class SessionItems {
       messageId,
       sameTurn: goesOn || hasEarlierMessage,
       countedUsage: hasEarlierMessage ? this.#lastUsage : undefined,
+      beganAtMs: atMs,
       atMs,
       parts: [],
       followers: [],
@@ -129,6 +134,7 @@ export class SessionItems {
     };
     const pendingAnswer = this.#pendingAnswer;
     pendingAnswer.parts.push(...piece.parts);
+    if (pendingAnswer.followers.length === 0) pendingAnswer.atMs = atMs ?? pendingAnswer.atMs;
     pendingAnswer.modelId = piece.modelId ?? pendingAnswer.modelId;
     pendingAnswer.stopReason = piece.stopReason ?? pendingAnswer.stopReason;
     // If each part repeats the usage, the last value is final.
@@ -162,6 +168,7 @@ export class SessionItems {
     parts: readonly StoredContentBlock[] = [sourceBlock(errorMessage)],
   ): Generator<ImportItem> {
     yield* this.flush();
+    this.#endsWithAnswer = false;
     const items = yield* this.#beginRun(undefined, atMs);
     yield* items.answer({ parts, errorMessage, sameTurn: true }, atMs);
   }
@@ -173,10 +180,18 @@ export class SessionItems {
     yield items.record({ kind: 'compaction', trigger }, atMs);
   }
 
-  /** Sets how the run ends if nothing follows. Undefined if the run continues. */
+  /**
+   * Sets how the run ends if nothing follows. Undefined if the run continues. An end without a reason after an answer without
+   * calls has the reason `answered`.
+   */
   outcome(ending: string | RunEnding | undefined, atMs: number | undefined): void {
     const { outcome, ...facts } = typeof ending === 'string' ? { outcome: ending } : (ending ?? {});
     this.#outcome = outcome === undefined ? undefined : { payload: runEnded(outcome, facts), atMs };
+  }
+
+  /** Moves the end, if there is one, to a later time: the run was still at work, for example in its hooks. */
+  endsAt(atMs: number | undefined): void {
+    if (this.#outcome !== undefined && atMs !== undefined) this.#outcome = { ...this.#outcome, atMs };
   }
 
   /** Sets the total cost of the session in US dollars, as the source reports it. Dropped if the session has no ending. */
@@ -196,7 +211,9 @@ export class SessionItems {
     const items = yield* this.#beginRun(undefined, undefined);
     const usage = this.#costUsd === undefined ? undefined : { cost_usd: this.#costUsd };
     const endPayload = this.#outcome?.payload;
-    yield* items.finish(endPayload && { ...endPayload, ...present({ usage }) }, this.#outcome?.atMs);
+    const hasAnswered = this.#endsWithAnswer && endPayload?.outcome === 'ended';
+    const reason = hasAnswered ? 'answered' : undefined;
+    yield* items.finish(endPayload && { ...present({ reason, usage }), ...endPayload }, this.#outcome?.atMs);
   }
 
   /** Emits the buffered answer and the items that follow it. */
@@ -206,10 +223,12 @@ export class SessionItems {
     this.#pendingAnswer = undefined;
     this.#lastMessageId = pendingAnswer.messageId;
     this.#lastUsage = pendingAnswer.usage;
-    const items = yield* this.#beginRun(undefined, pendingAnswer.atMs);
+    const { atMs, beganAtMs, followers, parts } = pendingAnswer;
+    const items = yield* this.#beginRun(undefined, beganAtMs);
+    this.#endsWithAnswer = parts.some(({ type }) => type === 'text') && !parts.some(({ type }) => type === 'call');
     const usage = usageBeyond(pendingAnswer.usage, pendingAnswer.countedUsage);
-    yield* items.answer({ ...pendingAnswer, usage }, pendingAnswer.atMs);
-    for (const follower of pendingAnswer.followers) {
+    yield* items.answer({ ...pendingAnswer, usage }, atMs);
+    for (const follower of followers) {
       if ('role' in follower) yield* this.#messageItems(follower, undefined);
       else yield* this.#resultItems(follower);
     }

@@ -85,7 +85,10 @@ export function standingBy(
     if (session === undefined) {
       if (!localIds.has(fold.sessionId)) return;
       fold.add({ kind: 'run_ended', outcome: 'aborted', reason: 'killed', new_messages: [] });
-    } else if (session.waitingFor?.includes('permission') === true && !fold.isWaiting) {
+      return;
+    }
+    fold.markAlive();
+    if (session.waitingFor?.includes('permission') === true && !fold.isWaiting) {
       fold.add({ kind: 'session_event', event_type: PERMISSION_REQUESTED, data: {} });
     }
   };

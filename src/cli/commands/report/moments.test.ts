@@ -30,7 +30,7 @@ function found(...payloads: readonly (readonly [number, TrajectoryPayload])[]): 
     };
     fold.fold(record);
   }
-  return fold.found();
+  return fold.found(undefined, atMs);
 }
 
 function call(id: number, isError: boolean, minutes = 0): readonly (readonly [number, TrajectoryPayload])[] {

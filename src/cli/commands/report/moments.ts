@@ -122,9 +122,11 @@ function patternMoment(pattern: TrajectoryPattern, basis: RunReport['patternBasi
 }
 
 function endMoment({ calls, outcome, verdict }: RunReport): FoundMoment | undefined {
-  if (outcome === undefined || outcome.success !== undefined || !isCutOff(outcome)) return undefined;
-  const type = `end ${outcome.reason ?? outcome.outcome}`;
-  return { ...(calls > 0 ? { call: calls - 1 } : {}), score: 70, type, what: `died: ${verdict.evidence}` };
+  const last = { ...(calls > 0 ? { call: calls - 1 } : {}), score: 70 };
+  if (outcome === undefined)
+    return verdict.verdict === 'failed' ? { ...last, type: 'end cut off', what: verdict.evidence } : undefined;
+  if (outcome.success !== undefined || !isCutOff(outcome)) return undefined;
+  return { ...last, type: `end ${outcome.reason ?? outcome.outcome}`, what: `died: ${verdict.evidence}` };
 }
 
 function warningMoment(outcomes: readonly AdviceOutcome[]): FoundMoment | undefined {

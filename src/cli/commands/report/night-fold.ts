@@ -1,3 +1,4 @@
+import { systemClock } from '../../../base/clock.ts';
 import { present } from '../../../base/present.ts';
 import type { TrajectoryPattern } from '../../../records/trajectory-pattern.ts';
 import type { TrajectoryPayload, TrajectoryRecord } from '../../../records/trajectory-record.ts';
@@ -31,6 +32,7 @@ export class NightFold {
   #longestGap: Stretch = { length: 0, call: 0, atMs: 0 };
   #gaveUp: Stretch | undefined;
   #ended: TrajectoryRecord | undefined;
+  #isAlive = false;
 
   /** @param place  path of the store or file that contains the run */
   constructor(id: string, source?: string, place: string | undefined = source) {
@@ -64,6 +66,11 @@ export class NightFold {
     return this.#fold.view.waitsFor !== '';
   }
 
+  /** Notes that the process of the run exists, so that a run without an end is not cut off, however old its last record is. */
+  markAlive(): void {
+    this.#isAlive = true;
+  }
+
   /** Adds a payload that is not recorded, as if it were the last record. */
   add(payload: TrajectoryPayload): void {
     const { counts, lastAtMs } = this.#fold.view;
@@ -94,10 +101,13 @@ export class NightFold {
     }
   }
 
-  /** @param problem  reason why the run could not be read to its end */
-  found(problem?: string): FoundRun {
+  /**
+   * @param problem  reason why the run could not be read to its end
+   * @param nowMs  the time at which the state of a run without an end is judged
+   */
+  found(problem?: string, nowMs = systemClock.nowMs()): FoundRun {
     const { advice: outcomes, checks, counts, started, usage } = this.#fold.view;
-    const report = this.#fold.report();
+    const report = this.#fold.report(this.#isAlive ? this.lastAtMs : nowMs);
     const { calls, errors, lostRecords, modelId, outcome, patternBasis, patterns, task, turns, verdict } = report;
     const agentName = started?.identity.agent_name;
     const agent = agentName ?? this.program;

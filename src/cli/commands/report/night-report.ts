@@ -25,7 +25,7 @@ const GROUPS_NAME = { project: 'projects', person: 'people', agent: 'agents' } a
 /** Totals of the runs of a project, person or agent. */
 interface GroupTally {
   readonly count: number;
-  /** Number of runs that failed, or ended unexpectedly before they gave an answer. */
+  /** Number of runs that failed, or ended or were cut off before they gave an answer. */
   readonly died: number;
 }
 
@@ -53,13 +53,13 @@ interface ReportSums {
   count: number;
   /** Number of subagent runs. */
   below: number;
-  /** Number of runs without a recorded end. */
+  /** Number of runs without a recorded end that may be at work. */
   open: number;
   /** Number of runs that ended with an answer. */
   answered: number;
   /** Number of runs that succeeded according to their records. */
   worked: number;
-  /** Number of runs that failed, or ended unexpectedly before they gave an answer. */
+  /** Number of runs that failed, or ended or were cut off before they gave an answer. */
   died: number;
   /** Sum over all runs, except subagents, of the time from the first to the last record, in milliseconds. */
   busyMs: number;
@@ -152,8 +152,8 @@ export class NightReport {
     if (run.parentId !== undefined) sums.below += 1;
     // The time of a subagent is included in the time of its parent.
     else sums.busyMs += run.lastAtMs - run.startedAtMs;
-    if (run.outcome === undefined) sums.open += 1;
-    else if (verdict === 'failed') sums.died += 1;
+    if (verdict === 'failed') sums.died += 1;
+    else if (run.outcome === undefined) sums.open += 1;
     else sums.answered += 1;
     if (verdict === 'worked') sums.worked += 1;
     for (const name of SUMMED) {

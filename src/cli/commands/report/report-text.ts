@@ -82,9 +82,9 @@ export function workFacts({ checks, commits, filesChanged }: NightRun): readonly
   ];
 }
 
-/** Returns the prefix for the evidence of a run that ended badly and that its source did not judge. */
+/** Returns the prefix for the evidence of a run with a bad end that its source did not judge. */
 export function diedText({ outcome, verdict }: NightRun): string {
-  return verdict.verdict === 'failed' && outcome?.success === undefined ? 'died: ' : '';
+  return verdict.verdict === 'failed' && outcome !== undefined && outcome.success === undefined ? 'died: ' : '';
 }
 
 /** Formats a project, person or agent with the counts of its runs. */
