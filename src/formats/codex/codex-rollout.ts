@@ -172,7 +172,10 @@ export class CodexRollout extends ObjectLines {
         yield* this.#endTurn(event, atMs);
         break;
       case 'turn_aborted':
-        this.#session.outcome(event.reason === 'interrupted' ? { outcome: 'aborted', reason: 'interrupted' } : 'aborted', atMs);
+        this.#session.outcome(
+          event.reason === 'interrupted' ? { outcome: 'aborted', reason: 'interrupted' } : 'aborted',
+          atMs,
+        );
         break;
       case 'error':
       case 'stream_error':

@@ -139,8 +139,14 @@ const final = item({
 });
 
 test.each([
-  [[final, event({ type: 'task_complete', last_agent_message: 'x' })], ['ended', 'answered']],
-  [[final, event({ type: 'token_count', info: null })], ['ended', 'answered']],
+  [
+    [final, event({ type: 'task_complete', last_agent_message: 'x' })],
+    ['ended', 'answered'],
+  ],
+  [
+    [final, event({ type: 'token_count', info: null })],
+    ['ended', 'answered'],
+  ],
   [[final, event({ type: 'task_started' }), message('user', 'Go on.')], []],
   [[message('assistant', 'I look.'), call('a')], []],
   [[event({ type: 'task_complete', last_agent_message: null })], ['ended', undefined]],

@@ -105,7 +105,7 @@ export class NightFold {
    * @param problem  reason why the run could not be read to its end
    * @param nowMs  the time at which the state of a run without an end is judged
    */
-  found(problem?: string, nowMs = systemClock.nowMs()): FoundRun {
+  found(problem?: string, nowMs: number = systemClock.nowMs()): FoundRun {
     const { advice: outcomes, checks, counts, started, usage } = this.#fold.view;
     const report = this.#fold.report(this.#isAlive ? this.lastAtMs : nowMs);
     const { calls, errors, lostRecords, modelId, outcome, patternBasis, patterns, task, turns, verdict } = report;
