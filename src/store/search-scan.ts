@@ -28,8 +28,14 @@ export function createSearchScan(query: CheckedSearchQuery): SearchScan {
       const place = { atMs: record.recorded_at_unix_ms, runId: record.run_id ?? '', seq: record.seq };
       const hit = isCandidate(record, place) ? toHit(record, phrases) : undefined;
       if (hit === undefined) return;
-      const index = hits.findIndex((otherHit) => compareHits(hit, otherHit) < 0);
-      hits.splice(index < 0 ? hits.length : index, 0, hit);
+      let [low, high] = [0, hits.length];
+      while (low < high) {
+        const middle = (low + high) >> 1;
+        const otherHit = hits[middle];
+        if (otherHit !== undefined && compareHits(hit, otherHit) > 0) low = middle + 1;
+        else high = middle;
+      }
+      hits.splice(low, 0, hit);
       if (hits.length > limit + 1) hits.pop();
     },
     hits,

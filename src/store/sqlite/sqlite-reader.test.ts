@@ -2,7 +2,7 @@ import { chmod, copyFile, mkdir, readFile, readdir, stat, writeFile } from 'node
 import { DatabaseSync } from 'node:sqlite';
 import { join } from 'node:path';
 
-import { afterEach, beforeEach, expect, test } from 'vitest';
+import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 
 import { readAll } from '../../testing/read-all.ts';
 import { scriptCalls, scriptRecord } from '../../testing/record-script.ts';
@@ -63,6 +63,29 @@ test('a search finds the same before, during and after indexing by a writer', as
   expect((await reader.search({ text: 'txt', kinds: ['run_ended'] })).hits).toEqual([]);
   await store.deleteRun('b');
   expect((await finds('txt', 7)).length).toBe(100);
+  await reader.close();
+  await store.close();
+});
+
+test('the pages of a search scan records without an index once, and a change of the store is seen', async () => {
+  const store = sqliteStore(file);
+  await store.append(scriptCalls('a', 100));
+  const reader = openSqliteReader(file);
+  const prepare = vi.spyOn(DatabaseSync.prototype, 'prepare');
+  const countScans = (): number => prepare.mock.calls.filter(([sql]) => sql.includes('json LIKE')).length;
+  const first = await reader.search({ text: 'txt', limit: 40 });
+  const scans = countScans();
+  const second = await reader.search({ text: 'txt', limit: 40, after: first.next ?? '' });
+  const third = await reader.search({ text: 'txt', limit: 40, after: second.next ?? '' });
+  expect([first, second, third].map(({ hits }) => hits.length)).toEqual([40, 40, 20]);
+  expect([countScans(), third.next]).toEqual([scans, undefined]);
+  await store.append(scriptCalls('b', 50));
+  expect((await reader.search({ text: 'txt', limit: 500 })).hits).toHaveLength(150);
+  await store.deleteRun('a');
+  expect(
+    (await reader.search({ text: 'txt', limit: 40, after: first.next ?? '' })).hits.map(({ runId }) => runId),
+  ).not.toContain('a');
+  prepare.mockRestore();
   await reader.close();
   await store.close();
 });

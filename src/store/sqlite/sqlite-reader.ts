@@ -42,12 +42,23 @@ const MAX_CHANGED = 1_000;
 /** A search scans this many of the latest records that are not in the index, and this many at a time. */
 const MAX_SCANNED = 200_000;
 const SCAN_RECORDS = 5_000;
+/** Hits that a scan keeps for the next pages. Each takes about 500 bytes. */
+const MAX_SCAN_HITS = 20_000;
 
 /** Search results from records that are not in the index. */
 interface ScanResult {
   readonly hits: readonly SearchHit[];
   readonly damaged: readonly DamagedPlace[];
   readonly notSearched: number;
+}
+
+/** A scan whose hits serve further pages of the same search. */
+interface KnownScan extends Omit<ScanResult, 'notSearched'> {
+  readonly key: string;
+  /** The place after which the hits begin. */
+  readonly after: CheckedSearchQuery['after'];
+  /** True if no hits follow these. */
+  readonly isComplete: boolean;
 }
 
 /** The state of a file at the last call of `changes`. */
@@ -78,6 +89,7 @@ class Reader implements LiveReader {
   /** Times the file was opened; `data_version` is only comparable within one opening. */
   #openingCount = 1;
   #lastState: FileState | undefined;
+  #lastScan: KnownScan | undefined;
 
   constructor(path: string, timeoutMs: number) {
     this.#path = path;
@@ -138,12 +150,32 @@ class Reader implements LiveReader {
     this.#openDatabase.close();
   }
 
-  /** Scans the latest records that are not in the index. */
+  /** Scans the latest records that are not in the index, unless the last scan has found the hits of this page too. */
   async #scanNotIndexed(query: CheckedSearchQuery): Promise<ScanResult> {
     const state = await this.#read('search', ({ database }) => database.prepare(INDEXED_SQL).get() ?? {});
     const [lastId, throughId] = [Number(state['last_id']), Number(state['through_id'])];
     const fromId = Math.max(throughId, lastId - MAX_SCANNED);
-    const scan = createSearchScan(query);
+    const { after, limit, phrases, runId, kinds } = query;
+    const key = JSON.stringify([phrases, runId, kinds, lastId, state['removals']]);
+    const known = this.#lastScan;
+    const isNext = known?.key === key && after !== undefined && compareHits(known.after ?? after, after) <= 0;
+    const knownHits = isNext ? known.hits.filter((hit) => compareHits(after, hit) < 0) : [];
+    const scan =
+      isNext && (known.isComplete || knownHits.length > limit)
+        ? { ...known, hits: knownHits }
+        : { key, after, ...(await this.#scanRecords(query, fromId, lastId)) };
+    // The hits take memory. The last page needs no further ones.
+    this.#lastScan = scan.isComplete && scan.hits.length <= limit ? undefined : scan;
+    return { hits: scan.hits.slice(0, limit + 1), damaged: scan.damaged, notSearched: Math.max(0, fromId - throughId) };
+  }
+
+  async #scanRecords(
+    query: CheckedSearchQuery,
+    fromId: number,
+    lastId: number,
+  ): Promise<Pick<KnownScan, 'hits' | 'damaged' | 'isComplete'>> {
+    const limit = Math.max(query.limit, MAX_SCAN_HITS);
+    const scan = createSearchScan({ ...query, limit });
     const checks = new SqliteRowChecks();
     const damaged: DamagedPlace[] = [];
     for (let id = lastId; id > fromId; id -= SCAN_RECORDS) {
@@ -160,7 +192,7 @@ class Reader implements LiveReader {
       }
       await nextTurn();
     }
-    return { hits: scan.hits, damaged, notSearched: Math.max(0, fromId - throughId) };
+    return { hits: scan.hits, damaged, isComplete: scan.hits.length <= limit };
   }
 
   /** Changes whenever the file changes. */
@@ -220,7 +252,9 @@ const STATE_SQL =
   'SELECT (SELECT coalesce(max(id), 0) FROM records) AS last_id, ' +
   "(SELECT removals FROM indexing) || ' ' || (SELECT count(*) FROM removed_runs) AS removals";
 const CHANGED_SQL = 'SELECT DISTINCT run_id FROM records WHERE id > ? LIMIT ?';
-const INDEXED_SQL = 'SELECT through_id, (SELECT coalesce(max(id), 0) FROM records) AS last_id FROM indexing';
+const INDEXED_SQL =
+  "SELECT through_id, removals || ' ' || (SELECT count(*) FROM removed_runs) AS removals, " +
+  '(SELECT coalesce(max(id), 0) FROM records) AS last_id FROM indexing';
 
 const SCAN_SQL =
   `SELECT ${RECORD_COLUMNS} FROM records WHERE id > ? AND id <= ? AND json LIKE ? ESCAPE '!' ` +

@@ -8,7 +8,7 @@ import { waitAtMost } from './wait-at-most.ts';
 
 const MAX_QUERIES = 16;
 const PAGE_HITS = 1_000;
-/** How long a result is reused. */
+/** How long a result is reused while the index is incomplete. A complete result is reused until the source changes. */
 const KEEP_MS = 5_000;
 
 /** The runs of a source that contain the words. */
@@ -25,7 +25,11 @@ interface Search {
   notIndexed: number;
   isPending: boolean;
   readonly done: Promise<void>;
-  readonly startMs: number;
+  endMs: number;
+  /** The version of the source at the start of the search. */
+  readonly version: number;
+  /** The result to show until this search is complete. */
+  previous: FoundRuns | undefined;
 }
 
 const NO_RUNS: FoundRuns = { places: new Map(), notIndexed: 0, isPending: false };
@@ -49,16 +53,23 @@ export class FullText {
    */
   async findRuns(text: string, waitMs: number): Promise<FoundRuns> {
     if (!hasWords(text)) return NO_RUNS;
-    const cached = this.#searches.get(text);
-    const isFresh = cached !== undefined && (cached.isPending || steadyMs() - cached.startMs < KEEP_MS);
-    const search = isFresh ? cached : this.#startSearch(text);
+    const latest = this.#searches.get(text);
+    const search = latest === undefined || this.#isOutdated(latest) ? this.#startSearch(text) : latest;
     this.#searches.set(text, search);
     await waitAtMost(search.done, waitMs);
-    return search;
+    // A finished result stays until the next one is complete. Otherwise a long search would never seem to end.
+    return search.isPending ? (search.previous ?? search) : search;
+  }
+
+  #isOutdated({ endMs, isPending, notIndexed, version }: Search): boolean {
+    if (isPending) return false;
+    return version !== this.#source.version || (notIndexed > 0 && steadyMs() - endMs > KEEP_MS);
   }
 
   #startSearch(text: string): Search {
-    const state: Omit<Search, 'done'> = { places: new Map(), notIndexed: 0, isPending: true, startMs: steadyMs() };
+    const { version } = this.#source;
+    const previous = this.#searches.get(text);
+    const state = { places: new Map(), notIndexed: 0, isPending: true, endMs: 0, version, previous };
     const search: Search = Object.assign(state, { done: this.#runSearch(text, state) });
     // A waiting caller receives the error. A failed search is removed from the cache.
     search.done.catch(() => this.#searches.delete(text));
@@ -78,6 +89,8 @@ export class FullText {
       } while (after !== undefined);
     } finally {
       search.isPending = false;
+      search.endMs = steadyMs();
+      search.previous = undefined;
     }
   }
 }
