@@ -194,7 +194,7 @@ async function ofViewer(page: Page, source: string): Promise<readonly string[]> 
   });
   const exports = await each(async (id) => {
     const { text } = await page.get(`/api/runs/${source}/${id}/export.html`);
-    const outcome = /<dt>Outcome<\/dt>\s*<dd>([^<]*)/.exec(text)?.[1] ?? '';
+    const outcome = /<dt>Outcome<\/dt>\s*<dd>([^<]*)/.exec(text)?.[1];
     const patterns = /<h2>Patterns<\/h2>[^]*?<ul>([^]*?)<\/ul>/.exec(text)?.[1] ?? '';
     const kinds = [...patterns.matchAll(/<li>\s*(?:<b class="bad">stuck<\/b> )?([^(]+) \(/g)].map(([, words = '']) => ({
       kind: idOf('pattern', words) ?? words.replaceAll(' ', '_'),
@@ -203,7 +203,7 @@ async function ofViewer(page: Page, source: string): Promise<readonly string[]> 
     return {
       ...(calls === undefined ? {} : { calls }),
       ...(errors === undefined ? {} : { errors }),
-      outcome: outcome === 'open' ? null : (idOf('outcome', outcome) ?? outcome),
+      outcome: outcome === undefined ? null : (idOf('outcome', outcome) ?? outcome),
       patterns: kindsOf(kinds),
     };
   });

@@ -1,6 +1,7 @@
 import { assertNever } from '../base/assert-never.ts';
 import { createBreather } from '../base/breather.ts';
 import { callNumber } from '../base/call-number.ts';
+import { systemClock } from '../base/clock.ts';
 import { messageOf } from '../base/error.ts';
 import { countOf } from '../base/number-text.ts';
 import { resultText } from '../calls/result-text.ts';
@@ -17,7 +18,11 @@ import { inWords } from '../records/words.ts';
 import { createRedactor, type Redactor } from '../redaction/redactor.ts';
 import type { AdviceOutcome } from '../run-view/advice-outcome.ts';
 import { fateText } from '../run-view/fate-text.ts';
+import { errorLineOf } from '../run-view/run-call.ts';
+import { runStory, storyFactsOf, type StorySentence } from '../run-view/run-story.ts';
+import type { RunVerdict } from '../run-view/run-verdict.ts';
 import { RunView } from '../run-view/run-view.ts';
+import { StoryFold } from '../run-view/story-fold.ts';
 import { changeOf, isFlagged, timesSeen, type SeenPattern } from '../run-view/seen-pattern.ts';
 import type { ExportedRun } from './exported-run.ts';
 
@@ -29,6 +34,8 @@ const MAX_NAME_CHARS = 200;
 /** The results of the first pass over the records, used by the second pass. */
 interface Findings {
   readonly view: RunView;
+  readonly verdict: RunVerdict;
+  readonly story: readonly StorySentence[];
   /** Patterns by the `seq` of the record that flagged, raised or cleared them. */
   readonly patterns: ReadonlyMap<number, readonly TrajectoryPattern[]>;
   readonly advice: ReadonlyMap<string, AdviceOutcome>;
@@ -44,18 +51,23 @@ interface Fate {
 }
 
 /**
- * Renders one run as a single HTML file for a bug report. The file has no script, no external address and no pictures. Its inline
+ * Renders one run as a single HTML file for a bug report. It begins with the task and four sentences. The file has no script, no external address and no pictures. Its inline
  * style is allowed by a hash. Texts are escaped, and secrets are redacted as in a live run. Patterns and advice appear in the
  * order of the records, advice with its delivery and outcome. If the records cannot be read to the end, the page shows the
  * readable part and the reason.
  *
  * Yields chunks. Reads the records twice. Memory: about 1 MB.
+ *
+ * @param nowMs  the time at which the state of a run without an end is judged
  */
-export async function* runPage({ records, run }: ExportedRun): AsyncGenerator<string, void, void> {
+export async function* runPage(
+  { records, run }: ExportedRun,
+  nowMs: number = systemClock.nowMs(),
+): AsyncGenerator<string, void, void> {
   const redactor = createRedactor();
-  const findings = await findingsOf(records());
-  const [head, tail] = pageFrame(`coxswain run ${redactedText(redactor, run.runId)}`);
-  yield htmlText(html`${head}${summaryHtml(findings, run.problem, redactor)}`);
+  const findings = await findingsOf(records(), { nowMs, complete: run.problem === undefined });
+  const [head, tail] = pageFrame(shortName(redactedText(redactor, findings.view.started?.task ?? `Run ${run.runId}`)));
+  yield htmlText(html`${head}${storyHtml(findings, redactor)}${summaryHtml(findings, run.problem, redactor)}`);
   yield htmlText(html`${patternsHtml(findings, redactor)}${adviceHtml(findings, redactor)}`);
   yield '<h2>Record</h2>\n';
   const view = new RunView();
@@ -90,21 +102,28 @@ export function pageName(runId: string): string {
   return `coxswain-${name === '' ? 'run' : name}.html`;
 }
 
-async function findingsOf(records: AsyncIterable<TrajectoryRecord>): Promise<Findings> {
+async function findingsOf(
+  records: AsyncIterable<TrajectoryRecord>,
+  { complete, nowMs }: { readonly complete: boolean; readonly nowMs: number },
+): Promise<Findings> {
   const view = new RunView({ detectors: defaultDetectors() });
+  const storyFold = new StoryFold(view);
   const patterns = new Map<number, readonly TrajectoryPattern[]>();
   const callSeqs: number[] = [];
   try {
     for await (const record of withPauses(records)) {
       const call = view.fold(record);
       if (call !== undefined) callSeqs[call.number - 1] ??= call.seq;
+      storyFold.fold(call, call === undefined ? undefined : errorLineOf(call, record));
       const flaggedChanges = view.changedPatterns.filter(isFlagged);
       if (flaggedChanges.length > 0) patterns.set(record.seq, flaggedChanges);
     }
   } catch {
     // The second pass fails with the same error and reports it.
   }
-  return { view, patterns, callSeqs, advice: new Map(view.advice.map((outcome) => [outcome.adviceId, outcome])) };
+  const story = runStory(storyFactsOf(view, storyFold, { complete, seqOf: (index) => callSeqs[index] ?? 0 }));
+  const advice = new Map(view.advice.map((outcome) => [outcome.adviceId, outcome]));
+  return { view, verdict: view.verdictAt(nowMs), story, patterns, callSeqs, advice };
 }
 
 /** Yields the records and regularly returns to the event loop. */
@@ -123,8 +142,21 @@ function redactedText(redactor: Redactor, text: string): string {
   return payload.kind === 'session_event' && typeof payload.data === 'string' ? payload.data : '';
 }
 
-function summaryHtml({ view }: Findings, problem: string | undefined, redactor: Redactor): Html {
-  const { counts, outcome, verdict } = view;
+function storyHtml({ story }: Findings, redactor: Redactor): Html {
+  const rows = story.map(({ name, pieces }) => {
+    const parts = pieces.map(({ seq, style, text }) => {
+      if (seq !== undefined) return html`<a href="#s${seq}">${text}</a>`;
+      if (style === 'code') return html`<code>${redactedText(redactor, text)}</code>`;
+      return style === 'strong' ? html`<b>${redactedText(redactor, text)}</b>` : text;
+    });
+    return html`<dt>${name}</dt>
+      <dd>${parts}</dd> `;
+  });
+  return html`<dl>${rows}</dl> `;
+}
+
+function summaryHtml({ verdict, view }: Findings, problem: string | undefined, redactor: Redactor): Html {
+  const { counts, outcome } = view;
   const { agentName, calls, errors, format, lastAtMs, modelId, parentRunId, records, runId, startedAtMs, turns } =
     counts;
   const facts: readonly (readonly [string, string | undefined])[] = [
@@ -135,7 +167,7 @@ function summaryHtml({ view }: Findings, problem: string | undefined, redactor: 
     ['Format', format],
     ['Began', startedAtMs > 0 ? timeText(startedAtMs) : undefined],
     ['Last record', lastAtMs > 0 ? timeText(lastAtMs) : undefined],
-    ['Outcome', outcome === undefined ? 'open' : inWords('outcome', outcome.outcome)],
+    ['Outcome', outcome === undefined ? undefined : inWords('outcome', outcome.outcome)],
     ['Verdict', `${verdict.verdict}: ${verdict.evidence}`],
     ['Reward', outcome?.reward === undefined ? undefined : String(outcome.reward)],
     ['Counts', `${turns} turns, ${calls} calls, ${errors} errors, ${records} records`],

@@ -71,9 +71,17 @@ describe.skipIf(found === undefined)('the HTML file of a run, from disk (needs a
     expect(await page.locator('article:target h3').innerText()).toMatch(/call \d+ /);
   });
 
+  test('begins with the task and the four sentences', async () => {
+    const page = await open('stuck-run');
+    expect(await page.locator('h1').innerText()).toMatch(/^check.mjs fails/);
+    const story = page.locator('h1 + dl');
+    expect(await story.locator('dt').allInnerTexts()).toEqual(['Got stuck', 'Cost of it', 'Advice', 'Did it help?']);
+    expect(await story.innerText()).toMatch(/From call 4 .* noticed at call 12/);
+  });
+
   test('hostile text stays text and makes no requests', async () => {
     const page = await open('hostile');
-    expect(await page.title()).toBe('coxswain run hostile');
+    expect(await page.title()).toMatch(/^<script>document.title = 'owned'/);
     expect(await page.locator('script, img, svg, iframe, link, form, base').count()).toBe(0);
     expect(await page.locator('article pre').first().textContent()).toContain('<script>');
   });

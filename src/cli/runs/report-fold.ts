@@ -5,8 +5,9 @@ import type { TrajectoryPattern } from '../../records/trajectory-pattern.ts';
 import type { TrajectoryRecord } from '../../records/trajectory-record.ts';
 import { defaultDetectors } from '../../patterns/detectors/default-detectors.ts';
 import { errorLineOf, type RunCall } from '../../run-view/run-call.ts';
-import { saysStuck } from '../../run-view/seen-pattern.ts';
+import { runStory, storyFactsOf, type StorySentence } from '../../run-view/run-story.ts';
 import { RunView } from '../../run-view/run-view.ts';
+import { StoryFold } from '../../run-view/story-fold.ts';
 import { pricesInForce } from './prices-in-force.ts';
 import { CallPreviews, type CallPreview } from './call-previews.ts';
 import type { RunDiagnostic, RunReport } from './run-report.ts';
@@ -37,8 +38,7 @@ export class ReportFold {
   readonly #previews = new CallPreviews();
   readonly #diagnostics: RunDiagnostic[] = [];
   #diagnosticsLeftOut = 0;
-  /** The totals when the first stuck pattern was flagged. */
-  #firstFlag: { readonly calls: number; readonly costUsd: number | undefined } | undefined;
+  readonly #story: StoryFold;
 
   constructor(id: string, options: ReportFoldOptions = {}) {
     const { hints = false, recompute = false } = options;
@@ -49,22 +49,21 @@ export class ReportFold {
       recompute: recompute || hints,
       ...present({ prices: pricesInForce() }),
     });
+    this.#story = new StoryFold(this.view);
   }
 
   /** Processes the next record. @returns the call that the record started or ended */
   fold(record: TrajectoryRecord): RunCall | undefined {
     const call = this.view.fold(record);
+    const errorLine = call === undefined ? undefined : errorLineOf(call, record);
+    this.#story.fold(call, errorLine);
     if (call !== undefined) {
-      const errorLine = errorLineOf(call, record);
       const { args, endSeq, number, startLost, tool } = call;
       if (endSeq === undefined || startLost) this.#previews.add(number - 1, tool, args);
       if (errorLine !== undefined) this.#previews.fail(number - 1, errorLine);
     }
     const { changedPatterns } = this.view;
     for (const pattern of changedPatterns) this.#previews.keep(shownEvidence(pattern));
-    if (this.#firstFlag === undefined && saysStuck(changedPatterns)) {
-      this.#firstFlag = { calls: this.view.calls, costUsd: this.view.usage.costUsd };
-    }
     return call;
   }
 
@@ -92,7 +91,7 @@ export class ReportFold {
       ...(startedAtMs > 0 ? { durationMs: lastAtMs - startedAtMs } : {}),
       ...present({ outcome }),
       verdict: this.view.verdictAt(nowMs),
-      ...present({ modelId: started?.identity.model_id ?? counts.modelId, afterFlag: this.#afterFlag(calls) }),
+      ...present({ modelId: started?.identity.model_id ?? counts.modelId, afterFlag: this.#story.wasted }),
       patternBasis: found.basis,
       usage: this.view.usage,
       patternCosts: this.#patternCosts(patterns),
@@ -109,11 +108,9 @@ export class ReportFold {
     return new Map(costs.flatMap(([identity, cost]) => (cost === undefined ? [] : [[identity, cost] as const])));
   }
 
-  #afterFlag(calls: number): RunReport['afterFlag'] {
-    if (this.#firstFlag === undefined) return undefined;
-    const { calls: before, costUsd: from } = this.#firstFlag;
-    const { costUsd } = this.view.usage;
-    return { calls: calls - before, ...(costUsd === undefined ? {} : { costUsd: costUsd - (from ?? 0) }) };
+  /** The run in four sentences. */
+  story(): readonly StorySentence[] {
+    return runStory(storyFactsOf(this.view, this.#story));
   }
 
   #allDiagnostics(): readonly RunDiagnostic[] {

@@ -24,6 +24,11 @@ export function runText(report: RunReport, paint: Paint, options: ReportTextOpti
 
 /** Formats the report of a run as a block, with or without patterns. */
 export function runLines(report: RunReport, paint: Paint, options: ReportTextOptions = {}): readonly string[] {
+  return [...titleLines(report, paint), ...patternLines(report, paint, options)];
+}
+
+/** Formats the title of a run, its facts and its source. */
+export function titleLines(report: RunReport, paint: Paint): readonly string[] {
   const { id, title } = namesOf(report);
   return [
     `${verdictMark(report, paint)} ${paint('bold', title)}`,
@@ -35,7 +40,6 @@ export function runLines(report: RunReport, paint: Paint, options: ReportTextOpt
         .map(printable)
         .join(', ')}${id}`,
     ),
-    ...patternLines(report, paint, options),
   ];
 }
 

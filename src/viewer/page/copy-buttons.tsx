@@ -1,16 +1,18 @@
 import type { ReactElement } from 'react';
 
+import type { RunAnswer } from '../server/api-shapes.ts';
 import type { RecordPages } from './record-pages.ts';
-import { markdownOf } from './run-markdown.ts';
+import { markdownOf, storyMarkdown } from './run-markdown.ts';
 
-/** Buttons that copy the link to the view, and the chosen row as Markdown. */
+/** Buttons that copy the link to the view, and the chosen row or the summary of the run as Markdown. */
 export function CopyButtons(props: {
   /** The seq of the chosen row. */
   readonly selected: number | undefined;
   readonly pages: RecordPages;
+  readonly answer: RunAnswer;
   readonly say: (text: string) => void;
 }): ReactElement {
-  const { pages, say, selected } = props;
+  const { answer, pages, say, selected } = props;
   const record = selected === undefined ? undefined : pages.at(selected);
   const copyText = async (text: string, done: string): Promise<void> => {
     try {
@@ -26,14 +28,16 @@ export function CopyButtons(props: {
       <button type="button" onClick={() => void copyText(location.href, `Link to ${row} copied.`)}>
         Copy link
       </button>
-      {record === undefined ? null : (
-        <button
-          type="button"
-          onClick={() => void copyText(markdownOf(record, pages, location.href), 'The chosen row copied as Markdown.')}
-        >
-          Copy Markdown
-        </button>
-      )}
+      <button
+        type="button"
+        onClick={() => {
+          const text =
+            record === undefined ? storyMarkdown(answer, location.href) : markdownOf(record, pages, location.href);
+          void copyText(text, `Copied ${row} as Markdown.`);
+        }}
+      >
+        Copy Markdown
+      </button>
     </>
   );
 }

@@ -1,6 +1,9 @@
 import { countOf } from '../../base/number-text.ts';
 import type { TrajectoryRecord } from '../../records/trajectory-record.ts';
+import type { RunAnswer } from '../server/api-shapes.ts';
 import type { RecordPages } from './record-pages.ts';
+import { storyOf } from './run-story.tsx';
+import { safeLine } from './safe-text.ts';
 import { textOf } from './text-of.ts';
 
 /** Longer texts are truncated. */
@@ -24,6 +27,16 @@ export function markdownOf(record: TrajectoryRecord, pages: RecordPages, link: s
   } else if (payload.kind === 'feedback_produced') parts.push(fenceText(payload.text));
   else if (payload.kind === 'guidance_produced') parts.push(fenceText(textOf(payload.injection.content).text));
   return `${parts.join('\n\n')}\n`;
+}
+
+/** Formats the title of a run and its four sentences as Markdown. @param link  link to the run */
+export function storyMarkdown(answer: RunAnswer, link: string): string {
+  const { runId, task } = answer.run;
+  const sentences = storyOf(answer).map(
+    ({ name, pieces }) =>
+      `- **${name}:** ${pieces.map(({ style, text }) => (style === 'code' ? `\`${text.replaceAll('`', "'")}\`` : text)).join('')}`,
+  );
+  return `### ${safeLine(task ?? runId)}\n\n<${link}>\n\n${sentences.join('\n')}\n`;
 }
 
 /** Returns a fenced code block with a fence that does not occur in the text. */

@@ -190,7 +190,7 @@ function LoadedRun(props: {
     <div className="run">
       <div>
         <RunTitle answer={answer} label={labels.summary}>
-          <CopyButtons selected={selected} pages={pages} say={say} />
+          <CopyButtons selected={selected} pages={pages} answer={answer} say={say} />
           <FindBox
             find={route.find}
             onFind={(q, direction) => {

@@ -7,6 +7,7 @@ import type { PatternLevel } from '../../records/trajectory-pattern.ts';
 import type { TrajectoryRecord } from '../../records/trajectory-record.ts';
 import type { RunPatterns } from '../../run-view/seen-pattern.ts';
 import type { RunUsage } from '../../run-view/run-view.ts';
+import type { Wasted } from '../../run-view/story-fold.ts';
 import type { RunSummary } from '../../store/run-summary.ts';
 import type { StoreKind } from '../../store/store-address.ts';
 import type { ToolKind } from '../../calls/tool-kind.ts';
@@ -43,20 +44,6 @@ export interface SourceRow {
 
 export interface SourcesAnswer {
   readonly sources: readonly SourceRow[];
-}
-
-/** Calls, tokens and cost of a run after its first warning. */
-export interface Wasted extends Omit<RunUsage, 'answersWithoutCost'> {
-  /** The call after which a stuck pattern was first flagged. */
-  readonly call: number;
-  /** The kind of this pattern, and its tool if it has one. */
-  readonly kind: string;
-  readonly tool?: string;
-  /** The last error line of the pattern's calls before the warning, with masked numbers. Absent if none of them failed. */
-  readonly line?: string;
-  /** Number of calls after `call`. */
-  readonly calls: number;
-  readonly ms: number;
 }
 
 /** Facts about a run that can only be computed from its records. */

@@ -7,11 +7,12 @@ import type { AdviceOutcome } from '../../run-view/advice-outcome.ts';
 import { fateText } from '../../run-view/fate-text.ts';
 import { errorLineOf, type RunCall } from '../../run-view/run-call.ts';
 import { RunView, type RunUsage } from '../../run-view/run-view.ts';
+import { StoryFold } from '../../run-view/story-fold.ts';
 import { allTokens } from '../../run-view/usage-text.ts';
 import { isFlagged, saysStuck, type SeenPattern } from '../../run-view/seen-pattern.ts';
 import { lastSeqOf } from '../../store/run-summary.ts';
 import { readCall } from '../../calls/tool-semantics.ts';
-import type { AdviceMark, EvidenceCall, IdleGap, Overview, PatternSpan, RunExtras, Wasted } from './api-shapes.ts';
+import type { AdviceMark, EvidenceCall, IdleGap, Overview, PatternSpan, RunExtras } from './api-shapes.ts';
 import { Buckets } from './buckets.ts';
 import { CallPlaces } from './call-places.ts';
 import { contextTokensOf } from './context-tokens.ts';
@@ -26,20 +27,9 @@ const TOOL_CHARS = 100;
 const MAX_ADVICE = 1_000;
 const TEXT_CHARS = 2_000;
 const WHY_CHARS = 500;
-const MAX_LINES = 64;
-const LINE_CHARS = 160;
 /** A longer pause without an open call counts as idle time. */
 const IDLE_MS = 60_000;
 const MAX_GAPS = 500;
-
-/** The usage of a run up to a record. */
-interface UsageSoFar extends RunUsage {
-  readonly calls: number;
-  readonly atMs: number;
-}
-
-/** The first warning of a run: the usage up to it, and what it was about. */
-interface Warning extends UsageSoFar, Pick<Wasted, 'kind' | 'tool' | 'line'> {}
 
 /** The fields of an advice mark that its outcome does not contain. */
 type AdviceContent = Pick<AdviceMark, 'severity' | 'text' | 'why' | 'point' | 'channel' | 'evidence'>;
@@ -62,10 +52,7 @@ export class RunOverviewFold implements KnownTimeline {
   readonly #adviceContents = new Map<string, AdviceContent>();
   readonly #buckets = new Buckets();
   readonly #tools = new Set<string>();
-  readonly #errorLines = new Map<string, number>();
-  #firstWarning: Warning | undefined;
-  /** The error line of the last failed call, with masked numbers, and the index of that call. */
-  #lastError: { readonly line: string; readonly index: number } | undefined;
+  readonly #story = new StoryFold(this.#view);
   /** The calls read until now. */
   readonly places: CallPlaces = new CallPlaces();
   #nextSeq = 0;
@@ -85,8 +72,8 @@ export class RunOverviewFold implements KnownTimeline {
     this.#noteGap(seq, atMs);
     const call = this.#view.fold(record);
     if (payload.kind === 'message_appended' || payload.kind === 'run_ended') this.#countUsage(record);
-    if (call !== undefined) this.#countCall(call, record);
-    if (this.#firstWarning === undefined) this.#noteWarning();
+    const failure = this.#story.fold(call, call?.endSeq === undefined ? undefined : errorLineOf(call, record));
+    if (call !== undefined) this.#countCall(call, failure);
     if (payload.kind === 'turn_started') this.#buckets.count(seq, 'turns');
     else if (payload.kind === 'message_appended') this.#buckets.count(seq, 'messages');
     else if (payload.kind === 'evaluation') this.#point = payload.point;
@@ -98,7 +85,7 @@ export class RunOverviewFold implements KnownTimeline {
   extras(): RunExtras {
     const { advice, adviceLeftOut, calls, failures, flaggedPatterns: patterns, usage, verdict } = this.#view;
     const kinds = [...new Set(patterns.map(({ kind }) => kind))].slice(0, MAX_KINDS);
-    const errorLine = [...this.#errorLines].sort(([, a], [, b]) => b - a)[0];
+    const { errorLine, wasted } = this.#story;
     const stuckPatterns = patterns.filter((pattern) => pattern.stuck);
     const deliveredAdvice = advice.filter(({ arm }) => arm === 'delivered');
     const strip = failureColumns(failures, {
@@ -108,7 +95,7 @@ export class RunOverviewFold implements KnownTimeline {
     return {
       patterns: kinds,
       patternCalls: kinds.map((kind) => this.#firstCallOf(patterns.filter((pattern) => pattern.kind === kind))),
-      ...present({ wasted: this.#usageSinceWarning(), errorLine }),
+      ...present({ wasted, errorLine }),
       verdict: verdict.verdict,
       adviceCalls: [...new Set(advice.map(({ callsBefore }) => callsBefore))]
         .filter((call) => call > 0)
@@ -139,39 +126,8 @@ export class RunOverviewFold implements KnownTimeline {
     if (this.#view.openCalls.length === 0) this.#gaps.push({ seq, ms });
   }
 
-  #noteWarning(): void {
-    const warning = this.#view.changedPatterns.find((pattern) => pattern.stuck && isFlagged(pattern));
-    if (warning === undefined) return;
-    const { firstSeen, kind, tool } = warning;
-    const error = this.#lastError;
-    const line = error !== undefined && error.index >= firstSeen ? error.line : undefined;
-    this.#firstWarning = { ...this.#usageSoFar(), kind, ...present({ tool, line }) };
-  }
-
   #firstCallOf(patterns: readonly TrajectoryPattern[]): number {
     return Math.min(...patterns.map(({ firstSeen, flaggedAt }) => callNumber(flaggedAt ?? firstSeen)));
-  }
-
-  #usageSoFar(): UsageSoFar {
-    return { calls: this.#view.calls, atMs: this.#view.lastAtMs, ...this.#view.usage };
-  }
-
-  #usageSinceWarning(): Wasted | undefined {
-    if (this.#firstWarning === undefined) return undefined;
-    const [before, now] = [this.#firstWarning, this.#usageSoFar()];
-    const differenceOf = (field: keyof RunUsage): number | undefined =>
-      now[field] === undefined ? undefined : now[field] - (before[field] ?? 0);
-    const [tokens, costUsd] = [differenceOf('tokens'), differenceOf('costUsd')];
-    const [cacheTokens, cacheTokensWithin] = [differenceOf('cacheTokens'), differenceOf('cacheTokensWithin')];
-    const ms = before.atMs > 0 ? now.atMs - before.atMs : 0;
-    const { kind, line, tool } = before;
-    return {
-      call: before.calls,
-      calls: now.calls - before.calls,
-      ms,
-      kind,
-      ...present({ tool, line, tokens, cacheTokens, cacheTokensWithin, costUsd }),
-    };
   }
 
   overview(lastSeq: number): Overview {
@@ -185,7 +141,7 @@ export class RunOverviewFold implements KnownTimeline {
       gaps: this.#gaps,
       patternBasis: patternList.basis,
       patterns: patterns.slice(0, MAX_PATTERNS).map((seen) => this.#spanOf(seen)),
-      ...present({ wasted: this.#usageSinceWarning() }),
+      ...present({ wasted: this.#story.wasted }),
       patternsLeftOut: patternList.leftOut + Math.max(0, patterns.length - MAX_PATTERNS),
       advice: advice.map((outcome) => this.#markOf(outcome)),
       adviceLeftOut,
@@ -246,15 +202,7 @@ export class RunOverviewFold implements KnownTimeline {
   }
 
   /** Counts a call in the bucket of its start. Its kind and failure are counted when the result is known. */
-  #countCall(call: RunCall, record: TrajectoryRecord): void {
-    const { args, endSeq, failed, kind, number, seq, tool } = call;
-    const errorLine = endSeq === undefined ? undefined : errorLineOf(call, record);
-    const line = errorLine?.replaceAll(/\d+/g, '#').trim().slice(0, LINE_CHARS).toWellFormed();
-    if (line !== undefined) {
-      this.#lastError = { line, index: number - 1 };
-      if (this.#errorLines.has(line) || this.#errorLines.size < MAX_LINES)
-        this.#errorLines.set(line, (this.#errorLines.get(line) ?? 0) + 1);
-    }
+  #countCall({ args, endSeq, failed, kind, number, seq, tool }: RunCall, failure: string | undefined): void {
     if (number > this.places.calls) {
       this.places.add(seq);
       this.#buckets.count(seq, 'calls');
@@ -264,7 +212,7 @@ export class RunOverviewFold implements KnownTimeline {
       const callKind = kind ?? readCall(tool, args).kind;
       this.#buckets.countKind(seq, callKind);
       this.places.setKind(number, callKind);
-      if (line !== undefined) this.places.setFailure(number, line);
+      if (failure !== undefined) this.places.setFailure(number, failure);
     }
     if (failed) this.#buckets.count(seq, 'errors');
   }

@@ -1,4 +1,4 @@
-import type { Wasted } from './api-shapes.ts';
+import type { Wasted } from '../../run-view/story-fold.ts';
 
 /** Joins the parts. A tab in a part becomes a space. */
 const SEPARATOR = '\t';

@@ -1,15 +1,17 @@
 import { encodeRecord } from '../../../records/encode-record.ts';
 import { fateText } from '../../../run-view/fate-text.ts';
+import { sentenceText, type StorySentence } from '../../../run-view/run-story.ts';
 import type { RunView } from '../../../run-view/run-view.ts';
 import type { RunSummary } from '../../../store/run-summary.ts';
 import { countOf } from '../../../base/number-text.ts';
 import { openReadableStore, shownStore, storeNamed } from '../../runs/open-store.ts';
-import { printableCut, printableJson } from '../../terminal/printable.ts';
+import { printable, printableCut, printableJson } from '../../terminal/printable.ts';
 import { inWords } from '../../../records/words.ts';
 import { timeText } from '../../terminal/time-text.ts';
 import { lostAtEnd, lostAtEndText } from '../../runs/lost-records.ts';
 import { ReportFold } from '../../runs/report-fold.ts';
-import { runLines } from '../../runs/run-text.ts';
+import { patternLines } from '../../runs/pattern-text.ts';
+import { titleLines } from '../../runs/run-text.ts';
 import { namedRun } from '../../runs/named-run.ts';
 import type { Terminal } from '../../terminal/terminal.ts';
 
@@ -43,12 +45,23 @@ export async function showCommand(idStart: string, options: ShowOptions, termina
     const { hints = false, recompute = false } = options;
     const fold = new ReportFold(run.runId, { hints, recompute });
     for await (const record of store.readRun(run.runId)) fold.fold(record);
-    const lines = [...headerLines(run, file), ...runLines(fold.report(), terminal.paint), ...adviceLines(fold.view)];
+    const report = fold.report();
+    const lines = [
+      ...titleLines(report, terminal.paint),
+      ...headerLines(run, file),
+      ...storyLines(fold.story()),
+      ...patternLines(report, terminal.paint),
+      ...adviceLines(fold.view),
+    ];
     await terminal.write(`${lines.join('\n')}\n`);
     return 0;
   } finally {
     await store.close();
   }
+}
+
+function storyLines(story: readonly StorySentence[]): readonly string[] {
+  return story.map((sentence) => `  ${`${sentence.name}:`.padEnd(14)}${printable(sentenceText(sentence))}`);
 }
 
 /** Formats each piece of advice with its delivery and effect. */
@@ -78,8 +91,8 @@ function headerLines(run: RunSummary, file: string): readonly string[] {
     ...(parentRunId === undefined ? [] : [`started by ${printableCut(parentRunId, 80)}`]),
   ];
   return [
-    facts.join(', '),
-    ...(problem === undefined ? [] : [`incomplete: ${printableCut(problem, 200)}`]),
+    `  ${facts.join(', ')}`,
+    ...(problem === undefined ? [] : [`  incomplete: ${printableCut(problem, 200)}`]),
     ...lossLines(run),
   ];
 }
@@ -87,5 +100,5 @@ function headerLines(run: RunSummary, file: string): readonly string[] {
 /** Reports records that the store does not contain because a process ended before it could write them. */
 function lossLines({ runId }: RunSummary): readonly string[] {
   const lost = lostAtEnd().get(runId);
-  return lost === undefined ? [] : [`incomplete: ${lostAtEndText(lost)}`];
+  return lost === undefined ? [] : [`  incomplete: ${lostAtEndText(lost)}`];
 }

@@ -1,0 +1,192 @@
+import { callNumber } from '../base/call-number.ts';
+import { countOf, countText, durationText, percentText, usdText } from '../base/number-text.ts';
+import { present } from '../base/present.ts';
+import { inWords } from '../records/words.ts';
+import type { AdviceOutcome, NextCall } from './advice-outcome.ts';
+import type { RunView } from './run-view.ts';
+import { isFlagged, timesSeen, type RunPatterns } from './seen-pattern.ts';
+import type { StoryFold, Wasted } from './story-fold.ts';
+import { tokenFacts } from './usage-text.ts';
+
+const MAX_LINE = 80;
+
+/** One of the four sentences about a run. Its text may quote the run. */
+export interface StorySentence {
+  readonly name: string;
+  /** What the sentence reports; empty if there is nothing to report. */
+  readonly mark: '' | 'stuck' | 'bad' | 'advice';
+  readonly pieces: readonly StoryPiece[];
+}
+
+export interface StoryPiece {
+  readonly text: string;
+  /** `seq` of the record that the text is about. */
+  readonly seq?: number;
+  readonly style?: 'strong' | 'code';
+}
+
+/** A pattern of level `warn` or above. Calls are 1-based; null if the pattern was not flagged or not cleared. */
+interface StoryPattern {
+  readonly kind: string;
+  readonly stuck: boolean;
+  readonly occurrences: number;
+  readonly fromCall: number;
+  readonly fromSeq: number;
+  readonly flaggedCall: number | null;
+  readonly toCall: number | null;
+}
+
+interface StoryAdvice extends Pick<AdviceOutcome, 'arm' | 'callsBefore' | 'nextCall' | 'seq'> {
+  /** Present if the advice is about a pattern. */
+  readonly pattern?: object;
+  /** True if this pattern cleared later. */
+  readonly isLeft: boolean;
+}
+
+/** What the four sentences are made of. */
+export interface StoryFacts {
+  readonly calls: number;
+  /** False if the run was not read to its end. */
+  readonly complete: boolean;
+  readonly patternBasis: RunPatterns['basis'];
+  readonly patterns: readonly StoryPattern[];
+  readonly wasted?: Wasted;
+  readonly errorLine?: readonly [string, number];
+  readonly advice: readonly StoryAdvice[];
+  readonly adviceLeftOut: number;
+}
+
+/** Collects the facts of a run that was read. @param seqOf  returns the `seq` of a call, by its index */
+export function storyFactsOf(
+  { advice, adviceLeftOut, calls, patterns: { basis, patterns } }: RunView,
+  { errorLine, wasted }: StoryFold,
+  {
+    complete = true,
+    seqOf = () => 0,
+  }: { readonly complete?: boolean; readonly seqOf?: (index: number) => number } = {},
+): StoryFacts {
+  const numberOf = (index: number | null | undefined): number | null =>
+    typeof index === 'number' ? callNumber(index) : null;
+  return {
+    calls,
+    complete,
+    patternBasis: basis,
+    patterns: patterns
+      .filter(({ pattern }) => isFlagged(pattern))
+      .map(({ pattern: { clearedAt, firstSeen, flaggedAt, kind, occurrences, stuck } }) => ({
+        kind,
+        stuck,
+        occurrences,
+        fromCall: callNumber(firstSeen),
+        fromSeq: seqOf(firstSeen),
+        flaggedCall: numberOf(flaggedAt),
+        toCall: numberOf(clearedAt),
+      })),
+    ...present({ wasted, errorLine }),
+    advice: advice.map((outcome) => ({ ...outcome, isLeft: outcome.callsToClear !== undefined })),
+    adviceLeftOut,
+  };
+}
+
+/** Tells a run in four sentences: where it got stuck, what that cost, the advice, and whether the advice helped. */
+export function runStory(facts: StoryFacts): readonly StorySentence[] {
+  const { advice, patterns, wasted } = facts;
+  return [
+    { name: 'Got stuck', mark: patterns.some(({ stuck }) => stuck) ? 'stuck' : '', pieces: stuckPieces(facts) },
+    { name: 'Cost of it', mark: wasted === undefined ? '' : 'bad', pieces: [{ text: costText(facts) }] },
+    { name: 'Advice', mark: advice.length > 0 ? 'advice' : '', pieces: advicePieces(facts) },
+    { name: 'Did it help?', mark: '', pieces: [{ text: helpText(advice) }] },
+  ];
+}
+
+/** Joins a sentence. */
+export function sentenceText({ pieces }: Pick<StorySentence, 'pieces'>): string {
+  return pieces.map(({ text }) => text).join('');
+}
+
+function stuckPieces({ calls, complete, errorLine, patternBasis, patterns }: StoryFacts): readonly StoryPiece[] {
+  const stuckPatterns = patterns.filter(({ stuck }) => stuck);
+  // The first warning. The next sentence counts from it.
+  const [first] = stuckPatterns.toSorted((a, b) => (a.flaggedCall ?? Infinity) - (b.flaggedCall ?? Infinity));
+  if (first === undefined) return [{ text: complete ? 'Never.' : 'Not in the part read so far.' }];
+  const { flaggedCall, fromCall, fromSeq, kind, toCall } = first;
+  const until = toCall === null ? ' to the end' : ` until call ${countText(toCall)}`;
+  const noticed = flaggedCall === null ? '' : `, noticed at call ${countText(flaggedCall)}`;
+  const more = stuckPatterns.length === 1 ? '' : ` ${countOf(stuckPatterns.length - 1, 'more pattern')}.`;
+  return [
+    { text: 'From ' },
+    { text: `call ${countText(fromCall)}`, seq: fromSeq },
+    { text: `${until}${noticed}: ` },
+    { text: inWords('pattern', kind.slice(0, 60)), style: 'strong' },
+    { text: ` (${timesSeen({ ...first, clearedAt: toCall }, patternBasis)}).${more}` },
+    ...(errorLine === undefined || errorLine[1] < 2
+      ? []
+      : [
+          { text: ` ${countText(errorLine[1])} of ${countOf(calls, 'call')}: ` },
+          { text: errorLine[0].slice(0, MAX_LINE).toWellFormed(), style: 'code' as const },
+        ]),
+  ];
+}
+
+function costText({ calls, complete, wasted }: StoryFacts): string {
+  if (wasted === undefined) return complete ? 'No warning, so no waste.' : 'No warning so far.';
+  if (wasted.calls === 0) return 'The first warning came at the last call.';
+  const parts = [
+    countOf(wasted.calls, 'call'),
+    ...(wasted.ms > 0 ? [durationText(wasted.ms)] : []),
+    ...tokenFacts(wasted),
+    ...(wasted.costUsd === undefined ? [] : [usdText(wasted.costUsd)]),
+  ];
+  return `${parts.join(' · ')} after the first warning (${percentText(calls === 0 ? null : wasted.calls / calls)} of the calls).`;
+}
+
+function advicePieces({ advice, adviceLeftOut, complete }: StoryFacts): readonly StoryPiece[] {
+  if (advice.length === 0) return [{ text: complete ? 'None.' : 'None in the part read so far.' }];
+  const [first, ...others] = advice.filter(({ arm }) => arm === 'delivered');
+  const unsaid = Object.entries(Object.groupBy(advice, ({ arm }) => arm))
+    .filter(([arm]) => arm !== 'delivered')
+    .map(([arm, pieces]) => `${countText(pieces.length)} ${inWords('delivery', arm)}`);
+  const end = unsaid.length === 0 ? '.' : `; ${unsaid.join(', ')}.`;
+  if (first === undefined) return [{ text: `No advice reached the agent${end}` }];
+  return [
+    { text: `${countOf(1 + others.length + adviceLeftOut, 'time')}, first after ` },
+    { text: `call ${countText(first.callsBefore)}`, seq: first.seq },
+    { text: end },
+  ];
+}
+
+const NEXT_CALLS: readonly (readonly [NextCall, string])[] = [
+  ['repeated', 'made the same call again'],
+  ['same-failure', 'failed in the same way'],
+  ['other-failure', 'failed in another way'],
+  ['succeeded', 'made another call, which succeeded'],
+  ['open', 'made a call without a result'],
+  ['none', 'made no further call'],
+];
+
+/**
+ * Describes what happened after the advice. It says no if a pattern was never cleared, but never yes: one run does not show that the
+ * advice was the cause. Advice without a pattern, such as a deadline, counts for the next call only.
+ */
+function helpText(advice: readonly StoryAdvice[]): string {
+  if (advice.length === 0) return 'There was no advice.';
+  const delivered = advice.filter(({ arm }) => arm === 'delivered');
+  const isSilent = delivered.length === 0;
+  const pieces = isSilent ? advice : delivered;
+  const nextCalls = NEXT_CALLS.map(([call, words]) => {
+    const times = pieces.filter(({ nextCall }) => nextCall === call).length;
+    return times === 0 ? [] : [times === pieces.length ? `it ${words}` : `${countText(times)}× it ${words}`];
+  });
+  const next = `${isSilent ? 'Without it' : 'Next'}, ${nextCalls.flat().join(', ')}.`;
+  const aboutPattern = pieces.filter(({ pattern }) => pattern !== undefined);
+  if (aboutPattern.length === 0) return `${isSilent ? '' : 'The advice was not about a pattern. '}${next}`;
+  const leftCount = aboutPattern.filter(({ isLeft }) => isLeft).length;
+  const cleared =
+    leftCount === 0
+      ? 'the pattern was not cleared'
+      : aboutPattern.length === 1
+        ? 'the pattern was cleared'
+        : `the pattern was cleared after ${countText(leftCount)} of ${countText(aboutPattern.length)}`;
+  if (isSilent) return `${next} Later ${cleared}.`;
+  return `${leftCount === 0 ? 'No' : 'Perhaps'}: ${cleared}. ${next}`;
+}
