@@ -1,19 +1,14 @@
-import { assertNever } from '../base/assert-never.ts';
 import { createBreather } from '../base/breather.ts';
 import { callNumber } from '../base/call-number.ts';
 import { systemClock } from '../base/clock.ts';
 import { messageOf } from '../base/error.ts';
 import { countOf } from '../base/number-text.ts';
-import { resultText } from '../calls/result-text.ts';
 import { html, htmlText, type Html } from '../html/html.ts';
 import { pageFrame } from '../html/page.ts';
 import { defaultDetectors } from '../patterns/detectors/default-detectors.ts';
-import { toStoredRecord } from '../records/encode-record.ts';
 import { rowOf } from '../records/kind-definition.ts';
-import { passOver } from '../records/pass-over.ts';
-import type { StoredContent } from '../records/stored-message.ts';
 import type { TrajectoryPattern } from '../records/trajectory-pattern.ts';
-import type { TrajectoryPayload, TrajectoryRecord } from '../records/trajectory-record.ts';
+import type { TrajectoryRecord } from '../records/trajectory-record.ts';
 import { inWords } from '../records/words.ts';
 import { createRedactor, type Redactor } from '../redaction/redactor.ts';
 import type { AdviceOutcome } from '../run-view/advice-outcome.ts';
@@ -25,11 +20,7 @@ import { RunView } from '../run-view/run-view.ts';
 import { StoryFold } from '../run-view/story-fold.ts';
 import { changeOf, isFlagged, timesSeen, type SeenPattern } from '../run-view/seen-pattern.ts';
 import type { ExportedRun } from './exported-run.ts';
-
-/** Texts longer than the first limit are collapsed. Texts longer than the second limit are truncated. */
-const FOLDED_CHARS = 800;
-const MAX_CHARS = 20_000;
-const MAX_NAME_CHARS = 200;
+import { entryHtml, shortName, utcText, type Fate } from './run-page-entry.ts';
 
 /** The results of the first pass over the records, used by the second pass. */
 interface Findings {
@@ -41,13 +32,6 @@ interface Findings {
   readonly advice: ReadonlyMap<string, AdviceOutcome>;
   /** `seq` of the start of each call. */
   readonly callSeqs: readonly number[];
-}
-
-/** The delivery of advice and the calls after it, as text. */
-interface Fate {
-  readonly text: string;
-  /** False if the advice is not known to have reached the agent. */
-  readonly isSaid: boolean;
 }
 
 /**
@@ -165,8 +149,8 @@ function summaryHtml({ verdict, view }: Findings, problem: string | undefined, r
     ['Agent', agentName],
     ['Model', modelId],
     ['Format', format],
-    ['Began', startedAtMs > 0 ? timeText(startedAtMs) : undefined],
-    ['Last record', lastAtMs > 0 ? timeText(lastAtMs) : undefined],
+    ['Began', startedAtMs > 0 ? utcText(startedAtMs) : undefined],
+    ['Last record', lastAtMs > 0 ? utcText(lastAtMs) : undefined],
     ['Outcome', outcome === undefined ? undefined : inWords('outcome', outcome.outcome)],
     ['Verdict', `${verdict.verdict}: ${verdict.evidence}`],
     ['Reward', outcome?.reward === undefined ? undefined : String(outcome.reward)],
@@ -253,120 +237,4 @@ function patternHtml(pattern: TrajectoryPattern, redactor: Redactor): Html {
   return html`<article class="pattern">
     <h3>${change}: ${patternName(pattern, redactor)}, seen ${pattern.occurrences} times</h3>
   </article> `;
-}
-
-function entryHtml(
-  record: TrajectoryRecord,
-  call: number | undefined,
-  fateOf: (adviceId: string) => Fate | undefined,
-): Html {
-  const { payload, recorded_at_unix_ms: atMs, seq } = record;
-  if (payload.kind === 'pattern_flagged' || payload.kind === 'pattern_cleared') return html``;
-  const { body, mark, name } = shownEvent(payload, call);
-  const timeTag = atMs > 0 ? html`<time>${timeText(atMs)}</time>` : undefined;
-  const fate = 'advice_id' in payload && mark === 'advice' ? fateOf(payload.advice_id ?? '') : undefined;
-  return html`<article id="s${seq}" class="${mark}${fate?.isSaid === false ? ' unsaid' : ''}">
-    <h3>${seq} ${shortName(name)} ${timeTag}</h3>
-    ${body}${fate === undefined ? undefined : html`<p class="dim">${fate.text}</p>`}
-  </article> `;
-}
-
-interface Shown {
-  readonly name: string;
-  readonly mark: 'plain' | 'call' | 'bad' | 'pattern' | 'advice' | 'message' | 'turn';
-  readonly body?: Html | undefined;
-}
-
-function shownEvent(payload: TrajectoryPayload, call: number | undefined): Shown {
-  const callText = call === undefined ? '' : ` ${call}`;
-  switch (payload.kind) {
-    case 'turn_started':
-      return { name: 'turn', mark: 'turn' };
-    case 'message_appended': {
-      const { message } = payload;
-      return { name: message.role, mark: 'message', body: textBlock(contentText(message.content)) };
-    }
-    case 'tool_started':
-      return { name: `call${callText} ${payload.tool_name}`, mark: 'call', body: textBlock(valueText(payload.args)) };
-    case 'tool_ended': {
-      const state = payload.result_missing === true ? 'no result' : payload.is_error ? 'error' : 'result';
-      const name = `${state} of call${callText} ${payload.tool_name}`;
-      return { name, mark: payload.is_error ? 'bad' : 'call', body: textBlock(resultText(payload.result)) };
-    }
-    case 'feedback_produced':
-      return { name: `feedback of ${payload.provider_name}`, mark: 'advice', body: textBlock(payload.text) };
-    case 'guidance_produced':
-      return {
-        name: `guidance of ${payload.provider_name}`,
-        mark: 'advice',
-        body: textBlock(payload.injection.content),
-      };
-    case 'run_started':
-      return { name: 'the run begins', mark: 'plain', body: textBlock(payload.task ?? '') };
-    case 'run_ended':
-      return { name: `the run ends: ${payload.outcome}`, mark: 'plain' };
-    default:
-      passOver<'life' | 'talk' | 'requests' | 'host' | 'patterns' | 'delivered' | 'asked' | 'faults' | 'unread'>(
-        payload,
-      );
-      return shownAsStored(payload);
-  }
-}
-
-function shownAsStored(payload: TrajectoryPayload): Shown {
-  const record = { schema_version: 1, seq: 0, depth: 0, recorded_at_unix_ms: 0, payload };
-  const { kind, ...rest } = toStoredRecord(record).payload;
-  return { name: typeof kind === 'string' ? kind : 'record', mark: 'plain', body: textBlock(valueText(rest)) };
-}
-
-function textBlock(text: string): Html | undefined {
-  if (text.trim() === '') return undefined;
-
-  const hiddenChars = text.length - MAX_CHARS;
-  const shownText = hiddenChars > 0 ? `${text.slice(0, MAX_CHARS)}\n… ${hiddenChars} more characters` : text;
-  if (text.length <= FOLDED_CHARS) return html`<pre>${shownText}</pre>`;
-  const head = text.slice(0, 120).replaceAll(/\s+/g, ' ');
-  return html`<details>
-    <summary>${head}… (${text.length} characters)</summary>
-    <pre>${shownText}</pre>
-  </details>`;
-}
-
-function contentText(content: StoredContent): string {
-  if (typeof content === 'string') return content;
-  return content
-    .map((part) => {
-      switch (part.type) {
-        case 'text':
-          return part.text;
-        case 'reasoning':
-          return `(thinking) ${part.text}`;
-        case 'tool_call':
-          // The arguments are shown at the call.
-          return `(calls ${part.name})`;
-        case 'image':
-          return `(an image, ${part.media_type}, left out)`;
-        case 'other':
-          return valueText(part.value);
-        default:
-          return assertNever(part);
-      }
-    })
-    .join('\n');
-}
-
-/** Returns a heading on one line for any tool name. */
-function shortName(name: string): string {
-  const line = name.slice(0, 2 * MAX_NAME_CHARS).replaceAll(/\s+/g, ' ');
-  return line.length <= MAX_NAME_CHARS ? line : `${line.slice(0, MAX_NAME_CHARS - 1)}…`;
-}
-
-function valueText(value: unknown): string {
-  return typeof value === 'string' ? value : JSON.stringify(value, null, 1);
-}
-
-function timeText(atMs: number): string {
-  const date = new Date(atMs);
-  // A source may contain an invalid time.
-  return Number.isNaN(date.getTime()) ? String(atMs) : date.toISOString().slice(0, 19).replace('T', ' ');
 }

@@ -13,7 +13,7 @@ const MAX_LINE = 80;
 /** One of the four sentences about a run. Its text may quote the run. */
 export interface StorySentence {
   readonly name: string;
-  /** What the sentence reports; empty if there is nothing to report. */
+  /** The colour of the sentence; empty if there is nothing to report. */
   readonly mark: '' | 'stuck' | 'bad' | 'advice';
   readonly pieces: readonly StoryPiece[];
 }
@@ -43,7 +43,7 @@ interface StoryAdvice extends Pick<AdviceOutcome, 'arm' | 'callsBefore' | 'nextC
   readonly isLeft: boolean;
 }
 
-/** What the four sentences are made of. */
+/** The facts that the four sentences state. */
 export interface StoryFacts {
   readonly calls: number;
   /** False if the run was not read to its end. */
