@@ -4,7 +4,7 @@
  * Run: `npx node scripts/words-page.ts`.
  */
 import { spawnSync } from 'node:child_process';
-import { copyFileSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { copyFileSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
@@ -26,13 +26,10 @@ const COMMANDS: readonly string[] = [
   'report stuck-run.jsonl',
   'analyze stuck-run.jsonl --store .coxswain/runs.db',
   'runs',
-  'show sample-stuck-run',
   'search rounding --limit 2',
   'explain stuck-run.jsonl --call 24',
   'watch stuck-run.jsonl --until-end',
   'status',
-  'init claude-code --yes',
-  'doctor',
 ];
 
 function tables(): string {
@@ -47,12 +44,11 @@ function tables(): string {
     .join('\n');
 }
 
-/** The output of each command. */
-export function commandTexts(): ReadonlyMap<string, string> {
+/** The output of each command. Needs no build. */
+function commandTexts(): ReadonlyMap<string, string> {
   const cwd = mkdtempSync(join(tmpdir(), 'coxswain-words-'));
   try {
     copyFileSync(join(ROOT, 'samples', 'stuck-run.jsonl'), join(cwd, 'stuck-run.jsonl'));
-    mkdirSync(join(cwd, '.git'));
     return new Map(COMMANDS.map((command) => [command, printed(command.split(' '), cwd)]));
   } finally {
     rmSync(cwd, { recursive: true, force: true });

@@ -34,8 +34,8 @@ export const VOLATILE: readonly ReadingRule[] = [
   },
   {
     id: 'timed-key',
-    // Values of fields that hold times: "took_ms": 12, savedAt=1034, nanosec: 88
-    form: /(?<=(?:[_-](?:ms|at|time)|[a-z](?:Ms|At|Time)|\b(?:ts|[Tt]imestamp|[Tt]ime|[Dd]ate|nano_?secs?|[Ee]lapsed|[Dd]uration|took|[Ll]atency|[Uu]ptime)(?:_?(?:ms|s|secs?|seconds|millis|time))?)["']?\s?[:=]\s?["']?)\d[\w.:+-]*/,
+    // Values of fields that hold times: "took_ms": 12, savedAt=1034, nanosec: 88. Not the line in file.ts:12:5
+    form: /(?<=(?:[_-](?:ms|at|time)|[a-z](?:Ms|At|Time)|\b(?:(?<!\.)ts|[Tt]imestamp|[Tt]ime|[Dd]ate|nano_?secs?|[Ee]lapsed|[Dd]uration|took|[Ll]atency|[Uu]ptime)(?:_?(?:ms|s|secs?|seconds|millis|time))?)["']?\s?[:=]\s?["']?)\d[\w.:+-]*/,
   },
   {
     id: 'process',

@@ -42,7 +42,7 @@ const EXAMPLES: Readonly<Record<string, readonly [matches: readonly string[], sk
   ],
   'timed-key': [
     ['"took_ms": 12', 'savedAt=1034', 'elapsed_seconds=93', 'x-runtime: 0.003, time: 4'],
-    ['"total": 12', 'format=7', 'lat: 47.3'],
+    ['"total": 12', 'format=7', 'lat: 47.3', 'file.ts:12:5', '"src/a.ts": 12'],
   ],
   process: [
     ['pid 4711', 'relayd[48215]: ok', 'localhost:49152'],

@@ -20,9 +20,9 @@ export class LossLog {
   #isFailing = false;
 
   /** Logs the records lost since the last entry. @param isEnd  logs them even shortly after the last entry */
-  logDropped({ dropped, lastFault }: QueueCounts, nowMs: number, isEnd = false): void {
+  logDropped({ dropped, lastFault }: Pick<QueueCounts, 'dropped' | 'lastFault'>, nowMs: number, isEnd = false): void {
     const newLosses = dropped - this.#loggedCount;
-    if (newLosses === 0 || (!isEnd && nowMs < this.#nextAtMs && dropped < this.#loggedCount * 10)) return;
+    if (newLosses <= 0 || (!isEnd && nowMs < this.#nextAtMs && dropped < this.#loggedCount * 10)) return;
     const total = this.#loggedCount === 0 ? '' : ` (${countOf(dropped, 'record')} in all by this process)`;
     this.#loggedCount = dropped;
     this.#nextAtMs = nowMs + PAUSE_MS;
@@ -46,8 +46,15 @@ export class LossLog {
     this.#isFailing = false;
   }
 
-  /** Logs the records of each run that will never be in the store. */
-  logUnsaved(runs: readonly WaitingRun[], { lastFault }: QueueCounts): void {
+  /** Logs every loss when the process ends: the records of each run that will never be in the store, then all others. */
+  logEnd(runs: readonly WaitingRun[], { dropped, lastFault }: QueueCounts, nowMs: number): void {
+    this.#logUnsaved(runs, lastFault);
+    const loggedGaps = runs.reduce((sum, run) => sum + run.gapRecords, 0);
+    this.logDropped({ dropped: dropped - loggedGaps, lastFault }, nowMs, true);
+    this.#loggedCount = dropped;
+  }
+
+  #logUnsaved(runs: readonly WaitingRun[], lastFault: QueueCounts['lastFault']): void {
     const losses = runs.flatMap(({ runId, unsavedRange: range }) =>
       range === undefined ? [] : [{ runId, from: range.from, lost: range.through - range.from + 1 }],
     );

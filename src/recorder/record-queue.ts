@@ -39,6 +39,8 @@ export class RecordQueue {
   readonly #runs = new WaitingRuns();
   readonly #counts = new QueueCounts();
   readonly #lossLog = new LossLog();
+  /** True from `close`, which logs every loss at its end. */
+  #isClosing = false;
   #ready: WaitingRun[] = [];
   readonly #waiters: Waiters;
   #appendCount = 0;
@@ -139,6 +141,7 @@ export class RecordQueue {
    * `flush`
    */
   async close(limit: TimeLimit = {}): Promise<FlushAnswer> {
+    this.#isClosing = true;
     try {
       return await this.flush(limit);
     } finally {
@@ -153,8 +156,7 @@ export class RecordQueue {
 
   /** Logs every loss for `coxswain doctor`, as if the process ended now. */
   logUnsaved(): void {
-    this.#lossLog.logDropped(this.#counts, this.#timers.nowMs(), true);
-    this.#lossLog.logUnsaved(this.#runs.active, this.#counts);
+    this.#lossLog.logEnd(this.#runs.active, this.#counts, this.#timers.nowMs());
   }
 
   /** The limit is three quarters, so that several hosts that were waiting still find room. */
@@ -212,7 +214,7 @@ export class RecordQueue {
   }
 
   #pump(): void {
-    this.#lossLog.logDropped(this.#counts, this.#timers.nowMs());
+    if (!this.#isClosing) this.#lossLog.logDropped(this.#counts, this.#timers.nowMs());
     // Records left by an earlier process come first.
     if (this.#recovery !== undefined) return;
     while (this.#appendCount < MAX_APPENDS) {

@@ -79,6 +79,12 @@ export class WaitingRun {
     return last === undefined ? undefined : { from: this.firstWaitingSeq, through: lastSeqOf(last.record) };
   }
 
+  /** Number of records in `unsavedRange` that gaps replace. */
+  get gapRecords(): number {
+    const gaps = [...(this.#batch ?? []), ...this.#items].flatMap(({ record }) => (isGap(record) ? [record] : []));
+    return gaps.reduce((sum, gap) => sum + lastSeqOf(gap) - gap.seq + 1, 0);
+  }
+
   /** The first `seq` in memory that is not a gap. Infinity if there is no such record. */
   get firstRecordSeq(): number {
     return firstRecordSeqOf(this.#batch ?? []) ?? firstRecordSeqOf(this.#items) ?? Infinity;

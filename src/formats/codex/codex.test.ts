@@ -149,7 +149,7 @@ test.each([
   ],
   [[final, event({ type: 'task_started' }), message('user', 'Go on.')], []],
   [[message('assistant', 'I look.'), call('a')], []],
-  [[event({ type: 'task_complete', last_agent_message: null })], ['ended', undefined]],
+  [[event({ type: 'task_complete', last_agent_message: null })], ['ended', 'no_answer']],
   [[event({ type: 'task_complete', error: { message: 'bad request' } })], ['error', undefined]],
   [
     [event({ type: 'error', message: 'bad request' }), event({ type: 'task_complete', last_agent_message: null })],

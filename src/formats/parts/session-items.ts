@@ -1,6 +1,7 @@
 import { present } from '../../base/present.ts';
 import type { StoredContentBlock, StoredUsage } from '../../records/stored-message.ts';
 import type { Json } from '../../base/json.ts';
+import type { EndReason } from '../../records/words.ts';
 import type { RunEnded, RunEnding } from '../../records/trajectory-record.ts';
 import type { ImportedRun, ImportItem } from '../import-item.ts';
 import { runEnded, RunItems, type AnswerPart } from './run-items.ts';
@@ -79,7 +80,8 @@ export class SessionItems {
   #lastUsage: StoredUsage | undefined;
   #costUsd: number | undefined;
   #outcome: { readonly payload: RunEnded; readonly atMs: number | undefined } | undefined;
-  #endsWithAnswer = false;
+  /** Reason of an end after the last message; undefined after an answer with calls. */
+  #endReason: EndReason | undefined = 'no_answer';
 
   constructor(identity: SessionIdentity) {
     this.#identity = identity;
@@ -98,7 +100,7 @@ export class SessionItems {
   *user(blocks: readonly StoredContentBlock[], atMs: number | undefined, task?: string): Generator<ImportItem> {
     if (blocks.length === 0) return;
     yield* this.flush();
-    this.#endsWithAnswer = false;
+    this.#endReason = 'no_answer';
     yield* this.#messageItems({ role: 'user', blocks, atMs }, task);
   }
 
@@ -168,7 +170,7 @@ export class SessionItems {
     parts: readonly StoredContentBlock[] = [sourceBlock(errorMessage)],
   ): Generator<ImportItem> {
     yield* this.flush();
-    this.#endsWithAnswer = false;
+    this.#endReason = undefined;
     const items = yield* this.#beginRun(undefined, atMs);
     yield* items.answer({ parts, errorMessage, sameTurn: true }, atMs);
   }
@@ -181,8 +183,8 @@ export class SessionItems {
   }
 
   /**
-   * Sets how the run ends if nothing follows. Undefined if the run continues. An end without a reason after an answer without
-   * calls has the reason `answered`.
+   * Sets how the run ends if nothing follows. Undefined if the run continues. The outcome `ended` without a reason has the reason
+   * `answered` after a text, and `no_answer` after an empty answer or a message of the user.
    */
   outcome(ending: string | RunEnding | undefined, atMs: number | undefined): void {
     const { outcome, ...facts } = typeof ending === 'string' ? { outcome: ending } : (ending ?? {});
@@ -211,8 +213,7 @@ export class SessionItems {
     const items = yield* this.#beginRun(undefined, undefined);
     const usage = this.#costUsd === undefined ? undefined : { cost_usd: this.#costUsd };
     const endPayload = this.#outcome?.payload;
-    const hasAnswered = this.#endsWithAnswer && endPayload?.outcome === 'ended';
-    const reason = hasAnswered ? 'answered' : undefined;
+    const reason = endPayload?.outcome === 'ended' ? this.#endReason : undefined;
     yield* items.finish(endPayload && { ...present({ reason, usage }), ...endPayload }, this.#outcome?.atMs);
   }
 
@@ -225,7 +226,7 @@ export class SessionItems {
     this.#lastUsage = pendingAnswer.usage;
     const { atMs, beganAtMs, followers, parts } = pendingAnswer;
     const items = yield* this.#beginRun(undefined, beganAtMs);
-    this.#endsWithAnswer = parts.some(({ type }) => type === 'text') && !parts.some(({ type }) => type === 'call');
+    this.#endReason = endReasonAfter(parts);
     const usage = usageBeyond(pendingAnswer.usage, pendingAnswer.countedUsage);
     yield* items.answer({ ...pendingAnswer, usage }, atMs);
     for (const follower of followers) {
@@ -271,6 +272,11 @@ export class SessionItems {
     this.#bufferedMessages = [];
     return items;
   }
+}
+
+function endReasonAfter(parts: readonly AnswerPart[]): EndReason | undefined {
+  if (parts.some(({ type }) => type === 'call')) return undefined;
+  return parts.some((part) => part.type === 'text' && part.text.trim() !== '') ? 'answered' : 'no_answer';
 }
 
 /** Returns the usage of an answer without the usage that earlier messages of the answer have. */

@@ -1,4 +1,4 @@
-import { messageOf } from '../../base/error.ts';
+import { CoxswainError, messageOf } from '../../base/error.ts';
 import { present } from '../../base/present.ts';
 import { loadConfigSync } from '../../config/load-config.ts';
 import type { ResolvedStore } from '../../config/resolved-config.ts';
@@ -50,9 +50,10 @@ export async function openWatch(env: NodeJS.ProcessEnv): Promise<OpenWatch | und
       watch,
       close: async (outcome) => {
         watch.end(outcome);
-        await cox.close({ timeLimitMs: CLOSING_MS }).catch(onFault);
-        const { faults = 0, lastFault } = cox.health().recorder ?? {};
-        if (faults > 0) onFault(lastFault);
+        await cox.close({ timeLimitMs: CLOSING_MS }).catch((error: unknown) => {
+          // The recorder has logged its losses.
+          if (!isLoss(error)) onFault(error);
+        });
         await notifications?.finish();
       },
     };
@@ -60,6 +61,10 @@ export async function openWatch(env: NodeJS.ProcessEnv): Promise<OpenWatch | und
     onFault(error);
     return undefined;
   }
+}
+
+function isLoss(error: unknown): boolean {
+  return error instanceof CoxswainError && (error.code === 'trajectory-io' || error.code === 'trajectory-rejected');
 }
 
 /** File access happens in a worker thread, so that a call does not wait for the disk. */

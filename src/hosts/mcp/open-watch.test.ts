@@ -1,0 +1,30 @@
+import { readdirSync, rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect, onTestFinished, test, vi } from 'vitest';
+
+import { readFaults } from '../../base/fault-log.ts';
+import { tempFolder } from '../../../test/support/temp-folder.ts';
+import { openWatch } from './open-watch.ts';
+
+async function recordCall(): Promise<void> {
+  const opened = await openWatch(process.env);
+  const call = { jsonrpc: '2.0', id: 1, method: 'tools/call', params: { name: 'look', arguments: {} } };
+  opened?.watch.client.line(Buffer.from(`${JSON.stringify(call)}\n`));
+  await opened?.close('ended');
+}
+
+test('records that a store refuses are one line of the fault log', async () => {
+  const { dispose, path: projectFolder } = await tempFolder();
+  onTestFinished(dispose);
+  vi.stubEnv('CLAUDE_PROJECT_DIR', projectFolder);
+  onTestFinished(() => void vi.unstubAllEnvs());
+  await recordCall();
+  const records = join(projectFolder, '.coxswain');
+  for (const name of readdirSync(records)) if (name.startsWith('runs.db')) rmSync(join(records, name));
+  writeFileSync(join(records, 'runs.db'), 'no database '.repeat(1_000));
+  await recordCall();
+  const faults = readFaults({ env: process.env, projectFolder }).map(({ message, where }) => `${where}: ${message}`);
+  expect(faults).toEqual([
+    expect.stringMatching(/^recorder: \d records lost from seq 0, .* is not an SQLite database/),
+  ]);
+});
