@@ -14,8 +14,9 @@ async function recordCall(): Promise<void> {
 }
 
 test('records that a store refuses are one line of the fault log', async () => {
-  const { dispose, path: projectFolder } = await tempFolder();
-  onTestFinished(dispose);
+  const folder = await tempFolder();
+  const projectFolder = folder.path;
+  onTestFinished(async () => folder.dispose());
   vi.stubEnv('CLAUDE_PROJECT_DIR', projectFolder);
   onTestFinished(() => void vi.unstubAllEnvs());
   await recordCall();
