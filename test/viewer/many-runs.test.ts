@@ -70,6 +70,29 @@ describe.skipIf(chromium === undefined)('the pages over many runs (need a Chromi
     await page.context().close();
   });
 
+  test('tasks are sorted by a figure, and the order is part of the address', async () => {
+    const page = await scene.open('/?page=runs&group=task', WIDE);
+    const tasks = page.locator('.tasks tbody th');
+    await expect.poll(() => tasks.allInnerTexts()).toEqual(TASKS.toSorted());
+    await page.getByRole('button', { name: 'Wasted' }).click();
+    await expect.poll(() => page.url()).toContain('sort=wasted');
+    await page.getByRole('columnheader', { name: 'Wasted' }).and(page.locator('[aria-sort="descending"]')).waitFor();
+    await expect.poll(() => tasks.count()).toBe(3);
+    await page.context().close();
+  });
+
+  test('the page Compare begins with the tasks that some runs solved and others did not', async () => {
+    const page = await scene.open('/?page=compare', WIDE);
+    await page
+      .getByRole('row', { name: /^Dates are off/ })
+      .first()
+      .getByRole('link', { name: 'Side by side' })
+      .click();
+    await page.getByRole('heading', { name: '2 runs side by side: Dates are off by one' }).waitFor();
+    expect(faultsOf(page)).toEqual([]);
+    await page.context().close();
+  });
+
   test('failures that differ only in a quoted name are one cluster, and its figures are in sight', async () => {
     const page = await scene.open('/', WIDE);
     const panel = page.getByRole('region', { name: 'What stuck runs fail with' });

@@ -83,7 +83,8 @@ export function RunListPage(props: {
 
 /** Toggles grouping by task. */
 function GroupLink({ filters }: { readonly filters: RunFilters }): ReactElement {
-  const { group, ...rest } = filters;
+  // Runs and tasks have different orders.
+  const { group, order: _order, sort: _sort, ...rest } = filters;
   const to = { page: 'runs', filters: group === 'task' ? rest : { ...rest, group: 'task' } } as const;
   return (
     <Link className="button" to={to}>

@@ -3,26 +3,42 @@ import type { ReactElement } from 'react';
 import type { RunFilters } from './api.ts';
 import { goTo } from './use-route.ts';
 
+/** Returns the value of `aria-sort` for a column. @param initial  the name of the order without a filter */
+export function sortedBy(filters: RunFilters, name: string, initial = 'started'): 'ascending' | 'descending' | 'none' {
+  if ((filters.sort ?? initial) !== name) return 'none';
+  return filters.order === 'asc' ? 'ascending' : 'descending';
+}
+
+/** Sorts by a column. A second click reverses the order. */
+export function SortButton(props: {
+  readonly filters: RunFilters;
+  readonly name: string;
+  readonly label: string;
+  readonly initial?: string;
+}): ReactElement {
+  const { filters, initial = 'started', label, name } = props;
+  const direction = sortedBy(filters, name, initial);
+  const { sort: _sort, order: _order, ...rest } = filters;
+  const nextFilters: RunFilters = {
+    ...rest,
+    ...(name === initial ? {} : { sort: name }),
+    ...(direction === 'descending' ? { order: 'asc' } : {}),
+  };
+  return (
+    <button type="button" onClick={() => goTo({ page: 'runs', filters: nextFilters })}>
+      {label}
+      {direction === 'none' ? null : <span aria-hidden="true">{direction === 'ascending' ? '↑' : '↓'}</span>}
+    </button>
+  );
+}
+
 /** The column headers of the list. Sortable columns are buttons. */
 export function SortHead({ filters }: { readonly filters: RunFilters }): ReactElement {
-  const sortButton = (name: string, label: string, className: string): ReactElement => {
-    const isBy = (filters.sort ?? 'started') === name;
-    const isUp = filters.order === 'asc';
-    const { sort: _sort, order: _order, ...rest } = filters;
-    const nextFilters: RunFilters = {
-      ...rest,
-      ...(name === 'started' ? {} : { sort: name }),
-      ...(isBy && !isUp ? { order: 'asc' } : {}),
-    };
-    return (
-      <div className={className} role="columnheader" aria-sort={isBy ? (isUp ? 'ascending' : 'descending') : 'none'}>
-        <button type="button" onClick={() => goTo({ page: 'runs', filters: nextFilters })}>
-          {label}
-          {isBy ? <span aria-hidden="true">{isUp ? '↑' : '↓'}</span> : null}
-        </button>
-      </div>
-    );
-  };
+  const sortButton = (name: string, label: string, className: string): ReactElement => (
+    <div className={className} role="columnheader" aria-sort={sortedBy(filters, name)}>
+      <SortButton filters={filters} name={name} label={label} />
+    </div>
+  );
   return (
     <div role="table" aria-label="Columns">
       <div className="run-grid run-head" role="row">

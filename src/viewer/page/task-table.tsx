@@ -1,70 +1,114 @@
 import { useEffect, type ReactElement } from 'react';
 
 import { countText } from '../../base/number-text.ts';
+import { present } from '../../base/present.ts';
+import type { TaskGroup, TasksAnswer } from '../server/cohort-shapes.ts';
 import { getTasks, type RunFilters } from './api.ts';
 import { Link } from './link.tsx';
 import { ErrorNotice, Notice } from './notice.tsx';
 import { costText, shareOrDash } from './number-text.ts';
 import { runKey } from './route.ts';
 import { safeLine } from './safe-text.ts';
-import { useLoaded } from './use-loaded.ts';
+import { SortButton, sortedBy } from './sort-head.tsx';
+import { useLoaded, type Loaded } from './use-loaded.ts';
 
 const AGAIN_MS = 1_500;
 const TASK_CHARS = 160;
 
+/** The columns after the task. Those with a name can be sorted by it. */
+const COLUMNS = [
+  ['Runs', 'runs'],
+  ['Succeeded'],
+  ['Stuck'],
+  ['Calls, median', 'calls'],
+  ['Wasted', 'wasted'],
+  ['Cost', 'cost'],
+] as const;
+
 /** Shows the matching runs by task: their outcomes, and a link to compare them. */
 export function TaskTable({ filters }: { readonly filters: RunFilters }): ReactElement {
-  const { group: _group, order: _order, sort: _sort, ...rest } = filters;
-  const { error, isLoading, reload, value } = useLoaded(`tasks ${JSON.stringify(rest)}`, () => getTasks(rest));
+  const { error, reload, value } = useTasks(filters);
+  if (error !== undefined && value === undefined) return <ErrorNotice error={error} onRetry={reload} />;
+  if (value === undefined) return <Notice title="Loading…" />;
+  if (value.tasks.length === 0) return <Notice title="None of these runs has a task" />;
+  return (
+    <div className="run-scroll task-scroll" tabIndex={0} role="region" aria-label="Tasks">
+      <TaskRows tasks={value.tasks} filters={filters} />
+    </div>
+  );
+}
+
+/** Loads the matching runs by task. */
+export function useTasks({ group: _group, order, sort, ...rest }: RunFilters): Loaded<TasksAnswer> {
+  const isTaskOrder = COLUMNS.some(([, name]) => name === sort);
+  const filters = { ...rest, ...(isTaskOrder ? present({ sort }) : {}), ...present({ order }) };
+  const loaded = useLoaded(`tasks ${JSON.stringify(filters)}`, () => getTasks(filters));
+  const { isLoading, reload, value } = loaded;
   const pending = value?.pending ?? 0;
   useEffect(() => {
     if (pending === 0 || isLoading) return undefined;
     const timer = setTimeout(reload, AGAIN_MS);
     return () => clearTimeout(timer);
   }, [pending, isLoading, reload]);
-  if (error !== undefined && value === undefined) return <ErrorNotice error={error} onRetry={reload} />;
-  if (value === undefined) return <Notice title="Loading…" />;
-  if (value.tasks.length === 0) return <Notice title="None of these runs has a task" />;
+  return loaded;
+}
+
+/** The table of tasks. Its columns can be sorted if it shows all matching tasks. */
+export function TaskRows(props: {
+  readonly tasks: readonly TaskGroup[];
+  /** The filters of the runs. Absent if the order is fixed. */
+  readonly filters?: RunFilters;
+}): ReactElement {
+  const { filters, tasks } = props;
+  const { group: _group, order: _order, sort: _sort, ...rest } = filters ?? {};
   return (
-    <div className="run-scroll task-scroll" tabIndex={0} role="region" aria-label="Tasks">
-      <table className="tasks">
-        <thead>
-          <tr>
-            {['Task', 'Runs', 'Succeeded', 'Stuck', 'Calls, median', 'Wasted', 'Cost'].map((name, at) => (
-              <th key={name} scope="col" className={at === 0 ? undefined : 'number'}>
-                {name}
-              </th>
-            ))}
-            <th scope="col">
-              <span className="visually-hidden">Compare</span>
+    <table className="tasks">
+      <thead>
+        <tr>
+          <th scope="col">Task</th>
+          {COLUMNS.map(([label, name]) => (
+            <th
+              key={label}
+              scope="col"
+              className="number"
+              aria-sort={name === undefined || filters === undefined ? undefined : sortedBy(filters, name, 'runs')}
+            >
+              {name === undefined || filters === undefined ? (
+                label
+              ) : (
+                <SortButton filters={filters} name={name} label={label} initial="runs" />
+              )}
             </th>
-          </tr>
-        </thead>
-        <tbody>
-          {value.tasks.map((group) => (
-            <tr key={group.task}>
-              <th scope="row">
-                <Link to={{ page: 'runs', filters: { ...rest, task: group.task } }} title={safeLine(group.task)}>
-                  {safeLine(group.title).slice(0, TASK_CHARS)}
-                </Link>
-              </th>
-              <td className="number">{countText(group.runs)}</td>
-              <td className="number">{shareOrDash(group.judged === 0 ? null : group.succeeded / group.judged)}</td>
-              <td className="number">{shareOrDash(group.stuck / group.runs)}</td>
-              <td className="number">{countText(group.medianCalls)}</td>
-              <td className="number">{countText(group.wastedCalls)}</td>
-              <td className="number">{group.costUsd === undefined ? '—' : costText(group.costUsd)}</td>
-              <td>
-                {group.runs < 2 ? null : (
-                  <Link className="button" to={{ page: 'compare', runs: group.named.map(runKey) }}>
-                    Side by side
-                  </Link>
-                )}
-              </td>
-            </tr>
           ))}
-        </tbody>
-      </table>
-    </div>
+          <th scope="col">
+            <span className="visually-hidden">Compare</span>
+          </th>
+        </tr>
+      </thead>
+      <tbody>
+        {tasks.map((group) => (
+          <tr key={group.task}>
+            <th scope="row">
+              <Link to={{ page: 'runs', filters: { ...rest, task: group.task } }} title={safeLine(group.task)}>
+                {safeLine(group.title).slice(0, TASK_CHARS)}
+              </Link>
+            </th>
+            <td className="number">{countText(group.runs)}</td>
+            <td className="number">{shareOrDash(group.judged === 0 ? null : group.succeeded / group.judged)}</td>
+            <td className="number">{shareOrDash(group.stuck / group.runs)}</td>
+            <td className="number">{countText(group.medianCalls)}</td>
+            <td className="number">{countText(group.wastedCalls)}</td>
+            <td className="number">{group.costUsd === undefined ? '—' : costText(group.costUsd)}</td>
+            <td>
+              {group.runs < 2 ? null : (
+                <Link className="button" to={{ page: 'compare', runs: group.named.map(runKey) }}>
+                  Side by side
+                </Link>
+              )}
+            </td>
+          </tr>
+        ))}
+      </tbody>
+    </table>
   );
 }

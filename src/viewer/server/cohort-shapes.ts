@@ -133,7 +133,7 @@ export interface TaskGroup {
   readonly named: readonly { readonly source: string; readonly runId: string }[];
 }
 
-/** The matching runs grouped by task. At most 500 tasks, those with the most runs first. */
+/** The matching runs grouped by task. At most the first 500 tasks of the requested order, by default those with the most runs. */
 export interface TasksAnswer {
   readonly tasks: readonly TaskGroup[];
   readonly pending: number;

@@ -2,13 +2,28 @@ import { present } from '../../base/present.ts';
 import type { MatchedRun } from './match-runs.ts';
 import type { TaskGroup } from './cohort-shapes.ts';
 
-/** Maximum number of tasks listed. The tasks with the most runs are kept. */
+/** Maximum number of tasks listed. */
 const MAX_TASKS = 500;
 /** Maximum number of runs per task, for a comparison. */
 const MAX_NAMED = 24;
 
-/** Groups runs by task. Runs without a task are left out. Cost: one pass over the runs. */
-export function taskGroups(runs: readonly MatchedRun[]): readonly TaskGroup[] {
+/** The figures by which tasks are sorted. */
+export const TASK_SORTS = ['runs', 'calls', 'wasted', 'cost'] as const;
+const FIGURES = {
+  runs: ({ runs }) => runs,
+  calls: ({ medianCalls }) => medianCalls,
+  wasted: ({ wastedCalls }) => wastedCalls,
+  cost: ({ costUsd }) => costUsd ?? -1,
+} satisfies Record<(typeof TASK_SORTS)[number], (group: TaskGroup) => number>;
+
+/** Groups runs by task, the largest figure first. Runs without a task are left out. Cost: one pass over the runs. */
+export function taskGroups(
+  runs: readonly MatchedRun[],
+  sort: (typeof TASK_SORTS)[number],
+  isAscending: boolean,
+): readonly TaskGroup[] {
+  const figureOf = FIGURES[sort];
+  const sign = isAscending ? -1 : 1;
   const groups = new Map<string, MatchedRun[]>();
   for (const matched of runs) {
     const { task } = matched.run;
@@ -19,7 +34,7 @@ export function taskGroups(runs: readonly MatchedRun[]): readonly TaskGroup[] {
   }
   return [...groups]
     .map(([task, groupRuns]) => toTaskGroup(task, groupRuns))
-    .sort((a, b) => b.runs - a.runs || (a.task < b.task ? -1 : 1))
+    .sort((a, b) => sign * (figureOf(b) - figureOf(a)) || (a.task < b.task ? -1 : 1))
     .slice(0, MAX_TASKS);
 }
 

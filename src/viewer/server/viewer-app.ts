@@ -12,7 +12,7 @@ import { addCompareRoutes } from './compare-routes.ts';
 import { addRunRoutes } from './run-routes.ts';
 import type { Sessions } from './sessions.ts';
 import { findStaticFile } from './static-files.ts';
-import { taskGroups } from './task-groups.ts';
+import { TASK_SORTS, taskGroups } from './task-groups.ts';
 import type { ConfigurationsAnswer } from './trial-shapes.ts';
 import type { ApiContext, ViewerEnv } from './viewer-env.ts';
 import { problemOf, viewerFault } from './viewer-fault.ts';
@@ -132,8 +132,12 @@ function addListRoutes(app: Hono<ViewerEnv>, { state }: AppSetup): void {
     return context.json({ ...cohortOf(runs), pending, facets } satisfies CohortAnswer);
   });
   app.get('/api/tasks', async (context) => {
-    const { pending, runs } = await list.matchingRuns(readRunsQuery(context.req.query()).filter, true);
-    return context.json({ tasks: taskGroups(runs), pending } satisfies TasksAnswer);
+    const { sort = 'runs', ...query } = context.req.query();
+    const order = TASK_SORTS.find((name) => name === sort);
+    if (order === undefined)
+      throw new CoxswainError('invalid-argument', `sort=${sort.slice(0, 80)}: give ${TASK_SORTS.join(', ')}`);
+    const { pending, runs } = await list.matchingRuns(readRunsQuery(query).filter, true);
+    return context.json({ tasks: taskGroups(runs, order, query['order'] === 'asc'), pending } satisfies TasksAnswer);
   });
   app.get('/api/review', async (context) => {
     const { by: name = 'pattern', ...query } = context.req.query();
