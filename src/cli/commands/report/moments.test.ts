@@ -73,11 +73,18 @@ test('failures in a row count from the first one', () => {
 
 test('a long call is worth a look, a wait for the user is not', () => {
   expect(found(...call(0, false), ...call(1, false, 60)).moments).toMatchObject([
-    { score: 55, call: 1, atMs: START_MS, what: 'nothing happened for 1.0 hours' },
+    { score: 21, call: 1, atMs: START_MS, what: 'nothing happened for 1.0 hours' },
   ]);
   const prompt: TrajectoryPayload = { kind: 'message_appended', message: { role: 'user', content: 'and now?' } };
   expect(found(...call(0, false), [600, prompt], ...call(1, false)).moments).toEqual([]);
   expect(found(...call(0, false), [600, { kind: 'deadline_set' }], [0, prompt], ...call(1, false)).moments).toEqual([]);
+});
+
+test('a pause of hours comes after every other moment', () => {
+  const calls = [0, 1, 2, 3, 4].flatMap((id) => call(id, true));
+  expect(found(...calls, ...call(5, false, 600)).moments.map(({ type }) => type)).toEqual(['streak', 'gap']);
+  const left = found(flagged('strong'), flagged('strong', 9), ...call(0, false, 600)).moments;
+  expect(left.map(({ type }) => type)).toEqual(['stuck identical_call', 'gap']);
 });
 
 test('an abandoned completion check, a bad end and a lost warning are found, at most two per run', () => {

@@ -155,7 +155,8 @@ function streakMoment(streak: Stretch): FoundMoment | undefined {
 function gapMoment(gap: Stretch): FoundMoment | undefined {
   const minutes = Math.floor(gap.length / 60_000);
   if (minutes < MIN_GAP_MINUTES) return undefined;
-  const score = Math.min(75, 35 + Math.floor(minutes / 3));
+  // Below every other moment: a pause alone is no reason to look.
+  const score = Math.min(29, 15 + Math.floor(minutes / 10));
   return { ...placeOf(gap), score, type: 'gap', what: `nothing happened for ${durationText(gap.length)}` };
 }
 
