@@ -21,10 +21,16 @@ export interface CheckCommand {
 
 /** Returns the check that a shell call runs; undefined for any other call. */
 export function checkCommandOf(args: Json): CheckCommand | undefined {
+  const line = commandLineOf(args);
+  return line === undefined ? undefined : findCheck(line.slice(0, MAX_CHARS));
+}
+
+/** Returns the command of a shell call, in the argument `command` or `cmd`, as one line. */
+export function commandLineOf(args: Json): string | undefined {
   if (!isJsonObject(args)) return undefined;
   const { cmd, command = cmd } = args;
   const line = Array.isArray(command) ? command.join(' ') : command;
-  return typeof line === 'string' ? findCheck(line.slice(0, MAX_CHARS)) : undefined;
+  return typeof line === 'string' ? line : undefined;
 }
 
 function findCheck(line: string): CheckCommand | undefined {

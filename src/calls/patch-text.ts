@@ -7,6 +7,12 @@ export interface PatchedFile {
 
 const FILE_HEAD = /^\*\*\* (?:Update|Add|Delete) File: (.+)$/gm;
 
+/** Returns the files of a patch in the format of `apply_patch`; none for any other text. */
+export function filesOfPatch(text: string): readonly string[] {
+  if (!text.includes('*** Begin Patch')) return [];
+  return Array.from(text.matchAll(FILE_HEAD), ([, file = '']) => file.trim());
+}
+
 /**
  * Parses a patch in the format of `apply_patch` (`*** Begin Patch`). Returns undefined for any other text and for a patch of
  * several files.
@@ -14,14 +20,12 @@ const FILE_HEAD = /^\*\*\* (?:Update|Add|Delete) File: (.+)$/gm;
  * Cost: one pass over a text that contains this header.
  */
 export function patchedFile(text: string): PatchedFile | undefined {
-  if (!text.includes('*** Begin Patch')) return undefined;
-  const [firstHeader, secondHeader] = text.matchAll(FILE_HEAD);
-  const target = firstHeader?.[1];
-  if (target === undefined || secondHeader !== undefined) return undefined;
+  const [target, secondFile] = filesOfPatch(text);
+  if (target === undefined || secondFile !== undefined) return undefined;
   const linesWithSign = (sign: string): string =>
     text
       .split('\n')
       .flatMap((line) => (line.startsWith(sign) ? [line.slice(1)] : []))
       .join('\n');
-  return { target: target.trim(), replaces: { before: linesWithSign('-'), after: linesWithSign('+') } };
+  return { target, replaces: { before: linesWithSign('-'), after: linesWithSign('+') } };
 }

@@ -1,5 +1,7 @@
-import { isJsonObject } from '../../../base/json.ts';
+import { isJsonObject, type Json } from '../../../base/json.ts';
 import { present } from '../../../base/present.ts';
+import { commandLineOf } from '../../../calls/check-command.ts';
+import { filesOfPatch } from '../../../calls/patch-text.ts';
 import { readCall } from '../../../calls/tool-semantics.ts';
 import { textOfContent } from '../../../records/stored-message.ts';
 import type { TrajectoryPayload } from '../../../records/trajectory-record.ts';
@@ -7,7 +9,7 @@ import type { RunCall } from '../../../run-view/run-call.ts';
 
 /** The changes that a run made to its project. Plain JSON. */
 export interface RunWork {
-  /** Files that its calls changed, with the paths used by the calls, at most 50. */
+  /** Files that its calls changed, with the paths used by the calls, at most 50. Temporary files are last. */
   readonly filesChanged: readonly string[];
   /** Number of successful `git commit` commands. */
   readonly commits: number;
@@ -19,6 +21,7 @@ const MAX_FILES = 50;
 const MESSAGE_CHARS = 300;
 /** A file name in a shell variable, whose value is not recorded. */
 const VARIABLE = /^["']?\$\{?\w+\}?["']?$/;
+const TEMPORARY = /^(?:\/private)?\/tmp\//;
 const COMMIT = /\bgit (?:-\S+ \S+ )*commit\b/;
 
 /** Collects the work of one run. Cost: reads the arguments of each call whose kind is unknown. */
@@ -35,16 +38,29 @@ export class WorkFold {
     }
     if (call?.endSeq === undefined || call.failed || call.resultMissing) return;
     const { args, kind, tool } = call;
-    const command = isJsonObject(args) ? args['command'] : undefined;
-    if (typeof command === 'string' && COMMIT.test(command)) this.#commits += 1;
+    if (COMMIT.test(commandLineOf(args) ?? '')) this.#commits += 1;
     if (kind !== undefined && kind !== 'write') return;
+    const patchedFiles = filesOfPatch(patchOf(args));
+    for (const file of patchedFiles) this.#addFile(file);
+    if (patchedFiles.length > 0) return;
     const reading = readCall(tool, args, {});
     const { target } = reading;
     if (reading.kind !== 'write' || target === undefined || VARIABLE.test(target)) return;
-    if (this.#files.size < MAX_FILES) this.#files.add(target);
+    this.#addFile(target);
+  }
+
+  #addFile(file: string): void {
+    if (this.#files.size < MAX_FILES) this.#files.add(file);
   }
 
   get work(): RunWork {
-    return { filesChanged: [...this.#files], commits: this.#commits, ...present({ lastMessage: this.#lastMessage }) };
+    const files = [...this.#files].toSorted((a, b) => Number(TEMPORARY.test(a)) - Number(TEMPORARY.test(b)));
+    return { filesChanged: files, commits: this.#commits, ...present({ lastMessage: this.#lastMessage }) };
   }
+}
+
+/** Returns the text of a patch: the argument itself, as Codex stores it, or its only member. */
+function patchOf(args: Json): string {
+  const [text] = isJsonObject(args) ? Object.values(args) : [args];
+  return typeof text === 'string' ? text : '';
 }
