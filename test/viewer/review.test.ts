@@ -78,10 +78,12 @@ describe.skipIf(chromium === undefined)('the review (needs a Chromium)', () => {
     expect(await readFile(join(folder.path, 'labels.csv'), 'utf8')).toContain(',ok,,waits for a port');
     await page.getByRole('link', { name: 'Review' }).click();
     await page.getByRole('link', { name: 'Random' }).click();
-    await expect.poll(() => page.getByRole('status').innerText()).toMatch(/20 of \d+ moments labelled[\s\S]*25 %/);
+    await expect
+      .poll(() => page.locator('.sheet [role=status]').innerText())
+      .toMatch(/20 of \d+ moments labelled[\s\S]*25 %/);
     // No pattern was flagged in these runs, so each moment labelled stuck is a disagreement.
     await page.getByRole('link', { name: 'Disagreements' }).click();
-    await expect.poll(() => page.getByRole('status').innerText()).toContain('5 disagreements');
+    await expect.poll(() => page.locator('.sheet [role=status]').innerText()).toContain('5 disagreements');
     await page.getByRole('button', { name: 'Begin' }).click();
     await page.locator('.row.is-selected').waitFor();
     const first = page.url();
@@ -89,6 +91,21 @@ describe.skipIf(chromium === undefined)('the review (needs a Chromium)', () => {
     await expect.poll(() => page.url()).not.toBe(first);
     await page.getByText(/^[34] disagreements left$/).waitFor();
     expect(faultsOf(page)).toEqual([]);
+    await page.context().close();
+  });
+
+  test('draws moments of the runs that match the filters, also for the next one', async () => {
+    const page = await scene.open('/?page=review&by=random&q=run-3');
+    await expect.poll(() => page.locator('.sheet [role=status]').innerText()).toMatch(/of [123] moments? labelled/);
+    await page.getByRole('button', { name: /Begin|Continue/ }).click();
+    await page.locator('.row.is-selected').waitFor();
+    const before = page.url();
+    expect(new URL(before).searchParams.get('run')).toBe('run-3');
+    await page.reload();
+    await page.locator('.row.is-selected').waitFor();
+    await page.keyboard.press('s');
+    await expect.poll(() => page.url()).not.toBe(before);
+    expect(new URL(page.url()).searchParams.get('run') ?? 'run-3').toBe('run-3');
     await page.context().close();
   });
 });

@@ -111,8 +111,11 @@ export function idsText(keys: readonly string[]): string {
   return escaped.map(([source = '', ...id]) => `${source}/${id.join('%2F')}`).join(',');
 }
 
-export function getReview(by: ReviewBy): Promise<ReviewAnswer> {
-  return get<ReviewAnswer>(`/api/review?by=${by}`);
+/** @param filters  select the runs */
+export function getReview(by: ReviewBy, filters: RunFilters): Promise<ReviewAnswer> {
+  const query = filterQuery(filters);
+  query.set('by', by);
+  return get<ReviewAnswer>(`/api/review?${query}`);
 }
 
 /** Fetches one page of runs. @param limit  number of rows of the first page; at most 1,000 */

@@ -63,7 +63,7 @@ export function App({ sessionProblem }: { readonly sessionProblem: string | unde
           <Tab to={{ page: 'compare' }} isCurrent={route.page === 'compare'}>
             Compare
           </Tab>
-          <Tab to={{ page: 'review', by: 'pattern' }} isCurrent={route.page === 'review'}>
+          <Tab to={{ page: 'review', by: 'pattern', filters: filtersOf(route) }} isCurrent={route.page === 'review'}>
             Review
           </Tab>
           <Tab to={{ page: 'experiments', filters: filtersOf(route) }} isCurrent={route.page === 'experiments'}>
@@ -98,7 +98,7 @@ export function App({ sessionProblem }: { readonly sessionProblem: string | unde
 
 /** Returns the filters that stay in the address when the user switches between the overview and the runs. */
 function filtersOf(route: Route): RunFilters {
-  if (route.page !== 'overview' && route.page !== 'runs' && route.page !== 'experiments') return {};
+  if (!('filters' in route)) return {};
   const { order: _order, sort: _sort, ...filters } = route.filters;
   return filters;
 }
@@ -141,7 +141,7 @@ function Page({ route }: { readonly route: Route }): ReactElement {
     case 'runs':
       return <RunListPage filters={route.filters} sources={sources.value.sources} onSource={sources.reload} />;
     case 'review':
-      return <ReviewPage key={route.by} by={route.by} />;
+      return <ReviewPage route={route} sources={sources.value.sources} />;
     case 'compare':
       return <ComparePage route={route} />;
     case 'experiments':

@@ -23,7 +23,7 @@ const PAGES: readonly Place[] = [
   { kind: 'page', name: 'Runs', to: { page: 'runs', filters: {} } },
   { kind: 'page', name: 'Tasks', to: { page: 'runs', filters: { group: 'task' } } },
   { kind: 'page', name: 'Compare', to: { page: 'compare' } },
-  { kind: 'page', name: 'Review', to: { page: 'review', by: 'pattern' } },
+  { kind: 'page', name: 'Review', to: { page: 'review', by: 'pattern', filters: {} } },
   { kind: 'page', name: 'Experiments', to: { page: 'experiments', filters: {} } },
   { kind: 'runs', name: 'Runs that wasted most calls', to: { page: 'runs', filters: { sort: 'wasted' } } },
   { kind: 'runs', name: 'Runs where advice was ignored', to: { page: 'runs', filters: { advice: 'ignored' } } },

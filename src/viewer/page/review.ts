@@ -1,7 +1,8 @@
-import type { ReviewBy, ReviewMoment } from '../server/cohort-shapes.ts';
+import type { ReviewMoment } from '../server/cohort-shapes.ts';
 import type { LabelRow } from '../server/api-shapes.ts';
 import { countOf, countText } from '../../base/number-text.ts';
 import { getCall, getLabels, getReview } from './api.ts';
+import type { ReviewQueue } from './route.ts';
 import { goTo } from './use-route.ts';
 
 /** The progress of a review. */
@@ -25,9 +26,9 @@ export function reviewProgress(moments: readonly ReviewMoment[], labels: readonl
 const shownDisagreements = new Set<string>();
 
 /** Starts the review at the first call that is not done. */
-export async function beginReview(by: ReviewBy): Promise<void> {
+export async function beginReview(review: ReviewQueue): Promise<void> {
   shownDisagreements.clear();
-  await goToNext(by);
+  await goToNext(review);
 }
 
 let progress: string | undefined;
@@ -38,8 +39,9 @@ export function progressText(): string | undefined {
 }
 
 /** Goes to the next call, or to the review page after the last call. */
-export async function goToNext(by: ReviewBy): Promise<void> {
-  const [{ moments }, { labels }] = await Promise.all([getReview(by), getLabels()]);
+export async function goToNext(review: ReviewQueue): Promise<void> {
+  const { by, filters } = review;
+  const [{ moments }, { labels }] = await Promise.all([getReview(by, filters), getLabels()]);
   const doneIds = by === 'disagreement' ? shownDisagreements : new Set(labels.map(({ id }) => id));
   const openMoments = moments.filter((moment) => !doneIds.has(idOf(moment)));
   const [nextMoment] = openMoments;
@@ -47,12 +49,12 @@ export async function goToNext(by: ReviewBy): Promise<void> {
     by === 'disagreement'
       ? `${countOf(openMoments.length, 'disagreement')} left`
       : `${countText(moments.length - openMoments.length)} of ${countOf(moments.length, 'moment')} labelled`;
-  if (nextMoment === undefined) goTo({ page: 'review', by });
+  if (nextMoment === undefined) goTo({ page: 'review', ...review });
   else {
     shownDisagreements.add(idOf(nextMoment));
     const run = { source: nextMoment.source, runId: nextMoment.runId };
     const place = await getCall(run, { call: nextMoment.call });
-    goTo({ page: 'run', run, at: place?.seq ?? 0, review: by });
+    goTo({ page: 'run', run, at: place?.seq ?? 0, review });
   }
 }
 

@@ -3,6 +3,12 @@ import { present } from '../../base/present.ts';
 import { REVIEW_KINDS, type ReviewBy } from '../server/cohort-shapes.ts';
 import { RUN_FILTER_NAMES, type RunAddress, type RunFilters, type TrialChoice } from './api.ts';
 
+/** The calls to review: their kind, and the runs from which they come. */
+export interface ReviewQueue {
+  readonly by: ReviewBy;
+  readonly filters: RunFilters;
+}
+
 /** A view of the page. The address contains all of it. */
 export type Route =
   | { readonly page: 'overview'; readonly filters: RunFilters; readonly stop?: number }
@@ -14,10 +20,10 @@ export type Route =
       readonly details?: true;
       readonly find?: string;
       /** The review queue that contains the chosen call. */
-      readonly review?: ReviewBy;
+      readonly review?: ReviewQueue;
       readonly trial?: TrialChoice;
     }
-  | { readonly page: 'review'; readonly by: ReviewBy }
+  | ({ readonly page: 'review' } & ReviewQueue)
   /** Two runs aligned, or several runs side by side. */
   | { readonly page: 'compare'; readonly a?: string; readonly b?: string; readonly runs?: readonly string[] }
   | {
@@ -38,7 +44,6 @@ export function parseRoute(search: string): Route {
     const runs = query.getAll('r');
     return { page, ...present({ a, b, runs: runs.length === 0 ? undefined : runs }) };
   }
-  if (page === 'review') return { page, by: reviewBy(query.get('by')) ?? 'pattern' };
   const runId = query.get('run');
   if (page === 'moment' && runId !== null) {
     const call = Number(query.get('call'));
@@ -46,11 +51,8 @@ export function parseRoute(search: string): Route {
     return { page, runId, call: Number.isSafeInteger(call) && call >= 1 ? call : 1, ...present({ source }) };
   }
   if (runId !== null) return runRoute(query, runId);
-  const filters: Record<string, string> = {};
-  for (const name of RUN_FILTER_NAMES) {
-    const value = query.get(name);
-    if (value !== null && value !== '') filters[name] = value;
-  }
+  const filters = readFilters(query);
+  if (page === 'review') return { page, by: reviewBy(query.get('by')) ?? 'pattern', filters };
   if (page === 'experiments') {
     const report = query.get('report') ?? undefined;
     return { page, filters, ...present({ report, trial: trialChoice(query) }) };
@@ -67,10 +69,7 @@ export function formatRoute(route: Route): string {
     case 'overview':
     case 'runs':
     case 'experiments':
-      for (const name of RUN_FILTER_NAMES) {
-        const value = route.filters[name];
-        if (value !== undefined && value !== '') query.set(name, value);
-      }
+      setFilters(query, route.filters);
       if (route.page === 'overview' && route.stop !== undefined) query.set('stop', String(route.stop));
       if (route.page === 'experiments' && route.report !== undefined) query.set('report', route.report);
       if (route.page === 'experiments') setTrial(query, route.trial);
@@ -83,12 +82,15 @@ export function formatRoute(route: Route): string {
       if (route.at !== undefined) query.set('at', String(route.at));
       if (route.find !== undefined && route.find !== '') query.set('find', route.find);
       if (route.details === true) query.set('details', '1');
-      if (route.review !== undefined) query.set('review', route.review);
+      if (route.review !== undefined) query.set('review', route.review.by);
+      if (Object.keys(route.review?.filters ?? {}).length > 0)
+        query.set('queue', setFilters(new URLSearchParams(), route.review?.filters ?? {}).toString());
       setTrial(query, route.trial);
       break;
     case 'review':
       query.set('page', 'review');
       query.set('by', route.by);
+      setFilters(query, route.filters);
       break;
     case 'compare':
       query.set('page', 'compare');
@@ -131,6 +133,23 @@ function setTrial(query: URLSearchParams, trial: TrialChoice | undefined): void 
   if (trial.against !== 'recorded') query.set('against', trial.against);
 }
 
+function readFilters(query: URLSearchParams): RunFilters {
+  const filters: Record<string, string> = {};
+  for (const name of RUN_FILTER_NAMES) {
+    const value = query.get(name);
+    if (value !== null && value !== '') filters[name] = value;
+  }
+  return filters;
+}
+
+function setFilters(query: URLSearchParams, filters: RunFilters): URLSearchParams {
+  for (const name of RUN_FILTER_NAMES) {
+    const value = filters[name];
+    if (value !== undefined && value !== '') query.set(name, value);
+  }
+  return query;
+}
+
 function reviewBy(text: string | null): ReviewBy | undefined {
   return REVIEW_KINDS.find((kind) => kind === text);
 }
@@ -138,7 +157,9 @@ function reviewBy(text: string | null): ReviewBy | undefined {
 function runRoute(query: URLSearchParams, runId: string): Route {
   const seq = Number(query.get('at') ?? Number.NaN);
   const find = query.get('find');
-  const review = reviewBy(query.get('review'));
+  const by = reviewBy(query.get('review'));
+  // The names of filters are also names of the run's own parameters.
+  const review = by && { by, filters: readFilters(new URLSearchParams(query.get('queue') ?? '')) };
   return {
     page: 'run',
     run: { source: query.get('source') ?? '', runId },

@@ -23,6 +23,7 @@ export interface ReviewAnswer {
   readonly moments: readonly ReviewMoment[];
   /** Number of runs that have not been read yet and may add calls. */
   readonly pending: number;
+  readonly facets: Facets;
 }
 
 /** The outcomes of the runs with a pattern. */

@@ -144,10 +144,10 @@ function addListRoutes(app: Hono<ViewerEnv>, { state }: AppSetup): void {
     const by = REVIEW_KINDS.find((kind) => kind === name);
     if (by === undefined)
       throw new CoxswainError('invalid-argument', `by=${name.slice(0, 80)}: give ${REVIEW_KINDS.join(', ')}`);
-    const { pending, runs } = await list.matchingRuns(readRunsQuery(query).filter, by !== 'random');
+    const { facets, pending, runs } = await list.matchingRuns(readRunsQuery(query).filter, by !== 'random');
     const moments =
       by === 'disagreement' ? disagreements(runs, (await state.labels.read()).labels) : reviewQueue(runs, by);
-    return context.json({ moments, pending } satisfies ReviewAnswer);
+    return context.json({ moments, pending, facets } satisfies ReviewAnswer);
   });
   app.get('/api/configurations', (context) =>
     context.json({ configurations: state.configurations.choices() } satisfies ConfigurationsAnswer),
