@@ -29,7 +29,9 @@ function session(sessionId: string, { died = false, cwd = '/gone/other', agentId
     timestamp: AN_HOUR_AGO,
     ...(agentId === '' ? {} : { agentId, isSidechain: true }),
   };
-  const answer = { role: 'assistant', model: 'm', stop_reason: 'end_turn', content: [{ type: 'text', text: 'done' }] };
+  const usage = { input_tokens: 10, output_tokens: 5 };
+  const content = [{ type: 'text', text: 'done' }];
+  const answer = { role: 'assistant', model: 'm', stop_reason: 'end_turn', content, usage };
   const failure = { isApiErrorMessage: true, error: 'rate_limit' };
   const entries = [
     { ...common, type: 'user', uuid: `${agentId}1`, message: { role: 'user', content: `task of ${sessionId}` } },
@@ -83,6 +85,8 @@ test('a report without a path covers the project store and the sessions of every
     verdict: { verdict: 'failed', evidence: expect.stringContaining('rate limit') },
   });
   expect(runOf('both/a1')).toMatchObject({ outcome: { reason: 'answered' } });
+  // The records of a hook have no tokens.
+  expect(runOf('sdk')).toMatchObject({ tokens: 15 });
   expect(runOf('alone')).toMatchObject({ project: '/gone/other', verdict: { verdict: 'failed' } });
   expect(runOf('nowhere')).toMatchObject({ project: join(here.cwd, 'home/.claude/projects/-o') });
   expect(runOf(codexId)).toMatchObject({ project: '/home/dev/project' });

@@ -2,6 +2,7 @@ import { type JsonMembers, listOf, membersOf, textOrUndefined } from '../../base
 import { present } from '../../base/present.ts';
 import { isJsonObject } from '../../base/json.ts';
 import { type StoredContentBlock, textOfContent } from '../../records/stored-message.ts';
+import type { RunEnding } from '../../records/trajectory-record.ts';
 import type { ImportItem } from '../import-item.ts';
 import type { ImportSource } from '../importer.ts';
 import { plainText } from '../parts/plain-text.ts';
@@ -14,6 +15,7 @@ import { sourceBlocks } from '../parts/source-content.ts';
 import { sourceStem } from '../parts/source-name.ts';
 import { sourceTimeMs } from '../parts/source-time.ts';
 import { sourceUsage } from '../parts/source-usage.ts';
+import { failedEnding } from '../claude-code/claude-ending.ts';
 import { CodexCallFacts, codexResult } from './codex-result.ts';
 
 /** Types of events that repeat a response item. */
@@ -41,7 +43,8 @@ export class CodexRollout extends ObjectLines {
   readonly #session: SessionItems;
   readonly #facts = new CodexCallFacts();
   #hasMeta = false;
-  #turnFailed = false;
+  /** How the run ends if the turn ends without an answer. */
+  #failure: RunEnding | undefined;
   #modelId: string | undefined;
   #previousTotal: JsonMembers = {};
 
@@ -164,7 +167,7 @@ export class CodexRollout extends ObjectLines {
         break;
       case 'task_started':
       case 'turn_started':
-        this.#turnFailed = false;
+        this.#failure = undefined;
         this.#session.outcome(undefined, atMs);
         break;
       case 'task_complete':
@@ -179,7 +182,7 @@ export class CodexRollout extends ObjectLines {
         break;
       case 'error':
       case 'stream_error':
-        yield* this.#addFailure(event.message, atMs);
+        yield* this.#addFailure(event, atMs);
         break;
       default:
         this.skipped.add(`event ${plainText(event.type)}`);
@@ -187,16 +190,16 @@ export class CodexRollout extends ObjectLines {
   }
 
   *#endTurn(event: JsonMembers, atMs: number | undefined): Generator<ImportItem> {
-    const error = membersOf(event.error).message;
-    if (error !== undefined) yield* this.#addFailure(error, atMs);
+    const error = membersOf(event.error);
+    if (error.message !== undefined) yield* this.#addFailure(error, atMs);
     // Older versions write the error only before the end of the turn.
-    const hasFailed = error !== undefined || (this.#turnFailed && typeof event.last_agent_message !== 'string');
-    this.#session.outcome(hasFailed ? 'error' : 'ended', atMs);
+    const hasFailed = error.message !== undefined || typeof event.last_agent_message !== 'string';
+    this.#session.outcome(hasFailed ? (this.#failure ?? 'ended') : 'ended', atMs);
   }
 
-  *#addFailure(error: unknown, atMs: number | undefined): Generator<ImportItem> {
-    this.#turnFailed = true;
-    yield* this.#session.failure(plainText(error), atMs);
+  *#addFailure(error: JsonMembers, atMs: number | undefined): Generator<ImportItem> {
+    this.#failure = codexFailure(error);
+    yield* this.#session.failure(plainText(error.message), atMs);
   }
 
   /** Reads the token count that follows each answer. The count is repeated if only the rate limits changed. */
@@ -212,6 +215,16 @@ export class CodexRollout extends ObjectLines {
     this.#previousTotal = total;
     this.#session.closeAnswer();
   }
+}
+
+/** Returns the ending after a failed request. Codex states the HTTP status in its error info, or only in the message. */
+function codexFailure({ codex_error_info: info, message }: JsonMembers): RunEnding {
+  const text = plainText(message);
+  const [details] = Object.values(membersOf(info));
+  const status = membersOf(details).http_status_code ?? Number(/\bstatus:? (\d{3})\b/.exec(text)?.[1]);
+  const { reason, ...ending } = failedEnding({ error: info, status, text });
+  // Without a status, the request may not have reached the model.
+  return reason === 'invalid_request' && status !== 400 ? ending : { ...ending, ...present({ reason }) };
 }
 
 /** Returns by how much each count has grown. Empty for the first total, which may include an earlier session. */

@@ -155,6 +155,23 @@ test.each([
     [event({ type: 'error', message: 'bad request' }), event({ type: 'task_complete', last_agent_message: null })],
     ['error', undefined],
   ],
+  [
+    [
+      event({
+        type: 'task_complete',
+        last_agent_message: null,
+        error: { message: 'exceeded retry limit', codex_error_info: { failed_attempts: { http_status_code: 429 } } },
+      }),
+    ],
+    ['error', 'rate_limit'],
+  ],
+  [
+    [
+      event({ type: 'error', message: 'exceeded retry limit, last status: 401 Unauthorized' }),
+      event({ type: 'task_complete', last_agent_message: null }),
+    ],
+    ['error', 'login'],
+  ],
   [[event({ type: 'turn_aborted', reason: 'interrupted' })], ['aborted', 'interrupted']],
   [[event({ type: 'task_started' })], []],
 ])('a rollout that ends with %j has the end %j', (last, expected) => {

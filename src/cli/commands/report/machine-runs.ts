@@ -12,7 +12,8 @@ import type { TrajectoryRecord } from '../../../records/trajectory-record.ts';
 import type { TrajectoryStore } from '../../../store/trajectory-store.ts';
 import type { Problems } from '../../runs/problems.ts';
 import { projectAt, type StoredNames } from '../../runs/stored-names.ts';
-import type { FoundRun } from './night-run.ts';
+import type { RunUsage } from '../../../run-view/run-view.ts';
+import type { FoundRun, NightRun } from './night-run.ts';
 import { runsOfStore, runsOfTranscripts, type KnownOfRun } from './report-source.ts';
 
 /** The input of a report on all runs of this machine. */
@@ -37,7 +38,7 @@ export interface MachineSources {
 
 /**
  * Yields every run of the session files and of the project's store whose last record is at or after `sinceMs`, with its project. A
- * run in both sources is yielded once, from the store. If the store has no end of the run, the end comes from the transcript.
+ * run in both sources is yielded once, from the store. An end and a usage that the store does not have come from the transcript.
  *
  * Memory: like `runsOfStore` and `runsOfTranscripts`, and an id and at most one record per run of the store.
  */
@@ -48,6 +49,7 @@ export async function* runsOfMachine(sources: MachineSources): AsyncGenerator<Fo
     for await (const run of allRuns(store)) if (run.lastAtMs >= sinceMs) stored.add(run);
   }
   const endings = new Map<string, TrajectoryRecord>();
+  const usages = new Map<string, RunUsage>();
   let last = { source: '', project };
   for await (const found of runsOfTranscripts(filesOf(sessions, sinceMs), { problems, sinceMs, ...standing })) {
     const storedId = stored.idOf(found.run.id);
@@ -57,12 +59,20 @@ export async function* runsOfMachine(sources: MachineSources): AsyncGenerator<Fo
         last = { source, project: projectAt(await sessionFolder(source)) ?? dirname(source) };
       }
       yield { ...found, run: { ...found.run, project: last.project } };
-    } else if (found.ended !== undefined && !endings.has(storedId)) endings.set(storedId, found.ended);
+      continue;
+    }
+    if (found.ended !== undefined && !endings.has(storedId)) endings.set(storedId, found.ended);
+    if (!usages.has(storedId)) usages.set(storedId, found.report.usage);
   }
   if (store === undefined) return;
   problems.source(storeName);
   for await (const found of runsOfStore(store, { place, sinceMs, endings, ...standing }))
-    yield { ...found, run: { ...found.run, project } };
+    yield { ...found, run: { ...withUsage(found.run, usages.get(found.run.id)), project } };
+}
+
+/** Adds the usage from the transcript to a run whose host reports none to its hooks. */
+function withUsage(run: NightRun, usage: RunUsage | undefined): NightRun {
+  return run.tokens === undefined && run.costUsd === undefined ? { ...run, ...usage } : run;
 }
 
 /**
