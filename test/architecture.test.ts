@@ -2,9 +2,9 @@ import { spawnSync } from 'node:child_process';
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { expect, onTestFinished, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { impureNames } from './support/impure-names.ts';
-import { tempFolder } from './support/temp-folder.ts';
+import { testFolder } from './support/test-folder.ts';
 
 const source = fileURLToPath(new URL('../src', import.meta.url));
 const { pure: FOLDS }: { readonly pure: readonly string[] } = JSON.parse(
@@ -42,9 +42,8 @@ test('the adapter of LangChain imports nothing but what coxswain/host exports, a
 });
 
 test('the linter refuses a default that stands for record kinds without naming them', async () => {
-  const folder = await tempFolder();
-  onTestFinished(() => folder.dispose());
-  const file = join(folder.path, 'reader.ts');
+  const folder = testFolder();
+  const file = join(folder, 'reader.ts');
   const found = (fallback: string): string => {
     writeFileSync(file, `switch (record.payload.kind) {\n  case 'gap':\n    break;\n  default:\n    ${fallback}\n}\n`);
     return spawnSync('oxlint', ['-c', '.oxlintrc.json', file], { encoding: 'utf8' }).stdout;

@@ -8,7 +8,7 @@ import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vit
 import { runCli, type CliResult } from './run-cli.ts';
 import { endWithTest } from './support/end-with-test.ts';
 import { noPostgres, startPostgres, type PostgresServer } from './support/postgres-server.ts';
-import { tempFolder } from './support/temp-folder.ts';
+import { testFolder } from './support/test-folder.ts';
 
 const SAMPLE = join(import.meta.dirname, '..', 'samples', 'stuck-run.jsonl');
 const FILES = 12;
@@ -35,12 +35,11 @@ describe.skipIf(noPostgres !== undefined)(`through a queue on PostgreSQL ${noPos
   afterAll(() => server.dispose());
 
   async function newRuns(): Promise<string> {
-    const folder = await tempFolder();
-    onTestFinished(() => folder.dispose());
-    await mkdir(join(folder.path, 'runs'));
-    const copies = Array.from({ length: FILES }, (_none, at) => join(folder.path, 'runs', `run-${at}.jsonl`));
+    const folder = testFolder();
+    await mkdir(join(folder, 'runs'));
+    const copies = Array.from({ length: FILES }, (_none, at) => join(folder, 'runs', `run-${at}.jsonl`));
     await Promise.all(copies.map((path) => cp(SAMPLE, path)));
-    return folder.path;
+    return folder;
   }
   const backtest = async (cwd: string, ...more: readonly string[]): Promise<CliResult> =>
     runCli(['backtest', 'runs', '--json', ...more], { cwd });

@@ -3,18 +3,15 @@ import {
   chmodSync,
   existsSync,
   mkdirSync,
-  mkdtempSync,
   readFileSync,
   readdirSync,
-  rmSync,
   statSync,
   symlinkSync,
   writeFileSync,
 } from 'node:fs';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { beforeAll, expect, test } from 'vitest';
 
 import { endWithTest } from './support/end-with-test.ts';
 import { buildHook } from '../scripts/build-hook.ts';
@@ -25,20 +22,9 @@ import { stateFile } from '../src/base/state-places.ts';
 import { makeRecords } from '../src/store/records-folder.ts';
 import { loggedFaults, trustAs } from './user-state.ts';
 import { HANGS_AFTER_MS } from './support/hangs-after.ts';
+import { testFolder } from './support/test-folder.ts';
 
-const made: string[] = [];
-
-function newFolder(): string {
-  const folder = mkdtempSync(join(tmpdir(), 'coxswain-test-'));
-  made.push(folder);
-  return folder;
-}
-
-const built = newFolder();
-
-afterAll(() => {
-  for (const folder of made) rmSync(folder, { recursive: true, force: true });
-});
+const built = testFolder();
 
 beforeAll(async () => {
   await buildHook(built);
@@ -50,7 +36,7 @@ interface Place {
 }
 
 function newPlace(): Place {
-  const home = newFolder();
+  const home = testFolder();
   const project = join(home, 'project');
   mkdirSync(join(project, '.git'), { recursive: true });
   return { project, env: { PATH: process.env['PATH'] ?? '', HOME: home, CLAUDE_PROJECT_DIR: project } };

@@ -2,17 +2,16 @@ import { copyFile, mkdir, readFile, utimes, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { gzipSync } from 'node:zlib';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { beforeAll, expect, test } from 'vitest';
 
-import { tempFolder } from './support/temp-folder.ts';
+import { testFolder } from './support/test-folder.ts';
 import { homeOnly, jsonLines, runCli, sampleRun } from './run-cli.ts';
 
-let folder: Awaited<ReturnType<typeof tempFolder>>;
+const folder = testFolder();
 let cwd: string;
 
 beforeAll(async () => {
-  folder = await tempFolder();
-  cwd = folder.path;
+  cwd = folder;
   await mkdir(join(cwd, 'runs', 'deep'), { recursive: true });
   await writeFile(join(cwd, 'runs', 'a.json'), sampleRun('stuck-one', 'stuck'));
   await writeFile(join(cwd, 'runs', 'deep', 'b.json.gz'), gzipSync(sampleRun('fine-one', 'fine')));
@@ -22,8 +21,6 @@ beforeAll(async () => {
   const many = Array.from({ length: 60 }, (_, index) => sampleRun(`run-${index}`, index % 3 === 0 ? 'stuck' : 'fine'));
   await writeFile(join(cwd, 'many.jsonl'), `${many.join('\n')}\n`);
 });
-
-afterAll(() => folder.dispose());
 
 test('--json prints one line per run with every documented member', async () => {
   const { code, stdout, stderr } = await runCli(['analyze', 'runs/a.json', '--json'], { cwd });

@@ -2,24 +2,22 @@ import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { beforeAll, expect, test } from 'vitest';
 
-import { tempFolder } from './support/temp-folder.ts';
+import { testFolder } from './support/test-folder.ts';
 import { jsonLines, runCli, type CliResult } from './run-cli.ts';
 
 const SAMPLE = fileURLToPath(new URL('../samples/stuck-run.jsonl', import.meta.url));
 
-let folder: Awaited<ReturnType<typeof tempFolder>>;
+const folder = testFolder();
 beforeAll(async () => {
-  folder = await tempFolder();
-  const demo = await runCli(['demo', '--fast', '--store', 'runs.db'], { cwd: folder.path });
+  const demo = await runCli(['demo', '--fast', '--store', 'runs.db'], { cwd: folder });
   if (demo.code !== 0) throw new Error(demo.stderr);
-  await writeFile(join(folder.path, 'strict.json'), '{"guidance":{"doomLoop":{"maxRepetitions":2}}}');
+  await writeFile(join(folder, 'strict.json'), '{"guidance":{"doomLoop":{"maxRepetitions":2}}}');
 });
-afterAll(() => folder.dispose());
 
 function run(...args: readonly string[]): Promise<CliResult> {
-  return runCli(['backtest', ...args], { cwd: folder.path });
+  return runCli(['backtest', ...args], { cwd: folder });
 }
 
 test('the sample is backtested with the standard steering: a table, and the note on what a recording cannot show', async () => {
@@ -53,7 +51,7 @@ test('--stop-early says what stopping at a warning would have saved, in the tabl
   const { code, stdout } = await run(SAMPLE, '--stop-early', '--html', 'stops.html');
   expect(code).toBe(0);
   expect(stdout).toMatch(/\nat the first stuck warning +1 +\d+\.\d % \(/);
-  const page = await readFile(join(folder.path, 'stops.html'), 'utf8');
+  const page = await readFile(join(folder, 'stops.html'), 'utf8');
   expect(page).toContain('Calls saved over successes lost');
 });
 
@@ -79,10 +77,10 @@ test('--verify: what was recorded live is reproduced', async () => {
 });
 
 test('--verify: a derived record that differs is shown from both sides, and is exit code 1', async () => {
-  const exported = await runCli(['export', '--store', 'runs.db'], { cwd: folder.path });
+  const exported = await runCli(['export', '--store', 'runs.db'], { cwd: folder });
   const tampered = exported.stdout.replace('[Feedback - Pattern]', '[Feedback - Other]');
   expect(tampered).not.toBe(exported.stdout);
-  await runCli(['import', '-', '--store', 'tampered.db'], { cwd: folder.path, stdin: tampered });
+  await runCli(['import', '-', '--store', 'tampered.db'], { cwd: folder, stdin: tampered });
   const { code, stdout } = await run('tampered.db', '--verify');
   expect(stdout).toContain('1 mismatched');
   expect(stdout).toContain('[Feedback - Other]');
@@ -99,7 +97,7 @@ test('--verify under another configuration than its own says so, and what is no 
 
 test('a configuration in code is backtested, on two threads too, and is not swept', async () => {
   await writeFile(
-    join(folder.path, 'code.config.mjs'),
+    join(folder, 'code.config.mjs'),
     `export default {
       code: {
         feedback: [{
@@ -121,7 +119,7 @@ test('a configuration in code is backtested, on two threads too, and is not swep
 });
 
 test('labels: bad ones are refused with the line, unknown ids are told, good ones count', async () => {
-  const labels = join(folder.path, 'labels.csv');
+  const labels = join(folder, 'labels.csv');
   await writeFile(labels, 'id,target,split,note\nsample-stuck-run,stuck,,seen\nmissing,ok,,\n');
   const { code, stdout, stderr } = await run(SAMPLE, '--labels', 'labels.csv');
   expect(code).toBe(1);
@@ -139,7 +137,7 @@ test('wrong usage is exit code 2, what cannot be read is 1', async () => {
   expect(await run(SAMPLE, '--signal', 'x')).toMatchObject({ code: 2 });
   expect(await run(SAMPLE, '--workers', '0')).toMatchObject({ code: 2 });
   expect(await run('nowhere')).toMatchObject({ code: 1 });
-  await writeFile(join(folder.path, 'bad.json'), '{"guidance":{"doomLop":true}}');
+  await writeFile(join(folder, 'bad.json'), '{"guidance":{"doomLop":true}}');
   const bad = await run(SAMPLE, '--config', 'bad.json');
   expect(bad.code).toBe(2);
   expect(bad.stderr).toContain('doomLop');
@@ -148,6 +146,6 @@ test('wrong usage is exit code 2, what cannot be read is 1', async () => {
 test('--resume keeps what is done', async () => {
   const first = await run(SAMPLE, 'runs.db', '--resume', 'journal', '--json');
   expect(first.code).toBe(0);
-  expect((await readFile(join(folder.path, 'journal'), 'utf8')).trim().split('\n')).toHaveLength(3);
+  expect((await readFile(join(folder, 'journal'), 'utf8')).trim().split('\n')).toHaveLength(3);
   expect((await run(SAMPLE, 'runs.db', '--resume', 'journal', '--json')).stdout).toBe(first.stdout);
 });

@@ -1,21 +1,18 @@
 import { mkdir, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { beforeAll, expect, test } from 'vitest';
 
-import { tempFolder } from './support/temp-folder.ts';
+import { testFolder } from './support/test-folder.ts';
 import { jsonLines, runCli, sampleRun } from './run-cli.ts';
 
-let folder: Awaited<ReturnType<typeof tempFolder>>;
+const folder = testFolder();
 let cwd: string;
 
 beforeAll(async () => {
-  folder = await tempFolder();
-  cwd = folder.path;
+  cwd = folder;
   await writeFile(join(cwd, 'good.json'), sampleRun('good', 'fine'));
 });
-
-afterAll(() => folder.dispose());
 
 const packed = gzipSync(`${Array.from({ length: 400 }, (_, index) => sampleRun(`r${index}`, 'fine')).join('\n')}\n`);
 const deep = `{"id":"deep","calls":${'['.repeat(200_000)}${']'.repeat(200_000)}}`;

@@ -1,17 +1,15 @@
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { afterEach, beforeEach, expect, test } from 'vitest';
+import { beforeEach, expect, test } from 'vitest';
 
 import { runCli } from './run-cli.ts';
-import { tempFolder } from './support/temp-folder.ts';
+import { testFolder } from './support/test-folder.ts';
 
-let folder: Awaited<ReturnType<typeof tempFolder>>;
+let folder: string;
 
 beforeEach(async () => {
-  folder = await tempFolder();
+  folder = testFolder();
 });
-
-afterEach(async () => folder.dispose());
 
 /** Runs in the neutral form: so many calls that repeat one failure, then an outcome. */
 const run = (id: number, failures: number, outcomeSuccess: boolean): string =>
@@ -30,9 +28,9 @@ const run = (id: number, failures: number, outcomeSuccess: boolean): string =>
   });
 
 async function suggest(runs: readonly string[], ...more: readonly string[]): ReturnType<typeof runCli> {
-  const file = join(folder.path, 'runs.jsonl');
+  const file = join(folder, 'runs.jsonl');
   await writeFile(file, runs.join('\n'));
-  return runCli(['config', 'suggest', file, ...more], { cwd: folder.path });
+  return runCli(['config', 'suggest', file, ...more], { cwd: folder });
 }
 
 test('a signal as frequent in successful runs is suggested for switching off, with its figures', async () => {

@@ -1,22 +1,19 @@
 import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { afterAll, beforeAll, expect, test } from 'vitest';
-import { tempFolder } from './support/temp-folder.ts';
+import { beforeAll, expect, test } from 'vitest';
+import { testFolder } from './support/test-folder.ts';
 import { jsonLines, runCli, type CliResult } from './run-cli.ts';
 
-let folder: Awaited<ReturnType<typeof tempFolder>>;
+const folder = testFolder();
 let cwd: string;
 
 beforeAll(async () => {
-  folder = await tempFolder();
-  cwd = join(folder.path, 'project');
+  cwd = join(folder, 'project');
   await mkdir(join(cwd, '.git'), { recursive: true });
 });
 
-afterAll(() => folder.dispose());
-
 function run(...args: readonly string[]): Promise<CliResult> {
-  const home = join(folder.path, 'home');
+  const home = join(folder, 'home');
   return runCli(args, { cwd, env: { HOME: home, XDG_CONFIG_HOME: join(home, '.config'), XDG_STATE_HOME: '' } });
 }
 

@@ -2,23 +2,21 @@ import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { fileURLToPath } from 'node:url';
-import { afterEach, beforeEach, expect, test } from 'vitest';
+import { beforeEach, expect, test } from 'vitest';
 
-import { tempFolder } from './support/temp-folder.ts';
+import { testFolder } from './support/test-folder.ts';
 import { jsonLines, runCli } from './run-cli.ts';
 
 const sample = fileURLToPath(new URL('../samples/stuck-run.jsonl', import.meta.url));
 const FLAGGED = '  ▲ stuck, likely: the same failure after each edit, bash, seen 5 times since call 4\n';
 
-let folder: Awaited<ReturnType<typeof tempFolder>>;
+let folder: string;
 let cwd: string;
 
 beforeEach(async () => {
-  folder = await tempFolder();
-  cwd = folder.path;
+  folder = testFolder();
+  cwd = folder;
 });
-
-afterEach(() => folder.dispose());
 
 test('the demo shows calls, a pattern, advice, how the agent follows it, and what to do next', async () => {
   const { code, stdout, stderr } = await runCli(['demo'], { cwd });

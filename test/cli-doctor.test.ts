@@ -2,13 +2,13 @@ import { spawnSync } from 'node:child_process';
 import { chmod, mkdir, readFile, readdir, writeFile } from 'node:fs/promises';
 import { createServer } from 'node:http';
 import { join } from 'node:path';
-import { afterEach, beforeEach, expect, test } from 'vitest';
+import { beforeEach, expect, test } from 'vitest';
 
 import { logFault } from '../src/base/fault-log.ts';
 import { addHooks } from '../src/hosts/claude-code/edit-settings.ts';
 import { hookGroups } from '../src/hosts/claude-code/init-hooks.ts';
 import { sqliteStore } from '../src/store/sqlite/sqlite-store.ts';
-import { tempFolder } from './support/temp-folder.ts';
+import { testFolder } from './support/test-folder.ts';
 import { jsonLines, runCli, type CliResult } from './run-cli.ts';
 import { makeRecords } from '../src/store/records-folder.ts';
 
@@ -22,17 +22,17 @@ interface Line {
   readonly fix?: string;
 }
 
-let root: Awaited<ReturnType<typeof tempFolder>>;
+let root: string;
 let project: string;
 let env: Readonly<Record<string, string>>;
 let command: string;
 
 beforeEach(async () => {
-  root = await tempFolder();
-  project = join(root.path, 'project');
+  root = testFolder();
+  project = join(root, 'project');
   await mkdir(join(project, '.git'), { recursive: true });
   await mkdir(join(project, '.claude'));
-  const home = join(root.path, 'home');
+  const home = join(root, 'home');
   await mkdir(join(home, '.claude'), { recursive: true });
   env = {
     HOME: home,
@@ -43,7 +43,7 @@ beforeEach(async () => {
     CLAUDE_CONFIG_DIR: '',
   };
   // The hook as it is, without the bundle around it.
-  const hook = join(root.path, 'hook.mjs');
+  const hook = join(root, 'hook.mjs');
   await writeFile(
     hook,
     `import { runHook } from ${JSON.stringify(MAIN)};\nimport { endProcess, readStdin } from ${JSON.stringify(STDIN)};\n` +
@@ -51,8 +51,6 @@ beforeEach(async () => {
   );
   command = `${process.execPath} '${hook}' coxswain-hook`;
 });
-
-afterEach(() => root.dispose());
 
 /** Into the user's own settings, unless another file is named. */
 async function settings(text: string, file = join(env['HOME'] ?? '', '.claude/settings.json')): Promise<void> {
@@ -116,9 +114,7 @@ test('recorded hook events count as a heartbeat, and the canary does not', async
 });
 
 test('a hook whose files have moved fails with a fix', async () => {
-  await settings(
-    addHooks('', hookGroups(`${process.execPath} '${join(root.path, 'gone', 'hook.cjs')}' coxswain-hook`)),
-  );
+  await settings(addHooks('', hookGroups(`${process.execPath} '${join(root, 'gone', 'hook.cjs')}' coxswain-hook`)));
   const { code, of } = await doctor();
   expect(of('hook paths')).toMatchObject({ status: 'fail', fix: expect.stringContaining('coxswain init') });
   expect(of('hook paths')?.found).toContain(join('gone', 'hook-main.cjs'));
@@ -184,7 +180,7 @@ test('a readable store, a wrong configuration and an untrusted one are reported'
 });
 
 test('a hook that may come from the repository is shown and neither run nor contacted', async () => {
-  const ran = join(root.path, 'ran');
+  const ran = join(root, 'ran');
   const requests: string[] = [];
   const server = createServer((request, response) => {
     requests.push(request.url ?? '');
@@ -208,7 +204,7 @@ test('a hook that may come from the repository is shown and neither run nor cont
   const { lines } = await doctor();
   await new Promise((resolve) => server.close(resolve));
   expect(requests).toEqual([]);
-  expect(await readdir(root.path)).not.toContain('ran');
+  expect(await readdir(root)).not.toContain('ran');
   const notTried = lines.filter(({ check, found }) => check === 'hook alive' && found.startsWith('not tried'));
   expect(notTried.map(({ status }) => status)).toEqual(Array.from({ length: 4 }, () => 'unknown'));
 });

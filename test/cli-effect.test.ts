@@ -1,23 +1,22 @@
 import { existsSync } from 'node:fs';
 import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { afterEach, beforeEach, expect, test } from 'vitest';
+import { beforeEach, expect, test } from 'vitest';
 
 import { createCoxswain, type Coxswain, type CoxswainOptions } from '../src/run/coxswain.ts';
 import type { Run } from '../src/run/run.ts';
 import { sqliteStore } from '../src/store/sqlite/sqlite-store.ts';
 import { createFakeClock } from '../src/testing/fake-clock.ts';
-import { tempFolder } from './support/temp-folder.ts';
+import { testFolder } from './support/test-folder.ts';
 import { jsonLines, runCli, sampleRun, type CliResult } from './run-cli.ts';
 
-let folder: Awaited<ReturnType<typeof tempFolder>>;
+let folder: string;
 
 beforeEach(async () => {
-  folder = await tempFolder();
+  folder = testFolder();
 });
-afterEach(() => folder.dispose());
 
-const cli = (args: readonly string[], stdin = ''): Promise<CliResult> => runCli(args, { cwd: folder.path, stdin });
+const cli = (args: readonly string[], stdin = ''): Promise<CliResult> => runCli(args, { cwd: folder, stdin });
 
 /**
  * An agent that makes the same failing call until it has had enough, or is told: most then do something else.
@@ -47,7 +46,7 @@ async function record(
   start: Parameters<Coxswain['startRun']>[0] = {},
 ): Promise<void> {
   const clock = createFakeClock(1_000_000);
-  const cox = createCoxswain({ store: sqliteStore(join(folder.path, 'runs.db')), clock, ...options });
+  const cox = createCoxswain({ store: sqliteStore(join(folder, 'runs.db')), clock, ...options });
   for (let number = 0; number < runs; number += 1) {
     clock.advance(60);
     const run = cox.startRun({ ...start, runId: `run-${number}` });
@@ -109,7 +108,7 @@ test('with few runs there is too little data, and the exit code is 0', async () 
 test('shadow runs are counted apart, transcripts have no advice, and what is missing or wrong is said', async () => {
   await record(3, { mode: 'shadow' });
   expect((await cli(['effect', 'runs.db'])).stdout).toMatch(/3 runs, 3 steered; 3 in shadow mode; no experiment/);
-  await writeFile(join(folder.path, 'runs.ndjson'), `${sampleRun('alpha', 'stuck')}\n`);
+  await writeFile(join(folder, 'runs.ndjson'), `${sampleRun('alpha', 'stuck')}\n`);
   const imported = await cli(['effect', 'runs.ndjson']);
   expect([imported.code, imported.stdout]).toEqual([0, expect.stringContaining('These runs have no advice')]);
   expect((await cli(['effect', 'none.db'])).code).toBe(1);
@@ -120,10 +119,10 @@ test('shadow runs are counted apart, transcripts have no advice, and what is mis
 
 async function samples(): Promise<void> {
   const lines = [sampleRun('alpha', 'stuck', 12), sampleRun('beta', 'fine'), sampleRun('gamma', 'stuck', 12)];
-  await writeFile(join(folder.path, 'runs.ndjson'), `${lines.join('\n')}\n`);
+  await writeFile(join(folder, 'runs.ndjson'), `${lines.join('\n')}\n`);
 }
 
-const labels = (): Promise<string> => readFile(join(folder.path, 'labels.csv'), 'utf8');
+const labels = (): Promise<string> => readFile(join(folder, 'labels.csv'), 'utf8');
 
 test('each key labels a moment at once, and another call goes on where the last one stopped', async () => {
   await samples();
@@ -158,7 +157,7 @@ test('b goes back and the next key replaces the label; an unknown key shows the 
 test('notes and splits that somebody wrote by hand stay', async () => {
   await samples();
   await cli(['label', 'runs.ndjson', '--out', 'labels.csv', '--count', '1'], 'y');
-  await writeFile(join(folder.path, 'labels.csv'), (await labels()).replace('stuck,,', 'stuck,dev,"a, b"'));
+  await writeFile(join(folder, 'labels.csv'), (await labels()).replace('stuck,,', 'stuck,dev,"a, b"'));
   await cli(['label', 'runs.ndjson', '--out', 'labels.csv', '--count', '1'], 's');
   expect(await labels()).toMatch(/alpha@\d+,stuck,dev,"a, b"\ngamma@\d+,skip,,\n$/);
 });
@@ -184,12 +183,12 @@ test.each([
   const { code, stderr } = await cli(args, 'y');
   expect(stderr).toContain(message);
   expect(code).toBe(2);
-  expect(existsSync(join(folder.path, 'labels.csv'))).toBe(false);
+  expect(existsSync(join(folder, 'labels.csv'))).toBe(false);
 });
 
 test('a labels file that is broken is named with its line, and left alone', async () => {
   await samples();
-  await writeFile(join(folder.path, 'labels.csv'), 'id,target\nalpha@3,maybe\n');
+  await writeFile(join(folder, 'labels.csv'), 'id,target\nalpha@3,maybe\n');
   const { code, stderr } = await cli(['label', 'runs.ndjson', '--out', 'labels.csv'], 'y');
   expect([code, stderr]).toEqual([2, 'coxswain: labels.csv: line 2: target "maybe"; give stuck, ok, skip\n']);
   expect(await labels()).toBe('id,target\nalpha@3,maybe\n');
@@ -203,7 +202,7 @@ test('nothing in a run acts on the terminal', async () => {
     isError: true,
   };
   const run = { id: 'e\u001b[1mvil', calls: Array.from({ length: 8 }, () => evil) };
-  await writeFile(join(folder.path, 'runs.ndjson'), `${JSON.stringify(run)}\n`);
+  await writeFile(join(folder, 'runs.ndjson'), `${JSON.stringify(run)}\n`);
   const { stdout } = await cli(['label', 'runs.ndjson', '--out', 'labels.csv', '--from', 'random'], 'yyy');
   expect(stdout).not.toMatch(/[\u0000-\u0009\u000b-\u001f\u007f-\u009f\u202e]/);
   expect(stdout).toContain('3 labels: 3 stuck');

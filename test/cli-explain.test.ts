@@ -1,22 +1,20 @@
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { afterEach, beforeEach, expect, test } from 'vitest';
+import { beforeEach, expect, test } from 'vitest';
 
 import { jsonLines, runCli, sampleRun } from './run-cli.ts';
-import { tempFolder } from './support/temp-folder.ts';
+import { testFolder } from './support/test-folder.ts';
 
 const SAMPLE = fileURLToPath(new URL('../samples/stuck-run.jsonl', import.meta.url));
 
-let folder: Awaited<ReturnType<typeof tempFolder>>;
+let folder: string;
 let cwd: string;
 
 beforeEach(async () => {
-  folder = await tempFolder();
-  cwd = folder.path;
+  folder = testFolder();
+  cwd = folder;
 });
-
-afterEach(() => folder.dispose());
 
 interface Call {
   readonly tool: string;

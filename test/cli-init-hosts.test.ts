@@ -1,26 +1,24 @@
 import { existsSync } from 'node:fs';
 import { mkdir, readFile, readdir, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
-import { afterEach, beforeEach, expect, test } from 'vitest';
+import { beforeEach, expect, test } from 'vitest';
 
 import { runCli, type CliResult } from './run-cli.ts';
-import { tempFolder } from './support/temp-folder.ts';
+import { testFolder } from './support/test-folder.ts';
 
-let folder: Awaited<ReturnType<typeof tempFolder>>;
+let folder: string;
 let home: string;
 let project: string;
 
 beforeEach(async () => {
-  folder = await tempFolder();
-  home = join(folder.path, 'home');
-  project = join(folder.path, 'project');
-  await Promise.all([mkdir(home), mkdir(project), mkdir(join(folder.path, 'bin'))]);
+  folder = testFolder();
+  home = join(folder, 'home');
+  project = join(folder, 'project');
+  await Promise.all([mkdir(home), mkdir(project), mkdir(join(folder, 'bin'))]);
 });
 
-afterEach(() => folder.dispose());
-
 function cox(...args: readonly string[]): Promise<CliResult> {
-  const PATH = `${join(folder.path, 'bin')}:${process.env['PATH'] ?? ''}`;
+  const PATH = `${join(folder, 'bin')}:${process.env['PATH'] ?? ''}`;
   const places = { CODEX_HOME: '', COPILOT_HOME: '', XDG_CONFIG_HOME: '', XDG_DATA_HOME: '', CLAUDE_CONFIG_DIR: '' };
   return runCli(args, { cwd: project, env: { HOME: home, PATH, ...places } });
 }
@@ -45,7 +43,7 @@ require('node:readline').createInterface({ input: process.stdin }).on('line', (l
   if (id !== undefined) console.log(JSON.stringify({ id, result }));
 });
 `;
-  await writeFile(join(folder.path, 'bin', 'codex'), source, { mode: 0o755 });
+  await writeFile(join(folder, 'bin', 'codex'), source, { mode: 0o755 });
 }
 
 const FILES = {
@@ -121,7 +119,7 @@ test('Codex trusts our hook and no other, and undo removes the trust too', async
 });
 
 test('where Codex cannot be asked, init says how to trust the hook', async () => {
-  await writeFile(join(folder.path, 'bin', 'codex'), '#!/bin/sh\nexit 3\n', { mode: 0o755 });
+  await writeFile(join(folder, 'bin', 'codex'), '#!/bin/sh\nexit 3\n', { mode: 0o755 });
   const { code, stderr } = await cox('init', 'codex', '--user', '--yes');
   expect([code, stderr]).toEqual([0, expect.stringContaining('exit code 3')]);
   expect(stderr).toContain('/hooks');

@@ -2,26 +2,24 @@ import { existsSync } from 'node:fs';
 import { createHash } from 'node:crypto';
 import { chmod, link, lstat, mkdir, readdir, readFile, rm, stat, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { afterEach, beforeEach, expect, test } from 'vitest';
+import { beforeEach, expect, test } from 'vitest';
 
-import { tempFolder } from './support/temp-folder.ts';
+import { testFolder } from './support/test-folder.ts';
 import { runCli, type CliResult } from './run-cli.ts';
 
-let folder: Awaited<ReturnType<typeof tempFolder>>;
+let folder: string;
 let cwd: string;
 let settings: string;
 
 beforeEach(async () => {
-  folder = await tempFolder();
-  cwd = join(folder.path, 'a project');
+  folder = testFolder();
+  cwd = join(folder, 'a project');
   await mkdir(join(cwd, '.claude'), { recursive: true });
   settings = join(cwd, '.claude', 'settings.local.json');
 });
 
-afterEach(() => folder.dispose());
-
 function cox(...args: readonly string[]): Promise<CliResult> {
-  const home = folder.path;
+  const home = folder;
   return runCli(args, { cwd, env: { HOME: home, XDG_CONFIG_HOME: '', CLAUDE_CONFIG_DIR: join(home, '.claude') } });
 }
 
@@ -32,8 +30,8 @@ async function commands(file = settings): Promise<readonly string[]> {
 }
 
 test('init writes one hook an event, by absolute paths that are there, and undo leaves nothing behind', async () => {
-  await mkdir(join(folder.path, 'fresh'));
-  cwd = join(folder.path, 'fresh');
+  await mkdir(join(folder, 'fresh'));
+  cwd = join(folder, 'fresh');
   settings = join(cwd, '.claude', 'settings.local.json');
   const { code, stdout, stderr } = await cox('init', 'claude-code', '--yes');
   expect([code, stderr]).toEqual([0, '']);
@@ -77,10 +75,10 @@ test('what somebody has changed since stays, and only the hooks of coxswain go',
 });
 
 test('a link to the user’s own settings stays a link', async () => {
-  const real = join(folder.path, 'dotfiles.json');
-  const own = join(folder.path, '.claude', 'settings.json');
+  const real = join(folder, 'dotfiles.json');
+  const own = join(folder, '.claude', 'settings.json');
   await writeFile(real, '{}\n');
-  await mkdir(join(folder.path, '.claude'), { recursive: true });
+  await mkdir(join(folder, '.claude'), { recursive: true });
   await symlink(real, own);
   expect((await cox('init', '--user', '--yes')).code).toBe(0);
   expect((await lstat(own)).isSymbolicLink()).toBe(true);
@@ -90,7 +88,7 @@ test('a link to the user’s own settings stays a link', async () => {
 });
 
 test('settings in a project are neither shown nor written through a link', async () => {
-  const precious = join(folder.path, 'precious.json');
+  const precious = join(folder, 'precious.json');
   await writeFile(precious, '{ "precious": true }\n');
   await symlink(precious, settings);
   const linked = await cox('init', '--yes');
@@ -99,14 +97,14 @@ test('settings in a project are neither shown nor written through a link', async
   await link(precious, settings);
   expect((await cox('init', '--yes')).stderr).toContain('hard link');
   await rm(join(cwd, '.claude'), { recursive: true });
-  await symlink(folder.path, join(cwd, '.claude'));
+  await symlink(folder, join(cwd, '.claude'));
   expect((await cox('init', '--yes')).stderr).toContain('it is a link');
-  expect(await readdir(folder.path)).not.toContain('settings.json');
+  expect(await readdir(folder)).not.toContain('settings.json');
   expect(await readFile(precious, 'utf8')).toBe('{ "precious": true }\n');
 });
 
 test('undo goes by the state folder alone: what a repository ships overwrites nothing', async () => {
-  const precious = join(folder.path, 'precious');
+  const precious = join(folder, 'precious');
   await writeFile(precious, 'precious');
   const after_sha256 = createHash('sha256').update('precious').digest('hex');
   const files = [{ file: precious, before: Buffer.from('evil').toString('base64'), after_sha256, folder_made: null }];
@@ -143,7 +141,7 @@ test('without a terminal and without --yes it only shows; --dry-run too', async 
 
 test('--user, --shared and --deadline go where they say', async () => {
   expect((await cox('init', '--user', '--yes')).code).toBe(0);
-  expect(await commands(join(folder.path, '.claude', 'settings.json'))).toHaveLength(15);
+  expect(await commands(join(folder, '.claude', 'settings.json'))).toHaveLength(15);
   expect(existsSync(settings)).toBe(false);
   expect((await cox('init', '--undo', '--user')).stdout).toContain('removed');
 

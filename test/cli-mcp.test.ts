@@ -11,7 +11,7 @@ import type { TrajectoryPayload } from '../src/records/trajectory-record.ts';
 import { makeRecords } from '../src/store/records-folder.ts';
 import { sqliteStore } from '../src/store/sqlite/sqlite-store.ts';
 import { standardSteering } from '../src/steering/standard-steering.ts';
-import { tempFolder } from './support/temp-folder.ts';
+import { testFolder } from './support/test-folder.ts';
 
 const BIN = join(import.meta.dirname, '..', 'src', 'cli', 'bin.ts');
 
@@ -52,9 +52,8 @@ const PROMPT = { hook_event_name: 'UserPromptSubmit', prompt: 'Fix the build' };
 const LOOP = calls('Bash', { command: 'npm test' }, ['a', 'b', 'c']);
 
 async function newProject(): Promise<string> {
-  const folder = await tempFolder();
-  onTestFinished(() => folder.dispose());
-  const project = join(folder.path, 'project');
+  const folder = testFolder();
+  const project = join(folder, 'project');
   await mkdir(join(project, '.git'), { recursive: true });
   return project;
 }

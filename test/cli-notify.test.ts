@@ -8,25 +8,24 @@ import { afterEach, beforeEach, expect, test } from 'vitest';
 import { loadConfig } from '../src/config/load-config.ts';
 import { trustProject } from '../src/config/trust-project.ts';
 import { jsonLines, runCli, type CliResult } from './run-cli.ts';
-import { tempFolder } from './support/temp-folder.ts';
+import { testFolder } from './support/test-folder.ts';
 
-let folder: Awaited<ReturnType<typeof tempFolder>>;
+let folder: string;
 let cwd: string;
 let home: string;
 let closing: (() => void)[];
 
 beforeEach(async () => {
-  folder = await tempFolder();
+  folder = testFolder();
   closing = [];
-  cwd = join(folder.path, 'project');
-  home = join(folder.path, 'home');
+  cwd = join(folder, 'project');
+  home = join(folder, 'home');
   await mkdir(cwd);
   await mkdir(join(home, 'coxswain'), { recursive: true });
 });
 
 afterEach(async () => {
   for (const close of closing) close();
-  await folder.dispose();
 });
 
 /** A server on loopback that answers with these statuses in turn, then 200. @returns its address, and what it got */

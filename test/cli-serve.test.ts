@@ -10,6 +10,7 @@ import { readServeSettings, serveFileOf, writeServeSettings } from '../src/hosts
 import { serverHealth, type ServerHealth } from '../src/hosts/claude-code/server-health.ts';
 import { findServer, startServer, stopServer } from '../src/hosts/claude-code/server-process.ts';
 import { tempFolder } from './support/temp-folder.ts';
+import { testFolder } from './support/test-folder.ts';
 import { jsonLines, runCli, type CliResult } from './run-cli.ts';
 import { isRunning } from '../src/base/process-identity.ts';
 import { stateFile } from '../src/base/state-places.ts';
@@ -17,7 +18,7 @@ import { loggedFaults } from './user-state.ts';
 import { HANGS_AFTER_MS } from './support/hangs-after.ts';
 
 let built: Awaited<ReturnType<typeof tempFolder>>;
-let folder: Awaited<ReturnType<typeof tempFolder>>;
+let folder: string;
 let cwd: string;
 let env: Readonly<Record<string, string>>;
 
@@ -28,24 +29,23 @@ beforeAll(async () => {
 });
 
 beforeEach(async () => {
-  folder = await tempFolder();
-  cwd = join(folder.path, 'a project');
+  folder = testFolder();
+  cwd = join(folder, 'a project');
   await mkdir(join(cwd, '.claude'), { recursive: true });
   spawnSync('git', ['init', '-q'], { cwd });
   env = {
-    HOME: folder.path,
+    HOME: folder,
     PATH: process.env['PATH'] ?? '',
     XDG_CONFIG_HOME: '',
     // As in this process, which looks at settings and records.
     XDG_STATE_HOME: process.env['XDG_STATE_HOME'] ?? '',
-    CLAUDE_CONFIG_DIR: join(folder.path, '.claude'),
+    CLAUDE_CONFIG_DIR: join(folder, '.claude'),
     CLAUDE_PROJECT_DIR: '',
   };
 });
 
 afterEach(async () => {
   await stopServer(cwd);
-  await folder.dispose();
 });
 
 function cox(...args: readonly string[]): Promise<CliResult> {
@@ -145,7 +145,7 @@ test('a start that another start overtakes ends its process, which would serve o
   await cox('init', '--http', '--yes');
   const settings = readServeSettings(cwd);
   if (settings === undefined) throw new Error('init wrote no settings');
-  const pidFile = join(folder.path, 'pid');
+  const pidFile = join(folder, 'pid');
   const slow = `require('node:fs').writeFileSync(${JSON.stringify(pidFile)}, String(process.pid)); setTimeout(() => {}, ${HANGS_AFTER_MS})`;
   const program = [process.execPath, '-e', slow, '--'];
   const overtaken = startServer(cwd, { settings: { ...settings, program }, env });

@@ -2,31 +2,29 @@ import { spawn } from 'node:child_process';
 import { mkdir, readdir, rm, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { afterEach, beforeEach, expect, test } from 'vitest';
+import { beforeEach, expect, test } from 'vitest';
 
 import { endWithTest } from './support/end-with-test.ts';
 import { createCoxswain } from '../src/run/coxswain.ts';
 import { sqliteStore } from '../src/store/sqlite/sqlite-store.ts';
 import type { TrajectoryStore } from '../src/store/trajectory-store.ts';
-import { tempFolder } from './support/temp-folder.ts';
+import { testFolder } from './support/test-folder.ts';
 import { runCli } from './run-cli.ts';
 import { makeRecords } from '../src/store/records-folder.ts';
 import { trustAs } from './user-state.ts';
 
 const BIN = fileURLToPath(new URL('../src/cli/bin.ts', import.meta.url));
 
-let root: Awaited<ReturnType<typeof tempFolder>>;
+let root: string;
 let project: string;
 let env: Readonly<Record<string, string>>;
 
 beforeEach(async () => {
-  root = await tempFolder();
-  project = join(root.path, 'project');
+  root = testFolder();
+  project = join(root, 'project');
   await mkdir(join(project, '.git'), { recursive: true });
-  env = { HOME: root.path, XDG_CONFIG_HOME: '', CLAUDE_PROJECT_DIR: '' };
+  env = { HOME: root, XDG_CONFIG_HOME: '', CLAUDE_PROJECT_DIR: '' };
 });
-
-afterEach(() => root.dispose());
 
 /** Two runs: `first` in a loop, with a deadline and a subagent; `second` of two calls, with the latest record. */
 async function record(store: TrajectoryStore): Promise<void> {

@@ -1,24 +1,22 @@
 import { existsSync } from 'node:fs';
 import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { afterEach, beforeEach, expect, test } from 'vitest';
+import { beforeEach, expect, test } from 'vitest';
 
 import { createCoxswain } from '../src/run/coxswain.ts';
 import { sqliteStore } from '../src/store/sqlite/sqlite-store.ts';
-import { tempFolder } from './support/temp-folder.ts';
+import { testFolder } from './support/test-folder.ts';
 import { jsonLines, runCli, sampleRun } from './run-cli.ts';
 
-let folder: Awaited<ReturnType<typeof tempFolder>>;
+let folder: string;
 let cwd: string;
 
 beforeEach(async () => {
-  folder = await tempFolder();
-  cwd = folder.path;
+  folder = testFolder();
+  cwd = folder;
   await writeFile(join(cwd, 'a.json'), sampleRun('alpha-1', 'stuck'));
   await writeFile(join(cwd, 'b.json'), sampleRun('alpha-2', 'fine', 700));
 });
-
-afterEach(() => folder.dispose());
 
 test('recorded runs are listed and shown as analysed', async () => {
   const analysed = await runCli(['analyze', 'a.json', 'b.json', '--store', 'x/runs.db'], { cwd });

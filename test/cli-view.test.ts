@@ -4,28 +4,26 @@ import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
-import { afterEach, beforeEach, expect, test } from 'vitest';
+import { beforeEach, expect, test } from 'vitest';
 
 import { endWithTest } from './support/end-with-test.ts';
-import { tempFolder } from './support/temp-folder.ts';
+import { testFolder } from './support/test-folder.ts';
 import { openBrowser } from '../src/viewer/server/open-browser.ts';
 import { startViewer } from '../src/viewer/server/start-viewer.ts';
 import { runCli, sampleRun } from './run-cli.ts';
 
 const BIN = fileURLToPath(new URL('../src/cli/bin.ts', import.meta.url));
 
-let folder: Awaited<ReturnType<typeof tempFolder>>;
+let folder: string;
 
 beforeEach(async () => {
-  folder = await tempFolder();
-  await writeFile(join(folder.path, 'run.json'), sampleRun('one', 'stuck'));
+  folder = testFolder();
+  await writeFile(join(folder, 'run.json'), sampleRun('one', 'stuck'));
 });
-
-afterEach(() => folder.dispose());
 
 /** A folder for temporary files that no other viewer of this machine uses. */
 async function ownTemp(): Promise<string> {
-  const path = join(folder.path, 'temp');
+  const path = join(folder, 'temp');
   await mkdir(path);
   return path;
 }
@@ -35,7 +33,7 @@ test('view prints an address that opens the runs, and Ctrl-C ends it without a t
   let address = '';
   let answers = 0;
   const result = await runCli(['view', 'run.json', '--no-open', '--port', '0'], {
-    cwd: folder.path,
+    cwd: folder,
     env: { TMPDIR: temp },
     onStdout: ({ all, interrupt }) => {
       if (address !== '' || !all.includes('Ctrl-C')) return;
@@ -53,21 +51,21 @@ test('view prints an address that opens the runs, and Ctrl-C ends it without a t
 
 test('the browser gets a private file and no token in its arguments', async () => {
   const temp = await ownTemp();
-  const bin = join(folder.path, 'bin');
-  const seen = join(folder.path, 'seen');
+  const bin = join(folder, 'bin');
+  const seen = join(folder, 'seen');
   await mkdir(bin);
   // Writes down the arguments that other users can see, and the file that the browser reads.
   const opener = `#!/bin/sh\nf="\${1#file://}"\n{ echo "$*"; stat -c '%a' "$f" "$(dirname "$f")"; cat "$f"; } > '${seen}.tmp'\nmv '${seen}.tmp' '${seen}'\n`;
   await writeFile(join(bin, 'xdg-open'), opener, { mode: 0o755 });
   let opened = '';
   const result = await runCli(['view', 'run.json', '--port', '0'], {
-    cwd: folder.path,
+    cwd: folder,
     env: { TMPDIR: temp, PATH: `${bin}:${process.env['PATH']}` },
     onStdout: ({ all, interrupt }) => {
       if (opened !== '' || !all.includes('Ctrl-C')) return;
       opened = 'waits';
       void (async () => {
-        await expect.poll(() => readdir(folder.path)).toContain('seen');
+        await expect.poll(() => readdir(folder)).toContain('seen');
         opened = await readFile(seen, 'utf8');
         interrupt();
       })();
@@ -85,7 +83,7 @@ test('with --run and --call the printed address opens the call', async () => {
   let address = '';
   let calls = '';
   const { code } = await runCli(['view', 'run.json', '--no-open', '--port', '0', '--run', 'one', '--call', '3'], {
-    cwd: folder.path,
+    cwd: folder,
     onStdout: ({ all, interrupt }) => {
       if (address !== '' || !all.includes('Ctrl-C')) return;
       [address = ''] = all.split('\n');
@@ -112,7 +110,7 @@ test('with --run and --call the printed address opens the call', async () => {
     ['--call', '3'],
     ['--run', 'one', '--call', '0'],
   ]) {
-    const wrong = await runCli(['view', 'run.json', ...args], { cwd: folder.path });
+    const wrong = await runCli(['view', 'run.json', ...args], { cwd: folder });
     expect([wrong.code, wrong.stderr]).toEqual([2, expect.stringMatching(/^coxswain: --call [^\n]+\n$/)]);
   }
 });
@@ -120,7 +118,7 @@ test('with --run and --call the printed address opens the call', async () => {
 test('SIGTERM ends it like Ctrl-C, also while a page is connected', async () => {
   const temp = await ownTemp();
   const child = spawn(process.execPath, [BIN, 'view', 'run.json', '--no-open', '--port', '0'], {
-    cwd: folder.path,
+    cwd: folder,
     env: { ...process.env, TMPDIR: temp },
   });
   endWithTest(child);
@@ -143,7 +141,7 @@ test('SIGTERM ends it like Ctrl-C, also while a page is connected', async () => 
 });
 
 test('a missing path, a wrong port and standard input are errors with a suggestion', async () => {
-  const cwd = folder.path;
+  const cwd = folder;
   const none = await runCli(['view', 'none.db', '--no-open'], { cwd });
   expect([none.code, none.stderr]).toEqual([1, expect.stringContaining('none.db cannot be opened')]);
   const port = await runCli(['view', 'run.json', '--port', '70000'], { cwd });
@@ -155,7 +153,7 @@ test('a missing path, a wrong port and standard input are errors with a suggesti
 });
 
 test('a taken port is an error; without --port the next free one is used', async () => {
-  const paths = [join(folder.path, 'run.json')];
+  const paths = [join(folder, 'run.json')];
   const first = await startViewer({ paths });
   const second = await startViewer({ paths });
   try {
@@ -177,7 +175,7 @@ test('a port in use only on ::1 is skipped, because localhost would lead there',
     });
   });
   // On a machine without ::1 the port is free.
-  const paths = [join(folder.path, 'run.json')];
+  const paths = [join(folder, 'run.json')];
   const started =
     port === undefined
       ? 'is taken'
@@ -191,20 +189,20 @@ test('a port in use only on ::1 is skipped, because localhost would lead there',
 
 test('a missing browser is reported, and no shell reads the address', async () => {
   const path = process.env['PATH'];
-  process.env['PATH'] = folder.path;
+  process.env['PATH'] = folder;
   try {
     expect(await openBrowser('http://127.0.0.1:1/#token=$(touch made)', 'linux')).toBe(false);
   } finally {
     process.env['PATH'] = path;
   }
-  const opener = join(folder.path, 'xdg-open');
-  await writeFile(opener, `#!/bin/sh\nprintf '%s' "$1" > '${join(folder.path, 'opened')}'\n`, { mode: 0o755 });
-  process.env['PATH'] = `${folder.path}:${path}`;
+  const opener = join(folder, 'xdg-open');
+  await writeFile(opener, `#!/bin/sh\nprintf '%s' "$1" > '${join(folder, 'opened')}'\n`, { mode: 0o755 });
+  process.env['PATH'] = `${folder}:${path}`;
   try {
     expect(await openBrowser('http://127.0.0.1:1/#token=$(touch made)', 'linux')).toBe(true);
-    await expect.poll(() => readdir(folder.path)).toContain('opened');
+    await expect.poll(() => readdir(folder)).toContain('opened');
   } finally {
     process.env['PATH'] = path;
   }
-  expect((await readdir(folder.path)).toSorted()).toEqual(['opened', 'run.json', 'xdg-open']);
+  expect((await readdir(folder)).toSorted()).toEqual(['opened', 'run.json', 'xdg-open']);
 });

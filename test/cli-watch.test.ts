@@ -1,23 +1,21 @@
 import { appendFile, readFile, rename, truncate, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { afterEach, beforeEach, expect, test } from 'vitest';
+import { beforeEach, expect, test } from 'vitest';
 
-import { tempFolder } from './support/temp-folder.ts';
+import { testFolder } from './support/test-folder.ts';
 import { jsonLines, runCli, type CliControl, type CliResult } from './run-cli.ts';
 
 const START_MS = Date.UTC(2026, 0, 1);
 
-let folder: Awaited<ReturnType<typeof tempFolder>>;
+let folder: string;
 let cwd: string;
 let file: string;
 
 beforeEach(async () => {
-  folder = await tempFolder();
-  cwd = folder.path;
+  folder = testFolder();
+  cwd = folder;
   file = join(cwd, 'run.jsonl');
 });
-
-afterEach(() => folder.dispose());
 
 /** Writes own records, one run. */
 class Recording {

@@ -7,7 +7,7 @@ import { expect, onTestFinished, test } from 'vitest';
 import { UNPROVEN_LIMITS } from '../src/base/bound-connections.ts';
 import { startHookServer } from '../src/hosts/claude-code/hook-server.ts';
 import { sqliteStore } from '../src/store/sqlite/sqlite-store.ts';
-import { tempFolder } from './support/temp-folder.ts';
+import { testFolder } from './support/test-folder.ts';
 import { startViewer } from '../src/viewer/server/start-viewer.ts';
 import { openPage, openStream } from './viewer-client.ts';
 
@@ -59,9 +59,8 @@ test('half-open connections of other users do not silence the server of the hook
 });
 
 test('half-open connections do not end a stream of the viewer that has a session, nor keep a page from opening', async () => {
-  const folder = await tempFolder();
-  onTestFinished(() => folder.dispose());
-  const path = join(folder.path, 'runs.db');
+  const folder = testFolder();
+  const path = join(folder, 'runs.db');
   await sqliteStore(path).close();
   const viewer = await startViewer({ paths: [path], port: 0 });
   onTestFinished(() => viewer.close());

@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 
-import { expect, onTestFinished, test } from 'vitest';
+import { expect, test } from 'vitest';
 
 import { ClaudeSessions } from '../src/hosts/claude-code/claude-sessions.ts';
 import { EventIntake } from '../src/hosts/claude-code/event-intake.ts';
@@ -9,7 +9,7 @@ import type { TrajectoryPayload } from '../src/records/trajectory-record.ts';
 import { memoryStore } from '../src/store/memory/memory-store.ts';
 import type { TrajectoryStore } from '../src/store/trajectory-store.ts';
 import { standardSteering } from '../src/steering/standard-steering.ts';
-import { tempFolder } from './support/temp-folder.ts';
+import { testFolder } from './support/test-folder.ts';
 
 const SESSION = 'cc8311c1-6ce7-4148-9b39-61858f01f403';
 const START_MS = Date.UTC(2026, 10, 22, 9, 4, 30);
@@ -106,8 +106,7 @@ test('concurrent calls are one turn, and each result finds its call by tool and 
 });
 
 test('a spilled event of Copilot CLI gives the same records as one in time', async () => {
-  const folder = await tempFolder();
-  onTestFinished(() => folder.dispose());
+  const folder = testFolder();
   const events = [
     event('PreToolUse', 1, bash('cat /nope')),
     event('PostToolUse', 2, { ...bash('cat /nope'), ...FAILED }),
@@ -122,7 +121,7 @@ test('a spilled event of Copilot CLI gives the same records as one in time', asy
   const sessions = sessionsOf(store);
   await sessions.answer(prompt.known.input, SESSION, { hasBackgroundWork: false });
   const intake = new EventIntake({
-    storeAddress: join(folder.path, 'runs.db'),
+    storeAddress: join(folder, 'runs.db'),
     redact: (payload) => payload,
     clock: { nowMs: () => START_MS },
     onFault: () => undefined,

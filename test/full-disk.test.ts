@@ -9,15 +9,15 @@ import { readServeSettings, writeServeSettings } from '../src/hosts/claude-code/
 import type { TrajectoryRecord } from '../src/records/trajectory-record.ts';
 import { sqliteStore } from '../src/store/sqlite/sqlite-store.ts';
 import { smallDisk } from './support/small-disk.ts';
-import { tempFolder } from './support/temp-folder.ts';
+import { testFolder } from './support/test-folder.ts';
 import { jsonLines, runCli } from './run-cli.ts';
 import { loggedFaults } from './user-state.ts';
 
-const folder = await tempFolder();
-const small = smallDisk(folder.path);
+const folder = testFolder();
+const small = smallDisk(folder);
 const disk = small?.path ?? '';
-const home = join(folder.path, 'home');
-const built = join(folder.path, 'built');
+const home = join(folder, 'home');
+const built = join(folder, 'built');
 const isMounted = small !== undefined;
 
 let project: string;
@@ -29,7 +29,6 @@ beforeAll(async () => {
 
 afterAll(async () => {
   small?.unmount();
-  await folder.dispose();
 });
 
 beforeEach(() => {

@@ -3,7 +3,6 @@ import {
   existsSync,
   lstatSync,
   mkdirSync,
-  mkdtempSync,
   readdirSync,
   readFileSync,
   rmSync,
@@ -11,10 +10,9 @@ import {
   symlinkSync,
   writeFileSync,
 } from 'node:fs';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { beforeAll, expect, test } from 'vitest';
 
 import { buildHook } from '../scripts/build-hook.ts';
 import type { TrajectoryRecord } from '../src/records/trajectory-record.ts';
@@ -23,6 +21,7 @@ import { endWithTest } from './support/end-with-test.ts';
 import { fakeSecrets } from './support/fake-secrets.ts';
 import { jsonLines, runCli } from './run-cli.ts';
 import { makeRecords } from '../src/store/records-folder.ts';
+import { testFolder } from './support/test-folder.ts';
 import { loggedFaults } from './user-state.ts';
 
 /** Hook processes on one run, 16 at a time; `COXSWAIN_HOOK_PROCESSES=200` is the figure in docs/claude-code.md. */
@@ -33,13 +32,7 @@ const GIVEN_UP = 4;
 /** Processes are killed within this time of their start, in which most of them end on an idle machine. */
 const KILLED_WITHIN_MS = 4_000;
 
-const made: string[] = [];
-const built = mkdtempSync(join(tmpdir(), 'coxswain-test-'));
-made.push(built);
-
-afterAll(() => {
-  for (const folder of made) rmSync(folder, { recursive: true, force: true });
-});
+const built = testFolder();
 
 beforeAll(async () => {
   await buildHook(built);
@@ -53,8 +46,7 @@ interface Place {
 }
 
 function newPlace(): Place {
-  const home = mkdtempSync(join(tmpdir(), 'coxswain-test-'));
-  made.push(home);
+  const home = testFolder();
   const project = join(home, 'project');
   mkdirSync(join(project, '.git'), { recursive: true });
   const store = join(project, '.coxswain', 'runs.db');

@@ -1,7 +1,7 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 
-import { expect, onTestFinished, test } from 'vitest';
+import { expect, test } from 'vitest';
 
 import { ClaudeSessions } from '../src/hosts/claude-code/claude-sessions.ts';
 import { EventIntake } from '../src/hosts/claude-code/event-intake.ts';
@@ -9,7 +9,7 @@ import { isKnownEvent, readHookEvent, type KnownHookEvent } from '../src/hosts/c
 import type { TrajectoryRecord } from '../src/records/trajectory-record.ts';
 import { viewOf } from '../src/run-view/run-view.ts';
 import { memoryStore } from '../src/store/memory/memory-store.ts';
-import { tempFolder } from './support/temp-folder.ts';
+import { testFolder } from './support/test-folder.ts';
 
 const SESSION = '01a20731-32fa-7283-8738-4fb01b1c0efd';
 const START_MS = Date.UTC(2026, 10, 23, 7);
@@ -130,9 +130,8 @@ function known(json: Json): KnownHookEvent {
 }
 
 async function sessionOf(host: Host, { late = false } = {}): Promise<readonly TrajectoryRecord[]> {
-  const folder = await tempFolder();
-  onTestFinished(() => folder.dispose());
-  const transcript = join(folder.path, host.transcript);
+  const folder = testFolder();
+  const transcript = join(folder, host.transcript);
   const base = { session_id: SESSION, transcript_path: transcript, cwd: '/' };
   const lines: Json[] = [];
   const answered = (at: number, input: number): void => {
@@ -145,7 +144,7 @@ async function sessionOf(host: Host, { late = false } = {}): Promise<readonly Tr
   const redact = <Payload>(payload: Payload): Payload => payload;
   const config = { steering: {}, deadlineFrom: 'session' } as const;
   const sessions = new ClaudeSessions({ store, config, projectFolder: '/', redact, clock, build: 'test' });
-  const storeAddress = join(folder.path, 'runs.db');
+  const storeAddress = join(folder, 'runs.db');
   const intake = new EventIntake({ storeAddress, redact, clock, onFault: () => undefined });
   const send = async (json: Json, second: number): Promise<void> => {
     nowMs = START_MS + second * 1_000;

@@ -1,7 +1,7 @@
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 
-import { expect, onTestFinished, test } from 'vitest';
+import { expect, test } from 'vitest';
 
 import { isJsonObject } from '../src/base/json.ts';
 import { ClaudeSessions } from '../src/hosts/claude-code/claude-sessions.ts';
@@ -11,7 +11,7 @@ import { RunCounter } from '../src/store/run-summary.ts';
 import type { TrajectoryRecord } from '../src/records/trajectory-record.ts';
 import { memoryStore } from '../src/store/memory/memory-store.ts';
 import { standardSteering } from '../src/steering/standard-steering.ts';
-import { tempFolder } from './support/temp-folder.ts';
+import { testFolder } from './support/test-folder.ts';
 
 const SESSION = '01a20731-32fa-7283-8738-4fb01b1c0efd';
 const START_MS = Date.UTC(2026, 10, 23, 7);
@@ -125,9 +125,8 @@ interface Played {
 }
 
 async function folderOf(): Promise<string> {
-  const folder = await tempFolder();
-  onTestFinished(() => folder.dispose());
-  return folder.path;
+  const folder = testFolder();
+  return folder;
 }
 
 function known(json: Json): KnownHookEvent {

@@ -6,11 +6,11 @@ import { afterAll, beforeEach, expect, test } from 'vitest';
 
 import { smallDisk } from './support/small-disk.ts';
 import { endWithTest } from './support/end-with-test.ts';
-import { tempFolder } from './support/temp-folder.ts';
+import { testFolder } from './support/test-folder.ts';
 import { runCli } from './run-cli.ts';
 
-const folder = await tempFolder();
-const disk = smallDisk(folder.path);
+const folder = testFolder();
+const disk = smallDisk(folder);
 
 let project: string;
 let home: string;
@@ -23,10 +23,9 @@ function at(place: string): void {
   for (const path of [join(project, '.git'), home]) mkdirSync(path, { recursive: true });
 }
 
-beforeEach(() => at(folder.path));
+beforeEach(() => at(folder));
 afterAll(async () => {
   disk?.unmount();
-  await folder.dispose();
 });
 
 const source = (name: string): string => JSON.stringify(new URL(`../src/${name}`, import.meta.url).href);

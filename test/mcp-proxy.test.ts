@@ -20,16 +20,15 @@ import { describe, expect, onTestFinished, test } from 'vitest';
 import type { TrajectoryPayload } from '../src/records/trajectory-record.ts';
 import { openStoreReader } from '../src/store/registry/open-store.ts';
 import { endWithTest } from './support/end-with-test.ts';
-import { tempFolder } from './support/temp-folder.ts';
+import { testFolder } from './support/test-folder.ts';
 
 const BIN = join(import.meta.dirname, '..', 'src', 'cli', 'bin.ts');
 const SERVER = join(import.meta.dirname, 'support', 'mcp-server.ts');
 const NODE = process.execPath;
 
 async function newProject(): Promise<string> {
-  const folder = await tempFolder();
-  onTestFinished(() => folder.dispose());
-  const project = join(folder.path, 'project');
+  const folder = testFolder();
+  const project = join(folder, 'project');
   await mkdir(join(project, '.git'), { recursive: true });
   return project;
 }

@@ -15,7 +15,7 @@ import { sqliteStore } from '../src/store/sqlite/sqlite-store.ts';
 import type { TrajectoryStore } from '../src/store/trajectory-store.ts';
 import { createFakeClock } from '../src/testing/fake-clock.ts';
 import { noPostgres, startPostgres, type PostgresServer } from './support/postgres-server.ts';
-import { tempFolder } from './support/temp-folder.ts';
+import { testFolder } from './support/test-folder.ts';
 
 const steering: SteeringOptions = {
   feedback: [{ provider: toolUsageMonitor({ maxCallsWithoutProgress: 100 }), trigger: { everyNCalls: 2 } }],
@@ -186,9 +186,8 @@ async function callsOfTwo(open: OpenAgain, runId: string): Promise<number> {
 }
 
 test('two processes add to one run in SQLite, and neither loses anything', async () => {
-  const folder = await tempFolder();
-  expect(await callsOfTwo(() => sqliteStore(join(folder.path, 'runs.db')), 'shared')).toBe(80);
-  await folder.dispose();
+  const folder = testFolder();
+  expect(await callsOfTwo(() => sqliteStore(join(folder, 'runs.db')), 'shared')).toBe(80);
 });
 
 describe.skipIf(noPostgres !== undefined)(

@@ -25,7 +25,7 @@ import { memoryStore } from '../src/store/memory/memory-store.ts';
 import { sqliteStore } from '../src/store/sqlite/sqlite-store.ts';
 import { endWithTest } from './support/end-with-test.ts';
 import { runCli } from './run-cli.ts';
-import { tempFolder } from './support/temp-folder.ts';
+import { testFolder } from './support/test-folder.ts';
 
 const samples = fileURLToPath(new URL('otlp-samples/', import.meta.url));
 const BIN = fileURLToPath(new URL('../src/cli/bin.ts', import.meta.url));
@@ -38,14 +38,13 @@ let folder: string;
 let env: Readonly<Record<string, string>>;
 
 beforeEach(async () => {
-  const made = await tempFolder();
-  onTestFinished(() => made.dispose());
-  folder = join(made.path, 'project');
+  const made = testFolder();
+  folder = join(made, 'project');
   mkdirSync(join(folder, '.git'), { recursive: true });
   env = {
-    HOME: made.path,
+    HOME: made,
     PATH: process.env['PATH'] ?? '',
-    XDG_STATE_HOME: join(made.path, 'state'),
+    XDG_STATE_HOME: join(made, 'state'),
     XDG_CONFIG_HOME: '',
   };
 });

@@ -9,7 +9,7 @@ import { memoryStore } from '../src/store/memory/memory-store.ts';
 import type { TrajectoryStore } from '../src/store/trajectory-store.ts';
 import { createFakeTimers } from './support/fake-timers.ts';
 import { readAll } from '../src/testing/read-all.ts';
-import { tempFolder } from './support/temp-folder.ts';
+import { testFolder } from './support/test-folder.ts';
 
 /** A store in memory whose medium fails while `isBroken`. */
 function breakable(): { readonly store: TrajectoryStore; readonly inside: TrajectoryStore; isBroken: boolean } {
@@ -91,10 +91,10 @@ test('a host that awaits room is held up, for its limit at most, instead of losi
 });
 
 test('what there is no room for is spilled and comes back', async () => {
-  const folder = await tempFolder();
+  const folder = testFolder();
   const broken = breakable();
   broken.isBroken = true;
-  const cox = createCoxswain({ store: broken.store, overflow: 'spill', spillFolder: folder.path, maxQueued: 5 });
+  const cox = createCoxswain({ store: broken.store, overflow: 'spill', spillFolder: folder, maxQueued: 5 });
   const run = cox.startRun({ runId: 'r' });
   const child = run.child({ runId: 'c' });
   for (let index = 0; index < 300; index += 1) {
@@ -108,13 +108,12 @@ test('what there is no room for is spilled and comes back', async () => {
   expect(await readAll(broken.inside, 'r')).toHaveLength(301);
   expect(await readAll(broken.inside, 'c')).toHaveLength(301);
   await cox.close();
-  expect(readdirSync(folder.path)).toEqual([]);
-  await folder.dispose();
+  expect(readdirSync(folder)).toEqual([]);
 });
 
 test('a coxswain records through a worker thread', async () => {
-  const folder = await tempFolder();
-  const store = workerStore({ path: join(folder.path, 'runs.db') });
+  const folder = testFolder();
+  const store = workerStore({ path: join(folder, 'runs.db') });
   const cox = createCoxswain({ store });
   const run = cox.startRun({ runId: 'r' });
   for (let index = 0; index < 1_200; index += 1) run.emit(turn);
@@ -122,7 +121,6 @@ test('a coxswain records through a worker thread', async () => {
   expect(await store.findRun('r')).toMatchObject({ records: 1_202, lastSeq: 1_201, outcome: 'ended' });
   await cox.close();
   await cox.close();
-  await folder.dispose();
 });
 
 test('without a store everything counts as stored', async () => {

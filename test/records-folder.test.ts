@@ -13,11 +13,11 @@ import {
   writeFileSync,
 } from 'node:fs';
 import { join } from 'node:path';
-import { afterEach, beforeEach, expect, test } from 'vitest';
+import { beforeEach, expect, test } from 'vitest';
 
 import type { StatePlaces } from '../src/base/state-places.ts';
 import { costGrowth, MOST_LINEAR_GROWTH } from './support/cost-growth.ts';
-import { tempFolder } from './support/temp-folder.ts';
+import { testFolder } from './support/test-folder.ts';
 import {
   adoptRecords,
   examineRecords,
@@ -33,19 +33,15 @@ let root = '';
 let project = '';
 let folder = '';
 let places: StatePlaces = { env: {} };
-let dispose = async (): Promise<void> => {};
 
 beforeEach(async () => {
-  const temp = await tempFolder();
-  root = temp.path;
+  const temp = testFolder();
+  root = temp;
   project = join(root, 'project');
   folder = join(project, '.coxswain');
   places = { env: { XDG_STATE_HOME: join(root, 'state') } };
-  dispose = () => temp.dispose();
   mkdirSync(project);
 });
-
-afterEach(() => dispose());
 
 function kindOf(at = folder): string {
   const verdict = examineRecords(at, places);

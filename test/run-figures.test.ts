@@ -2,7 +2,7 @@ import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { Writable } from 'node:stream';
 
-import { afterEach, beforeEach, expect, test } from 'vitest';
+import { beforeEach, expect, test } from 'vitest';
 
 import { makeConfiguration } from '../src/backtest/configuration.ts';
 import { EffectRowFold } from '../src/backtest/effect-row.ts';
@@ -19,7 +19,7 @@ import { sqliteStore } from '../src/store/sqlite/sqlite-store.ts';
 import type { RunSummary } from '../src/store/run-summary.ts';
 import type { TrajectorySink } from '../src/store/trajectory-store.ts';
 import { hardRuns, type RunFigures } from './hard-runs.ts';
-import { tempFolder } from './support/temp-folder.ts';
+import { testFolder } from './support/test-folder.ts';
 import type { CompareAnswer, Overview, RowsAnswer, RunAnswer } from '../src/viewer/server/api-shapes.ts';
 import { startViewer } from '../src/viewer/server/start-viewer.ts';
 import { jsonLines } from './run-cli.ts';
@@ -28,10 +28,10 @@ import { openPage, type Page } from './viewer-client.ts';
 type Read = Partial<RunFigures>;
 
 const RUNS = hardRuns();
-let folder: Awaited<ReturnType<typeof tempFolder>>;
+let folder: string;
 
 beforeEach(async () => {
-  folder = await tempFolder();
+  folder = testFolder();
   const store = sqliteStore(at('.coxswain/runs.db'));
   await record(store);
   await store.close();
@@ -41,12 +41,8 @@ beforeEach(async () => {
   }
 });
 
-afterEach(async () => {
-  await folder.dispose();
-});
-
 function at(path: string): string {
-  return join(folder.path, path);
+  return join(folder, path);
 }
 
 async function record(store: TrajectorySink): Promise<void> {
@@ -264,7 +260,7 @@ test('every command gives the same figures for a run', async () => {
   });
   const status = await each(async (id) => {
     const { run: found } = await findStatus({
-      env: { CLAUDE_PROJECT_DIR: folder.path, HOME: folder.path, XDG_CONFIG_HOME: at('config') },
+      env: { CLAUDE_PROJECT_DIR: folder, HOME: folder, XDG_CONFIG_HOME: at('config') },
       stdin: JSON.stringify({ session_id: id }),
       nowMs: 0,
     });

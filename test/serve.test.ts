@@ -1,8 +1,7 @@
 import { spawn, spawnSync } from 'node:child_process';
-import { existsSync, mkdirSync, mkdtempSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { request } from 'node:http';
 import { createServer, type AddressInfo } from 'node:net';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { afterEach, beforeAll, expect, onTestFinished, test } from 'vitest';
@@ -18,11 +17,11 @@ import type { TrajectoryRecord } from '../src/records/trajectory-record.ts';
 import { sqliteStore } from '../src/store/sqlite/sqlite-store.ts';
 import { noPostgres, startPostgres } from './support/postgres-server.ts';
 import { stateFile } from '../src/base/state-places.ts';
+import { testFolder } from './support/test-folder.ts';
 import { loggedFaults, trustAs } from './user-state.ts';
 
 const TOKEN = 'a token of the tests that is long enough';
-const built = mkdtempSync(join(tmpdir(), 'coxswain-test-'));
-const made: string[] = [];
+const built = testFolder();
 const running: RunningServer[] = [];
 
 beforeAll(async () => {
@@ -31,12 +30,10 @@ beforeAll(async () => {
   mkdirSync(join(built, 'store', 'registry'), { recursive: true });
   const registry = new URL('../src/store/registry/open-store.ts', import.meta.url).href;
   writeFileSync(join(built, 'store', 'registry', 'open-store.js'), `export * from ${JSON.stringify(registry)};\n`);
-  return () => rmSync(built, { recursive: true, force: true });
 });
 
 afterEach(async () => {
   for (const server of running.splice(0)) await server.stop();
-  for (const folder of made.splice(0)) rmSync(folder, { recursive: true, force: true });
 });
 
 interface Place {
@@ -45,8 +42,7 @@ interface Place {
 }
 
 function newPlace(): Place {
-  const home = mkdtempSync(join(tmpdir(), 'coxswain-test-'));
-  made.push(home);
+  const home = testFolder();
   const project = join(home, 'project');
   mkdirSync(join(project, '.git'), { recursive: true });
   const XDG_CONFIG_HOME = join(home, '.config');

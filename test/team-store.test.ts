@@ -6,7 +6,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 
 import { runCli, type CliResult } from './run-cli.ts';
 import { noPostgres, startPostgres, type PostgresServer } from './support/postgres-server.ts';
-import { tempFolder } from './support/temp-folder.ts';
+import { testFolder } from './support/test-folder.ts';
 
 const page = readFileSync(join(import.meta.dirname, '..', 'docs', 'team-store.md'), 'utf8');
 const SAMPLE = join(import.meta.dirname, '..', 'samples', 'stuck-run.jsonl');
@@ -19,9 +19,9 @@ describe.skipIf(noPostgres !== undefined)(`a team's store ${noPostgres ?? ''}`, 
   afterAll(() => server.dispose());
 
   test('with the roles of the docs, agents write, people read and cannot write, and only the owner deletes the schema', async () => {
-    const folder = await tempFolder();
+    const folder = testFolder();
     const as = (role: string): string => server.url.replace(/\/\/[^@]*@/, `//${role}@`);
-    const cox = async (...args: readonly string[]): Promise<CliResult> => runCli(args, { cwd: folder.path });
+    const cox = async (...args: readonly string[]): Promise<CliResult> => runCli(args, { cwd: folder });
     const sql = postgres(server.url, { max: 1, onnotice: () => undefined });
     const [, before = '', after = ''] = /```sql\n([\s\S]*?)--[^\n]*\n([\s\S]*?)```/.exec(page) ?? [];
     await sql.unsafe(before);
@@ -45,6 +45,5 @@ describe.skipIf(noPostgres !== undefined)(`a team's store ${noPostgres ?? ''}`, 
     expect(await refused('reader', 'DELETE FROM coxswain.runs')).toMatchObject({ code: '42501' });
     expect(await refused('agents', 'DROP TABLE coxswain.records')).toMatchObject({ code: '42501' });
     await sql.end();
-    await folder.dispose();
   });
 });

@@ -1,16 +1,15 @@
 import * as fc from 'fast-check';
 import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { expect, onTestFinished, test } from 'vitest';
+import { expect, test } from 'vitest';
 
 import { unknownPayloadText } from './support/json-text.ts';
-import { tempFolder } from './support/temp-folder.ts';
+import { testFolder } from './support/test-folder.ts';
 import { runCli } from './run-cli.ts';
 
 test('records of unknown kinds come through imports, copies and exports of every kind byte for byte', async () => {
-  const folder = await tempFolder();
-  onTestFinished(() => folder.dispose());
-  const cwd = folder.path;
+  const folder = testFolder();
+  const cwd = folder;
   const odd = ['{"kind":"new","n":[1.0,12345678901234567890,1e3,-0]}', '{ "kind" :\t"new","\\u0061":"\\u00e9\\/" }'];
   const texts = [...odd, ...fc.sample(unknownPayloadText, { numRuns: 60, seed: 3 }).filter(mayBeImported)];
   const lines = texts.map((text, seq) => recordLine(seq, text));

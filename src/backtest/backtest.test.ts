@@ -1,21 +1,19 @@
 import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 
 import { messageOf } from '../base/error.ts';
 import { guidanceBank } from '../steering/guidance/guidance-bank.ts';
 import { sharedPath } from '../../test/support/shared-data.ts';
-import { tempFolder } from '../../test/support/temp-folder.ts';
+import { testFolder } from '../../test/support/test-folder.ts';
 import { backtest } from './backtest.ts';
 import type { BacktestOptions } from './backtest-options.ts';
 import type { BacktestReport, SignalReport } from './backtest-report.ts';
 import { parseSplit } from './split-runs.ts';
 import { parseSweep } from './sweep-report.ts';
 
-let folder: Awaited<ReturnType<typeof tempFolder>>;
-beforeAll(async () => (folder = await tempFolder()));
-afterAll(() => folder.dispose());
+const folder = testFolder();
 
 interface RunScript {
   readonly id: string;
@@ -51,7 +49,7 @@ function line({ id, stuck, calls, success, task }: RunScript): string {
 }
 
 async function file(name: string, runs: readonly RunScript[]): Promise<string> {
-  const path = join(folder.path, name);
+  const path = join(folder, name);
   await writeFile(path, runs.map((run) => `${line(run)}\n`).join(''));
   return path;
 }
@@ -183,7 +181,7 @@ test('the runs of a task are in one part of a split', async () => {
 });
 
 test('a stricter configuration changes the report, with the runs to look at', async () => {
-  const config = join(folder.path, 'strict.json');
+  const config = join(folder, 'strict.json');
   await writeFile(config, '{"guidance":{"doomLoop":{"maxRepetitions":2}}}');
   const runs: readonly RunScript[] = [...FOUR, { id: 'twice', stuck: 2, calls: 6, success: false }];
   const { comparison } = await reportOf(runs, { against: config });
@@ -196,7 +194,7 @@ test('a stricter configuration changes the report, with the runs to look at', as
 test('a sweep has a point a value, about the provider that changes', async () => {
   const runs = [2, 3, 4, 5, 6].map((stuck): RunScript => ({ id: `s${stuck}`, stuck, calls: 9, success: stuck < 4 }));
   // The pattern feedback would speak of the same loops first, and noise control says a thing once.
-  const config = join(folder.path, 'without-pattern.json');
+  const config = join(folder, 'without-pattern.json');
   await writeFile(config, '{"feedback":{"pattern":false}}');
   const { sweep } = await reportOf(runs, { config, sweep: parseSweep('doomLoop.maxRepetitions=2,3,6') });
   expect(sweep).toMatchObject({
@@ -229,8 +227,8 @@ test('one, two and three threads give the same bytes, also where runs of files s
   const paths = await Promise.all(
     [0, 1, 2, 3].map((index) => file(`part-${index}.jsonl`, index % 2 === 0 ? FOUR : FOUR.slice(1))),
   );
-  await writeFile(join(folder.path, 'part-4.jsonl'), '{"id":"torn","steps":[');
-  const all = [...paths, join(folder.path, 'part-4.jsonl')];
+  await writeFile(join(folder, 'part-4.jsonl'), '{"id":"torn","steps":[');
+  const all = [...paths, join(folder, 'part-4.jsonl')];
   const options = { split: parseSplit('dev=0.5'), sweep: parseSweep('doomLoop.maxRepetitions=2,3') };
   const texts: string[] = [];
   const shared = new Set<string>();
@@ -249,7 +247,7 @@ test('one, two and three threads give the same bytes, also where runs of files s
 
 test('an interrupted backtest goes on from its journal, and a journal of another one is refused', async () => {
   const paths = [await file('first.jsonl', FOUR), await file('second.jsonl', FOUR)];
-  const resume = join(folder.path, 'journal');
+  const resume = join(folder, 'journal');
   const whole = (await backtest(paths)).report;
   let shards = 0;
   const stop = backtest(paths, {
@@ -280,8 +278,8 @@ test('a classifier that needs a model is refused by name without recorded verdic
 
 test('bad values are refused before anything is read', async () => {
   expect(await refusalOf(['nowhere'], { workers: 0 })).toMatch(/^workers must be a whole number from 1 to 256/);
-  expect(await refusalOf(['nowhere'], { config: join(folder.path, 'none.json') })).toContain('none.json');
-  expect(await refusalOf([join(folder.path, 'nowhere')], {})).toContain('no run could be read');
+  expect(await refusalOf(['nowhere'], { config: join(folder, 'none.json') })).toContain('none.json');
+  expect(await refusalOf([join(folder, 'nowhere')], {})).toContain('no run could be read');
   expect(() => parseSweep('doomLoop')).toThrow(/^--sweep doomLoop: give a field and its values/);
   expect(() => parseSplit('dev=1')).toThrow(/^--split dev=1: give a name and a share/);
   expect(parseSweep('a.b=0..1/0.25').values).toEqual([0, 0.25, 0.5, 0.75, 1]);

@@ -2,9 +2,9 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 
 import * as fc from 'fast-check';
-import { expect, onTestFinished, test } from 'vitest';
+import { expect, test } from 'vitest';
 
-import { tempFolder } from '../../test/support/temp-folder.ts';
+import { testFolder } from '../../test/support/test-folder.ts';
 import { formatLabels, LABEL_TARGETS, parseLabels, readLabels, type Label } from './labels.ts';
 
 const cell = fc.oneof(
@@ -69,10 +69,9 @@ test('of many problems the first three are named and the rest counted', () => {
 });
 
 test('a file is read; one that is not there is named', async () => {
-  const folder = await tempFolder();
-  onTestFinished(() => folder.dispose());
-  const file = join(folder.path, 'labels.csv');
+  const folder = testFolder();
+  const file = join(folder, 'labels.csv');
   writeFileSync(file, 'id,target\nrun-1,ok\n');
   expect(await readLabels(file)).toEqual([{ id: 'run-1', target: 'ok', split: '', note: '' }]);
-  await expect(readLabels(join(folder.path, 'none.csv'))).rejects.toMatchObject({ code: 'input-io' });
+  await expect(readLabels(join(folder, 'none.csv'))).rejects.toMatchObject({ code: 'input-io' });
 });

@@ -2,15 +2,13 @@ import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 
 import * as fc from 'fast-check';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 
-import { tempFolder } from '../../test/support/temp-folder.ts';
+import { testFolder } from '../../test/support/test-folder.ts';
 import { backtest } from './backtest.ts';
 import { measureSignals, type MeasuredRun } from './measure-signals.ts';
 
-let folder: Awaited<ReturnType<typeof tempFolder>>;
-beforeAll(async () => (folder = await tempFolder()));
-afterAll(() => folder.dispose());
+const folder = testFolder();
 
 interface RunScript {
   readonly id: string;
@@ -34,7 +32,7 @@ function line({ id, success, calls, stuckFrom }: RunScript): string {
 }
 
 test('at the same call, of a pattern, by hand: three failed runs and three that went well', async () => {
-  const path = join(folder.path, 'six.jsonl');
+  const path = join(folder, 'six.jsonl');
   const runs: readonly RunScript[] = [
     { id: 'p1', success: false, calls: 12, stuckFrom: 1 },
     { id: 'p2', success: false, calls: 12, stuckFrom: 4 },

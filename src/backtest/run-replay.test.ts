@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 
 import { createCoxswain } from '../run/coxswain.ts';
 import type { FeedbackProvider } from '../steering/prompt/feedback-provider.ts';
@@ -9,15 +9,13 @@ import { sqliteStore } from '../store/sqlite/sqlite-store.ts';
 import { createFakeClock } from '../testing/fake-clock.ts';
 import { fakeSecrets } from '../../test/support/fake-secrets.ts';
 import { readAll } from '../testing/read-all.ts';
-import { tempFolder } from '../../test/support/temp-folder.ts';
+import { testFolder } from '../../test/support/test-folder.ts';
 import { backtest } from './backtest.ts';
 import { configurationOf } from './configuration.ts';
 import { RunReplay } from './run-replay.ts';
 import { FiringKeys } from './run-row.ts';
 
-let folder: Awaited<ReturnType<typeof tempFolder>>;
-beforeAll(async () => (folder = await tempFolder()));
-afterAll(() => folder.dispose());
+const folder = testFolder();
 
 const [secret] = fakeSecrets();
 
@@ -59,13 +57,13 @@ async function firedIn(path: string): Promise<number | undefined> {
 }
 
 test('a provider that reads its own words reads them without secrets, as in the live run', async () => {
-  const path = join(folder.path, 'clean');
+  const path = join(folder, 'clean');
   expect(await recordLive(path)).toBe(CALLS);
   expect(await firedIn(path)).toBe(CALLS);
 });
 
 test('a configuration that redacts nothing lets a provider read its own words whole, live and in a backtest', async () => {
-  const path = join(folder.path, 'whole');
+  const path = join(folder, 'whole');
   expect(await recordLive(path, false)).toBe(1);
   const store = sqliteStore(path);
   const replay = new RunReplay('run', [configurationOf(steering, 'whole', false)], new FiringKeys());

@@ -1,19 +1,17 @@
 import { stat } from 'node:fs/promises';
 import { join } from 'node:path';
 
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 
 import { messageOf } from '../base/error.ts';
 import type { TrajectoryPayload, TrajectoryRecord } from '../records/trajectory-record.ts';
 import { linesStore } from '../../test/support/lines-store.ts';
 import { sqliteStore } from '../store/sqlite/sqlite-store.ts';
 import type { TrajectorySink } from '../store/trajectory-store.ts';
-import { tempFolder } from '../../test/support/temp-folder.ts';
+import { testFolder } from '../../test/support/test-folder.ts';
 import { backtest } from './backtest.ts';
 
-let folder: Awaited<ReturnType<typeof tempFolder>>;
-beforeAll(async () => (folder = await tempFolder()));
-afterAll(() => folder.dispose());
+const folder = testFolder();
 
 function record(runId: string, seq: number, payload: TrajectoryPayload): TrajectoryRecord {
   return { schema_version: 1, seq, run_id: runId, depth: 0, recorded_at_unix_ms: 1_000 + seq, payload };
@@ -33,11 +31,11 @@ const STORES: readonly (readonly [string, (path: string) => TrajectorySink])[] =
 ];
 
 test('a journal is of use although a store that is open has filled its word index, which changes its file', async () => {
-  const path = join(folder.path, 'searched.db');
+  const path = join(folder, 'searched.db');
   const first = sqliteStore(path);
   await first.append(recordsOf('one'));
   await first.close();
-  const resume = join(folder.path, 'journal-searched');
+  const resume = join(folder, 'journal-searched');
   const whole = await backtest([path], { resume });
   const { mtimeMs } = await stat(path);
   const store = sqliteStore(path);
@@ -50,8 +48,8 @@ test('a journal is of use although a store that is open has filled its word inde
 });
 
 test.each(STORES)('a journal is refused when a run of %s has gone on, or there is a new one', async (name, open) => {
-  const path = join(folder.path, name);
-  const resume = join(folder.path, `journal-${name}`);
+  const path = join(folder, name);
+  const resume = join(folder, `journal-${name}`);
   const add = async (records: readonly TrajectoryRecord[]): Promise<void> => {
     const store = open(path);
     await store.append(records);
@@ -62,7 +60,7 @@ test.each(STORES)('a journal is refused when a run of %s has gone on, or there i
   expect([await refusal(), await refusal()]).toEqual(['none', 'none']);
   await add([record('one', 3, { kind: 'turn_started' })]);
   expect(await refusal()).toContain('the input has changed');
-  const other = join(folder.path, `other-${name}`);
+  const other = join(folder, `other-${name}`);
   await backtest([path], { resume: other });
   await add(recordsOf('two'));
   expect(await backtest([path], { resume: other }).then(() => 'none', messageOf)).toContain('the input has changed');

@@ -1,14 +1,12 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 
-import { tempFolder } from '../../test/support/temp-folder.ts';
+import { testFolder } from '../../test/support/test-folder.ts';
 import { backtest } from './backtest.ts';
 
-let folder: Awaited<ReturnType<typeof tempFolder>>;
-beforeAll(async () => (folder = await tempFolder()));
-afterAll(() => folder.dispose());
+const folder = testFolder();
 
 const RUNS = 60;
 const MAX_CALLS = 40;
@@ -49,7 +47,7 @@ test.each([
   ['detectors.error_cascade.warnAt', [2, 6]],
   ['noise.callsPerAdvice', [1, 10]],
 ] as const)('a sweep of %s gives what a backtest of each value gives', async (field, values) => {
-  const path = join(folder.path, `${field}.jsonl`);
+  const path = join(folder, `${field}.jsonl`);
   writeFileSync(path, randomRuns(field.length));
   const sweep = async (some: readonly number[]) => {
     const { report } = await backtest([path], { sweep: { field, values: some }, stopEarly: true });

@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 
 import { createCoxswain } from '../run/coxswain.ts';
 import type { TrajectoryRecord } from '../records/trajectory-record.ts';
@@ -15,13 +15,11 @@ import { sqliteStore } from '../store/sqlite/sqlite-store.ts';
 import type { TrajectorySink } from '../store/trajectory-store.ts';
 import { createFakeClock } from '../testing/fake-clock.ts';
 import { readAll } from '../testing/read-all.ts';
-import { tempFolder } from '../../test/support/temp-folder.ts';
+import { testFolder } from '../../test/support/test-folder.ts';
 import { backtest } from './backtest.ts';
 import { verifyRun, verifyRuns, type RunVerification } from './verify-runs.ts';
 
-let folder: Awaited<ReturnType<typeof tempFolder>>;
-beforeAll(async () => (folder = await tempFolder()));
-afterAll(() => folder.dispose());
+const folder = testFolder();
 
 /** A live run that gets stuck and is steered. */
 async function recordLive(
@@ -67,7 +65,7 @@ async function* each(records: readonly TrajectoryRecord[]): AsyncGenerator<Traje
 
 test('a run that was recorded live reproduces every derived record, in either store', async () => {
   for (const kind of ['runs.db', 'records'] as const) {
-    const path = join(folder.path, kind);
+    const path = join(folder, kind);
     const store = kind === 'runs.db' ? sqliteStore(path) : linesStore(path);
     await recordLive(store, 'plain', standardSteering());
     await recordLive(store, 'hook', { ...standardSteering(), retain: 'compact' });
@@ -84,7 +82,7 @@ test('a run that was recorded live reproduces every derived record, in either st
 });
 
 test('a derived record that was changed, lost or made up is told, with both sides', async () => {
-  const path = join(folder.path, 'tampered.db');
+  const path = join(folder, 'tampered.db');
   const store = sqliteStore(path);
   await recordLive(store, 'run', standardSteering());
   const records = await readAll(store, 'run');
@@ -109,7 +107,7 @@ test('a derived record that was changed, lost or made up is told, with both side
 });
 
 test('a run that was cut off between an input and what follows from it is equal, one with a gap is exempt', async () => {
-  const store = sqliteStore(join(folder.path, 'cut.db'));
+  const store = sqliteStore(join(folder, 'cut.db'));
   await recordLive(store, 'run', standardSteering());
   const records = await readAll(store, 'run');
   await store.close();
@@ -122,7 +120,7 @@ test('a run that was cut off between an input and what follows from it is equal,
 });
 
 test('a backtest under its own configuration gives the advice of the live run at the same points', async () => {
-  const path = join(folder.path, 'own.db');
+  const path = join(folder, 'own.db');
   const store = sqliteStore(path);
   await recordLive(store, 'run', standardSteering());
   const records = await readAll(store, 'run');
@@ -141,7 +139,7 @@ test('a run whose prompt declares who speaks is equal with that prompt, and diff
     key: 'careful',
     feedbackProviders: [{ provider, trigger: { everyNCalls: 3 } }],
   });
-  const path = join(folder.path, 'prompt.db');
+  const path = join(folder, 'prompt.db');
   const store = sqliteStore(path);
   await recordLive(store, 'run', standardSteering(), prompt);
   await store.close();
@@ -157,7 +155,7 @@ test('a prompt without providers need not be passed: counts by its name stay the
     feedback: [{ provider: paceFeedback(), trigger: { everyNCalls: 2 } }],
     noise: { feedbackCooldownCalls: 0 },
   };
-  const path = join(folder.path, 'named.db');
+  const path = join(folder, 'named.db');
   const store = sqliteStore(path);
   await recordLive(store, 'run', steering, definePrompt({ ns: 'test', key: 'plain' }));
   const pieces = (await readAll(store, 'run')).filter(({ payload }) => payload.kind === 'feedback_produced').length;

@@ -1,8 +1,8 @@
 import { linkSync, mkdirSync, readFileSync, statSync, symlinkSync, writeFileSync, chmodSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterEach, beforeEach, expect, test } from 'vitest';
+import { beforeEach, expect, test } from 'vitest';
 
-import { tempFolder } from '../../test/support/temp-folder.ts';
+import { testFolder } from '../../test/support/test-folder.ts';
 import {
   appendGuarded,
   checkOutput,
@@ -14,18 +14,14 @@ import {
 
 let root = '';
 let precious = '';
-let dispose = async (): Promise<void> => {};
 
 beforeEach(async () => {
-  const temp = await tempFolder();
-  root = temp.path;
+  const temp = testFolder();
+  root = temp;
   precious = join(root, 'precious');
   writeFileSync(precious, 'precious');
   mkdirSync(join(root, 'project'));
-  dispose = () => temp.dispose();
 });
-
-afterEach(() => dispose());
 
 const UNSAFE: unknown = expect.objectContaining({ code: 'unsafe-path' });
 

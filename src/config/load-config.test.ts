@@ -1,10 +1,10 @@
 import { spawnSync } from 'node:child_process';
 import { mkdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import { afterEach, beforeEach, expect, test } from 'vitest';
+import { beforeEach, expect, test } from 'vitest';
 import { realProject, type StatePlaces } from '../base/state-places.ts';
 import { makeRecords } from '../store/records-folder.ts';
-import { tempFolder } from '../../test/support/temp-folder.ts';
+import { testFolder } from '../../test/support/test-folder.ts';
 import { problemText } from './config-problem.ts';
 import { loadConfig, loadConfigSync } from './load-config.ts';
 import type { LoadConfigOptions, LoadedConfig } from './loaded-config.ts';
@@ -12,16 +12,12 @@ import { trustProject } from './trust-project.ts';
 import { readTrust, trustFile, writeTrust } from './trust.ts';
 
 let root = '';
-let dispose = async (): Promise<void> => {};
 
 beforeEach(async () => {
-  const folder = await tempFolder();
-  root = folder.path;
-  dispose = () => folder.dispose();
+  const folder = testFolder();
+  root = folder;
   mkdirSync(path('project/.git'), { recursive: true });
 });
-
-afterEach(() => dispose());
 
 function path(name: string): string {
   return join(root, name);

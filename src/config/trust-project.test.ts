@@ -1,8 +1,8 @@
 import { mkdirSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterEach, beforeEach, expect, test } from 'vitest';
+import { beforeEach, expect, test } from 'vitest';
 import { CoxswainError } from '../base/error.ts';
-import { tempFolder } from '../../test/support/temp-folder.ts';
+import { testFolder } from '../../test/support/test-folder.ts';
 import type { ConfigPlaces } from './find-config.ts';
 import { realPath } from '../store/git-index.ts';
 import { loadConfigSync } from './load-config.ts';
@@ -10,18 +10,14 @@ import { listTrust, revokeTrust, trustProject } from './trust-project.ts';
 
 let root = '';
 let places: ConfigPlaces = {};
-let dispose = async (): Promise<void> => {};
 
 beforeEach(async () => {
-  const folder = await tempFolder();
-  root = realPath(folder.path) ?? folder.path;
+  const folder = testFolder();
+  root = realPath(folder) ?? folder;
   places = { env: {}, homeFolder: join(root, 'home') };
-  dispose = () => folder.dispose();
   mkdirSync(join(root, 'project/.git'), { recursive: true });
   mkdirSync(join(root, 'project/sub'));
 });
-
-afterEach(() => dispose());
 
 function write(config: unknown): void {
   writeFileSync(join(root, 'project/coxswain.config.json'), JSON.stringify(config));

@@ -1,21 +1,20 @@
 import { mkdir, utimes, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 
-import { expect, onTestFinished, test } from 'vitest';
+import { expect, test } from 'vitest';
 
-import { tempFolder } from '../../test/support/temp-folder.ts';
+import { testFolder } from '../../test/support/test-folder.ts';
 import { findSessions } from './find-sessions.ts';
 
 async function homeWith(files: readonly string[]): Promise<string> {
-  const folder = await tempFolder();
-  onTestFinished(() => folder.dispose());
+  const folder = testFolder();
   for (const [at, file] of files.entries()) {
-    const path = join(folder.path, file);
+    const path = join(folder, file);
     await mkdir(dirname(path), { recursive: true });
     await writeFile(path, '{}');
     await utimes(path, 1_000 + at, 1_000 + at);
   }
-  return folder.path;
+  return folder;
 }
 
 const FILES = {

@@ -1,22 +1,20 @@
 import { appendFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import * as fc from 'fast-check';
-import { afterEach, beforeEach, expect, test } from 'vitest';
+import { beforeEach, expect, test } from 'vitest';
 
-import { tempFolder } from '../../test/support/temp-folder.ts';
+import { testFolder } from '../../test/support/test-folder.ts';
 import { followSource, type FollowState } from './follow-source.ts';
 import type { ImportItem } from './import-item.ts';
 import { importSource } from './import-source.ts';
 
-let folder: Awaited<ReturnType<typeof tempFolder>>;
+let folder: string;
 let file: string;
 
 beforeEach(async () => {
-  folder = await tempFolder();
-  file = join(folder.path, 'run.jsonl');
+  folder = testFolder();
+  file = join(folder, 'run.jsonl');
 });
-
-afterEach(() => folder.dispose());
 
 function lines(count: number, text: string): string {
   return Array.from({ length: count }, (_, seq) => {

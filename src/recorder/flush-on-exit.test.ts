@@ -1,16 +1,15 @@
 import { spawn } from 'node:child_process';
 import { join } from 'node:path';
-import { afterEach, beforeEach, expect, test } from 'vitest';
+import { beforeEach, expect, test } from 'vitest';
 import { endWithTest } from '../../test/support/end-with-test.ts';
 import { sqliteStore } from '../store/sqlite/sqlite-store.ts';
 import { readAll } from '../testing/read-all.ts';
-import { tempFolder } from '../../test/support/temp-folder.ts';
+import { testFolder } from '../../test/support/test-folder.ts';
 
-let folder: Awaited<ReturnType<typeof tempFolder>>;
+let folder: string;
 beforeEach(async () => {
-  folder = await tempFolder();
+  folder = testFolder();
 });
-afterEach(() => folder.dispose());
 
 interface ProcessResult {
   readonly code: number | null;
@@ -29,7 +28,7 @@ const source = (name: string): string => JSON.stringify(new URL(name, import.met
  * printed `ready`.
  */
 async function run(program: string, signals: readonly NodeJS.Signals[] = [], delayMs = 150): Promise<ProcessResult> {
-  const file = join(folder.path, 'runs.db');
+  const file = join(folder, 'runs.db');
   const code = `
     import { RecordQueue } from ${source('record-queue.ts')};
     import { flushOnExit } from ${source('flush-on-exit.ts')};
@@ -92,7 +91,7 @@ test('two queues are both stored, and the process ends', async () => {
     for (const record of scriptCalls('b', 5)) second.add(record);
     flushOnExit(queue, {}); flushOnExit(second, {}); stays(); ready();`;
   expect(await run(program, ['SIGTERM'])).toMatchObject({ signal: 'SIGTERM', storedCount: 100 });
-  const reopened = sqliteStore(join(folder.path, 'runs.db'));
+  const reopened = sqliteStore(join(folder, 'runs.db'));
   expect(await readAll(reopened, 'b')).toHaveLength(5);
   await reopened.close();
 });

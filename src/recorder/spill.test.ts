@@ -2,7 +2,7 @@ import * as fc from 'fast-check';
 import { spawnSync } from 'node:child_process';
 import { appendFileSync, existsSync, readdirSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterEach, beforeEach, expect, test } from 'vitest';
+import { beforeEach, expect, test } from 'vitest';
 import { CoxswainError } from '../base/error.ts';
 import { encodeRecord } from '../records/encode-record.ts';
 import type { TrajectoryRecord } from '../records/trajectory-record.ts';
@@ -12,16 +12,15 @@ import type { TrajectoryStore } from '../store/trajectory-store.ts';
 import { createFakeTimers, type FakeTimers } from '../../test/support/fake-timers.ts';
 import { readAll } from '../testing/read-all.ts';
 import { scriptCalls, scriptRecord } from '../testing/record-script.ts';
-import { tempFolder } from '../../test/support/temp-folder.ts';
+import { testFolder } from '../../test/support/test-folder.ts';
 import type { RecordQueueOptions } from './record-queue-options.ts';
 import { RecordQueue } from './record-queue.ts';
 import { recoverSpills } from './recover-spills.ts';
 
-let folder: Awaited<ReturnType<typeof tempFolder>>;
+let folder: string;
 beforeEach(async () => {
-  folder = await tempFolder();
+  folder = testFolder();
 });
-afterEach(() => folder.dispose());
 
 interface Setup {
   readonly store: TrajectoryStore;
@@ -30,7 +29,7 @@ interface Setup {
   isBroken: boolean;
 }
 
-function setUp(options: RecordQueueOptions = {}, spillFolder = folder.path): Setup {
+function setUp(options: RecordQueueOptions = {}, spillFolder = folder): Setup {
   const store = memoryStore();
   const timers = createFakeTimers();
   const self = { isBroken: false };
@@ -54,15 +53,15 @@ test('records beyond the limit go to a file for the owner only and are stored in
   setup.isBroken = true;
   const records = scriptCalls('a', 2_000);
   for (const record of records) expect(setup.queue.add(record)).toBe('accepted');
-  await until(() => readdirSync(folder.path).length === 1);
-  const [name = ''] = readdirSync(folder.path);
-  expect(statSync(join(folder.path, name)).mode & 0o777).toBe(0o600);
+  await until(() => readdirSync(folder).length === 1);
+  const [name = ''] = readdirSync(folder);
+  expect(statSync(join(folder, name)).mode & 0o777).toBe(0o600);
   expect(setup.queue.health()).toMatchObject({ queued: 10, dropped: 0, spill: { records: 1_990 } });
   expect(JSON.parse(JSON.stringify(setup.queue.health()))).toEqual(setup.queue.health());
   setup.isBroken = false;
   expect(await setup.queue.flush()).toBe('stored');
   expect(await readAll(setup.store, 'a')).toEqual(records);
-  await until(() => readdirSync(folder.path).length === 0);
+  await until(() => readdirSync(folder).length === 0);
   expect(setup.queue.health().spill).toBeUndefined();
 });
 
@@ -85,7 +84,7 @@ test('a full file accepts no more, and a gap replaces the lost records', async (
 });
 
 test('without a spill folder the records are lost, counted and recorded as a gap', async () => {
-  const file = join(folder.path, 'a-file');
+  const file = join(folder, 'a-file');
   writeFileSync(file, '');
   const setup = setUp({}, join(file, 'below'));
   setup.isBroken = true;
@@ -133,14 +132,14 @@ test('several spilled runs lose nothing and stay in order while the sink fails a
 
 test('the spill file of a process that has exited is stored at the next start', async () => {
   const exitedPid = spawnSync(process.execPath, ['-e', '']).pid;
-  const spillPath = join(folder.path, `coxswain-spill-${exitedPid}-0123abcd-1.jsonl`);
+  const spillPath = join(folder, `coxswain-spill-${exitedPid}-0123abcd-1.jsonl`);
   const lines = [...scriptCalls('a', 700, 3), ...scriptCalls('b', 2), ...scriptCalls('taken', 2)].map(encodeRecord);
   writeFileSync(spillPath, lines.map((line) => `${line}\n`).join(''));
   appendFileSync(spillPath, '{"schema_version":1,"seq":703,"run');
-  writeFileSync(join(folder.path, 'notes.txt'), 'of somebody else');
+  writeFileSync(join(folder, 'notes.txt'), 'of somebody else');
   const { store } = setUp({ overflow: 'drop-newest' });
   await store.append([scriptRecord({ runId: 'taken', seq: 0 })]);
-  const queue = new RecordQueue(store, { overflow: 'spill', spillFolder: folder.path });
+  const queue = new RecordQueue(store, { overflow: 'spill', spillFolder: folder });
   queue.add(scriptRecord({ runId: 'c', seq: 0 }));
   expect(await queue.flush()).toBe('stored');
   expect(queue.health().recovered).toEqual({ files: 1, records: 702, refused: 3 });
@@ -149,29 +148,29 @@ test('the spill file of a process that has exited is stored at the next start', 
   expect(records).toEqual(scriptCalls('a', 700, 3));
   expect(await readAll(store, 'b')).toHaveLength(2);
   expect(lastSeqOf((await readAll(store, 'c'))[0] ?? scriptRecord({ runId: 'c', seq: 9 }))).toBe(0);
-  expect(readdirSync(folder.path)).toEqual(['notes.txt']);
+  expect(readdirSync(folder)).toEqual(['notes.txt']);
 });
 
 test('the file of a running process is left alone, and so is one that the sink cannot store now', async () => {
-  const parentSpillPath = join(folder.path, `coxswain-spill-${process.ppid}-0123abcd-1.jsonl`);
+  const parentSpillPath = join(folder, `coxswain-spill-${process.ppid}-0123abcd-1.jsonl`);
   writeFileSync(parentSpillPath, `${scriptCalls('a', 1).map(encodeRecord).join('')}\n`);
   const store = memoryStore();
-  expect(await recoverSpills(folder.path, store)).toEqual({ files: 0, records: 0, refused: 0 });
+  expect(await recoverSpills(folder, store)).toEqual({ files: 0, records: 0, refused: 0 });
   expect(existsSync(parentSpillPath)).toBe(true);
-  const ownSpillPath = join(folder.path, `coxswain-spill-${process.pid}-0123abcd-1.jsonl`);
+  const ownSpillPath = join(folder, `coxswain-spill-${process.pid}-0123abcd-1.jsonl`);
   writeFileSync(ownSpillPath, `${scriptCalls('a', 1).map(encodeRecord).join('')}\n`);
   const failingSink = { ...store, append: () => Promise.reject(new CoxswainError('store-io', 'no space left')) };
-  await expect(recoverSpills(folder.path, failingSink)).rejects.toMatchObject({ code: 'store-io' });
+  await expect(recoverSpills(folder, failingSink)).rejects.toMatchObject({ code: 'store-io' });
   expect(existsSync(ownSpillPath)).toBe(true);
-  expect(await recoverSpills(folder.path, store)).toEqual({ files: 1, records: 1, refused: 0 });
-  expect(await recoverSpills(join(folder.path, 'not-there'), store)).toEqual({ files: 0, records: 0, refused: 0 });
+  expect(await recoverSpills(folder, store)).toEqual({ files: 1, records: 1, refused: 0 });
+  expect(await recoverSpills(join(folder, 'not-there'), store)).toEqual({ files: 0, records: 0, refused: 0 });
 });
 
 test('a record with Unicode line separators is recovered', async () => {
   const payload = { kind: 'compaction', trigger: 'one\u2028two\u2029three\u0085four' } as const;
   const record = scriptRecord({ runId: 'a', seq: 0, payload });
-  writeFileSync(join(folder.path, `coxswain-spill-${process.pid}-0123abcd-1.jsonl`), `${encodeRecord(record)}\n`);
+  writeFileSync(join(folder, `coxswain-spill-${process.pid}-0123abcd-1.jsonl`), `${encodeRecord(record)}\n`);
   const store = memoryStore();
-  expect(await recoverSpills(folder.path, store)).toEqual({ files: 1, records: 1, refused: 0 });
+  expect(await recoverSpills(folder, store)).toEqual({ files: 1, records: 1, refused: 0 });
   expect(await readAll(store, 'a')).toEqual([record]);
 });

@@ -3,10 +3,10 @@ import { dirname, join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { fileURLToPath } from 'node:url';
 
-import { expect, onTestFinished, test } from 'vitest';
+import { expect, test } from 'vitest';
 
 import { importDocument } from '../../../test/support/import-check.ts';
-import { tempFolder } from '../../../test/support/temp-folder.ts';
+import { testFolder } from '../../../test/support/test-folder.ts';
 import type { ImportItem } from '../import-item.ts';
 import { importSource } from '../import-source.ts';
 import { opencodeImporter } from './opencode.ts';
@@ -72,9 +72,8 @@ test('an older answer of several steps is as many turns, a call that still runs 
 const sample = fileURLToPath(new URL('../../../test/session-samples/opencode-export.jsonl', import.meta.url));
 
 test('the database holds the same sessions as their exports', async () => {
-  const folder = await tempFolder();
-  onTestFinished(() => folder.dispose());
-  const path = join(folder.path, 'opencode.db');
+  const folder = testFolder();
+  const path = join(folder, 'opencode.db');
   const database = new DatabaseSync(path);
   database.exec(`
     CREATE TABLE session (id TEXT, parent_id TEXT, agent TEXT, time_created INTEGER);
@@ -95,9 +94,8 @@ test('the database holds the same sessions as their exports', async () => {
 });
 
 test('a database of something else is an unknown form, named by its tables', async () => {
-  const folder = await tempFolder();
-  onTestFinished(() => folder.dispose());
-  const path = join(folder.path, 'other.db');
+  const folder = testFolder();
+  const path = join(folder, 'other.db');
   const database = new DatabaseSync(path);
   database.exec(
     'CREATE TABLE cakes (id); CREATE VIEW session AS SELECT 1; CREATE VIEW message AS SELECT 1; CREATE VIEW part AS SELECT 1',
@@ -110,9 +108,8 @@ test('a database of something else is an unknown form, named by its tables', asy
 });
 
 test('the store of coxswain is named with the commands that read it', async () => {
-  const folder = await tempFolder();
-  onTestFinished(() => folder.dispose());
-  const path = join(folder.path, 'runs.db');
+  const folder = testFolder();
+  const path = join(folder, 'runs.db');
   const database = new DatabaseSync(path);
   database.exec('CREATE TABLE records (run_id); CREATE TABLE removed_runs (run_id)');
   database.close();
@@ -122,9 +119,8 @@ test('the store of coxswain is named with the commands that read it', async () =
 });
 
 test('a session file of the storage folder is read with the messages and parts that lie beside it', async () => {
-  const folder = await tempFolder();
-  onTestFinished(() => folder.dispose());
-  const storage = folder.path;
+  const folder = testFolder();
+  const storage = folder;
   const write = async (path: string, document: object): Promise<void> => {
     await mkdir(dirname(join(storage, path)), { recursive: true });
     await writeFile(join(storage, path), JSON.stringify(document));

@@ -1,14 +1,13 @@
 import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { expect, onTestFinished, test } from 'vitest';
+import { expect, test } from 'vitest';
 
-import { tempFolder } from '../../../test/support/temp-folder.ts';
+import { testFolder } from '../../../test/support/test-folder.ts';
 import { endingOfTranscript } from './transcript-ending.ts';
 
 async function transcript(...lines: readonly (object | string)[]): Promise<string> {
-  const folder = await tempFolder();
-  onTestFinished(() => folder.dispose());
-  const path = join(folder.path, 's1.jsonl');
+  const folder = testFolder();
+  const path = join(folder, 's1.jsonl');
   await writeFile(path, lines.map((line) => (typeof line === 'string' ? line : JSON.stringify(line))).join('\n'));
   return path;
 }

@@ -1,11 +1,11 @@
 import { mkdirSync, statSync, truncateSync, utimesSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { expect, onTestFinished, test } from 'vitest';
+import { expect, test } from 'vitest';
 
 import { createCoxswain } from '../../run/coxswain.ts';
 import { sqliteStore } from '../../store/sqlite/sqlite-store.ts';
-import { tempFolder } from '../../../test/support/temp-folder.ts';
+import { testFolder } from '../../../test/support/test-folder.ts';
 import { trimMarkOf } from './open-hook-store.ts';
 import { trimStore } from './trim-store.ts';
 
@@ -36,9 +36,8 @@ async function runIds(path: string): Promise<readonly string[]> {
 }
 
 async function stateFolder(): Promise<string> {
-  const folder = await tempFolder();
-  onTestFinished(() => folder.dispose());
-  const path = join(folder.path, '.coxswain');
+  const folder = testFolder();
+  const path = join(folder, '.coxswain');
   mkdirSync(path);
   return path;
 }

@@ -1,15 +1,14 @@
 import { spawnSync } from 'node:child_process';
 import { mkdirSync, symlinkSync, truncateSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { expect, onTestFinished, test } from 'vitest';
+import { expect, test } from 'vitest';
 
-import { tempFolder } from '../../../test/support/temp-folder.ts';
+import { testFolder } from '../../../test/support/test-folder.ts';
 import { findFile } from './written-file.ts';
 
 async function place(): Promise<string> {
-  const folder = await tempFolder();
-  onTestFinished(() => folder.dispose());
-  return join(folder.path, 'settings.json');
+  const folder = testFolder();
+  return join(folder, 'settings.json');
 }
 
 test('a small file is read, also through a link, and a missing one is undefined', async () => {

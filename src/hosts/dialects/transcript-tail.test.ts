@@ -2,10 +2,10 @@ import { spawn } from 'node:child_process';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 
-import { expect, onTestFinished, test } from 'vitest';
+import { expect, test } from 'vitest';
 
 import { endWithTest } from '../../../test/support/end-with-test.ts';
-import { tempFolder } from '../../../test/support/temp-folder.ts';
+import { testFolder } from '../../../test/support/test-folder.ts';
 import { copilotTail, lastCopilotAnswer } from './transcript-tail.ts';
 
 const EVENT_MS = Date.UTC(2026, 10, 23, 16);
@@ -15,9 +15,8 @@ function line(type: string, afterMs: number, data: object = {}): string {
 }
 
 async function transcript(text: string): Promise<string> {
-  const folder = await tempFolder();
-  onTestFinished(() => folder.dispose());
-  const file = join(folder.path, 'events.jsonl');
+  const folder = testFolder();
+  const file = join(folder, 'events.jsonl');
   writeFileSync(file, text);
   return file;
 }

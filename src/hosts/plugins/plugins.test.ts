@@ -4,7 +4,7 @@ import { join } from 'node:path';
 
 import { beforeEach, expect, onTestFinished, test } from 'vitest';
 
-import { tempFolder } from '../../../test/support/temp-folder.ts';
+import { testFolder } from '../../../test/support/test-folder.ts';
 import { writeServeSettings } from '../claude-code/serve-settings.ts';
 import { createBridge, type PluginProgram } from './event-bridge.ts';
 import { opencodePlugin } from './opencode-plugin.ts';
@@ -16,12 +16,11 @@ let log: string;
 
 /** A hook that logs its input and answers with the name of the event. */
 beforeEach(async () => {
-  const folder = await tempFolder();
-  onTestFinished(() => folder.dispose());
-  project = join(folder.path, 'project');
+  const folder = testFolder();
+  project = join(folder, 'project');
   mkdirSync(join(project, '.git'), { recursive: true });
-  log = join(folder.path, 'log');
-  const hook = join(folder.path, 'hook.cjs');
+  log = join(folder, 'log');
+  const hook = join(folder, 'hook.cjs');
   writeFileSync(
     hook,
     `let text = '';

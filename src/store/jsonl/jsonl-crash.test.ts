@@ -1,9 +1,9 @@
 import { join } from 'node:path';
-import { expect, onTestFinished, test } from 'vitest';
+import { expect, test } from 'vitest';
 
 import { readAll } from '../../testing/read-all.ts';
 import { runScript } from '../../../test/support/run-script.ts';
-import { tempFolder } from '../../../test/support/temp-folder.ts';
+import { testFolder } from '../../../test/support/test-folder.ts';
 import { openJsonlReader } from './jsonl-reader.ts';
 
 /** Times a writer is killed; 200 was run for each release. */
@@ -50,9 +50,8 @@ const WRITER = `
 test(
   `after SIGKILL at ${ROUNDS} random moments every acknowledged record is there, gapless, none torn`,
   async () => {
-    const folder = await tempFolder();
-    onTestFinished(() => folder.dispose());
-    const counts = await Promise.all(Array.from({ length: LANES }, (_, lane) => runLane(folder.path, lane)));
+    const folder = testFolder();
+    const counts = await Promise.all(Array.from({ length: LANES }, (_, lane) => runLane(folder, lane)));
     const acknowledged = counts.reduce((sum, count) => sum + count, 0);
     process.stdout.write(
       `SIGKILL of writers of JSON lines: ${ROUNDS} rounds, ${acknowledged} acknowledged appends, none lost\n`,

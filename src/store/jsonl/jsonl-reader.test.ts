@@ -1,26 +1,24 @@
 import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
-import { afterEach, beforeEach, expect, test } from 'vitest';
+import { beforeEach, expect, test } from 'vitest';
 
 import { scriptCalls } from '../../testing/record-script.ts';
 import { listAll } from '../../testing/read-all.ts';
 import { linesStore } from '../../../test/support/lines-store.ts';
-import { tempFolder } from '../../../test/support/temp-folder.ts';
+import { testFolder } from '../../../test/support/test-folder.ts';
 import { openJsonlReader } from './jsonl-reader.ts';
 import type { RunSummary } from '../run-summary.ts';
 
-let folder: Awaited<ReturnType<typeof tempFolder>>;
+let folder: string;
 
 beforeEach(async () => {
-  folder = await tempFolder();
+  folder = testFolder();
 });
 
-afterEach(() => folder.dispose());
-
 test('every run is listed once, as the store lists it', async () => {
-  const store = linesStore(folder.path);
+  const store = linesStore(folder);
   for (const id of ['a', 'B/ä', 'c'.repeat(300)]) await store.append(scriptCalls(id, 5));
-  const reader = openJsonlReader(folder.path);
+  const reader = openJsonlReader(folder);
   expect(await reader.changes()).toBe(undefined);
   const found: RunSummary[] = [];
   for await (const run of reader.listAll?.() ?? []) found.push(run);
@@ -33,15 +31,15 @@ test('every run is listed once, as the store lists it', async () => {
 });
 
 test('written, new and deleted runs since the last call are reported once', async () => {
-  const store = linesStore(folder.path);
+  const store = linesStore(folder);
   for (let index = 0; index < 20; index += 1) await store.append(scriptCalls(`run-${index}`, 2));
-  const reader = openJsonlReader(folder.path);
+  const reader = openJsonlReader(folder);
   for await (const _ of reader.listAll?.() ?? []);
   expect(await reader.changes()).toEqual([]);
   await store.append(scriptCalls('run-7', 3, 2));
   await store.append(scriptCalls('new', 1));
   await store.close();
-  await rm(join(folder.path, 'run-run-3'), { recursive: true });
+  await rm(join(folder, 'run-run-3'), { recursive: true });
   expect((await reader.changes())?.toSorted()).toEqual(['new', 'run-3', 'run-7']);
   expect((await reader.findRun('run-7'))?.records).toBe(5);
   expect(await reader.findRun('run-3')).toBe(undefined);
@@ -50,7 +48,7 @@ test('written, new and deleted runs since the last call are reported once', asyn
 });
 
 test('a missing folder is not an empty store', async () => {
-  const reader = openJsonlReader(`${folder.path}/none`);
+  const reader = openJsonlReader(`${folder}/none`);
   await expect(reader.listRuns()).rejects.toMatchObject({ code: 'store-io' });
   await reader.close();
 });

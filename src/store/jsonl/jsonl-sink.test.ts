@@ -7,7 +7,7 @@ import type { TrajectoryRecord } from '../../records/trajectory-record.ts';
 import { listAll, readAll } from '../../testing/read-all.ts';
 import { scriptCalls, scriptRecord } from '../../testing/record-script.ts';
 import { linesStore, type LinesStore } from '../../../test/support/lines-store.ts';
-import { tempFolder } from '../../../test/support/temp-folder.ts';
+import { testFolder } from '../../../test/support/test-folder.ts';
 import { bytesOfWrite } from './jsonl-line.ts';
 import type { JsonlSinkOptions } from './jsonl-sink.ts';
 import type { StoreProblem } from '../trajectory-store.ts';
@@ -21,9 +21,8 @@ function openLines(folder: string, options?: JsonlSinkOptions): LinesStore {
 }
 
 async function newFolder(): Promise<string> {
-  const folder = await tempFolder();
-  onTestFinished(() => folder.dispose());
-  return join(folder.path, 'deep', 'runs');
+  const folder = testFolder();
+  return join(folder, 'deep', 'runs');
 }
 
 /** Writes a run as this driver would, each list one append and one write. */

@@ -1,14 +1,13 @@
 import { mkdir, stat, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { expect, onTestFinished, test } from 'vitest';
+import { expect, test } from 'vitest';
 
-import { tempFolder } from '../../../test/support/temp-folder.ts';
+import { testFolder } from '../../../test/support/test-folder.ts';
 import { takeRunLock } from './run-lock.ts';
 
 async function newFolder(): Promise<string> {
-  const folder = await tempFolder();
-  onTestFinished(() => folder.dispose());
-  return folder.path;
+  const folder = testFolder();
+  return folder;
 }
 
 test('one of many concurrent callers gets the lock, and each other caller once it is released', async () => {

@@ -1,11 +1,11 @@
 import { copyFile, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
-import { expect, onTestFinished, test } from 'vitest';
+import { expect, test } from 'vitest';
 
 import type { TrajectoryRecord } from '../../records/trajectory-record.ts';
 import { scriptCalls, scriptRecord } from '../../testing/record-script.ts';
-import { tempFolder } from '../../../test/support/temp-folder.ts';
+import { testFolder } from '../../../test/support/test-folder.ts';
 import { carveSqlite } from './carve-sqlite.ts';
 import { sqliteStore } from './sqlite-store.ts';
 
@@ -15,9 +15,8 @@ const LONG = scriptRecord({ runId: 'a', seq: 200, payload: { kind: 'compaction',
 const RECORDS = [...scriptCalls('a', 200), LONG];
 
 async function recordedFile(): Promise<string> {
-  const folder = await tempFolder();
-  onTestFinished(() => folder.dispose());
-  const file = join(folder.path, 'runs.db');
+  const folder = testFolder();
+  const file = join(folder, 'runs.db');
   const store = sqliteStore(file);
   await store.append(RECORDS);
   await store.append(scriptCalls('b', 50));

@@ -1,9 +1,9 @@
 import { join } from 'node:path';
-import { expect, onTestFinished, test } from 'vitest';
+import { expect, test } from 'vitest';
 
 import { readAll } from '../../testing/read-all.ts';
 import { runScript } from '../../../test/support/run-script.ts';
-import { tempFolder } from '../../../test/support/temp-folder.ts';
+import { testFolder } from '../../../test/support/test-folder.ts';
 import { sqliteStore } from './sqlite-store.ts';
 import type { TrajectoryStore } from '../trajectory-store.ts';
 import { HANGS_AFTER_MS } from '../../../test/support/hangs-after.ts';
@@ -42,10 +42,9 @@ const WRITER = `
 test(
   `after SIGKILL at ${ROUNDS} random moments every acknowledged record is there, gapless, none torn`,
   async () => {
-    const folder = await tempFolder();
-    onTestFinished(() => folder.dispose());
+    const folder = testFolder();
     const counts = await Promise.all(
-      Array.from({ length: LANES }, (_, lane) => runLane(join(folder.path, `lane-${lane}.db`), lane)),
+      Array.from({ length: LANES }, (_, lane) => runLane(join(folder, `lane-${lane}.db`), lane)),
     );
     const acknowledged = counts.reduce((sum, count) => sum + count, 0);
     process.stdout.write(

@@ -7,7 +7,7 @@ import type { TrajectoryRecord } from '../../records/trajectory-record.ts';
 import { listAll, readAll } from '../../testing/read-all.ts';
 import { scriptCalls, scriptRecord } from '../../testing/record-script.ts';
 import { runScript } from '../../../test/support/run-script.ts';
-import { tempFolder } from '../../../test/support/temp-folder.ts';
+import { testFolder } from '../../../test/support/test-folder.ts';
 import { sqliteStore } from './sqlite-store.ts';
 import type { TrajectoryStore } from '../trajectory-store.ts';
 import { HANGS_AFTER_MS } from '../../../test/support/hangs-after.ts';
@@ -16,9 +16,8 @@ import { HANGS_AFTER_MS } from '../../../test/support/hangs-after.ts';
 const ROUNDS = Number(process.env['COXSWAIN_ROUNDS'] ?? 20);
 
 async function newFile(): Promise<string> {
-  const folder = await tempFolder();
-  onTestFinished(() => folder.dispose());
-  return join(folder.path, 'runs.db');
+  const folder = testFolder();
+  return join(folder, 'runs.db');
 }
 
 function open(file: string): TrajectoryStore {

@@ -1,20 +1,19 @@
 import { chmod, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { afterEach, beforeEach, expect, test } from 'vitest';
+import { beforeEach, expect, test } from 'vitest';
 
 import type { TrajectoryPayload, TrajectoryRecord } from '../../records/trajectory-record.ts';
-import { tempFolder } from '../../../test/support/temp-folder.ts';
+import { testFolder } from '../../../test/support/test-folder.ts';
 import { glanceSqlite } from './sqlite-glance.ts';
 import { sqliteStore } from './sqlite-store.ts';
 
-let folder: Awaited<ReturnType<typeof tempFolder>>;
+let folder: string;
 let file: string;
 
 beforeEach(async () => {
-  folder = await tempFolder();
-  file = join(folder.path, 'runs.db');
+  folder = testFolder();
+  file = join(folder, 'runs.db');
 });
-afterEach(() => folder.dispose());
 
 async function stored(runId: string, payloads: readonly TrajectoryPayload[], atMs = 1_000): Promise<void> {
   const store = sqliteStore(file);
@@ -81,5 +80,5 @@ test('reading does not change the file', async () => {
   const before = await readFile(file);
   expect(glanceSqlite(file)?.summary.runId).toBe('one');
   expect(await readFile(file)).toEqual(before);
-  expect(() => glanceSqlite(join(folder.path, 'none.db'))).toThrow('unable to open');
+  expect(() => glanceSqlite(join(folder, 'none.db'))).toThrow('unable to open');
 });

@@ -1,11 +1,11 @@
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
-import { expect, onTestFinished, test } from 'vitest';
+import { expect, test } from 'vitest';
 
 import { listAll, readAll } from '../../testing/read-all.ts';
 import { scriptCalls } from '../../testing/record-script.ts';
 import { runScript } from '../../../test/support/run-script.ts';
-import { tempFolder } from '../../../test/support/temp-folder.ts';
+import { testFolder } from '../../../test/support/test-folder.ts';
 import { sqliteStore } from './sqlite-store.ts';
 import { HANGS_AFTER_MS } from '../../../test/support/hangs-after.ts';
 
@@ -41,9 +41,8 @@ const HOOK = `
   await store.close();`;
 
 async function newFile(): Promise<string> {
-  const folder = await tempFolder();
-  onTestFinished(() => folder.dispose());
-  return join(folder.path, 'runs.db');
+  const folder = testFolder();
+  return join(folder, 'runs.db');
 }
 
 test('8 processes append 2,000 records each to one file without an error or a loss', async () => {

@@ -2,24 +2,22 @@ import { chmod, copyFile, mkdir, readFile, readdir, stat, writeFile } from 'node
 import { DatabaseSync } from 'node:sqlite';
 import { join } from 'node:path';
 
-import { afterEach, beforeEach, expect, test, vi } from 'vitest';
+import { beforeEach, expect, test, vi } from 'vitest';
 
 import { readAll } from '../../testing/read-all.ts';
 import { scriptCalls, scriptRecord } from '../../testing/record-script.ts';
 import { runScript } from '../../../test/support/run-script.ts';
-import { tempFolder } from '../../../test/support/temp-folder.ts';
+import { testFolder } from '../../../test/support/test-folder.ts';
 import { openSqliteReader } from './sqlite-reader.ts';
 import { sqliteStore } from './sqlite-store.ts';
 
-let folder: Awaited<ReturnType<typeof tempFolder>>;
+let folder: string;
 let file: string;
 
 beforeEach(async () => {
-  folder = await tempFolder();
-  file = join(folder.path, 'runs.db');
+  folder = testFolder();
+  file = join(folder, 'runs.db');
 });
-
-afterEach(() => folder.dispose());
 
 test('it reads the same as the store: from the start, from a seq, and page by page', async () => {
   const store = sqliteStore(file);
@@ -108,14 +106,14 @@ test('runs written since the last call are reported, and nothing if there were n
 
 test('a missing file is not created', async () => {
   expect(() => openSqliteReader(file)).toThrow(expect.objectContaining({ code: 'store-io' }));
-  expect(await readdir(folder.path)).toEqual([]);
+  expect(await readdir(folder)).toEqual([]);
 });
 
 test('opening, reading and closing change no byte, even if a writer would checkpoint the log', async () => {
   const store = sqliteStore(file);
   await store.append(scriptCalls('a', 50));
   // As a killed writer leaves them.
-  const copy = join(folder.path, 'left.db');
+  const copy = join(folder, 'left.db');
   await copyFile(file, copy);
   await copyFile(`${file}-wal`, `${copy}-wal`);
   await store.close();
@@ -133,11 +131,9 @@ test('a file of another layout, another program or plain text is refused and unc
   other.exec('CREATE TABLE x (y)');
   other.close();
   expect(() => openSqliteReader(file)).toThrow(expect.objectContaining({ code: 'store-version' }));
-  await writeFile(join(folder.path, 'text.db'), 'no database');
-  expect(() => openSqliteReader(join(folder.path, 'text.db'))).toThrow(
-    expect.objectContaining({ code: 'store-version' }),
-  );
-  const old = join(folder.path, 'old.db');
+  await writeFile(join(folder, 'text.db'), 'no database');
+  expect(() => openSqliteReader(join(folder, 'text.db'))).toThrow(expect.objectContaining({ code: 'store-version' }));
+  const old = join(folder, 'old.db');
   const raw = new DatabaseSync(old);
   raw.exec('PRAGMA application_id = 0x436f7873; PRAGMA user_version = 2');
   raw.close();
@@ -149,7 +145,7 @@ test('a file of another layout, another program or plain text is refused and unc
 test('nothing in the folder changes, whatever files are next to the database, and a read-only folder works too', async () => {
   const store = sqliteStore(file);
   await store.append(scriptCalls('a', 50));
-  const at = (name: string): string => join(folder.path, name);
+  const at = (name: string): string => join(folder, name);
   for (const [name, ends] of [
     ['killed', ['', '-wal', '-shm']],
     ['copied', ['', '-wal']],
@@ -183,7 +179,7 @@ test('nothing in the folder changes, whatever files are next to the database, an
 test.each(['closed', 'killed', 'copied'])(
   'records that a writer adds while a %s file is read are found',
   async (state) => {
-    const copy = join(folder.path, 'copy.db');
+    const copy = join(folder, 'copy.db');
     const store = sqliteStore(state === 'closed' ? copy : file);
     await store.append(scriptCalls('a', 5));
     if (state !== 'closed') {

@@ -2,11 +2,11 @@ import { spawnSync } from 'node:child_process';
 import { existsSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
-import { expect, onTestFinished, test } from 'vitest';
+import { expect, test } from 'vitest';
 
 import { scriptCalls } from '../../testing/record-script.ts';
 import { runScript } from '../../../test/support/run-script.ts';
-import { tempFolder } from '../../../test/support/temp-folder.ts';
+import { testFolder } from '../../../test/support/test-folder.ts';
 import { createEmptyStore, isStore } from './sqlite-schema.ts';
 import { sqliteOneShot } from './sqlite-one-shot.ts';
 import { openSqliteReader } from './sqlite-reader.ts';
@@ -17,14 +17,13 @@ test('the schema hash is that of the tables and indexes that are created', () =>
 });
 
 test('processes that create a store at the same time create it once', async () => {
-  const folder = await tempFolder();
-  onTestFinished(() => folder.dispose());
+  const folder = testFolder();
   const script = `
     import { sqliteStore } from ${JSON.stringify(new URL('./sqlite-store.ts', import.meta.url).href)};
     const store = sqliteStore(process.argv[1]);
     console.log((await store.listRuns()).runs.length);
     await store.close();`;
-  const file = join(folder.path, 'runs.db');
+  const file = join(folder, 'runs.db');
   const ends = await Promise.all(Array.from({ length: 4 }, () => runScript(script, [file]).ended));
   expect(ends.map(({ stdout, stderr }) => [stdout, stderr])).toEqual(ends.map(() => ['0\n', '']));
 });
@@ -38,9 +37,8 @@ test.each([
   ['ALTER TABLE runs ADD COLUMN more TEXT GENERATED ALWAYS AS (1)', 'table runs was altered'],
   ['DROP INDEX runs_newest_first', 'index runs_newest_first is missing'],
 ])('a store that is not exactly one is refused, with what is wrong: %s', async (sql, problem) => {
-  const folder = await tempFolder();
-  onTestFinished(() => folder.dispose());
-  const file = join(folder.path, 'runs.db');
+  const folder = testFolder();
+  const file = join(folder, 'runs.db');
   const store = sqliteStore(file);
   await store.append(scriptCalls('a', 3));
   await store.close();
@@ -56,9 +54,8 @@ test.each([
 test.skipIf(process.platform === 'win32')(
   'a link, a pipe and a journal that names another file are refused before SQLite opens them',
   async () => {
-    const folder = await tempFolder();
-    onTestFinished(() => folder.dispose());
-    const at = (name: string): string => join(folder.path, name);
+    const folder = testFolder();
+    const at = (name: string): string => join(folder, name);
     const foreign = expect.objectContaining({ code: 'store-schema' });
     const refused = expect.objectContaining({ code: 'store-io' });
     symlinkSync(at('target.db'), at('link.db'));

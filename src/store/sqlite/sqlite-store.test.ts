@@ -3,14 +3,14 @@ import { mkdir, readFile, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { promisify } from 'node:util';
-import { expect, onTestFinished, test } from 'vitest';
+import { expect, test } from 'vitest';
 
 import { damageSqlite } from '../../../test/support/damage-sqlite.ts';
 import { openOnDisk } from '../../../test/support/open-on-disk.ts';
 import { listAll, readAll } from '../../testing/read-all.ts';
 import { scriptCalls, scriptRecord } from '../../testing/record-script.ts';
 import { storeContract } from '../../../test/support/store-contract.ts';
-import { tempFolder } from '../../../test/support/temp-folder.ts';
+import { testFolder } from '../../../test/support/test-folder.ts';
 import { requireSqlite } from './sqlite-database.ts';
 import { rowChecksums } from '../row-checksum.ts';
 import { sqliteStore } from './sqlite-store.ts';
@@ -23,9 +23,8 @@ storeContract('sqliteStore', () =>
 );
 
 async function newFile(): Promise<string> {
-  const folder = await tempFolder();
-  onTestFinished(() => folder.dispose());
-  return join(folder.path, 'deep', 'runs.db');
+  const folder = testFolder();
+  return join(folder, 'deep', 'runs.db');
 }
 
 /** Makes a database with SQL, as another program would. */

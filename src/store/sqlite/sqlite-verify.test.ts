@@ -1,17 +1,16 @@
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
-import { expect, onTestFinished, test } from 'vitest';
+import { expect, test } from 'vitest';
 
 import { scriptCalls, scriptRecord } from '../../testing/record-script.ts';
-import { tempFolder } from '../../../test/support/temp-folder.ts';
+import { testFolder } from '../../../test/support/test-folder.ts';
 import { sqliteStore } from './sqlite-store.ts';
 import type { StoreProblem } from '../trajectory-store.ts';
 
 /** The problems of two runs of five records, one with a gap and one with a snapshot, after the SQL. */
 async function verifyAfter(sql: string): Promise<readonly StoreProblem[]> {
-  const folder = await tempFolder();
-  onTestFinished(() => folder.dispose());
-  const file = join(folder.path, 'runs.db');
+  const folder = testFolder();
+  const file = join(folder, 'runs.db');
   const store = sqliteStore(file);
   await store.append(scriptCalls('a', 5));
   await store.append([scriptRecord({ runId: 'a', seq: 5, payload: { kind: 'gap', through_seq: 8, reason: 'lost' } })]);

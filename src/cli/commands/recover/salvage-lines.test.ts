@@ -1,22 +1,21 @@
 import { open } from 'node:fs/promises';
 import { join } from 'node:path';
-import { expect, onTestFinished, test } from 'vitest';
+import { expect, test } from 'vitest';
 
 import { jsonlSink } from '../../../store/jsonl/jsonl-sink.ts';
 import { scriptCalls } from '../../../testing/record-script.ts';
-import { tempFolder } from '../../../../test/support/temp-folder.ts';
+import { testFolder } from '../../../../test/support/test-folder.ts';
 import { salvageLines } from './salvage-lines.ts';
 
 const FIRST = '0000000000000000.jsonl';
 
 test('of a run whose only write has a damaged line the other lines are saved, and the place is named', async () => {
-  const folder = await tempFolder();
-  onTestFinished(() => folder.dispose());
+  const folder = testFolder();
   const records = scriptCalls('a', 3);
-  const store = jsonlSink(folder.path);
+  const store = jsonlSink(folder);
   await store.append(records);
   await store.close();
-  const run = join(folder.path, 'run-a');
+  const run = join(folder, 'run-a');
   const file = await open(join(run, FIRST), 'r+');
   const at = (await file.readFile()).indexOf('call-1');
   await file.write('#', at);
