@@ -66,7 +66,6 @@ function claudeEvent(name: string, session_id: string, round: number): object {
   return { session_id, cwd: project, hook_event_name: name, ...members };
 }
 
-/** The end of a call, as each host reports it. */
 function callEnd(host: HostName, session_id: string, round: number): object {
   const timestamp = Date.now();
   const event = claudeEvent('PostToolUse', session_id, round);

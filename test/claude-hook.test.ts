@@ -67,7 +67,6 @@ async function records(place: Place, runId = 's1'): Promise<readonly TrajectoryR
   }
 }
 
-/** One turn with one call. */
 function turn(place: Place, id: string, stdout: string): string {
   hook(place, event('PreToolUse', call(id)));
   const answer = hook(place, event('PostToolUse', { ...call(id), tool_response: { stdout, stderr: '' } }));

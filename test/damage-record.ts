@@ -20,7 +20,6 @@ export async function damageRecord(store: string, runId: string, seq: number): P
   await writeFile(join(run, segment), lines.join('\n'));
 }
 
-/** A record as one line of JSON. */
 export function recordLine(run: string | undefined, seq: number, payload: object = { kind: 'turn_started' }): string {
   return JSON.stringify({ schema_version: 1, seq, run_id: run, depth: 0, recorded_at_unix_ms: 5, payload });
 }

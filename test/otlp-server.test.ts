@@ -119,7 +119,6 @@ async function setUp({ limits, ...where }: Setup = {}) {
   };
 }
 
-/** A request with one span. */
 function spanRequest(span: Readonly<Record<string, unknown>>): string {
   const start = '1764000000000000000';
   const whole = { traceId: 'aa', spanId: 'bb', name: 'x', startTimeUnixNano: start, endTimeUnixNano: start, ...span };

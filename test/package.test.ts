@@ -101,7 +101,6 @@ test('the declarations of every entry point compile', () => {
   expect(run('tsc', [...options, ...types, 'all.ts'], folder)).toEqual({ code: 0, out: '', err: '' });
 });
 
-/** The addresses of the files that a program loads. */
 function addressesLoadedBy(program: string): readonly string[] {
   const coverage = mkdtempSync(join(folder, 'coverage-'));
   const env = { ...process.env, NODE_V8_COVERAGE: coverage };

@@ -12,7 +12,6 @@ export interface CliResult {
   readonly stderr: string;
 }
 
-/** Options of a CLI process. */
 export interface CliOptions {
   readonly cwd: string;
   readonly stdin?: string | Uint8Array;

@@ -72,7 +72,6 @@ const NAME_PLACES: readonly (readonly [number, number])[] = [
 /** A share with its interval. `ShareReport` and `SavedReport` have these fields. */
 type Interval = Pick<ShareReport, 'share' | 'low' | 'high'>;
 
-/** A point of a curve. */
 interface CurvePoint {
   readonly name: string | number;
   readonly x: Interval;

@@ -118,7 +118,6 @@ function wrongLabels(file: string, problems: readonly string[]): CoxswainError {
   });
 }
 
-/** A row of a CSV text. */
 interface CsvRow {
   /** 1-based number of the row's first line. */
   readonly line: number;

@@ -17,7 +17,6 @@ export type Shard =
       readonly state: string;
     };
 
-/** Returns the source of a shard for display. */
 export function shownSource(shard: Shard): string {
   return shard.kind === 'file' ? shard.path : shownAddress(shard.address);
 }

@@ -11,7 +11,6 @@ export interface MeasuredRun extends ExampleRun {
   readonly fired: readonly number[];
 }
 
-/** One signal. */
 interface SignalName {
   readonly by: SignalReport['by'];
   readonly name: string;

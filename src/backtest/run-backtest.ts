@@ -14,7 +14,6 @@ import { truthOfLabels, truthOfOutcomes } from './truth.ts';
 /** The name that selects `standardSteering()` instead of a file. */
 const STANDARD = 'standard';
 
-/** Implements `backtest`. */
 export async function runBacktest(paths: readonly string[], options: BacktestOptions): Promise<BacktestResult> {
   const { workers = 1, labels } = options;
   if (!Number.isSafeInteger(workers) || workers < 1 || workers > 256) {

@@ -4,7 +4,6 @@ import type { Configuration } from './configuration.ts';
 import { RunReplay } from './run-replay.ts';
 import type { FiringKeys, RunRow } from './run-row.ts';
 
-/** The replay of one run. */
 export type OpenReplay = Pick<RunReplay, 'fold' | 'row'>;
 
 /** Maximum number of records kept per run. A longer run is replayed under every configuration from that record on. */

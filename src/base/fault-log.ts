@@ -15,7 +15,6 @@ export interface HookFault {
   readonly message: string;
   /** Name of the hook event, if known. */
   readonly event?: string;
-  /** The session or run. */
   readonly sessionId?: string;
   /** Number of records of the run that the store will never contain, and for which it contains no gap record. */
   readonly lost?: number;

@@ -77,7 +77,6 @@ const staticShape: ObjectShape = object(
   { required: ['name', 'summary', 'trigger'], strict: true },
 );
 
-/** The shape of the field `feedback`. */
 export const feedbackShape: ObjectShape = {
   kind: 'object',
   fields: {

@@ -63,5 +63,4 @@ export const CLASSIFIERS: {
   sequentialWhenParallel,
 };
 
-/** Any classifier of the table. */
 export type AnyClassifier = ProviderDefinition<object, Classifier>;

@@ -88,7 +88,6 @@ const bankShape: ObjectShape = object(
   { required: ['key', 'content', 'when'], strict: true },
 );
 
-/** The shape of the field `guidance`. */
 export const guidanceShape: ObjectShape = object({
   ...Object.fromEntries(
     Object.entries(GUIDANCE).map(([name, { make, limits: defaults }]) => [

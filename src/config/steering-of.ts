@@ -109,7 +109,6 @@ function limitsIn(options: GuidanceLimits): GuidanceLimits {
   return present({ maxPerTurn, minConfidence, decisionPoints, cooldownTurns, maxPerRun });
 }
 
-/** Returns the classifier of a decoded condition. */
 function classifierOf(condition: Condition): Classifier {
   if ('sensitiveContentPending' in condition) return sensitiveContentPending();
   if ('allOf' in condition) return allOf(...condition.allOf.map(classifierOf));

@@ -79,7 +79,6 @@ export interface HostSessions {
   readonly format: FormatName;
   /** Name of the program. */
   readonly title: string;
-  /** The folder that was searched. */
   readonly folder: string;
   readonly sessions: readonly FoundSession[];
 }

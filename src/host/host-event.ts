@@ -21,7 +21,6 @@ export interface EndedCall extends HostCall {
   readonly durationMs?: number;
 }
 
-/** A call in a transcript. */
 export interface TranscriptCall extends HostCall {
   /** The result of the call. Absent while the call runs. */
   readonly ended?: EndedCall;
@@ -106,5 +105,4 @@ export type HostEvent = HostEventPlace &
     | { readonly kind: 'permission'; readonly isDenied: boolean; readonly toolName?: string }
   );
 
-/** A prompt, as `HostEvent` has it. */
 export type PromptEvent = Extract<HostEvent, { readonly kind: 'prompted' }>;

@@ -189,7 +189,6 @@ export function stopAt({ kind }: HostEvent, run: Run): StopRequest | undefined {
   return kind === 'prompted' ? undefined : run.shouldStop;
 }
 
-/** Records advice as undelivered. */
 export function settleAll(advice: readonly AdviceHandle[], reason: string): void {
   for (const piece of advice) piece.undelivered(reason);
 }

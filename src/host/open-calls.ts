@@ -27,7 +27,6 @@ export class UnansweredCalls {
     return open;
   }
 
-  /** Returns the open call that has this host id. */
   get(id: string): OpenCall | undefined {
     return this.#open.get(id);
   }

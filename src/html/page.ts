@@ -35,7 +35,6 @@ export function pageText(title: string, body: HtmlValue): string {
   return htmlText(html`${head}${body}${tail}`);
 }
 
-/** Creates a section with a heading. */
 export function section(title: string, body: HtmlValue): Html {
   return html`<section>
     <h2>${title}</h2>

@@ -14,7 +14,6 @@ const MAX_CHARS = 500;
 const RETRY_WAITS_MS = [1_000, 5_000];
 const REDACTION = { off: new Set<string>(), allows: () => false, named: true };
 
-/** Options of a `Notifier`. */
 export interface NotifierParts {
   readonly targets: readonly NotifyTarget[];
   /** Events to send; default: all. */

@@ -26,7 +26,6 @@ export interface Counters {
 /** Mutable counters. The analysis changes them in place, because copying them would cost more than the rest of a fold. */
 export type OwnCounters = Mutable<Counters>;
 
-/** The counters of a new run. */
 export function newCounters(): OwnCounters {
   return {
     turns: 0,

@@ -55,7 +55,6 @@ export class PatternBook {
     this.#closedTotal = snapshot?.closedTotal ?? 0;
   }
 
-  /** Adds the sightings of a step. Returns the changed patterns. */
   observe(step: Step, context: StepContext, sightings: readonly Sighting[]): readonly PatternChange[] {
     if (sightings.length === 0 && this.#open.size === 0) return NO_CHANGES;
     this.#openList = undefined;

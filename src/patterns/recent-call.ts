@@ -31,7 +31,6 @@ export interface RecentCall {
   readonly comparison?: CallComparison;
 }
 
-/** Returns the summary of a step. */
 export function recentCallOf(step: Step, novel: boolean, flagged: boolean): RecentCall {
   const { index, turn, tool, kind, atMs, resultChars, failure } = step;
   const comparison = { argsKey: step.argsKey, resultKey: step.resultKey, tokens: step.tokens };
@@ -41,7 +40,6 @@ export function recentCallOf(step: Step, novel: boolean, flagged: boolean): Rece
     : { index, turn, tool, kind, failed: flagged, errorLine: failure.line, novel, atMs, resultChars, comparison };
 }
 
-/** Returns a copy without `comparison`. */
 export function withoutComparison(call: RecentCall): RecentCall {
   // Copies each field explicitly: a rest pattern takes several times as long. This code runs once per call.
   const { index, turn, tool, kind, failed, novel, atMs, resultChars, errorLine } = call;

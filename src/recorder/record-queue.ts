@@ -301,7 +301,6 @@ export class RecordQueue {
     run.stopResting = this.#timers.after(delayMs, () => this.#retryNow(run), 'let-go');
   }
 
-  /** Retries at once. */
   #retryNow(run: WaitingRun): void {
     if (run.state === 'resting') {
       run.stopResting?.();

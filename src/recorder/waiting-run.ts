@@ -12,7 +12,6 @@ export interface WaitingRecord {
   readonly bytes: number;
 }
 
-/** A number of records and their memory. */
 export interface Load {
   readonly records: number;
   readonly bytes: number;

@@ -21,7 +21,6 @@ export interface FieldWriter {
   readonly configured: (text: string) => string;
 }
 
-/** Transforms the value of one field. */
 type FieldClass = (value: Json, writer: FieldWriter) => Json;
 
 /** For a closed set of words, a number, a flag, or an id of coxswain. Such a value is never changed. */

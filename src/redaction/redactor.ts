@@ -29,7 +29,6 @@ export interface RedactionOptions {
   readonly allow?: readonly (string | RegExp)[];
 }
 
-/** Dependencies of a redactor. */
 export interface RedactorParts {
   /** Called when a custom rule fails. The whole text is then replaced. */
   readonly onFault?: (rule: string, message: string) => void;

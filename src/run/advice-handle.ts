@@ -68,7 +68,6 @@ interface AdviceOrigin {
   readonly point: DecisionPoint;
   /** Unix milliseconds. */
   readonly atMs: number;
-  /** Records the delivery. */
   readonly take: (payload: TrajectoryPayload) => void;
 }
 

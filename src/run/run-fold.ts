@@ -132,7 +132,6 @@ export class RunFold {
     this.#speakers.add(prompt, this.session);
   }
 
-  /** The active prompt. */
   get prompt(): PromptTemplate {
     return this.#speakers.of(this.#steering.situation.promptName).prompt;
   }

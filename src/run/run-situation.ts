@@ -104,7 +104,6 @@ export function situationAfterResponse(
   };
 }
 
-/** Returns the situation at a decision point. */
 export function situationAtPoint(situation: RunSituation, evaluation: Evaluation): RunSituation {
   const { last_response: lastResponse, rendered_prompt: renderedPrompt } = evaluation;
   if (lastResponse === undefined && renderedPrompt === undefined) return situation;

@@ -24,7 +24,6 @@ export interface HostFold<State extends Json> {
   fold(state: State, record: TrajectoryRecord): State;
 }
 
-/** Options of all steps in a process. */
 export interface RunStepOptions<State extends Json> {
   readonly steering: SteeringOptions;
   readonly redact: (payload: TrajectoryPayload) => TrajectoryPayload;
@@ -38,7 +37,6 @@ export interface RunStepOptions<State extends Json> {
   readonly prompts?: readonly PromptTemplate[];
 }
 
-/** One step of one run. */
 export interface RunStepWork<State extends Json, Result> {
   readonly identity: RunLogIdentity;
   /**

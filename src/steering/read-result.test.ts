@@ -4,7 +4,6 @@ import { classifyError } from '../calls/error-class.ts';
 import { readAnswer } from '../calls/answer-reading.ts';
 import { inferIsError } from '../calls/answer-rules.ts';
 
-/** As it is stored. */
 function stored(text: string): string {
   const { plain, says } = readResult(text);
   return `${says === '' ? '' : `${says} `}text_${plain.length}_ghjkmnpqrstvwxyz`;

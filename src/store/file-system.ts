@@ -45,7 +45,6 @@ const WRITE_AT_END = constants.O_WRONLY | constants.O_APPEND | constants.O_CREAT
 
 const CHUNK_BYTES = 256 * 1024;
 
-/** The file system of the machine. */
 export const nodeFileSystem: FileSystem = {
   makeFolder: (path) => mkdir(path, { recursive: true, mode: 0o700 }),
   list: (folder) => readdir(folder),

@@ -2,7 +2,6 @@ import { CoxswainError } from '../base/error.ts';
 import type { CheckedBatch, EncodedRecord } from './check-batch.ts';
 import { foldRunSummaries, type RunSummary } from './run-summary.ts';
 
-/** The records that an append has to write. */
 export interface AppendPlan {
   /** Records that are not stored yet, in order. Empty if the whole batch is already stored. */
   readonly fresh: readonly EncodedRecord[];

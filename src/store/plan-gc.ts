@@ -8,7 +8,6 @@ export interface SizedRun {
   readonly bytes: number;
 }
 
-/** Limits of a collection. */
 export interface GcLimits {
   /** Unix milliseconds. */
   readonly nowMs: number;

@@ -24,11 +24,9 @@ interface Ended {
 
 /** The programs that run in a hostile repository. */
 export interface Defender {
-  /** The bundled hook. */
   readonly hookFile: string;
   /** Steps in addition to the common ones and those of the trick. */
   readonly also: readonly Step[];
-  /** Ends a process with the test. */
   readonly endWithTest: (child: ChildProcess) => void;
 }
 
@@ -78,7 +76,6 @@ interface Met {
   readonly place: Sandbox;
   readonly cwd: string;
   readonly defender: Defender;
-  /** Problems found. */
   readonly found: string[];
   readonly isFolderGone: boolean;
 }
@@ -149,7 +146,6 @@ function lookAt({ found }: Met, name: string, text: string): void {
   if (sign !== undefined) found.push(`${name} shows ${JSON.stringify(sign)}: ${JSON.stringify(text.slice(0, 2_000))}`);
 }
 
-/** All texts in a JSON value. */
 function textOf(value: unknown): string {
   if (typeof value === 'string') return value;
   return typeof value === 'object' && value !== null ? Object.values(value).map(textOf).join('\n') : '';

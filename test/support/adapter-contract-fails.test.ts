@@ -26,7 +26,6 @@ async function outcomeOf(harness: AdapterHarness, name: string): Promise<unknown
 
 type Steer = (run: Run, options?: SteerPlainAgentOptions) => PlainAgentHooks;
 
-/** The adapter with some of its hooks changed. */
 function changed(change: (right: PlainAgentHooks, run: Run) => PlainAgentHooks): Steer {
   return (run, options) => {
     const right = steerPlainAgent(run, options);

@@ -5,7 +5,6 @@ import { toolInvoked } from '../../src/session/tool-invoked.ts';
 import { createFakeClock } from '../../src/testing/fake-clock.ts';
 import type { FakeClock } from '../../src/testing/fake-clock.ts';
 
-/** A call in a test scene. */
 interface SceneCall {
   readonly name?: string;
   readonly success?: boolean;

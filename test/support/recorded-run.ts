@@ -5,7 +5,6 @@ import { memoryStore } from '../../src/store/memory/memory-store.ts';
 import { createFakeClock } from '../../src/testing/fake-clock.ts';
 import { listAll, readAll } from '../../src/testing/read-all.ts';
 
-/** A run whose records a test reads. */
 export interface RecordedRun {
   readonly run: Run;
   /** Payloads of one kind so far, in order. @param runId  default: of the run itself */

@@ -19,7 +19,6 @@ export interface ScenarioScore {
   readonly verdict: Verdict;
   /** The first call at which a stuck pattern was flagged. */
   readonly firstFlag: number | null;
-  /** Kinds flagged at that call. */
   readonly flaggedKinds: readonly string[];
 }
 

@@ -79,7 +79,6 @@ export function readMoments(path: string, part?: Moment['part']): readonly Momen
   return moments.filter((moment) => part === undefined || moment.part === part);
 }
 
-/** A recorded run with its records. */
 export interface RecordedRun extends Pick<FoldedRun, 'corpus' | 'run' | 'success'> {
   readonly records: readonly TrajectoryRecord[];
 }

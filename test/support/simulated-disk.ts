@@ -3,7 +3,6 @@ import { dirname } from 'node:path';
 
 import type { FileSystem, OpenFile } from '../../src/store/file-system.ts';
 
-/** An operation that a disk is asked for. */
 export type DiskOperation =
   | 'makeFolder'
   | 'list'

@@ -12,7 +12,6 @@ import { seededRandom } from './seeded-random.ts';
 /** Agents whose response to advice is known. */
 export interface Agents {
   readonly name: string;
-  /** Runs of one experiment. */
   readonly runs: number;
   readonly share: number;
   /** Episodes that a run can come to, at most. */

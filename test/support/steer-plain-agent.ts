@@ -14,7 +14,6 @@ export const PLAIN_AGENT_CAPABILITIES: AdapterCapabilities = {
   pre_response: { persistence: 'persistent', timing: 'forces-turn', channel: 'user-message' },
 };
 
-/** Options of the plain agent's adapter. */
 export interface SteerPlainAgentOptions extends AdapterOptions {
   /** Guidance before the answer sends the agent back once; default false. */
   readonly forceTurn?: boolean;

@@ -16,7 +16,6 @@ import { assistantMessage, brokenMessage, requestPrepared } from './to-events.ts
 import { withAnswer, withMessage } from './to-output.ts';
 import type { ToolGate } from './tool-gate.ts';
 
-/** Resolved options of a loop. */
 export interface LoopOptions {
   readonly maxChars: number;
   readonly gates: readonly ToolGate[];

@@ -108,7 +108,6 @@ export function standsIn({ prepared, instead }: Attempt, error: unknown, { loop,
   return canStandIn;
 }
 
-/** Adds the usage of earlier answers to a result. */
 export function withUsage(result: unknown, earlierOptions: unknown): unknown {
   if (earlierOptions === undefined || !isJsonObject(result)) return result;
   return { ...result, usage: addModelUsage(earlierOptions, result['usage']) };

@@ -7,7 +7,6 @@ const system = (content: string): PromptMessage => ({ role: 'system', content })
 const answer: PromptMessage = { role: 'assistant', content: [{ type: 'text', text: 'done' }] };
 const result: PromptMessage = { role: 'tool', content: [] };
 
-/** The news of each request of one loop. */
 function newsIn(...requests: readonly (readonly PromptMessage[])[]): readonly unknown[] {
   const news = new PromptNews();
   return requests.map((request) => news.take(request, false).messages.map(({ content }) => content));

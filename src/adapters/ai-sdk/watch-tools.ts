@@ -10,7 +10,6 @@ import { plainOutput, type ToolOutput } from './to-output.ts';
 /** Dependencies of `watchTools`. */
 export interface ToolWatch {
   readonly scope: RunScope;
-  /** Returns the agent loop that makes a call. */
   readonly loopOf: (callId: string) => Pick<AgentLoop, 'calls' | 'run'>;
   readonly guard: Guard;
   /** Tools that are already watched. */

@@ -11,7 +11,6 @@ import { answerEvent, callCutOff, callEnded, callStarted } from './to-events.ts'
 /** Maximum number of remembered calls. Hooks and messages both report a call, and it must be recorded once. */
 const REMEMBERED_CALLS = 1_024;
 
-/** A call that was reported. */
 interface KnownCall extends HostCall {
   /** State of the call. `handled`: the call has ended, and advice on its result was requested. */
   readonly state: 'requested' | 'started' | 'ended' | 'handled';
@@ -83,7 +82,6 @@ export class ClaudeThread {
     return true;
   }
 
-  /** Records the start of a call. */
   startCall(call: HostCall): void {
     this.expectCall(call);
     if (this.#calls.get(call.id)?.state !== 'requested') return;

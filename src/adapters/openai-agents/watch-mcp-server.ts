@@ -9,7 +9,6 @@ type Call = (...args: readonly unknown[]) => Promise<unknown>;
 /** Listeners by server. A server is wrapped once, and all runs share the wrapper. */
 const WATCHED = new WeakMap<object, Set<OnFailure>>();
 
-/** Returns the MCP servers of an agent. */
 export function mcpServersOf({ mcpServers }: AgentShape): readonly object[] {
   return Array.isArray(mcpServers) ? mcpServers.filter(isJsonObject) : [];
 }

@@ -1,7 +1,6 @@
 import { type JsonMembers, membersOf, objectsIn, textOrEmpty } from '../../base/json-member.ts';
 import { isJsonObject, jsonOf } from '../../base/json.ts';
 
-/** Assembles a streamed answer. */
 export interface AnswerStream {
   /**
    * Adds text of the body.

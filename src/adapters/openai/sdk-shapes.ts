@@ -9,7 +9,6 @@ export interface RunnableTool {
   readonly function?: object;
 }
 
-/** The function of a runnable tool. */
 export interface RunnableFunction {
   readonly name?: string;
   readonly function: (args: unknown, runner: unknown, context: unknown) => unknown;

@@ -8,7 +8,6 @@ import type { RunnableFunction, RunnableTool } from './sdk-shapes.ts';
 import { callsOfRunner } from './to-events.ts';
 import { runnerText, withFeedback } from './to-output.ts';
 
-/** Dependencies of a runnable tool. */
 export interface RunnableParts extends ToolParts {
   /** Returns true if feedback can be added to the tool's result. Returns false if the runner ends with that result. */
   readonly carries: () => boolean;

@@ -45,7 +45,6 @@ export class CallPreviews {
     }
   }
 
-  /** Returns the preview of a kept call. */
   kept(index: number): CallPreview | undefined {
     return this.#kept.get(index);
   }

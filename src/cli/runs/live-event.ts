@@ -15,7 +15,6 @@ export interface CallEvent {
   /** The tool and its arguments, truncated. */
   readonly call: string;
   readonly failed: boolean;
-  /** The error line. */
   readonly error?: string;
   /** True if the call has no result. */
   readonly missing?: true;
@@ -28,7 +27,6 @@ export interface PatternEvent {
   readonly pattern: TrajectoryPattern;
 }
 
-/** Advice for the agent. */
 export interface AdviceEvent {
   readonly type: 'advice';
   readonly source: 'feedback' | 'guidance';

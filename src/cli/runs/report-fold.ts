@@ -67,7 +67,6 @@ export class ReportFold {
     return call;
   }
 
-  /** Adds a diagnostic of the importer. */
   diagnose(diagnostic: RunDiagnostic): void {
     if (this.#diagnostics.length < MAX_DIAGNOSTICS) this.#diagnostics.push(diagnostic);
     else this.#diagnosticsLeftOut += 1;

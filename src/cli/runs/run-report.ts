@@ -15,7 +15,6 @@ export interface RunDiagnostic {
   readonly line?: number;
 }
 
-/** The analysis of one run. */
 export interface RunReport {
   readonly id: string;
   readonly source: string;
@@ -46,7 +45,6 @@ export interface RunReport {
   readonly previews: ReadonlyMap<number, CallPreview>;
 }
 
-/** Converts a report to JSON for `--json`. */
 export function reportJson(report: RunReport): JsonObject {
   const { id, source, format, calls, turns, errors, durationMs, lostRecords, outcome } = report;
   return {

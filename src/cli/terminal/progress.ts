@@ -63,7 +63,6 @@ export class Progress {
     this.bytes(0, undefined);
   }
 
-  /** Counts a run. */
   run(): void {
     this.#runs += 1;
     this.#draw();

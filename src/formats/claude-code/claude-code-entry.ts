@@ -2,7 +2,6 @@ import { textOrUndefined } from '../../base/json-member.ts';
 import { type Json, isJsonObject } from '../../base/json.ts';
 import { sourceResult } from '../parts/source-content.ts';
 
-/** A `tool_result` block. */
 export interface ClaudeToolResult {
   readonly sourceId: string | undefined;
   readonly result: Json;

@@ -129,13 +129,11 @@ function labelsOf(labels: unknown): JsonObject | undefined {
   return Object.fromEntries(pairs);
 }
 
-/** A step of the `steps` format, with its time. */
 interface StepEntry {
   readonly members: JsonMembers;
   readonly atMs: number | undefined;
 }
 
-/** The steps of one turn. */
 interface StepGroup {
   /** False for steps before the first turn, and for user messages that no step follows. */
   readonly startsTurn: boolean;

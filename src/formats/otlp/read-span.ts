@@ -8,7 +8,6 @@ import { GENAI_EVENTS, GENAI_OPERATIONS } from './genai-names.ts';
 import { decodedValue, langChainMessage, notCaptured, readMessages, type TracedMessage } from './read-messages.ts';
 import { attributeOf, type TraceSpan } from './trace-span.ts';
 
-/** A span whose convention is known. */
 export interface KnownSpan {
   readonly span: TraceSpan;
   readonly role: SpanRole;
@@ -139,12 +138,10 @@ function functionArguments(value: Json): Json {
   return args.length === 1 && kwargs === undefined ? decodedValue(asJson(args[0])) : value;
 }
 
-/** Returns the id of the call that a span ran. */
 export function callIdOf(tool: KnownSpan): string | undefined {
   return fieldText(tool, 'callId') ?? textOrUndefined(toolMessageIn(tool)?.['tool_call_id']);
 }
 
-/** Returns the result in the span of a call. */
 export function resultIn(tool: KnownSpan): Json | undefined {
   const message = toolMessageIn(tool);
   return message === undefined ? valueField(tool, 'result') : sourceResult(message['content']);

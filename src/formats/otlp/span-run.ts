@@ -180,7 +180,6 @@ const JOINS: readonly Join[] = [
   },
 ];
 
-/** Returns the named call of each span. */
 function joinCalls(declared: readonly CallShape[], tools: readonly KnownSpan[]): ReadonlyMap<KnownSpan, CallShape> {
   const calls = new Map<KnownSpan, CallShape>();
   for (const { ofCall, ofSpan } of JOINS) {

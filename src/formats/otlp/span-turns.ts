@@ -15,7 +15,6 @@ export interface NewMessage {
 export interface Turn {
   /** Absent for calls before the first request. */
   readonly requestSpan: KnownSpan | undefined;
-  /** New messages of the request. */
   readonly messages: readonly NewMessage[];
   /** Results after the last answer in the request. Earlier results are in earlier requests. */
   readonly results: readonly TracedResult[];

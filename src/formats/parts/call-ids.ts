@@ -2,7 +2,6 @@ import type { Json } from '../../base/json.ts';
 import type { ToolEnded, ToolStarted } from '../../records/trajectory-record.ts';
 import { UniqueNames } from './unique-names.ts';
 
-/** A call in a source. */
 export interface CallShape {
   /** Id in the source. It may be missing, and it may repeat within a run. */
   readonly sourceId?: string | undefined;
@@ -10,7 +9,6 @@ export interface CallShape {
   readonly args: Json;
 }
 
-/** A result in a source. */
 interface ResultShape {
   /** Id of the call, if the source has it. */
   readonly sourceId?: string | undefined;

@@ -30,7 +30,6 @@ import { foldClaudeState, NEW_CLAUDE_STATE, type ClaudeState } from './claude-st
 import { RecordedThread } from './recorded-thread.ts';
 import { openAgents, storedSummary, unreportedCalls, withOpenAgent, type SessionAgents } from './session-agents.ts';
 
-/** Options of `ClaudeSessions`. */
 export interface ClaudeSessionsOptions {
   readonly store: Pick<TrajectoryStore, 'transact' | 'readRun'>;
   readonly config: Pick<ResolvedConfig, 'steering' | 'deadline' | 'deadlineFrom' | 'budget' | 'completion'>;

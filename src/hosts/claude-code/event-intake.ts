@@ -18,7 +18,6 @@ import {
   type SpilledEvent,
 } from './spilled-events.ts';
 
-/** Options of `EventIntake`. */
 export interface EventIntakeOptions {
   readonly storeAddress: string;
   readonly redact: ClaudeSessionsOptions['redact'];

@@ -13,7 +13,6 @@ import type { HookFault } from '../../base/fault-log.ts';
 import { readHookEvent, type HookEvent } from './hook-event.ts';
 import { DISABLE_HEADER, HOOK_MARK } from './init-hooks.ts';
 
-/** Options of `startHookServer`. */
 export interface HookServerOptions {
   /** Port to listen on. 0 selects any free port. */
   readonly port: number;
@@ -32,7 +31,6 @@ export interface HookServerOptions {
   readonly onFault: (fault: HookFault, unlessKnown?: boolean) => void;
 }
 
-/** A listening server. */
 export interface HookServer {
   readonly port: number;
   /** Stops accepting requests. Resolves when the requests in progress are answered. */

@@ -9,7 +9,6 @@ import { deliverAdvice, type AdviceHandle } from '../../run/advice-handle.ts';
 import type { Run } from '../../run/run.ts';
 import type { ClaudeState } from './claude-state.ts';
 
-/** Options of `RecordedThread`. */
 export interface RecordedThreadOptions {
   readonly run: Run;
   /** Returns the current state, computed from the run's records. */

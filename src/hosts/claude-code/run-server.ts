@@ -22,7 +22,6 @@ const FOLD_LIMIT_MS = 1_000;
 /** Interval between checks of the store size. */
 const GC_MS = 24 * 3_600_000;
 
-/** Options of `runServer`. */
 export interface RunServerOptions {
   readonly projectFolder: string;
   readonly settings: ServeSettings;
@@ -33,7 +32,6 @@ export interface RunServerOptions {
   readonly maxRuns?: number;
 }
 
-/** A running server. */
 export interface RunningServer {
   readonly port: number;
   facts(): ServerFacts;

@@ -24,7 +24,6 @@ import { isKnownEvent, type HookEvent } from './hook-event.ts';
 import { isDefaultPlace, usableStore } from './open-hook-store.ts';
 import { projectRedaction, projectSessions } from './project-sessions.ts';
 
-/** Options of `ServedProject`. */
 export interface ServedProjectOptions {
   readonly projectFolder: string;
   readonly env: NodeJS.ProcessEnv;
@@ -42,7 +41,6 @@ const DEFAULT_MAX_RUNS = 64;
 /** Time limit for waiting for the store, as in a hook process. */
 const STORE_TIMEOUT_MS = 2_000;
 
-/** An open store and the sessions in it. */
 interface OpenSessions {
   readonly store: TrajectoryStore;
   readonly sessions: ClaudeSessions;
@@ -82,7 +80,6 @@ export class ServedProject {
     this.#options = options;
   }
 
-  /** Number of runs in memory. */
   get runs(): number {
     return this.#project?.memory.size ?? 0;
   }

@@ -14,7 +14,6 @@ export interface ServerFacts {
   /** Time of the last event. Null before the first event. */
   readonly lastEventAtMs: number | null;
   readonly events: number;
-  /** Number of runs in memory. */
   readonly runs: number;
   readonly faults: number;
   readonly idleLimitMs: number;

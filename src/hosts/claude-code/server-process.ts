@@ -27,7 +27,6 @@ export interface ServerRecord {
   readonly build: string;
 }
 
-/** Options of `startServer`. */
 interface StartOptions {
   readonly settings: ServeSettings;
   readonly env: NodeJS.ProcessEnv;
@@ -37,7 +36,6 @@ interface StartOptions {
   readonly limitMs?: number;
 }
 
-/** The result of a start. */
 export type StartResult =
   | { readonly kind: 'started' | 'running'; readonly facts: ServerFacts }
   | { readonly kind: 'failed'; readonly why: string };

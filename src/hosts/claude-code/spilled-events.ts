@@ -95,7 +95,6 @@ function filesOf(storeAddress: string): readonly { readonly folder: string; read
   return files.toSorted((a, b) => (a.name < b.name ? -1 : 1));
 }
 
-/** An event to spill. */
 interface SpillableEvent {
   readonly sessionId: string;
   readonly arrivedAtMs: number;

@@ -11,7 +11,6 @@ import { isDefaultPlace, trimMarkOf } from './open-hook-store.ts';
 /** Minimum interval between two trims of a store. */
 const TRIM_MS = 24 * 3_600_000;
 
-/** Options of `trimStore`. */
 export interface TrimOptions {
   /** The command that starts the coxswain CLI. Undefined if the CLI is not installed. */
   readonly program: readonly string[] | undefined;

@@ -59,7 +59,6 @@ function readSmallFile(path: string): Buffer {
   }
 }
 
-/** Options of `replaceFile`. */
 export interface ReplaceFileOptions {
   /** File mode. Default: the mode of the existing file. */
   readonly mode?: number | undefined;

@@ -9,7 +9,6 @@ import type { Run } from '../../run/run.ts';
 import { appendTextPart } from './append-text-part.ts';
 import type { TappedLines } from './line-tap.ts';
 
-/** Options of `McpWatch`. */
 export interface McpWatchOptions {
   readonly cox: Coxswain;
   /** Initial options of the run. The run starts with the first tool call. */

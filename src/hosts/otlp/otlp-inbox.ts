@@ -136,7 +136,6 @@ export class OtlpInbox {
     return rows.map((row) => ({ traceId: String(row['trace']), part: Number(row['part']) }));
   }
 
-  /** Returns the waiting spans of a trace. */
   spansOf(traceId: string): readonly TraceSpan[] {
     const rows = this.#database.prepare('SELECT body FROM spans WHERE trace = ? AND body IS NOT NULL').all(traceId);
     // The method `add` wrote this JSON.

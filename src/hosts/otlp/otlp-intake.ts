@@ -7,7 +7,6 @@ import type { FoundSpans } from '../../formats/otlp/read-spans.ts';
 import { OtlpInbox, type InboxLimits } from './otlp-inbox.ts';
 import { recordTrace, type RecordedRun, type TraceTarget } from './record-trace.ts';
 
-/** Options of `OtlpIntake`. */
 export interface OtlpIntakeOptions {
   readonly owner: StateOwner;
   readonly clock: Clock;

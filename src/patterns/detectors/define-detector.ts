@@ -49,7 +49,6 @@ export const MAX_COUNT = 1_000;
 /** Number of questions that detectors remember. */
 export const MAX_REMEMBERED = 32;
 
-/** A count of repetitions. */
 export function countShape(defaultCount: number): NumberShape {
   return whole(2, MAX_COUNT, defaultCount);
 }

@@ -6,7 +6,6 @@ import type { AnswerClass, TrajectoryPattern } from '../../records/trajectory-pa
 /** The advice about a pattern. It consists of fixed sentences with placeholders for counts, a tool name and quotations. */
 export interface PatternSentences {
   readonly summary: string;
-  /** A single suggestion. */
   readonly suggestions: readonly [string];
 }
 

@@ -47,7 +47,6 @@ export interface SkippedGuidance {
   readonly key?: string;
 }
 
-/** The result of one provider. */
 export type ProviderAnswer =
   | { readonly kind: 'silent' }
   | { readonly kind: 'candidate'; readonly item: ProducedGuidance; readonly config: ResolvedGuidanceConfig }

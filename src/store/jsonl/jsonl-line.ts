@@ -12,7 +12,6 @@ import type { EncodedRecord } from '../check-batch.ts';
  * 1 (the next line belongs to the same append) and 2 (the first line of a write: everything before it was on disk).
  */
 
-/** A line with a correct check. */
 export interface CheckedLine {
   /** The JSON that was appended, byte for byte. */
   readonly json: string;

@@ -2,7 +2,6 @@ import { join } from 'node:path';
 
 import { isMissing, type FileSystem } from '../file-system.ts';
 
-/** The folder of one run. */
 export interface RunFiles {
   readonly fileSystem: FileSystem;
   /** Absolute path. */

@@ -6,7 +6,6 @@ import type { Mutable } from '../../base/mutable.ts';
 /** The page size of every store: SQLite's default, which coxswain never changes. */
 export const PAGE_BYTES = 4096;
 
-/** One version of a page. */
 export interface PageImage {
   readonly pageNumber: number;
   /** The database file or its log. */

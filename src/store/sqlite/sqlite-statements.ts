@@ -1,6 +1,5 @@
 import type { DatabaseSync, StatementSync } from 'node:sqlite';
 
-/** A row as `node:sqlite` returns it. */
 export type SqliteRow = Readonly<Record<string, unknown>>;
 
 /** Condition: the run, whose id is the given SQL expression, is not being removed. */

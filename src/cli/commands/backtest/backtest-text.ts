@@ -23,7 +23,6 @@ const BAR_CELLS = 6;
 const BAR_WIDTH = 110;
 const SHOWN_PLACES = 10;
 
-/** Formats the report as text. */
 export function backtestText(report: BacktestReport, terminal: Terminal, withDetails: boolean): string {
   const { paint, width } = terminal;
   const draw = { paint, bars: width >= BAR_WIDTH };

@@ -42,7 +42,6 @@ const MARKS: Readonly<Record<DoctorStatus, readonly [string, Style]>> = {
   unknown: ['unknown', 'yellow'],
 };
 
-/** The report for `--json`. */
 interface DoctorReport {
   readonly ok: boolean;
   readonly projectFolder: string;

@@ -12,7 +12,6 @@ const SHOWN_CHARS = 300;
 export interface CanarySetup {
   readonly projectFolder: string;
   readonly env: Readonly<Record<string, string | undefined>>;
-  /** Opens the configured store. */
   readonly openStore: () => Promise<TrajectoryStore>;
 }
 

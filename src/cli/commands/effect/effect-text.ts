@@ -9,7 +9,6 @@ import { printable, printableCut } from '../../terminal/printable.ts';
 const NAME_CHARS = 80;
 const BAR_CELLS = 20;
 
-/** Formats the report as text. */
 export function effectText(report: EffectReport, paint: Paint): string {
   const { experiments, notes, paths, providers } = report;
   const blocks = [

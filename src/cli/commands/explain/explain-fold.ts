@@ -38,7 +38,6 @@ export interface ExplainedScore {
 export interface CallExplanation extends CallReading {
   readonly run: string;
   readonly call: number;
-  /** Number of calls in the run. */
   readonly calls: number;
   /** Number of successful changes and user messages before the call. Calls are only compared within the same epoch. */
   readonly epoch: number;

@@ -8,7 +8,6 @@ const LINE_CHARS = 160;
 /** Maximum number of call numbers in a line. The last ones are shown. */
 const SHOWN_CALLS = 32;
 
-/** Formats an explanation for a terminal. */
 export function explanationText(explanation: CallExplanation, paint: Paint): string {
   const { run, call, calls, preview, target, kind, kindReason, patterns, repetition } = explanation;
   const lines = [

@@ -21,7 +21,6 @@ export interface LabelMoment {
   readonly run: string;
   /** Index of the call, from 0. */
   readonly call: number;
-  /** Number of calls in the run. */
   readonly calls: number;
   readonly task: string;
   /** The calls before and after this call, in order. */

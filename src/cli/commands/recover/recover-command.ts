@@ -89,7 +89,6 @@ async function holdsRuns(address: string): Promise<boolean> {
   }
 }
 
-/** The totals of a recovery. */
 interface RecoveryTotals {
   readonly runs: number;
   readonly saved: number;

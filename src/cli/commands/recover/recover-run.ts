@@ -5,14 +5,12 @@ import { lastSeqOf } from '../../../store/run-summary.ts';
 import type { RunRecorder } from '../../runs/run-recorder.ts';
 import type { Salvaged } from './salvage-lines.ts';
 
-/** A range of lost records. */
 export interface LostRange {
   readonly fromSeq: number;
   readonly throughSeq: number;
   readonly reason: string;
 }
 
-/** The result of recovering a run. */
 export interface RecoveredRun {
   readonly runId: string;
   /** Number of recovered records, without gap records. */

@@ -15,7 +15,6 @@ import { storePath } from '../../../store/store-address.ts';
 import { openReadableStore, shownStore } from '../../runs/open-store.ts';
 import { salvageLines, type Salvaged } from './salvage-lines.ts';
 
-/** A run to recover. */
 export interface RunToSave {
   readonly runId: string;
   /** Last `seq` of the run according to the store; -1 if unknown. */

@@ -22,7 +22,6 @@ export interface MachineSources {
   readonly store: Pick<TrajectoryStore, 'listRuns' | 'readRun'> | undefined;
   /** The address of the store. */
   readonly place: string;
-  /** The name of the store in messages. */
   readonly storeName: string;
   /** The project that the store belongs to. */
   readonly project: string;

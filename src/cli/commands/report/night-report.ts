@@ -48,7 +48,6 @@ export interface ReportFrame {
 /** Fields of runs that are added up as far as they are known. */
 const SUMMED = ['lostRecords', 'tokens', 'cacheTokens', 'cacheTokensWithin', 'costUsd'] as const;
 
-/** The totals of a report. */
 interface ReportSums {
   count: number;
   /** Number of subagent runs. */

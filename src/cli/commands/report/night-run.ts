@@ -99,7 +99,6 @@ export interface NightRun extends RunWork {
   readonly problem?: string;
 }
 
-/** A summary of a pattern. */
 export type NightPattern = Pick<
   TrajectoryPattern,
   'kind' | 'level' | 'stuck' | 'flaggedAt' | 'occurrences' | 'clearedAt' | 'tool'

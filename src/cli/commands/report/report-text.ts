@@ -38,7 +38,6 @@ export function headFacts({ sums, totals }: NightReport, { sinceMs, untilMs }: R
   ];
 }
 
-/** Formats advice and its effect. */
 export function adviceFacts(tally: AdviceTally): readonly string[] {
   const { acknowledged, cleared, delivered, endedEarly, followed, pieces, repeated, undelivered, withheld, withNext } =
     tally;
@@ -55,7 +54,6 @@ export function adviceFacts(tally: AdviceTally): readonly string[] {
   ];
 }
 
-/** Formats the metrics of a run. */
 export function runFacts(run: NightRun): readonly string[] {
   const { advice, calls, costUsd, errors, faults, lastAtMs, lostRecords, startedAtMs } = run;
   return [
@@ -71,7 +69,6 @@ export function runFacts(run: NightRun): readonly string[] {
   ];
 }
 
-/** Formats the work of a run: files, commits, checks. */
 export function workFacts({ checks, commits, filesChanged }: NightRun): readonly string[] {
   const [first = ''] = filesChanged;
   const names = filesChanged.length === 1 ? first : `${first} and ${countOf(filesChanged.length - 1, 'more file')}`;
@@ -156,7 +153,6 @@ function runsText({ groups: found, runs, sums: { count } }: NightReport, paint: 
 
 interface RunLineOptions {
   readonly paint: Paint;
-  /** Titles by task. */
   readonly titles: ReadonlyMap<string, string>;
   /** Number of columns. */
   readonly width: number;

@@ -17,7 +17,6 @@ export type ReportTarget =
   | { readonly type: 'webhook'; readonly url: string; readonly name: string }
   | { readonly type: 'mail'; readonly to: string; readonly name: string };
 
-/** A report in all formats. */
 export interface SentReport {
   readonly subject: string;
   readonly markdown: string;

@@ -4,9 +4,7 @@ export interface WatchCounts {
   runs: number;
   /** Number of started calls, with or without a result. */
   calls: number;
-  /** Number of flagged patterns. */
   patterns: number;
-  /** Number of pieces of advice. */
   advice: number;
 }
 
@@ -41,7 +39,6 @@ interface WatchedEnd extends WatchPlace {
   readonly success?: boolean;
 }
 
-/** An event of a run. */
 export type WatchedEvent = (LiveEvent & WatchPlace) | WatchedBeginning | WatchedEnd;
 
 export type WatchNotice =
