@@ -88,8 +88,7 @@ async function recordsOf(): Promise<readonly TrajectoryRecord[]> {
   const store = linesStore(place(), { fsync: 'none' });
   await record(store, 500);
   const reader = linesStore(join(work, `place-${files}`));
-  const records: TrajectoryRecord[] = [];
-  for await (const one of reader.readRun('bench', { fromSeq: 1 })) records.push(one);
+  const records = await Array.fromAsync(reader.readRun('bench', { fromSeq: 1 }));
   await reader.close();
   return records;
 }

@@ -12,7 +12,6 @@ import { hookCommand, hookGroups, httpHookGroups } from '../src/hosts/claude-cod
 import { readServeSettings, serveFileOf, writeServeSettings } from '../src/hosts/claude-code/serve-settings.ts';
 import { serverHealth } from '../src/hosts/claude-code/server-health.ts';
 import { stopServer } from '../src/hosts/claude-code/server-process.ts';
-import type { TrajectoryRecord } from '../src/records/trajectory-record.ts';
 import { sqliteStore } from '../src/store/sqlite/sqlite-store.ts';
 import { startFakeAnthropicServer } from '../src/testing/fake-anthropic-server.ts';
 import type { ModelTurn } from '../src/testing/model-script.ts';
@@ -177,8 +176,7 @@ test.each(['settings', 'plugin', 'http'] as const)(
       const child = runs.find(({ depth }) => depth === 1);
       expect(root).toMatchObject({ task: 'MAINTASK: do it', outcome: 'ended' });
       expect(child).toMatchObject({ parentRunId: root?.runId, calls: 1 });
-      const records: TrajectoryRecord[] = [];
-      for await (const record of store.readRun(root?.runId ?? '')) records.push(record);
+      const records = await Array.fromAsync(store.readRun(root?.runId ?? ''));
       const ended = records.flatMap(({ payload }) => (payload.kind === 'tool_ended' ? [payload] : []));
       expect(ended.map(({ tool_name, is_error }) => [tool_name, is_error])).toEqual([
         ['Bash', false],

@@ -120,8 +120,7 @@ async function scoreRecorded(
   const moments = readMoments(fileURLToPath(new URL('../test/truth/moments.jsonl', import.meta.url)), part);
   const folded: { readonly corpus: Corpus; readonly runs: readonly FoldedRun[] }[] = [];
   for (const corpus of CORPORA) {
-    const runs: FoldedRun[] = [];
-    for await (const run of foldCorpus(corpus, folder)) runs.push(run);
+    const runs = await Array.fromAsync(foldCorpus(corpus, folder));
     folded.push({ corpus, runs });
   }
   const rows = folded.map(({ corpus, runs }) => rowOf(`${corpus.harness} ${corpus.years}`, runs, moments));

@@ -50,9 +50,7 @@ function uses(run: Run, inputTokens: number): void {
 }
 
 async function recordsOf(store: TrajectoryStore, runId: string): Promise<TrajectoryRecord[]> {
-  const records: TrajectoryRecord[] = [];
-  for await (const record of store.readRun(runId)) records.push(record);
-  return records;
+  return Array.fromAsync(store.readRun(runId));
 }
 
 const kinds = (records: readonly TrajectoryRecord[]): readonly string[] => records.map(({ payload }) => payload.kind);

@@ -59,9 +59,7 @@ const call = (id: string, command = 'npm test'): object => ({
 async function records(place: Place, runId = 's1'): Promise<readonly TrajectoryRecord[]> {
   const store = sqliteStore(join(place.project, '.coxswain', 'runs.db'));
   try {
-    const all: TrajectoryRecord[] = [];
-    for await (const record of store.readRun(runId)) all.push(record);
-    return all;
+    return await Array.fromAsync(store.readRun(runId));
   } finally {
     await store.close();
   }

@@ -62,9 +62,7 @@ function hook(input: string, homeFolder = home): void {
 async function records(): Promise<readonly TrajectoryRecord[]> {
   const store = sqliteStore(join(project, '.coxswain', 'runs.db'));
   try {
-    const all: TrajectoryRecord[] = [];
-    for await (const record of store.readRun('s1')) all.push(record);
-    return all;
+    return await Array.fromAsync(store.readRun('s1'));
   } finally {
     await store.close();
   }

@@ -95,9 +95,7 @@ async function whileLocked<Result>({ store }: Place, work: () => Promise<Result>
 async function records({ store }: Place, runId = 's1'): Promise<readonly TrajectoryRecord[]> {
   const opened = sqliteStore(store);
   try {
-    const all: TrajectoryRecord[] = [];
-    for await (const record of opened.readRun(runId)) all.push(record);
-    return all;
+    return await Array.fromAsync(opened.readRun(runId));
   } finally {
     await opened.close();
   }

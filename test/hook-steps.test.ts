@@ -102,8 +102,7 @@ async function step(events: readonly RawEvent[], setting: Setting = {}): Promise
     expect(faults.filter((fault) => !fault.includes('rebuilt'))).toEqual([]);
     if (answer.hookSpecificOutput !== undefined) advice.push(answer.hookSpecificOutput.additionalContext);
   }
-  const records: TrajectoryRecord[] = [];
-  for await (const record of store.readRun(SESSION)) records.push(record);
+  const records = await Array.fromAsync(store.readRun(SESSION));
   const snapshot = await store.transact(SESSION, (view) => ({ records: [], result: view.snapshot }));
   return { advice, records, snapshot };
 }
@@ -208,8 +207,7 @@ test('records of other processes since the last snapshot count for subagents', a
   await store.append([{ ...first, seq: records.length, recorded_at_unix_ms: clock.nowMs(), payload }]);
   const call = { tool_name: 'Bash', tool_input: {}, tool_use_id: 'c1' };
   await step([{ hook_event_name: 'PreToolUse', agent_id: 'a1', agent_type: 'helper', ...call }], { store, clock });
-  const child: TrajectoryRecord[] = [];
-  for await (const record of store.readRun(`${SESSION}/a1`)) child.push(record);
+  const child = await Array.fromAsync(store.readRun(`${SESSION}/a1`));
   expect(child[0]?.payload).toMatchObject({ steering: { deadline_at_unix_ms } });
 });
 
@@ -323,8 +321,7 @@ test('late events, in any order and repeated, give the same records as events in
           const late = { id: `late-${index}`, arrivedAtMs: startMs, isWaiting: () => true };
           for (let time = 0; time < times; time += 1) expect(await sessions.foldLate(input, SESSION, late)).toEqual([]);
         }
-        const records: TrajectoryRecord[] = [];
-        for await (const record of store.readRun(SESSION)) records.push(record);
+        const records = await Array.fromAsync(store.readRun(SESSION));
         expect(records.map(withoutDelivery)).toEqual(inTime.records.map(withoutDelivery));
       },
     ),

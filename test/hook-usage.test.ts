@@ -162,9 +162,7 @@ async function sessionOf(host: Host, { late = false } = {}): Promise<readonly Tr
   // The same event again, as when a hook is configured twice.
   await send(host.stop(base), 9);
   if (late) await intake.foldWaiting(sessions, { limitMs: 60_000 });
-  const records: TrajectoryRecord[] = [];
-  for await (const record of store.readRun(SESSION)) records.push(record);
-  return records;
+  return Array.fromAsync(store.readRun(SESSION));
 }
 
 test.each(Object.entries(HOSTS))(

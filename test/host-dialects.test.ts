@@ -173,8 +173,7 @@ async function play(steps: Iterable<Step>, { late = false, mustExist = [] as str
   }
   const { folded } = await intake.foldWaiting(sessions, { limitMs: 60_000 });
   if (folded !== spilled) throw new Error(`${folded} of ${spilled} events were folded`);
-  const records: TrajectoryRecord[] = [];
-  for await (const record of store.readRun(SESSION)) records.push(record);
+  const records = await Array.fromAsync(store.readRun(SESSION));
   return { records, answers };
 }
 

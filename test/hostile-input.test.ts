@@ -26,9 +26,7 @@ function setUp(options: CoxswainOptions = {}): Setup {
   const run = cox.startRun({ runId: 'run', deadline: { minutes: 20 } });
   const records = async (): Promise<readonly TrajectoryRecord[]> => {
     expect(await run.flush()).toBe('stored');
-    const found: TrajectoryRecord[] = [];
-    for await (const record of store.readRun('run')) found.push(record);
-    return found;
+    return Array.fromAsync(store.readRun('run'));
   };
   return { cox, run, records };
 }

@@ -128,9 +128,7 @@ async function live(script: readonly Action[]): Promise<TrajectoryRecord[]> {
     else act(run, action, id);
   }
   await run.end();
-  const records: TrajectoryRecord[] = [];
-  for await (const record of store.readRun('run')) records.push(record);
-  return records;
+  return Array.fromAsync(store.readRun('run'));
 }
 
 function replayed(records: readonly TrajectoryRecord[]): DerivedPayload[] {
@@ -211,7 +209,5 @@ async function steered(imported: readonly TrajectoryRecord[]): Promise<Trajector
     }
   }
   await run.end();
-  const records: TrajectoryRecord[] = [];
-  for await (const record of store.readRun('run')) records.push(record);
-  return records;
+  return Array.fromAsync(store.readRun('run'));
 }

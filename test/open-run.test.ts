@@ -34,9 +34,7 @@ function call(run: Run, toolCallId: string): string | undefined {
 }
 
 async function recordsOf(store: TrajectoryStore, runId: string): Promise<TrajectoryRecord[]> {
-  const records: TrajectoryRecord[] = [];
-  for await (const record of store.readRun(runId)) records.push(record);
-  return records;
+  return Array.fromAsync(store.readRun(runId));
 }
 
 async function problemsOf(store: TrajectoryStore): Promise<readonly string[]> {

@@ -53,9 +53,7 @@ describe.skipIf(noPostgres !== undefined)(`the PostgreSQL driver${skipped}`, () 
   }
 
   async function problemsOf(store: PostgresStore): Promise<readonly StoreProblem[]> {
-    const problems: StoreProblem[] = [];
-    for await (const problem of store.verify()) problems.push(problem);
-    return problems;
+    return Array.fromAsync(store.verify());
   }
 
   test('starters that come at the same time make the schema once', async () => {

@@ -52,8 +52,7 @@ describe.skipIf(noPostgres !== undefined)(
         expect(seqs).toEqual(seqs.map((_, index) => index));
         expect(seqs.length).toBeGreaterThan(lastSeq);
       }
-      const problems: unknown[] = [];
-      for await (const problem of store.verify()) problems.push(problem);
+      const problems = await Array.fromAsync(store.verify());
       expect(problems).toEqual([]);
     }
 

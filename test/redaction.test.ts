@@ -38,8 +38,7 @@ test.each(stores.flatMap(([name, open]) => MODES.map((redaction) => [name, redac
       for (const [index, { text }] of secrets.entries()) sayEverywhere(run, text, index);
       const inMemory = JSON.stringify([run.snapshot(), run.session.snapshot(), run.analysis.patterns(), cox.health()]);
       await run.end();
-      const records: TrajectoryRecord[] = [];
-      for await (const record of store.readRun('run')) records.push(record);
+      const records = await Array.fromAsync(store.readRun('run'));
       for (const fake of secrets) {
         const word = traces(fake)[0]?.match(/[a-z0-9]{8,}/)?.[0] ?? 'secret';
         expect((await store.search({ text: `"${word}"` })).hits).toEqual([]);
@@ -60,8 +59,7 @@ test('without redaction the same canary is found, so the test can fail', async (
   const run = createCoxswain({ ...steering, store, redaction: false }).startRun({ runId: 'run' });
   for (const [index, { text }] of fakeSecrets().entries()) sayEverywhere(run, text, index);
   await run.end();
-  const records: TrajectoryRecord[] = [];
-  for await (const record of store.readRun('run')) records.push(record);
+  const records = await Array.fromAsync(store.readRun('run'));
   expect(survivorsIn(JSON.stringify(records))).toHaveLength(fakeSecrets().length);
 });
 
@@ -89,9 +87,7 @@ async function recorded(calls: readonly Call[], redaction: RedactionOptions | fa
     run.feedback();
   }
   await run.end();
-  const records: TrajectoryRecord[] = [];
-  for await (const record of store.readRun('run')) records.push(record);
-  return records;
+  return Array.fromAsync(store.readRun('run'));
 }
 
 const texts = fc.constantFrom(

@@ -222,8 +222,7 @@ test('every store lists the same figures for a run', async () => {
       return summary === undefined ? {} : ofSummary(summary);
     });
     found.push(...differences('a store', summaries));
-    const problems: unknown[] = [];
-    for await (const problem of store.verify?.() ?? []) problems.push(problem);
+    const problems = await Array.fromAsync(store.verify?.() ?? []);
     expect(problems).toEqual([]);
     await store.close();
   }

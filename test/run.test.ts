@@ -38,9 +38,7 @@ function setUp(options: CoxswainOptions = {}): Setup {
   const cox = createCoxswain({ clock, store, ...options });
   const records = async (run: Run): Promise<TrajectoryRecord[]> => {
     await run.flush();
-    const found: TrajectoryRecord[] = [];
-    for await (const record of store.readRun(run.id)) found.push(record);
-    return found;
+    return Array.fromAsync(store.readRun(run.id));
   };
   return { cox, clock, records, payloads: async (run) => (await records(run)).map((record) => record.payload) };
 }

@@ -188,9 +188,7 @@ function textOf(answer: string): string | undefined {
 async function records({ project }: Place, runId = 's1'): Promise<readonly TrajectoryRecord[]> {
   const store = sqliteStore(join(project, '.coxswain', 'runs.db'));
   try {
-    const all: TrajectoryRecord[] = [];
-    for await (const record of store.readRun(runId)) all.push(record);
-    return all;
+    return await Array.fromAsync(store.readRun(runId));
   } finally {
     await store.close();
   }

@@ -89,9 +89,7 @@ async function recordsOf({ project }: HostRun): Promise<readonly TrajectoryRecor
   const store = sqliteStore(join(project, '.coxswain', 'runs.db'));
   try {
     const [summary] = (await store.listRuns({ limit: 1 })).runs;
-    const records: TrajectoryRecord[] = [];
-    for await (const record of store.readRun(summary?.runId ?? '')) records.push(record);
-    return records;
+    return await Array.fromAsync(store.readRun(summary?.runId ?? ''));
   } finally {
     await store.close();
   }

@@ -54,9 +54,7 @@ async function verified(
   steering: SteeringOptions,
   prompts: readonly PromptTemplate[] = [],
 ): Promise<readonly RunVerification[]> {
-  const found: RunVerification[] = [];
-  for await (const run of verifyRuns([path], { steering, prompts })) found.push(run);
-  return found;
+  return Array.fromAsync(verifyRuns([path], { steering, prompts }));
 }
 
 async function* each(records: readonly TrajectoryRecord[]): AsyncGenerator<TrajectoryRecord> {

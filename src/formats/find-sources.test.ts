@@ -1,20 +1,14 @@
-import { mkdir, mkdtemp, rm, symlink, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { mkdir, symlink, writeFile } from 'node:fs/promises';
 import { dirname, join, relative } from 'node:path';
 
-import { afterEach, beforeEach, expect, test } from 'vitest';
+import { beforeEach, expect, test } from 'vitest';
 
 import { findSources } from './find-sources.ts';
+import { testFolder } from '../../test/support/test-folder.ts';
 
 let root: string;
 
-beforeEach(async () => {
-  root = await mkdtemp(join(tmpdir(), 'find-sources-'));
-});
-
-afterEach(async () => {
-  await rm(root, { recursive: true, force: true });
-});
+beforeEach(() => void (root = testFolder()));
 
 async function write(...paths: readonly string[]): Promise<void> {
   for (const path of paths) {
@@ -25,20 +19,14 @@ async function write(...paths: readonly string[]): Promise<void> {
 
 /** Paths relative to the test's folder; `+` before those that were named. */
 async function found(...paths: readonly string[]): Promise<readonly string[]> {
-  const sources = await collect(findSources(paths.map((path) => (path === '-' ? path : join(root, path)))));
+  const sources = await Array.fromAsync(findSources(paths.map((path) => (path === '-' ? path : join(root, path)))));
   return sources.map(({ path, named }) => `${named ? '+' : ''}${path === '-' ? path : relative(root, path)}`);
-}
-
-async function collect<T>(items: AsyncIterable<T>): Promise<readonly T[]> {
-  const all: T[] = [];
-  for await (const item of items) all.push(item);
-  return all;
 }
 
 test('a file is given as named, with its size', async () => {
   await write('a.json');
   const path = join(root, 'a.json');
-  expect(await collect(findSources([path]))).toEqual([{ path, named: true, sizeBytes: 7 }]);
+  expect(await Array.fromAsync(findSources([path]))).toEqual([{ path, named: true, sizeBytes: 7 }]);
 });
 
 test('a folder is walked in order, files first, without hidden files, node_modules and .git', async () => {

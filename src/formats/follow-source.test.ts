@@ -39,9 +39,7 @@ async function followed(pieces: readonly Buffer[]): Promise<readonly ImportItem[
 }
 
 async function imported(): Promise<readonly ImportItem[]> {
-  const items: ImportItem[] = [];
-  for await (const item of importSource(file)) items.push(item);
-  return items;
+  return Array.fromAsync(importSource(file));
 }
 
 test('an answer of Claude Code whose calls have results is read before the next answer, and its tokens count once', async () => {

@@ -1,23 +1,17 @@
-import { mkdir, mkdtemp, readdir, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { mkdir, readdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { PassThrough, Readable } from 'node:stream';
 import { gzipSync, zstdCompressSync } from 'node:zlib';
 
-import { afterEach, beforeEach, expect, test } from 'vitest';
+import { beforeEach, expect, test } from 'vitest';
 
 import type { FormatName, ImportItem } from './import-item.ts';
 import { importSource, type ImportOptions } from './import-source.ts';
+import { testFolder } from '../../test/support/test-folder.ts';
 
 let root: string;
 
-beforeEach(async () => {
-  root = await mkdtemp(join(tmpdir(), 'import-source-'));
-});
-
-afterEach(async () => {
-  await rm(root, { recursive: true, force: true });
-});
+beforeEach(() => void (root = testFolder()));
 
 /** A run of the `steps` form with one call. */
 function run(id: string): string {

@@ -21,9 +21,7 @@ async function* stream(items: readonly ImportItem[], error?: Error): AsyncGenera
 }
 
 async function read(items: readonly ImportItem[], ids = new RunIds()): Promise<readonly ReadRunsItem[]> {
-  const all: ReadRunsItem[] = [];
-  for await (const item of readRuns(stream(items), { source: 'a.json', ids })) all.push(item);
-  return all;
+  return Array.fromAsync(readRuns(stream(items), { source: 'a.json', ids }));
 }
 
 function lines(items: readonly ReadRunsItem[]): readonly string[] {

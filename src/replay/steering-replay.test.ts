@@ -76,8 +76,7 @@ test('it says what a live run says that is asked at the same points', async () =
     run.advise('post_tool_result');
   }
   await run.flush();
-  const live: TrajectoryRecord[] = [];
-  for await (const record of store.readRun('run')) live.push(record);
+  const live = await Array.fromAsync(store.readRun('run'));
   expect(derivedOf(steered(script))).toEqual(derivedOf(live));
 });
 

@@ -241,8 +241,7 @@ describe('the end', () => {
       { type: 'of_tomorrow' },
       { type: 'result', subtype: 'success' },
     ];
-    const passed: object[] = [];
-    for await (const message of observed(run, stream(messages))) passed.push(message);
+    const passed = await Array.fromAsync(observed(run, stream(messages)));
     expect(passed.map((message, at) => message === messages[at])).toEqual([true, true, true]);
     expect((await records()).slice(1)).toMatchObject([
       { kind: 'run_identified', model_id: 'm' },

@@ -7,7 +7,6 @@ import { importDocument } from '../../../test/support/import-check.ts';
 import { mutatedJson } from '../../../test/support/json-mutation.ts';
 import { sharedPath } from '../../../test/support/shared-data.ts';
 import type { ArchiveReader } from '../importer.ts';
-import type { ImportItem } from '../import-item.ts';
 import { inspectArchiveImporter, inspectDocumentImporter } from './inspect.ts';
 
 const source = { path: 'log.json', name: 'log.json' };
@@ -77,8 +76,7 @@ function archiveOf(entries: Readonly<Record<string, string>>): ArchiveReader {
 }
 
 async function importArchive(entries: Readonly<Record<string, string>>, name = 'log.eval') {
-  const items: ImportItem[] = [];
-  for await (const item of inspectArchiveImporter.read(archiveOf(entries), { path: name, name })) items.push(item);
+  const items = await Array.fromAsync(inspectArchiveImporter.read(archiveOf(entries), { path: name, name }));
   // Checks the items; what they were read from does not matter to it.
   return importDocument({ ...inspectDocumentImporter, read: () => items }, null);
 }

@@ -27,12 +27,6 @@ function outline(items: readonly ImportItem[]): readonly string[] {
   });
 }
 
-async function collect<T>(items: AsyncIterable<T>): Promise<readonly T[]> {
-  const all: T[] = [];
-  for await (const item of items) all.push(item);
-  return all;
-}
-
 test('calls of one turn start together and end in order', () => {
   const call = (turn: number) => ({ turn, tool: 'read', args: {}, result: 'x', isError: false });
   expect(outline(read({ id: 'r', calls: [call(0), call(0), call(1)] }))).toEqual([
@@ -127,7 +121,7 @@ test.skipIf(scenarios === undefined || windows === undefined)(
       for (const name of names) {
         const path = join(folder, name);
         const document: { id: string; calls: readonly unknown[] } = JSON.parse(await readFile(path, 'utf8'));
-        const items = await collect(importSource(path));
+        const items = await Array.fromAsync(importSource(path));
         const run = items.find((item) => item.type === 'run')?.run;
         const kinds = payloads(items).map((payload) => ('kind' in payload ? payload.kind : undefined));
         const seen = {

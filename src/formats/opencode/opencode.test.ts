@@ -149,7 +149,5 @@ test('a session file of the storage folder is read with the messages and parts t
 });
 
 async function itemsOf(path: string): Promise<readonly ImportItem[]> {
-  const items: ImportItem[] = [];
-  for await (const item of importSource(path)) items.push(item);
-  return items;
+  return Array.fromAsync(importSource(path));
 }

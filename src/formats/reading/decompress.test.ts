@@ -12,8 +12,7 @@ const EMPTY_SKIPPABLE = Buffer.from([0x5f, 0x2a, 0x4d, 0x18, 0, 0, 0, 0]);
 async function unpack(bytes: Buffer, chunkBytes = 1_000_000): Promise<string> {
   const packing = packingOf(bytes.subarray(0, 4));
   if (packing !== 'gzip' && packing !== 'zstd') throw new Error(`not compressed: ${packing}`);
-  const parts: Buffer[] = [];
-  for await (const part of decompress(cut(bytes, chunkBytes), packing)) parts.push(part);
+  const parts = await Array.fromAsync(decompress(cut(bytes, chunkBytes), packing));
   return Buffer.concat(parts).toString();
 }
 

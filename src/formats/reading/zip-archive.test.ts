@@ -1,24 +1,18 @@
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { Readable } from 'node:stream';
 import { crc32, deflateRawSync, zstdCompressSync } from 'node:zlib';
 
-import { afterEach, beforeEach, expect, test } from 'vitest';
+import { beforeEach, expect, test } from 'vitest';
 
 import { importSource } from '../import-source.ts';
 import type { ArchiveImporter } from '../importer.ts';
 import { openZipArchive } from './zip-archive.ts';
+import { testFolder } from '../../../test/support/test-folder.ts';
 
 let root: string;
 
-beforeEach(async () => {
-  root = await mkdtemp(join(tmpdir(), 'zip-archive-'));
-});
-
-afterEach(async () => {
-  await rm(root, { recursive: true, force: true });
-});
+beforeEach(() => void (root = testFolder()));
 
 const METHODS = { stored: 0, deflate: 8, zstd: 93, other: 12 } as const;
 
@@ -66,12 +60,6 @@ async function archiveOf(entries: readonly ZipEntry[], entryLimitBytes = 1_000_0
   const path = join(root, 'archive.zip');
   await writeFile(path, zip(entries));
   return await openZipArchive(path, { entryLimitBytes });
-}
-
-async function collect<T>(items: AsyncIterable<T>): Promise<readonly T[]> {
-  const all: T[] = [];
-  for await (const item of items) all.push(item);
-  return all;
 }
 
 test('stored, deflated and zstd entries are read; folders are left out', async () => {
@@ -128,11 +116,11 @@ const idsImporter: ArchiveImporter = {
 test('an archive is told by its content and read by the importer that knows its entries', async () => {
   const path = join(root, 'named-anyhow.json');
   await writeFile(path, zip([{ name: 'ids', text: 'one', method: 'deflate' }]));
-  const items = await collect(importSource(path, { importers: [idsImporter] }));
+  const items = await Array.fromAsync(importSource(path, { importers: [idsImporter] }));
   expect(items).toMatchObject([{ type: 'run', run: { id: 'one' } }]);
 
   await writeFile(path, zip([{ name: 'picture.png', text: '', method: 'stored' }]));
-  await expect(collect(importSource(path, { importers: [idsImporter] }))).rejects.toMatchObject({
+  await expect(Array.fromAsync(importSource(path, { importers: [idsImporter] }))).rejects.toMatchObject({
     code: 'format-unknown',
     message: expect.stringContaining('a zip archive of 1 entries (picture.png)'),
   });
@@ -142,8 +130,8 @@ test('a cut-off archive and one on standard input are refused', async () => {
   const path = join(root, 'cut.eval');
   const whole = zip([{ name: 'ids', text: 'one', method: 'deflate' }]);
   await writeFile(path, whole.subarray(0, -30));
-  await expect(collect(importSource(path))).rejects.toMatchObject({ code: 'format-invalid' });
-  await expect(collect(importSource('-', { stdin: Readable.from([whole]) }))).rejects.toMatchObject({
+  await expect(Array.fromAsync(importSource(path))).rejects.toMatchObject({ code: 'format-invalid' });
+  await expect(Array.fromAsync(importSource('-', { stdin: Readable.from([whole]) }))).rejects.toMatchObject({
     code: 'input-io',
     message: expect.stringContaining('standard input'),
   });

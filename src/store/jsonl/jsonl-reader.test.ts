@@ -20,8 +20,7 @@ test('every run is listed once, as the store lists it', async () => {
   for (const id of ['a', 'B/ä', 'c'.repeat(300)]) await store.append(scriptCalls(id, 5));
   const reader = openJsonlReader(folder);
   expect(await reader.changes()).toBe(undefined);
-  const found: RunSummary[] = [];
-  for await (const run of reader.listAll?.() ?? []) found.push(run);
+  const found = await Array.fromAsync(reader.listAll?.() ?? []);
   const byId = (a: RunSummary, b: RunSummary): number => (a.runId < b.runId ? -1 : 1);
   expect(found.toSorted(byId)).toEqual([...(await listAll(store))].sort(byId));
   expect(await reader.findRun('B/ä')).toEqual(await store.findRun('B/ä'));

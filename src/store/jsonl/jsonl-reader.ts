@@ -65,8 +65,7 @@ export class JsonlReader implements LiveReader {
 
   async listRuns(query?: RunQuery): Promise<RunPage> {
     const checkedQuery = checkRunQuery(query);
-    const runs: RunSummary[] = [];
-    for await (const run of this.listAll()) runs.push(run);
+    const runs = await Array.fromAsync(this.listAll());
     const page = pageOfAllRuns(runs, checkedQuery);
     if (!checkedQuery.withBytes) return page;
     return {

@@ -41,9 +41,7 @@ async function writeRun(folder: string, content: Buffer): Promise<string> {
 }
 
 async function problemsOf(store: LinesStore): Promise<readonly StoreProblem[]> {
-  const problems: StoreProblem[] = [];
-  for await (const problem of store.verify()) problems.push(problem);
-  return problems;
+  return Array.fromAsync(store.verify());
 }
 
 test('folders and files are accessible to their owner only', async () => {

@@ -9,7 +9,6 @@ import { countSpills } from '../../../hosts/claude-code/spilled-events.ts';
 import { findProject, userFolders } from '../../../config/find-config.ts';
 import { storePath } from '../../../store/store-address.ts';
 import type { ResolvedStore } from '../../../config/resolved-config.ts';
-import type { TrajectoryRecord } from '../../../records/trajectory-record.ts';
 import { guardStore, RECORDS_FOLDER, type GuardedStore, type RecordsRefusal } from '../../../store/records-folder.ts';
 import { glanceSqlite, HEAD_RECORDS, TAIL_RECORDS } from '../../../store/sqlite/sqlite-glance.ts';
 import { runStatus, type RunStatus } from './run-status.ts';
@@ -71,8 +70,7 @@ async function storedStatus(
       .toSorted((a, b) => b.lastAtMs - a.lastAtMs);
     if (summary === undefined) return undefined;
     const { lastSeq, runId } = summary;
-    const records: TrajectoryRecord[] = [];
-    for await (const record of store.readRun(runId, { limit: HEAD_RECORDS })) records.push(record);
+    const records = await Array.fromAsync(store.readRun(runId, { limit: HEAD_RECORDS }));
     const fromSeq = Math.max((records.at(-1)?.seq ?? -1) + 1, lastSeq - TAIL_RECORDS);
     for await (const record of store.readRun(runId, { fromSeq })) records.push(record);
     return runStatus(summary, records, nowMs);
