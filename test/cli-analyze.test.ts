@@ -7,11 +7,9 @@ import { beforeAll, expect, test } from 'vitest';
 import { testFolder } from './support/test-folder.ts';
 import { homeOnly, jsonLines, runCli, sampleRun } from './run-cli.ts';
 
-const folder = testFolder();
-let cwd: string;
+const cwd = testFolder();
 
 beforeAll(async () => {
-  cwd = folder;
   await mkdir(join(cwd, 'runs', 'deep'), { recursive: true });
   await writeFile(join(cwd, 'runs', 'a.json'), sampleRun('stuck-one', 'stuck'));
   await writeFile(join(cwd, 'runs', 'deep', 'b.json.gz'), gzipSync(sampleRun('fine-one', 'fine')));

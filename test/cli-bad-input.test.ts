@@ -6,11 +6,9 @@ import { beforeAll, expect, test } from 'vitest';
 import { testFolder } from './support/test-folder.ts';
 import { jsonLines, runCli, sampleRun } from './run-cli.ts';
 
-const folder = testFolder();
-let cwd: string;
+const cwd = testFolder();
 
 beforeAll(async () => {
-  cwd = folder;
   await writeFile(join(cwd, 'good.json'), sampleRun('good', 'fine'));
 });
 

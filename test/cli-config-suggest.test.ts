@@ -7,9 +7,7 @@ import { testFolder } from './support/test-folder.ts';
 
 let folder: string;
 
-beforeEach(async () => {
-  folder = testFolder();
-});
+beforeEach(() => void (folder = testFolder()));
 
 /** Runs in the neutral form: so many calls that repeat one failure, then an outcome. */
 const run = (id: number, failures: number, outcomeSuccess: boolean): string =>

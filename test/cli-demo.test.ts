@@ -10,13 +10,9 @@ import { jsonLines, runCli } from './run-cli.ts';
 const sample = fileURLToPath(new URL('../samples/stuck-run.jsonl', import.meta.url));
 const FLAGGED = '  ▲ stuck, likely: the same failure after each edit, bash, seen 5 times since call 4\n';
 
-let folder: string;
 let cwd: string;
 
-beforeEach(async () => {
-  folder = testFolder();
-  cwd = folder;
-});
+beforeEach(() => void (cwd = testFolder()));
 
 test('the demo shows calls, a pattern, advice, how the agent follows it, and what to do next', async () => {
   const { code, stdout, stderr } = await runCli(['demo'], { cwd });

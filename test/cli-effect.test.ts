@@ -12,9 +12,7 @@ import { jsonLines, runCli, sampleRun, type CliResult } from './run-cli.ts';
 
 let folder: string;
 
-beforeEach(async () => {
-  folder = testFolder();
-});
+beforeEach(() => void (folder = testFolder()));
 
 const cli = (args: readonly string[], stdin = ''): Promise<CliResult> => runCli(args, { cwd: folder, stdin });
 

@@ -8,13 +8,9 @@ import { testFolder } from './support/test-folder.ts';
 
 const SAMPLE = fileURLToPath(new URL('../samples/stuck-run.jsonl', import.meta.url));
 
-let folder: string;
 let cwd: string;
 
-beforeEach(async () => {
-  folder = testFolder();
-  cwd = folder;
-});
+beforeEach(() => void (cwd = testFolder()));
 
 interface Call {
   readonly tool: string;

@@ -8,12 +8,10 @@ import { sqliteStore } from '../src/store/sqlite/sqlite-store.ts';
 import { testFolder } from './support/test-folder.ts';
 import { jsonLines, runCli, sampleRun } from './run-cli.ts';
 
-let folder: string;
 let cwd: string;
 
 beforeEach(async () => {
-  folder = testFolder();
-  cwd = folder;
+  cwd = testFolder();
   await writeFile(join(cwd, 'a.json'), sampleRun('alpha-1', 'stuck'));
   await writeFile(join(cwd, 'b.json'), sampleRun('alpha-2', 'fine', 700));
 });

@@ -11,7 +11,7 @@ let folder: string;
 let cwd: string;
 let file: string;
 
-beforeEach(async () => {
+beforeEach(() => {
   folder = testFolder();
   cwd = folder;
   file = join(cwd, 'run.jsonl');

@@ -37,7 +37,7 @@ const LOGS = readFileSync(join(samples, 'codex-logs.jsonl'), 'utf8').trim().spli
 let folder: string;
 let env: Readonly<Record<string, string>>;
 
-beforeEach(async () => {
+beforeEach(() => {
   const made = testFolder();
   folder = join(made, 'project');
   mkdirSync(join(folder, '.git'), { recursive: true });

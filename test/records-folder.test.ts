@@ -34,9 +34,8 @@ let project = '';
 let folder = '';
 let places: StatePlaces = { env: {} };
 
-beforeEach(async () => {
-  const temp = testFolder();
-  root = temp;
+beforeEach(() => {
+  root = testFolder();
   project = join(root, 'project');
   folder = join(project, '.coxswain');
   places = { env: { XDG_STATE_HOME: join(root, 'state') } };

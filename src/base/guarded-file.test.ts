@@ -15,9 +15,8 @@ import {
 let root = '';
 let precious = '';
 
-beforeEach(async () => {
-  const temp = testFolder();
-  root = temp;
+beforeEach(() => {
+  root = testFolder();
   precious = join(root, 'precious');
   writeFileSync(precious, 'precious');
   mkdirSync(join(root, 'project'));

@@ -13,9 +13,8 @@ import { readTrust, trustFile, writeTrust } from './trust.ts';
 
 let root = '';
 
-beforeEach(async () => {
-  const folder = testFolder();
-  root = folder;
+beforeEach(() => {
+  root = testFolder();
   mkdirSync(path('project/.git'), { recursive: true });
 });
 

@@ -11,7 +11,7 @@ import { listTrust, revokeTrust, trustProject } from './trust-project.ts';
 let root = '';
 let places: ConfigPlaces = {};
 
-beforeEach(async () => {
+beforeEach(() => {
   const folder = testFolder();
   root = realPath(folder) ?? folder;
   places = { env: {}, homeFolder: join(root, 'home') };

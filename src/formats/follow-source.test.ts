@@ -8,12 +8,10 @@ import { followSource, type FollowState } from './follow-source.ts';
 import type { ImportItem } from './import-item.ts';
 import { importSource } from './import-source.ts';
 
-let folder: string;
 let file: string;
 
-beforeEach(async () => {
-  folder = testFolder();
-  file = join(folder, 'run.jsonl');
+beforeEach(() => {
+  file = join(testFolder(), 'run.jsonl');
 });
 
 function lines(count: number, text: string): string {

@@ -7,9 +7,7 @@ import { readAll } from '../testing/read-all.ts';
 import { testFolder } from '../../test/support/test-folder.ts';
 
 let folder: string;
-beforeEach(async () => {
-  folder = testFolder();
-});
+beforeEach(() => void (folder = testFolder()));
 
 interface ProcessResult {
   readonly code: number | null;

@@ -18,9 +18,7 @@ import { RecordQueue } from './record-queue.ts';
 import { recoverSpills } from './recover-spills.ts';
 
 let folder: string;
-beforeEach(async () => {
-  folder = testFolder();
-});
+beforeEach(() => void (folder = testFolder()));
 
 interface Setup {
   readonly store: TrajectoryStore;

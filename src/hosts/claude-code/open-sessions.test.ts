@@ -8,9 +8,7 @@ import { openSessions } from './open-sessions.ts';
 
 let folder: string;
 
-beforeEach(async () => {
-  folder = testFolder();
-});
+beforeEach(() => void (folder = testFolder()));
 
 test('a session is open while its process runs, and the file of a killed process is skipped', async () => {
   expect(await openSessions(folder)).toBeUndefined();

@@ -15,7 +15,7 @@ let program: PluginProgram;
 let log: string;
 
 /** A hook that logs its input and answers with the name of the event. */
-beforeEach(async () => {
+beforeEach(() => {
   const folder = testFolder();
   project = join(folder, 'project');
   mkdirSync(join(project, '.git'), { recursive: true });

@@ -11,9 +11,7 @@ import type { RunSummary } from '../run-summary.ts';
 
 let folder: string;
 
-beforeEach(async () => {
-  folder = testFolder();
-});
+beforeEach(() => void (folder = testFolder()));
 
 test('every run is listed once, as the store lists it', async () => {
   const store = linesStore(folder);

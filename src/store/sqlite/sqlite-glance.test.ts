@@ -10,7 +10,7 @@ import { sqliteStore } from './sqlite-store.ts';
 let folder: string;
 let file: string;
 
-beforeEach(async () => {
+beforeEach(() => {
   folder = testFolder();
   file = join(folder, 'runs.db');
 });
