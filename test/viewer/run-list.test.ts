@@ -138,6 +138,20 @@ describe.skipIf(chromium === undefined)('the list of runs (needs a Chromium)', (
     await page.context().close();
   });
 
+  test('does not say that nothing matches while it still searches', async () => {
+    const page = await scene.open('/?run=none');
+    await page.route('**/api/runs?*', async (route) => {
+      const response = await route.fetch();
+      return route.fulfill({ response, json: Object.assign(await response.json(), { pending: 1 }) });
+    });
+    await page.goto(new URL('/?q=no-such-word', page.url()).href);
+    await page.getByText('1 run not read yet').waitFor();
+    await page.getByText('Searching…').waitFor();
+    await page.unrouteAll({ behavior: 'ignoreErrors' });
+    await page.getByText('No run matches').waitFor();
+    await page.context().close();
+  });
+
   test('says what to do when nothing matches', async () => {
     const page = await scene.open('/?outcome=no-such-outcome');
     await page.getByText('No run matches').waitFor();

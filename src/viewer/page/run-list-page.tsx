@@ -152,7 +152,7 @@ function Rows(props: {
     show: (index) => virtual.scrollToIndex(index, { align: 'auto' }),
   });
 
-  const nothing = list.isLoading || placed.length > 0 ? undefined : <Nothing {...props} />;
+  const nothing = placed.length > 0 ? undefined : <Nothing {...props} />;
   return (
     <>
       <div>
@@ -207,6 +207,7 @@ function Nothing(props: {
 }): ReactElement {
   const reading = props.sources.find((source) => source.indexing !== undefined);
   if (Object.keys(props.filters).some((name) => name !== 'sort' && name !== 'order')) {
+    if (props.list.isLoading || props.list.pending > 0) return <Notice title="Searching…" />;
     return (
       <Notice title="No run matches">
         <p className="dim">The search covers all messages, calls and results.</p>
@@ -220,7 +221,8 @@ function Nothing(props: {
   }
   // The banner above shows the problem and how to fix it.
   if (props.sources.some((source) => source.problem !== undefined)) return <Notice title="No runs can be read" />;
-  if (props.list.pending > 0) return <Notice title={`Reading ${reading?.name ?? 'the runs'}…`} />;
+  if (props.list.isLoading || props.list.pending > 0)
+    return <Notice title={`Reading ${reading?.name ?? 'the runs'}…`} />;
   return (
     <Notice title="No runs yet">
       <p className="dim">

@@ -51,58 +51,53 @@ async function alignShared(a: readonly string[], b: readonly string[]): Promise<
   return pairs;
 }
 
+/**
+ * For each diagonal `k = x - y`, the farthest `x` that was reached with so many differences. `x` and `y` count from the start of the
+ * search. Diagonal `k` is at index `k + ORIGIN`.
+ */
+type Reached = Int32Array;
+const ORIGIN = MAX_DIFFERENCES + 1;
+
 /** Returns the path from `(fromX, fromY)` to the end, or to the 200th difference. It has at least one step. */
 function findSteps(a: readonly string[], b: readonly string[], fromX: number, fromY: number): readonly AlignedPair[] {
   const [n, m] = [a.length - fromX, b.length - fromY];
   const limit = Math.min(n + m, MAX_DIFFERENCES);
-  const offset = limit + 1;
-  let farthest = new Int32Array(2 * offset + 1);
-  const trace: Int32Array[] = [];
-  for (let d = 0; d <= limit; d += 1) {
-    trace.push(farthest.slice());
+  const reached: Reached = new Int32Array(2 * ORIGIN + 1);
+  const reachedBefore: Reached[] = [];
+  for (;;) {
+    const differences = reachedBefore.push(reached.slice()) - 1;
     let best = { x: 0, k: 0 };
-    for (let k = -d; k <= d; k += 2) {
-      let x = goesDown(farthest, { k, d, offset })
-        ? (farthest[offset + k + 1] ?? 0)
-        : (farthest[offset + k - 1] ?? 0) + 1;
+    for (let k = -differences; k <= differences; k += 2) {
+      let x = firstX(reached, k, differences);
       while (x < n && x - k < m && a[fromX + x] === b[fromY + x - k]) x += 1;
-      farthest[offset + k] = x;
+      reached[k + ORIGIN] = x;
       if (x <= n && x - k <= m && isBetter(x, k, best)) best = { x, k };
-      if (x >= n && x - k >= m) return backtrack(trace, { x: n, k: n - m, d, offset, fromX, fromY });
     }
-    if (d === limit) return backtrack(trace, { ...best, d, offset, fromX, fromY });
-    farthest = farthest.slice();
+    const isAtEnd = best.x === n && best.x - best.k === m;
+    if (isAtEnd || differences === limit) return stepsTo(best, { reachedBefore, fromX, fromY });
   }
-  return [];
 }
 
-interface PathEnd {
-  readonly x: number;
-  readonly k: number;
-  readonly d: number;
-  readonly offset: number;
-  readonly fromX: number;
-  readonly fromY: number;
-}
-
-function backtrack(trace: readonly Int32Array[], pathEnd: PathEnd): readonly AlignedPair[] {
-  const { fromX, fromY, offset } = pathEnd;
+/** Walks back from the end of a path, one difference and the equal keys after it at a time. */
+function stepsTo(
+  end: { readonly x: number; readonly k: number },
+  search: { readonly reachedBefore: readonly Reached[]; readonly fromX: number; readonly fromY: number },
+): readonly AlignedPair[] {
+  const { fromX, fromY, reachedBefore } = search;
   const steps: AlignedPair[] = [];
-  let { k, x } = pathEnd;
-  for (let d = pathEnd.d; d >= 0; d -= 1) {
-    const farthest = trace[d] ?? new Int32Array();
-    const isDown = goesDown(farthest, { k, d, offset });
-    const previousK = isDown ? k + 1 : k - 1;
-    const previousX = d === 0 ? 0 : (farthest[offset + previousK] ?? 0);
-    const startX = d === 0 ? 0 : isDown ? previousX : previousX + 1;
-    while (x > startX) {
+  let { k, x } = end;
+  for (const [differences, reached] of [...reachedBefore.entries()].toReversed()) {
+    const startX = firstX(reached, k, differences);
+    for (; x > startX; x -= 1) steps.push([fromX + x - 1, fromY + x - 1 - k]);
+    if (differences === 0) break;
+    if (goesDown(reached, k, differences)) {
+      steps.push([null, fromY + x - k - 1]);
+      k += 1;
+    } else {
+      steps.push([fromX + x - 1, null]);
       x -= 1;
-      steps.push([fromX + x, fromY + x - k]);
+      k -= 1;
     }
-    if (d === 0) break;
-    if (isDown) steps.push([null, fromY + x - k - 1]);
-    else steps.push([fromX + x - 1, null]);
-    [k, x] = [previousK, previousX];
   }
   return steps.toReversed();
 }
@@ -113,9 +108,13 @@ function isBetter(x: number, k: number, best: { readonly x: number; readonly k: 
   return advantage > 0 || (advantage === 0 && Math.abs(k) < Math.abs(best.k));
 }
 
-function goesDown(
-  farthest: Int32Array,
-  { d, k, offset }: { readonly k: number; readonly d: number; readonly offset: number },
-): boolean {
-  return k === -d || (k !== d && (farthest[offset + k - 1] ?? 0) < (farthest[offset + k + 1] ?? 0));
+/** Returns the `x` at which the path enters a diagonal with its latest difference. */
+function firstX(reached: Reached, k: number, differences: number): number {
+  return goesDown(reached, k, differences) ? (reached[k + 1 + ORIGIN] ?? 0) : (reached[k - 1 + ORIGIN] ?? 0) + 1;
+}
+
+/** True if the latest difference is a key of `b`, so that the path comes from the diagonal above. */
+function goesDown(reached: Reached, k: number, differences: number): boolean {
+  if (k === -differences) return true;
+  return k !== differences && (reached[k - 1 + ORIGIN] ?? 0) < (reached[k + 1 + ORIGIN] ?? 0);
 }
