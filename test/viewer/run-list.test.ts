@@ -147,6 +147,7 @@ describe.skipIf(chromium === undefined)('the list of runs (needs a Chromium)', (
     await page.goto(new URL('/?q=no-such-word', page.url()).href);
     await page.getByText('1 run not read yet').waitFor();
     await page.getByText('Searching…').waitFor();
+    expect(await page.getByText('No run matches').count()).toBe(0);
     await page.unrouteAll({ behavior: 'ignoreErrors' });
     await page.getByText('No run matches').waitFor();
     await page.context().close();
