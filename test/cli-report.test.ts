@@ -121,6 +121,15 @@ test('transcripts are reported, and unreadable files are named', async () => {
   expect(stdout).toMatch(/coxswain view runs\.jsonl --run \S+ --call \d+\n/);
 });
 
+test('a run that was stuck at its end has the same mark in every form of the report', async () => {
+  await record('runs.db');
+  const forms = await Promise.all([[], ['--markdown']].map((form) => here.run(['report', 'runs.db', ...form])));
+  for (const { stdout } of forms) expect(stdout).toMatch(/● .*script/);
+  expect(forms[0]?.stdout).toContain('the last 12 hours');
+  await here.run(['report', 'runs.db', '--html', 'stuck.html']);
+  expect(await readFile(join(here.cwd, 'stuck.html'), 'utf8')).toContain('<span class="bad">stuck</span>');
+});
+
 test('the page escapes every text and has no script or external resource', async () => {
   await record('runs.db');
   expect((await here.run(['report', 'runs.db', '--html', 'a.html'])).code).toBe(0);

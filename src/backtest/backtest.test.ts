@@ -133,7 +133,7 @@ test('without any outcome figures are unknown, and that is said; the moments are
   const report = await reportOf([{ id: 'open', stuck: 6, calls: 12 }]);
   expect(patternFeedback(report)?.examples.unlabelled).toMatchObject([{ run: 'open', call: 3 }]);
   expect(patternFeedback(report)).toMatchObject({ precision: { share: null }, recall: { share: null }, f1: null });
-  expect(report.notes.join(' ')).toContain('No run records how it ended');
+  expect(report.notes.join(' ')).toContain('No run records whether it succeeded');
 });
 
 test('labels take the place of outcomes; a moment labels its run; unknown ids are told', async () => {

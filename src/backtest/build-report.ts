@@ -140,7 +140,7 @@ function notesOf(
     );
   }
   if (judgedRuns === 0) {
-    const reason = isByOutcome ? 'No run records how it ended' : 'No label marks these runs as stuck or ok';
+    const reason = isByOutcome ? 'No run records whether it succeeded' : 'No label marks these runs as stuck or ok';
     notes.push(`${reason}, so precision, recall and rates are unknown; give labels with --labels FILE.`);
   } else {
     if (input.positive === 0) notes.push('No run is positive, so recall is unknown.');

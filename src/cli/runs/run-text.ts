@@ -53,15 +53,23 @@ function namesOf({ id, task }: RunReport): { readonly title: string; readonly id
     : { title: printableCut(task, TASK_CHARS), id: `, run ${shownId}` };
 }
 
-/**
- * Returns ✓ for a run that succeeded, ✗ for a run that failed, ended unexpectedly or was cut off, ● for a run that was stuck at its end, else
- * ·.
- */
-export function verdictMark({ patterns, verdict: { verdict } }: MarkedRun, paint: Paint): string {
-  if (verdict === 'worked') return paint('green', '✓');
-  if (verdict === 'failed') return paint('red', '✗');
+const MARKS = {
+  worked: ['green', '✓'],
+  failed: ['red', '✗'],
+  stuck: ['yellow', '●'],
+  unknown: ['dim', '·'],
+} as const;
+
+/** Returns the verdict of a run, or `stuck` for a run without one that was stuck at its end. */
+export function stateOf({ patterns, verdict: { verdict } }: MarkedRun): keyof typeof MARKS {
   const isStuck = patterns.some(({ clearedAt, level, stuck }) => stuck && level !== 'hint' && clearedAt === undefined);
-  return isStuck ? paint('yellow', '●') : paint('dim', '·');
+  return verdict === 'unknown' && isStuck ? 'stuck' : verdict;
+}
+
+/** Returns ✓ for a run that worked, ✗ for a run that failed, ● for a run that was stuck at its end, else ·. */
+export function verdictMark(run: MarkedRun, paint: Paint): string {
+  const [style, mark] = MARKS[stateOf(run)];
+  return paint(style, mark);
 }
 
 interface MarkedRun {

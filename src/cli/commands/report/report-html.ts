@@ -6,6 +6,7 @@ import { countOf, countText } from '../../../base/number-text.ts';
 import { intervalText } from '../../runs/interval-text.ts';
 import { printableCut } from '../../terminal/printable.ts';
 import { localTimeText, timeText } from '../../terminal/time-text.ts';
+import { stateOf } from '../../runs/run-text.ts';
 import type { RunTally } from '../../runs/run-totals.ts';
 import type { NightReport, ReportFrame } from './night-report.ts';
 import type { NightRun } from './night-run.ts';
@@ -46,13 +47,10 @@ function runsHtml({ groups, runs, sums: { count } }: NightReport): Html {
 
 function runsTable(caption: string, runs: readonly NightRun[]): Html {
   const rows = runs.map((run) => {
-    const { evidence, verdict } = run.verdict;
+    const { evidence } = run.verdict;
+    const state = stateOf(run);
     const mark =
-      verdict === 'worked'
-        ? html`<span class="good">worked</span>`
-        : verdict === 'failed'
-          ? html`<span class="bad">failed</span>`
-          : 'unknown';
+      state === 'unknown' ? state : html`<span class="${state === 'worked' ? 'good' : 'bad'}">${state}</span>`;
     const task = run.task === undefined ? undefined : html`<br />${dim(run.task)}`;
     const problem = run.problem === undefined ? undefined : html`<br /><span class="bad">${run.problem}</span>`;
     return [

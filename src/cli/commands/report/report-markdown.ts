@@ -1,11 +1,10 @@
 import { callNumber } from '../../../base/call-number.ts';
 import { printableCut } from '../../terminal/printable.ts';
 import { localTimeText, timeText } from '../../terminal/time-text.ts';
+import { verdictMark } from '../../runs/run-text.ts';
 import type { NightReport, ReportFrame } from './night-report.ts';
 import type { NightRun } from './night-run.ts';
 import { adviceFacts, diedText, groupFacts, headFacts, patternFacts, runFacts, workFacts } from './report-text.ts';
-
-const MARKS = { worked: '✓', failed: '✗', unknown: '·' } as const;
 
 /** Formats a report as Markdown, for a message or an issue. */
 export function reportMarkdown(report: NightReport, frame: ReportFrame): string {
@@ -40,9 +39,9 @@ export function reportMarkdown(report: NightReport, frame: ReportFrame): string 
 }
 
 function runItem(run: NightRun): string {
-  const { evidence, verdict } = run.verdict;
+  const { evidence } = run.verdict;
   const lines = [
-    `- ${MARKS[verdict]} **${plainText(run.task ?? `run ${run.id}`, 76)}**  `,
+    `- ${verdictMark(run, (_style, text) => text)} **${plainText(run.task ?? `run ${run.id}`, 76)}**  `,
     `${plainText(`${diedText(run)}${evidence}`, 160)}; ${plainText([...runFacts(run), ...workFacts(run)].join(', '), 400)}`,
     ...(run.lastMessage === undefined ? [] : [`“${plainText(run.lastMessage, 160)}”`]),
     ...(run.patterns.length === 0 ? [] : [plainText(patternFacts(run).join('; '), 300)]),

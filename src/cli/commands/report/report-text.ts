@@ -25,7 +25,7 @@ const INDENT = '    ';
 export function headFacts({ sums, totals }: NightReport, { sinceMs, untilMs }: ReportFrame): readonly string[] {
   const { answered, below, busyMs, costUsd, count, died, lostRecords, open, worked } = sums;
   return [
-    `${sinceMs > 0 ? `the last ${periodText(untilMs - sinceMs)}` : 'all records'}, times in ${zoneText(untilMs)}`,
+    `${sinceMs > 0 ? `the last ${spanText(untilMs - sinceMs)}` : 'all records'}, times in ${zoneText(untilMs)}`,
     `${countOf(count, 'run')}${below > 0 ? ` (${countOf(below, 'subagent')})` : ''}`,
     ...(answered > 0 ? [`${countText(answered)} answered${worked > 0 ? ` (${countText(worked)} worked)` : ''}`] : []),
     ...(died > 0 ? [`${countText(died)} failed or died`] : []),
@@ -36,6 +36,12 @@ export function headFacts({ sums, totals }: NightReport, { sinceMs, untilMs }: R
     ...tokenFacts(sums),
     ...(costUsd === undefined ? [] : [usdText(costUsd)]),
   ];
+}
+
+/** Formats a span that the user chose: a whole number of hours has no decimals. */
+function spanText(spanMs: number): string {
+  const hours = spanMs / 3_600_000;
+  return Number.isInteger(hours) && hours > 0 && hours < 48 ? countOf(hours, 'hour') : periodText(spanMs);
 }
 
 export function adviceFacts(tally: AdviceTally): readonly string[] {
