@@ -135,11 +135,14 @@ test('doctor says which hosts have the hook, whether Codex trusts it, and which 
   await writeFile(settings, (await readFile(settings, 'utf8')).replaceAll(/[^"\s]*hook\.cjs/g, '/old/dist/hook.cjs'));
   await writeFile(join(home, '.codex', 'config.toml'), '');
   const { stdout } = await cox('doctor', '--json');
-  const { lines }: { lines: readonly { check: string; status: string }[] } = JSON.parse(stdout);
+  const { lines }: { lines: readonly { check: string; status: string; fix?: string }[] } = JSON.parse(stdout);
   const ofHosts = lines.filter(({ check }) => /^(?:codex|gemini|hooks)/.test(check));
   expect(ofHosts.map(({ check, status }) => [check, status])).toEqual([
     ['codex (user)', 'pass'],
     ['gemini (project)', 'fail'],
     ['codex trust', 'fail'],
   ]);
+  expect(ofHosts.at(-1)?.fix).toContain('coxswain init codex --user');
+  await cox('init', 'gemini', '--undo');
+  expect((await cox('init', '--undo')).stdout).toContain('hooks.json has hooks for all projects');
 });

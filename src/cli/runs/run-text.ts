@@ -61,14 +61,14 @@ const MARKS = {
 } as const;
 
 /** Returns the verdict of a run, or `stuck` for a run without one that was stuck at its end. */
-export function stateOf({ patterns, verdict: { verdict } }: MarkedRun): keyof typeof MARKS {
+export function markStateOf({ patterns, verdict: { verdict } }: MarkedRun): keyof typeof MARKS {
   const isStuck = patterns.some(({ clearedAt, level, stuck }) => stuck && level !== 'hint' && clearedAt === undefined);
   return verdict === 'unknown' && isStuck ? 'stuck' : verdict;
 }
 
 /** Returns ✓ for a run that worked, ✗ for a run that failed, ● for a run that was stuck at its end, else ·. */
 export function verdictMark(run: MarkedRun, paint: Paint): string {
-  const [style, mark] = MARKS[stateOf(run)];
+  const [style, mark] = MARKS[markStateOf(run)];
   return paint(style, mark);
 }
 

@@ -16,7 +16,7 @@ import type { SettingsPlaces } from './find-settings.ts';
 export async function checkHosts({ env, homeFolder, projectFolder }: SettingsPlaces): Promise<readonly DoctorLine[]> {
   const program = { node: process.execPath, hookFile: ownHookFile() };
   const lines: DoctorLine[] = [];
-  const hookedHosts = new Set<HostName>();
+  const hookScopes = new Map<HostName, 'project' | 'user'>();
   for (const host of HOSTS) {
     if (host === 'claude-code') continue;
     for (const scope of ['project', 'user'] as const) {
@@ -27,7 +27,7 @@ export async function checkHosts({ env, homeFolder, projectFolder }: SettingsPla
       try {
         const text = findFile(file)?.bytes.toString('utf8') ?? '';
         if (!text.includes(HOOK_MARK)) continue;
-        hookedHosts.add(host);
+        if (!hookScopes.has(host)) hookScopes.set(host, scope);
         const isCurrent = HOST_PLACES[host].edit(text, program) === text;
         lines.push(
           isCurrent
@@ -39,13 +39,21 @@ export async function checkHosts({ env, homeFolder, projectFolder }: SettingsPla
       }
     }
   }
-  return hookedHosts.has('codex') ? [...lines, await trustLine(projectFolder, { env, ...program })] : lines;
+  const codexScope = hookScopes.get('codex');
+  if (codexScope === undefined) return lines;
+  const initCommand = `coxswain init codex${codexScope === 'user' ? ' --user' : ''}`;
+  return [...lines, await trustLine(projectFolder, { env, ...program, initCommand })];
 }
 
-async function trustLine(
-  projectFolder: string,
-  { env, hookFile, node }: { readonly env: NodeJS.ProcessEnv; readonly node: string; readonly hookFile: string },
-): Promise<DoctorLine> {
+interface TrustPlace {
+  readonly env: NodeJS.ProcessEnv;
+  readonly node: string;
+  readonly hookFile: string;
+  /** Adds the hook again and makes Codex trust it. */
+  readonly initCommand: string;
+}
+
+async function trustLine(projectFolder: string, { env, hookFile, initCommand, node }: TrustPlace): Promise<DoctorLine> {
   const check = 'codex trust';
   const hooks = await codexHooks(projectFolder, { env, command: hookCommand(node, hookFile) });
   if (typeof hooks === 'string') return unknown(check, hooks, 'See /hooks in Codex.');
@@ -55,5 +63,5 @@ async function trustLine(
     hooks.length === 0
       ? 'Codex does not read the hook in this project'
       : `Codex does not run ${untrusted} untrusted hooks`;
-  return failed(check, found, 'Run coxswain init codex again, or trust the project and the hook in Codex (/hooks).');
+  return failed(check, found, `Run ${initCommand} again, or trust the project and the hook in Codex (/hooks).`);
 }

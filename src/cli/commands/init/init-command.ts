@@ -83,7 +83,11 @@ export async function initCommand(
     });
     const isServed = namedHost === undefined || namedHost === 'claude-code' || HOST_PLACES[namedHost].isPlugin === true;
     const server = user || !isServed ? undefined : await takeServerAway(project);
-    return await reportUndone(files, { settingsFile: fileOf(hosts[0] ?? 'claude-code'), server }, terminal);
+    const userFile = (namedHost === undefined ? HOSTS : hosts)
+      .map((host) => HOST_PLACES[host].settingsFile(places))
+      .find((file) => !user && hasHook(file));
+    const settingsFile = fileOf(hosts[0] ?? 'claude-code');
+    return await reportUndone(files, { settingsFile, server, ...present({ userFile }) }, terminal);
   }
 
   const hookFile = ownHookFile();
@@ -232,13 +236,26 @@ const OUTCOMES: Readonly<Record<UndoneFile['outcome'], string>> = {
 
 async function reportUndone(
   files: readonly UndoneFile[],
-  { settingsFile, server }: { readonly settingsFile: string; readonly server: string | undefined },
+  {
+    settingsFile,
+    server,
+    userFile,
+  }: {
+    readonly settingsFile: string;
+    readonly server: string | undefined;
+    /** Settings for all projects that still have hooks. */
+    readonly userFile?: string;
+  },
   terminal: Terminal,
 ): Promise<number> {
   if (server !== undefined) await terminal.write(`${server}\n`);
   for (const { file, outcome } of files) await terminal.write(`${printable(file)} ${OUTCOMES[outcome]}\n`);
   if (files.length === 0)
     await terminal.write(`${printable(settingsFile)} has no hooks of coxswain; nothing to undo\n`);
+  if (userFile !== undefined)
+    await terminal.write(
+      `${printable(userFile)} has hooks for all projects; coxswain init --undo --user removes them\n`,
+    );
   return 0;
 }
 

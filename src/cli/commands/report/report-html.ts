@@ -6,7 +6,7 @@ import { countOf, countText } from '../../../base/number-text.ts';
 import { intervalText } from '../../runs/interval-text.ts';
 import { printableCut } from '../../terminal/printable.ts';
 import { localTimeText, timeText } from '../../terminal/time-text.ts';
-import { stateOf } from '../../runs/run-text.ts';
+import { markStateOf } from '../../runs/run-text.ts';
 import type { RunTally } from '../../runs/run-totals.ts';
 import type { NightReport, ReportFrame } from './night-report.ts';
 import type { NightRun } from './night-run.ts';
@@ -48,7 +48,7 @@ function runsHtml({ groups, runs, sums: { count } }: NightReport): Html {
 function runsTable(caption: string, runs: readonly NightRun[]): Html {
   const rows = runs.map((run) => {
     const { evidence } = run.verdict;
-    const state = stateOf(run);
+    const state = markStateOf(run);
     const mark =
       state === 'unknown' ? state : html`<span class="${state === 'worked' ? 'good' : 'bad'}">${state}</span>`;
     const task = run.task === undefined ? undefined : html`<br />${dim(run.task)}`;
