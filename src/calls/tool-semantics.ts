@@ -253,8 +253,8 @@ function kindOfName(tool: string): ToolKind {
   const cachedKind = recentKinds.get(tool);
   if (cachedKind !== undefined) return cachedKind;
   const name = tool.slice(tool.lastIndexOf('__') + 1);
-  // Coxswain provides this tool for responses to advice.
-  const kind = name === 'acknowledge_advice' ? 'note' : kindOfWords(name);
+  // Coxswain provides this tool for responses to advice. Hosts put the server name before it in different ways.
+  const kind = /(?:^|[-_])acknowledge_advice$/.test(name) ? 'note' : kindOfWords(name);
   recentKinds.set(tool, kind);
   return kind;
 }

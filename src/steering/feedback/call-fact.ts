@@ -12,6 +12,7 @@ import { argsOf } from '../prompt/seen-call.ts';
  *
  * - `comment`: a command that consists of a comment
  * - `foreign-name`: the missing name is not in the command, so an earlier part of it produced the name
+ * - `missing-module`: a program runs, but a module that it needs is missing
  * - `program-message`: the result of a pipeline contains a message of one of its programs
  * - `rejected`: the result says that the call does not meet a requirement, and not which one
  * - `empty-output`: nothing was returned by a call that changes nothing
@@ -21,6 +22,7 @@ import { argsOf } from '../prompt/seen-call.ts';
 export type CallFact =
   | 'comment'
   | 'foreign-name'
+  | 'missing-module'
   | 'program-message'
   | 'rejected'
   | 'empty-output'
@@ -52,6 +54,8 @@ export function callFactOf(
       return isComplete ? undefined : 'long-call';
     case 'other':
       return answerMatches('refuses', errorLine) ? 'rejected' : undefined;
+    case 'missing-program':
+      return /\bmodule\b/i.test(errorLine) ? 'missing-module' : undefined;
     case 'not-found':
       return isComplete && isShell(invoked) && isProducedName(errorLine, command) ? 'foreign-name' : undefined;
     case 'content': {

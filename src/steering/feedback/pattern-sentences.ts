@@ -46,6 +46,7 @@ const REMEDIES: Readonly<Partial<Record<AnswerClass, string>>> = {
 export const FACT_REMEDIES: Readonly<Record<CallFact, string>> = {
   comment: 'The whole command is a comment and runs nothing: send the program without it.',
   'foreign-name': 'That name is not in your command: run the part that produces it alone.',
+  'missing-module': 'A module is missing: check its name and path, and whether it is installed.',
   'program-message': 'A program in the command reports a problem: correct that part first.',
   rejected: 'Change its name, arguments or form: the task may expect others.',
   'empty-output': 'If an empty result cannot be right, begin with a simpler call that works.',
