@@ -1,5 +1,5 @@
 import { spawnSync } from 'node:child_process';
-import { chmod, mkdir, readFile, readdir, writeFile } from 'node:fs/promises';
+import { chmod, mkdir, readFile, readdir, utimes, writeFile } from 'node:fs/promises';
 import { createServer } from 'node:http';
 import { join } from 'node:path';
 import { beforeEach, expect, test } from 'vitest';
@@ -95,6 +95,8 @@ test('without hooks, store and claude every check is unknown and nothing is crea
   expect(of('hook alive')).toBeUndefined();
   expect(code).toBe(0);
   expect(await readdir(project)).not.toContain('.coxswain');
+  const { stdout } = await runCli(['doctor'], { cwd: project, env });
+  expect(stdout).toMatch(/\n\nNo hook was found\. First: Run coxswain init [^\n]+\n$/);
 });
 
 test('recorded hook events count as a heartbeat, and the canary does not', async () => {
@@ -111,6 +113,28 @@ test('recorded hook events count as a heartbeat, and the canary does not', async
   // Other events are rare, such as a compaction, or leave no record, such as a notification.
   expect(missing).toBe('PostToolBatch, Stop, SessionEnd');
   expect(code).toBe(0);
+});
+
+test('a session that went on after the last record is a problem: its hook was silent', async () => {
+  await settings(addHooks('', hookGroups(command)));
+  tell({ hook_event_name: 'UserPromptSubmit', prompt: 'make the tests pass' });
+  const folder = join(env['HOME'] ?? '', '.claude/projects/-p');
+  await mkdir(folder, { recursive: true });
+  const write = async (name: string, cwd: string, laterMs: number): Promise<void> => {
+    await writeFile(
+      join(folder, name),
+      `${JSON.stringify({ type: 'user', cwd, message: { role: 'user', content: 'x' } })}\n`,
+    );
+    const at = new Date(Date.now() + laterMs);
+    await utimes(join(folder, name), at, at);
+  };
+  await write('recorded.jsonl', project, 60_000);
+  await write('elsewhere.jsonl', root.path, 7_200_000);
+  expect((await doctor()).of('heartbeat')).toMatchObject({ status: 'pass' });
+  await write('silent.jsonl', project, 3_600_000);
+  const { code, of } = await doctor();
+  expect(of('heartbeat')).toMatchObject({ status: 'fail', found: expect.stringContaining('silent.jsonl') });
+  expect(code).toBe(1);
 });
 
 test('a hook whose files have moved fails with a fix', async () => {

@@ -2,6 +2,7 @@ import { existsSync } from 'node:fs';
 import { homedir } from 'node:os';
 
 import { messageOf } from '../../../base/error.ts';
+import type { FoundSession } from '../../../formats/find-sessions.ts';
 import { countOf } from '../../../base/number-text.ts';
 import { inWords } from '../../../records/words.ts';
 import { BUILD } from '../../../hosts/claude-code/build.ts';
@@ -19,7 +20,7 @@ import { checkStore } from './check-store.ts';
 import { checkVersions } from './check-versions.ts';
 import { failed, HOST_LIMIT_MS, unknown, type DoctorLine, type DoctorStatus } from './doctor-line.ts';
 import { findSettings } from './find-settings.ts';
-import { HEARTBEAT_FIX, heartbeatLine, readHeartbeats, type Heartbeats } from './heartbeats.ts';
+import { findSilentSession, HEARTBEAT_FIX, heartbeatLine, readHeartbeats, type Heartbeats } from './heartbeats.ts';
 import { notTried, sendCanary } from './send-canary.ts';
 import { resolveWithin } from './resolve-within.ts';
 import { openReadableStore, openStoreNamed, shownStore } from '../../runs/open-store.ts';
@@ -78,6 +79,8 @@ function closingText(lines: readonly DoctorLine[]): string {
     const count = countOf(problems.length, 'problem');
     return `${count} in this project. First: ${inWords('check', first.check)}. ${printableCut(first.fix ?? '', LINE_CHARS)}`;
   }
+  const hooks = lines.find(({ check, status }) => check === 'hooks' && status === 'unknown');
+  if (hooks !== undefined) return `No hook was found. First: ${hooks.fix ?? ''}`;
   const hasSession = lines.some(({ check, status }) => check === 'heartbeat' && status === 'pass');
   return hasSession
     ? 'All is well: sessions of this project are recorded.'
@@ -106,6 +109,11 @@ async function examineProject(): Promise<DoctorReport> {
   const path = storePath(store.address);
   const hasStore = path === undefined || existsSync(path);
   const heartbeats = hasStore ? await heartbeatsOf(store.address) : undefined;
+  const lastRecordMs = heartbeats?.read?.lastRecordMs ?? 0;
+  // Without a hook of Claude Code, no session of it is recorded.
+  const silent = usesClaude
+    ? await findSilentSession(projectFolder, { home: places.homeFolder, env }, lastRecordMs)
+    : undefined;
   const clocks = await readClocks();
   const { nowMs } = clocks;
   const lines = [
@@ -114,11 +122,11 @@ async function examineProject(): Promise<DoctorReport> {
     ...hosts,
     ...canaries,
     ...servers,
-    heartbeatsLine(heartbeats, nowMs),
+    heartbeatsLine(heartbeats, nowMs, silent),
     checkRecords(loaded),
     ...storeLines,
     checkSpills(store.address),
-    checkClock({ ...clocks, lastRecordMs: heartbeats?.read?.lastRecordMs ?? 0 }),
+    checkClock({ ...clocks, lastRecordMs }),
     ...checkConfig(loaded),
     ...checkFaults({ projectFolder, env }, nowMs),
   ];
@@ -152,11 +160,11 @@ async function heartbeatsOf(address: string): Promise<ReadHeartbeats> {
   }));
 }
 
-function heartbeatsLine(heartbeats: ReadHeartbeats | undefined, nowMs: number): DoctorLine {
+function heartbeatsLine(heartbeats: ReadHeartbeats | undefined, nowMs: number, silent?: FoundSession): DoctorLine {
   if (heartbeats?.problem !== undefined) {
     return failed('heartbeat', heartbeats.problem, 'Run coxswain verify to find out what is wrong with the store.');
   }
   return heartbeats?.read === undefined
     ? unknown('heartbeat', 'there is no store yet', HEARTBEAT_FIX)
-    : heartbeatLine(heartbeats.read, nowMs);
+    : heartbeatLine(heartbeats.read, nowMs, silent);
 }

@@ -1,9 +1,12 @@
+import { findSessions, type FoundSession, type SessionPlaces } from '../../../formats/find-sessions.ts';
+import { sessionFolder } from '../../../formats/session-folder.ts';
 import { passOver } from '../../../records/pass-over.ts';
 import type { TrajectoryRecord } from '../../../records/trajectory-record.ts';
 import type { RunSummary } from '../../../store/run-summary.ts';
 import type { TrajectoryStore } from '../../../store/trajectory-store.ts';
 import { durationText } from '../../../base/number-text.ts';
-import { CANARY_PREFIX, passed, unknown, type DoctorLine } from './doctor-line.ts';
+import { projectAt } from '../../runs/stored-names.ts';
+import { CANARY_PREFIX, failed, passed, unknown, type DoctorLine } from './doctor-line.ts';
 
 /** Maximum number of runs to read: the runs with the latest records among the most recently started runs. */
 const MAX_RUNS = 20;
@@ -93,8 +96,49 @@ function eventOf({ depth, payload }: TrajectoryRecord, pointBefore: string | und
 
 export const HEARTBEAT_FIX = 'Let Claude Code take one step in this project, then run coxswain doctor again.';
 
-/** Reports the times of the last hook events. An absent event is not a failure. */
-export function heartbeatLine({ lastByEvent }: Heartbeats, nowMs: number): DoctorLine {
+/** A session file may be written this long after the last event of its session. */
+const LATE_WRITE_MS = 30 * 60_000;
+
+/**
+ * Finds a Claude Code session of a project that went on after the last record, so its hook was silent.
+ *
+ * @param lastRecordMs  0 without records: the hook may be younger than every session, so none is found
+ */
+export async function findSilentSession(
+  projectFolder: string,
+  places: SessionPlaces,
+  lastRecordMs: number,
+): Promise<FoundSession | undefined> {
+  if (lastRecordMs === 0) return undefined;
+  const hosts = await findSessions(places);
+  const sessions = hosts.find(({ format }) => format === 'claude-code')?.sessions ?? [];
+  for (const session of sessions) {
+    if (session.modifiedAtMs <= lastRecordMs + LATE_WRITE_MS) return undefined;
+    if (projectAt(await sessionFolder(session.path)) === projectFolder) return session;
+  }
+  return undefined;
+}
+
+/**
+ * Reports the times of the last hook events. An absent event is not a failure.
+ *
+ * @param silent  a session of the project that went on after the last record
+ */
+export function heartbeatLine(
+  { lastByEvent, lastRecordMs }: Heartbeats,
+  nowMs: number,
+  silent?: FoundSession,
+): DoctorLine {
+  if (silent !== undefined) {
+    const [sessionAge, recordAge] = [silent.modifiedAtMs, lastRecordMs].map((atMs) =>
+      durationText(Math.max(0, nowMs - atMs)),
+    );
+    return failed(
+      'heartbeat',
+      `a session of this project went on until ${sessionAge} ago, but the last record is from ${recordAge} ago: ${silent.path}`,
+      'Restart Claude Code: it reads its hooks only at the start. If the session ran with COXSWAIN_DISABLE=1, all is well.',
+    );
+  }
   const events = Object.entries(lastByEvent).toSorted(([, a], [, b]) => b - a);
   const [last] = events;
   if (last === undefined) return unknown('heartbeat', 'no session was recorded here yet', HEARTBEAT_FIX);
