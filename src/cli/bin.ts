@@ -2,12 +2,13 @@
 import type * as StatusMain from './commands/status/status-main.ts';
 
 // Checks the Node version before any import. Uses only syntax that an old Node version can parse.
-const [major = 0, minor = 0] = process.versions.node.split('.').map(Number);
-if (major < 22 || (major === 22 && minor < 23)) {
+const [major = 0, minor = 0, patch = 0] = process.versions.node.split('.').map(Number);
+if (major < 22 || (major === 22 && (minor < 23 || (minor === 23 && patch < 3)))) {
   process.stderr.write(
-    'coxswain needs Node 22.23 or newer, this is v' +
+    'coxswain needs Node 22.23.3 or newer, this is v' +
       process.versions.node +
-      '; install a newer one from https://nodejs.org or run: npx --package=node@24 --package=coxswain coxswain\n',
+      '; install a newer one from https://nodejs.org, which hooks need too. For a single command: ' +
+      'npx --package=node@24 --package=coxswain coxswain\n',
   );
   process.exitCode = 1;
 } else {

@@ -139,14 +139,14 @@ class ClarkImport implements LineImport {
       if (deadlineMs !== undefined) yield itemOf({ kind: 'deadline_set', deadline_at_unix_ms: deadlineMs });
     } else if (payload.kind === 'tool_started') {
       const { tool_call_id: sourceId, tool_name: name, args } = payload;
-      yield itemOf(run.ids.start({ sourceId, name, args }));
+      yield itemOf({ ...payload, ...run.ids.start({ sourceId, name, args }) });
     } else if (payload.kind === 'tool_ended') {
       const { tool_call_id: sourceId, result, is_error: isError } = payload;
       const endPayload = run.ids.end({ sourceId, result: seenResult(result), isError });
       if (endPayload === undefined) this.#strays.add('results of calls that had one, or none');
-      else yield itemOf(endPayload);
+      else yield itemOf({ ...payload, ...endPayload });
     } else {
-      if (payload.kind === 'run_ended') for (const missingSeqs of run.ids.endMissing()) yield itemOf(missingSeqs);
+      if (payload.kind === 'run_ended') for (const missingResult of run.ids.endMissing()) yield itemOf(missingResult);
       yield itemOf(payload);
     }
   }
