@@ -129,7 +129,7 @@ test('a session that went on after the last record is a problem: its hook was si
     await utimes(join(folder, name), at, at);
   };
   await write('recorded.jsonl', project, 60_000);
-  await write('elsewhere.jsonl', root.path, 7_200_000);
+  await write('elsewhere.jsonl', root, 7_200_000);
   expect((await doctor()).of('heartbeat')).toMatchObject({ status: 'pass' });
   await write('silent.jsonl', project, 3_600_000);
   const { code, of } = await doctor();
