@@ -85,8 +85,14 @@ describe.skipIf(chromium === undefined)('the conversation (needs a Chromium)', (
   test('folds calls in a row that failed with the same line, and says how many and what differs', async () => {
     const page = await scene.open('/?source=0&run=unflagged');
     const fold = page.locator('.stretch');
-    await expect.poll(() => fold.innerText()).toContain('8 more calls, the same failure: /bin/bash: line #: list');
+    await expect
+      .poll(() => fold.innerText())
+      .toMatch(/8 more calls, the same failure: \/bin\/bash: line #: list.* · 8 messages between them/);
     await expect.poll(() => fold.innerText()).toContain('other arguments: list 1 · list 2 · list 3 · list 4 · 4 more');
+    await page.getByText('Compare the arguments').click();
+    await expect
+      .poll(() => page.locator('.argument-changes li').allInnerTexts())
+      .toEqual(['list 0', ...Array.from({ length: 8 }, (_, at) => `list ${at}${at + 1}`)]);
     const calls = page.locator('.call-head', { hasText: 'list ' });
     await expect.poll(() => calls.count()).toBe(1);
     await fold.click();

@@ -1,4 +1,5 @@
 import { rename } from 'node:fs/promises';
+import { DatabaseSync } from 'node:sqlite';
 
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 
@@ -46,3 +47,24 @@ describe.skipIf(chromium === undefined)('a store in trouble while it is looked a
     await list.context().close();
   });
 });
+
+test.skipIf(chromium === undefined)(
+  'a damaged record is stated calmly, until it is dismissed (needs a Chromium)',
+  async () => {
+    const scene = await viewerScene({ chromium: chromium ?? '', fill: (store) => addSampleRun(store) });
+    const damage = new DatabaseSync(scene.file);
+    damage.exec(`UPDATE records SET json = '{"broken' WHERE seq = 20`);
+    damage.close();
+    const page = await scene.open('/?source=0&run=stuck-run');
+    const banner = page.locator('.banner[role=status]', { hasText: 'up to its first damaged record (20 of ' });
+    await expect.poll(() => banner.innerText()).toContain('coxswain recover saves the rest');
+    await page.locator('.row .call-head').first().waitFor();
+    expect(await page.locator('[role=alert]').count()).toBe(0);
+    await banner.getByRole('button', { name: 'Dismiss' }).click();
+    await expect.poll(() => banner.count()).toBe(0);
+    await page.reload();
+    await page.locator('.row .call-head').first().waitFor();
+    expect(await banner.count()).toBe(0);
+    await scene.close();
+  },
+);

@@ -1,10 +1,9 @@
 import { useVirtualizer } from '@tanstack/react-virtual';
-import { useEffect, useRef, useState, useSyncExternalStore, type HTMLAttributes, type ReactElement } from 'react';
+import { useEffect, useRef, useState, useSyncExternalStore, type ReactElement } from 'react';
 
-import { safeText } from '../../base/shown-text.ts';
 import { timesSeen } from '../../run-view/seen-pattern.ts';
-import type { AdviceMark, EvidenceCall, PatternSpan, RunAnswer } from '../server/api-shapes.ts';
-import { deliveryOf, pointText } from './advice-words.ts';
+import type { PatternSpan, RunAnswer } from '../server/api-shapes.ts';
+import { AdviceCard, Evidence, markHandlers, type CardProps } from './advice-card.tsx';
 import { FilterTag } from './filter-tag.tsx';
 import { Link } from './link.tsx';
 import { countOf, countText } from '../../base/number-text.ts';
@@ -13,19 +12,12 @@ import { runKey } from './route.ts';
 import { StatePanel } from './state-panel.tsx';
 import { stateOf } from './run-list-row.tsx';
 import { safeLine } from './safe-text.ts';
-import { withoutBlankLines } from './text-of.ts';
 import { TriedPanel, type TriedRun } from './tried-panel.tsx';
 import type { VisibleRange } from './visible-range.ts';
 
-const MAX_EVIDENCE = 12;
-
-interface LaneProps {
-  readonly answer: RunAnswer;
+interface LaneProps extends CardProps {
   readonly range: VisibleRange;
   readonly selected: number | undefined;
-  readonly onGo: (seq: number) => void;
-  /** Marks the records with these `seq` values in the conversation. */
-  readonly onEvidence: (seqs: readonly number[]) => void;
   readonly tried: TriedRun;
 }
 
@@ -169,66 +161,7 @@ function nearestIndexOf(
   return visibleIndex >= 0 ? visibleIndex : places.findLastIndex((seq) => seq < view.to);
 }
 
-function AdviceCard(props: LaneProps & { readonly mark: AdviceMark }): ReactElement {
-  const { mark, onGo, onEvidence } = props;
-  const delivery = deliveryOf(mark);
-  const deliveryText = [mark.channel, pointText(mark.point)]
-    .filter((part) => part !== undefined && part !== '')
-    .join(', ');
-  return (
-    <article className="card" {...markHandlers(mark.evidenceSeqs, onEvidence)}>
-      <div className="card-head">
-        <h3>
-          <button type="button" className="link" onClick={() => onGo(mark.seq)}>
-            {safeLine(mark.provider).slice(0, 100)}
-          </button>
-        </h3>
-        {mark.severity === undefined || mark.severity === 'info' ? null : (
-          <span className={mark.severity === 'warning' ? 'tag bad' : 'tag stuck'}>{mark.severity}</span>
-        )}
-        <span className={`tag ${delivery.className}`}>{delivery.text}</span>
-      </div>
-      <p dir="auto">{withoutBlankLines(safeText(mark.text))}</p>
-      <dl>
-        {mark.why === undefined || mark.why === '' ? null : (
-          <>
-            <dt>Why</dt>
-            <dd>{safeLine(mark.why)}</dd>
-          </>
-        )}
-        <Evidence calls={mark.evidence} onGo={onGo} />
-        <dt>{mark.delivered === false ? 'Meant' : 'Said'}</dt>
-        <dd>
-          as {mark.speaker}, after {countOf(mark.callsBefore, 'call')}
-          {deliveryText === '' ? '' : `, ${safeLine(deliveryText)}`}
-        </dd>
-        {mark.reason === undefined ? null : (
-          <>
-            <dt>Not said</dt>
-            <dd>{safeLine(mark.reason)}</dd>
-          </>
-        )}
-        <dt>Then</dt>
-        <dd className={mark.isLeft ? 'good' : undefined}>{mark.fate}</dd>
-        {mark.acknowledged === undefined ? null : (
-          <>
-            <dt>Agent</dt>
-            <dd>{mark.acknowledged} it</dd>
-          </>
-        )}
-      </dl>
-    </article>
-  );
-}
-
-/** Marks the calls of a card while the card is hovered or focused. */
-function markHandlers(seqs: readonly number[], onEvidence: LaneProps['onEvidence']): HTMLAttributes<HTMLElement> {
-  const markEvidence = (): void => onEvidence(seqs);
-  const unmarkEvidence = (): void => onEvidence([]);
-  return { onMouseEnter: markEvidence, onMouseLeave: unmarkEvidence, onFocus: markEvidence, onBlur: unmarkEvidence };
-}
-
-function PatternCard(props: LaneProps & { readonly span: PatternSpan }): ReactElement {
+function PatternCard(props: CardProps & { readonly span: PatternSpan }): ReactElement {
   const { answer, span, onGo, onEvidence } = props;
   const seqs = span.evidence.map(({ seq }) => seq);
   return (
@@ -261,26 +194,6 @@ function PatternCard(props: LaneProps & { readonly span: PatternSpan }): ReactEl
         <Evidence calls={span.evidence} onGo={onGo} />
       </dl>
     </article>
-  );
-}
-
-function Evidence(props: {
-  readonly calls: readonly EvidenceCall[];
-  readonly onGo: (seq: number) => void;
-}): ReactElement | null {
-  const { calls, onGo } = props;
-  if (calls.length === 0) return null;
-  return (
-    <>
-      <dt>Evidence</dt>
-      <dd className="calls-list">
-        {calls.slice(-MAX_EVIDENCE).map(({ call, seq }) => (
-          <button key={call} type="button" aria-label={`Call ${call}`} onClick={() => onGo(seq)}>
-            {call}
-          </button>
-        ))}
-      </dd>
-    </>
   );
 }
 

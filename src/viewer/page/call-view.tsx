@@ -6,6 +6,7 @@ import { countOf } from '../../base/number-text.ts';
 import { safeText } from '../../base/shown-text.ts';
 import { childOf, ChildRunsContext } from './child-runs.ts';
 import { editOf, type EditDiff } from './edit-diff.ts';
+import type { ChangedRange } from './equal-call.ts';
 import { languageOf } from './code-text.tsx';
 import { FoldedText, FoldedTextContext } from './folded-text.tsx';
 import { Link } from './link.tsx';
@@ -108,7 +109,7 @@ function CallHead(props: {
         {similarCall === null ? (
           props.args
         ) : (
-          <Difference
+          <ChangedText
             args={props.args}
             from={Number(similarCall[2])}
             to={Number(similarCall[3])}
@@ -127,12 +128,7 @@ function CallHead(props: {
 }
 
 /** Renders arguments with what they have in place of the earlier arguments. A long common beginning is cut, so that it is visible. */
-function Difference(props: {
-  readonly args: string;
-  readonly from: number;
-  readonly to: number;
-  readonly before: string;
-}): ReactElement {
+export function ChangedText(props: ChangedRange & { readonly args: string }): ReactElement {
   const { args, before, from, to } = props;
   const lead = args.slice(0, from);
   return (

@@ -12,8 +12,6 @@ import {
 
 import type { TrajectoryRecord } from '../../records/trajectory-record.ts';
 import type { AdviceMark, PatternSpan } from '../server/api-shapes.ts';
-import { countText } from '../../base/number-text.ts';
-import { differingParts } from './common-start.ts';
 import { equalCallBefore, nearCallBefore } from './equal-call.ts';
 import { FoldedTextContext } from './folded-text.tsx';
 import type { RecordPages } from './record-pages.ts';
@@ -21,6 +19,7 @@ import { RecordView } from './record-view.tsx';
 import type { Calls } from './use-calls.ts';
 import { RowLayout, type PlacedRow } from './row-layout.ts';
 import type { RepeatStretch } from './repeat-stretches.ts';
+import { safeLine } from './safe-text.ts';
 import { headlineOf } from './text-of.ts';
 import { useRepeats } from './use-repeats.ts';
 import type { VisibleRange } from './visible-range.ts';
@@ -239,16 +238,14 @@ function equalOf(record: TrajectoryRecord, pages: RecordPages, calls: Calls): st
   return near === undefined || like === undefined ? undefined : `~ call ${like} ${near.from} ${near.to} ${near.before}`;
 }
 
-/** Returns what differs between the calls after the first that failed alike, one line per headline, most frequent first. */
+/** Returns the headlines of calls that failed alike, one per line. The text does not change between renders. */
 function headlinesOf(stretch: RepeatStretch | undefined, pages: RecordPages): string | undefined {
   if (stretch?.failure === undefined) return undefined;
-  const headlines = stretch.calls.slice(1).map((seq) => {
+  const headlines = stretch.calls.map((seq) => {
     const payload = pages.at(seq)?.payload;
-    return payload?.kind === 'tool_started' ? headlineOf(payload.args).headline : '';
+    return payload?.kind === 'tool_started' ? safeLine(headlineOf(payload.args).headline) : '';
   });
-  return differingParts(headlines)
-    .map(([part, count]) => (count === 1 ? part : `${part} ×${countText(count)}`))
-    .join('\n');
+  return headlines.join('\n');
 }
 
 /** Requests the records around the view, and publishes the visible range. */

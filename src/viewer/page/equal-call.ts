@@ -46,23 +46,36 @@ const NEAR_SHARE = 0.6;
 export function nearCallBefore(
   record: TrajectoryRecord,
   pages: RecordPages,
-): { readonly seq: number; readonly from: number; readonly to: number; readonly before: string } | undefined {
+): ({ readonly seq: number } & ChangedRange) | undefined {
   const { payload } = record;
   if (payload.kind !== 'tool_started') return undefined;
   for (let seq = record.seq - 1; seq >= Math.max(0, record.seq - NEAR_BACK); seq -= 1) {
     const earlierCall = pages.at(seq)?.payload;
     if (earlierCall?.kind !== 'tool_started' || earlierCall.tool_name !== payload.tool_name) continue;
     const [earlierText, text] = [headlineOf(earlierCall.args).headline, headlineOf(payload.args).headline];
-    const minLength = Math.min(text.length, earlierText.length);
-    const sameStart = countSame(minLength, (index) => text[index] === earlierText[index]);
-    const sameEnd = countSame(minLength - sameStart, (index) => text.at(-1 - index) === earlierText.at(-1 - index));
     const maxLength = Math.max(text.length, earlierText.length);
-    const isNear = text !== earlierText && maxLength >= MIN_NEAR_CHARS && sameStart + sameEnd >= NEAR_SHARE * maxLength;
-    if (!isNear) return undefined;
-    const before = earlierText.slice(sameStart, earlierText.length - sameEnd);
-    return { seq, from: sameStart, to: text.length - sameEnd, before };
+    const difference = differenceBetween(earlierText, text);
+    const sameChars = text.length - (difference.to - difference.from);
+    const isNear = text !== earlierText && maxLength >= MIN_NEAR_CHARS && sameChars >= NEAR_SHARE * maxLength;
+    return isNear ? { seq, ...difference } : undefined;
   }
   return undefined;
+}
+
+/** The range in which a text differs from an earlier one, and what that one has there. */
+export interface ChangedRange {
+  readonly from: number;
+  readonly to: number;
+  readonly before: string;
+}
+
+/** Returns the difference between two texts without their common beginning and end. */
+export function differenceBetween(earlierText: string, text: string): ChangedRange {
+  const minLength = Math.min(text.length, earlierText.length);
+  const sameStart = countSame(minLength, (index) => text[index] === earlierText[index]);
+  const sameEnd = countSame(minLength - sameStart, (index) => text.at(-1 - index) === earlierText.at(-1 - index));
+  const before = earlierText.slice(sameStart, earlierText.length - sameEnd);
+  return { from: sameStart, to: text.length - sameEnd, before };
 }
 
 /** Counts the indices from 0 up to the first that is not the same, at most `limit`. */

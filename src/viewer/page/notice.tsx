@@ -1,4 +1,4 @@
-import type { ReactElement, ReactNode } from 'react';
+import { useState, type ReactElement, type ReactNode } from 'react';
 
 import { safeText } from '../../base/shown-text.ts';
 import { ApiError } from './api.ts';
@@ -41,6 +41,30 @@ export function ErrorBanner(props: { readonly error: Error; readonly onRetry?: (
           Try again
         </button>
       )}
+    </div>
+  );
+}
+
+/** States what cannot be read and why. Once dismissed, it stays away until the browser tab is closed. */
+export function DamageNotice(props: { readonly place?: string; readonly text: string }): ReactElement | null {
+  const text = safeText(props.text);
+  const key = `coxswain damage ${props.place ?? ''} ${text}`;
+  const [dismissedKey, setDismissedKey] = useState<string>();
+  if (dismissedKey === key || sessionStorage.getItem(key) !== null) return null;
+  return (
+    <div className="banner" role="status">
+      <span>
+        {props.place === undefined ? null : <b>{safeText(props.place)}</b>} {text}
+      </span>
+      <button
+        type="button"
+        onClick={() => {
+          sessionStorage.setItem(key, '');
+          setDismissedKey(key);
+        }}
+      >
+        Dismiss
+      </button>
     </div>
   );
 }

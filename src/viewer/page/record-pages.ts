@@ -1,4 +1,4 @@
-import type { RecordsAnswer } from '../server/api-shapes.ts';
+import type { Problem, RecordsAnswer } from '../server/api-shapes.ts';
 import type { TrajectoryRecord } from '../../records/trajectory-record.ts';
 
 /** Number of records per page. One page is one request. */
@@ -30,6 +30,7 @@ export class RecordPages {
   readonly #recordsDuringRequest = new Map<number, TrajectoryRecord[]>();
   readonly #listeners = new Set<() => void>();
   #version = 0;
+  #damage: { readonly seq: number; readonly problem: Problem } | undefined;
   #lastSeq: number;
 
   /** @param onFault  called for each failed request; requesting the page again retries */
@@ -60,6 +61,11 @@ export class RecordPages {
   /** Returns the record at `seq`. Undefined if it is not loaded or does not exist. */
   at(seq: number): TrajectoryRecord | undefined {
     return this.#pages.get(pageOf(seq))?.records.get(seq);
+  }
+
+  /** The first damaged record that was found. The records after it are not loaded. */
+  get damage(): { readonly seq: number; readonly problem: Problem } | undefined {
+    return this.#damage;
   }
 
   /** Yields all loaded records. */
@@ -166,6 +172,7 @@ export class RecordPages {
         const answer: RecordsAnswer = await this.#load({ from: nextSeq, limit: fromSeq + PAGE_RECORDS - nextSeq });
         for (const record of answer.records) if (pageOf(record.seq) === number) addTo(page, record);
         this.#lastSeq = Math.max(this.#lastSeq, answer.lastSeq);
+        if (answer.problem !== undefined) this.#damage ??= { seq: answer.nextSeq, problem: answer.problem };
         if (answer.records.length === 0 || answer.nextSeq <= nextSeq || answer.nextSeq > answer.lastSeq) break;
         nextSeq = answer.nextSeq;
       }

@@ -5,7 +5,9 @@ import type { TrajectoryRecord } from '../../records/trajectory-record.ts';
 import type { AdviceMark, NumberedCall } from '../server/api-shapes.ts';
 import { nextText } from '../../run-view/fate-text.ts';
 import { deliveryOf, fateClass } from './advice-words.ts';
-import { CallView, ResultView } from './call-view.tsx';
+import { CallView, ChangedText, ResultView } from './call-view.tsx';
+import { differingParts } from './common-start.ts';
+import { differenceBetween } from './equal-call.ts';
 import { DetailView, EventView, PatternView, RawView } from './event-view.tsx';
 import { FoldedText } from './folded-text.tsx';
 import { MessageView } from './message-view.tsx';
@@ -87,14 +89,13 @@ export const RecordView = memo(function RecordView(props: {
       </div>
       <div>
         {stretch === undefined ? null : (
-          <button type="button" className="stretch" aria-expanded={!props.isFolded} onClick={() => props.onFold(seq)}>
-            <StretchText
-              stretch={stretch}
-              count={repeats}
-              headlines={props.headlines ?? ''}
-              isFolded={props.isFolded}
-            />
-          </button>
+          <Stretch
+            stretch={stretch}
+            headlines={props.headlines?.split('\n') ?? []}
+            firstCall={(call?.call ?? 0) - 1}
+            isFolded={props.isFolded}
+            onFold={() => props.onFold(seq)}
+          />
         )}
         {props.isFolded ? null : (
           <RowBoundary instead={<RawView payload={record.payload} seq={seq} />}>
@@ -113,34 +114,57 @@ export const RecordView = memo(function RecordView(props: {
   );
 });
 
-function StretchText(props: {
+/** Renders the button that folds a series of calls. For calls that failed alike, it also shows how their arguments differ. */
+function Stretch(props: {
   readonly stretch: RepeatStretch;
-  /** Number of calls after the first. */
-  readonly count: number;
-  readonly headlines: string;
+  /** Of each call. Empty for equal calls. */
+  readonly headlines: readonly string[];
+  readonly firstCall: number;
   readonly isFolded: boolean;
+  readonly onFold: () => void;
 }): ReactElement {
-  const { count, isFolded } = props;
-  const { failure } = props.stretch;
-  if (failure === undefined)
-    return (
-      <>
-        {isFolded
-          ? `${countOf(count, 'more call')}, the same with the same result`
-          : `Fold these ${countText(count)} equal calls`}
-      </>
-    );
-  if (!isFolded) return <>Fold these {countText(count)} calls with the same failure</>;
-  const lines = props.headlines.split('\n');
-  const more = lines.length > MAX_HEADLINES ? ` · ${countText(lines.length - MAX_HEADLINES)} more` : '';
+  const { firstCall, headlines, isFolded, onFold } = props;
+  const { calls, failure, messages } = props.stretch;
+  const count = calls.length - 1;
+  const between = messages === 0 ? '' : ` · ${countOf(messages, 'message')} between them`;
+  const unfolded = failure === undefined ? 'equal calls' : 'calls with the same failure';
+  const parts = differingParts(headlines.slice(1)).map(([part, times]) =>
+    times === 1 ? part : `${part} ×${countText(times)}`,
+  );
   return (
     <>
-      {countOf(count, 'more call')}, <b>the same failure</b>: <code>{safeLine(failure)}</code>
-      <span className="differing">
-        {lines.length === 1 ? 'other results of ' : 'other arguments: '}
-        <code>{lines.slice(0, MAX_HEADLINES).map(safeLine).join(' · ')}</code>
-        {more}
-      </span>
+      <button type="button" className="stretch" aria-expanded={!isFolded} onClick={onFold}>
+        {!isFolded ? (
+          `Fold these ${countText(count)} ${unfolded}`
+        ) : failure === undefined ? (
+          `${countOf(count, 'more call')}, the same with the same result${between}`
+        ) : (
+          <>
+            {countOf(count, 'more call')}, <b>the same failure</b>: <code>{safeLine(failure)}</code>
+            {between}
+            <span className="differing">
+              {parts.length === 1 ? 'other results of ' : 'other arguments: '}
+              <code>{parts.slice(0, MAX_HEADLINES).join(' · ')}</code>
+              {parts.length > MAX_HEADLINES ? ` · ${countText(parts.length - MAX_HEADLINES)} more` : ''}
+            </span>
+          </>
+        )}
+      </button>
+      {isFolded && parts.length > 1 ? (
+        <details className="argument-changes">
+          <summary>Compare the arguments</summary>
+          <ol start={firstCall}>
+            {headlines.map((args, at) => (
+              // The calls of a series have a fixed order.
+              <li key={at}>
+                <code>
+                  <ChangedText args={args} {...differenceBetween(headlines[at - 1] ?? args, args)} />
+                </code>
+              </li>
+            ))}
+          </ol>
+        </details>
+      ) : null}
     </>
   );
 }

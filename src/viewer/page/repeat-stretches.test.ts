@@ -46,15 +46,15 @@ test('calls with other arguments that fail with the same line are one series', a
     result: `${at}: ${MISSING}`,
   }));
   expect(await stretchesOf([{ command: 'pwd' }, ...scenes, { command: 'pwd' }])).toEqual([
-    { calls: [4, 7, 10], failure: MISSING },
+    { calls: [4, 7, 10], failure: MISSING, messages: 2 },
   ]);
 });
 
 test('equal calls are a series without a failure, also if they fail; the longer series counts', async () => {
   const equal = Array.from({ length: 3 }, () => ({ command: 'ls', failure: MISSING }));
-  expect(await stretchesOf(equal)).toEqual([{ calls: [1, 4, 7] }]);
+  expect(await stretchesOf(equal)).toEqual([{ calls: [1, 4, 7], messages: 2 }]);
   expect(await stretchesOf([...equal, { command: 'find .', failure: MISSING }])).toEqual([
-    { calls: [1, 4, 7, 10], failure: MISSING },
+    { calls: [1, 4, 7, 10], failure: MISSING, messages: 3 },
   ]);
 });
 

@@ -1,4 +1,5 @@
-import type { TrajectoryRecord } from '../../records/trajectory-record.ts';
+import { present } from '../../base/present.ts';
+import type { TrajectoryPayload, TrajectoryRecord } from '../../records/trajectory-record.ts';
 import { callKey } from './equal-call.ts';
 import type { RecordPages } from './record-pages.ts';
 import { rowKindOf } from './record-row.ts';
@@ -13,10 +14,14 @@ export interface RepeatStretch {
   readonly calls: readonly number[];
   /** The failure line of calls with different arguments or results. Absent for equal calls. */
   readonly failure?: string;
+  /** Number of messages between the calls. */
+  readonly messages: number;
 }
 
 interface SeriesCall {
   readonly seq: number;
+  /** Number of messages between the previous call of the series and this one. */
+  readonly messages: number;
   /** Tool, arguments and result. */
   readonly key: string | undefined;
   readonly tool: string;
@@ -32,6 +37,7 @@ export function repeatStretches(
   const found: RepeatStretch[] = [];
   let series: SeriesCall[] = [];
   let lastSeq = -1;
+  let messages = 0;
   const end = (): void => {
     found.push(...stretchesIn(series));
     series = [];
@@ -42,8 +48,12 @@ export function repeatStretches(
     lastSeq = seq;
     if (payload.kind === 'tool_started') {
       const failure = calls.at(seq)?.failure;
-      series.push({ seq, key: callKey(record, pages), tool: payload.tool_name, failure });
-    } else if (series.length > 0 && breaksOff(record, pages)) end();
+      series.push({ seq, messages, key: callKey(record, pages), tool: payload.tool_name, failure });
+      messages = 0;
+    } else if (rowKindOf(record, pages, false) !== 'none') {
+      if (isAssistantMessage(payload)) messages += 1;
+      else end();
+    }
   }
   end();
   return found;
@@ -64,8 +74,12 @@ function stretchesIn(series: readonly SeriesCall[]): readonly RepeatStretch[] {
     );
     const end = Math.max(equalEnd, failedEnd);
     if (end - from >= MIN_CALLS) {
-      const calls = series.slice(from, end).map(({ seq }) => seq);
-      found.push(failedEnd > equalEnd && failure !== undefined ? { calls, failure } : { calls });
+      const [, ...repeats] = series.slice(from, end);
+      found.push({
+        calls: [first.seq, ...repeats.map(({ seq }) => seq)],
+        messages: repeats.reduce((sum, call) => sum + call.messages, 0),
+        ...(failedEnd > equalEnd ? present({ failure }) : {}),
+      });
       from = end;
     } else from += 1;
   }
@@ -78,9 +92,6 @@ function endOf(series: readonly SeriesCall[], from: number, isSame: (call: Serie
   return end;
 }
 
-function breaksOff(record: TrajectoryRecord, pages: RecordPages): boolean {
-  const { payload } = record;
-  if (payload.kind === 'turn_ended') return false;
-  if (payload.kind === 'message_appended' && payload.message.role === 'assistant') return false;
-  return rowKindOf(record, pages, false) !== 'none';
+function isAssistantMessage(payload: TrajectoryPayload): boolean {
+  return payload.kind === 'turn_ended' || (payload.kind === 'message_appended' && payload.message.role === 'assistant');
 }

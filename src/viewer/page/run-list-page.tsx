@@ -6,7 +6,7 @@ import { ApiError, getLabels, type RunFilters } from './api.ts';
 import { ChosenRuns } from './chosen-runs.tsx';
 import { isTyping } from './is-typing.ts';
 import { Link } from './link.tsx';
-import { ErrorBanner, ErrorNotice, Notice } from './notice.tsx';
+import { DamageNotice, ErrorBanner, ErrorNotice, Notice } from './notice.tsx';
 import { LruMap } from '../../base/lru-map.ts';
 import { countOf } from '../../base/number-text.ts';
 import { formatRoute, runKey } from './route.ts';
@@ -54,11 +54,16 @@ export function RunListPage(props: {
         >
           <GroupLink filters={filters} />
         </RunFiltersBar>
-        {troubled.map((source) => (
-          <div key={source.id} className="banner bad" role="alert">
-            <b>{source.path}</b> {source.problem?.message} {source.problem?.fix}
-          </div>
-        ))}
+        {troubled.map(({ id, kind, path, problem }) =>
+          // An unreadable line of a file is skipped, and the rest is shown.
+          kind === 'files' ? (
+            <DamageNotice key={id} place={path} text={problem?.message ?? ''} />
+          ) : (
+            <div key={id} className="banner bad" role="alert">
+              <b>{path}</b> {problem?.message} {problem?.fix}
+            </div>
+          ),
+        )}
         {list.error !== undefined && list.rows.length > 0 ? (
           <ErrorBanner error={list.error} onRetry={list.reload} />
         ) : null}

@@ -8,6 +8,7 @@ import { Link } from './link.tsx';
 import { countText } from '../../base/number-text.ts';
 import { present } from '../../base/present.ts';
 import { inWords } from '../../records/words.ts';
+import { verdictOf } from '../../run-view/run-verdict.ts';
 import { costText, dayText, fullTimeText, spanText } from './number-text.ts';
 import { patternName } from './pattern-name.ts';
 import { runKey, type Route } from './route.ts';
@@ -218,7 +219,12 @@ export function stateOf(run: ListedRow): {
     return { className: 'good', text: 'Succeeded', filters: { status: 'success' } };
   if (run.success === false || run.verdict === 'failed')
     return { className: 'bad', text: 'Failed', filters: { status: 'failed' } };
-  return run.outcome === undefined
-    ? { className: '', text: 'Open, no end recorded', filters: { status: 'open' } }
-    : { className: '', text: 'Ended', filters: { status: 'ended' } };
+  if (run.outcome !== undefined) return { className: '', text: 'Ended', filters: { status: 'ended' } };
+  const silentMs = run.lastAtMs > 0 ? Date.now() - run.lastAtMs : undefined;
+  const { evidence } = verdictOf(undefined, [], present({ silentMs, waitsFor: run.waitsFor }));
+  return { className: '', text: capitalised(evidence), filters: { status: 'open' } };
+}
+
+function capitalised(text: string): string {
+  return `${text.charAt(0).toUpperCase()}${text.slice(1)}`;
 }

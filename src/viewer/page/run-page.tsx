@@ -20,6 +20,7 @@ import { goToNext, progressText } from './review.ts';
 import { endOfRow, isSaidAt, nextRow, recordRowOf } from './record-row.ts';
 import { runKey, type Route } from './route.ts';
 import { runRouteOf } from './run-list-row.tsx';
+import { RunDamage } from './run-damage.tsx';
 import { RunStory } from './run-story.tsx';
 import { RunTitle } from './run-title.tsx';
 import { Timeline } from './timeline.tsx';
@@ -207,9 +208,7 @@ function LoadedRun(props: {
           </button>
         </RunTitle>
         {model.trouble === undefined ? null : <ErrorBanner error={model.trouble} onRetry={model.reload} />}
-        {run.problem === undefined ? null : (
-          <ErrorBanner error={new Error(`This run cannot be read to its end: ${run.problem}`)} />
-        )}
+        <RunDamage run={run} pages={pages} />
         {overview.complete ? null : (
           <div className="banner" role="status">
             Reading the run for its timeline: {countText(overview.nextSeq)} of {countText(run.lastSeq + 1)} records…
@@ -255,6 +254,7 @@ function LoadedRun(props: {
           range={range}
           selected={selected}
           tried={tried}
+          labels={labels}
           onGo={onGo}
           onEvidence={onEvidence}
         />

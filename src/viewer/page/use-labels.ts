@@ -26,8 +26,10 @@ export interface Labels {
   /** The note of the label. Without a label, the note is kept for the next label. */
   readonly note: string;
   readonly setNote: (note: string) => void;
-  /** Labels the chosen call. If no call is chosen, it labels the run. Null removes the label. */
-  readonly setLabel: (target: LabelTarget | null) => void;
+  /** Labels a call, by default the chosen one. If no call is chosen, it labels the run. Null removes the label. */
+  readonly setLabel: (target: LabelTarget | null, call?: number) => void;
+  /** Returns the label of a call. */
+  readonly labelOf: (call: number) => LabelTarget | undefined;
   /** Restores the label that the last `setLabel` replaced. */
   readonly undo: () => void;
 }
@@ -72,19 +74,22 @@ export function useLabels(
     labelsBySeq(run, runLabels),
   );
   const setLabel = useCallback(
-    async (target: LabelTarget | null) => {
+    async (target: LabelTarget | null, ofCall?: number) => {
       try {
         // A key may be pressed before the labels are loaded.
         if ((labels ?? (await getLabels())).file === null) {
           say('Start the viewer with --labels FILE to label.');
           return;
         }
-        const callNumber = selected === undefined ? undefined : (await getCall(run, { seq: selected }))?.call;
+        const callNumber =
+          ofCall ?? (selected === undefined ? undefined : (await getCall(run, { seq: selected }))?.call);
         const labelId = callNumber === undefined ? runId : `${runId}@${callNumber}`;
         const previousLabel = labels?.labels.find((label) => label.id === labelId);
         replacedLabel = { id: labelId, target: previousLabel?.target ?? null, note: previousLabel?.note ?? '' };
-        setWrittenLabels(await putLabel(labelId, target, draft?.row === row ? draft.note : undefined));
-        setDraft(undefined);
+        setWrittenLabels(
+          await putLabel(labelId, target, ofCall === undefined && draft?.row === row ? draft.note : undefined),
+        );
+        if (ofCall === undefined) setDraft(undefined);
         const subject = callNumber === undefined ? 'The run' : `Call ${callNumber}`;
         say(target === null ? `${subject} has no label now.` : `${subject}: ${LABEL_WORDS[target]}.`);
         if (target !== null) onLabelled();
@@ -118,7 +123,8 @@ export function useLabels(
     marks: places.value ?? NO_MARKS,
     note: draft?.row === row ? draft.note : (label?.note ?? ''),
     setNote: (note) => setDraft({ row, note }),
-    setLabel: (target) => void setLabel(target),
+    setLabel: (target, ofCall) => void setLabel(target, ofCall),
+    labelOf: (ofCall) => runLabels.find((runLabel) => runLabel.id === `${runId}@${ofCall}`)?.target,
     undo: () => void undoLabel(),
   };
 }

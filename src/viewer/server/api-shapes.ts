@@ -55,6 +55,8 @@ export interface RunExtras extends RunUsage {
   /** Absent if the run was never stuck. */
   readonly wasted?: Wasted;
   readonly verdict: RunVerdict['verdict'];
+  /** Words that state what a run without an end waits for. */
+  readonly waitsFor?: string;
   /** Amount of advice by delivery and next call. A key such as `delivered repeated` joins both. */
   readonly fates: Readonly<Record<string, number>>;
   /** Calls after which advice was produced, at most eight. */
@@ -166,6 +168,15 @@ export interface PatternSpan {
   readonly evidence: readonly EvidenceCall[];
 }
 
+/** How a call compares with the last call before an advice text. */
+export type CallMark = 'same-failure' | 'other-failure' | 'no-failure';
+
+/** At most four calls before an advice text, and at most four after it, in order. */
+export interface CallsAround {
+  readonly before: readonly CallMark[];
+  readonly after: readonly CallMark[];
+}
+
 /** One advice record of a run. */
 export interface AdviceMark {
   readonly seq: number;
@@ -195,6 +206,8 @@ export interface AdviceMark {
   /** True if the pattern was cleared later. */
   readonly isLeft: boolean;
   readonly nextCall: NextCall;
+  /** Absent in a timeline that an earlier version stored. */
+  readonly around?: CallsAround;
   /** A text from `fateText` about the events after the advice. It makes no claim about the cause. */
   readonly fate: string;
 }

@@ -40,3 +40,19 @@ test('the failure line of a call outlives its bytes, and lines beyond the limit 
   expect([calls[2]?.failure, calls[298]?.failure]).toEqual(['fault 3', 'fault 299']);
   expect(calls[300]).not.toHaveProperty('failure');
 });
+
+test('the calls around an advice text are compared with the last call before it', () => {
+  const places = new CallPlaces();
+  for (const [at, line] of ['other', 'same', undefined, 'same', 'same', 'other', undefined].entries()) {
+    places.add(at);
+    if (line !== undefined) places.setFailure(at + 1, line);
+  }
+  expect(places.around(5)).toEqual({
+    before: ['same-failure', 'no-failure', 'same-failure', 'same-failure'],
+    after: ['other-failure', 'no-failure'],
+  });
+  expect(places.around(0)).toEqual({
+    before: [],
+    after: ['other-failure', 'other-failure', 'no-failure', 'other-failure'],
+  });
+});

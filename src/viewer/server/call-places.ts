@@ -1,11 +1,13 @@
 import { present } from '../../base/present.ts';
 import { TOOL_KINDS, type ToolKind } from '../../calls/tool-kind.ts';
-import type { EvidenceCall, NumberedCall } from './api-shapes.ts';
+import type { CallMark, CallsAround, EvidenceCall, NumberedCall } from './api-shapes.ts';
 
 const HEADER_BYTES = 4;
 const BYTES_PER_CALL = 6;
 /** Maximum number of different failure lines, so that a line's number fits into a byte. */
 const MAX_LINES = 255;
+/** Number of calls before and after an advice text that are compared. */
+const CALLS_AROUND = 4;
 
 /**
  * The first record, the tool kind and the failure line of each call of a run. Calls are numbered from 1.
@@ -102,6 +104,19 @@ export class CallPlaces {
       else high = middle;
     }
     return low;
+  }
+
+  /** Compares the calls around an advice text with the last failure before it. @param callsBefore  number of calls before the text */
+  around(callsBefore: number): CallsAround {
+    const line = this.#failures[callsBefore - 1];
+    const marksOf = (from: number, to: number): readonly CallMark[] =>
+      [...this.#failures.subarray(Math.max(0, from), Math.max(0, Math.min(to, this.#calls)))].map((failure) =>
+        failure === 0 ? 'no-failure' : failure === line ? 'same-failure' : 'other-failure',
+      );
+    return {
+      before: marksOf(callsBefore - CALLS_AROUND, callsBefore),
+      after: marksOf(callsBefore, callsBefore + CALLS_AROUND),
+    };
   }
 
   /** Returns the calls that started in the records from `fromSeq` to before `toSeq`. */

@@ -83,7 +83,7 @@ export class RunOverviewFold implements KnownTimeline {
   }
 
   extras(): RunExtras {
-    const { advice, adviceLeftOut, calls, failures, flaggedPatterns: patterns, usage, verdict } = this.#view;
+    const { advice, adviceLeftOut, calls, failures, flaggedPatterns: patterns, usage, verdict, waitsFor } = this.#view;
     const kinds = [...new Set(patterns.map(({ kind }) => kind))].slice(0, MAX_KINDS);
     const { errorLine, wasted } = this.#story;
     const stuckPatterns = patterns.filter((pattern) => pattern.stuck);
@@ -97,6 +97,7 @@ export class RunOverviewFold implements KnownTimeline {
       patternCalls: kinds.map((kind) => this.#firstCallOf(patterns.filter((pattern) => pattern.kind === kind))),
       ...present({ wasted, errorLine }),
       verdict: verdict.verdict,
+      ...(waitsFor === '' ? {} : { waitsFor }),
       adviceCalls: [...new Set(advice.map(({ callsBefore }) => callsBefore))]
         .filter((call) => call > 0)
         .slice(0, MAX_KINDS),
@@ -192,6 +193,7 @@ export class RunOverviewFold implements KnownTimeline {
       ...present({ acknowledged }),
       nextCall,
       isLeft: callsToClear !== undefined,
+      around: this.places.around(callsBefore),
       fate: fateText(outcome),
     };
   }

@@ -1,0 +1,169 @@
+import type { HTMLAttributes, ReactElement } from 'react';
+
+import { countOf, countText } from '../../base/number-text.ts';
+import { safeText } from '../../base/shown-text.ts';
+import type { AdviceMark, CallMark, EvidenceCall, RunAnswer } from '../server/api-shapes.ts';
+import { deliveryOf, pointText } from './advice-words.ts';
+import { Link } from './link.tsx';
+import { safeLine } from './safe-text.ts';
+import { withoutBlankLines } from './text-of.ts';
+import { LABEL_WORDS, type Labels } from './use-labels.ts';
+
+const MAX_EVIDENCE = 12;
+
+/** The values that a card needs from the run page. */
+export interface CardProps {
+  readonly answer: RunAnswer;
+  readonly labels: Labels;
+  readonly onGo: (seq: number) => void;
+  /** Marks the records with these `seq` values in the conversation. */
+  readonly onEvidence: (seqs: readonly number[]) => void;
+}
+
+/** Shows an advice text, its delivery, what followed it, and buttons to judge it. */
+export function AdviceCard(props: CardProps & { readonly mark: AdviceMark }): ReactElement {
+  const { mark, onGo, onEvidence } = props;
+  const delivery = deliveryOf(mark);
+  const patternKind = props.answer.overview.patterns.find(({ identity }) => identity === mark.pattern?.identity)?.kind;
+  const deliveryText = [mark.channel, pointText(mark.point)]
+    .filter((part) => part !== undefined && part !== '')
+    .join(', ');
+  return (
+    <article className="card" {...markHandlers(mark.evidenceSeqs, onEvidence)}>
+      <div className="card-head">
+        <h3>
+          <button type="button" className="link" onClick={() => onGo(mark.seq)}>
+            {safeLine(mark.provider).slice(0, 100)}
+          </button>
+        </h3>
+        {mark.severity === undefined || mark.severity === 'info' ? null : (
+          <span className={mark.severity === 'warning' ? 'tag bad' : 'tag stuck'}>{mark.severity}</span>
+        )}
+        <span className={`tag ${delivery.className}`}>{delivery.text}</span>
+      </div>
+      <p dir="auto">{withoutBlankLines(safeText(mark.text))}</p>
+      <dl>
+        {mark.why === undefined || mark.why === '' ? null : (
+          <>
+            <dt>Why</dt>
+            <dd>{safeLine(mark.why)}</dd>
+          </>
+        )}
+        <Evidence calls={mark.evidence} onGo={onGo} />
+        <dt>{mark.delivered === false ? 'Meant' : 'Said'}</dt>
+        <dd>
+          as {mark.speaker}, after {countOf(mark.callsBefore, 'call')}
+          {deliveryText === '' ? '' : `, ${safeLine(deliveryText)}`}
+        </dd>
+        {mark.reason === undefined ? null : (
+          <>
+            <dt>Not said</dt>
+            <dd>{safeLine(mark.reason)}</dd>
+          </>
+        )}
+        <Around place="before" calls={mark.around?.before ?? []} />
+        <Around place="after" calls={mark.around?.after ?? []} />
+        <dt>Then</dt>
+        <dd className={mark.isLeft ? 'good' : undefined}>{mark.fate}</dd>
+        {mark.acknowledged === undefined ? null : (
+          <>
+            <dt>Agent</dt>
+            <dd>{mark.acknowledged} it</dd>
+          </>
+        )}
+      </dl>
+      {patternKind === undefined ? null : (
+        <p>
+          <Link to={{ page: 'overview', filters: { pattern: patternKind } }}>
+            Delivered and withheld advice in all runs with this pattern
+          </Link>
+        </p>
+      )}
+      {mark.pattern === undefined ? null : <Judgement call={mark.callsBefore} labels={props.labels} />}
+    </article>
+  );
+}
+
+const AROUND_WORDS: readonly (readonly [CallMark, string])[] = [
+  ['same-failure', 'failed in the same way'],
+  ['other-failure', 'failed in another way'],
+  ['no-failure', 'did not fail'],
+];
+
+/** Shows how the calls before or after the advice compare with the last call before it. */
+function Around(props: { readonly place: string; readonly calls: readonly CallMark[] }): ReactElement | null {
+  const { calls, place } = props;
+  if (calls.length === 0) return null;
+  const parts = AROUND_WORDS.map(([mark, words]) => [calls.filter((call) => call === mark).length, words] as const);
+  return (
+    <>
+      <dt>
+        {countOf(calls.length, 'call')} {place}
+      </dt>
+      <dd>
+        {parts
+          .filter(([count]) => count > 0)
+          .map(([count, words]) => `${countText(count)} ${words}`)
+          .join(', ')}
+      </dd>
+    </>
+  );
+}
+
+const JUDGEMENTS = [
+  ['stuck', 'useful'],
+  ['ok', 'wrong'],
+] as const;
+
+/** Buttons that judge an advice text by the label of the call before it. A backtest counts these labels. */
+function Judgement(props: { readonly call: number; readonly labels: Labels }): ReactElement | null {
+  const { call, labels } = props;
+  if (!labels.isWritable || call === 0) return null;
+  const label = labels.labelOf(call);
+  return (
+    <p className="judgement" role="group" aria-label={`The advice after call ${call} is`}>
+      {JUDGEMENTS.map(([target, words]) => (
+        <button
+          key={target}
+          type="button"
+          aria-pressed={label === target}
+          title={`Labels call ${call}: ${LABEL_WORDS[target]}`}
+          onClick={() => labels.setLabel(label === target ? null : target, call)}
+        >
+          {words}
+        </button>
+      ))}
+    </p>
+  );
+}
+
+/** Marks the calls of a card while the card is hovered or focused. */
+export function markHandlers(
+  seqs: readonly number[],
+  onEvidence: CardProps['onEvidence'],
+): HTMLAttributes<HTMLElement> {
+  const markEvidence = (): void => onEvidence(seqs);
+  const unmarkEvidence = (): void => onEvidence([]);
+  return { onMouseEnter: markEvidence, onMouseLeave: unmarkEvidence, onFocus: markEvidence, onBlur: unmarkEvidence };
+}
+
+/** Lists the calls that a pattern is based on. */
+export function Evidence(props: {
+  readonly calls: readonly EvidenceCall[];
+  readonly onGo: (seq: number) => void;
+}): ReactElement | null {
+  const { calls, onGo } = props;
+  if (calls.length === 0) return null;
+  return (
+    <>
+      <dt>Evidence</dt>
+      <dd className="calls-list">
+        {calls.slice(-MAX_EVIDENCE).map(({ call, seq }) => (
+          <button key={call} type="button" aria-label={`Call ${call}`} onClick={() => onGo(seq)}>
+            {call}
+          </button>
+        ))}
+      </dd>
+    </>
+  );
+}
