@@ -13,6 +13,7 @@ import type { SteeringOptions } from '../src/steering/steering-options.ts';
 import { memoryStore } from '../src/store/memory/memory-store.ts';
 import type { TrajectoryStore } from '../src/store/trajectory-store.ts';
 import { createFakeClock, type FakeClock } from '../src/testing/fake-clock.ts';
+import { readAll } from '../src/testing/read-all.ts';
 
 const everyCall = { everyNCalls: 1 };
 const onDeadline: SteeringOptions = { feedback: [{ provider: deadlineFeedback(), trigger: everyCall }], guidance: [] };
@@ -49,10 +50,6 @@ function uses(run: Run, inputTokens: number): void {
   run.emit({ type: 'message_end', message: { role: 'assistant', content: 'so', usage: { inputTokens } } });
 }
 
-async function recordsOf(store: TrajectoryStore, runId: string): Promise<TrajectoryRecord[]> {
-  return Array.fromAsync(store.readRun(runId));
-}
-
 const kinds = (records: readonly TrajectoryRecord[]): readonly string[] => records.map(({ payload }) => payload.kind);
 
 /** Each run of the tree, replayed alone, gives what it gave live. */
@@ -64,7 +61,7 @@ async function expectReplays(
   const { runs } = await store.listRuns();
   let derivedInAll = 0;
   for (const { runId } of runs) {
-    const records = await recordsOf(store, runId);
+    const records = await readAll(store, runId);
     const replay = new Replay({ steering, prompts });
     const derived = records.map(({ payload }) => payload).filter(isDerived);
     derivedInAll += derived.length;
@@ -145,7 +142,7 @@ test('a run knows what the runs below it used, on its records too', async () => 
   child.emit({ type: 'run_resumed', trigger: 'again' });
   uses(child, 2);
   await child.end();
-  const ended = (await recordsOf(store, 'root')).flatMap(({ payload }) =>
+  const ended = (await readAll(store, 'root')).flatMap(({ payload }) =>
     payload.kind === 'child_ended' ? [payload] : [],
   );
   expect(ended).toEqual([
@@ -208,7 +205,7 @@ test('a rule of the run that throws changes nothing, and is recorded', async () 
   });
   expect(root.child({ agentName: 'builder' }).agentName).toBe('builder');
   await cox.flush();
-  expect(kinds(await recordsOf(store, 'root'))).toEqual(['run_started', 'fault_noticed']);
+  expect(kinds(await readAll(store, 'root'))).toEqual(['run_started', 'fault_noticed']);
 });
 
 test('a run starts once: later facts have a separate record and remove nothing', async () => {
@@ -217,7 +214,7 @@ test('a run starts once: later facts have a separate record and remove nothing',
   run.emit({ type: 'run_identified', identity: { runId: 'root', depth: 0, modelId: 'model-1' } });
   run.emit({ type: 'run_identified', identity: { runId: 'root', depth: 0, conversationId: 'chat-1' } });
   await cox.flush();
-  expect(kinds(await recordsOf(store, 'root'))).toEqual(['run_started', 'run_identified', 'run_identified']);
+  expect(kinds(await readAll(store, 'root'))).toEqual(['run_started', 'run_identified', 'run_identified']);
   const known = { agentName: 'planner', conversationId: 'chat-1', modelId: 'model-1', task: 'Fix it.' };
   expect(await store.findRun('root')).toMatchObject(known);
 });

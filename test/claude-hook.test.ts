@@ -15,7 +15,6 @@ import { beforeAll, expect, test } from 'vitest';
 
 import { endWithTest } from './support/end-with-test.ts';
 import { buildHook } from '../scripts/build-hook.ts';
-import type { TrajectoryRecord } from '../src/records/trajectory-record.ts';
 import { viewOf } from '../src/run-view/run-view.ts';
 import { sqliteStore } from '../src/store/sqlite/sqlite-store.ts';
 import { stateFile } from '../src/base/state-places.ts';
@@ -23,6 +22,7 @@ import { makeRecords } from '../src/store/records-folder.ts';
 import { loggedFaults, trustAs } from './user-state.ts';
 import { HANGS_AFTER_MS } from './support/hangs-after.ts';
 import { testFolder } from './support/test-folder.ts';
+import { storedRecords } from './support/stored-records.ts';
 
 const built = testFolder();
 
@@ -56,15 +56,6 @@ const call = (id: string, command = 'npm test'): object => ({
   tool_use_id: id,
 });
 
-async function records(place: Place, runId = 's1'): Promise<readonly TrajectoryRecord[]> {
-  const store = sqliteStore(join(place.project, '.coxswain', 'runs.db'));
-  try {
-    return await Array.fromAsync(store.readRun(runId));
-  } finally {
-    await store.close();
-  }
-}
-
 function turn(place: Place, id: string, stdout: string): string {
   hook(place, event('PreToolUse', call(id)));
   const answer = hook(place, event('PostToolUse', { ...call(id), tool_response: { stdout, stderr: '' } }));
@@ -90,7 +81,7 @@ test('a repeated call is advised on, and only the owner can read the records', a
   });
   hook(place, event('SessionEnd', { reason: 'other' }));
 
-  const all = await records(place);
+  const all = await storedRecords(place.project);
   expect(all.map(({ seq }) => seq)).toEqual(all.map((_, index) => index));
   expect(all[0]?.payload).toMatchObject({
     kind: 'run_started',
@@ -123,9 +114,9 @@ test('a subagent is a run below its session, with the session`s deadline', async
   hook(place, event('SubagentStop', { ...agent, last_assistant_message: 'Done' }));
   hook(place, event('SubagentStop', { agent_id: 'internal', agent_type: '' }));
 
-  const session = await records(place);
+  const session = await storedRecords(place.project);
   const set = session.find(({ payload }) => payload.kind === 'deadline_set')?.payload;
-  const child = await records(place, 's1/a1');
+  const child = await storedRecords(place.project, 's1/a1');
   expect(child[0]).toMatchObject({
     parent_run_id: 's1',
     depth: 1,
@@ -135,7 +126,7 @@ test('a subagent is a run below its session, with the session`s deadline', async
     },
   });
   expect(child.at(-1)?.payload).toMatchObject({ kind: 'run_ended' });
-  expect(await records(place, 's1/internal')).toEqual([]);
+  expect(await storedRecords(place.project, 's1/internal')).toEqual([]);
 });
 
 test('a session that continues after its end is the same run, resumed', async () => {
@@ -144,7 +135,7 @@ test('a session that continues after its end is the same run, resumed', async ()
   hook(place, event('SessionEnd', { reason: 'other' }));
   hook(place, event('SessionStart', { source: 'resume' }));
   hook(place, event('UserPromptSubmit', { prompt: 'Two' }));
-  const kinds = (await records(place)).map(({ payload }) => payload);
+  const kinds = (await storedRecords(place.project)).map(({ payload }) => payload);
   expect(kinds).toContainEqual({ kind: 'run_resumed', trigger: 'resume' });
   expect(kinds.filter(({ kind }) => kind === 'run_started')).toHaveLength(1);
 });
@@ -159,7 +150,9 @@ test('a denied call ends with the text that the model read, an interrupted one w
   );
   hook(place, event('PreToolUse', call('lost', 'sleep 9')));
   hook(place, event('Stop', { stop_hook_active: false, last_assistant_message: 'Stopped.' }));
-  const ended = (await records(place)).flatMap(({ payload }) => (payload.kind === 'tool_ended' ? [payload] : []));
+  const ended = (await storedRecords(place.project)).flatMap(({ payload }) =>
+    payload.kind === 'tool_ended' ? [payload] : [],
+  );
   expect(ended).toEqual([
     expect.objectContaining({ tool_call_id: 'denied', is_error: true, result: 'Permission denied.' }),
     expect.objectContaining({ tool_call_id: 'lost', is_error: false, result_missing: true }),
@@ -173,7 +166,7 @@ test('a hook that is installed twice records everything once', async () => {
   for (let twice = 0; twice < 2; twice += 1) {
     hook(place, event('PostToolUse', { ...call('c1'), tool_response: { stdout: 'ok', stderr: '' } }));
   }
-  const kinds = (await records(place)).map(({ payload }) => payload.kind);
+  const kinds = (await storedRecords(place.project)).map(({ payload }) => payload.kind);
   expect(kinds.filter((kind) => kind === 'tool_started')).toHaveLength(1);
   expect(kinds.filter((kind) => kind === 'tool_ended')).toHaveLength(1);
 });
@@ -191,7 +184,7 @@ test('a failed completion check sends the agent back a limited number of times',
       '[Completion Check]\n\nNot complete yet:\n- The file result.txt does not exist.\n\n→ Complete this, then stop.',
   });
   expect([stop(), stop(), stop(), stop()]).toEqual([blocked, blocked, '', '']);
-  const checked = (await records(place)).flatMap(({ payload }) =>
+  const checked = (await storedRecords(place.project)).flatMap(({ payload }) =>
     payload.kind === 'completion_checked' ? [payload] : [],
   );
   expect(checked.map(({ met, attempt, gave_up }) => [met, attempt, gave_up])).toEqual([
@@ -230,7 +223,7 @@ test('a result of one megabyte is recorded', async () => {
   const place = newPlace();
   const stdout = 'x'.repeat(1_000_000);
   expect(hook(place, event('PostToolUse', { ...call('big'), tool_response: { stdout, stderr: '' } })).status).toBe(0);
-  const ended = (await records(place)).find(({ payload }) => payload.kind === 'tool_ended')?.payload;
+  const ended = (await storedRecords(place.project)).find(({ payload }) => payload.kind === 'tool_ended')?.payload;
   expect(ended).toMatchObject({ result: stdout });
 });
 
@@ -323,7 +316,7 @@ test('an error in a configuration is logged once, and the rest applies', async (
   hook(place, event('UserPromptSubmit', { prompt: 'One' }));
   hook(place, event('PreToolUse', call('c1')));
   expect(loggedFaults(place).trim().split('\n')).toHaveLength(1);
-  expect((await records(place))[0]?.payload).toMatchObject({ steering: { mode: 'shadow' } });
+  expect((await storedRecords(place.project))[0]?.payload).toMatchObject({ steering: { mode: 'shadow' } });
 });
 
 test('a lock of another process does not block the agent', () => {
@@ -355,7 +348,7 @@ test('standard input that never ends does not block the agent, and a whole event
     return code;
   };
   expect(await run(event('UserPromptSubmit', { prompt: 'One' }))).toBe(0);
-  expect(await records(place)).not.toEqual([]);
+  expect(await storedRecords(place.project)).not.toEqual([]);
   expect(await run('{ "half": ')).toBe(0);
   expect(loggedFaults(place)).toContain('not a JSON object');
 });
@@ -392,7 +385,7 @@ test('a session that the model ended, or that was interrupted, is recorded with 
   );
   hook(place, event('SessionEnd', { reason: 'other' }));
   const ends = async (): Promise<readonly object[]> =>
-    (await records(place)).flatMap(({ payload }) => (payload.kind === 'run_ended' ? [payload] : []));
+    (await storedRecords(place.project)).flatMap(({ payload }) => (payload.kind === 'run_ended' ? [payload] : []));
   expect(await ends()).toMatchObject([
     { outcome: 'error', reason: 'rate_limit', labels: { error: 'API Error: Request rejected (429)' } },
   ]);
@@ -415,7 +408,7 @@ test('a session that asks for permission waits for it until the call goes on', a
   hook(place, event('PreToolUse', call('c1')));
   hook(place, event('PermissionRequest', { tool_name: 'Bash', tool_input: {} }));
   hook(place, event('Notification', { notification_type: 'idle_prompt', message: 'Claude is waiting' }));
-  expect(viewOf(await records(place)).verdict.evidence).toBe('waiting for permission to use Bash');
+  expect(viewOf(await storedRecords(place.project)).verdict.evidence).toBe('waiting for permission to use Bash');
   hook(place, event('PostToolUse', { ...call('c1'), tool_response: 'x' }));
-  expect(viewOf(await records(place)).verdict.evidence).toContain('no answer yet');
+  expect(viewOf(await storedRecords(place.project)).verdict.evidence).toContain('no answer yet');
 });

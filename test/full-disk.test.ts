@@ -6,10 +6,9 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { buildHook } from '../scripts/build-hook.ts';
 import { runServer } from '../src/hosts/claude-code/run-server.ts';
 import { readServeSettings, writeServeSettings } from '../src/hosts/claude-code/serve-settings.ts';
-import type { TrajectoryRecord } from '../src/records/trajectory-record.ts';
-import { sqliteStore } from '../src/store/sqlite/sqlite-store.ts';
 import { smallDisk } from './support/small-disk.ts';
 import { testFolder } from './support/test-folder.ts';
+import { storedRecords } from './support/stored-records.ts';
 import { jsonLines, runCli } from './run-cli.ts';
 import { loggedFaults } from './user-state.ts';
 
@@ -59,15 +58,6 @@ function hook(input: string, homeFolder = home): void {
   expect([ended.status, String(ended.stdout), String(ended.stderr)]).toEqual([0, '', '']);
 }
 
-async function records(): Promise<readonly TrajectoryRecord[]> {
-  const store = sqliteStore(join(project, '.coxswain', 'runs.db'));
-  try {
-    return await Array.fromAsync(store.readRun('s1'));
-  } finally {
-    await store.close();
-  }
-}
-
 function usersFaults(): string {
   return loggedFaults({ project, env: environment(home) });
 }
@@ -88,14 +78,14 @@ describe.skipIf(!isMounted)('on a disk of two megabytes, which only root on Linu
   test('a disk that fills in the middle of a run loses nothing if the state folder is on another disk', async () => {
     hook(event('UserPromptSubmit', { prompt: 'One' }));
     hook(event('PreToolUse', called('c1')));
-    const before = await records();
+    const before = await storedRecords(project);
     fill();
     for (const id of ['c2', 'c3', 'c4', 'c5']) {
       hook(event('PreToolUse', { ...called(id), tool_input: { command: 'x'.repeat(20_000) } }));
     }
     makeRoom();
     hook(event('PreToolUse', called('c6')));
-    const after = await records();
+    const after = await storedRecords(project);
     expect(after.slice(0, before.length)).toEqual(before);
     expect(after.map(({ seq }) => seq)).toEqual(after.map((_, index) => index));
     const started = after.flatMap(({ payload }) => (payload.kind === 'tool_started' ? [payload.tool_call_id] : []));
@@ -149,7 +139,7 @@ describe.skipIf(!isMounted)('on a disk of two megabytes, which only root on Linu
       makeRoom();
       await server.stop();
     }
-    const all = await records();
+    const all = await storedRecords(project);
     expect(all.map(({ seq }) => seq)).toEqual(all.map((_, index) => index));
     const started = all.flatMap(({ payload }) => (payload.kind === 'tool_started' ? [payload.tool_call_id] : []));
     expect(started.at(-1)).toBe('c9');

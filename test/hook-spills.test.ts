@@ -16,12 +16,12 @@ import { beforeAll, expect, test } from 'vitest';
 
 import { buildHook } from '../scripts/build-hook.ts';
 import type { TrajectoryRecord } from '../src/records/trajectory-record.ts';
-import { sqliteStore } from '../src/store/sqlite/sqlite-store.ts';
 import { endWithTest } from './support/end-with-test.ts';
 import { fakeSecrets } from './support/fake-secrets.ts';
 import { jsonLines, runCli } from './run-cli.ts';
 import { makeRecords } from '../src/store/records-folder.ts';
 import { testFolder } from './support/test-folder.ts';
+import { storedRecords } from './support/stored-records.ts';
 import { loggedFaults } from './user-state.ts';
 
 /** Hook processes on one run, 16 at a time; `COXSWAIN_HOOK_PROCESSES=200` is the figure in docs/claude-code.md. */
@@ -92,15 +92,6 @@ async function whileLocked<Result>({ store }: Place, work: () => Promise<Result>
   }
 }
 
-async function records({ store }: Place, runId = 's1'): Promise<readonly TrajectoryRecord[]> {
-  const opened = sqliteStore(store);
-  try {
-    return await Array.fromAsync(opened.readRun(runId));
-  } finally {
-    await opened.close();
-  }
-}
-
 const startedCalls = (all: readonly TrajectoryRecord[]): readonly string[] =>
   all.flatMap(({ payload }) => (payload.kind === 'tool_started' ? [payload.tool_call_id] : []));
 
@@ -135,7 +126,7 @@ test.each([
     // Each folds for a second at most.
     while (spillsIn(place).length > 0) await hook(place, event('SessionStart', { source: 'resume' }));
 
-    const stored = await records(place);
+    const stored = await storedRecords(place.project);
     const started = startedCalls(stored);
     expect(acknowledged.filter((id) => !started.includes(id))).toEqual([]);
     expect(started).toHaveLength(new Set(started).size);
@@ -164,9 +155,9 @@ test('events that a locked store does not take wait in private files, and the ne
 
   expect(await hook(place, event('PreToolUse', call('c3')))).toBe(0);
   expect(readdirSync(place.spills)).toEqual([]);
-  const all = await records(place);
+  const all = await storedRecords(place.project);
   expect(startedCalls(all)).toEqual(['c1', 'c3']);
-  expect(startedCalls(await records(place, 's2'))).toEqual(['c2']);
+  expect(startedCalls(await storedRecords(place.project, 's2'))).toEqual(['c2']);
   expect(all.find(({ payload }) => payload.kind === 'tool_ended')?.payload).toMatchObject({ result: 'ok' });
   // The time is that of their arrival.
   const late = all.filter(({ late_input_id: id }) => id !== undefined);
@@ -181,11 +172,11 @@ test('an event whose file still exists after the fold, as after a crash, is not 
   const [name = ''] = spillsIn(place);
   const bytes = readFileSync(join(place.spills, name));
   await hook(place, event('PreToolUse', call('c1')));
-  const before = await records(place);
+  const before = await storedRecords(place.project);
   writeFileSync(join(place.spills, name), bytes, { mode: 0o600 });
   await hook(place, event('PreToolUse', call('c2')));
   expect(readdirSync(place.spills)).toEqual([]);
-  const after = await records(place);
+  const after = await storedRecords(place.project);
   expect(after.slice(0, before.length)).toEqual(before);
   expect(after.filter(({ payload }) => JSON.stringify(payload).includes('And that'))).toHaveLength(1);
   expect(startedCalls(after)).toEqual(['c1', 'c2']);
@@ -202,7 +193,7 @@ test('advice on an event that is folded late is recorded as undelivered', async 
   for (const id of ['t1', 't2']) await turn(id);
   await whileLocked(place, () => turn('t3'));
   await hook(place, event('SessionEnd', { reason: 'other' }));
-  const answers = (await records(place)).flatMap(({ payload }) =>
+  const answers = (await storedRecords(place.project)).flatMap(({ payload }) =>
     payload.kind === 'feedback_delivered' ? [payload] : [],
   );
   expect(answers).toContainEqual(
@@ -223,7 +214,7 @@ test('damaged and half-written files are set aside and reported, and block no ev
   writeFileSync(file, readFileSync(file).subarray(0, -9));
   writeFileSync(join(place.spills, '000000000000000001-0-1-x.writing'), 'half', { mode: 0o600 });
   await hook(place, event('PreToolUse', call('c3')));
-  expect(startedCalls(await records(place))).toEqual(['c2', 'c3']);
+  expect(startedCalls(await storedRecords(place.project))).toEqual(['c2', 'c3']);
   expect(spillsIn(place)).toEqual([]);
   expect(spillsIn(place, '.damaged')).toHaveLength(2);
   expect(loggedFaults(place)).toMatch(/is damaged/);
@@ -244,7 +235,7 @@ test('a file that other users can write is not folded', async () => {
   writeFileSync(elsewhere, bytes, { mode: 0o600 });
   symlinkSync(elsewhere, join(place.spills, name.replace(/^0/, '1')));
   await hook(place, event('PreToolUse', call('c2')));
-  expect(startedCalls(await records(place))).toEqual(['c2']);
+  expect(startedCalls(await storedRecords(place.project))).toEqual(['c2']);
   expect(readFileSync(elsewhere)).toEqual(bytes);
 });
 
@@ -296,7 +287,7 @@ test('read-only commands report waiting events, and recover folds them', async (
 
   const { code, stdout } = await run(['recover', place.store]);
   expect([code, stdout]).toEqual([0, expect.stringContaining('1 waiting event added, 0 left')]);
-  expect(startedCalls(await records(place))).toEqual(['c1']);
+  expect(startedCalls(await storedRecords(place.project))).toEqual(['c1']);
   expect((await run(['verify', place.store])).stderr).toBe('');
 });
 
@@ -308,7 +299,7 @@ test('events of a store that cannot be opened wait until it is replaced', async 
   expect(await hook(place, event('PreToolUse', call('c1')))).toBe(0);
   rmSync(place.store);
   expect(await hook(place, event('PreToolUse', call('c2')))).toBe(0);
-  const all = await records(place);
+  const all = await storedRecords(place.project);
   expect(all[0]?.payload).toMatchObject({ kind: 'run_started', task: 'Do it' });
   expect(startedCalls(all)).toEqual(['c1', 'c2']);
 });

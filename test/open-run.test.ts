@@ -16,6 +16,7 @@ import type { TrajectoryStore } from '../src/store/trajectory-store.ts';
 import { createFakeClock } from '../src/testing/fake-clock.ts';
 import { noPostgres, startPostgres, type PostgresServer } from './support/postgres-server.ts';
 import { testFolder } from './support/test-folder.ts';
+import { readAll } from '../src/testing/read-all.ts';
 
 const steering: SteeringOptions = {
   feedback: [{ provider: toolUsageMonitor({ maxCallsWithoutProgress: 100 }), trigger: { everyNCalls: 2 } }],
@@ -31,10 +32,6 @@ function call(run: Run, toolCallId: string): string | undefined {
   run.emit({ type: 'tool_execution_start', toolCallId, toolName: 'read', args: { path: toolCallId } });
   run.emit({ type: 'tool_execution_end', toolCallId, toolName: 'read', result: toolCallId, isError: false });
   return run.feedback();
-}
-
-async function recordsOf(store: TrajectoryStore, runId: string): Promise<TrajectoryRecord[]> {
-  return Array.fromAsync(store.readRun(runId));
 }
 
 async function problemsOf(store: TrajectoryStore): Promise<readonly string[]> {
@@ -54,7 +51,7 @@ test('a run goes on in another process as if there had been no break', async () 
   expect(call(run, 'b')).toContain('Progress check: 2 tool calls made.');
   expect([run.conversationId, run.durableSeq >= 3, run.analysis.calls]).toEqual(['c', true, 2]);
   await run.end();
-  const records = await recordsOf(store, 'chat-1');
+  const records = await readAll(store, 'chat-1');
   expect(records.map(({ seq }) => seq)).toEqual(records.map((_, index) => index));
   expect(kinds(records).filter((kind) => kind.startsWith('run_'))).toEqual(['run_started', 'run_resumed', 'run_ended']);
   const replay = new Replay({ steering });
@@ -95,7 +92,7 @@ test('where another process has stored a run of that id, flush and end say so', 
   await expect(second.flush()).rejects.toMatchObject({ code: 'run-exists' });
   await expect(second.end()).rejects.toMatchObject({ code: 'run-exists' });
   expect(second.durableSeq).toBe(-1);
-  expect(kinds(await recordsOf(store, 'chat-1'))).toEqual(['run_started']);
+  expect(kinds(await readAll(store, 'chat-1'))).toEqual(['run_started']);
 });
 
 test('within a process an open run is given as it is, and one that ended goes on', async () => {
@@ -160,7 +157,7 @@ async function callsOfTwo(open: OpenAgain, runId: string): Promise<number> {
     if (at % 7 === 0) await Promise.all([a.flush(), b.flush()]);
   }
   expect(await Promise.all([a.flush(), b.flush()])).toEqual(['stored', 'stored']);
-  const records = await recordsOf(storeA, runId);
+  const records = await readAll(storeA, runId);
   expect(records.map(({ seq }) => seq)).toEqual(records.map((_, index) => index));
   const ended = records.flatMap(({ payload }) => (payload.kind === 'tool_ended' ? [payload.tool_call_id] : []));
   expect(ended.filter((id) => id.startsWith('a'))).toEqual(Array.from({ length: 40 }, (_, at) => `a${at}`));

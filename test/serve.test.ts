@@ -13,11 +13,10 @@ import { runServer, type RunningServer } from '../src/hosts/claude-code/run-serv
 import { readServeSettings, serveFileOf, writeServeSettings } from '../src/hosts/claude-code/serve-settings.ts';
 import { serverHealth } from '../src/hosts/claude-code/server-health.ts';
 import { findServer } from '../src/hosts/claude-code/server-process.ts';
-import type { TrajectoryRecord } from '../src/records/trajectory-record.ts';
-import { sqliteStore } from '../src/store/sqlite/sqlite-store.ts';
 import { noPostgres, startPostgres } from './support/postgres-server.ts';
 import { stateFile } from '../src/base/state-places.ts';
 import { testFolder } from './support/test-folder.ts';
+import { storedRecords } from './support/stored-records.ts';
 import { loggedFaults, trustAs } from './user-state.ts';
 
 const TOKEN = 'a token of the tests that is long enough';
@@ -185,18 +184,9 @@ function textOf(answer: string): string | undefined {
   return parsed.hookSpecificOutput?.additionalContext;
 }
 
-async function records({ project }: Place, runId = 's1'): Promise<readonly TrajectoryRecord[]> {
-  const store = sqliteStore(join(project, '.coxswain', 'runs.db'));
-  try {
-    return await Array.fromAsync(store.readRun(runId));
-  } finally {
-    await store.close();
-  }
-}
-
 /** Records as they are stored, without what differs from one play to the next: times. */
-async function storedRecords(place: Place, runId?: string): Promise<readonly unknown[]> {
-  const text = JSON.stringify(await records(place, runId), (key, value: unknown) =>
+async function comparableRecords(place: Place, runId?: string): Promise<readonly unknown[]> {
+  const text = JSON.stringify(await storedRecords(place.project, runId), (key, value: unknown) =>
     /_ms$|^atMs$|At(Ms)?$|_hash$|Seen$/.test(key) ? 0 : value,
   );
   return JSON.parse(text) as readonly unknown[];
@@ -216,7 +206,11 @@ test('processes and the server in turn say and record what either way alone says
       texts.push(textOf(answer));
     }
     expect(loggedFaults(place)).toBe('');
-    outcomes.set(way, { texts, session: await storedRecords(place), agent: await storedRecords(place, 's1/a1') });
+    outcomes.set(way, {
+      texts,
+      session: await comparableRecords(place),
+      agent: await comparableRecords(place, 's1/a1'),
+    });
   }
   const alone = outcomes.get('processes') as { readonly texts: readonly unknown[] };
   expect(alone.texts.filter((text) => text !== undefined).length).toBeGreaterThan(2);
@@ -258,7 +252,7 @@ test('concurrent events over the memory limit are skipped', async () => {
   expect(await send(server, event('UserPromptSubmit', { prompt: 'x'.repeat(7_900_000) }, 'later'))).toMatchObject({
     status: 200,
   });
-  expect(await records(place, 'later')).not.toEqual([]);
+  expect(await storedRecords(place.project, 'later')).not.toEqual([]);
 });
 
 test('sixteen requests at once on one run lose no record, beside processes that add to it', async () => {
@@ -274,7 +268,7 @@ test('sixteen requests at once on one run lose no record, beside processes that 
   );
   await hook(place, event('PostToolUse', { ...call('last', 'echo'), tool_response: { stdout: 'x', stderr: '' } }));
   expect(new Set(answers.map(({ status }) => status))).toEqual(new Set([200]));
-  const all = await records(place);
+  const all = await storedRecords(place.project);
   expect(all.map(({ seq }) => seq)).toEqual(all.map((_, index) => index));
   const ended = all.flatMap(({ payload }) => (payload.kind === 'tool_ended' ? [payload.tool_call_id] : []));
   expect(ended.toSorted()).toEqual([...ids, 'last'].toSorted());
@@ -295,8 +289,10 @@ test('many runs at once, more than stay in memory, each hear and record their ow
   expect(server.facts()).toMatchObject({ runs: 4, faults: 0, events: 12 * script().length });
   for (const texts of textsOfSessions) expect(texts).toEqual(textsOfSessions[0]);
   expect(textsOfSessions[0]?.some((text) => text?.includes('same call, Bash "npm test", was made 3 times'))).toBe(true);
-  const counts = await Promise.all(sessions.map(async (session) => (await records(place, session)).length));
-  expect(new Set(counts)).toEqual(new Set([(await records(place, 'session-0')).length]));
+  const counts = await Promise.all(
+    sessions.map(async (session) => (await storedRecords(place.project, session)).length),
+  );
+  expect(new Set(counts)).toEqual(new Set([(await storedRecords(place.project, 'session-0')).length]));
 });
 
 test('a server that restarts in the middle of a run continues the run', async () => {
@@ -314,7 +310,7 @@ test('a server that restarts in the middle of a run continues the run', async ()
     await server.stop();
   }
   expect(again).toEqual(texts);
-  expect(await storedRecords(place)).toEqual(await storedRecords(whole));
+  expect(await comparableRecords(place)).toEqual(await comparableRecords(whole));
 });
 
 test.each([
@@ -331,7 +327,7 @@ test.each([
   expect(await send(server, body)).toEqual({ status: 200, body: '' });
   expect(loggedFaults(place)).toContain('"where":"input"');
   await send(server, event('UserPromptSubmit', { prompt: 'One' }));
-  expect(await records(place)).not.toEqual([]);
+  expect(await storedRecords(place.project)).not.toEqual([]);
 });
 
 test('a request without the token, for another host or another place is refused and not read', async () => {
@@ -370,7 +366,7 @@ test('a session that switches coxswain off is not recorded', async () => {
   expect(existsSync(join(place.project, '.coxswain', 'runs.db'))).toBe(false);
   // As Claude Code sends it where the variable is not set.
   await send(server, prompt, { headers: { 'x-coxswain-disable': '' } });
-  expect(await records(place)).not.toEqual([]);
+  expect(await storedRecords(place.project)).not.toEqual([]);
 });
 
 test('a store that another process keeps locked does not hold the agent for long, and what waited is recorded afterwards, in order', async () => {
@@ -386,7 +382,7 @@ test('a store that another process keeps locked does not hold the agent for long
   database.exec('ROLLBACK');
   database.close();
   expect((await late).status).toBe(200);
-  const started = (await records(place)).flatMap(({ payload }) =>
+  const started = (await storedRecords(place.project)).flatMap(({ payload }) =>
     payload.kind === 'tool_started' ? [payload.tool_call_id] : [],
   );
   expect(started).toEqual(['c1', 'c2']);
@@ -425,7 +421,7 @@ test('a server that is told to stop answers and stores what it has, and leaves n
   database.close();
   expect((await waiting).status).toBe(200);
   await stopped;
-  expect((await records(place)).map(({ payload }) => payload.kind)).toContain('tool_started');
+  expect((await storedRecords(place.project)).map(({ payload }) => payload.kind)).toContain('tool_started');
   expect(existsSync(stateFile('serverRecord', { env: place.env, projectFolder: place.project }))).toBe(false);
   await expect(send(server, event('PreToolUse', call('c2')))).rejects.toThrow('ECONNREFUSED');
 });
@@ -451,14 +447,14 @@ test('a configuration that changes and a store that is replaced count from the n
   trustAs(place);
   await send(server, event('UserPromptSubmit', { prompt: 'Two' }, 'after'));
   await send(server, event('UserPromptSubmit', { prompt: 'Three' }, 'after'));
-  expect((await records(place, 'before'))[0]?.payload).toMatchObject({ steering: { mode: 'steer' } });
-  expect((await records(place, 'after'))[0]?.payload).toMatchObject({ steering: { mode: 'shadow' } });
+  expect((await storedRecords(place.project, 'before'))[0]?.payload).toMatchObject({ steering: { mode: 'steer' } });
+  expect((await storedRecords(place.project, 'after'))[0]?.payload).toMatchObject({ steering: { mode: 'shadow' } });
   expect(loggedFaults(place).trim().split('\n')).toEqual([expect.stringContaining('deadlin')]);
 
   const store = join(place.project, '.coxswain', 'runs.db');
   for (const end of ['', '-wal', '-shm']) if (existsSync(store + end)) renameSync(store + end, `${store}.old${end}`);
   await send(server, event('UserPromptSubmit', { prompt: 'Four' }, 'moved'));
-  expect(await records(place, 'moved')).not.toEqual([]);
+  expect(await storedRecords(place.project, 'moved')).not.toEqual([]);
 });
 
 test('settings that others may read do not count, because what they name is run', async () => {
