@@ -18,35 +18,18 @@ const STRAIGHT_TURNS = (turn: number): boolean => turn < 6 || turn >= 33;
 interface Picture {
   readonly name: string;
   readonly path: string;
-  readonly colorScheme: 'light' | 'dark';
   /** Waits for this selector before taking the screenshot. */
   readonly ready: string;
   readonly keys?: readonly string[];
 }
 
 const PICTURES: readonly Picture[] = [
-  { name: 'viewer-overview', path: '/', colorScheme: 'light', ready: '.panels .tag.stuck' },
-  { name: 'viewer-runs', path: '/?page=runs', colorScheme: 'light', ready: '.run-row .tag.stuck' },
+  { name: 'viewer-overview', path: '/', ready: '.panels .tag.stuck' },
   {
     name: 'viewer-run',
     path: '/?source=0&run=steered-run',
-    colorScheme: 'light',
     ready: '.row .call-head',
     keys: ['p', 'a', 'k'],
-  },
-  {
-    name: 'viewer-run-dark',
-    path: '/?source=0&run=steered-run',
-    colorScheme: 'dark',
-    ready: '.row .call-head',
-    keys: ['p', 'a', 'k'],
-  },
-  {
-    name: 'viewer-compare',
-    path: '/?page=compare&a=0/recorded-run&b=0/straight-run',
-    colorScheme: 'light',
-    ready: '.pair.line',
-    keys: ['e'],
   },
 ];
 
@@ -64,9 +47,8 @@ const scene = await viewerScene({
 });
 try {
   mkdirSync(FOLDER, { recursive: true });
-  for (const { name, path, colorScheme, ready, keys = [] } of PICTURES) {
+  for (const { name, path, ready, keys = [] } of PICTURES) {
     const page = await scene.open(path, {
-      colorScheme,
       deviceScaleFactor: 1.5,
       viewport: { width: 1280, height: 720 },
       locale: 'en-US',

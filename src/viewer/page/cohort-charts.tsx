@@ -15,8 +15,9 @@ const LEFT = 42;
 const BOTTOM = HEIGHT - 34;
 const TOP = 30;
 const RIGHT = WIDTH - 16;
-/** Minimum distance between two points with figures. */
+/** Minimum distance between two points with figures, and from the first to the next. */
 const POINT_GAP = 24;
+const FIRST_GAP = 56;
 
 /** Plots the share of calls saved and of successes lost by the number of calls after the warning. A slider selects a number. */
 export function StopCurve(props: {
@@ -36,11 +37,11 @@ export function StopCurve(props: {
   const y = (share: number): number => BOTTOM - (share / (lostTicks.at(-1) ?? 1)) * (BOTTOM - TOP);
   const points = stops.map((stop) => ({ ...stop, x: x(savedShare(stop.saved)), y: y(lostShare(stop.lost)) }));
   // From the earliest stop, which saves most.
-  let previousX = Infinity;
-  const named = points.filter((point) => {
-    const isApart = previousX - point.x >= POINT_GAP;
-    if (isApart) previousX = point.x;
-    return isApart;
+  let nextX = Infinity;
+  const named = points.filter(({ after, ...at }) => {
+    if (at.x > nextX) return false;
+    nextX = at.x - (after === 0 ? FIRST_GAP : POINT_GAP);
+    return true;
   });
   const sentence = `Stopped ${chosenStop.after === 0 ? 'at once' : `${countOf(chosenStop.after, 'call')} later`}: ${countText(chosenStop.saved)} calls saved (${shareOrDash(calls === 0 ? null : chosenStop.saved / calls)} of all), ${countText(chosenStop.lost)} of ${countText(succeeded)} successes lost.`;
   return (

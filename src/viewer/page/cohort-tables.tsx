@@ -106,9 +106,9 @@ export function ClusterTable(props: { readonly cohort: CohortAnswer; readonly fi
         <thead>
           <tr>
             <th>First warning</th>
-            <th>Failed with</th>
             <th className="number">Runs</th>
             <th className="number">Calls after</th>
+            <th>Failed with</th>
             <th>Example</th>
           </tr>
         </thead>
@@ -123,6 +123,10 @@ export function ClusterTable(props: { readonly cohort: CohortAnswer; readonly fi
                     {patternName(kind)}
                   </Link>
                 </td>
+                <td className="number">
+                  <Link to={its}>{countText(runs)}</Link>
+                </td>
+                <td className="number">{countText(calls)}</td>
                 <td className="long">
                   {tool === undefined ? null : <span className="mono dim">{safeLine(tool)} </span>}
                   {line === undefined ? (
@@ -133,10 +137,6 @@ export function ClusterTable(props: { readonly cohort: CohortAnswer; readonly fi
                     </Link>
                   )}
                 </td>
-                <td className="number">
-                  <Link to={its}>{countText(runs)}</Link>
-                </td>
-                <td className="number">{countText(calls)}</td>
                 <td>
                   <MomentLink moment={example} />
                 </td>

@@ -62,7 +62,7 @@ function Aligned(props: { readonly a: string; readonly b: string; readonly first
   return (
     <div className="compare">
       <div className="compare-head">
-        <h1>Compare</h1>
+        <h1>{first.a.title === first.b.title ? `Compare: ${safeLine(first.a.title)}` : 'Compare'}</h1>
         <p className="facts">
           <span>
             {countText(first.same)} of {countOf(first.total, 'row')} are the same
@@ -83,9 +83,9 @@ function Aligned(props: { readonly a: string; readonly b: string; readonly first
         {error === undefined ? null : <ErrorBanner error={error} onRetry={more} />}
       </div>
       <div className="pair names">
-        <RunName run={first.a} />
+        <RunName run={first.a} other={first.b} />
         <span />
-        <RunName run={first.b} />
+        <RunName run={first.b} other={first.a} />
       </div>
       <div ref={scroller} className="compare-scroll" tabIndex={0} role="region" aria-label="Calls of both runs">
         {first.total === 0 ? <Notice title="Neither run called a tool" /> : null}
@@ -106,13 +106,15 @@ function Aligned(props: { readonly a: string; readonly b: string; readonly first
   );
 }
 
-function RunName({ run }: { readonly run: ComparedRunAnswer }): ReactElement {
+/** Names a run by its id, and by its task if the other run has another. */
+function RunName(props: { readonly run: ComparedRunAnswer; readonly other: ComparedRunAnswer }): ReactElement {
+  const { other, run } = props;
   return (
     <span>
-      <Link to={{ page: 'run', run: { source: run.source, runId: run.runId } }}>{safeLine(run.title)}</Link>{' '}
+      <Link to={{ page: 'run', run: { source: run.source, runId: run.runId } }}>{safeLine(run.runId)}</Link>{' '}
       <span className="dim">
         {countOf(run.calls, 'call')}
-        {run.title === run.runId ? '' : `, ${safeLine(run.runId)}`}
+        {run.title === run.runId || run.title === other.title ? '' : `, ${safeLine(run.title)}`}
       </span>
     </span>
   );
