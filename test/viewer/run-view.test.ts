@@ -436,7 +436,7 @@ describe.skipIf(chromium === undefined)('one run (needs a Chromium)', () => {
     await page.context().close();
   });
 
-  test('copies the link to the chosen row, and the row as Markdown', async () => {
+  test('copies the link to the chosen row, and the row or the summary of the run as Markdown', async () => {
     const page = await scene.open('/?source=0&run=stuck-run&at=45', {
       permissions: ['clipboard-read', 'clipboard-write'],
     });
@@ -445,8 +445,14 @@ describe.skipIf(chromium === undefined)('one run (needs a Chromium)', () => {
       page.getByRole('button', { name: 'Copy link' }).click(),
     );
     expect(await page.evaluate('navigator.clipboard.readText()')).toBe(page.url());
-    await page.locator('.row .call-head').first().click();
     const copyMarkdown = page.getByRole('button', { name: 'Copy Markdown' });
+    await page.keyboard.press('Escape');
+    await expect.poll(() => page.locator('.row.is-selected').count()).toBe(0);
+    await answers(page, 'The summary copied as Markdown.', () => copyMarkdown.click());
+    expect(await page.evaluate('navigator.clipboard.readText()')).toMatch(
+      /^### check.mjs fails[^\n]*\n\n<http[^\n]*>\n\n- \*\*Got stuck:\*\* From call 4 [\s\S]*- \*\*Did it help\?:\*\* /,
+    );
+    await page.locator('.row .call-head').first().click();
     await answers(page, 'The chosen row copied as Markdown.', () => copyMarkdown.click());
     expect(await page.evaluate('navigator.clipboard.readText()')).toMatch(
       /^### Call of `read_file`\n\n<http[^\n]*>\n\n```\n[\s\S]*Result:/,

@@ -31,9 +31,9 @@ export function CopyButtons(props: {
       <button
         type="button"
         onClick={() => {
-          const text =
-            record === undefined ? storyMarkdown(answer, location.href) : markdownOf(record, pages, location.href);
-          void copyText(text, `Copied ${row} as Markdown.`);
+          if (record === undefined)
+            void copyText(storyMarkdown(answer, location.href), 'The summary copied as Markdown.');
+          else void copyText(markdownOf(record, pages, location.href), 'The chosen row copied as Markdown.');
         }}
       >
         Copy Markdown
