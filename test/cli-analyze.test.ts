@@ -222,7 +222,7 @@ test('--by folder shows calls after the first flag and examples, and rows are wr
   expect((await readFile(join(cwd, 'rows.parquet'))).subarray(0, 4).toString()).toBe('PAR1');
   const text = await runCli(['analyze', 'many.jsonl', '--by', 'tool'], { cwd });
   expect(text.stdout).toMatch(/\nbash +20 +100 %/);
-  expect(text.stdout).toMatch(/\n {4}call \d+: .*, run run-0\n/);
+  expect(text.stdout).toMatch(/\n {4}call \d+: .*, run run-0 in many\.jsonl\n/);
   expect((await runCli(['analyze', 'many.jsonl', '--by', 'moon'], { cwd })).code).toBe(2);
 });
 

@@ -86,7 +86,7 @@ interface Group {
   readonly costUsd: number | null;
   readonly costAfterFlagUsd: number | null;
   /** Example runs that got stuck. */
-  readonly samples: readonly Pick<AnalysedRow, 'id' | 'first_stuck_call' | 'first_stuck_pattern'>[];
+  readonly samples: readonly Pick<AnalysedRow, 'id' | 'source' | 'first_stuck_call' | 'first_stuck_pattern'>[];
 }
 
 function groupOf(name: string, rows: readonly AnalysedRow[]): Group {
@@ -105,9 +105,12 @@ function groupOf(name: string, rows: readonly AnalysedRow[]): Group {
     afterFlag: ratioOf(rows.map((row) => ({ part: row.calls_after_flag ?? 0, whole: row.calls }))),
     costUsd: sum(rows.map((row) => row.cost_usd)),
     costAfterFlagUsd: sum(rows.map((row) => row.cost_after_flag_usd)),
-    samples: stuckRows
-      .slice(0, SAMPLES)
-      .map(({ first_stuck_call, first_stuck_pattern, id }) => ({ id, first_stuck_call, first_stuck_pattern })),
+    samples: stuckRows.slice(0, SAMPLES).map(({ first_stuck_call, first_stuck_pattern, id, source }) => ({
+      id,
+      source,
+      first_stuck_call,
+      first_stuck_pattern,
+    })),
   };
 }
 
@@ -125,8 +128,13 @@ function cellsOf({ afterFlag, calls, costAfterFlagUsd, costUsd, judged, name, ru
   ];
 }
 
-function sampleText({ first_stuck_call: call, first_stuck_pattern: kind, id }: Group['samples'][number]): string {
-  return `call ${call ?? '?'}: ${printableCut(inWords('pattern', kind ?? ''), 60)}, run ${printableCut(id, 60)}`;
+function sampleText({
+  first_stuck_call: call,
+  first_stuck_pattern: kind,
+  id,
+  source,
+}: Group['samples'][number]): string {
+  return `call ${call ?? '?'}: ${printableCut(inWords('pattern', kind ?? ''), 60)}, run ${printableCut(id, 60)} in ${printableCut(source, 200)}`;
 }
 
 /** Columns with numeric values. */
