@@ -18,10 +18,9 @@ import type { RecordPages } from './record-pages.ts';
 import { RecordView } from './record-view.tsx';
 import type { Calls } from './use-calls.ts';
 import { RowLayout, type PlacedRow } from './row-layout.ts';
-import type { RepeatStretch } from './repeat-stretches.ts';
+import { useRepeats, type RepeatStretch } from './repeat-stretches.ts';
 import { safeLine } from './safe-text.ts';
 import { headlineOf } from './text-of.ts';
-import { useRepeats } from './use-repeats.ts';
 import type { VisibleRange } from './visible-range.ts';
 
 /** Maximum number of measuring passes per frame. Further passes wait for the next frame. */
