@@ -450,7 +450,7 @@ describe.skipIf(chromium === undefined)('one run (needs a Chromium)', () => {
     await expect.poll(() => page.locator('.row.is-selected').count()).toBe(0);
     await answers(page, 'The summary copied as Markdown.', () => copyMarkdown.click());
     expect(await page.evaluate('navigator.clipboard.readText()')).toMatch(
-      /^### check.mjs fails[^\n]*\n\n<http[^\n]*>\n\n- \*\*Got stuck:\*\* From call 4 [\s\S]*- \*\*Did it help\?:\*\* /,
+      /^### check.mjs fails[^\n]*\n\n<http[^\n]*>\n\n- \*\*Got stuck\*\* From call 4 [\s\S]*- \*\*Did it help\?\*\* /,
     );
     await page.locator('.row .call-head').first().click();
     await answers(page, 'The chosen row copied as Markdown.', () => copyMarkdown.click());

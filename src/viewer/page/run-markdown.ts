@@ -34,7 +34,7 @@ export function storyMarkdown(answer: RunAnswer, link: string): string {
   const { runId, task } = answer.run;
   const sentences = storyOf(answer).map(
     ({ name, pieces }) =>
-      `- **${name}:** ${pieces.map(({ style, text }) => (style === 'code' ? `\`${text.replaceAll('`', "'")}\`` : text)).join('')}`,
+      `- **${name}** ${pieces.map(({ style, text }) => (style === 'code' ? `\`${text.replaceAll('`', "'")}\`` : text)).join('')}`,
   );
   return `### ${safeLine(task ?? runId)}\n\n<${link}>\n\n${sentences.join('\n')}\n`;
 }

@@ -61,7 +61,7 @@ export async function showCommand(idStart: string, options: ShowOptions, termina
 }
 
 function storyLines(story: readonly StorySentence[]): readonly string[] {
-  return story.map((sentence) => `  ${`${sentence.name}:`.padEnd(14)}${printable(sentenceText(sentence))}`);
+  return story.map((sentence) => `  ${sentence.name.padEnd(14)}${printable(sentenceText(sentence))}`);
 }
 
 /** Formats each piece of advice with its delivery and effect. */
