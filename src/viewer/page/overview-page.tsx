@@ -1,4 +1,4 @@
-import { useEffect, type ReactElement, type ReactNode } from 'react';
+import type { ReactElement, ReactNode } from 'react';
 
 import { countOf, countText } from '../../base/number-text.ts';
 import type { SourceRow } from '../server/api-shapes.ts';
@@ -12,12 +12,9 @@ import { ErrorNotice, Notice } from './notice.tsx';
 import { costText, shareOrDash } from './number-text.ts';
 import type { Route } from './route.ts';
 import { RunFiltersBar } from './run-filters-bar.tsx';
-import { useLoaded } from './use-loaded.ts';
+import { useLoaded, useReloadWhilePending } from './use-loaded.ts';
 import { warningParts } from '../server/warning-key.ts';
 import { goTo } from './use-route.ts';
-
-/** Interval between requests while runs are being read. */
-const AGAIN_MS = 1_500;
 
 /** The start page. It shows figures of the matching runs. */
 export function OverviewPage(props: {
@@ -26,13 +23,9 @@ export function OverviewPage(props: {
 }): ReactElement {
   const { route, sources } = props;
   const { filters } = route;
-  const { error, isLoading, reload, value: cohort } = useLoaded(JSON.stringify(filters), () => getCohort(filters));
-  const pending = cohort?.pending ?? 0;
-  useEffect(() => {
-    if (pending === 0 || isLoading) return undefined;
-    const timer = setTimeout(reload, AGAIN_MS);
-    return () => clearTimeout(timer);
-  }, [pending, isLoading, reload]);
+  const loaded = useLoaded(JSON.stringify(filters), () => getCohort(filters));
+  const { error, reload, value: cohort } = loaded;
+  useReloadWhilePending(loaded);
   const troubled = sources.filter((source) => source.problem !== undefined);
   return (
     <div className="overview-page">
@@ -51,7 +44,7 @@ export function OverviewPage(props: {
       ))}
       {cohort === undefined && error !== undefined ? <ErrorNotice error={error} onRetry={reload} /> : null}
       {cohort === undefined ? null : cohort.runs === 0 ? (
-        <Notice title={pending > 0 ? 'Reading the runs…' : 'No run matches'} />
+        <Notice title={cohort.pending > 0 ? 'Reading the runs…' : 'No run matches'} />
       ) : (
         <Panels cohort={cohort} route={route} />
       )}

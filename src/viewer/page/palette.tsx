@@ -6,7 +6,7 @@ import type { Route } from './route.ts';
 import { runRouteOf } from './run-list-row.tsx';
 import { safeLine } from './safe-text.ts';
 import { savedViews, viewRoute } from './saved-views.tsx';
-import { useLoaded } from './use-loaded.ts';
+import { useLoaded, useReloadWhilePending } from './use-loaded.ts';
 import { goTo } from './use-route.ts';
 
 interface Place {
@@ -38,13 +38,7 @@ export function Palette({ onClose }: { readonly onClose: () => void }): ReactEle
   useEffect(() => dialog.current?.showModal(), []);
   const q = typedText.trim();
   const foundRuns = useLoaded(`palette ${q}`, () => getRuns(q === '' ? {} : { q }, undefined));
-  const isPending = (foundRuns.value?.pending ?? 0) > 0;
-  const { reload } = foundRuns;
-  useEffect(() => {
-    if (!isPending) return undefined;
-    const timer = setTimeout(reload, RETRY_MS);
-    return () => clearTimeout(timer);
-  }, [isPending, foundRuns.value, reload]);
+  useReloadWhilePending(foundRuns, RETRY_MS);
   const places = useMemo(() => placesOf(q, foundRuns.value), [q, foundRuns.value]);
   const placeIndex = Math.min(chosenIndex, places.length - 1);
   const openPlace = (place: Place | undefined): void => {

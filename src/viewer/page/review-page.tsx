@@ -1,4 +1,4 @@
-import { useEffect, type ReactElement } from 'react';
+import type { ReactElement } from 'react';
 
 import { countOf, countText } from '../../base/number-text.ts';
 import type { SourceRow } from '../server/api-shapes.ts';
@@ -10,7 +10,7 @@ import { shareOrDash } from './number-text.ts';
 import { beginReview, reviewProgress } from './review.ts';
 import type { Route } from './route.ts';
 import { RunFiltersBar } from './run-filters-bar.tsx';
-import { useLoaded } from './use-loaded.ts';
+import { useLoaded, useReloadWhilePending } from './use-loaded.ts';
 
 const KINDS: readonly (readonly [ReviewBy, string, string])[] = [
   ['pattern', 'Patterns', 'where a pattern was flagged: how often is it right?'],
@@ -30,13 +30,8 @@ export function ReviewPage(props: {
   const labels = useLoaded('labels', getLabels);
   const error = queue.error ?? labels.error;
   const pending = queue.value?.pending ?? 0;
-  const { reload } = queue;
-  useEffect(() => {
-    if (pending === 0) return undefined;
-    const timer = setTimeout(reload, 1_500);
-    return () => clearTimeout(timer);
-  }, [pending, reload, queue.value]);
-  if (error !== undefined) return <ErrorNotice error={error} onRetry={reload} />;
+  useReloadWhilePending(queue);
+  if (error !== undefined) return <ErrorNotice error={error} onRetry={queue.reload} />;
   if (labels.value === undefined) return <Notice title="Loading…" />;
   const moments = queue.value?.moments ?? [];
   const isRecheck = by === 'disagreement';

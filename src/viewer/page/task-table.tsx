@@ -1,4 +1,4 @@
-import { useEffect, type ReactElement } from 'react';
+import type { ReactElement } from 'react';
 
 import { countText } from '../../base/number-text.ts';
 import { present } from '../../base/present.ts';
@@ -10,9 +10,8 @@ import { costText, shareOrDash } from './number-text.ts';
 import { runKey } from './route.ts';
 import { safeLine } from './safe-text.ts';
 import { SortButton, sortedBy } from './sort-head.tsx';
-import { useLoaded, type Loaded } from './use-loaded.ts';
+import { useLoaded, useReloadWhilePending, type Loaded } from './use-loaded.ts';
 
-const AGAIN_MS = 1_500;
 const TASK_CHARS = 160;
 
 /** The columns after the task. Those with a name can be sorted by it. */
@@ -43,13 +42,7 @@ export function useTasks({ group: _group, order, sort, ...rest }: RunFilters): L
   const isTaskOrder = COLUMNS.some(([, name]) => name === sort);
   const filters = { ...rest, ...(isTaskOrder ? present({ sort }) : {}), ...present({ order }) };
   const loaded = useLoaded(`tasks ${JSON.stringify(filters)}`, () => getTasks(filters));
-  const { isLoading, reload, value } = loaded;
-  const pending = value?.pending ?? 0;
-  useEffect(() => {
-    if (pending === 0 || isLoading) return undefined;
-    const timer = setTimeout(reload, AGAIN_MS);
-    return () => clearTimeout(timer);
-  }, [pending, isLoading, reload]);
+  useReloadWhilePending(loaded);
   return loaded;
 }
 

@@ -56,6 +56,17 @@ export function useLoaded<Value>(key: string, load: () => Promise<Value>): Loade
   };
 }
 
+/** Fetches a value again after a pause, until no runs are pending. */
+export function useReloadWhilePending(loaded: Loaded<{ readonly pending: number }>, pauseMs = 1_500): void {
+  const { isLoading, reload, value } = loaded;
+  const isPending = (value?.pending ?? 0) > 0;
+  useEffect(() => {
+    if (!isPending || isLoading) return undefined;
+    const timer = setTimeout(reload, pauseMs);
+    return () => clearTimeout(timer);
+  }, [isPending, isLoading, reload, pauseMs]);
+}
+
 /** Converts a thrown value to an error. */
 export function asError(thrown: unknown): Error {
   return thrown instanceof Error ? thrown : new Error(String(thrown));
