@@ -1,6 +1,7 @@
 import { useState, type ReactElement, type ReactNode } from 'react';
 
 import { safeText } from '../../base/shown-text.ts';
+import type { SourceRow } from '../server/api-shapes.ts';
 import { ApiError } from './api.ts';
 
 /** Explains why a page is empty and what the user can do. */
@@ -66,6 +67,24 @@ export function DamageNotice(props: { readonly place?: string; readonly text: st
         Dismiss
       </button>
     </div>
+  );
+}
+
+/** Shows the problems of all sources. */
+export function SourceProblems({ sources }: { readonly sources: readonly SourceRow[] }): ReactElement {
+  return (
+    <>
+      {sources.map(({ id, kind, path, problem }) =>
+        // An unreadable line of a file is skipped, and the rest is shown.
+        problem === undefined ? null : kind === 'files' ? (
+          <DamageNotice key={id} place={path} text={problem.message} />
+        ) : (
+          <div key={id} className="banner bad" role="alert">
+            <b>{path}</b> {problem.message} {problem.fix}
+          </div>
+        ),
+      )}
+    </>
   );
 }
 

@@ -8,7 +8,7 @@ import { DayBars, FateBars, StopCurve } from './cohort-charts.tsx';
 import { CohortRows } from './cohort-rows.tsx';
 import { ClusterTable, PatternTable } from './cohort-tables.tsx';
 import { Link } from './link.tsx';
-import { ErrorNotice, Notice } from './notice.tsx';
+import { ErrorNotice, Notice, SourceProblems } from './notice.tsx';
 import { costText, shareOrDash } from './number-text.ts';
 import type { Route } from './route.ts';
 import { RunFiltersBar } from './run-filters-bar.tsx';
@@ -26,7 +26,6 @@ export function OverviewPage(props: {
   const loaded = useLoaded(JSON.stringify(filters), () => getCohort(filters));
   const { error, reload, value: cohort } = loaded;
   useReloadWhilePending(loaded);
-  const troubled = sources.filter((source) => source.problem !== undefined);
   return (
     <div className="overview-page">
       <h1 className="visually-hidden">Overview</h1>
@@ -37,11 +36,7 @@ export function OverviewPage(props: {
         status={cohort === undefined ? 'Loading…' : statusOf(cohort)}
         to={(next) => ({ ...route, filters: next })}
       />
-      {troubled.map((source) => (
-        <div key={source.id} className="banner bad" role="alert">
-          <b>{source.path}</b> {source.problem?.message} {source.problem?.fix}
-        </div>
-      ))}
+      <SourceProblems sources={sources} />
       {cohort === undefined && error !== undefined ? <ErrorNotice error={error} onRetry={reload} /> : null}
       {cohort === undefined ? null : cohort.runs === 0 ? (
         <Notice title={cohort.pending > 0 ? 'Reading the runs…' : 'No run matches'} />

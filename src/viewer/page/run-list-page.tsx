@@ -6,7 +6,7 @@ import { ApiError, getLabels, type RunFilters } from './api.ts';
 import { ChosenRuns } from './chosen-runs.tsx';
 import { isTyping } from './is-typing.ts';
 import { Link } from './link.tsx';
-import { DamageNotice, ErrorBanner, ErrorNotice, Notice } from './notice.tsx';
+import { ErrorBanner, ErrorNotice, Notice, SourceProblems } from './notice.tsx';
 import { LruMap } from '../../base/lru-map.ts';
 import { countOf } from '../../base/number-text.ts';
 import { formatRoute, runKey } from './route.ts';
@@ -40,7 +40,6 @@ export function RunListPage(props: {
 }): ReactElement {
   const { filters, sources } = props;
   const list = useRunList(filters, props.onSource);
-  const troubled = sources.filter((source) => source.problem !== undefined);
   return (
     <div className="runs">
       <div>
@@ -54,16 +53,7 @@ export function RunListPage(props: {
         >
           <GroupLink filters={filters} />
         </RunFiltersBar>
-        {troubled.map(({ id, kind, path, problem }) =>
-          // An unreadable line of a file is skipped, and the rest is shown.
-          kind === 'files' ? (
-            <DamageNotice key={id} place={path} text={problem?.message ?? ''} />
-          ) : (
-            <div key={id} className="banner bad" role="alert">
-              <b>{path}</b> {problem?.message} {problem?.fix}
-            </div>
-          ),
-        )}
+        <SourceProblems sources={sources} />
         {list.error !== undefined && list.rows.length > 0 ? (
           <ErrorBanner error={list.error} onRetry={list.reload} />
         ) : null}
