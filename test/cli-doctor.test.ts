@@ -120,16 +120,16 @@ test('a session that went on after the last record is a problem: its hook was si
   tell({ hook_event_name: 'UserPromptSubmit', prompt: 'make the tests pass' });
   const folder = join(env['HOME'] ?? '', '.claude/projects/-p');
   await mkdir(folder, { recursive: true });
-  const write = async (name: string, cwd: string, laterMs: number): Promise<void> => {
-    await writeFile(
-      join(folder, name),
-      `${JSON.stringify({ type: 'user', cwd, message: { role: 'user', content: 'x' } })}\n`,
-    );
-    const at = new Date(Date.now() + laterMs);
-    await utimes(join(folder, name), at, at);
+  const write = async (name: string, cwd: string, laterMs: number, fileLaterMs = laterMs): Promise<void> => {
+    const timestamp = new Date(Date.now() + laterMs).toISOString();
+    const entry = { type: 'user', cwd, timestamp, message: { role: 'user', content: 'x' } };
+    await writeFile(join(folder, name), `${JSON.stringify(entry)}\n`);
+    const fileTime = new Date(Date.now() + fileLaterMs);
+    await utimes(join(folder, name), fileTime, fileTime);
   };
   await write('recorded.jsonl', project, 60_000);
   await write('elsewhere.jsonl', root, 7_200_000);
+  await write('restored.jsonl', project, -7_200_000, 7_200_000);
   expect((await doctor()).of('heartbeat')).toMatchObject({ status: 'pass' });
   await write('silent.jsonl', project, 3_600_000);
   const { code, of } = await doctor();

@@ -1,5 +1,6 @@
 import { findSessions, type FoundSession, type SessionPlaces } from '../../../formats/find-sessions.ts';
 import { sessionFolder } from '../../../formats/session-folder.ts';
+import { transcriptTail } from '../../../hosts/dialects/transcript-tail.ts';
 import { passOver } from '../../../records/pass-over.ts';
 import type { TrajectoryRecord } from '../../../records/trajectory-record.ts';
 import type { RunSummary } from '../../../store/run-summary.ts';
@@ -114,9 +115,21 @@ export async function findSilentSession(
   const sessions = hosts.find(({ format }) => format === 'claude-code')?.sessions ?? [];
   for (const session of sessions) {
     if (session.modifiedAtMs <= lastRecordMs + LATE_WRITE_MS) return undefined;
-    if (projectAt(await sessionFolder(session.path)) === projectFolder) return session;
+    // A copied or restored file is newer than its session.
+    const modifiedAtMs = lastEntryMs(session.path);
+    if (modifiedAtMs <= lastRecordMs + LATE_WRITE_MS) continue;
+    if (projectAt(await sessionFolder(session.path)) === projectFolder) return { ...session, modifiedAtMs };
   }
   return undefined;
+}
+
+/** Returns the time of the last message in a session file; 0 if none is found. */
+function lastEntryMs(path: string): number {
+  let lastMs = 0;
+  for (const { timestamp, type } of transcriptTail(path)) {
+    if (type === 'user' || type === 'assistant') lastMs = Math.max(lastMs, Date.parse(String(timestamp)) || 0);
+  }
+  return lastMs;
 }
 
 /**
