@@ -141,6 +141,12 @@ test('the page on Claude Code says what each of its events does', () => {
   expect(events.toSorted()).toEqual(Object.keys(HOOK_EVENTS).toSorted());
 });
 
+test('the page of doctor names each check as the terminal does', () => {
+  const cells = tableOf('doctor.md', 'check | passes when').map(([cell = '']) => cell);
+  for (const [check, words] of Object.entries(WORDS.check))
+    expect(cells.filter((cell) => cell.includes(`${words} (\`${check}\`)`))).toHaveLength(1);
+});
+
 test('every built-in pattern has its words in src/records/pattern-words.ts', () => {
   const nameless = Object.keys(DETECTORS).filter((kind) => !Object.hasOwn(WORDS.pattern, kind));
   expect(nameless).toEqual([]);
