@@ -29,10 +29,10 @@ interface AnswerShape {
 }
 
 /** A tool result in a source. */
-interface ToolAnswerShape {
+export interface ToolAnswerShape {
   readonly sourceId?: string | undefined;
   readonly result: Json;
-  /** Error flag of the source; undefined if it has none. */
+  /** Error flag or exit code of the source; undefined if it has neither. */
   readonly isError?: boolean | undefined;
   /** Result of format-specific failure detection, used if there is no flag; default `inferIsError`. */
   readonly readsAsError?: boolean | undefined;

@@ -1,10 +1,9 @@
 import { present } from '../../base/present.ts';
 import type { StoredContentBlock, StoredUsage } from '../../records/stored-message.ts';
-import type { Json } from '../../base/json.ts';
 import type { EndReason } from '../../records/words.ts';
 import type { RunEnded, RunEnding } from '../../records/trajectory-record.ts';
 import type { ImportedRun, ImportItem } from '../import-item.ts';
-import { runEnded, RunItems, type AnswerPart } from './run-items.ts';
+import { runEnded, RunItems, type AnswerPart, type ToolAnswerShape } from './run-items.ts';
 import { plainest, sourceBlock } from './source-content.ts';
 
 /** Maximum number of messages buffered until the task is known. Instructions, caveats and reminders precede the task. */
@@ -31,14 +30,7 @@ interface AnswerPiece {
 }
 
 /** A tool result in a session file. */
-export interface SessionResult {
-  readonly sourceId?: string | undefined;
-  readonly result: Json;
-  /** Error flag or exit code of the source; undefined if it has neither. */
-  readonly isError?: boolean | undefined;
-  /** Failure according to the host's wording, used if there is no flag; default: inferred from the text. */
-  readonly readsAsError?: boolean | undefined;
-  readonly durationMs?: number | undefined;
+export interface SessionResult extends ToolAnswerShape {
   readonly atMs: number | undefined;
 }
 
