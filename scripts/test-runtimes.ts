@@ -34,7 +34,7 @@ await cox.close();
 const OLD: Runtime = { name: 'node20', install: 'node@20.20.2', program: 'node', args: [] };
 /** The messages of an old Node, one line each. */
 const SENTENCES: readonly (readonly [args: readonly string[], sentence: RegExp])[] = [
-  [['node_modules/coxswain/dist/cli/bin.js', 'runs'], /^coxswain needs Node 22\.23 or newer, this is v20\..*\n$/],
+  [['node_modules/coxswain/dist/cli/bin.js', 'runs'], /^coxswain needs Node 22\.23\.3 or newer, this is v20\..*\n$/],
   [
     ['-e', "import('coxswain/sqlite').then((m) => m.sqliteStore('x.db')).catch((e) => console.log(e.message))"],
     /^this runtime has no node:sqlite; use Node 22\.23\.3 or newer.*\n$/,
