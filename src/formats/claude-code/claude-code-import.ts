@@ -54,7 +54,8 @@ export class ClaudeCodeImport extends ObjectLines {
       this.lost.add(`${plainText(value.type)} entries without a message content`, lineNumber);
       return;
     }
-    if (this.#isCopied(value)) {
+    // Among copied entries, the end of a turn is copied too: a new turn begins with a new answer.
+    if (this.#isCopied(value) || (this.#mayBeCopied && isTurnEnd(value))) {
       this.skipped.add(COPIED);
       return;
     }
