@@ -35,10 +35,10 @@ interface Findings {
 }
 
 /**
- * Renders one run as a single HTML file for a bug report. It begins with the task and four sentences. The file has no script, no external address and no pictures. Its inline
- * style is allowed by a hash. Texts are escaped, and secrets are redacted as in a live run. Patterns and advice appear in the
- * order of the records, advice with its delivery and outcome. If the records cannot be read to the end, the page shows the
- * readable part and the reason.
+ * Renders one run as a single HTML file for a bug report. It begins with the task and four sentences. The file has no script, no
+ * external address and no pictures. Its inline style is allowed by a hash. Texts are escaped, and secrets are redacted as in a live
+ * run. Patterns and advice appear in the order of the records, advice with its delivery and outcome. If the records cannot be read to
+ * the end, the page shows the readable part and the reason.
  *
  * Yields chunks. Reads the records twice. Memory: about 1 MB.
  *

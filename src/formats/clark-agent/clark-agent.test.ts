@@ -146,3 +146,16 @@ test('a call whose result never came counts as a call without result', () => {
   const cut = readAs(recordsOf(run.slice(0, 6)));
   expect(cut.runs[0]?.ends).toMatchObject([{ tool_call_id: 'c1', result_missing: true }]);
 });
+
+test('fields of a call that clark-agent has beside those of the call are kept', () => {
+  const { runs } = importLines(
+    clarkAgentImporter,
+    recordsOf([
+      { kind: 'run_started', identity: { run_id: 'r1', depth: 0, deadline_unix_ms: T0 } },
+      { kind: 'turn_started' },
+      { kind: 'tool_started', tool_call_id: 'c1', tool_name: 'shell', args: { command: 'ls' } },
+      { kind: 'tool_ended', tool_call_id: 'c1', tool_name: 'shell', result: 'a.ts', is_error: false, duration_ms: 40 },
+    ]),
+  );
+  expect(runs[0]?.payloads.find(({ kind }) => kind === 'tool_ended')).toMatchObject({ duration_ms: 40 });
+});

@@ -61,8 +61,8 @@ export function AdviceCard(props: CardProps & { readonly mark: AdviceMark }): Re
             <dd>{safeLine(mark.reason)}</dd>
           </>
         )}
-        <Around place="before" calls={mark.around?.before ?? []} />
-        <Around place="after" calls={mark.around?.after ?? []} />
+        <Around place="before" calls={mark.around.before} />
+        <Around place="after" calls={mark.around.after} />
         <dt>Then</dt>
         <dd className={mark.isLeft ? 'good' : undefined}>{mark.fate}</dd>
         {mark.acknowledged === undefined ? null : (

@@ -206,8 +206,7 @@ export interface AdviceMark {
   /** True if the pattern was cleared later. */
   readonly isLeft: boolean;
   readonly nextCall: NextCall;
-  /** Absent in a timeline that an earlier version stored. */
-  readonly around?: CallsAround;
+  readonly around: CallsAround;
   /** A text from `fateText` about the events after the advice. It makes no claim about the cause. */
   readonly fate: string;
 }

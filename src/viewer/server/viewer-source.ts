@@ -46,7 +46,7 @@ export type SourceChange =
 export class ViewerSource {
   readonly id: string;
   readonly path: string;
-  readonly #titles = new TaskTitles();
+  #titles = new TaskTitles();
   readonly #setup: SourceSetup;
   readonly #runs = new Map<string, RunSummary>();
   readonly #childrenOf = new Map<string, Set<string>>();
@@ -236,6 +236,7 @@ export class ViewerSource {
     if (identity !== undefined) this.#storeIdentity = identity;
     if (isReplaced) {
       this.#runs.clear();
+      this.#titles = new TaskTitles();
       this.#childrenOf.clear();
       this.#version += 1;
       this.#notify({ type: 'reset' });

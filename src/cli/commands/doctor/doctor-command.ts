@@ -2,8 +2,8 @@ import { existsSync } from 'node:fs';
 import { homedir } from 'node:os';
 
 import { messageOf } from '../../../base/error.ts';
-import type { FoundSession } from '../../../formats/find-sessions.ts';
 import { countOf } from '../../../base/number-text.ts';
+import type { FoundSession } from '../../../formats/find-sessions.ts';
 import { inWords } from '../../../records/words.ts';
 import { BUILD } from '../../../hosts/claude-code/build.ts';
 import { storePath } from '../../../store/store-address.ts';

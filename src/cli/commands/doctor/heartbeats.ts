@@ -97,7 +97,7 @@ function eventOf({ depth, payload }: TrajectoryRecord, pointBefore: string | und
 
 export const HEARTBEAT_FIX = 'Let Claude Code take one step in this project, then run coxswain doctor again.';
 
-/** A session file may be written this long after the last event of its session. */
+/** The last message of a session may come this long after the last event of its hook. */
 const LATE_WRITE_MS = 30 * 60_000;
 
 /**
