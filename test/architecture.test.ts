@@ -1,10 +1,8 @@
-import { spawnSync } from 'node:child_process';
-import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { expect, test } from 'vitest';
 import { impureNames } from './support/impure-names.ts';
-import { testFolder } from './support/test-folder.ts';
 
 const source = fileURLToPath(new URL('../src', import.meta.url));
 const { pure: FOLDS }: { readonly pure: readonly string[] } = JSON.parse(
@@ -39,15 +37,4 @@ test('the adapter of LangChain imports nothing but what coxswain/host exports, a
   const allowed = (name: string): boolean =>
     name === '' || name === 'Run' || new RegExp(`\\b${name}\\b`).test(exported);
   expect(foreign.filter((name) => !allowed(name))).toEqual([]);
-});
-
-test('the linter refuses a default that stands for record kinds without naming them', async () => {
-  const folder = testFolder();
-  const file = join(folder, 'reader.ts');
-  const found = (fallback: string): string => {
-    writeFileSync(file, `switch (record.payload.kind) {\n  case 'gap':\n    break;\n  default:\n    ${fallback}\n}\n`);
-    return spawnSync('oxlint', ['-c', '.oxlintrc.json', file], { encoding: 'utf8' }).stdout;
-  };
-  expect(found('break;')).toContain('names-every-kind');
-  expect(found("passOver<'turn_started'>(record.payload);")).not.toContain('names-every-kind');
 });

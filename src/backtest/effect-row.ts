@@ -1,4 +1,3 @@
-import { passOver } from '../records/pass-over.ts';
 import { LruMap } from '../base/lru-map.ts';
 import { present } from '../base/present.ts';
 import type { ModelPrices } from '../records/answer-cost.ts';
@@ -111,9 +110,7 @@ export class EffectRowFold {
         this.#addAdvice(payload, payload.classification.pattern);
         break;
       default:
-        passOver<'life' | 'talk' | 'calls' | 'requests' | 'host' | 'delivered' | 'asked' | 'faults' | 'unread'>(
-          payload,
-        );
+        break;
     }
     this.#view.fold(record);
   }

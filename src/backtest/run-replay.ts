@@ -1,5 +1,4 @@
 import { present } from '../base/present.ts';
-import { passOver } from '../records/pass-over.ts';
 import { hashText } from '../base/hash.ts';
 import type { TrajectoryPayload, TrajectoryRecord } from '../records/trajectory-record.ts';
 import { isDerived } from '../records/derived-payload.ts';
@@ -131,19 +130,7 @@ export class RunReplay {
         this.#wantedPayloads.delete(payload.classifier_name);
         return;
       default:
-        passOver<
-          | 'life'
-          | 'talk'
-          | 'calls'
-          | 'requests'
-          | 'host'
-          | 'patterns'
-          | 'produced'
-          | 'delivered'
-          | 'asked'
-          | 'faults'
-          | 'unread'
-        >(payload);
+        break;
     }
   }
 
@@ -178,9 +165,6 @@ export class RunReplay {
         });
         break;
       default:
-        passOver<
-          'life' | 'talk' | 'calls' | 'requests' | 'host' | 'patterns' | 'delivered' | 'asked' | 'faults' | 'unread'
-        >(payload);
         return;
     }
     const call = Math.max(0, calls - 1);

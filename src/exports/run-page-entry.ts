@@ -2,7 +2,6 @@ import { assertNever } from '../base/assert-never.ts';
 import { resultText } from '../calls/result-text.ts';
 import { html, type Html } from '../html/html.ts';
 import { toStoredRecord } from '../records/encode-record.ts';
-import { passOver } from '../records/pass-over.ts';
 import type { StoredContent } from '../records/stored-message.ts';
 import type { TrajectoryPayload, TrajectoryRecord } from '../records/trajectory-record.ts';
 
@@ -70,9 +69,6 @@ function shownEvent(payload: TrajectoryPayload, call: number | undefined): Shown
     case 'run_ended':
       return { name: `the run ends: ${payload.outcome}`, mark: 'plain' };
     default:
-      passOver<'life' | 'talk' | 'requests' | 'host' | 'patterns' | 'delivered' | 'asked' | 'faults' | 'unread'>(
-        payload,
-      );
       return shownAsStored(payload);
   }
 }

@@ -3,7 +3,6 @@ import { LruMap } from '../base/lru-map.ts';
 import { present } from '../base/present.ts';
 import { GENAI, GENAI_OPERATIONS } from '../formats/otlp/genai-names.ts';
 import type { PatternDetector } from '../patterns/pattern-detector.ts';
-import { passOver } from '../records/pass-over.ts';
 import type { StoredMessage } from '../records/stored-message.ts';
 import type { TrajectoryPattern } from '../records/trajectory-pattern.ts';
 import type {
@@ -201,19 +200,6 @@ export class RunSpans {
         this.#addEvent(COXSWAIN.gap, { 'coxswain.gap.records': payload.through_seq - seq + 1 });
         return undefined;
       default:
-        passOver<
-          | 'life'
-          | 'turn_ended'
-          | 'compaction'
-          | 'calls'
-          | 'requests'
-          | 'host'
-          | 'patterns'
-          | 'evaluation'
-          | 'model_answered'
-          | 'faults'
-          | 'unrecognised'
-        >(payload);
         return undefined;
     }
   }

@@ -1,6 +1,5 @@
 import type { Json } from '../base/json.ts';
 import { present } from '../base/present.ts';
-import { passOver } from '../records/pass-over.ts';
 import type { StoredContentBlock, StoredContent, StoredMessage, StoredUsage } from '../records/stored-message.ts';
 import type { TrajectoryPayload, TrajectoryRecord } from '../records/trajectory-record.ts';
 import type { RunCall } from '../run-view/run-call.ts';
@@ -94,9 +93,7 @@ class TranscriptWriter {
         return;
       }
       default:
-        passOver<'life' | 'requests' | 'host' | 'patterns' | 'produced' | 'delivered' | 'asked' | 'faults' | 'unread'>(
-          payload,
-        );
+        break;
     }
   }
 

@@ -1,4 +1,3 @@
-import { passOver } from '../records/pass-over.ts';
 import { CoxswainError, messageOf } from '../base/error.ts';
 import type { Json } from '../base/json.ts';
 import { OpenCalls } from '../base/open-calls.ts';
@@ -113,9 +112,6 @@ export class TrajectoryAnalysis {
       case 'tool_ended':
         return this.#finish(payload, atMs);
       default:
-        passOver<
-          'life' | 'talk' | 'requests' | 'host' | 'patterns' | 'produced' | 'delivered' | 'asked' | 'faults' | 'unread'
-        >(payload);
         return NO_CHANGES;
     }
   }

@@ -12,8 +12,6 @@
  * - `emitted`, if the host reports it with `run.emit`: the event has the kind as its type and the fields in camel case. Kinds
  *   whose event has another form are cases of `src/recorder/to-payload.ts`
  * - fields: words of `field-types.ts`, with `?` for optional, `[]` for a list, `|null` for nullable
- *
- * The tables are the groups that a switch may ignore (`pass-over.ts`).
  */
 import { ASKED, DELIVERED, PATTERNS, PRODUCED } from './advice-kinds.ts';
 

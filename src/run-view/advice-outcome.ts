@@ -1,6 +1,5 @@
 import { present } from '../base/present.ts';
 import { canonicalJson } from '../base/canonical-json.ts';
-import { passOver } from '../records/pass-over.ts';
 import type { PayloadOf } from '../records/field-types.ts';
 import type { PatternReference } from '../records/guidance.ts';
 import type { StoredMessage } from '../records/stored-message.ts';
@@ -204,17 +203,7 @@ export class AdviceOutcomeFold {
         this.#adviceAcknowledged(payload);
         return;
       default:
-        passOver<
-          | 'turn_started'
-          | 'turn_ended'
-          | 'compaction'
-          | 'requests'
-          | 'host'
-          | 'evaluation'
-          | 'model_answered'
-          | 'faults'
-          | 'unread'
-        >(payload);
+        break;
     }
   }
 

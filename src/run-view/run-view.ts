@@ -1,6 +1,5 @@
 import { waitText } from '../records/host-notes.ts';
 import { present } from '../base/present.ts';
-import { passOver } from '../records/pass-over.ts';
 import type { JsonObject } from '../base/json.ts';
 import { LruMap } from '../base/lru-map.ts';
 import { OpenCalls } from '../base/open-calls.ts';
@@ -269,7 +268,6 @@ export class RunView {
         this.#recordedPatterns.take(payload, seq);
         return undefined;
       default:
-        passOver<'talk' | 'requests' | 'host' | 'produced' | 'delivered' | 'asked' | 'faults' | 'unread'>(payload);
         return undefined;
     }
   }

@@ -1,5 +1,4 @@
 import { present } from '../base/present.ts';
-import { passOver } from '../records/pass-over.ts';
 import { wordsRedactor } from '../redaction/words-redactor.ts';
 import { rearmAdvice } from '../steering/advice/advice-ledger.ts';
 import { adviceId } from '../steering/advice/advice.ts';
@@ -255,9 +254,7 @@ export class RunFold {
         this.#takeVerdict(payload);
         return;
       default:
-        passOver<
-          'life' | 'talk' | 'requests' | 'host' | 'patterns' | 'produced' | 'delivered' | 'asked' | 'faults' | 'unread'
-        >(payload);
+        break;
     }
   }
 

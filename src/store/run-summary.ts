@@ -1,4 +1,3 @@
-import { passOver } from '../records/pass-over.ts';
 import { hashText } from '../base/hash.ts';
 import type { Mutable } from '../base/mutable.ts';
 import { OpenCalls } from '../base/open-calls.ts';
@@ -130,9 +129,7 @@ export class RunCounter {
         clearEnd(draft);
         return;
       default:
-        passOver<'talk' | 'requests' | 'host' | 'patterns' | 'produced' | 'delivered' | 'asked' | 'faults' | 'unread'>(
-          payload,
-        );
+        break;
     }
   }
 }

@@ -201,7 +201,7 @@ async function serverIn(found: PostgresPrograms, { folder, data, dispose }: Serv
       await mkdir(copied, { mode: 0o700 });
       await cp(data, copied, { recursive: true, preserveTimestamps: true });
       await writeFile(join(copied, 'standby.signal'), '');
-      if (uid !== undefined && gid !== undefined) await giveAway(copied, uid, gid);
+      await giveToServer(copied);
       const standby = await serverIn(found, { folder: copy.path, data: copied, dispose: () => copy.dispose() });
       await standby.configure({
         primary_conninfo: `'host=127.0.0.1 port=${port} user=postgres application_name=${name}'`,
@@ -228,11 +228,12 @@ async function serverIn(found: PostgresPrograms, { folder, data, dispose }: Serv
   };
 }
 
-async function giveAway(folder: string, uid: number, gid: number): Promise<void> {
+async function giveToServer(folder: string): Promise<void> {
+  if (uid === undefined || gid === undefined) return;
   await chown(folder, uid, gid);
   for (const entry of await readdir(folder, { withFileTypes: true })) {
     const path = join(folder, entry.name);
-    if (entry.isDirectory()) await giveAway(path, uid, gid);
+    if (entry.isDirectory()) await giveToServer(path);
     else await chown(path, uid, gid);
   }
 }

@@ -1,4 +1,3 @@
-import { passOver } from '../../records/pass-over.ts';
 import { changeOf } from '../../run-view/seen-pattern.ts';
 import { severityOfLevel } from '../../steering/advice/advice.ts';
 import type { Severity } from '../../records/feedback.ts';
@@ -68,7 +67,6 @@ export function liveEventOf(payload: TrajectoryPayload): LiveEvent | undefined {
     case 'provider_failed':
       return { type: 'fault', provider: payload.provider_name, phase: payload.phase, message: payload.message };
     default:
-      passOver<'life' | 'talk' | 'calls' | 'requests' | 'host' | 'delivered' | 'asked' | 'faults' | 'unread'>(payload);
       return undefined;
   }
 }

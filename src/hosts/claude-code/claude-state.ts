@@ -1,4 +1,3 @@
-import { passOver } from '../../records/pass-over.ts';
 import type { TrajectoryRecord } from '../../records/trajectory-record.ts';
 import { textOfContent } from '../../records/stored-message.ts';
 import { isTaskText } from '../../formats/claude-code/claude-code-entry.ts';
@@ -126,7 +125,6 @@ export function foldClaudeState(before: ClaudeState, record: TrajectoryRecord): 
     case 'guidance_delivered':
       return withDelivery(state, payload.guidance.delivered, payload.guidance.channel);
     default:
-      passOver<'talk' | 'requests' | 'host' | 'patterns' | 'produced' | 'asked' | 'faults' | 'unread'>(payload);
       return state;
   }
 }

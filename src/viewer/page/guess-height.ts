@@ -1,4 +1,3 @@
-import { passOver } from '../../records/pass-over.ts';
 import type { StoredContent } from '../../records/stored-message.ts';
 import type { TrajectoryRecord } from '../../records/trajectory-record.ts';
 import { FOLDED_CHARS, FOLDED_LINES } from './folded-text.tsx';
@@ -38,9 +37,6 @@ export function guessHeight(record: TrajectoryRecord, pages: RecordPages): numbe
     case 'guidance_produced':
       return ROW_PX + HEAD_PX + textPx(payload.injection.content);
     default:
-      passOver<'life' | 'talk' | 'requests' | 'host' | 'patterns' | 'delivered' | 'asked' | 'faults' | 'unread'>(
-        payload,
-      );
       return OTHER_PX;
   }
 }

@@ -1,4 +1,3 @@
-import { passOver } from '../../records/pass-over.ts';
 import { memo, type ReactElement } from 'react';
 
 import type { TrajectoryRecord } from '../../records/trajectory-record.ts';
@@ -214,7 +213,6 @@ function Body(props: {
         />
       );
     default:
-      passOver<'life' | 'talk' | 'requests' | 'host' | 'delivered' | 'asked' | 'faults' | 'unread'>(payload);
       return isTold(payload) ? <EventView payload={payload} /> : <DetailView payload={payload} seq={seq} />;
   }
 }

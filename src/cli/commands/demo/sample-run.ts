@@ -1,5 +1,4 @@
 import { present } from '../../../base/present.ts';
-import { passOver } from '../../../records/pass-over.ts';
 import { isDeepStrictEqual } from 'node:util';
 
 import { CoxswainError } from '../../../base/error.ts';
@@ -190,9 +189,6 @@ function eventOf(payload: TrajectoryPayload): AgentEvent | undefined {
       return { type: 'agent_end', outcome, ...present({ success }) };
     }
     default:
-      passOver<
-        'life' | 'talk' | 'requests' | 'host' | 'patterns' | 'produced' | 'delivered' | 'asked' | 'faults' | 'unread'
-      >(payload);
       return undefined;
   }
 }

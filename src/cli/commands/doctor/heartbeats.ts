@@ -1,7 +1,6 @@
 import { findSessions, type FoundSession, type SessionPlaces } from '../../../formats/find-sessions.ts';
 import { sessionFolder } from '../../../formats/session-folder.ts';
 import { transcriptTail } from '../../../hosts/dialects/transcript-tail.ts';
-import { passOver } from '../../../records/pass-over.ts';
 import type { TrajectoryRecord } from '../../../records/trajectory-record.ts';
 import type { RunSummary } from '../../../store/run-summary.ts';
 import type { TrajectoryStore } from '../../../store/trajectory-store.ts';
@@ -88,9 +87,6 @@ function eventOf({ depth, payload }: TrajectoryRecord, pointBefore: string | und
     case 'run_ended':
       return depth === 0 && payload.labels !== undefined && 'reason' in payload.labels ? 'SessionEnd' : undefined;
     default:
-      passOver<'talk' | 'requests' | 'host' | 'patterns' | 'produced' | 'delivered' | 'asked' | 'faults' | 'unread'>(
-        payload,
-      );
       return undefined;
   }
 }
