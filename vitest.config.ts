@@ -9,6 +9,8 @@ process.env['XDG_DATA_HOME'] = resolve('node_modules/.vitest');
 const config: ViteUserConfig = defineConfig({
   test: {
     include: ['src/**/*.test.ts', 'test/**/*.test.ts'],
+    // `npm run test:browser` runs these; one of them stays here.
+    exclude: ['**/node_modules/**', 'test/viewer/!(opened-file).test.ts'],
     // One core less than there are, as by default, would be a single one on the machines that most gates run on.
     maxWorkers: Math.max(2, availableParallelism() - 1),
     globalSetup: ['scripts/test-home.ts', 'scripts/thread-bundles.ts'],

@@ -5,6 +5,7 @@ import { join } from 'node:path';
 
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
 
+import { inFaults, thorough } from './support/rounds.ts';
 import { runCli, type CliResult } from './run-cli.ts';
 import { endWithTest } from './support/end-with-test.ts';
 import { noPostgres, startPostgres, type PostgresServer } from './support/postgres-server.ts';
@@ -63,7 +64,7 @@ describe.skipIf(noPostgres !== undefined)(`through a queue on PostgreSQL ${noPos
     expect(await jobs()).toEqual(before);
   });
 
-  test('a machine that is killed in the middle of a shard loses nothing', async () => {
+  test.runIf(thorough)(`a machine that is killed in the middle of a shard loses nothing${inFaults}`, async () => {
     const cwd = await newRuns();
     // It takes a shard and never finishes it.
     const slow = join(cwd, 'slow.ts');

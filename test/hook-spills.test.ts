@@ -14,6 +14,7 @@ import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { beforeAll, expect, test } from 'vitest';
 
+import { rounds, thorough } from './support/rounds.ts';
 import { buildHook } from '../scripts/build-hook.ts';
 import type { TrajectoryRecord } from '../src/records/trajectory-record.ts';
 import { endWithTest } from './support/end-with-test.ts';
@@ -24,9 +25,9 @@ import { testFolder } from './support/test-folder.ts';
 import { storedRecords } from './support/stored-records.ts';
 import { loggedFaults } from './user-state.ts';
 
-/** Hook processes on one run, 16 at a time; `COXSWAIN_HOOK_PROCESSES=200` is the figure in docs/claude-code.md. */
-const PROCESSES = Number(process.env['COXSWAIN_HOOK_PROCESSES'] ?? 40);
-const AT_ONCE = 16;
+/** Hook processes on one run. */
+const PROCESSES = rounds({ full: 40, short: 12 });
+const AT_ONCE = thorough ? 16 : 6;
 /** The store is locked until so many processes have given it up. */
 const GIVEN_UP = 4;
 /** Processes are killed within this time of their start, in which most of them end on an idle machine. */

@@ -7,6 +7,7 @@ import { Pool } from 'pg';
 import postgres from 'postgres';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 
+import { rounds } from './support/rounds.ts';
 import { endWithTest } from './support/end-with-test.ts';
 import type { CoxswainErrorCode } from '../src/base/error.ts';
 import { postgresStore } from '../src/store/postgres/postgres-store.ts';
@@ -17,8 +18,8 @@ import { readAll } from '../src/testing/read-all.ts';
 import { scriptCalls, scriptRecord } from '../src/testing/record-script.ts';
 import { startTcpProxy } from './support/tcp-proxy.ts';
 
-/** Processes killed by default, each with `WRITERS` stores; `COXSWAIN_ROUNDS` asks for more. */
-const ROUNDS = Number(process.env['COXSWAIN_ROUNDS'] ?? 25);
+/** Processes killed, each with `WRITERS` stores. */
+const ROUNDS = rounds({ full: 25, short: 3 });
 const WRITERS = 4;
 
 const CLIENTS: readonly { readonly name: string; readonly open: (url: string) => PostgresHandle }[] = [

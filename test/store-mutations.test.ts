@@ -4,6 +4,7 @@ import { DatabaseSync } from 'node:sqlite';
 import { isDeepStrictEqual } from 'node:util';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 
+import { rounds } from './support/rounds.ts';
 import { CoxswainError } from '../src/base/error.ts';
 import type { TrajectoryRecord } from '../src/records/trajectory-record.ts';
 import { carveSqlite } from '../src/store/sqlite/carve-sqlite.ts';
@@ -16,8 +17,7 @@ import { scriptCalls, scriptRecord } from '../src/testing/record-script.ts';
 import { seededRandom } from './support/seeded-random.ts';
 import { tempFolder } from './support/temp-folder.ts';
 
-/** How many mutations are tried; `COXSWAIN_MUTATIONS` sets another number. */
-const MUTATIONS = Number(process.env['COXSWAIN_MUTATIONS'] ?? 2_000);
+const MUTATIONS = rounds({ full: 2_000, short: 150 });
 const SEED = 14;
 const PAGE = 4096;
 const RUNS = ['alpha', 'beta', 'gamma'] as const;

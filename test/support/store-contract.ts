@@ -1,6 +1,7 @@
 import * as fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 
+import { rounds } from './rounds.ts';
 import type { ContractStore } from '../../src/testing/contract-store.ts';
 import { unknownPayloadText } from './json-text.ts';
 import { modelContract } from './store-contract-model.ts';
@@ -20,6 +21,6 @@ export function storeContract(
   const payloadTexts = fc.sample(unknownPayloadText, { numRuns: 40, seed: 7 });
   trajectoryStoreContract(name, open, { describe, test, expect }, { payloadTexts });
   describe(`${name} keeps the store contract`, () => {
-    modelContract(open, options.modelRuns ?? 60);
+    modelContract(open, options.modelRuns ?? rounds({ full: 60, short: 20 }));
   });
 }

@@ -1,6 +1,7 @@
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 
+import { rounds } from '../../../test/support/rounds.ts';
 import { readAll } from '../../testing/read-all.ts';
 import { runScript } from '../../../test/support/run-script.ts';
 import { testFolder } from '../../../test/support/test-folder.ts';
@@ -9,7 +10,7 @@ import type { TrajectoryStore } from '../trajectory-store.ts';
 import { HANGS_AFTER_MS } from '../../../test/support/hangs-after.ts';
 
 /** Times a writer is killed; 200 was run for each release. */
-const ROUNDS = Number(process.env['COXSWAIN_ROUNDS'] ?? 30);
+const ROUNDS = rounds({ full: 30, short: 5 });
 
 /** Writers of one file at a time. */
 const LANES = 2;

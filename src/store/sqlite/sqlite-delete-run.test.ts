@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { expect, onTestFinished, test } from 'vitest';
 
+import { rounds } from '../../../test/support/rounds.ts';
 import type { TrajectoryRecord } from '../../records/trajectory-record.ts';
 import { listAll, readAll } from '../../testing/read-all.ts';
 import { scriptCalls, scriptRecord } from '../../testing/record-script.ts';
@@ -13,7 +14,7 @@ import type { TrajectoryStore } from '../trajectory-store.ts';
 import { HANGS_AFTER_MS } from '../../../test/support/hangs-after.ts';
 
 /** Times a deletion is killed; 200 was run for each release. */
-const ROUNDS = Number(process.env['COXSWAIN_ROUNDS'] ?? 20);
+const ROUNDS = rounds({ full: 20, short: 3 });
 
 async function newFile(): Promise<string> {
   const folder = testFolder();
@@ -215,7 +216,7 @@ test(
       await store.deleteRun(runId);
       expect(count(openRaw(file), 'SELECT count(*) FROM records')).toBe(0);
     }
-    const summary = Array.from(outcomes, ([outcome, rounds]) => `${rounds} ${outcome}`).join(', ');
+    const summary = Array.from(outcomes, ([outcome, times]) => `${times} ${outcome}`).join(', ');
     process.stdout.write(`SIGKILL of SQLite deletions: ${ROUNDS} rounds: ${summary}\n`);
   },
   ROUNDS * 60_000,

@@ -2,6 +2,7 @@ import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { expect, test } from 'vitest';
 
+import { rounds } from '../../../test/support/rounds.ts';
 import { listAll, readAll } from '../../testing/read-all.ts';
 import { scriptCalls } from '../../testing/record-script.ts';
 import { runScript } from '../../../test/support/run-script.ts';
@@ -45,14 +46,16 @@ async function newFile(): Promise<string> {
   return join(folder, 'runs.db');
 }
 
-test('8 processes append 2,000 records each to one file without an error or a loss', async () => {
+const APPENDS = rounds({ full: 2_000, short: 100 });
+
+test(`8 processes append ${APPENDS} records each to one file without an error or a loss`, async () => {
   const file = await newFile();
-  const writers = Array.from({ length: 8 }, (_, index) => runScript(WRITER, [file, `run-${index}`, '2000']));
+  const writers = Array.from({ length: 8 }, (_, index) => runScript(WRITER, [file, `run-${index}`, String(APPENDS)]));
   const ends = await Promise.all(writers.map(({ ended }) => ended));
   expect(ends.map(({ stderr }) => stderr)).toEqual(ends.map(() => ''));
   const store = sqliteStore(file);
   const runs = await listAll(store);
-  expect(runs.map(({ records, lastSeq }) => [records, lastSeq])).toEqual(ends.map(() => [2000, 1999]));
+  expect(runs.map(({ records, lastSeq }) => [records, lastSeq])).toEqual(ends.map(() => [APPENDS, APPENDS - 1]));
   for (const { runId } of runs) {
     expect((await readAll(store, runId)).every((record, index) => record.seq === index)).toBe(true);
   }

@@ -1,0 +1,23 @@
+import { mergeConfig, type ViteUserConfig } from 'vitest/config';
+
+import base from '../vitest.config.ts';
+
+/**
+ * `npm run test:faults`: killed processes, power cuts, damaged stores, hostile repositories and recorded corpora in full.
+ * `npm test` runs the same files with few rounds each (`support/rounds.ts`).
+ */
+const config: ViteUserConfig = mergeConfig(
+  { ...base, test: { ...base.test, include: [] } },
+  {
+    test: {
+      env: { COXSWAIN_FAULTS: 'full' },
+      include: [
+        'src/**/sqlite-{crash,delete-run,power-loss,processes}.test.ts',
+        'test/hostile-repositories/*.test.ts',
+        'test/{backtest-queue,hook-spills,live-equals-replay,lost-records,postgres,postgres-faults,postgres-replication,store-mutations}.test.ts',
+      ],
+    },
+  },
+);
+
+export default config;

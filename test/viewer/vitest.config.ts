@@ -1,0 +1,13 @@
+import { mergeConfig, type ViteUserConfig } from 'vitest/config';
+
+import base from '../../vitest.config.ts';
+
+/** `npm run test:browser`: the viewer in a real Chromium. */
+const config: ViteUserConfig = mergeConfig(
+  { ...base, test: { ...base.test, include: [], exclude: [] } },
+  {
+    test: { include: ['test/viewer/*.test.ts'] },
+  },
+);
+
+export default config;
