@@ -12,7 +12,7 @@ const TWO_TO_32 = 2 ** 32;
  * checksum is a whole number from 0 to 2⁴⁸ - 1 and is the same in every database.
  *
  * The code uses `hashNumber` instead of `crc32`. Loading `node:zlib` takes 3 to 4 ms, and a hook process runs for 40 ms
- * (`docs/decisions/0016-checksums.md`). The checksum is not a signature, because a program that can write the file can also
+ * (`docs/decisions/stores.md`). The checksum is not a signature, because a program that can write the file can also
  * write a checksum.
  *
  * @returns the checksum function of a run; `place` is the `seq` of a record, the `covers_seq` of a snapshot, 0 for a
