@@ -186,3 +186,36 @@ test('a recorded session that this machine has no file of is not called dead: it
     expect(Object.fromEntries(evidence)).toEqual({ dead: 'killed', elsewhere: unknown });
   }
 });
+
+test('telemetry that names a session takes no row from it, and its own calls do not count twice', async () => {
+  await record();
+  const span = (attributes: Readonly<Record<string, string>>, spanId: string): object => ({
+    traceId: 'ab'.repeat(16),
+    spanId,
+    name: 'x',
+    startTimeUnixNano: `${Date.now() - HOUR_MS}000000`,
+    endTimeUnixNano: `${Date.now() - HOUR_MS + 1_000}000000`,
+    attributes: Object.entries(attributes).map(([key, stringValue]) => ({ key, value: { stringValue } })),
+  });
+  const agent = {
+    'gen_ai.operation.name': 'invoke_agent',
+    'gen_ai.input.messages': '[{"role":"user","content":"tidy the readme"}]',
+  };
+  const spans = ['alone', 'both', 'sdk-session', 'unknown'].map((session, index) =>
+    span({ ...agent, 'gen_ai.conversation.id': session }, `${index + 1}`),
+  );
+  await writeFile(join(here.cwd, 'spans.json'), JSON.stringify({ resourceSpans: [{ scopeSpans: [{ spans }] }] }));
+  const recorded = await here.run(['analyze', 'spans.json', '--summary', '--store', 'mine.db']);
+  expect(recorded.stderr).toBe('');
+  await writeFileAt('.claude/projects/-p/both.jsonl', session('both', { died: true }));
+  await writeFileAt('.claude/projects/-p/sdk-session.jsonl', session('sdk-session'));
+  await writeFileAt('.claude/projects/-o/alone.jsonl', session('alone', { died: true }));
+
+  const { code, stderr, stdout } = await here.run(['report', '--json'], { env: homeOnly(join(here.cwd, 'home')) });
+  expect([code, stderr]).toEqual([0, expect.stringContaining('note: 3 runs of telemetry left out')]);
+  const runs = jsonLines(stdout).slice(0, -1);
+  const trace = `otel-${'ab'.repeat(16)}`;
+  expect(runs.map(({ id }) => id).toSorted()).toEqual(['alone', 'both', 'both/a1', `${trace}-4`, 'sdk'].toSorted());
+  expect(runs.find(({ id }) => id === 'alone')).toMatchObject({ task: 'task of alone' });
+  expect(runs.find(({ id }) => id === 'both')).toMatchObject({ task: 'as the store has it' });
+});

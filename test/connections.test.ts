@@ -48,7 +48,7 @@ test('half-open connections of other users do not silence the server of the hook
     port: 0,
     token: TOKEN,
     answer: () => Promise.resolve({}),
-    otlp: { answer: () => Promise.resolve() },
+    otlp: { answer: () => Promise.resolve(), token: TOKEN },
     health: () => ({}),
     onFault: (fault) => faults.push(fault),
   });

@@ -27,6 +27,7 @@ export const STATE_FILES = {
     holds: 'port, token and program of the server that `coxswain init --http` set up',
   },
   serverRecord: { name: 'serve.pid', holds: 'the process that serves the project' },
+  otlpToken: { name: 'otlp.token', holds: 'the token that exporters of OpenTelemetry send' },
   otlpInbox: { name: 'otlp.db', holds: 'spans that were acknowledged and are not recorded yet' },
   trimmed: { name: 'trimmed', holds: 'nothing; its time says when the store was last trimmed' },
   redactionKey: {

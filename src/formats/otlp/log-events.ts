@@ -17,8 +17,17 @@ const PROGRAMS = [
   { prefix: 'codex.', service: /codex/, session: 'conversation.id' },
 ] as const;
 
+/** The session of a log record. */
+interface LogSession {
+  readonly event: string;
+  readonly program: string;
+  readonly id: string;
+  /** Name of the attribute that contains `id`. */
+  readonly attribute: string;
+}
+
 /** Returns the event and session of a log record from an agent program. Undefined for any other record. */
-export function logSession(log: LogFacts): { readonly event: string; readonly id: string } | undefined {
+export function logSession(log: LogFacts): LogSession | undefined {
   const names = [log.named, log.body].filter((name) => typeof name === 'string');
   const service = `${textOrUndefined(log.resource['service.name']) ?? ''} ${log.scope ?? ''}`;
   for (const { prefix, service: serviceName, session } of PROGRAMS) {
@@ -30,7 +39,7 @@ export function logSession(log: LogFacts): { readonly event: string; readonly id
     const id = textOrUndefined(log.attributes[session]) ?? textOrUndefined(log.resource[session]);
     if (id === undefined) return undefined;
     const kind = textOrUndefined(log.attributes['event.kind']);
-    return { event: kind === undefined ? event : `${event} ${kind}`, id };
+    return { event: kind === undefined ? event : `${event} ${kind}`, program: prefix, id, attribute: session };
   }
   return undefined;
 }

@@ -12,7 +12,7 @@ import { importers } from '../importers.ts';
 import { otlpDocumentImporter, otlpLinesImporter } from './otlp.ts';
 import { readSpans } from './read-spans.ts';
 import { traceRuns } from './trace-runs.ts';
-import type { TraceSpan } from './trace-span.ts';
+import { hexId, OTEL_RUN_PREFIX, type TraceSpan } from './trace-span.ts';
 
 /** One scene as each instrumentation tells it: four failing calls, one that succeeds, a last answer. */
 const SAMPLES = [
@@ -30,7 +30,7 @@ const SAMPLES = [
   },
 ] as const;
 const TRACE = '0af7651916cd43dd8448eb211c80319c';
-const IDS = { agent: `${TRACE}-b7ad6b7169200001`, session: '6f0a1f6e-3f0c-4c55-9a38-1d7a6f2f8a10' };
+const IDS = { agent: `otel-${TRACE}-b7ad6b7169200001`, session: expect.stringMatching(/^otel-s[0-9a-f]{32}$/) };
 
 function valuesOf(file: string): readonly unknown[] {
   const text = readFileSync(fileURLToPath(new URL(`../../../test/otlp-samples/${file}`, import.meta.url)), 'utf8');
@@ -143,6 +143,10 @@ function chat(id: string, more: Parameters<typeof span>[1] = {}, attributes: Tra
   return span(id, { ...more, attributes: { 'gen_ai.operation.name': 'chat', ...attributes } });
 }
 
+function runIdOf(name: string): string {
+  return OTEL_RUN_PREFIX + name.split('-').map(hexId).join('-');
+}
+
 function runsOf(
   ...spans: readonly TraceSpan[]
 ): readonly { readonly id: string; readonly below: string | undefined; readonly calls: string }[] {
@@ -153,12 +157,24 @@ function runsOf(
       parentSpanId: parentId ?? null,
     }),
   );
+  const names = new Map(['t', ...spans.map(({ spanId }) => `t-${spanId}`)].map((name) => [runIdOf(name), name]));
   return importLines(otlpLinesImporter, values).runs.map((run) => ({
-    id: run.run.id,
-    below: run.run.parentId,
+    id: names.get(run.run.id) ?? run.run.id,
+    below: run.run.parentId === undefined ? undefined : names.get(run.run.parentId),
     calls: callsOf(run),
   }));
 }
+
+test('no trace or span can choose the id of another run: an id that is not hexadecimal is hashed', () => {
+  const made = (id: string): string =>
+    [...traceRuns(hexId(id), [agent(id)])].flatMap((item) => (item.type === 'run' ? [item.run.id] : []))[0] ?? '';
+  fc.assert(
+    fc.property(fc.string({ unit: 'binary', minLength: 1 }), (id) => {
+      expect(made(id)).toMatch(/^otel-(?:[0-9a-f]{1,64}|x[0-9a-f]{32})-(?:[0-9a-f]{1,64}|x[0-9a-f]{32})$/);
+    }),
+  );
+  expect(made('0123abcd')).toBe('otel-0123abcd-0123abcd');
+});
 
 test('an agent span below an agent span is a child run, also with other spans between them', () => {
   expect(

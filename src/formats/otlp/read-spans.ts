@@ -7,7 +7,7 @@ import { asJson } from '../parts/source-content.ts';
 import { sourceTimeMs } from '../parts/source-time.ts';
 import { GENAI, GENAI_EVENTS, GENAI_MESSAGE_EVENTS } from './genai-names.ts';
 import { logSession } from './log-events.ts';
-import type { SpanEvent, TraceSpan } from './trace-span.ts';
+import { hexId, sessionTraceId, type SpanEvent, type TraceSpan } from './trace-span.ts';
 
 /** The spans in a request or a line. */
 export interface FoundSpans {
@@ -132,7 +132,7 @@ function isSpan(value: JsonMembers): boolean {
 }
 
 function spanOf(value: JsonMembers): TraceSpan | undefined {
-  const traceId = idAt(value, NAMES.traceId);
+  const traceId = traceIdOf(value);
   const spanId = idAt(value, NAMES.spanId);
   const startMs = timeMs(firstOf(value, NAMES.start));
   if (traceId === undefined || spanId === undefined || startMs === undefined) return undefined;
@@ -194,7 +194,7 @@ function logSpan(record: JsonMembers, resource: JsonObject, scope: JsonMembers):
     timeMs(record['timeUnixNano'] ?? record['time_unix_nano']) ??
     timeMs(attributes['event.timestamp']) ??
     timeMs(record['observedTimeUnixNano'] ?? record['observed_time_unix_nano']);
-  const traceId = idAt(record, NAMES.traceId);
+  const traceId = traceIdOf(record);
   const spanId = idAt(record, NAMES.spanId.slice(0, 2));
   if (eventName === GENAI_EVENTS.operationDetails) {
     if (traceId === undefined || spanId === undefined) return undefined;
@@ -221,13 +221,13 @@ function logSpan(record: JsonMembers, resource: JsonObject, scope: JsonMembers):
   const durationMs = Number(attributes['duration_ms'] ?? 0);
   const startMs = durationMs > 0 ? atMs - durationMs : atMs;
   return {
-    traceId: session.id,
+    traceId: sessionTraceId(session.program, session.id),
     // Equal records get the same id, because an exporter that receives no response sends them again.
     spanId: hashText(JSON.stringify([session.event, atMs, attributes])),
     name: session.event,
     startMs,
     endMs: atMs,
-    attributes: { ...attributes, 'event.name': session.event },
+    attributes: { ...attributes, [session.attribute]: session.id, 'event.name': session.event },
     events: [],
     isEvent: true,
   };
@@ -299,6 +299,11 @@ function timeMs(value: unknown): number | undefined {
 
 function positiveMs(ms: number): number | undefined {
   return Number.isFinite(ms) && ms > 0 ? ms : undefined;
+}
+
+function traceIdOf(value: JsonMembers): string | undefined {
+  const id = idAt(value, NAMES.traceId);
+  return id === undefined ? undefined : hexId(id);
 }
 
 /** Returns a span or trace id. Python writes `0x` before ids. An id of zeros counts as missing. */

@@ -4,7 +4,7 @@ import { GENAI_MESSAGE_EVENTS } from './genai-names.ts';
 import { decodedValue } from './read-messages.ts';
 import { readSpan, type KnownSpan } from './read-span.ts';
 import { spanRunItems, type SpanRun } from './span-run.ts';
-import type { TraceSpan } from './trace-span.ts';
+import { hexId, OTEL_RUN_PREFIX, type TraceSpan } from './trace-span.ts';
 
 /** Maximum number of ancestors that are visited. */
 const MAX_LEVELS = 1_000;
@@ -142,7 +142,7 @@ function withoutFinish(message: Json): Json {
 }
 
 function runId(traceId: string, spanId: string | undefined): string {
-  return spanId === undefined ? traceId : `${traceId}-${spanId}`;
+  return OTEL_RUN_PREFIX + (spanId === undefined ? traceId : `${traceId}-${hexId(spanId)}`);
 }
 
 function startOf({ ending, members }: SpanRun): number {

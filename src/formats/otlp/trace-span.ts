@@ -1,8 +1,31 @@
+import { hashText } from '../../base/hash.ts';
 import { type Json, jsonOf, type JsonObject } from '../../base/json.ts';
+
+/** First characters of the id of every run that was read from OpenTelemetry. A run of another source does not get such an id. */
+export const OTEL_RUN_PREFIX = 'otel-';
+
+const HEX_ID = /^[0-9a-f]{1,64}$/;
+
+/**
+ * Returns an id of an exporter in the alphabet of run ids: a hexadecimal id unchanged, any other text as `x` and a hash. The
+ * hash is not cryptographic: two texts can share it only with each other, not with an id of another source.
+ */
+export function hexId(id: string): string {
+  return HEX_ID.test(id) ? id : `x${hashOf(id)}`;
+}
+
+/** Returns the trace id of the log events of one session. No span can have it. */
+export function sessionTraceId(program: string, sessionId: string): string {
+  return `s${hashOf(`${program} ${sessionId}`)}`;
+}
+
+function hashOf(text: string): string {
+  return hashText(text) + hashText(text, 1);
+}
 
 /** A span of any exporter, or a log event of an agent program, which is treated as a span. Plain JSON. */
 export interface TraceSpan {
-  /** Id of the trace. For a log event outside of spans it is the session id. */
+  /** Id of the trace from `hexId`. For a log event outside of spans it is that of its session (`sessionTraceId`). */
   readonly traceId: string;
   readonly spanId: string;
   /** Absent for the first span of its trace. */

@@ -8,7 +8,7 @@ import type { Json } from '../../base/json.ts';
 import { bodyOf, type BufferedBodies } from '../../base/request-body.ts';
 import { tokenCheck } from '../../base/token-check.ts';
 import { isOtlp, type OtlpEndpoint } from '../otlp/otlp-endpoint.ts';
-import { closeServer, listenOn } from '../otlp/otlp-server.ts';
+import { closeServer, listenOn, REFUSALS } from '../otlp/otlp-server.ts';
 import type { HookFault } from '../../base/fault-log.ts';
 import { readHookEvent, type HookEvent } from './hook-event.ts';
 import { DISABLE_HEADER, HOOK_MARK } from './init-hooks.ts';
@@ -19,8 +19,8 @@ export interface HookServerOptions {
   readonly token: string;
   /** Records and answers an event. If it rejects, the server reports a fault and sends an empty answer. */
   readonly answer: (event: HookEvent) => Promise<object>;
-  /** Answers OTLP requests, which need no token. */
-  readonly otlp: Pick<OtlpEndpoint, 'answer'>;
+  /** Answers OTLP requests that contain the token of the exporters, which is not `token`. */
+  readonly otlp: Pick<OtlpEndpoint, 'answer'> & { readonly token: string };
   /** Returns the response body for `GET /health` with the token. */
   readonly health: () => Json;
   /**
@@ -66,12 +66,15 @@ export async function startHookServer(options: HookServerOptions): Promise<HookS
   const address = { host: '127.0.0.1', port: options.port };
   const port = await listenOn(server, address, 'coxswain init claude-code --http --port');
   const isToken = tokenCheck(options.token);
+  const isExporterToken = tokenCheck(options.otlp.token);
   const buffered: BufferedBodies = { bytes: 0, maxBytes: MAX_BUFFERED_BYTES };
   server.on('request', (request, response) => {
-    void respond(request, response, { options, port, isToken, buffered, prove }).catch((error: unknown) => {
-      options.onFault({ where: 'server', message: messageOf(error) });
-      end(response, 200);
-    });
+    void respond(request, response, { options, port, isToken, isExporterToken, buffered, prove }).catch(
+      (error: unknown) => {
+        options.onFault({ where: 'server', message: messageOf(error) });
+        end(response, 200);
+      },
+    );
   });
   return { port, close: () => closeServer(server) };
 }
@@ -80,6 +83,7 @@ interface RequestContext {
   readonly options: HookServerOptions;
   readonly port: number;
   readonly isToken: (text: string) => boolean;
+  readonly isExporterToken: (text: string) => boolean;
   readonly prove: (socket: Socket) => void;
   readonly buffered: BufferedBodies;
 }
@@ -92,15 +96,20 @@ async function respond(request: IncomingMessage, response: ServerResponse, conte
   const refuse = (status: number): void => end(response, status);
   // Refuse any other host name that resolves to this machine, as in a DNS rebinding attack.
   if (headers.host !== `127.0.0.1:${port}` && headers.host !== `localhost:${port}`) return refuse(403);
+  const { authorization } = headers;
   if (isOtlp(request)) {
     try {
       guardRequest(request, allowedHosts(port));
     } catch {
       return refuse(403);
     }
+    if (!context.isExporterToken(authorization ?? '')) {
+      options.onFault({ where: 'otlp', message: 'spans without the token of the exporters were refused' }, true);
+      return end(response, 401, JSON.stringify({ message: REFUSALS[401] }));
+    }
+    context.prove(request.socket);
     return options.otlp.answer(request, response);
   }
-  const { authorization } = headers;
   if (method === 'GET' && url === '/health' && authorization === undefined) return end(response, 200, '{"ok":true}');
   if (!isToken(authorization ?? '')) {
     options.onFault({ where: 'server', message: 'a request without a valid token was refused' }, true);

@@ -3,6 +3,7 @@ import { messageOf } from '../../base/error.ts';
 import { faultText } from '../../recorder/fault-text.ts';
 import { OtlpEndpoint } from '../otlp/otlp-endpoint.ts';
 import { OtlpIntake } from '../otlp/otlp-intake.ts';
+import { otlpToken } from '../otlp/otlp-token.ts';
 import { BUILD } from './build.ts';
 import { logFault, type HookFault } from '../../base/fault-log.ts';
 import type { HookEvent } from './hook-event.ts';
@@ -59,8 +60,9 @@ export async function runServer(options: RunServerOptions): Promise<RunningServe
     logFault({ ...fault, message: faultText(fault.message) }, place, unlessKnown);
   };
   const project = new ServedProject({ ...options, onFault });
+  const owner = { env, projectFolder };
   const otlp = new OtlpIntake({
-    owner: { env, projectFolder },
+    owner,
     clock: systemClock,
     withTarget: (work) => project.withTarget(work),
     onFault,
@@ -75,6 +77,10 @@ export async function runServer(options: RunServerOptions): Promise<RunningServe
     idleLimitMs,
     otlp: otlp.facts,
   });
+  const endpoint = new OtlpEndpoint((found) => {
+    counts.lastEventAtMs = systemClock.nowMs();
+    return otlp.take(found);
+  });
   const server = await startHookServer({
     ...settings,
     answer: (event: HookEvent) => {
@@ -82,10 +88,7 @@ export async function runServer(options: RunServerOptions): Promise<RunningServe
       counts.lastEventAtMs = systemClock.nowMs();
       return project.answer(event);
     },
-    otlp: new OtlpEndpoint((found) => {
-      counts.lastEventAtMs = systemClock.nowMs();
-      return otlp.take(found);
-    }),
+    otlp: { token: otlpToken(owner).token, answer: (request, response) => endpoint.answer(request, response) },
     // Both objects contain only plain data.
     health: () => ({ ...facts(), otlp: { ...otlp.facts } }),
     onFault,

@@ -13,16 +13,19 @@ export interface OtlpServerOptions {
   readonly host: string;
   /** Port to listen on. 0 selects any free port. */
   readonly port: number;
-  /** Token that requests must send as `authorization: Bearer …`. Required unless the address is loopback. */
-  readonly token?: string | undefined;
+  /**
+   * Token that requests must send as `authorization: Bearer …`. Undefined lets every local program send, also those of other
+   * users; only for a loopback address.
+   */
+  readonly token: string | undefined;
   /** Certificate and key in PEM format. Required unless the address is loopback. */
   readonly tls?: { readonly cert: string; readonly key: string } | undefined;
   readonly endpoint: Pick<OtlpEndpoint, 'answer'>;
 }
 
 /** The body of a response to a request that is not read. Exporters show it to their user. */
-const REFUSALS = {
-  401: 'the token is missing or wrong: send it as "authorization: Bearer TOKEN"',
+export const REFUSALS = {
+  401: 'the token is missing or wrong: coxswain serve otlp prints the setting of the exporter that sends it',
   403: 'requests from web pages, or to another host name, are refused',
   404: 'the path is not supported: send traces to /v1/traces and logs to /v1/logs; metrics are not stored',
 } as const;
@@ -31,9 +34,14 @@ const MIN_TOKEN_CHARS = 16;
 const REQUEST_LIMIT_MS = 30_000;
 const CLOSE_LIMIT_MS = 5_000;
 
+/** Returns true if only programs of this machine can reach the host. */
+export function isLoopback(host: string): boolean {
+  return LOOPBACK.test(host);
+}
+
 /**
- * Serves OTLP over HTTP. On a loopback address, local programs need no token. Requests from browser pages are refused, also if
- * they use another name of this machine. Any other address requires TLS and a token.
+ * Serves OTLP over HTTP. Requests need the token. Requests from browser pages are refused, also if they use another name of
+ * this machine. An address that other machines can reach requires TLS as well.
  *
  * @throws CoxswainError `invalid-argument` for another address without TLS and a token, `input-io` if the server cannot bind
  * to the address
@@ -42,7 +50,7 @@ export async function startOtlpServer(
   options: OtlpServerOptions,
 ): Promise<{ readonly port: number; close(): Promise<void> }> {
   const { host, token, tls, endpoint } = options;
-  const isLocal = LOOPBACK.test(host);
+  const isLocal = isLoopback(host);
   if (!isLocal && (token === undefined || tls === undefined)) {
     const message = `${host} can be reached from other machines: give --token-file, --tls-cert and --tls-key, or listen on 127.0.0.1`;
     throw new CoxswainError('invalid-argument', message);

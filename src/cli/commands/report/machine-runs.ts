@@ -2,6 +2,7 @@ import { allRuns } from '../../../store/all-runs.ts';
 import { stat } from 'node:fs/promises';
 import { basename, dirname } from 'node:path';
 
+import { countOf } from '../../../base/number-text.ts';
 import { present } from '../../../base/present.ts';
 import type { FoundSession } from '../../../formats/find-sessions.ts';
 import { findSources, type FoundSource } from '../../../formats/find-sources.ts';
@@ -38,6 +39,7 @@ export interface MachineSources {
 /**
  * Yields every run of the session files and of the project's store whose last record is at or after `sinceMs`, with its project. A
  * run in both sources is yielded once, from the store. An end and a usage that the store does not have come from the transcript.
+ * A run from OpenTelemetry is left out if its session is yielded.
  *
  * Memory: like `runsOfStore` and `runsOfTranscripts`, and an id and at most one record per run of the store.
  */
@@ -52,6 +54,7 @@ export async function* runsOfMachine(sources: MachineSources): AsyncGenerator<Fo
   let last = { source: '', project };
   for await (const found of runsOfTranscripts(filesOf(sessions, sinceMs), { problems, sinceMs, ...standing })) {
     const storedId = stored.idOf(found.run.id);
+    stored.addTranscript(found.run.id);
     if (storedId === undefined) {
       const { source } = found.report;
       if (last.source !== source) {
@@ -65,8 +68,16 @@ export async function* runsOfMachine(sources: MachineSources): AsyncGenerator<Fo
   }
   if (store === undefined) return;
   problems.source(storeName);
-  for await (const found of runsOfStore(store, { place, sinceMs, endings, ...standing }))
+  let leftOut = 0;
+  const isLeftOut = (runId: string): boolean => {
+    const repeats = stored.repeatsSession(runId);
+    if (repeats) leftOut += 1;
+    return repeats;
+  };
+  for await (const found of runsOfStore(store, { place, sinceMs, endings, isLeftOut, ...standing }))
     yield { ...found, run: { ...withUsage(found.run, usages.get(found.run.id)), project } };
+  if (leftOut > 0)
+    problems.note({ message: `${countOf(leftOut, 'run')} of telemetry left out: the session itself is in the report` });
 }
 
 /** Adds the usage from the transcript to a run whose host reports none to its hooks. */

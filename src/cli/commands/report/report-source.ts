@@ -19,6 +19,8 @@ interface StoreQuery {
   readonly standing?: KnownOfRun;
   /** Path of the store. */
   readonly place?: string;
+  /** Returns true for a run that is left out. */
+  readonly isLeftOut?: (runId: string) => boolean;
 }
 
 /** Adds facts that are known now but not recorded to a run. */
@@ -38,10 +40,10 @@ const MAX_OPEN = 1_000;
  */
 export async function* runsOfStore(
   store: Pick<TrajectoryStore, 'listRuns' | 'readRun'>,
-  { endings, place, sinceMs, standing }: StoreQuery,
+  { endings, isLeftOut, place, sinceMs, standing }: StoreQuery,
 ): AsyncGenerator<FoundRun, void, void> {
   for await (const summary of allRuns(store)) {
-    if (summary.lastAtMs < sinceMs) continue;
+    if (summary.lastAtMs < sinceMs || isLeftOut?.(summary.runId) === true) continue;
     const fold = new NightFold(summary.runId, undefined, place);
     let problem = summary.problem;
     const withoutSecrets = secretRemover();

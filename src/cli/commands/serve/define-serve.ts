@@ -12,8 +12,10 @@ export const serve: CommandDefinition = {
     '--project <folder>': 'the project (default: this folder)',
     '--idle <span>': 'start, run: stop after this time without an event (default: 6h)',
     '--listen <host:port>': 'otlp: address to listen on (default: 127.0.0.1:4318)',
-    '--token-file <file>': 'otlp: file with the token for requests; required unless the address is a loopback one',
-    '--tls-cert <file>': 'otlp: certificate in PEM form; required in the same case',
+    '--token-file <file>':
+      'otlp: file with the token for requests (default on a loopback address: a token of the project)',
+    '--no-token': 'otlp: let every program and user of this machine add runs; only on a loopback address',
+    '--tls-cert <file>': 'otlp: certificate in PEM form; required unless the address is a loopback one',
     '--tls-key <file>': 'otlp: its key',
     '--pause <span>': 'otlp: record a trace as cut off after this time without a span (default: 30m)',
     '--json': 'status: print one line of JSON',

@@ -2,6 +2,7 @@ import { spanOption } from '../../terminal/option-values.ts';
 import { resolve } from 'node:path';
 
 import { invalidArgument } from '../../../base/error.ts';
+import { stateFile } from '../../../base/state-places.ts';
 import { projectFolderOf } from '../../../base/project-folder.ts';
 import { DEFAULT_IDLE_LIMIT_MS, runServer, type RunningServer } from '../../../hosts/claude-code/run-server.ts';
 import { readServeSettings, type ServeSettings } from '../../../hosts/claude-code/serve-settings.ts';
@@ -142,7 +143,8 @@ async function printStatus(
         `OpenTelemetry: ${countOf(spans, 'span')}, ${countOf(recorded, 'run')} recorded, ${countOf(waiting, 'trace')} waiting, ${late} late, ${refused} refused`,
       );
     }
-    await terminal.write(`running: ${serverAddress(settings, health.facts)}\n${facts.join(', ')}\n`);
+    const token = `token of OpenTelemetry exporters: ${printable(stateFile('otlpToken', { env: process.env, projectFolder }))}`;
+    await terminal.write(`running: ${serverAddress(settings, health.facts)}\n${facts.join(', ')}\n${token}\n`);
     return 0;
   }
   const pid = findServer(projectFolder)?.holder.pid;

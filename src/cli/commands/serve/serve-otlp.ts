@@ -8,12 +8,17 @@ import { logFault } from '../../../base/fault-log.ts';
 import { ServedProject } from '../../../hosts/claude-code/served-project.ts';
 import { OtlpEndpoint } from '../../../hosts/otlp/otlp-endpoint.ts';
 import { DEFAULT_PAUSE_MS, OtlpIntake } from '../../../hosts/otlp/otlp-intake.ts';
-import { startOtlpServer, type OtlpServerOptions } from '../../../hosts/otlp/otlp-server.ts';
+import { isLoopback, startOtlpServer, type OtlpServerOptions } from '../../../hosts/otlp/otlp-server.ts';
+import { otlpToken } from '../../../hosts/otlp/otlp-token.ts';
+import type { StateOwner } from '../../../base/state-places.ts';
+import { shellWord } from '../../terminal/shell-word.ts';
 import { printable } from '../../terminal/printable.ts';
 import type { Terminal } from '../../terminal/terminal.ts';
 
 export interface ServeOtlpOptions {
   readonly listen?: string;
+  /** False for `--no-token`. */
+  readonly token?: boolean;
   readonly tokenFile?: string;
   readonly tlsCert?: string;
   readonly tlsKey?: string;
@@ -32,7 +37,8 @@ const ADDRESS = /^(?:\[([^\]]+)\]|([^:]+)):(\d{1,5})$/;
  * @throws CoxswainError `invalid-argument` for an invalid option; `input-io` if a file or address cannot be used
  */
 export async function serveOtlp(projectFolder: string, options: ServeOtlpOptions, terminal: Terminal): Promise<number> {
-  const address = addressOf(options);
+  const owner = { env: process.env, projectFolder };
+  const { tokenFile, ...address } = addressOf(options, owner);
   const { pause } = options;
   const pauseMs = pause === undefined ? DEFAULT_PAUSE_MS : spanOption('--pause', pause, '30m');
   const { env } = process;
@@ -42,7 +48,7 @@ export async function serveOtlp(projectFolder: string, options: ServeOtlpOptions
   };
   const project = new ServedProject({ projectFolder, env, onFault });
   const intake = new OtlpIntake({
-    owner: { env, projectFolder },
+    owner,
     clock: systemClock,
     withTarget: (work) => project.withTarget(work),
     onFault,
@@ -57,6 +63,11 @@ export async function serveOtlp(projectFolder: string, options: ServeOtlpOptions
   const host = address.host.includes(':') ? `[${address.host}]` : address.host;
   const url = `${address.tls === undefined ? 'http' : 'https'}://${host}:${server.port}`;
   await terminal.write(`receiving OpenTelemetry at ${url} for ${printable(projectFolder)}; Ctrl-C stops it\n`);
+  await terminal.write(
+    tokenFile === undefined
+      ? 'without a token: every program and user of this machine can add runs\n'
+      : `setting of the exporter: OTEL_EXPORTER_OTLP_HEADERS="authorization=Bearer%20$(cat ${printable(shellWord(tokenFile))})"\n`,
+  );
   await stopped.promise;
   await server.close();
   const waitingCount = await intake.stop();
@@ -70,8 +81,12 @@ export async function serveOtlp(projectFolder: string, options: ServeOtlpOptions
   return 0;
 }
 
-function addressOf(options: ServeOtlpOptions): Omit<OtlpServerOptions, 'endpoint'> {
-  const { listen = DEFAULT_ADDRESS, tokenFile, tlsCert, tlsKey } = options;
+/** Returns the address and its credentials. `tokenFile` contains the token; undefined for `--no-token`. */
+function addressOf(
+  options: ServeOtlpOptions,
+  owner: StateOwner,
+): Omit<OtlpServerOptions, 'endpoint'> & { readonly tokenFile: string | undefined } {
+  const { listen = DEFAULT_ADDRESS, token: needsToken = true, tokenFile, tlsCert, tlsKey } = options;
   const parts = ADDRESS.exec(listen);
   const port = Number(parts?.[3]);
   if (parts === null || port > 65_535) {
@@ -82,8 +97,14 @@ function addressOf(options: ServeOtlpOptions): Omit<OtlpServerOptions, 'endpoint
   }
   const tls =
     tlsCert === undefined || tlsKey === undefined ? undefined : { cert: fileOf(tlsCert), key: fileOf(tlsKey) };
-  const token = tokenFile === undefined ? undefined : fileOf(tokenFile).trim();
-  return { host: parts[1] ?? parts[2] ?? '', port, token, tls };
+  if (!needsToken && tokenFile !== undefined) throw invalidArgument('give either --token-file or --no-token');
+  const host = parts[1] ?? parts[2] ?? '';
+  if (!needsToken) return { host, port, token: undefined, tls, tokenFile: undefined };
+  // A server that other machines can reach gets no token that nobody chose.
+  if (tokenFile !== undefined) return { host, port, token: fileOf(tokenFile).trim(), tls, tokenFile };
+  if (!isLoopback(host)) return { host, port, token: undefined, tls, tokenFile: undefined };
+  const { file, token } = otlpToken(owner);
+  return { host, port, token, tls, tokenFile: file };
 }
 
 function fileOf(path: string): string {
