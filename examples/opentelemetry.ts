@@ -23,10 +23,10 @@ import { defaultDetectors, RunView } from 'coxswain';
 import { sqliteStore } from 'coxswain/sqlite';
 import { z } from 'zod';
 
-// The same as `npx coxswain serve otlp` in a project, with any free port.
+// The same as `npx coxswain serve otlp` in a project, with any free port and without the token that exporters send otherwise.
 const project = mkdtempSync(join(tmpdir(), 'coxswain-example-'));
 const program = fileURLToPath(new URL('cli/bin.js', import.meta.resolve('coxswain')));
-const server = spawn(process.execPath, [program, 'serve', 'otlp', '--listen', '127.0.0.1:0'], {
+const server = spawn(process.execPath, [program, 'serve', 'otlp', '--listen', '127.0.0.1:0', '--no-token'], {
   cwd: project,
   stdio: ['ignore', 'pipe', 'inherit'],
 });

@@ -89,7 +89,7 @@ async function play(program: string, mode: Mode, script: ModelFunction, env = {}
     onFault: ({ message }) => faults.push(message),
   });
   const endpoint = new OtlpEndpoint((found) => intake.take(found));
-  const server = await startOtlpServer({ host: '127.0.0.1', port: 0, endpoint });
+  const server = await startOtlpServer({ host: '127.0.0.1', port: 0, token: undefined, endpoint });
   onTestFinished(async () => {
     await server.close();
     await intake.stop();

@@ -95,7 +95,7 @@ test.each(['generateText', 'streamText'] as const)(
       onFault: ({ message }) => faults.push(message),
     });
     const endpoint = new OtlpEndpoint((found) => intake.take(found));
-    const server = await startOtlpServer({ host: '127.0.0.1', port: 0, endpoint });
+    const server = await startOtlpServer({ host: '127.0.0.1', port: 0, token: undefined, endpoint });
     const url = `http://127.0.0.1:${server.port}/v1/traces`;
     const provider = new TracerProvider({
       spanProcessors: [

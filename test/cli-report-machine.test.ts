@@ -201,8 +201,8 @@ test('telemetry that names a session takes no row from it, and its own calls do 
     'gen_ai.operation.name': 'invoke_agent',
     'gen_ai.input.messages': '[{"role":"user","content":"tidy the readme"}]',
   };
-  const spans = ['alone', 'both', 'sdk-session', 'unknown'].map((session, index) =>
-    span({ ...agent, 'gen_ai.conversation.id': session }, `${index + 1}`),
+  const spans = ['alone', 'both', 'sdk-session', 'unknown'].map((name, index) =>
+    span({ ...agent, 'gen_ai.conversation.id': name }, `${index + 1}`),
   );
   await writeFile(join(here.cwd, 'spans.json'), JSON.stringify({ resourceSpans: [{ scopeSpans: [{ spans }] }] }));
   const recorded = await here.run(['analyze', 'spans.json', '--summary', '--store', 'mine.db']);
@@ -215,7 +215,8 @@ test('telemetry that names a session takes no row from it, and its own calls do 
   expect([code, stderr]).toEqual([0, expect.stringContaining('note: 3 runs of telemetry left out')]);
   const runs = jsonLines(stdout).slice(0, -1);
   const trace = `otel-${'ab'.repeat(16)}`;
-  expect(runs.map(({ id }) => id).toSorted()).toEqual(['alone', 'both', 'both/a1', `${trace}-4`, 'sdk'].toSorted());
+  expect(new Set(runs.map(({ id }) => id))).toEqual(new Set(['alone', 'both', 'both/a1', `${trace}-4`, 'sdk']));
+  expect(runs).toHaveLength(5);
   expect(runs.find(({ id }) => id === 'alone')).toMatchObject({ task: 'task of alone' });
   expect(runs.find(({ id }) => id === 'both')).toMatchObject({ task: 'as the store has it' });
 });

@@ -505,7 +505,7 @@ test('log events of two programs that name one session are two runs, and a trace
   expect(ids).toHaveLength(3);
   for (const id of ids) expect(id).toMatch(/^otel-[sx][0-9a-f]{32}/);
   const listed = await listAll(store);
-  expect(listed.map(({ conversationId }) => conversationId).toSorted()).toEqual([SESSION, SESSION, undefined]);
+  expect(listed.filter(({ conversationId }) => conversationId === SESSION)).toHaveLength(2);
 });
 
 test('the receiver on a loopback port needs a token of the project, which it names, unless it is started without', async () => {
@@ -516,11 +516,11 @@ test('the receiver on a loopback port needs a token of the project, which it nam
     const ended = await runCli(all, {
       cwd: folder,
       env,
-      onStdout: ({ interrupt, all }) => {
-        const port = Number(/127\.0\.0\.1:(\d+)/.exec(all)?.[1]);
+      onStdout: ({ interrupt, all: printed }) => {
+        const port = Number(/127\.0\.0\.1:(\d+)/.exec(printed)?.[1]);
         const headers =
           args.length > 0 ? {} : { authorization: `Bearer ${otlpToken({ env, projectFolder: folder }).token}` };
-        if (isSent || all.split('\n').length < 3) return;
+        if (isSent || printed.split('\n').length < 3) return;
         isSent = true;
         const body = spanRequest({ attributes: AGENT });
         void Promise.all([{}, headers].map(async (one) => (await send(port, body, { headers: one })).status))
