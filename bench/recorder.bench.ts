@@ -1,13 +1,11 @@
 /**
  * Cost of recording: events through the whole recorder into a store on disk, relative to the simplest durable way to write the same
- * records in the same batches: for jsonl, a write and `fdatasync` per batch of prepared bytes; for SQLite, a transaction of prepared
- * inserts at `synchronous=FULL`. Both are also measured with `JSON.stringify` included. The sides alternate. Then the time of `emit`,
- * and the memory of a million records.
+ * records in the same batches: a transaction of prepared inserts at `synchronous=FULL`, with and without `JSON.stringify`. The sides
+ * alternate. Then the time of `emit`, and the memory of a million records.
  *
- * `npx node --expose-gc bench/recorder.bench.ts [RECORDS] [ROUNDS] [ONLY]`, default 60,000 and 5; the median of the rounds. ONLY is part of
- * a comparison's name, such as `jsonl`, and skips everything else.
+ * `npx node --expose-gc bench/recorder.bench.ts [RECORDS] [ROUNDS]`, default 60,000 and 5; the median of the rounds.
  */
-import { closeSync, fdatasyncSync, mkdtempSync, openSync, readdirSync, rmSync, writeSync } from 'node:fs';
+import { mkdtempSync, readdirSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
@@ -15,14 +13,11 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { AgentEvent } from '../src/records/agent-event.ts';
 import type { TrajectoryRecord } from '../src/records/trajectory-record.ts';
 import { TrajectoryRecorder } from '../src/recorder/trajectory-recorder.ts';
-import { workerStore } from '../src/recorder/worker-store.ts';
-import { linesStore } from '../test/support/lines-store.ts';
 import { sqliteStore } from '../src/store/sqlite/sqlite-store.ts';
 import type { TrajectorySink } from '../src/store/trajectory-store.ts';
 
 const total = Number(process.argv[2] ?? 60_000);
 const rounds = Number(process.argv[3] ?? 5);
-const only = process.argv[4];
 const BURSTS = [64, 256, 500];
 const MILLION = 1_000_000;
 const work = mkdtempSync(join(tmpdir(), 'coxswain-bench-'));
@@ -85,9 +80,9 @@ async function record(store: TrajectorySink, burst: number): Promise<Taken> {
 
 /** The records of the events as read from a store. */
 async function recordsOf(): Promise<readonly TrajectoryRecord[]> {
-  const store = linesStore(place(), { fsync: 'none' });
-  await record(store, 500);
-  const reader = linesStore(join(work, `place-${files}`));
+  const path = place();
+  await record(sqliteStore(path, { fsync: 'none' }), 500);
+  const reader = sqliteStore(path);
   const records = await Array.fromAsync(reader.readRun('bench', { fromSeq: 1 }));
   await reader.close();
   return records;
@@ -100,25 +95,6 @@ function cut<Item>(items: readonly Item[], sizes: readonly number[]): readonly (
 }
 
 /** Records per second; includes encoding if the input is records, not text. */
-function bareJsonl(batches: readonly (readonly (TrajectoryRecord | string)[])[]): number {
-  const file = openSync(place(), 'a', 0o600);
-  const bytesOf = (batch: readonly (TrajectoryRecord | string)[]): Buffer => {
-    let text = '';
-    for (const one of batch) text += `${typeof one === 'string' ? one : JSON.stringify(one)}\n`;
-    return Buffer.from(text);
-  };
-  const ready = typeof batches[0]?.[0] === 'string' ? batches.map(bytesOf) : undefined;
-  globalThis.gc?.();
-  const begun = performance.now();
-  for (const [index, batch] of batches.entries()) {
-    writeSync(file, ready?.[index] ?? bytesOf(batch));
-    fdatasyncSync(file);
-  }
-  const took = performance.now() - begun;
-  closeSync(file);
-  return total / (took / 1_000);
-}
-
 function bareSqlite(batches: readonly (readonly (TrajectoryRecord | string)[])[]): number {
   const database = new DatabaseSync(place());
   database.exec('PRAGMA journal_mode=WAL; PRAGMA synchronous=FULL');
@@ -146,47 +122,32 @@ function median(values: readonly number[]): number {
   return values.toSorted((a, b) => a - b)[Math.floor(values.length / 2)] ?? 0;
 }
 
-interface Contest {
-  readonly name: string;
-  readonly open: () => TrajectorySink;
-  readonly bare: typeof bareJsonl;
-}
-
-const CONTESTS: readonly Contest[] = [
-  { name: 'jsonl', open: () => linesStore(place()), bare: bareJsonl },
-  { name: 'sqlite', open: () => sqliteStore(place()), bare: bareSqlite },
-  { name: 'sqlite, worker', open: () => workerStore({ path: place() }), bare: bareSqlite },
-];
-
 const bytes = Buffer.byteLength(JSON.stringify({ ...eventOf(0), run_id: 'bench', recorded_at_unix_ms: Date.now() }));
 console.log(`${total} records of about ${bytes} bytes, ${rounds} rounds, medians; records a second, and ratios`);
 const records = await recordsOf();
 const texts = records.map((one) => JSON.stringify(one));
-for (const { name, open, bare } of CONTESTS) {
-  if (only !== undefined && !name.includes(only)) continue;
-  for (const burst of BURSTS) {
-    const speeds: number[] = [];
-    const ratios: number[] = [];
-    const ratiosEncoding: number[] = [];
-    let size = 0;
-    for (let round = 0; round < rounds; round += 1) {
-      const { perSecond, sizes } = await record(open(), burst);
-      speeds.push(perSecond);
-      ratios.push(perSecond / bare(cut(texts, sizes)));
-      ratiosEncoding.push(perSecond / bare(cut(records, sizes)));
-      size = total / sizes.length;
-      for (const left of readdirSync(work)) rmSync(join(work, left), { recursive: true, force: true });
-    }
-    console.log(
-      `${name.padEnd(15)} batches of ${size.toFixed(0).padStart(3)}: ${Math.round(median(speeds)).toString().padStart(7)}/s, ` +
-        `${median(ratios).toFixed(2)} of bare writing, ${median(ratiosEncoding).toFixed(2)} of bare encoding and writing`,
-    );
+for (const burst of BURSTS) {
+  const speeds: number[] = [];
+  const ratios: number[] = [];
+  const ratiosEncoding: number[] = [];
+  let size = 0;
+  for (let round = 0; round < rounds; round += 1) {
+    const { perSecond, sizes } = await record(sqliteStore(place()), burst);
+    speeds.push(perSecond);
+    ratios.push(perSecond / bareSqlite(cut(texts, sizes)));
+    ratiosEncoding.push(perSecond / bareSqlite(cut(records, sizes)));
+    size = total / sizes.length;
+    for (const left of readdirSync(work)) rmSync(join(work, left), { recursive: true, force: true });
   }
+  console.log(
+    `batches of ${size.toFixed(0).padStart(3)}: ${Math.round(median(speeds)).toString().padStart(7)}/s, ` +
+      `${median(ratios).toFixed(2)} of bare writing, ${median(ratiosEncoding).toFixed(2)} of bare encoding and writing`,
+  );
 }
 
 // The time of `emit` while the store is being written.
-if (only === undefined) {
-  const store = workerStore({ path: place() });
+{
+  const store = sqliteStore(place());
   const recorder = new TrajectoryRecorder(store, { overflow: 'wait', flushTimeLimitMs: 120_000 });
   recorder.onEvent({ type: 'run_identified', identity: { runId: 'bench', depth: 0 } });
   const times: number[] = [];
@@ -206,8 +167,8 @@ if (only === undefined) {
 }
 
 // Memory of a long run.
-if (only === undefined) {
-  const store = linesStore(place());
+{
+  const store = sqliteStore(place());
   const recorder = new TrajectoryRecorder(store, { overflow: 'wait', flushTimeLimitMs: 120_000 });
   recorder.onEvent({ type: 'run_identified', identity: { runId: 'bench', depth: 0 } });
   const heap: string[] = [];

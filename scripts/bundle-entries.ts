@@ -7,7 +7,6 @@ import { entryPoints } from './bundle-types.ts';
 /** Modules loaded by path that are not package subpaths: the CLI, threads, and modules that the hook bundles exclude. */
 const OTHERS = [
   'cli/bin',
-  'recorder/store-worker',
   'backtest/shard-worker',
   'store/registry/open-store',
   'config/load-config',

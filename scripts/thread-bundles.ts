@@ -8,7 +8,7 @@ import { join, resolve } from 'node:path';
 import { build } from 'esbuild';
 import type { TestProject } from 'vitest/node';
 
-const ENTRIES = ['src/recorder/store-worker.ts', 'src/backtest/shard-worker.ts'];
+const ENTRIES = ['src/backtest/shard-worker.ts'];
 
 /** A new folder each time, because several test runs may be active. */
 export function threadFolder(): string {

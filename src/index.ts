@@ -107,8 +107,6 @@ export type { EmitAnswer, FlushAnswer, TimeLimit } from './recorder/recorder-ans
 export type { RecorderHealth } from './recorder/recorder-health.ts';
 export type { RedactionRule } from './redaction/own-rules.ts';
 export type { RedactionOptions } from './redaction/redactor.ts';
-export { recoverSpills, type SpillRecovery } from './recorder/recover-spills.ts';
-export type { SpillHealth } from './recorder/spill-file.ts';
 export type { Timers } from './recorder/timers.ts';
 export {
   TrajectoryRecorder,

@@ -145,7 +145,7 @@ test('the page escapes every text and has no script or external resource', async
 
 test('the readable part of a damaged run is reported', async () => {
   await here.recorded('runs.db');
-  await damageRecord(join(here.cwd, 'runs.db'), 'beta', 100);
+  damageRecord(join(here.cwd, 'runs.db'), 'beta', 100);
   const { code, stderr, stdout } = await here.run(['report', 'runs.db', '--since', 'all', '--json']);
   expect([code, stderr]).toEqual([1, expect.stringContaining('run beta')]);
   const runs = jsonLines(stdout);

@@ -1,12 +1,11 @@
 import { spawnSync } from 'node:child_process';
-import { readdir, readFile, stat, writeFile } from 'node:fs/promises';
+import { mkdir, readdir, readFile, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { expect, test } from 'vitest';
 
 import { openStoreNamed } from '../src/cli/runs/open-store.ts';
 import { parseRecord } from '../src/records/decode-record.ts';
-import { jsonlSink } from '../src/store/jsonl/jsonl-sink.ts';
 import { sqliteStore } from '../src/store/sqlite/sqlite-store.ts';
 import { useStoresFolder } from './cli-stores.ts';
 import { damageRecord, recordLine } from './damage-record.ts';
@@ -67,7 +66,7 @@ test('what is not there is nothing found, and exit code 0', async () => {
 test('verify names the place of damage, and leaves with 1', async () => {
   const store = 'runs.db';
   await here.recorded(store);
-  await damageRecord(join(here.cwd, store), 'beta', 5);
+  damageRecord(join(here.cwd, store), 'beta', 5);
   const { code, stderr } = await here.run(['verify', store]);
   expect(code).toBe(1);
   expect(stderr).toMatch(/^coxswain: [^\n]+: run beta, seq 5: [^\n]+\n/);
@@ -109,26 +108,29 @@ test('a store is copied into another, and the copy may be repeated', async () =>
   expect((await here.run(['export', '--store', 'runs.db', '--to-store', 'runs.db', '--to', 'x'])).code).toBe(2);
 });
 
-test('a folder of JSON lines is read and imported, and is no store to record into, search or collect', async () => {
+test('a folder is no store, and the records in a folder of JSON lines are imported from standard input', async () => {
   await here.recorded('runs.db');
   const before = await here.exported('runs.db');
-  const sink = jsonlSink(join(here.cwd, 'lines'));
-  for (const line of before.trimEnd().split('\n')) await sink.append([parseRecord(line)]);
-  await sink.close();
-  expect(jsonLines((await here.run(['runs', '--store', 'lines', '--json'])).stdout)).toHaveLength(2);
-  expect((await here.run(['verify', 'lines'])).stdout).toContain('nothing is wrong');
-  const { code, stderr } = await here.run(['import', 'lines', '--store', 'moved.db']);
-  expect([code, stderr]).toEqual([0, '']);
-  expect((await here.exported('moved.db')).split('\n').toSorted()).toEqual(before.split('\n').toSorted());
-  for (const args of [
+  await mkdir(join(here.cwd, 'lines'));
+  const refusals = [
+    ['runs', '--store', 'lines'],
+    ['verify', 'lines'],
     ['search', 'rule', '--store', 'lines'],
     ['gc', 'lines'],
     ['demo', '--fast', '--store', 'lines'],
-    ['import', 'lines', '--store', 'new/'],
-  ]) {
-    const refused = await here.run(args);
-    expect([refused.code, refused.stderr]).toEqual([2, expect.stringMatching(/coxswain import \S+ --store FILE/)]);
+    ['import', '-', '--store', 'new/'],
+  ];
+  for (const args of refusals) {
+    const refused = await here.run(args, { stdin: before });
+    expect([args, refused.code, refused.stderr]).toEqual([
+      args,
+      2,
+      expect.stringMatching(/is a folder, .*cat FOLDER\/\*\/\*\.jsonl \| coxswain import - --store FILE/),
+    ]);
   }
+  const { code, stderr } = await here.run(['import', '-', '--store', 'moved.db'], { stdin: before });
+  expect([code, stderr]).toEqual([0, '']);
+  expect((await here.exported('moved.db')).split('\n').toSorted()).toEqual(before.split('\n').toSorted());
 });
 
 test('a search of records that were never indexed finds the last of them', async () => {
@@ -232,7 +234,7 @@ test('every command has help with an example, and none lets what is stored act o
     '\n',
   );
   const results = [await here.run(['import', '-', '--store', 'runs.db'], { stdin })];
-  await damageRecord(join(here.cwd, 'runs.db'), `${evil}2`, 0);
+  damageRecord(join(here.cwd, 'runs.db'), `${evil}2`, 0);
   const [store, missing] = [['--store', 'runs.db'], `${evil}.db`];
   for (const args of [
     ['search', 'needle', ...store],

@@ -1,15 +1,11 @@
-import { readdirSync } from 'node:fs';
-import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { CoxswainError } from '../src/base/error.ts';
 import { createCoxswain } from '../src/run/coxswain.ts';
 import type { TrajectoryRecord } from '../src/records/trajectory-record.ts';
-import { workerStore } from '../src/recorder/worker-store.ts';
 import { memoryStore } from '../src/store/memory/memory-store.ts';
 import type { TrajectoryStore } from '../src/store/trajectory-store.ts';
 import { createFakeTimers } from './support/fake-timers.ts';
 import { readAll } from '../src/testing/read-all.ts';
-import { testFolder } from './support/test-folder.ts';
 
 /** A store in memory whose medium fails while `isBroken`. */
 function breakable(): { readonly store: TrajectoryStore; readonly inside: TrajectoryStore; isBroken: boolean } {
@@ -90,37 +86,11 @@ test('a host that awaits room is held up, for its limit at most, instead of losi
   expect(await run.end()).toBe('stored');
 });
 
-test('what there is no room for is spilled and comes back', async () => {
-  const folder = testFolder();
-  const broken = breakable();
-  broken.isBroken = true;
-  const cox = createCoxswain({ store: broken.store, overflow: 'spill', spillFolder: folder, maxQueued: 5 });
-  const run = cox.startRun({ runId: 'r' });
-  const child = run.child({ runId: 'c' });
-  for (let index = 0; index < 300; index += 1) {
-    run.emit(turn);
-    child.emit(turn);
-  }
-  expect(cox.health().recorder).toMatchObject({ dropped: 0, spill: { records: 597 } });
-  expect(JSON.parse(JSON.stringify(cox.health()))).toEqual(cox.health());
-  broken.isBroken = false;
-  expect(await cox.flush()).toBe('stored');
-  expect(await readAll(broken.inside, 'r')).toHaveLength(301);
-  expect(await readAll(broken.inside, 'c')).toHaveLength(301);
-  await cox.close();
-  expect(readdirSync(folder)).toEqual([]);
-});
-
-test('a coxswain records through a worker thread', async () => {
-  const folder = testFolder();
-  const store = workerStore({ path: join(folder, 'runs.db') });
-  const cox = createCoxswain({ store });
-  const run = cox.startRun({ runId: 'r' });
-  for (let index = 0; index < 1_200; index += 1) run.emit(turn);
-  expect(await run.end()).toBe('stored');
-  expect(await store.findRun('r')).toMatchObject({ records: 1_202, lastSeq: 1_201, outcome: 'ended' });
-  await cox.close();
-  await cox.close();
+test('the policy and options of the spill file are refused with what replaces them', () => {
+  const create = (options: object) => () => createCoxswain({ store: memoryStore(), ...options });
+  expect(create({ overflow: 'spill' })).toThrow(/got "spill"; spill was removed; use drop-newest, or wait/);
+  for (const name of ['spillFolder', 'maxSpillBytes'])
+    expect(create({ [name]: 1 })).toThrow(new RegExp(`${name} was removed; .*maxQueued`));
 });
 
 test('without a store everything counts as stored', async () => {

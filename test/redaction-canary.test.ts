@@ -18,10 +18,9 @@ import { tempFolder } from './support/temp-folder.ts';
 import { runCli } from './run-cli.ts';
 
 /** A run in which every kind of secret was said wherever a host can say anything, closed store included. */
-async function recordCanary(store: TrajectoryStore, folder?: string): Promise<void> {
+async function recordCanary(store: TrajectoryStore): Promise<void> {
   const steering = { ...standardSteering(), guidance: [{ provider: diagnosticSignal() }] };
-  const overflow = folder === undefined ? {} : { overflow: 'spill' as const, spillFolder: folder };
-  const cox = createCoxswain({ ...steering, ...overflow, store, clock: createFakeClock() });
+  const cox = createCoxswain({ ...steering, store, clock: createFakeClock() });
   const run = cox.startRun({
     runId: 'canary',
     task: fakeSecrets()
@@ -44,7 +43,7 @@ test('no planted secret is in what the commands that read a store print or write
   const temp = await tempFolder();
   try {
     const cwd = temp.path;
-    await recordCanary(sqliteStore(join(cwd, 'runs.db')), cwd);
+    await recordCanary(sqliteStore(join(cwd, 'runs.db')));
     const at = ['--store', 'runs.db'];
     const commands = [
       ['export', ...at, '--to', 'out.ndjson'],

@@ -13,7 +13,6 @@ import { findStatus } from '../src/cli/commands/status/find-status.ts';
 import { Terminal } from '../src/cli/terminal/terminal.ts';
 import { encodeRecord } from '../src/records/encode-record.ts';
 import { WORDS } from '../src/records/words.ts';
-import { linesStore } from './support/lines-store.ts';
 import { memoryStore } from '../src/store/memory/memory-store.ts';
 import { sqliteStore } from '../src/store/sqlite/sqlite-store.ts';
 import type { RunSummary } from '../src/store/run-summary.ts';
@@ -215,7 +214,7 @@ async function ofViewer(page: Page, source: string): Promise<readonly string[]> 
 
 test('every store lists the same figures for a run', async () => {
   const found: string[] = [];
-  for (const store of [memoryStore(), sqliteStore(at('other.db')), linesStore(at('folder'))]) {
+  for (const store of [memoryStore(), sqliteStore(at('other.db'))]) {
     await record(store);
     const summaries = await each(async (id) => {
       const summary = await store.findRun(id);

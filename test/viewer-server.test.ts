@@ -9,7 +9,6 @@ import { afterEach, beforeEach, expect, test } from 'vitest';
 
 import { createCoxswain } from '../src/run/coxswain.ts';
 import type { TrajectoryPayload, TrajectoryRecord } from '../src/records/trajectory-record.ts';
-import { linesStore } from './support/lines-store.ts';
 import { LAYOUT } from '../src/store/sqlite/sqlite-schema.ts';
 import { sqliteStore } from '../src/store/sqlite/sqlite-store.ts';
 import type { TrajectorySink } from '../src/store/trajectory-store.ts';
@@ -122,10 +121,7 @@ async function steeredRun(store: TrajectorySink, runId: string): Promise<void> {
   await cox.flush();
 }
 
-const KINDS = [
-  ['sqlite', 'runs.db', (path: string) => sqliteStore(path)],
-  ['jsonl', 'runs', (path: string) => linesStore(path)],
-] as const;
+const KINDS = [['sqlite', 'runs.db', (path: string) => sqliteStore(path)]] as const;
 
 for (const [kind, name, openStore] of KINDS) {
   test(`${kind}: runs are listed newest first, page by page, with extras on demand`, async () => {
@@ -281,14 +277,7 @@ for (const [kind, name, openStore] of KINDS) {
       ({ data, event }) => event === 'run' && JSON.stringify(data).includes('"second"'),
     );
     expect(appearance.data).toMatchObject({ source: '0', runId: 'second', calls: 1 });
-    // Of lines in a folder nothing is deleted but by removing the run's folder.
-    await store.close();
-    if (kind === 'jsonl') await rm(join(at(name), 'run-first'), { recursive: true });
-    else {
-      const other = sqliteStore(at(name));
-      await other.deleteRun('first');
-      await other.close();
-    }
+    await store.deleteRun('first');
     const deletion = await stream.next(({ event }) => event === 'gone');
     expect(deletion.data).toEqual({ source: '0', runId: 'first' });
     stream.close();

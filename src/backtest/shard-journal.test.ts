@@ -5,9 +5,7 @@ import { expect, test } from 'vitest';
 
 import { messageOf } from '../base/error.ts';
 import type { TrajectoryPayload, TrajectoryRecord } from '../records/trajectory-record.ts';
-import { linesStore } from '../../test/support/lines-store.ts';
 import { sqliteStore } from '../store/sqlite/sqlite-store.ts';
-import type { TrajectorySink } from '../store/trajectory-store.ts';
 import { testFolder } from '../../test/support/test-folder.ts';
 import { backtest } from './backtest.ts';
 
@@ -24,11 +22,6 @@ function recordsOf(runId: string): readonly TrajectoryRecord[] {
     record(runId, 2, { kind: 'tool_ended', tool_call_id: 'c', tool_name: 'bash', result: 'a b', is_error: false }),
   ];
 }
-
-const STORES: readonly (readonly [string, (path: string) => TrajectorySink])[] = [
-  ['runs.db', sqliteStore],
-  ['records', (path) => linesStore(path)],
-];
 
 test('a journal is of use although a store that is open has filled its word index, which changes its file', async () => {
   const path = join(folder, 'searched.db');
@@ -47,11 +40,11 @@ test('a journal is of use although a store that is open has filled its word inde
   expect([again, shards]).toEqual([whole, 0]);
 });
 
-test.each(STORES)('a journal is refused when a run of %s has gone on, or there is a new one', async (name, open) => {
-  const path = join(folder, name);
-  const resume = join(folder, `journal-${name}`);
+test('a journal is refused when a run of a store has gone on, or there is a new one', async () => {
+  const path = join(folder, 'runs.db');
+  const resume = join(folder, 'journal');
   const add = async (records: readonly TrajectoryRecord[]): Promise<void> => {
-    const store = open(path);
+    const store = sqliteStore(path);
     await store.append(records);
     await store.close();
   };
@@ -60,7 +53,7 @@ test.each(STORES)('a journal is refused when a run of %s has gone on, or there i
   expect([await refusal(), await refusal()]).toEqual(['none', 'none']);
   await add([record('one', 3, { kind: 'turn_started' })]);
   expect(await refusal()).toContain('the input has changed');
-  const other = join(folder, `other-${name}`);
+  const other = join(folder, 'other-journal');
   await backtest([path], { resume: other });
   await add(recordsOf('two'));
   expect(await backtest([path], { resume: other }).then(() => 'none', messageOf)).toContain('the input has changed');

@@ -10,7 +10,6 @@ import { definePrompt } from '../steering/prompt/define-prompt.ts';
 import type { PromptTemplate } from '../steering/prompt/prompt-template.ts';
 import type { SteeringOptions } from '../steering/steering-options.ts';
 import { standardSteering } from '../steering/standard-steering.ts';
-import { linesStore } from '../../test/support/lines-store.ts';
 import { sqliteStore } from '../store/sqlite/sqlite-store.ts';
 import type { TrajectorySink } from '../store/trajectory-store.ts';
 import { createFakeClock } from '../testing/fake-clock.ts';
@@ -61,22 +60,20 @@ async function* each(records: readonly TrajectoryRecord[]): AsyncGenerator<Traje
   yield* records;
 }
 
-test('a run that was recorded live reproduces every derived record, in either store', async () => {
-  for (const kind of ['runs.db', 'records'] as const) {
-    const path = join(folder, kind);
-    const store = kind === 'runs.db' ? sqliteStore(path) : linesStore(path);
-    await recordLive(store, 'plain', standardSteering());
-    await recordLive(store, 'hook', { ...standardSteering(), retain: 'compact' });
-    await recordLive(store, 'other', { feedback: [] });
-    await store.close();
-    const runs = await verified(path, standardSteering());
-    const byRun = new Map(runs.map((run) => [run.run, run]));
-    expect(byRun.get('plain')).toMatchObject({ status: 'equal', mismatched: 0 });
-    expect(byRun.get('plain')?.matched).toBeGreaterThan(5);
-    expect(byRun.get('hook')).toMatchObject({ status: 'equal', mismatched: 0 });
-    const { configurationHash } = resolveSteering({ feedback: [] });
-    expect(byRun.get('other')).toMatchObject({ status: 'other-configuration', detail: configurationHash, matched: 0 });
-  }
+test('a run that was recorded live reproduces every derived record', async () => {
+  const path = join(folder, 'runs.db');
+  const store = sqliteStore(path);
+  await recordLive(store, 'plain', standardSteering());
+  await recordLive(store, 'hook', { ...standardSteering(), retain: 'compact' });
+  await recordLive(store, 'other', { feedback: [] });
+  await store.close();
+  const runs = await verified(path, standardSteering());
+  const byRun = new Map(runs.map((run) => [run.run, run]));
+  expect(byRun.get('plain')).toMatchObject({ status: 'equal', mismatched: 0 });
+  expect(byRun.get('plain')?.matched).toBeGreaterThan(5);
+  expect(byRun.get('hook')).toMatchObject({ status: 'equal', mismatched: 0 });
+  const { configurationHash } = resolveSteering({ feedback: [] });
+  expect(byRun.get('other')).toMatchObject({ status: 'other-configuration', detail: configurationHash, matched: 0 });
 });
 
 test('a derived record that was changed, lost or made up is told, with both sides', async () => {

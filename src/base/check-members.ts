@@ -1,5 +1,6 @@
 import { invalidArgument } from './error.ts';
 import { nearestName } from './nearest-name.ts';
+import { removedText } from './removed-names.ts';
 
 /**
  * Checks options passed by JavaScript callers. The value must be an object without unknown members.
@@ -14,7 +15,9 @@ export function checkMembers(name: string, options: unknown, known: Readonly<Rec
   const unknownMember = Object.keys(options).find((member) => !Object.hasOwn(known, member));
   if (unknownMember === undefined) return;
   const nearest = nearestName(unknownMember, Object.keys(known));
-  const hint = nearest === undefined ? `there are ${Object.keys(known).join(', ')}` : `did you mean ${nearest}?`;
+  const hint =
+    removedText(unknownMember) ??
+    (nearest === undefined ? `there are ${Object.keys(known).join(', ')}` : `did you mean ${nearest}?`);
   throw invalidArgument(`${name} has no member ${unknownMember}; ${hint}`);
 }
 

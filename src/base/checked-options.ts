@@ -1,6 +1,7 @@
 import { expectedText, fitsShape, foundText } from './describe-shape.ts';
 import { CoxswainError } from './error.ts';
 import { nearestName } from './nearest-name.ts';
+import { removedText } from './removed-names.ts';
 import type { Shape, ShapesOf } from './shape.ts';
 
 /**
@@ -23,7 +24,7 @@ function unknownOption(option: string, shapes: object): CoxswainError {
   const names = Object.keys(shapes);
   const nearest = nearestName(option, names);
   const hint = nearest === undefined ? `the options are ${names.join(', ')}` : `did you mean ${nearest}?`;
-  const message = `there is no option ${option.slice(0, 64)}; ${names.length === 0 ? 'there are no options' : hint}`;
+  const message = `there is no option ${option.slice(0, 64)}; ${removedText(option) ?? (names.length === 0 ? 'there are no options' : hint)}`;
   return new CoxswainError('invalid-definition', message, { details: { option } });
 }
 

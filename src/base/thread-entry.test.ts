@@ -5,13 +5,13 @@ import { expect, test } from 'vitest';
 import { threadEntry } from './thread-entry.ts';
 
 test('a built module starts the built neighbour, whatever the environment says', () => {
-  expect(threadEntry('store-worker', 'file:///package/dist/recorder/worker-link.js').href).toBe(
-    'file:///package/dist/recorder/store-worker.js',
+  expect(threadEntry('shard-worker', 'file:///package/dist/backtest/run-shards.js').href).toBe(
+    'file:///package/dist/backtest/shard-worker.js',
   );
 });
 
 test('under test the threads of the sources run as bundles, without type stripping', () => {
-  const entry = fileURLToPath(threadEntry('store-worker', import.meta.url));
-  expect(entry).toMatch(/store-worker\.js$/);
+  const entry = fileURLToPath(threadEntry('shard-worker', import.meta.url));
+  expect(entry).toMatch(/shard-worker\.js$/);
   expect(existsSync(entry)).toBe(true);
 });

@@ -3,6 +3,7 @@ import { CommanderError } from 'commander';
 import { CoxswainError, messageOf } from '../base/error.ts';
 import { printableCut } from './terminal/printable.ts';
 import { runProgram } from './program.ts';
+import { removedMessage } from './removed-commands.ts';
 import { Terminal } from './terminal/terminal.ts';
 
 const USAGE = 2;
@@ -33,7 +34,8 @@ async function exitCodeOf(args: readonly string[], terminal: Terminal): Promise<
   }
 }
 
-function reportError(error: unknown, [command = '']: readonly string[], terminal: Terminal): number {
+function reportError(error: unknown, args: readonly string[], terminal: Terminal): number {
+  const [command = ''] = args;
   const message = printableCut(messageOf(error).replaceAll('\n', ' '), 500);
   if (error instanceof CommanderError) {
     if (error.exitCode === 0) return 0;
@@ -41,7 +43,9 @@ function reportError(error: unknown, [command = '']: readonly string[], terminal
     if (error.code !== 'commander.help') {
       const isKnown = error.code !== 'commander.unknownCommand' && /^\w/.test(command);
       const help = isKnown ? `coxswain ${command} --help` : 'coxswain --help';
-      terminal.complain(`coxswain: ${message.replace(/^error: |\.$/g, '')}; see ${help}`);
+      terminal.complain(
+        `coxswain: ${removedMessage(error, args) ?? message.replace(/^error: |\.$/g, '')}; see ${help}`,
+      );
     }
     return USAGE;
   }

@@ -4,6 +4,7 @@ import type { ConfigProblem } from './config-problem.ts';
 import { expectedText, fitsShape, foundText, typeOf } from '../base/describe-shape.ts';
 import type { ListShape, MapShape, ObjectShape, Shape } from '../base/shape.ts';
 import { nearestName } from '../base/nearest-name.ts';
+import { removedText } from '../base/removed-names.ts';
 
 /** Maximum number of reported problems per value. */
 const MAX_PROBLEMS = 100;
@@ -129,25 +130,28 @@ class ShapeDecoder {
 
   #reportUnknown(name: string, names: readonly string[], path: string): void {
     if (this.#isFull()) return;
-    const suggestion = this.#options.suggestName(name, names);
+    const removed = removedText(name);
+    const suggestion = removed === undefined ? this.#options.suggestName(name, names) : undefined;
     const memberPath = path === '' ? name : `${path}.${name}`;
     this.#addProblem({
       path: memberPath.slice(0, 200),
       kind: 'unknown-field',
       message:
-        suggestion === undefined ? `there is no such field; there are ${names.join(', ')}` : 'there is no such field',
+        removed ??
+        (suggestion === undefined ? `there is no such field; there are ${names.join(', ')}` : 'there is no such field'),
       ...present({ suggestion }),
     });
   }
 
   #reportWrong(value: unknown, shape: Shape, path: string): typeof VOID {
     if (this.#isFull()) return VOID;
-    const suggestion = suggestValue(value, shape);
+    const removed = shape.kind === 'choice' && typeof value === 'string' ? removedText(value) : undefined;
+    const suggestion = removed === undefined ? suggestValue(value, shape) : undefined;
     const foundValue = foundText(value, shape.kind === 'text' && shape.isSecret === true);
     return this.#addProblem({
       path,
       kind: 'value',
-      message: `must be ${expectedText(shape)}, got ${foundValue}`,
+      message: `must be ${expectedText(shape)}, got ${foundValue}${removed === undefined ? '' : `; ${removed}`}`,
       ...present({ suggestion }),
     });
   }

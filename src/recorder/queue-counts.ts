@@ -80,10 +80,10 @@ export class QueueCounts {
   }
 
   /** Creates the error of a `flush` that could not store everything. Each lost record is reported once. */
-  createFlushError(spilledCount: number): CoxswainError {
+  createFlushError(): CoxswainError {
     const lost = this.dropped - this.#reportedDrops;
     this.#reportedDrops = this.dropped;
-    const waiting = this.queued + spilledCount;
+    const waiting = this.queued;
     const cause = this.lastFault;
     return new CoxswainError(
       isRejection(cause) ? 'trajectory-rejected' : 'trajectory-io',

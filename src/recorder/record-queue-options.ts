@@ -1,4 +1,5 @@
 import { invalidArgument } from '../base/error.ts';
+import { removedText } from '../base/removed-names.ts';
 import type { Timers } from './timers.ts';
 
 /** The reaction to a failing sink. `drop`: records are dropped and counted. `throw`: `flush` and `end` throw. */
@@ -9,11 +10,10 @@ const FAILURE_POLICIES = ['drop', 'throw'] as const;
  * The treatment of a record that exceeds the limits.
  *
  * - `drop-newest`: the record is dropped and counted
- * - `spill`: the record is written to a file, and to the store once the store works again
  * - `wait`: as `drop-newest`, but hosts that await `run.ready()` are delayed first
  */
 export type OverflowPolicy = (typeof OVERFLOW_POLICIES)[number];
-const OVERFLOW_POLICIES = ['drop-newest', 'spill', 'wait'] as const;
+const OVERFLOW_POLICIES = ['drop-newest', 'wait'] as const;
 
 /** Options of the queue in front of a store. */
 export interface RecordQueueOptions {
@@ -25,13 +25,6 @@ export interface RecordQueueOptions {
   readonly maxQueued?: number;
   /** Maximum number of estimated bytes waiting in memory. An empty queue also accepts a larger record. Default 64 MiB. */
   readonly maxQueuedBytes?: number;
-  /**
-   * Folder of the spill file. Default: the system's temporary folder. If it is set, files of a crashed process in it are
-   * stored at startup. Use a separate folder per store.
-   */
-  readonly spillFolder?: string;
-  /** Maximum size of the spill file. Further records are dropped. Default 1 GiB. */
-  readonly maxSpillBytes?: number;
   /** Time in milliseconds for which the records of a run are retried before they are dropped. Default 600,000 (ten minutes). */
   readonly retryForMs?: number;
   /** Maximum time in milliseconds that `flush` and `end` wait. Default 5,000. */
@@ -48,7 +41,6 @@ export interface RecordQueueOptions {
 export interface QueueLimits {
   readonly maxQueued: number;
   readonly maxQueuedBytes: number;
-  readonly maxSpillBytes: number;
   readonly retryForMs: number;
   readonly flushTimeLimitMs: number;
   readonly readyTimeLimitMs: number;
@@ -64,7 +56,6 @@ export function queueLimits(options: RecordQueueOptions): QueueLimits {
   const limits: QueueLimits = {
     maxQueued: options.maxQueued ?? 10_000,
     maxQueuedBytes: options.maxQueuedBytes ?? 64 * 1024 * 1024,
-    maxSpillBytes: options.maxSpillBytes ?? 1024 * 1024 * 1024,
     retryForMs: options.retryForMs ?? 600_000,
     flushTimeLimitMs: options.flushTimeLimitMs ?? 5_000,
     readyTimeLimitMs: options.readyTimeLimitMs ?? 5_000,
@@ -78,5 +69,8 @@ export function queueLimits(options: RecordQueueOptions): QueueLimits {
 
 function checkPolicy(name: string, policy: string | undefined, policies: readonly string[]): void {
   if (policy === undefined || policies.includes(policy)) return;
-  throw invalidArgument(`${name} must be ${policies.join(' or ')}, got ${JSON.stringify(policy)}`);
+  const removed = removedText(policy);
+  throw invalidArgument(
+    `${name} must be ${policies.join(' or ')}, got ${JSON.stringify(policy)}${removed === undefined ? '' : `; ${removed}`}`,
+  );
 }

@@ -1,5 +1,4 @@
 import { backoffMs } from '../base/backoff.ts';
-import { present } from '../base/present.ts';
 import type { TrajectoryRecord } from '../records/trajectory-record.ts';
 import { lastSeqOf } from '../store/run-summary.ts';
 import type { TrajectorySink } from '../store/trajectory-store.ts';
@@ -12,8 +11,6 @@ import { QueueCounts } from './queue-counts.ts';
 import type { EmitAnswer, FlushAnswer, TimeLimit } from './recorder-answers.ts';
 import { recordBytes } from './record-size.ts';
 import type { RecorderHealth } from './recorder-health.ts';
-import { recoverSpills, type SpillRecovery } from './recover-spills.ts';
-import { Spill } from './spill.ts';
 import { systemTimers, type Timers } from './timers.ts';
 import { forgetUnsaved, watchUnsaved } from './unsaved-queues.ts';
 import { Waiters } from './waiters.ts';
@@ -35,7 +32,6 @@ export class RecordQueue {
   readonly #options: RecordQueueOptions;
   readonly #limits: QueueLimits;
   readonly #timers: Timers;
-  readonly #spill: Spill | undefined;
   readonly #runs = new WaitingRuns();
   readonly #counts = new QueueCounts();
   readonly #lossLog = new LossLog();
@@ -45,10 +41,7 @@ export class RecordQueue {
   readonly #waiters: Waiters;
   #appendCount = 0;
   #isScheduled = false;
-  #isReplaying = false;
   #isStalled = false;
-  #recovery: Promise<void> | undefined;
-  #recoveryResult: SpillRecovery | undefined;
 
   /** @throws CoxswainError "invalid-argument" for a limit out of range */
   constructor(sink: TrajectorySink, options: RecordQueueOptions = {}) {
@@ -57,16 +50,6 @@ export class RecordQueue {
     this.#limits = queueLimits(options);
     this.#timers = options.timers ?? systemTimers;
     this.#waiters = new Waiters(this.#timers);
-    if (options.overflow !== 'spill') return;
-    this.#spill = new Spill({
-      folder: options.spillFolder,
-      maxBytes: this.#limits.maxSpillBytes,
-      onLost: (records, error) => {
-        this.#counts.dropped += records;
-        this.#counts.countFault(error);
-      },
-    });
-    if (options.spillFolder !== undefined) this.#recovery = this.#recover(options.spillFolder);
   }
 
   /** Queues a record. Never throws or waits. */
@@ -77,8 +60,17 @@ export class RecordQueue {
     const bytes = recordBytes(record);
     // The record of a run's end is accepted beyond the limit, because there is one per run.
     const fits = record.payload.kind === 'run_ended' || this.#counts.fits(bytes, this.#limits);
-    if (this.#spill?.isActive === true || !fits) return this.#spillOrDrop(run, record);
-    this.#enqueue(run, record, bytes);
+    if (!fits) {
+      run.pushGap(record, 'queue full');
+      this.#makeReady(run);
+      return this.#drop();
+    }
+    if (isGap(record)) run.pushGap(record, 'lost');
+    else {
+      run.push(record, bytes);
+      this.#counts.countQueued(bytes);
+    }
+    this.#makeReady(run);
     return 'accepted';
   }
 
@@ -100,15 +92,14 @@ export class RecordQueue {
   async flush(limit: TimeLimit = {}): Promise<FlushAnswer> {
     const endMs = this.#timers.nowMs() + (limit.timeLimitMs ?? this.#limits.flushTimeLimitMs);
     const remainingMs = (): number => Math.max(0, endMs - this.#timers.nowMs());
-    let isDone = await this.#waiters.waitFor(remainingMs(), this.#recovery);
     const runs = this.#runs.active;
     const isSettled = createSettledCheck(runs);
     for (const run of runs) this.#retryNow(run);
     this.#pump();
-    isDone = (await this.#waiters.waitUntil(isSettled, remainingMs())) && isDone;
+    let isDone = await this.#waiters.waitUntil(isSettled, remainingMs());
     isDone = (await this.#waiters.waitFor(remainingMs(), this.#flushSink())) && isDone;
     if (isDone && !this.#counts.hasNewDrops) return 'stored';
-    const error = this.#counts.createFlushError(this.#spill?.health()?.records ?? 0);
+    const error = this.#counts.createFlushError();
     if (this.#options.onFailure === 'throw') throw error;
     return 'incomplete';
   }
@@ -131,15 +122,10 @@ export class RecordQueue {
   }
 
   health(): RecorderHealth {
-    const spill = this.#spill?.health();
-    const failingCounts = this.#runs.failingCounts(this.#timers.nowMs());
-    return { ...this.#counts.health(), ...failingCounts, ...present({ spill, recovered: this.#recoveryResult }) };
+    return { ...this.#counts.health(), ...this.#runs.failingCounts(this.#timers.nowMs()) };
   }
 
-  /**
-   * Flushes, then counts the records left in memory as dropped. A spill file that contains records is kept. @throws as
-   * `flush`
-   */
+  /** Flushes, then counts the records left in memory as dropped. @throws as `flush` */
   async close(limit: TimeLimit = {}): Promise<FlushAnswer> {
     this.#isClosing = true;
     try {
@@ -150,7 +136,6 @@ export class RecordQueue {
       for (const run of this.#runs.active) this.#counts.countLost(run.refuse());
       this.#runs.clear();
       this.#ready = [];
-      await this.#spill?.close();
     }
   }
 
@@ -164,34 +149,11 @@ export class RecordQueue {
     return this.#options.overflow !== 'wait' || this.#counts.isBelow(0.75, this.#limits);
   }
 
-  #spillOrDrop(run: WaitingRun, record: TrajectoryRecord): EmitAnswer {
-    if (this.#spill?.offer(record) === true) {
-      run.spilledRange = { from: run.spilledRange?.from ?? record.seq, through: lastSeqOf(record) };
-      this.#runs.activate(run);
-      this.#schedule();
-      return 'accepted';
-    }
-    if (this.#spill === undefined) {
-      run.pushGap(record, 'queue full');
-      this.#makeReady(run);
-    }
-    return this.#drop();
-  }
-
   /** The loss is logged after the host's turn of the event loop. */
   #drop(): EmitAnswer {
     watchUnsaved(this);
     this.#schedule();
     return this.#counts.countDrop();
-  }
-
-  #enqueue(run: WaitingRun, record: TrajectoryRecord, bytes: number): void {
-    if (isGap(record)) run.pushGap(record, 'lost');
-    else {
-      run.push(record, bytes);
-      this.#counts.countQueued(bytes);
-    }
-    this.#makeReady(run);
   }
 
   #makeReady(run: WaitingRun): void {
@@ -215,14 +177,11 @@ export class RecordQueue {
 
   #pump(): void {
     if (!this.#isClosing) this.#lossLog.logDropped(this.#counts, this.#timers.nowMs());
-    // Records left by an earlier process come first.
-    if (this.#recovery !== undefined) return;
     while (this.#appendCount < MAX_APPENDS) {
       const run = this.#ready.shift();
       if (run === undefined) break;
       void this.#write(run);
     }
-    void this.#replay();
   }
 
   async #write(run: WaitingRun): Promise<void> {
@@ -312,45 +271,6 @@ export class RecordQueue {
   #refuse(run: WaitingRun): void {
     this.#counts.refusedRuns += 1;
     this.#counts.countLost(run.refuse());
-  }
-
-  /** Moves spilled records back to memory while half of the queue is free. */
-  async #replay(): Promise<void> {
-    const spill = this.#spill;
-    if (spill === undefined || this.#isReplaying) return;
-    this.#isReplaying = true;
-    while (spill.isActive && this.#counts.isBelow(0.5, this.#limits)) {
-      await spill.takeBatch(({ records, lost, isLast }) => {
-        this.#counts.dropped += lost;
-        for (const record of records) this.#requeue(record);
-        if (!isLast) return;
-        for (const run of this.#runs.active) {
-          run.spilledRange = undefined;
-          this.#runs.settle(run);
-        }
-      });
-    }
-    this.#isReplaying = false;
-    this.#waiters.wake();
-  }
-
-  #requeue(record: TrajectoryRecord): void {
-    const run = this.#runs.getOrCreate(record);
-    const nextSeq = lastSeqOf(record) + 1;
-    if (run.spilledRange !== undefined && nextSeq > run.spilledRange.through) run.spilledRange = undefined;
-    else if (run.spilledRange !== undefined) run.spilledRange = { from: nextSeq, through: run.spilledRange.through };
-    if (!run.isRefused) this.#enqueue(run, record, recordBytes(record));
-    else if (!isGap(record)) this.#counts.dropped += 1;
-  }
-
-  async #recover(folder: string): Promise<void> {
-    try {
-      this.#recoveryResult = await recoverSpills(folder, this.#sink);
-    } catch (error) {
-      this.#counts.countFault(error);
-    }
-    this.#recovery = undefined;
-    this.#pump();
   }
 
   async #flushSink(): Promise<boolean> {

@@ -1,6 +1,4 @@
 import type { InputCounts } from '../base/input-fault.ts';
-import type { SpillHealth } from './spill-file.ts';
-import type { SpillRecovery } from './recover-spills.ts';
 
 /** The state of a recorder. Plain JSON. */
 export interface RecorderHealth {
@@ -22,10 +20,6 @@ export interface RecorderHealth {
   readonly refusedRuns: number;
   /** Unix milliseconds of the newest written record; 0 before the first. */
   readonly lastRecordAtMs: number;
-  /** Present while records are written to the spill file. */
-  readonly spill?: SpillHealth;
   /** Faults in events that the recorder itself received. Absent before the first. */
   readonly input?: InputCounts;
-  /** Records found in the spill folder at startup. */
-  readonly recovered?: SpillRecovery;
 }

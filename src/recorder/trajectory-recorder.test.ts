@@ -289,7 +289,7 @@ test.each([
   [new InMemoryTrajectorySink(), { maxHeld: 0 }, /^maxHeld must be at least 1, got 0$/],
   [new InMemoryTrajectorySink(), { maxHeld: NaN }, /^maxHeld must be at least 1, got NaN$/],
   [new InMemoryTrajectorySink(), { onFailure: 'raise' }, /^onFailure must be drop or throw, got "raise"$/],
-  [new InMemoryTrajectorySink(), { overflow: 'x' }, /^overflow must be drop-newest or spill or wait, got "x"$/],
+  [new InMemoryTrajectorySink(), { overflow: 'x' }, /^overflow must be drop-newest or wait, got "x"$/],
 ])('a wrong sink or option is refused before the first event: %j %j', (sink, options, message) => {
   expect(() => new TrajectoryRecorder(sink as never, options as never)).toThrow(
     expect.objectContaining({ code: 'invalid-argument', message: expect.stringMatching(message) as string }),

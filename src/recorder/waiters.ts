@@ -35,17 +35,15 @@ export class Waiters {
   }
 
   /**
-   * Resolves to true once `work` has resolved, or immediately if it is undefined. Resolves to false if `work` resolves to
-   * false, or after `timeLimitMs`. `work` must not reject.
+   * Resolves to the result of `work`, which must not reject, or to false after `timeLimitMs`.
    */
-  waitFor(timeLimitMs: number, work: Promise<boolean | void> | undefined): Promise<boolean> {
-    if (work === undefined) return Promise.resolve(true);
+  waitFor(timeLimitMs: number, work: Promise<boolean>): Promise<boolean> {
     return new Promise((resolve) => {
       const cancel = this.#timers.after(timeLimitMs, () => resolve(false), 'hold');
       const settle = async (): Promise<void> => {
         const result = await work;
         cancel();
-        resolve(result !== false);
+        resolve(result);
       };
       void settle();
     });

@@ -41,8 +41,6 @@ export class WaitingRun {
   isRefused = false;
   /** Number of gaps filled since the last success. */
   holesFilled = 0;
-  /** The range of the run's records in the spill file, both ends inclusive. */
-  spilledRange: { readonly from: number; readonly through: number } | undefined;
   #items: WaitingRecord[] = [];
   /** The batch that is at the sink, or was refused. */
   #batch: readonly WaitingRecord[] | undefined;
@@ -87,11 +85,6 @@ export class WaitingRun {
   /** The first `seq` in memory that is not a gap. Infinity if there is no such record. */
   get firstRecordSeq(): number {
     return firstRecordSeqOf(this.#batch ?? []) ?? firstRecordSeqOf(this.#items) ?? Infinity;
-  }
-
-  /** The first `seq` in memory or in the spill file that is not a gap. Infinity if there is no such record. */
-  get firstUnsettledSeq(): number {
-    return Math.min(this.firstRecordSeq, this.spilledRange?.from ?? Infinity);
   }
 
   /**

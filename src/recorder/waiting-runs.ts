@@ -45,7 +45,7 @@ export class WaitingRuns {
 
   /** Makes a run idle if none of its records wait. */
   settle(run: WaitingRun): void {
-    if (!run.isEmpty || run.spilledRange !== undefined) return;
+    if (!run.isEmpty) return;
     this.#active.delete(run.runId);
     this.#idle.set(run.runId, run);
   }
@@ -63,7 +63,7 @@ export function createSettledCheck(runs: readonly WaitingRun[]): () => boolean {
   const targets = runs.map((run) => ({ run, through: run.lastSeq, tries: run.attempts }));
   return () =>
     targets.every(({ run, through, tries }) => {
-      if (run.firstUnsettledSeq <= through) return false;
+      if (run.firstRecordSeq <= through) return false;
       const isTried = run.attempts > tries && (run.state === 'idle' || run.state === 'resting');
       return run.firstWaitingSeq > through || isTried;
     });

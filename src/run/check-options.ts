@@ -40,8 +40,6 @@ const COXSWAIN: Readonly<Record<CoxswainMember, true>> = {
   overflow: true,
   maxQueued: true,
   maxQueuedBytes: true,
-  spillFolder: true,
-  maxSpillBytes: true,
   retryForMs: true,
   flushTimeLimitMs: true,
   readyTimeLimitMs: true,

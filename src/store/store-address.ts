@@ -1,11 +1,10 @@
 import { invalidArgument } from '../base/error.ts';
 import { present } from '../base/present.ts';
 
-/** The kinds of store. `jsonlSink` writes a `jsonl` folder; a store can only read it. */
-export type StoreKind = 'sqlite' | 'postgres' | 'memory' | 'jsonl';
+export type StoreKind = 'sqlite' | 'postgres' | 'memory';
 
 export type StoreAddress =
-  /** A SQLite file, or a folder of JSON lines. */
+  /** A SQLite file. */
   | { readonly kind: 'path'; readonly path: string }
   /** `url` is for the client packages. It contains the password, but not `schema`. */
   | { readonly kind: 'postgres'; readonly url: string; readonly schema?: string }

@@ -41,7 +41,7 @@ export const ODD_FILES: readonly Trick[] = [
       rmSync(place.at('.coxswain/runs.db'));
       place.folder('.coxswain/runs.db');
     },
-    loud: /folder|directory|jsonl/,
+    loud: /folder|directory/,
     also: [['report']],
   },
   {
@@ -157,19 +157,6 @@ export const ODD_FILES: readonly Trick[] = [
       ['report', 'runs'],
       ['backtest', 'runs', '--workers', '1'],
       ['view', 'runs', '--no-open', '--port', '0'],
-    ],
-  },
-  {
-    name: 'pipes in the places of a store of JSON lines that is read by name',
-    make(place) {
-      place.pipe('store/one/0000000000.jsonl');
-      place.pipe('store/one/lock-1');
-      place.pipe('store/two');
-      place.pipe('store/run-one.jsonl');
-    },
-    also: [
-      ['runs', '--store', 'store/'],
-      ['report', 'store/'],
     ],
   },
   {

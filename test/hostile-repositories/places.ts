@@ -109,10 +109,8 @@ export const PLACES: readonly Trick[] = [
     },
     also: [
       ['analyze', 'runs.jsonl', '--store', 'saved.db'],
-      ['analyze', 'runs.jsonl', '--store', 'saved/'],
-      ['runs', '--store', 'saved/'],
       ['runs', '--store', 'saved.db'],
-      ['report', 'saved/', '--since', 'all'],
+      ['report', 'saved.db', '--since', 'all'],
       ['export', '--store', 'saved.db', '--to', 'saved.jsonl'],
     ],
     writes: /^\/saved/,

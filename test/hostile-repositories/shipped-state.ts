@@ -196,14 +196,6 @@ export const SHIPPED_STATE: readonly Trick[] = [
       spillEvent(place.at('.coxswain/runs.db'), { sessionId: 's1', arrivedAtMs: 1, json: event });
     },
   },
-  {
-    name: 'locks in a store of JSON lines that name no process',
-    make(place) {
-      place.write('.coxswain/runs/one/lock-1', JSON.stringify({ pid: -1 }));
-      place.write('coxswain.config.json', JSON.stringify({ store: { kind: 'jsonl', path: '.coxswain/runs' } }));
-    },
-    loud: /your coxswain did not create it here/,
-  },
 ];
 
 function serveSettings(program: readonly string[]): string {

@@ -48,7 +48,7 @@ export const TARGET_OPTION = {
 
 /** The option of commands that read a store. */
 export const STORE_OPTION = {
-  '--store <address>': `the store to read: a SQLite file, a folder of JSON lines, or ${POSTGRES_ADDRESS}; ${DEFAULT_STORE_TEXT}`,
+  '--store <address>': `the store to read: a SQLite file or ${POSTGRES_ADDRESS}; ${DEFAULT_STORE_TEXT}`,
 };
 
 /** The options of commands that report the patterns of runs. */

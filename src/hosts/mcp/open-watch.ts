@@ -1,11 +1,9 @@
 import { CoxswainError, messageOf } from '../../base/error.ts';
 import { present } from '../../base/present.ts';
 import { loadConfigSync } from '../../config/load-config.ts';
-import type { ResolvedStore } from '../../config/resolved-config.ts';
 import { notifySink } from '../../notify/notify-sink.ts';
-import { workerStore } from '../../recorder/worker-store.ts';
 import { createCoxswain } from '../../run/coxswain.ts';
-import type { TrajectoryStore } from '../../store/trajectory-store.ts';
+import { openStore } from '../../store/registry/open-store.ts';
 import { logFault, MAX_CONFIG_FAULTS } from '../../base/fault-log.ts';
 import { usableStore } from '../claude-code/open-hook-store.ts';
 import { projectFolderOf } from '../../base/project-folder.ts';
@@ -40,7 +38,8 @@ export async function openWatch(env: NodeJS.ProcessEnv): Promise<OpenWatch | und
   try {
     const { resolved, problems } = loadConfigSync({ projectFolder, env });
     for (const problem of problems.slice(0, MAX_CONFIG_FAULTS)) onFault(JSON.stringify(problem));
-    const store = await openStore(usableStore(resolved.store, { env }).place);
+    const { address } = usableStore(resolved.store, { env }).place;
+    const store = await openStore(address, { waitMs: STORE_WAIT_MS });
     const { steering, redaction, deadline, budget, notify } = resolved;
     const cox = createCoxswain({ ...steering, redaction, store });
     const notifications = notify === undefined ? undefined : notifySink({ ...notify, onFailure: onFault });
@@ -65,16 +64,4 @@ export async function openWatch(env: NodeJS.ProcessEnv): Promise<OpenWatch | und
 
 function isLoss(error: unknown): boolean {
   return error instanceof CoxswainError && (error.code === 'trajectory-io' || error.code === 'trajectory-rejected');
-}
-
-/** File access happens in a worker thread, so that a call does not wait for the disk. */
-async function openStore({ address, kind }: ResolvedStore): Promise<TrajectoryStore> {
-  if (kind === 'sqlite') {
-    const store = workerStore({ path: address, options: { timeoutMs: STORE_WAIT_MS } });
-    // This starts the thread before the first call. If it fails, the error is reported when a record is written.
-    store.sizeOf().catch(() => undefined);
-    return store;
-  }
-  const { openStore: openAt } = await import('../../store/registry/open-store.ts');
-  return openAt(address, { waitMs: STORE_WAIT_MS });
 }

@@ -1,7 +1,6 @@
-import { open, readdir, stat } from 'node:fs/promises';
+import { open, stat } from 'node:fs/promises';
 
 import { CoxswainError, invalidArgument } from '../../base/error.ts';
-import { isRunFolderName } from '../jsonl/run-folder-name.ts';
 import { parseStoreAddress, shownAddress, storePath, type StoreKind } from '../store-address.ts';
 import type { LiveReader, TrajectoryStore } from '../trajectory-store.ts';
 
@@ -48,18 +47,6 @@ const DRIVERS: Readonly<Record<StoreKind, StoreDriver>> = {
       throw new CoxswainError('input-io', 'memory: is empty when it is opened; give a store that outlives its process');
     },
   },
-  jsonl: {
-    open: async (address) => {
-      throw invalidArgument(
-        `${address} is a folder; a folder of JSON lines cannot be recorded into. Give a file, and copy the folder into it: ` +
-          `coxswain import ${address} --store FILE`,
-      );
-    },
-    read: async (address) => {
-      const { openJsonlReader } = await import('../jsonl/jsonl-reader.ts');
-      return openJsonlReader(requirePath(address));
-    },
-  },
 };
 
 const DEFAULT_WAIT_MS = 5_000;
@@ -84,13 +71,18 @@ export async function openStoreReader(address: string, options: OpenStoreOptions
   return DRIVERS[await kindOfStore(address)].read(address, options.waitMs ?? DEFAULT_WAIT_MS);
 }
 
-/** The kind of store at an address: for a path, `jsonl` for a folder, otherwise `sqlite`. */
-export async function kindOfStore(address: string): Promise<StoreKind> {
+/** @throws CoxswainError `invalid-argument` for an invalid address, or the path of a folder */
+async function kindOfStore(address: string): Promise<StoreKind> {
   const parsedAddress = parseStoreAddress(address);
   if (parsedAddress.kind !== 'path') return parsedAddress.kind;
-  const facts = await stat(parsedAddress.path).catch(() => undefined);
-  const isFolder = facts === undefined ? /[/\\]$/.test(parsedAddress.path) : facts.isDirectory();
-  return isFolder ? 'jsonl' : 'sqlite';
+  const { path } = parsedAddress;
+  const facts = await stat(path).catch(() => undefined);
+  const isFolder = facts === undefined ? /[/\\]$/.test(path) : facts.isDirectory();
+  if (!isFolder) return 'sqlite';
+  throw invalidArgument(
+    `${path} is a folder, and a store is one SQLite file. coxswain export writes records as JSON lines, and coxswain import FILE ` +
+      'reads them, also the files of a folder of JSON lines: cat FOLDER/*/*.jsonl | coxswain import - --store FILE',
+  );
 }
 
 const SQLITE_MAGIC = 'SQLite format 3\0';
@@ -101,9 +93,7 @@ export async function storeKindAt(address: string): Promise<StoreKind | undefine
   try {
     const parsedAddress = parseStoreAddress(address);
     if (parsedAddress.kind !== 'path') return parsedAddress.kind;
-    if ((await stat(parsedAddress.path)).isDirectory()) {
-      return (await readdir(parsedAddress.path)).some(isRunFolderName) ? 'jsonl' : undefined;
-    }
+    if (!(await stat(parsedAddress.path)).isFile()) return undefined;
     const file = await open(parsedAddress.path);
     try {
       const { buffer, bytesRead } = await file.read(Buffer.alloc(SQLITE_MAGIC.length), 0, SQLITE_MAGIC.length, 0);

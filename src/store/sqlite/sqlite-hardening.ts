@@ -2,8 +2,7 @@ import { Buffer } from 'node:buffer';
 import { closeSync, constants, lstatSync, openSync, readSync } from 'node:fs';
 import type { DatabaseSync, DatabaseSyncOptions } from 'node:sqlite';
 
-import { CoxswainError } from '../../base/error.ts';
-import { isMissing } from '../file-system.ts';
+import { CoxswainError, hasCode } from '../../base/error.ts';
 
 /** The length of V8's longest string. No longer value was ever written. */
 const MAX_VALUE_BYTES = 512 * 1024 * 1024;
@@ -62,7 +61,7 @@ function openIfExists(path: string): number | undefined {
   try {
     return openSync(path, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK);
   } catch (thrown) {
-    if (isMissing(thrown)) return undefined;
+    if (hasCode(thrown, 'ENOENT')) return undefined;
     throw thrown;
   }
 }

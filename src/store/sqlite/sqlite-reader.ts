@@ -9,7 +9,7 @@ import type { RunSummary } from '../run-summary.ts';
 import { checkSearchQuery, compareHits, toSearchPage, type CheckedSearchQuery } from '../search-page.ts';
 import { createSearchScan } from '../search-scan.ts';
 import { isBusy, whileBusy } from '../sqlite-busy.ts';
-import { openSqlitePages } from './sqlite-pages.ts';
+import { countLostCommits } from './sqlite-log.ts';
 import { openReadOnly, type ReadOnlyDatabase } from './sqlite-read-only.ts';
 import {
   findSqliteRun,
@@ -240,9 +240,7 @@ class Reader implements LiveReader {
 
 /** SQLite silently ignores what follows damage in the log. One ignored commit may be a writer's unacknowledged one. */
 function checkLog(path: string): readonly StoreProblem[] {
-  const pages = openSqlitePages(path);
-  const lostCommits = pages.lostCommits - 1;
-  pages.close();
+  const lostCommits = countLostCommits(path) - 1;
   if (lostCommits < 1) return [];
   const problem = `the log is damaged; at least ${lostCommits} commits after the damage are not read`;
   return [{ place: `${path}-wal`, problem }];

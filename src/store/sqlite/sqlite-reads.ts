@@ -163,9 +163,19 @@ function readPage(session: SqliteSession, { runId, fromSeq, limit, lastRow }: Pa
     if (rows.length === 0 && (summaryEndSeq ?? -1) < fromSeq) return { rows, isLast: true, summaryEndSeq };
     return { ...partialPage(), isLast: true, summaryEndSeq };
   } catch (thrown) {
+    clearFault(statements);
     // The rows before the damage are returned. The next page starts at the damage.
     if (rows.length === 0) throw thrown;
     return partialPage();
+  }
+}
+
+/** `node:sqlite` throws the fault of a statement again at its next use. */
+function clearFault({ readRecords }: SqliteStatements): void {
+  try {
+    readRecords.get('', 0, 0);
+  } catch {
+    // The fault that was thrown before.
   }
 }
 

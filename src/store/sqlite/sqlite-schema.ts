@@ -133,7 +133,8 @@ function requireExactSchema(database: DatabaseSync, file: string): void {
   throw new CoxswainError(
     'store-schema',
     `${file} is not opened: ${describeDifference(schema, readSchema(createEmptyStore()))}; a store has exactly the tables and ` +
-      'indexes that coxswain created. coxswain recover saves its records into a new store',
+      'indexes that coxswain created. To copy its records into a new store: ' +
+      `sqlite3 ${file} "SELECT json FROM records ORDER BY run_id, seq" | coxswain import - --store NEW`,
   );
 }
 

@@ -83,7 +83,7 @@ export function inOneView<Result>(database: DatabaseSync, work: () => Result): R
   try {
     return work();
   } finally {
-    // Some faults, such as a full disk, have already ended the transaction.
-    if (database.isTransaction) database.exec('COMMIT');
+    // Some faults, such as a full disk, have already ended the transaction. After damage, COMMIT would throw too.
+    if (database.isTransaction) database.exec('ROLLBACK');
   }
 }

@@ -2,8 +2,7 @@ import { resolve } from 'node:path';
 import { checkMembers } from '../../base/check-members.ts';
 import { invalidArgument } from '../../base/error.ts';
 import type { TrajectoryRecord } from '../../records/trajectory-record.ts';
-import { checkBatch, type CheckedBatch, checkRunId, isRunId } from '../check-batch.ts';
-import type { CheckedSink } from '../checked-sink.ts';
+import { checkBatch, checkRunId, isRunId } from '../check-batch.ts';
 import { checkSearchQuery, toSearchPage } from '../search-page.ts';
 import { whileBusy } from '../sqlite-busy.ts';
 import { openSqliteDatabase } from './sqlite-database.ts';
@@ -87,7 +86,7 @@ export function sqliteStore(file: string, options: SqliteStoreOptions = {}): Tra
   return new SqliteStore(resolve(file), { timeoutMs, fsync });
 }
 
-class SqliteStore implements TrajectoryStore, CheckedSink {
+class SqliteStore implements TrajectoryStore {
   readonly #path: string;
   readonly #timeoutMs: number;
   readonly #session: SqliteSession;
@@ -109,13 +108,9 @@ class SqliteStore implements TrajectoryStore, CheckedSink {
 
   async append(batch: readonly TrajectoryRecord[]): Promise<number> {
     this.#requireOpen();
-    return this.appendChecked(checkBatch(batch));
-  }
-
-  async appendChecked(batch: CheckedBatch): Promise<number> {
-    this.#requireOpen();
+    const checkedBatch = checkBatch(batch);
     return await this.#write('append to', () => {
-      const plan = this.#runs.planAppend(batch);
+      const plan = this.#runs.planAppend(checkedBatch);
       return () => this.#runs.storePlan(plan);
     });
   }

@@ -7,7 +7,7 @@ export const importRuns: CommandDefinition = {
     'Copies the output of coxswain export into a store, with ids and numbers unchanged. Repeating it changes nothing. ' +
     'Use coxswain analyze PATH --store STORE for recordings of other programs.',
   arguments: {
-    '<file>': 'file of records, one line of JSON each (.gz and .zst are unpacked), a folder of JSON lines, or -',
+    '<file>': 'file of records, one line of JSON each (.gz and .zst are unpacked), or -',
   },
   options: {
     ...TARGET_OPTION,

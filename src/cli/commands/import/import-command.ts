@@ -6,8 +6,7 @@ import { countOf } from '../../../base/number-text.ts';
 import { openStoreNamed, shownStore, storeNamed } from '../../runs/open-store.ts';
 import { jsonLine } from '../../terminal/printable.ts';
 import { Problems } from '../../runs/problems.ts';
-import { storeKindAt } from '../../../store/registry/open-store.ts';
-import { readRecordFile, readRecordFolder } from './record-file.ts';
+import { readRecordFile } from './record-file.ts';
 import { RunRecorder } from '../../runs/run-recorder.ts';
 import type { Terminal } from '../../terminal/terminal.ts';
 
@@ -21,14 +20,10 @@ export async function importCommand(path: string, options: ImportCommandOptions,
   const file = storeNamed(options.store);
   const problems = new Problems(terminal);
   problems.source(path === '-' ? 'standard input' : path);
-  const isFolder = (await storeKindAt(path)) === 'jsonl';
   let store: TrajectoryStore | undefined;
   let records: RecordImport | undefined;
   try {
-    for await (const { line, record } of failuresOf(
-      isFolder ? readRecordFolder(path) : readRecordFile(path),
-      problems,
-    )) {
+    for await (const { line, record } of failuresOf(readRecordFile(path), problems)) {
       if (record instanceof Error) {
         problems.fault({ line, message: record.message });
         continue;
@@ -102,7 +97,7 @@ class RecordImport {
     return refusedCount;
   }
 
-  async take(record: TrajectoryRecord, line: number | undefined): Promise<void> {
+  async take(record: TrajectoryRecord, line: number): Promise<void> {
     const { run_id: runId, seq } = record;
     if (runId === undefined) {
       this.#problems.fault({ line, message: 'the record has no run_id and is skipped' });

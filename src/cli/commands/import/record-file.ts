@@ -1,4 +1,3 @@
-import { allRuns } from '../../../store/all-runs.ts';
 import { CoxswainError, messageOf } from '../../../base/error.ts';
 import { isJsonObject } from '../../../base/json.ts';
 import { decodeParsed } from '../../../records/decode-record.ts';
@@ -7,14 +6,13 @@ import { decompress, packingOf } from '../../../formats/reading/decompress.ts';
 import { LineReader, type TextLine } from '../../../formats/reading/line-reader.ts';
 import { openBytes } from '../../../formats/reading/open-bytes.ts';
 import { nextChunk } from '../../../formats/reading/text-head.ts';
-import { openStoreReader } from '../../../store/registry/open-store.ts';
 
 const LINE_BYTES = 64 * 1024 * 1024;
 
 /** A line of a record file: a record or an error. */
 export interface RecordLine {
-  /** Line number from 1; undefined for a record of a folder. */
-  readonly line: number | undefined;
+  /** Line number from 1. */
+  readonly line: number;
   readonly record: TrajectoryRecord | Error;
 }
 
@@ -43,26 +41,6 @@ export async function* readRecordFile(path: string): AsyncGenerator<RecordLine, 
     if (isFirst) throw notRecords('it is empty', path);
   } finally {
     await openedFile.close();
-  }
-}
-
-/**
- * Reads a folder of `jsonlSink`, one run after another. Yields an error for damaged data and continues with the next run.
- *
- * @throws CoxswainError the errors of `openStoreReader`
- */
-export async function* readRecordFolder(folder: string): AsyncGenerator<RecordLine, void, void> {
-  const reader = await openStoreReader(folder);
-  try {
-    for await (const { runId } of allRuns(reader)) {
-      try {
-        for await (const record of reader.readRun(runId)) yield { line: undefined, record };
-      } catch (thrown) {
-        yield { line: undefined, record: new Error(`run ${runId} is cut off here: ${messageOf(thrown)}`) };
-      }
-    }
-  } finally {
-    await reader.close();
   }
 }
 

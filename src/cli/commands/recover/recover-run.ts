@@ -3,7 +3,7 @@ import { TRAJECTORY_SCHEMA_VERSION } from '../../../records/trajectory-record.ts
 import type { TrajectoryPayload, TrajectoryRecord } from '../../../records/trajectory-record.ts';
 import { lastSeqOf } from '../../../store/run-summary.ts';
 import type { RunRecorder } from '../../runs/run-recorder.ts';
-import type { Salvaged } from './salvage-lines.ts';
+import type { Salvaged } from './recover-source.ts';
 
 export interface LostRange {
   readonly fromSeq: number;
@@ -31,7 +31,7 @@ export interface RecoveredRun {
  */
 export async function recoverRun(
   runId: string,
-  items: AsyncIterable<Salvaged> | Iterable<Salvaged>,
+  items: AsyncIterable<Salvaged>,
   { recorder, lastSeq }: { readonly recorder: RunRecorder; readonly lastSeq: number },
 ): Promise<RecoveredRun> {
   const lostRanges: LostRange[] = [];

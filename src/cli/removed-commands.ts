@@ -1,0 +1,13 @@
+import type { CommanderError } from 'commander';
+
+/** Removed commands (`NAME`), subcommands (`NAME INNER`) and options (`NAME --OPTION`), with what to use instead. */
+const REMOVED: Readonly<Record<string, string>> = {};
+
+/** The message for a removed command or option; undefined for any other mistake. */
+export function removedMessage(error: CommanderError, args: readonly string[]): string | undefined {
+  if (error.code !== 'commander.unknownCommand' && error.code !== 'commander.unknownOption') return undefined;
+  const [command = '', ...rest] = args;
+  const names = [command, ...rest.map((arg) => `${command} ${arg.replace(/=.*/s, '')}`)];
+  const name = names.find((one) => Object.hasOwn(REMOVED, one));
+  return name === undefined ? undefined : `${name} was removed; ${REMOVED[name]}`;
+}
