@@ -4,7 +4,6 @@
  * target is at least 0.7.
  */
 import { Pool } from 'pg';
-import postgres from 'postgres';
 
 import { encodeRecord } from '../src/records/encode-record.ts';
 import type { TrajectoryRecord } from '../src/records/trajectory-record.ts';
@@ -18,9 +17,8 @@ const RECORDS_A_ROUND = 20_000;
 const WRITERS = 4;
 
 const server = await startPostgres({ shared_buffers: "'256MB'", max_wal_size: "'4GB'" });
-const sql = postgres(server.url, { max: WRITERS, fetch_types: false, onnotice: () => undefined });
 const pool = new Pool({ connectionString: server.url, max: WRITERS });
-await sql.unsafe(`CREATE TABLE bare (
+await pool.query(`CREATE TABLE bare (
   month int NOT NULL, run_no bigint NOT NULL, seq bigint NOT NULL, at_ms float8 NOT NULL, kind text NOT NULL, json text NOT NULL,
   PRIMARY KEY (month, run_no, seq))`);
 
@@ -85,35 +83,26 @@ function median(values: readonly number[]): number {
   return [...values].sort((one, other) => one - other)[Math.floor(values.length / 2)] ?? Number.NaN;
 }
 
-const stores = {
-  postgres: postgresStore(sql, { schema: 'by_postgres' }),
-  pg: postgresStore(pool, { schema: 'by_pg' }),
-};
-const bare = {
-  postgres: (text: string, values: (string | null)[]): Promise<unknown> => sql.unsafe(text, values, { prepare: true }),
-  pg: (text: string, values: (string | null)[]): Promise<unknown> =>
-    pool.query({ name: `bare-${text.length}`, text, values }),
-};
+const store = postgresStore(pool);
 for (const size of [10, 100, 500]) {
   const text = insertOf(size);
-  for (const client of ['postgres', 'pg'] as const) {
-    const rates: { readonly bare: number[]; readonly store: number[] } = { bare: [], store: [] };
-    // The first round is warm-up.
-    for (let round = 0; round <= ROUNDS; round += 1) {
-      const bareRate = await recordsASecond(size, (batch, run) => bare[client](text, valuesOf(batch, run)));
-      const storeRate = await recordsASecond(size, ({ records }) => stores[client].append(records));
-      if (round === 0) continue;
-      rates.bare.push(bareRate);
-      rates.store.push(storeRate);
-    }
-    const [bareRate, storeRate] = [median(rates.bare), median(rates.store)];
-    console.log(
-      `${client.padEnd(8)} batches of ${String(size).padStart(3)}: bare ${bareRate.toFixed(0)}/s, ` +
-        `store ${storeRate.toFixed(0)}/s, ratio ${(storeRate / bareRate).toFixed(2)}`,
+  const rates: { readonly bare: number[]; readonly store: number[] } = { bare: [], store: [] };
+  // The first round is warm-up.
+  for (let round = 0; round <= ROUNDS; round += 1) {
+    const bareRate = await recordsASecond(size, (batch, run) =>
+      pool.query({ name: `bare-${text.length}`, text, values: valuesOf(batch, run) }),
     );
+    const storeRate = await recordsASecond(size, ({ records }) => store.append(records));
+    if (round === 0) continue;
+    rates.bare.push(bareRate);
+    rates.store.push(storeRate);
   }
+  const [bareRate, storeRate] = [median(rates.bare), median(rates.store)];
+  console.log(
+    `batches of ${String(size).padStart(3)}: bare ${bareRate.toFixed(0)}/s, ` +
+      `store ${storeRate.toFixed(0)}/s, ratio ${(storeRate / bareRate).toFixed(2)}`,
+  );
 }
-await Promise.all(Object.values(stores).map((store) => store.close()));
-await sql.end({ timeout: 1 });
+await store.close();
 await pool.end();
 await server.dispose();

@@ -20,7 +20,6 @@ export interface AiScene extends AdapterScene {
   readonly entry?: 'functions' | 'agent';
   readonly version?: 7 | 6;
   readonly options?: CoxswainAgentOptions;
-  readonly maxOutputTokens?: number;
 }
 
 /** Result of the SDK. */
@@ -104,7 +103,6 @@ async function ask(scene: AiScene, { cox, instructions, model, prompt, toolbox, 
     stopWhen: sdk.isStepCount(60),
     maxRetries: 0,
     ...(instructions === undefined ? {} : isAgent ? { instructions } : { system: instructions }),
-    ...(scene.maxOutputTokens === undefined ? {} : { maxOutputTokens: scene.maxOutputTokens }),
     ...(scene.userHookThrows === true ? { onStepFinish: throwing } : {}),
   };
   const call = { prompt, abortSignal: signal };

@@ -22,12 +22,12 @@ import { Replay } from '../src/replay/replay.ts';
 import type { Run } from '../src/run/run.ts';
 import { memoryStore } from '../src/store/memory/memory-store.ts';
 import { feedbackAfterEachCall, feedbackMark, guidanceAlwaysAt, guidanceMark } from '../src/testing/contract-advice.ts';
-import { FINAL_TEXT, PARALLEL, SEQUENTIAL, SERVER_ERROR } from '../src/testing/contract-scenes.ts';
+import { FINAL_TEXT, PARALLEL, SERVER_ERROR } from '../src/testing/contract-scenes.ts';
 import { payloadsOf } from '../src/testing/adapter-player.ts';
 import { createFakeClock } from '../src/testing/fake-clock.ts';
 import type { ModelTurn } from '../src/testing/model-script.ts';
 import { listAll, readAll } from '../src/testing/read-all.ts';
-import { playAi, type AiScene } from './ai-scene.ts';
+import { playAi } from './ai-scene.ts';
 import { neutralAiRequest, scriptedAiModel, type ScriptedAiModel } from './scripted-ai-model.ts';
 
 interface Stage extends ScriptedAiModel<MockLanguageModelV4> {
@@ -460,98 +460,6 @@ describe('requests in the real SDK', () => {
     expect(stored.length).toBeGreaterThan(3);
     expect(derived).toEqual(stored);
   });
-});
-
-describe('plugins of the loop in the real SDK', () => {
-  test('gates choose what is offered in each step; a conflict is settled and recorded', async () => {
-    const { cox, model, requests, recorded } = stage(
-      [call('read'), final],
-      {},
-      {
-        gates: [
-          { name: 'careful', allow: ({ iteration }) => (iteration === 0 ? ['read'] : undefined) },
-          { name: 'bold', priority: 1, allow: ({ iteration }) => (iteration === 0 ? ['read', 'write'] : ['write']) },
-          {
-            name: 'strict',
-            class: 'required',
-            priority: 1,
-            allow: ({ iteration }) => (iteration === 0 ? undefined : ['read']),
-          },
-        ],
-      },
-    );
-    const one = tool({ inputSchema: anything, execute: async () => 'ok' });
-    await new ToolLoopAgent({ ...cox.wrap({ model, tools: { read: one, write: one, run: one } }), stopWhen }).generate({
-      prompt: 'go',
-    });
-    expect(requests.map(({ tools }) => tools?.map(({ name }) => name))).toEqual([['read'], ['read']]);
-    expect(await recorded('tool_gate_applied', 'tool_gate_conflict_resolved')).toMatchObject([
-      { iteration: 0, plugin: 'careful', allow: ['read'] },
-      { iteration: 0, plugin: 'bold', allow: ['read', 'write'] },
-      { iteration: 1, plugin: 'bold' },
-      { iteration: 1, plugin: 'strict' },
-      { iteration: 1, plugins: ['strict', 'bold'], chosen_plugin: 'strict', allow: ['read'] },
-    ]);
-    expect(await recorded('provider_request_prepared')).toMatchObject([{ tools: ['read'] }, { tools: ['read'] }]);
-  });
-
-  test('a transform changes what goes out and nothing that is kept', async () => {
-    const { cox, model, requests, recorded } = stage(
-      [call('look'), call('look'), final],
-      {},
-      {
-        transforms: [{ name: 'keep five', transform: (messages) => messages.slice(-3) }],
-      },
-    );
-    const result = await generateText({
-      ...cox.wrap({ model, tools: { look: tool({ inputSchema: anything, execute: async () => 'ok' }) } }),
-      prompt: 'go',
-      stopWhen,
-    });
-    expect(requests.map(({ prompt }) => prompt.length)).toEqual([1, 3, 3]);
-    expect(result.responseMessages).toHaveLength(5);
-    expect(await recorded('context_transform_applied')).toMatchObject([
-      { iteration: 0, before_count: 1, after_count: 1 },
-      { iteration: 1, before_count: 3, after_count: 3 },
-      { iteration: 2, before_count: 5, after_count: 3 },
-    ]);
-  });
-
-  for (const streaming of [false, true]) {
-    for (const version of [7, 6] as const) {
-      test(`an answer that was cut off is replaced by a longer one (ai ${version}, ${streaming ? 'streamed' : 'whole'})`, async () => {
-        const store = memoryStore();
-        const run = createCoxswain({ store, clock: createFakeClock(), feedback: [], guidance: [] }).startRun();
-        const cut: ModelTurn = {
-          calls: [{ name: 'look', args: { at: 1 } }],
-          finish: 'length',
-          usage: { inputTokens: 10, outputTokens: 64 },
-        };
-        const scene: AiScene = {
-          ...SEQUENTIAL,
-          script: { turns: [cut, { ...cut, finish: 'tool-calls' }, final] },
-          run,
-          streaming,
-          version,
-          maxOutputTokens: 64,
-          options: { outputEscalation: {} },
-        };
-        const played = await playAi(scene);
-        expect([played.ended, played.finalText]).toEqual(['normally', FINAL_TEXT]);
-        // Without, a truncated turn runs no tool and ends the loop.
-        expect(played.toolRuns).toHaveLength(1);
-        expect(played.requests.map(({ raw }) => /"maxOutputTokens":(\d+)/.exec(raw)?.[1])).toEqual(['64', '256', '64']);
-        const kinds = (await readAll(store, run.id)).map(({ payload }) => payload.kind);
-        expect(kinds.filter((kind) => kind === 'turn_started' || kind === 'output_tokens_escalation')).toEqual([
-          'turn_started',
-          'output_tokens_escalation',
-          'turn_started',
-        ]);
-        const bare = await playAi({ ...SEQUENTIAL, script: scene.script, streaming, version, maxOutputTokens: 64 });
-        expect([bare.toolRuns.length, bare.requests.length]).toEqual([0, 1]);
-      });
-    }
-  }
 });
 
 describe('endings in the real SDK', () => {

@@ -3,12 +3,12 @@ import { once } from 'node:events';
 import { cp, mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 
-import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 
 import { inFaults, thorough } from './support/rounds.ts';
 import { runCli, type CliResult } from './run-cli.ts';
 import { endWithTest } from './support/end-with-test.ts';
-import { noPostgres, startPostgres, type PostgresServer } from './support/postgres-server.ts';
+import { noPostgres, runSql, startPostgres, type PostgresServer } from './support/postgres-server.ts';
 import { testFolder } from './support/test-folder.ts';
 
 const SAMPLE = join(import.meta.dirname, '..', 'samples', 'stuck-run.jsonl');
@@ -54,10 +54,11 @@ describe.skipIf(noPostgres !== undefined)(`through a queue on PostgreSQL ${noPos
     );
     expect(alone.code).toBe(0);
     expect(shared).toEqual([alone, alone, alone]);
-    const sql = (await import('postgres')).default(server.url, { max: 1, onnotice: () => undefined });
-    onTestFinished(() => sql.end());
     const jobs = async (): Promise<unknown> =>
-      sql`SELECT count(*)::int AS jobs, sum(retry_count)::int AS retries, max(started_on) AS last FROM coxswain_queue.job`;
+      runSql(
+        server.url,
+        'SELECT count(*)::int AS jobs, sum(retry_count)::int AS retries, max(started_on) AS last FROM coxswain_queue.job',
+      );
     const before = await jobs();
     expect(before).toEqual([{ jobs: FILES, retries: 0, last: expect.any(Date) }]);
     expect(await backtest(cwd, ...queue)).toEqual(alone);

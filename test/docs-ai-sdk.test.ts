@@ -1,7 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
 import { aiSdkCapabilities } from '../src/adapters/ai-sdk/capabilities.ts';
-import { checkEscalation } from '../src/adapters/ai-sdk/output-escalation.ts';
 import { DECISION_POINTS } from '../src/records/guidance.ts';
 
 const page = readFileSync(new URL('../docs/ai-sdk.md', import.meta.url), 'utf8');
@@ -25,10 +24,4 @@ test('the page of the AI SDK has the capabilities of the adapter, to the letter'
     return [point, persistence, timing, channel, note];
   });
   expect(rows()).toEqual(expected);
-});
-
-test('the page states the defaults of the output escalation', () => {
-  const { factor, maxTokens, maxAttempts } = checkEscalation({});
-  expect(page).toContain(`times \`factor\`\n  (${factor}), up to \`maxTokens\` (${maxTokens.toLocaleString('en-US')})`);
-  expect(page).toContain(`\`maxAttempts\` (${maxAttempts}) times`);
 });

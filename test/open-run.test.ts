@@ -1,5 +1,5 @@
 import { join } from 'node:path';
-import postgres from 'postgres';
+import { Pool } from 'pg';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { createCoxswain, type Coxswain, type CoxswainOptions } from '../src/run/coxswain.ts';
 import type { Run } from '../src/run/run.ts';
@@ -196,9 +196,7 @@ describe.skipIf(noPostgres !== undefined)(
 
     test('two processes add to one run in PostgreSQL, and neither loses anything', async () => {
       const open = (): TrajectoryStore =>
-        postgresStore(postgres(server.url, { max: 4, fetch_types: false, onnotice: () => undefined }), {
-          endHandle: true,
-        });
+        postgresStore(new Pool({ connectionString: server.url, max: 4 }), { endHandle: true });
       expect(await callsOfTwo(open, 'shared')).toBe(80);
     });
   },

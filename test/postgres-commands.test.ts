@@ -14,7 +14,7 @@ import { openStore } from '../src/store/registry/open-store.ts';
 import { startViewer } from '../src/viewer/server/start-viewer.ts';
 import { recordLine } from './damage-record.ts';
 import { jsonLines, runCli, sampleRun, type CliResult } from './run-cli.ts';
-import { noPostgres, startPostgres, type PostgresServer } from './support/postgres-server.ts';
+import { noPostgres, runSql, startPostgres, type PostgresServer } from './support/postgres-server.ts';
 import { tempFolder } from './support/temp-folder.ts';
 import { openPage } from './viewer-client.ts';
 
@@ -204,12 +204,11 @@ describe.skipIf(noPostgres !== undefined)(
     test('recover saves what can be read around damage, and gc deletes', async () => {
       expect(await done('recover', address('hooks'))).toContain('0 left');
       const store = address('three');
-      const sql = (await import('postgres')).default(server.url, { max: 1, fetch_types: false });
-      await sql.unsafe(
+      await runSql(
+        server.url,
         `UPDATE three.records SET json = replace(json, 'make', 'fake') WHERE seq = 3
          AND run_no = (SELECT run_no FROM three.runs WHERE run_id = 'alpha')`,
       );
-      await sql.end();
       const verified = await cox(['verify', store]);
       expect(verified.stderr).toContain('run alpha, seq 3');
       const saved = await cox(['recover', store, '--to', 'saved.db']);
@@ -236,9 +235,7 @@ describe.skipIf(noPostgres !== undefined)(
     test('a schema without a store is nothing to read, and reading makes none', async () => {
       const { code, stderr } = await cox(['runs', '--store', address('empty')]);
       expect([code, stderr]).toEqual([1, expect.stringContaining('no runs are recorded')]);
-      const sql = (await import('postgres')).default(server.url, { max: 1, fetch_types: false });
-      expect(await sql`SELECT 1 FROM pg_namespace WHERE nspname = 'empty'`).toHaveLength(0);
-      await sql.end();
+      expect(await runSql(server.url, "SELECT 1 FROM pg_namespace WHERE nspname = 'empty'")).toHaveLength(0);
     });
 
     test('every command of the README was tried, and the password is in no output and no file', () => {

@@ -1,34 +1,28 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 
-import { Pool } from 'pg';
-import postgres from 'postgres';
+import { Pool, type PoolClient } from 'pg';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 
 import { createPostgresDeletion } from '../src/store/postgres/postgres-delete-run.ts';
-import { clientFromPool } from '../src/store/postgres/postgres-from-pool.ts';
+import { clientFromPool } from '../src/store/postgres/postgres-client.ts';
 import { postgresStore } from '../src/store/postgres/postgres-store.ts';
-import type { PostgresHandle, PostgresStore, PostgresStoreOptions } from '../src/store/postgres/postgres-store.ts';
-import { noPostgres, startPostgres } from './support/postgres-server.ts';
+import type { PostgresStore, PostgresStoreOptions } from '../src/store/postgres/postgres-store.ts';
+import { noPostgres, rowsOf, startPostgres } from './support/postgres-server.ts';
 import type { PostgresServer } from './support/postgres-server.ts';
 import { readAll } from '../src/testing/read-all.ts';
 import { scriptCalls } from '../src/testing/record-script.ts';
 import { startTcpProxy } from './support/tcp-proxy.ts';
 
-const CLIENTS: readonly { readonly name: string; readonly connect: (url: string) => PostgresHandle }[] = [
-  { name: 'postgres', connect: (url) => postgres(url, { max: 4, fetch_types: false, onnotice: () => undefined }) },
-  { name: 'pg', connect: (connectionString) => new Pool({ connectionString, max: 4 }) },
-];
-
 const skipped = noPostgres === undefined ? '' : ` (skipped: ${noPostgres})`;
 
 describe.skipIf(noPostgres !== undefined)(`deleting runs in PostgreSQL${skipped}`, () => {
   let server: PostgresServer;
-  let admin: postgres.Sql;
+  let admin: Pool;
   let cleanUps: (() => Promise<unknown>)[] = [];
   let schemas = 0;
   beforeAll(async () => {
     server = await startPostgres({ fsync: 'off' });
-    admin = postgres(server.url, { max: 3, onnotice: () => undefined });
+    admin = new Pool({ connectionString: server.url, max: 3 });
   });
   afterAll(async () => {
     await admin.end();
@@ -41,21 +35,21 @@ describe.skipIf(noPostgres !== undefined)(`deleting runs in PostgreSQL${skipped}
 
   const newSchema = (): string => `delete_${(schemas += 1)}`;
 
-  function open(options: PostgresStoreOptions, handle: PostgresHandle = new Pool({ connectionString: server.url })) {
-    const store: PostgresStore = postgresStore(handle, { endHandle: true, ...options });
+  function open(options: PostgresStoreOptions, pool = new Pool({ connectionString: server.url })) {
+    const store: PostgresStore = postgresStore(pool, { endHandle: true, ...options });
     cleanUps.push(() => store.close());
     return store;
   }
 
   async function countIn(schema: string, table: string): Promise<number> {
-    const [row] = await admin.unsafe(`SELECT count(*)::int AS n FROM ${schema}.${table}`);
+    const [row] = await rowsOf(admin, `SELECT count(*)::int AS n FROM ${schema}.${table}`);
     return Number(row?.['n']);
   }
 
   /** Resolves once a statement waits for a lock. */
   async function untilSomebodyWaits(): Promise<void> {
     for (;;) {
-      const rows = await admin`SELECT 1 FROM pg_locks WHERE NOT granted`;
+      const rows = await rowsOf(admin, 'SELECT 1 FROM pg_locks WHERE NOT granted');
       if (rows.length > 0) return;
       await sleep(5);
     }
@@ -85,7 +79,7 @@ describe.skipIf(noPostgres !== undefined)(`deleting runs in PostgreSQL${skipped}
     await open({ schema }).append(scriptCalls('ä', 30, 25));
     await store.transact('ä', (view) => ({ records: scriptCalls('ä', 5, view.nextSeq), result: 0 }));
     const sum = async (): Promise<number> => {
-      const [row] = await admin.unsafe(`SELECT sum(octet_length(json))::int AS bytes FROM ${schema}.records`);
+      const [row] = await rowsOf(admin, `SELECT sum(octet_length(json))::int AS bytes FROM ${schema}.records`);
       return Number(row?.['bytes']);
     };
     expect(await store.sizeOf()).toBe(await sum());
@@ -98,12 +92,12 @@ describe.skipIf(noPostgres !== undefined)(`deleting runs in PostgreSQL${skipped}
     await store.append(scriptCalls('a', 20));
     await store.append(scriptCalls('b', 5));
     let searching: Promise<unknown> | undefined;
-    await admin.begin(async (session) => {
+    await inTransaction(admin, async (session) => {
       // A deletion that is not committed yet.
-      await session.unsafe(
+      await session.query(
         `DELETE FROM ${schema}.records WHERE run_no = (SELECT run_no FROM ${schema}.runs WHERE run_id = 'a')`,
       );
-      await session.unsafe(`DELETE FROM ${schema}.runs WHERE run_id = 'a'`);
+      await session.query(`DELETE FROM ${schema}.runs WHERE run_id = 'a'`);
       searching = store.search({ text: 'call' });
       await untilSomebodyWaits();
     });
@@ -117,7 +111,7 @@ describe.skipIf(noPostgres !== undefined)(`deleting runs in PostgreSQL${skipped}
     const store = open({ schema });
     await store.append(scriptCalls('damaged', 3));
     await store.append(scriptCalls('deleted', 3));
-    await admin.unsafe(`UPDATE ${schema}.records SET json = '{' WHERE seq = 1 AND run_no = 1`);
+    await admin.query(`UPDATE ${schema}.records SET json = '{' WHERE seq = 1 AND run_no = 1`);
     const problems = store.verify()[Symbol.asyncIterator]();
     expect((await problems.next()).value).toMatchObject({ runId: 'damaged' });
     await store.deleteRun('deleted');
@@ -132,9 +126,9 @@ describe.skipIf(noPostgres !== undefined)(`deleting runs in PostgreSQL${skipped}
     await other.transact('a', () => ({ records: [], result: 0 }));
     let goingOn: Promise<unknown> | undefined;
     let restarted: Promise<number> | undefined;
-    await admin.begin(async (session) => {
-      await session.unsafe(`DELETE FROM ${schema}.records`);
-      await session.unsafe(`DELETE FROM ${schema}.runs`);
+    await inTransaction(admin, async (session) => {
+      await session.query(`DELETE FROM ${schema}.records`);
+      await session.query(`DELETE FROM ${schema}.runs`);
       goingOn = store.append(scriptCalls('a', 1, 5)).catch((thrown: unknown) => thrown);
       restarted = other.transact('a', (view) => ({ records: scriptCalls('a', 1, view.nextSeq), result: view.nextSeq }));
       await untilSomebodyWaits();
@@ -157,25 +151,32 @@ describe.skipIf(noPostgres !== undefined)(`deleting runs in PostgreSQL${skipped}
     expect(await createPostgresDeletion('a')(client, schema, true)).toBe(false);
   });
 
-  for (const { name, connect } of CLIENTS) {
-    test(`a deletion with ${name} whose connection breaks is done once, and answers true`, async () => {
-      const schema = newSchema();
-      const proxy = await startTcpProxy(server.port);
-      cleanUps.push(() => proxy.dispose());
-      const direct = open({ schema });
-      const store = open({ schema }, connect(server.url.replace(String(server.port), String(proxy.port))));
+  test('a deletion whose connection breaks is done once, and answers true', async () => {
+    const schema = newSchema();
+    const proxy = await startTcpProxy(server.port);
+    cleanUps.push(() => proxy.dispose());
+    const direct = open({ schema });
+    const connectionString = server.url.replace(String(server.port), String(proxy.port));
+    const store = open({ schema }, new Pool({ connectionString, max: 4 }));
+    await store.listRuns();
+    for (let round = 0; round < 15; round += 1) {
+      await direct.append(scriptCalls('a', 100));
+      const deleting = store.deleteRun('a');
+      await sleep(Math.random() * 8);
+      if (round % 2 === 0) proxy.drop();
+      else proxy.swallowNextAnswer();
+      expect(await deleting).toBe(true);
+      expect(await direct.findRun('a')).toBeUndefined();
       await store.listRuns();
-      for (let round = 0; round < 15; round += 1) {
-        await direct.append(scriptCalls('a', 100));
-        const deleting = store.deleteRun('a');
-        await sleep(Math.random() * 8);
-        if (round % 2 === 0) proxy.drop();
-        else proxy.swallowNextAnswer();
-        expect(await deleting).toBe(true);
-        expect(await direct.findRun('a')).toBeUndefined();
-        await store.listRuns();
-      }
-      expect(await countIn(schema, 'records')).toBe(0);
-    });
-  }
+    }
+    expect(await countIn(schema, 'records')).toBe(0);
+  });
 });
+
+async function inTransaction(pool: Pool, work: (session: PoolClient) => Promise<void>): Promise<void> {
+  const session = await pool.connect();
+  await session.query('BEGIN');
+  await work(session);
+  await session.query('COMMIT');
+  session.release();
+}

@@ -1,13 +1,12 @@
 import { readFile } from 'node:fs/promises';
 
 import { Pool } from 'pg';
-import postgres from 'postgres';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 
 import { postgresStore } from '../src/store/postgres/postgres-store.ts';
-import type { PostgresHandle, PostgresStore, PostgresStoreOptions } from '../src/store/postgres/postgres-store.ts';
+import type { PgPool, PostgresStore, PostgresStoreOptions } from '../src/store/postgres/postgres-store.ts';
 import type { StoreProblem } from '../src/store/trajectory-store.ts';
-import { noPostgres, startPostgres } from './support/postgres-server.ts';
+import { noPostgres, rowsOf, startPostgres } from './support/postgres-server.ts';
 import type { PostgresServer } from './support/postgres-server.ts';
 import { readAll } from '../src/testing/read-all.ts';
 import { scriptCalls, scriptRecord } from '../src/testing/record-script.ts';
@@ -16,12 +15,12 @@ const skipped = noPostgres === undefined ? '' : ` (skipped: ${noPostgres})`;
 
 describe.skipIf(noPostgres !== undefined)(`the PostgreSQL driver${skipped}`, () => {
   let server: PostgresServer;
-  let admin: postgres.Sql;
+  let admin: Pool;
   let cleanUps: (() => Promise<unknown>)[] = [];
   let schemas = 0;
   beforeAll(async () => {
     server = await startPostgres({ fsync: 'off' });
-    admin = postgres(server.url, { max: 2, onnotice: () => undefined });
+    admin = new Pool({ connectionString: server.url, max: 2 });
   });
   afterAll(async () => {
     await admin.end();
@@ -40,14 +39,8 @@ describe.skipIf(noPostgres !== undefined)(`the PostgreSQL driver${skipped}`, () 
     return pool;
   }
 
-  function newSql(options: Record<string, unknown> = {}): postgres.Sql {
-    const sql = postgres(server.url, { max: 3, onnotice: () => undefined, ...options });
-    cleanUps.push(() => sql.end({ timeout: 1 }));
-    return sql;
-  }
-
-  function open(schema: string, options: PostgresStoreOptions = {}, handle: PostgresHandle = newPool()): PostgresStore {
-    const store = postgresStore(handle, { schema, ...options });
+  function open(schema: string, options: PostgresStoreOptions = {}, pool: PgPool = newPool()): PostgresStore {
+    const store = postgresStore(pool, { schema, ...options });
     cleanUps.push(() => store.close());
     return store;
   }
@@ -58,9 +51,7 @@ describe.skipIf(noPostgres !== undefined)(`the PostgreSQL driver${skipped}`, () 
 
   test('starters that come at the same time make the schema once', async () => {
     const schema = newSchema();
-    const stores = Array.from({ length: 8 }, (_, index) =>
-      open(schema, { partitioning: 'monthly' }, index % 2 === 0 ? newPool() : newSql()),
-    );
+    const stores = Array.from({ length: 8 }, () => open(schema, { partitioning: 'monthly' }, newPool()));
     await Promise.all(stores.map((store, index) => store.append(scriptCalls(`run-${index}`, 2))));
     expect((await stores[0]?.listRuns())?.runs).toHaveLength(8);
   });
@@ -68,15 +59,15 @@ describe.skipIf(noPostgres !== undefined)(`the PostgreSQL driver${skipped}`, () 
   test('a newer layout, a schema of another program and a database without UTF8 are store-version', async () => {
     const newer = newSchema();
     await open(newer).listRuns();
-    await admin.unsafe(`UPDATE ${newer}.coxswain_layout SET version = 99`);
+    await admin.query(`UPDATE ${newer}.coxswain_layout SET version = 99`);
     await expect(open(newer).listRuns()).rejects.toMatchObject({
       code: 'store-version',
       message: expect.stringMatching(/layout 99.*layout 4/),
     });
     const foreign = newSchema();
-    await admin.unsafe(`CREATE SCHEMA ${foreign}; CREATE TABLE ${foreign}.runs (mine int)`);
+    await admin.query(`CREATE SCHEMA ${foreign}; CREATE TABLE ${foreign}.runs (mine int)`);
     await expect(open(foreign).listRuns()).rejects.toMatchObject({ code: 'store-version' });
-    await admin.unsafe("CREATE DATABASE ascii ENCODING 'SQL_ASCII' TEMPLATE template0");
+    await admin.query("CREATE DATABASE ascii ENCODING 'SQL_ASCII' TEMPLATE template0");
     const pool = new Pool({ connectionString: server.url.replace(/postgres$/, 'ascii') });
     cleanUps.push(() => pool.end());
     await expect(open('coxswain', {}, pool).listRuns()).rejects.toMatchObject({ code: 'store-version' });
@@ -96,7 +87,7 @@ describe.skipIf(noPostgres !== undefined)(`the PostgreSQL driver${skipped}`, () 
   });
 
   test('an append to a run that this process wrote last is one statement', async () => {
-    const pool = newPool();
+    const pool: PgPool = newPool();
     const statements: string[] = [];
     const counting = {
       connect: () => pool.connect(),
@@ -116,7 +107,7 @@ describe.skipIf(noPostgres !== undefined)(`the PostgreSQL driver${skipped}`, () 
 
   test('two processes that write one run neither overwrite each other nor leave a hole', async () => {
     const schema = newSchema();
-    const [one, other] = [open(schema), open(schema, {}, newSql())];
+    const [one, other] = [open(schema), open(schema)];
     await one.append(scriptCalls('a', 3));
     expect(await other.append(scriptCalls('a', 3, 3))).toBe(5);
     await expect(one.append([scriptRecord({ runId: 'a', seq: 3 })])).rejects.toMatchObject({ code: 'store-conflict' });
@@ -143,15 +134,6 @@ describe.skipIf(noPostgres !== undefined)(`the PostgreSQL driver${skipped}`, () 
     expect(lengths).toEqual(records.map(() => 6_000_000));
   });
 
-  test('a handle that renames columns, prepares nothing and fetches no types works', async () => {
-    const sql = newSql({ transform: postgres.camel, prepare: false, fetch_types: false });
-    const store = open(newSchema(), {}, sql);
-    await store.append(scriptCalls('a', 3));
-    await store.append(scriptCalls('a', 3, 3));
-    expect(await readAll(store, 'a')).toEqual(scriptCalls('a', 6));
-    expect((await store.search({ text: 'call' })).hits).toHaveLength(6);
-  });
-
   test('a fold that catches what missed() throws is called again with the records', async () => {
     const store = open(newSchema());
     await store.append(scriptCalls('a', 4));
@@ -171,14 +153,15 @@ describe.skipIf(noPostgres !== undefined)(`the PostgreSQL driver${skipped}`, () 
     const schema = newSchema();
     const store = open(schema, { partitioning: 'monthly' });
     await store.append(scriptCalls('old', 3));
-    const partitions = await admin.unsafe(
+    const partitions = await rowsOf(
+      admin,
       `SELECT c.relname AS name FROM pg_inherits i JOIN pg_class c ON c.oid = i.inhrelid WHERE i.inhparent = '${schema}.records'::regclass`,
     );
     expect(partitions).toHaveLength(2);
     for (const { name } of partitions) {
-      await admin.unsafe(`DROP TABLE ${schema}.${name}, ${schema}.${String(name).replace('records', 'record_words')}`);
+      await admin.query(`DROP TABLE ${schema}.${name}, ${schema}.${String(name).replace('records', 'record_words')}`);
     }
-    await admin.unsafe(`DELETE FROM ${schema}.runs`);
+    await admin.query(`DELETE FROM ${schema}.runs`);
     expect(await store.append(scriptCalls('new', 3))).toBe(2);
     expect(await readAll(store, 'new')).toEqual(scriptCalls('new', 3));
     expect(await store.findRun('old')).toBeUndefined();
@@ -192,13 +175,14 @@ describe.skipIf(noPostgres !== undefined)(`the PostgreSQL driver${skipped}`, () 
       await store.transact(runId, () => ({ records: scriptCalls(runId, 3), snapshot: 1, result: 0 }));
     }
     expect((await store.search({ text: 'call' })).hits).toHaveLength(6);
-    await admin.unsafe(`UPDATE ${schema}.runs SET changed_at = now() - interval '91 days' WHERE run_id = 'old'`);
+    await admin.query(`UPDATE ${schema}.runs SET changed_at = now() - interval '91 days' WHERE run_id = 'old'`);
     const page = await readFile(new URL('../docs/postgres.md', import.meta.url), 'utf8');
     const statement = /^WITH old AS [^]*?;$/m.exec(page)?.[0] ?? 'not found';
-    await admin.unsafe(statement.replaceAll('coxswain.', `${schema}.`));
+    await admin.query(statement.replaceAll('coxswain.', `${schema}.`));
     expect((await store.listRuns()).runs.map(({ runId }) => runId)).toEqual(['new']);
     expect((await store.search({ text: 'call' })).hits).toHaveLength(3);
-    const [left] = await admin.unsafe(
+    const [left] = await rowsOf(
+      admin,
       `SELECT (SELECT count(*) FROM ${schema}.records) + (SELECT count(*) FROM ${schema}.record_words) + (SELECT count(*) FROM ${schema}.snapshots) AS rows`,
     );
     expect(Number(left?.['rows'])).toBe(3 + 3 + 1);
@@ -212,7 +196,7 @@ describe.skipIf(noPostgres !== undefined)(`the PostgreSQL driver${skipped}`, () 
       await store.transact(runId, () => ({ records: scriptCalls(runId, 4), snapshot: 1, result: 0 }));
     }
     const numberOf = (runId: string): string => `(SELECT run_no FROM ${schema}.runs WHERE run_id = '${runId}')`;
-    await admin.unsafe(`
+    await admin.query(`
       DELETE FROM ${schema}.records WHERE run_no = ${numberOf('hole')} AND seq = 2;
       UPDATE ${schema}.records SET json = left(json, 20) WHERE run_no = ${numberOf('torn')} AND seq = 1;
       DELETE FROM ${schema}.records WHERE run_no = ${numberOf('short')} AND seq = 3;
@@ -229,47 +213,42 @@ describe.skipIf(noPostgres !== undefined)(`the PostgreSQL driver${skipped}`, () 
     expect(problems[4]?.place).toContain('999');
   });
 
-  for (const [name, handle] of [
-    ['postgres', newSql],
-    ['pg', newPool],
-  ] as const) {
-    test(`a tail with ${name} follows one run or all, also after its connection was lost`, async () => {
-      const schema = newSchema();
-      const writer = open(schema);
-      await writer.append(scriptCalls('a', 2));
-      await writer.append(scriptCalls('b', 2));
-      const reader = open(schema, {}, handle());
-      const stop = new AbortController();
-      const one = reader.tail('a', { signal: stop.signal })[Symbol.asyncIterator]();
-      const all = reader.tail(undefined, { signal: stop.signal })[Symbol.asyncIterator]();
-      expect((await one.next()).value).toEqual({ runId: 'a', lastSeq: 1 });
-      const first = all.next();
-      // The tail of all runs yields nothing by itself; this makes sure that it listens.
-      await expect.poll(() => listeners()).toBeGreaterThanOrEqual(1);
-      // Appends before the tail began are not reported, so the run grows until the tail reports one.
-      let seq = 1;
-      const grow = async (): Promise<boolean> => (await writer.append(scriptCalls('b', 1, (seq += 1)))) === seq;
-      const begun = first.then(() => false);
-      let isAwaited = true;
-      while (isAwaited) isAwaited = await Promise.race([begun, grow()]);
-      expect(await grow()).toBe(true);
-      let news = (await first).value;
-      while (news !== undefined && (news.runId !== 'b' || news.lastSeq < seq)) news = (await all.next()).value;
-      expect(news).toEqual({ runId: 'b', lastSeq: seq });
-      await admin`SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE query ILIKE 'listen%'`;
-      await writer.append(scriptCalls('a', 1, 2));
-      expect((await one.next()).value).toEqual({ runId: 'a', lastSeq: 2 });
-      expect((await all.next()).value).toEqual({ runId: 'a', lastSeq: 2 });
-      const last = [one.next(), all.next()];
-      stop.abort();
-      expect(await Promise.all(last)).toEqual([
-        { done: true, value: undefined },
-        { done: true, value: undefined },
-      ]);
-    });
-  }
+  test('a tail follows one run or all, also after its connection was lost', async () => {
+    const schema = newSchema();
+    const writer = open(schema);
+    await writer.append(scriptCalls('a', 2));
+    await writer.append(scriptCalls('b', 2));
+    const reader = open(schema);
+    const stop = new AbortController();
+    const one = reader.tail('a', { signal: stop.signal })[Symbol.asyncIterator]();
+    const all = reader.tail(undefined, { signal: stop.signal })[Symbol.asyncIterator]();
+    expect((await one.next()).value).toEqual({ runId: 'a', lastSeq: 1 });
+    const first = all.next();
+    // The tail of all runs yields nothing by itself; this makes sure that it listens.
+    await expect.poll(() => listeners()).toBeGreaterThanOrEqual(1);
+    // Appends before the tail began are not reported, so the run grows until the tail reports one.
+    let seq = 1;
+    const grow = async (): Promise<boolean> => (await writer.append(scriptCalls('b', 1, (seq += 1)))) === seq;
+    const begun = first.then(() => false);
+    let isAwaited = true;
+    while (isAwaited) isAwaited = await Promise.race([begun, grow()]);
+    expect(await grow()).toBe(true);
+    let news = (await first).value;
+    while (news !== undefined && (news.runId !== 'b' || news.lastSeq < seq)) news = (await all.next()).value;
+    expect(news).toEqual({ runId: 'b', lastSeq: seq });
+    await admin.query("SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE query ILIKE 'listen%'");
+    await writer.append(scriptCalls('a', 1, 2));
+    expect((await one.next()).value).toEqual({ runId: 'a', lastSeq: 2 });
+    expect((await all.next()).value).toEqual({ runId: 'a', lastSeq: 2 });
+    const last = [one.next(), all.next()];
+    stop.abort();
+    expect(await Promise.all(last)).toEqual([
+      { done: true, value: undefined },
+      { done: true, value: undefined },
+    ]);
+  });
 
   async function listeners(): Promise<number> {
-    return (await admin`SELECT 1 AS one FROM pg_stat_activity WHERE query ILIKE 'listen%'`).length;
+    return (await rowsOf(admin, "SELECT 1 AS one FROM pg_stat_activity WHERE query ILIKE 'listen%'")).length;
   }
 });

@@ -4,14 +4,13 @@ import { fileURLToPath } from 'node:url';
 import { setTimeout as sleep } from 'node:timers/promises';
 
 import { Pool } from 'pg';
-import postgres from 'postgres';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 
 import { rounds } from './support/rounds.ts';
 import { endWithTest } from './support/end-with-test.ts';
 import type { CoxswainErrorCode } from '../src/base/error.ts';
 import { postgresStore } from '../src/store/postgres/postgres-store.ts';
-import type { PostgresHandle, PostgresStore, PostgresStoreOptions } from '../src/store/postgres/postgres-store.ts';
+import type { PostgresStore, PostgresStoreOptions } from '../src/store/postgres/postgres-store.ts';
 import { noPostgres, startPostgres } from './support/postgres-server.ts';
 import type { PostgresServer } from './support/postgres-server.ts';
 import { readAll } from '../src/testing/read-all.ts';
@@ -22,10 +21,7 @@ import { startTcpProxy } from './support/tcp-proxy.ts';
 const ROUNDS = rounds({ full: 25, short: 3 });
 const WRITERS = 4;
 
-const CLIENTS: readonly { readonly name: string; readonly open: (url: string) => PostgresHandle }[] = [
-  { name: 'postgres', open: (url) => postgres(url, { max: 4, fetch_types: false, onnotice: () => undefined }) },
-  { name: 'pg', open: (connectionString) => new Pool({ connectionString, max: 4 }) },
-];
+const openPool = (connectionString: string): Pool => new Pool({ connectionString, max: 4 });
 
 describe.skipIf(noPostgres !== undefined)(
   `faults${noPostgres === undefined ? '' : ` (skipped: ${noPostgres})`}`,
@@ -41,8 +37,8 @@ describe.skipIf(noPostgres !== undefined)(
       cleanUps = [];
     });
 
-    function open(handle: PostgresHandle, options: PostgresStoreOptions = {}): PostgresStore {
-      const store = postgresStore(handle, { endHandle: true, ...options });
+    function open(pool: Pool, options: PostgresStoreOptions = {}): PostgresStore {
+      const store = postgresStore(pool, { endHandle: true, ...options });
       cleanUps.push(() => store.close());
       return store;
     }
@@ -57,150 +53,146 @@ describe.skipIf(noPostgres !== undefined)(
       expect(problems).toEqual([]);
     }
 
-    for (const { name, open: openHandle } of CLIENTS) {
-      test(
-        `records acknowledged to a process with ${name} that is killed are there, and nothing is torn`,
-        async () => {
-          const schema = `killed_${name}`;
-          const acknowledged = new Map<string, number>();
-          for (let round = 0; round < ROUNDS; round += 1) {
-            // On a busy machine, a writer may not be acknowledged until all are awaited.
-            const writers = round === ROUNDS - 1 ? WRITERS : 1;
-            const writtenRuns = await killedWriters(server.url, { client: name, schema, writers });
-            for (const [runId, seq] of writtenRuns) acknowledged.set(runId, seq);
-          }
-          const store = open(openHandle(server.url), { schema });
-          expect(acknowledged.size).toBe(WRITERS);
-          await isWhole(store, acknowledged);
-          const records = [...acknowledged.values()].reduce((sum, lastSeq) => sum + lastSeq + 1, 0);
-          process.stdout.write(
-            `SIGKILL of PostgreSQL writers with ${name}: ${ROUNDS} rounds, ${records} acknowledged records, none lost\n`,
-          );
-        },
-        60_000 + ROUNDS * 30_000,
-      );
-
-      test(`a stream of appends with ${name} goes on through restarts of the server`, async () => {
-        // A server on a busy machine may need longer than the default to restart.
-        const store = open(openHandle(server.url), { schema: `restarted_${name}`, retryForMs: 150_000 });
+    test(
+      `records acknowledged to a process that is killed are there, and nothing is torn`,
+      async () => {
+        const schema = 'killed';
         const acknowledged = new Map<string, number>();
-        const over = new AbortController();
-        const writers = ['a', 'b', 'c'].map(async (runId) => {
-          for (let seq = 0; !over.signal.aborted; seq += 10) {
-            acknowledged.set(runId, await store.append(scriptCalls(runId, 10, seq)));
-          }
-        });
-        try {
-          for (const how of ['fast', 'immediate', 'kill', 'fast'] as const) {
-            await sleep(200 + Math.random() * 200);
-            await (how === 'kill' ? server.kill() : server.stop(how));
-            await sleep(Math.random() * 200);
-            await server.start();
-          }
-          await sleep(200);
-        } finally {
-          over.abort();
+        for (let round = 0; round < ROUNDS; round += 1) {
+          // On a busy machine, a writer may not be acknowledged until all are awaited.
+          const writers = round === ROUNDS - 1 ? WRITERS : 1;
+          const writtenRuns = await killedWriters(server.url, { schema, writers });
+          for (const [runId, seq] of writtenRuns) acknowledged.set(runId, seq);
         }
-        await Promise.all(writers);
-        expect(acknowledged.size).toBe(3);
+        const store = open(openPool(server.url), { schema });
+        expect(acknowledged.size).toBe(WRITERS);
         await isWhole(store, acknowledged);
-      });
+        const records = [...acknowledged.values()].reduce((sum, lastSeq) => sum + lastSeq + 1, 0);
+        process.stdout.write(
+          `SIGKILL of PostgreSQL writers: ${ROUNDS} rounds, ${records} acknowledged records, none lost\n`,
+        );
+      },
+      60_000 + ROUNDS * 30_000,
+    );
 
-      test(`a stream of appends and transactions with ${name} goes on through broken connections, each done once`, async () => {
-        const proxy = await startTcpProxy(server.port);
-        cleanUps.push(() => proxy.dispose());
-        const store = open(openHandle(server.url.replace(String(server.port), String(proxy.port))), {
-          schema: `dropped_${name}`,
-        });
-        await store.append(scriptCalls('a', 1));
-        const over = new AbortController();
-        let appended = 0;
-        let transactions = 0;
-        const appends = (async () => {
-          for (let seq = 1; !over.signal.aborted; seq += 5) appended = await store.append(scriptCalls('a', 5, seq));
-        })();
-        const counting = (async () => {
-          for (; !over.signal.aborted; transactions += 1) {
-            await store.transact('b', ({ nextSeq, snapshot }) => ({
-              records: [scriptRecord({ runId: 'b', seq: nextSeq })],
-              snapshot: Number(snapshot ?? 0) + 1,
-              result: nextSeq,
-            }));
-          }
-        })();
-        for (let breaks = 0; breaks < 30; breaks += 1) {
-          await sleep(20 + Math.random() * 60);
-          if (breaks % 2 === 0) proxy.drop();
-          else proxy.swallowNextAnswer();
+    test(`a stream of appends goes on through restarts of the server`, async () => {
+      // A server on a busy machine may need longer than the default to restart.
+      const store = open(openPool(server.url), { schema: 'restarted', retryForMs: 150_000 });
+      const acknowledged = new Map<string, number>();
+      const over = new AbortController();
+      const writers = ['a', 'b', 'c'].map(async (runId) => {
+        for (let seq = 0; !over.signal.aborted; seq += 10) {
+          acknowledged.set(runId, await store.append(scriptCalls(runId, 10, seq)));
         }
+      });
+      try {
+        for (const how of ['fast', 'immediate', 'kill', 'fast'] as const) {
+          await sleep(200 + Math.random() * 200);
+          await (how === 'kill' ? server.kill() : server.stop(how));
+          await sleep(Math.random() * 200);
+          await server.start();
+        }
+        await sleep(200);
+      } finally {
         over.abort();
-        await Promise.all([appends, counting]);
-        await isWhole(store, new Map([['a', appended]]));
-        expect((await readAll(store, 'b')).length).toBe(transactions);
-        expect(await store.transact('b', ({ snapshot }) => ({ records: [], result: snapshot }))).toBe(transactions);
-      });
+      }
+      await Promise.all(writers);
+      expect(acknowledged.size).toBe(3);
+      await isWhole(store, acknowledged);
+    });
 
-      test(`an append with ${name} whose answer is lost is stored once`, async () => {
-        const proxy = await startTcpProxy(server.port);
-        cleanUps.push(() => proxy.dispose());
-        const store = open(openHandle(server.url.replace(String(server.port), String(proxy.port))), {
-          schema: `swallowed_${name}`,
-        });
-        for (let seq = 0; seq < 8; seq += 1) {
-          // The statement is prepared by then: one answer is the answer of the commit.
-          if (seq > 4) proxy.swallowNextAnswer();
-          expect(await store.append(scriptCalls('a', 1, seq))).toBe(seq);
+    test(`a stream of appends and transactions goes on through broken connections, each done once`, async () => {
+      const proxy = await startTcpProxy(server.port);
+      cleanUps.push(() => proxy.dispose());
+      const store = open(openPool(server.url.replace(String(server.port), String(proxy.port))), {
+        schema: 'dropped',
+      });
+      await store.append(scriptCalls('a', 1));
+      const over = new AbortController();
+      let appended = 0;
+      let transactions = 0;
+      const appends = (async () => {
+        for (let seq = 1; !over.signal.aborted; seq += 5) appended = await store.append(scriptCalls('a', 5, seq));
+      })();
+      const counting = (async () => {
+        for (; !over.signal.aborted; transactions += 1) {
+          await store.transact('b', ({ nextSeq, snapshot }) => ({
+            records: [scriptRecord({ runId: 'b', seq: nextSeq })],
+            snapshot: Number(snapshot ?? 0) + 1,
+            result: nextSeq,
+          }));
         }
-        expect(await readAll(store, 'a')).toEqual(scriptCalls('a', 8));
-        expect(await store.findRun('a')).toMatchObject({ records: 8, calls: 8 });
-      });
+      })();
+      for (let breaks = 0; breaks < 30; breaks += 1) {
+        await sleep(20 + Math.random() * 60);
+        if (breaks % 2 === 0) proxy.drop();
+        else proxy.swallowNextAnswer();
+      }
+      over.abort();
+      await Promise.all([appends, counting]);
+      await isWhole(store, new Map([['a', appended]]));
+      expect((await readAll(store, 'b')).length).toBe(transactions);
+      expect(await store.transact('b', ({ snapshot }) => ({ records: [], result: snapshot }))).toBe(transactions);
+    });
 
-      test(`connections with ${name} that lead to a server which does not write are given up for new ones`, async () => {
-        const admin = postgres(server.url, { max: 1, fetch_types: false });
-        cleanUps.push(() => admin.end());
-        const schema = `read_only_${name}`;
-        await open(openHandle(server.url), { schema }).append(scriptCalls('a', 1));
-        await admin`ALTER ROLE postgres SET default_transaction_read_only = on`;
-        try {
-          const store = open(openHandle(server.url), { schema });
-          expect(await Promise.all(['a', 'a', 'a'].map((runId) => store.findRun(runId)))).toHaveLength(3);
-          const appending = store.append(scriptCalls('a', 3));
-          await sleep(200);
-          await admin`SET default_transaction_read_only = off`;
-          await admin`ALTER ROLE postgres RESET default_transaction_read_only`;
-          expect(await appending).toBe(2);
-        } finally {
-          await admin`ALTER ROLE postgres RESET default_transaction_read_only`;
-        }
+    test(`an append whose answer is lost is stored once`, async () => {
+      const proxy = await startTcpProxy(server.port);
+      cleanUps.push(() => proxy.dispose());
+      const store = open(openPool(server.url.replace(String(server.port), String(proxy.port))), {
+        schema: 'swallowed',
       });
+      for (let seq = 0; seq < 8; seq += 1) {
+        // The statement is prepared by then: one answer is the answer of the commit.
+        if (seq > 4) proxy.swallowNextAnswer();
+        expect(await store.append(scriptCalls('a', 1, seq))).toBe(seq);
+      }
+      expect(await readAll(store, 'a')).toEqual(scriptCalls('a', 8));
+      expect(await store.findRun('a')).toMatchObject({ records: 8, calls: 8 });
+    });
 
-      test(`a server that stays away is store-io with ${name} after the time for retries`, async () => {
-        const proxy = await startTcpProxy(server.port);
-        await proxy.dispose();
-        const store = open(openHandle(server.url.replace(String(server.port), String(proxy.port))), {
-          retryForMs: 300,
-        });
-        const code: CoxswainErrorCode = 'store-io';
-        await expect(store.append(scriptCalls('a', 1))).rejects.toMatchObject({ code, cause: expect.anything() });
+    test(`connections that lead to a server which does not write are given up for new ones`, async () => {
+      const admin = new Pool({ connectionString: server.url, max: 1 });
+      cleanUps.push(() => admin.end());
+      const schema = 'read_only';
+      await open(openPool(server.url), { schema }).append(scriptCalls('a', 1));
+      await admin.query('ALTER ROLE postgres SET default_transaction_read_only = on');
+      try {
+        const store = open(openPool(server.url), { schema });
+        expect(await Promise.all(['a', 'a', 'a'].map((runId) => store.findRun(runId)))).toHaveLength(3);
+        const appending = store.append(scriptCalls('a', 3));
+        await sleep(200);
+        await admin.query('SET default_transaction_read_only = off');
+        await admin.query('ALTER ROLE postgres RESET default_transaction_read_only');
+        expect(await appending).toBe(2);
+      } finally {
+        await admin.query('ALTER ROLE postgres RESET default_transaction_read_only');
+      }
+    });
+
+    test(`a server that stays away is store-io after the time for retries`, async () => {
+      const proxy = await startTcpProxy(server.port);
+      await proxy.dispose();
+      const store = open(openPool(server.url.replace(String(server.port), String(proxy.port))), {
+        retryForMs: 300,
       });
-    }
+      const code: CoxswainErrorCode = 'store-io';
+      await expect(store.append(scriptCalls('a', 1))).rejects.toMatchObject({ code, cause: expect.anything() });
+    });
   },
 );
 
 /** Runs a process with several writers, kills it at a random moment, and gives what was acknowledged to it. */
 async function killedWriters(
   url: string,
-  { client, schema, writers }: { readonly client: string; readonly schema: string; readonly writers: number },
+  { schema, writers }: { readonly schema: string; readonly writers: number },
 ): Promise<ReadonlyMap<string, number>> {
   const root = fileURLToPath(new URL('..', import.meta.url));
   const script = `
     import { writeSync } from 'node:fs';
     import { postgresStore } from './src/store/postgres/postgres-store.ts';
-    const [url, client, schema] = process.argv.slice(1);
-    const handle = client === 'pg'
-      ? new (await import('pg')).default.Pool({ connectionString: url, max: ${WRITERS} })
-      : (await import('postgres')).default(url, { max: ${WRITERS} });
-    const store = postgresStore(handle, { schema });
+    import { Pool } from 'pg';
+    const [connectionString, schema] = process.argv.slice(1);
+    const store = postgresStore(new Pool({ connectionString, max: ${WRITERS} }), { schema });
     const record = (runId, seq) => ({ schema_version: 1, seq, run_id: runId, depth: 0, recorded_at_unix_ms: 1 + seq,
       payload: { kind: 'compaction', trigger: 'x'.repeat(seq % 2000) } });
     for (const runId of Array.from({ length: ${WRITERS} }, (_, index) => 'writer-' + index)) {
@@ -212,7 +204,7 @@ async function killedWriters(
         }
       })();
     }`;
-  const child = spawn(process.execPath, ['--input-type=module', '-e', script, url, client, schema], {
+  const child = spawn(process.execPath, ['--input-type=module', '-e', script, url, schema], {
     cwd: root,
     stdio: ['ignore', 'pipe', 'inherit'],
   });

@@ -1,12 +1,11 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 
 import { Pool } from 'pg';
-import postgres from 'postgres';
 import { expect, test } from 'vitest';
 
 import { postgresStore } from '../src/store/postgres/postgres-store.ts';
 import type { PostgresStore } from '../src/store/postgres/postgres-store.ts';
-import { noPostgres, startPostgres } from './support/postgres-server.ts';
+import { noPostgres, runSql, startPostgres } from './support/postgres-server.ts';
 import type { PostgresServer } from './support/postgres-server.ts';
 import { readAll } from '../src/testing/read-all.ts';
 import { scriptCalls } from '../src/testing/record-script.ts';
@@ -20,21 +19,9 @@ test.skipIf(noPostgres !== undefined)(
     const cleanUps: (() => Promise<unknown>)[] = [];
     try {
       const { primary, standbys } = await startCluster(cleanUps);
-      const servers = [primary, ...standbys];
-      // One client knows all the servers, the other goes through an address that is moved.
-      const sql = postgres({
-        fetch_types: false,
-        host: servers.map(() => '127.0.0.1'),
-        port: servers.map(({ port }) => port),
-        target_session_attrs: 'read-write',
-        user: 'postgres',
-        database: 'postgres',
-        max: 2,
-        // The package's types know one host only; its documentation and code take lists.
-      } as unknown as postgres.Options<Record<string, never>>);
       const proxy = await startTcpProxy(primary.port);
-      const pool = new Pool({ connectionString: `postgres://postgres@127.0.0.1:${proxy.port}/postgres`, max: 2 });
-      const stores = [sql, pool].map((handle) => postgresStore(handle, { endHandle: true }));
+      const connectionString = `postgres://postgres@127.0.0.1:${proxy.port}/postgres`;
+      const stores = [1, 2].map(() => postgresStore(new Pool({ connectionString, max: 2 }), { endHandle: true }));
       cleanUps.push(() => proxy.dispose(), ...stores.map((store) => () => store.close()));
 
       let isOver = false;
@@ -82,13 +69,11 @@ async function startCluster(cleanUps: (() => Promise<unknown>)[]): Promise<Clust
   cleanUps.push(...standbys.map((standby) => () => standby.dispose()));
   await primary.configure({ synchronous_standby_names: "'ANY 1 (s1, s2)'" });
   await Promise.all([primary, ...standbys].map((server) => server.start()));
-  const sql = postgres(primary.url, { max: 1, fetch_types: false });
   for (;;) {
-    const states = await sql`SELECT sync_state FROM pg_stat_replication WHERE state = 'streaming'`;
+    const states = await runSql(primary.url, "SELECT sync_state FROM pg_stat_replication WHERE state = 'streaming'");
     if (states.length === 2 && states.every((row) => row['sync_state'] === 'quorum')) break;
     await sleep(50);
   }
-  await sql.end();
   return { primary, standbys };
 }
 
@@ -105,9 +90,7 @@ async function write(store: PostgresStore, runId: string, { acknowledged, isOver
 async function mostAdvanced(standbys: readonly PostgresServer[]): Promise<PostgresServer> {
   const received = await Promise.all(
     standbys.map(async (standby) => {
-      const sql = postgres(standby.url, { max: 1, fetch_types: false });
-      const [row] = await sql`SELECT pg_wal_lsn_diff(pg_last_wal_receive_lsn(), '0/0') AS bytes`;
-      await sql.end();
+      const [row] = await runSql(standby.url, "SELECT pg_wal_lsn_diff(pg_last_wal_receive_lsn(), '0/0') AS bytes");
       return { standby, bytes: Number(row?.['bytes']) };
     }),
   );

@@ -1,7 +1,6 @@
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { Pool } from 'pg';
-import postgres from 'postgres';
 import { expect, test } from 'vitest';
 import { createCoxswain } from '../src/run/coxswain.ts';
 import { diagnosticSignal } from '../src/steering/guidance/failure-guidance.ts';
@@ -134,9 +133,8 @@ test.skipIf(noPostgres !== undefined)(
   async () => {
     const server = await startPostgres({ fsync: 'off' });
     try {
-      const options = { max: 2, fetch_types: false, onnotice: () => undefined };
-      await recordCanary(postgresStore(postgres(server.url, options), { schema: 'canary', endHandle: true }));
       const pool = new Pool({ connectionString: server.url });
+      await recordCanary(postgresStore(pool, { schema: 'canary' }));
       try {
         const { rows: tables } = await pool.query<{ table_name: string }>(
           "SELECT table_name FROM information_schema.tables WHERE table_schema = 'canary'",

@@ -1,11 +1,10 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 
-import postgres from 'postgres';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 
 import { runCli, type CliResult } from './run-cli.ts';
-import { noPostgres, startPostgres, type PostgresServer } from './support/postgres-server.ts';
+import { noPostgres, runSql, startPostgres, type PostgresServer } from './support/postgres-server.ts';
 import { testFolder } from './support/test-folder.ts';
 
 const page = readFileSync(join(import.meta.dirname, '..', 'docs', 'team-store.md'), 'utf8');
@@ -22,12 +21,11 @@ describe.skipIf(noPostgres !== undefined)(`a team's store ${noPostgres ?? ''}`, 
     const folder = testFolder();
     const as = (role: string): string => server.url.replace(/\/\/[^@]*@/, `//${role}@`);
     const cox = async (...args: readonly string[]): Promise<CliResult> => runCli(args, { cwd: folder });
-    const sql = postgres(server.url, { max: 1, onnotice: () => undefined });
     const [, before = '', after = ''] = /```sql\n([\s\S]*?)--[^\n]*\n([\s\S]*?)```/.exec(page) ?? [];
-    await sql.unsafe(before);
+    await runSql(server.url, before);
     await cox('runs', '--store', as('owner'));
     expect(await cox('import', SAMPLE, '--store', as('owner'))).toMatchObject({ code: 0, stderr: '' });
-    await sql.unsafe(after);
+    await runSql(server.url, after);
     expect(await cox('import', SAMPLE, '--store', as('agents'))).toMatchObject({ code: 0 });
     expect((await cox('runs', '--store', as('reader'))).stdout).toContain('stuck-run');
     const search = async (role: string): Promise<CliResult> => cox('search', 'expected', '--store', as(role));
@@ -36,14 +34,9 @@ describe.skipIf(noPostgres !== undefined)(`a team's store ${noPostgres ?? ''}`, 
     const found = (await search('agents')).stdout;
     expect(found).toContain('stuck-run');
     expect((await search('reader')).stdout).toBe(found);
-    const refused = async (role: string, statement: string): Promise<unknown> => {
-      const one = postgres(as(role), { max: 1, onnotice: () => undefined });
-      const thrown = await one.unsafe(statement).catch((error: unknown) => error);
-      await one.end();
-      return thrown;
-    };
+    const refused = async (role: string, statement: string): Promise<unknown> =>
+      runSql(as(role), statement).catch((error: unknown) => error);
     expect(await refused('reader', 'DELETE FROM coxswain.runs')).toMatchObject({ code: '42501' });
     expect(await refused('agents', 'DROP TABLE coxswain.records')).toMatchObject({ code: '42501' });
-    await sql.end();
   });
 });

@@ -10,6 +10,8 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { pathToFileURL } from 'node:url';
 import { promisify } from 'node:util';
 
+import { Pool, type PoolClient } from 'pg';
+
 import { freePort } from './free-port.ts';
 import { HANGS_AFTER_MS } from './hangs-after.ts';
 
@@ -235,5 +237,23 @@ async function giveToServer(folder: string): Promise<void> {
     const path = join(folder, entry.name);
     if (entry.isDirectory()) await giveToServer(path);
     else await chown(path, uid, gid);
+  }
+}
+
+/** The rows of one statement. */
+export async function rowsOf(
+  database: Pick<Pool | PoolClient, 'query'>,
+  sql: string,
+): Promise<readonly Readonly<Record<string, unknown>>[]> {
+  return (await database.query<Record<string, unknown>>(sql)).rows;
+}
+
+/** Runs statements on a connection of its own, and ends it. */
+export async function runSql(url: string, sql: string): Promise<readonly Readonly<Record<string, unknown>>[]> {
+  const pool = new Pool({ connectionString: url, max: 1 });
+  try {
+    return await rowsOf(pool, sql);
+  } finally {
+    await pool.end();
   }
 }

@@ -1,26 +1,19 @@
-import { invalidArgument, messageOf } from '../../base/error.ts';
+import { messageOf } from '../../base/error.ts';
 import type { JsonObject } from '../../base/json.ts';
 import { identityOf } from '../../host/adapter-options.ts';
 import type { Guard } from '../../host/guarded.ts';
 import type { Run } from '../../run/run.ts';
-import { applyGates, askGate } from './apply-gates.ts';
 import { CallBook } from './call-book.ts';
-import type { ContextTransform } from './context-transform.ts';
 import type { GeneratedAnswer } from './model-answer.ts';
 import { NextAdvice } from './next-advice.ts';
-import { nextAttempt, type OutputEscalation } from './output-escalation.ts';
 import type { PlacedAdvice } from '../../run/advice-handle.ts';
 import { PromptNews } from './prompt-news.ts';
-import { abortSignalOf, isAbort, modelRequestOf, outputCapOf, type ModelRequest } from './sdk-shapes.ts';
+import { abortSignalOf, isAbort, modelRequestOf, type ModelRequest } from './sdk-shapes.ts';
 import { assistantMessage, brokenMessage, requestPrepared } from './to-events.ts';
 import { withAnswer, withMessage } from './to-output.ts';
-import type { ToolGate } from './tool-gate.ts';
 
 export interface LoopOptions {
   readonly maxChars: number;
-  readonly gates: readonly ToolGate[];
-  readonly transforms: readonly ContextTransform[];
-  readonly escalation: Required<OutputEscalation> | undefined;
   readonly forceTurn: boolean;
 }
 
@@ -32,8 +25,6 @@ export interface PreparedRequest {
   readonly advice: PlacedAdvice | undefined;
   /** Id of the model that is called. */
   readonly modelId: string;
-  /** Number of times the request was already repeated with a higher output cap. */
-  readonly attempts: number;
 }
 
 type Phase = 'idle' | 'waiting' | 'answered' | 'failed' | 'aborted';
@@ -71,20 +62,17 @@ export class AgentLoop {
   }
 
   /** Reads and prepares a request. Undefined if its shape is unknown; the request is then sent unchanged. */
-  async prepare(options: unknown, modelId: string): Promise<PreparedRequest | undefined> {
-    const originalRequest = modelRequestOf(options);
-    if (originalRequest === undefined) {
+  prepare(options: unknown, modelId: string): PreparedRequest | undefined {
+    const request = modelRequestOf(options);
+    if (request === undefined) {
       this.unrecognised('request', typeof options);
       return undefined;
     }
     // The SDK retries with the same request object.
-    const isRetry = this.#phase === 'failed' && originalRequest.prompt.length === this.#promptLength;
-    this.#promptLength = originalRequest.prompt.length;
-    this.#guard('reading a request', () => this.#beginTurn(originalRequest, modelId, isRetry));
-    let request = originalRequest;
-    for (const transform of this.#options.transforms)
-      request = await this.#transformPrompt(transform, request, modelId);
-    const asItIs: PreparedRequest = { request, plain: request, advice: undefined, modelId, attempts: 0 };
+    const isRetry = this.#phase === 'failed' && request.prompt.length === this.#promptLength;
+    this.#promptLength = request.prompt.length;
+    this.#guard('reading a request', () => this.#beginTurn(request, modelId, isRetry));
+    const asItIs: PreparedRequest = { request, plain: request, advice: undefined, modelId };
     return this.#guard('preparing a request', () => this.#completeRequest(asItIs, isRetry), asItIs);
   }
 
@@ -101,17 +89,14 @@ export class AgentLoop {
   /**
    * Called when an answer is complete.
    *
-   * @returns the next request if this answer is discarded, because it was truncated or because guidance forces another turn
+   * @returns the next request if this answer is discarded, because guidance forces another turn
    */
   answered(prepared: PreparedRequest, answer: GeneratedAnswer): PreparedRequest | undefined {
-    const longerRequest = this.#withMoreOutput(prepared, answer);
-    if (longerRequest !== undefined) return longerRequest;
-    this.stands(prepared, answer);
+    this.#record(prepared, answer);
     return answer.calls.length > 0 || answer.finishReason !== 'stop' ? undefined : this.#lastWord(prepared, answer);
   }
 
-  /** Called for the answer that the SDK receives. */
-  stands({ modelId }: PreparedRequest, answer: GeneratedAnswer): void {
+  #record({ modelId }: PreparedRequest, answer: GeneratedAnswer): void {
     this.#phase = 'answered';
     this.calls.ask([...answer.providerCalls, ...answer.calls]);
     const message = assistantMessage(answer, modelId, (id) => this.calls.recordedId(id));
@@ -166,8 +151,7 @@ export class AgentLoop {
 
   /** True if the next answer may be discarded. A stream must then be buffered until it is complete. */
   get mayDiscard(): boolean {
-    const { escalation, forceTurn } = this.#options;
-    return escalation !== undefined || (forceTurn && !this.#hasForced);
+    return this.#options.forceTurn && !this.#hasForced;
   }
 
   /** Reports unknown content, once per type. */
@@ -208,38 +192,9 @@ export class AgentLoop {
     if (!isRetry) this.#iteration += 1;
   }
 
-  async #transformPrompt(transform: ContextTransform, request: ModelRequest, modelId: string): Promise<ModelRequest> {
-    const { name: plugin } = transform;
-    const promptBefore = request.prompt;
-    const iteration = this.#iteration;
-    try {
-      const prompt = await transform.transform(promptBefore, { iteration, modelId });
-      const requestAfter = modelRequestOf({ ...request, prompt });
-      if (requestAfter === undefined) {
-        throw invalidArgument(`context transform "${plugin}" returned no list of messages`);
-      }
-      this.#run.emit({
-        type: 'context_transform_applied',
-        iteration,
-        plugin,
-        before: promptBefore,
-        after: requestAfter.prompt,
-      });
-      return requestAfter;
-    } catch (error) {
-      return this.#guard(`context transform ${plugin}`, () => rethrowError(error), request);
-    }
-  }
-
-  /** Adds advice to a request. This happens after transforms and gates, so that they cannot remove the advice. */
   #completeRequest(prepared: PreparedRequest, isRetry: boolean): PreparedRequest {
     const { modelId } = prepared;
-    const place = { iteration: this.#iteration, modelId };
-    const placedRequest = { ...prepared.plain, prompt: this.calls.inRequest(prepared.plain.prompt) };
-    const { request: plainRequest, events } = applyGates(placedRequest, this.#options.gates, place, (gate, tools) =>
-      this.#guard(`tool gate ${gate.name}`, () => askGate(gate, { ...place, tools })),
-    );
-    for (const event of events) this.#run.emit(event);
+    const plainRequest = { ...prepared.plain, prompt: this.calls.inRequest(prepared.plain.prompt) };
     const advice = this.#next.take(isRetry, () => [
       ...(this.#isTask ? this.#run.advise('pre_render') : []),
       ...(isRetry ? [] : this.#run.advise('pre_tool_selection')),
@@ -250,24 +205,6 @@ export class AgentLoop {
       advice === undefined ? plainRequest : { ...plainRequest, prompt: withMessage(plainRequest.prompt, advice.text) };
     this.#run.emit(requestPrepared(request, this.#iteration, modelId));
     return { ...prepared, request, plain: plainRequest, advice };
-  }
-
-  /** Returns the same request with a higher output cap, if the answer was truncated and the limit allows it. */
-  #withMoreOutput(prepared: PreparedRequest, answer: GeneratedAnswer): PreparedRequest | undefined {
-    const { escalation } = this.#options;
-    if (escalation === undefined || answer.finishReason !== 'length') return undefined;
-    // If the request sets no cap, the provider's cap applies. The truncated answer has just reached that cap.
-    const cap = outputCapOf(prepared.request) ?? answer.usage?.outputTokens;
-    const next = nextAttempt(escalation, prepared.attempts, cap);
-    if (next === undefined) return undefined;
-    this.#run.emit({ type: 'output_tokens_escalation', ...next });
-    const raiseCap = (request: ModelRequest): ModelRequest => ({ ...request, maxOutputTokens: next.newCap });
-    return {
-      ...prepared,
-      request: raiseCap(prepared.request),
-      plain: raiseCap(prepared.plain),
-      attempts: next.attempt,
-    };
   }
 
   /** Called when the agent is about to stop. Guidance forces another turn at this point, if the host enabled that. */
@@ -286,10 +223,6 @@ export class AgentLoop {
     this.#phase = 'waiting';
     const request = { ...prepared.plain, prompt: withAnswer(prepared.plain.prompt, answer.parts, advice.text) };
     this.#run.emit(requestPrepared(request, this.#iteration, prepared.modelId));
-    return { ...prepared, request, plain: request, advice, attempts: 0 };
+    return { ...prepared, request, plain: request, advice };
   }
-}
-
-function rethrowError(error: unknown): never {
-  throw error;
 }

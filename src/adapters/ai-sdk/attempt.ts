@@ -1,7 +1,7 @@
+import { membersOf } from '../../base/json-member.ts';
 import { isJsonObject } from '../../base/json.ts';
 import type { Guard } from '../../host/guarded.ts';
 import type { AgentLoop, PreparedRequest } from './agent-loop.ts';
-import type { GeneratedAnswer } from './model-answer.ts';
 import { readModelAnswer } from './read-answer.ts';
 import { isRefusal } from './sdk-shapes.ts';
 import { addModelUsage } from './to-output.ts';
@@ -20,16 +20,8 @@ export type AskModel = (request: unknown) => PromiseLike<unknown>;
 /** One model request for an answer. The SDK receives the answer of the last attempt. */
 export interface Attempt {
   readonly prepared: PreparedRequest;
-  /** Usage of earlier answers that the SDK does not receive, in the SDK's format. */
-  readonly discarded: unknown;
-  /** Usage that is in no recorded message. */
-  readonly unrecorded: unknown;
-  /** The previous answer, used if this attempt fails. */
-  readonly instead?: {
-    readonly prepared: PreparedRequest;
-    readonly answer: GeneratedAnswer;
-    readonly isRecorded: boolean;
-  };
+  /** Usage of the answer before a forced turn, in the SDK's format. That answer is used if the turn fails. */
+  readonly discarded?: { readonly usage: unknown };
 }
 
 /**
@@ -75,22 +67,13 @@ export async function askFirst(
  * @returns the next attempt if the answer is discarded
  */
 export function takeAnswer(attempt: Attempt, result: unknown, { loop, guard }: ModelWatch): Attempt | undefined {
-  const answer = readModelAnswer(withUsage(result, attempt.unrecorded));
+  const answer = readModelAnswer(result);
   if (answer === undefined) {
     loop.unrecognised('answer', typeof result);
     return undefined;
   }
-  const retryRequest = guard('an answer', () => loop.answered(attempt.prepared, answer));
-  if (retryRequest === undefined) return undefined;
-  // Only a truncated answer is repeated with a higher cap. A complete answer is a separate turn.
-  const isRecorded = retryRequest.attempts === 0;
-  const usage = usageOf(result);
-  return {
-    prepared: retryRequest,
-    discarded: addModelUsage(attempt.discarded, usage),
-    unrecorded: isRecorded ? undefined : addModelUsage(attempt.unrecorded, usage),
-    instead: { prepared: attempt.prepared, answer, isRecorded },
-  };
+  const next = guard('an answer', () => loop.answered(attempt.prepared, answer));
+  return next === undefined ? undefined : { prepared: next, discarded: { usage: membersOf(result)['usage'] } };
 }
 
 /**
@@ -98,21 +81,14 @@ export function takeAnswer(attempt: Attempt, result: unknown, { loop, guard }: M
  *
  * @returns true if the previous answer is used instead
  */
-export function standsIn({ prepared, instead }: Attempt, error: unknown, { loop, guard }: ModelWatch): boolean {
-  const canStandIn = instead !== undefined && !loop.isAborted(error);
-  guard('asking again', () => {
-    if (!canStandIn) return loop.failed(prepared, error);
-    loop.gaveUp(prepared, error);
-    if (!instead.isRecorded) loop.stands(instead.prepared, instead.answer);
-  });
+export function standsIn({ prepared, discarded }: Attempt, error: unknown, { loop, guard }: ModelWatch): boolean {
+  const canStandIn = discarded !== undefined && !loop.isAborted(error);
+  guard('asking again', () => (canStandIn ? loop.gaveUp(prepared, error) : loop.failed(prepared, error)));
   return canStandIn;
 }
 
-export function withUsage(result: unknown, earlierOptions: unknown): unknown {
-  if (earlierOptions === undefined || !isJsonObject(result)) return result;
-  return { ...result, usage: addModelUsage(earlierOptions, result['usage']) };
-}
-
-function usageOf(result: unknown): unknown {
-  return isJsonObject(result) ? result['usage'] : undefined;
+/** Adds the usage of the discarded answer. */
+export function withUsage(result: unknown, { discarded }: Attempt): unknown {
+  if (discarded === undefined || !isJsonObject(result)) return result;
+  return { ...result, usage: addModelUsage(discarded.usage, result['usage']) };
 }

@@ -211,11 +211,11 @@ test('the name of a model cannot be watched: it stays, and that is a fault', asy
   expect(() => setUp({ onError: 'throw' }).cox.model('openai/gpt-5')).toThrow('no model was found');
 });
 
-test('two plugins of one kind need two names', () => {
-  const gate = { name: 'safe', allow: () => undefined };
-  expect(() => setUp({ gates: [gate, gate] })).toThrow('two tool gates are named "safe"');
-  const transform = { name: 'cut', transform: (messages: readonly PromptMessage[]) => messages };
-  expect(() => setUp({ transforms: [transform, transform] })).toThrow('two context transforms are named "cut"');
+test('gates, transforms and output escalation are refused with what replaces them', () => {
+  const create = (options: object) => () => setUp(options);
+  expect(create({ gates: [] })).toThrow('gates was removed; give your tools to the SDK per step with prepareStep');
+  expect(create({ transforms: [] })).toThrow('transforms was removed; change the messages of a step with prepareStep');
+  expect(create({ outputEscalation: {} })).toThrow('outputEscalation was removed; set maxOutputTokens');
 });
 
 test('a turn is reported in order: messages, request, answer, tool results', async () => {
@@ -511,135 +511,21 @@ test('a request or an answer of an unknown shape goes its way, and is on record 
   expect(faults()).toBe(0);
 });
 
-test('transforms change the request in order, before guidance; one that breaks is passed over', async () => {
-  const { cox, recorded, faults } = setUp(
-    {
-      transforms: [
-        { name: 'drop first', transform: (messages) => messages.slice(1) },
-        {
-          name: 'broken',
-          transform: () => {
-            throw new Error('broken');
-          },
-        },
-        // On purpose not what the type asks for.
-        { name: 'wrong', transform: (() => 'text') as never },
-        { name: 'add one', transform: async (messages, { iteration }) => [...messages, user(`turn ${iteration}`)] },
-      ],
-    },
-    { guidance: guidanceAt('pre_tool_selection') },
-  );
-  const own = modelOf(say('done'));
-  await generate(cox.model(own), { prompt: [user('a'), user('b')] });
-  expect(own.seen[0]?.prompt).toEqual([user('b'), user('turn 0'), user('SAY pre_tool_selection')]);
-  expect(await recorded('context_transform_applied')).toMatchObject([
-    { iteration: 0, plugin: 'drop first', before_count: 2, after_count: 1 },
-    { iteration: 0, plugin: 'add one', before_count: 1, after_count: 2 },
-  ]);
-  expect(faults()).toBe(2);
-});
-
-test('gates choose the tools that are offered; one that breaks allows all', async () => {
-  const { cox, recorded, faults } = setUp({
-    gates: [
-      {
-        name: 'broken',
-        allow: () => {
-          throw new Error('broken');
-        },
-      },
-      { name: 'late', allow: ({ iteration }) => (iteration === 0 ? undefined : ['ask']) },
-    ],
-  });
-  const own = modelOf(say('done'), say('done'));
-  const model = cox.model(own);
-  for (const prompt of [[user('a')], [user('b')]]) await generate(model, { prompt, tools: toolNames });
-  expect(own.seen.map(({ tools }) => tools?.map(({ name }) => name))).toEqual([['run', 'ask'], ['ask']]);
-  expect(await recorded('tool_gate_applied')).toEqual([
-    { kind: 'tool_gate_applied', iteration: 1, plugin: 'late', allow: ['ask'] },
-  ]);
-  const prepared = await recorded('provider_request_prepared');
-  expect(prepared).toMatchObject([{ tools: ['run', 'ask'] }, { tool_count: 1, tools: ['ask'] }]);
-  expect(faults()).toBe(2);
-});
-
-test('an answer that was cut off is callMessage for again with a higher cap, and the SDK sees the last, with all that was spent', async () => {
-  const { cox, recorded, messagesOf } = setUp({ outputEscalation: {} });
-  const own = modelOf(say('tr', 'length', 64), say('trunc', 'length', 256), say('whole answer', 'stop', 300));
-  const result = await generate(cox.model(own), { prompt: [user('go')], maxOutputTokens: 64 });
-  expect(own.seen.map(({ maxOutputTokens }) => maxOutputTokens)).toEqual([64, 256, 1024]);
-  expect(result).toMatchObject({
-    content: [{ text: 'whole answer' }],
-    usage: { inputTokens: { total: 30 }, outputTokens: { total: 620 } },
-  });
-  expect(await recorded('output_tokens_escalation')).toMatchObject([
-    { attempt: 1, prev_cap: 64, new_cap: 256 },
-    { attempt: 2, prev_cap: 256, new_cap: 1024 },
-  ]);
-  expect(await messagesOf('assistant')).toMatchObject([
-    { content: [{ text: 'whole answer' }], usage: { input_tokens: 30, output_tokens: 620 } },
-  ]);
-  expect(await recorded('turn_started')).toHaveLength(1);
-});
-
-test('without a cap in the request, the tokens of the answer that was cut off are the cap', async () => {
-  const { cox } = setUp({ outputEscalation: { factor: 2 } });
-  const own = modelOf(say('tr', 'length', 4_096), say('whole'));
-  await generate(cox.model(own), { prompt: [user('go')] });
-  expect(own.seen.map(({ maxOutputTokens }) => maxOutputTokens)).toEqual([undefined, 8_192]);
-});
-
-test('an answer stays cut off at the limit, when repeating fails, or when the option is off', async () => {
-  const cut = say('tr', 'length', 64);
-  const request = { prompt: [user('go')], maxOutputTokens: 64 };
-  const off = modelOf(cut);
-  expect(await generate(setUp().cox.model(off), request)).toBe(cut);
-  expect(off.seen).toHaveLength(1);
-  const enough = modelOf(cut, cut, cut);
-  const answer = await generate(setUp({ outputEscalation: { maxAttempts: 1 } }).cox.model(enough), request);
-  expect(answer).toMatchObject({ content: cut.content, usage: { outputTokens: { total: 128 } } });
-  expect(enough.seen).toHaveLength(2);
-  const failing = modelOf(cut, new Error('the model allows 64'));
-  const { cox, recorded, faults, run } = setUp({ outputEscalation: {} });
-  expect(await generate(cox.model(failing), request)).toBe(cut);
-  await run.end();
-  expect(faults()).toBe(1);
-  expect(await recorded('message_appended', 'run_ended')).toMatchObject([
-    { message: { role: 'user' } },
-    { message: { role: 'assistant', stop_reason: 'length' } },
-    { outcome: 'ended' },
-  ]);
-});
-
-test('a streamed answer that was cut off is never seen: the whole one is, from its first part on', async () => {
-  const { cox, recorded } = setUp({ outputEscalation: {} });
-  const own = modelOf(say('tr', 'length', 64), say('whole answer', 'stop', 100));
-  const parts = await stream(cox.model(own), { prompt: [user('go')], maxOutputTokens: 64 });
-  expect(own.seen.map(({ maxOutputTokens }) => maxOutputTokens)).toEqual([64, 256]);
-  expect(parts).toEqual([
-    { type: 'stream-start', warnings: [] },
-    { type: 'text-delta', id: '0', delta: 'whole answer' },
-    { type: 'text-end', id: '0' },
-    expect.objectContaining({ type: 'finish', usage: { inputTokens: { total: 20 }, outputTokens: { total: 164 } } }),
-  ]);
-  expect(await recorded('output_tokens_escalation')).toHaveLength(1);
-});
-
 test.each([
-  ['cannot be callMessage for', new Error('the model allows 64')],
+  ['cannot be callMessage for', new Error('HTTP 500')],
   ['breaks off', new Parts({ type: 'text-delta', id: '0', delta: 'wh' }, { type: 'error', error: new Error('gone') })],
   ['ends too early', new Parts({ type: 'text-delta', id: '0', delta: 'wh' })],
-])('the answer that was cut off stands in when a longer one %s', async (_what, second) => {
-  const { cox, run, recorded, faults } = setUp({ outputEscalation: {} });
-  const cut = say('tr', 'length', 64);
-  const parts = await stream(cox.model(modelOf(cut, second)), { prompt: [user('go')], maxOutputTokens: 64 });
-  expect(parts).toEqual(partsOf(cut));
+])('the discarded answer stands in when the forced turn %s', async (_what, second) => {
+  const { cox, run, recorded, faults } = setUp({ forceTurn: true }, { guidance: guidanceAt('pre_response') });
+  const first = say('good enough');
+  const parts = await stream(cox.model(modelOf(first, second)), { prompt: [user('go')] });
+  expect(parts).toEqual(partsOf(first));
   await run.end();
   expect(faults()).toBe(1);
   expect(await recorded('run_ended')).toMatchObject([{ outcome: 'ended' }]);
 });
 
-test('without escalation a stream goes through as it comes, part by part', async () => {
+test('without a forced turn a stream goes through as it comes, part by part', async () => {
   const { cox } = setUp({}, { feedback });
   let sent = 0;
   const parts = partsOf(say('hello'));
@@ -861,7 +747,7 @@ test('a broken stream off and is callMessage for again brings its guidance again
 });
 
 test('a held stream that breaks lets out what it held before it fails', async () => {
-  const { cox } = setUp({ outputEscalation: {} });
+  const { cox } = setUp({ forceTurn: true });
   const source = new ReadableStream({
     start: (controller) => controller.enqueue({ type: 'text-delta', id: '0', delta: 'I l' }),
     pull: (controller) => controller.error(new Error('gone')),

@@ -2,34 +2,20 @@ import { MAX_ADVICE_CHARS } from '../../steering/advice/join-advice.ts';
 import { checkAdapter, type AdapterOptions } from '../../host/adapter-options.ts';
 import { guarded } from '../../host/guarded.ts';
 import type { Run } from '../../run/run.ts';
-import { invalidArgument } from '../../base/error.ts';
 import { isJsonObject } from '../../base/json.ts';
 import { reportUnseen } from '../../host/report-unseen.ts';
 import { RunScope } from '../../host/run-scope.ts';
 import { acknowledgeTool, type AcknowledgeTool } from './acknowledge-tool.ts';
 import { AgentLoop } from './agent-loop.ts';
 import type { ModelWatch } from './attempt.ts';
-import type { ContextTransform } from './context-transform.ts';
-import { checkEscalation, type OutputEscalation } from './output-escalation.ts';
 import { modelNamed } from './model-named.ts';
 import type { LanguageModelShape } from './sdk-shapes.ts';
-import type { ToolGate } from './tool-gate.ts';
 import { RunLoops } from './run-loops.ts';
 import { listenToSdkLoops } from './sdk-loop.ts';
 import { watchModel } from './watch-model.ts';
 import { watchTools } from './watch-tools.ts';
 
-/** Options of `coxswainAgent`. By default it only gives advice; all other functions are off. */
 export interface CoxswainAgentOptions extends AdapterOptions {
-  /** Transforms that change the messages of requests, in this order; default: none. */
-  readonly transforms?: readonly ContextTransform[];
-  /** Gates that choose the tools offered to the model; default: none. */
-  readonly gates?: readonly ToolGate[];
-  /**
-   * Repeats an answer that was truncated by the output cap; default: no repetition. Streamed answers are then buffered until
-   * they are complete.
-   */
-  readonly outputEscalation?: OutputEscalation;
   /**
    * If true, guidance at `pre_response` forces one more turn, at most once per run. Streamed answers are buffered until they
    * are complete, until a turn was forced. Default false: such guidance is recorded as undelivered.
@@ -68,23 +54,15 @@ const UNSEEN =
  * Connects a run to the AI SDK (ai 7 and 6). Records model requests and tool calls, and delivers advice to the model. End the
  * run with `run.end()`. An agent loop inside a tool gets a child run. In ai 7, a concurrent loop also gets a child run.
  *
- * @throws CoxswainError "invalid-argument" for an option out of range, or two plugins of one kind with the same name Cost:
- * some tens of microseconds per request, plus the evaluation of advice.
+ * @throws CoxswainError "invalid-argument" for an option out of range
+ * Cost: some tens of microseconds per request, plus the evaluation of advice.
  */
 export function coxswainAgent(run: Run, options: CoxswainAgentOptions = {}): CoxswainAgent {
-  checkAdapter('coxswainAgent', run, options, {
-    gates: true,
-    transforms: true,
-    forceTurn: true,
-    outputEscalation: true,
-  });
-  const { gates = [], transforms = [], maxChars = MAX_ADVICE_CHARS, forceTurn = false, outputEscalation } = options;
-  checkNames('tool gates', gates);
-  checkNames('context transforms', transforms);
-  const escalation = outputEscalation === undefined ? undefined : checkEscalation(outputEscalation);
+  checkAdapter('coxswainAgent', run, options, { forceTurn: true });
+  const { maxChars = MAX_ADVICE_CHARS, forceTurn = false } = options;
   const guard = guarded(run, options);
   const scope = new RunScope(() => run);
-  const loopOptions = { maxChars, gates, transforms, escalation, forceTurn };
+  const loopOptions = { maxChars, forceTurn };
   const loops = new RunLoops((owner) => new AgentLoop(owner, guard, loopOptions));
   listenToSdkLoops();
   loops.of(run);
@@ -120,15 +98,6 @@ export function coxswainAgent(run: Run, options: CoxswainAgentOptions = {}): Cox
     }),
     acknowledgeTool: () => acknowledgeTool(() => loops.calling(scope.calling, '').run),
   };
-}
-
-function checkNames(what: string, plugins: readonly { readonly name: string }[]): void {
-  const names = plugins.map(({ name }) => name);
-  const twice = names.find((name, index) => names.indexOf(name) !== index);
-  if (twice === undefined) return;
-  throw invalidArgument(`two ${what} are named "${twice}": give each its own name`, {
-    details: { name: twice },
-  });
 }
 
 /**

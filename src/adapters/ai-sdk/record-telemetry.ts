@@ -31,18 +31,12 @@ interface RecordedLoop {
   readonly run: Run;
   readonly loop: AgentLoop;
   prepared: PreparedRequest | undefined;
-  /** Resolves when all earlier events are recorded. Events are recorded in order although reading a request is asynchronous. */
+  /** Resolves when all earlier events are recorded. Events are recorded in order. */
   done: Promise<void>;
 }
 
 const LOOPS: ReadonlySet<unknown> = new Set(['ai.generateText', 'ai.streamText']);
-const OPTIONS = {
-  maxChars: MAX_ADVICE_CHARS,
-  gates: [],
-  transforms: [],
-  escalation: undefined,
-  forceTurn: false,
-} as const;
+const OPTIONS = { maxChars: MAX_ADVICE_CHARS, forceTurn: false };
 
 /** Records every agent loop of the SDK as a run, and loops within tools as child runs. Gives no advice and changes nothing. */
 export function recordingTelemetry(cox: Coxswain): RecordingTelemetry {
@@ -86,10 +80,10 @@ export function recordingTelemetry(cox: Coxswain): RecordingTelemetry {
       calls.set(textField(event, 'callId'), { run, loop: loopOf(run), prepared: undefined, done: Promise.resolve() });
     },
     onLanguageModelCallStart: (event) =>
-      onRecorded(event, async (recorded, { instructions, messages, tools, modelId }) => {
+      onRecorded(event, (recorded, { instructions, messages, tools, modelId }) => {
         const system = typeof instructions === 'string' ? [{ role: 'system', content: instructions }] : [];
         const prompt = [...system, ...(Array.isArray(messages) ? (messages as readonly unknown[]) : [])];
-        recorded.prepared = await recorded.loop.prepare({ prompt, tools }, String(modelId));
+        recorded.prepared = recorded.loop.prepare({ prompt, tools }, String(modelId));
       }),
     onLanguageModelCallEnd: (event) =>
       onRecorded(event, (recorded, { content, finishReason, usage, modelId }) => {

@@ -1,4 +1,3 @@
-import { objectsIn } from '../../base/json-member.ts';
 import { isJsonObject } from '../../base/json.ts';
 
 /** A language model of the SDK: specification v2 (ai 5), v3 (ai 6) or v4 (ai 7). Contains only the members that coxswain uses. */
@@ -39,17 +38,6 @@ function isPromptMessage(value: unknown): value is PromptMessage {
 export function textField(fields: SdkFields, name: string): string {
   const value = fields[name];
   return typeof value === 'string' ? value : '';
-}
-
-/** Returns the tool names of the request in order. */
-export function toolNamesOf(request: ModelRequest): readonly string[] {
-  return objectsIn(request['tools']).map((tool) => textField(tool, 'name'));
-}
-
-/** Returns the output cap of the request in tokens, if it has one. */
-export function outputCapOf(request: ModelRequest): number | undefined {
-  const cap = request['maxOutputTokens'];
-  return typeof cap === 'number' ? cap : undefined;
 }
 
 /** Returns the request's abort signal, if it has one. */

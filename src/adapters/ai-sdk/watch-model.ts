@@ -32,19 +32,19 @@ export function watchModel<Model extends LanguageModelShape>(model: Model, watch
 
 async function generateWatched(options: unknown, ask: AskModel, modelId: string, watch: ModelWatch): Promise<unknown> {
   await watch.ready();
-  const prepared = await watch.loop.prepare(options, modelId);
+  const prepared = watch.loop.prepare(options, modelId);
   if (prepared === undefined) return await ask(options);
-  let attempt: Attempt = { prepared, discarded: undefined, unrecorded: undefined };
+  let attempt: Attempt = { prepared };
   let result = await askFirst(prepared, ask, watch);
   for (;;) {
     const retry = takeAnswer(attempt, result, watch);
-    if (retry === undefined) return withUsage(result, attempt.discarded);
+    if (retry === undefined) return withUsage(result, attempt);
     try {
       const next = await ask(retry.prepared.request);
       watch.guard('an answer that begins', () => watch.loop.opened(retry.prepared));
       result = next;
     } catch (error) {
-      if (standsIn(retry, error, watch)) return withUsage(result, attempt.discarded);
+      if (standsIn(retry, error, watch)) return withUsage(result, attempt);
       throw error;
     }
     attempt = retry;
@@ -53,9 +53,9 @@ async function generateWatched(options: unknown, ask: AskModel, modelId: string,
 
 async function streamWatched(options: unknown, ask: AskModel, modelId: string, watch: ModelWatch): Promise<unknown> {
   await watch.ready();
-  const prepared = await watch.loop.prepare(options, modelId);
+  const prepared = watch.loop.prepare(options, modelId);
   if (prepared === undefined) return await ask(options);
   const mustBuffer = watch.loop.mayDiscard;
   const result = await askFirst(prepared, ask, watch);
-  return watchStream(result, { prepared, discarded: undefined, unrecorded: undefined }, { ...watch, ask, mustBuffer });
+  return watchStream(result, { prepared }, { ...watch, ask, mustBuffer });
 }

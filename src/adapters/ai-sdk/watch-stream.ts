@@ -120,7 +120,7 @@ class WatchedStream {
   async #finishAnswer(part: Readonly<Record<string, unknown>>, controller: Controller): Promise<boolean> {
     this.#collector.add(part);
     const retry = takeAnswer(this.#attempt, this.#collector.result(), this.#watch);
-    const last = withUsage(part, this.#attempt.discarded);
+    const last = withUsage(part, this.#attempt);
     if (retry !== undefined && this.#mustBuffer && (await this.#askAgain(retry, [...this.#buffer, last]))) return false;
     this.#isDone = true;
     this.#releaseBuffer(controller);
@@ -156,8 +156,7 @@ class WatchedStream {
 
   /** Called when the stream broke. Passes on the previous answer if there is one; otherwise reports the error. */
   #letStandIn(error: unknown, controller: Controller): boolean {
-    const { instead } = this.#attempt;
-    if (instead === undefined) {
+    if (this.#attempt.discarded === undefined) {
       const partialAnswer = readModelAnswer(this.#collector.result());
       const { loop, guard } = this.#watch;
       guard('a broken stream', () => loop.failed(this.#attempt.prepared, error, partialAnswer));

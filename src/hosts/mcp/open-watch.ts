@@ -29,19 +29,21 @@ export async function openWatch(env: NodeJS.ProcessEnv): Promise<OpenWatch | und
   if (env['COXSWAIN_DISABLE'] === '1') return undefined;
   const projectFolder = projectFolderOf({ projectDir: env['CLAUDE_PROJECT_DIR'], cwd: process.cwd() });
   let lastMessage: string | undefined;
-  const onFault = (error: unknown): void => {
+  const onFault = (error: unknown): undefined => {
     const message = messageOf(error);
     // Log a repeated error only once.
     if (message !== lastMessage) logFault({ where: 'mcp', message }, { env, projectFolder, nowMs: Date.now() }, true);
     lastMessage = message;
+    return undefined;
   };
   try {
     const { resolved, problems } = loadConfigSync({ projectFolder, env });
     for (const problem of problems.slice(0, MAX_CONFIG_FAULTS)) onFault(JSON.stringify(problem));
     const { address } = usableStore(resolved.store, { env }).place;
-    const store = await openStore(address, { waitMs: STORE_WAIT_MS });
+    // Without a store nothing is recorded, and the agent still gets advice.
+    const store = await openStore(address, { waitMs: STORE_WAIT_MS }).catch(onFault);
     const { steering, redaction, deadline, budget, notify } = resolved;
-    const cox = createCoxswain({ ...steering, redaction, store });
+    const cox = createCoxswain({ ...steering, redaction, ...(store !== undefined && { store }) });
     const notifications = notify === undefined ? undefined : notifySink({ ...notify, onFailure: onFault });
     if (notifications !== undefined) cox.listen(notifications);
     const watch = new McpWatch({ cox, run: present({ deadline, budget }), onFault });

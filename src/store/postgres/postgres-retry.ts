@@ -19,11 +19,8 @@ const READ_ONLY = '25006';
 /** SQLSTATEs after which a retry may succeed: serialization_failure, deadlock_detected and a read-only server. */
 const TRANSIENT_STATES: ReadonlySet<string> = new Set(['40001', '40P01', READ_ONLY]);
 
-/** Codes of Node and of the package `postgres` for a broken or failed connection. */
+/** Codes of Node for a broken or failed connection. */
 const LOST_CODES: ReadonlySet<string> = new Set([
-  'CONNECTION_CLOSED',
-  'CONNECTION_DESTROYED',
-  'CONNECT_TIMEOUT',
   'ECONNREFUSED',
   'ECONNRESET',
   'ECONNABORTED',
@@ -35,9 +32,9 @@ const LOST_CODES: ReadonlySet<string> = new Set([
   'ENETUNREACH',
 ]);
 
-/** Messages of the package `pg`, which has no codes for these; the last is from `postgres`, for a closed socket. */
+/** Messages of the package `pg`, which has no codes for these. */
 const LOST_MESSAGES =
-  /^(?:Connection terminated|Client has encountered a connection error|Client was closed|timeout exceeded when trying to connect|timeout expired|Cannot read properties of null \(reading 'write'\))/;
+  /^(?:Connection terminated|Client has encountered a connection error|Client was closed|timeout exceeded when trying to connect|timeout expired)/;
 
 /** Returns true if the connection is lost or ending. */
 export function isLostConnection(thrown: unknown): boolean {

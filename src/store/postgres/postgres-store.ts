@@ -4,10 +4,8 @@ import type { TrajectoryRecord } from '../../records/trajectory-record.ts';
 import { checkBatch, isRunId } from '../check-batch.ts';
 import { checkReadQuery } from '../check-read-query.ts';
 import { createPostgresAppend, type PostgresAppend } from './postgres-append.ts';
-import type { PostgresClient, PostgresRow } from './postgres-client.ts';
+import { clientFromPool, type PgPool, type PostgresClient, type PostgresRow } from './postgres-client.ts';
 import { bytesOfRow, bytesOfSchema, createPostgresDeletion } from './postgres-delete-run.ts';
-import { clientFromPool, type PgPool } from './postgres-from-pool.ts';
-import { clientFromSql, type PostgresSql } from './postgres-from-sql.ts';
 import { withRetry } from './postgres-retry.ts';
 import { RUN_COLUMNS, toListedSummary, toRunRow, toStoredRow, type PostgresRunRow } from './postgres-run-row.ts';
 import { addMonths, openPostgresSchema, type PostgresLayout, type PostgresPartitioning } from './postgres-schema.ts';
@@ -39,14 +37,9 @@ import type {
   TrajectoryStore,
 } from '../trajectory-store.ts';
 
-export type { PostgresRow, PostgresValue } from './postgres-client.ts';
-export type { PgPool, PgPoolClient, PgQueryable, PgStatement } from './postgres-from-pool.ts';
-export type { PostgresSql, PostgresSqlSession } from './postgres-from-sql.ts';
+export type { PgPool, PgPoolClient, PgQueryable, PgStatement, PostgresRow, PostgresValue } from './postgres-client.ts';
 export type { PostgresPartitioning } from './postgres-schema.ts';
 export type { RunEnd } from './postgres-tail.ts';
-
-/** `postgres(url)` of the package `postgres`, or `new Pool()` of the package `pg`. */
-export type PostgresHandle = PostgresSql | PgPool;
 
 export interface PostgresStoreOptions {
   /** Name of the schema: lower-case letters, digits and `_`, at most 40; default `coxswain`. */
@@ -63,7 +56,7 @@ export interface PostgresStoreOptions {
    * permits.
    */
   readonly isReadOnly?: boolean;
-  /** If true, `close()` also ends the handle's connections. Default false: the caller ends them. */
+  /** If true, `close()` also ends the pool. Default false: the caller ends it. */
   readonly endHandle?: boolean;
 }
 
@@ -95,9 +88,10 @@ const NO_PARTITION = '23514';
  * `readRun` use an index. `deleteRun` is one transaction, which does not block other runs; `sizeOf` counts records and snapshots as
  * JSON, without indexes, and reads each run's row.
  *
- * @throws CoxswainError `invalid-argument` for an option out of range or an unknown handle
+ * @param pool  a `Pool` of the package `pg`
+ * @throws CoxswainError `invalid-argument` for an option out of range, or anything but a pool
  */
-export function postgresStore(handle: PostgresHandle, options: PostgresStoreOptions = {}): PostgresStore {
+export function postgresStore(pool: PgPool, options: PostgresStoreOptions = {}): PostgresStore {
   const { schema = DEFAULT_SCHEMA, retryForMs = DEFAULT_RETRY_MS } = options;
   if (!/^[a-z_][a-z0-9_]{0,39}$/.test(schema)) {
     throw invalidArgument(`schema must be at most 40 lower-case letters, digits and _, got ${JSON.stringify(schema)}`);
@@ -105,15 +99,12 @@ export function postgresStore(handle: PostgresHandle, options: PostgresStoreOpti
   if (!Number.isFinite(retryForMs) || retryForMs < 0) {
     throw invalidArgument(`retryForMs must be a number from 0, got ${retryForMs}`);
   }
-  return new PostgresTrajectoryStore(createClient(handle), { ...options, schema, retryForMs });
+  return new PostgresTrajectoryStore(createClient(pool), { ...options, schema, retryForMs });
 }
 
-function createClient(handle: PostgresHandle): PostgresClient {
-  if ('unsafe' in handle && 'begin' in handle) return clientFromSql(handle);
-  if ('connect' in handle && 'query' in handle) return clientFromPool(handle);
-  throw invalidArgument(
-    'a PostgreSQL store needs the result of postgres(url) of the package postgres, or a Pool of the package pg',
-  );
+function createClient(pool: PgPool): PostgresClient {
+  if ('connect' in pool && 'query' in pool) return clientFromPool(pool);
+  throw invalidArgument('a PostgreSQL store needs a Pool of the package pg: new Pool({ connectionString })');
 }
 
 interface Settings extends PostgresStoreOptions {

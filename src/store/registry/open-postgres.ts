@@ -1,7 +1,7 @@
 import { present } from '../../base/present.ts';
 import { CoxswainError, invalidArgument } from '../../base/error.ts';
 import { optionalPackage } from '../../base/optional-package.ts';
-import { postgresStore, type PostgresHandle, type PostgresStore } from '../postgres/postgres-store.ts';
+import { postgresStore, type PgPool, type PostgresStore } from '../postgres/postgres-store.ts';
 import { parseStoreAddress, shownAddress } from '../store-address.ts';
 import type { LiveReader } from '../trajectory-store.ts';
 
@@ -10,7 +10,6 @@ import type { LiveReader } from '../trajectory-store.ts';
  * server.
  */
 const MAX_CONNECTIONS = 4;
-const IDLE_SECONDS = 20;
 
 /** Options for opening a PostgreSQL store by address. */
 interface OpenOptions {
@@ -19,9 +18,9 @@ interface OpenOptions {
 }
 
 /**
- * Opens the store at a `postgres://` address with the installed package `postgres` or `pg`.
+ * Opens the store at a `postgres://` address with the installed package `pg`.
  *
- * @throws CoxswainError `store-io` without either of them; `invalid-argument`
+ * @throws CoxswainError `store-io` without the package; `invalid-argument`
  */
 export async function openPostgres(address: string, { waitMs }: OpenOptions): Promise<PostgresStore> {
   return openAddress(address, { retryForMs: waitMs });
@@ -80,35 +79,24 @@ async function openAddress(
     throw invalidArgument(`${shownAddress(address)} is not the address of a PostgreSQL database`);
   }
   const { schema, url } = parsedAddress;
-  const handle = await connect(url);
-  return postgresStore(handle, { ...options, endHandle: true, ...present({ schema }) });
+  return postgresStore(await connect(url), { ...options, endHandle: true, ...present({ schema }) });
 }
 
-async function connect(url: string): Promise<PostgresHandle> {
+async function connect(url: string): Promise<PgPool> {
+  const pg = await optionalPackage(() => import('pg'));
+  if (pg === undefined) {
+    throw new CoxswainError(
+      'store-io',
+      'a store in PostgreSQL needs the package pg, which is not installed next to coxswain; run: npm install pg, with -g if coxswain is installed with -g',
+    );
+  }
   try {
-    const sql = await optionalPackage(() => import('postgres'));
-    if (sql !== undefined) {
-      return sql.default(url, {
-        max: MAX_CONNECTIONS,
-        idle_timeout: IDLE_SECONDS,
-        connect_timeout: 10,
-        fetch_types: false,
-        onnotice: () => undefined,
-      });
-    }
-    const pg = await optionalPackage(() => import('pg'));
-    if (pg !== undefined) {
-      const { Pool } = pg.default;
-      return new Pool({ connectionString: url, max: MAX_CONNECTIONS, connectionTimeoutMillis: 10_000 });
-    }
+    const { Pool } = pg.default;
+    return new Pool({ connectionString: url, max: MAX_CONNECTIONS, connectionTimeoutMillis: 10_000 });
   } catch {
     // The package's error may contain the address with the password.
     throw invalidArgument(
       `${shownAddress(url)} is not a valid database address; write marks such as @ : / ? in a name or password as %40 %3A %2F %3F`,
     );
   }
-  throw new CoxswainError(
-    'store-io',
-    'a store in PostgreSQL needs the package postgres or pg, and neither is installed next to coxswain; run: npm install postgres, with -g if coxswain is installed with -g',
-  );
 }

@@ -53,7 +53,7 @@ const DEFAULT_WAIT_MS = 5_000;
 
 /**
  * Opens the store at an address and creates a missing one: a path (SQLite), `postgres://USER@HOST/DATABASE`, or `memory:`.
- * PostgreSQL needs the package `postgres` or `pg`.
+ * PostgreSQL needs the package `pg`.
  *
  * @throws CoxswainError `invalid-argument` for an invalid address, and as the driver: `store-io`,
  *   `store-version`, `store-schema`, `unsafe-path`

@@ -5,7 +5,7 @@ import { createServer, type AddressInfo, type Server, type Socket } from 'node:n
 import { Pool } from 'pg';
 import { afterEach, expect, test } from 'vitest';
 
-import { clientFromPool } from './postgres-from-pool.ts';
+import { clientFromPool } from './postgres-client.ts';
 import { isLostConnection } from './postgres-retry.ts';
 
 const cleanUps: (() => Promise<unknown>)[] = [];
