@@ -68,6 +68,6 @@ async function scriptedModel() {
 // Prints:
 // The agent said: There is no log of the deployment.
 // It made 3 calls in 4 turns, 3 of them failed.
-// coxswain said: 3 calls failed in the same way; the last: read_log: "ENOENT: no such file or directory, open deploy.log".
+// coxswain said: 3 calls of one tool failed in the same way (calls 1 to 3). Last result: not-found error.
 // It reached the model by: tool-result
 // The run: ended

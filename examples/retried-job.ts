@@ -30,4 +30,4 @@ if (attempt === undefined) {
 // Prints:
 // Attempt 1: nothing to say
 // Attempt 2: nothing to say
-// Attempt 3: 3 calls failed in the same way; the last: bash "import orders.csv": "Error: line 7 has no date".
+// Attempt 3: 3 calls of bash failed in the same way (calls 1 to 3). Last result: error.

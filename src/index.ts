@@ -119,7 +119,6 @@ export type { DetectorFactory } from './patterns/detectors/define-detector.ts';
 export { gradeCount, type Grade } from './patterns/detectors/level.ts';
 
 export type { NoiseOptions } from './steering/advice/decide-advice.ts';
-export { slotText } from './steering/advice/slot-text.ts';
 
 export type { ProviderDefinition } from './steering/prompt/define-provider.ts';
 export { definePrompt, type PromptDefinition } from './steering/prompt/define-prompt.ts';

@@ -19,7 +19,7 @@ import { deadlineFeedback } from '../src/steering/feedback/deadline-feedback.ts'
 import { driftFeedback, errorCascadeFeedback, stallFeedback } from '../src/steering/feedback/pattern-kind-feedback.ts';
 import { paceFeedback } from '../src/steering/feedback/pace-feedback.ts';
 import { patternFeedback } from '../src/steering/feedback/pattern-feedback.ts';
-import { FACT_REMEDIES, patternSentences } from '../src/steering/feedback/pattern-sentences.ts';
+import { CLASS_WORDS, FACT_REMEDIES, patternSentences } from '../src/steering/feedback/pattern-sentences.ts';
 import { doomLoopGuidance } from '../src/steering/guidance/doom-loop.ts';
 import { consultationPrompt, diagnosticSignal } from '../src/steering/guidance/failure-guidance.ts';
 import { parallelToolReminder } from '../src/steering/guidance/sequential-when-parallel.ts';
@@ -153,9 +153,9 @@ test('every built-in pattern has its words in src/records/pattern-words.ts', () 
 });
 
 test('the feedback page has the way out for each answer and cause, to the letter', () => {
-  const rows = tableOf('feedback.md', 'the calls came back with | way out');
+  const rows = tableOf('feedback.md', 'the calls came back with | in the text | way out');
   expect(rows.map(([cell]) => cell)).toEqual([...ANSWER_CLASSES]);
-  for (const [cell, wayOut] of rows) {
+  for (const [cell, name, wayOut] of rows) {
     const answer = ANSWER_CLASSES.find((name) => name === cell);
     const pattern: TrajectoryPattern = {
       kind: 'identical_call',
@@ -171,7 +171,7 @@ test('the feedback page has the way out for each answer and cause, to the letter
       occurrences: 5,
     };
     const [said] = patternSentences(pattern).suggestions;
-    expect([cell, codes(wayOut)]).toEqual([cell, [said]]);
+    expect([cell, name, codes(wayOut)]).toEqual([cell, answer && CLASS_WORDS[answer].name, [said]]);
   }
 });
 
@@ -193,12 +193,12 @@ test('the feedback page has what is said about each kind of pattern, to the lett
       confidence: 0.75,
       tool: 'bash',
       answer: 'other',
-      evidence: [0],
-      firstSeen: 0,
+      evidence: [3, 4, 5, 6, 7],
+      firstSeen: 3,
       flaggedAt: 0,
       occurrences: 5,
     };
-    const sentences = patternSentences(pattern, { argument: '"make"', result: '"no rule"' });
+    const sentences = patternSentences(pattern, { tool: 'bash' });
     expect({ kind, summary, suggestions: codes(suggestions) }).toEqual({
       kind,
       summary: sentences.summary,

@@ -151,6 +151,11 @@ export class TrajectoryAnalysis {
     return this.#faults;
   }
 
+  /** The declarations of tools. */
+  get tools(): ToolDeclarations {
+    return this.#declarations;
+  }
+
   /** Returns the most recent finished calls, oldest first. The limit is 224 or `retain.recentCalls`. */
   recentCalls(count: number = this.#recentCalls.capacity): readonly RecentCall[] {
     return this.#recentCalls.last(count);

@@ -1,11 +1,16 @@
-/** Parts of the sentences about a pattern. */
+/** Parts of the sentences about a pattern. None is text from a call or its result. */
 export interface PatternSlots {
-  /** The tool and its argument: `bash "make"`. */
-  readonly call: string;
+  /** The tool of the last call: a name that was known before the run, or `one tool`. */
   readonly tool: string;
+  /** The tool and the program that it ran, if that is a common one: `bash (make)`. */
+  readonly call: string;
   readonly count: number;
-  /** `: "…"` with the result, or an empty text. */
-  readonly answer: string;
+  /** The numbers of the calls: `calls 4 to 9`. */
+  readonly calls: string;
+  /** The class of the last result: `syntax error`, or `result` if it is unknown. */
+  readonly result: string;
+  /** The call and the class, if it is known: `bash (make), syntax error`. */
+  readonly last: string;
   /** The suggestion for this fact or class of result. Undefined if the kind of pattern has a more specific one. */
   readonly remedy: string | undefined;
 }
@@ -21,78 +26,78 @@ interface PatternWords {
 export const PATTERN_WORDS: Readonly<Record<string, PatternWords>> = {
   identical_call: {
     name: 'the same call with the same result',
-    sentences: ({ call, count, answer, remedy }) => [
-      `The same call, ${call}, was made ${count} times with the same result${answer}.`,
+    sentences: ({ call, count, calls, result, remedy }) => [
+      `You made the same call of ${call} ${count} times (${calls}), each with the same ${result}.`,
       remedy ?? 'Change the call; if its result answers the task, finish.',
     ],
   },
   ping_pong: {
     name: 'back and forth between two calls',
-    sentences: ({ call, count }) => [
-      `You alternate between the same calls: ${count} rounds and nothing new. The last was ${call}.`,
-      'Decide what these results say together, then take a step you have not taken yet.',
+    sentences: ({ count, calls, last }) => [
+      `You alternate between the same calls: ${count} rounds (${calls}) and nothing new. Last call: ${last}.`,
+      'Neither call will bring anything new: take a step you have not taken yet.',
     ],
   },
   cycle: {
     name: 'round and round through the same few calls',
-    sentences: ({ call, count }) => [
-      `The same few calls came round ${count} times and brought nothing new. The last was ${call}.`,
+    sentences: ({ count, calls, last }) => [
+      `The same few calls came round ${count} times (${calls}) and brought nothing new. Last call: ${last}.`,
       'Name what you still need to know and find it out another way.',
     ],
   },
   repetition: {
     name: 'calls and answers that resemble each other',
-    sentences: ({ call, remedy, answer }) => [
-      `The last calls and answers are alike; the last: ${call}${answer}.`,
-      remedy ?? 'Question what these calls have in common; if their answer can be right, use it.',
+    sentences: ({ calls, last, remedy }) => [
+      `Your last calls and their results are alike (noticed at ${calls}). Last call: ${last}.`,
+      remedy ?? 'Name what these calls have in common, and change that.',
     ],
   },
   repeated_error: {
     name: 'the same error again and again',
-    sentences: ({ call, count, answer, remedy }) => [
-      `${count} calls failed in the same way; the last: ${call}${answer}.`,
-      remedy ?? 'Correct the part that the error names, or reach the goal with a different call.',
+    sentences: ({ tool, count, calls, result, remedy }) => [
+      `${count} calls of ${tool} failed in the same way (${calls}). Last result: ${result}.`,
+      remedy ?? 'Test one part of the call by itself, or reach the goal with a different call.',
     ],
   },
   error_cascade: {
     name: 'one failure after another',
-    sentences: ({ call, count, answer }) => [
-      `${count} steps in a row failed, the last of them ${call}${answer}.`,
+    sentences: ({ count, calls, last }) => [
+      `${count} steps in a row failed (${calls}). Last call: ${last}.`,
       'Check one small step by itself before the next full attempt.',
     ],
   },
   polling_no_progress: {
     name: 'waiting for something that does not change',
-    sentences: ({ call, count, answer }) => [
-      `${call} was asked ${count} times and its answer has not changed${answer}.`,
+    sentences: ({ call, count, calls, result }) => [
+      `You polled ${call} ${count} times (${calls}), each time with the same ${result}.`,
       'Check that what you wait for is still running, or do other work in the meantime.',
     ],
   },
   stagnation: {
     name: 'different questions with the same answer',
-    sentences: ({ tool, count, answer, remedy }) => [
-      `${count} different calls to ${tool} had the same answer${answer}.`,
-      remedy ?? 'Other words will give the same answer: accept it, or look in another place.',
+    sentences: ({ tool, count, calls, result, remedy }) => [
+      `${count} different calls of ${tool} (${calls}) had the same ${result}.`,
+      remedy ?? 'More calls like these will not change it: look in another place, or go on without it.',
     ],
   },
   thrash: {
     name: 'changes that undo each other',
-    sentences: ({ call, count }) => [
-      `Your changes undo each other: ${call} brought back an earlier state for the ${ordinal(count)} time.`,
+    sentences: ({ call, count, calls }) => [
+      `Your changes undo each other (${calls}): the last, of ${call}, brought back an earlier state, the ${ordinal(count)} time.`,
       'Write down the result of each state, keep the better one, and change something else.',
     ],
   },
   same_failure_after_edits: {
     name: 'the same failure after each edit',
-    sentences: ({ call, count, answer }) => [
-      `${call} failed ${count} times the same way in spite of your edits${answer}.`,
+    sentences: ({ call, count, calls, result }) => [
+      `The same call of ${call} failed ${count} times the same way in spite of your edits (${calls}). Last result: ${result}.`,
       'Check first that the edited code runs at all: the cause may lie elsewhere.',
     ],
   },
   stall: {
     name: 'nothing new for a long time',
-    sentences: ({ call, count }) => [
-      `The last ${count} calls brought no new result and changed nothing. The last was ${call}.`,
+    sentences: ({ count, calls, last }) => [
+      `Your last ${count} calls (${calls}) brought no new result and changed nothing. Last call: ${last}.`,
       'Name what is still missing for the goal, and take a step you have not tried yet.',
     ],
   },

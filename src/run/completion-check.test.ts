@@ -29,19 +29,14 @@ test('the agent is sent back with what is missing until it holds, and each answe
   ]);
 });
 
-test('an agent that cannot do it may stop after so many checks, and so may one whose check throws', async () => {
+test('an agent that cannot do it may stop after so many checks, and so may one whose check throws, whose message the agent does not read', async () => {
   const run = createCoxswain().startRun();
   const missing = (): readonly string[] => {
     throw new Error('no network');
   };
   const texts: (string | undefined)[] = [];
   for (let at = 0; at < 4; at += 1) texts.push((await checkCompletion(run, { missing, maxAttempts: 2 })).text);
-  expect(texts.map((text) => text?.includes('The check could not be made: no network.'))).toEqual([
-    true,
-    true,
-    undefined,
-    true,
-  ]);
+  expect(texts.map((text) => text?.includes('The check could not be made.'))).toEqual([true, true, undefined, true]);
 });
 
 test('a program that does not end is ended', async () => {

@@ -2,7 +2,6 @@ import { existsSync } from 'node:fs';
 import { basename, relative, resolve } from 'node:path';
 
 import { durationText } from '../base/number-text.ts';
-import { messageOf } from '../base/error.ts';
 import type { Run } from './run.ts';
 
 /** Conditions that must hold before the agent may stop. */
@@ -43,14 +42,14 @@ const unmetCounts = new WeakMap<Run, number>();
 
 /**
  * Checks whether the agent may stop, and records the result (`completion_checked`). After `maxAttempts` unmet checks, the
- * agent may stop anyway. An exception thrown by `missing` counts as another unmet condition.
+ * agent may stop anyway. An exception thrown by `missing` counts as another unmet condition and is recorded as a fault.
  *
  * Cost: a stat per file, plus the program, which runs for at most `timeoutMs`.
  */
 export async function checkCompletion(run: Run, options: CompletionOptions): Promise<CompletionAnswer> {
   const { folder = process.cwd(), missing: moreLines, ...rest } = options;
   const check: CompletionCheck = { files: [], ...COMPLETION_DEFAULTS, ...rest };
-  const missingLines = [...(await missingForCompletion(check, folder)), ...(await guardedLines(moreLines))];
+  const missingLines = [...(await missingForCompletion(check, folder)), ...(await guardedLines(run, moreLines))];
   const attempt = (unmetCounts.get(run) ?? 0) + 1;
   const isMet = missingLines.length === 0;
   const gaveUp = !isMet && attempt > check.maxAttempts;
@@ -59,11 +58,13 @@ export async function checkCompletion(run: Run, options: CompletionOptions): Pro
   return { met: isMet, missing: missingLines, text: isMet || gaveUp ? undefined : completionText(missingLines) };
 }
 
-async function guardedLines(lines: CompletionOptions['missing']): Promise<readonly string[]> {
+async function guardedLines(run: Run, lines: CompletionOptions['missing']): Promise<readonly string[]> {
   try {
     return (await lines?.()) ?? [];
   } catch (error) {
-    return [`The check could not be made: ${messageOf(error)}.`];
+    // The message may contain the content of a file, and the agent reads this line.
+    run.reportFault('completion check', error);
+    return ['The check could not be made.'];
   }
 }
 
@@ -115,7 +116,7 @@ async function commandFailure(
     child.on('exit', (code, signal) => finishCommand({ code, signal }));
   });
   if (isLate) return `${quotedCommand} did not end within ${durationText(timeoutMs)}.`;
-  if (end.error !== undefined) return `${quotedCommand} could not be started: ${messageOf(end.error)}.`;
+  if (end.error !== undefined) return `${quotedCommand} could not be started.`;
   if (end.code === 0) return undefined;
   return `${quotedCommand} ended with ${end.code === null ? `signal ${String(end.signal)}` : `exit code ${end.code}`}.`;
 }

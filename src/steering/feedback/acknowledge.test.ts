@@ -20,7 +20,7 @@ test('a response to a provider belongs to its latest advice', () => {
     collectFeedback({ prompt, session });
   }
   clock.advance(1);
-  const outcome = acknowledge(session, { provider: 'ToolUsageMonitor', response: 'accepted', note: 'Will\ndo.\u202E' });
+  const outcome = acknowledge(session, { provider: 'ToolUsageMonitor', response: 'accepted', note: ' Will\ndo.' });
   const acknowledgement = {
     provider: 'ToolUsageMonitor',
     callIndex: 4,

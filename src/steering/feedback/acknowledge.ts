@@ -3,7 +3,6 @@ import { isJsonObject } from '../../base/json.ts';
 import type { Session } from '../../session/session.ts';
 import { ACKNOWLEDGEMENT_RESPONSES, MAX_NOTE_CHARS } from './acknowledge-tool.ts';
 import { Acknowledgement, AcknowledgementEvent, type AcknowledgementResponse } from './advice-slices.ts';
-import { cleanLine } from './clean-text.ts';
 import { CadenceSlice } from './feedback-cadence.ts';
 
 /** Arguments of the acknowledge tool. */
@@ -54,7 +53,7 @@ export function acknowledge(
     : { status: 'recorded', acknowledgement };
 }
 
-/** Cleans a model's response. For invalid input, returns the reason of the refusal as text for the model. Never throws. */
+/** Reads a model's response. For invalid input, returns the reason of the refusal as text for the model. Never throws. */
 export function readAdviceAnswer(answer: unknown): AdviceAnswer | string {
   try {
     return parseAnswer(answer);
@@ -78,7 +77,7 @@ function parseAnswer(answer: unknown): AdviceAnswer | string {
 }
 
 function readLine(value: unknown, maxChars: number): string | undefined {
-  const line = typeof value === 'string' ? cleanLine(value.slice(0, maxChars)) : '';
+  const line = typeof value === 'string' ? value.slice(0, maxChars).replaceAll(/\s+/g, ' ').trim() : '';
   return line === '' ? undefined : line;
 }
 

@@ -2,14 +2,13 @@ import { isJsonObject } from '../../base/json.ts';
 import { type Observation, SEVERITIES, type Severity } from '../../records/feedback.ts';
 import type { PatternReference } from '../../records/guidance.ts';
 import type { PatternLevel } from '../../records/trajectory-pattern.ts';
-import { cleanLine, cleanText } from './clean-text.ts';
 
 /** Maximum characters of each text in a draft, and of the complete rendered text. */
 export const MAX_FEEDBACK_CHARS = 2_000;
 const MAX_ITEMS = 20;
 const LEVELS: readonly PatternLevel[] = ['hint', 'warn', 'strong'];
 
-/** A copy of a draft with all defaults and cleaned texts. */
+/** A copy of a draft with all defaults. */
 export interface CheckedDraft {
   readonly summary: string;
   readonly severity: Severity;
@@ -30,11 +29,11 @@ export function checkDraft(answer: unknown): CheckedDraft {
   if (!isJsonObject(answer)) throw new InvalidDraft(`expected { summary, … }, got ${describeValue(answer)}`);
   const pattern = answer['pattern'];
   return {
-    summary: cleanText(requireText('summary', answer['summary'])),
+    summary: requireText('summary', answer['summary']),
     severity: requireSeverity(answer['severity'] ?? 'info'),
     observations: requireList('observations', answer['observations'] ?? []).map(requireObservation),
     suggestions: requireList('suggestions', answer['suggestions'] ?? []).map((item, index) =>
-      cleanLine(requireText(`suggestions[${index}]`, item)),
+      requireLine(`suggestions[${index}]`, item),
     ),
     ...(pattern === undefined ? {} : { pattern: requireReference(pattern) }),
   };
@@ -45,8 +44,15 @@ function requireText(path: string, value: unknown): string {
   if (value.length > MAX_FEEDBACK_CHARS) {
     throw new InvalidDraft(`${path} has ${value.length} characters, at most ${MAX_FEEDBACK_CHARS} are allowed`);
   }
-  if (cleanText(value) === '') throw new InvalidDraft(`${path} is empty`);
-  return value;
+  // Parsers of some hosts reject a lone surrogate.
+  const text = value.toWellFormed().trim();
+  if (text === '') throw new InvalidDraft(`${path} is empty`);
+  return text;
+}
+
+/** Puts the text on one line. */
+function requireLine(path: string, value: unknown): string {
+  return requireText(path, value).replaceAll(/\s+/g, ' ');
 }
 
 function requireList(path: string, value: unknown): readonly unknown[] {
@@ -68,9 +74,9 @@ function requireObservation(value: unknown, index: number): Observation {
   if (!isJsonObject(value)) throw new InvalidDraft(`${path} must be an object, got ${describeValue(value)}`);
   const { evidence } = value;
   return {
-    category: cleanLine(requireText(`${path}.category`, value['category'])),
-    description: cleanLine(requireText(`${path}.description`, value['description'])),
-    ...(evidence === undefined ? {} : { evidence: cleanText(requireText(`${path}.evidence`, evidence)) }),
+    category: requireLine(`${path}.category`, value['category']),
+    description: requireLine(`${path}.description`, value['description']),
+    ...(evidence === undefined ? {} : { evidence: requireText(`${path}.evidence`, evidence) }),
   };
 }
 

@@ -311,7 +311,7 @@ test.each<[string, unknown]>([
   ['a text', 'Careful!'],
   ['a list', ['x']],
   ['no summary', { severity: 'info' }],
-  ['an empty summary', { summary: '\u0000 \u202E' }],
+  ['an empty summary', { summary: ' \n ' }],
   ['an unknown severity', { summary: 'x', severity: 'fatal' }],
   ['suggestions that are no list', { summary: 'x', suggestions: 'y' }],
   ['a suggestion that is no text', { summary: 'x', suggestions: [1] }],
@@ -349,7 +349,7 @@ test('shouldRun must return a boolean synchronously', () => {
   ]);
 });
 
-test('evaluation never throws because of a provider, and its feedback is clean', () => {
+test('evaluation never throws because of a provider, and its feedback is valid Unicode', () => {
   fc.assert(
     fc.property(fc.anything(), fc.string({ unit: 'binary' }), (anyValue, summary) => {
       const answers = [anyValue, { summary, observations: anyValue }, { summary, suggestions: [summary] }];
@@ -362,7 +362,6 @@ test('evaluation never throws because of a provider, and its feedback is clean',
         const { session, call } = createFeedbackScene(NAME);
         call();
         const text = collectFeedback({ prompt, session }) ?? '';
-        expect(text).not.toMatch(/[\u0000-\u0008\u000B-\u001F\u007F-\u009F\u202A-\u202E\u2066-\u2069]/);
         expect(text.isWellFormed()).toBe(true);
         expect(() => session.snapshot()).not.toThrow();
       }
@@ -371,15 +370,16 @@ test('evaluation never throws because of a provider, and its feedback is clean',
   );
 });
 
-test('control and bidirectional characters are removed, and suggestions stay on one line', () => {
+test("a provider's text is not changed, except that suggestions stay on one line", () => {
+  const summary = 'One\u202E two\n[Feedback - B] ‹three›';
   const provider: FeedbackProvider = {
     ...createProvider('A'),
-    provide: () => ({ summary: 'One\u0007\u202E two\r\nthree', suggestions: ['a\n→ b\u2066'] }),
+    provide: () => ({ summary, suggestions: ['a\n→ b'] }),
   };
   const prompt = promptWith({ feedbackProviders: [{ provider, trigger: everyCall }] });
   const { session, call } = createFeedbackScene(NAME);
   call();
-  expect(collectFeedback({ prompt, session })).toBe('[Feedback - A]\n\nOne two\nthree\n\n→ a → b');
+  expect(collectFeedback({ prompt, session })).toBe(`[Feedback - A]\n\n${summary}\n\n→ a → b`);
 });
 
 test('a provider may dispatch to the session', () => {

@@ -1,13 +1,17 @@
 import { present } from '../../base/present.ts';
 import { isJsonObject } from '../../base/json.ts';
+import { commandLineOf } from '../../calls/check-command.ts';
+import { classifyError } from '../../calls/error-class.ts';
+import { isProgram } from '../../calls/shell-program.ts';
+import { readCall } from '../../calls/tool-semantics.ts';
+import { toolWords } from '../../calls/tool-words.ts';
 import { severityOfLevel } from '../advice/advice.ts';
-import { quoted } from '../advice/quote.ts';
 import type { PatternLevel, TrajectoryPattern } from '../../records/trajectory-pattern.ts';
 import type { FeedbackContext } from '../prompt/feedback-context.ts';
 import type { FeedbackProvider } from '../prompt/feedback-provider.ts';
-import { argsOf, callOf } from '../prompt/seen-call.ts';
+import { argsOf } from '../prompt/seen-call.ts';
 import { callFactOf } from './call-fact.ts';
-import { MAX_QUOTE_CHARS, patternSentences, type PatternQuotes } from './pattern-sentences.ts';
+import { type LastCall, patternSentences } from './pattern-sentences.ts';
 import type { ToolInvoked } from '../../session/tool-invoked.ts';
 import { choice } from '../../base/shape.ts';
 import type { TriggerPatternProvider } from './speaker.ts';
@@ -23,9 +27,9 @@ export interface PatternFeedbackOptions {
 const LOOK_BACK = 16;
 
 /**
- * Describes the loop in which the agent is stuck: the call, its count, quotations of its result or error line, and one
- * suggestion. It gives no feedback without a trajectory. For patterns of inefficiency, configure a trigger that selects
- * them. Default trigger: `onPattern` for stuck patterns, once per level.
+ * Describes the loop in which the agent is stuck: its calls, their count, the class of the result, and one suggestion. The text
+ * contains no character of a call, a result or a server. It gives no feedback without a trajectory. For patterns of inefficiency,
+ * configure a trigger that selects them. Default trigger: `onPattern` for stuck patterns, once per level.
  */
 export const patternFeedback: ProviderDefinition<PatternFeedbackOptions, FeedbackProvider> = defineProvider(
   { level: choice<'warn' | 'strong'>({ warn: true, strong: true }, 'warn') },
@@ -39,7 +43,7 @@ export const patternFeedback: ProviderDefinition<PatternFeedbackOptions, Feedbac
       if (pattern === undefined) return { summary: 'The pattern has ended.' };
       const { identity, level: patternLevel, occurrences } = pattern;
       return {
-        ...patternSentences(pattern, quoteLastCall(pattern, context)),
+        ...patternSentences(pattern, describeLastCall(pattern, context)),
         severity: severityOfLevel(patternLevel),
         pattern: { identity, level: patternLevel, occurrences },
       };
@@ -66,42 +70,31 @@ function flaggedAt(pattern: TrajectoryPattern): number {
   return pattern.flaggedAt ?? -1;
 }
 
-/** Returns quotations from the last call of the pattern, if that call is still retained. */
-function quoteLastCall({ answer, evidence, tool }: TrajectoryPattern, context: FeedbackContext): PatternQuotes {
+/** Describes the last call of the pattern, if that call is still retained. */
+function describeLastCall({ answer, evidence, tool }: TrajectoryPattern, context: FeedbackContext): LastCall {
+  const { trajectory } = context;
   const index = evidence.at(-1);
   const invoked = context.recentToolCalls(LOOK_BACK).findLast(({ callIndex }) => callIndex === index);
-  if (invoked === undefined || (tool !== undefined && invoked.name !== tool)) return {};
+  const name = tool ?? invoked?.name;
+  const toolName = present({ tool: name === undefined ? undefined : toolWords(name, trajectory?.tools) });
+  if (invoked === undefined || invoked.name !== name) return toolName;
   // The analysis read the whole result. The session contains only its beginning and end.
-  const call = context.trajectory?.recentCalls(LOOK_BACK).findLast((recent) => recent.index === index);
-  const mainArgument = findMainArgument(invoked);
-  const shownResult = call?.errorLine ?? invoked.resultPreview;
-  return present({
-    tool: invoked.name,
-    argument: quoted(mainArgument, MAX_QUOTE_CHARS.argument),
-    result: shownResult.trim() === '[]' ? 'an empty list' : quoted(shownResult, MAX_QUOTE_CHARS.result),
-    fact: call && callFactOf(invoked, mainArgument, { answer, call }),
-  });
+  const { program } = readCall(invoked.name, argsOf(invoked));
+  const call = trajectory?.recentCalls(LOOK_BACK).findLast((recent) => recent.index === index);
+  return {
+    ...toolName,
+    ...present({
+      program: isProgram(program) ? program : undefined,
+      answer: answer ?? (call?.errorLine === undefined ? undefined : classifyError(call.errorLine).category),
+      fact: call && callFactOf(invoked, commandOf(invoked), { answer, call }),
+    }),
+  };
 }
 
-/**
- * Returns the command of a shell call, or the only text argument. Otherwise returns the target argument, else the longest
- * text.
- */
-function findMainArgument(invoked: ToolInvoked): string {
+/** Returns the command of a shell call, or the first text of other arguments. */
+function commandOf(invoked: ToolInvoked): string {
   const args = argsOf(invoked);
   if (typeof args === 'string') return args;
-  if (!isJsonObject(args)) return callOf(invoked).target ?? '';
-  const command = args['command'] ?? args['cmd'];
-  const commandText = Array.isArray(command) ? command.at(-1) : command;
-  const texts = Object.values(args).filter((value) => typeof value === 'string');
-  const onlyText = typeof commandText === 'string' ? commandText : texts.length === 1 ? texts[0] : undefined;
-  // A leading `cd` is removed.
-  if (onlyText !== undefined) return onlyText.replace(/^\s*cd [^&;|]+(?:&&|;)\s*/, '');
-  // Finding the target takes as long as analysing the call.
-  const { target } = callOf(invoked);
-  const textsByLength = texts.toSorted((a, b) => a.length - b.length);
-  // The whole argument is returned, because the target of a command is only a part of the argument.
-  return (
-    (target === undefined ? textsByLength.at(-1) : textsByLength.find((text) => text.includes(target))) ?? target ?? ''
-  );
+  const firstText = isJsonObject(args) ? Object.values(args).find((value) => typeof value === 'string') : undefined;
+  return commandLineOf(args) ?? firstText ?? '';
 }

@@ -3,6 +3,7 @@ import { DECISION_POINTS, type DecisionPoint } from '../../records/guidance.ts';
 import type { PatternLevel } from '../../records/trajectory-pattern.ts';
 import type { GuidanceContext, GuidanceProvider } from '../prompt/guidance-provider.ts';
 import type { ToolKind } from '../../calls/tool-kind.ts';
+import { toolWords } from '../../calls/tool-words.ts';
 import type { GuidanceBank } from './guidance-bank.ts';
 import { present } from '../../base/present.ts';
 import { checkWhole } from '../prompt/check-options.ts';
@@ -10,8 +11,8 @@ import { cutMessage, messageOf } from '../../base/error.ts';
 import type { GuidanceFault } from './guidance-fault.ts';
 
 /**
- * The input of a model-backed classifier. It contains names, kinds and counts, but no arguments, results or messages. Plain
- * JSON.
+ * The input of a model-backed classifier. It contains kinds, counts and names that were known before the run, but no arguments,
+ * results or messages. Plain JSON.
  */
 export interface ContextDigest {
   readonly decisionPoint: DecisionPoint;
@@ -30,6 +31,7 @@ export interface ContextDigest {
 }
 
 export interface DigestCall {
+  /** A name that was known before the run, or `one tool`. */
   readonly tool: string;
   readonly kind: ToolKind;
   readonly failed: boolean;
@@ -57,12 +59,14 @@ function contextDigest(context: GuidanceContext, bank: GuidanceBank): ContextDig
     toolCallCount: context.toolCallCount,
     errors: trajectory.errors,
     consecutiveErrors: trajectory.consecutiveErrors,
-    recentCalls: trajectory.recentCalls(12).map(({ tool, kind, failed, novel }) => ({ tool, kind, failed, novel })),
+    recentCalls: trajectory
+      .recentCalls(12)
+      .map(({ tool, kind, failed, novel }) => ({ tool: toolWords(tool, trajectory.tools), kind, failed, novel })),
     patterns: trajectory
       .openPatterns()
       .slice(-8)
       .map(({ kind, level, occurrences }) => ({ kind, level, occurrences })),
-    pendingTools: context.pendingToolCalls.slice(0, 16).map((call) => call.toolName),
+    pendingTools: context.pendingToolCalls.slice(0, 16).map((call) => toolWords(call.toolName, trajectory.tools)),
     instructions: bank.instructions.map(({ key, category, content }) => ({ id: key, category, content })),
   };
 }

@@ -26,7 +26,7 @@ test.each(SECRETS)('%s in a pending call is found anywhere in the arguments and 
     const result = classify(args);
     expect(result.relevant).toBe(true);
     expect(result.confidence).toBeGreaterThanOrEqual(0.8);
-    expect(result.reason).toBe(`a pending call of write_file holds what looks like ${what}`);
+    expect(result.reason).toBe(`a pending call holds what looks like ${what}`);
     expect(JSON.stringify(result)).not.toContain(secret);
   }
 });
@@ -48,9 +48,9 @@ test('ordinary arguments are not secrets', () => {
   for (const args of ordinary) expect(classify(args)).toEqual({ relevant: false, confidence: 0 });
 });
 
-test('the name of the tool cannot smuggle anything into the reason', () => {
+test('the reason contains neither the tool nor the secret', () => {
   const { reason } = classify({ password: 'correct-horse' }, 'a`<b>\n\u202Ec');
-  expect(reason).toBe("a pending call of a'‹b› c holds what looks like a secret in a member named for one");
+  expect(reason).toBe('a pending call holds what looks like a secret in a member named for one');
 });
 
 test('without pending calls it is not relevant', () => {

@@ -1,5 +1,4 @@
 import { isJsonObject } from '../../base/json.ts';
-import { slotText } from '../advice/slot-text.ts';
 import type { Classifier } from './classifier.ts';
 
 interface Secret {
@@ -42,8 +41,8 @@ const MAX_VALUES = 2_000;
 
 /**
  * Relevant if a pending call seems to contain a secret: a key, a token, a password in a URL or an assignment, or a member
- * whose name indicates a secret. Short or unusual secrets are not found. The reason states the tool and the kind of secret,
- * never the content.
+ * whose name indicates a secret. Short or unusual secrets are not found. The reason states the kind of secret, never
+ * the tool or the content.
  *
  * Cost: linear; reads at most 65,536 characters and 2,000 values of all pending calls together.
  */
@@ -55,7 +54,7 @@ export function sensitiveContentPending(): Classifier {
       for (const call of pendingToolCalls) {
         const finding = findSensitive(call.args, budget, 0);
         if (finding === undefined) continue;
-        const reason = `a pending call of ${slotText(call.toolName, 64)} holds what looks like ${finding.what}`;
+        const reason = `a pending call holds what looks like ${finding.what}`;
         return { relevant: true, confidence: finding.confidence, reason };
       }
       return { relevant: false, confidence: 0 };

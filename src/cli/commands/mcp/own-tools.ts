@@ -1,6 +1,6 @@
-import { messageOf } from '../../../base/error.ts';
 import { BUILD } from '../../../hosts/claude-code/build.ts';
 import { durationText } from '../../../base/number-text.ts';
+import { WORDS } from '../../../records/words.ts';
 import { acknowledgeToolDefinition, type ToolDefinition } from '../../../steering/feedback/acknowledge-tool.ts';
 import { findStatus } from '../status/find-status.ts';
 import type { RunStatus } from '../status/run-status.ts';
@@ -26,7 +26,7 @@ const TOOLS: readonly McpTool[] = [
     description: 'How your run stands: calls, errors, the pattern you are in, the time left.',
     inputSchema: NO_ARGUMENTS,
     annotations: { readOnlyHint: true },
-    answer: async () => statusText(await currentRun()).replace(/^cox /, ''),
+    answer: async () => statusText(ownWords(await currentRun())).replace(/^cox /, ''),
   },
   {
     name: 'time_left',
@@ -53,11 +53,11 @@ export async function serveOwnTools(): Promise<number> {
   server.setRequestHandler(CallToolRequestSchema, async ({ params }) => {
     const tool = TOOLS.find(({ name }) => name === params.name);
     const result = (text: string, isError = false): object => ({ content: [{ type: 'text', text }], isError });
-    if (tool === undefined) return result(`there is no tool ${params.name}`, true);
+    if (tool === undefined) return result('there is no such tool', true);
     try {
       return result(await tool.answer());
-    } catch (error) {
-      return result(`the store cannot be read: ${messageOf(error)}`, true);
+    } catch {
+      return result('the store cannot be read; `coxswain doctor` says why', true);
     }
   });
   const inputEnd = new Promise<void>((resolve) => process.stdin.once('end', resolve));
@@ -69,6 +69,18 @@ export async function serveOwnTools(): Promise<number> {
 
 async function currentRun(): Promise<RunStatus | undefined> {
   return (await findStatus({ env: process.env, nowMs: Date.now(), stdin: '' })).run;
+}
+
+/** Omits a kind and an outcome without words of ours. A recorded run may have them from another program. */
+function ownWords(run: RunStatus | undefined): RunStatus | undefined {
+  if (run === undefined) return undefined;
+  const { outcome, pattern } = run;
+  return {
+    ...run,
+    outcome: outcome === null || Object.hasOwn(WORDS.outcome, outcome) ? outcome : 'ended',
+    pattern:
+      pattern === null || Object.hasOwn(WORDS.pattern, pattern.kind) ? pattern : { ...pattern, kind: 'a pattern' },
+  };
 }
 
 function leftText(run: RunStatus | undefined): string {

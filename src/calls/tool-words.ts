@@ -1,0 +1,37 @@
+import type { ToolDeclarations } from './tool-semantics.ts';
+import { wordSet } from './word-set.ts';
+
+/**
+ * Names of tools that agent programs, SDKs and model providers ship, as they write them. The list is closed: a name from an MCP
+ * server, from telemetry or from the tool list of an SDK, into which MCP tools are merged, is its author's text.
+ */
+const SHIPPED_TOOLS = wordSet(
+  `Agent AskUserQuestion Bash BashOutput Edit EnterPlanMode ExitPlanMode Glob Grep KillBash KillShell LS ListMcpResourcesTool MultiEdit
+   NotebookEdit NotebookRead PowerShell Read ReadMcpResourceTool SendMessage Skill SlashCommand Task TaskCreate TaskGet TaskList
+   TaskOutput TaskStop TaskUpdate TodoRead TodoWrite ToolSearch WebFetch WebSearch Write
+   apply_patch container.exec exec exec_command list_mcp_resources local_shell read_mcp_resource shell shell_command update_plan
+   view_image web_search write_stdin
+   activate_skill cli_help codebase_investigator delegate_to_agent get_internal_docs glob google_web_search grep_search list_directory
+   read_file read_many_files replace run_shell_command save_memory search_file_content web_fetch write_file write_todos
+   ask_user bash create edit fetch_copilot_cli_documentation grep list_powershell powershell read_bash read_powershell report_intent
+   rg stop_bash stop_powershell store_memory str_replace task update_todo view write_bash write_powershell
+   codesearch batch find list ls lsp multiedit patch question read skill todoread todowrite webfetch websearch write
+   codebase_search delete_file edit_file file_search list_dir run_terminal_cmd search_replace todo_write
+   browse browser execute_bash execute_ipython_cell execute_python finish fetch str_replace_editor think
+   find_file goto insert open scroll_down scroll_up search_dir search_file submit
+   code_execution code_interpreter computer computer_use_preview image_generation memory python str_replace_based_edit_tool
+   text_editor tool_search web_search_preview
+   execute execute_command execute_sql run_command sql terminal write_to_file replace_in_file search_files list_files`,
+);
+const DECLARED_NAME = /^[\w.:-]{1,40}$/;
+
+/**
+ * Returns words for a tool in a text for a model: its name if the name was known before the run, else a description. A name is known
+ * if a common program ships it, or if the user declared what the tool does. The annotations of an MCP server are no declaration.
+ */
+export function toolWords(name: string, declarations: ToolDeclarations = {}): string {
+  if (SHIPPED_TOOLS.has(name)) return name;
+  const { kind, loopKey, progressKey } = Object.hasOwn(declarations, name) ? (declarations[name] ?? {}) : {};
+  if ((kind ?? loopKey ?? progressKey) !== undefined && DECLARED_NAME.test(name)) return name;
+  return /^mcp[^a-z]/i.test(name) ? 'one MCP tool' : 'one tool';
+}
