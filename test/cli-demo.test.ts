@@ -21,7 +21,7 @@ test('the demo shows calls, a pattern, advice, how the agent follows it, and wha
   expect(stdout).toContain(
     '    ▸ Deadline feedback, info\n    │ [Feedback - Deadline]\n    │\n    │ You have 7 minutes remaining.\n',
   );
-  expect(stdout).toContain('in spite of your edits: "FAIL total: expected 7439, got 7438".\n');
+  expect(stdout).toContain('in spite of your edits (calls 4 to 12). Last result: error.\n');
   expect(stdout).toContain(
     'it took 22 more calls.\n  #13 read_file tax.mjs\n' +
       '  #14 edit_file {path: "tax.mjs", old: "Math.floor", new: "Math.round"}\n  #15 bash node check.mjs\n' +

@@ -211,7 +211,7 @@ test('Claude Code lines are followed; a call is shown as soon as its result is w
   );
   expect([code, stderr]).toEqual([0, '']);
   expect(stdout).toMatch(/claude-code, run s1\n|— read 1 run/);
-  expect(stdout).toMatch(/\n {4}│ \d calls of Bash failed in the same way \(calls 1 to \d\)\. The last: error\.\n/);
+  expect(stdout).toMatch(/\n {4}│ \d calls of Bash failed in the same way \(calls 1 to \d\)\. Last result: error\.\n/);
   expect(stdout).toContain('watched 1 run, 4 calls');
 });
 

@@ -156,7 +156,7 @@ test('the feedback page has the way out for each answer and cause, to the letter
   const rows = tableOf('feedback.md', 'the calls came back with | in the text | way out');
   expect(rows.map(([cell]) => cell)).toEqual([...ANSWER_CLASSES]);
   for (const [cell, name, wayOut] of rows) {
-    const answer = ANSWER_CLASSES.find((name) => name === cell);
+    const answer = ANSWER_CLASSES.find((one) => one === cell);
     const pattern: TrajectoryPattern = {
       kind: 'identical_call',
       identity: 'identical_call',

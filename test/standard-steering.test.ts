@@ -65,7 +65,12 @@ test.each([
     "ls: cannot access 'May': No such file or directory",
     'run the part that',
   ],
-  ['bash', 'find x* -name a* | wc -l', 'find: paths must precede expression: b\n0', 'A program in the command may have failed'],
+  [
+    'bash',
+    'find x* -name a* | wc -l',
+    'find: paths must precede expression: b\n0',
+    'A program in the command may have failed',
+  ],
   ['python', 'def area(r): return r', 'Failed 3/3 Test Cases. Please try again.', 'Change its name'],
   ['submit', 'flag{x}', 'Wrong flag!', 'Change its name'],
   ['bash', "df / | awk 'fnr == 2'", '', 'If an empty result cannot be right'],
