@@ -1,4 +1,5 @@
 import type { Json } from '../base/json.ts';
+import type { CallOutcome } from '../records/call-outcome.ts';
 import type { ToolAnnotations } from './tool-semantics.ts';
 
 /** A call and its result as recorded. */
@@ -12,5 +13,7 @@ export interface RawCall {
   readonly annotations?: ToolAnnotations | undefined;
   readonly result: Json;
   readonly isError: boolean;
+  /** Default: from `isError`. */
+  readonly outcome?: CallOutcome | undefined;
   readonly resultMissing: boolean;
 }

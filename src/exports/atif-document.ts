@@ -78,8 +78,9 @@ function callOf({ args, id, tool }: ExportedCall): JsonObject {
     : { ...call, arguments: {}, extra: { coxswain: { arguments: args } } };
 }
 
-function resultOf(id: string, { failed, result }: NonNullable<ExportedCall['answer']>): JsonObject {
-  const extras = { is_error: failed, ...(typeof result === 'string' ? {} : { result }) };
+function resultOf(id: string, { failed, outcome, result }: NonNullable<ExportedCall['answer']>): JsonObject {
+  const isRun = outcome === 'ok' || outcome === 'failed';
+  const extras = { is_error: failed, ...(isRun ? {} : { outcome }), ...(typeof result === 'string' ? {} : { result }) };
   return { source_call_id: id, content: textOfJson(result), extra: { coxswain: extras } };
 }
 

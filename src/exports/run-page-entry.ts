@@ -1,9 +1,12 @@
 import { assertNever } from '../base/assert-never.ts';
 import { resultText } from '../calls/result-text.ts';
 import { html, type Html } from '../html/html.ts';
+import { outcomeOf } from '../records/call-outcome.ts';
 import { toStoredRecord } from '../records/encode-record.ts';
 import type { StoredContent } from '../records/stored-message.ts';
 import type { TrajectoryPayload, TrajectoryRecord } from '../records/trajectory-record.ts';
+
+const END_WORDS = { ok: 'result', failed: 'error', refused: 'refusal', cancelled: 'cancellation' } as const;
 
 /** Texts longer than the first limit are collapsed. Texts longer than the second limit are truncated. */
 const FOLDED_CHARS = 800;
@@ -52,7 +55,7 @@ function shownEvent(payload: TrajectoryPayload, call: number | undefined): Shown
     case 'tool_started':
       return { name: `call${callText} ${payload.tool_name}`, mark: 'call', body: textBlock(valueText(payload.args)) };
     case 'tool_ended': {
-      const state = payload.result_missing === true ? 'no result' : payload.is_error ? 'error' : 'result';
+      const state = payload.result_missing === true ? 'no result' : END_WORDS[outcomeOf(payload)];
       const name = `${state} of call${callText} ${payload.tool_name}`;
       return { name, mark: payload.is_error ? 'bad' : 'call', body: textBlock(resultText(payload.result)) };
     }

@@ -1,5 +1,6 @@
 import type { Json } from '../base/json.ts';
 import { present } from '../base/present.ts';
+import { outcomeOf, type CallOutcome } from '../records/call-outcome.ts';
 import type { StoredContentBlock, StoredContent, StoredMessage, StoredUsage } from '../records/stored-message.ts';
 import type { TrajectoryPayload, TrajectoryRecord } from '../records/trajectory-record.ts';
 import type { RunCall } from '../run-view/run-call.ts';
@@ -17,7 +18,9 @@ export interface ExportedCall {
   /** The result; absent if no result is stored. */
   answer?: {
     readonly result: Json;
+    /** True for any outcome other than `ok`. */
     readonly failed: boolean;
+    readonly outcome: CallOutcome;
     readonly endMs: number;
   };
 }
@@ -86,10 +89,11 @@ class TranscriptWriter {
         return;
       case 'tool_ended': {
         if (call === undefined) return;
-        const { is_error: failed, result, result_missing: missing } = payload;
+        const { result, result_missing: missing } = payload;
+        const outcome = outcomeOf(payload);
         const exported = this.#calls.get(call.number) ?? this.#addCall(call, atMs);
         this.#calls.delete(call.number);
-        if (missing !== true) exported.answer = { result, failed, endMs: atMs };
+        if (missing !== true) exported.answer = { result, failed: outcome !== 'ok', outcome, endMs: atMs };
         return;
       }
       default:

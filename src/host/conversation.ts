@@ -1,10 +1,11 @@
 import type { AdviceHandle } from '../run/advice-handle.ts';
+import type { CallOutcome } from '../records/call-outcome.ts';
 import type { AgentMessage } from '../records/agent-message.ts';
 import type { Run } from '../run/run.ts';
 import { identityOf } from './adapter-options.ts';
 import { present } from '../base/present.ts';
 import { AdviceUnderWay, type OutgoingRequest } from './advice-under-way.ts';
-import type { CallOutcome, IssuedCall } from './issued-call.ts';
+import type { CallResult, IssuedCall } from './issued-call.ts';
 import { UnansweredCalls, type OpenCall } from './open-calls.ts';
 import type { RunEnding } from '../records/trajectory-record.ts';
 import { endingAfterTrouble, type Trouble } from './run-outcome.ts';
@@ -20,7 +21,15 @@ export interface RequestNews {
   /** System and user messages that were added since the last request. */
   readonly messages: readonly AgentMessage[];
   /** Tool results in the request. Results that the run already contains are skipped. */
-  readonly results: readonly { readonly id: string; readonly result: unknown; readonly isError?: boolean }[];
+  readonly results: readonly ShownResult[];
+}
+
+/** A tool result in a request. */
+export interface ShownResult extends Omit<CallResult, 'isError'> {
+  readonly id: string;
+  readonly isError?: boolean;
+  /** The outcome of the call if its tool was not run, for an adapter that sees every run of a tool. */
+  readonly unrun?: CallOutcome | undefined;
 }
 
 /** A request as it was sent, for its record. */
@@ -169,9 +178,10 @@ export class Conversation {
    *
    * @returns advice on the result; the caller must pass it to `said` or `later`
    */
-  ended(call: OpenCall, { result, isError }: CallOutcome): readonly AdviceHandle[] {
+  ended(call: OpenCall, { result, isError, outcome }: CallResult): readonly AdviceHandle[] {
     this.#calls.close(call);
-    this.run.emit({ type: 'tool_execution_end', toolCallId: call.callId, toolName: call.name, result, isError });
+    const end = { toolCallId: call.callId, toolName: call.name, result, isError, ...present({ outcome }) };
+    this.run.emit({ type: 'tool_execution_end', ...end });
     const handles = [...call.before, ...this.run.advise('post_tool_result')];
     call.before = [];
     return handles;
@@ -201,7 +211,7 @@ export class Conversation {
    *
    * @param outcome  what is known of the outcome before that request
    */
-  returned(call: OpenCall, outcome: CallOutcome): void {
+  returned(call: OpenCall, outcome: CallResult): void {
     call.returned = outcome;
   }
 
@@ -211,14 +221,15 @@ export class Conversation {
   }
 
   /** Ends a call whose result appears only in the request. */
-  #endFromRequest(shown: RequestNews['results'][number]): void {
+  #endFromRequest(shown: ShownResult): void {
     const call = this.#calls.get(shown.id);
     if (call === undefined || (call.isStarted && call.returned === undefined)) return;
-    const isError = shown.isError === true || this.#isUnknown(call);
-    this.#endLate(call, { result: shown.result, isError });
+    const isUnknown = this.#isUnknown(call);
+    const outcome = shown.outcome ?? (call.isStarted || isUnknown ? undefined : shown.unrun);
+    this.#endLate(call, { result: shown.result, isError: shown.isError === true || isUnknown, outcome });
   }
 
-  #endLate(call: OpenCall, outcome: CallOutcome): void {
+  #endLate(call: OpenCall, outcome: CallResult): void {
     if (!call.isStarted) this.started(call);
     this.#advice.wait(this.ended(call, outcome));
   }

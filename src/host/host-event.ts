@@ -1,4 +1,5 @@
 import type { Json } from '../base/json.ts';
+import type { CallOutcome } from '../records/call-outcome.ts';
 import type { Usage } from '../records/agent-message.ts';
 import type { RunEnding } from '../records/trajectory-record.ts';
 
@@ -18,6 +19,8 @@ export interface HostCall {
 export interface EndedCall extends HostCall {
   readonly result: Json;
   readonly isError: boolean;
+  /** Set if the host states that the call was refused or cancelled. Default: from `isError` and the host's text. */
+  readonly outcome?: CallOutcome | undefined;
   readonly durationMs?: number;
 }
 

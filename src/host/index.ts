@@ -16,7 +16,7 @@ export {
 } from './conversation.ts';
 export { conversations } from './conversations.ts';
 export { guarded, type Guard } from './guarded.ts';
-export type { CallOutcome, IssuedCall } from './issued-call.ts';
+export type { CallResult, IssuedCall } from './issued-call.ts';
 export type { OpenCall } from './open-calls.ts';
 export { troubleOf, type EndedWith, type Trouble } from './run-outcome.ts';
 export { reportUnseen } from './report-unseen.ts';

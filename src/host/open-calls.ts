@@ -1,6 +1,6 @@
 import type { AdviceHandle } from '../run/advice-handle.ts';
 import { CallIds } from './call-ids.ts';
-import type { CallOutcome, IssuedCall } from './issued-call.ts';
+import type { CallResult, IssuedCall } from './issued-call.ts';
 
 /** A call that has not ended. */
 export interface OpenCall extends IssuedCall {
@@ -8,7 +8,7 @@ export interface OpenCall extends IssuedCall {
   readonly callId: string;
   isStarted: boolean;
   /** Outcome, if it is known before the next request contains it. */
-  returned?: CallOutcome;
+  returned?: CallResult;
   /** Advice requested before the call ran. It is delivered with the result. */
   before: readonly AdviceHandle[];
 }

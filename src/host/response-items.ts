@@ -4,8 +4,8 @@ import { isJsonObject } from '../base/json.ts';
 import { toJson } from '../base/to-json.ts';
 import type { AgentMessage, ContentBlock } from '../records/agent-message.ts';
 import { contentBlocks, decodedArgs, plainContent, resultOf } from './content-blocks.ts';
-import type { RequestNews } from './conversation.ts';
-import type { CallOutcome, IssuedCall } from './issued-call.ts';
+import type { RequestNews, ShownResult } from './conversation.ts';
+import type { CallResult, IssuedCall } from './issued-call.ts';
 import { unseenItems } from './unseen-items.ts';
 
 /**
@@ -21,16 +21,11 @@ export interface ItemPart {
   readonly call?: IssuedCall;
 }
 
-/** A tool result in a request. */
-interface ShownResult extends CallOutcome {
-  readonly id: string;
-}
-
 /** Returns the parts of an answer. A call that the provider ran has its result in `answer`. */
 export function answerParts(output: readonly unknown[]): readonly ItemPart[] {
   const items = output.map((value) => (isJsonObject(value) ? unwrapItem(value) : {}));
   const calls = items.map(callOfItem);
-  const outcomes = new Map<IssuedCall | undefined, CallOutcome>();
+  const outcomes = new Map<IssuedCall | undefined, CallResult>();
   for (const [at, item] of items.entries()) {
     if (isResult(item))
       outcomes.set(
@@ -89,12 +84,12 @@ const LOCAL_CALLS: ReadonlySet<string> = new Set([
  *
  * @param last.seen       number of items in the previous request
  * @param last.isChained  true if the provider stores earlier turns, so that all items are new
- * @param isError         returns true if a text result reports a failure; default: never
+ * @param read  returns what the adapter knows about a result: whether its text reports a failure, and its outcome
  */
 export function newsOfItems(
   items: readonly unknown[],
   last: { readonly seen: number; readonly isChained: boolean },
-  isError: (result: unknown) => boolean = () => false,
+  read: (result: unknown) => Partial<Omit<ShownResult, 'id' | 'result'>> = () => ({}),
 ): RequestNews {
   const messages: AgentMessage[] = [];
   const results: ShownResult[] = [];
@@ -105,7 +100,8 @@ export function newsOfItems(
     if (role !== undefined) messages.push({ role, content: plainContent(contentBlocks(item['content'])) });
     if (role !== undefined || id === undefined) continue;
     const outcome = itemOutcome(item);
-    results.push({ id, ...outcome, isError: outcome.isError || isError(outcome.result) });
+    const known = read(outcome.result);
+    results.push({ id, ...outcome, ...known, isError: outcome.isError || known.isError === true });
   }
   return { messages, results };
 }
@@ -163,7 +159,7 @@ function argumentsOf(item: Item): unknown {
 }
 
 /** Returns the outcome of a call. It comes from the result item, or from the call's item if the provider ran the call. */
-export function itemOutcome(item: Item): CallOutcome {
+export function itemOutcome(item: Item): CallResult {
   const { type, status, error, action, outputs, results, result } = item;
   const hasFailed = status === 'failed' || isJsonObject(error) || textOrUndefined(error) !== undefined;
   const foundOutput = item['output'] ?? item['content'] ?? outputs ?? results ?? result;
@@ -175,7 +171,7 @@ export function itemOutcome(item: Item): CallOutcome {
 }
 
 /** Formats the output of commands as a terminal shows it. A note follows each timeout and each non-zero exit code. */
-function shellOutcome(outputs: readonly Item[]): CallOutcome {
+function shellOutcome(outputs: readonly Item[]): CallResult {
   const ends = outputs.map(({ outcome }) => {
     const end = membersOf(outcome);
     if (end['type'] === 'timeout') return 'timed out';

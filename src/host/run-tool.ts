@@ -1,7 +1,7 @@
 import type { AdviceHandle } from '../run/advice-handle.ts';
 import { messageOf } from '../base/error.ts';
 import type { Conversation } from './conversation.ts';
-import type { IssuedCall } from './issued-call.ts';
+import type { CallResult, IssuedCall } from './issued-call.ts';
 import type { OpenCall } from './open-calls.ts';
 import type { Guard } from './guarded.ts';
 import { troubleOf } from './run-outcome.ts';
@@ -17,6 +17,8 @@ export interface ToolParts {
   readonly onToolError: 'throw' | 'result';
   /** Returns true if a returned result reports a failure. */
   readonly isError: (result: unknown, toolName: string) => boolean;
+  /** Returns true if a returned result says that a person or a policy did not let the call run. Default: never. */
+  readonly isRefused?: ((result: unknown) => boolean) | undefined;
 }
 
 /** A tool that is about to run. */
@@ -60,7 +62,7 @@ export async function runTool(parts: ToolParts, work: ToolWork): Promise<ToolRet
   try {
     result = await scope.within(conversation.run, call.name, work.run);
   } catch (error) {
-    const handles = guard(WHERE, () => endCall(conversation, open, messageOf(error), true), []);
+    const handles = guard(WHERE, () => endCall(conversation, open, { result: messageOf(error), isError: true }), []);
     if (parts.onToolError === 'result' && !isAborted()) {
       const text = errorText(error);
       return { result: text, feedback: adviceText(handles, text) };
@@ -70,7 +72,9 @@ export async function runTool(parts: ToolParts, work: ToolWork): Promise<ToolRet
   }
   await conversation.run.ready();
   const hasFailed = guard('isError', () => parts.isError(result, call.name), false);
-  const handles = guard(WHERE, () => endCall(conversation, open, result, hasFailed), []);
+  const isRefused = guard('isRefused', () => parts.isRefused?.(result) === true, false);
+  const outcome = isRefused ? 'refused' : undefined;
+  const handles = guard(WHERE, () => endCall(conversation, open, { result, isError: hasFailed, outcome }), []);
   return { result, feedback: adviceText(handles, result) };
 }
 
@@ -83,7 +87,7 @@ export function refusedArgs(parts: ToolParts, call: IssuedCall, error: unknown):
   return parts.guard(WHERE, () => {
     const conversation = parts.conversation();
     const open = beginCall(conversation, { call });
-    return conversation.said(endCall(conversation, open, messageOf(error), true), CHANNEL);
+    return conversation.said(endCall(conversation, open, { result: messageOf(error), isError: true }), CHANNEL);
   });
 }
 
@@ -94,13 +98,8 @@ function beginCall(conversation: Conversation, { call, beside = [] }: Pick<ToolW
   return open;
 }
 
-function endCall(
-  conversation: Conversation,
-  open: OpenCall | undefined,
-  result: unknown,
-  isError: boolean,
-): readonly AdviceHandle[] {
-  return open === undefined ? [] : conversation.ended(open, { result, isError });
+function endCall(conversation: Conversation, open: OpenCall | undefined, result: CallResult): readonly AdviceHandle[] {
+  return open === undefined ? [] : conversation.ended(open, result);
 }
 
 function endThrown(conversation: Conversation, handles: readonly AdviceHandle[], error: unknown): void {

@@ -11,6 +11,9 @@ export interface Counters {
   readonly finished: number;
   readonly errors: number;
   readonly consecutiveErrors: number;
+  readonly refused: number;
+  /** True if a call was refused since the last user message. */
+  readonly refusalStands: boolean;
   readonly userMessages: number;
   readonly compactions: number;
   readonly ordinal: number;
@@ -35,6 +38,8 @@ export function newCounters(): OwnCounters {
     finished: 0,
     errors: 0,
     consecutiveErrors: 0,
+    refused: 0,
+    refusalStands: false,
     userMessages: 0,
     compactions: 0,
     ordinal: 0,

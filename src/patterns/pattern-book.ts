@@ -1,3 +1,4 @@
+import { present } from '../base/present.ts';
 import { type AnswerClass, LEVEL_RANK, type TrajectoryPattern } from '../records/trajectory-pattern.ts';
 import type { Sighting, StepContext } from './pattern-detector.ts';
 import type { Step } from './step.ts';
@@ -21,12 +22,16 @@ export interface PatternBookSnapshot {
   readonly open: readonly OpenPattern[];
   readonly closed: readonly TrajectoryPattern[];
   readonly closedTotal: number;
+  /** Indices of the last refused calls. */
+  readonly refused?: readonly number[];
 }
 
 const NO_CHANGES: readonly PatternChange[] = [];
 const MAX_EVIDENCE = 32;
 /** Maximum number of open patterns. Beyond it the oldest open pattern is closed. */
 const MAX_OPEN = 64;
+/** Maximum number of remembered refused calls. */
+const MAX_REFUSED = 64;
 /** Number of successful steps with new information after which a pattern is cleared. */
 const PROGRESS_TO_CLEAR = 3;
 /** Number of steps without a sighting after which a pattern is cleared. */
@@ -46,6 +51,7 @@ export class PatternBook {
   readonly #closed: TrajectoryPattern[];
   readonly #maxClosed: number;
   #closedTotal: number;
+  readonly #refused: number[];
 
   /** @param maxClosed  number of cleared patterns to keep; the total count remains exact */
   constructor(snapshot?: PatternBookSnapshot, maxClosed = 200) {
@@ -53,9 +59,11 @@ export class PatternBook {
     this.#open = new Map((snapshot?.open ?? []).map((open) => [open.pattern.identity, open]));
     this.#closed = (snapshot?.closed ?? []).slice(-maxClosed);
     this.#closedTotal = snapshot?.closedTotal ?? 0;
+    this.#refused = [...(snapshot?.refused ?? [])];
   }
 
   observe(step: Step, context: StepContext, sightings: readonly Sighting[]): readonly PatternChange[] {
+    if (step.outcome === 'refused' && this.#refused.push(step.index) > MAX_REFUSED) this.#refused.shift();
     if (sightings.length === 0 && this.#open.size === 0) return NO_CHANGES;
     this.#openList = undefined;
     const changes: PatternChange[] = [];
@@ -104,7 +112,9 @@ export class PatternBook {
   }
 
   snapshot(): PatternBookSnapshot {
-    return { open: [...this.#open.values()], closed: [...this.#closed], closedTotal: this.#closedTotal };
+    const refused = this.#refused.length === 0 ? undefined : [...this.#refused];
+    const closed = { closed: [...this.#closed], closedTotal: this.#closedTotal };
+    return { open: [...this.#open.values()], ...closed, ...present({ refused }) };
   }
 
   #addSighting(identity: string, sighting: Sighting, step: Step): PatternChange | undefined {
@@ -114,6 +124,8 @@ export class PatternBook {
         ? previous.level
         : sighting.level;
     const evidence = sighting.evidence.slice(-MAX_EVIDENCE);
+    const refusedNow = evidence.filter((index) => this.#refused.includes(index)).length;
+    const refused = Math.max(previous?.refused ?? 0, refusedNow);
     const pattern: TrajectoryPattern = {
       kind: sighting.kind,
       identity,
@@ -125,6 +137,7 @@ export class PatternBook {
       firstSeen: previous?.firstSeen ?? sighting.evidence[0] ?? step.index,
       flaggedAt: previous?.flaggedAt ?? (level === 'hint' ? null : step.index),
       occurrences: Math.max(previous?.occurrences ?? 0, sighting.occurrences),
+      ...(refused === 0 ? {} : { refused }),
     };
     this.#open.set(identity, { pattern, quiet: 0, progress: 0 });
     if (previous === undefined) {

@@ -1,3 +1,5 @@
+import type { Mutable } from '../base/mutable.ts';
+import type { CallOutcome } from '../records/call-outcome.ts';
 import type { Step } from './step.ts';
 import type { ToolKind } from '../calls/tool-kind.ts';
 
@@ -20,7 +22,10 @@ export interface RecentCall {
   readonly turn: number;
   readonly tool: string;
   readonly kind: ToolKind;
+  /** True only for the outcome `failed`. */
   readonly failed: boolean;
+  /** `refused` or `cancelled`; absent for any other call. */
+  readonly outcome?: Exclude<CallOutcome, 'ok' | 'failed'>;
   /** The error line, at most 200 characters. */
   readonly errorLine?: string;
   readonly novel: boolean;
@@ -31,21 +36,23 @@ export interface RecentCall {
   readonly comparison?: CallComparison;
 }
 
-export function recentCallOf(step: Step, novel: boolean, flagged: boolean): RecentCall {
-  const { index, turn, tool, kind, atMs, resultChars, failure } = step;
+export function recentCallOf(step: Step, novel: boolean, failed: boolean): RecentCall {
+  const { index, turn, tool, kind, atMs, resultChars, failure, outcome } = step;
   const comparison = { argsKey: step.argsKey, resultKey: step.resultKey, tokens: step.tokens };
   // Avoids object spread, which is slower. This code runs once per call.
-  return failure === undefined
-    ? { index, turn, tool, kind, failed: flagged, novel, atMs, resultChars, comparison }
-    : { index, turn, tool, kind, failed: flagged, errorLine: failure.line, novel, atMs, resultChars, comparison };
+  const call: Mutable<RecentCall> = { index, turn, tool, kind, failed, novel, atMs, resultChars, comparison };
+  if (failure !== undefined) call.errorLine = failure.line;
+  if (outcome === 'refused' || outcome === 'cancelled') call.outcome = outcome;
+  return call;
 }
 
 export function withoutComparison(call: RecentCall): RecentCall {
   // Copies each field explicitly: a rest pattern takes several times as long. This code runs once per call.
-  const { index, turn, tool, kind, failed, novel, atMs, resultChars, errorLine } = call;
-  return errorLine === undefined
-    ? { index, turn, tool, kind, failed, novel, atMs, resultChars }
-    : { index, turn, tool, kind, failed, errorLine, novel, atMs, resultChars };
+  const { index, turn, tool, kind, failed, novel, atMs, resultChars, errorLine, outcome } = call;
+  const copy: Mutable<RecentCall> = { index, turn, tool, kind, failed, novel, atMs, resultChars };
+  if (errorLine !== undefined) copy.errorLine = errorLine;
+  if (outcome !== undefined) copy.outcome = outcome;
+  return copy;
 }
 
 /** A `RecentCall` as an array for snapshots. Field names would double the size of the JSON. */
@@ -54,7 +61,7 @@ export type PackedCall = readonly [
   turn: number,
   tool: string,
   kind: ToolKind,
-  /** Bit flags: 1 for a failed call, 2 for a novel call. */
+  /** Bit flags: 1 for a failed call, 2 for a novel call, 4 for a refused call, 8 for a cancelled call. */
   marks: number,
   atMs: number,
   resultChars: number,
@@ -63,8 +70,8 @@ export type PackedCall = readonly [
 ];
 
 export function packCall(call: RecentCall): PackedCall {
-  const { index, turn, tool, kind, failed, novel, atMs, resultChars, errorLine = null, comparison } = call;
-  const marks = (failed ? 1 : 0) + (novel ? 2 : 0);
+  const { index, turn, tool, kind, failed, novel, atMs, resultChars, errorLine = null, comparison, outcome } = call;
+  const marks = (failed ? 1 : 0) + (novel ? 2 : 0) + (outcome === 'refused' ? 4 : outcome === 'cancelled' ? 8 : 0);
   if (comparison === undefined) return [index, turn, tool, kind, marks, atMs, resultChars, errorLine];
   const { argsKey, resultKey, tokens } = comparison;
   return [index, turn, tool, kind, marks, atMs, resultChars, errorLine, [argsKey, resultKey, tokens]];
@@ -77,6 +84,8 @@ export function unpackCall(packed: PackedCall): RecentCall {
   return {
     ...call,
     ...(errorLine === null ? {} : { errorLine }),
+    ...((marks & 4) === 0 ? {} : { outcome: 'refused' }),
+    ...((marks & 8) === 0 ? {} : { outcome: 'cancelled' }),
     ...(argsKey === undefined || resultKey === undefined || tokens === undefined
       ? {}
       : { comparison: { argsKey, resultKey, tokens } }),

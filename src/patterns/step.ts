@@ -12,6 +12,7 @@ import type { RawCall } from '../calls/raw-call.ts';
 import { resultText } from '../calls/result-text.ts';
 import { shellAnswer, type ShellAnswer } from '../calls/shell-answer.ts';
 import { failureOf, withExitFlag, type StepFailure } from '../calls/step-failure.ts';
+import type { CallOutcome } from '../records/call-outcome.ts';
 import type { ToolKind } from '../calls/tool-kind.ts';
 import type { CallSemantics, ToolDeclarations } from '../calls/tool-semantics.ts';
 
@@ -48,6 +49,8 @@ export interface Step {
    * (`soft`).
    */
   readonly failure?: StepFailure;
+  /** `refused` calls also have a `failure`, so that a row of refusals is found. */
+  readonly outcome: CallOutcome;
   /** True if the result only confirms the call, for example "done". */
   readonly acknowledged: boolean;
   /** For a write: true if the result says that nothing changed. */
@@ -101,7 +104,8 @@ export function makeStep(rawCall: RawCall, declarations: ToolDeclarations): Step
   const tools = annotations === undefined ? declarations : { [tool]: { annotations, ...declaration } };
   const { semantics, argsKey, tokens, frameKey, leavesKey, fromKey } = readArguments(tool, rawCall.args, tools);
   const call = withExitFlag(envelopeFailed ? { ...rawCall, isError: true } : rawCall, printed, semantics);
-  const resultMissing = call.resultMissing || answer.wasNotRun;
+  const wasCancelled = rawCall.outcome === 'cancelled';
+  const resultMissing = call.resultMissing || answer.wasNotRun || wasCancelled;
   // `gh pr checks` exits with an error code while checks are pending.
   const isWaiting = semantics.kind === 'poll' && answer.isPending;
   const hasZeroExit = printed?.exitCode === 0 && semantics.piped !== true;
@@ -137,6 +141,7 @@ export function makeStep(rawCall: RawCall, declarations: ToolDeclarations): Step
     resultChars: answer.text.length,
     resultMissing,
     editsAndRuns: semantics.editsAndRuns === true,
+    outcome: rawCall.outcome ?? (failure === undefined ? 'ok' : 'failed'),
     ...present({ failure, target: semantics.target, leavesKey, fromKey }),
   };
 }

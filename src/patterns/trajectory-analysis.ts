@@ -2,6 +2,7 @@ import { CoxswainError, messageOf } from '../base/error.ts';
 import type { Json } from '../base/json.ts';
 import { OpenCalls } from '../base/open-calls.ts';
 import { RingBuffer } from '../base/ring-buffer.ts';
+import { outcomeOf, type CallOutcome } from '../records/call-outcome.ts';
 import type { TrajectoryPattern } from '../records/trajectory-pattern.ts';
 import type { ToolEnded, ToolStarted, TrajectoryRecord } from '../records/trajectory-record.ts';
 import { FULL_ANALYSIS_RETENTION, type AnalysisRetention } from './analysis-retention.ts';
@@ -124,9 +125,20 @@ export class TrajectoryAnalysis {
   get calls(): number {
     return this.#counters.calls;
   }
-  /** Number of failed calls. A call counts as failed if the source flags it, or by inference if the source has no flag. */
+  /**
+   * Number of failed calls. A call counts as failed if the source flags it, or by inference if the source has no flag. A refused
+   * or cancelled call has not failed.
+   */
   get errors(): number {
     return this.#counters.errors;
+  }
+  /** Number of refused calls. */
+  get refusals(): number {
+    return this.#counters.refused;
+  }
+  /** True if a call was refused since the last message of the user. */
+  get refusalStands(): boolean {
+    return this.#counters.refusalStands;
   }
   /** Number of failed calls since the last successful call. */
   get consecutiveErrors(): number {
@@ -196,6 +208,7 @@ export class TrajectoryAnalysis {
 
   #noteUserMessage(): void {
     this.#counters.userMessages += 1;
+    this.#counters.refusalStands = false;
     this.#world.noteUserMessage();
   }
 
@@ -229,14 +242,15 @@ export class TrajectoryAnalysis {
         annotations: call.annotations,
         result: toolEnded.result,
         isError: toolEnded.is_error,
+        outcome: toolEnded.outcome,
         resultMissing: toolEnded.result_missing === true,
       },
       this.#declarations,
     );
-    return this.#observe(step, toolEnded.is_error, call.rested === true);
+    return this.#observe(step, outcomeOf(toolEnded), call.rested === true);
   }
 
-  #observe(original: Step, flagged: boolean, rested: boolean): readonly PatternChange[] {
+  #observe(original: Step, outcome: CallOutcome, rested: boolean): readonly PatternChange[] {
     const view = this.#world.observe(original);
     const counters = this.#counters;
     // If only the end is timed, the program itself may have run that long.
@@ -247,9 +261,11 @@ export class TrajectoryAnalysis {
     if (step.kind !== 'note') counters.waited = step.kind === 'wait';
     counters.finished += 1;
     if (!step.transparent) counters.ordinal += 1;
-    if (flagged) counters.errors += 1;
-    counters.consecutiveErrors = flagged ? counters.consecutiveErrors + 1 : 0;
-    this.#remember(original.failure === undefined ? step : original, view.novel, flagged);
+    if (outcome === 'failed') counters.consecutiveErrors += 1;
+    else if (outcome === 'ok') counters.consecutiveErrors = 0;
+    if (outcome === 'failed') counters.errors += 1;
+    if (outcome === 'refused') [counters.refused, counters.refusalStands] = [counters.refused + 1, true];
+    this.#remember(original.failure === undefined ? step : original, view.novel, outcome === 'failed');
     const { epoch, advanced, novel, freshLines } = view;
     const context: StepContext = {
       epoch,

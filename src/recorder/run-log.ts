@@ -3,6 +3,7 @@ import { invalidArgument } from '../base/error.ts';
 import type { InputFault } from '../base/input-fault.ts';
 import { isNear, readEventTime } from '../base/unix-time.ts';
 import { ValueBudget } from '../base/value-budget.ts';
+import { withHostOutcome } from '../calls/host-refusals.ts';
 import { repairPayload } from '../records/decode-payload.ts';
 import { countDecode } from '../records/field-decode.ts';
 import {
@@ -144,7 +145,7 @@ export class RunLog {
     budget.renew(nowMs);
     this.#nestedReads += 1;
     try {
-      return repairPayload(payload, budget);
+      return withHostOutcome(repairPayload(payload, budget));
     } finally {
       this.#nestedReads -= 1;
     }

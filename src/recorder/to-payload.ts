@@ -65,7 +65,7 @@ export function toPayload(event: AgentEvent): TrajectoryPayload | undefined {
         tool_name: event.toolName,
         result: asJson(event.result),
         is_error: event.isError,
-        ...present({ duration_ms: event.durationMs }),
+        ...present({ outcome: event.outcome, duration_ms: event.durationMs }),
         ...(event.resultMissing === true ? { result_missing: true } : {}),
       };
     case 'unrecognised':

@@ -1,5 +1,6 @@
 import type { JsonObject } from '../base/json.ts';
 import type { AgentMessage } from './agent-message.ts';
+import type { CallOutcome } from './call-outcome.ts';
 import type { EventOf, KindsThat, PayloadOf } from './field-types.ts';
 
 export interface AgentIdentity {
@@ -74,6 +75,11 @@ export type AgentEvent = EventTime &
         readonly toolName: string;
         readonly result: unknown;
         readonly isError: boolean;
+        /**
+         * `refused`: a person or a policy did not let the call run. `cancelled`: the user or the host stopped or skipped it.
+         * Default: from `isError`, and from the texts of known hosts.
+         */
+        readonly outcome?: CallOutcome;
         readonly durationMs?: number;
         /** True if the result will never be known, for example after an interruption. `result` then contains the reason. */
         readonly resultMissing?: boolean;

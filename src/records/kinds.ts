@@ -108,7 +108,10 @@ export const CALLS = {
       tool_name: 'name',
       /** The result as seen by the model: a string, or the host's structured result. */
       result: 'result',
+      /** Also true for a refused and a cancelled call. */
       is_error: 'flag',
+      /** Set for a refused and a cancelled call. Otherwise `is_error` says whether the call failed. */
+      outcome: 'call_outcome?',
       /** Set for an error that was inferred from the text, because the source has no flag. */
       error_inferred: 'true?',
       /** Set if the source has no result for the call. */
@@ -216,7 +219,7 @@ export const HOST = {
       missing: 'content[]',
       /** From 1. */
       attempt: 'count',
-      /** Set if the conditions were unmet and the agent could stop anyway, after the last attempt. */
+      /** Set if the conditions were unmet and the agent could stop anyway: after the last attempt, or after a refused call. */
       gave_up: 'true?',
     },
   },

@@ -30,6 +30,11 @@ export const CHOICES = {
     'other',
     'silent',
   ],
+  /**
+   * How a call ended. `refused`: a person, a policy, a sandbox or a hook did not let it run. `cancelled`: the user or the host
+   * stopped or skipped it.
+   */
+  call_outcome: ['ok', 'failed', 'refused', 'cancelled'],
   /** `shadow`: advice is computed and recorded but not given. */
   steering_mode: ['steer', 'shadow'],
   advice_response: ['accepted', 'rejected', 'noted'],
@@ -92,6 +97,8 @@ export const FIGURES = {
     occurrences: 'amount',
     /** Index of the call at which the agent had left it. */
     clearedAt: 'count?',
+    /** Number of its calls that a person or a policy refused; absent if none. */
+    refused: 'count?',
   },
   /** The pattern of a piece of advice, for noise control. */
   pattern_reference: { identity: 'own', level: 'level', occurrences: 'amount' },

@@ -1,5 +1,6 @@
 import { present } from '../base/present.ts';
 import { canonicalJson } from '../base/canonical-json.ts';
+import { outcomeOf } from '../records/call-outcome.ts';
 import type { PayloadOf } from '../records/field-types.ts';
 import type { PatternReference } from '../records/guidance.ts';
 import type { StoredMessage } from '../records/stored-message.ts';
@@ -28,6 +29,8 @@ export type NextCall =
   | 'same-failure'
   /** Another call, which failed. Its error line differs, or the earlier call had not failed. */
   | 'other-failure'
+  /** Another call, which a person or a policy refused. */
+  | 'refused'
   /** Another call, which did not fail. */
   | 'succeeded'
   /** The call has no recorded result. */
@@ -177,7 +180,7 @@ export class AdviceOutcomeFold {
         this.#callStarted(call);
         return;
       case 'tool_ended':
-        if (payload.is_error) for (const piece of this.#counting) piece.followingErrors += 1;
+        if (outcomeOf(payload) === 'failed') for (const piece of this.#counting) piece.followingErrors += 1;
         if (call !== undefined) this.#callEnded({ call, record });
         return;
       case 'message_appended':
@@ -350,6 +353,7 @@ export class AdviceOutcomeFold {
 
 function nextCallOf(previousCall: EndedCall | undefined, next: EndedCall): NextCall {
   if (previousCall !== undefined && isSameCall(previousCall.call, next.call)) return 'repeated';
+  if (next.call.outcome !== undefined) return next.call.outcome === 'refused' ? 'refused' : 'open';
   if (!next.call.failed) return 'succeeded';
   const line = previousCall?.call.failed === true ? errorLineOf(previousCall.call, previousCall.record) : undefined;
   return line !== undefined && line === errorLineOf(next.call, next.record) ? 'same-failure' : 'other-failure';

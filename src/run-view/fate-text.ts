@@ -24,6 +24,8 @@ function nextCallText(next: NextCall): string {
       return 'failed in the same way';
     case 'other-failure':
       return 'failed in another way';
+    case 'refused':
+      return 'another one, which was refused';
     case 'succeeded':
       return 'another one, which succeeded';
     case 'open':

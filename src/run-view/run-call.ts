@@ -1,6 +1,7 @@
 import type { Json } from '../base/json.ts';
 import type { ToolKind } from '../calls/tool-kind.ts';
 import { makeStep } from '../patterns/step.ts';
+import type { RecentCall } from '../patterns/recent-call.ts';
 import type { TrajectoryRecord } from '../records/trajectory-record.ts';
 
 /** A call of a run, together with its result. */
@@ -22,8 +23,10 @@ export interface RunCall {
   readonly endSeq?: number;
   /** True if the record of its start was lost. */
   readonly startLost: boolean;
-  /** True if its result is an error. */
+  /** True if its result is an error, and the call was neither refused nor cancelled. */
   readonly failed: boolean;
+  /** `refused` or `cancelled`; absent for any other call. */
+  readonly outcome?: RecentCall['outcome'];
   /** True if the source states that it contains no result. */
   readonly resultMissing: boolean;
   /**

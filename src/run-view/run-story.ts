@@ -159,6 +159,7 @@ const NEXT_CALLS: readonly (readonly [NextCall, string])[] = [
   ['repeated', 'made the same call again'],
   ['same-failure', 'failed in the same way'],
   ['other-failure', 'failed in another way'],
+  ['refused', 'made another call, which was refused'],
   ['succeeded', 'made another call, which succeeded'],
   ['open', 'made a call without a result'],
   ['none', 'made no further call'],

@@ -1,5 +1,6 @@
 import { waitText } from '../records/host-notes.ts';
 import { present } from '../base/present.ts';
+import { outcomeOf } from '../records/call-outcome.ts';
 import type { JsonObject } from '../base/json.ts';
 import { LruMap } from '../base/lru-map.ts';
 import { OpenCalls } from '../base/open-calls.ts';
@@ -279,7 +280,10 @@ export class RunView {
   }
 
   #endCall(payload: ToolEnded, seq: number, startLost: boolean): RunCall {
-    const { is_error: failed, result_missing: resultMissing = false, tool_call_id: id } = payload;
+    const { result_missing: resultMissing = false, tool_call_id: id } = payload;
+    const outcome = outcomeOf(payload);
+    const failed = outcome === 'failed';
+    const wasRun = failed || outcome === 'ok';
     this.#waitsFor = undefined;
     // The counter and the matching of results use the same rule. If no new call was counted, a start exists.
     const openCall = this.#openCalls.end(id);
@@ -289,7 +293,7 @@ export class RunView {
     if (failed) this.#failures.mark(call.number - 1, true);
     const analysedCall = this.#analysis?.recentCalls(1)[0];
     const check = checkCommandOf(call.args);
-    if (check !== undefined && !resultMissing) {
+    if (check !== undefined && !resultMissing && wasRun) {
       const { command, key } = check;
       this.#checks.set(key, { command, number: call.number, failed: failed || analysedCall?.errorLine !== undefined });
     }
@@ -299,6 +303,7 @@ export class RunView {
       endSeq: seq,
       startLost,
       failed,
+      ...(wasRun ? {} : { outcome }),
       resultMissing,
       ...(analysedCall?.errorLine === undefined ? {} : { errorLine: analysedCall.errorLine }),
     };

@@ -42,7 +42,8 @@ const unmetCounts = new WeakMap<Run, number>();
 
 /**
  * Checks whether the agent may stop, and records the result (`completion_checked`). After `maxAttempts` unmet checks, the
- * agent may stop anyway. An exception thrown by `missing` counts as another unmet condition and is recorded as a fault.
+ * agent may stop anyway. It may also stop if a call was refused since the last message of the user, because the conditions may
+ * need that call. An exception thrown by `missing` counts as another unmet condition and is recorded as a fault.
  *
  * Cost: a stat per file, plus the program, which runs for at most `timeoutMs`.
  */
@@ -52,7 +53,7 @@ export async function checkCompletion(run: Run, options: CompletionOptions): Pro
   const missingLines = [...(await missingForCompletion(check, folder)), ...(await guardedLines(run, moreLines))];
   const attempt = (unmetCounts.get(run) ?? 0) + 1;
   const isMet = missingLines.length === 0;
-  const gaveUp = !isMet && attempt > check.maxAttempts;
+  const gaveUp = !isMet && (attempt > check.maxAttempts || run.analysis.refusalStands);
   run.emit({ type: 'completion_checked', met: isMet, missing: missingLines, attempt, ...(gaveUp ? { gaveUp } : {}) });
   unmetCounts.set(run, isMet || gaveUp ? 0 : attempt);
   return { met: isMet, missing: missingLines, text: isMet || gaveUp ? undefined : completionText(missingLines) };

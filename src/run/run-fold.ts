@@ -220,6 +220,7 @@ export class RunFold {
             params: this.#args.get(payload.tool_call_id) ?? null,
             result: payload.result,
             success: !payload.is_error,
+            outcome: payload.outcome,
             promptName: situation.promptName,
             durationMs: payload.duration_ms,
             atMs,

@@ -1,3 +1,4 @@
+import type { CallOutcome } from '../records/call-outcome.ts';
 import type { Mutable } from '../base/mutable.ts';
 import { isJsonObject } from '../base/json.ts';
 import { canonicalJson } from '../base/canonical-json.ts';
@@ -27,7 +28,10 @@ export interface ToolInvoked {
   readonly resultPreview: string;
   /** UTF-16 units of the whole result. Absent if the preview is complete. */
   readonly resultChars?: number;
+  /** False for any outcome other than `ok`. */
   readonly success: boolean;
+  /** `refused` or `cancelled`; absent for any other call. */
+  readonly outcome?: CallOutcome;
   /** 0-based index among the calls of the session. */
   readonly callIndex: number;
   /** The active prompt; `''` if no prompt is active. */
@@ -62,6 +66,8 @@ export interface ToolCallOutcome {
   readonly result: unknown;
   /** Default: the member `success` of the result if it is true or false, else true. */
   readonly success?: boolean;
+  /** Set for a refused or cancelled call. Default: from `success`. */
+  readonly outcome?: CallOutcome | undefined;
   /** Default `''`. */
   readonly promptName?: string;
   readonly durationMs?: number | undefined;
@@ -86,10 +92,11 @@ export function toolInvoked(outcome: ToolCallOutcome): EventInput<ToolInvocation
     paramsPreview: params.length <= PARAMS_PREVIEW_LENGTH ? params : cutParams(outcome.params),
     resultHash: hashText(result),
     resultPreview: headAndTail(result, RESULT_PREVIEW_LENGTH),
-    success: outcome.success ?? successOf(outcome.result),
+    success: outcome.outcome === undefined ? (outcome.success ?? successOf(outcome.result)) : outcome.outcome === 'ok',
     promptName: outcome.promptName ?? '',
   };
   if (result.length > RESULT_PREVIEW_LENGTH) data.resultChars = result.length;
+  if (outcome.outcome === 'refused' || outcome.outcome === 'cancelled') data.outcome = outcome.outcome;
   if (durationMs !== undefined) data.durationMs = durationMs;
   if (callIndex !== undefined) data.callIndex = callIndex;
   return ToolInvokedEvent(data, atMs === undefined ? {} : { atMs });

@@ -1,3 +1,4 @@
+import { outcomeOf } from '../records/call-outcome.ts';
 import { hashText } from '../base/hash.ts';
 import type { Mutable } from '../base/mutable.ts';
 import { OpenCalls } from '../base/open-calls.ts';
@@ -19,8 +20,10 @@ export interface RunSummary {
   readonly turns: number;
   /** Number of started calls, plus results whose start was lost (`OpenCalls`). */
   readonly calls: number;
-  /** Number of failed results. */
+  /** Number of failed results, without those of refused and cancelled calls. */
   readonly errors: number;
+  /** Number of calls that a person or a policy refused. Absent if none. */
+  readonly refused?: number;
   /** Keys of calls without a result, at most 512. Later results are matched to them. Absent if `problem` is set. */
   readonly openCalls?: readonly string[];
   /** `outcome` of the last `run_ended` record. Absent if the run is open, was resumed or has no end. */
@@ -117,7 +120,8 @@ export class RunCounter {
         return;
       case 'tool_ended':
         if (this.#openCalls.end(callKey(payload.tool_call_id)) === undefined) draft.calls += 1;
-        if (payload.is_error) draft.errors += 1;
+        if (outcomeOf(payload) === 'failed') draft.errors += 1;
+        if (outcomeOf(payload) === 'refused') draft.refused = (draft.refused ?? 0) + 1;
         return;
       case 'run_ended':
         clearEnd(draft);

@@ -1,5 +1,7 @@
 import { isJsonObject } from '../../base/json.ts';
 import { placeAdvice, type AdviceHandle } from '../../run/advice-handle.ts';
+import { present } from '../../base/present.ts';
+import type { CallOutcome } from '../../records/call-outcome.ts';
 import { CallIds } from '../../host/call-ids.ts';
 import type { Run } from '../../run/run.ts';
 import { aiSdkCapabilities } from './capabilities.ts';
@@ -73,13 +75,19 @@ export class CallBook {
   }
 
   /** Called when a call has a result. Requests advice on the result. */
-  end(id: string, result: unknown, isError: boolean): void {
+  end(id: string, result: unknown, isError: boolean, outcome?: CallOutcome): void {
     const call = this.#calls.get(id);
     if (call === undefined || call.state === 'ended') return;
     if (call.state === 'requested') this.#startCall(call, call.args);
     call.state = 'ended';
     const hasFailed = isError || saysThatItFailed(result);
-    const endedCall = { toolCallId: call.recordedId, toolName: call.name, result, isError: hasFailed };
+    const endedCall = {
+      toolCallId: call.recordedId,
+      toolName: call.name,
+      result,
+      isError: hasFailed,
+      ...present({ outcome }),
+    };
     this.#run.emit({ type: 'tool_execution_end', ...endedCall });
     call.waiting = this.#run.advise('post_tool_result');
   }
@@ -107,8 +115,8 @@ export class CallBook {
   endAnswered(prompt: readonly PromptMessage[]): void {
     for (const { id, output } of resultsIn(prompt)) {
       if (this.#calls.get(id)?.state !== 'requested') continue;
-      const { result, isError } = readOutput(output);
-      this.end(id, result, isError);
+      const { result, isError, outcome } = readOutput(output);
+      this.end(id, result, isError, outcome);
     }
   }
 

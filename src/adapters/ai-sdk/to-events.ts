@@ -1,6 +1,7 @@
 import { objectsIn } from '../../base/json-member.ts';
 import { present } from '../../base/present.ts';
 import { isJsonObject } from '../../base/json.ts';
+import type { CallResult } from '../../host/issued-call.ts';
 import { toJson } from '../../base/to-json.ts';
 import type { AgentEvent } from '../../records/agent-event.ts';
 import type { AgentMessage, ContentBlock } from '../../records/agent-message.ts';
@@ -79,10 +80,12 @@ export function resultsIn(prompt: readonly PromptMessage[]): readonly PromptResu
 }
 
 /** Converts a result from the SDK's format for models to the recorded format. */
-export function readOutput(output: unknown): { readonly result: unknown; readonly isError: boolean } {
+export function readOutput(output: unknown): CallResult {
   if (!isJsonObject(output)) return { result: output, isError: false };
   const type = textField(output, 'type');
-  if (type === 'execution-denied') return { result: textField(output, 'reason') || 'denied', isError: true };
+  if (type === 'execution-denied') {
+    return { result: textField(output, 'reason') || 'denied', isError: true, outcome: 'refused' };
+  }
   return { result: output['value'], isError: type.startsWith('error') };
 }
 

@@ -1,6 +1,7 @@
 import { present } from '../../base/present.ts';
 import { placeAdvice, type AdviceHandle } from '../../run/advice-handle.ts';
 import type { EndedCall, HostCall } from '../../host/host-event.ts';
+import { unrunOutcome } from '../../calls/host-refusals.ts';
 import { LruMap } from '../../base/lru-map.ts';
 import type { AgentEvent } from '../../records/agent-event.ts';
 import type { Run } from '../../run/run.ts';
@@ -27,6 +28,8 @@ export class ClaudeThread {
   /** True if a turn was already forced at a stop. */
   hasForcedTurn = false;
   readonly #calls = new LruMap<KnownCall>(REMEMBERED_CALLS);
+  /** Calls that the SDK reported as denied. */
+  readonly #deniedCalls = new LruMap<true>(REMEMBERED_CALLS);
   #answer: PendingAnswer | undefined;
   #isTurnOpen = false;
   /** Id of the answer that the open turn belongs to, if known. */
@@ -110,8 +113,15 @@ export class ClaudeThread {
       const knownCall = this.#calls.get(call.id);
       if (knownCall?.state === 'handled') return [];
       const { result, isError } = knownCall?.shown ?? call;
-      return [{ ...call, result, isError }];
+      // The hook that precedes a run of the call reported it, and no hook reported its end.
+      const outcome = knownCall?.state === 'started' ? unrunOutcome(result) : undefined;
+      return [{ ...call, result, isError, outcome }];
     });
+  }
+
+  /** Called when a message reports that a call was denied. */
+  deny(callId: string): void {
+    this.#deniedCalls.set(callId, true);
   }
 
   /** Called when all calls of an answer have ended. */
@@ -230,7 +240,8 @@ export class ClaudeThread {
   }
 
   #endAsShown(call: HostCall, shown: ShownResult): void {
-    this.#endCall(call, callEnded({ ...call, result: shown.result, isError: shown.isError }));
+    const outcome = this.#deniedCalls.has(call.id) ? 'refused' : undefined;
+    this.#endCall(call, callEnded({ ...call, result: shown.result, isError: shown.isError, outcome }));
     this.#markCall(call, 'ended');
   }
 

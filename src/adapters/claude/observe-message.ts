@@ -35,6 +35,9 @@ function addMessage(session: ClaudeSession, message: SessionMessage): void {
     case 'user':
       hearUser(session, message);
       return;
+    case 'denied':
+      session.knownThreadAt(message.place)?.deny(message.callId);
+      return;
     case 'compacted':
       session.compacted(message.trigger, 'message');
       return;

@@ -3,6 +3,7 @@ import { textOrUndefined } from '../../base/json-member.ts';
 import { isJsonObject } from '../../base/json.ts';
 import { isTaskText } from '../../formats/claude-code/claude-code-entry.ts';
 import { failedEnding } from '../../formats/claude-code/claude-ending.ts';
+import type { CallOutcome } from '../../records/call-outcome.ts';
 import type { EndedCall, HostCall, HostEvent } from '../../host/host-event.ts';
 import { toolResultOf } from './tool-response.ts';
 
@@ -143,7 +144,12 @@ function endedCall(call: HostCall, input: Readonly<Record<string, unknown>>, isE
 function batchCall(item: unknown): readonly EndedCall[] {
   const call = isJsonObject(item) ? callOf(item) : undefined;
   if (!isJsonObject(item) || call === undefined) return [];
-  return [{ ...call, result: toolResultOf(item['tool_response']), isError: true }];
+  return [{ ...call, result: toolResultOf(item['tool_response']), isError: true, outcome: outcomeIn(item) }];
+}
+
+/** Returns the outcome that a payload states. */
+export function outcomeIn({ outcome }: Readonly<Record<string, unknown>>): CallOutcome | undefined {
+  return outcome === 'refused' || outcome === 'cancelled' ? outcome : undefined;
 }
 
 /** Returns an object with the field, or an empty object if the value is undefined. */

@@ -56,6 +56,7 @@ export type SessionMessage =
       readonly stopReason?: string;
     }
   | { readonly kind: 'agent'; readonly agentId: string; readonly callId: string }
+  | { readonly kind: 'denied'; readonly place: MessagePlace; readonly callId: string }
   | { readonly kind: 'compacted'; readonly trigger: string }
   | { readonly kind: 'result'; readonly result: QueryResult }
   | { readonly kind: 'other' };
@@ -105,6 +106,9 @@ function systemMessage(message: Members): SessionMessage {
   }
   if (subtype === 'task_started' && typeof task_id === 'string' && typeof tool_use_id === 'string') {
     return { kind: 'agent', agentId: task_id, callId: tool_use_id };
+  }
+  if (subtype === 'permission_denied' && typeof tool_use_id === 'string') {
+    return { kind: 'denied', place: placeOf(message), callId: tool_use_id };
   }
   if (subtype === 'compact_boundary') {
     const trigger = isJsonObject(compact_metadata) ? compact_metadata['trigger'] : undefined;

@@ -10,9 +10,9 @@ export function callStarted({ id, name, args }: HostCall): AgentEvent {
 }
 
 /** The event for a call that returned, failed, or was refused. */
-export function callEnded({ id, name, result, isError, durationMs }: EndedCall): AgentEvent {
-  const duration = durationMs === undefined ? {} : { durationMs };
-  return { type: 'tool_execution_end', toolCallId: id, toolName: name, result, isError, ...duration };
+export function callEnded({ id, name, result, isError, outcome, durationMs }: EndedCall): AgentEvent {
+  const more = present({ outcome, durationMs });
+  return { type: 'tool_execution_end', toolCallId: id, toolName: name, result, isError, ...more };
 }
 
 /** The event for a call that was cut off. Its result will never arrive. */

@@ -2,8 +2,8 @@ import { isJsonObject } from '../../base/json.ts';
 import { present } from '../../base/present.ts';
 import type { AgentMessage } from '../../records/agent-message.ts';
 import { contentBlocks, plainContent, resultOf, usageOf } from '../../host/content-blocks.ts';
-import type { ConversationAnswer, RequestNews, SentRequest } from '../../host/conversation.ts';
-import type { CallOutcome, IssuedCall } from '../../host/issued-call.ts';
+import type { ConversationAnswer, RequestNews, SentRequest, ShownResult } from '../../host/conversation.ts';
+import type { CallResult, IssuedCall } from '../../host/issued-call.ts';
 import { unseenItems } from '../../host/unseen-items.ts';
 
 /** A LangChain object whose fields are not validated. */
@@ -27,13 +27,16 @@ export function newsOfMessages(
 ): RequestNews {
   const system = wordOf(request.systemPrompt) ?? '';
   const messages: AgentMessage[] = system === '' || system === last.system ? [] : [{ role: 'system', content: system }];
-  const results: { readonly id: string; readonly result: unknown; readonly isError: boolean }[] = [];
+  const results: ShownResult[] = [];
   for (const message of unseenItems(request.messages, last.seen, (item) => messageType(item) === 'ai')) {
     if (!isJsonObject(message)) continue;
     const role = ROLES.get(messageType(message));
     if (role !== undefined) messages.push({ role, content: plainContent(contentBlocks(message['content'])) });
     const id = wordOf(message['tool_call_id']);
-    if (messageType(message) === 'tool' && id !== undefined) results.push({ id, ...outcomeOfMessage(message) });
+    if (messageType(message) !== 'tool' || id === undefined) continue;
+    const outcome = outcomeOfMessage(message);
+    // Another middleware, such as that of human approval, answered instead of the tool.
+    results.push({ id, ...outcome, unrun: outcome.isError ? 'refused' : undefined });
   }
   return { messages, results };
 }
@@ -94,7 +97,7 @@ export function callOfMembers({ id, name, args }: Members): IssuedCall {
 }
 
 /** Reads the result of a tool: a tool message, or a `Command` that contains one. */
-export function outcomeOfMessage(returnedValue: unknown): CallOutcome {
+export function outcomeOfMessage(returnedValue: unknown): CallResult {
   const update = membersOf(membersOf(returnedValue)['update'])['messages'];
   const inCommand: unknown = Array.isArray(update)
     ? update.findLast((message) => messageType(message) === 'tool')

@@ -28,6 +28,11 @@ export interface AgentsOptions extends AdapterOptions {
    * this option to recognise the text of a tool's own `errorFunction`.
    */
   readonly isError?: (result: unknown, toolName: string) => boolean;
+  /**
+   * True for the result of a tool that asked for approval itself and did not get it. Default: never. Calls that the SDK's own
+   * approvals and input guardrails reject are recognised.
+   */
+  readonly isRefused?: (result: unknown) => boolean;
 }
 
 /** Steers one agent of the @openai/agents package. Its handoffs, and the agents it uses as tools, each get a child run. */
@@ -68,11 +73,12 @@ const REMEMBERED_CALLS = 1_024;
 
 /** Creates the steering of agents of the @openai/agents package: see docs/openai-agents.md. */
 export function coxswainAgents(run: Run, options: AgentsOptions = {}): AgentsSteering {
-  checkAdapter('coxswainAgents', run, options, { isError: true });
+  checkAdapter('coxswainAgents', run, options, { isError: true, isRefused: true });
   const guard = guarded(run, options);
   const runs = new AgentRuns(run, options);
   const callers = new LruMap<AgentShape>(REMEMBERED_CALLS);
   const wrapped = new WeakSet<object>();
+  let isAttached = false;
   const parts: ToolParts = {
     scope: runs.scope,
     guard,
@@ -80,6 +86,7 @@ export function coxswainAgents(run: Run, options: AgentsOptions = {}): AgentsSte
     // `tool()` turns exceptions into a result. If it does not, the user wants the exception to end the run.
     onToolError: 'throw',
     isError: (result, name) => saysThatItFailed(result) || options.isError?.(result, name) === true,
+    isRefused: options.isRefused,
   };
   const prepare = (request: ModelRequest, modelId: string | undefined): SteeredRequest | undefined => {
     const asking = runs.asking();
@@ -89,7 +96,7 @@ export function coxswainAgents(run: Run, options: AgentsOptions = {}): AgentsSte
       conversation.run.emit(unrecognisedEvent('request', request.input));
       return undefined;
     }
-    const outgoing = conversation.request(request.input, newsOf(request, items, asking));
+    const outgoing = conversation.request(request.input, newsOf(request, items, asking, isAttached));
     asking.seen = items.length;
     asking.instructions = request.systemInstructions;
     const guided = outgoing.text === undefined ? undefined : withGuidance(request, items, outgoing.text);
@@ -135,6 +142,7 @@ export function coxswainAgents(run: Run, options: AgentsOptions = {}): AgentsSte
         const { config } = runner;
         const { model, modelProvider } = config;
         const unfollow = followRuns(runner, runs);
+        isAttached = true;
         const detach = addRunnerListeners(runner, { runs, guard, isWrapped, onAgent, onCall });
         config.modelProvider = steeredProvider(models, modelProvider);
         if (typeof model === 'object') config.model = steeredModel(models, model);

@@ -3,10 +3,10 @@ import type { Guard } from '../../host/guarded.ts';
 import type { AgentRuns } from './agent-runs.ts';
 import type { AgentShape, RunnerShape } from './sdk-shapes.ts';
 import { decodedArgs } from '../../host/content-blocks.ts';
-import type { CallOutcome } from '../../host/issued-call.ts';
+import type { CallResult } from '../../host/issued-call.ts';
 import { callOfItem, itemOutcome } from '../../host/response-items.ts';
 import { mcpServersOf, watchMcpServer } from './watch-mcp-server.ts';
-import { saysThatItFailed } from './to-events.ts';
+import { refusedBySdk, saysThatItFailed } from './to-events.ts';
 
 /** Dependencies of the listeners. */
 export interface ListenerParts {
@@ -65,8 +65,11 @@ export function addRunnerListeners(
     const isMcpError = runs.toolDone(call.id);
     const { conversation } = runs.calling();
     const openCall = conversation.callOf(call);
-    const outcome = { result, isError: isMcpError || saysThatItFailed(result) };
-    if (isFunction(details)) conversation.later(conversation.ended(openCall, outcome));
+    const isOfFunction = isFunction(details);
+    // The SDK reports a rejected action of a computer as its end. A function returns only its own text.
+    const refusal = isOfFunction ? undefined : refusedBySdk(result);
+    const outcome = { result, isError: isMcpError || saysThatItFailed(result), outcome: refusal };
+    if (isOfFunction) conversation.later(conversation.ended(openCall, outcome));
     // Only the next request contains the exit code and status of a shell, patch or computer call.
     else conversation.returned(openCall, shellOutcome(details, result) ?? outcome);
   });
@@ -82,7 +85,7 @@ function isFunction(details: unknown): boolean {
 }
 
 /** Reads the output of a shell, which the SDK passes as JSON. */
-function shellOutcome(details: unknown, result: unknown): CallOutcome | undefined {
+function shellOutcome(details: unknown, result: unknown): CallResult | undefined {
   const call = isJsonObject(details) ? details['toolCall'] : undefined;
   if (!isJsonObject(call) || call['type'] !== 'shell_call' || typeof result !== 'string') return undefined;
   return itemOutcome({ type: 'shell_call_output', output: decodedArgs(result) });

@@ -1,6 +1,8 @@
 import { type JsonMembers, membersOf, objectsIn, textOrUndefined } from '../../base/json-member.ts';
 import { present } from '../../base/present.ts';
 import { isJsonObject } from '../../base/json.ts';
+import { hostOutcome } from '../../calls/host-refusals.ts';
+import type { CallOutcome } from '../../records/call-outcome.ts';
 import { toJson } from '../../base/to-json.ts';
 import type { AgentEvent } from '../../records/agent-event.ts';
 import { plainContent, usageOf } from '../../host/content-blocks.ts';
@@ -23,19 +25,22 @@ export function isChained({ previousResponseId, conversationId }: ModelRequest):
  * Returns the part of a request that is new since the previous request of its conversation. That request had `seen` items.
  *
  * @param instructions instructions of the previous request
+ * @param seesRuns true if every run of a tool is observed
  */
 export function newsOf(
   request: ModelRequest,
   items: readonly unknown[],
   previous: { readonly seen: number; readonly instructions: string | undefined },
+  seesRuns = false,
 ): RequestNews {
   const { systemInstructions } = request;
   const text = systemInstructions === previous.instructions ? undefined : textOrUndefined(systemInstructions);
-  const { messages, results } = newsOfItems(
-    items,
-    { seen: previous.seen, isChained: isChained(request) },
-    saysThatItFailed,
-  );
+  const { messages, results } = newsOfItems(items, { seen: previous.seen, isChained: isChained(request) }, (result) => {
+    const isError = saysThatItFailed(result);
+    const outcome = refusedBySdk(result);
+    // An approval or a guardrail rejected a call that did not run. The user chooses the words.
+    return { isError, outcome, unrun: seesRuns && !isError ? 'refused' : undefined };
+  });
   return { messages: text === undefined ? messages : [{ role: 'system', content: text }, ...messages], results };
 }
 
@@ -71,6 +76,11 @@ const FAILURES = ['An error occurred while running the tool.', 'An error occurre
 export function saysThatItFailed(result: unknown): boolean {
   if (typeof result !== 'string') return false;
   return FAILURES.some((opening) => result.startsWith(opening)) || TIMED_OUT.test(result);
+}
+
+/** Returns the outcome for the SDK's default message after a rejected approval. */
+export function refusedBySdk(result: unknown): CallOutcome | undefined {
+  return typeof result === 'string' ? hostOutcome(result, 'openai-agents') : undefined;
 }
 
 const TIMED_OUT = /^Tool '[^']{1,200}' timed out after \d+ms\.$/;

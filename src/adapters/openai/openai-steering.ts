@@ -35,6 +35,8 @@ export interface OpenAiOptions extends AdapterOptions {
   readonly onToolError?: 'throw' | 'result';
   /** Returns true if a tool's result reports a failure. Default: never. Patterns also examine the text. */
   readonly isError?: (result: unknown, toolName: string) => boolean;
+  /** Returns true for the result that your loop gives for a call that a person or a policy refused. Default: never. */
+  readonly isRefused?: (result: unknown) => boolean;
   /** Role of guidance messages in requests; default `system`. */
   readonly guidanceRole?: GuidanceRole;
 }
@@ -92,7 +94,12 @@ interface LastRequest {
 
 /** Creates the steering of an agent built on the openai package. Works with any agent loop; see docs/openai.md. */
 export function openaiSteering(run: Run, options: OpenAiOptions = {}): OpenAiSteering {
-  checkAdapter('openaiSteering', run, options, { onToolError: true, isError: true, guidanceRole: true });
+  checkAdapter('openaiSteering', run, options, {
+    onToolError: true,
+    isError: true,
+    isRefused: true,
+    guidanceRole: true,
+  });
   const guard = guarded(run, options);
   const scope = new RunScope(() => run);
   const conversationOf = conversations(options, (): LastRequest => ({ seen: 0, endsWithTool: false }));
@@ -106,8 +113,11 @@ export function openaiSteering(run: Run, options: OpenAiOptions = {}): OpenAiSte
     conversation: () => conversationOf(scope.calling).conversation,
     onToolError: options.onToolError ?? 'throw',
     isError: options.isError ?? (() => false),
+    isRefused: options.isRefused,
     carries: () => !conversationOf(scope.calling).endsWithTool,
   };
+  const readResult = (result: unknown): { readonly outcome?: 'refused' } =>
+    options.isRefused?.(result) === true ? { outcome: 'refused' } : {};
   const prepare = (body: unknown, key: unknown): SteeredRequest | undefined => {
     const asking = conversationOf(scope.asking);
     const { conversation } = asking;
@@ -118,7 +128,7 @@ export function openaiSteering(run: Run, options: OpenAiOptions = {}): OpenAiSte
     }
     const outgoing = conversation.request(
       key,
-      newsOfItems(request.items, { seen: asking.seen, isChained: request.isChained }),
+      newsOfItems(request.items, { seen: asking.seen, isChained: request.isChained }, readResult),
     );
     asking.seen = request.isChained ? 0 : request.items.length;
     asking.endsWithTool = request.api === 'chat' && isJsonObject(body['tool_choice']);

@@ -86,7 +86,7 @@ export class ReportFold {
       calls,
       turns,
       errors,
-      ...present({ lostRecords: counts.lostRecords }),
+      ...present({ refused: counts.refused, lostRecords: counts.lostRecords }),
       ...(startedAtMs > 0 ? { durationMs: lastAtMs - startedAtMs } : {}),
       ...present({ outcome }),
       verdict: this.view.verdictAt(nowMs),

@@ -22,7 +22,10 @@ export interface RunReport {
   readonly task?: string;
   readonly calls: number;
   readonly turns: number;
+  /** Number of failed calls, without refused and cancelled ones. */
   readonly errors: number;
+  /** Number of calls that a person or a policy refused. Absent if none. */
+  readonly refused?: number;
   /** Number of records that gap records replace. Absent if none. */
   readonly lostRecords?: number;
   readonly durationMs?: number;
@@ -46,7 +49,7 @@ export interface RunReport {
 }
 
 export function reportJson(report: RunReport): JsonObject {
-  const { id, source, format, calls, turns, errors, durationMs, lostRecords, outcome } = report;
+  const { id, source, format, calls, turns, errors, durationMs, lostRecords, outcome, refused } = report;
   return {
     id,
     source,
@@ -54,7 +57,7 @@ export function reportJson(report: RunReport): JsonObject {
     calls,
     turns,
     errors,
-    ...present({ lostRecords, durationMs }),
+    ...present({ refused, lostRecords, durationMs }),
     ...report.usage,
     ...(outcome === undefined ? {} : { outcome: { ...outcome } }),
     verdict: { ...report.verdict },

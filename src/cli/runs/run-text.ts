@@ -1,7 +1,7 @@
 import { inWords } from '../../records/words.ts';
 import type { TrajectoryPattern } from '../../records/trajectory-pattern.ts';
 import type { RunOutcome, RunVerdict } from '../../run-view/run-verdict.ts';
-import { countOf, durationText, usdText } from '../../base/number-text.ts';
+import { countOf, countText, durationText, usdText } from '../../base/number-text.ts';
 import type { Paint } from '../terminal/paint.ts';
 import { lostFacts } from './lost-records.ts';
 import { patternLines, type ReportTextOptions } from './pattern-text.ts';
@@ -78,10 +78,12 @@ interface MarkedRun {
 }
 
 function factsOf(report: RunReport): readonly string[] {
-  const { calls, turns, errors, durationMs, lostRecords, outcome, patternBasis, steered, usage, verdict } = report;
+  const { calls, turns, errors, durationMs, lostRecords, outcome, patternBasis, refused, steered, usage, verdict } =
+    report;
   return [
     countOf(calls, 'call'),
     countOf(errors, 'error'),
+    ...refusedFacts(refused),
     ...lostFacts(lostRecords),
     ...(turns === 0 ? [] : [countOf(turns, 'turn')]),
     ...(durationMs === undefined ? [] : [durationText(durationMs)]),
@@ -99,6 +101,11 @@ function cutOffFacts({ evidence, verdict }: RunVerdict): readonly string[] {
 export function usageFacts({ answersWithoutCost, costUsd, ...usage }: RunUsage): readonly string[] {
   const least = answersWithoutCost === undefined ? '' : 'at least ';
   return [...tokenFacts(usage), ...(costUsd === undefined ? [] : [`${least}${usdText(costUsd)}`])];
+}
+
+/** Formats the number of refused calls: `2 refused`. Nothing without any. */
+export function refusedFacts(refused = 0): readonly string[] {
+  return refused === 0 ? [] : [`${countText(refused)} refused`];
 }
 
 /** Formats an outcome: `finished (it worked, reward 1)`. */

@@ -4,6 +4,7 @@ import type { ImportItem } from '../import-item.ts';
 import type { ImportSource } from '../importer.ts';
 import type { CallShape } from '../parts/call-ids.ts';
 import { plainText } from '../parts/plain-text.ts';
+import type { ToolAnswerShape } from '../parts/run-items.ts';
 import { SessionItems } from '../parts/session-items.ts';
 import { ObjectLines } from '../parts/object-lines.ts';
 import { asJson, sourceResult } from '../parts/source-content.ts';
@@ -115,19 +116,22 @@ function callOf(item: JsonMembers): CallShape {
   }
 }
 
-function resultOf(item: JsonMembers): { readonly result: ReturnType<typeof sourceResult>; readonly isError: boolean } {
-  const hasFailed = item.status === 'failed' || item.status === 'declined';
+function resultOf(item: JsonMembers): Pick<ToolAnswerShape, 'result' | 'isError' | 'outcome'> {
+  const isDeclined = item.status === 'declined';
+  const hasFailed = item.status === 'failed' || isDeclined;
+  const outcome = isDeclined ? 'refused' : undefined;
   if (item.type === 'command_execution') {
     const { exit_code: exitCode } = item;
     const isError = typeof exitCode === 'number' ? exitCode !== 0 : hasFailed;
-    return { result: sourceResult(item.aggregated_output), isError };
+    return { result: sourceResult(item.aggregated_output), isError, outcome };
   }
-  if (isJsonObject(item.error)) return { result: plainText(item.error.message), isError: true };
+  if (isJsonObject(item.error)) return { result: plainText(item.error.message), isError: true, outcome };
   const { result } = item;
   return {
     result: isJsonObject(result)
       ? sourceResult(result.content ?? result)
       : sourceResult(result ?? item.status ?? 'completed'),
     isError: hasFailed,
+    outcome,
   };
 }

@@ -1,6 +1,8 @@
 import { type JsonMembers, membersOf, numberOrUndefined, textOrUndefined } from '../../base/json-member.ts';
 import { type Json, isJsonObject } from '../../base/json.ts';
 import { LruMap } from '../../base/lru-map.ts';
+import { hostOutcome } from '../../calls/host-refusals.ts';
+import type { CallOutcome } from '../../records/call-outcome.ts';
 import { shellAnswer } from '../../calls/shell-answer.ts';
 import { sourceResult } from '../parts/source-content.ts';
 
@@ -14,6 +16,7 @@ const FAILED: ReadonlySet<unknown> = new Set(['failed', 'declined', 'error']);
 /** Facts from an event about a call, apart from the result. */
 interface CallFact {
   readonly isError?: boolean | undefined;
+  readonly outcome?: CallOutcome | undefined;
   readonly durationMs?: number | undefined;
 }
 
@@ -27,7 +30,12 @@ export class CodexCallFacts {
     const id = textOrUndefined(event.type === 'item_completed' ? endedItem.id : endedItem.call_id);
     const isEnd = event.type === 'item_completed' || (typeof event.type === 'string' && event.type.endsWith('_end'));
     if (!isEnd || id === undefined) return isEnd;
-    this.#facts.set(id, { isError: hasFailed(endedItem), durationMs: durationMsOf(endedItem.duration) });
+    const isDeclined = endedItem.status === 'declined';
+    this.#facts.set(id, {
+      isError: hasFailed(endedItem),
+      outcome: isDeclined ? 'refused' : undefined,
+      durationMs: durationMsOf(endedItem.duration),
+    });
     return true;
   }
 
@@ -53,7 +61,10 @@ export function codexResult(
   const shellResult = shellAnswer(result);
   const isError = fact.isError ?? (shellResult === undefined ? undefined : shellResult.exitCode !== 0);
   const isRefusal = typeof result === 'string' && REFUSAL.test(result);
-  return { result, isError, readsAsError: isRefusal ? true : undefined, durationMs: fact.durationMs };
+  // Codex flags no refusals. A command's own output with an exit code is not one.
+  const outcome =
+    fact.outcome ?? (shellResult === undefined && isError !== false ? hostOutcome(result, 'codex') : undefined);
+  return { result, isError, outcome, readsAsError: isRefusal ? true : undefined, durationMs: fact.durationMs };
 }
 
 /** Returns undefined if the event does not say whether the call failed. */

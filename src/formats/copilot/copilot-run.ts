@@ -154,9 +154,13 @@ export class CopilotRun {
     const exitCode = numberOrUndefined(membersOf(data.shellExecution).exitCode) ?? shellAnswer(result)?.exitCode ?? 0;
     const isError = data.success === false || exitCode !== 0;
     const durationMs = startedAtMs === undefined || atMs === undefined ? undefined : atMs - startedAtMs;
-    yield* this.#session.result({ sourceId, result, isError, durationMs, atMs });
+    const outcome = REFUSED.has(membersOf(data.error).code) ? 'refused' : undefined;
+    yield* this.#session.result({ sourceId, result, isError, outcome, durationMs, atMs });
   }
 }
+
+/** Codes of errors, and types of results, for calls that a person or a rule refused. */
+const REFUSED: ReadonlySet<unknown> = new Set(['rejected', 'denied']);
 
 /** Reads the tokens of one answer. */
 export function copilotUsage(usage: JsonMembers): StoredUsage | undefined {

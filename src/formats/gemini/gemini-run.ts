@@ -1,6 +1,7 @@
 import { type JsonMembers, listOf, membersOf, numberOrUndefined, textOrUndefined } from '../../base/json-member.ts';
 import { present } from '../../base/present.ts';
 import { LruMap } from '../../base/lru-map.ts';
+import { hostOutcome } from '../../calls/host-refusals.ts';
 import { shellAnswer } from '../../calls/shell-answer.ts';
 import { type StoredContentBlock, type StoredUsage, textOfContent } from '../../records/stored-message.ts';
 import type { ImportItem } from '../import-item.ts';
@@ -129,7 +130,8 @@ export class GeminiRun {
       type: 'text',
       text: part.trim(),
     }));
-    yield* this.session.result({ sourceId: textOrUndefined(call.id), result, isError, atMs });
+    const outcome = call.status === 'cancelled' ? (hostOutcome(result, 'gemini') ?? 'cancelled') : undefined;
+    yield* this.session.result({ sourceId: textOrUndefined(call.id), result, isError, outcome, atMs });
     yield* this.session.system(addedBlocks, atMs);
   }
 }

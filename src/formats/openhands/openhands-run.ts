@@ -113,6 +113,7 @@ export class OpenHandsRun {
       toolCallId: textOrUndefined(membersOf(event.tool_call_metadata).tool_call_id),
       result,
       isError: streamErrorFlag(event),
+      outcome: observation === 'user_rejected' ? 'refused' : undefined,
       atMs,
     });
     if (waitingCall) return;
@@ -158,7 +159,8 @@ export class OpenHandsRun {
       case 'AgentErrorEvent': {
         const text = sourceContent(event.error ?? event.rejection_reason);
         const result = sourceResult(event.error ?? event.rejection_reason);
-        if (!this.#turns.result({ ...ids, result, isError: true, atMs })) {
+        const outcome = event.kind === 'UserRejectObservation' ? 'refused' : undefined;
+        if (!this.#turns.result({ ...ids, result, isError: true, outcome, atMs })) {
           yield* this.#turns.message('user', text, atMs);
           this.#items.skipped.add('errors without an action, kept as user messages');
         }

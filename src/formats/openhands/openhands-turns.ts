@@ -1,4 +1,5 @@
 import type { Json } from '../../base/json.ts';
+import type { CallOutcome } from '../../records/call-outcome.ts';
 import type { StoredContent, StoredContentBlock } from '../../records/stored-message.ts';
 import type { CallShape } from '../parts/call-ids.ts';
 import type { ImportItem } from '../import-item.ts';
@@ -20,6 +21,7 @@ interface ObservationShape {
   readonly toolCallId: string | undefined;
   readonly result: Json;
   readonly isError: boolean | undefined;
+  readonly outcome?: CallOutcome | undefined;
   readonly atMs: number | undefined;
 }
 
@@ -112,8 +114,8 @@ export class OpenHandsTurns {
     if (this.#parts.length === 0) return [];
     const items = [...this.#items.answer({ parts: this.#parts }, this.#atMs)];
     for (const { sourceId, observation } of this.#results) {
-      const { result, isError, atMs } = observation;
-      for (const item of this.#items.result({ sourceId, result, isError }, atMs)) items.push(item);
+      const { result, isError, outcome, atMs } = observation;
+      for (const item of this.#items.result({ sourceId, result, isError, outcome }, atMs)) items.push(item);
     }
     this.#parts = [];
     this.#results = [];

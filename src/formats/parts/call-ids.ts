@@ -1,4 +1,7 @@
 import type { Json } from '../../base/json.ts';
+import { present } from '../../base/present.ts';
+import { withHostOutcome } from '../../calls/host-refusals.ts';
+import type { CallOutcome } from '../../records/call-outcome.ts';
 import type { ToolEnded, ToolStarted } from '../../records/trajectory-record.ts';
 import { UniqueNames } from './unique-names.ts';
 
@@ -14,6 +17,8 @@ interface ResultShape {
   readonly sourceId?: string | undefined;
   readonly result: Json;
   readonly isError: boolean;
+  /** The outcome that the source states; default: from `isError` and the texts of known hosts. */
+  readonly outcome?: CallOutcome | undefined;
   /** True if `isError` was inferred from the text because the source has no flag. */
   readonly inferred?: boolean;
 }
@@ -78,14 +83,15 @@ export class SourceCallIds {
     if (call === undefined) return undefined;
     this.#open.delete(call.id);
     if (this.#open.size === 0) this.#forgetQueues();
-    return {
+    return withHostOutcome({
       kind: 'tool_ended',
       tool_call_id: call.id,
       tool_name: call.name,
       result: result.result,
       is_error: result.isError,
+      ...present({ outcome: result.outcome }),
       ...(result.inferred === true && result.isError ? { error_inferred: true } : {}),
-    };
+    });
   }
 
   /** Closes every open call, oldest first, with a missing result. */

@@ -1,5 +1,6 @@
 import { present } from '../../base/present.ts';
 import type { Json, JsonObject } from '../../base/json.ts';
+import type { CallOutcome } from '../../records/call-outcome.ts';
 import type { StoredContent, StoredContentBlock, StoredUsage } from '../../records/stored-message.ts';
 import type { RunEnded, ToolEnded, TrajectoryPayload } from '../../records/trajectory-record.ts';
 import { inferIsError } from '../../calls/answer-rules.ts';
@@ -34,6 +35,8 @@ export interface ToolAnswerShape {
   readonly result: Json;
   /** Error flag or exit code of the source; undefined if it has neither. */
   readonly isError?: boolean | undefined;
+  /** Set if the source states that the call was refused or cancelled. */
+  readonly outcome?: CallOutcome | undefined;
   /** Result of format-specific failure detection, used if there is no flag; default `inferIsError`. */
   readonly readsAsError?: boolean | undefined;
   /** Not stored if it is negative or not finite. */
@@ -112,7 +115,8 @@ export class RunItems {
       sourceId: answer.sourceId,
       result: answer.result,
       isError,
-      inferred: isInferred,
+      outcome: answer.outcome,
+      inferred: isInferred && answer.outcome === undefined,
     });
     if (endPayload !== undefined) return [this.ended(endPayload, answer.durationMs, atMs)];
     this.skipped.add('tool results without a call');

@@ -285,7 +285,7 @@ export class ClaudeSessions {
     const missing = await missingForCompletion(completion, projectFolder, withoutSessionSecrets(process.env));
     const attempt = state.unmet + 1;
     const areAllFound = missing.length === 0;
-    const gaveUp = !areAllFound && attempt > completion.maxAttempts;
+    const gaveUp = !areAllFound && (attempt > completion.maxAttempts || state.refusalStands === true);
     await this.#transactRun(
       {
         identity: { runId, depth: 0 },

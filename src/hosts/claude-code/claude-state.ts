@@ -26,6 +26,8 @@ export type ClaudeState = {
   readonly unmet: number;
   /** True if the completion check has given up since the last prompt. */
   readonly gaveUp: boolean;
+  /** True if a call was refused since the last prompt. Absent means false. */
+  readonly refusalStands?: boolean;
   /** True if advice has already forced a turn at a stop. */
   readonly forcedTurn: boolean;
   /** The model id if the session reported it before the run started. Null if unknown. */
@@ -102,6 +104,7 @@ export function foldClaudeState(before: ClaudeState, record: TrajectoryRecord): 
         closedCalls: [...state.closedCalls, id].slice(-MAX_CALLS),
         lastClosedCall: id,
         hasUnheardCall: true,
+        ...(payload.outcome === 'refused' ? { refusalStands: true } : {}),
       };
     }
     case 'evaluation':
@@ -132,7 +135,9 @@ export function foldClaudeState(before: ClaudeState, record: TrajectoryRecord): 
 function foldMessage(state: ClaudeState, role: string, text: string): ClaudeState {
   const endedState = { ...state, turnOpen: false, isForcing: false };
   // The host sends some messages with the user's role, for example about a finished background task. They are not new requests.
-  return role === 'user' && isTaskText(text) ? { ...endedState, unmet: 0, gaveUp: false } : endedState;
+  return role === 'user' && isTaskText(text)
+    ? { ...endedState, unmet: 0, gaveUp: false, refusalStands: false }
+    : endedState;
 }
 
 function withDelivery(state: ClaudeState, arrived: boolean, channel: string | undefined): ClaudeState {

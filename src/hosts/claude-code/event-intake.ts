@@ -1,8 +1,10 @@
+import { outcomeIn } from '../../adapters/claude/read-hook-input.ts';
 import { toolResultOf } from '../../adapters/claude/tool-response.ts';
 import type { Clock } from '../../base/clock.ts';
 import { CoxswainError, messageOf } from '../../base/error.ts';
 import { isJsonObject, type Json } from '../../base/json.ts';
 import { steadyMs } from '../../base/steady-ms.ts';
+import { hostOutcome } from '../../calls/host-refusals.ts';
 import { toJson } from '../../base/to-json.ts';
 import type { ClaudeSessions, ClaudeSessionsOptions } from './claude-sessions.ts';
 import type { HookFault } from '../../base/fault-log.ts';
@@ -179,6 +181,7 @@ const PLAIN_FIELDS = [
   'forced_prompts',
   'is_error',
   'is_mute',
+  'outcome',
   'pairs_by_arguments',
 ];
 /** Fields with short names that the host chooses. */
@@ -203,6 +206,8 @@ function storableEvent(
     const { error } = json;
     const result = storableResult(typeof error === 'string' ? error : JSON.stringify(error), json, redact);
     storable['error'] = result;
+    // Redaction may change the words by which the outcome is recognised.
+    storable['outcome'] ??= typeof error === 'string' ? hostOutcome(error) : undefined;
   }
   const { answers, batch, usages } = json;
   if (Array.isArray(usages)) {
@@ -219,7 +224,9 @@ function storableEvent(
   else if (Array.isArray(batch)) storable['batch'] = batch.map((id) => storableId(String(id), redact));
   const calls = json['tool_calls'];
   if (Array.isArray(calls)) {
-    storable['tool_calls'] = calls.filter(isJsonObject).map((call) => storableCall(call, redact));
+    storable['tool_calls'] = calls
+      .filter(isJsonObject)
+      .map((call) => storableCall({ is_error: true, ...call }, redact));
   }
   return storable;
 }
@@ -230,6 +237,7 @@ function storableCall(
 ): Readonly<Record<string, unknown>> {
   const { is_error, duration_ms, tool_input: args, tool_name: name, tool_response: response, tool_use_id: id } = call;
   if (typeof name !== 'string' || typeof id !== 'string') return {};
+  const outcome = outcomeIn(call) ?? (is_error === true ? hostOutcome(toolResultOf(response)) : undefined);
   const redacted = redact({ kind: 'tool_started', tool_call_id: id, tool_name: name, args: toJson(args ?? {}) });
   if (redacted.kind !== 'tool_started') return {};
   return {
@@ -238,6 +246,7 @@ function storableCall(
     tool_input: redacted.args,
     ...(response === undefined ? {} : { tool_response: storableResult(toolResultOf(response), call, redact) }),
     ...(typeof is_error === 'boolean' ? { is_error } : {}),
+    ...(outcome === undefined ? {} : { outcome }),
     ...(typeof duration_ms === 'number' ? { duration_ms } : {}),
   };
 }

@@ -1,6 +1,7 @@
 import { callCutOff, callEnded, callStarted, answerEvent } from '../../adapters/claude/to-events.ts';
 import { channelOf } from '../../adapters/claude/to-output.ts';
 import type { TimeSpan } from '../../base/deadline.ts';
+import { unrunOutcome } from '../../calls/host-refusals.ts';
 import type { AnswerUsage, EndedCall, HostCall, PromptEvent, TranscriptCall } from '../../host/host-event.ts';
 import type { RunEnding } from '../../records/trajectory-record.ts';
 import { answerAcknowledgement } from '../../host/answer-acknowledgement.ts';
@@ -114,7 +115,12 @@ export class RecordedThread implements HostThread {
   }
 
   unreported(calls: readonly EndedCall[]): readonly EndedCall[] {
-    return calls.filter((call) => this.#lookUp(call) !== 'closed');
+    return calls.flatMap((call) => {
+      const state = this.#lookUp(call);
+      if (state === 'closed') return [];
+      // `PreToolUse` reported the call, and no event reported its end.
+      return [state === 'open' ? { ...call, outcome: unrunOutcome(call.result) } : call];
+    });
   }
 
   endBatch(usages: readonly AnswerUsage[] = []): void {

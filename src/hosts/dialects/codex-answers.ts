@@ -1,4 +1,5 @@
 import { textOrUndefined } from '../../base/json-member.ts';
+import type { CallOutcome } from '../../records/call-outcome.ts';
 import { isJsonObject, type Json } from '../../base/json.ts';
 import { present } from '../../base/present.ts';
 import { CodexCallFacts, codexResult } from '../../formats/codex/codex-result.ts';
@@ -19,6 +20,8 @@ export interface RolloutCall {
    * only for calls whose hook did not run.
    */
   readonly is_error?: boolean;
+  /** `refused` or `cancelled`; absent for any other call. */
+  readonly outcome?: CallOutcome;
   readonly duration_ms?: number;
 }
 
@@ -55,11 +58,11 @@ export function codexAnswers(
     if (typeof type !== 'string') return;
     if (type.endsWith('_output')) {
       const id = textOrUndefined(item['call_id']);
-      const { result, isError, readsAsError, durationMs } = codexResult(item, facts.take(id));
+      const { result, isError, outcome, readsAsError, durationMs } = codexResult(item, facts.take(id));
       replace(id, {
         tool_response: result,
         is_error: isError ?? readsAsError ?? !isRunning(result),
-        ...present({ duration_ms: durationMs }),
+        ...present({ outcome, duration_ms: durationMs }),
       });
     } else if (type.endsWith('_call')) {
       const { args, name, sourceId } = codexCall(item, type);

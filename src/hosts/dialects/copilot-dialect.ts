@@ -40,6 +40,7 @@ export const copilotDialect: HookDialect = {
         : { tool_use_id: String(new Date(String(timestamp)).getTime()), pairs_by_arguments: true }),
       ...(isEnd ? { tool_response: result ?? '', batch: 'open-calls' } : {}),
       ...(exitCode !== 0 || (type !== undefined && type !== 'success') ? { is_error: true } : {}),
+      ...(type === 'rejected' || type === 'denied' ? { outcome: 'refused' } : {}),
       ...(name === 'Stop' ? answerAt(event) : {}),
     };
   },

@@ -63,6 +63,7 @@ export const geminiDialect: HookDialect = {
         : { tool_name, tool_input, tool_use_id: String(Date.parse(timestamp as string)), pairs_by_arguments: true }),
       ...(name === 'PostToolUse' ? { tool_response: result } : {}),
       ...(error !== undefined || exitCode !== 0 ? { is_error: true } : {}),
+      ...(isJsonObject(error) && error['type'] === 'policy_violation' ? { outcome: 'refused' } : {}),
       ...(error === undefined ? {} : { is_mute: true }),
     };
   },

@@ -1,4 +1,4 @@
-import { readHookInput } from '../../adapters/claude/read-hook-input.ts';
+import { outcomeIn, readHookInput } from '../../adapters/claude/read-hook-input.ts';
 import { toolResultOf } from '../../adapters/claude/tool-response.ts';
 import { isJsonObject } from '../../base/json.ts';
 import { present } from '../../base/present.ts';
@@ -13,6 +13,7 @@ import type { HookPayload } from './hook-dialect.ts';
  * - `host`: the program that sent the event; `host_event`: the program's name for the event
  * - `pairs_by_arguments`: calls have no ids, and `tool_use_id` contains a time
  * - `is_error`: the call failed, although the event reports a success
+ * - `outcome`: `refused` or `cancelled`, if the program states it
  * - `batch`: the condition under which the calls of an answer have ended: no call is open (`open-calls`), or all calls with
  *   these ids have ended
  * - `is_mute`: the host ignores the answer to this event
@@ -45,7 +46,7 @@ export function readPayload(json: HookPayload): HostEvent | undefined {
         ...common,
         ...(json['is_mute'] === true ? { isMute: true } : {}),
         ...(batch === 'open-calls' || isTextList(batch) ? { batch } : {}),
-        call: { ...event.call, ...paired, isError },
+        call: { ...event.call, ...paired, isError, outcome: outcomeIn(json) },
       };
     }
     case 'prompted':
@@ -67,7 +68,8 @@ function callOf(item: unknown): readonly TranscriptCall[] {
   if (item['tool_response'] === undefined) return [call];
   const durationMs = typeof duration === 'number' ? duration : undefined;
   const result = toolResultOf(item['tool_response']);
-  return [{ ...call, ended: { ...call, result, isError: isError === true, ...present({ durationMs }) } }];
+  const outcome = outcomeIn(item);
+  return [{ ...call, ended: { ...call, result, isError: isError === true, outcome, ...present({ durationMs }) } }];
 }
 
 function answerUsageOf(item: unknown): readonly AnswerUsage[] {

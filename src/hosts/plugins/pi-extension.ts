@@ -25,6 +25,8 @@ export function piExtension(pi: PiHost, program: PluginProgram): void {
   const waiting = new WaitingText();
   const argsByCall = new Map<string, unknown>();
   const endedCalls = new Set<string>();
+  /** Calls whose tool is known and whose arguments are valid. If such a call does not run, an extension blocked it. */
+  const expectedCalls = new Set<string>();
   let lastText: string | undefined;
 
   const idOf = ({ sessionManager }: PiContext): string => sessionManager.getSessionId();
@@ -44,6 +46,7 @@ export function piExtension(pi: PiHost, program: PluginProgram): void {
     return undefined;
   });
   pi.on('tool_call', async (event, context) => {
+    expectedCalls.add(String(event['toolCallId']));
     const session_id = idOf(context);
     waiting.add(session_id, await bridge.send({ hook_event_name: 'PreToolUse', session_id, ...callOf(event) }));
     return undefined;
@@ -63,10 +66,12 @@ export function piExtension(pi: PiHost, program: PluginProgram): void {
     if (event['isError'] === true && !endedCalls.has(id)) {
       const result = isJsonObject(event['result']) ? event['result'] : {};
       const call = { tool_name: event['toolName'], tool_use_id: id, tool_input: argsByCall.get(id) ?? {} };
-      const failure = { tool_response: result['content'], is_error: true, is_mute: true };
+      const outcome = expectedCalls.has(id) ? { outcome: 'refused' } : {};
+      const failure = { tool_response: result['content'], is_error: true, is_mute: true, ...outcome };
       await bridge.send({ hook_event_name: 'PostToolUse', session_id: idOf(context), ...call, ...failure });
     }
     endedCalls.delete(id);
+    expectedCalls.delete(id);
     argsByCall.delete(id);
     return undefined;
   });

@@ -1,6 +1,7 @@
 import { hashText } from '../../base/hash.ts';
 import { isJsonObject, type Json } from '../../base/json.ts';
 import { TRAJECTORY_SCHEMA_VERSION, type TrajectoryPayload } from '../../records/trajectory-record.ts';
+import { present } from '../../base/present.ts';
 import type { Session } from '../../session/session.ts';
 import { ToolInvoked } from '../../session/tool-invoked.ts';
 import { TrajectoryAnalysis } from '../trajectory-analysis.ts';
@@ -43,7 +44,13 @@ function foldCall(analysis: TrajectoryAnalysis, call: ToolInvoked): void {
   const payloads: readonly TrajectoryPayload[] = [
     { kind: 'turn_started' },
     { kind: 'tool_started', ...id, args: argsOf(call) },
-    { kind: 'tool_ended', ...id, result: resultOf(call), is_error: !call.success },
+    {
+      kind: 'tool_ended',
+      ...id,
+      result: resultOf(call),
+      is_error: !call.success,
+      ...present({ outcome: call.outcome }),
+    },
   ];
   for (const [index, payload] of payloads.entries()) {
     const seq = call.callIndex * payloads.length + index;

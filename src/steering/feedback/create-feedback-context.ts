@@ -64,7 +64,9 @@ export function createFeedbackContext(input: FeedbackContextInput): FeedbackCont
     recentCalls: (count) => recentToolCalls(count).map(callOf),
     errorRate: (window) => {
       const recent = recentToolCalls(window);
-      return recent.length === 0 ? 0 : recent.filter((call) => !call.success).length / recent.length;
+      return recent.length === 0
+        ? 0
+        : recent.filter((call) => !call.success && call.outcome === undefined).length / recent.length;
     },
     severityTrend: () => severityTrend(session, promptName),
   };

@@ -4,6 +4,7 @@ import type { FeedbackContext } from '../prompt/feedback-context.ts';
 import type { FeedbackDelivery } from '../prompt/prompt-template.ts';
 import type { Session } from '../../session/session.ts';
 import { AssessmentEvent, FeedbackEvent } from './advice-slices.ts';
+import { REFUSAL_ADVICE, refusalRule } from '../prompt/refusal.ts';
 import { STEERING_DEFAULTS } from '../prompt/steering-defaults.ts';
 import { checkDraft, type CheckedDraft, InvalidDraft, MAX_FEEDBACK_CHARS } from './check-draft.ts';
 import { contextFor } from './create-feedback-context.ts';
@@ -79,7 +80,9 @@ export function runSpeakers(
       if (triggers.length === 0 || isRefused(speaker, triggers, options)) continue;
       state.runningSpeaker = speaker;
       const context = contextFor({ speaker, triggers }, getContext(), situation);
-      const { hasRun, draft } = askSpeaker(speaker, context, faults, options);
+      const { hasRun, draft: ownDraft } = askSpeaker(speaker, context, faults, options);
+      const draft = ownDraft && afterRefusal(ownDraft, triggers, situation);
+      if (draft === 'hold') continue;
       const item = draft === undefined ? undefined : compose(speaker, redactDraft(draft, redact), triggers, situation);
       const isValid = item !== undefined && checkLength(item, speaker, faults);
       if (isValid && options.admit?.(item) === false) continue;
@@ -94,6 +97,21 @@ export function runSpeakers(
   }
   if (ranSpeakers.length > 0) settleTriggers(session, ranSpeakers, situation.nowMs);
   return { produced, faults: faults.list() };
+}
+
+/**
+ * Returns the draft, or the draft that replaces it if calls of its pattern were refused. `hold`: the draft must not be given
+ * now. A draft without a pattern, such as the time that is left, is not about calls.
+ */
+function afterRefusal(
+  draft: CheckedDraft,
+  triggers: readonly FiredTrigger[],
+  { trajectory }: Situation,
+): CheckedDraft | 'hold' {
+  const pattern = draft.pattern ?? triggers.find((trigger) => trigger.condition === 'onPattern')?.pattern;
+  const rule = pattern && refusalRule(trajectory, pattern);
+  if (rule !== 'ask') return rule ?? draft;
+  return { ...draft, summary: REFUSAL_ADVICE, observations: [], suggestions: [] };
 }
 
 function isRefused(

@@ -31,7 +31,8 @@ export interface SkippedGuidance {
    * Why the guidance was skipped. `low-confidence`: the confidence is below `minConfidence`. `nothing-provided`: `provide`
    * returned undefined. `invalid-…`: the draft breaks a rule. `cooldown`, `max-per-run`, `max-per-turn`: a limit of the
    * provider was reached. `same-category`: other guidance of that category has precedence. `turn-full`: the limit per turn
-   * of all providers was reached. `not-admitted`: `admit` returned false.
+   * of all providers was reached. `after-refusal`: a call was refused a short time ago (`GuidanceProvider.afterRefusals`).
+   * `not-admitted`: `admit` returned false.
    */
   readonly reason:
     | 'low-confidence'
@@ -42,6 +43,7 @@ export interface SkippedGuidance {
     | 'max-per-turn'
     | 'same-category'
     | 'turn-full'
+    | 'after-refusal'
     | 'not-admitted';
   /** Key of the injection, if it is valid. */
   readonly key?: string;

@@ -12,6 +12,8 @@ import type { TrajectoryView } from '../prompt/trajectory-view.ts';
  */
 export interface Classifier {
   readonly name: string;
+  /** As `GuidanceProvider.afterRefusals`. */
+  readonly afterRefusals?: boolean | undefined;
   classify(context: GuidanceContext): ClassificationResult;
 }
 

@@ -16,7 +16,7 @@ import type { Classifier } from './classifier.ts';
  */
 export function allOf(...parts: readonly Classifier[]): Classifier {
   return {
-    name: nameOf('all_of', parts),
+    ...describeParts('all_of', parts),
     classify(context) {
       const results = classifyAll(parts, context);
       const isRelevant = results.every((result) => result.relevant);
@@ -34,7 +34,7 @@ export function allOf(...parts: readonly Classifier[]): Classifier {
  */
 export function anyOf(...parts: readonly Classifier[]): Classifier {
   return {
-    name: nameOf('any_of', parts),
+    ...describeParts('any_of', parts),
     classify(context) {
       const results = classifyAll(parts, context);
       const isRelevant = results.some((result) => result.relevant);
@@ -47,7 +47,7 @@ export function anyOf(...parts: readonly Classifier[]): Classifier {
 /** Relevant if the part is not relevant. The confidence is one minus that of the part. */
 export function not(part: Classifier): Classifier {
   return {
-    name: nameOf('not', [part]),
+    ...describeParts('not', [part]),
     classify(context) {
       const { relevant, confidence } = part.classify(context);
       return { relevant: !relevant, confidence: 1 - confidence };
@@ -63,7 +63,7 @@ export function not(part: Classifier): Classifier {
 export function threshold(part: Classifier, minConfidence: number): Classifier {
   checkShare('minConfidence', minConfidence);
   return {
-    name: nameOf('threshold', [part]),
+    ...describeParts('threshold', [part]),
     classify(context) {
       const result = part.classify(context);
       return { ...result, relevant: result.relevant && result.confidence >= minConfidence };
@@ -75,9 +75,10 @@ function classifyAll(parts: readonly Classifier[], context: GuidanceContext): re
   return parts.map((part) => part.classify(context));
 }
 
-function nameOf(operator: string, parts: readonly Classifier[]): string {
+function describeParts(operator: string, parts: readonly Classifier[]): Pick<Classifier, 'name' | 'afterRefusals'> {
   if (parts.length === 0) throw invalidDefinition(`${operator} needs at least one classifier`, { operator });
-  return `${operator}(${parts.map((part) => part.name).join(', ')})`;
+  const name = `${operator}(${parts.map((part) => part.name).join(', ')})`;
+  return { name, afterRefusals: parts.every((part) => part.afterRefusals === true) };
 }
 
 /** A relevant result contains all reasons and the first pattern. */

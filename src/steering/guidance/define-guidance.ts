@@ -32,6 +32,7 @@ export function defineGuidance(definition: GuidanceDefinition): GuidanceProvider
     name,
     category,
     ...(decisionPoints === undefined ? {} : { decisionPoints: Object.freeze([...decisionPoints]) }),
+    afterRefusals: classifier.afterRefusals,
     classify: (context: GuidanceContext) => classifier.classify(context),
     provide: (context: GuidanceContext) => draftOf(typeof content === 'string' ? content : content(context)),
   });

@@ -6,6 +6,7 @@ import {
   providerNameOf,
   type SkippedGuidance,
 } from './ask-provider.ts';
+import { refusalRule } from '../prompt/refusal.ts';
 import { STEERING_DEFAULTS } from '../prompt/steering-defaults.ts';
 import type { ResolvedGuidanceConfig } from '../prompt/guidance-config.ts';
 import type { GuidanceFault } from './guidance-fault.ts';
@@ -87,8 +88,8 @@ interface Candidate {
 
 /**
  * Runs every provider at the context's decision point. Relevant guidance with enough confidence is sorted by priority,
- * lowest number first. Equal priorities keep the order of declaration. An item is skipped for one of these reasons: a limit
- * of its provider is reached (cooldown, run, turn), its category already has guidance in this evaluation, the turn is full,
+ * lowest number first. Equal priorities keep the order of declaration. An item is skipped for one of these reasons: a call was
+ * refused a short time ago, a limit of its provider is reached (cooldown, run, turn), its category already has guidance in this evaluation, the turn is full,
  * or `admit` returns false.
  *
  * An exception or an invalid result is returned as a fault. Counts are kept by provider name, so two configurations of one
@@ -119,6 +120,7 @@ export function evaluateGuidance(
   let countedState = state;
   for (const { item, config } of candidates.sort(byPriority)) {
     const reason =
+      (isHeld(item, config, context) ? 'after-refusal' : undefined) ??
       ownLimit(item, config, countedState, turn) ??
       (isServed(item.injection.category, produced) ? 'same-category' : undefined) ??
       (itemsInTurn(countedState, turn) >= maxGuidancePerTurn ? 'turn-full' : undefined) ??
@@ -156,6 +158,15 @@ function isDisabled(config: GuidanceProviderConfig, disabled: ReadonlySet<string
 /** The key distinguishes a guidance provider from a feedback provider of the same name. */
 function guidanceKey(config: GuidanceProviderConfig): string {
   return `guidance:${providerNameOf(config)}`;
+}
+
+/** Returns true if the guidance may concern a call that a person or a policy refused. */
+function isHeld(
+  { classification }: ProducedGuidance,
+  { provider }: ResolvedGuidanceConfig,
+  { trajectory }: GuidanceContext,
+): boolean {
+  return provider.afterRefusals !== true && refusalRule(trajectory, classification.pattern) !== undefined;
 }
 
 function isServed(category: string, produced: readonly ProducedGuidance[]): boolean {

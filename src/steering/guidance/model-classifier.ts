@@ -1,5 +1,6 @@
 import { membersOf } from '../../base/json-member.ts';
 import { DECISION_POINTS, type DecisionPoint } from '../../records/guidance.ts';
+import type { RecentCall } from '../../patterns/recent-call.ts';
 import type { PatternLevel } from '../../records/trajectory-pattern.ts';
 import type { GuidanceContext, GuidanceProvider } from '../prompt/guidance-provider.ts';
 import type { ToolKind } from '../../calls/tool-kind.ts';
@@ -35,6 +36,8 @@ export interface DigestCall {
   readonly tool: string;
   readonly kind: ToolKind;
   readonly failed: boolean;
+  /** `refused` or `cancelled`; absent for any other call. */
+  readonly outcome?: RecentCall['outcome'] | undefined;
   /** True if the result was new. */
   readonly novel: boolean;
 }
@@ -59,9 +62,9 @@ function contextDigest(context: GuidanceContext, bank: GuidanceBank): ContextDig
     toolCallCount: context.toolCallCount,
     errors: trajectory.errors,
     consecutiveErrors: trajectory.consecutiveErrors,
-    recentCalls: trajectory
-      .recentCalls(12)
-      .map(({ tool, kind, failed, novel }) => ({ tool: toolWords(tool, trajectory.tools), kind, failed, novel })),
+    recentCalls: trajectory.recentCalls(12).map(({ tool, kind, failed, novel, outcome }) => {
+      return { tool: toolWords(tool, trajectory.tools), kind, failed, novel, outcome };
+    }),
     patterns: trajectory
       .openPatterns()
       .slice(-8)

@@ -49,6 +49,7 @@ const MAX_VALUES = 2_000;
 export function sensitiveContentPending(): Classifier {
   return {
     name: 'sensitive_content_pending',
+    afterRefusals: true,
     classify({ pendingToolCalls }) {
       const budget: Budget = { chars: MAX_CHARS, values: MAX_VALUES };
       for (const call of pendingToolCalls) {

@@ -37,7 +37,7 @@ function singleCalls(calls: readonly RecentCall[]): number {
 }
 
 function isIndependent(call: RecentCall): boolean {
-  return !call.failed && (call.kind === 'read' || call.kind === 'unknown');
+  return !call.failed && call.outcome === undefined && (call.kind === 'read' || call.kind === 'unknown');
 }
 
 function sharesTurn(call: RecentCall, calls: readonly RecentCall[], position: number): boolean {

@@ -57,7 +57,8 @@ export interface FeedbackContext {
    */
   recentCalls(count: number): readonly SeenCall[];
   /**
-   * Returns the share of failures among the newest `window` tool calls, 0 to 1. Returns 0 if there are no calls.
+   * Returns the share of failures among the newest `window` tool calls, 0 to 1. Refused and cancelled calls are not failures.
+   * Returns 0 if there are no calls.
    *
    * @throws CoxswainError "invalid-argument" as `recentToolCalls`
    */

@@ -60,6 +60,11 @@ export interface GuidanceProvider {
   readonly category: string;
   /** Default: every point. */
   readonly decisionPoints?: readonly DecisionPoint[];
+  /**
+   * True if the guidance is also given while one of the last 16 calls was refused by a person or a policy, because it does not
+   * concern how calls ended. Default: it is held back.
+   */
+  readonly afterRefusals?: boolean | undefined;
   /** Called at every decision point. It should take microseconds and do no I/O. */
   classify(context: GuidanceContext): ClassificationResult;
   /** Called if `classify` returned relevant with enough confidence. If it returns undefined, no guidance is given. */

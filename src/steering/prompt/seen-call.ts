@@ -1,4 +1,5 @@
 import type { Mutable } from '../../base/mutable.ts';
+import type { CallOutcome } from '../../records/call-outcome.ts';
 import type { Json } from '../../base/json.ts';
 import type { ErrorCategory } from '../../calls/error-class.ts';
 import { makeStep } from '../../patterns/step.ts';
@@ -15,7 +16,9 @@ export interface SeenCall {
   readonly result: string;
   /** UTF-16 units of the whole result. */
   readonly resultChars: number;
+  /** True only for the outcome `failed`. */
   readonly failed: boolean;
+  readonly outcome: CallOutcome;
   /** The cause of the failure, classified from the result. Absent for a success. */
   readonly cause?: ErrorCategory;
   /** The line of the result that states the failure, at most 200 characters. */
@@ -40,14 +43,16 @@ export function callOf(invoked: ToolInvoked): SeenCall {
 
 function readInvoked(invoked: ToolInvoked): SeenCall {
   const { atMs, callIndex, name: tool, resultPreview: result, resultChars = result.length, success } = invoked;
+  const { outcome = success ? 'ok' : 'failed' } = invoked;
   const args = argsOf(invoked);
   const { failure, target } = makeStep(
-    { index: callIndex, turn: callIndex, atMs, tool, args, result, isError: !success, resultMissing: false },
+    { index: callIndex, turn: callIndex, atMs, tool, args, result, isError: !success, outcome, resultMissing: false },
     {},
   );
-  const call: Mutable<SeenCall> = { tool, args, result, resultChars, failed: !success, callIndex, atMs };
+  const failed = outcome === 'failed';
+  const call: Mutable<SeenCall> = { tool, args, result, resultChars, failed, outcome, callIndex, atMs };
   if (target !== undefined) call.target = target;
-  if (!success && failure !== undefined) {
+  if (failed && failure !== undefined) {
     call.cause = failure.category;
     call.errorLine = failure.line;
   }

@@ -15,6 +15,7 @@ export function fateClass(next: AdviceMark['nextCall']): '' | 'good' | 'bad' | '
   switch (next) {
     case 'repeated':
     case 'same-failure':
+    case 'refused':
       return 'bad';
     case 'other-failure':
       return 'stuck';

@@ -1,5 +1,6 @@
 import { useContext, type ReactElement } from 'react';
 
+import { outcomeOf } from '../../records/call-outcome.ts';
 import type { ToolEnded, ToolStarted, TrajectoryRecord } from '../../records/trajectory-record.ts';
 import type { ToolKind } from '../../calls/tool-kind.ts';
 import { countOf } from '../../base/number-text.ts';
@@ -152,7 +153,7 @@ function tailOf(
   return (
     <>
       {ended.is_error ? (
-        <span className="tag bad">{ended.error_inferred === true ? 'reads as failed' : 'failed'}</span>
+        <span className="tag bad">{ended.error_inferred === true ? 'reads as failed' : outcomeOf(ended)}</span>
       ) : null}
       {ms === undefined ? '' : ` ${spanText(ms)}`}
     </>

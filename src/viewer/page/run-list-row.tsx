@@ -111,7 +111,11 @@ export const RunListRow = memo(function RunListRow(props: {
       <div className="number" role="cell">
         {countText(run.calls)}
       </div>
-      <div className={run.errors > 0 ? 'number bad' : 'number dim'} role="cell">
+      <div
+        className={run.errors > 0 ? 'number bad' : 'number dim'}
+        role="cell"
+        title={run.refused === undefined ? undefined : `and ${countText(run.refused)} refused`}
+      >
         {countText(run.errors)}
       </div>
       <div

@@ -1,4 +1,5 @@
 import { countOf } from '../../base/number-text.ts';
+import { outcomeOf } from '../../records/call-outcome.ts';
 import type { TrajectoryRecord } from '../../records/trajectory-record.ts';
 import type { RunAnswer } from '../server/api-shapes.ts';
 import type { RecordPages } from './record-pages.ts';
@@ -8,6 +9,7 @@ import { textOf } from './text-of.ts';
 
 /** Longer texts are truncated. */
 const MAX_CHARS = 4_000;
+const HEADINGS = { ok: 'Result:', failed: 'It failed:', refused: 'It was refused:', cancelled: 'It was cancelled:' };
 
 /** Formats a row as Markdown: the call or message, and the result. @param link  link to the row */
 export function markdownOf(record: TrajectoryRecord, pages: RecordPages, link: string): string {
@@ -19,7 +21,7 @@ export function markdownOf(record: TrajectoryRecord, pages: RecordPages, link: s
     const end = pages.endOf(payload.tool_call_id, seq);
     const result = end === undefined ? undefined : pages.at(end)?.payload;
     if (result?.kind === 'tool_ended') {
-      parts.push(result.is_error ? 'It failed:' : 'Result:', fenceText(textOf(result.result).text));
+      parts.push(HEADINGS[outcomeOf(result)], fenceText(textOf(result.result).text));
     }
   } else if (payload.kind === 'message_appended') {
     parts[0] = `### ${payload.message.role}`;

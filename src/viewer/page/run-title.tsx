@@ -53,6 +53,7 @@ export function RunTitle({
           {run.turns === 0 ? null : <span>{countOf(run.turns, 'turn')}</span>}
           <span>{countOf(run.calls, 'call')}</span>
           <span className={run.errors > 0 ? 'bad' : undefined}>{countOf(run.errors, 'error')}</span>
+          {run.refused === undefined ? null : <span>{run.refused} refused</span>}
           {tokenFacts(run).map((fact) => (
             <span key={fact}>{fact}</span>
           ))}

@@ -69,7 +69,9 @@ export class RunStateFold {
   }
 
   #noteResult(call: RunCall, record: TrajectoryRecord): void {
-    const { args, failed, number, tool } = call;
+    const { args, failed, number, outcome, tool } = call;
+    // A refused or cancelled call has neither failed nor succeeded.
+    if (outcome !== undefined) return;
     const { kind, target } = readCall(tool, args);
     const key = `${tool} ${canonicalJson(args)}`.slice(0, 2_000);
     if (failed) {

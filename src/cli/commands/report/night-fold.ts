@@ -1,5 +1,6 @@
 import { systemClock } from '../../../base/clock.ts';
 import { present } from '../../../base/present.ts';
+import type { RunCall } from '../../../run-view/run-call.ts';
 import type { TrajectoryPattern } from '../../../records/trajectory-pattern.ts';
 import type { TrajectoryPayload, TrajectoryRecord } from '../../../records/trajectory-record.ts';
 import { saysStuck } from '../../../run-view/seen-pattern.ts';
@@ -90,7 +91,7 @@ export class NightFold {
     if (lastAtMs > 0 && isOfAgent(payload) && atMs - lastAtMs > this.#longestGap.length) {
       this.#longestGap = { length: atMs - lastAtMs, call: Math.max(0, view.calls - 1), atMs: lastAtMs };
     }
-    if (call?.endSeq !== undefined) this.#countStreak(call.number - 1, call.failed, atMs);
+    if (call?.endSeq !== undefined) this.#countStreak(call, atMs);
     if (payload.kind === 'completion_checked' && payload.gave_up === true) {
       this.#gaveUp = { length: payload.attempt, call: view.calls, atMs };
     }
@@ -108,7 +109,8 @@ export class NightFold {
   found(problem?: string, nowMs: number = systemClock.nowMs()): FoundRun {
     const { advice: outcomes, checks, counts, started, usage } = this.#fold.view;
     const report = this.#fold.report(this.#isAlive ? this.lastAtMs : nowMs);
-    const { calls, errors, lostRecords, modelId, outcome, patternBasis, patterns, task, turns, verdict } = report;
+    const { calls, errors, lostRecords, modelId, outcome, patternBasis, patterns, refused, task, turns, verdict } =
+      report;
     const agentName = started?.identity.agent_name;
     const agent = agentName ?? this.program;
     const label = outcome?.labels?.['person'];
@@ -139,7 +141,7 @@ export class NightFold {
         calls,
         turns,
         errors,
-        ...present({ lostRecords }),
+        ...present({ refused, lostRecords }),
         ...usage,
         ...this.#work.work,
         checks,
@@ -153,7 +155,10 @@ export class NightFold {
     };
   }
 
-  #countStreak(call: number, failed: boolean, atMs: number): void {
+  #countStreak({ failed, number, outcome }: RunCall, atMs: number): void {
+    // A refused or cancelled call neither continues nor ends a streak of failures.
+    if (outcome !== undefined) return;
+    const call = number - 1;
     const { length } = this.#streak;
     this.#streak = failed
       ? { ...(length === 0 ? { call, atMs } : this.#streak), length: length + 1 }

@@ -79,6 +79,8 @@ export interface NightRun extends RunWork {
   readonly calls: number;
   readonly turns: number;
   readonly errors: number;
+  /** Number of refused calls. Absent if none. */
+  readonly refused?: number;
   /** Number of records that gap records replace. Absent if none. */
   readonly lostRecords?: number;
   /** Number of tokens reported by the model; absent if unknown. */

@@ -8,7 +8,7 @@ import { intervalText } from '../../runs/interval-text.ts';
 import { lostFacts } from '../../runs/lost-records.ts';
 import { titlesOf } from '../../runs/run-titles.ts';
 import { tokenFacts } from '../../../run-view/usage-text.ts';
-import { verdictMark } from '../../runs/run-text.ts';
+import { refusedFacts, verdictMark } from '../../runs/run-text.ts';
 import { totalsText } from '../../runs/totals-text.ts';
 import type { ListedGroup, NightReport, ReportFrame } from './night-report.ts';
 import type { AdviceTally, NightRun } from './night-run.ts';
@@ -61,11 +61,12 @@ export function adviceFacts(tally: AdviceTally): readonly string[] {
 }
 
 export function runFacts(run: NightRun): readonly string[] {
-  const { advice, calls, costUsd, errors, faults, lastAtMs, lostRecords, startedAtMs } = run;
+  const { advice, calls, costUsd, errors, faults, lastAtMs, lostRecords, refused, startedAtMs } = run;
   return [
     ...(startedAtMs > 0 ? [localTimeText(startedAtMs)] : []),
     countOf(calls, 'call'),
     countOf(errors, 'error'),
+    ...refusedFacts(refused),
     ...lostFacts(lostRecords),
     ...(lastAtMs > startedAtMs && startedAtMs > 0 ? [durationText(lastAtMs - startedAtMs)] : []),
     ...tokenFacts(run),

@@ -9,7 +9,7 @@ import { jsonLine, printableCut } from '../../terminal/printable.ts';
 import { titlesOf } from '../../runs/run-titles.ts';
 import { runTree, type RunBranch } from '../../runs/run-tree.ts';
 import { pricesInForce } from '../../runs/prices-in-force.ts';
-import { outcomeText, usageFacts } from '../../runs/run-text.ts';
+import { outcomeText, refusedFacts, usageFacts } from '../../runs/run-text.ts';
 import { RunView, type RunUsage } from '../../../run-view/run-view.ts';
 import { timeText } from '../../terminal/time-text.ts';
 import type { Terminal } from '../../terminal/terminal.ts';
@@ -79,12 +79,25 @@ function rowText(
     readonly title: string;
   },
 ): string {
-  const { agentName, calls, conversationId, errors, startedAtMs, lastAtMs, outcome, success, reward, problem } = run;
+  const {
+    agentName,
+    calls,
+    conversationId,
+    errors,
+    startedAtMs,
+    lastAtMs,
+    outcome,
+    refused,
+    success,
+    reward,
+    problem,
+  } = run;
   const facts = [
     ...(agentName === undefined ? [] : [printableCut(agentName, 40)]),
     ...(startedAtMs > 0 ? [timeText(startedAtMs)] : []),
     countOf(calls, 'call'),
     countOf(errors, 'error'),
+    ...refusedFacts(refused),
     ...moreFacts,
     ...(lastAtMs > startedAtMs && startedAtMs > 0 ? [durationText(lastAtMs - startedAtMs)] : []),
     ...usageFacts(usage),

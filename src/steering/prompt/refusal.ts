@@ -1,0 +1,24 @@
+import type { TrajectoryPattern } from '../../records/trajectory-pattern.ts';
+import type { TrajectoryView } from './trajectory-view.ts';
+
+/** The only text for a model about calls that a person or a policy refused. It never suggests anything but to ask. */
+export const REFUSAL_ADVICE = 'A person or a policy refused these calls: stop and ask the person before you go on.';
+
+/** Number of newest calls among which a refused call holds advice back: the agent may still be trying to do the same thing. */
+const HELD_CALLS = 16;
+
+/**
+ * Decides about advice on the agent's calls. `ask`: the pattern of the advice has refused calls, so only `REFUSAL_ADVICE` may be
+ * given. `hold`: a call was refused a short time ago, so nothing may be given. Undefined: the advice may be given.
+ *
+ * Cost: O(16), and O(open patterns) with a pattern.
+ */
+export function refusalRule(
+  trajectory: TrajectoryView | undefined,
+  pattern: Pick<TrajectoryPattern, 'identity' | 'refused'> | undefined,
+): 'ask' | 'hold' | undefined {
+  if (trajectory === undefined || trajectory.refusals === 0) return undefined;
+  const known = pattern && (trajectory.openPatterns().find(({ identity }) => identity === pattern.identity) ?? pattern);
+  if (known?.refused !== undefined) return 'ask';
+  return trajectory.recentCalls(HELD_CALLS).some(({ outcome }) => outcome === 'refused') ? 'hold' : undefined;
+}
