@@ -94,9 +94,9 @@ test.each([
   ],
   [
     { type: 'execution-denied', reason: 'not now' },
-    { result: 'not now', isError: true },
+    { result: 'not now', isError: true, outcome: 'refused' },
   ],
-  [{ type: 'execution-denied' }, { result: 'denied', isError: true }],
+  [{ type: 'execution-denied' }, { result: 'denied', isError: true, outcome: 'refused' }],
   ['what is this', { result: 'what is this', isError: false }],
 ])('a result in the SDK’s form is recorded as it is meant: %j', (output, expected) => {
   expect(readOutput(output)).toEqual(expected);

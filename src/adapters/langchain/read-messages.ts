@@ -2,7 +2,7 @@ import { isJsonObject } from '../../base/json.ts';
 import { present } from '../../base/present.ts';
 import type { AgentMessage } from '../../records/agent-message.ts';
 import { contentBlocks, plainContent, resultOf, usageOf } from '../../host/content-blocks.ts';
-import type { ConversationAnswer, RequestNews, SentRequest, ShownResult } from '../../host/conversation.ts';
+import type { ConversationAnswer, RequestNews, SentRequest } from '../../host/conversation.ts';
 import type { CallResult, IssuedCall } from '../../host/issued-call.ts';
 import { unseenItems } from '../../host/unseen-items.ts';
 
@@ -27,7 +27,7 @@ export function newsOfMessages(
 ): RequestNews {
   const system = wordOf(request.systemPrompt) ?? '';
   const messages: AgentMessage[] = system === '' || system === last.system ? [] : [{ role: 'system', content: system }];
-  const results: ShownResult[] = [];
+  const results: RequestNews['results'][number][] = [];
   for (const message of unseenItems(request.messages, last.seen, (item) => messageType(item) === 'ai')) {
     if (!isJsonObject(message)) continue;
     const role = ROLES.get(messageType(message));
