@@ -27,7 +27,7 @@ const COMMANDS: readonly string[] = [
   'analyze stuck-run.jsonl --store .coxswain/runs.db',
   'runs',
   'search rounding --limit 2',
-  'explain stuck-run.jsonl --call 24',
+  'show sample-stuck-run --call 24',
   'watch stuck-run.jsonl --until-end',
   'status',
 ];

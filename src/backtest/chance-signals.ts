@@ -12,8 +12,3 @@ export function baseRate({ positive, negative }: Pick<PartReport, 'positive' | '
 export function isChance({ precision: { high, low, of } }: Pick<SignalReport, 'precision'>, base: number): boolean {
   return of >= MIN_JUDGED_RUNS && low !== null && high !== null && low <= base && high >= base;
 }
-
-/** Returns true if the runs with a firing go wrong less often than all runs do. */
-export function isContrary({ precision: { high, of } }: Pick<SignalReport, 'precision'>, base: number): boolean {
-  return of >= MIN_JUDGED_RUNS && high !== null && high < base;
-}

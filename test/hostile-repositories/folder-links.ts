@@ -170,11 +170,10 @@ export const FOLDER_LINKS: readonly Trick[] = [
     writes: /^\/\.claude/,
   },
   {
-    name: 'links in the place of reports, labels, exports and journals',
+    name: 'links in the place of reports, exports and journals',
     make(place) {
       const target = join(place.home, '.bashrc');
-      for (const name of ['report.html', 'labels.csv', 'runs.jsonl', 'journal', 'backtest.html'])
-        place.link(name, target);
+      for (const name of ['report.html', 'runs.jsonl', 'journal', 'backtest.html']) place.link(name, target);
       place.write('run.jsonl', RUN);
     },
     loud: /it is a link/,
@@ -183,7 +182,6 @@ export const FOLDER_LINKS: readonly Trick[] = [
       ['backtest', 'run.jsonl', '--workers', '1', '--html', 'backtest.html'],
       ['backtest', 'run.jsonl', '--workers', '1', '--resume', 'journal'],
       ['export', '--to', 'runs.jsonl', '--store', 'nothing.db'],
-      ['label', 'run.jsonl', '--from', 'random', '--out', 'labels.csv'],
     ],
   },
   {
@@ -195,7 +193,6 @@ export const FOLDER_LINKS: readonly Trick[] = [
     loud: /it is a link/,
     also: [
       ['report', 'run.jsonl', '--html', 'out/report.html'],
-      ['label', 'run.jsonl', '--from', 'random', '--out', 'out/labels.csv'],
       ['export', '--to', 'out/runs.jsonl'],
     ],
   },

@@ -6,7 +6,6 @@ export const COMMANDS: Readonly<Record<string, () => Promise<CommandDefinition>>
   hook: async () => (await import('./hook/define-hook.ts')).hook,
   runs: async () => (await import('./runs/define-runs.ts')).runs,
   show: async () => (await import('./show/define-show.ts')).show,
-  explain: async () => (await import('./explain/define-explain.ts')).explain,
   watch: async () => (await import('./watch/define-watch.ts')).watch,
   notify: async () => (await import('./notify/define-notify.ts')).notify,
   demo: async () => (await import('./demo/define-demo.ts')).demo,
@@ -27,5 +26,4 @@ export const COMMANDS: Readonly<Record<string, () => Promise<CommandDefinition>>
   trust: async () => (await import('./trust/define-trust.ts')).trust,
   backtest: async () => (await import('./backtest/define-backtest.ts')).backtestDefinition,
   effect: async () => (await import('./effect/define-effect.ts')).effectDefinition,
-  label: async () => (await import('./label/define-label.ts')).label,
 };

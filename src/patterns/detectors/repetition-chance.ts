@@ -2,15 +2,6 @@ import type { Step } from '../step.ts';
 import { FEATURES, type Structure } from '../structure.ts';
 import trained from './repetition-weights.json' with { type: 'json' };
 
-/** The contribution of one feature to the score of a call. */
-export interface FeatureShare {
-  readonly feature: string;
-  /** 0 to 1. */
-  readonly value: number;
-  /** Weight times value, in logits: above 0 it speaks for being stuck. */
-  readonly adds: number;
-}
-
 /** Four of eight calls: fewer prove little. */
 const MIN_FILLED = 0.5;
 const MIN_SAME = 0.25;
@@ -28,14 +19,9 @@ export function isSameAgain(structure: Structure, step: Step): boolean {
 
 /** The trained chance that the agent is stuck, 0 to 1. @param features  as `Structure.features` returns them */
 export function stuckChance(features: readonly number[]): number {
-  const sum = featureShares(features).reduce((total, { adds }) => total + adds, trained.bias);
+  const sum = FEATURES.reduce(
+    (total, feature, index) => total + (features[index] ?? 0) * trained.weights[feature],
+    trained.bias,
+  );
   return 1 / (1 + Math.exp(-sum));
-}
-
-/** The contribution of each feature, in the order of `FEATURES`. */
-export function featureShares(features: readonly number[]): readonly FeatureShare[] {
-  return FEATURES.map((feature, index) => {
-    const value = features[index] ?? 0;
-    return { feature, value, adds: value * trained.weights[feature] };
-  });
 }

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { firstFlag, times, type ScriptedCall } from '../../../test/support/scripted-run.ts';
 import { FEATURES } from '../structure.ts';
-import { featureShares } from './repetition-chance.ts';
+import { stuckChance } from './repetition-chance.ts';
 import { repetitionDetector } from './repetition.ts';
 
 const ask = (query: string, result: string): ScriptedCall => ({ tool: 'sql', args: { query }, result });
@@ -32,5 +32,5 @@ test('a change resets the window, also a repeated one', () => {
 });
 
 test('each feature has a trained weight', () => {
-  expect(featureShares(FEATURES.map(() => 1)).every(({ adds }) => Number.isFinite(adds))).toBe(true);
+  expect(Number.isFinite(stuckChance(FEATURES.map(() => 1)))).toBe(true);
 });

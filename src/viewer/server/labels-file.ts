@@ -19,7 +19,7 @@ export interface LabelChange {
   readonly split?: string;
 }
 
-/** The labels file, if one was passed. It is read before each change, so `coxswain label` can write it at the same time. */
+/** The labels file, if one was passed. It is read before each change, so another program may write it at the same time. */
 export class LabelsFile {
   readonly #path: string | undefined;
   #lastChange: Promise<unknown> = Promise.resolve();

@@ -29,21 +29,5 @@ export const config: CommandDefinition = {
       examples: ['coxswain config show', 'coxswain config show --set'],
       load: async () => (await import('./config-show-command.ts')).configShowCommand,
     },
-    {
-      name: 'suggest',
-      summary: 'list detectors and providers that are no better than chance on your recorded runs',
-      description:
-        'Replays recorded runs whose outcome is known and lists the detectors and providers that do not speak more often ' +
-        'in runs that went wrong, with the figures and the configuration that switches them off. ' +
-        'Writes nothing.',
-      arguments: { '<paths...>': 'stores, files, folders or globs' },
-      options: {
-        '--config <file>': 'the configuration to test, or standard (default: standard)',
-        '--labels <file>': 'labels to use instead of the outcomes: CSV with id,target,split,note',
-        '--json': 'print one line of JSON',
-      },
-      examples: ['coxswain config suggest runs/', 'coxswain config suggest .coxswain/runs.db --labels truth.csv'],
-      load: async () => (await import('./config-suggest-command.ts')).configSuggestCommand,
-    },
   ],
 };

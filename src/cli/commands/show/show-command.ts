@@ -5,7 +5,7 @@ import type { RunView } from '../../../run-view/run-view.ts';
 import type { RunSummary } from '../../../store/run-summary.ts';
 import { countOf } from '../../../base/number-text.ts';
 import { openReadableStore, shownStore, storeNamed } from '../../runs/open-store.ts';
-import { printable, printableCut, printableJson } from '../../terminal/printable.ts';
+import { jsonLine, printable, printableCut, printableJson } from '../../terminal/printable.ts';
 import { inWords } from '../../../records/words.ts';
 import { timeText } from '../../terminal/time-text.ts';
 import { lostAtEnd, lostAtEndText } from '../../runs/lost-records.ts';
@@ -13,24 +13,27 @@ import { ReportFold } from '../../runs/report-fold.ts';
 import { patternLines } from '../../runs/pattern-text.ts';
 import { titleLines } from '../../runs/run-text.ts';
 import { namedRun } from '../../runs/named-run.ts';
+import { wholeOption } from '../../terminal/option-values.ts';
 import type { Terminal } from '../../terminal/terminal.ts';
+import { callReadingText, readCall } from './show-call.ts';
 
 /** Maximum number of listed pieces of advice. `--json` contains all of them. */
 const MAX_ADVICE = 20;
 
 export interface ShowOptions {
   readonly store?: string;
+  readonly call?: string;
   readonly json?: boolean;
   readonly hints?: boolean;
   readonly recompute?: boolean;
 }
 
 /**
- * Runs `coxswain show`: prints the report of a recorded run, or its stored records.
+ * Runs `coxswain show`: prints the report of a recorded run, its stored records, or how one call was read.
  *
  * @param idStart  a run id, or a unique prefix of a run id
  * @returns the exit code
- * @throws CoxswainError `input-io` if the store or the run does not exist; `invalid-argument` if several runs match; the errors of
+ * @throws CoxswainError `input-io` if the store or the run does not exist; `invalid-argument` if several runs match or the call does not exist; the errors of
  *   the store
  */
 export async function showCommand(idStart: string, options: ShowOptions, terminal: Terminal): Promise<number> {
@@ -38,6 +41,12 @@ export async function showCommand(idStart: string, options: ShowOptions, termina
   const store = await openReadableStore(file);
   try {
     const run = await namedRun(store, idStart, file);
+    if (options.call !== undefined) {
+      const number = wholeOption('--call', options.call, [1, Number.MAX_SAFE_INTEGER]);
+      const reading = await readCall(run.runId, number, store.readRun(run.runId));
+      await terminal.write(options.json === true ? jsonLine(reading) : callReadingText(reading, terminal.paint));
+      return 0;
+    }
     if (options.json === true) {
       for await (const record of store.readRun(run.runId)) await terminal.write(printableJson(encodeRecord(record)));
       return 0;

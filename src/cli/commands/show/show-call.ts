@@ -1,0 +1,253 @@
+import { CoxswainError, invalidArgument } from '../../../base/error.ts';
+import { readArguments } from '../../../calls/argument-reading.ts';
+import { resultText } from '../../../calls/result-text.ts';
+import { defaultDetectors } from '../../../patterns/detectors/default-detectors.ts';
+import type { PatternDetector, StepContext } from '../../../patterns/pattern-detector.ts';
+import { makeStep, unwrapResult, type ResultReading, type Step } from '../../../patterns/step.ts';
+import type { TrajectoryPattern } from '../../../records/trajectory-pattern.ts';
+import type { ToolEnded, TrajectoryRecord } from '../../../records/trajectory-record.ts';
+import { inWords } from '../../../records/words.ts';
+import type { RunCall } from '../../../run-view/run-call.ts';
+import { RunView } from '../../../run-view/run-view.ts';
+import { callText } from '../../runs/call-previews.ts';
+import type { Paint } from '../../terminal/paint.ts';
+import { printableCut } from '../../terminal/printable.ts';
+
+/** How a call was classified. Call numbers start at 1. Contains untrusted text: pass it through `printable` before showing it. */
+export interface ReadCall {
+  readonly run: string;
+  readonly call: number;
+  readonly calls: number;
+  /** Tool and arguments, truncated to 100 characters. */
+  readonly preview: string;
+  readonly kind: string;
+  readonly kindReason: string;
+  /** True if detectors treat the call as failed. */
+  readonly failed: boolean;
+  readonly failedReason: string;
+  /** True if the run counts the call as an error: the source flags it, or it is inferred if the source has no flags. */
+  readonly countedAsError: boolean;
+  /** The error line; empty without one. */
+  readonly failureLine: string;
+  /** The start of the recorded result and of the compared text, at most 2,000 UTF-16 code units each. */
+  readonly resultText: string;
+  readonly comparedText: string;
+  /** Ids of the reading rules that match the result or mask a part of it. */
+  readonly rules: readonly string[];
+  readonly novel: boolean;
+  /** True if the call changed something, so that earlier calls no longer count as equal. */
+  readonly beganEpoch: boolean;
+  /** Earlier calls since the last change with the same arguments and result, only the same arguments, or only the same result. */
+  readonly sameCalls: readonly number[];
+  readonly sameArguments: readonly number[];
+  readonly sameResults: readonly number[];
+  /** The patterns that include the call, at the end of the run. */
+  readonly patterns: readonly TrajectoryPattern[];
+}
+
+interface SeenStep {
+  readonly step: Step;
+  readonly context: StepContext;
+}
+
+const TEXT_CHARS = 2_000;
+const SHOWN_LINES = 4;
+const LINE_CHARS = 160;
+/** Maximum number of call numbers in a line. The last ones are shown. */
+const SHOWN_CALLS = 32;
+
+/**
+ * Reads a run with the default detectors to its end, because a pattern may be flagged after the call.
+ *
+ * Cost: as `RunView` with detectors. Memory: two keys per call since the last change.
+ *
+ * @param number  number of the call, from 1
+ * @throws CoxswainError `invalid-argument` if the run does not contain the call; `input-io` if the call has no result
+ */
+export async function readCall(
+  runId: string,
+  number: number,
+  records: AsyncIterable<TrajectoryRecord>,
+): Promise<ReadCall> {
+  let seen: SeenStep | undefined;
+  const witness = witnessDetector((one) => (seen = one));
+  const view = new RunView({ detectors: [...defaultDetectors(), witness], recompute: true });
+  let epoch = -1;
+  let compared: { readonly number: number; readonly argsKey: string; readonly resultKey: string }[] = [];
+  let found: Omit<ReadCall, 'run' | 'call' | 'calls' | 'patterns'> | undefined;
+  for await (const record of records) {
+    seen = undefined;
+    const call = view.fold(record);
+    // The detector runs inside the fold.
+    const current = seen as SeenStep | undefined;
+    if (call === undefined || current === undefined || found !== undefined) continue;
+    const { context, step } = current;
+    const { argsKey, resultKey } = step;
+    if (context.epoch !== epoch) compared = [];
+    epoch = context.epoch;
+    if (call.number === number && record.payload.kind === 'tool_ended') {
+      const numbersOf = (isSameCall: boolean, isSameResult: boolean): readonly number[] =>
+        compared
+          .filter((one) => (one.argsKey === argsKey) === isSameCall && (one.resultKey === resultKey) === isSameResult)
+          .map((one) => one.number);
+      found = {
+        ...readingOf(call, record.payload, step),
+        novel: context.novel,
+        beganEpoch: context.advanced,
+        sameCalls: numbersOf(true, true),
+        sameArguments: numbersOf(true, false),
+        sameResults: numbersOf(false, true),
+      };
+    }
+    compared.push({ number: call.number, argsKey, resultKey });
+  }
+  const id = printableCut(runId, 80);
+  const { calls } = view;
+  if (number > calls) {
+    const choice = calls === 0 ? 'no calls' : `${calls} calls; give a number from 1 to ${calls}`;
+    throw invalidArgument(`--call ${number}: run ${id} has ${choice}`);
+  }
+  if (found === undefined)
+    throw new CoxswainError('input-io', `call ${number} of run ${id} has no recorded result to read`);
+  const patterns = view.patterns.patterns.map(({ pattern }) => pattern).filter((one) => coversCall(one, number - 1));
+  return { run: runId, call: number, calls, ...found, patterns };
+}
+
+/** Creates a detector that finds no pattern. It passes each step to `onSeen`, in the same form as for the other detectors. */
+function witnessDetector(onSeen: (seen: SeenStep) => void): PatternDetector {
+  return {
+    name: 'witness',
+    start: () => ({
+      observe(step, context) {
+        onSeen({ step, context });
+        return undefined;
+      },
+      snapshot: () => null,
+    }),
+  };
+}
+
+/** Returns true if the call is between the first and the last call of the pattern. */
+function coversCall({ evidence, firstSeen, flaggedAt }: TrajectoryPattern, index: number): boolean {
+  const last = Math.max(firstSeen, flaggedAt ?? 0, evidence.at(-1) ?? 0);
+  return index >= firstSeen && index <= last;
+}
+
+type Reading = Pick<
+  ReadCall,
+  | 'preview'
+  | 'kind'
+  | 'kindReason'
+  | 'failed'
+  | 'failedReason'
+  | 'countedAsError'
+  | 'failureLine'
+  | 'resultText'
+  | 'comparedText'
+  | 'rules'
+>;
+
+function readingOf(call: RunCall, ended: ToolEnded, step: Step): Reading {
+  const { args, number, tool } = call;
+  const { result, is_error: isError, result_missing: missing } = ended;
+  const raw = { index: number - 1, turn: step.turn, atMs: step.atMs, tool, args, result, isError };
+  const stepAlone = makeStep({ ...raw, resultMissing: missing === true }, {});
+  const reading = unwrapResult(result);
+  const { answer } = reading;
+  const beginningOf = (text: string): string => text.slice(0, TEXT_CHARS).toWellFormed();
+  return {
+    preview: callText(tool, args),
+    kind: step.kind,
+    kindReason: kindReason(call, step, stepAlone),
+    failed: step.failure !== undefined,
+    failedReason: failedReason(ended, step, stepAlone, reading),
+    countedAsError: isError,
+    failureLine: step.failure?.line ?? '',
+    resultText: beginningOf(typeof result === 'string' ? result : resultText(result)),
+    comparedText: beginningOf(answer.masked),
+    rules: answer.rules(),
+  };
+}
+
+/** @param stepAlone  the step without the context of the run */
+function kindReason({ tool, args }: RunCall, step: Step, stepAlone: Step): string {
+  const { kind, program, shell } = readArguments(tool, args, {}).semantics;
+  if (step.kind !== stepAlone.kind) return `it checks again after a pause; on its own it would be ${stepAlone.kind}`;
+  if (step.kind !== kind) return `by its result; tool and arguments alone would be ${kind}`;
+  return shell ? `the shell command runs ${program}` : 'by the name of the tool and its arguments';
+}
+
+function failedReason(ended: ToolEnded, step: Step, stepAlone: Step, reading: ResultReading): string {
+  if (ended.result_missing === true) return 'its source has no result';
+  const { answer, envelopeFailed, printed } = reading;
+  const exitCode = printed?.exitCode;
+  const flags = [
+    ...(ended.is_error
+      ? [ended.error_inferred === true ? 'its text reads like a failure' : 'its source flags it']
+      : []),
+    ...(exitCode === undefined || exitCode === 0 ? [] : [`exit code ${exitCode}`]),
+    ...(envelopeFailed ? ['the envelope of its result reports a failure'] : []),
+  ];
+  const shownFlags = flags.join(', ');
+  if (step.failure === undefined) {
+    if (stepAlone.failure !== undefined) return 'it waits for a service that is not reachable yet';
+    if (flags.length === 0)
+      return exitCode === 0 ? 'no flag, and exit code 0' : 'no flag, and its result reports no failure';
+    if (step.kind === 'poll' && answer.isPending) return `its result reports pending work (${shownFlags})`;
+    if (exitCode === 1 && answer.isEmpty) return `a search without a match is not a failure (${shownFlags})`;
+    return `the call expected this result (${shownFlags})`;
+  }
+  const words = answer.declaresFailure ? 'its result declares a failure' : 'the words of its result report a failure';
+  const reason = flags.length === 0 ? words : shownFlags;
+  return step.failure.category === stepAlone.failure?.category
+    ? reason
+    : `${reason}; its error line also occurs in successful output, so it is not the cause`;
+}
+
+export function callReadingText(reading: ReadCall, paint: Paint): string {
+  const { call, calls, comparedText, countedAsError, failed, failureLine, patterns, rules, run } = reading;
+  const countNote =
+    failed === countedAsError ? '' : `; ${countedAsError ? 'counted' : 'not counted'} as an error of the run`;
+  const isUnchanged = comparedText === reading.resultText;
+  const lines = [
+    `${printableCut(run, 80)}, call ${call} of ${calls}`,
+    `  ${paint('bold', printableCut(reading.preview, LINE_CHARS))}`,
+    `  kind: ${reading.kind}, ${printableCut(reading.kindReason, LINE_CHARS)}`,
+    `  failed: ${failed ? 'yes' : 'no'}, ${reading.failedReason}${countNote}`,
+    ...(failureLine === '' ? [] : [`    line: ${printableCut(failureLine, LINE_CHARS)}`]),
+    `  result${isUnchanged ? ', compared unchanged' : ''}:`,
+    ...firstLines(reading.resultText),
+    ...(isUnchanged ? [] : ['  compared as:', ...firstLines(comparedText)]),
+    ...(rules.length === 0 ? [] : [`  matching reading rules: ${rules.join(', ')}`]),
+    `  new: ${reading.novel ? 'yes' : 'no'}${reading.beganEpoch ? '; it changes something, so earlier calls no longer count as equal' : ''}`,
+    `  same call and result since the last change: ${callList(reading.sameCalls)}`,
+    `  same call, another result: ${callList(reading.sameArguments)}`,
+    `  another call, same result: ${callList(reading.sameResults)}`,
+    ...(patterns.length === 0 ? ['  patterns: none'] : ['  patterns, as of the end of the run:']),
+    ...patterns.map(patternLine),
+  ];
+  return `${lines.join('\n')}\n`;
+}
+
+function firstLines(text: string): readonly string[] {
+  if (text.trim() === '') return ['    (empty)'];
+  const lines = text.split(/\r?\n/);
+  const shownLines = lines.slice(0, SHOWN_LINES).map((line) => `    | ${printableCut(line, LINE_CHARS)}`);
+  return lines.length > SHOWN_LINES ? [...shownLines, '    | …'] : shownLines;
+}
+
+function callList(numbers: readonly number[]): string {
+  if (numbers.length === 0) return 'none';
+  const shownNumbers = numbers.slice(-SHOWN_CALLS).join(', ');
+  return numbers.length > SHOWN_CALLS ? `… ${shownNumbers} (${numbers.length} in all)` : shownNumbers;
+}
+
+function patternLine({ kind, level, stuck, firstSeen, flaggedAt, clearedAt, evidence }: TrajectoryPattern): string {
+  const facts = [
+    `${stuck ? 'stuck ' : ''}${inWords('level', level)}: ${printableCut(inWords('pattern', kind), 60)}, from call ${firstSeen + 1}`,
+    flaggedAt === null ? 'never more than a hint' : `noticed at call ${flaggedAt + 1}`,
+    ...(clearedAt === undefined ? [] : [`over by call ${clearedAt + 1}`]),
+    `evidence ${callList(evidence.map((index) => index + 1))}`,
+  ];
+  return `    ${facts.join(', ')}`;
+}

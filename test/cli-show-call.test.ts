@@ -1,0 +1,125 @@
+import { writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { beforeEach, expect, test } from 'vitest';
+
+import { jsonLines, runCli, sampleRun } from './run-cli.ts';
+import { testFolder } from './support/test-folder.ts';
+
+const SAMPLE = fileURLToPath(new URL('../samples/stuck-run.jsonl', import.meta.url));
+
+let cwd: string;
+let stores = 0;
+
+beforeEach(() => void (cwd = testFolder()));
+
+interface Call {
+  readonly tool: string;
+  readonly args: object;
+  readonly result: string;
+  readonly isError?: boolean;
+}
+
+/** How the last of these calls was read, as JSON. */
+async function readLast(...calls: readonly Call[]): Promise<Readonly<Record<string, unknown>>> {
+  await writeFile(
+    join(cwd, 'run.json'),
+    JSON.stringify({ id: 'r', calls: calls.map((call) => ({ isError: false, ...call })) }),
+  );
+  const store = `runs-${(stores += 1)}.db`;
+  await runCli(['analyze', 'run.json', '--store', store], { cwd });
+  const args = ['show', 'r', '--store', store, '--call', String(calls.length), '--json'];
+  const { code, stderr, stdout } = await runCli(args, { cwd });
+  expect([code, stderr]).toEqual([0, '']);
+  return jsonLines(stdout)[0] ?? {};
+}
+
+const sh = (command: string, result: string, isError = false): Call => ({
+  tool: 'bash',
+  args: { command },
+  result,
+  isError,
+});
+
+test('the reading of a call has its kind, failure, equal calls and patterns', async () => {
+  await runCli(['analyze', SAMPLE, '--store', 'runs.db'], { cwd });
+  const { code, stdout } = await runCli(['show', 'sample', '--call', '24', '--store', 'runs.db'], { cwd });
+  expect(code).toBe(0);
+  expect(stdout).toContain('call 24 of 39\n  bash {command: "node check.mjs"}\n');
+  expect(stdout).toContain('kind: execute, the shell command runs node\n');
+  expect(stdout).toContain('failed: yes, its source flags it\n    line: FAIL total: expected 7439, got 7438\n');
+  expect(stdout).toContain('new: no\n  same call and result since the last change: 16, 22\n');
+  expect(stdout).toMatch(
+    /stuck for sure: calls and answers that resemble each other, from call 24, noticed at call 24, .*evidence 24\n/,
+  );
+});
+
+test('the reading has the text compared and the original text', async () => {
+  const build = (second: number): Call => sh('make', `built at 2026-01-01T00:00:0${second}Z\nok 3`);
+  expect(await readLast(build(1), build(2))).toMatchObject({
+    resultText: 'built at 2026-01-01T00:00:02Z\nok 3',
+    comparedText: 'built at ~\nok 3',
+    sameCalls: [1],
+    novel: false,
+  });
+});
+
+test('the reason of a failure is the flag, else the exit code, else the words', async () => {
+  expect(await readLast(sh('node a.js', '{"output": "boom", "exit_code": 2}'))).toMatchObject({
+    failed: true,
+    countedAsError: false,
+    failedReason: 'exit code 2',
+  });
+  expect(await readLast(sh('node a.js', 'compiling\nfatal error: no input files'))).toMatchObject({
+    failed: true,
+    failureLine: 'fatal error: no input files',
+  });
+  expect(await readLast(sh('grep x a.txt', '{"output": "", "exit_code": 1}'))).toMatchObject({
+    failed: false,
+    failedReason: 'a search without a match is not a failure (exit code 1)',
+  });
+});
+
+test('the reading tells whether the kind comes from the arguments, the result or a pause', async () => {
+  const job = (result: string): Call => ({ tool: 'get_job', args: { id: 'build' }, result });
+  expect(await readLast(job('{"status": "pending"}'))).toMatchObject({
+    kind: 'poll',
+    kindReason: expect.stringMatching(/^by its result; tool and arguments alone would be /),
+  });
+  const look = sh('cat out.log', 'step 3 of 9');
+  expect(await readLast(look, sh('sleep 60', ''), look)).toMatchObject({
+    kind: 'poll',
+    kindReason: 'it checks again after a pause; on its own it would be read',
+  });
+});
+
+test('a call after a change is not compared with earlier ones', async () => {
+  const look = sh('cat a.txt', 'one');
+  const write: Call = { tool: 'write_file', args: { path: 'a.txt', content: 'two' }, result: 'ok' };
+  expect(await readLast(look, write)).toMatchObject({ kind: 'write', beganEpoch: true });
+  expect(await readLast(look, write, look)).toMatchObject({ sameCalls: [], novel: true });
+});
+
+test('the reading of a call is safe for a terminal', async () => {
+  await writeFile(
+    join(cwd, 'a.json'),
+    JSON.stringify({ id: 'r', calls: [sh('echo \u001b[31m', '\u001b]0;x\u0007red\u202e', true)] }),
+  );
+  await runCli(['analyze', 'a.json', '--store', 'runs.db'], { cwd });
+  for (const format of [[], ['--json']]) {
+    const { code, stdout } = await runCli(['show', 'r', '--call', '1', '--store', 'runs.db', ...format], { cwd });
+    expect(code).toBe(0);
+    expect(stdout).not.toMatch(/[\u0000-\u0009\u000b-\u001f\u202e]/);
+  }
+});
+
+test('a missing call is an error with the range of calls', async () => {
+  await writeFile(join(cwd, 'a.json'), sampleRun('alpha', 'stuck'));
+  await runCli(['analyze', 'a.json', '--store', 'runs.db'], { cwd });
+  const refusal = async (call: string): Promise<readonly unknown[]> => {
+    const { code, stderr, stdout } = await runCli(['show', 'alpha', '--call', call, '--store', 'runs.db'], { cwd });
+    return [code, stdout, stderr];
+  };
+  expect(await refusal('9')).toEqual([2, '', expect.stringContaining('alpha has 8 calls; give a number from 1 to 8')]);
+  expect(await refusal('0')).toEqual([2, '', expect.stringContaining('--call 0: give a whole number from 1')]);
+});
