@@ -10,12 +10,10 @@ import { expect, onTestFinished, test } from 'vitest';
 
 import { atifDocument } from '../src/exports/atif-document.ts';
 import { chatMessages } from '../src/exports/chat-messages.ts';
-import { inspectFrame, inspectSample } from '../src/exports/inspect-log.ts';
 import { otlpRequest } from '../src/exports/otlp-request.ts';
 import { RunSpans } from '../src/exports/run-spans.ts';
 import { readTranscript, type Transcript } from '../src/exports/transcript.ts';
 import { atifImporter } from '../src/formats/atif/atif.ts';
-import { inspectDocumentImporter } from '../src/formats/inspect/inspect.ts';
 import type { DocumentImporter } from '../src/formats/importer.ts';
 import { openaiChatImporter } from '../src/formats/openai-chat/openai-chat.ts';
 import { otlpLinesImporter } from '../src/formats/otlp/otlp.ts';
@@ -24,7 +22,7 @@ import { scriptRun } from '../src/testing/record-script.ts';
 import { useStoresFolder } from './cli-stores.ts';
 import { jsonLines } from './run-cli.ts';
 import { everyPayload } from './support/every-payload.ts';
-import { ATIF_SCHEMA, INSPECT_SCHEMA } from './support/foreign-schemas.ts';
+import { ATIF_SCHEMA } from './support/foreign-schemas.ts';
 import { importDocument, importLines } from './support/import-check.ts';
 import { scriptedRecords, type ScriptedCall } from './support/scripted-run.ts';
 
@@ -33,12 +31,6 @@ const SAMPLE = fileURLToPath(new URL('../samples/stuck-run.jsonl', import.meta.u
 
 const FORMS: readonly (readonly [string, DocumentImporter, object, (run: Transcript) => unknown])[] = [
   ['atif', atifImporter, ATIF_SCHEMA, (run) => atifDocument(run)],
-  [
-    'inspect',
-    inspectDocumentImporter,
-    INSPECT_SCHEMA,
-    (run) => JSON.parse(inspectFrame('m', 0).join(JSON.stringify(inspectSample(run)))) as unknown,
-  ],
 ];
 
 async function* stream(records: readonly TrajectoryRecord[]): AsyncGenerator<TrajectoryRecord> {
@@ -73,15 +65,6 @@ const turns = fc.array(
   ),
   { maxLength: 12 },
 );
-
-test('a failed run with a partial reward is a failed run in an Inspect log', async () => {
-  const end = { kind: 'run_ended', outcome: 'ended', new_messages: [], reward: 0.67, success: false } as const;
-  const started = { kind: 'run_started', identity: { run_id: 'a', depth: 0 } } as const;
-  const run = await readTranscript(stream(scriptRun('a', [started, end])));
-  const log = inspectFrame('m', 0).join(JSON.stringify(inspectSample(run)));
-  const [read] = importDocument(inspectDocumentImporter, JSON.parse(log)).runs;
-  expect(read?.payloads).toContainEqual(expect.objectContaining({ kind: 'run_ended', reward: 0.67, success: false }));
-});
 
 test.each(FORMS)(
   '%s reads back to the same calls and is what its project accepts',
@@ -139,7 +122,6 @@ test('a run goes out in every form and comes back with the calls and the pattern
   expect(before).toEqual([39, 16, expect.arrayContaining([expect.objectContaining({ stuck: true })])]);
   for (const [format, file] of [
     ['atif', 'atif.json'],
-    ['inspect-json', 'inspect.json'],
     ['otlp', 'spans.jsonl'],
   ] as const) {
     const { code, stdout } = await here.run([

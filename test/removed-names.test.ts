@@ -7,6 +7,11 @@ test.each([
   [['explain', 'run', '--call', '3'], 'explain was removed; use coxswain show RUN --call N'],
   [['label', 'runs.db', '--out', 'labels.csv'], 'label was removed; coxswain view labels moments of runs'],
   [['config', 'suggest', 'runs'], 'config suggest was removed; coxswain backtest PATH marks'],
+  [['analyze', 'run.jsonl', '--parquet', 'rows.parquet'], 'analyze --parquet was removed; use --csv'],
+  [['analyze', 'run.jsonl', '--format', 'intercode'], '--format intercode was removed; convert the file'],
+  [['backtest', 'run.jsonl', '--html=page.html'], 'backtest --html was removed; use --json'],
+  [['export', '--format', 'inspect-json'], '--format inspect-json was removed; use --format atif or otlp'],
+  [['report', '--to', 'mailto:me@example.org'], '--to mailto: was removed; give a webhook, or send the text'],
 ])('coxswain %j is refused with what to use instead', async (args, message) => {
   const { code, stderr, stdout } = await runCli(args, { cwd: testFolder() });
   expect([code, stdout, stderr]).toEqual([2, '', expect.stringContaining(message)]);

@@ -28,7 +28,6 @@ export {
 export type { AdviceArm, AdviceOutcome, AdviceOutcomeOptions, NextCall } from '../run-view/advice-outcome.ts';
 export { effect, type EffectOptions } from './effect.ts';
 export type { ArmFigures, EffectExperiment, EffectOutcome, EffectReport, EffectRuns } from './effect-report.ts';
-export { htmlReport } from './html-report.ts';
 export { formatLabels, parseLabels, readLabels, type Label, type LabelTarget } from './labels.ts';
 export type { OnReadProblem } from './run-items.ts';
 export type { Gates } from './judge-gates.ts';

@@ -1,7 +1,12 @@
 import type { CommanderError } from 'commander';
 
-/** Removed commands (`NAME`), subcommands (`NAME INNER`) and options (`NAME --OPTION`), with what to use instead. */
+/** Removed commands (`NAME`), subcommands (`NAME INNER`), options (`NAME --OPTION`) and values of options, with what to use instead. */
 const REMOVED: Readonly<Record<string, string>> = {
+  '--format inspect-json': 'use --format atif or otlp; coxswain still reads logs of Inspect',
+  '--format intercode': 'convert the file to the form calls or steps of docs/formats.md',
+  '--to mailto:': 'give a webhook, or send the text: coxswain report --markdown | mail -s coxswain YOU@HOST',
+  'analyze --parquet': 'use --csv, which DuckDB and pandas convert to Parquet',
+  'backtest --html': 'use --json, and coxswain view --report FILE shows the report',
   'config suggest': 'coxswain backtest PATH marks the patterns and advice that are no better than chance',
   explain: 'use coxswain show RUN --call N; coxswain analyze FILE --store STORE records the runs of a file',
   label: 'coxswain view labels moments of runs, with the keys of its page',
@@ -12,6 +17,10 @@ export function removedMessage(error: CommanderError, args: readonly string[]): 
   if (error.code !== 'commander.unknownCommand' && error.code !== 'commander.unknownOption') return undefined;
   const [command = '', ...rest] = args;
   const names = [command, ...rest.map((arg) => `${command} ${arg.replace(/=.*/s, '')}`)];
-  const name = names.find((one) => Object.hasOwn(REMOVED, one));
-  return name === undefined ? undefined : `${name} was removed; ${REMOVED[name]}`;
+  return names.map(removedText).find((text) => text !== undefined);
+}
+
+/** The message for a removed name of the table; undefined for any other. */
+export function removedText(name: string): string | undefined {
+  return Object.hasOwn(REMOVED, name) ? `${name} was removed; ${REMOVED[name]}` : undefined;
 }

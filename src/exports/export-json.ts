@@ -3,7 +3,6 @@ import { defaultDetectors } from '../patterns/detectors/default-detectors.ts';
 import { atifDocument } from './atif-document.ts';
 import { chatMessages } from './chat-messages.ts';
 import type { ExportedRun } from './exported-run.ts';
-import { inspectFrame, inspectSample } from './inspect-log.ts';
 import type { RunSpan } from './run-span.ts';
 import { RunSpans } from './run-spans.ts';
 import { readTranscript } from './transcript.ts';
@@ -21,22 +20,6 @@ export async function atifOf({ below, ...run }: ExportedTree): Promise<JsonObjec
   const children: JsonObject[] = [];
   for (const child of below) children.push(await atifOf(child));
   return atifDocument(await readTranscript(run.records()), children);
-}
-
-/** Yields the text of one Inspect log with a sample per run. Memory: one run. */
-export async function* inspectOf(runs: AsyncIterable<ExportedRun>): AsyncGenerator<string, void, void> {
-  let tail = '';
-  for await (const exportedSpans of runs) {
-    const { modelId, startedAtMs } = exportedSpans.run;
-    if (tail === '') {
-      const [head, end] = inspectFrame(modelId, startedAtMs);
-      yield head;
-      tail = end;
-    } else yield ',';
-    yield JSON.stringify(inspectSample(await readTranscript(exportedSpans.records())));
-  }
-  if (tail === '') yield inspectFrame(undefined, 0).join('');
-  else yield tail;
 }
 
 /** Yields one line of chat messages per run. Memory: one run. */

@@ -12,7 +12,6 @@ export type FormatName =
   | 'coxswain'
   | 'gemini'
   | 'inspect'
-  | 'intercode'
   | 'openai-chat'
   | 'opencode'
   | 'openhands'

@@ -8,7 +8,6 @@ import { coxswainImporter } from './neutral/coxswain-records.ts';
 import { geminiChatImporter, geminiDocumentImporter, geminiStreamImporter } from './gemini/gemini.ts';
 import type { Importer } from './importer.ts';
 import { inspectArchiveImporter, inspectDocumentImporter } from './inspect/inspect.ts';
-import { intercodeImporter } from './intercode/intercode.ts';
 import { openaiChatImporter, openaiChatLinesImporter } from './openai-chat/openai-chat.ts';
 import { openhandsDocumentImporter, openhandsLineImporter } from './openhands/openhands.ts';
 import { opencodeImporter, opencodeLinesImporter } from './opencode/opencode.ts';
@@ -45,7 +44,6 @@ export const importers: readonly Importer[] = [
   otlpLinesImporter,
   otlpDocumentImporter,
   sweAgentImporter,
-  intercodeImporter,
   tauBenchImporter,
   tau2Importer,
   // This importer is last because its format is the least specific: other formats also contain such messages.

@@ -173,13 +173,12 @@ export const FOLDER_LINKS: readonly Trick[] = [
     name: 'links in the place of reports, exports and journals',
     make(place) {
       const target = join(place.home, '.bashrc');
-      for (const name of ['report.html', 'runs.jsonl', 'journal', 'backtest.html']) place.link(name, target);
+      for (const name of ['report.html', 'runs.jsonl', 'journal']) place.link(name, target);
       place.write('run.jsonl', RUN);
     },
     loud: /it is a link/,
     also: [
       ['report', 'run.jsonl', '--html', 'report.html'],
-      ['backtest', 'run.jsonl', '--workers', '1', '--html', 'backtest.html'],
       ['backtest', 'run.jsonl', '--workers', '1', '--resume', 'journal'],
       ['export', '--to', 'runs.jsonl', '--store', 'nothing.db'],
     ],

@@ -5,7 +5,7 @@ import { callNumber } from '../../base/call-number.ts';
 import { isFlagged } from '../../run-view/seen-pattern.ts';
 import type { RunReport } from './run-report.ts';
 
-/** A run as one flat row for CSV and Parquet. Null means unknown. */
+/** A run as one flat row for CSV. Null means unknown. */
 export interface AnalysedRow {
   readonly id: string;
   readonly source: string;

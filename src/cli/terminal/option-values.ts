@@ -1,5 +1,6 @@
 import { invalidArgument } from '../../base/error.ts';
 import { parseDuration } from '../../base/parse-duration.ts';
+import { removedText } from '../removed-commands.ts';
 import { printableCut } from './printable.ts';
 
 const SHOWN_CHARS = 80;
@@ -44,5 +45,7 @@ export function spanOption(option: string, text: string, examples: string): numb
 export function choiceOption<Name extends string>(option: string, text: string, names: readonly Name[]): Name {
   const name = names.find((one) => one === text);
   if (name !== undefined) return name;
-  throw invalidArgument(`${option} ${printableCut(text, SHOWN_CHARS)}: give one of ${names.join(', ')}`);
+  throw invalidArgument(
+    removedText(`${option} ${text}`) ?? `${option} ${printableCut(text, SHOWN_CHARS)}: give one of ${names.join(', ')}`,
+  );
 }

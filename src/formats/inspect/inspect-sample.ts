@@ -89,12 +89,10 @@ function* messageItems(reading: Reading, message: JsonMembers): Generator<Import
 function answerItems(reading: Reading, message: JsonMembers): readonly ImportItem[] {
   const { items, resolve, times } = reading;
   const span = times.answers.get(textOrUndefined(message.id) ?? '');
-  const nonObjectArgs = membersOf(coxswainMembers(message).arguments);
   const calls = listOf(message.tool_calls).map((value) => {
     const call = membersOf(value);
     const name = textOrUndefined(call.function) ?? 'unknown';
-    const id = textOrUndefined(call.id) ?? '';
-    const args = Object.hasOwn(nonObjectArgs, id) ? asJson(nonObjectArgs[id]) : callArguments(resolve(call.arguments));
+    const args = callArguments(resolve(call.arguments));
     return { type: 'call', call: { sourceId: textOrUndefined(call.id), name, args } } as const;
   });
   const reasoning = textOrUndefined(message.reasoning);
@@ -117,18 +115,12 @@ function* toolItems(reading: Reading, message: JsonMembers): Generator<ImportIte
   seen.set(sourceId ?? '', execution + 1);
   const span = times.calls.get(sourceId ?? '')?.[execution];
   const error = message.error === undefined || message.error === null ? undefined : membersOf(message.error);
-  const coxswainFields = coxswainMembers(message);
-  const content = 'result' in coxswainFields ? asJson(coxswainFields.result) : sourceResult(resolve(message.content));
+  const content = sourceResult(resolve(message.content));
   // If the content is empty, the model sees the error text.
   const result = content === '' && error !== undefined ? (textOrUndefined(error.message) ?? content) : content;
   const { startMs, endMs } = span ?? {};
   const durationMs = startMs === undefined || endMs === undefined ? undefined : endMs - startMs;
   yield* items.result({ sourceId, result, isError: error !== undefined, durationMs }, endMs);
-}
-
-/** Returns the fields that a coxswain export adds to a message or a score, for values that Inspect cannot store. */
-function coxswainMembers(message: JsonMembers): JsonMembers {
-  return membersOf(membersOf(message.metadata).coxswain);
 }
 
 /** Converts Inspect's message parts to stored blocks. Attachments are already resolved. */
@@ -202,7 +194,7 @@ const GRADES: ReadonlyMap<string, number> = new Map([
 /**
  * Returns how a sample ended, from its `error`, `limit` or scores. Undefined if it has none of them. The reward is the first
  * score, if it is a number or a grade. The run succeeded if the reward is 1, and failed if it is 0. With any other reward,
- * success is unknown, unless the export of coxswain states it. All scores become labels.
+ * success is unknown. All scores become labels.
  */
 function inspectOutcome(sample: JsonMembers): RunEnded | undefined {
   const error = isJsonObject(sample.error) ? sample.error : undefined;
@@ -217,11 +209,10 @@ function inspectOutcome(sample: JsonMembers): RunEnded | undefined {
   if (error !== undefined) labels.error = (textOrUndefined(error.message) ?? 'unknown').slice(0, MAX_ERROR_CHARS);
   if (limit !== undefined) labels.limit = textOrUndefined(limit.type) ?? 'unknown';
   const [first] = scores;
-  const score = membersOf(first?.[1]);
-  const reward = rewardOf(score.value);
-  const { success = reward === 1 || reward === 0 ? reward === 1 : undefined } = coxswainMembers(score);
+  const reward = rewardOf(membersOf(first?.[1]).value);
+  const success = reward === 1 || reward === 0 ? reward === 1 : undefined;
   const outcome = error !== undefined ? 'error' : limit !== undefined ? 'limit' : 'ended';
-  return runEnded(outcome, { reward, success: typeof success === 'boolean' ? success : undefined, labels });
+  return runEnded(outcome, { reward, success, labels });
 }
 
 function rewardOf(value: unknown): number | undefined {

@@ -25,7 +25,6 @@ export interface AnalyzeOptions {
   readonly all?: boolean;
   readonly by?: string;
   readonly csv?: string;
-  readonly parquet?: string;
   readonly verbose?: boolean;
   readonly format?: string;
   readonly store?: string;
@@ -54,7 +53,7 @@ export async function analyzeCommand(
     all: options.all === true,
     json: options.json === true,
   };
-  const table = (by ?? options.csv ?? options.parquet) === undefined ? undefined : new TableOutput();
+  const table = (by ?? options.csv) === undefined ? undefined : new TableOutput();
   const printedOutput = new PrintedOutput(terminal, print);
   const output = table === undefined ? printedOutput : by === undefined ? bothOutputs(printedOutput, table) : table;
   const store = options.store === undefined ? undefined : await openStoreNamed(options.store);
@@ -80,8 +79,7 @@ export async function analyzeCommand(
   if (paths.length > 0) problems.endSources(repeatedRuns);
   await output.finish();
   if (by !== undefined) await table?.write(by, options.json === true, terminal);
-  if (options.csv !== undefined) await table?.save(options.csv, 'csv');
-  if (options.parquet !== undefined) await table?.save(options.parquet, 'parquet');
+  if (options.csv !== undefined) await table?.save(options.csv);
   if (output.runs === 0 && !problems.any) {
     if (paths.length > 0) terminal.complain(`coxswain: ${printable(paths.join(', '))}: no run found`);
     return 1;

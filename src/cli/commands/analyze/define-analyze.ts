@@ -18,7 +18,6 @@ export const analyze: CommandDefinition = {
     '--by <group>':
       'print a table by model, task, tool or folder: runs, stuck runs with examples, calls and cost, in total and after the first flag',
     '--csv <file>': 'also write one row per run as CSV',
-    '--parquet <file>': 'also write one row per run as Parquet',
     '--format <name>': 'read every file as this format',
     '--store <address>': 'also record the runs in this store: a SQLite file, or postgres://USER@HOST/DATABASE',
     '--verbose': 'also print what was repaired or left out while reading',

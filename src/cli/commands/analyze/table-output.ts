@@ -62,12 +62,12 @@ export class TableOutput implements ReportOutput {
   }
 
   /**
-   * Writes all rows to a file.
+   * Writes all rows to a file of CSV.
    *
    * @throws CoxswainError `input-io`, and the errors of `checkOutput`
    */
-  async save(file: string, kind: 'csv' | 'parquet'): Promise<void> {
-    await writeOutput(file, kind === 'csv' ? csvText(this.#rows) : await parquetBytes(this.#rows));
+  async save(file: string): Promise<void> {
+    await writeOutput(file, csvText(this.#rows));
   }
 }
 
@@ -135,20 +135,4 @@ function sampleText({
   source,
 }: Group['samples'][number]): string {
   return `call ${call ?? '?'}: ${printableCut(inWords('pattern', kind ?? ''), 60)}, run ${printableCut(id, 60)} in ${printableCut(source, 200)}`;
-}
-
-/** Columns with numeric values. */
-const NUMBERS = /^(?:calls|turns|errors|tokens|duration_ms|cost_|reward|first_stuck_call)/;
-const FLAGS: ReadonlySet<string> = new Set(['success', 'stuck']);
-
-async function parquetBytes(rows: readonly AnalysedRow[]): Promise<Uint8Array> {
-  const { parquetWriteBuffer } = await import('hyparquet-writer');
-  // A row has exactly the fields of its type.
-  const names = Object.keys(rows[0] ?? {}) as (keyof AnalysedRow)[];
-  const columnData = names.map((name) => ({
-    name,
-    data: rows.map((row) => row[name]),
-    type: FLAGS.has(name) ? ('BOOLEAN' as const) : NUMBERS.test(name) ? ('DOUBLE' as const) : ('STRING' as const),
-  }));
-  return new Uint8Array(parquetWriteBuffer({ columnData }));
 }

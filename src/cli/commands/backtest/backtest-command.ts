@@ -1,4 +1,3 @@
-import { writeOutput } from '../../runs/write-output.ts';
 import { wholeOption } from '../../terminal/option-values.ts';
 import { availableParallelism } from 'node:os';
 
@@ -31,7 +30,6 @@ export interface BacktestCommandOptions {
   readonly stopEarly?: boolean;
   readonly verify?: boolean;
   readonly details?: boolean;
-  readonly html?: string;
   readonly json?: boolean;
 }
 
@@ -74,10 +72,6 @@ export async function backtestCommand(
     terminal.complain(
       `coxswain: ${printable(options.labels ?? '')}: ${unknownCount} labels match no run: ${names.join(', ')}${ellipsis}`,
     );
-  }
-  if (options.html !== undefined) {
-    const { htmlReport } = await import('../../../backtest/html-report.ts');
-    await writeOutput(options.html, htmlReport(report));
   }
   const text = options.json === true ? jsonLine(report) : backtestText(report, terminal, options.details === true);
   await terminal.write(text);

@@ -26,7 +26,6 @@ export const backtestDefinition: CommandDefinition = {
     '--stop-early': 'measure the savings and lost successes of stopping a run after a stuck warning',
     '--verify': 'replay runs of stores under their own configuration and compare every derived record',
     '--details': 'also print each provider by pattern and decision point',
-    '--html <file>': 'also write the report as an HTML page',
     '--json': 'print the report as one line of JSON',
   },
   examples: [

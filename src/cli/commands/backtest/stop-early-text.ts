@@ -4,7 +4,7 @@ import { countText } from '../../../base/number-text.ts';
 import type { Paint } from '../../terminal/paint.ts';
 import { printableCut } from '../../terminal/printable.ts';
 
-/** The printed numbers of calls after the warning. `--json` and `--html` contain all of them. */
+/** The printed numbers of calls after the warning. `--json` contains all of them. */
 const SHOWN_AFTER = new Set([0, 2, 5, 10]);
 /** Maximum number of printed policies. */
 const MAX_POLICIES = 8;

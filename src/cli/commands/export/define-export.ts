@@ -9,7 +9,7 @@ export const exportRuns: CommandDefinition = {
   arguments: { '[runs...]': 'run ids, or their beginnings (default: all runs)' },
   options: {
     ...STORE_OPTION,
-    '--format <name>': 'records (default), atif, inspect-json, openai, otlp or html',
+    '--format <name>': 'records (default), atif, openai, otlp or html',
     '--html': 'one HTML file of one run, for a bug report; the same as --format html',
     '--to <target>': 'write to this new file (default: -, standard output), or send spans to this http address',
     '--no-content': 'with --format otlp: omit arguments, results, messages, and texts that may quote them',
@@ -21,7 +21,6 @@ export const exportRuns: CommandDefinition = {
     'coxswain export retry-storm --to retry-storm.ndjson',
     'coxswain export retry-storm --html --to retry-storm.html',
     'coxswain export retry-storm --format atif --to trajectory.json',
-    'coxswain export --format inspect-json --to log.json',
     'coxswain export --format openai > messages.jsonl',
     'coxswain export --format otlp --to http://localhost:4318',
     'coxswain export --store .coxswain/runs.db --to-store postgres://agents@db/agents',

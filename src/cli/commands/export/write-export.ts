@@ -1,6 +1,6 @@
 import { allRuns } from '../../../store/all-runs.ts';
 import { invalidArgument } from '../../../base/error.ts';
-import { atifOf, chatOf, inspectOf, spanBatches, type ExportedTree } from '../../../exports/export-json.ts';
+import { atifOf, chatOf, spanBatches, type ExportedTree } from '../../../exports/export-json.ts';
 import type { ExportedRun } from '../../../exports/exported-run.ts';
 import { otlpCollector } from '../../../exports/otlp-collector.ts';
 import { otlpRequest } from '../../../exports/otlp-request.ts';
@@ -12,7 +12,7 @@ import { printableJson } from '../../terminal/printable.ts';
 import type { Terminal } from '../../terminal/terminal.ts';
 import { openTextTarget } from './export-target.ts';
 
-export const EXPORT_FORMATS = ['records', 'atif', 'inspect-json', 'openai', 'otlp', 'html'] as const;
+export const EXPORT_FORMATS = ['records', 'atif', 'openai', 'otlp', 'html'] as const;
 
 export type ExportFormat = (typeof EXPORT_FORMATS)[number];
 
@@ -61,10 +61,6 @@ async function* textsOf(setup: ExportSetup, shownJson: (json: string) => string)
       return;
     case 'atif':
       yield shownJson(JSON.stringify(await atifOf(await treeOf(setup, await onlyRun(setup)))));
-      return;
-    case 'inspect-json':
-      for await (const piece of inspectOf(runs())) yield shownJson(piece).slice(0, -1);
-      yield '\n';
       return;
     case 'openai':
       for await (const line of chatOf(runs())) yield shownJson(line.trimEnd());

@@ -18,9 +18,7 @@ export const report: CommandDefinition = {
     '--markdown': 'print Markdown',
     '--by <group>': 'group by project, person or agent (default: by project if known)',
     '--to <address>': {
-      text:
-        'send it without secrets and print nothing: https://… (a webhook), or mailto:YOU@HOST (needs the package nodemailer; uses ' +
-        'the server in COXSWAIN_SMTP, else sendmail); may be repeated',
+      text: 'send it without secrets to this webhook and print nothing; may be repeated',
       isRepeatable: true,
     },
   },
@@ -28,7 +26,7 @@ export const report: CommandDefinition = {
     'coxswain report',
     'coxswain report --since 7d --html week.html',
     "coxswain report 'runs/**/*.jsonl' --json",
-    'coxswain report --to mailto:me@example.org',
+    'coxswain report --to https://hooks.example.org/agents',
     'coxswain report postgres://USER@HOST/DATABASE --since 7d --by person --markdown',
   ],
   load: async () => (await import('./report-command.ts')).reportCommand,

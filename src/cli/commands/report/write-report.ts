@@ -1,5 +1,4 @@
 import { writeOutput } from '../../runs/write-output.ts';
-import { countOf, countText } from '../../../base/number-text.ts';
 import { withoutSecrets } from '../../../notify/notifier.ts';
 import { jsonLine, printable } from '../../terminal/printable.ts';
 import type { Terminal } from '../../terminal/terminal.ts';
@@ -44,12 +43,9 @@ async function sendToAll(
   frame: ReportFrame,
   terminal: Terminal,
 ): Promise<boolean> {
-  const { count, died } = report.sums;
   const sentReport = {
-    subject: `coxswain: ${countOf(count, 'run')}${died > 0 ? `, ${countText(died)} failed or died` : ''}`,
     // Redacts the whole text again, because it also contains the paths of sources.
     markdown: withoutSecrets(reportMarkdown(report, frame)),
-    html: withoutSecrets(reportHtml(report, frame)),
     json: withoutSecretsIn(report.toJson(frame)),
   };
   let isSent = true;
