@@ -9,6 +9,7 @@ export type { Json, JsonObject } from './base/json.ts';
 
 export type { AgentEnding, AgentEvent, AgentIdentity, EventTime } from './records/agent-event.ts';
 export type { AgentMessage, ContentBlock, MessageContent, Usage } from './records/agent-message.ts';
+export { outcomeOf, type CallOutcome } from './records/call-outcome.ts';
 export { decodeRecord, parseRecord } from './records/decode-record.ts';
 export { encodeRecord } from './records/encode-record.ts';
 export type { ModelPrice, ModelPrices } from './records/answer-cost.ts';

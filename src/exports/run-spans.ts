@@ -142,7 +142,7 @@ export class RunSpans {
   }
 
   #addCall(call: RunCall, record: TrajectoryRecord): void {
-    const { args, endSeq, failed, id, number, resultMissing, seq, startLost, tool } = call;
+    const { args, endSeq, failed, id, number, outcome, resultMissing, seq, startLost, tool } = call;
     const key = String(number);
     const openSpan = this.#open.get(key);
     const draft =
@@ -159,6 +159,7 @@ export class RunSpans {
       this.#held.set(number, draft);
       this.#lastEnded = number;
       draft.end = this.#now;
+      if (outcome !== undefined) draft.attributes[COXSWAIN.callResult] = outcome;
       if (resultMissing) draft.attributes[COXSWAIN.callResult] = 'missing';
       else if (record.payload.kind === 'tool_ended')
         Object.assign(draft.attributes, this.#contentAttributes(GENAI.toolResult, record.payload.result));

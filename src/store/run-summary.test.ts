@@ -72,3 +72,17 @@ test('the summary of a run with many calls without results keeps 512 ids', () =>
   const summary = counted(undefined, scriptCalls('a', 2_000));
   expect([summary.calls, summary.openCalls?.length]).toEqual([2_000, 512]);
 });
+
+test('refused and cancelled calls are counted apart from errors', () => {
+  const ended = (is_error: boolean, outcome?: 'refused' | 'cancelled'): TrajectoryPayload => ({
+    kind: 'tool_ended',
+    tool_call_id: `${is_error} ${outcome}`,
+    tool_name: 'Bash',
+    result: '',
+    is_error,
+    ...(outcome === undefined ? {} : { outcome }),
+  });
+  const payloads = [ended(true), ended(true, 'refused'), ended(true, 'cancelled'), ended(false)];
+  const records = payloads.map((payload, seq) => scriptRecord({ runId: 'r', seq, payload }));
+  expect(counted(undefined, records)).toMatchObject({ calls: 4, errors: 1, refused: 1 });
+});

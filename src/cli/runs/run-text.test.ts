@@ -4,6 +4,8 @@ import { createCoxswain } from '../../run/coxswain.ts';
 import { memoryStore } from '../../store/memory/memory-store.ts';
 import { ReportFold } from './report-fold.ts';
 import { runLines } from './run-text.ts';
+import { RunTotals } from './run-totals.ts';
+import { totalsText } from './totals-text.ts';
 
 test('a run without a source file names none', () => {
   const fold = new ReportFold('r', {});
@@ -29,5 +31,29 @@ test('the count of a recorded pattern that never ended is a lower bound, and its
   const text = runLines(fold.report(), (_style, shown) => shown).join('\n');
   expect(text).toContain('noticed at call 3 of 40, seen at least 6 times, not over at the end');
   expect(text).toMatch(/^ {2}\u2576\u2500\u25B2\u2500{36}\u2574 A$/m);
+  await cox.close();
+});
+
+test('refused calls are shown beside the errors, in a run and in totals', async () => {
+  const store = memoryStore();
+  const cox = createCoxswain({ store });
+  const run = cox.startRun({ runId: 'r' });
+  const results = ['This command requires approval', 'Tool "bash" is denied.', 'Exit code 1'];
+  for (const [index, result] of results.entries()) {
+    const call = { toolCallId: `c${index}`, toolName: 'bash' };
+    run.emit({ type: 'tool_execution_start', ...call, args: { command: 'npm test' } });
+    run.emit({ type: 'tool_execution_end', ...call, result, isError: true });
+  }
+  await run.end();
+  const fold = new ReportFold('r', {});
+  for await (const record of store.readRun('r')) fold.fold(record);
+  const report = fold.report();
+  const totals = new RunTotals();
+  totals.add(report);
+  const plain = (_style: string, shown: string): string => shown;
+  expect(runLines(report, plain).join('\n')).toContain('3 calls, 1 error, 2 refused');
+  expect(totalsText(totals, plain)).toContain('1 run, 3 calls, 1 error, 2 refused');
+  // A check that was refused has no result.
+  expect(fold.view.checks).toMatchObject([{ command: 'npm test', failed: true, number: 3 }]);
   await cox.close();
 });

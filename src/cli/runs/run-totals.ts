@@ -23,12 +23,14 @@ export class RunTotals {
   #all = NONE;
   #calls = 0;
   #errors = 0;
+  #refused = 0;
   readonly #outcomes = new Map<string, RunTally>();
   readonly #patterns = new Map<string, RunTally>();
 
   add(report: RunReport): void {
     this.#calls += report.calls;
     this.#errors += report.errors;
+    this.#refused += report.refused ?? 0;
     this.#all = tallied(this.#all, report);
     count(this.#outcomes, outcomeName(report), report);
     const kinds = new Set(report.patterns.filter(({ level }) => level !== 'hint').map(({ kind }) => kind));
@@ -43,6 +45,9 @@ export class RunTotals {
   }
   get errors(): number {
     return this.#errors;
+  }
+  get refused(): number {
+    return this.#refused;
   }
   /** Totals by outcome, the most frequent outcome first. */
   get outcomes(): readonly (readonly [string, RunTally])[] {
@@ -60,6 +65,7 @@ export class RunTotals {
       ...this.#all,
       calls: this.#calls,
       errors: this.#errors,
+      refused: this.#refused,
       outcomes: this.outcomes.map(([outcome, tally]) => ({ outcome, ...tally, share: share(tally.runs, runs) })),
       patterns: this.patterns.map(([kind, tally]) => ({ kind, ...tally, share: share(tally.runs, runs) })),
     };

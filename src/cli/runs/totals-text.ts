@@ -4,13 +4,15 @@ import { columnsText } from '../terminal/columns-text.ts';
 import type { Paint } from '../terminal/paint.ts';
 import { printableCut } from '../terminal/printable.ts';
 import { intervalText } from './interval-text.ts';
+import { refusedFacts } from './run-text.ts';
 import type { RunTally, RunTotals } from './run-totals.ts';
 
 const NAME_CHARS = 60;
 
 /** Formats the totals of several runs as two tables: by outcome and by pattern kind. */
-export function totalsText({ all, calls, errors, outcomes, patterns }: RunTotals, paint: Paint): string {
-  const counts = paint('bold', [countOf(all.runs, 'run'), countOf(calls, 'call'), countOf(errors, 'error')].join(', '));
+export function totalsText({ all, calls, errors, outcomes, patterns, refused }: RunTotals, paint: Paint): string {
+  const facts = [countOf(all.runs, 'run'), countOf(calls, 'call'), countOf(errors, 'error'), ...refusedFacts(refused)];
+  const counts = paint('bold', facts.join(', '));
   if (all.runs === 0) return `${counts}\n`;
   const lines = [
     counts,

@@ -2,7 +2,7 @@ import { type JsonMembers, textOrUndefined } from '../../base/json-member.ts';
 import { present } from '../../base/present.ts';
 import { isJsonObject } from '../../base/json.ts';
 import { LruMap } from '../../base/lru-map.ts';
-import { ClaudeCodeRun } from './claude-code-run.ts';
+import { ClaudeCodeRun, isDenial } from './claude-code-run.ts';
 import { endingAfter, isTurnEnd } from './claude-ending.ts';
 import type { ImportItem } from '../import-item.ts';
 import type { ImportSource } from '../importer.ts';
@@ -166,7 +166,7 @@ function sessionOf(entry: JsonMembers): string | undefined {
 }
 
 function isUsed(entry: JsonMembers): boolean {
-  if (entry.type === 'system') return entry.subtype === 'compact_boundary' || isTurnEnd(entry);
+  if (entry.type === 'system') return entry.subtype === 'compact_boundary' || isTurnEnd(entry) || isDenial(entry);
   if (entry.type === 'attachment') return endingAfter(entry) !== 'same';
   return USED_TYPES.has(entry.type);
 }

@@ -1,4 +1,5 @@
 import { type JsonMembers, membersOf, textOrUndefined } from '../../base/json-member.ts';
+import { LruMap } from '../../base/lru-map.ts';
 import { isJsonObject } from '../../base/json.ts';
 import { type StoredContentBlock, textOfContent } from '../../records/stored-message.ts';
 import type { RunEnding } from '../../records/trajectory-record.ts';
@@ -12,10 +13,19 @@ import { sourceBlock } from '../parts/source-content.ts';
 import { sourceTimeMs } from '../parts/source-time.ts';
 import { sourceUsage } from '../parts/source-usage.ts';
 
+const MAX_DENIED = 256;
+
+/** Returns true for the notice of stream-json that a call was denied. It precedes the result of the call. */
+export function isDenial(entry: JsonMembers): entry is JsonMembers & { readonly tool_use_id: string } {
+  return entry.type === 'system' && entry.subtype === 'permission_denied' && typeof entry.tool_use_id === 'string';
+}
+
 /** Reads one session or subagent. An answer consists of several lines. Results may be between them if tools run early. */
 export class ClaudeCodeRun {
   readonly #session: SessionItems;
   #compactedSinceAnswer = false;
+  /** Calls that the host denied. The model sees the words of whoever denied them. */
+  readonly #deniedCalls = new LruMap<true>(MAX_DENIED);
 
   constructor(identity: { readonly id: string; readonly parentId?: string; readonly conversationId?: string }) {
     this.#session = new SessionItems({ ...identity, format: 'claude-code' });
@@ -26,6 +36,10 @@ export class ClaudeCodeRun {
     if (entry.type === 'cost-state') {
       const { totalCostUSD: usd } = entry;
       if (typeof usd === 'number' && usd >= 0) this.#session.cost(usd);
+      return;
+    }
+    if (isDenial(entry)) {
+      this.#deniedCalls.set(entry.tool_use_id, true);
       return;
     }
     const atMs = sourceTimeMs(entry.timestamp);
@@ -64,7 +78,8 @@ export class ClaudeCodeRun {
       }
       yield* this.#messageItems(entry, userBlocks, atMs);
       userBlocks = [];
-      yield* this.#session.result(result);
+      const isDenied = result.sourceId !== undefined && this.#deniedCalls.has(result.sourceId);
+      yield* this.#session.result(isDenied ? { ...result, outcome: 'refused' } : result);
     }
     yield* this.#messageItems(entry, userBlocks, atMs);
   }

@@ -1,4 +1,5 @@
 import { steadyMs } from '../../base/steady-ms.ts';
+import { outcomeOf } from '../../records/call-outcome.ts';
 import type { TrajectoryRecord } from '../../records/trajectory-record.ts';
 import { recordText } from '../../store/record-text.ts';
 import type { RunSummary } from '../../store/run-summary.ts';
@@ -102,7 +103,7 @@ async function findPrevious(
 }
 
 function createMatcher({ kind, text }: FindQuery): (record: TrajectoryRecord) => boolean {
-  if (kind === 'error') return ({ payload }) => payload.kind === 'tool_ended' && payload.is_error;
+  if (kind === 'error') return ({ payload }) => payload.kind === 'tool_ended' && outcomeOf(payload) === 'failed';
   const words = findWords(text);
   return (record) => {
     const recordWords = recordText(record).toLowerCase();

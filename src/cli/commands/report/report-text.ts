@@ -30,7 +30,7 @@ export function headFacts({ sums, totals }: NightReport, { sinceMs, untilMs }: R
     ...(answered > 0 ? [`${countText(answered)} answered${worked > 0 ? ` (${countText(worked)} worked)` : ''}`] : []),
     ...(died > 0 ? [`${countText(died)} failed or died`] : []),
     ...(open > 0 ? [`${countText(open)} not finished`] : []),
-    `${countOf(totals.calls, 'call')}, ${countOf(totals.errors, 'error')}`,
+    [countOf(totals.calls, 'call'), countOf(totals.errors, 'error'), ...refusedFacts(totals.refused)].join(', '),
     ...lostFacts(lostRecords),
     ...(busyMs > 0 ? [`${durationText(busyMs)} of run time`] : []),
     ...tokenFacts(sums),
