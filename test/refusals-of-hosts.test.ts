@@ -338,7 +338,7 @@ test('the Claude Agent SDK: a denial by canUseTool or a hook, and the notice of 
     yield { type: 'system', subtype: 'permission_denied', tool_use_id: 'a', tool_name: 'Bash', message: OWN_WORDS };
     yield message('user', [toolResult('a', OWN_WORDS), toolResult('b', 'Exit code 1')]);
   }
-  for await (const _message of observed(seen.run, messages())) continue;
+  await Array.fromAsync(observed(seen.run, messages()));
   await seen.run.end();
   expect(outcomesOf(await seen.recorded('tool_ended'))).toEqual([REFUSED, FAILED]);
 });

@@ -82,7 +82,7 @@ test('refused and cancelled calls are counted apart from errors', () => {
     is_error,
     ...(outcome === undefined ? {} : { outcome }),
   });
-  const payloads = [ended(true), ended(true, 'refused'), ended(true, 'cancelled'), ended(false)];
-  const records = payloads.map((payload, seq) => scriptRecord({ runId: 'r', seq, payload }));
+  const ends = [ended(true), ended(true, 'refused'), ended(true, 'cancelled'), ended(false)];
+  const records = ends.map((end, seq) => scriptRecord({ runId: 'r', seq, payload: end }));
   expect(counted(undefined, records)).toMatchObject({ calls: 4, errors: 1, refused: 1 });
 });

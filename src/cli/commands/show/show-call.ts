@@ -5,6 +5,7 @@ import { defaultDetectors } from '../../../patterns/detectors/default-detectors.
 import type { PatternDetector, StepContext } from '../../../patterns/pattern-detector.ts';
 import { makeStep, unwrapResult, type ResultReading, type Step } from '../../../patterns/step.ts';
 import type { TrajectoryPattern } from '../../../records/trajectory-pattern.ts';
+import { outcomeOf } from '../../../records/call-outcome.ts';
 import type { ToolEnded, TrajectoryRecord } from '../../../records/trajectory-record.ts';
 import { inWords } from '../../../records/words.ts';
 import type { RunCall } from '../../../run-view/run-call.ts';
@@ -149,8 +150,8 @@ type Reading = Pick<
 
 function readingOf(call: RunCall, ended: ToolEnded, step: Step): Reading {
   const { args, number, tool } = call;
-  const { result, is_error: isError, result_missing: missing } = ended;
-  const raw = { index: number - 1, turn: step.turn, atMs: step.atMs, tool, args, result, isError };
+  const { result, is_error: isError, outcome, result_missing: missing } = ended;
+  const raw = { index: number - 1, turn: step.turn, atMs: step.atMs, tool, args, result, isError, outcome };
   const stepAlone = makeStep({ ...raw, resultMissing: missing === true }, {});
   const reading = unwrapResult(result);
   const { answer } = reading;
@@ -161,7 +162,7 @@ function readingOf(call: RunCall, ended: ToolEnded, step: Step): Reading {
     kindReason: kindReason(call, step, stepAlone),
     failed: step.failure !== undefined,
     failedReason: failedReason(ended, step, stepAlone, reading),
-    countedAsError: isError,
+    countedAsError: outcomeOf(ended) === 'failed',
     failureLine: step.failure?.line ?? '',
     resultText: beginningOf(typeof result === 'string' ? result : resultText(result)),
     comparedText: beginningOf(answer.masked),
@@ -179,6 +180,8 @@ function kindReason({ tool, args }: RunCall, step: Step, stepAlone: Step): strin
 
 function failedReason(ended: ToolEnded, step: Step, stepAlone: Step, reading: ResultReading): string {
   if (ended.result_missing === true) return 'its source has no result';
+  if (ended.outcome === 'refused') return 'a person or a policy refused it';
+  if (ended.outcome === 'cancelled') return 'it was cancelled';
   const { answer, envelopeFailed, printed } = reading;
   const exitCode = printed?.exitCode;
   const flags = [
