@@ -24,7 +24,7 @@ interface Picture {
 }
 
 const PICTURES: readonly Picture[] = [
-  { name: 'viewer-overview', path: '/', ready: '.panels .tag.stuck' },
+  { name: 'viewer-runs', path: '/', ready: '.run-row .tag' },
   {
     name: 'viewer-run',
     path: '/?source=0&run=steered-run',

@@ -148,11 +148,10 @@ function sum(counts: readonly number[]): number {
   return counts.reduce((total, count) => total + count, 0);
 }
 
-function ofOverview({ advice, calls, errors, patterns, turns }: Overview): Read {
+function ofOverview({ advice, calls, errors, patterns }: Overview): Read {
   return {
     calls: sum(calls),
     errors: sum(errors),
-    turns: sum(turns),
     patterns: kindsOf(patterns),
     advice: advice.length,
     delivered: advice.filter(({ delivered }) => delivered === true).length,

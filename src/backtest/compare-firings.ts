@@ -107,7 +107,7 @@ export interface PairedFirings<Firing> {
  *
  * @param beforeFirings  sorted by call, ascending; `afterFirings` has the same order
  */
-export function pairFirings<Firing>(
+function pairFirings<Firing>(
   beforeFirings: readonly Firing[],
   afterFirings: readonly Firing[],
   callOf: (firing: Firing) => number,

@@ -32,8 +32,6 @@ export interface ConfigurationSpec {
 /** A resolved configuration for replays. */
 export interface Configuration {
   readonly name: string;
-  /** True if nothing is replayed and the advice comes from the run's own records. */
-  readonly isRecorded?: true;
   readonly steering: ResolvedSteering;
   /** The options from which `steering` was resolved. */
   readonly options: SteeringOptions;
@@ -72,12 +70,6 @@ export function configurationOf(
     ...present({ redaction }),
     ...(redactor === undefined ? {} : { redact: (payload) => redactor.redact(payload) }),
   };
-}
-
-/** Returns the configuration that stands for the advice already in the records. It can be compared with replayed configurations. */
-export function recordedConfiguration(): Configuration {
-  const configuration = configurationOf({}, 'recorded');
-  return { ...configuration, isRecorded: true, steering: { ...configuration.steering, configurationHash: 'recorded' } };
 }
 
 /**

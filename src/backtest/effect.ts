@@ -20,7 +20,7 @@ export interface EffectOptions extends Pick<EffectRowOptions, 'prices'> {
 }
 
 /** Five percentage points. A smaller difference goes unnoticed in practice. */
-export const DEFAULT_WORTHWHILE = 0.05;
+const DEFAULT_WORTHWHILE = 0.05;
 
 /**
  * Measures what followed the advice in recorded runs. For experiments it also compares units with delivered and with withheld advice.

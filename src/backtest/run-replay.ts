@@ -17,19 +17,6 @@ interface ReplayedRun {
   readonly foldRecord: (record: TrajectoryRecord) => readonly TrajectoryPayload[];
 }
 
-/** Where advice fired: the configuration, the 0-based index of the last call, and the record. */
-export interface FiredAt {
-  readonly configuration: number;
-  readonly call: number;
-  readonly seq: number;
-}
-
-/** Receives the advice that fires in a replay. */
-export type OnAdvice = (
-  at: FiredAt,
-  payload: Extract<TrajectoryPayload, { readonly kind: 'feedback_produced' | 'guidance_produced' }>,
-) => void;
-
 /**
  * Replays one run under every configuration at the same time, and collects the firings.
  *
@@ -41,7 +28,6 @@ export class RunReplay {
   readonly #id: string;
   readonly #configurations: readonly Configuration[];
   readonly #keys: FiringKeys;
-  readonly #onAdvice: OnAdvice | undefined;
   readonly #firedPairs: number[][];
   readonly #stops: readonly StopPoints[];
   readonly #wantedPayloads: Set<string>;
@@ -52,9 +38,8 @@ export class RunReplay {
   #hasOwnSteering = false;
   #hasEvaluations = false;
 
-  constructor(id: string, configurations: readonly Configuration[], keys: FiringKeys, onAdvice?: OnAdvice) {
+  constructor(id: string, configurations: readonly Configuration[], keys: FiringKeys) {
     this.#id = id;
-    this.#onAdvice = onAdvice;
     this.#configurations = configurations;
     this.#keys = keys;
     this.#view = new RunView(present({ prices: configurations[0]?.prices }));
@@ -74,10 +59,8 @@ export class RunReplay {
     for (let index = 0; index < this.#replayedRuns.length; index += 1) {
       const run = this.#replayedRuns[index];
       if (run === undefined) continue;
-      const isRecorded = this.#configurations[index]?.isRecorded === true;
       const derivedPayloads = run.foldRecord(record);
-      for (const payload of derivedPayloads)
-        if (isRecorded || payload !== record.payload) this.#keepPayload(index, payload, { run, seq: record.seq });
+      for (const payload of derivedPayloads) if (payload !== record.payload) this.#keepPayload(index, payload, run);
     }
   }
 
@@ -109,13 +92,11 @@ export class RunReplay {
     const runStarted = payload.kind === 'run_started' ? payload : undefined;
     this.#hasOwnSteering = runStarted?.steering !== undefined;
     if (runStarted?.task !== undefined) this.#task = hashText(runStarted.task);
-    const recordedRun: ReplayedRun = { calls: () => this.#view.calls, foldRecord: (record) => [record.payload] };
-    this.#replayedRuns = this.#configurations.map((configuration) => {
-      if (configuration.isRecorded === true) return recordedRun;
-      return this.#hasOwnSteering
+    this.#replayedRuns = this.#configurations.map((configuration) =>
+      this.#hasOwnSteering
         ? replayAtOwnPoints(configuration, runStarted?.steering?.configuration_hash)
-        : replayAtEveryCall(configuration);
-    });
+        : replayAtEveryCall(configuration),
+    );
   }
 
   #noteRecorded(payload: TrajectoryPayload): void {
@@ -134,11 +115,7 @@ export class RunReplay {
     }
   }
 
-  #keepPayload(
-    configuration: number,
-    payload: TrajectoryPayload,
-    { run, seq }: { readonly run: ReplayedRun; readonly seq: number },
-  ): void {
+  #keepPayload(configuration: number, payload: TrajectoryPayload, run: ReplayedRun): void {
     let key: number;
     let calls = run.calls();
     switch (payload.kind) {
@@ -169,7 +146,6 @@ export class RunReplay {
     }
     const call = Math.max(0, calls - 1);
     this.#firedPairs[configuration]?.push(key, call);
-    if (payload.kind !== 'pattern_flagged') this.#onAdvice?.({ configuration, call, seq }, payload);
   }
 }
 

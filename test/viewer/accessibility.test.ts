@@ -1,10 +1,5 @@
-import { writeFile } from 'node:fs/promises';
-import { join } from 'node:path';
-
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 
-import { tempFolder } from '../support/temp-folder.ts';
-import { runCli, sampleRun } from '../run-cli.ts';
 import { findChromium } from './chromium.ts';
 import { seriousIssues } from './serious-issues.ts';
 import { addRun, addSampleRun, shellTurn, startOf, viewerScene, type ViewerScene } from './viewer-scene.ts';
@@ -21,15 +16,8 @@ const WIDER = `[...document.querySelectorAll('.page *')].filter((e) => {
 
 describe.skipIf(chromium === undefined)('every page, looked at by axe (needs a Chromium)', () => {
   let scene: ViewerScene;
-  let folder: { readonly path: string; dispose(): Promise<void> };
 
   beforeAll(async () => {
-    folder = await tempFolder();
-    const report = join(folder.path, 'report.json');
-    const runs = Array.from({ length: 6 }, (_, at) => sampleRun(`run-${at}`, at % 2 === 0 ? 'stuck' : 'fine'));
-    await writeFile(join(folder.path, 'runs.jsonl'), `${runs.join('\n')}\n`);
-    const backtest = await runCli(['backtest', 'runs.jsonl', '--json'], { cwd: folder.path });
-    await writeFile(report, backtest.stdout);
     scene = await viewerScene({
       chromium: chromium ?? '',
       fill: async (store) => {
@@ -53,16 +41,11 @@ describe.skipIf(chromium === undefined)('every page, looked at by axe (needs a C
           startMs: Date.now() + 3_600_000,
         });
       },
-      viewer: { reports: [report] },
     });
   });
-  afterAll(async () => {
-    await scene.close();
-    await folder.dispose();
-  });
+  afterAll(() => scene.close());
 
   const pages: readonly (readonly [string, string, string])[] = [
-    ['the overview', '/', '.figure-cards'],
     ['the list', '/?page=runs', '.run-row .tag'],
     ['an empty list', '/?q=nosuchword', '.notice'],
     ['a run', '/?source=0&run=stuck-run&at=45', '.row.is-selected'],
@@ -72,11 +55,8 @@ describe.skipIf(chromium === undefined)('every page, looked at by axe (needs a C
     ['a run that is not there', '/?source=0&run=none', '.notice'],
     ['a comparison', '/?page=compare&a=0/stuck-run&b=0/child', '.pair.line'],
     ['the choice of a comparison', '/?page=compare&a=0/stuck-run', 'tbody tr'],
-    ['a backtest, with moments of runs that are not here', '/?page=experiments', '.moments li > .dim'],
     ['the review', '/?page=review&by=pattern', '.sheet .intro'],
-    ['another configuration on a run', '/?source=0&run=stuck-run&under=standard', '.card.tried'],
     ['the tasks', '/?page=runs&group=task', '.tasks tbody tr'],
-    ['runs side by side', '/?page=compare&r=0/stuck-run&r=0/child&r=0/words', '.aligned tr.first'],
     ['Markdown, colours, code and folded calls', '/?source=0&run=words', '.stretch'],
     ['a moment that is not there', '/?page=moment&run=none&call=3', '.notice .dim'],
     ['a moment that is there', '/?page=moment&run=stuck-run&call=13', '.row.is-selected'],
@@ -98,25 +78,6 @@ describe.skipIf(chromium === undefined)('every page, looked at by axe (needs a C
       await page.getByRole('button', { name: /Following/ }).waitFor();
       await page.keyboard.press('f');
       await page.getByRole('button', { name: /Paused/ }).waitFor();
-      expect(await seriousIssues(page)).toEqual([]);
-      await page.context().close();
-    });
-
-    test(`chosen runs and the jump to anywhere have no serious issue, ${colorScheme}`, async () => {
-      const page = await scene.open('/?page=runs', { colorScheme });
-      await page.locator('.run-row .choose input').first().check();
-      await page.getByRole('group', { name: 'Chosen runs' }).waitFor();
-      expect(await seriousIssues(page)).toEqual([]);
-      await page.keyboard.press('Control+k');
-      await page.getByRole('listbox').getByRole('option').first().waitFor();
-      expect(await seriousIssues(page)).toEqual([]);
-      await page.context().close();
-    });
-
-    test(`a trial of a configuration has no serious issue, ${colorScheme}`, async () => {
-      const page = await scene.open('/?page=experiments', { colorScheme });
-      await page.getByRole('button', { name: /^Replay \d+ runs/ }).click();
-      await page.getByRole('region', { name: /^What changes/ }).waitFor();
       expect(await seriousIssues(page)).toEqual([]);
       await page.context().close();
     });

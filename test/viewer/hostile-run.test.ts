@@ -1,13 +1,7 @@
-import { writeFile } from 'node:fs/promises';
-import { join } from 'node:path';
-
 import type { Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 
-import { backtest } from '../../src/backtest/backtest.ts';
 import type { TrajectoryPayload } from '../../src/records/trajectory-record.ts';
-import { tempFolder } from '../support/temp-folder.ts';
-import { sampleRun } from '../run-cli.ts';
 import { findChromium } from './chromium.ts';
 import { addRun, faultsOf, startOf, viewerScene, type ViewerScene } from './viewer-scene.ts';
 
@@ -95,20 +89,6 @@ function hostileRun(): readonly TrajectoryPayload[] {
   ] as readonly TrajectoryPayload[];
 }
 
-/** A report in which every value from runs or configurations is hostile. */
-async function hostileReport(folder: string): Promise<string> {
-  const path = join(folder, 'runs.jsonl');
-  await writeFile(path, `${sampleRun('stuck', 'stuck')}\n`);
-  const { report } = await backtest([path]);
-  const names = new Set(['name', 'run', 'source', 'pattern', 'point']);
-  // An address with NUL in it is refused, so no run of such an id is looked for.
-  const hostile = HOSTILE.replaceAll('\u0000', '');
-  const text = JSON.stringify(report, (name, value: unknown) =>
-    names.has(name) && typeof value === 'string' ? `${hostile} ${value}` : value,
-  );
-  return text.replace(`[${JSON.stringify(path)}]`, JSON.stringify([HOSTILE]));
-}
-
 /** Elements and attributes that a page must not contain. */
 const INERT = { faults: [], isOwned: false, elements: 0, links: [], images: [], handlers: 0, unseen: 0 };
 
@@ -131,26 +111,18 @@ async function activeParts(
 
 describe.skipIf(chromium === undefined)('a run of hostile text (needs a Chromium)', () => {
   let scene: ViewerScene;
-  let folder: { readonly path: string; dispose(): Promise<void> };
   const address = new URLSearchParams({ source: '0', run: RUN }).toString();
 
   beforeAll(async () => {
-    folder = await tempFolder();
-    const report = join(folder.path, 'report.json');
-    await writeFile(report, await hostileReport(folder.path));
     scene = await viewerScene({
       chromium: chromium ?? '',
       fill: async (store) => {
         await addRun(store, RUN, hostileRun());
         await addRun(store, 'other', hostileRun());
       },
-      viewer: { reports: [report] },
     });
   });
-  afterAll(async () => {
-    await scene.close();
-    await folder.dispose();
-  });
+  afterAll(() => scene.close());
 
   test('is inert in the list', async () => {
     const page = await scene.open('/?page=runs');
@@ -193,13 +165,10 @@ describe.skipIf(chromium === undefined)('a run of hostile text (needs a Chromium
     await page.context().close();
   });
 
-  test('is inert in a report, and as the moment of an address', async () => {
-    const page = await scene.open('/?page=experiments');
-    const moment = page.locator('.moments a').first();
-    await page.locator('.moments li > .dim').first().waitFor();
-    expect(await moment.getAttribute('title')).toContain('⟨U+202E⟩');
-    expect(await activeParts(page)).toEqual(INERT);
-    await moment.click();
+  test('is inert as the moment of an address', async () => {
+    const page = await scene.open(
+      `/?${new URLSearchParams({ page: 'moment', run: HOSTILE.replaceAll('\u0000', ''), call: '3' })}`,
+    );
     await page.getByText('Start the viewer with the runs').waitFor();
     // That the run is not there was an answer of the server, which the browser notes.
     const { faults, ...parts } = await activeParts(page);

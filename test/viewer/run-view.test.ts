@@ -345,7 +345,7 @@ describe.skipIf(chromium === undefined)('one run (needs a Chromium)', () => {
     await page.context().close();
   });
 
-  test('numbers calls from 1 on their rows, in the evidence, on the timeline and in labels', async () => {
+  test('numbers calls from 1 on their rows, in the evidence, on the strip and in labels', async () => {
     const page = await scene.open('/?source=0&run=stuck-run');
     const calls = page.locator('.row:has(.call-head)');
     await expect.poll(() => calls.first().locator('.when').innerText()).toMatch(/^Call\s+1\b/);
@@ -353,21 +353,18 @@ describe.skipIf(chromium === undefined)('one run (needs a Chromium)', () => {
     const evidence = page.locator('.card .calls-list button', { hasText: /^4$/ }).first();
     await evidence.click();
     await expect.poll(() => page.locator('.row.is-selected .when').innerText()).toMatch(/^Call\s+4\b/);
-    await expect.poll(() => page.locator('.timeline .tools').innerText()).toContain('call 4');
+    await expect.poll(() => page.locator('.strip-row .place').innerText()).toContain('call 4');
     await expect.poll(() => page.getByRole('group', { name: 'Label' }).innerText()).toContain('At call 4');
     await page.context().close();
   });
 
-  test('labels by a button, and shows the label on the row, the timeline, the run and in the list', async () => {
+  test('labels by a button, and shows the label on the row, the run and in the list', async () => {
     const page = await scene.open('/?source=0&run=withheld');
     await page.locator('.row .call-head').nth(2).click();
     const bar = page.getByRole('group', { name: 'Label' });
     await expect.poll(() => bar.innerText()).toContain('At call 3');
     await bar.getByRole('button', { name: /^stuck/ }).click();
     await expect.poll(() => page.locator('.row.is-selected .tag.label').innerText()).toBe('stuck');
-    await expect
-      .poll(() => page.locator('.timeline canvas').nth(1).getAttribute('aria-label'))
-      .toContain('1 call labelled');
     await expect.poll(() => page.locator('.run-title').innerText()).toContain('labelled 1 moment');
     await page.goto(new URL('/?page=runs', page.url()).href);
     await expect
@@ -424,14 +421,14 @@ describe.skipIf(chromium === undefined)('one run (needs a Chromium)', () => {
     await page.context().close();
   });
 
-  test('shows the usage up to the place pointed at on the timeline', async () => {
+  test('shows the usage up to the place pointed at on the strip', async () => {
     const page = await scene.open('/?source=0&run=counted');
-    const lanes = page.locator('.timeline canvas').nth(1);
-    await lanes.waitFor();
-    const box = await lanes.boundingBox();
-    await page.mouse.move((box?.x ?? 0) + (box?.width ?? 0) - 2, (box?.y ?? 0) + 110);
+    const strip = page.locator('.run-strip');
+    await strip.waitFor();
+    const box = await strip.boundingBox();
+    await page.mouse.move((box?.x ?? 0) + (box?.width ?? 0) - 2, (box?.y ?? 0) + 10);
     await expect
-      .poll(() => page.locator('.timeline .tools').innerText())
+      .poll(() => page.locator('.strip-row .place').innerText())
       .toContain('3,500 tokens so far, cached included');
     await page.context().close();
   });
@@ -514,18 +511,6 @@ describe.skipIf(chromium === undefined)('one run (needs a Chromium)', () => {
     await page.getByRole('dialog').waitFor();
     await page.keyboard.press('Escape');
     await expect.poll(() => page.getByRole('dialog').count()).toBe(0);
-    await page.context().close();
-  });
-
-  test('zooms its timeline by keys without losing the chosen row', async () => {
-    const page = await scene.open('/?source=0&run=large&at=2002');
-    await page.locator('.row.is-selected').waitFor();
-    const whole = page.getByRole('button', { name: 'Whole run' });
-    await expect.poll(() => whole.isDisabled()).toBe(true);
-    await page.keyboard.press('+');
-    await expect.poll(() => whole.isDisabled()).toBe(false);
-    await page.keyboard.press('0');
-    await expect.poll(() => whole.isDisabled()).toBe(true);
     await page.context().close();
   });
 });

@@ -72,46 +72,12 @@ describe.skipIf(chromium === undefined)('within its budget of steps, a user (nee
     await page.context().close();
   };
 
-  test('opens the run that wasted most calls (2)', async () => {
+  test('compares a failed and a successful run of a task (2)', async () => {
     const hand = await handAt('/', 2);
     const { page } = hand;
-    const figures = page.locator('.figure-cards > div', { hasText: 'calls after the first warning' });
-    await hand.click(figures.getByRole('link'));
-    await expect.poll(() => page.locator('.run-row .wasted').first().innerText()).toBe('27');
-    await hand.click(page.locator('.run-row').first());
-    await expect.poll(() => page.locator('.story').innerText()).toMatch(/27 calls .* after the first warning/);
-    await done(hand);
-  });
-
-  test('lists the runs where advice was ignored (2)', async () => {
-    const hand = await handAt('/', 2);
-    await hand.click(hand.page.getByRole('link', { name: 'Runs where advice was ignored' }));
-    await expect
-      .poll(() => hand.page.locator('.run-row').allInnerTexts())
-      .toEqual([expect.stringContaining('stuck-run')]);
-    await done(hand);
-  });
-
-  test('opens the first moment of a loop (2)', async () => {
-    const hand = await handAt('/', 2);
-    const { page } = hand;
-    const loop = page
-      .getByRole('region', { name: 'Which patterns cost outcomes' })
-      .getByRole('row', { name: /back and forth/ });
-    const moment = loop.locator('a.moment').first();
-    const [, call] = /call (\d+)$/.exec((await moment.getAttribute('title')) ?? '') ?? [];
-    await hand.click(moment);
-    await expect.poll(() => page.locator('.row.is-selected').innerText()).toMatch(new RegExp(`^Call\\s+${call}\\b`));
-    await done(hand);
-  });
-
-  test('compares two runs of a task (3)', async () => {
-    const hand = await handAt('/', 3);
-    const { page } = hand;
-    await hand.click(page.getByRole('link', { name: 'Runs', exact: true }));
     await hand.click(page.getByRole('link', { name: 'Group by task' }));
-    await hand.click(page.getByRole('row', { name: /^Decide/ }).getByRole('link', { name: 'Side by side' }));
-    await expect.poll(() => page.locator('.aligned thead th').allInnerTexts()).toHaveLength(3);
+    await hand.click(page.getByRole('row', { name: /^Decide/ }).getByRole('link', { name: 'Compare' }));
+    await expect.poll(() => page.locator('.pair.names a').allInnerTexts()).toHaveLength(2);
     await done(hand);
   });
 
@@ -126,8 +92,7 @@ describe.skipIf(chromium === undefined)('within its budget of steps, a user (nee
   test('lists the failing runs with ping-pong (2)', async () => {
     const hand = await handAt('/', 2);
     const { page } = hand;
-    const patterns = page.getByRole('region', { name: 'Which patterns cost outcomes' });
-    await hand.click(patterns.getByRole('link', { name: 'back and forth between two calls' }));
+    await hand.choose('Pattern', 'ping_pong');
     await expect.poll(() => page.locator('.run-row').count()).toBe(3);
     await hand.choose('Status', 'failed');
     await expect
@@ -138,12 +103,12 @@ describe.skipIf(chromium === undefined)('within its budget of steps, a user (nee
 
   test('reads the tokens and the cost up to a point in time (1)', async () => {
     const hand = await handAt('/?source=0&run=counted', 1);
-    const lanes = hand.page.locator('.timeline canvas').nth(1);
-    await lanes.waitFor();
-    const box = await lanes.boundingBox();
-    await hand.pointAt((box?.x ?? 0) + (box?.width ?? 0) - 2, (box?.y ?? 0) + 110);
+    const strip = hand.page.locator('.run-strip');
+    await strip.waitFor();
+    const box = await strip.boundingBox();
+    await hand.pointAt((box?.x ?? 0) + (box?.width ?? 0) - 2, (box?.y ?? 0) + 10);
     await expect
-      .poll(() => hand.page.locator('.timeline .tools').innerText())
+      .poll(() => hand.page.locator('.strip-row .place').innerText())
       .toMatch(/1,500 tokens so far, cached included · \$0\.50/);
     await done(hand);
   });

@@ -74,9 +74,7 @@ export function AdviceCard(props: CardProps & { readonly mark: AdviceMark }): Re
       </dl>
       {patternKind === undefined ? null : (
         <p>
-          <Link to={{ page: 'overview', filters: { pattern: patternKind } }}>
-            Delivered and withheld advice in all runs with this pattern
-          </Link>
+          <Link to={{ page: 'runs', filters: { pattern: patternKind } }}>All runs with this pattern</Link>
         </p>
       )}
       {mark.pattern === undefined ? null : <Judgement call={mark.callsBefore} labels={props.labels} />}

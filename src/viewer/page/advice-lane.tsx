@@ -12,26 +12,23 @@ import { runKey } from './route.ts';
 import { StatePanel } from './state-panel.tsx';
 import { stateOf } from './run-list-row.tsx';
 import { safeLine } from './safe-text.ts';
-import { TriedPanel, type TriedRun } from './tried-panel.tsx';
 import type { VisibleRange } from './visible-range.ts';
 
 interface LaneProps extends CardProps {
   readonly range: VisibleRange;
   readonly selected: number | undefined;
-  readonly tried: TriedRun;
 }
 
-const TABS = ['advice', 'tried', 'patterns', 'state', 'family'] as const;
+const TABS = ['advice', 'patterns', 'state', 'family'] as const;
 type Tab = (typeof TABS)[number];
 
 /** The panel next to the conversation. It shows advice, patterns, the state of the run, and related runs. */
 export function AdviceLane(props: LaneProps): ReactElement {
   const { overview, children, parent } = props.answer;
-  const [chosenTab, setTab] = useState<Tab | undefined>(props.tried.choice === undefined ? undefined : 'tried');
+  const [chosenTab, setTab] = useState<Tab>();
   const tab = chosenTab ?? (overview.advice.length === 0 && overview.patterns.length > 0 ? 'patterns' : 'advice');
   const names: Readonly<Record<Tab, string>> = {
     advice: `Advice ${countText(overview.advice.length)}`,
-    tried: 'What if',
     patterns: `Patterns ${countText(overview.patterns.length)}`,
     state: 'State',
     family: `Runs ${countText(children.length + (parent === undefined ? 0 : 1))}`,
@@ -68,7 +65,6 @@ export function AdviceLane(props: LaneProps): ReactElement {
           }}
         />
       ) : null}
-      {tab === 'tried' ? <TriedPanel tried={props.tried} onGo={props.onGo} /> : null}
       {tab === 'patterns' ? (
         <Cards
           key="patterns"

@@ -1,5 +1,4 @@
 import type {
-  AlignedAnswer,
   CallAnswer,
   CallsAnswer,
   CompareAnswer,
@@ -8,17 +7,16 @@ import type {
   FindAnswer,
   LabelsAnswer,
   Overview,
+  ReviewAnswer,
+  ReviewBy,
   RecordsAnswer,
-  ReportsAnswer,
   RunAnswer,
   RowsAnswer,
   RunsAnswer,
   RunState,
   SourcesAnswer,
+  TasksAnswer,
 } from '../server/api-shapes.ts';
-import type { CohortAnswer, ReviewAnswer, ReviewBy, TasksAnswer } from '../server/cohort-shapes.ts';
-import type { ConfigurationsAnswer, TriedRunAnswer } from '../server/trial-shapes.ts';
-import type { BacktestReport } from '../../backtest/backtest-report.ts';
 import type { LabelTarget } from '../../backtest/labels.ts';
 import type { TrajectoryRecord } from '../../records/trajectory-record.ts';
 import { WRITE_HEADER } from './session.ts';
@@ -67,48 +65,15 @@ export const RUN_FILTER_NAMES = [
   'sort',
   'order',
   'group',
-  'ids',
 ] as const;
 type RunFilterName = (typeof RUN_FILTER_NAMES)[number];
-
-/** The ids of the configuration to replay under and of the baseline configuration. */
-export interface TrialChoice {
-  readonly under: string;
-  /** Default: `recorded`. */
-  readonly against: string;
-}
 
 export function getSources(): Promise<SourcesAnswer> {
   return get<SourcesAnswer>('/api/sources');
 }
 
-/** Fetches the figures of the matching runs. */
-export function getCohort(filters: RunFilters): Promise<CohortAnswer> {
-  return get<CohortAnswer>(`/api/cohort?${filterQuery(filters)}`);
-}
-
 export function getTasks(filters: RunFilters): Promise<TasksAnswer> {
   return get<TasksAnswer>(`/api/tasks?${filterQuery(filters)}`);
-}
-
-/** @param keys  made by `runKey` */
-export function getAligned(keys: readonly string[]): Promise<AlignedAnswer> {
-  return get<AlignedAnswer>(`/api/aligned?${idsOf(keys)}`);
-}
-
-/** Returns the download address of the given runs as one file. */
-export function shareAddress(keys: readonly string[]): string {
-  return `/api/share?${idsOf(keys)}`;
-}
-
-function idsOf(keys: readonly string[]): URLSearchParams {
-  return new URLSearchParams({ ids: idsText(keys) });
-}
-
-/** Formats keys for the filter `ids`. @param keys  made by `runKey` */
-export function idsText(keys: readonly string[]): string {
-  const escaped = keys.map((key) => key.split('/').map(encodeURIComponent));
-  return escaped.map(([source = '', ...id]) => `${source}/${id.join('%2F')}`).join(',');
 }
 
 /** @param filters  select the runs */
@@ -131,7 +96,9 @@ export function getRuns(filters: RunFilters, after: string | undefined, limit = 
 
 /** Fetches the rows of at most 100 runs, with the extras that are available in time. */
 export function getRows(runs: readonly RunAddress[]): Promise<RowsAnswer> {
-  return get<RowsAnswer>(`/api/rows?${idsOf(runs.map(({ runId, source }) => `${source}/${runId}`))}`);
+  return get<RowsAnswer>(
+    `/api/rows?${new URLSearchParams({ ids: runs.map((run) => [run.source, run.runId].map(encodeURIComponent).join('/')).join(',') })}`,
+  );
 }
 
 export function getRun(run: RunAddress): Promise<RunAnswer> {
@@ -199,32 +166,6 @@ export async function getCall(
 
 export function getComparison(a: string, b: string, from: number): Promise<CompareAnswer> {
   return get<CompareAnswer>(`/api/compare?${new URLSearchParams({ a, b, from: String(from), limit: '500' })}`);
-}
-
-export function getConfigurations(): Promise<ConfigurationsAnswer> {
-  return get<ConfigurationsAnswer>('/api/configurations');
-}
-
-/** Fetches the advice of a run under another configuration. */
-export function getTried(run: RunAddress, { against, under }: TrialChoice): Promise<TriedRunAnswer> {
-  return get<TriedRunAnswer>(`${runPath(run)}/tried?${new URLSearchParams({ under, against })}`);
-}
-
-/** Opens the event stream of a trial over the matching runs. Closing the stream ends the trial. */
-export function openTrial(filters: RunFilters, { against, under }: TrialChoice, sweep: string): EventSource {
-  const query = filterQuery(filters);
-  query.set('under', under);
-  query.set('against', against);
-  if (sweep !== '') query.set('sweep', sweep);
-  return new EventSource(`/api/trial?${query}`);
-}
-
-export function getReports(): Promise<ReportsAnswer> {
-  return get<ReportsAnswer>('/api/reports');
-}
-
-export function getReport(id: string): Promise<BacktestReport> {
-  return get<BacktestReport>(`/api/reports/${encodeURIComponent(id)}`);
 }
 
 export function getLabels(): Promise<LabelsAnswer> {

@@ -8,10 +8,7 @@ import { isTyping } from './is-typing.ts';
 import { Link } from './link.tsx';
 import { MomentPage } from './moment-page.tsx';
 import { ErrorNotice, Notice } from './notice.tsx';
-import { OverviewPage } from './overview-page.tsx';
-import { ExperimentsPage } from './experiments-page.tsx';
 import type { Route } from './route.ts';
-import { Palette } from './palette.tsx';
 import { ReviewPage } from './review-page.tsx';
 import { RunListPage } from './run-list-page.tsx';
 import { RunPageView } from './run-page.tsx';
@@ -27,13 +24,10 @@ export function App({ sessionProblem }: { readonly sessionProblem: string | unde
   const route = useRoute();
   const [isHelpOpen, setHelpOpen] = useState(false);
   const closeHelp = useCallback(() => setHelpOpen(false), []);
-  const [isPaletteOpen, setPaletteOpen] = useState(false);
-  const closePalette = useCallback(() => setPaletteOpen(false), []);
   useEffect(() => {
     const onKey = (event: KeyboardEvent): void => {
-      if (event.key.toLowerCase() === 'k' && (event.metaKey || event.ctrlKey)) setPaletteOpen(true);
-      else if (event.key === '?' && !isTyping(event)) setHelpOpen(true);
-      else return;
+      if (event.key !== '?' || isTyping(event)) return;
+      setHelpOpen(true);
       event.preventDefault();
     };
     addEventListener('keydown', onKey);
@@ -46,14 +40,11 @@ export function App({ sessionProblem }: { readonly sessionProblem: string | unde
   return (
     <div className="shell">
       <header className="top">
-        <Link className="brand" to={{ page: 'overview', filters: {} }}>
+        <Link className="brand" to={{ page: 'runs', filters: {} }}>
           <Mark />
           coxswain
         </Link>
         <nav aria-label="Pages">
-          <Tab to={{ page: 'overview', filters: filtersOf(route) }} isCurrent={route.page === 'overview'}>
-            Overview
-          </Tab>
           <Tab
             to={{ page: 'runs', filters: filtersOf(route) }}
             isCurrent={route.page === 'runs' || route.page === 'run'}
@@ -66,14 +57,8 @@ export function App({ sessionProblem }: { readonly sessionProblem: string | unde
           <Tab to={{ page: 'review', by: 'pattern', filters: filtersOf(route) }} isCurrent={route.page === 'review'}>
             Review
           </Tab>
-          <Tab to={{ page: 'experiments', filters: filtersOf(route) }} isCurrent={route.page === 'experiments'}>
-            Experiments
-          </Tab>
         </nav>
         <span className="spring" />
-        <button type="button" className="jump" onClick={() => setPaletteOpen(true)}>
-          Search or jump… <kbd>⌘K</kbd>
-        </button>
         <ThemeButton />
         <button type="button" className="quiet" onClick={() => setHelpOpen(true)}>
           Keys <kbd>?</kbd>
@@ -91,12 +76,11 @@ export function App({ sessionProblem }: { readonly sessionProblem: string | unde
         )}
       </main>
       {isHelpOpen ? <HelpDialog onClose={closeHelp} /> : null}
-      {isPaletteOpen ? <Palette onClose={closePalette} /> : null}
     </div>
   );
 }
 
-/** Returns the filters that stay in the address when the user switches between the overview and the runs. */
+/** Returns the filters that stay in the address when the user switches between pages. */
 function filtersOf(route: Route): RunFilters {
   if (!('filters' in route)) return {};
   const { order: _order, sort: _sort, ...filters } = route.filters;
@@ -105,8 +89,6 @@ function filtersOf(route: Route): RunFilters {
 
 function titleOf(route: Route): string {
   switch (route.page) {
-    case 'overview':
-      return 'Overview';
     case 'runs':
       return 'Runs';
     case 'run':
@@ -115,8 +97,6 @@ function titleOf(route: Route): string {
       return 'Compare';
     case 'review':
       return 'Review';
-    case 'experiments':
-      return 'Experiments';
     case 'moment':
       return safeLine(route.runId).slice(0, 60);
     default:
@@ -136,16 +116,12 @@ function Page({ route }: { readonly route: Route }): ReactElement {
   if (route.page === 'run') return <RunPageView key={runKey(route.run)} route={route} />;
   if (sources.value === undefined) return <Notice title="Loading…" />;
   switch (route.page) {
-    case 'overview':
-      return <OverviewPage route={route} sources={sources.value.sources} />;
     case 'runs':
       return <RunListPage filters={route.filters} sources={sources.value.sources} onSource={sources.reload} />;
     case 'review':
       return <ReviewPage route={route} sources={sources.value.sources} />;
     case 'compare':
       return <ComparePage route={route} />;
-    case 'experiments':
-      return <ExperimentsPage route={route} sources={sources.value.sources} />;
     case 'moment':
       return <MomentPage route={route} sources={sources.value.sources} />;
     default:

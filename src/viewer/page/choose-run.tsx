@@ -1,7 +1,7 @@
 import { useState, type ReactElement } from 'react';
 
 import type { ListedRow } from '../server/api-shapes.ts';
-import type { TaskGroup } from '../server/cohort-shapes.ts';
+import type { TaskGroup } from '../server/api-shapes.ts';
 import { getRun, getRuns } from './api.ts';
 import { Link } from './link.tsx';
 import { ErrorNotice, Notice } from './notice.tsx';
@@ -94,10 +94,9 @@ function TasksToCompare(): ReactElement | null {
   const sorted = tasks.toSorted((one, other) => Number(isMixed(other)) - Number(isMixed(one)));
   return (
     <>
-      <h2>All runs of a task</h2>
+      <h2>Two runs of a task</h2>
       <p className="intro">
-        Side by side from the first call that differs, with what the successful runs did. Tasks that some runs solved
-        and others did not come first.
+        A failed run with a successful one. Tasks that some runs solved and others did not come first.
       </p>
       <TaskRows tasks={sorted.slice(0, MAX_TASKS)} />
     </>

@@ -3,7 +3,6 @@ import { useCallback, useEffect, useRef, useState, type ReactElement } from 'rea
 
 import type { CallRow, CompareAnswer, ComparedRunAnswer, CompareRow } from '../server/api-shapes.ts';
 import { getComparison } from './api.ts';
-import { AlignedPage } from './aligned-page.tsx';
 import { ChooseRun } from './choose-run.tsx';
 import { isTyping } from './is-typing.ts';
 import { Link } from './link.tsx';
@@ -18,8 +17,7 @@ const ROW_PX = 44;
 
 /** Shows two runs side by side, aligned by tool and arguments. The first difference is marked. */
 export function ComparePage({ route }: { readonly route: Extract<Route, { page: 'compare' }> }): ReactElement {
-  const { a, b, runs } = route;
-  if (runs !== undefined) return <AlignedPage runs={runs} />;
+  const { a, b } = route;
   if (a === undefined || b === undefined) return <ChooseRun a={a} />;
   return <Comparison key={`${a} ${b}`} a={a} b={b} />;
 }

@@ -22,17 +22,12 @@ const KEYS: readonly (readonly [string, string])[] = [
   ['G', 'to the end'],
   ['f', 'follow a live run, or pause'],
   ['d', 'show or hide bookkeeping'],
-  ['+', 'zoom the timeline in'],
-  ['-', 'zoom the timeline out'],
-  ['0', 'the whole timeline'],
   ['y', 'label the call: stuck here'],
   ['n', 'label the call: it is fine'],
   ['s', 'label the call: cannot say'],
   ['u', 'remove the label'],
   ['z', 'undo the last label'],
   ['c', 'compare this run with another'],
-  ['x', 'choose the run'],
-  ['⌘K', 'search or jump'],
   ['?', 'this help'],
 ];
 

@@ -2,7 +2,7 @@ import type { ReactElement } from 'react';
 
 import { countOf, countText } from '../../base/number-text.ts';
 import type { SourceRow } from '../server/api-shapes.ts';
-import type { ReviewBy } from '../server/cohort-shapes.ts';
+import type { ReviewBy } from '../server/api-shapes.ts';
 import { getLabels, getReview } from './api.ts';
 import { Link } from './link.tsx';
 import { ErrorNotice, Notice } from './notice.tsx';

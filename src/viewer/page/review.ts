@@ -1,4 +1,4 @@
-import type { ReviewMoment } from '../server/cohort-shapes.ts';
+import type { ReviewMoment } from '../server/api-shapes.ts';
 import type { LabelRow } from '../server/api-shapes.ts';
 import { countOf, countText } from '../../base/number-text.ts';
 import { getCall, getLabels, getReview } from './api.ts';

@@ -9,11 +9,8 @@ const filters = fc
   .uniqueArray(fc.constantFrom(...RUN_FILTER_NAMES))
   .chain((names) => fc.record(Object.fromEntries(names.map((name) => [name, text]))));
 const run = fc.record({ source: text, runId: text });
-const trial = fc.record({ under: text, against: text });
 const routes: fc.Arbitrary<Route> = fc.oneof(
   filters.map((chosen) => ({ page: 'runs' as const, filters: chosen })),
-  filters.map((chosen) => ({ page: 'overview' as const, filters: chosen, stop: 3 })),
-  filters.map((chosen) => ({ page: 'overview' as const, filters: chosen })),
   fc.record({ page: fc.constant('run' as const), run, at: fc.nat(), find: text, details: fc.constant(true as const) }),
   fc.record({ page: fc.constant('review' as const), by: fc.constantFrom('pattern', 'advice', 'random'), filters }),
   fc.record({
@@ -24,9 +21,6 @@ const routes: fc.Arbitrary<Route> = fc.oneof(
   run.map((address) => ({ page: 'run' as const, run: address })),
   fc.record({ page: fc.constant('compare' as const), a: text, b: text }),
   fc.constant({ page: 'compare' as const }),
-  fc.record({ page: fc.constant('compare' as const), runs: fc.array(text, { minLength: 1 }) }),
-  fc.record({ page: fc.constant('experiments' as const), filters, report: text, trial }),
-  fc.record({ page: fc.constant('run' as const), run, trial }),
   fc.record({ page: fc.constant('moment' as const), runId: text, call: fc.integer({ min: 1 }) }),
   fc.record({ page: fc.constant('moment' as const), runId: text, call: fc.integer({ min: 1 }), source: text }),
 );
@@ -42,7 +36,7 @@ test('an address parses to its route', () => {
 });
 
 test('invalid parts of an address are ignored', () => {
-  expect(parseRoute('?page=nothing&at=7')).toEqual({ page: 'overview', filters: {} });
+  expect(parseRoute('?page=nothing&at=7')).toEqual({ page: 'runs', filters: {} });
   expect(parseRoute('?source=0&run=a&at=-3')).toEqual({ page: 'run', run: { source: '0', runId: 'a' } });
   expect(parseRoute('?source=0&run=a&at=1e99')).toEqual({ page: 'run', run: { source: '0', runId: 'a' } });
 });

@@ -1,7 +1,7 @@
 import { assertNever } from '../../base/assert-never.ts';
 import { present } from '../../base/present.ts';
-import { REVIEW_KINDS, type ReviewBy } from '../server/cohort-shapes.ts';
-import { RUN_FILTER_NAMES, type RunAddress, type RunFilters, type TrialChoice } from './api.ts';
+import { REVIEW_KINDS, type ReviewBy } from '../server/api-shapes.ts';
+import { RUN_FILTER_NAMES, type RunAddress, type RunFilters } from './api.ts';
 
 /** The calls to review: their kind, and the runs from which they come. */
 export interface ReviewQueue {
@@ -11,7 +11,6 @@ export interface ReviewQueue {
 
 /** A view of the page. The address contains all of it. */
 export type Route =
-  | { readonly page: 'overview'; readonly filters: RunFilters; readonly stop?: number }
   | { readonly page: 'runs'; readonly filters: RunFilters }
   | {
       readonly page: 'run';
@@ -21,17 +20,10 @@ export type Route =
       readonly find?: string;
       /** The review queue that contains the chosen call. */
       readonly review?: ReviewQueue;
-      readonly trial?: TrialChoice;
     }
   | ({ readonly page: 'review' } & ReviewQueue)
-  /** Two runs aligned, or several runs side by side. */
-  | { readonly page: 'compare'; readonly a?: string; readonly b?: string; readonly runs?: readonly string[] }
-  | {
-      readonly page: 'experiments';
-      readonly filters: RunFilters;
-      readonly report?: string;
-      readonly trial?: TrialChoice;
-    }
+  /** Two runs aligned. */
+  | { readonly page: 'compare'; readonly a?: string; readonly b?: string }
   /** A call (1-based) of a run. It redirects to the call. Without a source, all sources are searched for the run. */
   | { readonly page: 'moment'; readonly runId: string; readonly call: number; readonly source?: string };
 
@@ -41,8 +33,7 @@ export function parseRoute(search: string): Route {
   const page = query.get('page');
   if (page === 'compare') {
     const [a, b] = [query.get('a') ?? undefined, query.get('b') ?? undefined];
-    const runs = query.getAll('r');
-    return { page, ...present({ a, b, runs: runs.length === 0 ? undefined : runs }) };
+    return { page, ...present({ a, b }) };
   }
   const runId = query.get('run');
   if (page === 'moment' && runId !== null) {
@@ -53,28 +44,15 @@ export function parseRoute(search: string): Route {
   if (runId !== null) return runRoute(query, runId);
   const filters = readFilters(query);
   if (page === 'review') return { page, by: reviewBy(query.get('by')) ?? 'pattern', filters };
-  if (page === 'experiments') {
-    const report = query.get('report') ?? undefined;
-    return { page, filters, ...present({ report, trial: trialChoice(query) }) };
-  }
-  if (page === 'runs' || (page === null && search.length > 1)) return { page: 'runs', filters };
-  const stop = Number(query.get('stop') ?? Number.NaN);
-  return { page: 'overview', filters, ...(Number.isSafeInteger(stop) && stop >= 0 ? { stop } : {}) };
+  return { page: 'runs', filters };
 }
 
 /** Formats a route as an address that starts with `/`. This is the inverse of `parseRoute`. */
 export function formatRoute(route: Route): string {
   const query = new URLSearchParams();
   switch (route.page) {
-    case 'overview':
     case 'runs':
-    case 'experiments':
       setFilters(query, route.filters);
-      if (route.page === 'overview' && route.stop !== undefined) query.set('stop', String(route.stop));
-      if (route.page === 'experiments' && route.report !== undefined) query.set('report', route.report);
-      if (route.page === 'experiments') setTrial(query, route.trial);
-      if (route.page === 'runs' ? query.size === 0 : route.page === 'experiments' || query.size > 0)
-        query.set('page', route.page);
       break;
     case 'run':
       query.set('source', route.run.source);
@@ -85,7 +63,6 @@ export function formatRoute(route: Route): string {
       if (route.review !== undefined) query.set('review', route.review.by);
       if (Object.keys(route.review?.filters ?? {}).length > 0)
         query.set('queue', setFilters(new URLSearchParams(), route.review?.filters ?? {}).toString());
-      setTrial(query, route.trial);
       break;
     case 'review':
       query.set('page', 'review');
@@ -96,7 +73,6 @@ export function formatRoute(route: Route): string {
       query.set('page', 'compare');
       if (route.a !== undefined) query.set('a', route.a);
       if (route.b !== undefined) query.set('b', route.b);
-      for (const key of route.runs ?? []) query.append('r', key);
       break;
     case 'moment':
       query.set('page', 'moment');
@@ -120,17 +96,6 @@ export function runKey({ source, runId }: RunAddress): string {
 export function addressOf(key: string): RunAddress {
   const slash = key.indexOf('/');
   return slash < 0 ? { source: '', runId: key } : { source: key.slice(0, slash), runId: key.slice(slash + 1) };
-}
-
-function trialChoice(query: URLSearchParams): TrialChoice | undefined {
-  const under = query.get('under');
-  return under === null || under === '' ? undefined : { under, against: query.get('against') ?? 'recorded' };
-}
-
-function setTrial(query: URLSearchParams, trial: TrialChoice | undefined): void {
-  if (trial === undefined) return;
-  query.set('under', trial.under);
-  if (trial.against !== 'recorded') query.set('against', trial.against);
 }
 
 function readFilters(query: URLSearchParams): RunFilters {
@@ -166,6 +131,6 @@ function runRoute(query: URLSearchParams, runId: string): Route {
     ...(Number.isSafeInteger(seq) && seq >= 0 ? { at: seq } : {}),
     ...(find === null || find === '' ? {} : { find }),
     ...(query.get('details') === '1' ? { details: true as const } : {}),
-    ...present({ review, trial: trialChoice(query) }),
+    ...present({ review }),
   };
 }

@@ -5,9 +5,8 @@ import { inWords } from '../../records/words.ts';
 import type { Facets, SourceRow } from '../server/api-shapes.ts';
 import type { RunFilters } from './api.ts';
 import { patternName } from './pattern-name.ts';
-import { formatRoute, type Route } from './route.ts';
+import type { Route } from './route.ts';
 import { safeLine } from './safe-text.ts';
-import { SavedViews } from './saved-views.tsx';
 import { goTo } from './use-route.ts';
 import { TaskTitles } from '../server/task-titles.ts';
 import { warningParts } from '../server/warning-key.ts';
@@ -133,7 +132,6 @@ export function RunFiltersBar(props: {
       ) : null}
       <span className="spring" />
       {props.children}
-      <SavedViews key={formatRoute(to(filters))} filters={filters} route={to(filters)} />
       <span className="dim" role="status">
         {props.status}
       </span>

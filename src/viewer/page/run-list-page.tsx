@@ -3,7 +3,6 @@ import { useCallback, useEffect, useLayoutEffect, useMemo, useRef, useState, typ
 
 import type { LabelRow, SourceRow } from '../server/api-shapes.ts';
 import { ApiError, getLabels, type RunFilters } from './api.ts';
-import { ChosenRuns } from './chosen-runs.tsx';
 import { isTyping } from './is-typing.ts';
 import { Link } from './link.tsx';
 import { ErrorBanner, ErrorNotice, Notice, SourceProblems } from './notice.tsx';
@@ -105,10 +104,8 @@ function Rows(props: {
   const [closedGroups, setClosedGroups] = useState<ReadonlySet<string>>(new Set());
   const leftAt = places.get(formatRoute({ page: 'runs', filters }));
   const [current, setCurrent] = useState(leftAt?.current ?? 0);
-  const { reload: reloadLabels, value: labelled } = useLoaded('labels', getLabels);
+  const { value: labelled } = useLoaded('labels', getLabels);
   const labels = labelled?.labels ?? NO_LABELS;
-  const [chosenKeys, setChosenKeys] = useState<ReadonlySet<string>>(new Set());
-  const choose = useCallback((key: string) => setChosenKeys((before) => toggleKey(before, key)), []);
   const isTree = filters.sort === undefined || filters.sort === 'started';
   const placed = useMemo(
     () =>
@@ -143,22 +140,13 @@ function Rows(props: {
     filters,
     current,
     setCurrent,
-    choose,
     show: (index) => virtual.scrollToIndex(index, { align: 'auto' }),
   });
 
   const nothing = placed.length > 0 ? undefined : <Nothing {...props} />;
   return (
     <>
-      <div>
-        <ChosenRuns
-          keys={placed.map(({ run }) => runKey(run)).filter((key) => chosenKeys.has(key))}
-          isWritable={typeof labelled?.file === 'string'}
-          onClear={() => setChosenKeys(new Set())}
-          onLabelled={reloadLabels}
-        />
-        <SortHead filters={filters} />
-      </div>
+      <SortHead filters={filters} />
       <div ref={scroller} className="run-scroll" tabIndex={0} role="region" aria-label="List of runs">
         {list.error !== undefined && placed.length === 0 ? (
           <ErrorNotice error={list.error} onRetry={list.reload} />
@@ -175,8 +163,6 @@ function Rows(props: {
                 place={place}
                 top={item.start}
                 isCurrent={item.index === current}
-                isChosen={chosenKeys.has(runKey(place.run))}
-                onChoose={choose}
                 labels={labels}
                 filters={filters}
                 onToggle={toggle}
@@ -233,7 +219,6 @@ function useListKeys(list: {
   readonly filters: RunFilters;
   readonly current: number;
   readonly setCurrent: (index: number) => void;
-  readonly choose: (key: string) => void;
   readonly show: (index: number) => void;
 }): void {
   const latest = useRef(list);
@@ -241,7 +226,7 @@ function useListKeys(list: {
   useEffect(() => {
     const onKey = (event: KeyboardEvent): void => {
       if (isTyping(event)) return;
-      const { choose, placed, current, setCurrent, show } = latest.current;
+      const { placed, current, setCurrent, show } = latest.current;
       const to = { j: current + 1, k: current - 1, g: 0, G: placed.length - 1 }[event.key];
       if (to !== undefined) {
         const index = Math.max(0, Math.min(placed.length - 1, to));
@@ -251,9 +236,6 @@ function useListKeys(list: {
         const place = placed[current];
         if (place === undefined) return;
         goTo(runRouteOf(place.run, latest.current.filters));
-      } else if (event.key === 'x') {
-        const place = placed[current];
-        if (place !== undefined) choose(runKey(place.run));
       } else if (event.key === '/') {
         document.querySelector<HTMLInputElement>('.filters .search')?.focus();
       } else return;

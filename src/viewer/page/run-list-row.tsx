@@ -30,8 +30,6 @@ export const RunListRow = memo(function RunListRow(props: {
   readonly place: PlacedRun;
   readonly top: number;
   readonly isCurrent: boolean;
-  readonly isChosen: boolean;
-  readonly onChoose: (key: string) => void;
   readonly labels: readonly LabelRow[];
   readonly filters: RunFilters;
   readonly onToggle: (key: string) => void;
@@ -50,14 +48,6 @@ export const RunListRow = memo(function RunListRow(props: {
       onClick={() => goTo(to)}
     >
       <div className="choose" role="cell" onClick={(event) => event.stopPropagation()}>
-        <label>
-          <input
-            type="checkbox"
-            aria-label={`Choose ${safeLine(run.runId)}`}
-            checked={props.isChosen}
-            onChange={() => props.onChoose(runKey(run))}
-          />
-        </label>
         <span className={`dot ${state.className}`} title={state.text} />
         <span className="visually-hidden">{state.text}</span>
       </div>

@@ -23,7 +23,7 @@ import { runRouteOf } from './run-list-row.tsx';
 import { RunDamage } from './run-damage.tsx';
 import { RunStory } from './run-story.tsx';
 import { RunTitle } from './run-title.tsx';
-import { Timeline } from './timeline.tsx';
+import { Strip } from './strip.tsx';
 import { useCalls } from './use-calls.ts';
 import { asError } from './use-loaded.ts';
 import { useFollowing } from './use-following.ts';
@@ -31,7 +31,6 @@ import { useLabels } from './use-labels.ts';
 import { goTo } from './use-route.ts';
 import { useRunKeys } from './use-run-keys.ts';
 import { placeInList } from './use-run-list.ts';
-import { useTriedRun } from './tried-panel.tsx';
 import { useRunModel, type RunModel } from './use-run-model.ts';
 import { VisibleRange } from './visible-range.ts';
 
@@ -185,7 +184,6 @@ function LoadedRun(props: {
     [words, model.fetchWhole],
   );
   const onGo = useCallback((seq: number) => void showRecord(seq), [showRecord]);
-  const tried = useTriedRun(route, model.lastSeq);
   const onEvidence = useCallback((seqs: readonly number[]) => setEvidence(new Set(seqs)), []);
   return (
     <div className="run">
@@ -216,14 +214,7 @@ function LoadedRun(props: {
         )}
       </div>
       <RunStory answer={answer} onGo={onGo} />
-      <Timeline
-        overview={overview}
-        range={range}
-        selected={selected}
-        labels={labels.marks}
-        tried={tried.loaded.value?.advice}
-        onGo={onGo}
-      />
+      <Strip overview={overview} selected={selected} onGo={onGo} />
       <div className="below">
         <div className="talk">
           <h2 className="visually-hidden">Conversation</h2>
@@ -253,7 +244,6 @@ function LoadedRun(props: {
           answer={answer}
           range={range}
           selected={selected}
-          tried={tried}
           labels={labels}
           onGo={onGo}
           onEvidence={onEvidence}

@@ -2,12 +2,12 @@ import type { ReactElement } from 'react';
 
 import { countText } from '../../base/number-text.ts';
 import { present } from '../../base/present.ts';
-import type { TaskGroup, TasksAnswer } from '../server/cohort-shapes.ts';
+import type { TaskGroup, TasksAnswer } from '../server/api-shapes.ts';
 import { getTasks, type RunFilters } from './api.ts';
 import { Link } from './link.tsx';
 import { ErrorNotice, Notice } from './notice.tsx';
 import { costText, shareOrDash } from './number-text.ts';
-import { runKey } from './route.ts';
+import { runKey, type Route } from './route.ts';
 import { safeLine } from './safe-text.ts';
 import { SortButton, sortedBy } from './sort-head.tsx';
 import { useLoaded, useReloadWhilePending, type Loaded } from './use-loaded.ts';
@@ -94,8 +94,8 @@ export function TaskRows(props: {
             <td className="number">{group.costUsd === undefined ? '—' : costText(group.costUsd)}</td>
             <td>
               {group.runs < 2 ? null : (
-                <Link className="button" to={{ page: 'compare', runs: group.named.map(runKey) }}>
-                  Side by side
+                <Link className="button" to={pairOf(group)}>
+                  Compare
                 </Link>
               )}
             </td>
@@ -104,4 +104,10 @@ export function TaskRows(props: {
       </tbody>
     </table>
   );
+}
+
+/** The comparison of a failed run with a successful one, or of any two. */
+function pairOf({ named }: TaskGroup): Route {
+  const [a, b] = [named.at(-1), named[0]];
+  return { page: 'compare', ...present({ a: a && runKey(a), b: b && runKey(b) }) };
 }

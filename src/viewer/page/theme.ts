@@ -5,7 +5,6 @@ export type Theme = 'auto' | 'light' | 'dark';
 export const THEMES: readonly Theme[] = ['auto', 'light', 'dark'];
 
 const KEY = 'coxswain-theme';
-const CHANGED = 'coxswain-theme-changed';
 const system = matchMedia('(prefers-color-scheme: dark)');
 
 system.addEventListener('change', () => applyTheme(storedTheme()));
@@ -28,11 +27,4 @@ export function applyTheme(theme: Theme): void {
   } catch {
     // Without storage, the setting lasts until the page is reloaded.
   }
-  dispatchEvent(new Event(CHANGED));
-}
-
-/** Calls the listener when the colours change. @returns a function that stops this */
-export function onThemeChange(listener: () => void): () => void {
-  addEventListener(CHANGED, listener);
-  return () => removeEventListener(CHANGED, listener);
 }

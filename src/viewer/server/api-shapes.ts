@@ -259,10 +259,11 @@ export interface SeenRequest {
   readonly tools: readonly string[];
 }
 
-/** A pause of at least a minute before a record, while no call was open. */
-export interface IdleGap {
+/** A message of the user. */
+export interface Prompt {
   readonly seq: number;
-  readonly ms: number;
+  /** At most 120 characters. */
+  readonly text: string;
 }
 
 /** The timeline of a run. Bucket `i` covers `seqsPerBucket` records, starting at `i * seqsPerBucket`. */
@@ -276,23 +277,16 @@ export interface Overview {
   readonly buckets: number;
   /** The time of the bucket's first record that has one, in Unix milliseconds. It is 0 if none has. */
   readonly atMs: readonly number[];
-  readonly turns: readonly number[];
   readonly calls: readonly number[];
   /** Failed calls per bucket. A failed call counts in the bucket in which it started. */
   readonly errors: readonly number[];
-  readonly messages: readonly number[];
   /** Tokens from the model's responses, cached tokens included. */
   readonly tokens: readonly number[];
   readonly costUsd: readonly number[];
-  /** Tokens that the model read for the last response of the bucket. It is 0 if unknown. */
-  readonly context: readonly number[];
-  /** The time of the last record in Unix milliseconds. It is 0 if unknown. */
-  readonly endMs: number;
-  /** Idle periods in order, at most 500. */
-  readonly gaps: readonly IdleGap[];
   /** Number of calls that started before the bucket. */
   readonly firstCall: readonly number[];
-  readonly kinds: Readonly<Partial<Record<ToolKind, readonly number[]>>>;
+  /** Messages of the user in order, at most 500. */
+  readonly prompts: readonly Prompt[];
   /**
    * `recorded` if the run's steering recorded the patterns. `recomputed` if the run has no steering and the default detectors found them.
    */
@@ -386,53 +380,58 @@ export interface CompareAnswer {
   readonly truncated: boolean;
 }
 
-export interface AlignedRun extends Pick<RunSummary, 'runId' | 'modelId' | 'outcome' | 'success'> {
-  readonly title: string;
-  readonly source: string;
-  /** Number of calls of the run, at most 20,000. */
-  readonly total: number;
-  readonly calls: readonly CallRow[];
-}
-
-/** A successful call that more of the successful than of the failed runs made. Calls are equal if they read or write the same file, else by arguments. */
-export interface TellingStep {
-  readonly kind: ToolKind;
-  /** The file, or the arguments. At most 200 characters. */
-  readonly what: string;
-  /** Number of successful and of failed runs that took the step. */
-  readonly passed: number;
-  readonly failed: number;
-  /** The first successful run that took it, and its call. */
-  readonly example: { readonly source: string; readonly runId: string; readonly seq: number };
-}
-
-/** Several runs side by side, starting shortly before the first call that differs. */
-export interface AlignedAnswer {
-  /** Number of calls at the start that are equal in all runs. */
-  readonly same: number;
-  /** Number of calls at the start that are left out. */
-  readonly from: number;
-  readonly runs: readonly AlignedRun[];
-  /** Number of runs that succeeded and that failed, and the steps that tell them apart, at most eight. Empty unless there are both. */
-  readonly passed: number;
-  readonly failed: number;
-  readonly steps: readonly TellingStep[];
-}
-
-/** The backtest reports that the viewer shows. */
-export interface ReportsAnswer {
-  readonly reports: readonly {
-    readonly id: string;
-    readonly name: string;
-    readonly path: string;
-    readonly problem?: Problem;
-  }[];
-}
-
 export type LabelRow = Label;
 
 export interface LabelsAnswer {
   /** Null without a labels file. Labelling is off in that case. */
   readonly file: string | null;
   readonly labels: readonly LabelRow[];
+}
+
+/** A call in a run. */
+export interface RunMoment {
+  readonly runId: string;
+  /** 1-based number of the call. */
+  readonly call: number;
+}
+
+/** The kinds of review queues. `disagreement` contains labelled calls for which the patterns contradict the label. */
+export const REVIEW_KINDS = ['pattern', 'advice', 'random', 'disagreement'] as const;
+export type ReviewBy = (typeof REVIEW_KINDS)[number];
+
+export interface ReviewMoment extends RunMoment {
+  readonly source: string;
+}
+
+/** Calls to review, always in the same order. */
+export interface ReviewAnswer {
+  /** At most 500 calls, three per run. */
+  readonly moments: readonly ReviewMoment[];
+  /** Number of runs that have not been read yet and may add calls. */
+  readonly pending: number;
+  readonly facets: Facets;
+}
+
+/** The runs of one task. */
+export interface TaskGroup {
+  readonly task: string;
+  /** The task without the beginning that it shares with other tasks. */
+  readonly title: string;
+  readonly runs: number;
+  /** Number of runs with a known outcome. */
+  readonly judged: number;
+  readonly succeeded: number;
+  readonly stuck: number;
+  readonly medianCalls: number;
+  readonly wastedCalls: number;
+  /** Cost in US dollars. Absent if unknown. */
+  readonly costUsd?: number;
+  /** At most 24 runs, successful ones first. */
+  readonly named: readonly { readonly source: string; readonly runId: string }[];
+}
+
+/** The matching runs grouped by task. At most the first 500 tasks of the requested order, by default those with the most runs. */
+export interface TasksAnswer {
+  readonly tasks: readonly TaskGroup[];
+  readonly pending: number;
 }

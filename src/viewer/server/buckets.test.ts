@@ -13,7 +13,6 @@ test('every count is in the bucket of its record, and there are at most 2,000 bu
       for (const seq of ordered) {
         buckets.addRecord(seq, 1_000 + seq, calls);
         buckets.count(seq, 'calls');
-        buckets.countKind(seq, 'read');
         calls += 1;
       }
       const lists = buckets.lists();
@@ -24,7 +23,6 @@ test('every count is in the bucket of its record, and there are at most 2,000 bu
       }
       expect(lists.buckets).toBeLessThanOrEqual(2_000);
       expect(lists.calls).toEqual(expected);
-      expect(lists.kinds.read).toEqual(expected);
       const before = expected.map((_, at) => expected.slice(0, at).reduce((sum, count) => sum + count, 0));
       const filled = expected.flatMap((count, at) => (count > 0 ? [at] : []));
       expect(filled.map((at) => lists.firstCall[at])).toEqual(filled.map((at) => before[at]));

@@ -1,24 +1,17 @@
-import type { ToolKind } from '../../calls/tool-kind.ts';
 import type { Overview } from './api-shapes.ts';
 
 const MAX_BUCKETS = 2_000;
 
-const COUNTERS = ['turns', 'messages', 'calls', 'errors', 'tokens', 'costUsd'] as const;
+const COUNTERS = ['calls', 'errors', 'tokens', 'costUsd'] as const;
 type Counter = (typeof COUNTERS)[number];
 
 interface Bucket extends Record<Counter, number> {
   atMs: number;
   firstCall: number;
-  /** Tokens that the model read for the bucket's last response. It is 0 if unknown. */
-  context: number;
-  readonly kinds: Partial<Record<ToolKind, number>>;
 }
 
 /** The list fields of an overview. */
-export type BucketLists = Pick<
-  Overview,
-  'seqsPerBucket' | 'buckets' | 'atMs' | 'firstCall' | 'kinds' | 'context' | Counter
->;
+export type BucketLists = Pick<Overview, 'seqsPerBucket' | 'buckets' | 'atMs' | 'firstCall' | Counter>;
 
 /**
  * Counts the events of a run per range of records. Each bucket covers one record at first. The size doubles as needed to stay within
@@ -41,36 +34,18 @@ export class Buckets {
     this.#bucketAt(seq, 0)[counter] += by;
   }
 
-  /** Sets the number of tokens that the model read for a response. */
-  setContext(seq: number, tokens: number): void {
-    this.#bucketAt(seq, 0).context = tokens;
-  }
-
-  /** Counts a call of this kind. */
-  countKind(seq: number, kind: ToolKind): void {
-    const { kinds } = this.#bucketAt(seq, 0);
-    kinds[kind] = (kinds[kind] ?? 0) + 1;
-  }
-
   lists(): BucketLists {
     const buckets = this.#buckets;
-    // The cast is safe: the names are the keys of these objects.
-    const names = [...new Set(buckets.flatMap(({ kinds }) => Object.keys(kinds)))] as readonly ToolKind[];
-    const valuesOf = (name: Counter | 'atMs' | 'context' | 'firstCall'): readonly number[] =>
-      buckets.map((bucket) => bucket[name]);
+    const valuesOf = (name: Counter | 'atMs' | 'firstCall'): readonly number[] => buckets.map((bucket) => bucket[name]);
     return {
       seqsPerBucket: this.#seqsPerBucket,
       buckets: buckets.length,
       atMs: valuesOf('atMs'),
-      turns: valuesOf('turns'),
-      messages: valuesOf('messages'),
       calls: valuesOf('calls'),
       errors: valuesOf('errors'),
       tokens: valuesOf('tokens'),
       costUsd: valuesOf('costUsd').map((costUsd) => Math.round(costUsd * 1e6) / 1e6),
-      context: valuesOf('context'),
       firstCall: valuesOf('firstCall'),
-      kinds: Object.fromEntries(names.map((kind) => [kind, buckets.map(({ kinds }) => kinds[kind] ?? 0)])),
     };
   }
 
@@ -93,12 +68,6 @@ export class Buckets {
       }
       if (target.atMs === 0) target.atMs = bucket.atMs;
       for (const counter of COUNTERS) target[counter] += bucket[counter];
-      if (bucket.context > 0) target.context = bucket.context;
-      for (const [name, count] of Object.entries(bucket.kinds)) {
-        // The cast is safe: the names are the keys of this object.
-        const kind = name as ToolKind;
-        target.kinds[kind] = (target.kinds[kind] ?? 0) + count;
-      }
     }
     this.#buckets = mergedBuckets;
     this.#seqsPerBucket *= 2;
@@ -106,16 +75,5 @@ export class Buckets {
 }
 
 function newBucket(firstCall: number): Bucket {
-  return {
-    atMs: 0,
-    turns: 0,
-    calls: 0,
-    errors: 0,
-    messages: 0,
-    tokens: 0,
-    costUsd: 0,
-    context: 0,
-    firstCall,
-    kinds: {},
-  };
+  return { atMs: 0, calls: 0, errors: 0, tokens: 0, costUsd: 0, firstCall };
 }

@@ -50,34 +50,27 @@ export async function compareRunCalls(a: ComparedSide, b: ComparedSide): Promise
 }
 
 /** The calls of a run in order, with a comparison key for each. */
-export interface RunCalls {
+interface RunCalls {
   readonly calls: readonly CallRow[];
   readonly keys: readonly string[];
-  /** The file that each call reads or writes, else its arguments. */
-  readonly targets: readonly string[];
   readonly isCut: boolean;
 }
 
 /** Returns the calls of a run, up to the first damaged record. @throws CoxswainError if the store cannot be read */
-export async function readRunCalls({ reader, run }: ComparedSide): Promise<RunCalls> {
+async function readRunCalls({ reader, run }: ComparedSide): Promise<RunCalls> {
   const calls: CallRow[] = [];
   const keys: string[] = [];
-  const targets: string[] = [];
   const view = new RunView();
   for await (const record of undamagedRecords(reader, run)) {
     const call = view.fold(record);
     if (call === undefined) continue;
     if (call.number > calls.length) {
-      if (calls.length >= MAX_CALLS) return { calls, keys, targets, isCut: true };
+      if (calls.length >= MAX_CALLS) return { calls, keys, isCut: true };
       keys.push(hashText(`${call.tool}\n${canonicalJson(call.args)}`));
     }
-    const row = callRowOf(call, errorLineOf(call, record));
-    calls[call.number - 1] = row;
-    const { kind, target } = readCall(call.tool, call.args);
-    const isFile = target !== undefined && (kind === 'read' || kind === 'write');
-    targets[call.number - 1] = isFile ? target.slice(0, PREVIEW_CHARS).toWellFormed() : row.argsPreview;
+    calls[call.number - 1] = callRowOf(call, errorLineOf(call, record));
   }
-  return { calls, keys, targets, isCut: false };
+  return { calls, keys, isCut: false };
 }
 
 function* compareRows(

@@ -2,13 +2,10 @@ import type { Hono } from 'hono';
 import { streamSSE, type SSEStreamingApi } from 'hono/streaming';
 
 import { feedEvents } from './event-feed.ts';
-import { readRunsQuery, parseWholeNumber } from './run-query.ts';
+import { parseWholeNumber } from './run-query.ts';
 import { followRun } from './run-tail.ts';
-import { runTrial } from './trial.ts';
-import { trialConfigurations } from './trial-pair.ts';
-import type { TrialProgress } from './trial-shapes.ts';
 import type { ApiContext, ViewerEnv } from './viewer-env.ts';
-import { problemOf, viewerFault } from './viewer-fault.ts';
+import { viewerFault } from './viewer-fault.ts';
 import type { ViewerState } from './viewer-state.ts';
 
 /** Maximum number of concurrent event streams. */
@@ -40,21 +37,6 @@ export function addEventRoutes(app: Hono<ViewerEnv>, state: ViewerState, signal:
     return serveEvents(context, async (stream, endSignal) => {
       for await (const { data, event } of feedEvents(sources, endSignal)) {
         await stream.writeSSE({ event, data: JSON.stringify(data) });
-      }
-    });
-  });
-  app.get('/api/trial', async (context) => {
-    const { runs } = await state.list.matchingRuns(readRunsQuery(context.req.query()).filter, true);
-    return serveEvents(context, async (stream, endSignal) => {
-      const send = (event: string, data: unknown): Promise<void> =>
-        stream.writeSSE({ event, data: JSON.stringify(data) });
-      try {
-        const onProgress = (progress: TrialProgress): Promise<void> => send('progress', progress);
-        const configurations = await trialConfigurations(state, context);
-        const answer = await runTrial(runs, configurations, { onProgress, signal: endSignal });
-        if (answer !== undefined) await send('done', answer);
-      } catch (error) {
-        await send('problem', problemOf(error).problem);
       }
     });
   });

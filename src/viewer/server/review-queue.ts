@@ -1,6 +1,6 @@
 import type { Label } from '../../backtest/labels.ts';
 import { hashText } from '../../base/hash.ts';
-import type { ReviewBy, ReviewMoment } from './cohort-shapes.ts';
+import type { ReviewBy, ReviewMoment } from './api-shapes.ts';
 import type { MatchedRun } from './match-runs.ts';
 
 const MAX_MOMENTS = 500;

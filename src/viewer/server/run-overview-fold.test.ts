@@ -14,12 +14,10 @@ function foldCalls(calls: readonly ScriptedCall[]): RunOverviewFold {
 
 const failing: ScriptedCall = { tool: 'bash', args: { command: 'make' }, result: 'make: no rule', isError: true };
 
-test('a failure and the kind of a call count in the bucket of its start', () => {
-  const { errors, kinds } = foldCalls([{ tool: 'read_file', args: { path: 'a' } }, failing]).overview(6);
+test('a failure counts in the bucket of the start of its call', () => {
+  const { errors } = foldCalls([{ tool: 'read_file', args: { path: 'a' } }, failing]).overview(6);
   // Records: start, turn, call, result, turn, call, result.
   expect(errors).toEqual([0, 0, 0, 0, 0, 1, 0]);
-  expect(kinds.read).toEqual([0, 0, 1, 0, 0, 0, 0]);
-  expect(kinds.execute).toEqual([0, 0, 0, 0, 0, 1, 0]);
 });
 
 test('a run without steering has the patterns that the detectors find, with the records of their calls', () => {
@@ -87,17 +85,4 @@ test('withheld advice is counted separately and has no mark in the strip', () =>
   const withheld = extrasAfter({ delivered: false, reason: WITHHELD_REASON });
   expect(withheld).toMatchObject({ adviceCount: 1, adviceUnsaid: 1, strip: '!!!' });
   expect(extrasAfter({ delivered: true })).toMatchObject({ adviceCount: 1, adviceUnsaid: 0, strip: '!!a' });
-});
-
-test('a minute without records and open calls is idle, and a call that takes as long is not', () => {
-  const [start, ...rest] = scriptedRecords([failing, failing]);
-  const [fold, laterMs] = [new RunOverviewFold(), [0, 0, 1, 121_000, 122_000, 322_000]];
-  for (const [at, record] of [start, ...rest].entries()) {
-    if (record === undefined) continue;
-    fold.fold({ ...record, recorded_at_unix_ms: 1_000_000 + (laterMs[at] ?? 323_000) });
-  }
-  const { atMs, endMs, gaps } = fold.overview(6);
-  expect(gaps).toEqual([{ seq: 5, ms: 200_000 }]);
-  expect(endMs).toBe(1_323_000);
-  expect(atMs[3]).toBe(1_121_000);
 });

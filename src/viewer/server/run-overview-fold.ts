@@ -12,10 +12,10 @@ import { allTokens } from '../../run-view/usage-text.ts';
 import { isFlagged, saysStuck, type SeenPattern } from '../../run-view/seen-pattern.ts';
 import { lastSeqOf } from '../../store/run-summary.ts';
 import { readCall } from '../../calls/tool-semantics.ts';
-import type { AdviceMark, EvidenceCall, IdleGap, Overview, PatternSpan, RunExtras } from './api-shapes.ts';
+import type { StoredMessage } from '../../records/stored-message.ts';
+import type { AdviceMark, EvidenceCall, Overview, PatternSpan, Prompt, RunExtras } from './api-shapes.ts';
 import { Buckets } from './buckets.ts';
 import { CallPlaces } from './call-places.ts';
-import { contextTokensOf } from './context-tokens.ts';
 import { failureColumns } from './failure-columns.ts';
 
 /** Shared by all folds: detectors are stateless. */
@@ -27,9 +27,8 @@ const TOOL_CHARS = 100;
 const MAX_ADVICE = 1_000;
 const TEXT_CHARS = 2_000;
 const WHY_CHARS = 500;
-/** A longer pause without an open call counts as idle time. */
-const IDLE_MS = 60_000;
-const MAX_GAPS = 500;
+const MAX_PROMPTS = 500;
+const PROMPT_CHARS = 120;
 
 /** The fields of an advice mark that its outcome does not contain. */
 type AdviceContent = Pick<AdviceMark, 'severity' | 'text' | 'why' | 'point' | 'channel' | 'evidence'>;
@@ -58,7 +57,7 @@ export class RunOverviewFold implements KnownTimeline {
   #nextSeq = 0;
   #countedUsage: RunUsage = {};
   #point: AdviceMark['point'];
-  readonly #gaps: IdleGap[] = [];
+  readonly #prompts: Prompt[] = [];
 
   /** The `seq` after the last processed record. A gap counts as processed. */
   get nextSeq(): number {
@@ -69,13 +68,11 @@ export class RunOverviewFold implements KnownTimeline {
     const { payload, recorded_at_unix_ms: atMs, seq } = record;
     this.#nextSeq = lastSeqOf(record) + 1;
     this.#buckets.addRecord(seq, atMs, this.#view.calls);
-    this.#noteGap(seq, atMs);
     const call = this.#view.fold(record);
     if (payload.kind === 'message_appended' || payload.kind === 'run_ended') this.#countUsage(record);
     const failure = this.#story.fold(call, call?.endSeq === undefined ? undefined : errorLineOf(call, record));
     if (call !== undefined) this.#countCall(call, failure);
-    if (payload.kind === 'turn_started') this.#buckets.count(seq, 'turns');
-    else if (payload.kind === 'message_appended') this.#buckets.count(seq, 'messages');
+    if (payload.kind === 'message_appended') this.#notePrompt(payload.message, seq);
     else if (payload.kind === 'evaluation') this.#point = payload.point;
     else if (payload.kind === 'feedback_produced' || payload.kind === 'guidance_produced') this.#noteAdvice(payload);
     else if (payload.kind === 'feedback_delivered') this.#noteDelivery(payload.advice_id, payload.channel);
@@ -111,20 +108,17 @@ export class RunOverviewFold implements KnownTimeline {
     };
   }
 
-  #countUsage({ payload, seq }: TrajectoryRecord): void {
+  #countUsage({ seq }: TrajectoryRecord): void {
     const [before, now] = [this.#countedUsage, this.#view.usage];
     this.#countedUsage = now;
     this.#buckets.count(seq, 'tokens', (allTokens(now) ?? 0) - (allTokens(before) ?? 0));
     this.#buckets.count(seq, 'costUsd', (now.costUsd ?? 0) - (before.costUsd ?? 0));
-    const context = contextTokensOf(payload, this.#view.counts.modelId);
-    if (context !== undefined) this.#buckets.setContext(seq, context);
   }
 
-  #noteGap(seq: number, atMs: number): void {
-    const { lastAtMs } = this.#view;
-    const ms = atMs - lastAtMs;
-    if (ms < IDLE_MS || lastAtMs === 0 || this.#gaps.length >= MAX_GAPS) return;
-    if (this.#view.openCalls.length === 0) this.#gaps.push({ seq, ms });
+  #notePrompt({ content, role }: StoredMessage, seq: number): void {
+    if (role !== 'user' || this.#prompts.length >= MAX_PROMPTS) return;
+    const text = plainText(content).trim();
+    if (text !== '') this.#prompts.push({ seq, text: text.slice(0, PROMPT_CHARS).toWellFormed() });
   }
 
   #firstCallOf(patterns: readonly TrajectoryPattern[]): number {
@@ -138,8 +132,7 @@ export class RunOverviewFold implements KnownTimeline {
       nextSeq: this.#nextSeq,
       complete: this.#nextSeq > lastSeq,
       ...this.#buckets.lists(),
-      endMs: this.#view.lastAtMs,
-      gaps: this.#gaps,
+      prompts: this.#prompts,
       patternBasis: patternList.basis,
       patterns: patterns.slice(0, MAX_PATTERNS).map((seen) => this.#spanOf(seen)),
       ...present({ wasted: this.#story.wasted }),
@@ -212,7 +205,6 @@ export class RunOverviewFold implements KnownTimeline {
     }
     if (endSeq !== undefined) {
       const callKind = kind ?? readCall(tool, args).kind;
-      this.#buckets.countKind(seq, callKind);
       this.places.setKind(number, callKind);
       if (failure !== undefined) this.places.setFailure(number, failure);
     }
@@ -250,4 +242,9 @@ function countsOf(words: readonly string[]): Readonly<Record<string, number>> {
   const counts: Record<string, number> = {};
   for (const word of words) counts[word] = (counts[word] ?? 0) + 1;
   return counts;
+}
+
+function plainText(content: StoredMessage['content']): string {
+  if (typeof content === 'string') return content;
+  return content.map((block) => (block.type === 'text' ? block.text : '')).join(' ');
 }

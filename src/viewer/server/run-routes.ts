@@ -9,8 +9,6 @@ import { readRecords, readState, readWholeRecord } from './read-records.ts';
 import { runRowOf } from './run-list.ts';
 import { isLongRun } from './run-overviews.ts';
 import { parseWholeNumber } from './run-query.ts';
-import { tryRun } from './trial.ts';
-import { trialPair } from './trial-pair.ts';
 import type { ApiContext, ViewerEnv } from './viewer-env.ts';
 import { runOf, type ViewerState } from './viewer-state.ts';
 
@@ -94,11 +92,6 @@ export function addRunRoutes(app: Hono<ViewerEnv>, state: ViewerState): void {
     const { listed, run } = await findRun(context);
     const call = parseWholeNumber('call', context.req.query('call') ?? '0');
     return context.json(await readState(await listed.source.reader(), run, call));
-  });
-  app.get(`${path}/tried`, async (context) => {
-    const { listed, run } = await findRun(context);
-    const pair = await trialPair(state, context);
-    return context.json(await tryRun(await listed.source.reader(), run, pair, context.req.raw.signal));
   });
   app.get(`${path}/find`, async (context) => {
     const { direction = 'next', from = '0', kind = 'text', q: text = '' } = context.req.query();

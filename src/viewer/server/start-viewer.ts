@@ -8,10 +8,8 @@ import { systemClock } from '../../base/clock.ts';
 import { CoxswainError } from '../../base/error.ts';
 import { allowedHosts, guardRequest } from '../../base/guard-request.ts';
 import { LruMap } from '../../base/lru-map.ts';
-import { Configurations } from './configurations.ts';
 import { LabelsFile } from './labels-file.ts';
 import { openSource } from './open-source.ts';
-import { ReportFiles } from './report-files.ts';
 import { listedSource } from './listed-source.ts';
 import { RunList } from './run-list.ts';
 import { Sessions } from './sessions.ts';
@@ -26,12 +24,6 @@ export interface ViewerOptions {
   readonly port?: number;
   /** Path of the labels file. */
   readonly labels?: string;
-  /** Paths of backtest reports in JSON. */
-  readonly reports?: readonly string[];
-  /** Paths of configuration files. The page offers them for replays in addition to the standard set. */
-  readonly configs?: readonly string[];
-  /** Folder of a project whose configuration the page also offers for replays. Default: none. */
-  readonly projectFolder?: string;
   /** Folder of the built page. Default: the folder of the build. */
   readonly pageFolder?: string;
   /** Folder in which the extras of runs are cached. Default: no cache. */
@@ -57,13 +49,11 @@ const MAX_COMPARISONS = 4;
  * Starts the viewer's server on the loopback addresses 127.0.0.1 and, if available, ::1. A store is opened read-only when it is first
  * used.
  *
- * @throws CoxswainError `input-io` if a path does not exist or the given port is taken; `invalid-argument` for an invalid configuration
+ * @throws CoxswainError `input-io` if a path does not exist or the given port is taken
  */
 export async function startViewer(options: ViewerOptions): Promise<RunningViewer> {
   const stop = new AbortController();
   const sessions = new Sessions(() => systemClock.nowMs());
-  const configurations = new Configurations({ files: options.configs ?? [], projectFolder: options.projectFolder });
-  await configurations.check();
   const sources = await Promise.all(options.paths.map((path, index) => openSource(String(index), path)));
   const listed = sources.map((source) => listedSource(source, options.cacheFolder));
   let listener: ProvingListener = (_request, response) => void response.writeHead(503).end();
@@ -73,8 +63,6 @@ export async function startViewer(options: ViewerOptions): Promise<RunningViewer
       sources,
       list: new RunList(listed),
       labels: new LabelsFile(options.labels),
-      reports: new ReportFiles(options.reports ?? []),
-      configurations,
       comparisons: new LruMap(MAX_COMPARISONS),
     },
     sessions,

@@ -1,6 +1,6 @@
 import { present } from '../../base/present.ts';
 import type { MatchedRun } from './match-runs.ts';
-import type { TaskGroup } from './cohort-shapes.ts';
+import type { TaskGroup } from './api-shapes.ts';
 
 /** Maximum number of tasks listed. */
 const MAX_TASKS = 500;

@@ -1,9 +1,7 @@
 import { Hono } from 'hono';
 
 import { CoxswainError } from '../../base/error.ts';
-import type { ErrorAnswer } from './api-shapes.ts';
-import { REVIEW_KINDS, type CohortAnswer, type ReviewAnswer, type TasksAnswer } from './cohort-shapes.ts';
-import { cohortOf } from './cohort.ts';
+import { REVIEW_KINDS, type ErrorAnswer, type ReviewAnswer, type TasksAnswer } from './api-shapes.ts';
 import { addEventRoutes } from './event-routes.ts';
 import { readLabelChange } from './labels-file.ts';
 import { disagreements, reviewQueue } from './review-queue.ts';
@@ -13,7 +11,6 @@ import { addRunRoutes } from './run-routes.ts';
 import type { Sessions } from './sessions.ts';
 import { findStaticFile } from './static-files.ts';
 import { TASK_SORTS, taskGroups } from './task-groups.ts';
-import type { ConfigurationsAnswer } from './trial-shapes.ts';
 import type { ApiContext, ViewerEnv } from './viewer-env.ts';
 import { problemOf, viewerFault } from './viewer-fault.ts';
 import type { ViewerState } from './viewer-state.ts';
@@ -127,10 +124,6 @@ function addListRoutes(app: Hono<ViewerEnv>, { state }: AppSetup): void {
     return context.json({ sources: sources.map((source) => source.row()) });
   });
   app.get('/api/runs', async (context) => context.json(await list.page(readRunsQuery(context.req.query()))));
-  app.get('/api/cohort', async (context) => {
-    const { facets, pending, runs } = await list.matchingRuns(readRunsQuery(context.req.query()).filter, true);
-    return context.json({ ...cohortOf(runs), pending, facets } satisfies CohortAnswer);
-  });
   app.get('/api/tasks', async (context) => {
     const { sort = 'runs', ...query } = context.req.query();
     const order = TASK_SORTS.find((name) => name === sort);
@@ -149,9 +142,6 @@ function addListRoutes(app: Hono<ViewerEnv>, { state }: AppSetup): void {
       by === 'disagreement' ? disagreements(runs, (await state.labels.read()).labels) : reviewQueue(runs, by);
     return context.json({ moments, pending, facets } satisfies ReviewAnswer);
   });
-  app.get('/api/configurations', (context) =>
-    context.json({ configurations: state.configurations.choices() } satisfies ConfigurationsAnswer),
-  );
   app.get('/api/rows', async (context) => {
     const keys = (context.req.query('ids') ?? '').split(',').filter((key) => key !== '');
     if (keys.length > MAX_ROWS) throw viewerFault('too-many', `${keys.length} rows; ask for at most ${MAX_ROWS}`);
@@ -159,14 +149,10 @@ function addListRoutes(app: Hono<ViewerEnv>, { state }: AppSetup): void {
   });
 }
 
-function addFileRoutes(app: Hono<ViewerEnv>, { state: { labels, reports } }: AppSetup): void {
+function addFileRoutes(app: Hono<ViewerEnv>, { state: { labels } }: AppSetup): void {
   app.get('/api/labels', async (context) => context.json(await labels.read()));
   app.post('/api/labels', async (context) =>
     context.json(await labels.change(readLabelChange(await readBody(context)))),
-  );
-  app.get('/api/reports', async (context) => context.json(await reports.list()));
-  app.get('/api/reports/:id', async (context) =>
-    context.body(await reports.read(context.req.param('id')), 200, { 'content-type': 'application/json' }),
   );
 }
 

@@ -1,9 +1,7 @@
 import type { LruMap } from '../../base/lru-map.ts';
 import type { RunSummary } from '../../store/run-summary.ts';
 import type { CompareAnswer } from './api-shapes.ts';
-import type { Configurations } from './configurations.ts';
 import type { LabelsFile } from './labels-file.ts';
-import type { ReportFiles } from './report-files.ts';
 import type { ListedSource } from './listed-source.ts';
 import type { RunList } from './run-list.ts';
 import { viewerFault } from './viewer-fault.ts';
@@ -14,8 +12,6 @@ export interface ViewerState {
   readonly sources: readonly ViewerSource[];
   readonly list: RunList;
   readonly labels: LabelsFile;
-  readonly reports: ReportFiles;
-  readonly configurations: Configurations;
   /** A cache of recent comparisons, so that further pages are not recomputed. */
   readonly comparisons: LruMap<Omit<CompareAnswer, 'next'>>;
 }

@@ -13,11 +13,8 @@ export const view: CommandDefinition = {
     '--no-open': 'print the address without opening a browser',
     '--run <run>': 'open the run with this id',
     '--call <number>': 'open it at this call, from 1 (default: its start)',
-    '--report <file>': { text: 'also show this backtest report (JSON); may be repeated', isRepeatable: true },
-    '--config <file>': {
-      text: 'a configuration to replay the runs with, besides the standard set; may be repeated',
-      isRepeatable: true,
-    },
+    '--report <file>': { removed: 'coxswain backtest --html writes the report as a page' },
+    '--config <file>': { removed: 'coxswain backtest --config replays runs with a configuration' },
     '--labels <file>': 'a CSV file for labels of runs and moments',
   },
   examples: [
@@ -25,8 +22,7 @@ export const view: CommandDefinition = {
     "coxswain view 'runs/**/*.jsonl'",
     'coxswain view ~/.claude/projects/my-app/SESSION.jsonl --no-open --port 8080',
     'coxswain view run.jsonl --run RUN --call 12',
-    'coxswain view .coxswain/runs.db --labels labels.csv --report backtest.json',
-    'coxswain view --config strict.json',
+    'coxswain view .coxswain/runs.db --labels labels.csv',
   ],
   load: async () => (await import('./view-command.ts')).viewCommand,
 };

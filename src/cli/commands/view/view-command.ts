@@ -16,8 +16,6 @@ export interface ViewOptions {
   readonly port?: string;
   /** False for `--no-open`. */
   readonly open?: boolean;
-  readonly report?: readonly string[];
-  readonly config?: readonly string[];
   readonly labels?: string;
   readonly run?: string;
   readonly call?: string;
@@ -37,8 +35,7 @@ export async function viewCommand(paths: readonly string[], options: ViewOptions
   const viewer = await startViewer({
     paths: paths.length > 0 ? paths : [await existingStore()],
     cacheFolder: cacheRoot({ env: process.env }),
-    projectFolder: projectStore().projectFolder,
-    ...present({ port, labels: options.labels, reports: options.report, configs: options.config }),
+    ...present({ port, labels: options.labels }),
   });
   let redirect: RedirectFile | undefined;
   try {
