@@ -86,9 +86,9 @@ describe.skipIf(chromium === undefined)('the pages over many runs (need a Chromi
     await page
       .getByRole('row', { name: /^Dates are off/ })
       .first()
-      .getByRole('link', { name: 'Side by side' })
+      .getByRole('link', { name: 'Compare' })
       .click();
-    await page.getByRole('heading', { name: '2 runs side by side: Dates are off by one' }).waitFor();
+    await page.getByRole('heading', { name: 'Compare: Dates are off by one' }).waitFor();
     expect(faultsOf(page)).toEqual([]);
     await page.context().close();
   });

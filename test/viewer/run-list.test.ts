@@ -73,7 +73,7 @@ describe.skipIf(chromium === undefined)('the list of runs (needs a Chromium)', (
     await page.setViewportSize({ width: 1366, height: 260 });
     await page.evaluate("document.querySelector('.run-scroll').scrollTop = 52");
     await page.locator('.run-row', { hasText: 'Look after two others' }).dispatchEvent('click');
-    await page.locator('.timeline').waitFor();
+    await page.locator('.run-strip').waitFor();
     await page.goBack();
     await page.locator('.run-row').first().waitFor();
     await expect.poll(() => page.evaluate("document.querySelector('.run-scroll').scrollTop")).toBe(52);
@@ -176,7 +176,7 @@ describe.skipIf(chromium === undefined)('the list of runs (needs a Chromium)', (
     const page = await scene.open('/?sort=calls');
     await page.locator('.run-row').nth(3).waitFor();
     for (const key of ['j', 'j', 'k', 'k', 'Enter']) await page.keyboard.press(key);
-    await page.locator('.timeline').waitFor();
+    await page.locator('.run-strip').waitFor();
     expect(page.url()).toContain('run=stuck-run');
     await page.context().close();
   });

@@ -147,13 +147,11 @@ describe.skipIf(chromium === undefined)('one run (needs a Chromium)', () => {
 
   test('a card compares the calls around its advice, leads to all runs with the pattern, and is judged with a button', async () => {
     const page = await scene.open('/?source=0&run=stuck-run');
-    const card = page
-      .locator('.card', { has: page.getByRole('link', { name: /in all runs with this pattern/ }) })
-      .first();
+    const card = page.locator('.card', { has: page.getByRole('link', { name: /All runs with this pattern/ }) }).first();
     await card.waitFor();
     await expect.poll(() => card.innerText()).toMatch(/4 calls before\s+\d .*fail[\s\S]*calls after\s+\d .*fail/);
     await expect
-      .poll(() => card.getByRole('link', { name: /in all runs with this pattern/ }).getAttribute('href'))
+      .poll(() => card.getByRole('link', { name: /All runs with this pattern/ }).getAttribute('href'))
       .toMatch(/pattern=/);
     const useful = card.getByRole('button', { name: 'useful' });
     await useful.click();
