@@ -221,7 +221,7 @@ test('--by folder shows calls after the first flag and examples, and rows are wr
   expect([rows.length, head.split(',').slice(0, 4)]).toEqual([60, ['id', 'source', 'folder', 'format']]);
   const text = await runCli(['analyze', 'many.jsonl', '--by', 'tool'], { cwd });
   expect(text.stdout).toMatch(/\nbash +20 +100 %/);
-  expect(text.stdout).toMatch(/\n {4}call \d+: .*, run run-0 in many\.jsonl\n/);
+  expect(text.stdout).toMatch(/\n {2}call \d+: .*, run run-0 in many\.jsonl\n/);
   expect((await runCli(['analyze', 'many.jsonl', '--by', 'moon'], { cwd })).code).toBe(2);
 });
 

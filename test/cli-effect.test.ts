@@ -58,7 +58,7 @@ test('a planted effect is shown with its interval, from a store that real runs m
   const { code, stderr, stdout } = await cli(['effect', 'runs.db']);
   expect([code, stderr]).toEqual([0, '']);
   expect(stdout).toContain('120 runs, 120 steered; 120 in an experiment that draws episodes');
-  expect(stdout).toMatch(/stuck: left within 10 calls\n {2}advised {3}\d+ of \d+ /);
+  expect(stdout).toMatch(/stuck: left within 10 calls\n +advised +withheld\nended well +\d+ of \d+ /);
   expect(stdout).toMatch(/difference \+\d+ points \[\+\d+ to \+\d+\]/);
   expect(stdout).toMatch(/Advice helps: of 100, about \d+ more end well with advice\./);
   expect(stdout).not.toMatch(/\bfixed\b|\bcaused\b/i);
@@ -91,7 +91,7 @@ test('without an experiment it shows what was delivered and says why nothing is 
   expect(stdout).toContain('no experiment');
   expect(stdout).toContain('not compared: no advice was withheld');
   expect(stdout).toMatch(/further runs like these: about [\d,]+ to see a difference of 5 points/);
-  expect(stdout).toMatch(/all advice\n(?: {2}\S+ +\d+ delivered\n)+/);
+  expect(stdout).toMatch(/All advice\n(?:\S+ +\d+ delivered\n)+/);
   expect(stdout).not.toContain('helps');
 });
 

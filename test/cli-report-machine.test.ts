@@ -109,7 +109,7 @@ test('a report without a path covers the project store and the sessions of every
 
   const plain = await here.run([], { env });
   expect([plain.code, plain.stderr]).toEqual([0, '']);
-  expect(plain.stdout).toMatch(/^\S*mine\.db, 5 session files of Claude Code, 1 session file of Codex\n/);
+  expect(plain.stdout).toMatch(/\n\S*mine\.db, 5 session files of Claude Code, 1 session file of Codex\n/);
   expect(plain.stdout).toContain(`\n${here.cwd}: 3 runs, 1 failed or died\n`);
   expect(plain.stdout).toContain('\n/gone/other: 1 run, 1 failed or died\n');
   expect((await here.run(['report', '--html', 'night.html'], { env })).code).toBe(0);
@@ -162,7 +162,7 @@ test('a session without an end and without a record for hours counts as dead, un
   const { stdout } = await here.run([], { env });
   expect(stdout).toContain('1 failed or died');
   expect(stdout).not.toContain('not finished');
-  expect(stdout).toMatch(/✗ task of silent\n {4}cut off: no record for 8\.\d hours\n/);
+  expect(stdout).toMatch(/✗ task of silent\n {2}cut off: no record for 8\.\d hours\n/);
   expect(stdout).toMatch(/1\. cut off: no record for 8\.\d hours\n/);
   const transcript = join('home', '.claude', 'projects', '-o', 'silent.jsonl');
   expect((await here.run(['analyze', transcript], { env })).stdout).toMatch(/✗ .* cut off: no record for 8\.\d hours/);

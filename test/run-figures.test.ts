@@ -249,7 +249,7 @@ test('every command gives the same figures for a run', async () => {
   );
   const shown = await each(async (id) => {
     const text = await printed(['show', id, '--store', store]);
-    const kinds = [...text.matchAll(/^ {2}[A-Z] (.+?) {2}/gm)].map(([, words = '']) => ({
+    const kinds = [...text.matchAll(/^[A-Z] (.+?) {2}/gm)].map(([, words = '']) => ({
       kind: idOf('pattern', words) ?? words.replaceAll(' ', '_'),
     }));
     const facts = text.split('\n').find((line) => /^ {2}\d+ calls?, /.test(line)) ?? '';

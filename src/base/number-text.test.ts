@@ -1,6 +1,6 @@
 import * as fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { countOf, countText, durationText } from './number-text.ts';
+import { bytesText, countOf, countText, durationText, rangeText, shareText } from './number-text.ts';
 
 test('counts have their thousands apart and the word that fits', () => {
   expect([0, 999, 1000, 1234567].map(countText)).toEqual(['0', '999', '1,000', '1,234,567']);
@@ -40,4 +40,30 @@ test('the text never says more than what is left, and never less than it by more
       expect(durationMs - Math.round(saidMs)).toBeLessThan(stepMs);
     }),
   );
+});
+
+test('small shares keep a decimal, and zero of zero is unknown', () => {
+  expect([
+    shareText(1, 10_000),
+    shareText(1, 1000),
+    shareText(31, 100),
+    shareText(0, 5),
+    shareText(5, 5),
+    shareText(0, 0),
+  ]).toEqual(['<0.1 %', '0.1 %', '31 %', '0 %', '100 %', '–']);
+});
+
+test('a size is given in the largest fitting unit', () => {
+  expect([0, 999, 1000, 3_449_000, 2_000_000_000].map(bytesText)).toEqual([
+    '0 B',
+    '999 B',
+    '1.0 kB',
+    '3.4 MB',
+    '2.0 GB',
+  ]);
+});
+
+test('a share has its interval behind it', () => {
+  expect(rangeText({ share: 0.25, low: 0.089, high: 0.53 })).toBe('25 % (8.9–53 %)');
+  expect(rangeText({ share: null, low: null, high: null })).toBe('–');
 });

@@ -37,3 +37,41 @@ export function usdText(usd: number): string {
 export function percentText(share: number | null): string {
   return share === null ? '–' : `${Math.round(100 * share)} %`;
 }
+
+/**
+ * Formats `part` of `whole` as a percentage: `31 %`, below ten per cent with one decimal; a dash if it is unknown.
+ *
+ * @param part  default: of 1, as a share
+ */
+export function shareText(part: number | null, whole = 1): string {
+  if (part === null || whole === 0) return '–';
+  const percent = (100 * part) / whole;
+  if (percent > 0 && percent < 0.05) return '<0.1 %';
+  return `${percent < 9.95 && percent > 0 ? percent.toFixed(1) : Math.round(percent)} %`;
+}
+
+/** Formats a share with its interval or quartiles: `25 % (8.9–53 %)`; a dash if it is unknown. */
+export function rangeText({
+  high,
+  low,
+  share,
+}: {
+  readonly share: number | null;
+  readonly low: number | null;
+  readonly high: number | null;
+}): string {
+  if (share === null || low === null || high === null) return '–';
+  return `${shareText(share)} (${shareText(low).replace(' %', '')}–${shareText(high)})`;
+}
+
+/** Formats a size in bytes: `512 B`, `3.4 MB`. */
+export function bytesText(bytes: number): string {
+  const units = ['B', 'kB', 'MB', 'GB', 'TB'];
+  let value = bytes;
+  let unit = 0;
+  while (value >= 999.5 && unit < units.length - 1) {
+    value /= 1000;
+    unit += 1;
+  }
+  return `${unit === 0 || value >= 99.95 ? Math.round(value) : value.toFixed(1)} ${units[unit] ?? ''}`;
+}

@@ -46,12 +46,10 @@ export interface TableParts {
   readonly caption: string;
   readonly head: readonly string[];
   readonly rows: readonly (readonly HtmlValue[])[];
-  /** Keeps the text of each cell on one line. A wide table scrolls. */
-  readonly figures?: boolean;
 }
 
 /** Creates a table. The first cell of each row is a row header. */
-export function table({ caption, figures, head, rows }: TableParts): Html {
+export function table({ caption, head, rows }: TableParts): Html {
   const names = head.map((name) => html`<th scope="col">${name}</th>`);
   const lines = rows.map(([first, ...cells]) => {
     const rest = cells.map((cell) => html`<td>${cell}</td>`);
@@ -60,9 +58,8 @@ export function table({ caption, figures, head, rows }: TableParts): Html {
       ${rest}
     </tr> `;
   });
-  const name = figures === true ? 'figures' : 'texts';
   return html`<div class="wide">
-    <table class="${name}">
+    <table>
       <caption>
         ${caption}
       </caption>
@@ -76,9 +73,4 @@ export function table({ caption, figures, head, rows }: TableParts): Html {
       </tbody>
     </table>
   </div>`;
-}
-
-/** Renders a value in a secondary text style. */
-export function dim(value: HtmlValue): Html {
-  return html`<span class="dim">${value}</span>`;
 }

@@ -23,8 +23,3 @@ export function lostAtEnd(sinceMs = 0): ReadonlyMap<string, number> {
 export function lostAtEndText(lostRecords: number): string {
   return `${countOf(lostRecords, 'record')} lost, because a process ended before they were stored (see coxswain doctor)`;
 }
-
-/** Formats a number of lost records as a fact in a list. Returns no fact for 0. */
-export function lostFacts(lostRecords = 0): readonly string[] {
-  return lostRecords === 0 ? [] : [`${countOf(lostRecords, 'record')} lost`];
-}

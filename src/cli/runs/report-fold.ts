@@ -10,8 +10,7 @@ import { RunView } from '../../run-view/run-view.ts';
 import { StoryFold } from '../../run-view/story-fold.ts';
 import { pricesInForce } from './prices-in-force.ts';
 import { CallPreviews, type CallPreview } from './call-previews.ts';
-import type { RunDiagnostic, RunReport } from './run-report.ts';
-import { stripOf } from './run-strip.ts';
+import { shownEvidence, stripOf, type RunDiagnostic, type RunReport } from './run-report.ts';
 
 /** Maximum number of diagnostics per run. Further diagnostics are counted. */
 const MAX_DIAGNOSTICS = 50;
@@ -132,11 +131,4 @@ export class ReportFold {
     }
     return previews;
   }
-}
-
-/** Returns the evidence calls to show for a pattern: the first call, the call that flagged the pattern, and the last call. */
-export function shownEvidence({ evidence, flaggedAt }: TrajectoryPattern): readonly number[] {
-  const shown = new Set([...evidence.slice(0, 1), ...evidence.slice(-1)]);
-  if (flaggedAt !== null) shown.add(flaggedAt);
-  return [...shown].sort((a, b) => a - b);
 }

@@ -1,11 +1,11 @@
 import { present } from '../../base/present.ts';
 import type { JsonObject } from '../../base/json.ts';
+import type { StretchCounts } from '../../base/stretch-counts.ts';
 import type { TrajectoryPattern } from '../../records/trajectory-pattern.ts';
 import type { RunOutcome, RunVerdict } from '../../run-view/run-verdict.ts';
 import type { RunUsage } from '../../run-view/run-view.ts';
 import type { RunPatterns } from '../../run-view/seen-pattern.ts';
 import type { CallPreview } from './call-previews.ts';
-import type { StripText } from './run-strip.ts';
 
 /** A part of a run that could not be read or was repaired. */
 export interface RunDiagnostic {
@@ -83,4 +83,28 @@ function patternJson(pattern: TrajectoryPattern): JsonObject {
     ...present({ clearedAt, tool }),
     evidence,
   };
+}
+
+/** A one-line overview of a run, and the mapping from call indices to columns. */
+export interface StripText {
+  /** One character per column: `·` for no failed call, `▪` for some failed calls, `×` if all calls failed. */
+  readonly cells: string;
+  readonly callsPerColumn: number;
+}
+
+/** Returns the strip of a run. A column represents 1, 2, 4, 8 … calls. */
+export function stripOf(failures: StretchCounts): StripText {
+  const { length, perStretch: callsPerColumn } = failures;
+  const cells = failures.counts().map((count, column) => {
+    const calls = Math.min(callsPerColumn, length - column * callsPerColumn);
+    return count === 0 ? '·' : count < calls ? '▪' : '×';
+  });
+  return { cells: cells.join(''), callsPerColumn };
+}
+
+/** Returns the evidence calls to show for a pattern: the first call, the call that flagged the pattern, and the last call. */
+export function shownEvidence({ evidence, flaggedAt }: TrajectoryPattern): readonly number[] {
+  const shown = new Set([...evidence.slice(0, 1), ...evidence.slice(-1)]);
+  if (flaggedAt !== null) shown.add(flaggedAt);
+  return [...shown].sort((a, b) => a - b);
 }

@@ -2,7 +2,8 @@ import * as fc from 'fast-check';
 import { expect, test } from 'vitest';
 
 import { StretchCounts } from '../../base/stretch-counts.ts';
-import { spanLine, stripOf, type StripText } from './run-strip.ts';
+import { spanLine } from './run-blocks.ts';
+import { stripOf, type StripText } from './run-report.ts';
 
 function stripFor(failures: readonly boolean[]): StripText {
   const counts = new StretchCounts(60);

@@ -2,10 +2,10 @@ import { saysStuck } from '../../../run-view/seen-pattern.ts';
 import { countText } from '../../../base/number-text.ts';
 import { jsonLine } from '../../terminal/printable.ts';
 import { reportJson, type RunReport } from '../../runs/run-report.ts';
-import { runText } from '../../runs/run-text.ts';
+import { runBlocks, totalsBlocks } from '../../runs/run-blocks.ts';
 import { RunTotals } from '../../runs/run-totals.ts';
 import type { Terminal } from '../../terminal/terminal.ts';
-import { totalsText } from '../../runs/totals-text.ts';
+import { terminalText } from '../../document/write-document.ts';
 
 /** Up to this number of runs, every run is printed. */
 const MAX_HELD = 50;
@@ -64,26 +64,30 @@ export class PrintedOutput implements ReportOutput {
     const { summaryOnly, stuckOnly, all, json = false } = this.#options;
     const isStuck = saysStuck(report.patterns);
     if (summaryOnly || (stuckOnly && !isStuck)) return;
-    const { paint } = this.#terminal;
     if (json || all) {
-      await this.#terminal.write(json ? jsonLine(reportJson(report)) : runText(report, paint));
+      await this.#terminal.write(json ? jsonLine(reportJson(report)) : this.#textOf(report));
       return;
     }
     if (isStuck) this.#addToTop(report);
-    this.#held?.push(runText(report, paint));
+    this.#held?.push(this.#textOf(report));
     if (this.#held !== undefined && this.#held.length > MAX_HELD) this.#held = undefined;
   }
 
   async finish(): Promise<void> {
-    const { paint } = this.#terminal;
     const { json = false, summaryOnly } = this.#options;
     if (this.#held === undefined) await this.#writeTop();
     else for (const text of this.#held) await this.#terminal.write(text);
     if (json) {
       if (summaryOnly) await this.#terminal.write(jsonLine(this.#totals.toJson()));
     } else if (this.runs > 1 || summaryOnly) {
-      await this.#terminal.write((summaryOnly ? '' : '\n') + totalsText(this.#totals, paint));
+      const text = terminalText({ blocks: totalsBlocks(this.#totals) }, this.#terminal);
+      await this.#terminal.write((summaryOnly ? '' : '\n') + text);
     }
+  }
+
+  /** Formats a run; a run with patterns ends with an empty line. */
+  #textOf(report: RunReport): string {
+    return terminalText({ blocks: runBlocks(report) }, this.#terminal) + (report.patterns.length > 0 ? '\n' : '');
   }
 
   #addToTop(report: RunReport): void {
@@ -95,7 +99,7 @@ export class PrintedOutput implements ReportOutput {
 
   async #writeTop(): Promise<void> {
     const { runs, stuck } = this.#totals.all;
-    for (const { report } of this.#top) await this.#terminal.write(runText(report, this.#terminal.paint));
+    for (const { report } of this.#top) await this.#terminal.write(this.#textOf(report));
     const shownCount = this.#top.length;
     const stuckNote =
       stuck === 0

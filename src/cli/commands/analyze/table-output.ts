@@ -1,12 +1,13 @@
 import { writeOutput } from '../../runs/write-output.ts';
-import { countText } from '../../../base/number-text.ts';
+import { countText, rangeText, usdText } from '../../../base/number-text.ts';
 import { inWords } from '../../../records/words.ts';
 import { csvText, analysedRow, type AnalysedRow } from '../../runs/analysed-rows.ts';
 import type { RunReport } from '../../runs/run-report.ts';
-import { columnsText } from '../../terminal/columns-text.ts';
+import { linesOf, listBlock, sectionOf, type Block } from '../../document/document.ts';
+import { terminalText } from '../../document/write-document.ts';
 import type { SavedReport } from '../../../backtest/backtest-report.ts';
 import { ratioOf } from '../../../backtest/statistics.ts';
-import { intervalText, ratioText } from '../../runs/interval-text.ts';
+import { intervalText } from '../../runs/run-blocks.ts';
 import { jsonLine, printableCut } from '../../terminal/printable.ts';
 import type { Terminal } from '../../terminal/terminal.ts';
 import type { ReportOutput } from './report-output.ts';
@@ -49,16 +50,21 @@ export class TableOutput implements ReportOutput {
       for (const group of groups) await terminal.write(jsonLine({ by, ...group }));
       return;
     }
-    const head = [by, 'runs', 'stuck', 'succeeded', 'calls', 'after first flag', 'cost', 'after first flag'];
-    const [names = '', ...lines] = columnsText([head, ...groups.slice(0, MAX_PRINTED).map(cellsOf)], []);
-    await terminal.write(`${terminal.paint('dim', names)}\n`);
-    for (const [index, line] of lines.entries()) {
-      const samples = groups[index]?.samples ?? [];
-      const sampleLines = samples.map((sample) => terminal.paint('dim', `    ${sampleText(sample)}`));
-      await terminal.write(`${[line, ...sampleLines].join('\n')}\n`);
-    }
     const hiddenGroups = groups.length - MAX_PRINTED;
-    if (hiddenGroups > 0) await terminal.write(`and ${countText(hiddenGroups)} more; --json has all\n`);
+    const shown = groups.slice(0, MAX_PRINTED);
+    const examples = shown.flatMap(({ name, samples }) =>
+      samples.length === 0 ? [] : [{ head: printableCut(name, NAME_CHARS), lines: samples.map(sampleText) }],
+    );
+    const blocks: readonly Block[] = [
+      {
+        type: 'table',
+        head: [by, 'runs', 'stuck', 'succeeded', 'calls', 'after first flag', 'cost', 'after first flag'],
+        rows: shown.map(cellsOf),
+      },
+      ...(hiddenGroups > 0 ? [linesOf([`and ${countText(hiddenGroups)} more; --json has all`])] : []),
+      ...sectionOf('Examples of stuck runs', listBlock(examples)),
+    ];
+    await terminal.write(terminalText({ blocks }, terminal));
   }
 
   /**
@@ -115,16 +121,16 @@ function groupOf(name: string, rows: readonly AnalysedRow[]): Group {
 }
 
 function cellsOf({ afterFlag, calls, costAfterFlagUsd, costUsd, judged, name, runs, stuck, succeeded }: Group) {
-  const usdText = (cost: number | null): string => (cost === null ? '–' : `$${cost.toFixed(2)}`);
+  const costText = (cost: number | null): string => (cost === null ? '–' : usdText(cost));
   return [
     printableCut(name, NAME_CHARS),
     countText(runs),
     intervalText(stuck, runs),
     intervalText(succeeded, judged),
     countText(calls),
-    ratioText(afterFlag, calls),
-    usdText(costUsd),
-    usdText(costAfterFlagUsd),
+    `${rangeText(afterFlag)} of ${countText(calls)}`,
+    costText(costUsd),
+    costText(costAfterFlagUsd),
   ];
 }
 

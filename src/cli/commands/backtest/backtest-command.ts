@@ -8,7 +8,8 @@ import { readLabels } from '../../../backtest/labels.ts';
 import { parseSplit } from '../../../backtest/split-runs.ts';
 import { parseSweep } from '../../../backtest/sweep-report.ts';
 import { BacktestProgressBar } from './backtest-progress.ts';
-import { backtestText } from './backtest-text.ts';
+import { terminalText } from '../../document/write-document.ts';
+import { backtestDocument } from './backtest-document.ts';
 import { backtestVerify } from './backtest-verify.ts';
 import { jsonLine, printable, printableCut } from '../../terminal/printable.ts';
 import { Problems } from '../../runs/problems.ts';
@@ -73,7 +74,10 @@ export async function backtestCommand(
       `coxswain: ${printable(options.labels ?? '')}: ${unknownCount} labels match no run: ${names.join(', ')}${ellipsis}`,
     );
   }
-  const text = options.json === true ? jsonLine(report) : backtestText(report, terminal, options.details === true);
+  const text =
+    options.json === true
+      ? jsonLine(report)
+      : terminalText(backtestDocument(report, options.details === true), terminal);
   await terminal.write(text);
   const failedGates = report.gates.filter(({ passed }) => !passed);
   for (const { reason } of failedGates) terminal.complain(`coxswain: ${reason}`);

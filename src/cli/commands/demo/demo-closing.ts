@@ -2,10 +2,11 @@ import type { Health } from '../../../run/coxswain.ts';
 import type { TrajectoryStore } from '../../../store/trajectory-store.ts';
 import { countOf, countText } from '../../../base/number-text.ts';
 import { shownStore, storeFlag } from '../../runs/open-store.ts';
-import type { Paint } from '../../terminal/paint.ts';
+import type { Terminal } from '../../terminal/terminal.ts';
 import { printable, printableCut } from '../../terminal/printable.ts';
 import { ReportFold } from '../../runs/report-fold.ts';
-import { runText } from '../../runs/run-text.ts';
+import { terminalText } from '../../document/write-document.ts';
+import { runBlocks } from '../../runs/run-blocks.ts';
 
 interface RecordedRun {
   readonly store: TrajectoryStore;
@@ -17,8 +18,9 @@ interface RecordedRun {
 }
 
 /** Returns the text after the demo run: the report and the advice, read from the store, and the next steps. */
-export async function demoClosing(run: RecordedRun, paint: Paint): Promise<string> {
+export async function demoClosing(run: RecordedRun, terminal: Terminal): Promise<string> {
   const { store, runId, file, source } = run;
+  const { paint } = terminal;
   const fold = new ReportFold(runId, { source });
   for await (const record of store.readRun(runId)) fold.fold(record);
   const report = fold.report();
@@ -35,7 +37,7 @@ export async function demoClosing(run: RecordedRun, paint: Paint): Promise<strin
   const flag = storeFlag(file);
   const nextLine = (purpose: string, command: string): string => `${purpose.padEnd(27)}${paint('bold', command)}\n`;
   return (
-    `\n${runText(report, paint, { evidence: false })}` +
+    `\n${terminalText({ blocks: runBlocks(report, false) }, terminal)}\n` +
     `${counts.join(', ')} (${providers.join(', ')}), ${countText(deliveredCount)} delivered.\n\n` +
     `The run is recorded in ${paint('bold', shownStore(file))}.\n` +
     nextLine('Look at it again:', `coxswain show ${printable(runId)}${flag}`) +

@@ -53,7 +53,7 @@ export async function demoCommand(options: DemoOptions, terminal: Terminal): Pro
         await terminal.write(`${terminal.paint('green', note)}\n`);
       },
     });
-    if (isStored) await terminal.write(await demoClosing({ store, runId, file, source: SAMPLE_NAME }, terminal.paint));
+    if (isStored) await terminal.write(await demoClosing({ store, runId, file, source: SAMPLE_NAME }, terminal));
     else terminal.complain(`coxswain: ${shownStore(file)}: the run is not recorded completely`);
     const problem = healthLine(health);
     if (problem !== undefined) terminal.complain(`coxswain: ${problem}`);

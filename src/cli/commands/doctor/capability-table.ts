@@ -5,8 +5,7 @@ import { openaiAgentsCapabilities } from '../../../adapters/openai-agents/capabi
 import { openaiCapabilities } from '../../../adapters/openai/capabilities.ts';
 import { DECISION_POINTS } from '../../../records/guidance.ts';
 import type { AdapterCapabilities, PointCapability } from '../../../host/adapter-capabilities.ts';
-import { columnsText } from '../../terminal/columns-text.ts';
-import type { Paint } from '../../terminal/paint.ts';
+import { heading, type Block } from '../../document/document.ts';
 
 /** The capabilities of each adapter. Claude Code and its SDK have the same hooks. */
 export const CAPABILITIES: Readonly<Record<string, AdapterCapabilities>> = {
@@ -18,17 +17,13 @@ export const CAPABILITIES: Readonly<Record<string, AdapterCapabilities>> = {
   langchain: langchainCapabilities,
 };
 
-/** Formats the capabilities as a table with a row per adapter and a column per decision point. */
-export function capabilityTable(paint: Paint): string {
+/** Returns the capabilities as a table with a row per adapter and a column per decision point. */
+export function capabilityBlocks(): readonly Block[] {
   const rows = Object.entries(CAPABILITIES).map(([name, capabilities]) =>
     [name].concat(DECISION_POINTS.map((point) => cellOf(capabilities[point]))),
   );
-  const [head = '', ...lines] = columnsText(
-    [['', ...DECISION_POINTS], ...rows],
-    [...DECISION_POINTS.keys()].map((at) => at + 1),
-  );
-  const table = [paint('dim', `  ${head}`), ...lines.map((line) => `  ${line}`)];
-  return `${[paint('bold', 'Delivery of advice, by adapter'), ...table].join('\n')}\n`;
+  const left = [...DECISION_POINTS.keys()].map((at) => at + 1);
+  return [heading('Delivery of advice, by adapter'), { type: 'table', head: ['', ...DECISION_POINTS], left, rows }];
 }
 
 function cellOf({ persistence, timing }: PointCapability): string {

@@ -1,3 +1,4 @@
+import { bytesText } from '../../../base/number-text.ts';
 import { accessSync, constants, existsSync, statfsSync, statSync } from 'node:fs';
 import { basename, dirname, extname } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -9,7 +10,6 @@ import { RECORDS_FOLDER } from '../../../store/records-folder.ts';
 import { openStore } from '../../../store/registry/open-store.ts';
 import { storePath } from '../../../store/store-address.ts';
 import { shownStore } from '../../runs/open-store.ts';
-import { bytesText } from '../../terminal/number-text.ts';
 import { shellWord } from '../../terminal/shell-word.ts';
 import { failed, passed, unknown, type DoctorLine } from './doctor-line.ts';
 import { runLimited } from '../../../base/run-limited.ts';

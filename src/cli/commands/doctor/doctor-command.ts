@@ -8,7 +8,7 @@ import { inWords } from '../../../records/words.ts';
 import { BUILD } from '../../../hosts/claude-code/build.ts';
 import { storePath } from '../../../store/store-address.ts';
 import type { ResolvedStore } from '../../../config/resolved-config.ts';
-import { CAPABILITIES, capabilityTable } from './capability-table.ts';
+import { CAPABILITIES, capabilityBlocks } from './capability-table.ts';
 import { checkClock, readClocks } from './check-clock.ts';
 import { checkConfig, checkRecords } from './check-config.ts';
 import { checkFaults } from './check-faults.ts';
@@ -25,7 +25,8 @@ import { notTried, sendCanary } from './send-canary.ts';
 import { resolveWithin } from './resolve-within.ts';
 import { openReadableStore, openStoreNamed, shownStore } from '../../runs/open-store.ts';
 import { loadProject } from '../../runs/project-store.ts';
-import type { Style } from '../../terminal/paint.ts';
+import { linesOf, styled, type Block, type TextStyle } from '../../document/document.ts';
+import { terminalText } from '../../document/write-document.ts';
 import { jsonLine, printableCut } from '../../terminal/printable.ts';
 import type { Terminal } from '../../terminal/terminal.ts';
 
@@ -37,10 +38,10 @@ export interface DoctorOptions {
 /** Maximum number of hook commands that are tested. */
 const MAX_CANARIES = 4;
 const LINE_CHARS = 700;
-const MARKS: Readonly<Record<DoctorStatus, readonly [string, Style]>> = {
-  pass: ['ok     ', 'green'],
-  fail: ['problem', 'red'],
-  unknown: ['unknown', 'yellow'],
+const MARKS: Readonly<Record<DoctorStatus, readonly [string, TextStyle]>> = {
+  pass: ['ok', 'good'],
+  fail: ['problem', 'bad'],
+  unknown: ['unknown', 'warn'],
 };
 
 interface DoctorReport {
@@ -58,18 +59,23 @@ export async function doctorCommand(options: DoctorOptions, terminal: Terminal):
     await terminal.write(jsonLine({ ...report, adapters: CAPABILITIES }));
     return report.ok ? 0 : 1;
   }
-  const width = Math.max(...report.lines.map(({ check }) => inWords('check', check).length));
-  for (const { check, found, fix, status } of report.lines) {
-    const [mark, style] = MARKS[status];
-    const head = `${terminal.paint(style, mark)}  ${inWords('check', check).padEnd(width)}  ${printableCut(found, LINE_CHARS)}\n`;
-    const indent = ' '.repeat(width + 11);
-    await terminal.write(
-      fix === undefined ? head : `${head}${indent}${terminal.paint('dim', printableCut(fix, LINE_CHARS))}\n`,
-    );
-  }
-  await terminal.write(`\n${closingText(report.lines)}\n`);
-  if (options.adapters === true) await terminal.write(`\n${capabilityTable(terminal.paint)}`);
+  const blocks = [
+    checkTable(report.lines),
+    linesOf([closingText(report.lines)]),
+    ...(options.adapters === true ? capabilityBlocks() : []),
+  ];
+  await terminal.write(terminalText({ blocks }, terminal));
   return report.ok ? 0 : 1;
+}
+
+/** Returns a row per check, followed by a row that says what to do. */
+function checkTable(checks: readonly DoctorLine[]): Block {
+  const rows = checks.flatMap(({ check, found, fix, status }) => {
+    const [mark, style] = MARKS[status];
+    const row = [styled(style, mark), inWords('check', check), printableCut(found, LINE_CHARS)];
+    return fix === undefined ? [row] : [row, ['', '', styled('dim', printableCut(fix, LINE_CHARS))]];
+  });
+  return { type: 'table', left: [1, 2], rows };
 }
 
 function closingText(lines: readonly DoctorLine[]): string {

@@ -1,6 +1,7 @@
 import { present } from '../../../base/present.ts';
 import { effect } from '../../../backtest/effect.ts';
-import { effectText } from './effect-text.ts';
+import { terminalText } from '../../document/write-document.ts';
+import { effectDocument } from './effect-document.ts';
 import { requireStore, storeNamed } from '../../runs/open-store.ts';
 import { jsonLine } from '../../terminal/printable.ts';
 import { pricesInForce } from '../../runs/prices-in-force.ts';
@@ -38,6 +39,6 @@ export async function effectCommand(
   });
   progress.end();
   problems.endSource();
-  await terminal.write(options.json === true ? jsonLine(report) : effectText(report, terminal.paint));
+  await terminal.write(options.json === true ? jsonLine(report) : terminalText(effectDocument(report), terminal));
   return problems.any ? 1 : 0;
 }

@@ -10,8 +10,7 @@ import {
   type GcOptions,
 } from '../../../store/collect-garbage.ts';
 import type { TrajectoryStore } from '../../../store/trajectory-store.ts';
-import { countOf } from '../../../base/number-text.ts';
-import { bytesText } from '../../terminal/number-text.ts';
+import { countOf, bytesText } from '../../../base/number-text.ts';
 import { openExistingStore, openReadableStore, shownStore, storeNamed } from '../../runs/open-store.ts';
 import { jsonLine, printableCut } from '../../terminal/printable.ts';
 import { Problems } from '../../runs/problems.ts';

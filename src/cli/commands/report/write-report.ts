@@ -1,12 +1,16 @@
 import { writeOutput } from '../../runs/write-output.ts';
 import { withoutSecrets } from '../../../notify/notifier.ts';
+import { htmlPage, markdownText, terminalText } from '../../document/write-document.ts';
 import { jsonLine, printable } from '../../terminal/printable.ts';
 import type { Terminal } from '../../terminal/terminal.ts';
 import type { NightReport, ReportFrame } from './night-report.ts';
-import { reportHtml } from './report-html.ts';
-import { reportMarkdown } from './report-markdown.ts';
-import { reportText } from './report-text.ts';
+import { reportDocument } from './report-document.ts';
 import { reportTarget, sendReport } from './send-report.ts';
+
+/** Maximum number of runs on a terminal. */
+const MAX_PRINTED = 30;
+/** Maximum number of runs in a file or message. */
+const MAX_WRITTEN = 200;
 
 /** The output format of a report. Default: text. */
 export interface ReportForm {
@@ -27,10 +31,10 @@ export async function writeReport(
   const { html, json, markdown, to } = form;
   if (to !== undefined) return sendToAll(to, report, frame, terminal);
   if (json === true) await terminal.write(jsonLine(report.toJson(frame)));
-  else if (markdown === true) await terminal.write(reportMarkdown(report, frame));
-  else if (html === undefined) await terminal.write(reportText(report, frame, terminal));
+  else if (markdown === true) await terminal.write(markdownText(reportDocument(report, frame, MAX_WRITTEN)));
+  else if (html === undefined) await terminal.write(terminalText(reportDocument(report, frame, MAX_PRINTED), terminal));
   else {
-    await writeOutput(html, reportHtml(report, frame));
+    await writeOutput(html, htmlPage(reportDocument(report, frame, MAX_WRITTEN)));
     await terminal.write(`${printable(html)}: written\n`);
   }
   return true;
@@ -43,9 +47,10 @@ async function sendToAll(
   frame: ReportFrame,
   terminal: Terminal,
 ): Promise<boolean> {
+  // Also redacts the paths of sources. Redacts before writing, because escapes change the form of a secret.
+  const document = withoutSecretsIn(reportDocument(report, frame, MAX_WRITTEN));
   const sentReport = {
-    // Redacts the whole text again, because it also contains the paths of sources.
-    markdown: withoutSecrets(reportMarkdown(report, frame)),
+    markdown: markdownText(document),
     json: withoutSecretsIn(report.toJson(frame)),
   };
   let isSent = true;

@@ -2,14 +2,16 @@ import { present } from '../../../base/present.ts';
 import type { RunSummary } from '../../../store/run-summary.ts';
 import type { StoreReader } from '../../../store/trajectory-store.ts';
 import { limitOf } from '../../terminal/option-values.ts';
-import { countOf, durationText } from '../../../base/number-text.ts';
-import { lostAtEnd, lostFacts } from '../../runs/lost-records.ts';
+import { durationText } from '../../../base/number-text.ts';
+import { lostAtEnd } from '../../runs/lost-records.ts';
 import { openReadableStore, storeNamed } from '../../runs/open-store.ts';
+import { listBlock, styled, type ListItem } from '../../document/document.ts';
+import { terminalText } from '../../document/write-document.ts';
 import { jsonLine, printableCut } from '../../terminal/printable.ts';
 import { titlesOf } from '../../runs/run-titles.ts';
 import { runTree, type RunBranch } from '../../runs/run-tree.ts';
 import { pricesInForce } from '../../runs/prices-in-force.ts';
-import { outcomeText, refusedFacts, usageFacts } from '../../runs/run-text.ts';
+import { countFacts, outcomeText, usageFacts } from '../../runs/run-blocks.ts';
 import { RunView, type RunUsage } from '../../../run-view/run-view.ts';
 import { timeText } from '../../terminal/time-text.ts';
 import type { Terminal } from '../../terminal/terminal.ts';
@@ -38,12 +40,12 @@ export async function runsCommand(options: RunsOptions, terminal: Terminal): Pro
         runs.map(({ task }) => task),
         76,
       );
-      for (const branch of runTree(runs)) {
+      const items = runTree(runs).map((branch) => {
         const { lostRecords = 0, runId, task = '' } = branch.run;
-        const title = titles.get(task) ?? 'no recorded task';
-        const facts = lostFacts(lostRecords + (lost.get(runId) ?? 0));
-        await terminal.write(rowText(branch, { terminal, usage: usages.get(runId) ?? {}, facts, title }));
-      }
+        const run = { ...branch.run, lostRecords: lostRecords + (lost.get(runId) ?? 0) };
+        return runItem({ ...branch, run }, titles.get(task) ?? 'no recorded task', usages.get(runId) ?? {});
+      });
+      await terminal.write(terminalText({ blocks: [listBlock(items)] }, terminal));
     }
     if (runs.length === 0 && options.json !== true) await terminal.write('no runs recorded\n');
     if (next !== undefined) terminal.complain(`coxswain: more runs follow: --after ${next}`);
@@ -65,47 +67,25 @@ function listedRun({ openCalls: _openCalls, ...run }: RunSummary): Omit<RunSumma
   return run;
 }
 
-function rowText(
-  { level, run }: RunBranch,
-  {
-    facts: moreFacts,
-    terminal: { paint },
-    title,
-    usage,
-  }: {
-    readonly terminal: Terminal;
-    readonly usage: RunUsage;
-    readonly facts: readonly string[];
-    readonly title: string;
-  },
-): string {
-  const {
-    agentName,
-    calls,
-    conversationId,
-    errors,
-    startedAtMs,
-    lastAtMs,
-    outcome,
-    refused,
-    success,
-    reward,
-    problem,
-  } = run;
+function runItem({ level, run }: RunBranch, title: string, usage: RunUsage): ListItem {
+  const { agentName, conversationId, startedAtMs, lastAtMs, outcome, success, reward, problem } = run;
   const facts = [
     ...(agentName === undefined ? [] : [printableCut(agentName, 40)]),
     ...(startedAtMs > 0 ? [timeText(startedAtMs)] : []),
-    countOf(calls, 'call'),
-    countOf(errors, 'error'),
-    ...refusedFacts(refused),
-    ...moreFacts,
+    ...countFacts(run),
     ...(lastAtMs > startedAtMs && startedAtMs > 0 ? [durationText(lastAtMs - startedAtMs)] : []),
     ...usageFacts(usage),
     ...(outcome === undefined ? [] : [outcomeText({ outcome, ...present({ success, reward }) })]),
   ];
   const isNamed = conversationId !== undefined && conversationId !== run.runId && level === 0;
   const ids = `run ${printableCut(run.runId, 80)}${isNamed ? `, conversation ${printableCut(conversationId, 60)}` : ''}`;
-  const lines = [paint('bold', title), `  ${facts.join(', ')}`, paint('dim', `  ${ids}`)];
-  if (problem !== undefined) lines.push(paint('red', `  ${printableCut(problem, 200)}`));
-  return lines.map((line) => `${'  '.repeat(level)}${line}\n`).join('');
+  return {
+    level,
+    head: styled('strong', title),
+    lines: [
+      facts.join(', '),
+      styled('dim', ids),
+      ...(problem === undefined ? [] : [styled('bad', printableCut(problem, 200))]),
+    ],
+  };
 }

@@ -4,14 +4,15 @@ import { sentenceText, type StorySentence } from '../../../run-view/run-story.ts
 import type { RunView } from '../../../run-view/run-view.ts';
 import type { RunSummary } from '../../../store/run-summary.ts';
 import { countOf } from '../../../base/number-text.ts';
+import { linesOf, listBlock, sectionOf, type Block } from '../../document/document.ts';
+import { terminalText } from '../../document/write-document.ts';
 import { openReadableStore, shownStore, storeNamed } from '../../runs/open-store.ts';
-import { jsonLine, printable, printableCut, printableJson } from '../../terminal/printable.ts';
+import { jsonLine, printableCut, printableJson } from '../../terminal/printable.ts';
 import { inWords } from '../../../records/words.ts';
 import { timeText } from '../../terminal/time-text.ts';
 import { lostAtEnd, lostAtEndText } from '../../runs/lost-records.ts';
 import { ReportFold } from '../../runs/report-fold.ts';
-import { patternLines } from '../../runs/pattern-text.ts';
-import { titleLines } from '../../runs/run-text.ts';
+import { patternBlocks, titleItem } from '../../runs/run-blocks.ts';
 import { namedRun } from '../../runs/named-run.ts';
 import { wholeOption } from '../../terminal/option-values.ts';
 import type { Terminal } from '../../terminal/terminal.ts';
@@ -55,38 +56,33 @@ export async function showCommand(idStart: string, options: ShowOptions, termina
     const fold = new ReportFold(run.runId, { hints, recompute });
     for await (const record of store.readRun(run.runId)) fold.fold(record);
     const report = fold.report();
-    const lines = [
-      ...titleLines(report, terminal.paint),
-      ...headerLines(run, file),
-      ...storyLines(fold.story()),
-      ...patternLines(report, terminal.paint),
-      ...adviceLines(fold.view),
+    const blocks = [
+      listBlock([titleItem(report, headerLines(run, file))]),
+      storyTable(fold.story()),
+      ...patternBlocks(report),
+      ...adviceBlocks(fold.view),
     ];
-    await terminal.write(`${lines.join('\n')}\n`);
+    await terminal.write(terminalText({ blocks }, terminal));
     return 0;
   } finally {
     await store.close();
   }
 }
 
-function storyLines(story: readonly StorySentence[]): readonly string[] {
-  return story.map((sentence) => `  ${sentence.name.padEnd(14)}${printable(sentenceText(sentence))}`);
+function storyTable(story: readonly StorySentence[]): Block {
+  return { type: 'table', left: [1], rows: story.map((sentence) => [sentence.name, sentenceText(sentence)]) };
 }
 
-/** Formats each piece of advice with its delivery and effect. */
-function adviceLines({ advice, adviceLeftOut }: RunView): readonly string[] {
-  const lines = advice.slice(0, MAX_ADVICE).map((outcome) => {
+/** Returns each piece of advice with its delivery and effect. */
+function adviceBlocks({ advice, adviceLeftOut }: RunView): readonly Block[] {
+  const shown = advice.slice(0, MAX_ADVICE).map((outcome) => {
     const { arm, callsBefore, providerName, reason } = outcome;
     const reasonText = reason === undefined ? '' : ` (${printableCut(reason, 80)})`;
-    return `    ${printableCut(providerName, 60)} after call ${callsBefore}, ${inWords('delivery', arm)}${reasonText}: ${fateText(outcome)}`;
+    return `${printableCut(providerName, 60)} after call ${callsBefore}, ${inWords('delivery', arm)}${reasonText}: ${fateText(outcome)}`;
   });
-  if (lines.length === 0) return [];
-  const hiddenCount = advice.length - lines.length + adviceLeftOut;
-  return [
-    '  advice (what followed it, which need not be its effect)',
-    ...lines,
-    ...(hiddenCount > 0 ? [`    and ${hiddenCount} more`] : []),
-  ];
+  const hiddenCount = advice.length - shown.length + adviceLeftOut;
+  const more = hiddenCount > 0 ? [`and ${hiddenCount} more`] : [];
+  return sectionOf('Advice (what followed it, which need not be its effect)', linesOf([...shown, ...more]));
 }
 
 function headerLines(run: RunSummary, file: string): readonly string[] {
@@ -100,8 +96,8 @@ function headerLines(run: RunSummary, file: string): readonly string[] {
     ...(parentRunId === undefined ? [] : [`started by ${printableCut(parentRunId, 80)}`]),
   ];
   return [
-    `  ${facts.join(', ')}`,
-    ...(problem === undefined ? [] : [`  incomplete: ${printableCut(problem, 200)}`]),
+    facts.join(', '),
+    ...(problem === undefined ? [] : [`incomplete: ${printableCut(problem, 200)}`]),
     ...lossLines(run),
   ];
 }
@@ -109,5 +105,5 @@ function headerLines(run: RunSummary, file: string): readonly string[] {
 /** Reports records that the store does not contain because a process ended before it could write them. */
 function lossLines({ runId }: RunSummary): readonly string[] {
   const lost = lostAtEnd().get(runId);
-  return lost === undefined ? [] : [`  incomplete: ${lostAtEndText(lost)}`];
+  return lost === undefined ? [] : [`incomplete: ${lostAtEndText(lost)}`];
 }

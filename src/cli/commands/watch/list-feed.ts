@@ -1,7 +1,7 @@
 import { countOf } from '../../../base/number-text.ts';
 import { hostTitle } from '../../../formats/find-sessions.ts';
 import { inWords } from '../../../records/words.ts';
-import { outcomeText } from '../../runs/run-text.ts';
+import { outcomeText } from '../../runs/run-blocks.ts';
 import { columnsText } from '../../terminal/columns-text.ts';
 import { printableCut } from '../../terminal/printable.ts';
 import type { Terminal } from '../../terminal/terminal.ts';

@@ -3,7 +3,7 @@ import { liveLines, type LiveTextOptions } from '../../runs/live-text.ts';
 import { countOf, countText } from '../../../base/number-text.ts';
 import type { Paint } from '../../terminal/paint.ts';
 import { jsonLine, printable, printableCut } from '../../terminal/printable.ts';
-import { outcomeText } from '../../runs/run-text.ts';
+import { outcomeText } from '../../runs/run-blocks.ts';
 import type { Terminal } from '../../terminal/terminal.ts';
 import type { WatchCounts, WatchedEvent, WatchedItem } from './watched-item.ts';
 

@@ -3,16 +3,17 @@ import { expect, test } from 'vitest';
 import { createCoxswain } from '../../run/coxswain.ts';
 import { memoryStore } from '../../store/memory/memory-store.ts';
 import { ReportFold } from './report-fold.ts';
-import { runLines } from './run-text.ts';
+import { terminalText } from '../document/write-document.ts';
+import { runBlocks, titleItem, totalsBlocks } from './run-blocks.ts';
 import { RunTotals } from './run-totals.ts';
-import { totalsText } from './totals-text.ts';
+
+const FORM = { paint: (_style: string, text: string) => text, width: 120 };
 
 test('a run without a source file names none', () => {
   const fold = new ReportFold('r', {});
   const payload = { kind: 'run_started', identity: { run_id: 'r', depth: 0 }, task: 'Fix the build.' } as const;
   fold.fold({ schema_version: 1, seq: 0, run_id: 'r', depth: 0, recorded_at_unix_ms: 1, payload });
-  const [, , origin] = runLines(fold.report(), (_style, text) => text);
-  expect(origin).toBe('  coxswain, run r');
+  expect(titleItem(fold.report()).lines).toContainEqual({ style: 'dim', text: 'coxswain, run r' });
 });
 
 test('the count of a recorded pattern that never ended is a lower bound, and its line reaches the end of the run', async () => {
@@ -28,7 +29,7 @@ test('the count of a recorded pattern that never ended is a lower bound, and its
   await run.end();
   const fold = new ReportFold('r', {});
   for await (const record of store.readRun('r')) fold.fold(record);
-  const text = runLines(fold.report(), (_style, shown) => shown).join('\n');
+  const text = terminalText({ blocks: runBlocks(fold.report()) }, FORM);
   expect(text).toContain('noticed at call 3 of 40, seen at least 6 times, not over at the end');
   expect(text).toMatch(/^ {2}\u2576\u2500\u25B2\u2500{36}\u2574 A$/m);
   await cox.close();
@@ -50,9 +51,8 @@ test('refused calls are shown beside the errors, in a run and in totals', async 
   const report = fold.report();
   const totals = new RunTotals();
   totals.add(report);
-  const plain = (_style: string, shown: string): string => shown;
-  expect(runLines(report, plain).join('\n')).toContain('3 calls, 1 error, 2 refused');
-  expect(totalsText(totals, plain)).toContain('1 run, 3 calls, 1 error, 2 refused');
+  expect(terminalText({ blocks: runBlocks(report) }, FORM)).toContain('3 calls, 1 error, 2 refused');
+  expect(terminalText({ blocks: totalsBlocks(totals) }, FORM)).toContain('1 run, 3 calls, 1 error, 2 refused');
   // A check that was refused has no result.
   expect(fold.view.checks).toMatchObject([{ command: 'npm test', failed: true, number: 3 }]);
   await cox.close();

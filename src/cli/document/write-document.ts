@@ -1,0 +1,252 @@
+import { html, type Html } from '../../html/html.ts';
+import { pageText, section, table } from '../../html/page.ts';
+import type { Paint, Style } from '../terminal/paint.ts';
+import { printable, printableCut } from '../terminal/printable.ts';
+import {
+  isEmpty,
+  isFacts,
+  unstyled,
+  spansOf,
+  type Block,
+  type Document,
+  type Facts,
+  type ListItem,
+  type Span,
+  type TableBlock,
+  type Text,
+  type TextStyle,
+} from './document.ts';
+
+const STYLES: Readonly<Record<TextStyle, Style>> = {
+  strong: 'bold',
+  dim: 'dim',
+  good: 'green',
+  note: 'cyan',
+  warn: 'yellow',
+  bad: 'red',
+  code: 'dim',
+};
+
+export interface TerminalForm {
+  readonly paint: Paint;
+  /** Number of columns. Facts are filled to it; other lines may be longer. */
+  readonly width: number;
+}
+
+/** Writes a document for a terminal. */
+export function terminalText({ blocks, title }: Document, form: TerminalForm): string {
+  const written = blocks.filter((block) => !isEmpty(block));
+  const parts = title === undefined ? written : [{ type: 'heading', text: title } as const, ...written];
+  let text = '';
+  for (const [index, block] of parts.entries()) {
+    const before = parts[index - 1]?.type;
+    if (before !== undefined && before !== 'heading') text += '\n';
+    for (const line of blockLines(block, form)) text += `${line}\n`;
+  }
+  return text;
+}
+
+function blockLines(block: Block, form: TerminalForm): readonly string[] {
+  const { paint } = form;
+  switch (block.type) {
+    case 'heading':
+      return [
+        spansOf(block.text)
+          .map(({ style, text }) => paintText(paint, style ?? 'strong', text))
+          .join(''),
+      ];
+    case 'facts':
+      return factLines(block, form);
+    case 'list':
+      return block.items.flatMap((item, index) =>
+        itemLines(item, block.isNumbered === true ? `${index + 1}.` : '', form),
+      );
+    case 'table':
+      return tableLines(block, form);
+    default:
+      return block.lines.map((line) => painted(line, paint));
+  }
+}
+
+function itemLines(
+  { head, level = 0, lines = [], mark }: ListItem,
+  number: string,
+  form: TerminalForm,
+): readonly string[] {
+  const { paint, width } = form;
+  const sign = mark === undefined ? number : mark.text;
+  const margin = '  '.repeat(level);
+  const indent = margin + ' '.repeat(sign === '' ? 2 : sign.length + 1);
+  const room = { paint, width: width - indent.length };
+  const first = mark === undefined ? number : painted(mark, paint);
+  return [
+    `${margin}${first}${first === '' ? '' : ' '}${painted(head, paint)}`,
+    ...lines
+      .flatMap((line) => (isFacts(line) ? factLines(line, room) : [painted(line, paint)]))
+      .map((line) => `${indent}${line}`),
+  ];
+}
+
+/** Joins facts into lines of at most `width` columns. */
+function factLines({ facts, separator = ', ' }: Facts, { paint, width }: TerminalForm): readonly string[] {
+  const lines: { text: string; length: number }[] = [];
+  for (const fact of facts) {
+    const length = lengthOf(fact);
+    const last = lines.at(-1);
+    if (last !== undefined && last.length + separator.length + length <= width) {
+      last.text += `${separator}${painted(fact, paint)}`;
+      last.length += separator.length + length;
+    } else if (length <= width) lines.push({ text: painted(fact, paint), length });
+    else lines.push({ text: printableCut(unstyled(fact), width), length: width });
+  }
+  return lines.map(({ text }) => text);
+}
+
+function tableLines({ head, left = [], rows }: TableBlock, { paint }: TerminalForm): readonly string[] {
+  const cells = head === undefined ? rows : [head, ...rows];
+  const columns = Math.max(0, ...cells.map((row) => row.length));
+  const widths = Array.from({ length: columns }, (_, at) => Math.max(...cells.map((row) => lengthOf(row[at] ?? ''))));
+  const isLeft = new Set([0, ...left]);
+  return cells.map((row, index) => {
+    const isHead = head !== undefined && index === 0;
+    const line = row.map((cell, at) => {
+      const pad = ' '.repeat(Math.max(0, (widths[at] ?? 0) - lengthOf(cell)));
+      const shown = isHead ? printable(unstyled(cell)) : painted(cell, paint);
+      if (!isLeft.has(at)) return pad + shown;
+      return at === row.length - 1 ? shown : shown + pad;
+    });
+    const text = line.join('  ').trimEnd();
+    return isHead ? paint('dim', text) : text;
+  });
+}
+
+function painted(text: Text, paint: Paint): string {
+  return spansOf(text)
+    .map((span) => paintText(paint, span.style, span.text))
+    .join('');
+}
+
+function paintText(paint: Paint, style: TextStyle | undefined, text: string): string {
+  const shown = printable(text);
+  return style === undefined || shown === '' ? shown : paint(STYLES[style], shown);
+}
+
+function lengthOf(text: Text): number {
+  return printable(unstyled(text)).length;
+}
+
+/** Writes a document as Markdown, for a message or an issue. */
+export function markdownText({ blocks, title }: Document): string {
+  const parts = blocks.filter((block) => !isEmpty(block)).map(markdownBlock);
+  if (title !== undefined) parts.unshift(`# ${markdownInline(title)}`);
+  return `${parts.join('\n\n')}\n`;
+}
+
+function markdownBlock(block: Block): string {
+  switch (block.type) {
+    case 'heading':
+      return `## ${markdownInline(block.text)}`;
+    case 'facts':
+      return markdownFacts(block);
+    case 'list':
+      return block.items
+        .map((item, index) => markdownItem(item, block.isNumbered === true ? `${index + 1}.` : '-'))
+        .join('\n');
+    case 'table': {
+      const { head, rows } = block;
+      const columns = Math.max(0, ...rows.map((row) => row.length));
+      const names = Array.from({ length: columns }, (_, at) => markdownInline(head?.[at] ?? ''));
+      const cells = [names, names.map(() => '---'), ...rows.map((row) => row.map(markdownInline))];
+      return cells.map((row) => `| ${row.join(' | ')} |`).join('\n');
+    }
+    default:
+      return ['```', ...block.lines.map((line) => printable(unstyled(line)).replaceAll('`', "'")), '```'].join('\n');
+  }
+}
+
+function markdownItem({ head, level = 0, lines = [], mark }: ListItem, number: string): string {
+  const sign = '  '.repeat(level) + number;
+  const first = `${mark === undefined ? '' : `${markdownInline(mark.text)} `}${lines.length === 0 ? markdownInline(head) : `**${markdownInline(head)}**`}`;
+  const indent = ' '.repeat(sign.length + 1);
+  return [
+    `${sign} ${first}`,
+    ...lines.map((line) => indent + (isFacts(line) ? markdownFacts(line) : markdownInline(line))),
+  ].join('  \n');
+}
+
+function markdownFacts({ facts, separator = ', ' }: Facts): string {
+  return facts.map(markdownInline).join(separator);
+}
+
+function markdownInline(text: Text): string {
+  return spansOf(text).map(markdownSpan).join('');
+}
+
+function markdownSpan({ style, text }: Span): string {
+  const shown = printable(text);
+  return style === 'code'
+    ? `\`${shown.replaceAll('`', "'")}\``
+    : shown.replaceAll(/[\\`*_[\]<>#|~!]/g, String.raw`\$&`);
+}
+
+/** The classes of the page's style sheet. */
+const CLASSES: Readonly<Partial<Record<TextStyle, string>>> = {
+  dim: 'dim',
+  good: 'good',
+  note: 'dim',
+  warn: 'bad',
+  bad: 'bad',
+};
+
+/** Writes a document as a self-contained page. Equal documents give equal bytes. */
+export function htmlPage({ blocks, title = '' }: Document): string {
+  const sections: { readonly title?: Text; readonly parts: Html[] }[] = [{ parts: [] }];
+  for (const block of blocks) {
+    if (isEmpty(block)) continue;
+    if (block.type === 'heading') sections.push({ title: block.text, parts: [] });
+    else sections.at(-1)?.parts.push(htmlBlock(block));
+  }
+  const body = sections.map((one) => (one.title === undefined ? one.parts : section(unstyled(one.title), one.parts)));
+  return pageText(unstyled(title), body);
+}
+
+function htmlBlock(block: Exclude<Block, { readonly type: 'heading' }>): Html {
+  switch (block.type) {
+    case 'facts':
+      return html`<p>${htmlFacts(block)}</p> `;
+    case 'list': {
+      const items = block.items.map(htmlItem);
+      return block.isNumbered === true
+        ? html`<ol>
+            ${items}
+          </ol> `
+        : html`<ul>
+            ${items}
+          </ul> `;
+    }
+    case 'table': {
+      const { caption = '', head = [], rows } = block;
+      return table({ caption, head, rows: rows.map((row) => row.map(htmlInline)) });
+    }
+    default:
+      return html`<pre>${block.lines.map((line) => html`${htmlInline(line)}${'\n'}`)}</pre> `;
+  }
+}
+
+function htmlItem({ head, lines = [], mark }: ListItem): Html {
+  const sign = mark === undefined ? undefined : html`${htmlInline({ ...mark, text: mark.name ?? mark.text })} `;
+  const rest = lines.map((line) => html`<br />${isFacts(line) ? htmlFacts(line) : htmlInline(line)}`);
+  return html`<li>${sign}${lines.length === 0 ? htmlInline(head) : html`<b>${htmlInline(head)}</b>`}${rest}</li> `;
+}
+
+function htmlFacts({ facts, separator = ', ' }: Facts): readonly Html[] {
+  return facts.map((fact, index) => html`${index === 0 ? '' : separator}${htmlInline(fact)}`);
+}
+
+function htmlInline(text: Text): Html {
+  return html`${spansOf(text).map(({ style, text: shown }) => {
+    if (style === undefined) return shown;
+    if (style === 'code') return html`<code>${shown}</code>`;
+    return style === 'strong' ? html`<b>${shown}</b>` : html`<span class="${CLASSES[style] ?? ''}">${shown}</span>`;
+  })}`;
+}

@@ -1,0 +1,257 @@
+import { callNumber } from '../../base/call-number.ts';
+import { countOf, countText, durationText, rangeText, usdText } from '../../base/number-text.ts';
+import { shareOf } from '../../backtest/statistics.ts';
+import type { PatternLevel, TrajectoryPattern } from '../../records/trajectory-pattern.ts';
+import { inWords } from '../../records/words.ts';
+import type { RunOutcome, RunVerdict } from '../../run-view/run-verdict.ts';
+import type { RunUsage } from '../../run-view/run-view.ts';
+import { seriousness, timesSeen } from '../../run-view/seen-pattern.ts';
+import { tokenFacts } from '../../run-view/usage-text.ts';
+import {
+  heading,
+  linesOf,
+  listBlock,
+  styled,
+  type Block,
+  type ListItem,
+  type Text,
+  type TextStyle,
+} from '../document/document.ts';
+import { printableCut } from '../terminal/printable.ts';
+import { shownEvidence, type RunReport, type StripText } from './run-report.ts';
+import type { RunTally, RunTotals } from './run-totals.ts';
+
+const ID_CHARS = 80;
+const TASK_CHARS = 76;
+/** Maximum number of patterns shown per run. Further patterns are counted. */
+const MAX_PATTERNS = 8;
+const CALL_CHARS = 100;
+const NAME_CHARS = 60;
+const LEVEL_STYLE: Readonly<Record<PatternLevel, TextStyle>> = { hint: 'note', warn: 'warn', strong: 'bad' };
+
+/** Returns a run as a title, its facts and its patterns with their evidence; one line if it has no pattern. */
+export function runBlocks(report: RunReport, hasEvidence = true): readonly Block[] {
+  if (report.patterns.length > 0) return [listBlock([titleItem(report)]), ...patternBlocks(report, hasEvidence)];
+  const { id, title } = namesOf(report);
+  const facts = `  ${factsOf(report).join(', ')}: no pattern${id}`;
+  return [listBlock([{ mark: runMark(report), head: [title, styled('dim', facts)] }])];
+}
+
+/** Returns the title of a run, its facts, its source, and further lines. */
+export function titleItem(report: RunReport, more: readonly Text[] = []): ListItem {
+  const { id, title } = namesOf(report);
+  const origin = [report.format, report.source].filter((part) => part !== '').join(', ');
+  return {
+    mark: runMark(report),
+    head: styled('strong', title),
+    lines: [factsOf(report).join(', '), styled('dim', origin + id), ...more],
+  };
+}
+
+/** The title is the task if it is known, because a task describes a run better than an id. */
+function namesOf({ id, task }: RunReport): { readonly title: string; readonly id: string } {
+  const shownId = printableCut(id, ID_CHARS);
+  return task === undefined
+    ? { title: `run ${shownId}`, id: '' }
+    : { title: printableCut(task, TASK_CHARS), id: `, run ${shownId}` };
+}
+
+interface MarkedRun {
+  readonly verdict: RunVerdict;
+  readonly patterns: readonly Pick<TrajectoryPattern, 'clearedAt' | 'level' | 'stuck'>[];
+}
+
+const MARKS = {
+  worked: ['good', '✓'],
+  failed: ['bad', '✗'],
+  stuck: ['warn', '●'],
+  unknown: ['dim', '·'],
+} as const;
+
+/** Returns ✓ for a run that worked, ✗ for a run that failed, ● for a run that was stuck at its end, else ·. */
+export function runMark({ patterns, verdict: { verdict } }: MarkedRun): NonNullable<ListItem['mark']> {
+  const isStuck = patterns.some(({ clearedAt, level, stuck }) => stuck && level !== 'hint' && clearedAt === undefined);
+  const name = verdict === 'unknown' && isStuck ? 'stuck' : verdict;
+  const [style, text] = MARKS[name];
+  return { name, style, text };
+}
+
+function factsOf(report: RunReport): readonly string[] {
+  const { turns, durationMs, outcome, patternBasis, steered, usage, verdict } = report;
+  return [
+    ...countFacts(report),
+    ...(turns === 0 ? [] : [countOf(turns, 'turn')]),
+    ...(durationMs === undefined ? [] : [durationText(durationMs)]),
+    ...usageFacts(usage),
+    ...(outcome === undefined ? cutOffFacts(verdict) : [outcomeText(outcome)]),
+    ...(steered ? [patternBasis === 'recorded' ? 'patterns as recorded' : 'patterns recomputed'] : []),
+  ];
+}
+
+function cutOffFacts({ evidence, verdict }: RunVerdict): readonly string[] {
+  return verdict === 'failed' ? [evidence] : [];
+}
+
+/** Formats the counts of a run: `12 calls, 3 errors, 2 refused, 4 records lost`. */
+export function countFacts({
+  calls,
+  errors,
+  lostRecords = 0,
+  refused = 0,
+}: Pick<RunReport, 'calls' | 'errors' | 'lostRecords' | 'refused'>): readonly string[] {
+  return [
+    countOf(calls, 'call'),
+    countOf(errors, 'error'),
+    ...(refused === 0 ? [] : [`${countText(refused)} refused`]),
+    ...(lostRecords === 0 ? [] : [`${countOf(lostRecords, 'record')} lost`]),
+  ];
+}
+
+/** Formats tokens and cost: `12,345 tokens`, `$0.42`, or `at least $0.42` if the cost of some responses is unknown. */
+export function usageFacts({ answersWithoutCost, costUsd, ...usage }: RunUsage): readonly string[] {
+  const least = answersWithoutCost === undefined ? '' : 'at least ';
+  return [...tokenFacts(usage), ...(costUsd === undefined ? [] : [`${least}${usdText(costUsd)}`])];
+}
+
+/** Formats an outcome: `finished (it worked, reward 1)`. */
+export function outcomeText({ outcome, reason, success, reward }: RunOutcome): string {
+  const facts = [
+    ...(success === undefined ? [] : [success ? 'it worked' : 'it did not work']),
+    ...(reward === undefined ? [] : [`reward ${Math.round(reward * 1000) / 1000}`]),
+  ];
+  const word = printableCut(reason === undefined ? inWords('outcome', outcome) : inWords('reason', reason), 60);
+  return facts.length === 0 ? word : `${word} (${facts.join(', ')})`;
+}
+
+/** Returns the strip of a run with its patterns marked below it, followed by each pattern with its evidence. */
+export function patternBlocks(report: RunReport, hasEvidence = true): readonly Block[] {
+  const shownPatterns = mostSerious(report.patterns);
+  const leftOutCount = report.patterns.length - shownPatterns.length;
+  const { cells, callsPerColumn } = report.strip;
+  const scale = callsPerColumn === 1 ? '' : styled('dim', `  each mark is ${callsPerColumn} calls`);
+  const failures = cells.split(/([×▪]+)/).map((part, index) => (index % 2 === 1 ? styled('bad', part) : part));
+  const marks = shownPatterns.map((pattern, index) => markLine(pattern, letterOf(index), report));
+  const items = shownPatterns.map((pattern, index) => patternItem(pattern, letterOf(index), report, hasEvidence));
+  return [
+    { type: 'drawing', lines: [['  ', failures, scale], ...marks] },
+    ...(items.length === 0 ? [] : [listBlock(items)]),
+    ...(leftOutCount === 0 ? [] : [linesOf([`and ${countOf(leftOutCount, 'more pattern')}; --json lists all`])]),
+  ];
+}
+
+/** Returns the `MAX_PATTERNS` most severe patterns, in their order in the run. */
+function mostSerious(patterns: readonly TrajectoryPattern[]): readonly TrajectoryPattern[] {
+  if (patterns.length <= MAX_PATTERNS) return patterns;
+  const chosen = new Set([...patterns].sort((a, b) => seriousness(b) - seriousness(a)).slice(0, MAX_PATTERNS));
+  return patterns.filter((pattern) => chosen.has(pattern));
+}
+
+function letterOf(index: number): string {
+  return String.fromCodePoint(65 + index);
+}
+
+function markLine(pattern: TrajectoryPattern, letter: string, report: RunReport): Text {
+  const { clearedAt, firstSeen, flaggedAt, evidence, level } = pattern;
+  const last = Math.max(firstSeen, flaggedAt ?? 0, evidence.at(-1) ?? 0);
+  // A recorded pattern without an end was last seen at most a few calls before the end of the run.
+  const to = report.patternBasis === 'recorded' && clearedAt === undefined ? Math.max(last, report.calls - 1) : last;
+  return ['  ', styled(LEVEL_STYLE[level], spanLine({ from: firstSeen, to, flaggedAt }, report.strip)), ` ${letter}`];
+}
+
+function patternItem(pattern: TrajectoryPattern, letter: string, report: RunReport, hasEvidence: boolean): ListItem {
+  const { kind, stuck, level, tool, firstSeen, flaggedAt, clearedAt } = pattern;
+  const cost = report.patternCosts.get(pattern.identity);
+  const facts = [
+    flaggedAt === null
+      ? `from call ${callNumber(firstSeen)}, never more than a hint`
+      : `from call ${callNumber(firstSeen)}, noticed at call ${callNumber(flaggedAt)} of ${report.calls}`,
+    `seen ${timesSeen(pattern, report.patternBasis)}`,
+    clearedAt === undefined ? 'not over at the end' : `over by call ${callNumber(clearedAt)}`,
+    ...(cost === undefined ? [] : [`${usdText(cost)} while it lasted`]),
+  ];
+  return {
+    mark: { text: letter },
+    head: [
+      styled('strong', inWords('pattern', kind)),
+      '  ',
+      styled(LEVEL_STYLE[level], `${stuck ? 'stuck, ' : ''}${inWords('level', level)}`),
+      tool === undefined ? '' : `  ${printableCut(tool, NAME_CHARS)}`,
+    ],
+    lines: [facts.join(', '), ...(hasEvidence ? evidenceLines(pattern, report) : [])],
+  };
+}
+
+function evidenceLines(pattern: TrajectoryPattern, report: RunReport): readonly Text[] {
+  const width = String(report.calls).length + 1;
+  return shownEvidence(pattern).flatMap((index): readonly Text[] => {
+    const preview = report.previews.get(index);
+    if (preview === undefined) return [];
+    const mark = index === pattern.flaggedAt ? styled('warn', '▲') : ' ';
+    const number = styled('dim', `#${callNumber(index)}`.padStart(width));
+    const line = [mark, ' ', number, ` ${printableCut(preview.call, CALL_CHARS)}`];
+    if (preview.error === undefined) return [line];
+    return [line, [' '.repeat(width + 3), styled('bad', '×'), ` ${printableCut(preview.error, CALL_CHARS)}`]];
+  });
+}
+
+/**
+ * Returns a line below a strip that marks the calls of a pattern: `╶──▲──╴`. `▲` marks the call that flagged the pattern, if any.
+ */
+export function spanLine(
+  span: { readonly from: number; readonly to: number; readonly flaggedAt: number | null },
+  { callsPerColumn }: StripText,
+): string {
+  const columnOf = (index: number): number => Math.floor(index / callsPerColumn);
+  const firstColumn = columnOf(span.from);
+  const to = Math.max(firstColumn, columnOf(span.to));
+  const marks = Array.from({ length: to - firstColumn + 1 }, () => '─');
+  if (marks.length > 1) {
+    marks[0] = '╶';
+    marks[marks.length - 1] = '╴';
+  }
+  if (span.flaggedAt !== null) {
+    const flag = columnOf(span.flaggedAt) - firstColumn;
+    if (flag >= 0 && flag < marks.length) marks[flag] = '▲';
+  }
+  return ' '.repeat(firstColumn) + marks.join('');
+}
+
+/** Returns the totals of several runs: counts, and two tables by outcome and by pattern kind. */
+export function totalsBlocks(totals: RunTotals): readonly Block[] {
+  const { all, outcomes, patterns } = totals;
+  const counts = heading([countOf(all.runs, 'run'), ...countFacts(totals)].join(', '));
+  if (all.runs === 0) return [counts];
+  const table = (
+    words: 'outcome' | 'pattern',
+    tallies: RunTotals['outcomes'],
+    [lastHead, lastCell]: readonly [string, (tally: RunTally) => string],
+  ): Block => ({
+    type: 'table',
+    head: [words, 'runs', 'share', lastHead],
+    rows: tallies.map(([name, tally]) => [
+      printableCut(inWords(words, name), NAME_CHARS),
+      countText(tally.runs),
+      intervalText(tally.runs, all.runs),
+      lastCell(tally),
+    ]),
+  });
+  return [
+    counts,
+    linesOf([
+      styled('dim', 'shares with their 95 % interval, if the runs are a sample'),
+      `stuck: ${countText(all.stuck)}, ${intervalText(all.stuck, all.runs)}`,
+      ...(all.judged === 0 ? [] : [`succeeded: ${countText(all.succeeded)}, ${successShare(all)}`]),
+    ]),
+    table('outcome', outcomes, ['stuck', ({ runs, stuck }) => intervalText(stuck, runs)]),
+    patterns.length === 0 ? linesOf(['no pattern']) : table('pattern', patterns, ['succeeded', successShare]),
+  ];
+}
+
+function successShare({ succeeded, judged }: RunTally): string {
+  return intervalText(succeeded, judged);
+}
+
+/** Formats a share of runs with its 95 % interval and its denominator: `25 % (8.9–53 %) of 12`; a dash if it is unknown. */
+export function intervalText(part: number, whole: number): string {
+  return whole === 0 ? '–' : `${rangeText(shareOf(part, whole))} of ${countText(whole)}`;
+}
