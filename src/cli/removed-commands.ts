@@ -17,10 +17,10 @@ export function removedMessage(error: CommanderError, args: readonly string[]): 
   if (error.code !== 'commander.unknownCommand' && error.code !== 'commander.unknownOption') return undefined;
   const [command = '', ...rest] = args;
   const names = [command, ...rest.map((arg) => `${command} ${arg.replace(/=.*/s, '')}`)];
-  return names.map(removedText).find((text) => text !== undefined);
+  return names.map(removedOptionText).find((text) => text !== undefined);
 }
 
 /** The message for a removed name of the table; undefined for any other. */
-export function removedText(name: string): string | undefined {
+export function removedOptionText(name: string): string | undefined {
   return Object.hasOwn(REMOVED, name) ? `${name} was removed; ${REMOVED[name]}` : undefined;
 }

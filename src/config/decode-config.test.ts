@@ -210,3 +210,10 @@ test('decoding never throws', () => {
     }),
   );
 });
+
+test.each([
+  [{ detectors: { tool_avoidance: false } }, 'detectors.tool_avoidance', 'tool_avoidance was removed; tell the agent'],
+  [{ detectors: { context_degradation: { windowSize: 9 } } }, 'detectors.context_degradation', 'was removed; no other'],
+])('a removed field is named with what to use instead', (json, path, message) => {
+  expect(problemsOf(json)).toEqual([{ kind: 'unknown-field', path, message: expect.stringContaining(message) }]);
+});

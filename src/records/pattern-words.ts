@@ -102,8 +102,6 @@ export const PATTERN_WORDS: Readonly<Record<string, PatternWords>> = {
     ],
   },
   drift: { name: 'away from the task' },
-  context_degradation: { name: 'reading again what was read before' },
-  tool_avoidance: { name: 'a shell command where a tool exists' },
   sequential_when_parallel: { name: 'one read at a time where many could go together' },
 };
 

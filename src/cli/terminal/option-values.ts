@@ -1,6 +1,6 @@
 import { invalidArgument } from '../../base/error.ts';
 import { parseDuration } from '../../base/parse-duration.ts';
-import { removedText } from '../removed-commands.ts';
+import { removedOptionText } from '../removed-commands.ts';
 import { printableCut } from './printable.ts';
 
 const SHOWN_CHARS = 80;
@@ -46,6 +46,7 @@ export function choiceOption<Name extends string>(option: string, text: string, 
   const name = names.find((one) => one === text);
   if (name !== undefined) return name;
   throw invalidArgument(
-    removedText(`${option} ${text}`) ?? `${option} ${printableCut(text, SHOWN_CHARS)}: give one of ${names.join(', ')}`,
+    removedOptionText(`${option} ${text}`) ??
+      `${option} ${printableCut(text, SHOWN_CHARS)}: give one of ${names.join(', ')}`,
   );
 }

@@ -1,5 +1,4 @@
 import type { PatternDetector } from '../pattern-detector.ts';
-import { contextDegradationDetector } from './context-degradation.ts';
 import { cycleDetector } from './cycle.ts';
 import { driftDetector } from './drift.ts';
 import { errorCascadeDetector } from './error-cascade.ts';
@@ -12,9 +11,7 @@ import { sequentialCallsDetector } from './sequential-calls.ts';
 import { stagnationDetector } from './stagnation.ts';
 import { stallDetector } from './stall.ts';
 import { thrashDetector } from './thrash.ts';
-import { toolAvoidanceDetector } from './tool-avoidance.ts';
 
-export * from './context-degradation.ts';
 export * from './cycle.ts';
 export * from './drift.ts';
 export * from './error-cascade.ts';
@@ -27,7 +24,6 @@ export * from './sequential-calls.ts';
 export * from './stagnation.ts';
 export * from './stall.ts';
 export * from './thrash.ts';
-export * from './tool-avoidance.ts';
 
 /** The built-in detectors by the kind of their patterns, in the order in which they observe a step. */
 export const DETECTORS: {
@@ -42,8 +38,6 @@ export const DETECTORS: {
   readonly same_failure_after_edits: typeof sameFailureDetector;
   readonly stall: typeof stallDetector;
   readonly drift: typeof driftDetector;
-  readonly tool_avoidance: typeof toolAvoidanceDetector;
-  readonly context_degradation: typeof contextDegradationDetector;
   readonly sequential_when_parallel: typeof sequentialCallsDetector;
 } = {
   identical_call: identicalCallDetector,
@@ -57,8 +51,6 @@ export const DETECTORS: {
   same_failure_after_edits: sameFailureDetector,
   stall: stallDetector,
   drift: driftDetector,
-  tool_avoidance: toolAvoidanceDetector,
-  context_degradation: contextDegradationDetector,
   sequential_when_parallel: sequentialCallsDetector,
 };
 

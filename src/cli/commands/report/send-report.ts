@@ -4,7 +4,7 @@ import { invalidArgument } from '../../../base/error.ts';
 import type { NotifyFailure } from '../../../notify/notification.ts';
 import { sendWithRetries } from '../../../notify/notifier.ts';
 import { postJson } from '../../../notify/webhook-target.ts';
-import { removedText } from '../../removed-commands.ts';
+import { removedOptionText } from '../../removed-commands.ts';
 
 /** Maximum text length in Slack. */
 const SLACK_CHARS = 39_000;
@@ -32,7 +32,7 @@ export function reportTarget(text: string): ReportTarget {
   const isSafe = url?.protocol === 'https:' || (url?.protocol === 'http:' && LOOPBACK.has(url.hostname));
   if (url !== null && isSafe) return { url: text, name: `the webhook at ${url.host}` };
   throw invalidArgument(
-    removedText(`--to ${url?.protocol ?? ''}`) ?? '--to takes an address that begins with https://',
+    removedOptionText(`--to ${url?.protocol ?? ''}`) ?? '--to takes an address that begins with https://',
   );
 }
 

@@ -65,7 +65,7 @@ const SHOWN_CALLS = 32;
  * @param number  number of the call, from 1
  * @throws CoxswainError `invalid-argument` if the run does not contain the call; `input-io` if the call has no result
  */
-export async function readCall(
+export async function explainCall(
   runId: string,
   number: number,
   records: AsyncIterable<TrajectoryRecord>,
